@@ -1,1 +1,86 @@
-//! Placeholder.
+//! Decoder for the records that the Linux kernel writes into perf rings and `perf.data` files.
+//!
+//! No copy, no allocation, no `unsafe`, no panic: a record is a slice of 8-byte words in the ring, and
+//! what is decoded borrows from it. Bytes are not trusted: whatever they are, the answer is a record or
+//! an [`Error`] that says what was wrong, in time linear in their number.
+//!
+//! ```
+//! use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
+//! use perf_decode::{Record, SampleLayout, Scratch, Window};
+//! # use perf_decode::testing::builder::{SampleBuilder, ring};
+//!
+//! let attr = Attr::software(Software::CPU_CLOCK)
+//!     .with_sample_type(SampleType::IP | SampleType::TID | SampleType::TIME)
+//!     .with_flags(AttrFlags::SAMPLE_ID_ALL);
+//! # let sample = SampleBuilder::new(&attr).ip(0x401000).tid(7, 8).time(99).finish();
+//! # let (data, tail, head) = ring(&[sample], 512, 0);
+//!
+//! // `data` is a ring's data area, `tail` and `head` its two positions.
+//! let layout = SampleLayout::new(&attr);
+//! let mut scratch = Scratch::new();
+//! for record in Window::over(&data, tail, head)?.records(&mut scratch) {
+//!     match record?.decode(&layout)? {
+//!         Record::Sample(sample) => println!("{:#x?} in thread {:?}", sample.ip(), sample.tid()),
+//!         Record::Lost(lost) => println!("{} records lost", lost.lost),
+//!         other => println!("{other}"),
+//!     }
+//! }
+//! # Ok::<(), perf_decode::Error>(())
+//! ```
+//!
+//! | step | type |
+//! |---|---|
+//! | the readable part of a ring, as one or two slices | [`Window`] |
+//! | its records, framed and not decoded | [`Records`], [`RawRecord`] |
+//! | where an event's fields lie, from its attr | [`SampleLayout`], [`Layouts`] for shared rings |
+//! | a decoded record | [`Record`], one struct per kind |
+//! | a sample, checked once, read on demand | [`Sample`], or [`SampleHead`] for its fixed fields |
+//! | who wrote any other record, and when | [`SampleId`] |
+//!
+//! Data is of this machine's byte order. The kernel's own ring always is; a file from another machine
+//! must be swapped before.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(any(test, feature = "testing"))]
+extern crate std;
+
+mod backward;
+mod body;
+mod deferred;
+mod display;
+mod error;
+mod heap;
+mod layout;
+mod layouts;
+mod merge;
+mod order;
+mod raw;
+mod read;
+mod record;
+mod records;
+mod sample;
+mod sample_id;
+mod scratch;
+#[cfg(feature = "testing")]
+pub mod testing;
+pub mod tracepoint;
+mod window;
+mod word;
+
+pub use backward::Backward;
+pub use deferred::{Deferred, Joined};
+pub use error::{Error, Result};
+pub use layout::SampleLayout;
+pub use layouts::Layouts;
+pub use merge::{Merge, Source, Waiting};
+pub use raw::RawRecord;
+pub use read::{Count, Counts, ReadValues, Scaled};
+pub use record::*;
+pub use records::Records;
+pub use sample::{Branches, Callchain, Field, Fields, Frame, Frames, Regs, Sample, SampleHead, UserStack};
+pub use sample_id::SampleId;
+pub use scratch::Scratch;
+pub use window::Window;
+pub use word::words_from_bytes;

@@ -1,1 +1,92 @@
-//! Placeholder.
+//! The minimal layer under a Linux tracer: open perf events, control them, map their rings and read the
+//! records in place.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use perf_abi::{Attr, AttrFlags, SampleType, Software};
+//! use perf_decode::{Record, SampleLayout};
+//! use perf_sys::{Event, Ring, Target};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Where does this thread spend its time? A sample for each millisecond on a CPU.
+//! let attr = Attr::software(Software::CPU_CLOCK)
+//!     .with_period(1_000_000)
+//!     .with_sample_type(SampleType::IP.union(SampleType::TID))
+//!     .with_flags(AttrFlags::DISABLED.union(AttrFlags::EXCLUDE_KERNEL));
+//! let event = match Event::open(&attr, Target::calling_thread()) {
+//!     Ok(event) => event,
+//!     Err(refused) => return Ok(println!("{refused}")), // it says why
+//! };
+//! let mut ring = Ring::map(event, 16)?;
+//!
+//! ring.event().enable()?;
+//! let busy = (0..20_000_000_u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 1));
+//! ring.event().disable()?;
+//!
+//! let layout = SampleLayout::new(&attr);
+//! ring.wait(Some(Duration::from_millis(1)))?;
+//! for record in ring.batch()?.records() {
+//!     if let Record::Sample(sample) = record?.decode(&layout)? {
+//!         println!("thread {:?} at {:#x?}", sample.tid(), sample.ip());
+//!     }
+//! }
+//! # std::hint::black_box(busy);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | say whom to watch | [`Target`] |
+//! | open an event, control and count with it | [`Event`], [`OpenOptions`] |
+//! | receive its records | [`Ring`], [`Batch`], [`Readiness`] |
+//! | learn what went wrong | [`Error`] |
+//!
+//! What an event counts and what its records hold is said by a [`perf_abi::Attr`]; the records are
+//! decoded by [`perf_decode`]. This crate reads no file under `/proc` or `/sys`.
+//!
+//! # Modules
+//!
+//! All are private; what they hold is found here, at the root. Those marked * are the only ones with
+//! `unsafe`, and each begins by saying why it may.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `error`, `hint` | why a call failed, and the usual causes in words |
+//! | `target` | which task, CPU or cgroup |
+//! | `event` | the owned descriptor, and how to open it |
+//! | `syscall`* | `perf_event_open`, `read` |
+//! | `attr` | an attr on its way into the kernel |
+//! | `ioctl`*, `bpf_ids` | the twelve requests |
+//! | `map`* | mappings, and the reader's side of a ring |
+//! | `ring`, `batch` | a mapped ring, and the guard over what lies in it |
+//! | `wait` | waiting for records |
+
+#![deny(unsafe_code)]
+
+#[cfg(not(target_has_atomic = "64"))]
+compile_error!("perf-sys shares 64-bit positions with the kernel and needs atomic loads of them");
+
+mod attr;
+mod batch;
+mod bpf_ids;
+mod error;
+mod event;
+mod hint;
+mod ioctl;
+mod map;
+mod ring;
+mod syscall;
+mod target;
+mod wait;
+
+pub use batch::{Batch, BatchRecords};
+pub use bpf_ids::BpfIds;
+pub use error::{Error, Result};
+pub use event::{Event, OpenOptions};
+pub use ring::Ring;
+pub use rustix::io::Errno;
+pub use rustix::process::Pid;
+pub use target::Target;
+pub use wait::Readiness;

@@ -1,0 +1,32 @@
+//! The parts of `bpf(2)` that stand next to perf events.
+//!
+//! The kernel's `union bpf_attr` is one struct per command here, without bytes that no field uses at its end: pass
+//! `size_of` of the struct as the size. All pointers are `u64`, also in 32-bit programs.
+
+mod attr_map;
+mod attr_object;
+mod attr_prog;
+mod cmd;
+mod flags;
+mod info;
+mod link_info;
+mod perf;
+mod types;
+
+pub use attr_map::{BpfMapBatch, BpfMapCreate, BpfMapElem, BpfMapNextKey};
+pub use attr_object::{
+    BpfEnableStats, BpfFdById, BpfLinkCreate, BpfLinkUpdate, BpfNextId, BpfObj, BpfObjInfo,
+    BpfRawTracepointOpen, BpfTaskFdQuery,
+};
+pub use attr_prog::{BpfInsn, BpfProgLoad, BpfProgRun};
+pub use cmd::BpfCmd;
+pub use flags::{BPF_F_CURRENT_CPU, BpfElemFlags, BpfMapFlags};
+pub use info::{BpfMapInfo, BpfProgInfo};
+pub use link_info::{
+    BpfEventLinkInfo, BpfKprobeLinkInfo, BpfLinkInfo, BpfPerfLinkKind, BpfTracepointLinkInfo,
+    BpfUprobeLinkInfo,
+};
+#[cfg(target_arch = "x86_64")]
+pub use perf::{BpfPerfEventData, PtRegs};
+pub use perf::{BpfPerfEventValue, PerfEventQueryBpf};
+pub use types::{BpfAttachType, BpfHelper, BpfLinkType, BpfMapType, BpfProgType, BpfTaskFdType};

@@ -1,0 +1,95 @@
+//! What perf and BPF pass to each other.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// `struct perf_event_query_bpf`—head of the argument of [`IOC_QUERY_BPF`](crate::IOC_QUERY_BPF). Since Linux 4.16.
+///
+/// `ids_len` ids, each a `u32`, follow right behind it.
+#[doc(alias = "perf_event_query_bpf")]
+#[repr(C)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct PerfEventQueryBpf {
+    /// Room for ids; the kernel leaves it as it is.
+    pub ids_len: u32,
+    /// How many programs there are, written by the kernel; may be more than `ids_len`.
+    pub prog_cnt: u32,
+}
+
+layout!(PerfEventQueryBpf, 8 { ids_len: 0, prog_cnt: 4 });
+
+/// `struct bpf_perf_event_value`—what the helper [`PERF_EVENT_READ_VALUE`](crate::BpfHelper::PERF_EVENT_READ_VALUE)
+/// gives. Since Linux 4.15.
+#[doc(alias = "bpf_perf_event_value")]
+#[repr(C)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct BpfPerfEventValue {
+    /// The count.
+    pub counter: u64,
+    /// Time that the event was enabled, in ns.
+    pub enabled: u64,
+    /// Time that the event was counting, in ns.
+    pub running: u64,
+}
+
+layout!(BpfPerfEventValue, 24 { counter: 0, enabled: 8, running: 16 });
+
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::{BpfPerfEventData, PtRegs};
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+    /// `struct pt_regs`—the registers of a task, as the x86-64 kernel keeps them. Since Linux 2.6.31.
+    #[doc(alias = "pt_regs")]
+    #[repr(C)]
+    #[derive(
+        Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout,
+    )]
+    #[allow(missing_docs)] // the fields are the registers of their names
+    pub struct PtRegs {
+        pub r15: u64,
+        pub r14: u64,
+        pub r13: u64,
+        pub r12: u64,
+        pub bp: u64,
+        pub bx: u64,
+        pub r11: u64,
+        pub r10: u64,
+        pub r9: u64,
+        pub r8: u64,
+        pub ax: u64,
+        pub cx: u64,
+        pub dx: u64,
+        pub si: u64,
+        pub di: u64,
+        pub orig_ax: u64,
+        pub ip: u64,
+        pub cs: u64,
+        pub flags: u64,
+        pub sp: u64,
+        pub ss: u64,
+    }
+
+    layout!(PtRegs, 168 {
+        r15: 0, r14: 8, r13: 16, r12: 24, bp: 32, bx: 40, r11: 48, r10: 56, r9: 64, r8: 72, ax: 80, cx: 88,
+        dx: 96, si: 104, di: 112, orig_ax: 120, ip: 128, cs: 136, flags: 144, sp: 152, ss: 160,
+    });
+
+    /// `struct bpf_perf_event_data`—what a program on a perf event is called with. Since Linux 4.9.
+    #[doc(alias = "bpf_perf_event_data")]
+    #[repr(C)]
+    #[derive(
+        Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout,
+    )]
+    pub struct BpfPerfEventData {
+        /// Registers where the event fired.
+        pub regs: PtRegs,
+        /// Events since the sample before.
+        pub sample_period: u64,
+        /// Data address. Since Linux 4.17.
+        pub addr: u64,
+    }
+
+    layout!(BpfPerfEventData, 184 { regs: 0, sample_period: 168, addr: 176 });
+}

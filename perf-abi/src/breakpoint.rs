@@ -1,0 +1,49 @@
+//! Hardware breakpoints.
+
+open_enum! {
+    /// `HW_BREAKPOINT_*`—which accesses a hardware breakpoint counts.
+    ///
+    /// # References
+    ///  - `include/uapi/linux/hw_breakpoint.h`
+    pub struct BreakpointType(u32) {
+        /// None; the kernel opens no such event. Since Linux 2.6.33.
+        "HW_BREAKPOINT_EMPTY" EMPTY = 0;
+        /// Reads. x86 cannot watch reads alone. Since Linux 2.6.33.
+        "HW_BREAKPOINT_R" READ = 1;
+        /// Writes. Since Linux 2.6.33.
+        "HW_BREAKPOINT_W" WRITE = 2;
+        /// Reads and writes. Since Linux 2.6.33.
+        "HW_BREAKPOINT_RW" READ_WRITE = 3;
+        /// Execution; on x86 `bp_len` must be the size of a C `long`. Since Linux 2.6.33.
+        "HW_BREAKPOINT_X" EXECUTE = 4;
+        /// All of them at once, which the kernel refuses. Since Linux 2.6.33.
+        "HW_BREAKPOINT_INVALID" INVALID = 7;
+    }
+}
+
+open_enum! {
+    /// `HW_BREAKPOINT_LEN_*`—how many bytes a hardware breakpoint watches, for `bp_len`.
+    ///
+    /// x86 watches 1, 2, 4 or 8 bytes of data, arm64 any of 1 to 8.
+    ///
+    /// # References
+    ///  - `include/uapi/linux/hw_breakpoint.h`
+    pub struct BreakpointLen(u64) {
+        /// 1 byte. Since Linux 2.6.33.
+        "HW_BREAKPOINT_LEN_1" ONE = 1;
+        /// 2 bytes. Since Linux 2.6.33.
+        "HW_BREAKPOINT_LEN_2" TWO = 2;
+        /// 3 bytes. Since Linux 4.10.
+        "HW_BREAKPOINT_LEN_3" THREE = 3;
+        /// 4 bytes. Since Linux 2.6.33.
+        "HW_BREAKPOINT_LEN_4" FOUR = 4;
+        /// 5 bytes. Since Linux 4.10.
+        "HW_BREAKPOINT_LEN_5" FIVE = 5;
+        /// 6 bytes. Since Linux 4.10.
+        "HW_BREAKPOINT_LEN_6" SIX = 6;
+        /// 7 bytes. Since Linux 4.10.
+        "HW_BREAKPOINT_LEN_7" SEVEN = 7;
+        /// 8 bytes. Since Linux 2.6.33.
+        "HW_BREAKPOINT_LEN_8" EIGHT = 8;
+    }
+}

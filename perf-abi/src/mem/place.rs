@@ -1,0 +1,159 @@
+//! The place the data came from: level, snoop, distance, region.
+
+bit_set! {
+    /// `PERF_MEM_LVL_*`—place in the memory hierarchy, old style: [`MemLevelNumber`] tells more. Since Linux 3.10.
+    #[doc(alias = "PERF_MEM_LVL")]
+    pub struct MemLevel(u16) {
+        /// Not available. Since Linux 3.10.
+        "PERF_MEM_LVL_NA" NA = 0x0001;
+        /// Hit. Since Linux 3.10.
+        "PERF_MEM_LVL_HIT" HIT = 0x0002;
+        /// Miss. Since Linux 3.10.
+        "PERF_MEM_LVL_MISS" MISS = 0x0004;
+        /// First-level cache. Since Linux 3.10.
+        "PERF_MEM_LVL_L1" L1 = 0x0008;
+        /// Line fill buffer. Since Linux 3.10.
+        "PERF_MEM_LVL_LFB" LINE_FILL_BUFFER = 0x0010;
+        /// Second-level cache. Since Linux 3.10.
+        "PERF_MEM_LVL_L2" L2 = 0x0020;
+        /// Third-level cache. Since Linux 3.10.
+        "PERF_MEM_LVL_L3" L3 = 0x0040;
+        /// Memory of the own node. Since Linux 3.10.
+        "PERF_MEM_LVL_LOC_RAM" LOCAL_RAM = 0x0080;
+        /// Memory one hop away. Since Linux 3.10.
+        "PERF_MEM_LVL_REM_RAM1" REMOTE_RAM_1 = 0x0100;
+        /// Memory two hops away. Since Linux 3.10.
+        "PERF_MEM_LVL_REM_RAM2" REMOTE_RAM_2 = 0x0200;
+        /// Cache one hop away. Since Linux 3.10.
+        "PERF_MEM_LVL_REM_CCE1" REMOTE_CACHE_1 = 0x0400;
+        /// Cache two hops away. Since Linux 3.10.
+        "PERF_MEM_LVL_REM_CCE2" REMOTE_CACHE_2 = 0x0800;
+        /// I/O memory. Since Linux 3.10.
+        "PERF_MEM_LVL_IO" IO = 0x1000;
+        /// Uncached memory. Since Linux 3.10.
+        "PERF_MEM_LVL_UNC" UNCACHED = 0x2000;
+    }
+}
+
+bit_set! {
+    /// `PERF_MEM_SNOOP_*`—what other caches answered. Since Linux 3.10.
+    #[doc(alias = "PERF_MEM_SNOOP")]
+    pub struct MemSnoop(u8) {
+        /// Not available. Since Linux 3.10.
+        "PERF_MEM_SNOOP_NA" NA = 0x01;
+        /// No snoop. Since Linux 3.10.
+        "PERF_MEM_SNOOP_NONE" NONE = 0x02;
+        /// Hit. Since Linux 3.10.
+        "PERF_MEM_SNOOP_HIT" HIT = 0x04;
+        /// Miss. Since Linux 3.10.
+        "PERF_MEM_SNOOP_MISS" MISS = 0x08;
+        /// Hit a modified line. Since Linux 3.10.
+        "PERF_MEM_SNOOP_HITM" HIT_MODIFIED = 0x10;
+    }
+}
+
+bit_set! {
+    /// `PERF_MEM_SNOOPX_*`—more of what other caches answered. Since Linux 4.14.
+    #[doc(alias = "PERF_MEM_SNOOPX")]
+    pub struct MemSnoopExt(u8) {
+        /// The line was forwarded. Since Linux 4.14.
+        "PERF_MEM_SNOOPX_FWD" FORWARD = 0x1;
+        /// The line came from a peer. Since Linux 6.1.
+        "PERF_MEM_SNOOPX_PEER" PEER = 0x2;
+    }
+}
+
+open_enum! {
+    /// `PERF_MEM_LVLNUM_*`—place in the memory hierarchy. Since Linux 4.14.
+    ///
+    /// 0 means that the CPU gave none.
+    #[doc(alias = "PERF_MEM_LVLNUM")]
+    pub struct MemLevelNumber(u8) {
+        /// First-level cache. Since Linux 4.14.
+        "PERF_MEM_LVLNUM_L1" L1 = 0x1;
+        /// Second-level cache. Since Linux 4.14.
+        "PERF_MEM_LVLNUM_L2" L2 = 0x2;
+        /// Third-level cache. Since Linux 4.14.
+        "PERF_MEM_LVLNUM_L3" L3 = 0x3;
+        /// Fourth-level cache. Since Linux 4.14.
+        "PERF_MEM_LVLNUM_L4" L4 = 0x4;
+        /// Miss handling buffer of the second level. Since Linux 6.11.
+        "PERF_MEM_LVLNUM_L2_MHB" L2_MISS_BUFFER = 0x5;
+        /// Cache on the side of the memory. Since Linux 6.11.
+        "PERF_MEM_LVLNUM_MSC" MEMORY_SIDE_CACHE = 0x6;
+        /// Cache before the first level. Since Linux 7.0.
+        "PERF_MEM_LVLNUM_L0" L0 = 0x7;
+        /// Uncached memory. Since Linux 6.7.
+        "PERF_MEM_LVLNUM_UNC" UNCACHED = 0x8;
+        /// CXL memory. Since Linux 6.1.
+        "PERF_MEM_LVLNUM_CXL" CXL = 0x9;
+        /// I/O memory. Since Linux 6.1.
+        "PERF_MEM_LVLNUM_IO" IO = 0xa;
+        /// Some cache. Since Linux 4.14.
+        "PERF_MEM_LVLNUM_ANY_CACHE" ANY_CACHE = 0xb;
+        /// Line fill buffer. Since Linux 4.14.
+        "PERF_MEM_LVLNUM_LFB" LINE_FILL_BUFFER = 0xc;
+        /// Memory. Since Linux 4.14.
+        "PERF_MEM_LVLNUM_RAM" RAM = 0xd;
+        /// Persistent memory. Since Linux 4.14.
+        "PERF_MEM_LVLNUM_PMEM" PERSISTENT = 0xe;
+        /// Not available. Since Linux 4.14.
+        "PERF_MEM_LVLNUM_NA" NA = 0xf;
+    }
+}
+
+open_enum! {
+    /// `PERF_MEM_HOPS_*`—how far away a remote place is. Since Linux 5.16.
+    ///
+    /// 0 means that the CPU did not tell.
+    #[doc(alias = "PERF_MEM_HOPS")]
+    pub struct MemHops(u8) {
+        /// Another core of the same node. Since Linux 5.16.
+        "PERF_MEM_HOPS_0" SAME_NODE = 1;
+        /// Another node of the same socket. Since Linux 5.17.
+        "PERF_MEM_HOPS_1" SAME_SOCKET = 2;
+        /// Another socket of the same board. Since Linux 5.17.
+        "PERF_MEM_HOPS_2" SAME_BOARD = 3;
+        /// Another board. Since Linux 5.17.
+        "PERF_MEM_HOPS_3" OTHER_BOARD = 4;
+    }
+}
+
+open_enum! {
+    /// `PERF_MEM_REGION_*`—region of memory or of a shared cache. Since Linux 7.0.
+    #[doc(alias = "PERF_MEM_REGION")]
+    pub struct MemRegion(u8) {
+        /// Not available. Since Linux 7.0.
+        "PERF_MEM_REGION_NA" NA = 0;
+        /// Reserved. Since Linux 7.0.
+        "PERF_MEM_REGION_RSVD" RESERVED = 1;
+        /// Shared cache of the own caching agent. Since Linux 7.0.
+        "PERF_MEM_REGION_L_SHARE" LOCAL_SHARED = 2;
+        /// Cache of the own caching agent that is not shared. Since Linux 7.0.
+        "PERF_MEM_REGION_L_NON_SHARE" LOCAL_NON_SHARED = 3;
+        /// I/O agent of another caching agent. Since Linux 7.0.
+        "PERF_MEM_REGION_O_IO" OTHER_IO = 4;
+        /// Shared cache of another caching agent. Since Linux 7.0.
+        "PERF_MEM_REGION_O_SHARE" OTHER_SHARED = 5;
+        /// Cache of another caching agent that is not shared. Since Linux 7.0.
+        "PERF_MEM_REGION_O_NON_SHARE" OTHER_NON_SHARED = 6;
+        /// I/O mapped into memory. Since Linux 7.0.
+        "PERF_MEM_REGION_MMIO" MMIO = 7;
+        /// Memory region 0. Since Linux 7.0.
+        "PERF_MEM_REGION_MEM0" MEM0 = 8;
+        /// Memory region 1. Since Linux 7.0.
+        "PERF_MEM_REGION_MEM1" MEM1 = 9;
+        /// Memory region 2. Since Linux 7.0.
+        "PERF_MEM_REGION_MEM2" MEM2 = 10;
+        /// Memory region 3. Since Linux 7.0.
+        "PERF_MEM_REGION_MEM3" MEM3 = 11;
+        /// Memory region 4. Since Linux 7.0.
+        "PERF_MEM_REGION_MEM4" MEM4 = 12;
+        /// Memory region 5. Since Linux 7.0.
+        "PERF_MEM_REGION_MEM5" MEM5 = 13;
+        /// Memory region 6. Since Linux 7.0.
+        "PERF_MEM_REGION_MEM6" MEM6 = 14;
+        /// Memory region 7. Since Linux 7.0.
+        "PERF_MEM_REGION_MEM7" MEM7 = 15;
+    }
+}

@@ -1,0 +1,90 @@
+//! Which architecture a register mask belongs to.
+
+use super::{arm64::Arm64Reg, riscv::RiscvReg, x86, x86::X86Reg};
+
+open_enum! {
+    /// `EM_*`—an architecture whose registers have names here, by its ELF machine number.
+    ///
+    /// # References
+    ///  - `include/uapi/linux/elf-em.h`
+    pub struct Architecture(u16) {
+        /// x86, 32-bit.
+        "EM_386" X86 = 3;
+        /// x86, 64-bit.
+        "EM_X86_64" X86_64 = 62;
+        /// Arm, 64-bit.
+        "EM_AARCH64" ARM64 = 183;
+        /// RISC-V, 32-bit or 64-bit.
+        "EM_RISCV" RISCV64 = 243;
+    }
+}
+
+impl Architecture {
+    /// The one that this program is built for; `Architecture(0)` if its registers have no names here.
+    pub const NATIVE: Self = if cfg!(target_arch = "x86_64") {
+        Self::X86_64
+    } else if cfg!(target_arch = "x86") {
+        Self::X86
+    } else if cfg!(target_arch = "aarch64") {
+        Self::ARM64
+    } else if cfg!(any(target_arch = "riscv64", target_arch = "riscv32")) {
+        Self::RISCV64
+    } else {
+        Self(0)
+    };
+
+    /// The mask of all registers that every CPU of this architecture has; 0 for other architectures.
+    ///
+    /// The kernel answers `EINVAL` to bits that it cannot sample.
+    pub const fn registers(self) -> u64 {
+        match self {
+            Self::X86 => 0xffff,
+            Self::X86_64 => 0xff_0fff,
+            Self::ARM64 => 0x1_ffff_ffff,
+            Self::RISCV64 => 0xffff_ffff,
+            _ => 0,
+        }
+    }
+}
+
+/// The name of a register by its bit in `sample_regs_user` or `sample_regs_intr`.
+///
+/// `None` for bits and architectures without a name here.
+pub const fn register_name(arch: Architecture, bit: u8) -> Option<&'static str> {
+    match arch {
+        Architecture::X86 if bit < 16 => X86Reg(bit).name(),
+        // The kernel does not sample the four data segments of 64-bit tasks.
+        Architecture::X86_64 if bit < 12 || (bit > 15 && bit < 32) => X86Reg(bit).name(),
+        Architecture::X86_64 => x86::xmm_half_name(bit),
+        Architecture::ARM64 => Arm64Reg(bit).name(),
+        Architecture::RISCV64 => RiscvReg(bit).name(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_register_of_a_mask_has_a_name() {
+        for arch in [Architecture::X86, Architecture::X86_64, Architecture::ARM64, Architecture::RISCV64] {
+            let named = (0..64)
+                .filter(|&bit| register_name(arch, bit).is_some())
+                .fold(0, |mask, bit| mask | 1_u64 << bit);
+            assert_eq!(named & arch.registers(), arch.registers(), "{arch}");
+        }
+    }
+
+    #[test]
+    fn names_follow_the_architecture() {
+        assert_eq!(register_name(Architecture::X86_64, 8), Some("IP"));
+        assert_eq!(register_name(Architecture::X86_64, 12), None);
+        assert_eq!(register_name(Architecture::X86, 12), Some("DS"));
+        assert_eq!(register_name(Architecture::X86, 16), None);
+        assert_eq!(register_name(Architecture::X86_64, 35), Some("XMM1_HIGH"));
+        assert_eq!(register_name(Architecture::ARM64, 46), Some("VG"));
+        assert_eq!(register_name(Architecture::RISCV64, 0), Some("PC"));
+        assert_eq!(register_name(Architecture(0), 0), None);
+    }
+}

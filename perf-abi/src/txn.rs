@@ -1,0 +1,51 @@
+//! Why a hardware transaction was aborted.
+
+bit_set! {
+    /// `PERF_TXN_*`—why a hardware transaction was aborted. Since Linux 3.13.
+    #[doc(alias = "PERF_TXN")]
+    pub struct Transaction(u64) {
+        /// From lock elision. Since Linux 3.13.
+        "PERF_TXN_ELISION" ELISION = 1 << 0;
+        /// From a transaction. Since Linux 3.13.
+        "PERF_TXN_TRANSACTION" TRANSACTION = 1 << 1;
+        /// Caused by the sampled instruction. Since Linux 3.13.
+        "PERF_TXN_SYNC" SYNC = 1 << 2;
+        /// Caused by something else. Since Linux 3.13.
+        "PERF_TXN_ASYNC" ASYNC = 1 << 3;
+        /// Another try may succeed. Since Linux 3.13.
+        "PERF_TXN_RETRY" RETRY = 1 << 4;
+        /// Conflict with another CPU. Since Linux 3.13.
+        "PERF_TXN_CONFLICT" CONFLICT = 1 << 5;
+        /// Too much written. Since Linux 3.13.
+        "PERF_TXN_CAPACITY_WRITE" CAPACITY_WRITE = 1 << 6;
+        /// Too much read. Since Linux 3.13.
+        "PERF_TXN_CAPACITY_READ" CAPACITY_READ = 1 << 7;
+    }
+    numbers { "abort": Self::ABORT_MASK }
+}
+
+impl Transaction {
+    /// The bits that hold the abort code. Since Linux 3.13.
+    #[doc(alias = "PERF_TXN_ABORT_MASK")]
+    pub const ABORT_MASK: u64 = 0xffff_ffff << 32;
+
+    /// The code that the program gave to its abort. Since Linux 3.13.
+    #[doc(alias = "PERF_TXN_ABORT_SHIFT")]
+    pub const fn abort_code(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    extern crate std;
+    use std::string::ToString;
+
+    #[test]
+    fn the_abort_code_prints_as_a_number() {
+        let transaction = Transaction::from_bits_retain(0xab_0000_0102);
+        assert_eq!(transaction.abort_code(), 0xab);
+        assert_eq!(transaction.to_string(), "TRANSACTION|abort=171|0x100");
+    }
+}

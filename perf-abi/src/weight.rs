@@ -1,0 +1,49 @@
+//! What the sampled operation cost.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// `union perf_sample_weight`—the cost of the sampled operation. Since Linux 3.10.
+///
+/// With [`SampleType::WEIGHT`](crate::SampleType::WEIGHT) the whole word is one number; with
+/// [`SampleType::WEIGHT_STRUCT`](crate::SampleType::WEIGHT_STRUCT) it is three, at the same bits of the number on every
+/// machine. What they mean is up to the CPU.
+#[doc(alias = "perf_sample_weight")]
+#[repr(transparent)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Weight(pub u64);
+
+impl Weight {
+    /// The whole word. Since Linux 3.10.
+    pub const fn full(self) -> u64 {
+        self.0
+    }
+
+    /// First number; on x86 the latency of the cache, in cycles. Since Linux 5.12.
+    #[doc(alias = "var1_dw")]
+    pub const fn var1(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Second number; on x86 the latency of the instruction, in cycles. Since Linux 5.12.
+    #[doc(alias = "var2_w")]
+    pub const fn var2(self) -> u16 {
+        (self.0 >> 32) as u16
+    }
+
+    /// Third number; on x86 the latency of retirement, in cycles. Since Linux 5.12.
+    #[doc(alias = "var3_w")]
+    pub const fn var3(self) -> u16 {
+        (self.0 >> 48) as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_numbers_share_the_word() {
+        let weight = Weight(0x0003_0002_0000_0001);
+        assert_eq!((weight.var1(), weight.var2(), weight.var3()), (1, 2, 3));
+    }
+}

@@ -1,0 +1,147 @@
+use core::iter::FusedIterator;
+
+use crate::{Error, RawRecord, Records, Result, Scratch, Window};
+
+/// The records of an overwritten ring (`write_backward`), newest first: a flight recorder's content.
+///
+/// The kernel writes such a ring from its end towards its start and never waits for a reader, so
+/// `data_head` runs down from 0 and is always the start of the newest record; older ones follow upwards.
+/// The oldest is usually cut by the newest: it is left out, and [`Backward::cut`] says how much it was.
+///
+/// Pause the ring before reading it, or the oldest records can change while they are read.
+///
+/// ```
+/// use perf_decode::{Backward, Scratch};
+/// # use perf_decode::testing::builder::RecordBuilder;
+/// # use perf_abi::{Misc, RecordType};
+/// # let record = |time| RecordBuilder::new(RecordType::THROTTLE, Misc::empty()).words(&[time, 1, 1]).finish();
+/// # let data: Vec<u64> = [vec![0; 8], record(20), record(10)].concat();
+/// # let data_head = 0_u64.wrapping_sub(64);
+///
+/// let mut scratch = Scratch::new();
+/// let snapshot = Backward::over(&data, data_head, &mut scratch)?;
+/// let times: Vec<_> = snapshot.map(|record| Ok(record?.words()[1])).collect::<Result<_, perf_decode::Error>>()?;
+/// assert_eq!(times, [20, 10]);
+/// # Ok::<(), perf_decode::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Backward<'a> {
+    records: Records<'a>,
+    /// Whether the ring has been filled at least once, so that its oldest record may be cut.
+    full: bool,
+    cut: u64,
+}
+
+impl<'a> Backward<'a> {
+    /// Reads `data`, a ring's whole data area, from `head`, its `data_head`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Window::over`].
+    pub fn over(data: &'a [u64], head: u64, scratch: &'a mut Scratch) -> Result<Self> {
+        let size = data.len() as u64 * 8;
+        let written = 0_u64.wrapping_sub(head);
+        let window = Window::over(data, head, head.wrapping_add(written.min(size)))?;
+        Ok(Self { records: window.records(scratch), full: written >= size, cut: 0 })
+    }
+
+    /// Bytes of the oldest record that are still there: 0 until the iteration has ended, and if none
+    /// was cut.
+    #[must_use]
+    pub fn cut(&self) -> u64 {
+        self.cut
+    }
+
+    /// Bytes of the records delivered so far: how far from `data_head` the next one is.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.records.position()
+    }
+}
+
+impl<'a> Iterator for Backward<'a> {
+    type Item = Result<RawRecord<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.records.next()? {
+            Err(Error::SizePastEnd { available, .. }) if self.full => {
+                self.cut = available;
+                None
+            }
+            next => Some(next),
+        }
+    }
+}
+
+impl FusedIterator for Backward<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+    use std::vec::Vec;
+
+    use perf_abi::{Misc, RecordType};
+
+    use super::*;
+    use crate::testing::builder::RecordBuilder;
+
+    /// Writes records of these lengths in words the way the kernel does; the body counts them.
+    fn written(lens: &[usize], size: usize) -> (Vec<u64>, u64) {
+        let (mut data, mut head) = (vec![0; size], 0_u64);
+        for (number, len) in lens.iter().enumerate() {
+            let body = vec![number as u64; len - 1];
+            let record = RecordBuilder::new(RecordType(99), Misc::empty()).words(&body).finish();
+            head = head.wrapping_sub(*len as u64 * 8);
+            for (index, word) in record.iter().enumerate() {
+                data[((head / 8) as usize + index) % size] = *word;
+            }
+        }
+        (data, head)
+    }
+
+    /// The numbers that the records count by, and the cut.
+    fn read(data: &[u64], head: u64) -> (Vec<u64>, u64) {
+        let mut scratch = Scratch::new();
+        let mut backward = Backward::over(data, head, &mut scratch).unwrap();
+        let numbers = backward.by_ref().map(|record| record.unwrap().words()[1]).collect();
+        (numbers, backward.cut())
+    }
+
+    #[test]
+    fn the_newest_record_comes_first() {
+        let (data, head) = written(&[2, 3, 2], 16);
+        assert_eq!(read(&data, head), (vec![2, 1, 0], 0));
+    }
+
+    #[test]
+    fn the_oldest_record_is_left_out_where_it_is_cut() {
+        for lens in [[5, 5, 5, 5], [2, 7, 4, 6], [6, 3, 7, 2]] {
+            let (data, head) = written(&lens, 16);
+            let (numbers, cut) = read(&data, head);
+            let whole: usize = numbers.iter().map(|number| lens[*number as usize]).sum();
+            assert_eq!(whole * 8 + cut as usize, 16 * 8, "{lens:?}");
+            assert!(numbers.is_sorted_by(|a, b| a > b) && numbers[0] == 3, "{numbers:?}");
+        }
+    }
+
+    #[test]
+    fn an_exactly_full_ring_has_nothing_cut() {
+        let (data, head) = written(&[2, 8, 8], 16);
+        assert_eq!(read(&data, head), (vec![2, 1], 0));
+    }
+
+    #[test]
+    fn nothing_written_is_nothing_read() {
+        assert_eq!(read(&[0; 8], 0), (vec![], 0));
+    }
+
+    #[test]
+    fn a_cut_in_a_ring_that_was_never_full_is_damage() {
+        let (mut data, head) = written(&[2, 2], 16);
+        let size = data.len();
+        data[size - 2] = data[size - 2] & (u64::MAX >> 16) | 800 << 48;
+        let mut scratch = Scratch::new();
+        let last = Backward::over(&data, head, &mut scratch).unwrap().last();
+        assert_eq!(last, Some(Err(Error::SizePastEnd { at: 16, size: 800, available: 16 })));
+    }
+}

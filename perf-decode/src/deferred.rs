@@ -1,0 +1,120 @@
+use crate::{CallchainDeferred, Frame, Sample};
+use perf_abi::CallchainContext;
+
+/// Samples whose user callchain is still to come, joined to it by cookie (since Linux 6.19).
+///
+/// The kernel may put off walking the user's stack until the task returns to user space: the callchain
+/// of a sample then ends in a cookie, and a later [`CallchainDeferred`] of the same task brings the rest
+/// for all samples with that cookie. Some never get theirs: the task died or the ring was full.
+///
+/// The memory is the caller's: one place per sample that waits. A sample that finds no place puts the
+/// oldest out, which is handed back as it is.
+///
+/// ```
+/// use perf_decode::{Deferred, Record};
+/// # use perf_abi::{Attr, CallchainContext, Misc, RecordType, SampleType, Software};
+/// # use perf_decode::{RawRecord, SampleLayout, testing::builder::{RecordBuilder, SampleBuilder}};
+/// # let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(SampleType::TID | SampleType::CALLCHAIN);
+/// # let layout = SampleLayout::new(&attr);
+/// # let chain = [CallchainContext::KERNEL.0, 0xffff_1000, CallchainContext::USER_DEFERRED.0, 77];
+/// # let words = [
+/// #     SampleBuilder::new(&attr).callchain(&chain).finish(),
+/// #     RecordBuilder::new(RecordType::CALLCHAIN_DEFERRED, Misc::empty()).words(&[77, 1, 0x40_1000]).finish(),
+/// # ];
+/// # let records = [0, 1].map(|i| RawRecord::from_words(&words[i]).unwrap().decode(&layout).unwrap());
+/// let mut room = [None; 64];
+/// let mut deferred = Deferred::new(&mut room);
+/// for record in records {
+///     match record {
+///         // What is handed back is complete, or will not be completed any more.
+///         Record::Sample(sample) => if let Some(sample) = deferred.push(sample) {
+///             println!("{sample}");
+///         },
+///         Record::CallchainDeferred(user) => for joined in deferred.join(user) {
+///             let ips: Vec<_> = joined.frames().map(|frame| frame.ip).collect();
+///             assert_eq!(ips, [0xffff_1000, 0x40_1000]);
+///         },
+///         _ => {}
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Deferred<'m, 'a> {
+    /// A ring of its own: the oldest sample is at `oldest`, and places may be empty in between.
+    places: &'m mut [Option<Sample<'a>>],
+    next: usize,
+    displaced: u64,
+}
+
+/// A sample and the user part of its callchain.
+#[derive(Clone, Copy, Debug)]
+pub struct Joined<'a> {
+    /// The sample, whose own callchain ends in the cookie.
+    pub sample: Sample<'a>,
+    /// The record that brought the user's part.
+    pub user: CallchainDeferred<'a>,
+}
+
+impl<'m, 'a> Deferred<'m, 'a> {
+    /// Samples wait in `places`, which is emptied.
+    pub fn new(places: &'m mut [Option<Sample<'a>>]) -> Self {
+        places.fill(None);
+        Self { places, next: 0, displaced: 0 }
+    }
+
+    /// Makes a sample wait for the rest of its callchain.
+    ///
+    /// Hands back a sample that need not wait, because its callchain is complete or it has none; or the
+    /// oldest of the waiting, if its place is needed; or nothing.
+    pub fn push(&mut self, sample: Sample<'a>) -> Option<Sample<'a>> {
+        if cookie(&sample).is_none() {
+            return Some(sample);
+        }
+        if self.next >= self.places.len() {
+            self.next = 0;
+        }
+        let Some(place) = self.places.get_mut(self.next) else {
+            return Some(sample);
+        };
+        self.next += 1;
+        let displaced = place.replace(sample);
+        self.displaced += u64::from(displaced.is_some());
+        displaced
+    }
+
+    /// Takes out the samples that `user` completes, which have its cookie. Those not asked for stay.
+    pub fn join(
+        &mut self,
+        user: CallchainDeferred<'a>,
+    ) -> impl Iterator<Item = Joined<'a>> + use<'_, 'm, 'a> {
+        let waits = move |place: &&mut Option<Sample<'a>>| {
+            place.as_ref().and_then(cookie).is_some_and(|cookie| cookie == user.cookie)
+        };
+        let taken = self.places.iter_mut().filter(waits).filter_map(Option::take);
+        taken.map(move |sample| Joined { sample, user })
+    }
+
+    /// Takes out the samples that wait still: at the end, or when a task has died.
+    pub fn rest(&mut self) -> impl Iterator<Item = Sample<'a>> + use<'_, 'm, 'a> {
+        self.places.iter_mut().filter_map(Option::take)
+    }
+
+    /// How many samples were put out for want of room.
+    #[must_use]
+    pub fn displaced(&self) -> u64 {
+        self.displaced
+    }
+}
+
+impl<'a> Joined<'a> {
+    /// All frames of the callchain, innermost first: the sample's own, then the user's.
+    pub fn frames(&self) -> impl Iterator<Item = Frame> + use<'a> {
+        let own = self.sample.callchain().into_iter().flat_map(|chain| chain.frames());
+        let user = self.user.ips.iter().map(|ip| Frame { context: Some(CallchainContext::USER), ip: *ip });
+        own.chain(user)
+    }
+}
+
+fn cookie(sample: &Sample<'_>) -> Option<u64> {
+    sample.callchain()?.deferred_cookie()
+}

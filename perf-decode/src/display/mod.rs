@@ -1,0 +1,33 @@
+//! Printing: any record as one line.
+
+use core::fmt::{self, Write};
+
+mod read;
+mod sample;
+
+/// Bytes of a name as text: control characters and bytes that are not UTF-8 are escaped, so that a line stays a line.
+pub(crate) struct Text<'a>(pub(crate) &'a [u8]);
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.utf8_chunks().try_for_each(|chunk| {
+            for character in chunk.valid().chars() {
+                if character.is_control() || character == '\\' {
+                    write!(f, "{}", character.escape_default())?;
+                } else {
+                    f.write_char(character)?;
+                }
+            }
+            chunk.invalid().iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
+        })
+    }
+}
+
+/// Bytes as hexadecimal digits without anything between them.
+pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
+
+impl fmt::Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

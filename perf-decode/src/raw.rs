@@ -1,0 +1,177 @@
+use perf_abi::{Header, Misc, RecordType};
+
+use crate::{Error, Result, word};
+
+/// One framed record: its words, and nothing decoded yet.
+///
+/// Holding one proves that there is at least the header's word and that the header's size is exactly
+/// the length of the slice. Nothing is known about the body.
+///
+/// Records are words of this machine's byte order: they start 8-aligned and are multiples of 8 bytes
+/// long, in the kernel's ring and here. Data of the other byte order must be swapped before.
+#[doc(alias = "perf_event_header")]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct RawRecord<'a> {
+    /// The header's word, apart from the slice so that reading it needs no check.
+    first: u64,
+    words: &'a [u64],
+}
+
+impl<'a> RawRecord<'a> {
+    /// Takes the first record off `words` and returns it with what follows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SizeBelowHeader`], [`Error::SizeNotWhole`] or [`Error::SizePastEnd`], the last also for
+    /// an empty slice (with a size of 0 and nothing available).
+    #[inline]
+    pub fn split_first(words: &'a [u64]) -> Result<(Self, &'a [u64])> {
+        match frame(words) {
+            Some(framed) => Ok(framed),
+            None => Err(framing_error(words, 0, words.len())),
+        }
+    }
+
+    /// Views a slice that holds exactly one record.
+    ///
+    /// # Errors
+    ///
+    /// As [`RawRecord::split_first`], and [`Error::SizeShortOfSlice`] if the slice goes on.
+    pub fn from_words(words: &'a [u64]) -> Result<Self> {
+        let (record, rest) = Self::split_first(words)?;
+        if rest.is_empty() {
+            Ok(record)
+        } else {
+            Err(Error::SizeShortOfSlice { size: record.header().size, len: words.len() * 8 })
+        }
+    }
+
+    /// Views bytes that hold exactly one record.
+    ///
+    /// # Errors
+    ///
+    /// As [`RawRecord::from_words`], and [`Error::Misaligned`] or [`Error::PartialWord`] if the bytes
+    /// are not 8-byte words. Misaligned bytes are not copied: that is the caller's decision.
+    pub fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
+        Self::from_words(word::words_from_bytes(bytes)?)
+    }
+
+    /// The eight bytes that every record starts with.
+    #[inline]
+    pub fn header(self) -> Header {
+        word::header(self.first)
+    }
+
+    /// Which record this is.
+    #[inline]
+    pub fn kind(self) -> RecordType {
+        self.header().kind
+    }
+
+    /// The header's `misc` bits; their meaning depends on the kind.
+    #[inline]
+    pub fn misc(self) -> Misc {
+        self.header().misc
+    }
+
+    /// Length in bytes, the header included. At most 65528.
+    #[inline]
+    pub fn size(self) -> usize {
+        self.words.len() * 8
+    }
+
+    /// The whole record as words, the header first.
+    #[inline]
+    pub fn words(self) -> &'a [u64] {
+        self.words
+    }
+
+    /// The whole record as bytes, the header first.
+    #[inline]
+    pub fn bytes(self) -> &'a [u8] {
+        word::bytes(self.words)
+    }
+}
+
+impl core::fmt::Debug for RawRecord<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("RawRecord").field("header", &self.header()).field("words", &self.words).finish()
+    }
+}
+
+/// The first record of `words`, if it is whole.
+#[inline(always)]
+pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
+    let first = *words.first()?;
+    // Rotating instead of shifting sends the low three bits to the top, so that a size which is not a
+    // multiple of 8 becomes a length that no slice has: one comparison checks both.
+    let len = usize::from(word::header(first).size).rotate_right(3);
+    if len == 0 {
+        return None;
+    }
+    let (record, rest) = words.split_at_checked(len)?;
+    Some((RawRecord { first, words: record }, rest))
+}
+
+/// Says why [`frame`] found no record at the start of `words`, `at` words into the window, where
+/// `available` words were written.
+#[cold]
+pub(crate) fn framing_error(words: &[u64], at: usize, available: usize) -> Error {
+    let at = at as u64 * 8;
+    let size = words.first().map_or(0, |&first| word::header(first).size);
+    match size {
+        0..8 if available > 0 => Error::SizeBelowHeader { at, size },
+        _ if size % 8 != 0 => Error::SizeNotWhole { at, size },
+        _ => Error::SizePastEnd { at, size, available: available as u64 * 8 },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A header word with kind 2 (LOST) and this size.
+    fn sized(size: u16) -> u64 {
+        zerocopy::transmute!(Header { kind: RecordType::LOST, misc: Misc::empty(), size })
+    }
+
+    #[test]
+    fn a_size_of_zero_is_below_the_header() {
+        assert_eq!(RawRecord::split_first(&[sized(0), 0]), Err(Error::SizeBelowHeader { at: 0, size: 0 }));
+    }
+
+    #[test]
+    fn a_size_of_four_is_below_the_header() {
+        assert_eq!(RawRecord::split_first(&[sized(4), 0]), Err(Error::SizeBelowHeader { at: 0, size: 4 }));
+    }
+
+    #[test]
+    fn a_size_of_twelve_is_not_whole() {
+        assert_eq!(RawRecord::split_first(&[sized(12), 0]), Err(Error::SizeNotWhole { at: 0, size: 12 }));
+    }
+
+    #[test]
+    fn a_size_past_the_end_says_what_was_available() {
+        assert_eq!(
+            RawRecord::split_first(&[sized(24), 0]),
+            Err(Error::SizePastEnd { at: 0, size: 24, available: 16 })
+        );
+    }
+
+    #[test]
+    fn an_empty_slice_holds_no_record() {
+        assert_eq!(RawRecord::split_first(&[]), Err(Error::SizePastEnd { at: 0, size: 0, available: 0 }));
+    }
+
+    #[test]
+    fn a_slice_longer_than_its_record_is_refused() {
+        assert_eq!(RawRecord::from_words(&[sized(8), 0]), Err(Error::SizeShortOfSlice { size: 8, len: 16 }));
+    }
+
+    #[test]
+    fn a_header_alone_is_a_record() {
+        let words = [sized(8)];
+        let record = RawRecord::from_words(&words).unwrap();
+        assert_eq!((record.kind(), record.size()), (RecordType::LOST, 8));
+    }
+}

@@ -1,0 +1,267 @@
+use perf_abi::{ReadFormat, RecordType};
+
+use crate::{Error, Result};
+
+/// The counts of one event or of its whole group, as the kernel writes them.
+///
+/// One decoder for the three places where the block appears: what read(2) returns, the body of a READ
+/// record, and the READ field of a sample.
+///
+/// ```
+/// use perf_abi::ReadFormat;
+/// use perf_decode::{ReadValues, Scaled};
+///
+/// let format = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
+/// // value, ns enabled, ns running: the counter had the hardware for half of the time.
+/// let counts = ReadValues::parse(&[1000, 80, 40], format)?;
+/// let count = counts.iter().next().unwrap();
+/// assert_eq!(counts.scaled(count.value), Scaled::Estimate(2000));
+/// # Ok::<(), perf_decode::Error>(())
+/// ```
+#[doc(alias = "read_format")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadValues<'a> {
+    /// The value or, of a group, the number of entries; then the times; then what is left.
+    words: &'a [u64],
+    format: ReadFormat,
+}
+
+/// The count of one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// What was counted, in the event's unit.
+    pub value: u64,
+    /// Id of the opened event, with [`ReadFormat::ID`].
+    pub id: Option<u64>,
+    /// Samples of the event that were lost, with [`ReadFormat::LOST`] (since Linux 6.0).
+    pub lost: Option<u64>,
+}
+
+/// A count put in relation to the time that its event had the hardware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scaled {
+    /// The event ran all the time it was enabled: the value is what happened.
+    Exact(u64),
+    /// Events shared the hardware: the value times enabled over running, at most `u64::MAX`.
+    Estimate(u64),
+    /// The event never had the hardware: nothing is known, which is not the same as zero.
+    NeverRan,
+    /// The format has not both times: the value as it is.
+    Unscaled(u64),
+}
+
+impl<'a> ReadValues<'a> {
+    /// Reads the words of one block, all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Truncated`] if the format or the group's count needs more words than there are,
+    /// [`Error::Surplus`] if it needs fewer.
+    pub fn parse(words: &'a [u64], format: ReadFormat) -> Result<Self> {
+        let (block, rest) = Self::split(words, format)?;
+        match rest.len() {
+            0 => Ok(block),
+            left => Err(Error::Surplus { kind: RecordType::READ, found: left as u64 * 8 }),
+        }
+    }
+
+    /// Takes one block off the front of `words`.
+    pub(crate) fn split(words: &'a [u64], format: ReadFormat) -> Result<(Self, &'a [u64])> {
+        let found = words.len() as u64 * 8;
+        let needed = block_words(words.first().copied(), format);
+        match usize::try_from(needed).ok().and_then(|needed| words.split_at_checked(needed)) {
+            Some((words, rest)) => Ok((Self { words, format }, rest)),
+            None => Err(Error::Truncated {
+                kind: RecordType::READ,
+                field: "values",
+                needed: needed.saturating_mul(8),
+                found,
+            }),
+        }
+    }
+
+    /// What is in the block.
+    #[must_use]
+    pub const fn format(&self) -> ReadFormat {
+        self.format
+    }
+
+    /// Nanoseconds that the event was enabled.
+    #[must_use]
+    pub fn time_enabled(&self) -> Option<u64> {
+        self.format.contains(ReadFormat::TOTAL_TIME_ENABLED).then(|| self.words.get(1).copied())?
+    }
+
+    /// Nanoseconds that the event had the hardware.
+    #[must_use]
+    pub fn time_running(&self) -> Option<u64> {
+        let at = 1 + usize::from(self.format.contains(ReadFormat::TOTAL_TIME_ENABLED));
+        self.format.contains(ReadFormat::TOTAL_TIME_RUNNING).then(|| self.words.get(at).copied())?
+    }
+
+    /// The counts: one, or those of the group with the leader first.
+    #[must_use]
+    pub fn iter(&self) -> Counts<'a> {
+        let rest = self.words.get(1 + time_words(self.format) as usize..).unwrap_or(&[]);
+        let single = self.words.first().copied().filter(|_| !self.format.contains(ReadFormat::GROUP));
+        Counts { single, rest, format: self.format }
+    }
+
+    /// Puts a value of this block in relation to the block's times.
+    #[must_use]
+    pub fn scaled(&self, value: u64) -> Scaled {
+        match (self.time_enabled(), self.time_running()) {
+            (Some(enabled), Some(running)) => Scaled::new(value, enabled, running),
+            _ => Scaled::Unscaled(value),
+        }
+    }
+}
+
+impl<'a> IntoIterator for &ReadValues<'a> {
+    type Item = Count;
+    type IntoIter = Counts<'a>;
+
+    fn into_iter(self) -> Counts<'a> {
+        self.iter()
+    }
+}
+
+/// The counts of a [`ReadValues`].
+#[derive(Clone, Debug)]
+pub struct Counts<'a> {
+    /// The value of an event that is read alone: it stands before the times, its id behind them.
+    single: Option<u64>,
+    rest: &'a [u64],
+    format: ReadFormat,
+}
+
+impl Counts<'_> {
+    fn word(&mut self) -> Option<u64> {
+        let (word, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(*word)
+    }
+}
+
+impl Iterator for Counts<'_> {
+    type Item = Count;
+
+    fn next(&mut self) -> Option<Count> {
+        let value = match self.single.take() {
+            Some(value) => value,
+            None => self.word()?,
+        };
+        let id = if self.format.contains(ReadFormat::ID) { self.word() } else { None };
+        let lost = if self.format.contains(ReadFormat::LOST) { self.word() } else { None };
+        Some(Count { value, id, lost })
+    }
+}
+
+impl Scaled {
+    /// Scales `value` by two times in the same unit.
+    #[must_use]
+    pub fn new(value: u64, enabled: u64, running: u64) -> Self {
+        if running == 0 {
+            Self::NeverRan
+        } else if running >= enabled {
+            Self::Exact(value)
+        } else {
+            let estimate = u128::from(value) * u128::from(enabled) / u128::from(running);
+            Self::Estimate(u64::try_from(estimate).unwrap_or(u64::MAX))
+        }
+    }
+
+    /// The number, or `None` if the event never ran.
+    #[must_use]
+    pub const fn value(self) -> Option<u64> {
+        match self {
+            Self::Exact(value) | Self::Estimate(value) | Self::Unscaled(value) => Some(value),
+            Self::NeverRan => None,
+        }
+    }
+}
+
+/// Words of a whole block whose first word, a group's count, is `first`.
+#[inline(always)]
+pub(crate) fn block_words(first: Option<u64>, format: ReadFormat) -> u64 {
+    let entries = if format.contains(ReadFormat::GROUP) {
+        // The count is not trusted: a product that overflows is as much too long as any other.
+        first.unwrap_or(0).saturating_mul(entry_words(format)).saturating_add(1)
+    } else {
+        entry_words(format)
+    };
+    entries.saturating_add(time_words(format))
+}
+
+/// Words of the times in a block of counts.
+#[inline(always)]
+const fn time_words(format: ReadFormat) -> u64 {
+    format.contains(ReadFormat::TOTAL_TIME_ENABLED) as u64
+        + format.contains(ReadFormat::TOTAL_TIME_RUNNING) as u64
+}
+
+/// Words of one counter's entry in a block of counts.
+#[inline(always)]
+const fn entry_words(format: ReadFormat) -> u64 {
+    1 + format.contains(ReadFormat::ID) as u64 + format.contains(ReadFormat::LOST) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The five bits that are known.
+    const ALL: ReadFormat = ReadFormat::from_bits_retain(0x1f);
+
+    #[test]
+    fn a_single_count_has_its_times_between_value_and_id() {
+        let format = ALL.difference(ReadFormat::GROUP);
+        let counts = ReadValues::parse(&[7, 100, 50, 21, 3], format).unwrap();
+        assert_eq!((counts.time_enabled(), counts.time_running()), (Some(100), Some(50)));
+        let mut counts = counts.iter();
+        assert_eq!(counts.next(), Some(Count { value: 7, id: Some(21), lost: Some(3) }));
+        assert_eq!(counts.next(), None);
+    }
+
+    #[test]
+    fn a_group_has_its_times_before_all_counts() {
+        let words = [2, 100, 50, 7, 21, 0, 8, 22, 1];
+        let counts = ReadValues::parse(&words, ALL).unwrap();
+        assert_eq!((counts.time_enabled(), counts.time_running()), (Some(100), Some(50)));
+        let mut counts = counts.iter();
+        assert_eq!(counts.next(), Some(Count { value: 7, id: Some(21), lost: Some(0) }));
+        assert_eq!(counts.next(), Some(Count { value: 8, id: Some(22), lost: Some(1) }));
+        assert_eq!(counts.next(), None);
+    }
+
+    #[test]
+    fn running_alone_is_the_first_time() {
+        let counts = ReadValues::parse(&[7, 50], ReadFormat::TOTAL_TIME_RUNNING).unwrap();
+        assert_eq!((counts.time_enabled(), counts.time_running()), (None, Some(50)));
+        assert_eq!(counts.scaled(7), Scaled::Unscaled(7));
+    }
+
+    #[test]
+    fn an_untrusted_group_count_is_refused() {
+        let refused = ReadValues::parse(&[u64::MAX, 1], ReadFormat::GROUP);
+        assert!(matches!(refused, Err(Error::Truncated { needed: u64::MAX, found: 16, .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn a_short_block_says_what_it_needs() {
+        let refused = ReadValues::parse(&[1], ReadFormat::ID);
+        assert!(matches!(refused, Err(Error::Truncated { needed: 16, found: 8, .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn an_event_that_never_ran_is_not_zero() {
+        assert_eq!(Scaled::new(0, 100, 0), Scaled::NeverRan);
+        assert_eq!(Scaled::new(0, 100, 100), Scaled::Exact(0));
+    }
+
+    #[test]
+    fn scaling_does_not_overflow() {
+        assert_eq!(Scaled::new(u64::MAX / 2, u64::MAX, u64::MAX / 2), Scaled::Estimate(u64::MAX));
+        assert_eq!(Scaled::new(1 << 60, 3 << 40, 1 << 40), Scaled::Estimate(3 << 60));
+    }
+}

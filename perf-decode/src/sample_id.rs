@@ -1,0 +1,148 @@
+use perf_abi::{Header, RecordType};
+
+use crate::{RawRecord, Result, SampleLayout, body, word};
+
+/// The trailer of a record that is not a sample: who wrote it, where and when.
+///
+/// There is one on every record of an event whose attr has `sample_id_all`, with the same six fields as
+/// far as its `sample_type` has them. It tells of the context that wrote the record: for FORK the
+/// parent, for SWITCH the task that is switched. Each accessor is `None` if the event does not sample
+/// the field.
+#[doc(alias = "sample_id")]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct SampleId<'a> {
+    words: &'a [u64],
+    layout: &'a SampleLayout,
+}
+
+impl<'a> SampleId<'a> {
+    pub(crate) fn new(words: &'a [u64], layout: &'a SampleLayout) -> Self {
+        Self { words, layout }
+    }
+
+    /// The word at a place counted from 1; `None` for 0.
+    fn word(&self, place: u8) -> Option<u64> {
+        self.words.get(usize::from(place).checked_sub(1)?).copied()
+    }
+
+    /// Process, as the opener's pid namespace sees it; `0xffffffff` if it does not.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.word(self.layout.trailer.tid).map(|word| word::halves(word)[0])
+    }
+
+    /// Thread, as the opener's pid namespace sees it.
+    #[must_use]
+    pub fn tid(&self) -> Option<u32> {
+        self.word(self.layout.trailer.tid).map(|word| word::halves(word)[1])
+    }
+
+    /// Nanoseconds of the event's clock at which the record was written.
+    #[must_use]
+    pub fn time(&self) -> Option<u64> {
+        self.word(self.layout.trailer.time)
+    }
+
+    /// Id of the opened event: an inherited copy reports its parent's.
+    #[must_use]
+    pub fn id(&self) -> Option<u64> {
+        self.word(self.layout.trailer.id)
+    }
+
+    /// Id of the event or of the inherited copy that wrote the record.
+    #[must_use]
+    pub fn stream_id(&self) -> Option<u64> {
+        self.word(self.layout.trailer.stream_id)
+    }
+
+    /// CPU that wrote the record.
+    #[must_use]
+    pub fn cpu(&self) -> Option<u32> {
+        self.word(self.layout.trailer.cpu).map(|word| word::halves(word)[0])
+    }
+
+    /// The same id as [`SampleId::id`], always in the record's last word.
+    #[must_use]
+    pub fn identifier(&self) -> Option<u64> {
+        self.word(self.layout.trailer.identifier)
+    }
+}
+
+impl core::fmt::Debug for SampleId<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("SampleId")
+            .field("pid", &self.pid())
+            .field("tid", &self.tid())
+            .field("time", &self.time())
+            .field("id", &self.id())
+            .field("stream_id", &self.stream_id())
+            .field("cpu", &self.cpu())
+            .field("identifier", &self.identifier())
+            .finish()
+    }
+}
+
+impl<'a> RawRecord<'a> {
+    /// The trailer of this record. All its fields are `None` for a sample, which has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Truncated`](crate::Error::Truncated) if the record is too short for the trailer that
+    /// the layout asks for.
+    pub fn sample_id(self, layout: &'a SampleLayout) -> Result<SampleId<'a>> {
+        let trailer = body::split(self, layout)?.1;
+        Ok(SampleId::new(trailer, layout))
+    }
+
+    /// When this record was written, in ns of its event's clock, without decoding it: what a sorter needs.
+    ///
+    /// Of a record without a time in its trailer it is the body's own time, which FORK, EXIT, THROTTLE
+    /// and UNTHROTTLE have. `None` if there is none at all, or if the record is cut.
+    #[inline]
+    pub fn time(self, layout: &SampleLayout) -> Option<u64> {
+        if self.kind() == RecordType::SAMPLE {
+            return self.word_at(layout.head.time);
+        }
+        match layout.trailer.time {
+            0 => self.own_time(),
+            place => self.trailer_word(layout, place),
+        }
+    }
+
+    /// Id of the event that wrote this record, without decoding it: IDENTIFIER, or else ID.
+    ///
+    /// `None` if the event samples neither, or if the record is cut.
+    #[inline]
+    pub fn id(self, layout: &SampleLayout) -> Option<u64> {
+        if self.kind() == RecordType::SAMPLE {
+            return self.word_at(if layout.head.identifier > 0 {
+                layout.head.identifier
+            } else {
+                layout.head.id
+            });
+        }
+        match (layout.trailer.identifier, layout.trailer.id) {
+            (0, 0) => None,
+            (0, place) | (place, _) => self.trailer_word(layout, place),
+        }
+    }
+
+    /// The word at an index that is 0 if there is no such field.
+    #[inline]
+    fn word_at(self, index: u8) -> Option<u64> {
+        if index == 0 { None } else { self.words().get(usize::from(index)).copied() }
+    }
+
+    fn trailer_word(self, layout: &SampleLayout, place: u8) -> Option<u64> {
+        body::split(self, layout).ok()?.1.get(usize::from(place).checked_sub(1)?).copied()
+    }
+
+    fn own_time(self) -> Option<u64> {
+        let Header { kind, .. } = self.header();
+        match kind {
+            RecordType::FORK | RecordType::EXIT => self.words().get(3).copied(),
+            RecordType::THROTTLE | RecordType::UNTHROTTLE => self.words().get(1).copied(),
+            _ => None,
+        }
+    }
+}

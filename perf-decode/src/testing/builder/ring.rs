@@ -1,0 +1,33 @@
+//! Records in a ring.
+
+use std::vec::Vec;
+
+/// What the words of a ring hold where no record was laid: as a header it is a kind of the far future with a
+/// size of 42405 bytes, so that reading it shows.
+pub const STALE: u64 = 0xa5a5_a5a5_a5a5_a5a5;
+
+/// Lays records one after the other into a ring of `data_words` words, the first at position `start`, in
+/// bytes and a multiple of 8; a record that meets the end goes on at the beginning.
+///
+/// Returns the data area, `data_tail` (which is `start`) and `data_head`. With more records than fit, the later
+/// ones overwrite the earlier ones and head is more than the ring's size ahead of tail, as no kernel leaves it.
+///
+/// ```
+/// use perf_decode::testing::builder::{STALE, ring};
+///
+/// let (data, tail, head) = ring(&[vec![1, 2, 3]], 4, 8 * 7);
+/// assert_eq!(data, [2, 3, STALE, 1]);
+/// assert_eq!((tail, head), (56, 80));
+/// ```
+pub fn ring(records: &[Vec<u64>], data_words: usize, start: u64) -> (Vec<u64>, u64, u64) {
+    let mut data = std::vec![STALE; data_words];
+    let mut head = start;
+    for word in records.iter().flatten() {
+        let index = (head / 8).checked_rem(data_words as u64).and_then(|index| usize::try_from(index).ok());
+        if let Some(place) = index.and_then(|index| data.get_mut(index)) {
+            *place = *word;
+        }
+        head = head.wrapping_add(8);
+    }
+    (data, start, head)
+}

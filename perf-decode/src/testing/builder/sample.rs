@@ -1,0 +1,238 @@
+//! SAMPLE records.
+
+mod fields;
+
+use perf_abi::{Attr, Misc, RecordType, SampleType};
+use std::vec::Vec;
+
+use super::trailer::word;
+use super::{ReadValues, RecordBuilder};
+
+/// A SAMPLE under construction: set what matters, in any order; [`finish`](Self::finish) writes exactly the
+/// fields of the attr's `sample_type`, in the kernel's order. A field that was not set is 0 or empty; a set
+/// field that the attr does not ask for is left out.
+///
+/// ```
+/// use perf_abi::{Attr, EventType, SampleType};
+/// use perf_decode::testing::builder::SampleBuilder;
+///
+/// let attr = Attr::new(EventType::SOFTWARE, 0).with_sample_type(SampleType::IP.union(SampleType::CALLCHAIN));
+/// let record = SampleBuilder::new(&attr).callchain(&[0x10, 0x20]).ip(0x10).time(99).finish();
+/// assert_eq!(record[1..], [0x10, 2, 0x10, 0x20]);
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct SampleBuilder {
+    attr: Attr,
+    misc: Misc,
+    identifier: u64,
+    ip: u64,
+    time: u64,
+    addr: u64,
+    id: u64,
+    stream_id: u64,
+    period: u64,
+    weight: u64,
+    data_src: u64,
+    transaction: u64,
+    phys_addr: u64,
+    cgroup: u64,
+    data_page_size: u64,
+    code_page_size: u64,
+    tid: u64,
+    cpu: u64,
+    read: ReadValues,
+    callchain: Vec<u64>,
+    raw: Vec<u8>,
+    branches: Vec<u64>,
+    regs_user: Vec<u64>,
+    stack_user: Vec<u8>,
+    dyn_size: u64,
+    regs_intr: Vec<u64>,
+    aux: Vec<u8>,
+}
+
+impl SampleBuilder {
+    /// A sample of an event opened with `attr`, all fields 0 or empty.
+    pub fn new(attr: &Attr) -> Self {
+        Self {
+            attr: *attr,
+            misc: Misc::empty(),
+            identifier: 0,
+            ip: 0,
+            time: 0,
+            addr: 0,
+            id: 0,
+            stream_id: 0,
+            period: 0,
+            weight: 0,
+            data_src: 0,
+            transaction: 0,
+            phys_addr: 0,
+            cgroup: 0,
+            data_page_size: 0,
+            code_page_size: 0,
+            tid: 0,
+            cpu: 0,
+            read: ReadValues::default(),
+            callchain: Vec::new(),
+            raw: Vec::new(),
+            // Without a branch stack the kernel writes a count of 0, whatever the attr asks.
+            branches: std::vec![0],
+            regs_user: std::vec![0],
+            stack_user: Vec::new(),
+            dyn_size: 0,
+            regs_intr: std::vec![0],
+            aux: Vec::new(),
+        }
+    }
+
+    /// `misc` of the header: CPU mode and exactness of the ip.
+    pub fn misc(self, misc: Misc) -> Self {
+        Self { misc, ..self }
+    }
+
+    /// Process and thread.
+    pub fn tid(self, pid: u32, tid: u32) -> Self {
+        Self { tid: word(pid, tid), ..self }
+    }
+
+    /// CPU that wrote the record.
+    pub fn cpu(self, cpu: u32) -> Self {
+        Self { cpu: word(cpu, 0), ..self }
+    }
+
+    /// Id of the opened event, first word of the record.
+    pub fn identifier(self, identifier: u64) -> Self {
+        Self { identifier, ..self }
+    }
+
+    /// Instruction pointer.
+    pub fn ip(self, ip: u64) -> Self {
+        Self { ip, ..self }
+    }
+
+    /// Time, ns of the event's clock.
+    pub fn time(self, time: u64) -> Self {
+        Self { time, ..self }
+    }
+
+    /// Address the event is about.
+    pub fn addr(self, addr: u64) -> Self {
+        Self { addr, ..self }
+    }
+
+    /// Id of the opened event.
+    pub fn id(self, id: u64) -> Self {
+        Self { id, ..self }
+    }
+
+    /// Id of the event or of its inherited copy.
+    pub fn stream_id(self, stream_id: u64) -> Self {
+        Self { stream_id, ..self }
+    }
+
+    /// Events since the last sample.
+    pub fn period(self, period: u64) -> Self {
+        Self { period, ..self }
+    }
+
+    /// The whole word of WEIGHT or `WEIGHT_STRUCT`.
+    pub fn weight(self, weight: u64) -> Self {
+        Self { weight, ..self }
+    }
+
+    /// Where the data came from, the whole word.
+    pub fn data_src(self, data_src: u64) -> Self {
+        Self { data_src, ..self }
+    }
+
+    /// Transaction abort reason, the whole word.
+    pub fn transaction(self, transaction: u64) -> Self {
+        Self { transaction, ..self }
+    }
+
+    /// Physical address.
+    pub fn phys_addr(self, phys_addr: u64) -> Self {
+        Self { phys_addr, ..self }
+    }
+
+    /// Id of the task's cgroup.
+    pub fn cgroup(self, cgroup: u64) -> Self {
+        Self { cgroup, ..self }
+    }
+
+    /// Page size of the data address, in bytes.
+    pub fn data_page_size(self, data_page_size: u64) -> Self {
+        Self { data_page_size, ..self }
+    }
+
+    /// Page size of the instruction pointer, in bytes.
+    pub fn code_page_size(self, code_page_size: u64) -> Self {
+        Self { code_page_size, ..self }
+    }
+
+    /// Counter values; what of them is written depends on the attr's `read_format`.
+    pub fn read(self, read: ReadValues) -> Self {
+        Self { read, ..self }
+    }
+
+    /// Call chain, context markers included.
+    pub fn callchain(self, ips: &[u64]) -> Self {
+        Self { callchain: ips.to_vec(), ..self }
+    }
+
+    /// Raw data; zeros are added until 4 + size is a multiple of 8.
+    pub fn raw(self, raw: &[u8]) -> Self {
+        Self { raw: raw.to_vec(), ..self }
+    }
+
+    /// Branch stack of `[from, to, info]` words. `hw_idx` and `counters` are written as given, not as the attr
+    /// asks, because the kernel too leaves the first out when it had no branch stack and decides on the second
+    /// by the whole group. Counters have one word a branch.
+    pub fn branches(self, entries: &[[u64; 3]], hw_idx: Option<u64>, counters: &[u64]) -> Self {
+        let mut branches = std::vec![entries.len() as u64];
+        branches.extend(hw_idx);
+        branches.extend(entries.iter().flatten());
+        branches.extend(counters);
+        Self { branches, ..self }
+    }
+
+    /// User registers, lowest mask bit first; cut or filled with 0 to the number of bits in the attr's mask.
+    /// ABI 0 has none.
+    pub fn regs_user(self, abi: u64, values: &[u64]) -> Self {
+        Self { regs_user: registers(abi, values, self.attr.sample_regs_user), ..self }
+    }
+
+    /// Registers at the interrupt, as [`regs_user`](Self::regs_user).
+    pub fn regs_intr(self, abi: u64, values: &[u64]) -> Self {
+        Self { regs_intr: registers(abi, values, self.attr.sample_regs_intr), ..self }
+    }
+
+    /// User stack, filled with 0 to a multiple of 8, of which `dyn_size` bytes are valid. An empty one has no
+    /// `dyn_size`.
+    pub fn stack_user(self, bytes: &[u8], dyn_size: u64) -> Self {
+        Self { stack_user: bytes.to_vec(), dyn_size, ..self }
+    }
+
+    /// AUX data, filled with 0 to a multiple of 8.
+    pub fn aux(self, aux: &[u8]) -> Self {
+        Self { aux: aux.to_vec(), ..self }
+    }
+
+    /// Writes the record.
+    #[must_use]
+    pub fn finish(self) -> Vec<u64> {
+        let asked = |(bits, _): &(SampleType, _)| self.attr.sample_type.intersects(*bits);
+        let words: Vec<u64> = self.fields().into_iter().filter(asked).flat_map(|(_, words)| words).collect();
+        RecordBuilder::new(RecordType::SAMPLE, self.misc).words(&words).finish()
+    }
+}
+
+fn registers(abi: u64, values: &[u64], mask: u64) -> Vec<u64> {
+    let count = if abi == 0 { 0 } else { mask.count_ones() as usize };
+    let mut words = std::vec![abi];
+    words.extend(values);
+    words.resize(1 + count, 0);
+    words
+}

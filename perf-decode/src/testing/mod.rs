@@ -1,0 +1,21 @@
+//! Tools for testing decoders: records written by hand and a second, naive decoder to compare with.
+//!
+//! [`builder`] writes records the way the kernel does, for any [`Attr`](perf_abi::Attr), and lays them into an
+//! in-memory ring. [`reference`](mod@reference) reads one record field after the other into a plain tree; it
+//! shares no code with the decoder of this crate, so that a mistake in the order of fields shows up as a
+//! difference.
+//!
+//! ```
+//! use perf_abi::{Attr, EventType, SampleType};
+//! use perf_decode::testing::{builder::SampleBuilder, reference};
+//!
+//! let attr = Attr::new(EventType::SOFTWARE, 0).with_sample_type(SampleType::IP.union(SampleType::TIME));
+//! let record = SampleBuilder::new(&attr).ip(0x40_1000).time(17).finish();
+//! let tree = reference::decode(&record, &attr)?;
+//! assert_eq!(tree.field("ip").and_then(|ip| ip.as_u64()), Some(0x40_1000));
+//! assert_eq!(tree.field("period"), None);
+//! # Ok::<(), reference::Refusal>(())
+//! ```
+
+pub mod builder;
+pub mod reference;

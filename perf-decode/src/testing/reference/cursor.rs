@@ -1,0 +1,108 @@
+//! The cursor: takes bytes from the front of a slice and collects the named values.
+
+use std::{format, string::String, vec::Vec};
+
+use super::{Fields, Refusal, Value};
+
+/// What is not read yet, and the fields read so far.
+#[derive(Debug)]
+pub(super) struct Cursor<'a> {
+    rest: &'a [u8],
+    fields: Fields,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes, fields: Fields::new() }
+    }
+
+    pub(super) fn remaining(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    pub(super) fn into_fields(self) -> Fields {
+        self.fields
+    }
+
+    /// Takes `count` elements of `each` bytes; refuses before multiplying if they do not remain.
+    pub(super) fn take(&mut self, name: &'static str, count: u64, each: usize) -> Result<&'a [u8], Refusal> {
+        let remain = self.rest.len();
+        let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(each));
+        let Some((taken, rest)) = length.and_then(|length| self.rest.split_at_checked(length)) else {
+            let why = format!("{count} elements of {each} bytes announced, {remain} bytes remain");
+            return Err(Refusal { field: name, why });
+        };
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self, name: &'static str) -> Result<[u8; N], Refusal> {
+        let Some((taken, rest)) = self.rest.split_first_chunk() else {
+            let why = format!("needs {N} bytes, {} remain", self.rest.len());
+            return Err(Refusal { field: name, why });
+        };
+        self.rest = rest;
+        Ok(*taken)
+    }
+
+    pub(super) fn read_u8(&mut self, name: &'static str) -> Result<u8, Refusal> {
+        Ok(u8::from_ne_bytes(self.array(name)?))
+    }
+
+    pub(super) fn read_u16(&mut self, name: &'static str) -> Result<u16, Refusal> {
+        Ok(u16::from_ne_bytes(self.array(name)?))
+    }
+
+    pub(super) fn read_u32(&mut self, name: &'static str) -> Result<u32, Refusal> {
+        Ok(u32::from_ne_bytes(self.array(name)?))
+    }
+
+    pub(super) fn read_u64(&mut self, name: &'static str) -> Result<u64, Refusal> {
+        Ok(u64::from_ne_bytes(self.array(name)?))
+    }
+
+    pub(super) fn read_words(&mut self, name: &'static str, count: u64) -> Result<Vec<u64>, Refusal> {
+        let mut words = Cursor::new(self.take(name, count, 8)?);
+        (0..count).map(|_| words.read_u64(name)).collect()
+    }
+
+    pub(super) fn keep(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.fields.push((name, value.into()));
+    }
+
+    pub(super) fn u16(&mut self, name: &'static str) -> Result<u16, Refusal> {
+        let value = self.read_u16(name)?;
+        self.keep(name, u64::from(value));
+        Ok(value)
+    }
+
+    pub(super) fn u32(&mut self, name: &'static str) -> Result<u32, Refusal> {
+        let value = self.read_u32(name)?;
+        self.keep(name, u64::from(value));
+        Ok(value)
+    }
+
+    pub(super) fn u64(&mut self, name: &'static str) -> Result<u64, Refusal> {
+        let value = self.read_u64(name)?;
+        self.keep(name, value);
+        Ok(value)
+    }
+
+    /// A NUL-terminated string padded with zeros to a multiple of 8, kept without its NUL.
+    pub(super) fn string(&mut self, name: &'static str) -> Result<(), Refusal> {
+        let Some(length) = self.rest.iter().position(|byte| *byte == 0) else {
+            let why = format!("no NUL in the {} bytes of the body that remain", self.rest.len());
+            return Err(Refusal { field: name, why });
+        };
+        let text = self.take(name, length as u64, 1)?;
+        self.keep(name, text);
+        // Strings start at multiples of 8 and so does the end of every body: the padding is there.
+        self.take(name, 8 - length as u64 % 8, 1)?;
+        Ok(())
+    }
+}
+
+/// Refuses `field` for a reason of its own.
+pub(super) fn refuse<T>(field: &'static str, why: String) -> Result<T, Refusal> {
+    Err(Refusal { field, why })
+}

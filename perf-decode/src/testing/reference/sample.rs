@@ -1,0 +1,119 @@
+//! SAMPLE, in the order of the comment in `linux/perf_event.h`.
+
+use perf_abi::{Attr, BranchSampleType, SampleType};
+use std::format;
+
+use super::cursor::{Cursor, refuse};
+use super::parts::{BranchParts, aligned_bytes, read_branches, read_values, registers, stack};
+use super::{Fields, Refusal, Value};
+
+pub(super) fn decode(body: &[u8], attr: &Attr) -> Result<Fields, Refusal> {
+    let unknown = attr.sample_type.bits() >> 25;
+    if unknown != 0 {
+        return refuse("sample_type", format!("unknown bits {:#x}", unknown << 25));
+    }
+    let asked = BranchParts {
+        hw_idx_without_branches: true,
+        counters: attr.branch_sample_type.contains(BranchSampleType::COUNTERS),
+    };
+    // `hw_idx` is in doubt only without branches, the counters only with some: this flips the one that matters.
+    let contrary = BranchParts { hw_idx_without_branches: false, counters: !asked.counters };
+    attempt(body, attr, asked).or_else(|refusal| attempt(body, attr, contrary).map_err(|_| refusal))
+}
+
+fn attempt(body: &[u8], attr: &Attr, parts: BranchParts) -> Result<Fields, Refusal> {
+    let has = |bit: SampleType| attr.sample_type.contains(bit);
+    let mut c = Cursor::new(body);
+    let mut user_abi = 0;
+    if has(SampleType::IDENTIFIER) {
+        c.u64("identifier")?;
+    }
+    if has(SampleType::IP) {
+        c.u64("ip")?;
+    }
+    if has(SampleType::TID) {
+        c.u32("pid")?;
+        c.u32("tid")?;
+    }
+    if has(SampleType::TIME) {
+        c.u64("time")?;
+    }
+    if has(SampleType::ADDR) {
+        c.u64("addr")?;
+    }
+    if has(SampleType::ID) {
+        c.u64("id")?;
+    }
+    if has(SampleType::STREAM_ID) {
+        c.u64("stream_id")?;
+    }
+    if has(SampleType::CPU) {
+        c.u32("cpu")?;
+        c.read_u32("cpu")?;
+    }
+    if has(SampleType::PERIOD) {
+        c.u64("period")?;
+    }
+    if has(SampleType::READ) {
+        let values = read_values(&mut c, attr.read_format)?;
+        c.keep("read", values);
+    }
+    if has(SampleType::CALLCHAIN) {
+        let nr = c.read_u64("callchain")?;
+        let ips = c.read_words("callchain", nr)?;
+        c.keep("callchain", Value::numbers(ips));
+    }
+    if has(SampleType::RAW) {
+        let size = c.read_u32("raw")?;
+        if (u64::from(size) + 4) % 8 != 0 {
+            return refuse("raw", format!("size {size} does not end at a multiple of 8"));
+        }
+        let raw = c.take("raw", size.into(), 1)?;
+        c.keep("raw", raw);
+    }
+    if has(SampleType::BRANCH_STACK) {
+        let hw_index = attr.branch_sample_type.contains(BranchSampleType::HW_INDEX);
+        let branches = read_branches(&mut c, hw_index, parts)?;
+        c.keep("branches", branches);
+    }
+    if has(SampleType::REGS_USER) {
+        user_abi = registers(&mut c, "user_abi", "user_regs", attr.sample_regs_user)?;
+    }
+    if has(SampleType::STACK_USER) {
+        stack(&mut c, user_abi != 0)?;
+    }
+    // The kernel refuses an attr with both; they are one word.
+    if has(SampleType::WEIGHT) || has(SampleType::WEIGHT_STRUCT) {
+        c.u64("weight")?;
+    }
+    if has(SampleType::DATA_SRC) {
+        c.u64("data_src")?;
+    }
+    if has(SampleType::TRANSACTION) {
+        c.u64("transaction")?;
+    }
+    if has(SampleType::REGS_INTR) {
+        registers(&mut c, "intr_abi", "intr_regs", attr.sample_regs_intr)?;
+    }
+    if has(SampleType::PHYS_ADDR) {
+        c.u64("phys_addr")?;
+    }
+    if has(SampleType::CGROUP) {
+        c.u64("cgroup")?;
+    }
+    if has(SampleType::DATA_PAGE_SIZE) {
+        c.u64("data_page_size")?;
+    }
+    if has(SampleType::CODE_PAGE_SIZE) {
+        c.u64("code_page_size")?;
+    }
+    if has(SampleType::AUX) {
+        let size = c.read_u64("aux")?;
+        let aux = aligned_bytes(&mut c, "aux", size)?;
+        c.keep("aux", aux);
+    }
+    if !c.remaining().is_empty() {
+        return refuse("end", format!("{} bytes behind the last field", c.remaining().len()));
+    }
+    Ok(c.into_fields())
+}

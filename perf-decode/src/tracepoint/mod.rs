@@ -1,0 +1,87 @@
+//! Payloads of tracepoints: which bytes of a sample's RAW data are which field.
+//!
+//! The kernel describes every tracepoint in `events/SYSTEM/NAME/format` below the tracefs mount. [`Format::parse`]
+//! reads that text once, without allocating. A field is looked up by its name and bound to what its reader wants
+//! of it; from then on reading it from a payload is one bounds check and one load:
+//!
+//! ```
+//! use perf_decode::tracepoint::Format;
+//!
+//! let text = "name: sched_switch
+//! ID: 372
+//! format:
+//! \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+//! \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
+//! \tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
+//! \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
+//!
+//! \tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;
+//! \tfield:pid_t prev_pid;\toffset:24;\tsize:4;\tsigned:1;
+//! \tfield:int prev_prio;\toffset:28;\tsize:4;\tsigned:1;
+//! \tfield:long prev_state;\toffset:32;\tsize:8;\tsigned:1;
+//! \tfield:char next_comm[16];\toffset:40;\tsize:16;\tsigned:0;
+//! \tfield:pid_t next_pid;\toffset:56;\tsize:4;\tsigned:1;
+//! \tfield:int next_prio;\toffset:60;\tsize:4;\tsigned:1;
+//!
+//! print fmt: \"prev_comm=%s ==> next_comm=%s\", REC->prev_comm, REC->next_comm
+//! ";
+//! // Once, when the event is opened:
+//! let format = Format::parse(text)?;
+//! let comm = format.text("prev_comm")?;
+//! let pid = format.integer("next_pid")?;
+//!
+//! // For every sample: `payload` is what `sample.raw()` returned.
+//! # let mut bytes = [0u8; 68];
+//! # bytes[8..11].copy_from_slice(b"thr");
+//! # for (at, value) in [(24, 27788i32), (28, 120), (56, 27790), (60, 139)] {
+//! #     bytes[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+//! # }
+//! # bytes[40..45].copy_from_slice(b"cargo");
+//! # let payload = &bytes[..];
+//! assert_eq!(comm.read(payload), Some(&b"thr"[..]));
+//! assert_eq!(pid.read_i64(payload), Some(27790));
+//!
+//! // Or all of it, for a listing:
+//! assert_eq!(
+//!     format.display(payload).to_string(),
+//!     "prev_comm=thr prev_pid=27788 prev_prio=120 prev_state=0 next_comm=cargo next_pid=27790 next_prio=139",
+//! );
+//! # Ok::<(), perf_decode::tracepoint::FormatError>(())
+//! ```
+//!
+//! Numbers are read in this machine's byte order, like everything in this crate. No payload is trusted: a field that
+//! does not lie within the bytes at hand reads as `None`.
+//!
+//! # References
+//!
+//! - `Documentation/trace/events.rst`, "Event formats"
+//! - [`kernel/trace/trace_events.c`, `f_show`](https://github.com/torvalds/linux/blob/v6.12/kernel/trace/trace_events.c)
+//!   prints these texts
+
+mod array;
+mod bytes;
+mod declaration;
+mod error;
+mod excerpt;
+mod field;
+mod fields;
+#[cfg(test)]
+mod fixture;
+mod format;
+mod integer;
+mod kind;
+mod line;
+mod lines;
+mod payload;
+mod value;
+
+pub use array::{ArrayField, Integers};
+pub use bytes::{BytesField, TextField};
+pub use error::FormatError;
+pub use excerpt::Excerpt;
+pub use field::{Field, Kind, Place};
+pub use fields::{Fields, FieldsIter};
+pub use format::Format;
+pub use integer::IntegerField;
+pub use payload::Payload;
+pub use value::Value;

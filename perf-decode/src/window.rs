@@ -1,0 +1,145 @@
+use crate::{Error, Records, Result, Scratch};
+
+/// The readable part of a ring: at most two slices, the second one from the start of the data area.
+///
+/// A window knows nothing of mappings. The kernel's ring, an array in a test and a saved capture all
+/// come here and are read by the same code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window<'a> {
+    first: &'a [u64],
+    second: &'a [u64],
+}
+
+impl<'a> Window<'a> {
+    /// The part of `data`, a ring's whole data area, between two free-running byte positions.
+    ///
+    /// `tail` is how far the reader has come and `head` how far the writer has (`data_tail` and
+    /// `data_head` of the control page); both grow for ever and are reduced here.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RingSize`] if the area is not a power of two, [`Error::PositionNotWhole`] if a position
+    /// is not a multiple of 8, [`Error::HeadBehindTail`], and [`Error::Overrun`] if more lies between
+    /// them than the area can hold.
+    pub fn over(data: &'a [u64], tail: u64, head: u64) -> Result<Self> {
+        let (start, len) = span(data.len(), tail, head)?;
+        let (before, from) = data.split_at_checked(start).unwrap_or((data, &[]));
+        // One of the two is cut: either the span ends before the area does, or it goes on at its start.
+        Ok(match from.get(..len) {
+            Some(first) => Self { first, second: &[] },
+            None => Self { first: from, second: before.get(..len - from.len()).unwrap_or(before) },
+        })
+    }
+
+    /// A window from slices that are known already, in reading order.
+    ///
+    /// This is for a reader of live memory, which must not make one slice of the whole area while the
+    /// kernel writes into the rest of it: see [`span`](Window::span).
+    #[must_use]
+    pub const fn from_slices(first: &'a [u64], second: &'a [u64]) -> Self {
+        Self { first, second }
+    }
+
+    /// Where the window of [`Window::over`] lies in an area of `words` words: index of its first word,
+    /// and its length in words. It goes on at index 0 if it is longer than the area's rest.
+    ///
+    /// # Errors
+    ///
+    /// As [`Window::over`].
+    pub fn span(words: usize, tail: u64, head: u64) -> Result<(usize, usize)> {
+        span(words, tail, head)
+    }
+
+    /// Length in bytes.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        (self.first.len() + self.second.len()) * 8
+    }
+
+    /// Whether nothing is there to read.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.second.is_empty()
+    }
+
+    /// The two slices in reading order. The second is empty if the window does not wrap.
+    #[must_use]
+    pub const fn as_slices(&self) -> (&'a [u64], &'a [u64]) {
+        (self.first, self.second)
+    }
+
+    /// Reads the records, oldest first. `scratch` holds the one that crosses the seam, if one does.
+    #[inline]
+    pub fn records(self, scratch: &'a mut Scratch) -> Records<'a> {
+        Records::new(self, scratch)
+    }
+}
+
+fn span(words: usize, tail: u64, head: u64) -> Result<(usize, usize)> {
+    if !words.is_power_of_two() {
+        return Err(Error::RingSize { len: words * 8 });
+    }
+    if (tail | head) % 8 != 0 {
+        return Err(Error::PositionNotWhole { tail, head });
+    }
+    let (size, used) = (words as u64 * 8, head.wrapping_sub(tail));
+    if used > size {
+        return Err(if head < tail {
+            Error::HeadBehindTail { tail, head }
+        } else {
+            Error::Overrun { tail, head, size }
+        });
+    }
+    Ok(((tail / 8) as usize & (words - 1), (used / 8) as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATA: [u64; 4] = [10, 11, 12, 13];
+
+    #[test]
+    fn a_window_that_wraps_is_two_slices() {
+        let window = Window::over(&DATA, 24, 40).unwrap();
+        assert_eq!(window.as_slices(), (&[13][..], &[10][..]));
+        assert_eq!(window.len(), 16);
+    }
+
+    #[test]
+    fn a_full_ring_is_all_of_it_from_the_tail() {
+        let window = Window::over(&DATA, 8, 40).unwrap();
+        assert_eq!(window.as_slices(), (&[11, 12, 13][..], &[10][..]));
+    }
+
+    #[test]
+    fn an_empty_ring_is_an_empty_window() {
+        assert!(Window::over(&DATA, 16, 16).unwrap().is_empty());
+    }
+
+    #[test]
+    fn positions_may_run_over_the_end_of_u64() {
+        let window = Window::over(&DATA, u64::MAX - 7, 8).unwrap();
+        assert_eq!(window.as_slices(), (&[13][..], &[10][..]));
+    }
+
+    #[test]
+    fn a_head_behind_its_tail_is_refused() {
+        assert_eq!(Window::over(&DATA, 16, 8), Err(Error::HeadBehindTail { tail: 16, head: 8 }));
+    }
+
+    #[test]
+    fn more_than_the_ring_can_hold_is_an_overrun() {
+        assert_eq!(Window::over(&DATA, 0, 40), Err(Error::Overrun { tail: 0, head: 40, size: 32 }));
+    }
+
+    #[test]
+    fn an_odd_position_is_refused() {
+        assert_eq!(Window::over(&DATA, 4, 8), Err(Error::PositionNotWhole { tail: 4, head: 8 }));
+    }
+
+    #[test]
+    fn a_ring_of_three_words_is_refused() {
+        assert_eq!(Window::over(&DATA[..3], 0, 8), Err(Error::RingSize { len: 24 }));
+    }
+}

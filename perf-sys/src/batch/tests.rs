@@ -1,0 +1,164 @@
+use core::sync::atomic::Ordering;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use perf_abi::RecordType;
+
+use super::*;
+use crate::map::{Area, PageWord};
+
+/// Plays the kernel on a ring of one page.
+struct Fake {
+    consumer: Consumer,
+    scratch: Box<Scratch>,
+    words: u64,
+    head: u64,
+}
+
+impl Fake {
+    /// A ring with `records` LOST records in it: 24 bytes each, numbered in their last word.
+    fn with(records: u64) -> Self {
+        let words = rustix::param::page_size() as u64 / 8;
+        let consumer = Consumer::new(Area::anonymous(1).unwrap()).unwrap();
+        let mut fake = Self {
+            consumer,
+            scratch: Box::default(),
+            words,
+            head: 0,
+        };
+        (0..records).for_each(|number| fake.write(&[header(24), 0, number]));
+        fake
+    }
+
+    fn write(&mut self, record: &[u64]) {
+        for &word in record {
+            self.consumer.poke((self.head / 8 % self.words) as usize, word);
+            self.head += 8;
+        }
+        self.consumer
+            .page(PageWord::DATA_HEAD)
+            .store(self.head, Ordering::Release);
+    }
+
+    fn batch(&mut self) -> Batch<'_> {
+        Batch::new(&mut self.consumer, &mut self.scratch).unwrap()
+    }
+
+    fn tail(&self) -> u64 {
+        self.consumer.page(PageWord::DATA_TAIL).load(Ordering::Acquire)
+    }
+}
+
+/// A LOST header of the given size.
+fn header(size: u16) -> u64 {
+    let [kind, size] = [RecordType::LOST.0.to_ne_bytes(), u32::from(size).to_ne_bytes()];
+    let mut bytes = [0; 8];
+    bytes[..4].copy_from_slice(&kind);
+    bytes[6..].copy_from_slice(if cfg!(target_endian = "little") {
+        &size[..2]
+    } else {
+        &size[2..]
+    });
+    u64::from_ne_bytes(bytes)
+}
+
+fn numbers(batch: &mut Batch<'_>) -> Vec<u64> {
+    batch.records().map(|record| record.unwrap().words()[2]).collect()
+}
+
+#[test]
+fn all_records_are_given_back_at_the_end() {
+    let mut ring = Fake::with(3);
+    assert_eq!(numbers(&mut ring.batch()), [0, 1, 2]);
+    assert_eq!(ring.tail(), 72);
+}
+
+#[test]
+fn nothing_is_given_back_while_the_batch_lives() {
+    let mut ring = Fake::with(3);
+    let mut batch = ring.batch();
+    assert_eq!(numbers(&mut batch), [0, 1, 2]);
+    assert!(batch.is_empty());
+    core::mem::forget(batch);
+    assert_eq!(ring.tail(), 0);
+}
+
+#[test]
+fn a_break_gives_back_what_was_visited() {
+    let mut ring = Fake::with(3);
+    for record in ring.batch().records() {
+        if record.unwrap().words()[2] == 1 {
+            break;
+        }
+    }
+    assert_eq!(ring.tail(), 48);
+    assert_eq!(numbers(&mut ring.batch()), [2]);
+}
+
+#[test]
+fn a_panic_gives_back_what_was_visited() {
+    let mut ring = Fake::with(3);
+    let visit = AssertUnwindSafe(|| {
+        let mut batch = ring.batch();
+        let first = batch.records().next();
+        assert!(first.is_none(), "this is the panic");
+    });
+    assert!(catch_unwind(visit).is_err());
+    assert_eq!(ring.tail(), 24);
+}
+
+#[test]
+fn a_second_iterator_goes_on_where_the_first_stopped() {
+    let mut ring = Fake::with(3);
+    let mut batch = ring.batch();
+    assert_eq!(batch.records().next().unwrap().unwrap().words()[2], 0);
+    assert_eq!(batch.len(), 48);
+    assert_eq!(numbers(&mut batch), [1, 2]);
+}
+
+#[test]
+fn release_publishes_before_the_end() {
+    let mut ring = Fake::with(3);
+    let mut batch = ring.batch();
+    batch.records().next();
+    batch.release();
+    assert_eq!(batch.len(), 48);
+    assert_eq!(numbers(&mut batch), [1, 2]);
+    core::mem::forget(batch);
+    assert_eq!(ring.tail(), 24);
+}
+
+#[test]
+fn discard_tells_what_it_throws_away() {
+    let mut ring = Fake::with(3);
+    let mut batch = ring.batch();
+    batch.records().next();
+    assert_eq!(batch.discard(), 48);
+    assert_eq!(ring.tail(), 72);
+}
+
+#[test]
+fn damage_stays_until_it_is_discarded() {
+    let mut ring = Fake::with(1);
+    ring.write(&[header(12), 0]);
+    for _ in 0..2 {
+        assert!(ring.batch().records().any(|record| record.is_err()));
+        assert_eq!(ring.tail(), 24, "the record before the damage");
+    }
+    assert_eq!(ring.batch().discard(), 16);
+    ring.write(&[header(24), 0, 9]);
+    assert_eq!(numbers(&mut ring.batch()), [9]);
+}
+
+#[test]
+fn records_across_the_seam_live_together() {
+    let mut ring = Fake::with(170);
+    assert_eq!(numbers(&mut ring.batch()).len(), 170);
+    (200..203).for_each(|number| ring.write(&[header(24), 0, number]));
+    assert!(ring.head > ring.words * 8);
+    let mut batch = ring.batch();
+    let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
+    assert_eq!(
+        records.iter().map(|record| record.words()[2]).collect::<Vec<_>>(),
+        [200, 201, 202]
+    );
+}

@@ -1,0 +1,232 @@
+//! The twelve requests of a perf event, each a method of [`Event`].
+//!
+//! # Safety
+//!
+//! This file may use `unsafe` because rustix cannot know which argument a request takes: what is
+//! promised here is the pairing of each number with its argument, as `_perf_ioctl` in
+//! `kernel/events/core.c` takes it.
+#![allow(unsafe_code)]
+
+use core::ffi::CStr;
+use core::ptr::without_provenance_mut;
+
+use perf_abi::{Attr, IocFlags};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
+use rustix::ioctl::{Getter, IntegerSetter, Ioctl, Opcode, Setter, Updater, ioctl};
+
+use crate::attr::AttrArgument;
+use crate::{BpfIds, Error, Event, Result};
+
+#[allow(trivial_numeric_casts)] // `Opcode` is `u32` or `c_ulong`, as rustix's backend has it
+const fn opcode(number: u32) -> Opcode {
+    number as Opcode
+}
+
+const ENABLE: Opcode = opcode(perf_abi::IOC_ENABLE);
+const DISABLE: Opcode = opcode(perf_abi::IOC_DISABLE);
+const REFRESH: Opcode = opcode(perf_abi::IOC_REFRESH);
+const RESET: Opcode = opcode(perf_abi::IOC_RESET);
+const PERIOD: Opcode = opcode(perf_abi::IOC_PERIOD);
+const SET_OUTPUT: Opcode = opcode(perf_abi::IOC_SET_OUTPUT);
+const SET_FILTER: Opcode = opcode(perf_abi::IOC_SET_FILTER);
+const ID: Opcode = opcode(perf_abi::IOC_ID);
+const SET_BPF: Opcode = opcode(perf_abi::IOC_SET_BPF);
+const PAUSE_OUTPUT: Opcode = opcode(perf_abi::IOC_PAUSE_OUTPUT);
+const QUERY_BPF: Opcode = opcode(perf_abi::IOC_QUERY_BPF);
+const MODIFY_ATTRIBUTES: Opcode = opcode(perf_abi::IOC_MODIFY_ATTRIBUTES);
+
+/// # Safety
+///
+/// The kernel takes the request's argument as a number, or as a pointer to memory that is live and that
+/// it only reads; see [`request`].
+unsafe fn by_value<const OPCODE: Opcode>(event: &Event, call: &'static str, word: *mut ()) -> Result<()> {
+    // SAFETY: the caller's promise.
+    let argument = unsafe { IntegerSetter::<OPCODE>::new_pointer(word.cast()) };
+    // SAFETY: the caller's promise.
+    unsafe { request(event, call, argument) }
+}
+
+/// # Safety
+///
+/// The request, as the kernel knows it for a perf event, takes this argument and changes no other
+/// memory than the argument says.
+unsafe fn request<I: Ioctl>(event: &Event, call: &'static str, argument: I) -> Result<I::Output> {
+    // SAFETY: the caller's promise; an `Event` is a descriptor of perf_event_open.
+    let done = unsafe { ioctl(event, argument) };
+    done.map_err(Error::of(call))
+}
+
+/// A number where the request's argument goes.
+fn word(number: usize) -> *mut () {
+    without_provenance_mut(number)
+}
+
+fn descriptor(fd: BorrowedFd<'_>) -> *mut () {
+    word(fd.as_raw_fd().unsigned_abs() as usize) // never negative: a `BorrowedFd` is open
+}
+
+/// Control: one system call each.
+impl Event {
+    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)`—Starts counting, in inherited copies too.
+    #[doc(alias = "PERF_EVENT_IOC_ENABLE")]
+    pub fn enable(&self) -> Result<()> {
+        self.enable_with(IocFlags::empty())
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, flags)`—As [`enable`](Self::enable); with
+    /// [`IocFlags::GROUP`] the whole group, whichever member this is.
+    pub fn enable_with(&self, flags: IocFlags) -> Result<()> {
+        // SAFETY: the kernel takes the flags by value.
+        unsafe { by_value::<ENABLE>(self, "PERF_EVENT_IOC_ENABLE", word(flags.bits() as usize)) }
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, 0)`—Stops counting, in inherited copies too.
+    #[doc(alias = "PERF_EVENT_IOC_DISABLE")]
+    pub fn disable(&self) -> Result<()> {
+        self.disable_with(IocFlags::empty())
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, flags)`—As [`disable`](Self::disable), or the whole group.
+    pub fn disable_with(&self, flags: IocFlags) -> Result<()> {
+        // SAFETY: the kernel takes the flags by value.
+        unsafe { by_value::<DISABLE>(self, "PERF_EVENT_IOC_DISABLE", word(flags.bits() as usize)) }
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_RESET, 0)`—Sets the count to 0. The times go on, and so does what
+    /// inherited copies that ended have left behind.
+    #[doc(alias = "PERF_EVENT_IOC_RESET")]
+    pub fn reset(&self) -> Result<()> {
+        self.reset_with(IocFlags::empty())
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_RESET, flags)`—As [`reset`](Self::reset), or the whole group.
+    pub fn reset_with(&self, flags: IocFlags) -> Result<()> {
+        // SAFETY: the kernel takes the flags by value.
+        unsafe { by_value::<RESET>(self, "PERF_EVENT_IOC_RESET", word(flags.bits() as usize)) }
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_REFRESH, overflows)`—Enables the event for so many more overflows,
+    /// after which it disables itself. 0 means no limit.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if the event does not sample or is inherited.
+    #[doc(alias = "PERF_EVENT_IOC_REFRESH")]
+    pub fn refresh(&self, overflows: u32) -> Result<()> {
+        // SAFETY: the kernel takes the number by value.
+        unsafe { by_value::<REFRESH>(self, "PERF_EVENT_IOC_REFRESH", word(overflows as usize)) }
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_PERIOD, &period)`—Sets the sampling period, at once (since Linux 3.14,
+    /// before at the next overflow); or the frequency in Hz, if the event was opened with one. The clock
+    /// events turn a frequency into a period of nanoseconds at the open, and take that here.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if the event does not sample, or the value is 0 or out of range.
+    #[doc(alias = "PERF_EVENT_IOC_PERIOD")]
+    pub fn set_period(&self, period: u64) -> Result<()> {
+        // SAFETY: the kernel reads a `u64` here.
+        let argument = unsafe { Setter::<PERIOD, u64>::new(period) };
+        // SAFETY: as above.
+        unsafe { request(self, "PERF_EVENT_IOC_PERIOD", argument) }
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, target)`—Sends this event's records to the ring of
+    /// `target`, which must be mapped; `None` sends them nowhere.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if `target` has no ring, this event has one itself, or the two differ in CPU, in task
+    /// (when on any CPU), in clock or in direction.
+    #[doc(alias = "PERF_EVENT_IOC_SET_OUTPUT")]
+    pub fn set_output(&self, target: Option<&Event>) -> Result<()> {
+        // The kernel compares the whole word with -1: 32 bits of it would be a bad descriptor.
+        let output = target.map_or(word(usize::MAX), |event| descriptor(event.as_fd()));
+        // SAFETY: the kernel takes the descriptor by value.
+        unsafe { by_value::<SET_OUTPUT>(self, "PERF_EVENT_IOC_SET_OUTPUT", output) }
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter)`—Filters a tracepoint's hits by its fields, or
+    /// limits an address-filtering PMU to ranges of code.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` for a wrong syntax or an event without filters, `EEXIST` on a tracepoint's second one.
+    #[doc(alias = "PERF_EVENT_IOC_SET_FILTER")]
+    pub fn set_filter(&self, filter: &CStr) -> Result<()> {
+        let text = filter.as_ptr().cast_mut().cast();
+        // SAFETY: the kernel reads a string up to its NUL here, and `filter` lives until it has.
+        unsafe { by_value::<SET_FILTER>(self, "PERF_EVENT_IOC_SET_FILTER", text) }
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_ID, &id)`—The event's id, as its records and counts carry it. Since
+    /// Linux 3.12.
+    #[doc(alias = "PERF_EVENT_IOC_ID")]
+    pub fn id(&self) -> Result<u64> {
+        // SAFETY: the kernel writes a `u64` here.
+        let argument = unsafe { Getter::<ID, u64>::new() };
+        // SAFETY: as above.
+        unsafe { request(self, "PERF_EVENT_IOC_ID", argument) }
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_SET_BPF, program)`—Runs a loaded BPF program on every overflow, or on
+    /// every hit of a tracepoint or probe. Since Linux 4.1.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if `program` is not one, or not of the event's type; `EEXIST` if the event has one.
+    #[doc(alias = "PERF_EVENT_IOC_SET_BPF")]
+    pub fn set_bpf(&self, program: BorrowedFd<'_>) -> Result<()> {
+        let program = descriptor(program);
+        // SAFETY: the kernel takes the descriptor by value.
+        unsafe { by_value::<SET_BPF>(self, "PERF_EVENT_IOC_SET_BPF", program) }
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause)`—Stops the kernel writing to this event's ring, or
+    /// lets it go on. What comes meanwhile counts as lost. Since Linux 4.7.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if the event has no ring.
+    #[doc(alias = "PERF_EVENT_IOC_PAUSE_OUTPUT")]
+    pub fn pause_output(&self, pause: bool) -> Result<()> {
+        let pause = word(usize::from(pause));
+        // SAFETY: the kernel takes the flag by value.
+        unsafe { by_value::<PAUSE_OUTPUT>(self, "PERF_EVENT_IOC_PAUSE_OUTPUT", pause) }
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &query)`—The ids of the BPF programs on this event's
+    /// tracepoint. Since Linux 4.16.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if the event is not of a tracepoint, `EPERM` without `CAP_PERFMON`.
+    #[doc(alias = "PERF_EVENT_IOC_QUERY_BPF")]
+    pub fn query_bpf(&self) -> Result<BpfIds> {
+        let mut ids = BpfIds::EMPTY;
+        // SAFETY: the kernel reads `ids_len` and writes `prog_cnt` and at most `ids_len` ids: `BpfIds`.
+        let argument = unsafe { Updater::<QUERY_BPF, BpfIds>::new(&mut ids) };
+        // SAFETY: as above.
+        unsafe { request(self, "PERF_EVENT_IOC_QUERY_BPF", argument) }?;
+        Ok(ids)
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr)`—Moves a breakpoint: its address, length,
+    /// type and state become those of `attr`. Since Linux 4.17.
+    ///
+    /// # Errors
+    ///
+    /// `EOPNOTSUPP` if the event is not a breakpoint, `EINVAL` if `attr` differs in more than these;
+    /// [`Error::AttrSize`] as from [`open`](Self::open).
+    #[doc(alias = "PERF_EVENT_IOC_MODIFY_ATTRIBUTES")]
+    pub fn modify_attributes(&self, attr: &Attr) -> Result<()> {
+        const CALL: &str = "PERF_EVENT_IOC_MODIFY_ATTRIBUTES";
+        let mut passed = AttrArgument::new(attr);
+        // SAFETY: the kernel reads `size` bytes, at most all of the attr, and writes `size` on E2BIG.
+        let argument = unsafe { Updater::<MODIFY_ATTRIBUTES, Attr>::new(passed.as_mut()) };
+        // SAFETY: as above.
+        let done = unsafe { ioctl(self, argument) };
+        done.map_err(|errno| passed.refused(CALL, errno))
+    }
+}

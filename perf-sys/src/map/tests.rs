@@ -1,0 +1,119 @@
+use super::*;
+
+/// A ring of one data page as the kernel would have set it up.
+fn consumer(offset: u64, size: u64) -> Result<Consumer> {
+    let area = Area::anonymous(1).unwrap();
+    area.word(PageWord::DATA_OFFSET).store(offset, Ordering::Relaxed);
+    area.word(PageWord::DATA_SIZE).store(size, Ordering::Relaxed);
+    Consumer::new(area)
+}
+
+fn page() -> u64 {
+    page_size() as u64
+}
+
+fn with_head(head: u64) -> Consumer {
+    let consumer = consumer(page(), page()).unwrap();
+    consumer.page(PageWord::DATA_HEAD).store(head, Ordering::Relaxed);
+    consumer
+}
+
+#[test]
+fn data_are_where_the_page_says() {
+    let found = consumer(page(), 2048).unwrap();
+    assert_eq!((found.offset as u64, found.words), (page(), 256));
+}
+
+#[test]
+fn an_old_kernels_zeros_mean_the_rest_of_the_mapping() {
+    let found = consumer(0, 0).unwrap();
+    assert_eq!((found.offset as u64, found.words), (page(), page_size() / 8));
+}
+
+#[test]
+fn a_page_that_cannot_be_is_refused() {
+    let impossible = [
+        (page(), page() * 2), // longer than the mapping
+        (page() * 2, page()), // behind it
+        (u64::MAX - 7, 16),   // wraps
+        (64, 2048),           // on the control page
+        (page() + 4, 2048),   // not aligned
+        (page(), 24),         // not a power of two
+        (page(), 4),          // no word
+    ];
+    for (offset, size) in impossible {
+        let mapped = 2 * page_size();
+        assert_eq!(
+            consumer(offset, size).unwrap_err(),
+            Error::DataArea { offset, size, mapped }
+        );
+    }
+}
+
+#[test]
+fn only_what_lies_between_tail_and_head_is_lent() {
+    let mut consumer = with_head(24);
+    consumer.poke(0, 1);
+    consumer.poke(2, 3);
+    consumer.poke(3, 4);
+    assert!(consumer.window(0).is_empty(), "nothing before the first look");
+    consumer.refresh().unwrap();
+    assert_eq!(consumer.window(0).as_slices(), (&[1, 0, 3][..], &[][..]));
+    assert_eq!(consumer.window(16).as_slices(), (&[3][..], &[][..]));
+    assert!(consumer.window(24).is_empty());
+    assert!(consumer.window(u64::MAX).is_empty());
+}
+
+#[test]
+fn the_tail_runs_on_and_is_never_reduced() {
+    let mut consumer = with_head(page());
+    consumer.refresh().unwrap();
+    consumer.release(page());
+    consumer
+        .page(PageWord::DATA_HEAD)
+        .store(page() + 16, Ordering::Relaxed);
+    consumer.poke(1, 7);
+    consumer.refresh().unwrap();
+    assert_eq!(consumer.window(8).as_slices().0, [7]);
+    consumer.release(16);
+    assert_eq!(
+        consumer.page(PageWord::DATA_TAIL).load(Ordering::Relaxed),
+        page() + 16
+    );
+}
+
+#[test]
+fn a_reader_goes_on_where_the_last_one_left_off() {
+    let area = Area::anonymous(1).unwrap();
+    area.word(PageWord::DATA_TAIL).store(48, Ordering::Relaxed);
+    area.word(PageWord::DATA_HEAD).store(56, Ordering::Relaxed);
+    let mut consumer = Consumer::new(area).unwrap();
+    assert!(consumer.has_unread());
+    consumer.refresh().unwrap();
+    assert_eq!(consumer.len(), 8);
+}
+
+#[test]
+fn a_head_that_cannot_be_keeps_what_was_known() {
+    let mut consumer = with_head(8);
+    consumer.refresh().unwrap();
+    for head in [12, page() + 8, u64::MAX] {
+        consumer.page(PageWord::DATA_HEAD).store(head, Ordering::Relaxed);
+        assert!(matches!(consumer.refresh(), Err(Error::Positions(_))), "{head}");
+        assert_eq!(consumer.len(), 8);
+    }
+}
+
+#[test]
+fn more_than_there_is_cannot_be_given_back() {
+    let mut consumer = with_head(16);
+    consumer.refresh().unwrap();
+    consumer.release(u64::MAX);
+    assert_eq!(consumer.page(PageWord::DATA_TAIL).load(Ordering::Relaxed), 16);
+}
+
+#[test]
+fn a_page_count_beyond_the_address_space_is_refused() {
+    let found = 1 << (usize::BITS - 1);
+    assert_eq!(bytes_of(found), Err(Error::PageCount { found }));
+}

@@ -1,0 +1,110 @@
+use core::time::Duration;
+
+use perf_decode::Scratch;
+use rustix::fd::{AsFd, BorrowedFd};
+
+use crate::map::{Area, Consumer};
+use crate::wait::poll;
+use crate::{Batch, Error, Event, Readiness, Result};
+
+/// An event with its ring: the records that the kernel writes, and the right to give them back.
+///
+/// Holding one proves that nobody else reads this ring: it owns the [`Event`] and the mapping.
+/// Other events may send their records here, by [`Event::set_output`].
+///
+/// A full ring loses what comes: the kernel drops new records, never unread ones, and says so in a
+/// [`Lost`](perf_decode::Lost) record before the next that fits.
+#[derive(Debug)]
+pub struct Ring {
+    // Before the event: unmapped first, closed second, so that closing ends the event.
+    consumer: Consumer,
+    event: Event,
+    scratch: Box<Scratch>,
+}
+
+impl Ring {
+    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Gives `event` a
+    /// ring of `data_pages` pages.
+    ///
+    /// A [`WRITE_BACKWARD`] event is refused: it is for rings that the kernel overwrites while they are
+    /// read, and records borrowed from this ring must stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PageCount`] unless `data_pages` is a power of two, [`Error::WriteBackward`],
+    /// [`Error::DataArea`] if the kernel's page is not to be believed, and [`Error::System`]: above all
+    /// `EPERM`, more memory than the user may lock, and `EINVAL`, an inherited event on any CPU.
+    ///
+    /// [`WRITE_BACKWARD`]: perf_abi::AttrFlags::WRITE_BACKWARD
+    ///
+    /// # References
+    ///
+    /// `perf_event_open(2)`, "MMAP layout".
+    #[doc(alias = "mmap")]
+    pub fn map(event: Event, data_pages: usize) -> Result<Self> {
+        if !data_pages.is_power_of_two() {
+            return Err(Error::PageCount { found: data_pages });
+        }
+        if event.writes_backward() {
+            return Err(Error::WriteBackward);
+        }
+        let area = Area::map(event.as_fd(), data_pages)?;
+        Ok(Self {
+            consumer: Consumer::new(area)?,
+            event,
+            scratch: Box::default(),
+        })
+    }
+
+    /// The event whose ring this is.
+    pub const fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// What the kernel has written since the last batch, up to now.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Positions`] if the control page was damaged: no record can be found any more.
+    pub fn batch(&mut self) -> Result<Batch<'_>> {
+        Batch::new(&mut self.consumer, &mut self.scratch)
+    }
+
+    /// `ppoll(fd, POLLIN, timeout)`—Waits until the kernel calls, at most as long as `timeout`, to the
+    /// nanosecond; `None` is for ever. A signal does not end it.
+    ///
+    /// The kernel calls when as much has come as the attr's watermark or number of wakeup events says,
+    /// and at half the ring if it says nothing. What lies below makes no call, however long it lies: use
+    /// a timeout, and look at [`batch`](Self::batch) after one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::System`], if the kernel has no memory for it.
+    ///
+    /// # References
+    ///
+    /// `poll(2)`, `perf_event_open(2)`, "Overflow handling".
+    pub fn wait(&self, timeout: Option<Duration>) -> Result<Readiness> {
+        let found = poll(self.as_fd(), timeout)?;
+        // A hang-up comes alone, even while records are left. We look after it: none come after it.
+        let unread_at_the_end = found.is_final() && self.consumer.has_unread();
+        Ok(if unread_at_the_end {
+            Readiness::Readable
+        } else {
+            found
+        })
+    }
+}
+
+/// For an event loop of one's own. The kernel's hang-up comes while records are still there.
+impl AsFd for Ring {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.event.as_fd()
+    }
+}
+
+/// A ring may move to the thread that reads it.
+const _: () = {
+    const fn assert_send_sync<T: Send + Sync>() {}
+    assert_send_sync::<Ring>();
+};

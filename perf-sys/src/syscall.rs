@@ -1,0 +1,91 @@
+//! `perf_event_open(2)` and what can only be promised, not checked, about its descriptors.
+//!
+//! # Safety
+//!
+//! This file may use `unsafe` because rustix has no wrapper for the system call: it is made through
+//! libc's `syscall`, and the number that comes back is turned into an owned descriptor here.
+#![allow(unsafe_code)]
+
+use core::ffi::{c_int, c_ulong};
+use std::io;
+
+use perf_abi::{Attr, OpenFlags};
+use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use rustix::io::Errno;
+
+use crate::attr::AttrArgument;
+use crate::{Error, Event, Result, Target};
+
+/// `perf_event_open(attr, pid, cpu, group_fd, flags)`.
+#[allow(trivial_numeric_casts)] // an unsigned long is not 64 bits everywhere
+pub(crate) fn perf_event_open(
+    attr: &Attr,
+    target: Target<'_>,
+    group: Option<BorrowedFd<'_>>,
+    flags: OpenFlags,
+) -> Result<OwnedFd> {
+    let mut passed = AttrArgument::new(attr);
+    let (pid, cpu, is_cgroup) = target.arguments();
+    let flags = if is_cgroup {
+        flags | OpenFlags::PID_CGROUP
+    } else {
+        flags - OpenFlags::PID_CGROUP
+    };
+    let group: c_int = group.map_or(-1, |fd| fd.as_raw_fd());
+    // SAFETY: the attr is live, and mutable because the kernel writes its own size back on E2BIG; the
+    // kernel reads the `size` bytes of it, at most all. The other arguments are numbers.
+    let fd = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            &raw mut *passed.as_mut(),
+            pid,
+            cpu,
+            group,
+            flags.bits() as c_ulong,
+        )
+    };
+    match c_int::try_from(fd) {
+        // SAFETY: the kernel just made this descriptor and nobody else knows of it.
+        Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+        _ => Err(passed.refused("perf_event_open", last_errno())),
+    }
+}
+
+fn last_errno() -> Errno {
+    // A failed call always leaves a number; the fallback is for the type only.
+    Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
+}
+
+/// What only the caller can vouch for.
+impl Event {
+    /// Takes a descriptor that someone else opened: inherited, or received over a socket.
+    ///
+    /// # Safety
+    ///
+    /// `fd` must be of `perf_event_open`, opened with this `attr`, and nobody may map its ring and move
+    /// its `data_tail` while this event or a [`Ring`](crate::Ring) made from it lives: two readers of
+    /// one ring would give each other's records back to the kernel while they are still borrowed.
+    pub unsafe fn from_owned_fd(fd: OwnedFd, attr: Attr) -> Self {
+        Self::new(fd, attr)
+    }
+
+    /// `read(fd, buf, 8 * n)`—Reads the counts into `buf` and returns the number of words.
+    ///
+    /// What the words mean follows from the attr's [`ReadFormat`](perf_abi::ReadFormat). 0 words are
+    /// the answer of a pinned event that could not be placed on the PMU: it counts no more.
+    ///
+    /// # Errors
+    ///
+    /// `ENOSPC` if `buf` is shorter than the whole answer: nothing is read in part.
+    ///
+    /// # References
+    ///
+    /// `perf_event_open(2)`, "Reading results".
+    pub fn read_raw(&self, buf: &mut [u64]) -> Result<usize> {
+        let len = size_of_val(buf);
+        // SAFETY: the same memory as `buf`, borrowed as long; any bytes are a `u64`, and back.
+        let bytes = unsafe { core::slice::from_raw_parts_mut(buf.as_mut_ptr().cast::<u8>(), len) };
+        let read = rustix::io::read(self, bytes).map_err(Error::of("read"))?;
+        Ok(read / size_of::<u64>())
+    }
+}

@@ -1,0 +1,156 @@
+//! The requests beyond enable, disable, reset and id.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
+
+mod support;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, SampleType, Software};
+use perf_decode::{Record, SampleLayout};
+use perf_sys::{Errno, Event, Ring, Target};
+use rustix::fd::AsFd;
+use support::{count, open_or_skip, switch, switch_ring, switches};
+
+fn records(ring: &mut Ring) -> usize {
+    ring.batch().unwrap().records().count()
+}
+
+#[test]
+fn refresh_runs_for_so_many_overflows() {
+    let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
+        return;
+    };
+    let mut ring = Ring::map(event, 1).unwrap();
+    ring.event().refresh(3).unwrap();
+    switch(10);
+    assert_eq!(records(&mut ring), 3);
+}
+
+#[test]
+fn a_period_can_be_changed() {
+    let Some(mut ring) = switch_ring(1) else { return };
+    ring.event().set_period(1 << 40).unwrap();
+    records(&mut ring);
+    switch(50);
+    let after = records(&mut ring);
+    assert!(
+        after < 5,
+        "{after}: the period that ran may end before the new one begins"
+    );
+    let error = ring.event().set_period(0).unwrap_err();
+    assert_eq!(error.call(), Some("PERF_EVENT_IOC_PERIOD"));
+    assert_eq!(error.errno(), Some(Errno::INVAL));
+}
+
+#[test]
+fn output_can_be_sent_to_another_ring_and_nowhere() {
+    let attr = switches().with_sample_type(switches().sample_type | SampleType::ID);
+    let Some(guest) = open_or_skip(&attr, Target::calling_thread()) else {
+        return;
+    };
+    let dummy = Attr {
+        config: Software::DUMMY.0,
+        ..attr
+    };
+    let mut ring = Ring::map(Event::open(&dummy, Target::calling_thread()).unwrap(), 1).unwrap();
+    guest.set_output(Some(ring.event())).unwrap();
+    guest.enable().unwrap();
+    switch(2);
+    guest.set_output(None).unwrap();
+    let layout = SampleLayout::new(&attr);
+    let mut batch = ring.batch().unwrap();
+    let first = batch.records().next().unwrap().unwrap();
+    let Record::Sample(sample) = first.decode(&layout).unwrap() else {
+        panic!("{first:?}")
+    };
+    assert_eq!(sample.id(), guest.id().ok());
+    batch.discard();
+    let before = count(&guest);
+    switch(2);
+    assert!(count(&guest) > before);
+    assert_eq!(records(&mut ring), 0);
+    assert_eq!(
+        guest.set_output(Some(&guest)).unwrap_err().errno(),
+        Some(Errno::INVAL),
+        "itself"
+    );
+}
+
+#[test]
+fn a_paused_ring_takes_nothing() {
+    let Some(mut ring) = switch_ring(1) else { return };
+    ring.event().pause_output(true).unwrap();
+    records(&mut ring);
+    switch(3);
+    assert_eq!(records(&mut ring), 0);
+    ring.event().pause_output(false).unwrap();
+    switch(1);
+    assert!(records(&mut ring) >= 2, "a sample, and how many were lost");
+}
+
+#[test]
+fn pausing_needs_a_ring() {
+    let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
+        return;
+    };
+    assert_eq!(event.pause_output(true).unwrap_err().errno(), Some(Errno::INVAL));
+}
+
+#[test]
+fn a_software_event_takes_no_filter_and_no_foreign_descriptor_as_program() {
+    let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
+        return;
+    };
+    assert_eq!(
+        event.set_filter(c"a == 1").unwrap_err().errno(),
+        Some(Errno::INVAL)
+    );
+    assert!(event.set_bpf(event.as_fd()).is_err());
+    assert!(event.query_bpf().is_err());
+}
+
+#[test]
+fn a_breakpoint_can_be_moved() {
+    static WATCHED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+    let watch = |word: &AtomicU64| {
+        let addr = word.as_ptr().expose_provenance() as u64;
+        Attr::breakpoint(BreakpointType::WRITE, addr, BreakpointLen::EIGHT.0)
+            .with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
+    };
+    let Some(event) = open_or_skip(&watch(&WATCHED[0]), Target::calling_thread()) else {
+        return;
+    };
+    event.modify_attributes(&watch(&WATCHED[1])).unwrap();
+    WATCHED[0].store(1, Ordering::SeqCst);
+    assert_eq!(count(&event), 0);
+    WATCHED[1].store(1, Ordering::SeqCst);
+    assert_eq!(count(&event), 1);
+}
+
+#[test]
+fn only_breakpoints_can_be_modified() {
+    let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
+        return;
+    };
+    let error = event.modify_attributes(&switches()).unwrap_err();
+    assert_eq!(error.call(), Some("PERF_EVENT_IOC_MODIFY_ATTRIBUTES"));
+}
+
+#[test]
+fn a_tracepoint_takes_one_filter_and_has_no_programs() {
+    let path = "/sys/kernel/tracing/events/sched/sched_switch/id";
+    let id = match std::fs::read_to_string(path) {
+        Ok(text) => text.trim().parse().unwrap(),
+        Err(error) => return eprintln!("skipped: {path}: {error}"),
+    };
+    let Some(event) = open_or_skip(&Attr::tracepoint(id), Target::calling_thread()) else {
+        return;
+    };
+    assert_eq!(
+        event.set_filter(c"no such field").unwrap_err().errno(),
+        Some(Errno::INVAL)
+    );
+    event.set_filter(c"prev_pid == 0").unwrap();
+    assert!(event.query_bpf().unwrap().is_empty());
+}

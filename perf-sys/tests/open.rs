@@ -1,0 +1,115 @@
+//! Opening: targets, flags, and what refusals say.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
+
+mod support;
+
+use std::fs::File;
+
+use perf_abi::{Attr, AttrFlags, Software};
+use perf_sys::{Errno, Error, Event, OpenOptions, Target};
+use rustix::fd::AsFd;
+use rustix::io::{FdFlags, fcntl_getfd};
+use support::open_or_skip;
+
+fn dummy() -> Attr {
+    Attr::software(Software::DUMMY).with_flags(AttrFlags::EXCLUDE_KERNEL)
+}
+
+fn closes_on_exec(event: &Event) -> bool {
+    fcntl_getfd(event).unwrap().contains(FdFlags::CLOEXEC)
+}
+
+#[test]
+fn descriptors_close_on_exec_unless_told_otherwise() {
+    let Some(event) = open_or_skip(&dummy(), Target::calling_thread()) else {
+        return;
+    };
+    assert!(closes_on_exec(&event));
+    let kept = OpenOptions::new()
+        .keep_on_exec()
+        .open(&dummy(), Target::calling_thread())
+        .unwrap();
+    assert!(!closes_on_exec(&kept));
+}
+
+#[test]
+fn every_kind_of_target_opens() {
+    let here = rustix::thread::gettid();
+    let narrow = [
+        Target::thread(here),
+        Target::thread(here).on_cpu(0),
+        Target::calling_thread().on_cpu(0),
+        Target::cpu(0),
+    ];
+    for target in narrow {
+        if open_or_skip(&dummy(), target).is_none() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_cgroup_is_its_directory() {
+    // Where cgroup2 is mounted is a distribution's choice; a machine may have none.
+    let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
+    let found = places
+        .iter()
+        .find(|place| File::open(format!("{place}/cgroup.controllers")).is_ok());
+    let Some(place) = found else {
+        return eprintln!("skipped: no cgroup2");
+    };
+    let dir = File::open(place).unwrap();
+    open_or_skip(&dummy(), Target::cgroup(dir.as_fd(), 0));
+}
+
+#[test]
+fn a_descriptor_that_is_no_cgroup_is_refused() {
+    let dir = File::open("/").unwrap();
+    let error = Event::open(&dummy(), Target::cgroup(dir.as_fd(), 0)).unwrap_err();
+    assert_eq!(error.call(), Some("perf_event_open"));
+    assert!(
+        matches!(error.errno(), Some(Errno::BADF | Errno::ACCESS | Errno::PERM)),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_huge_cpu_number_is_refused() {
+    let error = Event::open(&dummy(), Target::calling_thread().on_cpu(u32::MAX)).unwrap_err();
+    assert!(
+        matches!(error.errno(), Some(Errno::INVAL | Errno::ACCESS | Errno::PERM)),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_attr_of_a_size_no_kernel_knows_tells_the_kernels() {
+    let attr = Attr { size: 1, ..dummy() };
+    match Event::open(&attr, Target::calling_thread()) {
+        Err(Error::AttrSize { kernel, .. }) => assert!(kernel >= 64, "{kernel}"),
+        other => eprintln!("skipped: a filter answered first: {other:?}"),
+    }
+}
+
+#[test]
+fn a_field_from_the_future_tells_the_kernels_size() {
+    let attr = Attr {
+        config4: 1,
+        ..dummy()
+    };
+    match Event::open(&attr, Target::calling_thread()) {
+        Err(error @ Error::AttrSize { kernel, .. }) => {
+            assert!((64..144).contains(&kernel), "{kernel}");
+            assert_eq!(error.errno(), Some(Errno::TOOBIG));
+        }
+        other => eprintln!("skipped: this kernel has the field: {other:?}"),
+    }
+}
+
+#[test]
+fn an_event_that_is_not_there_names_the_call() {
+    let error = Event::open(&Attr::software(Software(1 << 20)), Target::calling_thread()).unwrap_err();
+    assert_eq!(error.call(), Some("perf_event_open"));
+    assert!(error.to_string().starts_with("perf_event_open: "), "{error}");
+}

@@ -1,0 +1,150 @@
+//! The ring: records arrive, are given back, and what does not fit is told.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
+
+mod support;
+
+use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
+use perf_decode::{Record, SampleLayout};
+use perf_sys::{Errno, Error, Event, Ring, Target};
+use rustix::thread::gettid;
+use support::{count, open_or_skip, switch, switch_ring, switches};
+
+fn times(ring: &mut Ring, limit: usize) -> Vec<u64> {
+    let layout = SampleLayout::new(ring.event().attr());
+    let mut batch = ring.batch().unwrap();
+    let records = batch
+        .records()
+        .map(Result::unwrap)
+        .filter(|record| record.kind() == RecordType::SAMPLE);
+    records
+        .take(limit)
+        .map(|record| record.time(&layout).unwrap())
+        .collect()
+}
+
+#[test]
+fn own_samples_carry_own_thread_and_code() {
+    let attr = Attr::software(Software::CPU_CLOCK)
+        .with_period(100_000)
+        .with_sample_type(SampleType::IP | SampleType::TID)
+        .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
+        return;
+    };
+    let mut ring = Ring::map(event, 8).unwrap();
+    let layout = SampleLayout::new(&attr);
+    let me = gettid().as_raw_nonzero().get().unsigned_abs();
+    ring.event().enable().unwrap();
+    let mut seen = 0;
+    while seen < 3 {
+        std::hint::black_box((0..100_000_u64).sum::<u64>());
+        for record in ring.batch().unwrap().records() {
+            if let Record::Sample(sample) = record.unwrap().decode(&layout).unwrap() {
+                assert_eq!((sample.pid(), sample.tid()), (Some(std::process::id()), Some(me)));
+                assert_ne!(sample.ip(), Some(0));
+                seen += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_ring_tells_how_much_it_lost() {
+    let Some(mut ring) = switch_ring(1) else { return };
+    let layout = SampleLayout::new(ring.event().attr());
+    let id = ring.event().id().unwrap();
+    let (mut samples, mut lost) = (0, 0);
+    switch(400); // 24 bytes each: more than a page
+    for round in 0..2 {
+        for record in ring.batch().unwrap().records() {
+            match record.unwrap().decode(&layout).unwrap() {
+                Record::Sample(_) => samples += 1,
+                Record::Lost(record) => {
+                    assert_eq!(record.id, id);
+                    lost += record.lost;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        if round == 0 {
+            assert_eq!(lost, 0, "a loss is told with the next record that fits");
+            switch(1);
+            ring.event().disable().unwrap();
+        }
+    }
+    assert!(lost > 0);
+    assert_eq!(samples + lost, count(ring.event()));
+}
+
+#[test]
+fn a_break_releases_what_was_visited_and_no_more() {
+    let Some(mut ring) = switch_ring(1) else { return };
+    switch(5);
+    ring.event().disable().unwrap();
+    let first = times(&mut ring, 2);
+    let rest = times(&mut ring, usize::MAX);
+    assert_eq!((first.len() + rest.len()) as u64, count(ring.event()));
+    assert!(
+        first.iter().chain(&rest).is_sorted_by(|a, b| a < b),
+        "each once: {first:?} {rest:?}"
+    );
+    assert!(times(&mut ring, usize::MAX).is_empty());
+}
+
+#[test]
+fn discard_empties_the_ring() {
+    let Some(mut ring) = switch_ring(1) else { return };
+    switch(5);
+    ring.event().disable().unwrap();
+    let batch = ring.batch().unwrap();
+    let (unread, thrown_away) = (batch.len(), batch.discard());
+    assert!(unread >= 5 * 24);
+    assert_eq!(thrown_away, unread);
+    assert!(ring.batch().unwrap().is_empty());
+}
+
+#[test]
+fn a_ring_of_three_pages_is_refused() {
+    for found in [0, 3, usize::MAX] {
+        let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
+            return;
+        };
+        assert_eq!(Ring::map(event, found).unwrap_err(), Error::PageCount { found });
+    }
+}
+
+#[test]
+fn a_backward_event_is_refused() {
+    let attr = switches().with_flags(AttrFlags::WRITE_BACKWARD);
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
+        return;
+    };
+    assert_eq!(Ring::map(event, 1).unwrap_err(), Error::WriteBackward);
+}
+
+#[test]
+fn an_inherited_event_on_any_cpu_has_no_ring() {
+    let attr = switches().with_flags(AttrFlags::INHERIT);
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
+        return;
+    };
+    let error = Ring::map(event, 1).unwrap_err();
+    assert_eq!((error.call(), error.errno()), (Some("mmap"), Some(Errno::INVAL)));
+}
+
+#[test]
+fn a_foreign_descriptor_reads_on() {
+    let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
+        return;
+    };
+    let fd = rustix::io::dup(&event).unwrap();
+    let attr = *event.attr();
+    drop(event);
+    // SAFETY: opened with this attr above, and the other owner is gone.
+    let event = unsafe { Event::from_owned_fd(fd, attr) };
+    let mut ring = Ring::map(event, 1).unwrap();
+    ring.event().enable().unwrap();
+    switch(1);
+    assert!(!ring.batch().unwrap().is_empty());
+}

@@ -1,0 +1,60 @@
+//! What the live tests share: a test that is not allowed to open its event says so and is passed over.
+
+#![allow(dead_code)] // every test file uses a part of it
+#![allow(clippy::unwrap_used)] // a failure here is the test's
+
+use std::time::Duration;
+
+use perf_abi::{Attr, AttrFlags, SampleType, Software};
+use perf_sys::{Errno, Event, Ring, Target};
+
+/// More than long enough: the tests do not measure, they only must not hang.
+pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
+
+/// Opens the event, or says why not and returns `None`: it is not permitted, or this machine does not
+/// have it (no hardware counters in most virtual machines).
+///
+/// With `PERFKIT_REQUIRE_LIVE=1` in the environment a missing permission is a failure instead.
+#[track_caller]
+pub(crate) fn open_or_skip(attr: &Attr, target: Target<'_>) -> Option<Event> {
+    let error = match Event::open(attr, target) {
+        Ok(event) => return Some(event),
+        Err(error) => error,
+    };
+    let errno = error.errno();
+    let not_here = matches!(errno, Some(Errno::NOENT | Errno::OPNOTSUPP | Errno::NODEV));
+    let refused = matches!(errno, Some(Errno::ACCESS | Errno::PERM | Errno::NOSYS));
+    let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
+    assert!(not_here || refused && !required, "{error}");
+    eprintln!("skipped: {error}");
+    None
+}
+
+/// A disabled event that samples every time the thread gives up its CPU: [`switch`] makes one.
+pub(crate) fn switches() -> Attr {
+    Attr::software(Software::CONTEXT_SWITCHES)
+        .with_period(1)
+        .with_sample_type(SampleType::TID.union(SampleType::TIME))
+        .with_flags(AttrFlags::DISABLED)
+}
+
+/// Makes the calling thread give up its CPU `times` times, each a sample of [`switches`].
+pub(crate) fn switch(times: u32) {
+    (0..times).for_each(|_| std::thread::sleep(Duration::from_nanos(1)));
+}
+
+/// A ring of [`switches`] of the calling thread, enabled.
+#[track_caller]
+pub(crate) fn switch_ring(data_pages: usize) -> Option<Ring> {
+    let ring = Ring::map(open_or_skip(&switches(), Target::calling_thread())?, data_pages).unwrap();
+    ring.event().enable().unwrap();
+    Some(ring)
+}
+
+/// The event's count.
+#[track_caller]
+pub(crate) fn count(event: &Event) -> u64 {
+    let mut words = [0; 1];
+    assert_eq!(event.read_raw(&mut words), Ok(1));
+    words[0]
+}

@@ -1,0 +1,60 @@
+//! The capture inside the program: what to show where the kernel gives nothing.
+
+use std::io;
+use std::time::Instant;
+
+use perf_decode::{Layouts, SampleLayout, Scratch, Window};
+
+use super::tally::Tally;
+use crate::ring_file::{Mode, RingFile};
+
+/// Four events with different fields in one small ring, saved at five moments.
+const CAPTURE: &[u8] = include_bytes!("../../data/ring-multi-0.bin");
+
+/// Reads the file's own description.
+pub(crate) fn load() -> io::Result<RingFile> {
+    let file = RingFile::parse(CAPTURE).map_err(io::Error::other)?;
+    if file.mode == Mode::FORWARD {
+        Ok(file)
+    } else {
+        Err(io::Error::other(format!("ring file: {:?} is not a ring that was consumed", file.mode)))
+    }
+}
+
+/// Reads all records of all snapshots.
+pub(crate) fn decode(file: &RingFile, tally: &mut Tally) -> io::Result<()> {
+    let layout = |event: &crate::ring_file::Event| (event.id, SampleLayout::new(&event.attr));
+    let mut table: Vec<_> = file.events.iter().map(layout).collect();
+    let layouts = Layouts::new(&mut table).map_err(io::Error::other)?;
+    let mut scratch = Scratch::new();
+    let start = Instant::now();
+    for snapshot in &file.snapshots {
+        let window = Window::over(&snapshot.data, snapshot.tail, snapshot.head).map_err(io::Error::other)?;
+        for record in window.records(&mut scratch) {
+            match record.and_then(|record| Ok((record, layouts.find(record)?))) {
+                Ok((record, layout)) => tally.record(record, layout),
+                Err(error) => tally.damage(error),
+            }
+        }
+    }
+    tally.spent += start.elapsed();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::RecordType;
+
+    use super::*;
+
+    #[test]
+    fn every_record_of_the_capture_is_decoded() {
+        let mut tally = Tally::default();
+        decode(&load().unwrap(), &mut tally).unwrap();
+        assert_eq!((tally.damaged, tally.lost), (0, 0), "{:?}", tally.first_damage);
+        let kinds =
+            [RecordType::COMM, RecordType::FORK, RecordType::SAMPLE, RecordType::MMAP2, RecordType::SWITCH];
+        assert_eq!(kinds.map(|kind| tally.records(kind)), [5, 5, 87, 20, 20]);
+        assert_eq!(tally.total().records, 137);
+    }
+}

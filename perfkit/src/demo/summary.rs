@@ -1,0 +1,120 @@
+//! What was seen, in a form that people want to look at.
+
+use std::io::{self, Write};
+
+use perf_abi::{CpuMode, RecordType};
+
+use super::chart::{bar, bytes, percent, quotient};
+use super::tally::{Spot, Tally};
+
+/// Columns of a bar.
+const BAR: usize = 30;
+
+/// Rows of the thread chart; the rest is one row.
+const THREADS: usize = 16;
+
+/// Rows of the instruction pointers.
+const SPOTS: usize = 10;
+
+/// Prints everything about `tally`.
+pub(crate) fn print(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
+    kinds(out, tally)?;
+    cpus(out, tally)?;
+    threads(out, tally)?;
+    spots(out, tally)?;
+    cost(out, tally)
+}
+
+fn kinds(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
+    writeln!(out, "\nRecords")?;
+    let mut kinds: Vec<_> = tally.kinds.iter().map(|(kind, &seen)| (kind.to_string(), seen)).collect();
+    kinds.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.records));
+    kinds.push(("all".to_owned(), tally.total()));
+    for (name, seen) in kinds {
+        writeln!(out, "  {name:<18} {:>9} {:>12}", seen.records, bytes(seen.bytes))?;
+    }
+    Ok(())
+}
+
+fn cpus(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
+    let label = |cpu: Option<u32>| cpu.map_or("(no CPU field)".to_owned(), |cpu| format!("CPU {cpu}"));
+    chart(out, "Samples per CPU", tally.cpus.iter().map(|(&cpu, &samples)| (label(cpu), samples)).collect())
+}
+
+fn threads(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
+    let mut rows = tally.threads.rows();
+    let rest = rows.split_off(rows.len().min(THREADS));
+    let mut rows: Vec<_> = rows
+        .into_iter()
+        .map(|row| match row.id {
+            Some((pid, tid)) => (format!("{:<16} {pid}/{tid}", row.name), row.samples),
+            None => (row.name, row.samples),
+        })
+        .collect();
+    if !rest.is_empty() {
+        rows.push((format!("({} more)", rest.len()), rest.iter().map(|row| row.samples).sum()));
+    }
+    chart(out, "Samples per thread (name, process/thread)", rows)
+}
+
+/// One bar a row, all of one scale.
+fn chart(out: &mut dyn Write, title: &str, rows: Vec<(String, u64)>) -> io::Result<()> {
+    let (mut width, mut max, mut sum) = (0, 0, 0);
+    for (label, samples) in &rows {
+        (width, max, sum) = (width.max(label.chars().count()), max.max(*samples), sum + samples);
+    }
+    if sum == 0 {
+        return Ok(());
+    }
+    writeln!(out, "\n{title}")?;
+    for (label, samples) in rows {
+        let share = percent(samples, sum);
+        writeln!(out, "  {label:<width$} {samples:>7} {share:>6}  {}", bar(samples, max, BAR))?;
+    }
+    Ok(())
+}
+
+fn spots(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
+    let spots = tally.spots();
+    let sum = spots.iter().map(|(_, samples)| samples).sum();
+    if sum == 0 {
+        return Ok(());
+    }
+    writeln!(out, "\nTop instruction pointers (offset in the file that MMAP2 records put there)")?;
+    for (spot, samples) in spots.iter().take(SPOTS) {
+        let share = percent(*samples, sum);
+        let (offset, file) = match spot {
+            Spot::Mapped(place) => (place.offset, &*place.file),
+            Spot::Unmapped(ip) => (*ip, "(mapped before the recording began)"),
+            Spot::Other(CpuMode::KERNEL, ip) => (*ip, "[kernel]"),
+            Spot::Other(_, ip) => (*ip, "(neither user space nor kernel)"),
+        };
+        writeln!(out, "  {samples:>7} {share:>6}  {offset:>#18x}  {file}")?;
+    }
+    if let Some(more @ 1..) = spots.len().checked_sub(SPOTS) {
+        writeln!(out, "  and {more} more")?;
+    }
+    Ok(())
+}
+
+fn cost(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
+    let all = tally.total();
+    writeln!(out, "\nLost    {}", lost(tally))?;
+    if let Some(error) = tally.first_damage {
+        writeln!(out, "Damaged {} records, the first: {error}", tally.damaged)?;
+    }
+    if tally.frames > 0 {
+        let samples = tally.records(RecordType::SAMPLE);
+        writeln!(out, "Chains  {} frames per sample", quotient(tally.frames, samples))?;
+    }
+    let each = tally.spent.as_nanos() / u128::from(all.records.max(1));
+    let debug = if cfg!(debug_assertions) { "; a debug build, slow by nature" } else { "" };
+    writeln!(out, "Cost    {each} ns per record: walk + decode + tally{debug}")
+}
+
+fn lost(tally: &Tally) -> String {
+    match tally.lost_by_count {
+        Some(count) => format!("{} (LOST records), {count} (the kernel's own count)", tally.lost),
+        None => format!("{} (LOST records)", tally.lost),
+    }
+}

@@ -4,6 +4,7 @@
 use std::hint::black_box;
 
 use libfuzzer_sys::fuzz_target;
+use perf_abi::{RecordType, SampleType};
 use perf_decode::{RawRecord, Record, Sample, SampleHead, SampleLayout};
 use perfkit_fuzz::Input;
 
@@ -21,17 +22,22 @@ fuzz_target!(|bytes: &[u8]| {
     let (time, id) = (raw.time(&layout), raw.id(&layout));
     if let Ok(trailer) = raw.sample_id(&layout) {
         black_box((trailer.pid(), trailer.tid(), trailer.stream_id(), trailer.cpu()));
-        assert_eq!(time, trailer.time());
-        assert_eq!(id, trailer.identifier().or(trailer.id()));
+        // A sample has its id and time elsewhere, and some records have a time of their own.
+        if raw.kind() != RecordType::SAMPLE {
+            assert_eq!(id, trailer.identifier().or(trailer.id()));
+            assert_eq!(time, trailer.time().or(time));
+        }
     }
     match raw.decode(&layout) {
-        Ok(Record::Sample(sample)) => {
-            assert_eq!((time, id), (sample.time(), sample.identifier().or(sample.id())));
-            let head = SampleHead::parse(raw, &layout).expect("a whole sample has its head");
-            assert_eq!((head.ip(), head.period()), (sample.ip(), sample.period()));
-            read_all(&sample);
+        Ok(record) => {
+            black_box(format!("{record} {record:?}"));
+            if let Record::Sample(sample) = record {
+                assert_eq!((time, id), (sample.time(), sample.identifier().or(sample.id())));
+                let head = SampleHead::parse(raw, &layout).expect("a whole sample has its head");
+                assert_eq!((head.ip(), head.period()), (sample.ip(), sample.period()));
+                read_all(&sample);
+            }
         }
-        Ok(record) => _ = black_box(format!("{record:?}")),
         Err(error) => _ = black_box(format!("{error}")),
     }
 });
@@ -41,7 +47,7 @@ fn read_all(sample: &Sample<'_>) {
     let wanted = sample.layout().sample_type();
     macro_rules! present {
         ($($field:ident $($with:ident)+),* $(,)?) => {$(
-            let asked = wanted.intersects(perf_abi::SampleType::empty()$(.union(perf_abi::SampleType::$with))+);
+            let asked = wanted.intersects(SampleType::empty()$(.union(SampleType::$with))+);
             assert_eq!(sample.$field().is_some(), asked, stringify!($field));
         )*};
     }

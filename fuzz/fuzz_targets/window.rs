@@ -42,10 +42,6 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(records.next().is_none(), "more records than words");
 
     // All records are alive here, also the one in the scratch, and are together what was written.
-    let read: Vec<u64> = delivered
-        .iter()
-        .flat_map(|record| record.words())
-        .copied()
-        .collect();
+    let read: Vec<u64> = delivered.iter().flat_map(|record| record.words()).copied().collect();
     assert!(written.starts_with(&read));
 });

@@ -5,8 +5,9 @@ use crate::bits::{BitField, flag64};
 bit_set! {
     /// The one-bit fields of `struct perf_event_attr`, and `precise_ip`.
     ///
-    /// The constants are the bits that a C compiler for this target uses: counted from the bottom of the word on
-    /// little-endian machines, from the top on big-endian ones. A kernel that does not know a flag answers `EINVAL`.
+    /// The constants are the bits that a C compiler for this target uses: counted from the bottom of the word
+    /// on little-endian machines, from the top on big-endian ones. A kernel that does not know a flag answers
+    /// `EINVAL`.
     ///
     /// # References
     ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "Arguments"
@@ -55,7 +56,8 @@ bit_set! {
         "exclude_callchain_user" EXCLUDE_CALLCHAIN_USER = flag64(22);
         /// `MMAP2` records in place of `MMAP`; set it together with `MMAP`. Since Linux 3.16.
         "mmap2" MMAP2 = flag64(23);
-        /// Promises the reader that exec is marked in `COMM` records; set it together with `COMM`. Since Linux 3.16.
+        /// Promises the reader that exec is marked in `COMM` records; set it together with `COMM`. Since
+        /// Linux 3.16.
         "comm_exec" COMM_EXEC = flag64(24);
         /// Times come from the clock in `clockid`. Since Linux 4.1.
         "use_clockid" USE_CLOCKID = flag64(25);
@@ -98,7 +100,8 @@ impl AttrFlags {
     #[doc(alias = "precise_ip")]
     pub const PRECISE_IP_MASK: u64 = PRECISE_IP.mask();
 
-    /// How far the sampled instruction pointer may be off: 0 any distance, 1 a constant one, 2 none if possible, 3 none.
+    /// How far the sampled instruction pointer may be off: 0 any distance, 1 a constant one, 2 none if
+    /// possible, 3 none.
     ///
     /// Since Linux 2.6.35.
     pub const fn precise_ip(self) -> u8 {

@@ -12,7 +12,8 @@ open_enum! {
         "PERF_CONTEXT_KERNEL" KERNEL = 0_u64.wrapping_sub(128);
         /// User space. Since Linux 2.6.31.
         "PERF_CONTEXT_USER" USER = 0_u64.wrapping_sub(512);
-        /// User space, delivered later: the next entry is the cookie to find it by, not an address. Since Linux 6.19.
+        /// User space, delivered later: the next entry is the cookie to find it by, not an address. Since
+        /// Linux 6.19.
         "PERF_CONTEXT_USER_DEFERRED" USER_DEFERRED = 0_u64.wrapping_sub(640);
         /// A guest. Since Linux 2.6.31.
         "PERF_CONTEXT_GUEST" GUEST = 0_u64.wrapping_sub(2048);

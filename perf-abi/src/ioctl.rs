@@ -1,8 +1,8 @@
 //! Request numbers of the twelve ioctls.
 //!
-//! They are put together as the kernel's `asm/ioctl.h` does, which has two shapes: most architectures use two bits for
-//! the direction, mips, powerpc and sparc use three. Some requests encode the size of a *pointer*, so their numbers
-//! differ between 32-bit and 64-bit programs.
+//! They are put together as the kernel's `asm/ioctl.h` does, which has two shapes: most architectures use two
+//! bits for the direction, mips, powerpc and sparc use three. Some requests encode the size of a *pointer*,
+//! so their numbers differ between 32-bit and 64-bit programs.
 
 const THREE_DIRECTION_BITS: bool = cfg!(any(
     target_arch = "mips",
@@ -45,8 +45,8 @@ pub const IOC_RESET: u32 = request::<()>(NONE, 3);
 #[doc(alias = "PERF_EVENT_IOC_PERIOD")]
 pub const IOC_PERIOD: u32 = request::<u64>(WRITE, 4);
 
-/// `PERF_EVENT_IOC_SET_OUTPUT`—sends records to the ring of another event; takes a descriptor, or -1 as a full machine
-/// word for none. Since Linux 2.6.35.
+/// `PERF_EVENT_IOC_SET_OUTPUT`—sends records to the ring of another event; takes a descriptor, or -1 as a
+/// full machine word for none. Since Linux 2.6.35.
 #[doc(alias = "PERF_EVENT_IOC_SET_OUTPUT")]
 pub const IOC_SET_OUTPUT: u32 = request::<()>(NONE, 5);
 
@@ -62,7 +62,8 @@ pub const IOC_ID: u32 = request::<Pointer>(READ, 7);
 #[doc(alias = "PERF_EVENT_IOC_SET_BPF")]
 pub const IOC_SET_BPF: u32 = request::<u32>(WRITE, 8);
 
-/// `PERF_EVENT_IOC_PAUSE_OUTPUT`—drops and counts records while not 0; takes the number by value. Since Linux 4.7.
+/// `PERF_EVENT_IOC_PAUSE_OUTPUT`—drops and counts records while not 0; takes the number by value. Since Linux
+/// 4.7.
 #[doc(alias = "PERF_EVENT_IOC_PAUSE_OUTPUT")]
 pub const IOC_PAUSE_OUTPUT: u32 = request::<u32>(WRITE, 9);
 
@@ -71,7 +72,8 @@ pub const IOC_PAUSE_OUTPUT: u32 = request::<u32>(WRITE, 9);
 #[doc(alias = "PERF_EVENT_IOC_QUERY_BPF")]
 pub const IOC_QUERY_BPF: u32 = request::<Pointer>(WRITE | READ, 10);
 
-/// `PERF_EVENT_IOC_MODIFY_ATTRIBUTES`—changes a breakpoint; takes a pointer to [`Attr`](crate::Attr). Since Linux 4.17.
+/// `PERF_EVENT_IOC_MODIFY_ATTRIBUTES`—changes a breakpoint; takes a pointer to [`Attr`](crate::Attr). Since
+/// Linux 4.17.
 #[doc(alias = "PERF_EVENT_IOC_MODIFY_ATTRIBUTES")]
 pub const IOC_MODIFY_ATTRIBUTES: u32 = request::<Pointer>(WRITE, 11);
 

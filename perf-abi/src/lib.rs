@@ -15,9 +15,9 @@
 //! assert_eq!(PROFILE.flags.to_string(), "DISABLED|EXCLUDE_KERNEL|FREQ|precise_ip=1");
 //! ```
 //!
-//! Everything here is plain data of this machine's byte order, up to the 144-byte attr of Linux 6.19 and the constants of
-//! Linux 7.0. Nothing is decoded and no system call is made: records whose layout the header only describes in
-//! comments are the business of `perf-decode`, talking to the kernel that of `perf-sys`.
+//! Everything here is plain data of this machine's byte order, up to the 144-byte attr of Linux 6.19 and the
+//! constants of Linux 7.0. Nothing is decoded and no system call is made: records whose layout the header
+//! only describes in comments are the business of `perf-decode`, talking to the kernel that of `perf-sys`.
 //!
 //! | to say or read | types |
 //! |---|---|
@@ -28,12 +28,12 @@
 //! | what is mapped | [`MmapPage`], [`MmapCapabilities`] |
 //! | requests | the `IOC_*` constants, [`IocFlags`], [`BpfCmd`] and the `Bpf*` structs |
 //!
-//! Two rules hold for all of them. The kernel's numbers are newtypes with constants and its flags are bit sets: a value that
-//! is newer than this crate is kept, compared and printed like any other. And every struct is held to the kernel's
-//! sizes and offsets while this crate is compiled.
+//! Two rules hold for all of them. The kernel's numbers are newtypes with constants and its flags are bit
+//! sets: a value that is newer than this crate is kept, compared and printed like any other. And every struct
+//! is held to the kernel's sizes and offsets while this crate is compiled.
 //!
-//! Names are the header's without their prefix (`PERF_SAMPLE_IP` is [`SampleType::IP`]); searching these pages for
-//! the C name finds them. "Since Linux" names the first release with the constant.
+//! Names are the header's without their prefix (`PERF_SAMPLE_IP` is [`SampleType::IP`]); searching these
+//! pages for the C name finds them. "Since Linux" names the first release with the constant.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -8,7 +8,7 @@ pub const BUILD_ID_SIZE_MAX: usize = 20;
 #[doc(alias = "PERF_MAX_STACK_DEPTH")]
 pub const MAX_STACK_DEPTH: u16 = 127;
 
-/// Default limit of context markers in a callchain; `/proc/sys/kernel/perf_event_max_contexts_per_stack` may say
-/// otherwise. Since Linux 4.7.
+/// Default limit of context markers in a callchain; `/proc/sys/kernel/perf_event_max_contexts_per_stack` may
+/// say otherwise. Since Linux 4.7.
 #[doc(alias = "PERF_MAX_CONTEXTS_PER_STACK")]
 pub const MAX_CONTEXTS_PER_STACK: u16 = 8;

@@ -5,8 +5,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct perf_event_mmap_page`—the first page of a mapped event.
 ///
-/// The kernel writes it at any time, so there must never be a `&MmapPage` to a mapping: take the offsets from here
-/// (`core::mem::offset_of!`) and read each field by itself, atomically.
+/// The kernel writes it at any time, so there must never be a `&MmapPage` to a mapping: take the offsets from
+/// here (`core::mem::offset_of!`) and read each field by itself, atomically.
 ///
 /// # References
 ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "MMAP layout"

@@ -3,7 +3,8 @@
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 open_enum! {
-    /// `*_NS_INDEX`—which namespace an entry of a `NAMESPACES` record describes, by its index. Since Linux 4.12.
+    /// `*_NS_INDEX`—which namespace an entry of a `NAMESPACES` record describes, by its index. Since Linux
+    /// 4.12.
     pub struct NamespaceIndex(u32) {
         /// Network. Since Linux 4.12.
         "NET_NS_INDEX" NET = 0;
@@ -22,7 +23,8 @@ open_enum! {
     }
 }
 
-/// `struct perf_ns_link_info`—what identifies one namespace; all 0 if the kernel has none of the kind. Since Linux 4.12.
+/// `struct perf_ns_link_info`—what identifies one namespace; all 0 if the kernel has none of the kind. Since
+/// Linux 4.12.
 #[doc(alias = "perf_ns_link_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]

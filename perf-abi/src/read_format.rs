@@ -9,7 +9,8 @@ bit_set! {
     pub struct ReadFormat(u64) {
         /// Time that the event was enabled, in ns. Since Linux 2.6.31.
         "PERF_FORMAT_TOTAL_TIME_ENABLED" TOTAL_TIME_ENABLED = 1 << 0;
-        /// Time that the event was counting, in ns; less than enabled means it shared a counter. Since Linux 2.6.31.
+        /// Time that the event was counting, in ns; less than enabled means it shared a counter. Since Linux
+        /// 2.6.31.
         "PERF_FORMAT_TOTAL_TIME_RUNNING" TOTAL_TIME_RUNNING = 1 << 1;
         /// The event's id. Since Linux 2.6.31.
         "PERF_FORMAT_ID" ID = 1 << 2;

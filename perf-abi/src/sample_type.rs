@@ -3,8 +3,8 @@
 bit_set! {
     /// `enum perf_event_sample_format`—which fields each sample holds.
     ///
-    /// The order of the fields in the record is *not* the order of the bits. `TID`, `TIME`, `ID`, `STREAM_ID`, `CPU` and
-    /// `IDENTIFIER` also choose the trailer of all other records if
+    /// The order of the fields in the record is *not* the order of the bits. `TID`, `TIME`, `ID`,
+    /// `STREAM_ID`, `CPU` and `IDENTIFIER` also choose the trailer of all other records if
     /// [`SAMPLE_ID_ALL`](crate::AttrFlags::SAMPLE_ID_ALL) is set.
     ///
     /// # References

@@ -2,8 +2,8 @@
 
 /// `si_code` of a `SIGTRAP` that an event sent. Since Linux 5.13.
 ///
-/// `si_addr` is then the data address, if the event samples it, `si_perf_data` the attr's `sig_data` and `si_perf_type`
-/// its `type`.
+/// `si_addr` is then the data address, if the event samples it, `si_perf_data` the attr's `sig_data` and
+/// `si_perf_type` its `type`.
 ///
 /// # References
 ///  - [`sigaction(2)`](https://man7.org/linux/man-pages/man2/sigaction.2.html)

@@ -5,8 +5,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// `union perf_sample_weight`—the cost of the sampled operation. Since Linux 3.10.
 ///
 /// With [`SampleType::WEIGHT`](crate::SampleType::WEIGHT) the whole word is one number; with
-/// [`SampleType::WEIGHT_STRUCT`](crate::SampleType::WEIGHT_STRUCT) it is three, at the same bits of the number on every
-/// machine. What they mean is up to the CPU.
+/// [`SampleType::WEIGHT_STRUCT`](crate::SampleType::WEIGHT_STRUCT) it is three, at the same bits of the
+/// number on every machine. What they mean is up to the CPU.
 #[doc(alias = "perf_sample_weight")]
 #[repr(transparent)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]

@@ -71,6 +71,7 @@ mod word;
 
 pub use backward::Backward;
 pub use deferred::{Deferred, Joined};
+pub use display::RecordDisplay;
 pub use error::{Error, Result};
 pub use layout::SampleLayout;
 pub use layouts::Layouts;

@@ -20,6 +20,12 @@ impl<'a> SampleId<'a> {
         Self { words, layout }
     }
 
+    /// Whether there is no trailer: on a sample, and without `sample_id_all`.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
     /// The word at a place counted from 1; `None` for 0.
     fn word(&self, place: u8) -> Option<u64> {
         self.words.get(usize::from(place).checked_sub(1)?).copied()

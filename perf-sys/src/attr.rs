@@ -16,10 +16,7 @@ pub(crate) struct AttrArgument {
 impl AttrArgument {
     pub(crate) fn new(attr: &Attr) -> Self {
         let asked = attr.size.min(size_of::<Attr>() as u32);
-        Self {
-            attr: Attr { size: asked, ..*attr },
-            asked,
-        }
+        Self { attr: Attr { size: asked, ..*attr }, asked }
     }
 
     pub(crate) const fn as_mut(&mut self) -> &mut Attr {
@@ -29,10 +26,7 @@ impl AttrArgument {
     /// What `call` meant by `errno`: E2BIG is about the attr only if the kernel wrote its size back.
     pub(crate) fn refused(&self, call: &'static str, errno: Errno) -> Error {
         match errno {
-            Errno::TOOBIG if self.attr.size != self.asked => Error::AttrSize {
-                kernel: self.attr.size,
-                call,
-            },
+            Errno::TOOBIG if self.attr.size != self.asked => Error::AttrSize { kernel: self.attr.size, call },
             errno => Error::System { call, errno },
         }
     }
@@ -44,10 +38,7 @@ mod tests {
 
     #[test]
     fn the_kernel_never_reads_behind_the_attr() {
-        let mut passed = AttrArgument::new(&Attr {
-            size: 4096,
-            ..Attr::default()
-        });
+        let mut passed = AttrArgument::new(&Attr { size: 4096, ..Attr::default() });
         assert_eq!(passed.as_mut().size as usize, size_of::<Attr>());
     }
 
@@ -56,24 +47,12 @@ mod tests {
         let mut passed = AttrArgument::new(&Attr::default());
         passed.as_mut().size = 136;
         let error = passed.refused("perf_event_open", Errno::TOOBIG);
-        assert_eq!(
-            error,
-            Error::AttrSize {
-                kernel: 136,
-                call: "perf_event_open"
-            }
-        );
+        assert_eq!(error, Error::AttrSize { kernel: 136, call: "perf_event_open" });
     }
 
     #[test]
     fn a_size_left_alone_means_the_group_is_too_large() {
         let error = AttrArgument::new(&Attr::default()).refused("perf_event_open", Errno::TOOBIG);
-        assert_eq!(
-            error,
-            Error::System {
-                call: "perf_event_open",
-                errno: Errno::TOOBIG
-            }
-        );
+        assert_eq!(error, Error::System { call: "perf_event_open", errno: Errno::TOOBIG });
     }
 }

@@ -34,11 +34,7 @@ pub struct Batch<'r> {
 impl<'r> Batch<'r> {
     pub(crate) fn new(consumer: &'r mut Consumer, scratch: &'r mut Scratch) -> Result<Self> {
         consumer.refresh()?;
-        Ok(Self {
-            consumer,
-            scratch,
-            visited: 0,
-        })
+        Ok(Self { consumer, scratch, visited: 0 })
     }
 
     /// The records that were not visited yet, oldest first: an ordinary iterator, whose records may all
@@ -48,15 +44,8 @@ impl<'r> Batch<'r> {
     /// place: only [`discard`](Self::discard) leads past it.
     #[inline]
     pub fn records(&mut self) -> BatchRecords<'_> {
-        let Self {
-            consumer,
-            scratch,
-            visited,
-        } = self;
-        BatchRecords {
-            records: consumer.window(*visited).records(scratch),
-            visited,
-        }
+        let Self { consumer, scratch, visited } = self;
+        BatchRecords { records: consumer.window(*visited).records(scratch), visited }
     }
 
     /// Bytes that were not visited yet.

@@ -17,13 +17,8 @@ impl BpfIds {
     const MAX: usize = 64;
 
     /// The question: room for all of them.
-    pub(crate) const EMPTY: Self = Self {
-        head: PerfEventQueryBpf {
-            ids_len: Self::MAX as u32,
-            prog_cnt: 0,
-        },
-        ids: [0; Self::MAX],
-    };
+    pub(crate) const EMPTY: Self =
+        Self { head: PerfEventQueryBpf { ids_len: Self::MAX as u32, prog_cnt: 0 }, ids: [0; Self::MAX] };
 }
 
 impl Deref for BpfIds {

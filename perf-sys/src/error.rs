@@ -150,10 +150,7 @@ mod tests {
 
     #[test]
     fn both_meanings_of_e2big_have_the_errno() {
-        let size = Error::AttrSize {
-            kernel: 136,
-            call: "perf_event_open",
-        };
+        let size = Error::AttrSize { kernel: 136, call: "perf_event_open" };
         assert_eq!(size.errno(), Error::of("perf_event_open")(Errno::TOOBIG).errno());
         assert!(size.to_string().contains("136 bytes"));
     }

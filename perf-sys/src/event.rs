@@ -80,10 +80,7 @@ pub struct OpenOptions<'a> {
 impl<'a> OpenOptions<'a> {
     /// No group, closed on exec.
     pub const fn new() -> Self {
-        Self {
-            leader: None,
-            flags: OpenFlags::FD_CLOEXEC,
-        }
+        Self { leader: None, flags: OpenFlags::FD_CLOEXEC }
     }
 
     /// Joins the group of `leader`: its members are on the PMU together or not at all.

@@ -90,3 +90,8 @@ pub use rustix::io::Errno;
 pub use rustix::process::Pid;
 pub use target::Target;
 pub use wait::Readiness;
+
+/// The README's code blocks, compiled as tests: this crate knows all that they use.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -130,27 +130,14 @@ impl Consumer {
         let or_if_0 = |value, old| if value == 0 { old } else { value };
         // Written once, before the mapping was ours. Kernels before 4.1 leave both at 0.
         let offset = or_if_0(area.word(PageWord::DATA_OFFSET).load(Ordering::Relaxed), page);
-        let size = or_if_0(
-            area.word(PageWord::DATA_SIZE).load(Ordering::Relaxed),
-            mapped - page,
-        );
+        let size = or_if_0(area.word(PageWord::DATA_SIZE).load(Ordering::Relaxed), mapped - page);
         let inside = offset.checked_add(size).is_some_and(|end| end <= mapped);
         if !inside || offset < page || offset % 8 != 0 || size < 8 || !size.is_power_of_two() {
-            return Err(Error::DataArea {
-                offset,
-                size,
-                mapped: area.len,
-            });
+            return Err(Error::DataArea { offset, size, mapped: area.len });
         }
         // Nobody but a reader stores data_tail, and that is us; an earlier one may have left off there.
         let tail = area.word(PageWord::DATA_TAIL).load(Ordering::Relaxed);
-        Ok(Self {
-            offset: offset as usize,
-            words: size as usize / 8,
-            tail,
-            head: tail,
-            area,
-        })
+        Ok(Self { offset: offset as usize, words: size as usize / 8, tail, head: tail, area })
     }
 
     /// How far the kernel has written, as the page says at this moment.
@@ -159,8 +146,7 @@ impl Consumer {
         // it are seen whole.
         let head = self.area.word(PageWord::DATA_HEAD).load(Ordering::Acquire);
         // A 32-bit kernel counts in 32 bits and wraps; the distance is right on all of them.
-        self.tail
-            .wrapping_add(head.wrapping_sub(self.tail) as usize as u64)
+        self.tail.wrapping_add(head.wrapping_sub(self.tail) as usize as u64)
     }
 
     /// Whether there is anything that [`refresh`](Self::refresh) would find.
@@ -211,9 +197,7 @@ impl Consumer {
         self.tail = self.tail.wrapping_add(bytes.min(self.len()));
         // Release pairs with the kernel's load of data_tail, on which its writing of new records
         // depends: all our reads of the old ones are done before it sees room.
-        self.area
-            .word(PageWord::DATA_TAIL)
-            .store(self.tail, Ordering::Release);
+        self.area.word(PageWord::DATA_TAIL).store(self.tail, Ordering::Release);
     }
 
     /// Plays the kernel: writes a word of the data area.

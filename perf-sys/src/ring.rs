@@ -49,11 +49,7 @@ impl Ring {
             return Err(Error::WriteBackward);
         }
         let area = Area::map(event.as_fd(), data_pages)?;
-        Ok(Self {
-            consumer: Consumer::new(area)?,
-            event,
-            scratch: Box::default(),
-        })
+        Ok(Self { consumer: Consumer::new(area)?, event, scratch: Box::default() })
     }
 
     /// The event whose ring this is.
@@ -88,11 +84,7 @@ impl Ring {
         let found = poll(self.as_fd(), timeout)?;
         // A hang-up comes alone, even while records are left. We look after it: none come after it.
         let unread_at_the_end = found.is_final() && self.consumer.has_unread();
-        Ok(if unread_at_the_end {
-            Readiness::Readable
-        } else {
-            found
-        })
+        Ok(if unread_at_the_end { Readiness::Readable } else { found })
     }
 }
 

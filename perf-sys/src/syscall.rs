@@ -26,11 +26,7 @@ pub(crate) fn perf_event_open(
 ) -> Result<OwnedFd> {
     let mut passed = AttrArgument::new(attr);
     let (pid, cpu, is_cgroup) = target.arguments();
-    let flags = if is_cgroup {
-        flags | OpenFlags::PID_CGROUP
-    } else {
-        flags - OpenFlags::PID_CGROUP
-    };
+    let flags = if is_cgroup { flags | OpenFlags::PID_CGROUP } else { flags - OpenFlags::PID_CGROUP };
     let group: c_int = group.map_or(-1, |fd| fd.as_raw_fd());
     // SAFETY: the attr is live, and mutable because the kernel writes its own size back on E2BIG; the
     // kernel reads the `size` bytes of it, at most all. The other arguments are numbers.

@@ -50,10 +50,7 @@ impl<'fd> Target<'fd> {
     /// The thread `tid`, on any CPU. A thread of another process needs `CAP_PERFMON`, or the right to
     /// `ptrace` it.
     pub const fn thread(tid: Pid) -> Self {
-        Self::Thread {
-            tid: Some(tid),
-            cpu: None,
-        }
+        Self::Thread { tid: Some(tid), cpu: None }
     }
 
     /// Every task on CPU `cpu`.

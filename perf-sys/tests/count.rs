@@ -56,10 +56,7 @@ fn a_group_starts_and_stops_by_any_member() {
     let Some(leader) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };
-    let member = OpenOptions::new()
-        .leader(&leader)
-        .open(&switches(), Target::calling_thread())
-        .unwrap();
+    let member = OpenOptions::new().leader(&leader).open(&switches(), Target::calling_thread()).unwrap();
     member.enable_with(IocFlags::GROUP).unwrap();
     switch(3);
     member.disable_with(IocFlags::GROUP).unwrap();

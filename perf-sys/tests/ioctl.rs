@@ -34,10 +34,7 @@ fn a_period_can_be_changed() {
     records(&mut ring);
     switch(50);
     let after = records(&mut ring);
-    assert!(
-        after < 5,
-        "{after}: the period that ran may end before the new one begins"
-    );
+    assert!(after < 5, "{after}: the period that ran may end before the new one begins");
     let error = ring.event().set_period(0).unwrap_err();
     assert_eq!(error.call(), Some("PERF_EVENT_IOC_PERIOD"));
     assert_eq!(error.errno(), Some(Errno::INVAL));
@@ -49,10 +46,7 @@ fn output_can_be_sent_to_another_ring_and_nowhere() {
     let Some(guest) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
-    let dummy = Attr {
-        config: Software::DUMMY.0,
-        ..attr
-    };
+    let dummy = Attr { config: Software::DUMMY.0, ..attr };
     let mut ring = Ring::map(Event::open(&dummy, Target::calling_thread()).unwrap(), 1).unwrap();
     guest.set_output(Some(ring.event())).unwrap();
     guest.enable().unwrap();
@@ -61,20 +55,14 @@ fn output_can_be_sent_to_another_ring_and_nowhere() {
     let layout = SampleLayout::new(&attr);
     let mut batch = ring.batch().unwrap();
     let first = batch.records().next().unwrap().unwrap();
-    let Record::Sample(sample) = first.decode(&layout).unwrap() else {
-        panic!("{first:?}")
-    };
+    let Record::Sample(sample) = first.decode(&layout).unwrap() else { panic!("{first:?}") };
     assert_eq!(sample.id(), guest.id().ok());
     batch.discard();
     let before = count(&guest);
     switch(2);
     assert!(count(&guest) > before);
     assert_eq!(records(&mut ring), 0);
-    assert_eq!(
-        guest.set_output(Some(&guest)).unwrap_err().errno(),
-        Some(Errno::INVAL),
-        "itself"
-    );
+    assert_eq!(guest.set_output(Some(&guest)).unwrap_err().errno(), Some(Errno::INVAL), "itself");
 }
 
 #[test]
@@ -102,10 +90,7 @@ fn a_software_event_takes_no_filter_and_no_foreign_descriptor_as_program() {
     let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };
-    assert_eq!(
-        event.set_filter(c"a == 1").unwrap_err().errno(),
-        Some(Errno::INVAL)
-    );
+    assert_eq!(event.set_filter(c"a == 1").unwrap_err().errno(), Some(Errno::INVAL));
     assert!(event.set_bpf(event.as_fd()).is_err());
     assert!(event.query_bpf().is_err());
 }
@@ -147,10 +132,7 @@ fn a_tracepoint_takes_one_filter_and_has_no_programs() {
     let Some(event) = open_or_skip(&Attr::tracepoint(id), Target::calling_thread()) else {
         return;
     };
-    assert_eq!(
-        event.set_filter(c"no such field").unwrap_err().errno(),
-        Some(Errno::INVAL)
-    );
+    assert_eq!(event.set_filter(c"no such field").unwrap_err().errno(), Some(Errno::INVAL));
     event.set_filter(c"prev_pid == 0").unwrap();
     assert!(event.query_bpf().unwrap().is_empty());
 }

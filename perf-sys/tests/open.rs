@@ -26,10 +26,7 @@ fn descriptors_close_on_exec_unless_told_otherwise() {
         return;
     };
     assert!(closes_on_exec(&event));
-    let kept = OpenOptions::new()
-        .keep_on_exec()
-        .open(&dummy(), Target::calling_thread())
-        .unwrap();
+    let kept = OpenOptions::new().keep_on_exec().open(&dummy(), Target::calling_thread()).unwrap();
     assert!(!closes_on_exec(&kept));
 }
 
@@ -53,9 +50,7 @@ fn every_kind_of_target_opens() {
 fn a_cgroup_is_its_directory() {
     // Where cgroup2 is mounted is a distribution's choice; a machine may have none.
     let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
-    let found = places
-        .iter()
-        .find(|place| File::open(format!("{place}/cgroup.controllers")).is_ok());
+    let found = places.iter().find(|place| File::open(format!("{place}/cgroup.controllers")).is_ok());
     let Some(place) = found else {
         return eprintln!("skipped: no cgroup2");
     };
@@ -68,19 +63,13 @@ fn a_descriptor_that_is_no_cgroup_is_refused() {
     let dir = File::open("/").unwrap();
     let error = Event::open(&dummy(), Target::cgroup(dir.as_fd(), 0)).unwrap_err();
     assert_eq!(error.call(), Some("perf_event_open"));
-    assert!(
-        matches!(error.errno(), Some(Errno::BADF | Errno::ACCESS | Errno::PERM)),
-        "{error}"
-    );
+    assert!(matches!(error.errno(), Some(Errno::BADF | Errno::ACCESS | Errno::PERM)), "{error}");
 }
 
 #[test]
 fn a_huge_cpu_number_is_refused() {
     let error = Event::open(&dummy(), Target::calling_thread().on_cpu(u32::MAX)).unwrap_err();
-    assert!(
-        matches!(error.errno(), Some(Errno::INVAL | Errno::ACCESS | Errno::PERM)),
-        "{error}"
-    );
+    assert!(matches!(error.errno(), Some(Errno::INVAL | Errno::ACCESS | Errno::PERM)), "{error}");
 }
 
 #[test]
@@ -94,10 +83,7 @@ fn an_attr_of_a_size_no_kernel_knows_tells_the_kernels() {
 
 #[test]
 fn a_field_from_the_future_tells_the_kernels_size() {
-    let attr = Attr {
-        config4: 1,
-        ..dummy()
-    };
+    let attr = Attr { config4: 1, ..dummy() };
     match Event::open(&attr, Target::calling_thread()) {
         Err(error @ Error::AttrSize { kernel, .. }) => {
             assert!((64..144).contains(&kernel), "{kernel}");

@@ -13,14 +13,8 @@ use support::{count, open_or_skip, switch, switch_ring, switches};
 fn times(ring: &mut Ring, limit: usize) -> Vec<u64> {
     let layout = SampleLayout::new(ring.event().attr());
     let mut batch = ring.batch().unwrap();
-    let records = batch
-        .records()
-        .map(Result::unwrap)
-        .filter(|record| record.kind() == RecordType::SAMPLE);
-    records
-        .take(limit)
-        .map(|record| record.time(&layout).unwrap())
-        .collect()
+    let records = batch.records().map(Result::unwrap).filter(|record| record.kind() == RecordType::SAMPLE);
+    records.take(limit).map(|record| record.time(&layout).unwrap()).collect()
 }
 
 #[test]
@@ -85,10 +79,7 @@ fn a_break_releases_what_was_visited_and_no_more() {
     let first = times(&mut ring, 2);
     let rest = times(&mut ring, usize::MAX);
     assert_eq!((first.len() + rest.len()) as u64, count(ring.event()));
-    assert!(
-        first.iter().chain(&rest).is_sorted_by(|a, b| a < b),
-        "each once: {first:?} {rest:?}"
-    );
+    assert!(first.iter().chain(&rest).is_sorted_by(|a, b| a < b), "each once: {first:?} {rest:?}");
     assert!(times(&mut ring, usize::MAX).is_empty());
 }
 

@@ -17,11 +17,7 @@ fn nothing_in_time_is_a_time_out() {
         return;
     };
     let ring = Ring::map(event, 1).unwrap();
-    for timeout in [
-        Duration::ZERO,
-        Duration::from_nanos(1),
-        Duration::from_micros(200),
-    ] {
+    for timeout in [Duration::ZERO, Duration::from_nanos(1), Duration::from_micros(200)] {
         assert_eq!(ring.wait(Some(timeout)), Ok(Readiness::TimedOut));
     }
 }
@@ -74,12 +70,7 @@ fn a_hang_up_comes_after_the_last_record() {
     loop {
         match ring.wait(PATIENCE).unwrap() {
             Readiness::Readable => {
-                kinds.extend(
-                    ring.batch()
-                        .unwrap()
-                        .records()
-                        .map(|record| record.unwrap().kind()),
-                );
+                kinds.extend(ring.batch().unwrap().records().map(|record| record.unwrap().kind()));
             }
             Readiness::HungUp => break,
             other => panic!("{other:?} after {kinds:?}"),

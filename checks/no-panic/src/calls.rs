@@ -22,15 +22,7 @@ pub fn raw(raw: RawRecord<'_>, layout: &SampleLayout) {
     black_box((raw.time(layout), raw.id(layout)));
     let _ = black_box(RawRecord::from_bytes(raw.bytes()));
     if let Ok(id) = raw.sample_id(layout) {
-        black_box((
-            id.pid(),
-            id.tid(),
-            id.time(),
-            id.id(),
-            id.stream_id(),
-            id.cpu(),
-            id.identifier(),
-        ));
+        black_box((id.pid(), id.tid(), id.time(), id.id(), id.stream_id(), id.cpu(), id.identifier()));
     }
     if let Ok(head) = SampleHead::parse(raw, layout) {
         black_box((head.ip(), head.time(), head.id()));
@@ -45,32 +37,10 @@ pub fn raw(raw: RawRecord<'_>, layout: &SampleLayout) {
 
 /// Every accessor of a sample.
 fn sample(sample: &Sample<'_>) {
-    black_box((
-        sample.identifier(),
-        sample.ip(),
-        sample.pid(),
-        sample.tid(),
-        sample.time(),
-    ));
-    black_box((
-        sample.addr(),
-        sample.id(),
-        sample.stream_id(),
-        sample.cpu(),
-        sample.period(),
-    ));
-    black_box((
-        sample.raw(),
-        sample.weight(),
-        sample.data_src(),
-        sample.transaction(),
-    ));
-    black_box((
-        sample.phys_addr(),
-        sample.cgroup(),
-        sample.data_page_size(),
-        sample.code_page_size(),
-    ));
+    black_box((sample.identifier(), sample.ip(), sample.pid(), sample.tid(), sample.time()));
+    black_box((sample.addr(), sample.id(), sample.stream_id(), sample.cpu(), sample.period()));
+    black_box((sample.raw(), sample.weight(), sample.data_src(), sample.transaction()));
+    black_box((sample.phys_addr(), sample.cgroup(), sample.data_page_size(), sample.code_page_size()));
     black_box((sample.aux(), sample.stack_user().map(|stack| stack.bytes())));
     if let Some(read) = sample.read() {
         black_box((read.time_enabled(), read.time_running()));

@@ -18,16 +18,8 @@ const ATTR: Attr =
 static LAYOUT: SampleLayout = SampleLayout::new(&ATTR);
 
 /// A data area whose records start at byte 32. The sample lies across its end.
-static DATA: [u64; 8] = [
-    0x40_1000,
-    12_345,
-    0,
-    0,
-    header(RecordType::LOST),
-    7,
-    99,
-    header(RecordType::SAMPLE),
-];
+static DATA: [u64; 8] =
+    [0x40_1000, 12_345, 0, 0, header(RecordType::LOST), 7, 99, header(RecordType::SAMPLE)];
 
 /// The header of a record of 24 bytes.
 const fn header(kind: RecordType) -> u64 {
@@ -44,10 +36,7 @@ extern "C" fn check() -> i32 {
     let Ok(window) = Window::over(black_box(&DATA), black_box(32), black_box(80)) else {
         return 3;
     };
-    let mut records = window
-        .records(&mut scratch)
-        .filter_map(Result::ok)
-        .filter_map(decode);
+    let mut records = window.records(&mut scratch).filter_map(Result::ok).filter_map(decode);
 
     let lost = matches!(records.next(), Some(Record::Lost(lost)) if (lost.id, lost.lost) == (7, 99));
     let sample = matches!(

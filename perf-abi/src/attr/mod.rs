@@ -12,9 +12,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct perf_event_attr`—what to count, when to sample, what to record.
 ///
-/// Holding one proves nothing about the kernel: whether this machine can do it is known only after the call. All fields
-/// are plain and public; fields that are unions in C have one name here and one setter per meaning. All setters
-/// are `const`, so an attr, and the layout of its samples, can be a constant.
+/// Holding one proves nothing about the kernel: whether this machine can do it is known only after the call.
+/// All fields are plain and public; fields that are unions in C have one name here and one setter per
+/// meaning. All setters are `const`, so an attr, and the layout of its samples, can be a constant.
 ///
 /// # References
 ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "Arguments"

@@ -108,7 +108,8 @@ impl Attr {
         self
     }
 
-    /// Names one core PMU of a hybrid CPU by its `type` number, for hardware and cache events. Since Linux 5.13.
+    /// Names one core PMU of a hybrid CPU by its `type` number, for hardware and cache events. Since Linux
+    /// 5.13.
     pub const fn with_hybrid_pmu(mut self, pmu_type: u32) -> Self {
         self.config = (self.config & HW_EVENT_MASK) | (pmu_type as u64) << PMU_TYPE_SHIFT;
         self

@@ -4,8 +4,9 @@ use crate::Attr;
 
 /// # Published lengths
 ///
-/// A kernel takes an attr that is longer than its own if the rest is 0, so the newest length is right for every kernel
-/// unless a newer field is used. Some fields were put into padding of an older length: then only trying tells.
+/// A kernel takes an attr that is longer than its own if the rest is 0, so the newest length is right for
+/// every kernel unless a newer field is used. Some fields were put into padding of an older length: then only
+/// trying tells.
 impl Attr {
     /// Length of this struct in bytes: [`SIZE_VER9`](Self::SIZE_VER9).
     pub const SIZE: u32 = Self::SIZE_VER9;

@@ -61,7 +61,8 @@ pub struct BpfMapElem {
     pub reserved: u32,
     /// Pointer to the key.
     pub key: u64,
-    /// Pointer to the value; of maps with a value per CPU, to one value for each *possible* CPU, padded to 8 bytes.
+    /// Pointer to the value; of maps with a value per CPU, to one value for each *possible* CPU, padded to 8
+    /// bytes.
     pub value: u64,
     /// How to store or look up.
     pub flags: BpfElemFlags,

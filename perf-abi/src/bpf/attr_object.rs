@@ -3,7 +3,8 @@
 use crate::{BpfAttachType, BpfTaskFdType};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Argument of [`BpfCmd::OBJ_PIN`](crate::BpfCmd::OBJ_PIN) and [`BpfCmd::OBJ_GET`](crate::BpfCmd::OBJ_GET). Since Linux 4.4.
+/// Argument of [`BpfCmd::OBJ_PIN`](crate::BpfCmd::OBJ_PIN) and [`BpfCmd::OBJ_GET`](crate::BpfCmd::OBJ_GET).
+/// Since Linux 4.4.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfObj {

@@ -10,7 +10,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfLinkInfo {
-    /// What the link holds on to; the fields from `perf_kind` are right for [`BpfLinkType::PERF_EVENT`]. Since Linux 5.8.
+    /// What the link holds on to; the fields from `perf_kind` are right for [`BpfLinkType::PERF_EVENT`].
+    /// Since Linux 5.8.
     #[doc(alias = "type")]
     pub kind: BpfLinkType,
     /// Id. Since Linux 5.8.

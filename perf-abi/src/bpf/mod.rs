@@ -1,7 +1,7 @@
 //! The parts of `bpf(2)` that stand next to perf events.
 //!
-//! The kernel's `union bpf_attr` is one struct per command here, without bytes that no field uses at its end: pass
-//! `size_of` of the struct as the size. All pointers are `u64`, also in 32-bit programs.
+//! The kernel's `union bpf_attr` is one struct per command here, without bytes that no field uses at its end:
+//! pass `size_of` of the struct as the size. All pointers are `u64`, also in 32-bit programs.
 
 mod attr_map;
 mod attr_object;

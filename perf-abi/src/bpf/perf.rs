@@ -2,7 +2,8 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// `struct perf_event_query_bpf`—head of the argument of [`IOC_QUERY_BPF`](crate::IOC_QUERY_BPF). Since Linux 4.16.
+/// `struct perf_event_query_bpf`—head of the argument of [`IOC_QUERY_BPF`](crate::IOC_QUERY_BPF). Since Linux
+/// 4.16.
 ///
 /// `ids_len` ids, each a `u32`, follow right behind it.
 #[doc(alias = "perf_event_query_bpf")]
@@ -17,8 +18,8 @@ pub struct PerfEventQueryBpf {
 
 layout!(PerfEventQueryBpf, 8 { ids_len: 0, prog_cnt: 4 });
 
-/// `struct bpf_perf_event_value`—what the helper [`PERF_EVENT_READ_VALUE`](crate::BpfHelper::PERF_EVENT_READ_VALUE)
-/// gives. Since Linux 4.15.
+/// `struct bpf_perf_event_value`—what the helper
+/// [`PERF_EVENT_READ_VALUE`](crate::BpfHelper::PERF_EVENT_READ_VALUE) gives. Since Linux 4.15.
 #[doc(alias = "bpf_perf_event_value")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]

@@ -133,7 +133,8 @@ open_enum! {
 }
 
 open_enum! {
-    /// `enum bpf_task_fd_type`—what the program found by [`BpfTaskFdQuery`](crate::BpfTaskFdQuery) is attached to.
+    /// `enum bpf_task_fd_type`—what the program found by [`BpfTaskFdQuery`](crate::BpfTaskFdQuery) is
+    /// attached to.
     #[doc(alias = "bpf_task_fd_type")]
     pub struct BpfTaskFdType(u32) {
         /// A raw tracepoint, by name. Since Linux 4.18.
@@ -152,7 +153,8 @@ open_enum! {
 }
 
 open_enum! {
-    /// `enum bpf_func_id`—helpers that a program next to perf events calls, for [`BpfInsn::imm`](crate::BpfInsn::imm).
+    /// `enum bpf_func_id`—helpers that a program next to perf events calls, for
+    /// [`BpfInsn::imm`](crate::BpfInsn::imm).
     #[doc(alias = "bpf_func_id")]
     pub struct BpfHelper(u32) {
         /// The CPU it runs on. Since Linux 4.1.

@@ -38,7 +38,8 @@ impl BranchInfo {
         CYCLES.get(self.0) as u16
     }
 
-    /// Kind of the branch, if [`TYPE_SAVE`](crate::BranchSampleType::TYPE_SAVE) asked for it. Since Linux 4.14.
+    /// Kind of the branch, if [`TYPE_SAVE`](crate::BranchSampleType::TYPE_SAVE) asked for it. Since Linux
+    /// 4.14.
     #[doc(alias = "type")]
     pub const fn kind(self) -> BranchType {
         BranchType(TYPE.get(self.0) as u8)

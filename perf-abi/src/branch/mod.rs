@@ -11,8 +11,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 bit_set! {
     /// `enum perf_branch_sample_type`—which branches to record, and what about them.
     ///
-    /// At least one bit besides the privilege bits `USER`, `KERNEL` and `HV` is needed. Without a privilege bit the
-    /// kernel takes them from the attr's exclude flags.
+    /// At least one bit besides the privilege bits `USER`, `KERNEL` and `HV` is needed. Without a privilege
+    /// bit the kernel takes them from the attr's exclude flags.
     #[doc(alias = "perf_branch_sample_type")]
     pub struct BranchSampleType(u64) {
         /// Branches that end in user space. Since Linux 3.4.

@@ -1,7 +1,8 @@
 //! The place the data came from: level, snoop, distance, region.
 
 bit_set! {
-    /// `PERF_MEM_LVL_*`—place in the memory hierarchy, old style: [`MemLevelNumber`] tells more. Since Linux 3.10.
+    /// `PERF_MEM_LVL_*`—place in the memory hierarchy, old style: [`MemLevelNumber`] tells more. Since Linux
+    /// 3.10.
     #[doc(alias = "PERF_MEM_LVL")]
     pub struct MemLevel(u16) {
         /// Not available. Since Linux 3.10.

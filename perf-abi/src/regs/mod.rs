@@ -13,8 +13,8 @@ pub use x86::X86Reg;
 open_enum! {
     /// `enum perf_sample_regs_abi`—the first word of sampled registers: whose registers they are.
     ///
-    /// After [`NONE`](Self::NONE) nothing follows; after the other two, one `u64` for each bit of the attr's mask. A value
-    /// that is not known here makes the rest of the sample unreadable.
+    /// After [`NONE`](Self::NONE) nothing follows; after the other two, one `u64` for each bit of the attr's
+    /// mask. A value that is not known here makes the rest of the sample unreadable.
     #[doc(alias = "perf_sample_regs_abi")]
     pub struct RegsAbi(u64) {
         /// No registers. Since Linux 3.7.

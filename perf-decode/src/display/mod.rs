@@ -2,8 +2,11 @@
 
 use core::fmt::{self, Write};
 
+mod line;
 mod read;
 mod sample;
+
+pub use line::RecordDisplay;
 
 /// Bytes of a name as text: control characters and bytes that are not UTF-8 are escaped, so that a line stays a line.
 pub(crate) struct Text<'a>(pub(crate) &'a [u8]);

@@ -1,17 +1,15 @@
 use core::fmt;
 
+use perf_abi::RecordType;
+
 use super::Hex;
 use crate::{Branches, Callchain, Field, Regs, Sample};
 
 impl fmt::Display for Sample<'_> {
-    /// One line: the fields by name, in the order in which they lie in the record.
+    /// One line: the misc bits, then the fields by name, in the order in which they lie in the record.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut gap = "";
-        self.fields().try_for_each(|field| {
-            write!(f, "{gap}{field}")?;
-            gap = " ";
-            Ok(())
-        })
+        write!(f, "({})", self.record().misc().names(RecordType::SAMPLE))?;
+        self.fields().try_for_each(|field| write!(f, " {field}"))
     }
 }
 

@@ -19,12 +19,7 @@ impl Fake {
     fn with(records: u64) -> Self {
         let words = rustix::param::page_size() as u64 / 8;
         let consumer = Consumer::new(Area::anonymous(1).unwrap()).unwrap();
-        let mut fake = Self {
-            consumer,
-            scratch: Box::default(),
-            words,
-            head: 0,
-        };
+        let mut fake = Self { consumer, scratch: Box::default(), words, head: 0 };
         (0..records).for_each(|number| fake.write(&[header(24), 0, number]));
         fake
     }
@@ -34,9 +29,7 @@ impl Fake {
             self.consumer.poke((self.head / 8 % self.words) as usize, word);
             self.head += 8;
         }
-        self.consumer
-            .page(PageWord::DATA_HEAD)
-            .store(self.head, Ordering::Release);
+        self.consumer.page(PageWord::DATA_HEAD).store(self.head, Ordering::Release);
     }
 
     fn batch(&mut self) -> Batch<'_> {
@@ -53,11 +46,7 @@ fn header(size: u16) -> u64 {
     let [kind, size] = [RecordType::LOST.0.to_ne_bytes(), u32::from(size).to_ne_bytes()];
     let mut bytes = [0; 8];
     bytes[..4].copy_from_slice(&kind);
-    bytes[6..].copy_from_slice(if cfg!(target_endian = "little") {
-        &size[..2]
-    } else {
-        &size[2..]
-    });
+    bytes[6..].copy_from_slice(if cfg!(target_endian = "little") { &size[..2] } else { &size[2..] });
     u64::from_ne_bytes(bytes)
 }
 
@@ -157,8 +146,5 @@ fn records_across_the_seam_live_together() {
     assert!(ring.head > ring.words * 8);
     let mut batch = ring.batch();
     let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
-    assert_eq!(
-        records.iter().map(|record| record.words()[2]).collect::<Vec<_>>(),
-        [200, 201, 202]
-    );
+    assert_eq!(records.iter().map(|record| record.words()[2]).collect::<Vec<_>>(), [200, 201, 202]);
 }

@@ -43,10 +43,7 @@ fn a_page_that_cannot_be_is_refused() {
     ];
     for (offset, size) in impossible {
         let mapped = 2 * page_size();
-        assert_eq!(
-            consumer(offset, size).unwrap_err(),
-            Error::DataArea { offset, size, mapped }
-        );
+        assert_eq!(consumer(offset, size).unwrap_err(), Error::DataArea { offset, size, mapped });
     }
 }
 
@@ -69,17 +66,12 @@ fn the_tail_runs_on_and_is_never_reduced() {
     let mut consumer = with_head(page());
     consumer.refresh().unwrap();
     consumer.release(page());
-    consumer
-        .page(PageWord::DATA_HEAD)
-        .store(page() + 16, Ordering::Relaxed);
+    consumer.page(PageWord::DATA_HEAD).store(page() + 16, Ordering::Relaxed);
     consumer.poke(1, 7);
     consumer.refresh().unwrap();
     assert_eq!(consumer.window(8).as_slices().0, [7]);
     consumer.release(16);
-    assert_eq!(
-        consumer.page(PageWord::DATA_TAIL).load(Ordering::Relaxed),
-        page() + 16
-    );
+    assert_eq!(consumer.page(PageWord::DATA_TAIL).load(Ordering::Relaxed), page() + 16);
 }
 
 #[test]

@@ -38,9 +38,21 @@ pub(crate) fn switches() -> Attr {
         .with_flags(AttrFlags::DISABLED)
 }
 
-/// Makes the calling thread give up its CPU `times` times, each a sample of [`switches`].
-pub(crate) fn switch(times: u32) {
-    (0..times).for_each(|_| std::thread::sleep(Duration::from_nanos(1)));
+/// Makes the calling thread leave its CPU at least `times` times, each a sample of [`switches`].
+///
+/// It asks the scheduler: a short sleep may be over before the thread has left, and is none then.
+pub(crate) fn switch(times: u64) {
+    let goal = switched() + times;
+    while switched() < goal {
+        std::thread::sleep(Duration::from_nanos(1));
+    }
+}
+
+/// How often the calling thread has left its CPU, of its own will or not.
+fn switched() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let counts = status.lines().filter_map(|line| line.split_once("ctxt_switches:"));
+    counts.map(|(_, count)| count.trim().parse::<u64>().unwrap()).sum()
 }
 
 /// A ring of [`switches`] of the calling thread, enabled.

@@ -1,10 +1,10 @@
 //! The capture inside the program: what to show where the kernel gives nothing.
 
 use std::io;
-use std::time::Instant;
 
 use perf_decode::{Layouts, SampleLayout, Scratch, Window};
 
+use super::stopwatch::Stopwatch;
 use super::tally::Tally;
 use crate::ring_file::{Mode, RingFile};
 
@@ -27,7 +27,7 @@ pub(crate) fn decode(file: &RingFile, tally: &mut Tally) -> io::Result<()> {
     let mut table: Vec<_> = file.events.iter().map(layout).collect();
     let layouts = Layouts::new(&mut table).map_err(io::Error::other)?;
     let mut scratch = Scratch::new();
-    let start = Instant::now();
+    let start = Stopwatch::start();
     for snapshot in &file.snapshots {
         let window = Window::over(&snapshot.data, snapshot.tail, snapshot.head).map_err(io::Error::other)?;
         for record in window.records(&mut scratch) {

@@ -4,7 +4,7 @@
 //! write into it at the same time; with an event for each CPU there is one writer per ring.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use perf_decode::{ReadValues, SampleLayout};
 use perf_sys::{Error, Event, Ring, Target};
@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use zerocopy::IntoBytes;
 
 use super::plan::{Plan, Source};
+use super::stopwatch::Stopwatch;
 use super::tally::Tally;
 
 /// Data pages of each ring; with 4 KiB pages an unprivileged user may lock twice this much per CPU.
@@ -94,7 +95,7 @@ impl Sampler {
 
     /// Reads all that is in the rings.
     pub(crate) fn drain(&mut self, tally: &mut Tally) -> io::Result<()> {
-        let start = Instant::now();
+        let start = Stopwatch::start();
         for ring in &mut self.rings {
             let mut batch = ring.batch().map_err(io::Error::other)?;
             let mut damage = None;

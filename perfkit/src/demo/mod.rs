@@ -12,6 +12,7 @@ mod mappings;
 mod plan;
 mod progress;
 mod refusal;
+mod stopwatch;
 mod summary;
 mod tally;
 mod threads;

@@ -109,7 +109,7 @@ fn cost(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
     }
     let each = tally.spent.as_nanos() / u128::from(all.records.max(1));
     let debug = if cfg!(debug_assertions) { "; a debug build, slow by nature" } else { "" };
-    writeln!(out, "Cost    {each} ns per record: walk + decode + tally{debug}")
+    writeln!(out, "Cost    {each} ns of CPU time per record: walk + decode + tally{debug}")
 }
 
 fn lost(tally: &Tally) -> String {

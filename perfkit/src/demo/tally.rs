@@ -27,7 +27,7 @@ pub(crate) struct Tally {
     /// Records that were read and could not be decoded, and what was wrong with the first.
     pub(crate) damaged: u64,
     pub(crate) first_damage: Option<Error>,
-    /// Time spent in the walk, the decoding and this tally together.
+    /// CPU time spent in the walk, the decoding and this tally together.
     pub(crate) spent: Duration,
     hot: HashMap<Address, Hits>,
 }

@@ -51,11 +51,11 @@ impl Value {
         }
     }
 
-    pub(super) fn numbers(words: impl IntoIterator<Item = u64>) -> Self {
+    pub(in crate::testing) fn numbers(words: impl IntoIterator<Item = u64>) -> Self {
         Self::List(words.into_iter().map(Self::U64).collect())
     }
 
-    pub(super) fn map(fields: Fields) -> Self {
+    pub(in crate::testing) fn map(fields: Fields) -> Self {
         Self::Map(fields.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 }

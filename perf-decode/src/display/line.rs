@@ -1,0 +1,136 @@
+use core::fmt;
+
+use crate::{RawRecord, SampleId, SampleLayout};
+
+/// Prints a record: see [`RawRecord::display`].
+#[derive(Clone, Copy)]
+pub struct RecordDisplay<'a> {
+    raw: RawRecord<'a>,
+    layout: &'a SampleLayout,
+}
+
+impl<'a> RawRecord<'a> {
+    /// Prints this record as one line, whatever is in it: the kind, the misc bits, the fields of the
+    /// body, and behind a bar those of the trailer.
+    ///
+    /// A record that cannot be decoded says why in their place, and one of an unknown kind how long it
+    /// is. The alternate form `{:#}` adds a hex dump of all its bytes below.
+    ///
+    /// ```
+    /// use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType, Software};
+    /// use perf_decode::{RawRecord, SampleLayout, testing::builder::{RecordBuilder, SampleIdValues}};
+    ///
+    /// let attr = Attr::software(Software::DUMMY)
+    ///     .with_sample_type(SampleType::TIME)
+    ///     .with_flags(AttrFlags::SAMPLE_ID_ALL);
+    /// let words = RecordBuilder::new(RecordType::COMM, Misc::COMM_EXEC)
+    ///     .pair(7, 8)
+    ///     .string(b"sh")
+    ///     .with_trailer(&attr, &SampleIdValues { time: 99, ..Default::default() })
+    ///     .finish();
+    /// let layout = SampleLayout::new(&attr);
+    /// let line = RawRecord::from_words(&words)?.display(&layout).to_string();
+    /// assert_eq!(line, "COMM exec: sh:7/8 | time=99");
+    /// # Ok::<(), perf_decode::Error>(())
+    /// ```
+    #[must_use]
+    pub fn display(self, layout: &'a SampleLayout) -> RecordDisplay<'a> {
+        RecordDisplay { raw: self, layout }
+    }
+}
+
+impl fmt::Display for RecordDisplay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.raw.decode(self.layout) {
+            Ok(record) => write!(f, "{record}")?,
+            Err(error) => write!(f, "{} of {} bytes: {error}", self.raw.kind(), self.raw.size())?,
+        }
+        match self.raw.sample_id(self.layout) {
+            Ok(trailer) if !trailer.is_empty() => write!(f, " | {trailer}")?,
+            _ => {}
+        }
+        if f.alternate() { dump(self.raw.bytes(), f) } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for RecordDisplay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Sixteen bytes a line, with their offset before and their characters behind.
+fn dump(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (offset, row) in (0..).step_by(16).zip(bytes.chunks(16)) {
+        write!(f, "\n  {offset:04x}: ")?;
+        row.iter().try_for_each(|byte| write!(f, " {byte:02x}"))?;
+        write!(f, "{:1$}", "", 3 * (16 - row.len()) + 2)?;
+        for byte in row {
+            let shown = if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '.' };
+            write!(f, "{shown}")?;
+        }
+    }
+    Ok(())
+}
+
+impl fmt::Display for SampleId<'_> {
+    /// One line: the fields by name, in the order in which they lie in the trailer.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut gap = "";
+        let mut field = |name: &str, value: Option<u64>| match value {
+            Some(value) => write!(f, "{}{name}={value}", core::mem::replace(&mut gap, " ")),
+            None => Ok(()),
+        };
+        field("pid", self.pid().map(u64::from))?;
+        field("tid", self.tid().map(u64::from))?;
+        field("time", self.time())?;
+        field("id", self.id())?;
+        field("stream_id", self.stream_id())?;
+        field("cpu", self.cpu().map(u64::from))?;
+        field("identifier", self.identifier())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+
+    use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType, Software};
+
+    use super::*;
+    use crate::testing::builder::RecordBuilder;
+
+    fn layout() -> SampleLayout {
+        let wanted = SampleType::TID | SampleType::CPU;
+        SampleLayout::new(
+            &Attr::software(Software::DUMMY).with_sample_type(wanted).with_flags(AttrFlags::SAMPLE_ID_ALL),
+        )
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_decoded_says_why() {
+        let words = RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[1, 2, 3]).finish();
+        let text = RawRecord::from_words(&words).unwrap().display(&layout()).to_string();
+        assert_eq!(text, "LOST of 32 bytes: LOST: body needs 16 bytes, 8 are left | pid=2 tid=0 cpu=3");
+    }
+
+    #[test]
+    fn a_record_cut_to_its_header_still_prints() {
+        let words = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).finish();
+        let text = RawRecord::from_words(&words).unwrap().display(&layout()).to_string();
+        assert_eq!(text, "SAMPLE of 8 bytes: SAMPLE: tid needs 8 bytes, 0 are left");
+    }
+
+    #[test]
+    fn the_alternate_form_dumps_all_bytes() {
+        let words = RecordBuilder::new(RecordType(77), Misc::empty())
+            .bytes_padded(b"sixteen and more")
+            .words(&[0x4142])
+            .finish();
+        let text = std::format!("{:#}", RawRecord::from_words(&words).unwrap().display(&layout()));
+        let expected = "RecordType(77) 32 bytes
+  0000:  4d 00 00 00 00 00 20 00 73 69 78 74 65 65 6e 20  M..... .sixteen 
+  0010:  61 6e 64 20 6d 6f 72 65 42 41 00 00 00 00 00 00  and moreBA......";
+        assert_eq!(text, expected);
+    }
+}

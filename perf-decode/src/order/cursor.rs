@@ -1,0 +1,133 @@
+use perf_abi::{ReadFormat, RegsAbi, SampleType};
+
+use super::walk::{Assume, BranchParts};
+use super::{invalid, missing, truncated};
+use crate::read::block_words;
+use crate::{Result, SampleLayout, word};
+
+/// Words of a record and how far the walk has come. `at` never passes the end.
+pub(super) struct Cursor<'a> {
+    words: &'a [u64],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    #[inline(always)]
+    pub(super) fn new(words: &'a [u64], at: usize) -> Self {
+        Self { words, at }
+    }
+
+    /// A record has at most 8191 words, so its indices fit.
+    #[inline(always)]
+    pub(super) fn here(&self) -> u16 {
+        self.at as u16
+    }
+
+    #[inline(always)]
+    pub(super) fn left(&self) -> u64 {
+        (self.words.len() - self.at) as u64
+    }
+
+    #[inline(always)]
+    pub(super) fn word(&mut self, field: &'static str) -> Result<u64> {
+        let word = *self.words.get(self.at).ok_or_else(|| truncated(field, 1, 0))?;
+        self.at += 1;
+        Ok(word)
+    }
+
+    #[inline(always)]
+    pub(super) fn skip(&mut self, words: u64, field: &'static str) -> Result<()> {
+        if words > self.left() {
+            return Err(truncated(field, words, self.left()));
+        }
+        self.at += words as usize;
+        Ok(())
+    }
+
+    /// Skips `size` bytes, which the kernel always makes whole words.
+    #[inline(always)]
+    pub(super) fn bytes(&mut self, size: u64, field: &'static str) -> Result<()> {
+        if size % 8 != 0 {
+            return Err(invalid(field, size));
+        }
+        self.skip(size / 8, field)
+    }
+
+    #[inline(always)]
+    pub(super) fn read(&mut self, format: ReadFormat) -> Result<()> {
+        let first = self.words.get(self.at).copied();
+        self.skip(block_words(first, format), "read")
+    }
+
+    /// The size comes in half a word, and with that half makes whole words: it includes its padding.
+    #[inline(always)]
+    pub(super) fn raw(&mut self) -> Result<()> {
+        let word = *self.words.get(self.at).ok_or_else(|| truncated("raw", 1, 0))?;
+        let [size, _] = word::halves(word);
+        let whole = u64::from(size) + 4;
+        if whole % 8 != 0 {
+            return Err(invalid("raw", u64::from(size)));
+        }
+        self.skip(whole / 8, "raw")
+    }
+
+    /// `nr`, `hw_idx` if the kernel had a branch stack at all, entries of three words, and one word of
+    /// counters per entry if any event of the group asked for them.
+    #[inline(always)]
+    pub(super) fn branches(&mut self, layout: &SampleLayout, assume: Assume) -> Result<BranchParts> {
+        let nr = self.word("branch_stack")?;
+        let mut parts = BranchParts { hw_index: layout.branch_hw_index, counters: layout.branch_counters };
+        if assume == Assume::Other {
+            match nr {
+                0 => parts.hw_index = false,
+                _ => parts.counters = !parts.counters,
+            }
+        }
+        let entry = 3 + u64::from(parts.counters);
+        self.skip(u64::from(parts.hw_index), "branch_stack")?;
+        self.skip(nr.saturating_mul(entry), "branch_stack")?;
+        Ok(parts)
+    }
+
+    /// The ABI word, then one word per sampled register unless it says that there are none. Returns
+    /// whether there are.
+    #[inline(always)]
+    pub(super) fn regs(&mut self, words: u8, field: &'static str) -> Result<bool> {
+        let abi = RegsAbi(self.word(field)?);
+        match abi {
+            RegsAbi::NONE => Ok(false),
+            RegsAbi::ABI_32 | RegsAbi::ABI_64 => self.skip(u64::from(words), field).map(|()| true),
+            RegsAbi(value) => Err(invalid(field, value)),
+        }
+    }
+
+    /// The size, that many bytes, and how many of them are valid. Of an empty stack only the size, but
+    /// for one defect: where the task has user registers the kernel still writes the second word, into
+    /// room that it did not reserve, so the sample's last word is lost.
+    #[inline(always)]
+    pub(super) fn stack(&mut self, user_regs: bool) -> Result<()> {
+        match self.word("stack_user")? {
+            0 if user_regs => self.skip(self.left().min(1), "stack_user"),
+            0 => Ok(()),
+            size => {
+                self.bytes(size, "stack_user")?;
+                self.skip(1, "stack_user")
+            }
+        }
+    }
+
+    /// `count` words that the fields of `order` have in this event.
+    #[inline(always)]
+    pub(super) fn fixed<const N: usize>(
+        &mut self,
+        order: &[(SampleType, &'static str); N],
+        count: u8,
+        wanted: SampleType,
+    ) -> Result<()> {
+        if u64::from(count) > self.left() {
+            return Err(missing(order, wanted, self.left() as usize));
+        }
+        self.at += usize::from(count);
+        Ok(())
+    }
+}

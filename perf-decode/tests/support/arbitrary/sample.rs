@@ -1,0 +1,115 @@
+//! Samples.
+
+use perf_abi::{Attr, BranchSampleType, Misc, SampleType};
+use perf_decode::testing::builder::{ReadValue, ReadValues, SampleBuilder};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::{bytes, words};
+
+/// A sample as the kernel writes it for events opened with `attr`.
+pub(crate) fn sample(attr: Attr) -> BoxedStrategy<Vec<u64>> {
+    (head(attr), counts(attr), branches(attr), registers_and_stack(attr), words(), bytes(40), bytes(40))
+        .prop_map(|(builder, counts, branches, registers, callchain, raw, aux)| {
+            let Branches { entries, hw_idx, counters } = branches;
+            let Registers { user_abi, user, stack, dyn_size, intr_abi, intr } = registers;
+            builder
+                .read(counts)
+                .callchain(&callchain)
+                .raw(&raw)
+                .branches(&entries, hw_idx, &counters)
+                .regs_user(user_abi, &user)
+                .stack_user(&stack, dyn_size)
+                .regs_intr(intr_abi, &intr)
+                .aux(&aux)
+                .finish()
+        })
+        .boxed()
+}
+
+/// The fields of one word.
+fn head(attr: Attr) -> impl Strategy<Value = SampleBuilder> {
+    (any::<[u64; 15]>(), any::<[u32; 3]>(), any::<u16>()).prop_map(move |(words, [pid, tid, cpu], misc)| {
+        let [identifier, ip, time, addr, id, stream_id, period, weight, words @ ..] = words;
+        let [data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size, _] = words;
+        SampleBuilder::new(&attr)
+            .misc(Misc::from_bits_retain(misc))
+            .identifier(identifier)
+            .ip(ip)
+            .tid(pid, tid)
+            .time(time)
+            .addr(addr)
+            .id(id)
+            .stream_id(stream_id)
+            .cpu(cpu)
+            .period(period)
+            .weight(weight)
+            .data_src(data_src)
+            .transaction(transaction)
+            .phys_addr(phys_addr)
+            .cgroup(cgroup)
+            .data_page_size(data_page_size)
+            .code_page_size(code_page_size)
+    })
+}
+
+/// The counts of an event, or of a group of any size.
+pub(super) fn counts(attr: Attr) -> impl Strategy<Value = ReadValues> {
+    use perf_abi::ReadFormat;
+    let sizes = if attr.read_format.contains(ReadFormat::GROUP) { 0..=5 } else { 1..=1 };
+    let value = any::<[u64; 3]>().prop_map(|[value, id, lost]| ReadValue { value, id, lost });
+    (any::<[u64; 2]>(), vec(value, sizes)).prop_map(|([time_enabled, time_running], values)| ReadValues {
+        time_enabled,
+        time_running,
+        values,
+    })
+}
+
+#[derive(Debug)]
+struct Branches {
+    entries: Vec<[u64; 3]>,
+    hw_idx: Option<u64>,
+    counters: Vec<u64>,
+}
+
+/// Branches with the parts that the attr asks for or, as the kernel may do, with the others.
+fn branches(attr: Attr) -> impl Strategy<Value = Branches> {
+    let hw_index = attr.branch_sample_type.contains(BranchSampleType::HW_INDEX);
+    let asked = attr.branch_sample_type.contains(BranchSampleType::COUNTERS);
+    (vec(any::<[u64; 4]>(), 0..5), any::<u64>(), any::<bool>()).prop_map(move |(branches, index, contrary)| {
+        let hw_idx = hw_index && !(branches.is_empty() && contrary);
+        let counters = asked != contrary;
+        Branches {
+            entries: branches.iter().map(|&[from, to, info, _]| [from, to, info]).collect(),
+            hw_idx: hw_idx.then_some(index),
+            counters: branches.iter().filter(|_| counters).map(|&[.., counter]| counter).collect(),
+        }
+    })
+}
+
+#[derive(Debug)]
+struct Registers {
+    user_abi: u64,
+    user: Vec<u64>,
+    stack: Vec<u8>,
+    dyn_size: u64,
+    intr_abi: u64,
+    intr: Vec<u64>,
+}
+
+/// Registers of both kinds, and the stack. It is never empty where the task has user registers: what the kernel
+/// writes then lacks its last word.
+fn registers_and_stack(attr: Attr) -> impl Strategy<Value = Registers> {
+    let values = || vec(any::<u64>(), 64);
+    let stack = || (bytes(64), prop_oneof![0..=64_u64, any::<u64>()]);
+    (0..=2_u64, values(), stack(), 0..=2_u64, values()).prop_map(
+        move |(user_abi, mut user, (mut stack, dyn_size), intr_abi, mut intr)| {
+            if user_abi > 0 && attr.sample_type.contains(SampleType::REGS_USER) && stack.is_empty() {
+                stack.push(1);
+            }
+            user.truncate(attr.sample_regs_user.count_ones() as usize * usize::from(user_abi > 0));
+            intr.truncate(attr.sample_regs_intr.count_ones() as usize * usize::from(intr_abi > 0));
+            Registers { user_abi, user, stack, dyn_size, intr_abi, intr }
+        },
+    )
+}

@@ -1,0 +1,107 @@
+//! Saved rings: snapshots of a mapping, with the attrs of the events that wrote into it.
+//!
+//! All little-endian:
+//!
+//! | part | content |
+//! |---|---|
+//! | header | `"PERFRNG1"`; `u32`: version 1, page size, data pages, flags, events, snapshots, 0, 0 |
+//! | each event | `u64` id; `i32` pid, cpu, group; `u32` open flags, attr length, name length; attr; name |
+//! | each snapshot | `u32` kind, control length; `u64` head, tail, data offset, data size; control page; data |
+//! | each event | `u32` length, event index; what read(2) gave |
+
+use perf_abi::{Attr, SampleType};
+
+use super::reader::{Reader, attr, words};
+
+/// How the ring was mapped and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Forward; the reader moved the tail.
+    Forward,
+    /// `write_backward`.
+    Backward,
+    /// Forward, without a reader's tail: where a record starts is lost with the first turn.
+    ForwardOverwritten,
+}
+
+#[derive(Debug)]
+pub(crate) struct RingFile {
+    pub(crate) mode: Mode,
+    pub(crate) events: Vec<Event>,
+    pub(crate) snapshots: Vec<Snapshot>,
+    pub(crate) reads: Vec<Read>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) id: u64,
+    pub(crate) attr: Attr,
+}
+
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) head: u64,
+    pub(crate) tail: u64,
+    pub(crate) data: Vec<u64>,
+}
+
+/// What read(2) on an event gave.
+#[derive(Debug)]
+pub(crate) struct Read {
+    pub(crate) event: usize,
+    pub(crate) words: Vec<u64>,
+}
+
+impl RingFile {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut file = Reader(bytes);
+        let magic = file.take(8_usize)?;
+        let [version, _page_size, _data_pages, flags, events, snapshots, _, _] = u32s(&mut file)?;
+        if magic != b"PERFRNG1" || version != 1 {
+            return None;
+        }
+        let mode = *[Mode::Forward, Mode::Backward, Mode::ForwardOverwritten].get(flags as usize)?;
+        Some(Self {
+            mode,
+            events: (0..events).map(|_| event(&mut file)).collect::<Option<_>>()?,
+            snapshots: (0..snapshots).map(|_| snapshot(&mut file)).collect::<Option<_>>()?,
+            reads: (0..events).map(|_| read(&mut file)).collect::<Option<_>>()?,
+        })
+    }
+
+    /// The events that write into the ring. A member of a group that only counts does not.
+    pub(crate) fn writers(&self) -> impl Iterator<Item = &Event> {
+        let only = self.events.len() == 1;
+        self.events
+            .iter()
+            .filter(move |event| only || event.attr.sample_type.contains(SampleType::IDENTIFIER))
+    }
+}
+
+fn u32s<const N: usize>(file: &mut Reader<'_>) -> Option<[u32; N]> {
+    let mut numbers = [0; N];
+    for number in &mut numbers {
+        *number = file.u32()?;
+    }
+    Some(numbers)
+}
+
+fn event(file: &mut Reader<'_>) -> Option<Event> {
+    let id = file.u64()?;
+    let [_pid, _cpu, _group, _open_flags, attr_len, name_len] = u32s(file)?;
+    let attr = attr(file.take(attr_len)?)?;
+    file.take(name_len)?;
+    Some(Event { id, attr })
+}
+
+fn snapshot(file: &mut Reader<'_>) -> Option<Snapshot> {
+    let [_kind, control_len] = u32s(file)?;
+    let [head, tail, _data_offset, data_size] = [file.u64()?, file.u64()?, file.u64()?, file.u64()?];
+    file.take(control_len)?;
+    Some(Snapshot { head, tail, data: words(file.take(data_size)?) })
+}
+
+fn read(file: &mut Reader<'_>) -> Option<Read> {
+    let [len, event] = u32s(file)?;
+    Some(Read { event: event as usize, words: words(file.take(len)?) })
+}

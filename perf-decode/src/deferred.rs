@@ -118,3 +118,60 @@ impl<'a> Joined<'a> {
 fn cookie(sample: &Sample<'_>) -> Option<u64> {
     sample.callchain()?.deferred_cookie()
 }
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::{Attr, SampleType, Software};
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::testing::builder::SampleBuilder;
+    use crate::{RawRecord, SampleLayout};
+
+    const LAYOUT: &SampleLayout =
+        &SampleLayout::new(&Attr::software(Software::DUMMY).with_sample_type(SampleType::CALLCHAIN));
+
+    /// A sample in the kernel at `ip` that waits for `cookie`.
+    fn words(ip: u64, cookie: u64) -> Vec<u64> {
+        let attr = Attr::software(Software::DUMMY).with_sample_type(SampleType::CALLCHAIN);
+        let chain = [CallchainContext::KERNEL.0, ip, CallchainContext::USER_DEFERRED.0, cookie];
+        SampleBuilder::new(&attr).callchain(&chain).finish()
+    }
+
+    fn sample(words: &[u64]) -> Sample<'_> {
+        Sample::parse(RawRecord::from_words(words).unwrap(), LAYOUT).unwrap()
+    }
+
+    /// The first address of a sample: which one it is.
+    fn first(sample: &Sample<'_>) -> u64 {
+        sample.callchain().unwrap()[1]
+    }
+
+    #[test]
+    fn one_record_completes_all_samples_with_its_cookie() {
+        let samples = [words(1, 7), words(2, 8), words(3, 7)];
+        let mut room = [None; 4];
+        let mut deferred = Deferred::new(&mut room);
+        assert!(samples.iter().all(|words| deferred.push(sample(words)).is_none()));
+        let user = CallchainDeferred { cookie: 7, ips: &[0x40] };
+        let joined: Vec<Vec<u64>> =
+            deferred.join(user).map(|joined| joined.frames().map(|f| f.ip).collect()).collect();
+        assert_eq!(joined, [[1, 0x40], [3, 0x40]]);
+        assert_eq!(deferred.rest().map(|rest| first(&rest)).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn the_oldest_makes_room_and_is_handed_back() {
+        let samples = [words(1, 7), words(2, 8), words(3, 9)];
+        let mut room = [None; 2];
+        let mut deferred = Deferred::new(&mut room);
+        let back: Vec<_> = samples.iter().filter_map(|words| deferred.push(sample(words))).collect();
+        assert_eq!((first(&back[0]), back.len(), deferred.displaced()), (1, 1, 1));
+    }
+
+    #[test]
+    fn without_room_every_sample_is_handed_back() {
+        let words = words(1, 7);
+        assert!(Deferred::new(&mut []).push(sample(&words)).is_some());
+    }
+}

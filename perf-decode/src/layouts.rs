@@ -114,3 +114,85 @@ impl IdPlace {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType, Software};
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
+
+    /// An event of a shared ring that samples `more` beside the identifier.
+    fn event(more: SampleType) -> Attr {
+        Attr::software(Software::DUMMY)
+            .with_sample_type(SampleType::IDENTIFIER | more)
+            .with_flags(AttrFlags::SAMPLE_ID_ALL)
+    }
+
+    fn record(kind: RecordType, attr: &Attr, identifier: u64, surplus: usize) -> Vec<u64> {
+        let trailer = SampleIdValues { identifier, id: identifier, time: 5, ..SampleIdValues::default() };
+        let body = RecordBuilder::new(kind, Misc::empty()).words(&[1, 2]).with_trailer(attr, &trailer);
+        body.words(&std::vec![0; surplus]).finish()
+    }
+
+    #[test]
+    fn each_record_is_found_by_its_own_id() {
+        let (long, short) = (event(SampleType::TID | SampleType::TIME), event(SampleType::empty()));
+        let mut table = [(9, SampleLayout::new(&short)), (4, SampleLayout::new(&long))];
+        let layouts = Layouts::new(&mut table).unwrap();
+        // LOST has its trailer at the end; BPF_EVENT right behind its body, and may go on.
+        for (kind, surplus) in [(RecordType::LOST, 0), (RecordType::BPF_EVENT, 0), (RecordType::BPF_EVENT, 3)]
+        {
+            for (id, attr) in [(4, &long), (9, &short)] {
+                let words = record(kind, attr, id, surplus);
+                let found = layouts.find(RawRecord::from_words(&words).unwrap());
+                assert_eq!(found, Ok(&SampleLayout::new(attr)), "{kind} {id} {surplus}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_id_that_is_not_in_the_table_is_reported() {
+        let attr = event(SampleType::IP);
+        let mut table = [(1, SampleLayout::new(&attr)), (2, SampleLayout::new(&attr))];
+        let layouts = Layouts::new(&mut table).unwrap();
+        let words = SampleBuilder::new(&attr).identifier(3).finish();
+        assert_eq!(layouts.find(RawRecord::from_words(&words).unwrap()), Err(Error::UnknownId { id: 3 }));
+    }
+
+    #[test]
+    fn an_unknown_kind_has_no_id() {
+        let attr = event(SampleType::IP);
+        let mut table = [(1, SampleLayout::new(&attr)), (2, SampleLayout::new(&attr))];
+        let layouts = Layouts::new(&mut table).unwrap();
+        let words = RecordBuilder::new(RecordType(77), Misc::empty()).words(&[1]).finish();
+        let refused = layouts.find(RawRecord::from_words(&words).unwrap());
+        assert_eq!(refused, Err(Error::NoId { kind: RecordType(77) }));
+    }
+
+    #[test]
+    fn one_event_needs_no_id() {
+        let attr = Attr::software(Software::DUMMY).with_sample_type(SampleType::IP);
+        let mut table = [(1, SampleLayout::new(&attr))];
+        let words = SampleBuilder::new(&attr).ip(7).finish();
+        let layouts = Layouts::new(&mut table).unwrap();
+        assert!(layouts.find(RawRecord::from_words(&words).unwrap()).is_ok());
+    }
+
+    #[test]
+    fn events_must_keep_their_ids_in_one_place() {
+        let by_id =
+            |more| SampleLayout::new(&event(more | SampleType::ID).with_sample_type(SampleType::ID | more));
+        let conflicts = [
+            [(1, by_id(SampleType::IP)), (2, by_id(SampleType::IP | SampleType::TIME))],
+            [(1, SampleLayout::new(&event(SampleType::IP))), (2, by_id(SampleType::IP))],
+            [(2, by_id(SampleType::IP)), (2, by_id(SampleType::IP))],
+            [(1, SampleLayout::new(&Attr::default())), (2, SampleLayout::new(&Attr::default()))],
+        ];
+        for mut table in conflicts {
+            assert_eq!(Layouts::new(&mut table).unwrap_err(), Error::IdConflict { id: 2 });
+        }
+        assert!(Layouts::new(&mut [(1, by_id(SampleType::IP)), (2, by_id(SampleType::ADDR))]).is_ok());
+    }
+}

@@ -91,7 +91,9 @@ impl<'m, I: Iterator<Item = (u64, T)>, T> Merge<'m, I, T> {
             return false;
         };
         match self.sources.get(..self.live).and_then(<[_]>::first) {
-            Some(slowest) => first.time.saturating_add(self.lateness) <= slowest.seen,
+            Some(slowest) => {
+                slowest.seen.checked_sub(self.lateness).is_some_and(|settled| first.time <= settled)
+            }
             None => true,
         }
     }
@@ -231,6 +233,7 @@ mod tests {
     #[test]
     fn the_latest_possible_times_are_merged_too() {
         let last = u64::MAX;
+        assert_eq!(merged(&[&[last - 5, last, last - 9]], 4, 9), (vec![last - 9, last - 5, last], 0, 0));
         assert_eq!(merged(&[&[last - 1, last], &[last]], 4, 9), (vec![last - 1, last, last], 0, 0));
     }
 }

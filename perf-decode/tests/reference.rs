@@ -1,5 +1,7 @@
 //! The decoder and the naive one of [`testing::reference`] agree: on what is a record, and on all that is in it.
 
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test's helpers may fail it")]
+
 mod support;
 
 use std::fmt::Write as _;
@@ -9,7 +11,8 @@ use perf_decode::testing::{reference, tree};
 use perf_decode::{RawRecord, SampleLayout};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::arbitrary::{attr, cases, damage, plausible_record, valid_record};
+use support::arbitrary::damage::{damage, plausible_record};
+use support::arbitrary::{attr, cases, valid_record};
 use support::shortcuts;
 
 /// Decodes `words` twice and compares. Returns whether they are a record.
@@ -43,7 +46,7 @@ fn print(raw: RawRecord<'_>, layout: &SampleLayout) {
 }
 
 proptest! {
-    #![proptest_config(cases(2000))]
+    #![proptest_config(cases(8000))]
 
     #[test]
     fn every_valid_record_is_read_alike((attr, words) in valid_record()) {
@@ -55,7 +58,9 @@ proptest! {
         (attr, mut words) in valid_record(),
         damages in vec(damage(), 1..4),
     ) {
-        damages.iter().for_each(|damage| damage.apply(&mut words));
+        for damage in damages {
+            damage.apply(&mut words);
+        }
         agreed(&words, &attr)?;
     }
 
@@ -98,12 +103,14 @@ mod captures {
     }
 
     proptest! {
-        #![proptest_config(cases(4000))]
+        #![proptest_config(cases(16000))]
 
         #[test]
         fn every_damaged_capture_is_judged_alike(at in any::<Index>(), damages in vec(damage(), 1..4)) {
             let Captured { attr, mut words } = at.get(&CAPTURED).clone();
-            damages.iter().for_each(|damage| damage.apply(&mut words));
+            for damage in damages {
+            damage.apply(&mut words);
+        }
             agreed(&words, &attr)?;
         }
     }

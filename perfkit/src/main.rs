@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod demo;
+mod dump;
 mod ring_file;
 
 /// See what the Linux kernel's perf events have to say
@@ -22,6 +23,8 @@ struct Arguments {
 enum Command {
     /// Sample a small workload for two seconds and show what came
     Demo(demo::Options),
+    /// Print every record of a saved ring
+    Dump(dump::Options),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]
     Workload(demo::workload::Arguments),
 }
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let done = match &arguments.command {
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()),
+        Command::Dump(options) => dump::run(&mut out, options),
         Command::Workload(arguments) => demo::workload::run(arguments),
     };
     match done {

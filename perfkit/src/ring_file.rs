@@ -18,7 +18,6 @@ use std::fmt;
 
 use perf_abi::Attr;
 use perf_decode::ReadValues;
-use zerocopy::{FromBytes, IntoBytes};
 
 mod cursor;
 #[cfg(test)]
@@ -66,16 +65,20 @@ impl fmt::Display for Error {
 }
 
 /// How the ring was written and read while it was saved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mode(u32);
 
 impl Mode {
     /// The reader consumed the records: each snapshot holds them from tail to head.
     pub(crate) const FORWARD: Self = Self(0);
+    /// `write_backward`: each snapshot holds what lies from head upwards.
+    pub(crate) const BACKWARD: Self = Self(1);
+    /// Forward without a reader: only the kernel knew where a record starts.
+    pub(crate) const OVERWRITTEN: Self = Self(2);
 }
 
-/// A whole ring file.
-#[derive(Debug)]
+/// A ring file, or as much of it as is whole.
+#[derive(Debug, Default)]
 pub(crate) struct RingFile {
     /// Size of a page in bytes.
     pub(crate) page_size: u32,
@@ -109,13 +112,34 @@ pub(crate) struct Snapshot {
     pub(crate) head: u64,
     /// How far the reader had come.
     pub(crate) tail: u64,
-    /// The whole data area.
+    /// Length of the data area in bytes.
+    pub(crate) size: usize,
+    /// The data area: its start only if the file ends in it.
     pub(crate) data: Vec<u64>,
+}
+
+impl Snapshot {
+    /// Whether the file ends before the data area does.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.data.len() < self.size / 8
+    }
 }
 
 impl RingFile {
     /// Reads a file that is all in memory.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Error> {
+        let (file, end) = Self::read(bytes);
+        end.map(|()| file)
+    }
+
+    /// Reads as much of a file as is whole, and says what ended it.
+    pub(crate) fn read(bytes: &[u8]) -> (Self, Result<(), Error>) {
+        let mut file = Self::default();
+        let end = file.fill(bytes);
+        (file, end)
+    }
+
+    fn fill(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if cfg!(target_endian = "big") {
             return Err(Error::ByteOrder);
         }
@@ -127,22 +151,21 @@ impl RingFile {
         if version != VERSION {
             return Err(Error::Version(version));
         }
-        let (page_size, data_pages) = (cursor.u32("page size")?, cursor.u32("data pages")?);
-        let mode = Mode(cursor.u32("ring mode")?);
+        (self.page_size, self.data_pages) = (cursor.u32("page size")?, cursor.u32("data pages")?);
+        self.mode = mode(cursor.u32("ring mode")?)?;
         let (events, snapshots) = (cursor.u32("event count")?, cursor.u32("snapshot count")?);
         cursor.take(8, "reserved words")?;
         // Counts are not reserved for: a damaged one would ask for all memory before its first error.
-        let mut file = Self { page_size, data_pages, mode, events: Vec::new(), snapshots: Vec::new() };
         for _ in 0..events {
-            file.events.push(event(&mut cursor)?);
+            self.events.push(event(&mut cursor)?);
         }
         for _ in 0..snapshots {
-            file.snapshots.push(snapshot(&mut cursor)?);
+            snapshot(&mut cursor, &mut self.snapshots)?;
         }
         for _ in 0..events {
-            file.count(&mut cursor)?;
+            self.count(&mut cursor)?;
         }
-        cursor.end().map(|()| file)
+        cursor.end()
     }
 
     fn count(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Error> {
@@ -157,6 +180,14 @@ impl RingFile {
     }
 }
 
+fn mode(value: u32) -> Result<Mode, Error> {
+    let mode = Mode(value);
+    if mode.0 > Mode::OVERWRITTEN.0 {
+        return Err(Error::Invalid { field: "ring mode", value: value.into() });
+    }
+    Ok(mode)
+}
+
 fn event(cursor: &mut Cursor<'_>) -> Result<Event, Error> {
     let id = cursor.u64("event id")?;
     cursor.take(16, "event's pid, cpu, group and flags")?;
@@ -167,22 +198,30 @@ fn event(cursor: &mut Cursor<'_>) -> Result<Event, Error> {
     Ok(Event { id, name: String::from_utf8_lossy(name).into_owned(), attr, count: None })
 }
 
-/// An attr of any length: what an older kernel did not know is zero.
+/// An attr of any length: what an older kernel did not know is zero, and so is what we do not know.
 fn attr(bytes: &[u8]) -> Result<Attr, Error> {
     let mut whole = [0; size_of::<Attr>()];
-    let known = whole.get_mut(..bytes.len());
-    let known = known.ok_or(Error::Invalid { field: "attr length", value: bytes.len() as u64 })?;
-    known.copy_from_slice(bytes);
-    Attr::read_from_bytes(whole.as_bytes()).map_err(|_| Error::Invalid { field: "attr length", value: 0 })
+    let (known, rest) = bytes.split_at(bytes.len().min(whole.len()));
+    if rest.iter().any(|&byte| byte != 0) {
+        return Err(Error::Invalid { field: "attr length", value: bytes.len() as u64 });
+    }
+    for (to, from) in whole.iter_mut().zip(known) {
+        *to = *from;
+    }
+    Ok(zerocopy::transmute!(whole))
 }
 
-fn snapshot(cursor: &mut Cursor<'_>) -> Result<Snapshot, Error> {
+/// Adds a snapshot, also one that the file ends in.
+fn snapshot(cursor: &mut Cursor<'_>, snapshots: &mut Vec<Snapshot>) -> Result<(), Error> {
     cursor.u32("snapshot kind")?;
     let control = cursor.length("control page length")?;
     let (head, tail) = (cursor.u64("head")?, cursor.u64("tail")?);
     cursor.u64("data offset")?;
-    let size = cursor.u64("data size")?;
-    let size = usize::try_from(size).map_err(|_| Error::Invalid { field: "data size", value: size })?;
+    let value = cursor.u64("data size")?;
+    let size = usize::try_from(value).ok().filter(|size| size % 8 == 0);
+    let size = size.ok_or(Error::Invalid { field: "data size", value })?;
     cursor.take(control, "control page")?;
-    Ok(Snapshot { head, tail, data: cursor.words(size, "data area")? })
+    let (data, end) = cursor.words_present(size, "data area");
+    snapshots.push(Snapshot { head, tail, size, data });
+    end
 }

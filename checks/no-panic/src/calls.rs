@@ -3,21 +3,74 @@
 use core::hint::black_box;
 
 use perf_abi::ReadFormat;
-use perf_decode::{RawRecord, ReadValues, Record, Sample, SampleHead, SampleLayout};
+use perf_decode::{
+    Backward, Deferred, Merge, RawRecord, ReadValues, Record, Sample, SampleHead, SampleLayout, Scratch,
+    Source, Window,
+};
 
 /// Framing from a plain slice.
-pub fn split(words: &[u64], layout: &SampleLayout) {
-    let mut rest = words;
-    while let Ok((record, after)) = RawRecord::split_first(rest) {
-        raw(record, layout);
-        rest = after;
-    }
+pub fn framing(words: &[u64], layout: &SampleLayout) {
+    records(words).for_each(|record| raw(record, layout));
     let _ = black_box(RawRecord::from_words(words));
     let _ = black_box(ReadValues::parse(words, black_box(ReadFormat::GROUP)));
 }
 
+/// A ring that the kernel writes forwards.
+pub fn window(data: &[u64], tail: u64, head: u64, layout: &SampleLayout) {
+    let mut scratch = Scratch::new();
+    if let Ok(window) = Window::over(data, tail, head) {
+        black_box((window.len(), window.as_slices()));
+        let mut records = window.records(&mut scratch);
+        records.by_ref().flatten().for_each(|record| raw(record, layout));
+        black_box(records.position());
+    }
+}
+
+/// A ring that the kernel writes backwards.
+pub fn backward(data: &[u64], head: u64, layout: &SampleLayout) {
+    let mut scratch = Scratch::new();
+    if let Ok(mut records) = Backward::over(data, head, &mut scratch) {
+        records.by_ref().flatten().for_each(|record| raw(record, layout));
+        black_box((records.position(), records.cut()));
+    }
+}
+
+/// Callchains that come after their samples.
+pub fn joined(words: &[u64], layout: &SampleLayout) {
+    let mut room = [None; 4];
+    let mut deferred = Deferred::new(black_box(&mut room));
+    for record in records(words) {
+        match record.decode(layout) {
+            Ok(Record::Sample(sample)) => _ = black_box(deferred.push(sample)),
+            Ok(Record::CallchainDeferred(user)) => {
+                deferred.join(user).flat_map(|joined| joined.frames()).for_each(|frame| _ = black_box(frame))
+            }
+            _ => {}
+        }
+    }
+    deferred.rest().for_each(|sample| _ = black_box(sample));
+}
+
+/// Two streams in the order of time.
+pub fn merged(words: &[u64], layout: &SampleLayout) {
+    let timed = || records(words).map(|record| (record.time(layout).unwrap_or(0), record));
+    let (mut sources, mut room) = ([Source::new(timed()), Source::new(timed())], [None; 8]);
+    let merge = Merge::new(black_box(&mut sources), black_box(&mut room), black_box(9));
+    merge.for_each(|record| _ = black_box(record));
+}
+
+/// The records at the start of `words`.
+fn records<'a>(words: &'a [u64]) -> impl Iterator<Item = RawRecord<'a>> {
+    let mut rest = words;
+    core::iter::from_fn(move || {
+        let (record, after) = RawRecord::split_first(rest).ok()?;
+        rest = after;
+        Some(record)
+    })
+}
+
 /// Everything that a framed record of any kind can be asked.
-pub fn raw(raw: RawRecord<'_>, layout: &SampleLayout) {
+fn raw(raw: RawRecord<'_>, layout: &SampleLayout) {
     black_box((raw.kind(), raw.misc(), raw.size(), raw.words(), raw.bytes()));
     black_box((raw.time(layout), raw.id(layout)));
     let _ = black_box(RawRecord::from_bytes(raw.bytes()));

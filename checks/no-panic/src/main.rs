@@ -2,7 +2,8 @@
 //! calls a function that does not exist, so the program links exactly when the optimised code cannot
 //! panic anywhere.
 //!
-//! `Debug` and `Display` are not called here: core's formatting machinery itself may panic.
+//! Not called here are `Debug` and `Display`, because core's formatting may itself panic, and
+//! `Layouts::new`, because core's sort does where an order contradicts itself, as that of numbers cannot.
 #![no_std]
 #![no_main]
 
@@ -10,7 +11,7 @@ use core::hint::black_box;
 use core::panic::PanicInfo;
 
 use perf_abi::{Attr, Software};
-use perf_decode::{SampleLayout, Scratch, Window};
+use perf_decode::SampleLayout;
 
 mod calls;
 
@@ -23,16 +24,13 @@ static ATTR: Attr = Attr::software(Software::CPU_CLOCK);
 extern "C" fn check() -> i32 {
     let data = black_box(&DATA[..]);
     let layout = SampleLayout::new(black_box(&ATTR));
-    let mut scratch = Scratch::new();
+    let (head, tail) = (black_box(512), black_box(0));
 
-    if let Ok(window) = Window::over(data, black_box(0), black_box(512)) {
-        let mut records = window.records(&mut scratch);
-        for raw in records.by_ref().flatten() {
-            calls::raw(raw, &layout);
-        }
-        black_box(records.position());
-    }
-    calls::split(data, &layout);
+    calls::framing(data, &layout);
+    calls::window(data, tail, head, &layout);
+    calls::backward(data, head, &layout);
+    calls::joined(data, &layout);
+    calls::merged(data, &layout);
 
     #[cfg(feature = "panics")]
     black_box(data[black_box(3)]);

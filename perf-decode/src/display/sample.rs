@@ -1,4 +1,4 @@
-use core::fmt;
+use core::fmt::{self, Write};
 
 use perf_abi::RecordType;
 
@@ -79,10 +79,14 @@ impl fmt::Display for Regs<'_> {
         write!(f, "{}[", self.abi())?;
         for (index, (register, value)) in self.iter().enumerate() {
             let gap = if index == 0 { "" } else { " " };
+            f.write_str(gap)?;
             match perf_abi::register_name(perf_abi::Architecture::NATIVE, register) {
-                Some(name) => write!(f, "{gap}{name}={value:#x}")?,
-                None => write!(f, "{gap}{register}={value:#x}")?,
+                Some(name) => {
+                    name.chars().try_for_each(|letter| f.write_char(letter.to_ascii_lowercase()))?
+                }
+                None => write!(f, "{register}")?,
             }
+            write!(f, "={value:#x}")?;
         }
         f.write_str("]")
     }

@@ -10,7 +10,9 @@
 )]
 
 pub(crate) mod arbitrary;
+pub(crate) mod captured;
 pub(crate) mod data;
+pub(crate) mod file_layouts;
 pub(crate) mod oracle;
 pub(crate) mod perf_data;
 pub(crate) mod reader;

@@ -1,6 +1,8 @@
 //! Records in the notation of the oracle: the JSON that a decoder written apart from this crate, in another language,
 //! made of the same captures and that was itself compared with the output of the perf tool.
 
+use std::fmt::Write as _;
+
 use perf_abi::{Attr, RecordType, SampleType, Weight};
 use perf_decode::testing::reference::{Fields, Reference, Value};
 use serde_json::{Map, Value as Json, json};
@@ -46,7 +48,9 @@ fn field(kind: RecordType, attr: &Attr, name: &str, value: &Value) -> (String, J
             return ("weight_struct".into(), three);
         }
         (_, Value::U64(number)) if HEXADECIMAL.contains(&name) => hexadecimal(*number),
-        (_, Value::U64(number)) if SIGNED.contains(&name) => (*number as u32).cast_signed().into(),
+        (_, Value::U64(number)) if SIGNED.contains(&name) => {
+            i32::from_ne_bytes((*number as u32).to_ne_bytes()).into()
+        }
         (_, Value::Bytes(bytes)) if TEXT.contains(&name) => String::from_utf8_lossy(bytes).into(),
         ("callchain", Value::List(ips)) => ips.iter().filter_map(Value::as_u64).map(hexadecimal).collect(),
         ("user_regs" | "intr_regs", Value::Map(registers)) => registers
@@ -74,7 +78,11 @@ fn hexadecimal(number: u64) -> Json {
 
 /// Bytes as pairs of digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut digits = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        write!(digits, "{byte:02x}").unwrap();
+    }
+    digits
 }
 
 /// How many single values a JSON value holds.

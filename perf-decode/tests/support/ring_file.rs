@@ -10,6 +10,7 @@
 //! | each event | `u32` length, event index; what read(2) gave |
 
 use perf_abi::{Attr, SampleType};
+use perf_decode::{Backward, Error, Layouts, RawRecord, SampleLayout, Scratch, Window};
 
 use super::reader::{Reader, attr, words};
 
@@ -69,12 +70,70 @@ impl RingFile {
         })
     }
 
-    /// The events that write into the ring. A member of a group that only counts does not.
-    pub(crate) fn writers(&self) -> impl Iterator<Item = &Event> {
-        let only = self.events.len() == 1;
-        self.events
-            .iter()
-            .filter(move |event| only || event.attr.sample_type.contains(SampleType::IDENTIFIER))
+    /// The index of the event that wrote `record`, by its id.
+    pub(crate) fn event_of(&self, record: RawRecord<'_>) -> usize {
+        if self.events.len() == 1 {
+            return 0;
+        }
+        // A member of a group that only counts does not write into the ring.
+        let writers =
+            self.events.iter().filter(|event| event.attr.sample_type.contains(SampleType::IDENTIFIER));
+        let mut table: Vec<_> = writers.map(|event| (event.id, SampleLayout::new(&event.attr))).collect();
+        let layouts = Layouts::new(&mut table).expect("events of a ring that agree on their ids");
+        let layout = layouts.find(record).expect("an id of the ring");
+        let id = record.id(layout).unwrap();
+        let index = self.events.iter().position(|event| event.id == id).unwrap();
+        assert_eq!(*layout, SampleLayout::new(&self.events[index].attr));
+        index
+    }
+}
+
+/// The records of a snapshot.
+#[derive(Debug, Default)]
+pub(crate) struct Framed<'a> {
+    /// Each with its position.
+    pub(crate) records: Vec<(u64, RawRecord<'a>)>,
+    /// Bytes from the first record to the end of the last.
+    pub(crate) len: u64,
+    /// Bytes that are left of the record behind the last.
+    pub(crate) cut: u64,
+}
+
+impl Snapshot {
+    /// Length of the data area in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.data.len() as u64 * 8
+    }
+
+    /// Frames the records. All of them must be sound, and none be left.
+    pub(crate) fn framed<'a>(&'a self, mode: Mode, scratch: &'a mut Scratch) -> Framed<'a> {
+        let Self { head, tail, ref data } = *self;
+        let mut framed = Framed::default();
+        match mode {
+            Mode::Forward => {
+                let mut records = Window::over(data, tail, head).unwrap().records(scratch);
+                while let Some(record) = records.next() {
+                    framed.records.push((tail + framed.len, record.unwrap()));
+                    framed.len = records.position();
+                }
+                assert_eq!(tail + framed.len, head);
+            }
+            Mode::Backward => {
+                let mut records = Backward::over(data, head, scratch).unwrap();
+                while let Some(record) = records.next() {
+                    framed.records.push((head.wrapping_add(framed.len), record.unwrap()));
+                    framed.len = records.position();
+                }
+                framed.cut = records.cut();
+                let written = head.wrapping_neg();
+                assert_eq!(framed.len + framed.cut, written.min(self.size()));
+            }
+            Mode::ForwardOverwritten => {
+                let overrun = Error::Overrun { tail, head, size: self.size() };
+                assert_eq!(Window::over(data, tail, head), Err(overrun));
+            }
+        }
+        framed
     }
 }
 

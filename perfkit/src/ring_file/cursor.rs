@@ -3,6 +3,7 @@
 use super::Error;
 
 /// What is left of a file, and how far it has been read.
+#[derive(Clone)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
     at: usize,
@@ -49,6 +50,13 @@ impl<'a> Cursor<'a> {
         }
         let mut bytes = Self::new(self.take(len, field)?);
         (0..len / 8).map(|_| bytes.u64(field)).collect()
+    }
+
+    /// As [`words`](Self::words), but if the file ends before them those that are there, and the error.
+    pub(super) fn words_present(&mut self, len: usize, field: &'static str) -> (Vec<u64>, Result<(), Error>) {
+        let end = self.clone().take(len, field).map(drop);
+        let present = len.min(self.rest.len()) / 8 * 8;
+        self.words(present, field).map_or_else(|error| (Vec::new(), Err(error)), |words| (words, end))
     }
 
     /// Refuses a file that goes on.

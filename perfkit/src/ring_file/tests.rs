@@ -90,9 +90,36 @@ fn another_magic_or_version_is_refused() {
     assert_eq!(RingFile::parse(&file).unwrap_err(), Error::Magic);
 }
 
-#[test]
-fn an_attr_longer_than_ours_is_refused() {
+/// The file with more bytes behind those of its attr.
+fn with_longer_attr(more: &[u8]) -> Vec<u8> {
     let mut file = small();
-    file[64..68].copy_from_slice(&145_u32.to_le_bytes());
-    assert_eq!(RingFile::parse(&file).unwrap_err(), Error::Invalid { field: "attr length", value: 145 });
+    file[64..68].copy_from_slice(&(136 + more.len() as u32).to_le_bytes());
+    file.splice(72 + 136..72 + 136, more.iter().copied());
+    file
+}
+
+#[test]
+fn an_attr_longer_than_ours_must_end_in_zeros() {
+    let file = RingFile::parse(&with_longer_attr(&[0; 24])).unwrap();
+    assert_eq!((file.events[0].attr.config, file.events[0].name.as_str()), (9, "dummy"));
+    let refused = RingFile::parse(&with_longer_attr(&[0, 0, 0, 0, 0, 0, 0, 0, 1])).unwrap_err();
+    assert_eq!(refused, Error::Invalid { field: "attr length", value: 145 });
+}
+
+#[test]
+fn a_file_that_ends_in_its_data_area_keeps_the_words_that_are_there() {
+    let mut file = small();
+    let data = file.len() - 16 - 8;
+    file.splice(data..data, [0xda, 0, 0, 0, 0, 0, 0, 0]);
+    file[data - 16..data - 8].copy_from_slice(&16_u64.to_le_bytes());
+    let (cut, end) = RingFile::read(&file[..data + 11]);
+    assert_eq!((cut.snapshots[0].data.as_slice(), cut.snapshots[0].is_cut()), (&[0xda][..], true));
+    assert_eq!(end, Err(Error::Truncated { field: "data area", at: data, needed: 16, found: 11 }));
+}
+
+#[test]
+fn a_mode_from_the_future_is_refused() {
+    let mut file = small();
+    file[20] = 3;
+    assert_eq!(RingFile::parse(&file).unwrap_err(), Error::Invalid { field: "ring mode", value: 3 });
 }

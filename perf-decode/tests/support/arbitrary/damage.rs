@@ -9,8 +9,9 @@ use proptest::sample::Index;
 /// A header that makes sense, with a body that need not. Its small numbers are counts and lengths that nearly fit.
 pub(crate) fn plausible_record() -> impl Strategy<Value = Vec<u64>> {
     let kind = prop_oneof![Just(RecordType::SAMPLE), (0..=24_u32).prop_map(RecordType)];
-    (kind, any::<u16>(), vec(plausible_word(), 0..60))
-        .prop_map(|(kind, misc, body)| RecordBuilder::new(kind, Misc::from_bits_retain(misc)).words(&body).finish())
+    (kind, any::<u16>(), vec(plausible_word(), 0..60)).prop_map(|(kind, misc, body)| {
+        RecordBuilder::new(kind, Misc::from_bits_retain(misc)).words(&body).finish()
+    })
 }
 
 fn plausible_word() -> impl Strategy<Value = u64> {
@@ -95,7 +96,10 @@ impl Damage {
             Self::Missize(_) => {}
         }
         match self {
-            Self::Cut(_) | Self::Extend(_) | Self::Remove(_) => resize(record, record.len() as u16 * 8),
+            Self::Cut(_) | Self::Extend(_) | Self::Remove(_) => {
+                let size = record.len() as u16 * 8;
+                resize(record, size);
+            }
             Self::Missize(size) => resize(record, *size),
             _ => {}
         }

@@ -1,6 +1,7 @@
 //! Generators of attrs, of records that a kernel could have written, and of records that none would.
 
-mod damage;
+pub(crate) mod damage;
+pub(crate) mod framing;
 mod other;
 mod sample;
 
@@ -9,9 +10,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-pub(crate) use damage::{Damage, damage, plausible_record};
-pub(crate) use other::record_of_another_kind;
-pub(crate) use sample::sample;
+use other::record_of_another_kind;
+use sample::sample;
 
 /// `cases` of each property, or as many as `PROPTEST_CASES` says.
 pub(crate) fn cases(cases: u32) -> Config {

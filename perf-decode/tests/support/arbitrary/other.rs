@@ -10,7 +10,7 @@ use super::{bytes, text, words};
 
 /// A record of any kind but SAMPLE as the kernel writes it for events opened with `attr`, or as a newer kernel
 /// might: with more fields than are known today.
-pub(crate) fn record_of_another_kind(attr: Attr) -> BoxedStrategy<Vec<u64>> {
+pub(super) fn record_of_another_kind(attr: Attr) -> BoxedStrategy<Vec<u64>> {
     let body = prop_oneof![
         5 => body_of_numbers(),
         4 => body_with_a_string(),
@@ -76,9 +76,8 @@ const WITH_A_STRING: [(RecordType, usize); 4] =
     [(RecordType::MMAP, 4), (RecordType::COMM, 1), (RecordType::KSYMBOL, 2), (RecordType::CGROUP, 1)];
 
 fn body_with_a_string() -> impl Strategy<Value = Body> {
-    (prop::sample::select(&WITH_A_STRING[..]), any::<[u64; 4]>(), text()).prop_map(
-        |((kind, len), words, text)| (kind, [in_memory(&words[..len]), text, vec![0]].concat()),
-    )
+    (prop::sample::select(&WITH_A_STRING[..]), any::<[u64; 4]>(), text())
+        .prop_map(|((kind, len), words, text)| (kind, [in_memory(&words[..len]), text, vec![0]].concat()))
 }
 
 /// With a build id of a length that is possible, wherever one is looked for.

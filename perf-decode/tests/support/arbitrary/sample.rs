@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{bytes, words};
 
 /// A sample as the kernel writes it for events opened with `attr`.
-pub(crate) fn sample(attr: Attr) -> BoxedStrategy<Vec<u64>> {
+pub(super) fn sample(attr: Attr) -> BoxedStrategy<Vec<u64>> {
     (head(attr), counts(attr), branches(attr), registers_and_stack(attr), words(), bytes(40), bytes(40))
         .prop_map(|(builder, counts, branches, registers, callchain, raw, aux)| {
             let Branches { entries, hw_idx, counters } = branches;
@@ -76,15 +76,17 @@ struct Branches {
 fn branches(attr: Attr) -> impl Strategy<Value = Branches> {
     let hw_index = attr.branch_sample_type.contains(BranchSampleType::HW_INDEX);
     let asked = attr.branch_sample_type.contains(BranchSampleType::COUNTERS);
-    (vec(any::<[u64; 4]>(), 0..5), any::<u64>(), any::<bool>()).prop_map(move |(branches, index, contrary)| {
-        let hw_idx = hw_index && !(branches.is_empty() && contrary);
-        let counters = asked != contrary;
-        Branches {
-            entries: branches.iter().map(|&[from, to, info, _]| [from, to, info]).collect(),
-            hw_idx: hw_idx.then_some(index),
-            counters: branches.iter().filter(|_| counters).map(|&[.., counter]| counter).collect(),
-        }
-    })
+    (vec(any::<[u64; 4]>(), 0..5), any::<u64>(), any::<bool>()).prop_map(
+        move |(branches, index, contrary)| {
+            let hw_idx = hw_index && !(branches.is_empty() && contrary);
+            let counters = asked != contrary;
+            Branches {
+                entries: branches.iter().map(|&[from, to, info, _]| [from, to, info]).collect(),
+                hw_idx: hw_idx.then_some(index),
+                counters: branches.iter().filter(|_| counters).map(|&[.., counter]| counter).collect(),
+            }
+        },
+    )
 }
 
 #[derive(Debug)]

@@ -1,0 +1,254 @@
+//! What one writes for one layout and nothing else: pointers, constant offsets, and the header's size as the only
+//! check. It is the measure for the others, not a model: wrong bytes read memory that is not theirs.
+
+use std::ffi::CStr;
+
+use perf_abi::RecordType;
+
+use crate::workload::{Callchain, Fixed, Group, Mix, REGISTERS, Raw, SideBand, Stack, Workload};
+use crate::{Input, Sum, Touch};
+
+/// A workload with its hand-written decoder.
+pub trait ByHand: Workload {
+    /// Reads the body of one record, whose header is the word at `record`.
+    ///
+    /// # Safety
+    ///
+    /// A whole record of the workload must lie at `record`.
+    unsafe fn read<T: Touch>(sum: &mut Sum, record: Pointer);
+}
+
+/// Reads every record of the input.
+#[inline(never)]
+pub fn records<W: ByHand, T: Touch>(input: &mut Input) -> u64 {
+    let mut sum = Sum::default();
+    // SAFETY: the input's words are whole records of this workload.
+    walk(input, |record| unsafe { W::read::<T>(&mut sum, record) });
+    sum.0
+}
+
+/// Nothing but the headers: kinds and sizes.
+#[inline(never)]
+pub fn headers(input: &mut Input) -> u64 {
+    let mut sum = Sum::default();
+    walk(input, |record| {
+        sum.add(record.kind());
+        sum.add(record.size() as u64);
+    });
+    sum.0
+}
+
+#[inline(always)]
+fn walk(input: &mut Input, mut read: impl FnMut(Pointer)) {
+    let mut at = Pointer(input.words().as_ptr());
+    let mut left = input.words().len() * 8;
+    while left > 0 {
+        let size = at.size();
+        if size < 8 || size > left {
+            break;
+        }
+        read(at);
+        at = Pointer(at.0.wrapping_byte_add(size));
+        left -= size;
+    }
+}
+
+/// The first word of a record, with the whole record behind it.
+#[derive(Clone, Copy)]
+pub struct Pointer(*const u64);
+
+impl Pointer {
+    #[inline(always)]
+    fn word(self, index: usize) -> u64 {
+        // SAFETY: who has a pointer vouched for the record, and the layout has this word.
+        unsafe { *self.0.wrapping_add(index) }
+    }
+
+    #[inline(always)]
+    fn words<'a>(self, index: usize, count: usize) -> &'a [u64] {
+        // SAFETY: as for one word.
+        unsafe { std::slice::from_raw_parts(self.0.wrapping_add(index), count) }
+    }
+
+    #[inline(always)]
+    fn bytes<'a>(self, offset: usize, len: usize) -> &'a [u8] {
+        // SAFETY: as for one word.
+        unsafe { std::slice::from_raw_parts(self.0.cast::<u8>().wrapping_add(offset), len) }
+    }
+
+    #[inline(always)]
+    fn text<'a>(self, index: usize) -> &'a [u8] {
+        // SAFETY: the kernel ends every name with a NUL.
+        unsafe { CStr::from_ptr(self.0.wrapping_add(index).cast()) }.to_bytes()
+    }
+
+    #[inline(always)]
+    fn kind(self) -> u32 {
+        self.word(0) as u32
+    }
+
+    #[inline(always)]
+    fn misc(self) -> u64 {
+        self.word(0) >> 32 & 0xffff
+    }
+
+    #[inline(always)]
+    fn size(self) -> usize {
+        (self.word(0) >> 48) as usize
+    }
+
+    #[inline(always)]
+    fn pair(self, index: usize, sum: &mut Sum) {
+        let word = self.word(index);
+        sum.add(word as u32);
+        sum.add(word >> 32);
+    }
+
+    /// ip, tid, time in words 1 to 3.
+    #[inline(always)]
+    fn head<T: Touch>(self, sum: &mut Sum) {
+        sum.add(self.word(1));
+        sum.add(self.word(3));
+        if T::ALL {
+            self.pair(2, sum);
+        }
+    }
+
+    /// The head, cpu, and period in word 5.
+    #[inline(always)]
+    fn fixed<T: Touch>(self, sum: &mut Sum) {
+        self.head::<T>(sum);
+        if T::ALL {
+            sum.add(self.word(4) as u32);
+            sum.add(self.word(5));
+        }
+    }
+}
+
+const SAMPLE: u32 = RecordType::SAMPLE.0;
+
+impl ByHand for Fixed {
+    #[inline(always)]
+    unsafe fn read<T: Touch>(sum: &mut Sum, record: Pointer) {
+        if record.kind() == SAMPLE {
+            record.fixed::<T>(sum);
+        }
+    }
+}
+
+impl ByHand for Callchain {
+    #[inline(always)]
+    unsafe fn read<T: Touch>(sum: &mut Sum, record: Pointer) {
+        if record.kind() == SAMPLE {
+            record.fixed::<T>(sum);
+            if T::ALL {
+                sum.words(record.words(7, record.word(6) as usize));
+            }
+        }
+    }
+}
+
+impl ByHand for Stack {
+    #[inline(always)]
+    unsafe fn read<T: Touch>(sum: &mut Sum, record: Pointer) {
+        const REGS: usize = REGISTERS.count_ones() as usize;
+        if record.kind() == SAMPLE {
+            record.head::<T>(sum);
+            if T::ALL {
+                let regs = if record.word(4) == 0 { 0 } else { REGS };
+                sum.words(record.words(5, regs));
+                let size = record.word(5 + regs) as usize;
+                if size > 0 {
+                    T::content(sum, record.bytes((6 + regs) * 8, record.word(6 + regs + size / 8) as usize));
+                }
+            }
+        }
+    }
+}
+
+impl ByHand for Raw {
+    #[inline(always)]
+    unsafe fn read<T: Touch>(sum: &mut Sum, record: Pointer) {
+        if record.kind() == SAMPLE {
+            record.fixed::<T>(sum);
+            if T::ALL {
+                T::content(sum, record.bytes(6 * 8 + 4, record.word(6) as u32 as usize));
+            }
+        }
+    }
+}
+
+impl ByHand for Group {
+    #[inline(always)]
+    unsafe fn read<T: Touch>(sum: &mut Sum, record: Pointer) {
+        if record.kind() == SAMPLE {
+            record.head::<T>(sum);
+            if T::ALL {
+                sum.add(record.word(5));
+                sum.add(record.word(6));
+                for entry in record.words(7, record.word(4) as usize * 2).chunks_exact(2) {
+                    sum.add(entry[0]);
+                    sum.add(entry[1]);
+                }
+            }
+        }
+    }
+}
+
+impl ByHand for Mix {
+    #[inline(always)]
+    unsafe fn read<T: Touch>(sum: &mut Sum, record: Pointer) {
+        if record.kind() == SAMPLE {
+            record.fixed::<T>(sum);
+        } else {
+            // SAFETY: the caller's obligations are the same as the callee's.
+            unsafe { SideBand::read::<T>(sum, record) }
+        }
+    }
+}
+
+impl ByHand for SideBand {
+    #[inline(always)]
+    unsafe fn read<T: Touch>(sum: &mut Sum, record: Pointer) {
+        let kind = RecordType(record.kind());
+        let trailer = record.size() / 8 - 3;
+        sum.add(record.word(trailer + 1));
+        if !T::ALL {
+            if matches!(kind, RecordType::MMAP2 | RecordType::COMM | RecordType::FORK | RecordType::EXIT) {
+                sum.add(record.word(1) as u32);
+            }
+            return;
+        }
+        record.pair(trailer, sum);
+        sum.add(record.word(trailer + 2) as u32);
+        match kind {
+            RecordType::SWITCH => {
+                sum.add(record.misc() >> 13 & 1);
+                sum.add(record.misc() >> 14 & 1);
+            }
+            RecordType::MMAP2 => {
+                record.pair(1, sum);
+                (2..5).for_each(|index| sum.add(record.word(index)));
+                record.pair(5, sum);
+                (6..8).for_each(|index| sum.add(record.word(index)));
+                record.pair(8, sum);
+                sum.text(record.text(9));
+            }
+            RecordType::COMM => {
+                record.pair(1, sum);
+                sum.add(record.misc() >> 13 & 1);
+                sum.text(record.text(2));
+            }
+            RecordType::FORK | RecordType::EXIT => {
+                record.pair(1, sum);
+                record.pair(2, sum);
+                sum.add(record.word(3));
+            }
+            RecordType::LOST => {
+                sum.add(record.word(1));
+                sum.add(record.word(2));
+            }
+            _ => sum.refused(),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! linux-perf-event-reader 0.10.2.
+//!
+//! It cannot decode the counts of a group: it takes those of single events for them.
+
+use linux_perf_event_reader::{
+    ContextSwitchRecord, Endianness, EventRecord, Mmap2FileId, PerfEventAttr, RawData, RawEventRecord,
+    RecordParseInfo, RecordType, SampleRecord, TaskWasPreempted,
+};
+use perf_abi::{Attr, SampleType};
+
+use crate::workload::Workload;
+use crate::{Input, Sum, Touch};
+
+/// What the decoder is told of the event.
+pub(crate) fn parse_info(attr: &Attr) -> RecordParseInfo {
+    let words = [
+        u64::from(attr.kind.0) | 128 << 32,
+        attr.config,
+        attr.sample_period,
+        attr.sample_type.bits(),
+        attr.read_format.bits(),
+        attr.flags.bits(),
+        0,
+        0,
+        0,
+        0,
+        attr.sample_regs_user,
+        u64::from(attr.sample_stack_user),
+        0,
+        0,
+        0,
+        0,
+    ];
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let (attr, _) = PerfEventAttr::parse::<_, byteorder::LittleEndian>(&bytes[..]).expect("an attr of version 7");
+    RecordParseInfo::new(&attr, Endianness::NATIVE)
+}
+
+/// The records one by one. It has no framing of its own, so the caller's is the plainest there is.
+#[inline(never)]
+pub fn records<W: Workload, T: Touch>(input: &mut Input) -> u64 {
+    let mut sum = Sum::default();
+    let mut bytes = input.bytes();
+    while let Some((header, _)) = bytes.split_first_chunk() {
+        let header = u64::from_ne_bytes(*header);
+        let Some((record, rest)) = bytes.split_at_checked((header >> 48) as usize) else { break };
+        bytes = rest;
+        let Some(body) = record.get(8..) else { break };
+        let (kind, misc) = (RecordType(header as u32), (header >> 32) as u16);
+        let record = RawEventRecord::new(kind, misc, RawData::Single(body), *input.reader());
+        match record.parse() {
+            Ok(EventRecord::Sample(sample)) => read_sample::<W, T>(&mut sum, &sample),
+            Ok(other) if W::SIDE_BAND => read_other::<T>(&mut sum, &record, &other),
+            _ => sum.refused(),
+        }
+    }
+    sum.0
+}
+
+#[inline(always)]
+fn read_sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &SampleRecord<'_>) {
+    sum.add_some(sample.ip);
+    sum.add_some(sample.timestamp);
+    if !T::ALL {
+        return;
+    }
+    sum.add_some(sample.pid.map(|pid| pid as u32));
+    sum.add_some(sample.tid.map(|tid| tid as u32));
+    if W::FIELDS.contains(SampleType::CPU) {
+        sum.add_some(sample.cpu);
+    }
+    if W::FIELDS.contains(SampleType::PERIOD) {
+        sum.add_some(sample.period);
+    }
+    if let Some(chain) = &sample.callchain {
+        (0..chain.len()).for_each(|index| sum.add_some(chain.get(index)));
+    }
+    if let Some(RawData::Single(raw)) = sample.raw {
+        T::content(sum, raw);
+    }
+    if let Some(regs) = &sample.user_regs {
+        // The values can be had by the register's number only.
+        let mut mask = W::ATTR.sample_regs_user;
+        while mask != 0 {
+            sum.add_some(regs.get(u64::from(mask.trailing_zeros())));
+            mask &= mask - 1;
+        }
+    }
+    if let Some((RawData::Single(stack), valid)) = sample.user_stack {
+        T::content(sum, &stack[..valid as usize]);
+    }
+}
+
+#[inline(always)]
+fn read_other<T: Touch>(sum: &mut Sum, record: &RawEventRecord<'_>, other: &EventRecord<'_>) {
+    if !T::ALL {
+        sum.add_some(record.timestamp());
+        match other {
+            EventRecord::Mmap2(mmap) => sum.add(mmap.pid as u32),
+            EventRecord::Comm(comm) => sum.add(comm.pid as u32),
+            EventRecord::Fork(task) | EventRecord::Exit(task) => sum.add(task.pid as u32),
+            _ => {}
+        }
+        return;
+    }
+    match record.common_data() {
+        Ok(id) => {
+            sum.add_some(id.pid.map(|pid| pid as u32));
+            sum.add_some(id.tid.map(|tid| tid as u32));
+            sum.add_some(id.timestamp);
+            sum.add_some(id.cpu);
+        }
+        Err(_) => sum.refused(),
+    }
+    match other {
+        EventRecord::Mmap2(mmap) => {
+            sum.add(mmap.pid as u32);
+            sum.add(mmap.tid as u32);
+            sum.add(mmap.address);
+            sum.add(mmap.length);
+            sum.add(mmap.page_offset);
+            if let Mmap2FileId::InodeAndVersion(file) = &mmap.file_id {
+                sum.add(file.major);
+                sum.add(file.minor);
+                sum.add(file.inode);
+                sum.add(file.inode_generation);
+            }
+            sum.add(mmap.protection);
+            sum.add(mmap.flags);
+            sum.text(&mmap.path.as_slice());
+        }
+        EventRecord::Comm(comm) => {
+            sum.add(comm.pid as u32);
+            sum.add(comm.tid as u32);
+            sum.add(comm.is_execve);
+            sum.text(&comm.name.as_slice());
+        }
+        EventRecord::Fork(task) | EventRecord::Exit(task) => {
+            [task.pid, task.ppid, task.tid, task.ptid].into_iter().for_each(|task| sum.add(task as u32));
+            sum.add(task.timestamp);
+        }
+        EventRecord::ContextSwitch(ContextSwitchRecord::Out { preempted, .. }) => {
+            sum.add(true);
+            sum.add(*preempted == TaskWasPreempted::Yes);
+        }
+        EventRecord::ContextSwitch(ContextSwitchRecord::In { .. }) => {}
+        EventRecord::Lost(lost) => {
+            sum.add(lost.id);
+            sum.add(lost.count);
+        }
+        _ => sum.refused(),
+    }
+}

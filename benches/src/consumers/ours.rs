@@ -1,0 +1,214 @@
+//! perf-decode, with a layout made at run time and with one that is a constant.
+
+use perf_abi::{RecordType, SampleType};
+use perf_decode::{
+    MappedFile, RawRecord, Record, Sample, SampleHead, SampleLayout, Scratch, SwitchDirection, Window,
+};
+
+use crate::workload::Workload;
+use crate::{Input, Sum, Touch};
+
+/// Fully checked samples, the layout made at run time.
+#[inline(never)]
+pub fn dynamic<W: Workload, T: Touch>(input: &mut Input) -> u64 {
+    let (window, layout, scratch) = input.window();
+    records::<W, T>(window, layout, scratch)
+}
+
+/// Fully checked samples, the layout a constant.
+#[inline(never)]
+pub fn constant<W: Workload, T: Touch>(input: &mut Input) -> u64 {
+    let (window, _, scratch) = input.window();
+    records::<W, T>(window, const { &SampleLayout::new(&W::ATTR) }, scratch)
+}
+
+/// The head view of samples, the layout made at run time: for those who want no more than ip and time.
+#[inline(never)]
+pub fn dynamic_head<W: Workload>(input: &mut Input) -> u64 {
+    let (window, layout, scratch) = input.window();
+    heads::<W>(window, layout, scratch)
+}
+
+/// The head view of samples, the layout a constant.
+#[inline(never)]
+pub fn constant_head<W: Workload>(input: &mut Input) -> u64 {
+    let (window, _, scratch) = input.window();
+    heads::<W>(window, const { &SampleLayout::new(&W::ATTR) }, scratch)
+}
+
+/// Framing alone: sizes and kinds.
+#[inline(never)]
+pub fn walk(input: &mut Input) -> u64 {
+    let (window, _, scratch) = input.window();
+    let mut sum = Sum::default();
+    for record in window.records(scratch) {
+        match record {
+            Ok(record) => {
+                sum.add(record.kind().0);
+                sum.add(record.size() as u64);
+            }
+            Err(_) => sum.refused(),
+        }
+    }
+    sum.0
+}
+
+#[inline(always)]
+fn records<'a, W: Workload, T: Touch>(
+    window: Window<'a>,
+    layout: &'a SampleLayout,
+    scratch: &'a mut Scratch,
+) -> u64 {
+    let mut sum = Sum::default();
+    for record in window.records(scratch) {
+        let Ok(record) = record else {
+            sum.refused();
+            break;
+        };
+        match record.decode(layout) {
+            Ok(Record::Sample(sample)) => read_sample::<W, T>(&mut sum, &sample),
+            Ok(other) if W::SIDE_BAND => read_other::<T>(&mut sum, record, &other, layout),
+            _ => sum.refused(),
+        }
+    }
+    sum.0
+}
+
+#[inline(always)]
+fn heads<'a, W: Workload>(window: Window<'a>, layout: &'a SampleLayout, scratch: &'a mut Scratch) -> u64 {
+    let mut sum = Sum::default();
+    for record in window.records(scratch) {
+        let Ok(record) = record else {
+            sum.refused();
+            break;
+        };
+        if record.kind() == RecordType::SAMPLE {
+            match SampleHead::parse(record, layout) {
+                Ok(head) => {
+                    sum.add_some(head.ip());
+                    sum.add_some(head.time());
+                }
+                Err(_) => sum.refused(),
+            }
+        } else if W::SIDE_BAND {
+            match record.decode(layout) {
+                Ok(other) => read_other::<crate::Few>(&mut sum, record, &other, layout),
+                Err(_) => sum.refused(),
+            }
+        }
+    }
+    sum.0
+}
+
+#[inline(always)]
+fn read_sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &Sample<'_>) {
+    sum.add_some(sample.ip());
+    sum.add_some(sample.time());
+    if !T::ALL {
+        return;
+    }
+    sum.add_some(sample.pid());
+    sum.add_some(sample.tid());
+    if W::FIELDS.contains(SampleType::CPU) {
+        sum.add_some(sample.cpu());
+    }
+    if W::FIELDS.contains(SampleType::PERIOD) {
+        sum.add_some(sample.period());
+    }
+    if W::FIELDS.contains(SampleType::READ) {
+        if let Some(read) = sample.read() {
+            sum.add_some(read.time_enabled());
+            sum.add_some(read.time_running());
+            for count in &read {
+                sum.add(count.value);
+                sum.add_some(count.id);
+            }
+        }
+    }
+    if W::FIELDS.contains(SampleType::CALLCHAIN) {
+        if let Some(chain) = sample.callchain() {
+            sum.words(chain.words());
+        }
+    }
+    if W::FIELDS.contains(SampleType::RAW) {
+        if let Some(raw) = sample.raw() {
+            T::content(sum, raw);
+        }
+    }
+    if W::FIELDS.contains(SampleType::REGS_USER) {
+        if let Some(regs) = sample.regs_user() {
+            sum.words(regs.values());
+        }
+    }
+    if W::FIELDS.contains(SampleType::STACK_USER) {
+        if let Some(stack) = sample.stack_user() {
+            T::content(sum, stack.bytes());
+        }
+    }
+}
+
+#[inline(always)]
+fn read_other<T: Touch>(sum: &mut Sum, raw: RawRecord<'_>, other: &Record<'_>, layout: &SampleLayout) {
+    if !T::ALL {
+        sum.add_some(raw.time(layout));
+        match other {
+            Record::Mmap2(mmap) => sum.add(mmap.pid),
+            Record::Comm(comm) => sum.add(comm.pid),
+            Record::Fork(fork) => sum.add(fork.pid),
+            Record::Exit(exit) => sum.add(exit.pid),
+            _ => {}
+        }
+        return;
+    }
+    match raw.sample_id(layout) {
+        Ok(id) => {
+            sum.add_some(id.pid());
+            sum.add_some(id.tid());
+            sum.add_some(id.time());
+            sum.add_some(id.cpu());
+        }
+        Err(_) => sum.refused(),
+    }
+    match other {
+        Record::Mmap2(mmap) => {
+            sum.add(mmap.pid);
+            sum.add(mmap.tid);
+            sum.add(mmap.addr);
+            sum.add(mmap.len);
+            sum.add(mmap.pgoff);
+            if let MappedFile::Inode { major, minor, inode, generation } = mmap.file {
+                sum.add(major);
+                sum.add(minor);
+                sum.add(inode);
+                sum.add(generation);
+            }
+            sum.add(mmap.prot);
+            sum.add(mmap.flags);
+            sum.text(mmap.filename.to_bytes());
+        }
+        Record::Comm(comm) => {
+            sum.add(comm.pid);
+            sum.add(comm.tid);
+            sum.add(comm.exec);
+            sum.text(comm.comm.to_bytes());
+        }
+        Record::Fork(fork) => task(sum, [fork.pid, fork.ppid, fork.tid, fork.ptid], fork.time),
+        Record::Exit(exit) => task(sum, [exit.pid, exit.ppid, exit.tid, exit.ptid], exit.time),
+        Record::Switch(switch) => {
+            let SwitchDirection { out, preempted } = switch.direction;
+            sum.add(out);
+            sum.add(preempted);
+        }
+        Record::Lost(lost) => {
+            sum.add(lost.id);
+            sum.add(lost.lost);
+        }
+        _ => sum.refused(),
+    }
+}
+
+#[inline(always)]
+fn task(sum: &mut Sum, tasks: [u32; 4], time: u64) {
+    tasks.into_iter().for_each(|task| sum.add(task));
+    sum.add(time);
+}

@@ -1,0 +1,95 @@
+//! The reading side of a ring that the kernel overwrites.
+//!
+//! # Safety
+//!
+//! This file may use `unsafe` because it reads shared memory that the kernel may be writing. It lends
+//! nothing of it: every word is copied by one atomic load, which is sound whatever the kernel does.
+#![allow(unsafe_code)]
+
+use core::sync::atomic::{AtomicU64, Ordering, fence};
+
+use super::{Area, PageWord};
+use crate::Result;
+
+/// A ring mapped for reading only: its writer waits for nobody.
+///
+/// Holding one proves that the data area lies inside the mapping.
+#[derive(Debug)]
+pub(crate) struct Overwritten {
+    area: Area,
+    /// Where the data start in the area, in bytes.
+    offset: usize,
+    /// The data's length in words: a power of two.
+    words: usize,
+}
+
+impl Overwritten {
+    /// Reads from `area` where its control page says the data are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DataArea`](crate::Error::DataArea) if that is not inside the mapping, or no ring.
+    pub(crate) fn new(area: Area) -> Result<Self> {
+        let (offset, words) = area.data()?;
+        Ok(Self { area, offset, words })
+    }
+
+    /// Words in the ring.
+    pub(crate) const fn words(&self) -> usize {
+        self.words
+    }
+
+    /// How far the kernel has written, downward from 0.
+    pub(crate) fn head(&self) -> u64 {
+        // On a page mapped for reading only a relaxed load is allowed, and an acquiring one is not: the
+        // fence takes its place, and pairs with the write barrier before the kernel's store.
+        let head = self.area.word(PageWord::DATA_HEAD).load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        // A 32-bit kernel counts in 32 bits, from 0 downward too.
+        (head as usize).wrapping_neg() as u64
+    }
+
+    /// Copies the whole ring, each word to its own place. What the kernel writes meanwhile is copied as
+    /// it was before or after, word by word.
+    pub(crate) fn copy(&self, copy: &mut [u64]) {
+        for (index, to) in copy.iter_mut().take(self.words).enumerate() {
+            let word = self.area.0.at(self.offset + index * 8);
+            // SAFETY: inside the data area, aligned because page and offset are, mapped as long as
+            // `self`; this process uses it only through here, and writes it never. A relaxed load of a
+            // word is allowed on pages mapped for reading only.
+            *to = unsafe { AtomicU64::from_ptr(word) }.load(Ordering::Relaxed);
+        }
+        // The next look at the head is not taken before the words.
+        fence(Ordering::Acquire);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::RecordType;
+    use perf_decode::{Backward, Scratch};
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::map::Kernel;
+
+    #[test]
+    fn a_copied_ring_is_read_newest_first() {
+        let area = Arc::new(Area::anonymous(1).unwrap());
+        let mut kernel = Kernel::on(&area);
+        for number in 1..=300 {
+            kernel.write_backward(&[number, number]);
+        }
+        let ring = Overwritten::new(Arc::into_inner(kernel.leave(area)).unwrap()).unwrap();
+        let mut copy = vec![0; ring.words()];
+        ring.copy(&mut copy);
+        let mut scratch = Scratch::new();
+        let head = ring.head().wrapping_neg();
+        let records: Vec<_> =
+            Backward::over(&copy, head, &mut scratch).unwrap().map(Result::unwrap).collect();
+        assert_eq!(records.len(), ring.words() / 3);
+        for (record, number) in records.iter().zip((1..=300).rev()) {
+            assert_eq!((record.kind(), &record.words()[1..]), (RecordType::LOST, &[number, number][..]));
+        }
+    }
+}

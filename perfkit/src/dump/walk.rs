@@ -1,0 +1,89 @@
+//! The records of a snapshot, each with its place in the data area.
+
+use perf_decode::{Backward, Error, RawRecord, Records, Result, Scratch, Window};
+
+use crate::ring_file::{Mode, Snapshot};
+
+/// A record and where it lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Placed<'a> {
+    pub(super) record: RawRecord<'a>,
+    /// Bytes from the start of the data area.
+    pub(super) offset: u64,
+    /// Whether it goes on at the start of the data area.
+    pub(super) wraps: bool,
+}
+
+/// The records of one snapshot: oldest first, of a backward ring newest first.
+#[derive(Debug)]
+pub(super) struct Walk<'a> {
+    source: Source<'a>,
+    /// Where the first record starts, as a position that runs on for ever.
+    start: u64,
+    snapshot: &'a Snapshot,
+}
+
+#[derive(Debug)]
+enum Source<'a> {
+    Forward(Records<'a>),
+    Backward(Backward<'a>),
+}
+
+impl<'a> Walk<'a> {
+    /// # Errors
+    ///
+    /// As [`Window::over`].
+    pub(super) fn over(snapshot: &'a Snapshot, mode: Mode, scratch: &'a mut Scratch) -> Result<Self> {
+        let Snapshot { head, tail, ref data, .. } = *snapshot;
+        let backward = mode == Mode::BACKWARD;
+        let source = if snapshot.is_cut() {
+            Source::Forward(present(snapshot, backward)?.records(scratch))
+        } else if backward {
+            Source::Backward(Backward::over(data, head, scratch)?)
+        } else {
+            Source::Forward(Window::over(data, tail, head)?.records(scratch))
+        };
+        Ok(Self { source, start: if backward { head } else { tail }, snapshot })
+    }
+
+    /// Where the next record starts, in bytes from the start of the data area.
+    pub(super) fn offset(&self) -> u64 {
+        let position = match &self.source {
+            Source::Forward(records) => records.position(),
+            Source::Backward(records) => records.position(),
+        };
+        self.start.wrapping_add(position).checked_rem(self.snapshot.size as u64).unwrap_or(0)
+    }
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = Result<Placed<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let offset = self.offset();
+        let next = match &mut self.source {
+            Source::Forward(records) => records.next(),
+            Source::Backward(records) => records.next(),
+        };
+        match next? {
+            // The file ends in this record, and that is reported of the file.
+            Err(Error::SizePastEnd { .. }) if self.snapshot.is_cut() => None,
+            Err(error) => Some(Err(error)),
+            Ok(record) => {
+                let wraps = offset + record.size() as u64 > self.snapshot.size as u64;
+                Some(Ok(Placed { record, offset, wraps }))
+            }
+        }
+    }
+}
+
+/// What is left of the readable part where the end of the data area is missing. The part behind the seam
+/// cannot be reached: what leads there is cut.
+fn present(snapshot: &Snapshot, backward: bool) -> Result<Window<'_>> {
+    let Snapshot { head, tail, size, ref data } = *snapshot;
+    let (from, to) =
+        if backward { (head, head.wrapping_add(head.wrapping_neg().min(size as u64))) } else { (tail, head) };
+    let (start, len) = Window::span(size / 8, from, to)?;
+    let end = (start + len).min(data.len());
+    Ok(Window::from_slices(data.get(start..end).unwrap_or(&[]), &[]))
+}

@@ -1,0 +1,74 @@
+//! Whose record it is.
+
+use perf_abi::SampleType;
+use perf_decode::{Error, Layouts, RawRecord, Result, SampleLayout};
+
+use crate::ring_file::Event;
+
+/// A layout of each event that writes into the ring, by id.
+pub(super) fn table(events: &[Event]) -> Vec<(u64, SampleLayout)> {
+    writers(events).into_iter().map(|(_, event)| (event.id, SampleLayout::new(&event.attr))).collect()
+}
+
+/// The events that write into the ring, each with its index in the file.
+///
+/// The members of a group that only count have an empty `sample_type` and no record to be found by. So
+/// where one event can be found by its id the others that cannot are left out.
+fn writers(events: &[Event]) -> Vec<(usize, &Event)> {
+    let with = |wanted: SampleType| -> Vec<_> {
+        events.iter().enumerate().filter(|(_, event)| event.attr.sample_type.intersects(wanted)).collect()
+    };
+    [SampleType::IDENTIFIER, SampleType::ID, SampleType::all()]
+        .into_iter()
+        .map(with)
+        .find(|found| events.len() > 1 && !found.is_empty())
+        .unwrap_or_else(|| events.iter().enumerate().collect())
+}
+
+/// What a record's event says about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner<'t> {
+    pub(super) layout: &'t SampleLayout,
+    /// The event and its index in the file; `None` if there is no other.
+    pub(super) event: Option<(usize, &'t Event)>,
+}
+
+/// Finds the event of a record.
+#[derive(Debug)]
+pub(super) struct Writers<'t> {
+    /// Events that keep their ids in different places cannot be told apart: no record has an event then.
+    layouts: Result<Layouts<'t>>,
+    /// Sorted by id, with their indices in the file.
+    events: Vec<(usize, &'t Event)>,
+    /// Whether the file has one event only, so that no record needs an id.
+    alone: bool,
+}
+
+impl<'t> Writers<'t> {
+    /// Of the same events as `table`.
+    pub(super) fn new(events: &'t [Event], table: &'t mut [(u64, SampleLayout)]) -> Self {
+        let alone = events.len() == 1;
+        let mut events = writers(events);
+        events.sort_by_key(|(_, event)| event.id);
+        Self { layouts: Layouts::new(table), events, alone }
+    }
+
+    /// The event of a record of a known kind.
+    pub(super) fn find(&self, record: RawRecord<'_>) -> Result<Owner<'t>> {
+        let layout = self.layouts?.find(record)?;
+        if self.alone {
+            return Ok(Owner { layout, event: None });
+        }
+        let event = match (record.id(layout), self.events.as_slice()) {
+            (None, &[only]) => only,
+            (None, _) => return Err(Error::NoId { kind: record.kind() }),
+            // Where one event writes and others only count, the layout is found without the id.
+            (Some(id), events) => {
+                let place = events.binary_search_by_key(&id, |(_, event)| event.id);
+                let place = place.ok().and_then(|place| events.get(place));
+                *place.ok_or(Error::UnknownId { id })?
+            }
+        };
+        Ok(Owner { layout, event: Some(event) })
+    }
+}

@@ -21,18 +21,18 @@ pub(crate) trait Parse<'a>: Sized {
     fn parse(body: Body<'a>) -> Result<Self>;
 }
 
-/// Parts a record into its body and its trailer.
+/// Parts a record behind its header into its body and its trailer.
 #[inline]
-pub(crate) fn split<'a>(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<(Body<'a>, &'a [u64])> {
-    let (kind, misc) = (raw.kind(), raw.misc());
+pub(crate) fn split<'a>(raw: RawRecord<'a>, layout: &SampleLayout) -> Result<(&'a [u64], &'a [u64])> {
+    let kind = raw.kind();
     let words = raw.words().get(1..).unwrap_or(&[]);
     let trailer = if has_trailer(kind) { usize::from(layout.trailer_words) } else { 0 };
     let Some(end) = words.len().checked_sub(trailer) else {
         return Err(truncated(kind, "sample_id", trailer as u64 * 8, words.len() as u64 * 8));
     };
     let end = own_end(kind, words).map_or(end, |own| own.min(end));
-    let (words, rest) = words.split_at_checked(end).unwrap_or((words, &[]));
-    Ok((Body { kind, misc, words, layout }, rest.get(..trailer).unwrap_or(rest)))
+    let (body, rest) = words.split_at_checked(end).unwrap_or((words, &[]));
+    Ok((body, rest.get(..trailer).unwrap_or(rest)))
 }
 
 /// Samples carry the trailer's fields in their head, and of unknown kinds nothing is known.

@@ -1,6 +1,7 @@
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, SampleType};
 
 use crate::order::{self, COST, HEAD, PLACE, TRAILER};
+use crate::slot::Slot;
 
 /// Where the fields of one event's records lie: all that its attr says about them.
 ///
@@ -28,8 +29,9 @@ pub struct SampleLayout {
     pub(crate) cost: Cost,
     pub(crate) place: Place,
     pub(crate) trailer: Trailer,
-    /// Words of a sample's header and fixed head together.
-    pub(crate) head_words: u8,
+    /// Words of a sample's header and fixed head together; more than any record has if `sample_type` has
+    /// bits that are not known, so that the check of the length refuses these samples too.
+    pub(crate) head_words: u16,
     pub(crate) cost_words: u8,
     pub(crate) place_words: u8,
     /// 0 also when the attr does not ask for trailers.
@@ -40,50 +42,52 @@ pub struct SampleLayout {
     pub(crate) branch_counters: bool,
     /// Whether the attr asked for build ids: the kernel can set the misc bit without it.
     pub(crate) build_id: bool,
+    /// Whether a sample goes on behind its raw data.
+    pub(crate) has_late_parts: bool,
     /// Whether a sample ends with its head.
     pub(crate) head_only: bool,
 }
 
-/// Word index of each head field in a sample; 0, the header's place, if the event does not sample it.
+/// The head fields, in words from the record's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    pub(crate) identifier: u8,
-    pub(crate) ip: u8,
-    pub(crate) tid: u8,
-    pub(crate) time: u8,
-    pub(crate) addr: u8,
-    pub(crate) id: u8,
-    pub(crate) stream_id: u8,
-    pub(crate) cpu: u8,
-    pub(crate) period: u8,
+    pub(crate) identifier: Slot,
+    pub(crate) ip: Slot,
+    pub(crate) tid: Slot,
+    pub(crate) time: Slot,
+    pub(crate) addr: Slot,
+    pub(crate) id: Slot,
+    pub(crate) stream_id: Slot,
+    pub(crate) cpu: Slot,
+    pub(crate) period: Slot,
 }
 
-/// Place of each field in its run of fixed words, from 1; 0 if the event does not sample it.
+/// The fields of a run of fixed words, in words from the run's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cost {
-    pub(crate) weight: u8,
-    pub(crate) data_src: u8,
-    pub(crate) transaction: u8,
+    pub(crate) weight: Slot,
+    pub(crate) data_src: Slot,
+    pub(crate) transaction: Slot,
 }
 
-/// Place of each field in its run of fixed words, from 1; 0 if the event does not sample it.
+/// The fields of a run of fixed words, in words from the run's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    pub(crate) phys_addr: u8,
-    pub(crate) cgroup: u8,
-    pub(crate) data_page_size: u8,
-    pub(crate) code_page_size: u8,
+    pub(crate) phys_addr: Slot,
+    pub(crate) cgroup: Slot,
+    pub(crate) data_page_size: Slot,
+    pub(crate) code_page_size: Slot,
 }
 
-/// Place of each field in the trailer, from 1; 0 if the trailer lacks it.
+/// The fields of the trailer, in words from the trailer's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trailer {
-    pub(crate) tid: u8,
-    pub(crate) time: u8,
-    pub(crate) id: u8,
-    pub(crate) stream_id: u8,
-    pub(crate) cpu: u8,
-    pub(crate) identifier: u8,
+    pub(crate) tid: Slot,
+    pub(crate) time: Slot,
+    pub(crate) id: Slot,
+    pub(crate) stream_id: Slot,
+    pub(crate) cpu: Slot,
+    pub(crate) identifier: Slot,
 }
 
 impl SampleLayout {
@@ -101,8 +105,8 @@ impl SampleLayout {
             head: head(wanted),
             cost: cost(wanted),
             place: place(wanted),
-            trailer: trailer_places(trailer),
-            head_words: 1 + order::count(&HEAD, wanted),
+            trailer: trailer_slots(trailer),
+            head_words: if unknown(wanted) == 0 { 1 + order::count(&HEAD, wanted) as u16 } else { u16::MAX },
             cost_words: order::count(&COST, wanted),
             place_words: order::count(&PLACE, wanted),
             trailer_words: order::count(&TRAILER, trailer),
@@ -111,6 +115,7 @@ impl SampleLayout {
             branch_hw_index: attr.branch_sample_type.contains(BranchSampleType::HW_INDEX),
             branch_counters: attr.branch_sample_type.contains(BranchSampleType::COUNTERS),
             build_id: attr.flags.contains(AttrFlags::BUILD_ID),
+            has_late_parts: !wanted.difference(order::EARLY).is_empty(),
             head_only: 1 + order::count(&HEAD, wanted) == 1 + wanted.bits().count_ones() as u8,
         }
     }
@@ -142,31 +147,34 @@ impl SampleLayout {
     /// Bits of `sample_type` whose fields this decoder does not know. Samples are refused if there are any.
     #[must_use]
     pub const fn unknown(&self) -> u64 {
-        self.sample_type.bits() & !KNOWN
+        unknown(self.sample_type)
     }
 }
 
 /// `PERF_SAMPLE_MAX - 1` of the newest header.
 const KNOWN: u64 = (1 << 25) - 1;
 
+const fn unknown(wanted: SampleType) -> u64 {
+    wanted.bits() & !KNOWN
+}
+
 const fn head(wanted: SampleType) -> Head {
-    let [identifier, ip, tid, time, addr, id, stream_id, cpu, period] = order::places(&HEAD, wanted);
-    // A place counted from 1 is the word index, because word 0 is the header.
+    let [identifier, ip, tid, time, addr, id, stream_id, cpu, period] = order::slots(&HEAD, wanted, 1);
     Head { identifier, ip, tid, time, addr, id, stream_id, cpu, period }
 }
 
 const fn cost(wanted: SampleType) -> Cost {
-    let [weight, data_src, transaction] = order::places(&COST, wanted);
+    let [weight, data_src, transaction] = order::slots(&COST, wanted, 0);
     Cost { weight, data_src, transaction }
 }
 
 const fn place(wanted: SampleType) -> Place {
-    let [phys_addr, cgroup, data_page_size, code_page_size] = order::places(&PLACE, wanted);
+    let [phys_addr, cgroup, data_page_size, code_page_size] = order::slots(&PLACE, wanted, 0);
     Place { phys_addr, cgroup, data_page_size, code_page_size }
 }
 
-const fn trailer_places(wanted: SampleType) -> Trailer {
-    let [tid, time, id, stream_id, cpu, identifier] = order::places(&TRAILER, wanted);
+const fn trailer_slots(wanted: SampleType) -> Trailer {
+    let [tid, time, id, stream_id, cpu, identifier] = order::slots(&TRAILER, wanted, 0);
     Trailer { tid, time, id, stream_id, cpu, identifier }
 }
 
@@ -183,8 +191,8 @@ mod tests {
     fn the_identifier_comes_first_and_the_period_last() {
         let head =
             layout(SampleType::IDENTIFIER | SampleType::IP | SampleType::CPU | SampleType::PERIOD).head;
-        assert_eq!((head.identifier, head.ip, head.cpu, head.period), (1, 2, 3, 4));
-        assert_eq!(head.time, 0);
+        assert_eq!([head.identifier, head.ip, head.cpu, head.period], [1, 2, 3, 4].map(Slot::at));
+        assert!(head.time.is_absent());
     }
 
     #[test]
@@ -196,7 +204,7 @@ mod tests {
     #[test]
     fn without_sample_id_all_there_is_no_trailer() {
         let layout = layout(SampleType::TID | SampleType::IDENTIFIER);
-        assert_eq!((layout.trailer_words, layout.trailer.tid), (0, 0));
+        assert_eq!((layout.trailer_words, layout.trailer.tid), (0, Slot::ABSENT));
     }
 
     #[test]

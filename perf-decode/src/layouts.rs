@@ -1,4 +1,5 @@
 use crate::body;
+use crate::slot::Slot;
 use crate::{Error, RawRecord, Result, SampleLayout};
 
 /// The layouts of several events that write into one ring, found by the id in each record.
@@ -92,25 +93,23 @@ fn not_found(record: RawRecord<'_>, layout: &SampleLayout) -> Error {
     record.id(layout).map_or(Error::NoId { kind: record.kind() }, |id| Error::UnknownId { id })
 }
 
-/// Where an event's records keep its id: word index in samples, words from the end in others.
+/// Where an event's records keep its id.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct IdPlace {
-    sample: u8,
-    trailer: u8,
+    /// In samples, from the start.
+    sample: Slot,
+    /// In other records, words from the end; 0 if there is none.
+    trailer: usize,
 }
 
 impl IdPlace {
-    const NONE: Self = Self { sample: 0, trailer: 0 };
+    const NONE: Self = Self { sample: Slot::ABSENT, trailer: 0 };
 
     fn of(layout: &SampleLayout) -> Self {
-        let from_end = |place: u8, words: u8| if place == 0 { 0 } else { words - place + 1 };
-        let place = match layout.trailer.identifier {
-            0 => layout.trailer.id,
-            place => place,
-        };
+        let trailer = layout.trailer.identifier.or(layout.trailer.id);
         Self {
-            sample: if layout.head.identifier > 0 { layout.head.identifier } else { layout.head.id },
-            trailer: from_end(place, layout.trailer_words),
+            sample: layout.head.identifier.or(layout.head.id),
+            trailer: usize::from(layout.trailer_words).saturating_sub(trailer.index()),
         }
     }
 }

@@ -63,6 +63,7 @@ mod records;
 mod sample;
 mod sample_id;
 mod scratch;
+mod slot;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tracepoint;

@@ -103,13 +103,10 @@ impl core::fmt::Debug for RawRecord<'_> {
 #[inline(always)]
 pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
     let first = *words.first()?;
-    // Rotating instead of shifting sends the low three bits to the top, so that a size which is not a
-    // multiple of 8 becomes a length that no slice has: one comparison checks both.
-    let len = usize::from(word::header(first).size).rotate_right(3);
-    if len == 0 {
-        return None;
-    }
-    let (record, rest) = words.split_at_checked(len)?;
+    // Rotating instead of shifting sends the low three bits to the top, and what is less than 8 wraps: a
+    // size that no record has becomes a length that no slice has, and one comparison checks all.
+    let behind_header = usize::from(word::header(first).size).wrapping_sub(8).rotate_right(3);
+    let (record, rest) = words.split_at_checked(behind_header.wrapping_add(1))?;
     Some((RawRecord { first, words: record }, rest))
 }
 

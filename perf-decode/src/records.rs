@@ -12,68 +12,73 @@ use crate::{RawRecord, Result, Scratch, Window, word};
 /// before was delivered, and nothing behind it can be found.
 #[derive(Debug)]
 pub struct Records<'a> {
+    /// What is read at the moment. Apart from the rest, so that a loop can keep it in registers.
     current: &'a [u64],
+    rest: Rest<'a>,
+}
+
+/// What comes behind the slice that is read at the moment.
+#[derive(Debug, Default)]
+struct Rest<'a> {
     /// The second slice, until the first is used up.
     next: &'a [u64],
     scratch: Option<&'a mut Scratch>,
-    /// Words of the whole window.
-    total: usize,
-    /// Words from the damaged place to the end, once there is one.
-    damaged: usize,
+    /// Words of the window, or up to the damaged place once there is one.
+    end: usize,
 }
 
 impl<'a> Records<'a> {
     #[inline]
     pub(crate) fn new(window: Window<'a>, scratch: &'a mut Scratch) -> Self {
         let (current, next) = window.as_slices();
-        Self { current, next, scratch: Some(scratch), total: current.len() + next.len(), damaged: 0 }
+        let end = current.len() + next.len();
+        Self { current, rest: Rest { next, scratch: Some(scratch), end } }
     }
 
     /// Bytes of the records delivered so far: how far the tail may move.
     #[inline]
     #[must_use]
     pub fn position(&self) -> u64 {
-        (self.total - self.left()) as u64 * 8
+        self.rest.at(self.current) as u64 * 8
+    }
+}
+
+impl<'a> Rest<'a> {
+    /// Words delivered before `current`.
+    fn at(&self, current: &[u64]) -> usize {
+        self.end - self.next.len() - current.len()
     }
 
-    /// Words not yet delivered.
-    fn left(&self) -> usize {
-        self.current.len() + self.next.len() + self.damaged
-    }
-
-    /// The end of a slice, the record across the seam, or damage.
+    /// What to read next where no record can be framed in `current`: the second slice, the one record
+    /// across the seam, or nothing at the end.
+    ///
+    /// By value and back, because a reference would force the iterator into memory in every loop.
     #[cold]
     #[inline(never)]
-    fn next_slow(&mut self) -> Option<Result<RawRecord<'a>>> {
-        if self.current.is_empty() {
-            self.current = core::mem::take(&mut self.next);
-            if self.current.is_empty() {
-                return None;
-            }
-            if let Some((record, rest)) = frame(self.current) {
-                self.current = rest;
-                return Some(Ok(record));
-            }
+    fn refill(mut self, current: &'a [u64]) -> (Self, Result<&'a [u64]>) {
+        if current.is_empty() {
+            let next = core::mem::take(&mut self.next);
+            return (self, Ok(next));
         }
-        Some(self.next_across_seam().ok_or_else(|| {
-            let error = framing_error(self.current, self.total - self.left(), self.left());
-            self.damaged = self.left();
-            (self.current, self.next) = (&[], &[]);
-            error
-        }))
+        let refilled = self.join_across_seam(current).ok_or_else(|| {
+            let (at, end) = (self.at(current), self.end);
+            self.next = &[];
+            self.end = at;
+            framing_error(current, at, end - at)
+        });
+        (self, refilled)
     }
 
-    fn next_across_seam(&mut self) -> Option<RawRecord<'a>> {
-        let size = word::header(*self.current.first()?).size;
+    fn join_across_seam(&mut self, current: &[u64]) -> Option<&'a [u64]> {
+        let size = word::header(*current.first()?).size;
         if size % 8 != 0 {
             return None;
         }
-        let (second, rest) =
-            self.next.split_at_checked(usize::from(size / 8).checked_sub(self.current.len())?)?;
-        let joined = self.scratch.take()?.join(self.current, second)?;
-        let (record, _) = frame(joined)?;
-        (self.current, self.next) = (rest, &[]);
-        Some(record)
+        let missing = usize::from(size / 8).checked_sub(current.len())?;
+        let (second, rest) = self.next.split_at_checked(missing)?;
+        let joined = self.scratch.take()?.join(current, second)?;
+        self.next = rest;
+        Some(joined)
     }
 }
 
@@ -82,12 +87,19 @@ impl<'a> Iterator for Records<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        match frame(self.current) {
-            Some((record, rest)) => {
+        loop {
+            if let Some((record, rest)) = frame(self.current) {
                 self.current = rest;
-                Some(Ok(record))
+                return Some(Ok(record));
             }
-            None => self.next_slow(),
+            let (rest, refilled) = core::mem::take(&mut self.rest).refill(self.current);
+            self.rest = rest;
+            self.current = refilled.unwrap_or(&[]);
+            match refilled {
+                Ok([]) => return None,
+                Ok(_) => {}
+                Err(error) => return Some(Err(error)),
+            }
         }
     }
 }

@@ -26,51 +26,46 @@ impl<'a> SampleId<'a> {
         self.words.is_empty()
     }
 
-    /// The word at a place counted from 1; `None` for 0.
-    fn word(&self, place: u8) -> Option<u64> {
-        self.words.get(usize::from(place).checked_sub(1)?).copied()
-    }
-
     /// Process, as the opener's pid namespace sees it; `0xffffffff` if it does not.
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
-        self.word(self.layout.trailer.tid).map(|word| word::halves(word)[0])
+        self.layout.trailer.tid.get(self.words).map(|word| word::halves(word)[0])
     }
 
     /// Thread, as the opener's pid namespace sees it.
     #[must_use]
     pub fn tid(&self) -> Option<u32> {
-        self.word(self.layout.trailer.tid).map(|word| word::halves(word)[1])
+        self.layout.trailer.tid.get(self.words).map(|word| word::halves(word)[1])
     }
 
     /// Nanoseconds of the event's clock at which the record was written.
     #[must_use]
     pub fn time(&self) -> Option<u64> {
-        self.word(self.layout.trailer.time)
+        self.layout.trailer.time.get(self.words)
     }
 
     /// Id of the opened event: an inherited copy reports its parent's.
     #[must_use]
     pub fn id(&self) -> Option<u64> {
-        self.word(self.layout.trailer.id)
+        self.layout.trailer.id.get(self.words)
     }
 
     /// Id of the event or of the inherited copy that wrote the record.
     #[must_use]
     pub fn stream_id(&self) -> Option<u64> {
-        self.word(self.layout.trailer.stream_id)
+        self.layout.trailer.stream_id.get(self.words)
     }
 
     /// CPU that wrote the record.
     #[must_use]
     pub fn cpu(&self) -> Option<u32> {
-        self.word(self.layout.trailer.cpu).map(|word| word::halves(word)[0])
+        self.layout.trailer.cpu.get(self.words).map(|word| word::halves(word)[0])
     }
 
     /// The same id as [`SampleId::id`], always in the record's last word.
     #[must_use]
     pub fn identifier(&self) -> Option<u64> {
-        self.word(self.layout.trailer.identifier)
+        self.layout.trailer.identifier.get(self.words)
     }
 }
 
@@ -107,12 +102,12 @@ impl<'a> RawRecord<'a> {
     #[inline]
     pub fn time(self, layout: &SampleLayout) -> Option<u64> {
         if self.kind() == RecordType::SAMPLE {
-            return self.word_at(layout.head.time);
+            return layout.head.time.get(self.words());
         }
-        match layout.trailer.time {
-            0 => self.own_time(),
-            place => self.trailer_word(layout, place),
+        if layout.trailer.time.is_absent() {
+            return self.own_time();
         }
+        layout.trailer.time.get(self.trailer(layout)?)
     }
 
     /// Id of the event that wrote this record, without decoding it: IDENTIFIER, or else ID.
@@ -121,26 +116,15 @@ impl<'a> RawRecord<'a> {
     #[inline]
     pub fn id(self, layout: &SampleLayout) -> Option<u64> {
         if self.kind() == RecordType::SAMPLE {
-            return self.word_at(if layout.head.identifier > 0 {
-                layout.head.identifier
-            } else {
-                layout.head.id
-            });
+            return layout.head.identifier.or(layout.head.id).get(self.words());
         }
-        match (layout.trailer.identifier, layout.trailer.id) {
-            (0, 0) => None,
-            (0, place) | (place, _) => self.trailer_word(layout, place),
-        }
+        layout.trailer.identifier.or(layout.trailer.id).get(self.trailer(layout)?)
     }
 
-    /// The word at an index that is 0 if there is no such field.
+    /// The words of the trailer; `None` if the record is cut.
     #[inline]
-    fn word_at(self, index: u8) -> Option<u64> {
-        if index == 0 { None } else { self.words().get(usize::from(index)).copied() }
-    }
-
-    fn trailer_word(self, layout: &SampleLayout, place: u8) -> Option<u64> {
-        body::split(self, layout).ok()?.1.get(usize::from(place).checked_sub(1)?).copied()
+    fn trailer(self, layout: &SampleLayout) -> Option<&'a [u64]> {
+        body::split(self, layout).ok().map(|(_, trailer)| trailer)
     }
 
     fn own_time(self) -> Option<u64> {

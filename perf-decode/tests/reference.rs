@@ -12,6 +12,7 @@ use perf_decode::{RawRecord, SampleLayout};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use support::arbitrary::damage::{damage, plausible_record};
+use support::arbitrary::sample::sample_with_shifted_end;
 use support::arbitrary::{attr, cases, valid_record};
 use support::shortcuts;
 
@@ -62,6 +63,13 @@ proptest! {
             damage.apply(&mut words);
         }
         agreed(&words, &attr)?;
+    }
+
+    #[test]
+    fn a_sample_shifted_by_the_kernel_is_refused_unless_nothing_was_behind(
+        (attr, words, something_behind) in sample_with_shifted_end(),
+    ) {
+        prop_assert_ne!(agreed(&words, &attr)?, something_behind);
     }
 
     #[test]

@@ -53,6 +53,36 @@ pub enum Error {
     /// The control page's positions cannot be a reader's and a writer's of one ring. The ring cannot be
     /// read any further.
     Positions(Framing),
+    /// A pinned event could not be placed on its PMU and counts no more: read gave 0 bytes. Enabling it
+    /// tries again.
+    PinnedFailed,
+    /// A count had not the length of its read format.
+    ReadLength {
+        /// Bytes that the format needs.
+        needed: u64,
+        /// Bytes that read gave.
+        found: u64,
+    },
+    /// One count was asked of an event whose read format has [`GROUP`](perf_abi::ReadFormat::GROUP): see
+    /// [`Event::read_values`](crate::Event::read_values) and [`Group`](crate::Group).
+    GroupFormat,
+    /// A ring that is overwritten was asked for on an event without
+    /// [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD): see
+    /// [`SnapshotRing::map`](crate::SnapshotRing::map).
+    WriteForward,
+    /// An AUX area was asked for while the ring has one.
+    AuxInUse,
+    /// The AUX area does not hold these bytes: its unread part is another.
+    AuxRange {
+        /// Where the bytes should begin, as a free-running position.
+        offset: u64,
+        /// How many there should be.
+        size: u64,
+        /// `aux_tail`: what is before it was given back.
+        tail: u64,
+        /// `aux_head`: what is behind it was not written yet.
+        head: u64,
+    },
 }
 
 /// What the calls of this crate answer.
@@ -113,6 +143,23 @@ impl fmt::Display for Error {
                 "the control page puts the data at {offset} with {size} bytes, in a mapping of {mapped} bytes"
             ),
             Self::Positions(error) => write!(f, "the control page's positions make no sense: {error}"),
+            Self::PinnedFailed => f.write_str(
+                "read gave nothing: the pinned event could not be placed on its PMU and counts no more; \
+                 enable it to try again, or open it without pinned",
+            ),
+            Self::ReadLength { needed, found } => {
+                write!(f, "read gave {found} bytes, but the event's read format has {needed}")
+            }
+            Self::WriteForward => f.write_str(
+                "no record can be found in a ring that is overwritten forward: set write_backward",
+            ),
+            Self::AuxInUse => f.write_str("the ring has an AUX area already"),
+            Self::AuxRange { offset, size, tail, head } => {
+                write!(f, "AUX data at {offset} with {size} bytes: unread are those from {tail} to {head}")
+            }
+            Self::GroupFormat => f.write_str(
+                "the event reads its whole group: use a Group, or open it without PERF_FORMAT_GROUP",
+            ),
         }
     }
 }

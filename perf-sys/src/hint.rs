@@ -47,6 +47,7 @@ fn map(errno: Errno) -> Option<&'static str> {
         Errno::INVAL => {
             "an inherited event must be opened per CPU to have a ring, and one event has one ring size"
         }
+        Errno::OPNOTSUPP => "the event's PMU has no AUX area",
         Errno::BUSY => "the event's records go to another event's ring",
         Errno::NODEV => "the event's PMU is gone",
         _ => return None,

@@ -40,7 +40,12 @@
 //! |---|---|
 //! | say whom to watch | [`Target`] |
 //! | open an event, control and count with it | [`Event`], [`OpenOptions`] |
+//! | read, scale and print counts, of one event or of a group | [`Count`], [`Group`], [`GroupCount`], [`Label`] |
+//! | read a counter without a system call, convert time stamps | [`UserCounter`], [`TimeConversion`] |
 //! | receive its records | [`Ring`], [`Batch`], [`Readiness`] |
+//! | wait for many rings, end a wait | [`Wait`], [`Canceller`] |
+//! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |
+//! | receive a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
 //! | learn what went wrong | [`Error`] |
 //!
 //! What an event counts and what its records hold is said by a [`perf_abi::Attr`]; the records are
@@ -59,9 +64,16 @@
 //! | `syscall`* | `perf_event_open`, `read` |
 //! | `attr` | an attr on its way into the kernel |
 //! | `ioctl`*, `bpf_ids` | the twelve requests |
+//! | `count`, `group`, `group_count`, `measure` | reading counts, and what was read |
+//! | `label`, `count_row` | how counts are printed |
+//! | `prctl` | every event of a thread at once |
+//! | `rdpmc`* | the instructions that read counters and clocks |
+//! | `counter_page`, `user_counter`, `time_conversion` | what the control page says of them |
 //! | `map`* | mappings, and the reader's side of a ring |
 //! | `ring`, `batch` | a mapped ring, and the guard over what lies in it |
-//! | `wait` | waiting for records |
+//! | `snapshot` | a ring that is overwritten |
+//! | `aux` | the AUX area beside a ring |
+//! | `wait`, `cancel` | waiting for records, and ending that |
 
 #![deny(unsafe_code)]
 
@@ -69,27 +81,50 @@
 compile_error!("perf-sys shares 64-bit positions with the kernel and needs atomic loads of them");
 
 mod attr;
+mod aux;
 mod batch;
 mod bpf_ids;
+mod cancel;
+mod count;
+mod count_row;
+mod counter_page;
 mod error;
 mod event;
+mod group;
+mod group_count;
 mod hint;
 mod ioctl;
+mod label;
 mod map;
+mod measure;
+mod prctl;
+mod rdpmc;
 mod ring;
+mod snapshot;
 mod syscall;
 mod target;
+mod time_conversion;
+mod user_counter;
 mod wait;
 
+pub use aux::{AuxArea, AuxSnapshot};
 pub use batch::{Batch, BatchRecords};
 pub use bpf_ids::BpfIds;
+pub use cancel::Canceller;
+pub use count::Count;
 pub use error::{Error, Result};
 pub use event::{Event, OpenOptions};
+pub use group::Group;
+pub use group_count::GroupCount;
+pub use label::Label;
 pub use ring::Ring;
 pub use rustix::io::Errno;
 pub use rustix::process::Pid;
+pub use snapshot::{Snapshot, SnapshotRing};
 pub use target::Target;
-pub use wait::Readiness;
+pub use time_conversion::TimeConversion;
+pub use user_counter::UserCounter;
+pub use wait::{Readiness, Wait};
 
 /// The README's code blocks, compiled as tests: this crate knows all that they use.
 #[cfg(doctest)]

@@ -160,7 +160,7 @@ impl PageWord {
     pub(crate) const AUX_OFFSET: Self = Self::at(offset_of!(MmapPage, aux_offset));
     pub(crate) const AUX_SIZE: Self = Self::at(offset_of!(MmapPage, aux_size));
 
-    const fn at(offset: usize) -> Self {
+    pub(crate) const fn at(offset: usize) -> Self {
         assert!(offset % 8 == 0 && offset + 8 <= size_of::<MmapPage>());
         Self(offset)
     }

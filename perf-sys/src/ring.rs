@@ -1,16 +1,18 @@
 use core::time::Duration;
+use std::sync::Arc;
 
 use perf_decode::Scratch;
-use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use crate::map::{Area, Consumer};
-use crate::wait::poll;
-use crate::{Batch, Error, Event, Readiness, Result};
+use crate::wait::{Deadline, poll};
+use crate::{Batch, Canceller, Error, Event, Readiness, Result};
 
 /// An event with its ring: the records that the kernel writes, and the right to give them back.
 ///
 /// Holding one proves that nobody else reads this ring: it owns the [`Event`] and the mapping.
-/// Other events may send their records here, by [`Event::set_output`].
+/// Other events may send their records here, by [`Event::set_output`]: then find each record's event by
+/// its id, with [`Layouts`](perf_decode::Layouts).
 ///
 /// A full ring loses what comes: the kernel drops new records, never unread ones, and says so in a
 /// [`Lost`](perf_decode::Lost) record before the next that fits.
@@ -49,12 +51,17 @@ impl Ring {
             return Err(Error::WriteBackward);
         }
         let area = Area::map(event.as_fd(), data_pages)?;
-        Ok(Self { consumer: Consumer::new(area)?, event, scratch: Box::default() })
+        Ok(Self { consumer: Consumer::new(Arc::new(area))?, event, scratch: Box::default() })
     }
 
     /// The event whose ring this is.
     pub const fn event(&self) -> &Event {
         &self.event
+    }
+
+    /// Whether there is a record that no batch has visited: one look at the page, no system call.
+    pub fn has_records(&self) -> bool {
+        self.consumer.has_unread()
     }
 
     /// What the kernel has written since the last batch, up to now.
@@ -81,10 +88,35 @@ impl Ring {
     ///
     /// `poll(2)`, `perf_event_open(2)`, "Overflow handling".
     pub fn wait(&self, timeout: Option<Duration>) -> Result<Readiness> {
-        let found = poll(self.as_fd(), timeout)?;
-        // A hang-up comes alone, even while records are left. We look after it: none come after it.
-        let unread_at_the_end = found.is_final() && self.consumer.has_unread();
-        Ok(if unread_at_the_end { Readiness::Readable } else { found })
+        self.wait_until(None, Deadline::after(timeout))
+    }
+
+    /// As [`wait`](Self::wait), until `cancel` is used.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait`](Self::wait).
+    pub fn wait_or_cancelled(&self, timeout: Option<Duration>, cancel: &Canceller) -> Result<Readiness> {
+        self.wait_until(Some(cancel), Deadline::after(timeout))
+    }
+
+    fn wait_until(&self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
+        loop {
+            let found = poll(self.as_fd(), cancel, deadline)?;
+            return Ok(match (found, self.has_records()) {
+                // Called for what a batch has visited since. The call is over now: wait for the next.
+                (Readiness::Readable, false) => continue,
+                // A hang-up comes alone, even while records are left. None come after it.
+                (Readiness::HungUp | Readiness::Failed, true) => Readiness::Readable,
+                (found, _) => found,
+            });
+        }
+    }
+
+    /// The control page for the reader of an AUX area, and where that can begin; `None` while there is
+    /// one already.
+    pub(crate) fn share_page(&mut self) -> Option<(Arc<Area>, usize)> {
+        Some((self.consumer.share()?, self.consumer.end()))
     }
 }
 
@@ -92,6 +124,13 @@ impl Ring {
 impl AsFd for Ring {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.event.as_fd()
+    }
+}
+
+/// For tokio's `AsyncFd`, which asks for it.
+impl AsRawFd for Ring {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
     }
 }
 

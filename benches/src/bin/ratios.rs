@@ -84,7 +84,8 @@ fn print(case: &Case, rows: &[Row], records: f64, ratios: &mut Ratios) {
     let Some(&(_, (hand, hand_instructions))) = of("by hand") else { return };
     for &(consumer, (time, instructions)) in rows {
         let count = instructions.map_or("n/a".into(), |count| format!("{:.1}", count as f64 / records));
-        let ratio = instructions.zip(hand_instructions).map_or(f64::NAN, |(own, hand)| own as f64 / hand as f64);
+        let ratio =
+            instructions.zip(hand_instructions).map_or(f64::NAN, |(own, hand)| own as f64 / hand as f64);
         println!(
             "{:<10} {:<6} {:<24} {:>9.2} {:>8.2} {count:>9} {ratio:>8.2}",
             case.workload,

@@ -32,7 +32,8 @@ pub(crate) fn parse_info(attr: &Attr) -> RecordParseInfo {
         0,
     ];
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let (attr, _) = PerfEventAttr::parse::<_, byteorder::LittleEndian>(&bytes[..]).expect("an attr of version 7");
+    let (attr, _) =
+        PerfEventAttr::parse::<_, byteorder::LittleEndian>(&bytes[..]).expect("an attr of version 7");
     RecordParseInfo::new(&attr, Endianness::NATIVE)
 }
 

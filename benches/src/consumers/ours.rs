@@ -115,35 +115,35 @@ fn read_sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &Sample<'_>) {
     if W::FIELDS.contains(SampleType::PERIOD) {
         sum.add_some(sample.period());
     }
-    if W::FIELDS.contains(SampleType::READ) {
-        if let Some(read) = sample.read() {
-            sum.add_some(read.time_enabled());
-            sum.add_some(read.time_running());
-            for count in &read {
-                sum.add(count.value);
-                sum.add_some(count.id);
-            }
+    if W::FIELDS.contains(SampleType::READ)
+        && let Some(read) = sample.read()
+    {
+        sum.add_some(read.time_enabled());
+        sum.add_some(read.time_running());
+        for count in &read {
+            sum.add(count.value);
+            sum.add_some(count.id);
         }
     }
-    if W::FIELDS.contains(SampleType::CALLCHAIN) {
-        if let Some(chain) = sample.callchain() {
-            sum.words(chain.words());
-        }
+    if W::FIELDS.contains(SampleType::CALLCHAIN)
+        && let Some(chain) = sample.callchain()
+    {
+        sum.words(chain.words());
     }
-    if W::FIELDS.contains(SampleType::RAW) {
-        if let Some(raw) = sample.raw() {
-            T::content(sum, raw);
-        }
+    if W::FIELDS.contains(SampleType::RAW)
+        && let Some(raw) = sample.raw()
+    {
+        T::content(sum, raw);
     }
-    if W::FIELDS.contains(SampleType::REGS_USER) {
-        if let Some(regs) = sample.regs_user() {
-            sum.words(regs.values());
-        }
+    if W::FIELDS.contains(SampleType::REGS_USER)
+        && let Some(regs) = sample.regs_user()
+    {
+        sum.words(regs.values());
     }
-    if W::FIELDS.contains(SampleType::STACK_USER) {
-        if let Some(stack) = sample.stack_user() {
-            T::content(sum, stack.bytes());
-        }
+    if W::FIELDS.contains(SampleType::STACK_USER)
+        && let Some(stack) = sample.stack_user()
+    {
+        T::content(sum, stack.bytes());
     }
 }
 

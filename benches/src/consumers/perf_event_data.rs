@@ -1,10 +1,8 @@
-//! perf-event-data 0.1.8, by its visitor: the only way to a SWITCH's direction, and it spares the box that its
-//! `Record` keeps a sample in.
+//! perf-event-data 0.1.8, by its visitor: that spares the box in which its `Record` keeps a sample.
 
-use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use perf_abi::{Attr, SampleType};
+use perf_abi::{Attr, RecordType, SampleType};
 use perf_event_data::endian::Native;
 use perf_event_data::parse::{ParseConfig, Parser};
 use perf_event_data::{Comm, Exit, Fork, Lost, Mmap2, RecordMetadata, Sample, Visitor};
@@ -23,12 +21,26 @@ pub(crate) fn config(attr: &Attr) -> ParseConfig<Native> {
     ParseConfig::from(theirs)
 }
 
-/// The records until the parser finds no more.
+/// The records one by one.
 #[inline(never)]
 pub fn records<W: Workload, T: Touch>(input: &mut Input) -> u64 {
     let mut sum = Sum::default();
-    let mut parser = Parser::new(input.bytes(), input.data().clone());
-    while parser.parse_record(Reader::<W, T> { sum: &mut sum, kinds: PhantomData }).is_ok() {}
+    let mut bytes = input.bytes();
+    let mut parser = Parser::new(bytes, input.data().clone());
+    while let Some((header, _)) = bytes.split_first_chunk() {
+        let header = u64::from_ne_bytes(*header);
+        bytes = bytes.get((header >> 48) as usize..).unwrap_or(&[]);
+        let mut reader = Reader::<W, T> { sum: &mut sum, kinds: PhantomData };
+        // It takes the empty body of a SWITCH for the end of the data; what precedes the body it can read.
+        let read = if W::SIDE_BAND && header as u32 == RecordType::SWITCH.0 {
+            parser.parse_metadata().map(|(_, metadata)| reader.switch(&metadata))
+        } else {
+            parser.parse_record(reader)
+        };
+        if read.is_err() {
+            sum.refused();
+        }
+    }
     sum.0
 }
 
@@ -51,6 +63,14 @@ impl<W: Workload, T: Touch> Reader<'_, W, T> {
         self.sum.add_some(id.tid());
         self.sum.add_some(id.cpu());
         true
+    }
+
+    #[inline(always)]
+    fn switch(&mut self, metadata: &RecordMetadata) {
+        if self.trailer(metadata, None) {
+            self.sum.add(metadata.misc() >> 13 & 1);
+            self.sum.add(metadata.misc() >> 14 & 1);
+        }
     }
 
     #[inline(always)]
@@ -145,22 +165,6 @@ impl<'p, W: Workload, T: Touch> Visitor<'p> for Reader<'_, W, T> {
         if self.trailer(&metadata, None) {
             self.sum.add(lost.id);
             self.sum.add(lost.lost);
-        }
-    }
-
-    fn visit_switch(mut self, metadata: RecordMetadata) {
-        if self.trailer(&metadata, None) {
-            self.sum.add(metadata.misc() >> 13 & 1);
-            self.sum.add(metadata.misc() >> 14 & 1);
-        }
-    }
-
-    /// It has a visitor for SWITCH and does not call it: the record comes here.
-    fn visit_unknown(self, _: Cow<'p, [u8]>, metadata: RecordMetadata) {
-        if metadata.ty() == perf_abi::RecordType::SWITCH.0 {
-            self.visit_switch(metadata);
-        } else {
-            self.visit_unimplemented(metadata);
         }
     }
 }

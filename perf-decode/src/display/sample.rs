@@ -82,7 +82,7 @@ impl fmt::Display for Regs<'_> {
             f.write_str(gap)?;
             match perf_abi::register_name(perf_abi::Architecture::NATIVE, register) {
                 Some(name) => {
-                    name.chars().try_for_each(|letter| f.write_char(letter.to_ascii_lowercase()))?
+                    name.chars().try_for_each(|letter| f.write_char(letter.to_ascii_lowercase()))?;
                 }
                 None => write!(f, "{register}")?,
             }

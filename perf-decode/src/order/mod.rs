@@ -3,13 +3,15 @@
 //! It is the order of `perf_output_sample()` and `perf_event__output_id_sample()` in
 //! `kernel/events/core.c`, which is not the order of the bits of `sample_type`.
 
-use perf_abi::{RecordType, SampleType};
+use perf_abi::SampleType;
 
-use crate::Error;
+use crate::slot::Slot;
 
 mod cursor;
+mod fault;
 mod walk;
 
+pub(crate) use fault::{Fault, NotWhole};
 pub(crate) use walk::{Assume, BranchParts, Starts, walk};
 
 /// The fixed words that begin a sample.
@@ -24,6 +26,16 @@ pub(crate) const HEAD: [(SampleType, &str); 9] = [
     (SampleType::CPU, "cpu"),
     (SampleType::PERIOD, "period"),
 ];
+
+/// The parts that the walk meets first: the head and those of variable length that most events sample.
+pub(crate) const EARLY: SampleType = {
+    let (mut early, mut index) = (SampleType::READ.union(SampleType::CALLCHAIN).union(SampleType::RAW), 0);
+    while index < HEAD.len() {
+        early = early.union(HEAD[index].0);
+        index += 1;
+    }
+    early
+};
 
 /// The fixed words between the user stack and the interrupt registers.
 pub(crate) const COST: [(SampleType, &str); 3] = [
@@ -50,19 +62,23 @@ pub(crate) const TRAILER: [(SampleType, &str); 6] = [
     (SampleType::IDENTIFIER, "identifier"),
 ];
 
-/// Counts the fields of `order` up to and including each one; 0 for those that `wanted` lacks.
+/// Gives the fields of `order` that are in `wanted` their slots, the first one `start`.
 #[expect(clippy::indexing_slicing, reason = "const fn: the loop bounds the index")]
-pub(crate) const fn places<const N: usize>(order: &[(SampleType, &str); N], wanted: SampleType) -> [u8; N] {
-    let mut places = [0; N];
-    let (mut index, mut count) = (0, 0);
+pub(crate) const fn slots<const N: usize>(
+    order: &[(SampleType, &str); N],
+    wanted: SampleType,
+    start: usize,
+) -> [Slot; N] {
+    let mut slots = [Slot::ABSENT; N];
+    let (mut index, mut next) = (0, start);
     while index < N {
         if order[index].0.intersects(wanted) {
-            count += 1;
-            places[index] = count;
+            slots[index] = Slot::at(next);
+            next += 1;
         }
         index += 1;
     }
-    places
+    slots
 }
 
 /// How many fields of `order` are in `wanted`.
@@ -74,25 +90,4 @@ pub(crate) const fn count<const N: usize>(order: &[(SampleType, &str); N], wante
         index += 1;
     }
     count
-}
-
-/// The error of a sample whose fixed words in `order` end after `present` of them.
-#[cold]
-pub(crate) fn missing<const N: usize>(
-    order: &[(SampleType, &'static str); N],
-    wanted: SampleType,
-    present: usize,
-) -> Error {
-    let mut fields = order.iter().filter(|(bit, _)| bit.intersects(wanted));
-    truncated(fields.nth(present).map_or("head", |(_, name)| name), 1, 0)
-}
-
-#[cold]
-fn truncated(field: &'static str, needed: u64, found: u64) -> Error {
-    Error::Truncated { kind: RecordType::SAMPLE, field, needed: needed.saturating_mul(8), found: found * 8 }
-}
-
-#[cold]
-fn invalid(field: &'static str, value: u64) -> Error {
-    Error::Invalid { kind: RecordType::SAMPLE, field, value }
 }

@@ -1,24 +1,24 @@
-use perf_abi::{RecordType, SampleType};
+use perf_abi::SampleType;
 
 use super::cursor::Cursor;
-use super::{COST, PLACE};
-use crate::{Error, Result, SampleLayout};
+use super::{COST, Fault, PLACE};
+use crate::SampleLayout;
+use crate::slot::Slot;
 
-/// Where the parts of one sample start that have no fixed place, as word indices into the record.
-/// Those that the event does not sample are 0, the header's place.
+/// Where the parts of one sample start that have no fixed place, in words from the record's start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Starts {
-    pub(crate) callchain: u16,
-    pub(crate) raw: u16,
-    pub(crate) branches: u16,
-    pub(crate) regs_user: u16,
-    pub(crate) stack_user: u16,
-    /// One less than the first word of [`COST`], so that a place counted from 1 can be added.
-    pub(crate) cost: u16,
-    pub(crate) regs_intr: u16,
-    /// One less than the first word of [`PLACE`].
-    pub(crate) place: u16,
-    pub(crate) aux: u16,
+    pub(crate) callchain: Slot,
+    pub(crate) raw: Slot,
+    pub(crate) branches: Slot,
+    pub(crate) regs_user: Slot,
+    pub(crate) stack_user: Slot,
+    /// The run of [`COST`].
+    pub(crate) cost: Slot,
+    pub(crate) regs_intr: Slot,
+    /// The run of [`PLACE`].
+    pub(crate) place: Slot,
+    pub(crate) aux: Slot,
     pub(crate) branch_parts: BranchParts,
 }
 
@@ -40,10 +40,10 @@ pub(crate) enum Assume {
 
 /// Walks the variable parts of a sample in order, once, and returns where each starts.
 #[inline(always)]
-pub(crate) fn walk(words: &[u64], layout: &SampleLayout, assume: Assume) -> Result<Starts> {
+pub(crate) fn walk<F: Fault>(words: &[u64], layout: &SampleLayout, assume: Assume) -> Result<Starts, F> {
     let wanted = layout.sample_type();
     let mut starts = Starts::default();
-    let mut cursor = Cursor::new(words, usize::from(layout.head_words));
+    let mut cursor = Cursor::<F>::new(words, usize::from(layout.head_words));
 
     if wanted.contains(SampleType::READ) {
         cursor.read(layout.read_format())?;
@@ -57,11 +57,25 @@ pub(crate) fn walk(words: &[u64], layout: &SampleLayout, assume: Assume) -> Resu
         starts.raw = cursor.here();
         cursor.raw()?;
     }
+    if layout.has_late_parts { walk_late(cursor, starts, layout, assume) } else { cursor.end(starts) }
+}
+
+/// The parts behind the raw data, which fewer events sample: out of line, so that the loops of those
+/// that do not keep their registers.
+#[inline(never)]
+fn walk_late<F: Fault>(
+    mut cursor: Cursor<'_, F>,
+    mut starts: Starts,
+    layout: &SampleLayout,
+    assume: Assume,
+) -> Result<Starts, F> {
+    let wanted = layout.sample_type();
+    let mut user_regs = false;
+
     if wanted.contains(SampleType::BRANCH_STACK) {
         starts.branches = cursor.here();
         starts.branch_parts = cursor.branches(layout, assume)?;
     }
-    let mut user_regs = false;
     if wanted.contains(SampleType::REGS_USER) {
         starts.regs_user = cursor.here();
         user_regs = cursor.regs(layout.regs_user_words, "regs_user")?;
@@ -71,7 +85,7 @@ pub(crate) fn walk(words: &[u64], layout: &SampleLayout, assume: Assume) -> Resu
         cursor.stack(user_regs)?;
     }
     if layout.cost_words > 0 {
-        starts.cost = cursor.here() - 1;
+        starts.cost = cursor.here();
         cursor.fixed(&COST, layout.cost_words, wanted)?;
     }
     if wanted.contains(SampleType::REGS_INTR) {
@@ -79,7 +93,7 @@ pub(crate) fn walk(words: &[u64], layout: &SampleLayout, assume: Assume) -> Resu
         cursor.regs(layout.regs_intr_words, "regs_intr")?;
     }
     if layout.place_words > 0 {
-        starts.place = cursor.here() - 1;
+        starts.place = cursor.here();
         cursor.fixed(&PLACE, layout.place_words, wanted)?;
     }
     if wanted.contains(SampleType::AUX) {
@@ -87,8 +101,5 @@ pub(crate) fn walk(words: &[u64], layout: &SampleLayout, assume: Assume) -> Resu
         let size = cursor.word("aux")?;
         cursor.bytes(size, "aux")?;
     }
-    match cursor.left() {
-        0 => Ok(starts),
-        left => Err(Error::Surplus { kind: RecordType::SAMPLE, found: left * 8 }),
-    }
+    cursor.end(starts)
 }

@@ -4,8 +4,8 @@ use core::fmt;
 
 use perf_abi::RecordType;
 
-use crate::body::{self, Parse};
-use crate::{RawRecord, Result, Sample, SampleId, SampleLayout};
+use crate::body::{self, Body, Parse};
+use crate::{RawRecord, Result, Sample, SampleLayout};
 
 mod aux;
 mod aux_output_hw_id;
@@ -75,13 +75,13 @@ macro_rules! records {
 
         impl<'a> Record<'a> {
             #[inline(never)]
-            fn decode_other(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<(Self, SampleId<'a>)> {
-                let (body, trailer) = body::split(raw, layout)?;
-                let record = match raw.kind() {
+            fn decode_other(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<Self> {
+                let (words, _) = body::split(raw, layout)?;
+                let body = Body { kind: raw.kind(), misc: raw.misc(), words, layout };
+                Ok(match raw.kind() {
                     $(RecordType::$KIND => Record::$Variant(Parse::parse(body)?),)*
                     _ => Record::Unknown(raw),
-                };
-                Ok((record, SampleId::new(trailer, layout)))
+                })
             }
         }
 
@@ -135,7 +135,11 @@ impl<'a> RawRecord<'a> {
         if self.kind() == RecordType::SAMPLE {
             return Sample::parse(self, layout).map(Record::Sample);
         }
-        Record::decode_other(self, layout).map(|(record, _)| record)
+        match Record::decode_other(self, layout)? {
+            // It never is: to say so lets what the caller does with samples be compiled for samples alone.
+            Record::Sample(_) => Ok(Record::Unknown(self)),
+            record => Ok(record),
+        }
     }
 }
 

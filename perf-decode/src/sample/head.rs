@@ -1,6 +1,6 @@
 use perf_abi::SampleType;
 
-use super::short;
+use super::refuse_head;
 use crate::{RawRecord, Result, SampleLayout, word};
 
 /// The fixed fields that begin a sample, after one check of its length.
@@ -31,11 +31,12 @@ impl<'a> SampleHead<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Truncated`](crate::Error::Truncated) with the first field that does not fit.
+    /// [`Error::Truncated`](crate::Error::Truncated) with the first field that does not fit, or
+    /// [`Error::UnknownSampleType`](crate::Error::UnknownSampleType).
     #[inline(always)]
     pub fn parse(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<Self> {
         if raw.words().len() < usize::from(layout.head_words) {
-            return Err(short(raw.words().len(), layout));
+            return Err(refuse_head(raw.words(), layout));
         }
         Ok(Self { raw, layout })
     }
@@ -59,17 +60,11 @@ impl<'a> SampleHead<'a> {
         self.raw.words()
     }
 
-    /// The word at an index that is 0 if there is no such field.
-    #[inline(always)]
-    fn word(&self, index: u8) -> Option<u64> {
-        if index == 0 { None } else { self.words().get(usize::from(index)).copied() }
-    }
-
     /// Id of the opened event, always the first field.
     #[inline]
     #[must_use]
     pub fn identifier(&self) -> Option<u64> {
-        self.word(self.layout.head.identifier)
+        self.layout.head.identifier.get(self.words())
     }
 
     /// Instruction pointer. It is the very instruction that caused the event if the record's misc has
@@ -77,63 +72,63 @@ impl<'a> SampleHead<'a> {
     #[inline]
     #[must_use]
     pub fn ip(&self) -> Option<u64> {
-        self.word(self.layout.head.ip)
+        self.layout.head.ip.get(self.words())
     }
 
     /// Process, as the opener's pid namespace sees it; `0xffffffff` if it does not, 0 for the idle task.
     #[inline]
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
-        self.word(self.layout.head.tid).map(|word| word::halves(word)[0])
+        self.layout.head.tid.get(self.words()).map(|word| word::halves(word)[0])
     }
 
     /// Thread, as the opener's pid namespace sees it.
     #[inline]
     #[must_use]
     pub fn tid(&self) -> Option<u32> {
-        self.word(self.layout.head.tid).map(|word| word::halves(word)[1])
+        self.layout.head.tid.get(self.words()).map(|word| word::halves(word)[1])
     }
 
     /// Nanoseconds of the event's clock.
     #[inline]
     #[must_use]
     pub fn time(&self) -> Option<u64> {
-        self.word(self.layout.head.time)
+        self.layout.head.time.get(self.words())
     }
 
     /// Data address: of the fault, the watched memory or the sampled access; 0 if the event has none.
     #[inline]
     #[must_use]
     pub fn addr(&self) -> Option<u64> {
-        self.word(self.layout.head.addr)
+        self.layout.head.addr.get(self.words())
     }
 
     /// Id of the opened event: an inherited copy reports its parent's.
     #[inline]
     #[must_use]
     pub fn id(&self) -> Option<u64> {
-        self.word(self.layout.head.id)
+        self.layout.head.id.get(self.words())
     }
 
     /// Id of the event or of the inherited copy that fired.
     #[inline]
     #[must_use]
     pub fn stream_id(&self) -> Option<u64> {
-        self.word(self.layout.head.stream_id)
+        self.layout.head.stream_id.get(self.words())
     }
 
     /// CPU that wrote the sample.
     #[inline]
     #[must_use]
     pub fn cpu(&self) -> Option<u32> {
-        self.word(self.layout.head.cpu).map(|word| word::halves(word)[0])
+        self.layout.head.cpu.get(self.words()).map(|word| word::halves(word)[0])
     }
 
     /// Events since the last sample; nanoseconds for the clocks in frequency mode.
     #[inline]
     #[must_use]
     pub fn period(&self) -> Option<u64> {
-        self.word(self.layout.head.period)
+        self.layout.head.period.get(self.words())
     }
 
     /// The fields that the event samples.

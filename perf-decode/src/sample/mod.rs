@@ -2,9 +2,10 @@
 
 use core::ops::Deref;
 
-use perf_abi::{DataSource, RecordType, SampleType, Transaction, Weight};
+use perf_abi::{DataSource, SampleType, Transaction, Weight};
 
-use crate::order::{self, Assume, Starts, missing, walk};
+use crate::order::{self, Assume, Fault, NotWhole, Starts, walk};
+use crate::slot::Slot;
 use crate::{Error, RawRecord, ReadValues, Result, SampleLayout, word};
 
 mod branches;
@@ -48,31 +49,25 @@ impl<'a> Sample<'a> {
     pub fn parse(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<Self> {
         let head = SampleHead::parse(raw, layout)?;
         let words = raw.words();
-        if layout.head_only {
-            return match words.len() - usize::from(layout.head_words) {
-                0 => Ok(Self { head, starts: Starts::default() }),
-                left => Err(surplus(left)),
-            };
+        if layout.head_only && words.len() == usize::from(layout.head_words) {
+            return Ok(Self { head, starts: Starts::default() });
         }
-        if layout.unknown() != 0 {
-            return Err(Error::UnknownSampleType { bits: layout.unknown() });
-        }
-        match walk(words, layout, Assume::Attr) {
+        match walk::<NotWhole>(words, layout, Assume::Attr) {
             Ok(starts) => Ok(Self { head, starts }),
-            Err(error) => walk_otherwise(words, layout, error).map(|starts| Self { head, starts }),
+            Err(NotWhole) => walk_again(words, layout).map(|starts| Self { head, starts }),
         }
     }
 
-    /// The words from a start that is 0 if there is no such field.
+    /// The words from the start of a part on, if the event samples it.
     #[inline]
-    fn from(&self, start: u16) -> Option<&'a [u64]> {
-        if start == 0 { None } else { self.words().get(usize::from(start)..) }
+    fn from(&self, start: Slot) -> Option<&'a [u64]> {
+        self.words().get(start.index()..)
     }
 
-    /// One word of a run of fixed words: `place` counts from 1 and is 0 if there is no such field.
+    /// A word of a run of fixed words.
     #[inline]
-    fn fixed(&self, start: u16, place: u8) -> Option<u64> {
-        if place == 0 { None } else { self.words().get(usize::from(start) + usize::from(place)).copied() }
+    fn fixed(&self, start: Slot, field: Slot) -> Option<u64> {
+        self.words().get(start.index() + field.index()).copied()
     }
 
     /// The counts of the event or its group at the time of the sample.
@@ -214,26 +209,26 @@ impl core::fmt::Debug for Sample<'_> {
     }
 }
 
-/// The second try for a sample whose branch stack can have two lengths.
+/// The second look at a sample that is not whole: what is wrong, or whether its branch stack has the
+/// other of two possible lengths.
 #[cold]
 #[inline(never)]
-fn walk_otherwise(words: &[u64], layout: &SampleLayout, error: Error) -> Result<Starts> {
-    if layout.sample_type().contains(SampleType::BRANCH_STACK) {
-        walk(words, layout, Assume::Other).map_err(|_| error)
-    } else {
-        Err(error)
+fn walk_again(words: &[u64], layout: &SampleLayout) -> Result<Starts> {
+    let error = match walk::<Error>(words, layout, Assume::Attr) {
+        Err(error) if layout.sample_type().contains(SampleType::BRANCH_STACK) => error,
+        result => return result,
+    };
+    walk::<NotWhole>(words, layout, Assume::Other).map_err(|NotWhole| error)
+}
+
+/// The error of a sample that ends within its head, or whose layout is not known.
+#[cold]
+#[inline(never)]
+fn refuse_head(words: &[u64], layout: &SampleLayout) -> Error {
+    match layout.unknown() {
+        0 => Error::missing(&order::HEAD, layout.sample_type(), (words.len() as u64).saturating_sub(1)),
+        bits => Error::UnknownSampleType { bits },
     }
-}
-
-#[cold]
-fn surplus(words: usize) -> Error {
-    Error::Surplus { kind: RecordType::SAMPLE, found: words as u64 * 8 }
-}
-
-/// The error of a sample that ends within its head.
-#[cold]
-fn short(words: usize, layout: &SampleLayout) -> Error {
-    missing(&order::HEAD, layout.sample_type(), words.saturating_sub(1))
 }
 
 #[cfg(test)]

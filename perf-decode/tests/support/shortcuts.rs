@@ -1,11 +1,29 @@
-//! What [`RawRecord`] tells without decoding, compared with the decoded record.
+//! What is read by other ways than through the tree, compared with the tree.
 
 use perf_abi::RecordType;
 use perf_decode::testing::reference::{Reference, Value};
-use perf_decode::{RawRecord, SampleLayout};
+use perf_decode::{RawRecord, Record, Regs, SampleLayout};
 
-/// Checks [`RawRecord::time`] and [`RawRecord::id`] of a record that decodes to `tree`.
+/// Checks all shortcuts of a record that decodes to `tree`.
 pub(crate) fn agree(raw: RawRecord<'_>, layout: &SampleLayout, tree: &Reference) {
+    undecoded(raw, layout, tree);
+    if let Ok(Record::Sample(sample)) = raw.decode(layout) {
+        registers(sample.regs_user(), tree.field("user_regs"));
+        registers(sample.regs_intr(), tree.field("intr_regs"));
+    }
+}
+
+/// [`Regs::get`] of every number that there could be.
+fn registers(regs: Option<Regs<'_>>, tree: Option<&Value>) {
+    for number in 0..=64 {
+        let found = regs.and_then(|regs| regs.get(number));
+        let expected = tree.and_then(|tree| tree.get(&number.to_string())?.as_u64());
+        assert_eq!(found, expected, "register {number} of {tree:?}");
+    }
+}
+
+/// [`RawRecord::time`] and [`RawRecord::id`].
+fn undecoded(raw: RawRecord<'_>, layout: &SampleLayout, tree: &Reference) {
     let number = |value: Option<&Value>| value.and_then(Value::as_u64);
     let anywhere = |name: &str| match raw.kind() {
         RecordType::SAMPLE => number(tree.field(name)),

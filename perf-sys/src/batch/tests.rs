@@ -1,35 +1,25 @@
-use core::sync::atomic::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use perf_abi::RecordType;
+use std::sync::Arc;
 
 use super::*;
-use crate::map::{Area, PageWord};
+use crate::map::{Area, Kernel};
+
+mod two_threads;
 
 /// Plays the kernel on a ring of one page.
 struct Fake {
     consumer: Consumer,
     scratch: Box<Scratch>,
-    words: u64,
-    head: u64,
+    kernel: Kernel,
 }
 
 impl Fake {
     /// A ring with `records` LOST records in it: 24 bytes each, numbered in their last word.
     fn with(records: u64) -> Self {
-        let words = rustix::param::page_size() as u64 / 8;
-        let consumer = Consumer::new(Area::anonymous(1).unwrap()).unwrap();
-        let mut fake = Self { consumer, scratch: Box::default(), words, head: 0 };
-        (0..records).for_each(|number| fake.write(&[header(24), 0, number]));
-        fake
-    }
-
-    fn write(&mut self, record: &[u64]) {
-        for &word in record {
-            self.consumer.poke((self.head / 8 % self.words) as usize, word);
-            self.head += 8;
-        }
-        self.consumer.page(PageWord::DATA_HEAD).store(self.head, Ordering::Release);
+        let area = Arc::new(Area::anonymous(1).unwrap());
+        let mut kernel = Kernel::on(&area);
+        assert!((0..records).all(|number| kernel.write(&[0, number])));
+        Self { consumer: Consumer::new(area).unwrap(), scratch: Box::default(), kernel }
     }
 
     fn batch(&mut self) -> Batch<'_> {
@@ -37,17 +27,8 @@ impl Fake {
     }
 
     fn tail(&self) -> u64 {
-        self.consumer.page(PageWord::DATA_TAIL).load(Ordering::Acquire)
+        self.kernel.tail()
     }
-}
-
-/// A LOST header of the given size.
-fn header(size: u16) -> u64 {
-    let [kind, size] = [RecordType::LOST.0.to_ne_bytes(), u32::from(size).to_ne_bytes()];
-    let mut bytes = [0; 8];
-    bytes[..4].copy_from_slice(&kind);
-    bytes[6..].copy_from_slice(if cfg!(target_endian = "little") { &size[..2] } else { &size[2..] });
-    u64::from_ne_bytes(bytes)
 }
 
 fn numbers(batch: &mut Batch<'_>) -> Vec<u64> {
@@ -128,13 +109,13 @@ fn discard_tells_what_it_throws_away() {
 #[test]
 fn damage_stays_until_it_is_discarded() {
     let mut ring = Fake::with(1);
-    ring.write(&[header(12), 0]);
+    ring.kernel.write_words(&[Kernel::damaged_header(12), 0]);
     for _ in 0..2 {
         assert!(ring.batch().records().any(|record| record.is_err()));
         assert_eq!(ring.tail(), 24, "the record before the damage");
     }
     assert_eq!(ring.batch().discard(), 16);
-    ring.write(&[header(24), 0, 9]);
+    ring.kernel.write(&[0, 9]);
     assert_eq!(numbers(&mut ring.batch()), [9]);
 }
 
@@ -142,8 +123,7 @@ fn damage_stays_until_it_is_discarded() {
 fn records_across_the_seam_live_together() {
     let mut ring = Fake::with(170);
     assert_eq!(numbers(&mut ring.batch()).len(), 170);
-    (200..203).for_each(|number| ring.write(&[header(24), 0, number]));
-    assert!(ring.head > ring.words * 8);
+    assert!((200..203).all(|number| ring.kernel.write(&[0, number])), "past the seam");
     let mut batch = ring.batch();
     let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
     assert_eq!(records.iter().map(|record| record.words()[2]).collect::<Vec<_>>(), [200, 201, 202]);

@@ -45,8 +45,8 @@ impl Overwritten {
         // fence takes its place, and pairs with the write barrier before the kernel's store.
         let head = self.area.word(PageWord::DATA_HEAD).load(Ordering::Relaxed);
         fence(Ordering::Acquire);
-        // A 32-bit kernel counts in 32 bits, from 0 downward too.
-        (head as usize).wrapping_neg() as u64
+        // A 32-bit kernel counts down in 32 bits; no other comes so low.
+        if head != 0 && head >> 32 == 0 { head | u64::MAX << 32 } else { head }
     }
 
     /// Copies the whole ring, each word to its own place. What the kernel writes meanwhile is copied as
@@ -66,9 +66,10 @@ impl Overwritten {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use perf_abi::RecordType;
     use perf_decode::{Backward, Scratch};
-    use std::sync::Arc;
 
     use super::*;
     use crate::map::Kernel;
@@ -80,16 +81,23 @@ mod tests {
         for number in 1..=300 {
             kernel.write_backward(&[number, number]);
         }
-        let ring = Overwritten::new(Arc::into_inner(kernel.leave(area)).unwrap()).unwrap();
+        drop(kernel);
+        let ring = Overwritten::new(Arc::into_inner(area).unwrap()).unwrap();
         let mut copy = vec![0; ring.words()];
         ring.copy(&mut copy);
         let mut scratch = Scratch::new();
-        let head = ring.head().wrapping_neg();
-        let records: Vec<_> =
-            Backward::over(&copy, head, &mut scratch).unwrap().map(Result::unwrap).collect();
+        let records = Backward::over(&copy, ring.head(), &mut scratch).unwrap();
+        let records: Vec<_> = records.map(|record| record.unwrap()).collect();
         assert_eq!(records.len(), ring.words() / 3);
         for (record, number) in records.iter().zip((1..=300).rev()) {
             assert_eq!((record.kind(), &record.words()[1..]), (RecordType::LOST, &[number, number][..]));
         }
+    }
+
+    #[test]
+    fn a_head_of_32_bits_counts_down_as_well() {
+        let area = Area::anonymous(1).unwrap();
+        area.word(PageWord::DATA_HEAD).store(0xffff_ff00, Ordering::Relaxed);
+        assert_eq!(Overwritten::new(area).unwrap().head(), 0_u64.wrapping_sub(256));
     }
 }

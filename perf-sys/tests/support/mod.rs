@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use perf_abi::{Attr, AttrFlags, SampleType, Software};
+use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
 use perf_sys::{Errno, Event, Ring, Target};
 
 /// More than long enough: the tests do not measure, they only must not hang.
@@ -69,4 +69,22 @@ pub(crate) fn count(event: &Event) -> u64 {
     let mut words = [0; 1];
     assert_eq!(event.read_raw(&mut words), Ok(1));
     words[0]
+}
+
+/// The attr of a tracepoint, or why there is none.
+#[track_caller]
+pub(crate) fn tracepoint(name: &str) -> Option<Attr> {
+    let path = format!("/sys/kernel/tracing/events/{name}/id");
+    let id = std::fs::read_to_string(&path).map_err(|error| {
+        let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
+        assert!(!required, "{path}: {error}");
+        eprintln!("skipped: {path}: {error}");
+    });
+    Some(Attr::tracepoint(id.ok()?.trim().parse().unwrap()).with_period(1).with_flags(AttrFlags::DISABLED))
+}
+
+/// The kinds of all records that are there now.
+#[track_caller]
+pub(crate) fn kinds(ring: &mut Ring) -> Vec<RecordType> {
+    ring.batch().unwrap().records().map(|record| record.unwrap().kind()).collect()
 }

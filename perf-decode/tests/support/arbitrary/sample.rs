@@ -1,14 +1,39 @@
 //! Samples.
 
-use perf_abi::{Attr, BranchSampleType, Misc, SampleType};
-use perf_decode::testing::builder::{ReadValue, ReadValues, SampleBuilder};
+use perf_abi::{Attr, BranchSampleType, Misc, ReadFormat, RecordType, SampleType};
+use perf_decode::testing::builder::{ReadValue, ReadValues, RecordBuilder, SampleBuilder};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{bytes, words};
 
 /// A sample as the kernel writes it for events opened with `attr`.
-pub(super) fn sample(attr: Attr) -> BoxedStrategy<Vec<u64>> {
+pub(super) fn sample(attr: Attr) -> impl Strategy<Value = Vec<u64>> {
+    builder(attr).prop_map(SampleBuilder::finish)
+}
+
+/// The fields up to the user stack.
+const THROUGH_STACK: SampleType = SampleType::from_bits_retain(0x1_3fff);
+
+/// A sample of a task that has user registers and an empty stack, as the kernel wrongly writes it: the stack's second
+/// word is there, so that all behind it is shifted and the last word is lost. Also says whether something is behind.
+pub(crate) fn sample_with_shifted_end() -> impl Strategy<Value = (Attr, Vec<u64>, bool)> {
+    const STACK: u64 = 0x1122_3344_5566_7788;
+    super::known_attr().prop_flat_map(|mut attr| {
+        attr.sample_type |= SampleType::REGS_USER | SampleType::STACK_USER;
+        (builder(attr), any::<u64>()).prop_map(move |(sample, dyn_size)| {
+            let sample = sample.regs_user(2, &[]).stack_user(&STACK.to_ne_bytes(), dyn_size);
+            let mut words = sample.finish();
+            let stack = words.windows(3).position(|window| *window == [8, STACK, dyn_size]).unwrap();
+            words.splice(stack..stack + 3, [0, dyn_size]);
+            words.pop();
+            let sample = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&words[1..]);
+            (attr, sample.finish(), !THROUGH_STACK.contains(attr.sample_type))
+        })
+    })
+}
+
+fn builder(attr: Attr) -> BoxedStrategy<SampleBuilder> {
     (head(attr), counts(attr), branches(attr), registers_and_stack(attr), words(), bytes(40), bytes(40))
         .prop_map(|(builder, counts, branches, registers, callchain, raw, aux)| {
             let Branches { entries, hw_idx, counters } = branches;
@@ -22,7 +47,6 @@ pub(super) fn sample(attr: Attr) -> BoxedStrategy<Vec<u64>> {
                 .stack_user(&stack, dyn_size)
                 .regs_intr(intr_abi, &intr)
                 .aux(&aux)
-                .finish()
         })
         .boxed()
 }
@@ -55,7 +79,6 @@ fn head(attr: Attr) -> impl Strategy<Value = SampleBuilder> {
 
 /// The counts of an event, or of a group of any size.
 pub(super) fn counts(attr: Attr) -> impl Strategy<Value = ReadValues> {
-    use perf_abi::ReadFormat;
     let sizes = if attr.read_format.contains(ReadFormat::GROUP) { 0..=5 } else { 1..=1 };
     let value = any::<[u64; 3]>().prop_map(|[value, id, lost]| ReadValue { value, id, lost });
     (any::<[u64; 2]>(), vec(value, sizes)).prop_map(|([time_enabled, time_running], values)| ReadValues {

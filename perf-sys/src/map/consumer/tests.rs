@@ -1,21 +1,23 @@
+use rustix::param::page_size;
+
 use super::*;
+use crate::map::Kernel;
 
 /// A ring of one data page as the kernel would have set it up.
 fn consumer(offset: u64, size: u64) -> Result<Consumer> {
     let area = Area::anonymous(1).unwrap();
     area.word(PageWord::DATA_OFFSET).store(offset, Ordering::Relaxed);
     area.word(PageWord::DATA_SIZE).store(size, Ordering::Relaxed);
-    Consumer::new(area)
+    Consumer::new(Arc::new(area))
 }
 
 fn page() -> u64 {
     page_size() as u64
 }
 
-fn with_head(head: u64) -> Consumer {
-    let consumer = consumer(page(), page()).unwrap();
-    consumer.page(PageWord::DATA_HEAD).store(head, Ordering::Relaxed);
-    consumer
+fn ring() -> (Kernel, Consumer) {
+    let area = Arc::new(Area::anonymous(1).unwrap());
+    (Kernel::on(&area), Consumer::new(area).unwrap())
 }
 
 #[test]
@@ -49,12 +51,11 @@ fn a_page_that_cannot_be_is_refused() {
 
 #[test]
 fn only_what_lies_between_tail_and_head_is_lent() {
-    let mut consumer = with_head(24);
-    consumer.poke(0, 1);
-    consumer.poke(2, 3);
-    consumer.poke(3, 4);
+    let (mut kernel, mut consumer) = ring();
+    kernel.write_words(&[1, 0, 3]);
     assert!(consumer.window(0).is_empty(), "nothing before the first look");
     consumer.refresh().unwrap();
+    kernel.write_words(&[4]);
     assert_eq!(consumer.window(0).as_slices(), (&[1, 0, 3][..], &[][..]));
     assert_eq!(consumer.window(16).as_slices(), (&[3][..], &[][..]));
     assert!(consumer.window(24).is_empty());
@@ -63,15 +64,15 @@ fn only_what_lies_between_tail_and_head_is_lent() {
 
 #[test]
 fn the_tail_runs_on_and_is_never_reduced() {
-    let mut consumer = with_head(page());
+    let (mut kernel, mut consumer) = ring();
+    kernel.publish(page());
     consumer.refresh().unwrap();
     consumer.release(page());
-    consumer.page(PageWord::DATA_HEAD).store(page() + 16, Ordering::Relaxed);
-    consumer.poke(1, 7);
+    kernel.write_words(&[0, 7]);
     consumer.refresh().unwrap();
     assert_eq!(consumer.window(8).as_slices().0, [7]);
     consumer.release(16);
-    assert_eq!(consumer.page(PageWord::DATA_TAIL).load(Ordering::Relaxed), page() + 16);
+    assert_eq!(kernel.tail(), page() + 16);
 }
 
 #[test]
@@ -79,7 +80,7 @@ fn a_reader_goes_on_where_the_last_one_left_off() {
     let area = Area::anonymous(1).unwrap();
     area.word(PageWord::DATA_TAIL).store(48, Ordering::Relaxed);
     area.word(PageWord::DATA_HEAD).store(56, Ordering::Relaxed);
-    let mut consumer = Consumer::new(area).unwrap();
+    let mut consumer = Consumer::new(Arc::new(area)).unwrap();
     assert!(consumer.has_unread());
     consumer.refresh().unwrap();
     assert_eq!(consumer.len(), 8);
@@ -87,10 +88,11 @@ fn a_reader_goes_on_where_the_last_one_left_off() {
 
 #[test]
 fn a_head_that_cannot_be_keeps_what_was_known() {
-    let mut consumer = with_head(8);
+    let (mut kernel, mut consumer) = ring();
+    kernel.publish(8);
     consumer.refresh().unwrap();
     for head in [12, page() + 8, u64::MAX] {
-        consumer.page(PageWord::DATA_HEAD).store(head, Ordering::Relaxed);
+        kernel.publish(head);
         assert!(matches!(consumer.refresh(), Err(Error::Positions(_))), "{head}");
         assert_eq!(consumer.len(), 8);
     }
@@ -98,14 +100,18 @@ fn a_head_that_cannot_be_keeps_what_was_known() {
 
 #[test]
 fn more_than_there_is_cannot_be_given_back() {
-    let mut consumer = with_head(16);
+    let (mut kernel, mut consumer) = ring();
+    kernel.publish(16);
     consumer.refresh().unwrap();
     consumer.release(u64::MAX);
-    assert_eq!(consumer.page(PageWord::DATA_TAIL).load(Ordering::Relaxed), 16);
+    assert_eq!(kernel.tail(), 16);
 }
 
 #[test]
-fn a_page_count_beyond_the_address_space_is_refused() {
-    let found = 1 << (usize::BITS - 1);
-    assert_eq!(bytes_of(found), Err(Error::PageCount { found }));
+fn the_page_is_shared_with_one_other_reader_at_a_time() {
+    let mut consumer = consumer(0, 0).unwrap();
+    let shared = consumer.share().unwrap();
+    assert!(consumer.share().is_none());
+    drop(shared);
+    assert!(consumer.share().is_some());
 }

@@ -1,0 +1,77 @@
+//! Many rings in an asynchronous program: one task, one descriptor, and no thread for any of them.
+//!
+//! Each watched thread has a ring of its own; a [`Wait`] over all of them is what tokio waits for.
+
+use std::error::Error;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use perf_abi::{Attr, RecordType, SampleType, Software};
+use perf_sys::{Event, Ring, Target, Wait};
+use rustix::thread::gettid;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// Counts the samples of each ring until all watched threads have ended.
+async fn count(rings: Vec<Ring>) -> Result<Vec<u64>, Box<dyn Error>> {
+    let mut samples = vec![0; rings.len()];
+    // SAFETY: a wait's descriptor stays the same, and open, as long as the wait lives.
+    let mut wait = unsafe { AsyncFd::register_with_interest(Wait::over(rings)?, Interest::READABLE) }?;
+    loop {
+        let mut readable = wait.readable_mut().await?;
+        // Cleared before the look, so that what comes after the look is told again.
+        readable.clear_ready();
+        let wait = readable.get_inner_mut();
+        let found = wait.wait(Some(Duration::ZERO))?;
+        for (index, ring) in wait.ready() {
+            for record in ring.batch()?.records() {
+                let is_sample = record?.kind() == RecordType::SAMPLE;
+                *samples.get_mut(index).ok_or("a ring that was not there")? += u64::from(is_sample);
+            }
+        }
+        if found.is_final() {
+            return Ok(samples);
+        }
+    }
+}
+
+/// A thread that sleeps `naps` times once it is told to start, and a ring of its context switches.
+fn napping(naps: u64) -> Result<(Ring, Sender<()>, JoinHandle<()>), Box<dyn Error>> {
+    let attr = Attr::software(Software::CONTEXT_SWITCHES)
+        .with_period(1)
+        .with_sample_type(SampleType::TID | SampleType::TIME)
+        .with_wakeup_events(1);
+    let ((tell_tid, tid), (start, started)) = (channel(), channel());
+    let thread = thread::spawn(move || {
+        if tell_tid.send(gettid()).is_ok() && started.recv().is_ok() {
+            (0..naps).for_each(|_| thread::sleep(Duration::from_millis(1)));
+        }
+    });
+    let ring = Ring::map(Event::open(&attr, Target::thread(tid.recv()?))?, 8)?;
+    Ok((ring, start, thread))
+}
+
+/// Watches so many threads, each of which sleeps `naps` times, and returns each one's samples.
+pub(crate) fn watch(threads: usize, naps: u64) -> Result<Vec<u64>, Box<dyn Error>> {
+    let (mut rings, mut sleepers) = (Vec::new(), Vec::new());
+    for _ in 0..threads {
+        let (ring, start, thread) = napping(naps)?;
+        rings.push(ring);
+        sleepers.push((start, thread));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let samples = runtime.block_on(async {
+        sleepers.iter().try_for_each(|(start, _)| start.send(()))?;
+        count(rings).await
+    });
+    for (_, thread) in sleepers {
+        thread.join().map_err(|_| "a sleeper panicked")?;
+    }
+    samples
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("samples of four threads that slept 100 times: {:?}", watch(4, 100)?);
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! On a page and an area that no kernel and no hardware write: the tests play both.
+
+use core::sync::atomic::Ordering;
+use std::sync::Arc;
+
+use perf_abi::AuxFlags;
+use rustix::param::page_size;
+
+use super::*;
+use crate::map::{Area, PageWord};
+
+struct Fake {
+    page: Arc<Area>,
+    area: AuxArea,
+}
+
+impl Fake {
+    /// An area of one page; byte n of it is n modulo 251.
+    fn new() -> Self {
+        let page = Arc::new(Area::anonymous(1).unwrap());
+        let consumer = AuxConsumer::anonymous(Arc::clone(&page), &content()).unwrap();
+        Self { page, area: AuxArea { consumer } }
+    }
+
+    /// The hardware has written up to here.
+    fn head(&self, head: u64) {
+        self.page.word(PageWord::AUX_HEAD).store(head, Ordering::Release);
+    }
+
+    fn tail(&self) -> u64 {
+        self.page.word(PageWord::AUX_TAIL).load(Ordering::Acquire)
+    }
+}
+
+fn content() -> Vec<u8> {
+    (0..page_size()).map(|byte| (byte % 251) as u8).collect()
+}
+
+fn size() -> u64 {
+    page_size() as u64
+}
+
+fn piece(aux_offset: u64, aux_size: u64) -> Aux {
+    Aux { aux_offset, aux_size, flags: AuxFlags::empty() }
+}
+
+#[test]
+fn a_chunk_is_lent_and_given_back() {
+    let mut fake = Fake::new();
+    fake.head(100);
+    assert_eq!(fake.area.chunk(&piece(10, 3)), Ok((&[10, 11, 12][..], &[][..])));
+    fake.area.release(&piece(10, 3)).unwrap();
+    assert_eq!(fake.tail(), 13);
+    assert_eq!(fake.area.unread().unwrap().0.len(), 87);
+}
+
+#[test]
+fn a_chunk_that_wraps_is_two_slices_and_the_tail_runs_on() {
+    let mut fake = Fake::new();
+    fake.head(size());
+    assert_eq!(fake.area.discard(), Ok(size()));
+    fake.head(3 * size() / 2);
+    fake.area.release(&piece(3 * size() / 2 - 2, 0)).unwrap();
+    fake.head(2 * size() + 2);
+    let wrapping = piece(2 * size() - 1, 3);
+    let last = content()[page_size() - 1];
+    assert_eq!(fake.area.chunk(&wrapping), Ok((&[last][..], &[0, 1][..])));
+    fake.area.release(&wrapping).unwrap();
+    assert_eq!(fake.tail(), 2 * size() + 2, "never reduced to the area");
+}
+
+#[test]
+fn a_chunk_that_is_not_there_is_refused() {
+    let mut fake = Fake::new();
+    fake.head(64);
+    fake.area.release(&piece(0, 32)).unwrap();
+    for (offset, size) in [(0, 8), (31, 8), (60, 8), (64, 1), (32, u64::MAX), (u64::MAX, 1)] {
+        let refused = Error::AuxRange { offset, size, tail: 32, head: 64 };
+        assert_eq!(fake.area.chunk(&piece(offset, size)), Err(refused));
+    }
+    assert_eq!(fake.area.chunk(&piece(64, 0)), Ok((&[][..], &[][..])));
+}
+
+#[test]
+fn an_old_record_gives_nothing_back_twice() {
+    let mut fake = Fake::new();
+    fake.head(64);
+    fake.area.release(&piece(0, 48)).unwrap();
+    fake.area.release(&piece(0, 16)).unwrap();
+    fake.area.release(&piece(0, 128)).unwrap();
+    assert_eq!(fake.tail(), 48);
+}
+
+#[test]
+fn a_record_may_come_before_its_bytes_are_published() {
+    let fake = Fake::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| fake.head(8));
+        while fake.area.chunk(&piece(0, 8)).is_err() {}
+    });
+    assert_eq!(fake.area.chunk(&piece(4, 4)), Ok((&[4, 5, 6, 7][..], &[][..])));
+}
+
+#[test]
+fn a_truncated_area_is_full_until_it_is_given_back() {
+    let mut fake = Fake::new();
+    fake.head(size());
+    let full = Aux { flags: AuxFlags::TRUNCATED | AuxFlags::PARTIAL, ..piece(0, size()) };
+    assert_eq!(fake.area.chunk(&full).unwrap().0, content());
+    fake.area.release(&full).unwrap();
+    assert_eq!(fake.area.unread(), Ok((&[][..], &[][..])));
+}
+
+#[test]
+fn positions_that_cannot_be_are_an_error() {
+    let mut fake = Fake::new();
+    fake.head(size() + 1);
+    let damaged = Error::AuxRange { offset: 0, size: size() + 1, tail: 0, head: size() + 1 };
+    assert_eq!(fake.area.unread().unwrap_err(), damaged);
+    assert_eq!(fake.area.discard(), Err(damaged));
+}
+
+#[test]
+fn a_snapshot_ends_where_the_hardware_is() {
+    let page = Arc::new(Area::anonymous(1).unwrap());
+    let area = AuxOverwritten::anonymous(Arc::clone(&page), &content()).unwrap();
+    let snapshot = AuxSnapshot { area };
+    page.word(PageWord::AUX_HEAD).store(size() + 2, Ordering::Release);
+    let mut newest = [0; 4];
+    assert_eq!(snapshot.copy_newest(&mut newest), (4, size() + 2));
+    let content = content();
+    assert_eq!(newest, [content[page_size() - 2], content[page_size() - 1], 0, 1]);
+    let mut all = vec![0xff; page_size() + 8];
+    assert_eq!(snapshot.copy_newest(&mut all).0, snapshot.len());
+    assert_eq!(all[..2], content[2..4], "the oldest is what comes next to be overwritten");
+    assert_eq!(all[page_size()..], [0xff; 8]);
+}

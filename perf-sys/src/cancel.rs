@@ -1,0 +1,94 @@
+use std::sync::Arc;
+
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+
+use crate::{Error, Result};
+
+/// Ends waits from another thread, or from a signal handler.
+///
+/// Hand a clone to whoever shall be able to end a [`Ring::wait_or_cancelled`](crate::Ring::wait_or_cancelled)
+/// or [`Wait::wait_or_cancelled`](crate::Wait::wait_or_cancelled). One may serve any number of waits.
+/// A cancellation stays, so that none is missed by coming just before the wait: every wait is answered
+/// [`Cancelled`](crate::Readiness::Cancelled) at once until [`reset`](Self::reset).
+///
+/// ```no_run
+/// use perf_sys::{Canceller, Readiness, Ring};
+///
+/// fn read_until_stopped(ring: &mut Ring, stop: &Canceller) -> perf_sys::Result<()> {
+///     while ring.wait_or_cancelled(None, stop)? == Readiness::Readable {
+///         for record in ring.batch()?.records() {
+///             println!("{record:?}");
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone, Debug)]
+#[doc(alias = "eventfd")]
+pub struct Canceller(Arc<OwnedFd>);
+
+impl Canceller {
+    /// `eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)`—Makes one that has not cancelled anything yet.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::System`], if no descriptor is left.
+    ///
+    /// # References
+    ///
+    /// `eventfd(2)`.
+    pub fn new() -> Result<Self> {
+        let fd = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
+        Ok(Self(Arc::new(fd.map_err(Error::of("eventfd"))?)))
+    }
+
+    /// `write(fd, 1)`—Ends the waits that run and those to come.
+    ///
+    /// # Errors
+    ///
+    /// None that is known; the kernel's answer is passed on.
+    pub fn cancel(&self) -> Result<()> {
+        match rustix::io::write(&self.0, &1_u64.to_ne_bytes()) {
+            // The count is at its limit: it was cancelled often enough.
+            Ok(_) | Err(Errno::AGAIN) => Ok(()),
+            Err(errno) => Err(Error::of("write")(errno)),
+        }
+    }
+
+    /// `read(fd)`—Lets waits wait again, and returns whether there was a cancellation.
+    ///
+    /// # Errors
+    ///
+    /// As [`cancel`](Self::cancel).
+    pub fn reset(&self) -> Result<bool> {
+        match rustix::io::read(&self.0, &mut [0; 8]) {
+            Ok(_) => Ok(true),
+            Err(Errno::AGAIN) => Ok(false),
+            Err(errno) => Err(Error::of("read")(errno)),
+        }
+    }
+}
+
+/// For an event loop of one's own: readable from the cancellation to the reset.
+impl AsFd for Canceller {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_cancellations_are_one() {
+        let canceller = Canceller::new().unwrap();
+        assert_eq!(canceller.reset(), Ok(false));
+        canceller.cancel().unwrap();
+        canceller.clone().cancel().unwrap();
+        assert_eq!(canceller.reset(), Ok(true));
+        assert_eq!(canceller.reset(), Ok(false));
+    }
+}

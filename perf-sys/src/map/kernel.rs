@@ -1,0 +1,94 @@
+//! Plays the kernel on an area of its own: for tests, on this thread or another.
+//!
+//! # Safety
+//!
+//! This file may use `unsafe` because it writes the memory that the readers beside it lend, by the
+//! rules of `kernel/events/ring_buffer.c`: a ring that is waited for only outside of `[tail, head)`.
+//! It stores atomically, so that a reader of an overwritten ring may look on.
+#![allow(unsafe_code)]
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+use perf_abi::RecordType;
+
+use super::{Area, PageWord};
+
+/// The writing side of a ring.
+pub(crate) struct Kernel {
+    area: Arc<Area>,
+    offset: usize,
+    words: usize,
+    head: u64,
+}
+
+impl Kernel {
+    pub(crate) fn on(area: &Arc<Area>) -> Self {
+        let (offset, words) = area.data().unwrap();
+        Self { area: Arc::clone(area), offset, words, head: 0 }
+    }
+
+    /// The header of a LOST record with so many words.
+    pub(crate) fn header(words: usize) -> u64 {
+        Self::damaged_header(words as u16 * 8)
+    }
+
+    /// A LOST record's header with any size in bytes.
+    pub(crate) fn damaged_header(size: u16) -> u64 {
+        let kind = u64::from(RecordType::LOST.0);
+        if cfg!(target_endian = "little") {
+            kind | u64::from(size) << 48
+        } else {
+            kind << 32 | u64::from(size)
+        }
+    }
+
+    /// Writes a record with this body, or nothing if the reader has not made room for it.
+    pub(crate) fn write(&mut self, body: &[u64]) -> bool {
+        self.write_words(&[&[Self::header(body.len() + 1)], body].concat())
+    }
+
+    /// As [`write`](Self::write), the header among the words.
+    pub(crate) fn write_words(&mut self, record: &[u64]) -> bool {
+        // Acquire stands for the kernel's control dependency: no store below is made before this load.
+        let tail = self.area.word(PageWord::DATA_TAIL).load(Ordering::Acquire);
+        let head = self.head + record.len() as u64 * 8;
+        if head - tail > self.words as u64 * 8 {
+            return false;
+        }
+        self.store(self.head, record);
+        self.publish(head);
+        true
+    }
+
+    /// Writes a record with this body below the last one, over whatever is there.
+    pub(crate) fn write_backward(&mut self, body: &[u64]) {
+        let record = [&[Self::header(body.len() + 1)], body].concat();
+        let head = self.head.wrapping_sub(record.len() as u64 * 8);
+        self.store(head, &record);
+        self.publish(head);
+    }
+
+    /// Says how far it is, true or not.
+    pub(crate) fn publish(&mut self, head: u64) {
+        self.head = head;
+        self.page(PageWord::DATA_HEAD).store(head, Ordering::Release);
+    }
+
+    pub(crate) fn page(&self, word: PageWord) -> &AtomicU64 {
+        self.area.word(word)
+    }
+
+    pub(crate) fn tail(&self) -> u64 {
+        self.page(PageWord::DATA_TAIL).load(Ordering::Acquire)
+    }
+
+    fn store(&self, position: u64, words: &[u64]) {
+        for (index, &value) in (position as usize / 8..).zip(words) {
+            let word = self.area.0.at(self.offset + index % self.words * 8);
+            // SAFETY: an aligned word of the data area, mapped as long as `self`. Nobody has borrowed it:
+            // it is outside of `[tail, head)`, or in a ring of which nothing is lent.
+            unsafe { AtomicU64::from_ptr(word) }.store(value, Ordering::Relaxed);
+        }
+    }
+}

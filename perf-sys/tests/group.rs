@@ -1,0 +1,141 @@
+//! Groups: opened, read and measured together, and the two flags about a group's descriptor.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
+
+mod support;
+mod work;
+
+use perf_abi::{Attr, Hardware, OpenFlags, ReadFormat, Software};
+use perf_decode::Scaled;
+use perf_sys::{Errno, Group, OpenOptions, Ring, Target};
+use support::{open_or_skip, switch, switches};
+use work::{faults, spin, touch, user_side};
+
+const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
+
+/// A group on the calling thread, unless its leader cannot be opened here.
+fn group_or_skip(leader: &Attr, members: &[Attr]) -> Option<Group> {
+    open_or_skip(leader, Target::calling_thread())?;
+    Some(Group::open(leader, members, Target::calling_thread()).unwrap())
+}
+
+#[test]
+fn a_group_of_software_events_counts_the_same_work() {
+    let clock = user_side(Attr::software(Software::TASK_CLOCK)).with_read_format(TIMES | ReadFormat::ID);
+    let Some(mut group) = group_or_skip(&clock, &[faults(), faults()]) else {
+        return;
+    };
+    let ids = [group.leader().id(), group.members()[0].id(), group.members()[1].id()].map(Result::ok);
+    let (seven, counts) = group.measure(|| (touch(16), 7).1).unwrap();
+    assert_eq!(seven, 7);
+    let found = counts.iter().collect::<Vec<_>>();
+    assert_eq!(found.iter().map(|count| count.id).collect::<Vec<_>>(), ids);
+    assert!(found[0].value > 0 && found[1].value >= 16, "{counts}");
+    assert_eq!(found[1].value, found[2].value, "enabled together");
+    assert!(found.iter().all(|count| count.scaled() == Scaled::Exact(count.value)), "{counts}");
+    let lines = counts.to_string();
+    assert_eq!((lines.lines().count(), lines.matches("PAGE_FAULTS").count()), (3, 2), "{lines}");
+}
+
+#[test]
+fn members_of_another_kind_start_and_stop_with_their_leader() {
+    let kinds = [Software::PAGE_FAULTS, Software::TASK_CLOCK, Software::CPU_CLOCK];
+    for leader in kinds {
+        let leader = user_side(Attr::software(leader));
+        let members = kinds.map(|kind| user_side(Attr::software(kind)));
+        let Some(mut group) = group_or_skip(&leader, &members) else { return };
+        for _ in 0..3 {
+            let ((), counts) = group.measure(|| touch(8)).unwrap();
+            assert!(counts.iter().all(|count| count.value >= 8), "{counts}");
+        }
+        let mut values = || group.read().unwrap().iter().map(|count| count.value).collect::<Vec<_>>();
+        let stopped = values();
+        touch(8);
+        assert_eq!(values(), stopped);
+    }
+}
+
+#[test]
+fn a_group_measures_again_and_again() {
+    let Some(mut group) = group_or_skip(&faults(), &[faults()]) else { return };
+    let mut least = u64::MAX;
+    for _ in 0..8 {
+        let ((), counts) = group.measure(|| touch(32)).unwrap();
+        least = counts.iter().map(|count| count.value).fold(least, u64::min);
+    }
+    assert_eq!(least, 32, "of this work alone");
+    assert!(group.read().unwrap().iter().all(|count| count.value >= 8 * 32), "of all");
+    group.reset().unwrap();
+    assert!(group.read().unwrap().iter().all(|count| count.value == 0));
+}
+
+#[test]
+fn a_line_has_its_events_name_wherever_it_stands() {
+    let Some(mut group) = group_or_skip(&faults(), &[switches()]) else { return };
+    let ((), counts) = group.measure(|| switch(2)).unwrap();
+    let last = counts.iter().last().unwrap();
+    assert!(last.value >= 2, "{counts}");
+    assert_eq!(last.label.to_string(), "CONTEXT_SWITCHES");
+}
+
+#[test]
+fn instructions_per_cycle_come_from_one_group() {
+    let cycles = user_side(Attr::hardware(Hardware::CPU_CYCLES)).with_read_format(TIMES);
+    let instructions = user_side(Attr::hardware(Hardware::INSTRUCTIONS));
+    let Some(mut group) = group_or_skip(&cycles, &[instructions, faults()]) else {
+        return;
+    };
+    let ((), counts) = group.measure(|| spin(1_000_000)).unwrap();
+    let values = counts.iter().map(|count| count.value).collect::<Vec<_>>();
+    assert!(values[0] > 0 && values[1] > 1_000_000, "{counts}");
+}
+
+#[test]
+fn a_member_lives_on_when_its_leader_is_closed() {
+    let Some(group) = group_or_skip(&faults(), &[faults()]) else { return };
+    let (leader, members) = group.into_parts();
+    drop(leader);
+    members[0].disable().unwrap(); // it was ready to follow, and may start at any time now
+    let ((), count) = members[0].measure(|| touch(8)).unwrap();
+    assert!(count.value >= 8);
+}
+
+#[test]
+fn a_member_of_another_target_is_refused() {
+    let Some(leader) = open_or_skip(&faults(), Target::calling_thread()) else {
+        return;
+    };
+    let elsewhere = Target::calling_thread().on_cpu(0);
+    let error = OpenOptions::new().leader(&leader).open(&faults(), elsewhere).unwrap_err();
+    assert_eq!(error.errno(), Some(Errno::INVAL));
+}
+
+#[test]
+fn no_group_leaves_the_event_alone() {
+    let attr = faults().with_read_format(ReadFormat::GROUP);
+    let Some(other) = open_or_skip(&attr, Target::calling_thread()) else {
+        return;
+    };
+    let options = OpenOptions::new().leader(&other).flags(OpenFlags::FD_NO_GROUP);
+    let alone = options.open(&attr, Target::calling_thread()).unwrap();
+    let entries = |event: &perf_sys::Event| event.read_values(&mut [0; 8]).unwrap().iter().count();
+    assert_eq!((entries(&other), entries(&alone)), (1, 1));
+}
+
+#[test]
+fn output_goes_to_the_ring_of_the_descriptor() {
+    let dummy = Attr { config: Software::DUMMY.0, ..switches() };
+    let Some(event) = open_or_skip(&dummy, Target::calling_thread()) else {
+        return;
+    };
+    let flags = OpenFlags::FD_OUTPUT | OpenFlags::FD_NO_GROUP;
+    let refused = OpenOptions::new().leader(&event).flags(flags).open(&switches(), Target::calling_thread());
+    assert_eq!(refused.unwrap_err().errno(), Some(Errno::INVAL), "it has no ring yet");
+    let mut ring = Ring::map(event, 1).unwrap();
+    let options = OpenOptions::new().leader(ring.event()).flags(flags);
+    let guest = options.open(&switches(), Target::calling_thread()).unwrap();
+    guest.enable().unwrap();
+    switch(2);
+    guest.disable().unwrap();
+    assert!(ring.batch().unwrap().records().count() >= 2);
+}

@@ -1,0 +1,118 @@
+//! Counting what is not the calling thread: children, programs that a child becomes, cgroups.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
+
+mod support;
+mod work;
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Command;
+
+use perf_abi::{Attr, AttrFlags};
+use perf_sys::{Errno, Event, Target};
+use rustix::fd::AsFd;
+use support::open_or_skip;
+use work::{Waiting, faults, touch};
+
+fn value(event: &Event) -> u64 {
+    event.read().unwrap().value
+}
+
+fn enabled(flags: AttrFlags) -> Attr {
+    faults().without_flags(AttrFlags::DISABLED).with_flags(flags)
+}
+
+#[test]
+fn an_inherited_event_counts_children_too() {
+    let Some(all) = open_or_skip(&enabled(AttrFlags::INHERIT), Target::calling_thread()) else {
+        return;
+    };
+    let own = Event::open(&enabled(AttrFlags::empty()), Target::calling_thread()).unwrap();
+    std::thread::spawn(|| touch(512)).join().unwrap();
+    let own = value(&own);
+    let all = value(&all);
+    assert!(all >= own + 512, "{all} of all, {own} of this thread");
+}
+
+#[test]
+fn a_thread_only_event_leaves_processes_out() {
+    let flags = AttrFlags::INHERIT | AttrFlags::INHERIT_THREAD;
+    let all = open_or_skip(&enabled(AttrFlags::INHERIT), Target::calling_thread());
+    let threads = match Event::open(&enabled(flags), Target::calling_thread()) {
+        Ok(threads) => threads,
+        Err(error) => return eprintln!("skipped: before Linux 5.13: {error}"),
+    };
+    let Some(all) = all else { return };
+    std::thread::spawn(|| touch(512)).join().unwrap();
+    let before = (value(&threads), value(&all));
+    assert!(before.0 >= 512);
+    Command::new("true").status().unwrap();
+    let after = (value(&threads), value(&all));
+    assert!(after.1 - before.1 > after.0 - before.0, "{before:?} {after:?}");
+}
+
+#[test]
+fn counting_can_begin_with_the_next_program() {
+    let child = Waiting::spawn();
+    let attr = faults().with_flags(AttrFlags::ENABLE_ON_EXEC);
+    let event = open_or_skip(&attr, Target::thread(child.pid()));
+    let before = event.as_ref().map(value);
+    assert!(child.go().success());
+    let Some(event) = event else { return };
+    assert_eq!(before, Some(0));
+    assert!(value(&event) > 0);
+}
+
+#[test]
+fn counting_can_end_with_the_next_program() {
+    let child = Waiting::spawn();
+    let on = open_or_skip(&enabled(AttrFlags::empty()), Target::thread(child.pid()));
+    let off = Event::open(&enabled(AttrFlags::REMOVE_ON_EXEC), Target::thread(child.pid()));
+    assert!(child.go().success());
+    let Some(on) = on else { return };
+    match off {
+        Ok(off) => assert!(value(&off) < value(&on), "{} {}", value(&off), value(&on)),
+        Err(error) => eprintln!("skipped: before Linux 5.13: {error}"),
+    }
+}
+
+#[test]
+fn a_cgroup_counts_its_members() {
+    let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(Path::new);
+    let Some(root) = places.into_iter().find(|place| place.join("cgroup.controllers").exists()) else {
+        return eprintln!("skipped: no cgroup2");
+    };
+    let place = root.join(format!("perf-sys-test-{}", std::process::id()));
+    if let Err(error) = fs::create_dir(&place) {
+        return eprintln!("skipped: {}: {error}", place.display());
+    }
+    let counted = count_a_member(&place);
+    fs::remove_dir(&place).unwrap();
+    assert_ne!(counted, Some(0));
+}
+
+/// Page faults of one process in the cgroup, or `None` if they cannot be counted here.
+fn count_a_member(place: &Path) -> Option<u64> {
+    let dir = File::open(place).unwrap();
+    let child = Waiting::spawn();
+    let pid = child.pid().as_raw_nonzero().to_string();
+    let moved = fs::write(place.join("cgroup.procs"), pid);
+    let mut events = Vec::new();
+    for cpu in 0.. {
+        match Event::open(&enabled(AttrFlags::empty()), Target::cgroup(dir.as_fd(), cpu)) {
+            Ok(event) => events.push(event),
+            Err(error) if error.errno() == Some(Errno::NODEV) => {} // offline
+            Err(error) => {
+                println!("cpu {cpu}: {error}");
+                break;
+            }
+        }
+    }
+    child.go();
+    if events.is_empty() || moved.is_err() {
+        eprintln!("skipped: {} events, {moved:?}", events.len());
+        return None;
+    }
+    Some(events.iter().map(value).sum())
+}

@@ -1,0 +1,205 @@
+//! Records of many kinds from the running kernel, each provoked by what it is about.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
+
+mod support;
+
+use core::ptr::null_mut;
+use std::fs::File;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, RecordType, SampleType, Software};
+use perf_decode::{Record, SampleLayout};
+use perf_sys::{Errno, Event, Ring, Target};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::param::page_size;
+use rustix::process::getppid;
+use rustix::thread::gettid;
+use support::{count, kinds, open_or_skip, switch, tracepoint};
+
+/// A ring of a disabled event of the calling thread.
+#[track_caller]
+fn ring(attr: &Attr) -> Option<Ring> {
+    Some(Ring::map(open_or_skip(attr, Target::calling_thread())?, 64).unwrap())
+}
+
+/// A ring of an event that counts nothing, for the records of these flags; enabled.
+#[track_caller]
+fn sideband(flags: AttrFlags) -> Option<Ring> {
+    let attr = Attr::software(Software::DUMMY).with_flags(flags | AttrFlags::EXCLUDE_KERNEL);
+    ring(&attr)
+}
+
+/// What the event's ring gets while it is enabled and `work` is done.
+fn during(ring: &Ring, work: impl FnOnce()) {
+    ring.event().enable().unwrap();
+    work();
+    ring.event().disable().unwrap();
+}
+
+fn tid() -> Option<u32> {
+    Some(gettid().as_raw_nonzero().get().unsigned_abs())
+}
+
+/// Maps the running program once more, as a loader of libraries would.
+fn map_own_program() {
+    let program = File::open("/proc/self/exe").unwrap();
+    let protection = ProtFlags::READ | ProtFlags::EXEC;
+    // SAFETY: the kernel chooses the address.
+    let mapped = unsafe { mmap(null_mut(), page_size(), protection, MapFlags::PRIVATE, &program, 0) };
+    // SAFETY: just mapped, and used by nobody.
+    unsafe { munmap(mapped.unwrap(), page_size()) }.unwrap();
+}
+
+#[test]
+fn a_tracepoint_gives_a_sample_for_each_call() {
+    let Some(attr) = tracepoint("syscalls/sys_enter_getppid") else { return };
+    let attr =
+        attr.with_sample_type(SampleType::TID | SampleType::TIME | SampleType::RAW | SampleType::PERIOD);
+    let Some(mut ring) = ring(&attr) else { return };
+    during(&ring, || (0..5).for_each(|_| assert!(getppid().is_some())));
+    let layout = SampleLayout::new(&attr);
+    let mut batch = ring.batch().unwrap();
+    let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
+    assert_eq!(records.len(), 5);
+    for record in records {
+        let Record::Sample(sample) = record.decode(&layout).unwrap() else { panic!("{record:?}") };
+        assert_eq!((sample.tid(), sample.period()), (tid(), Some(1)));
+        let id = u16::from_ne_bytes(sample.raw().unwrap()[..2].try_into().unwrap());
+        assert_eq!(u64::from(id), attr.config, "the payload begins with the tracepoint's number");
+    }
+}
+
+#[test]
+fn a_filter_lets_only_matching_calls_through() {
+    let Some(attr) = tracepoint("syscalls/sys_enter_lseek") else { return };
+    let Some(mut ring) = ring(&attr.with_sample_type(SampleType::RAW)) else { return };
+    ring.event().set_filter(c"offset > 6").unwrap();
+    let null = File::open("/dev/null").unwrap();
+    during(&ring, || {
+        for offset in 0..10 {
+            rustix::fs::seek(&null, rustix::fs::SeekFrom::Start(offset)).unwrap();
+        }
+    });
+    assert_eq!(kinds(&mut ring), [RecordType::SAMPLE; 3]);
+}
+
+#[test]
+fn a_mapped_file_is_told_with_its_name() {
+    for flags in [AttrFlags::MMAP, AttrFlags::MMAP | AttrFlags::MMAP2] {
+        let Some(mut ring) = sideband(flags | AttrFlags::DISABLED) else { return };
+        during(&ring, map_own_program);
+        let layout = SampleLayout::new(ring.event().attr());
+        let mut batch = ring.batch().unwrap();
+        let mut found = batch.records().map(|record| match record.unwrap().decode(&layout).unwrap() {
+            Record::Mmap(record) => (record.filename.to_owned(), record.len, record.tid),
+            Record::Mmap2(record) => (record.filename.to_owned(), record.len, record.tid),
+            other => panic!("{other:?}"),
+        });
+        let program = std::env::current_exe().unwrap();
+        let is_it = |(name, len, thread): (std::ffi::CString, _, _)| {
+            name.to_str().ok() == program.to_str() && len == page_size() as u64 && Some(thread) == tid()
+        };
+        assert!(found.any(is_it), "{flags}");
+    }
+}
+
+#[test]
+fn forks_names_and_ends_are_told() {
+    let Some(mut ring) = sideband(AttrFlags::TASK | AttrFlags::COMM | AttrFlags::DISABLED) else { return };
+    during(&ring, || {
+        rustix::thread::set_name(c"told").unwrap();
+        std::thread::spawn(|| {}).join().unwrap();
+    });
+    let kinds = kinds(&mut ring);
+    assert!(kinds.starts_with(&[RecordType::COMM, RecordType::FORK]), "{kinds:?}");
+}
+
+#[test]
+fn switches_are_told_in_both_directions() {
+    let Some(mut ring) = sideband(AttrFlags::CONTEXT_SWITCH | AttrFlags::DISABLED) else { return };
+    during(&ring, || switch(2));
+    let layout = SampleLayout::new(ring.event().attr());
+    let mut batch = ring.batch().unwrap();
+    let out = batch.records().map(|record| match record.unwrap().decode(&layout).unwrap() {
+        Record::Switch(switch) => switch.direction.out,
+        other => panic!("{other:?}"),
+    });
+    let out: Vec<_> = out.collect();
+    assert!(out.len() >= 4 && out.windows(2).all(|pair| pair[0] != pair[1]), "{out:?}");
+}
+
+#[test]
+fn a_thread_that_starts_has_its_namespaces_told() {
+    let Some(mut ring) = sideband(AttrFlags::NAMESPACES | AttrFlags::DISABLED) else { return };
+    during(&ring, || std::thread::spawn(|| {}).join().unwrap());
+    let layout = SampleLayout::new(ring.event().attr());
+    let mut batch = ring.batch().unwrap();
+    let first = batch.records().next().unwrap().unwrap();
+    let Record::Namespaces(told) = first.decode(&layout).unwrap() else { panic!("{first:?}") };
+    assert_eq!(told.pid, std::process::id());
+    assert!(told.namespaces.len() >= 7, "{told:?}");
+}
+
+#[test]
+fn a_sampled_stack_is_the_threads_own() {
+    let attr = Attr::software(Software::PAGE_FAULTS)
+        .with_period(1)
+        .with_sample_type(
+            SampleType::ADDR | SampleType::STACK_USER | SampleType::REGS_USER | SampleType::CALLCHAIN,
+        )
+        .with_stack_user(4096)
+        .with_regs_user(1 << 7)
+        .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
+    let Some(mut ring) = ring(&attr) else { return };
+    let marks = [0x5eed_0001_u64, 0x5eed_0002, 0x5eed_0003];
+    during(&ring, || {
+        std::hint::black_box(&marks);
+        std::hint::black_box(vec![1_u8; 1 << 20]);
+    });
+    let layout = SampleLayout::new(&attr);
+    let bytes: Vec<u8> = marks.iter().flat_map(|mark| mark.to_ne_bytes()).collect();
+    let mut batch = ring.batch().unwrap();
+    let mut samples = 0;
+    for record in batch.records() {
+        let record = record.unwrap();
+        let Record::Sample(sample) = record.decode(&layout).unwrap() else { continue };
+        let stack = sample.stack_user().unwrap();
+        assert!(stack.bytes().len() <= 4096 && stack.size() == 4096);
+        assert!(!sample.callchain().unwrap().words().is_empty());
+        assert_eq!(sample.regs_user().unwrap().values().len(), 1, "the stack pointer");
+        samples += usize::from(stack.bytes().windows(bytes.len()).any(|part| part == bytes));
+    }
+    assert!(samples > 0, "what lies on our stack is in a sample of it");
+}
+
+#[test]
+fn a_breakpoint_tells_the_address_it_watches() {
+    static WATCHED: AtomicU64 = AtomicU64::new(0);
+    let addr = WATCHED.as_ptr().expose_provenance() as u64;
+    let attr = Attr::breakpoint(BreakpointType::WRITE, addr, BreakpointLen::EIGHT.0)
+        .with_period(1)
+        .with_sample_type(SampleType::ADDR | SampleType::IP | SampleType::TID)
+        .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
+    let Some(mut ring) = ring(&attr) else { return };
+    during(&ring, || (1..=4).for_each(|value| WATCHED.store(value, Ordering::SeqCst)));
+    assert_eq!(count(ring.event()), 4);
+    let layout = SampleLayout::new(&attr);
+    let mut batch = ring.batch().unwrap();
+    let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
+    assert_eq!(records.len(), 4);
+    for record in records {
+        let Record::Sample(sample) = record.decode(&layout).unwrap() else { panic!("{record:?}") };
+        assert_eq!((sample.addr(), sample.tid()), (Some(addr), tid()));
+    }
+}
+
+#[test]
+fn a_trap_needs_an_event_that_ends_with_the_program() {
+    let attr = Attr::software(Software::CPU_CLOCK)
+        .with_period(1 << 40)
+        .with_flags(AttrFlags::SIGTRAP | AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
+    let refused = Event::open(&attr, Target::calling_thread()).unwrap_err();
+    assert!(matches!(refused.errno(), Some(Errno::INVAL | Errno::ACCESS | Errno::PERM)), "{refused}");
+    open_or_skip(&attr.with_flags(AttrFlags::REMOVE_ON_EXEC), Target::calling_thread());
+}

@@ -1,0 +1,55 @@
+//! More events than the hardware has counters: pinned ones fail, others take turns.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
+
+mod support;
+mod work;
+
+use std::time::Instant;
+
+use perf_abi::{Attr, AttrFlags, Hardware, ReadFormat};
+use perf_decode::Scaled;
+use perf_sys::{Count, Error, Event, Target};
+use support::{PATIENCE, open_or_skip};
+use work::{spin, user_side};
+
+/// No PMU has as many counters.
+const MANY: usize = 64;
+
+fn many(flags: AttrFlags) -> Option<Vec<Event>> {
+    let times = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
+    let attr = user_side(Attr::hardware(Hardware::INSTRUCTIONS)).with_read_format(times).with_flags(flags);
+    open_or_skip(&attr, Target::calling_thread())?;
+    Some((0..MANY).map(|_| Event::open(&attr, Target::calling_thread()).unwrap()).collect())
+}
+
+#[test]
+fn a_pinned_event_that_finds_no_counter_is_an_error_of_its_own() {
+    let Some(events) = many(AttrFlags::PINNED) else { return };
+    for event in &events {
+        event.enable().unwrap();
+    }
+    let found = events.iter().map(Event::read).collect::<Vec<_>>();
+    assert!(found.contains(&Err(Error::PinnedFailed)), "{found:?}");
+    assert!(found.iter().any(Result::is_ok), "{found:?}");
+}
+
+#[test]
+fn events_that_take_turns_are_estimates() {
+    let Some(events) = many(AttrFlags::empty()) else { return };
+    for event in &events {
+        event.enable().unwrap();
+    }
+    let end = PATIENCE.map(|patience| Instant::now() + patience).unwrap();
+    let shared = |count: &Count| matches!(count.scaled(), Scaled::Estimate(value) if value >= count.value);
+    loop {
+        spin(1_000_000);
+        let found = events.iter().map(|event| event.read().unwrap()).find(shared);
+        if let Some(count) = found {
+            assert!(count.coverage().is_some_and(|part| 0.0 < part && part < 1.0), "{count}");
+            assert!(count.to_string().starts_with('~'), "{count}");
+            return;
+        }
+        assert!(Instant::now() < end, "{MANY} events, and none takes turns");
+    }
+}

@@ -1,0 +1,132 @@
+//! Several events in one ring, told apart by the id in each record.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use perf_abi::{Attr, AttrFlags, IocFlags, ReadFormat, SampleType, Software};
+use perf_decode::{Layouts, Record, SampleLayout};
+use perf_sys::{Event, OpenOptions, Ring, Target};
+use support::{count, open_or_skip, switch, switches, tracepoint};
+
+/// The attr with what a shared ring needs, and these more fields in its samples.
+fn shared(attr: Attr, more: SampleType) -> Attr {
+    let fields = SampleType::IDENTIFIER | SampleType::TID | SampleType::TIME;
+    Attr { sample_type: fields | more, ..attr }.with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::DISABLED)
+}
+
+fn with_layout(event: &Event) -> (u64, SampleLayout) {
+    (event.id().unwrap(), SampleLayout::new(event.attr()))
+}
+
+/// Makes the calling thread touch memory for the first time.
+fn fault() {
+    let pages = vec![1_u8; 1 << 20];
+    std::hint::black_box(&pages);
+}
+
+#[test]
+fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
+    let dummy = shared(Attr::software(Software::DUMMY), SampleType::empty()).with_flags(AttrFlags::COMM);
+    let faults = shared(Attr::software(Software::PAGE_FAULTS).with_period(1), SampleType::ADDR);
+    let Some(calls) = tracepoint("syscalls/sys_enter_getppid") else { return };
+    let calls = shared(calls, SampleType::RAW | SampleType::IP);
+    let Some(owner) = open_or_skip(&dummy, Target::calling_thread()) else {
+        return;
+    };
+    let mut ring = Ring::map(owner, 64).unwrap();
+    let guests = [&faults, &calls].map(|attr| Event::open(attr, Target::calling_thread()).unwrap());
+    for guest in &guests {
+        guest.set_output(Some(ring.event())).unwrap();
+        guest.enable().unwrap();
+    }
+    ring.event().enable().unwrap();
+    fault();
+    for _ in 0..7 {
+        let _ = rustix::process::getppid();
+    }
+    rustix::thread::set_name(c"renamed").unwrap();
+    for event in [ring.event(), &guests[0], &guests[1]] {
+        event.disable().unwrap();
+    }
+
+    let mut table = [ring.event(), &guests[0], &guests[1]].map(with_layout);
+    let layouts = Layouts::new(&mut table).unwrap();
+    let mut samples = BTreeMap::<_, u64>::new();
+    let mut renamed = false;
+    for record in ring.batch().unwrap().records() {
+        let record = record.unwrap();
+        match record.decode(layouts.find(record).unwrap()).unwrap() {
+            Record::Sample(sample) => {
+                let is_call = sample.raw().is_some();
+                assert_ne!(is_call, sample.addr().is_some(), "each by its own layout");
+                *samples.entry(sample.identifier().unwrap()).or_default() += 1;
+            }
+            Record::Comm(comm) => renamed |= comm.comm == c"renamed",
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(renamed, "the owner's own records are there too");
+    for guest in &guests {
+        assert_eq!(samples.get(&guest.id().unwrap()), Some(&count(guest)));
+    }
+    assert_eq!(count(&guests[1]), 7);
+}
+
+#[test]
+fn a_group_in_one_ring_samples_all_its_counts() {
+    let read = |attr: Attr| attr.with_read_format(ReadFormat::GROUP | ReadFormat::ID);
+    let leader = read(shared(switches(), SampleType::READ));
+    let Some(leader) = open_or_skip(&leader, Target::calling_thread()) else {
+        return;
+    };
+    let mut ring = Ring::map(leader, 8).unwrap();
+    let faults = read(shared(Attr::software(Software::PAGE_FAULTS).with_period(1000), SampleType::READ));
+    let member = OpenOptions::new().leader(ring.event()).open(&faults, Target::calling_thread()).unwrap();
+    member.set_output(Some(ring.event())).unwrap();
+    ring.event().enable_with(IocFlags::GROUP).unwrap();
+    for _ in 0..3 {
+        fault();
+        switch(1);
+    }
+    ring.event().disable_with(IocFlags::GROUP).unwrap();
+
+    let ids = [ring.event().id().unwrap(), member.id().unwrap()];
+    let mut table = [ring.event(), &member].map(with_layout);
+    let layouts = Layouts::new(&mut table).unwrap();
+    let mut before = [0, 0];
+    let mut samples = 0;
+    for record in ring.batch().unwrap().records() {
+        let record = record.unwrap();
+        let Record::Sample(sample) = record.decode(layouts.find(record).unwrap()).unwrap() else {
+            panic!("{record:?}")
+        };
+        let counts: Vec<_> =
+            sample.read().unwrap().iter().map(|count| (count.id.unwrap(), count.value)).collect();
+        assert_eq!(counts.iter().map(|count| count.0).collect::<Vec<_>>(), ids, "the leader first");
+        let now = [counts[0].1, counts[1].1];
+        assert!(now[0] >= before[0] && now[1] >= before[1], "{now:?} after {before:?}");
+        (before, samples) = (now, samples + 1);
+    }
+    assert!(samples >= 3 && before[0] >= 3, "{samples} samples, {before:?} at the last");
+    assert!(before[1] > 0, "faults were counted between the switches");
+}
+
+#[test]
+fn what_a_guest_wrote_stays_when_it_is_closed() {
+    let attr = shared(switches(), SampleType::empty());
+    let Some(owner) =
+        open_or_skip(&shared(Attr::software(Software::DUMMY), SampleType::empty()), Target::calling_thread())
+    else {
+        return;
+    };
+    let mut ring = Ring::map(owner, 1).unwrap();
+    let guest = Event::open(&attr, Target::calling_thread()).unwrap();
+    guest.set_output(Some(ring.event())).unwrap();
+    guest.enable().unwrap();
+    switch(2);
+    drop(guest);
+    assert!(ring.batch().unwrap().records().count() >= 2, "what it wrote stays");
+}

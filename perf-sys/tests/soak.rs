@@ -1,0 +1,23 @@
+//! Two seconds of the soak example: what it takes hours to break is broken there.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
+
+#[allow(dead_code)] // its `main`
+#[path = "../examples/soak.rs"]
+mod soak;
+
+use std::time::Duration;
+
+#[test]
+fn every_call_is_delivered_or_counted_as_lost() {
+    let outcome = match soak::run(Duration::from_secs(2), 1) {
+        Ok(outcome) => outcome,
+        Err(refused) => {
+            assert!(std::env::var_os("PERFKIT_REQUIRE_LIVE").is_none(), "{refused}");
+            return eprintln!("skipped: {refused}");
+        }
+    };
+    println!("{outcome}");
+    assert!(outcome.is_exact(), "{outcome}");
+    assert!(outcome.lost > 0 && outcome.told > 0 && outcome.delivered > 0, "{outcome}");
+}

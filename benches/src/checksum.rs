@@ -56,13 +56,13 @@ fn sum_of_bytes(bytes: &[u8]) -> u64 {
 pub trait Touch {
     /// For titles.
     const NAME: &'static str;
-    /// Whether it reads every field, or only a sample's ip and time and another record's pid and time.
+    /// Whether it reads every field, or only a sample's ip and time and another record's time.
     const ALL: bool;
     /// Reads the content of a stack or of raw data, if it is to be read.
     fn content(sum: &mut Sum, bytes: &[u8]);
 }
 
-/// A sample's ip and time; of another record the pid in its body, if it has one, and the trailer's time.
+/// A sample's ip and time; of another record the time in its trailer.
 pub struct Few;
 
 /// Every field, but of a stack or of raw data only the slice: its length and its ends.

@@ -1,6 +1,6 @@
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, SampleType};
 
-use crate::order::{self, COST, HEAD, PLACE, TRAILER};
+use crate::order::{self, COST, EARLY, HEAD, PLACE, TRAILER};
 use crate::slot::Slot;
 
 /// Where the fields of one event's records lie: all that its attr says about them.
@@ -95,6 +95,7 @@ impl SampleLayout {
     #[must_use]
     pub const fn new(attr: &Attr) -> Self {
         let wanted = attr.sample_type;
+        let (fields, head) = (wanted.bits().count_ones(), order::count(&HEAD, wanted) as u32);
         let trailer =
             if attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) { wanted } else { SampleType::empty() };
         Self {
@@ -102,11 +103,11 @@ impl SampleLayout {
             read_format: attr.read_format,
             regs_user: attr.sample_regs_user,
             regs_intr: attr.sample_regs_intr,
-            head: head(wanted),
-            cost: cost(wanted),
-            place: place(wanted),
+            head: head_slots(wanted),
+            cost: cost_slots(wanted),
+            place: place_slots(wanted),
             trailer: trailer_slots(trailer),
-            head_words: if unknown(wanted) == 0 { 1 + order::count(&HEAD, wanted) as u16 } else { u16::MAX },
+            head_words: if unknown(wanted) == 0 { 1 + head as u16 } else { u16::MAX },
             cost_words: order::count(&COST, wanted),
             place_words: order::count(&PLACE, wanted),
             trailer_words: order::count(&TRAILER, trailer),
@@ -115,8 +116,8 @@ impl SampleLayout {
             branch_hw_index: attr.branch_sample_type.contains(BranchSampleType::HW_INDEX),
             branch_counters: attr.branch_sample_type.contains(BranchSampleType::COUNTERS),
             build_id: attr.flags.contains(AttrFlags::BUILD_ID),
-            has_late_parts: !wanted.difference(order::EARLY).is_empty(),
-            head_only: 1 + order::count(&HEAD, wanted) == 1 + wanted.bits().count_ones() as u8,
+            has_late_parts: fields > head + wanted.intersection(EARLY).bits().count_ones(),
+            head_only: fields == head,
         }
     }
 
@@ -158,17 +159,17 @@ const fn unknown(wanted: SampleType) -> u64 {
     wanted.bits() & !KNOWN
 }
 
-const fn head(wanted: SampleType) -> Head {
+const fn head_slots(wanted: SampleType) -> Head {
     let [identifier, ip, tid, time, addr, id, stream_id, cpu, period] = order::slots(&HEAD, wanted, 1);
     Head { identifier, ip, tid, time, addr, id, stream_id, cpu, period }
 }
 
-const fn cost(wanted: SampleType) -> Cost {
+const fn cost_slots(wanted: SampleType) -> Cost {
     let [weight, data_src, transaction] = order::slots(&COST, wanted, 0);
     Cost { weight, data_src, transaction }
 }
 
-const fn place(wanted: SampleType) -> Place {
+const fn place_slots(wanted: SampleType) -> Place {
     let [phys_addr, cgroup, data_page_size, code_page_size] = order::slots(&PLACE, wanted, 0);
     Place { phys_addr, cgroup, data_page_size, code_page_size }
 }

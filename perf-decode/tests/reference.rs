@@ -47,7 +47,7 @@ fn print(raw: RawRecord<'_>, layout: &SampleLayout) {
 }
 
 proptest! {
-    #![proptest_config(cases(8000))]
+    #![proptest_config(cases(4000))]
 
     #[test]
     fn every_valid_record_is_read_alike((attr, words) in valid_record()) {
@@ -111,7 +111,7 @@ mod captures {
     }
 
     proptest! {
-        #![proptest_config(cases(16000))]
+        #![proptest_config(cases(8000))]
 
         #[test]
         fn every_damaged_capture_is_judged_alike(at in any::<Index>(), damages in vec(damage(), 1..4)) {

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use perf_abi::{Attr, RecordType, SampleType, Software};
-use perf_sys::{Event, Ring, Target, Wait};
+use perf_sys::{Event, Readiness, Ring, Target, Wait};
 use rustix::thread::gettid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -23,21 +23,32 @@ async fn count(rings: Vec<Ring>) -> Result<Vec<u64>, Box<dyn Error>> {
         // Cleared before the look, so that what comes after the look is told again.
         readable.clear_ready();
         let wait = readable.get_inner_mut();
-        let found = wait.wait(Some(Duration::ZERO))?;
-        for (index, ring) in wait.ready() {
-            for record in ring.batch()?.records() {
-                let is_sample = record?.kind() == RecordType::SAMPLE;
-                *samples.get_mut(index).ok_or("a ring that was not there")? += u64::from(is_sample);
+        loop {
+            let found = wait.wait(Some(Duration::ZERO))?;
+            for (index, ring) in wait.ready() {
+                for record in ring.batch()?.records() {
+                    let is_sample = record?.kind() == RecordType::SAMPLE;
+                    *samples.get_mut(index).ok_or("a ring that was not there")? += u64::from(is_sample);
+                }
             }
-        }
-        if found.is_final() {
-            return Ok(samples);
+            match found {
+                Readiness::Readable => {}
+                Readiness::TimedOut => break,
+                _ => return Ok(samples),
+            }
         }
     }
 }
 
+/// A watched thread.
+struct Sleeper {
+    ring: Ring,
+    start: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
 /// A thread that sleeps `naps` times once it is told to start, and a ring of its context switches.
-fn napping(naps: u64) -> Result<(Ring, Sender<()>, JoinHandle<()>), Box<dyn Error>> {
+fn napping(naps: u64) -> Result<Sleeper, Box<dyn Error>> {
     let attr = Attr::software(Software::CONTEXT_SWITCHES)
         .with_period(1)
         .with_sample_type(SampleType::TID | SampleType::TIME)
@@ -49,23 +60,21 @@ fn napping(naps: u64) -> Result<(Ring, Sender<()>, JoinHandle<()>), Box<dyn Erro
         }
     });
     let ring = Ring::map(Event::open(&attr, Target::thread(tid.recv()?))?, 8)?;
-    Ok((ring, start, thread))
+    Ok(Sleeper { ring, start, thread })
 }
 
 /// Watches so many threads, each of which sleeps `naps` times, and returns each one's samples.
 pub(crate) fn watch(threads: usize, naps: u64) -> Result<Vec<u64>, Box<dyn Error>> {
-    let (mut rings, mut sleepers) = (Vec::new(), Vec::new());
+    let (mut rings, mut running) = (Vec::new(), Vec::new());
     for _ in 0..threads {
-        let (ring, start, thread) = napping(naps)?;
+        let Sleeper { ring, start, thread } = napping(naps)?;
         rings.push(ring);
-        sleepers.push((start, thread));
+        running.push((start, thread));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-    let samples = runtime.block_on(async {
-        sleepers.iter().try_for_each(|(start, _)| start.send(()))?;
-        count(rings).await
-    });
-    for (_, thread) in sleepers {
+    running.iter().try_for_each(|(start, _)| start.send(()))?;
+    let samples = runtime.block_on(count(rings));
+    for (_, thread) in running {
         thread.join().map_err(|_| "a sleeper panicked")?;
     }
     samples

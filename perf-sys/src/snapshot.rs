@@ -78,8 +78,8 @@ impl SnapshotRing {
     pub fn snapshot(&mut self) -> Result<Snapshot<'_>> {
         self.event.pause_output(true)?;
         // A writer that came before the pause may be in the middle of a record, over the oldest ones. It
-        // cannot be preempted there, and this returns after every CPU has been preempted once. Where it
-        // is refused (nohz_full) the oldest record may come out damaged.
+        // cannot be preempted there, and this waits for a grace period of RCU: for all who cannot. Where
+        // it is refused (nohz_full, seccomp) the oldest records may come out damaged.
         let _ = membarrier(MembarrierCommand::Global);
         let head = self.ring.head();
         self.ring.copy(&mut self.copy);

@@ -35,9 +35,10 @@ pub(crate) use poll::{Deadline, poll};
 /// }
 /// ```
 ///
-/// In an event loop of one's own it is one descriptor ([`AsFd`], [`AsRawFd`]) that becomes readable with
-/// any of its rings. Then `wait(Some(Duration::ZERO))`, which finds out which rings have ended, and go
-/// over [`ready`](Self::ready). Nothing is allocated after the last [`add`](Self::add).
+/// In an event loop of one's own it is one descriptor ([`AsFd`], [`AsRawFd`]: the same as long as it
+/// lives) that becomes readable with any of its rings. Then call `wait(Some(Duration::ZERO))`, which finds
+/// out which rings have ended, and go over [`ready`](Self::ready), until the answer is no more `Readable`:
+/// the crate's tokio example does. Nothing is allocated after the last [`add`](Self::add).
 #[doc(alias = "epoll")]
 #[derive(Debug)]
 pub struct Wait {

@@ -10,10 +10,10 @@ use perfkit_benches::{Case, Consumer, FITS_L2, Input, LARGE, cases};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [first, passes, bytes, workload, touch, consumer] = &arguments[..] {
-        if first == ONE {
-            return one(number(passes), number(bytes), workload, touch, consumer);
-        }
+    if let [first, passes, bytes, workload, touch, consumer] = &arguments[..]
+        && first == ONE
+    {
+        return one(number(passes), number(bytes), workload, touch, consumer);
     }
     let has = |option: &str| arguments.iter().any(|argument| argument == option);
     let bytes = if has("--large") { LARGE } else { FITS_L2 };
@@ -63,14 +63,18 @@ fn one(passes: usize, bytes: usize, workload: &str, touch: &str, consumer: &str)
     }
 }
 
-/// Nanoseconds of a pass of each, the passes taken in turn so that a noisy moment meets all.
+/// Nanoseconds that each takes to read the input, the passes taken in turn so that a noisy moment meets all.
 fn medians(consumers: &[Consumer], input: &mut Input, passes: usize) -> Vec<f64> {
+    // A pass of some hundred records is repeated, or it would be the clock that is measured.
+    let repeats = (20_000 / input.records()).max(1);
     let mut times = vec![Vec::with_capacity(passes); consumers.len()];
     for _ in 0..passes {
         for (consumer, times) in consumers.iter().zip(&mut times) {
             let start = Instant::now();
-            std::hint::black_box((consumer.run)(input));
-            times.push(start.elapsed().as_nanos() as f64);
+            for _ in 0..repeats {
+                std::hint::black_box((consumer.run)(input));
+            }
+            times.push(start.elapsed().as_nanos() as f64 / repeats as f64);
         }
     }
     times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));

@@ -214,9 +214,6 @@ impl ByHand for SideBand {
         let trailer = record.size() / 8 - 3;
         sum.add(record.word(trailer + 1));
         if !T::ALL {
-            if matches!(kind, RecordType::MMAP2 | RecordType::COMM | RecordType::FORK | RecordType::EXIT) {
-                sum.add(record.word(1) as u32);
-            }
             return;
         }
         record.pair(trailer, sum);

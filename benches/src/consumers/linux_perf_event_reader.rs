@@ -49,6 +49,10 @@ pub fn records<W: Workload, T: Touch>(input: &mut Input) -> u64 {
         let Some(body) = record.get(8..) else { break };
         let (kind, misc) = (RecordType(header as u32), (header >> 32) as u16);
         let record = RawEventRecord::new(kind, misc, RawData::Single(body), *input.reader());
+        if W::SIDE_BAND && !T::ALL && kind != RecordType::SAMPLE {
+            sum.add_some(record.timestamp());
+            continue;
+        }
         match record.parse() {
             Ok(EventRecord::Sample(sample)) => read_sample::<W, T>(&mut sum, &sample),
             Ok(other) if W::SIDE_BAND => read_other::<T>(&mut sum, &record, &other),
@@ -94,16 +98,6 @@ fn read_sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &SampleRecord<'_>) 
 
 #[inline(always)]
 fn read_other<T: Touch>(sum: &mut Sum, record: &RawEventRecord<'_>, other: &EventRecord<'_>) {
-    if !T::ALL {
-        sum.add_some(record.timestamp());
-        match other {
-            EventRecord::Mmap2(mmap) => sum.add(mmap.pid as u32),
-            EventRecord::Comm(comm) => sum.add(comm.pid as u32),
-            EventRecord::Fork(task) | EventRecord::Exit(task) => sum.add(task.pid as u32),
-            _ => {}
-        }
-        return;
-    }
     match record.common_data() {
         Ok(id) => {
             sum.add_some(id.pid.map(|pid| pid as u32));

@@ -22,14 +22,14 @@ pub fn constant<W: Workload, T: Touch>(input: &mut Input) -> u64 {
     records::<W, T>(window, const { &SampleLayout::new(&W::ATTR) }, scratch)
 }
 
-/// The head view of samples, the layout made at run time: for those who want no more than ip and time.
+/// The head view of samples and the time of others, the layout made at run time: for those who want no more.
 #[inline(never)]
 pub fn dynamic_head<W: Workload>(input: &mut Input) -> u64 {
     let (window, layout, scratch) = input.window();
     heads::<W>(window, layout, scratch)
 }
 
-/// The head view of samples, the layout a constant.
+/// The head view of samples and the time of others, the layout a constant.
 #[inline(never)]
 pub fn constant_head<W: Workload>(input: &mut Input) -> u64 {
     let (window, _, scratch) = input.window();
@@ -91,10 +91,7 @@ fn heads<'a, W: Workload>(window: Window<'a>, layout: &'a SampleLayout, scratch:
                 Err(_) => sum.refused(),
             }
         } else if W::SIDE_BAND {
-            match record.decode(layout) {
-                Ok(other) => read_other::<crate::Few>(&mut sum, record, &other, layout),
-                Err(_) => sum.refused(),
-            }
+            sum.add_some(record.time(layout));
         }
     }
     sum.0
@@ -151,13 +148,6 @@ fn read_sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &Sample<'_>) {
 fn read_other<T: Touch>(sum: &mut Sum, raw: RawRecord<'_>, other: &Record<'_>, layout: &SampleLayout) {
     if !T::ALL {
         sum.add_some(raw.time(layout));
-        match other {
-            Record::Mmap2(mmap) => sum.add(mmap.pid),
-            Record::Comm(comm) => sum.add(comm.pid),
-            Record::Fork(fork) => sum.add(fork.pid),
-            Record::Exit(exit) => sum.add(exit.pid),
-            _ => {}
-        }
         return;
     }
     match raw.sample_id(layout) {

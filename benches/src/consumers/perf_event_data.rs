@@ -52,11 +52,10 @@ struct Reader<'s, W, T> {
 impl<W: Workload, T: Touch> Reader<'_, W, T> {
     /// The trailer's fields; returns whether the body's are wanted too.
     #[inline(always)]
-    fn trailer(&mut self, metadata: &RecordMetadata, pid: Option<u32>) -> bool {
+    fn trailer(&mut self, metadata: &RecordMetadata) -> bool {
         let id = metadata.sample_id();
         self.sum.add_some(id.time());
         if !T::ALL {
-            self.sum.add_some(pid);
             return false;
         }
         self.sum.add_some(id.pid());
@@ -67,7 +66,7 @@ impl<W: Workload, T: Touch> Reader<'_, W, T> {
 
     #[inline(always)]
     fn switch(&mut self, metadata: &RecordMetadata) {
-        if self.trailer(metadata, None) {
+        if self.trailer(metadata) {
             self.sum.add(metadata.misc() >> 13 & 1);
             self.sum.add(metadata.misc() >> 14 & 1);
         }
@@ -75,7 +74,7 @@ impl<W: Workload, T: Touch> Reader<'_, W, T> {
 
     #[inline(always)]
     fn task(mut self, task: &Exit, metadata: &RecordMetadata) {
-        if self.trailer(metadata, Some(task.pid)) {
+        if self.trailer(metadata) {
             [task.pid, task.ppid, task.tid, task.ptid].into_iter().for_each(|task| self.sum.add(task));
             self.sum.add(task.time);
         }
@@ -127,7 +126,7 @@ impl<'p, W: Workload, T: Touch> Visitor<'p> for Reader<'_, W, T> {
     }
 
     fn visit_mmap2(mut self, mmap: Mmap2<'p>, metadata: RecordMetadata) {
-        if self.trailer(&metadata, Some(mmap.pid)) {
+        if self.trailer(&metadata) {
             let sum = self.sum;
             sum.add(mmap.pid);
             sum.add(mmap.tid);
@@ -145,7 +144,7 @@ impl<'p, W: Workload, T: Touch> Visitor<'p> for Reader<'_, W, T> {
     }
 
     fn visit_comm(mut self, comm: Comm<'p>, metadata: RecordMetadata) {
-        if self.trailer(&metadata, Some(comm.pid)) {
+        if self.trailer(&metadata) {
             self.sum.add(comm.pid);
             self.sum.add(comm.tid);
             self.sum.add(metadata.misc() >> 13 & 1);
@@ -162,7 +161,7 @@ impl<'p, W: Workload, T: Touch> Visitor<'p> for Reader<'_, W, T> {
     }
 
     fn visit_lost(mut self, lost: Lost, metadata: RecordMetadata) {
-        if self.trailer(&metadata, None) {
+        if self.trailer(&metadata) {
             self.sum.add(lost.id);
             self.sum.add(lost.lost);
         }

@@ -92,17 +92,16 @@ fn read_sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &Sample) {
 #[inline(always)]
 fn read_other<T: Touch>(sum: &mut Sum, other: &Record) {
     if !T::ALL {
-        let (id, task) = match other {
-            Record::Mmap(mmap) => (&mmap.record_id, Some(&mmap.task)),
-            Record::Comm(comm) => (&comm.record_id, Some(&comm.task)),
-            Record::Fork(fork) => (&fork.record_id, Some(&fork.task)),
-            Record::Exit(exit) => (&exit.record_id, Some(&exit.task)),
-            Record::CtxSwitch(switch) => (&switch.record_id, None),
-            Record::LostRecords(lost) => (&lost.record_id, None),
+        let id = match other {
+            Record::Mmap(mmap) => &mmap.record_id,
+            Record::Comm(comm) => &comm.record_id,
+            Record::Fork(fork) => &fork.record_id,
+            Record::Exit(exit) => &exit.record_id,
+            Record::CtxSwitch(switch) => &switch.record_id,
+            Record::LostRecords(lost) => &lost.record_id,
             _ => return sum.refused(),
         };
         sum.add_some(id.as_ref().and_then(|id| id.time));
-        sum.add_some(task.map(|task| task.pid));
         return;
     }
     match other {

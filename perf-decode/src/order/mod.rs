@@ -27,15 +27,8 @@ pub(crate) const HEAD: [(SampleType, &str); 9] = [
     (SampleType::PERIOD, "period"),
 ];
 
-/// The parts that the walk meets first: the head and those of variable length that most events sample.
-pub(crate) const EARLY: SampleType = {
-    let (mut early, mut index) = (SampleType::READ.union(SampleType::CALLCHAIN).union(SampleType::RAW), 0);
-    while index < HEAD.len() {
-        early = early.union(HEAD[index].0);
-        index += 1;
-    }
-    early
-};
+/// The parts of variable length behind the head that most events with any have.
+pub(crate) const EARLY: SampleType = SampleType::READ.union(SampleType::CALLCHAIN).union(SampleType::RAW);
 
 /// The fixed words between the user stack and the interrupt registers.
 pub(crate) const COST: [(SampleType, &str); 3] = [

@@ -18,11 +18,12 @@ const THROUGH_STACK: SampleType = SampleType::from_bits_retain(0x1_3fff);
 /// A sample of a task that has user registers and an empty stack, as the kernel wrongly writes it: the stack's second
 /// word is there, so that all behind it is shifted and the last word is lost. Also says whether something is behind.
 pub(crate) fn sample_with_shifted_end() -> impl Strategy<Value = (Attr, Vec<u64>, bool)> {
+    // Neither a register ABI nor a size, so that no other reading of the sample makes sense.
     const STACK: u64 = 0x1122_3344_5566_7788;
     super::known_attr().prop_flat_map(|mut attr| {
         attr.sample_type |= SampleType::REGS_USER | SampleType::STACK_USER;
         (builder(attr), any::<u64>()).prop_map(move |(sample, dyn_size)| {
-            let sample = sample.regs_user(2, &[]).stack_user(&STACK.to_ne_bytes(), dyn_size);
+            let sample = sample.regs_user(2, &[STACK; 64]).stack_user(&STACK.to_ne_bytes(), dyn_size);
             let mut words = sample.finish();
             let stack = words.windows(3).position(|window| *window == [8, STACK, dyn_size]).unwrap();
             words.splice(stack..stack + 3, [0, dyn_size]);

@@ -36,7 +36,7 @@ pub(crate) fn split<'a>(raw: RawRecord<'a>, layout: &SampleLayout) -> Result<(&'
 }
 
 /// Samples carry the trailer's fields in their head, and of unknown kinds nothing is known.
-fn has_trailer(kind: RecordType) -> bool {
+pub(crate) fn has_trailer(kind: RecordType) -> bool {
     (RecordType::MMAP.0..=RecordType::CALLCHAIN_DEFERRED.0).contains(&kind.0) && kind != RecordType::SAMPLE
 }
 

@@ -1,3 +1,5 @@
+use perf_abi::RecordType;
+
 use crate::body;
 use crate::slot::Slot;
 use crate::{Error, RawRecord, Result, SampleLayout};
@@ -31,6 +33,8 @@ use crate::{Error, RawRecord, Result, SampleLayout};
 #[derive(Clone, Copy, Debug)]
 pub struct Layouts<'t> {
     table: &'t [(u64, SampleLayout)],
+    /// Where all of them keep the id.
+    place: IdPlace,
 }
 
 impl<'t> Layouts<'t> {
@@ -43,17 +47,16 @@ impl<'t> Layouts<'t> {
     /// [`Error::IdConflict`] with the first event whose id is in another place, or occurs twice.
     pub fn new(table: &'t mut [(u64, SampleLayout)]) -> Result<Self> {
         table.sort_unstable_by_key(|&(id, _)| id);
-        let mut previous: Option<(u64, IdPlace)> = None;
+        let place = table.first().map_or(IdPlace::NONE, |(_, layout)| IdPlace::of(layout));
+        let mut previous = None;
         for (id, layout) in &*table {
-            let place = IdPlace::of(layout);
-            if previous
-                .is_some_and(|(before, agreed)| before == *id || agreed != place || agreed == IdPlace::NONE)
-            {
+            let disagrees = IdPlace::of(layout) != place || place == IdPlace::NONE;
+            if previous.is_some_and(|before| before == *id || disagrees) {
                 return Err(Error::IdConflict { id: *id });
             }
-            previous = Some((*id, place));
+            previous = Some(*id);
         }
-        Ok(Self { table })
+        Ok(Self { table, place })
     }
 
     /// The layout of the event that wrote `record`.
@@ -71,11 +74,11 @@ impl<'t> Layouts<'t> {
                 // Where the id is depends on the length of the event's own trailer: the right event is
                 // the one that finds its own id there.
                 let found = self.table.iter().find(|(id, layout)| record.id(layout) == Some(*id));
-                found.map(|(_, layout)| layout).ok_or_else(|| not_found(record, any))
+                found.map(|(_, layout)| layout).ok_or_else(|| unknown(record.kind(), record.id(any)))
             }
-            [(_, any), ..] => {
-                let found = record.id(any).and_then(|id| self.get(id));
-                found.ok_or_else(|| not_found(record, any))
+            [..] => {
+                let id = self.place.find(record);
+                id.and_then(|id| self.get(id)).ok_or_else(|| unknown(record.kind(), id))
             }
         }
     }
@@ -89,12 +92,12 @@ impl<'t> Layouts<'t> {
 }
 
 #[cold]
-fn not_found(record: RawRecord<'_>, layout: &SampleLayout) -> Error {
-    record.id(layout).map_or(Error::NoId { kind: record.kind() }, |id| Error::UnknownId { id })
+fn unknown(kind: RecordType, id: Option<u64>) -> Error {
+    id.map_or(Error::NoId { kind }, |id| Error::UnknownId { id })
 }
 
 /// Where an event's records keep its id.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct IdPlace {
     /// In samples, from the start.
     sample: Slot,
@@ -111,6 +114,18 @@ impl IdPlace {
             sample: layout.head.identifier.or(layout.head.id),
             trailer: usize::from(layout.trailer_words).saturating_sub(trailer.index()),
         }
+    }
+
+    /// The id in a record of any of the events. It is counted from the end, because the lengths of their
+    /// trailers may differ.
+    fn find(self, record: RawRecord<'_>) -> Option<u64> {
+        let words = record.words();
+        if record.kind() == RecordType::SAMPLE {
+            return self.sample.get(words);
+        }
+        let (_, behind_header) = words.split_first()?;
+        let at = behind_header.len().checked_sub(self.trailer)?;
+        behind_header.get(at).copied().filter(|_| body::has_trailer(record.kind()))
     }
 }
 
@@ -149,6 +164,15 @@ mod tests {
                 assert_eq!(found, Ok(&SampleLayout::new(attr)), "{kind} {id} {surplus}");
             }
         }
+    }
+
+    #[test]
+    fn a_record_shorter_than_the_trailer_of_another_event_is_found() {
+        let long = event(SampleType::TID | SampleType::TIME | SampleType::CPU);
+        let mut table = [(1, SampleLayout::new(&long)), (2, SampleLayout::new(&event(SampleType::empty())))];
+        let layouts = Layouts::new(&mut table).unwrap();
+        let words = RecordBuilder::new(RecordType::SWITCH, Misc::empty()).words(&[2]).finish();
+        assert_eq!(layouts.find(RawRecord::from_words(&words).unwrap()).ok(), layouts.get(2));
     }
 
     #[test]

@@ -31,12 +31,12 @@ fn merge(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(count(&words, &layout) as u64));
     for sources in SOURCES {
         let rings = deal(&words, record_words, sources);
-        let mut scratches = vec![Scratch::new(); sources];
-        let mut room: Vec<Option<Waiting<RawRecord<'_>>>> = vec![None; 2 * sources];
         group.bench_function(BenchmarkId::from_parameter(sources), |bencher| {
             bencher.iter_custom(|passes| {
                 let mut elapsed = std::time::Duration::ZERO;
                 for _ in 0..passes {
+                    let mut scratches = vec![Scratch::new(); sources];
+                    let mut room: Vec<Option<Waiting<RawRecord<'_>>>> = vec![None; 2 * sources];
                     let mut streams: Vec<_> = rings
                         .iter()
                         .zip(&mut scratches)

@@ -8,8 +8,9 @@ pub mod allocations;
 mod case;
 mod checksum;
 pub mod consumers;
+pub mod counter;
 mod input;
-pub mod instructions;
+
 mod random;
 mod side_band;
 pub mod workload;

@@ -12,8 +12,6 @@ use crate::{Error, Result, word};
 #[doc(alias = "perf_event_header")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RawRecord<'a> {
-    /// The header's word, apart from the slice so that reading it needs no check.
-    first: u64,
     words: &'a [u64],
 }
 
@@ -59,7 +57,8 @@ impl<'a> RawRecord<'a> {
     /// The eight bytes that every record starts with.
     #[inline]
     pub fn header(self) -> Header {
-        word::header(self.first)
+        // There always is a first word: the other case is for the type only.
+        word::header(self.words.first().copied().unwrap_or(0))
     }
 
     /// Which record this is.
@@ -102,12 +101,15 @@ impl core::fmt::Debug for RawRecord<'_> {
 /// The first record of `words`, if it is whole.
 #[inline(always)]
 pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
-    let first = *words.first()?;
-    // Rotating instead of shifting sends the low three bits to the top, and what is less than 8 wraps: a
-    // size that no record has becomes a length that no slice has, and one comparison checks all.
-    let behind_header = usize::from(word::header(first).size).wrapping_sub(8).rotate_right(3);
-    let (record, rest) = words.split_at_checked(behind_header.wrapping_add(1))?;
-    Some((RawRecord { first, words: record }, rest))
+    let size = word::header(*words.first()?).size;
+    // Where the next record starts should wait for nothing but this one shift: the walk is a chain of
+    // loads, each of which needs the one before.
+    let len = usize::from(size / 8);
+    if size % 8 != 0 || len == 0 {
+        return None;
+    }
+    let (record, rest) = words.split_at_checked(len)?;
+    Some((RawRecord { words: record }, rest))
 }
 
 /// Says why [`frame`] found no record at the start of `words`, `at` words into the window, where
@@ -145,6 +147,18 @@ mod tests {
     #[test]
     fn a_size_of_twelve_is_not_whole() {
         assert_eq!(RawRecord::split_first(&[sized(12), 0]), Err(Error::SizeNotWhole { at: 0, size: 12 }));
+    }
+
+    #[test]
+    fn only_whole_words_that_are_there_make_a_record() {
+        for size in 0..=u16::MAX {
+            let framed = RawRecord::split_first(&[sized(size), 1, 2])
+                .map(|(record, rest)| (record.size(), rest.len()));
+            match size {
+                8 | 16 | 24 => assert_eq!(framed, Ok((usize::from(size), 3 - usize::from(size) / 8))),
+                _ => assert!(framed.is_err(), "{size}: {framed:?}"),
+            }
+        }
     }
 
     #[test]

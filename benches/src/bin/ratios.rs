@@ -3,9 +3,7 @@
 //! `ratios [--large] [--valgrind] [PASSES]`: the input of 8 MiB instead of 512 KiB; instructions counted by
 //! Valgrind where the machine has no counter for them (slow); passes of each consumer, 41 if not given.
 
-use std::time::Instant;
-
-use perfkit_benches::instructions::{Counter, ONE, by_valgrind};
+use perfkit_benches::counter::{Counter, ONE, by_valgrind};
 use perfkit_benches::{Case, Consumer, FITS_L2, Input, LARGE, cases};
 
 fn main() {
@@ -18,7 +16,8 @@ fn main() {
     let has = |option: &str| arguments.iter().any(|argument| argument == option);
     let bytes = if has("--large") { LARGE } else { FITS_L2 };
     let passes = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(41);
-    let counter = Counter::open();
+    let counter = Counter::instructions();
+    let clock = Counter::nanoseconds().expect("a task clock: every kernel has one");
     let mut ratios = Ratios::default();
     println!("{} KiB, median of {passes} interleaved passes", bytes >> 10);
     println!(
@@ -36,7 +35,7 @@ fn main() {
             None => None,
         });
         let instructions: Vec<_> = instructions.collect();
-        let times = medians(&consumers, &mut input, passes);
+        let times = medians(&clock, &consumers, &mut input, passes);
         let rows: Vec<_> = consumers.into_iter().zip(times.into_iter().zip(instructions)).collect();
         print(&case, &rows, input.records() as f64, &mut ratios);
     }
@@ -64,17 +63,18 @@ fn one(passes: usize, bytes: usize, workload: &str, touch: &str, consumer: &str)
 }
 
 /// Nanoseconds that each takes to read the input, the passes taken in turn so that a noisy moment meets all.
-fn medians(consumers: &[Consumer], input: &mut Input, passes: usize) -> Vec<f64> {
+fn medians(clock: &Counter, consumers: &[Consumer], input: &mut Input, passes: usize) -> Vec<f64> {
     // A pass of some hundred records is repeated, or it would be the clock that is measured.
     let repeats = (20_000 / input.records()).max(1);
     let mut times = vec![Vec::with_capacity(passes); consumers.len()];
     for _ in 0..passes {
         for (consumer, times) in consumers.iter().zip(&mut times) {
-            let start = Instant::now();
-            for _ in 0..repeats {
-                std::hint::black_box((consumer.run)(input));
-            }
-            times.push(start.elapsed().as_nanos() as f64 / repeats as f64);
+            let time = clock.count(|| {
+                for _ in 0..repeats {
+                    std::hint::black_box((consumer.run)(input));
+                }
+            });
+            times.push(time.unwrap_or(0) as f64 / repeats as f64);
         }
     }
     times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));

@@ -55,7 +55,7 @@ pub fn records<W: Workload, T: Touch>(input: &mut Input) -> u64 {
         }
         match record.parse() {
             Ok(EventRecord::Sample(sample)) => read_sample::<W, T>(&mut sum, &sample),
-            Ok(other) if W::SIDE_BAND => read_other::<T>(&mut sum, &record, &other),
+            Ok(other) if W::SIDE_BAND => read_other(&mut sum, &record, &other),
             _ => sum.refused(),
         }
     }
@@ -97,7 +97,7 @@ fn read_sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &SampleRecord<'_>) 
 }
 
 #[inline(always)]
-fn read_other<T: Touch>(sum: &mut Sum, record: &RawEventRecord<'_>, other: &EventRecord<'_>) {
+fn read_other(sum: &mut Sum, record: &RawEventRecord<'_>, other: &EventRecord<'_>) {
     match record.common_data() {
         Ok(id) => {
             sum.add_some(id.pid.map(|pid| pid as u32));

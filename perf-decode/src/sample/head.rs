@@ -1,6 +1,7 @@
 use perf_abi::SampleType;
 
 use super::refuse_head;
+use crate::slot::Slot;
 use crate::{RawRecord, Result, SampleLayout, word};
 
 /// The fixed fields that begin a sample, after one check of its length.
@@ -60,11 +61,18 @@ impl<'a> SampleHead<'a> {
         self.raw.words()
     }
 
+    /// A field's word. Both lengths that are compared are the layout's, so that a loop over samples of one
+    /// layout compares them once.
+    #[inline(always)]
+    fn field(&self, slot: Slot) -> Option<u64> {
+        slot.get(self.words().get(..usize::from(self.layout.head_words))?)
+    }
+
     /// Id of the opened event, always the first field.
     #[inline]
     #[must_use]
     pub fn identifier(&self) -> Option<u64> {
-        self.layout.head.identifier.get(self.words())
+        self.field(self.layout.head.identifier)
     }
 
     /// Instruction pointer. It is the very instruction that caused the event if the record's misc has
@@ -72,63 +80,63 @@ impl<'a> SampleHead<'a> {
     #[inline]
     #[must_use]
     pub fn ip(&self) -> Option<u64> {
-        self.layout.head.ip.get(self.words())
+        self.field(self.layout.head.ip)
     }
 
     /// Process, as the opener's pid namespace sees it; `0xffffffff` if it does not, 0 for the idle task.
     #[inline]
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
-        self.layout.head.tid.get(self.words()).map(|word| word::halves(word)[0])
+        self.field(self.layout.head.tid).map(|word| word::halves(word)[0])
     }
 
     /// Thread, as the opener's pid namespace sees it.
     #[inline]
     #[must_use]
     pub fn tid(&self) -> Option<u32> {
-        self.layout.head.tid.get(self.words()).map(|word| word::halves(word)[1])
+        self.field(self.layout.head.tid).map(|word| word::halves(word)[1])
     }
 
     /// Nanoseconds of the event's clock.
     #[inline]
     #[must_use]
     pub fn time(&self) -> Option<u64> {
-        self.layout.head.time.get(self.words())
+        self.field(self.layout.head.time)
     }
 
     /// Data address: of the fault, the watched memory or the sampled access; 0 if the event has none.
     #[inline]
     #[must_use]
     pub fn addr(&self) -> Option<u64> {
-        self.layout.head.addr.get(self.words())
+        self.field(self.layout.head.addr)
     }
 
     /// Id of the opened event: an inherited copy reports its parent's.
     #[inline]
     #[must_use]
     pub fn id(&self) -> Option<u64> {
-        self.layout.head.id.get(self.words())
+        self.field(self.layout.head.id)
     }
 
     /// Id of the event or of the inherited copy that fired.
     #[inline]
     #[must_use]
     pub fn stream_id(&self) -> Option<u64> {
-        self.layout.head.stream_id.get(self.words())
+        self.field(self.layout.head.stream_id)
     }
 
     /// CPU that wrote the sample.
     #[inline]
     #[must_use]
     pub fn cpu(&self) -> Option<u32> {
-        self.layout.head.cpu.get(self.words()).map(|word| word::halves(word)[0])
+        self.field(self.layout.head.cpu).map(|word| word::halves(word)[0])
     }
 
     /// Events since the last sample; nanoseconds for the clocks in frequency mode.
     #[inline]
     #[must_use]
     pub fn period(&self) -> Option<u64> {
-        self.layout.head.period.get(self.words())
+        self.field(self.layout.head.period)
     }
 
     /// The fields that the event samples.

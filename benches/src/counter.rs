@@ -1,25 +1,33 @@
-//! Instructions in user space, by perf-sys' own counter, or by Valgrind where the machine has none.
+//! What a piece of work costs, by perf-sys' own counters; instructions by Valgrind where the machine counts none.
 
 use std::process::Command;
 
-use perf_abi::{Attr, AttrFlags, Hardware};
+use perf_abi::{Attr, AttrFlags, Hardware, Software};
 use perf_sys::{Event, Target};
 
 /// The argument by which `ratios` runs one consumer for Valgrind: then passes, bytes, workload, touch, consumer.
 pub const ONE: &str = "--one";
 
-/// A counter of the instructions that this thread retires in user space.
+/// A counter of what this thread does.
 pub struct Counter(Event);
 
 impl Counter {
-    /// Opens the counter; `None` where there is no such hardware or no permission.
-    pub fn open() -> Option<Self> {
-        let attr = Attr::hardware(Hardware::INSTRUCTIONS)
-            .with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
+    /// Instructions in user space; `None` where there is no such hardware or no permission.
+    pub fn instructions() -> Option<Self> {
+        Self::open(Attr::hardware(Hardware::INSTRUCTIONS))
+    }
+
+    /// Nanoseconds on a CPU: unlike a clock it stands still while another thread has the CPU.
+    pub fn nanoseconds() -> Option<Self> {
+        Self::open(Attr::software(Software::TASK_CLOCK))
+    }
+
+    fn open(attr: Attr) -> Option<Self> {
+        let attr = attr.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
         Event::open(&attr, Target::calling_thread()).ok().map(Self)
     }
 
-    /// Instructions that `work` takes, the two reads of the counter included.
+    /// What `work` takes, the two reads of the counter included.
     pub fn count<R>(&self, work: impl FnOnce() -> R) -> Option<u64> {
         let before = self.read()?;
         std::hint::black_box(work());

@@ -27,15 +27,18 @@ pub(crate) fn split<'a>(raw: RawRecord<'a>, layout: &SampleLayout) -> Result<(&'
     let kind = raw.kind();
     let words = raw.words().get(1..).unwrap_or(&[]);
     let trailer = if has_trailer(kind) { usize::from(layout.trailer_words) } else { 0 };
-    let Some(end) = words.len().checked_sub(trailer) else {
+    let Some(mut end) = words.len().checked_sub(trailer) else {
         return Err(truncated(kind, "sample_id", trailer as u64 * 8, words.len() as u64 * 8));
     };
-    let end = own_end(kind, words).map_or(end, |own| own.min(end));
+    if trailer_follows_body(kind) {
+        end = own_end(kind, words).map_or(end, |own| own.min(end));
+    }
     let (body, rest) = words.split_at_checked(end).unwrap_or((words, &[]));
     Ok((body, rest.get(..trailer).unwrap_or(rest)))
 }
 
 /// Samples carry the trailer's fields in their head, and of unknown kinds nothing is known.
+#[inline]
 pub(crate) fn has_trailer(kind: RecordType) -> bool {
     (RecordType::MMAP.0..=RecordType::CALLCHAIN_DEFERRED.0).contains(&kind.0) && kind != RecordType::SAMPLE
 }
@@ -45,11 +48,13 @@ pub(crate) fn has_trailer(kind: RecordType) -> bool {
 /// When several events of a CPU get the same record, kernels before 7.3 make each copy of these three
 /// kinds longer than the one before by a trailer that is never written. The true trailer stands right
 /// behind the body.
+#[inline]
 pub(crate) fn trailer_follows_body(kind: RecordType) -> bool {
     matches!(kind, RecordType::BPF_EVENT | RecordType::KSYMBOL | RecordType::TEXT_POKE)
 }
 
 /// Length in words of the body of a kind whose trailer follows it.
+#[cold]
 fn own_end(kind: RecordType, words: &[u64]) -> Option<usize> {
     match kind {
         RecordType::BPF_EVENT => Some(2),

@@ -57,6 +57,7 @@ impl<'a> ReadValues<'a> {
     ///
     /// [`Error::Truncated`] if the format or the group's count needs more words than there are,
     /// [`Error::Surplus`] if it needs fewer.
+    #[inline]
     pub fn parse(words: &'a [u64], format: ReadFormat) -> Result<Self> {
         let (block, rest) = Self::split(words, format)?;
         match rest.len() {
@@ -65,7 +66,14 @@ impl<'a> ReadValues<'a> {
         }
     }
 
+    /// Views words that are known to be one block of this format.
+    #[inline]
+    pub(crate) const fn checked(words: &'a [u64], format: ReadFormat) -> Self {
+        Self { words, format }
+    }
+
     /// Takes one block off the front of `words`.
+    #[inline]
     pub(crate) fn split(words: &'a [u64], format: ReadFormat) -> Result<(Self, &'a [u64])> {
         let found = words.len() as u64 * 8;
         let needed = block_words(words.first().copied(), format);
@@ -87,12 +95,14 @@ impl<'a> ReadValues<'a> {
     }
 
     /// Nanoseconds that the event was enabled.
+    #[inline]
     #[must_use]
     pub fn time_enabled(&self) -> Option<u64> {
         self.format.contains(ReadFormat::TOTAL_TIME_ENABLED).then(|| self.words.get(1).copied())?
     }
 
     /// Nanoseconds that the event had the hardware.
+    #[inline]
     #[must_use]
     pub fn time_running(&self) -> Option<u64> {
         let at = 1 + usize::from(self.format.contains(ReadFormat::TOTAL_TIME_ENABLED));
@@ -100,6 +110,7 @@ impl<'a> ReadValues<'a> {
     }
 
     /// The counts: one, or those of the group with the leader first.
+    #[inline]
     #[must_use]
     pub fn iter(&self) -> Counts<'a> {
         let rest = self.words.get(1 + time_words(self.format) as usize..).unwrap_or(&[]);
@@ -108,6 +119,7 @@ impl<'a> ReadValues<'a> {
     }
 
     /// Puts a value of this block in relation to the block's times.
+    #[inline]
     #[must_use]
     pub fn scaled(&self, value: u64) -> Scaled {
         match (self.time_enabled(), self.time_running()) {
@@ -136,6 +148,7 @@ pub struct Counts<'a> {
 }
 
 impl Counts<'_> {
+    #[inline]
     fn word(&mut self) -> Option<u64> {
         let (word, rest) = self.rest.split_first()?;
         self.rest = rest;
@@ -146,6 +159,7 @@ impl Counts<'_> {
 impl Iterator for Counts<'_> {
     type Item = Count;
 
+    #[inline]
     fn next(&mut self) -> Option<Count> {
         let value = match self.single.take() {
             Some(value) => value,

@@ -1,5 +1,6 @@
 use perf_abi::{Header, RecordType};
 
+use crate::slot::Slot;
 use crate::{RawRecord, Result, SampleLayout, body, word};
 
 /// The trailer of a record that is not a sample: who wrote it, where and when.
@@ -27,42 +28,49 @@ impl<'a> SampleId<'a> {
     }
 
     /// Process, as the opener's pid namespace sees it; `0xffffffff` if it does not.
+    #[inline]
     #[must_use]
     pub fn pid(&self) -> Option<u32> {
         self.layout.trailer.tid.get(self.words).map(|word| word::halves(word)[0])
     }
 
     /// Thread, as the opener's pid namespace sees it.
+    #[inline]
     #[must_use]
     pub fn tid(&self) -> Option<u32> {
         self.layout.trailer.tid.get(self.words).map(|word| word::halves(word)[1])
     }
 
     /// Nanoseconds of the event's clock at which the record was written.
+    #[inline]
     #[must_use]
     pub fn time(&self) -> Option<u64> {
         self.layout.trailer.time.get(self.words)
     }
 
     /// Id of the opened event: an inherited copy reports its parent's.
+    #[inline]
     #[must_use]
     pub fn id(&self) -> Option<u64> {
         self.layout.trailer.id.get(self.words)
     }
 
     /// Id of the event or of the inherited copy that wrote the record.
+    #[inline]
     #[must_use]
     pub fn stream_id(&self) -> Option<u64> {
         self.layout.trailer.stream_id.get(self.words)
     }
 
     /// CPU that wrote the record.
+    #[inline]
     #[must_use]
     pub fn cpu(&self) -> Option<u32> {
         self.layout.trailer.cpu.get(self.words).map(|word| word::halves(word)[0])
     }
 
     /// The same id as [`SampleId::id`], always in the record's last word.
+    #[inline]
     #[must_use]
     pub fn identifier(&self) -> Option<u64> {
         self.layout.trailer.identifier.get(self.words)
@@ -107,7 +115,7 @@ impl<'a> RawRecord<'a> {
         if layout.trailer.time.is_absent() {
             return self.own_time();
         }
-        layout.trailer.time.get(self.trailer(layout)?)
+        self.trailer_word(layout, layout.trailer.time)
     }
 
     /// Id of the event that wrote this record, without decoding it: IDENTIFIER, or else ID.
@@ -118,13 +126,25 @@ impl<'a> RawRecord<'a> {
         if self.kind() == RecordType::SAMPLE {
             return layout.head.identifier.or(layout.head.id).get(self.words());
         }
-        layout.trailer.identifier.or(layout.trailer.id).get(self.trailer(layout)?)
+        self.trailer_word(layout, layout.trailer.identifier.or(layout.trailer.id))
     }
 
-    /// The words of the trailer; `None` if the record is cut.
+    /// A word of the trailer; `None` if the record is cut.
     #[inline]
-    fn trailer(self, layout: &SampleLayout) -> Option<&'a [u64]> {
-        body::split(self, layout).ok().map(|(_, trailer)| trailer)
+    fn trailer_word(self, layout: &SampleLayout, slot: Slot) -> Option<u64> {
+        if body::trailer_follows_body(self.kind()) {
+            return self.word_behind_body(layout, slot);
+        }
+        let start = self.words().len().checked_sub(usize::from(layout.trailer_words))?;
+        if start == 0 || !body::has_trailer(self.kind()) {
+            return None;
+        }
+        self.words().get(start + slot.index()).copied()
+    }
+
+    #[cold]
+    fn word_behind_body(self, layout: &SampleLayout, slot: Slot) -> Option<u64> {
+        body::split(self, layout).ok().and_then(|(_, trailer)| slot.get(trailer))
     }
 
     fn own_time(self) -> Option<u64> {

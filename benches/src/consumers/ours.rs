@@ -2,7 +2,7 @@
 
 use perf_abi::{RecordType, SampleType};
 use perf_decode::{
-    MappedFile, RawRecord, Record, Sample, SampleHead, SampleLayout, Scratch, SwitchDirection, Window,
+    MappedFile, Record, Sample, SampleHead, SampleId, SampleLayout, Scratch, SwitchDirection, Window,
 };
 
 use crate::workload::Workload;
@@ -65,10 +65,18 @@ fn records<'a, W: Workload, T: Touch>(
             sum.refused();
             break;
         };
-        match record.decode(layout) {
-            Ok(Record::Sample(sample)) => read_sample::<W, T>(&mut sum, &sample),
-            Ok(other) if W::SIDE_BAND => read_other::<T>(&mut sum, record, &other, layout),
-            _ => sum.refused(),
+        if !(W::SIDE_BAND && T::ALL) {
+            match record.decode(layout) {
+                Ok(Record::Sample(sample)) => read_sample::<W, T>(&mut sum, &sample),
+                Ok(_) if W::SIDE_BAND => sum.add_some(record.time(layout)),
+                _ => sum.refused(),
+            }
+            continue;
+        }
+        match record.decode_with_id(layout) {
+            Ok((Record::Sample(sample), _)) => read_sample::<W, T>(&mut sum, &sample),
+            Ok((other, id)) => read_other(&mut sum, &other, &id),
+            Err(_) => sum.refused(),
         }
     }
     sum.0
@@ -145,20 +153,11 @@ fn read_sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &Sample<'_>) {
 }
 
 #[inline(always)]
-fn read_other<T: Touch>(sum: &mut Sum, raw: RawRecord<'_>, other: &Record<'_>, layout: &SampleLayout) {
-    if !T::ALL {
-        sum.add_some(raw.time(layout));
-        return;
-    }
-    match raw.sample_id(layout) {
-        Ok(id) => {
-            sum.add_some(id.pid());
-            sum.add_some(id.tid());
-            sum.add_some(id.time());
-            sum.add_some(id.cpu());
-        }
-        Err(_) => sum.refused(),
-    }
+fn read_other(sum: &mut Sum, other: &Record<'_>, id: &SampleId<'_>) {
+    sum.add_some(id.pid());
+    sum.add_some(id.tid());
+    sum.add_some(id.time());
+    sum.add_some(id.cpu());
     match other {
         Record::Mmap2(mmap) => {
             sum.add(mmap.pid);

@@ -5,7 +5,7 @@ use core::fmt;
 use perf_abi::RecordType;
 
 use crate::body::{self, Body, Parse};
-use crate::{RawRecord, Result, Sample, SampleLayout};
+use crate::{RawRecord, Result, Sample, SampleId, SampleLayout};
 
 mod aux;
 mod aux_output_hw_id;
@@ -75,13 +75,14 @@ macro_rules! records {
 
         impl<'a> Record<'a> {
             #[inline(never)]
-            fn decode_other(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<Self> {
-                let (words, _) = body::split(raw, layout)?;
+            fn decode_other(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<(Self, SampleId<'a>)> {
+                let (words, trailer) = body::split(raw, layout)?;
                 let body = Body { kind: raw.kind(), misc: raw.misc(), words, layout };
-                Ok(match raw.kind() {
+                let record = match raw.kind() {
                     $(RecordType::$KIND => Record::$Variant(Parse::parse(body)?),)*
                     _ => Record::Unknown(raw),
-                })
+                };
+                Ok((record, SampleId::new(trailer, layout)))
             }
         }
 
@@ -135,10 +136,29 @@ impl<'a> RawRecord<'a> {
         if self.kind() == RecordType::SAMPLE {
             return Sample::parse(self, layout).map(Record::Sample);
         }
-        match Record::decode_other(self, layout)? {
+        match Record::decode_other(self, layout) {
             // It never is: to say so lets what the caller does with samples be compiled for samples alone.
-            Record::Sample(_) => Ok(Record::Unknown(self)),
-            record => Ok(record),
+            Ok((Record::Sample(_), _)) => Ok(Record::Unknown(self)),
+            Ok((record, _)) => Ok(record),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Decodes this record and its trailer together: cheaper than [`decode`](Self::decode) and
+    /// [`sample_id`](Self::sample_id) one after the other. All fields of a sample's trailer are `None`.
+    ///
+    /// # Errors
+    ///
+    /// As [`decode`](Self::decode).
+    #[inline(always)]
+    pub fn decode_with_id(self, layout: &'a SampleLayout) -> Result<(Record<'a>, SampleId<'a>)> {
+        if self.kind() == RecordType::SAMPLE {
+            let sample = Sample::parse(self, layout)?;
+            return Ok((Record::Sample(sample), SampleId::new(&[], layout)));
+        }
+        match Record::decode_other(self, layout) {
+            Ok((Record::Sample(_), id)) => Ok((Record::Unknown(self), id)),
+            other => other,
         }
     }
 }

@@ -75,11 +75,8 @@ impl<'a> Sample<'a> {
     #[must_use]
     pub fn read(&self) -> Option<ReadValues<'a>> {
         let layout = self.layout();
-        if !layout.sample_type().contains(SampleType::READ) {
-            return None;
-        }
-        let block = self.words().get(usize::from(layout.head_words)..)?;
-        ReadValues::split(block, layout.read_format()).ok().map(|(values, _)| values)
+        let block = self.words().get(usize::from(layout.head_words)..self.starts.read_end.index())?;
+        Some(ReadValues::checked(block, layout.read_format()))
     }
 
     /// The addresses that led to the sample, innermost first.

@@ -1,67 +1,137 @@
-//! Counting: open, enable, read, reset, and the errors of read.
+//! Counting: what is counted, and what a count says of itself.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
 
 mod support;
+mod work;
 
-use perf_abi::{Attr, AttrFlags, Hardware, IocFlags, ReadFormat, Software};
-use perf_sys::{Errno, OpenOptions, Target};
-use support::{count, open_or_skip, switch, switches};
+use perf_abi::{Attr, AttrFlags, Cache, CacheOp, CacheResult, Hardware, ReadFormat, Software};
+use perf_decode::Scaled;
+use perf_sys::Target;
+use rustix::process::getpid;
+use support::{open_or_skip, switch, switches};
+use work::{faults, spin, touch, tracepoint, user_side};
 
-fn user_side(attr: Attr) -> Attr {
-    attr.with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
+const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
+
+#[test]
+fn each_fresh_page_is_one_page_fault() {
+    let Some(event) = open_or_skip(&faults(), Target::calling_thread()) else {
+        return;
+    };
+    // Code and stack may fault too, but not each time.
+    let counts = [(); 8].map(|()| event.measure(|| touch(64)).unwrap().1.value);
+    assert_eq!(counts.iter().min(), Some(&64), "{counts:?}");
 }
 
 #[test]
-fn cycles_are_counted_between_enable_and_disable() {
-    let attr = user_side(Attr::hardware(Hardware::CPU_CYCLES));
+fn three_calls_of_getpid_are_three_hits() {
+    let Some(attr) = tracepoint("syscalls/sys_enter_getpid") else { return };
+    let attr = attr.with_flags(AttrFlags::DISABLED);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
-    assert_eq!(count(&event), 0);
+    let ((), count) = event.measure(|| (0..3).for_each(|_| _ = getpid())).unwrap();
+    assert_eq!(count.value, 3);
+}
+
+#[test]
+fn every_software_event_opens_and_reads() {
+    for (name, id) in Software::C_NAMES {
+        let attr = Attr::software(Software(*id)).with_flags(AttrFlags::DISABLED).with_read_format(TIMES);
+        let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
+            continue; // some are younger than the oldest kernel
+        };
+        let ((), count) = event.measure(|| spin(1_000)).unwrap();
+        assert_eq!(count.time_enabled, count.time_running, "{name}: software is never shared");
+        assert_eq!(count.scaled(), Scaled::Exact(count.value), "{name}");
+        assert_eq!(count.coverage(), Some(1.0), "{name}");
+        assert!(name.ends_with(&count.label.to_string()), "{name}: {}", count.label);
+    }
+}
+
+#[test]
+fn clocks_count_ns_of_the_own_thread() {
+    for clock in [Software::CPU_CLOCK, Software::TASK_CLOCK] {
+        let Some(event) = open_or_skip(&user_side(Attr::software(clock)), Target::calling_thread()) else {
+            return;
+        };
+        assert!(event.measure(|| spin(10_000)).unwrap().1.value > 0, "{clock}");
+    }
+}
+
+#[test]
+fn every_generic_hardware_event_opens_or_is_not_there() {
+    for (name, id) in Hardware::C_NAMES {
+        let attr = user_side(Attr::hardware(Hardware(*id))).with_read_format(TIMES);
+        let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
+            continue;
+        };
+        let ((), count) = event.measure(|| spin(100_000)).unwrap();
+        assert!(name.ends_with(&count.label.to_string()), "{name}: {}", count.label);
+        if [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS].contains(&Hardware(*id)) {
+            assert!(count.value > 100_000, "{count}");
+        }
+    }
+}
+
+#[test]
+fn cache_events_open_or_are_not_there() {
+    for cache in [Cache::L1D, Cache::LL, Cache::DTLB] {
+        for result in [CacheResult::ACCESS, CacheResult::MISS] {
+            let attr = user_side(Attr::cache(cache, CacheOp::READ, result));
+            if let Some(event) = open_or_skip(&attr, Target::calling_thread()) {
+                let ((), count) = event.measure(|| touch(64)).unwrap();
+                println!("{count}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_disabled_event_stands_still_and_a_reset_one_begins_again() {
+    let Some(event) = open_or_skip(&faults(), Target::calling_thread()) else {
+        return;
+    };
+    let value = || event.read().unwrap().value;
+    touch(8);
+    assert_eq!(value(), 0, "opened disabled");
     event.enable().unwrap();
+    touch(8);
     event.disable().unwrap();
-    let counted = count(&event);
-    assert!(counted > 0);
-    assert_eq!(count(&event), counted, "disabled");
+    let counted = value();
+    assert!(counted >= 8);
+    touch(8);
+    assert_eq!(value(), counted);
     event.reset().unwrap();
-    assert_eq!(count(&event), 0);
+    assert_eq!(value(), 0);
 }
 
 #[test]
-fn two_events_have_two_ids_and_read_tells_them() {
-    let attr = Attr::software(Software::DUMMY).with_read_format(ReadFormat::ID);
-    let Some(one) = open_or_skip(&attr, Target::calling_thread()) else {
+fn refresh_ends_counting_after_so_many_overflows() {
+    let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };
-    let Some(other) = open_or_skip(&attr, Target::calling_thread()) else {
-        return;
-    };
-    let mut words = [0; 4];
-    assert_eq!(one.read_raw(&mut words), Ok(2));
-    assert_eq!(one.id(), Ok(words[1]));
-    assert_ne!(one.id(), other.id());
+    event.refresh(2).unwrap();
+    switch(5);
+    assert_eq!(event.read().unwrap().value, 2);
+    event.refresh(1).unwrap();
+    switch(5);
+    assert_eq!(event.read().unwrap().value, 3);
 }
 
 #[test]
-fn a_short_buffer_reads_nothing() {
-    let attr = Attr::software(Software::DUMMY).with_read_format(ReadFormat::ID);
-    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
+fn all_events_of_the_thread_stop_and_start_at_once() {
+    let Some(event) = open_or_skip(&faults(), Target::calling_thread()) else {
         return;
     };
-    let error = event.read_raw(&mut [0; 1]).unwrap_err();
-    assert_eq!((error.call(), error.errno()), (Some("read"), Some(Errno::NOSPC)));
-}
-
-#[test]
-fn a_group_starts_and_stops_by_any_member() {
-    let Some(leader) = open_or_skip(&switches(), Target::calling_thread()) else {
-        return;
-    };
-    let member = OpenOptions::new().leader(&leader).open(&switches(), Target::calling_thread()).unwrap();
-    member.enable_with(IocFlags::GROUP).unwrap();
-    switch(3);
-    member.disable_with(IocFlags::GROUP).unwrap();
-    assert!(count(&leader) >= 3);
-    assert_eq!(count(&leader), count(&member));
-    leader.reset_with(IocFlags::GROUP).unwrap();
-    assert_eq!((count(&leader), count(&member)), (0, 0));
+    let other = perf_sys::Event::open(&faults(), Target::calling_thread()).unwrap();
+    let counts = || [&event, &other].map(|event| event.read().unwrap().value);
+    perf_sys::Event::enable_all().unwrap();
+    touch(8);
+    perf_sys::Event::disable_all().unwrap();
+    let counted = counts();
+    assert!(counted.iter().all(|&value| value >= 8), "{counted:?}");
+    touch(8);
+    assert_eq!(counts(), counted);
 }

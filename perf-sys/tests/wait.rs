@@ -1,42 +1,82 @@
-//! Waiting: the end of the time, wakeups, and the end of the target.
+//! Waiting for many rings, and ending a wait from elsewhere.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
 
 mod support;
 
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, Software};
-use perf_sys::{Readiness, Ring, Target};
+use perf_sys::{Canceller, Event, Readiness, Ring, Target, Wait};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::thread::gettid;
-use support::{PATIENCE, open_or_skip, switch, switches};
+use support::{PATIENCE, kinds, open_or_skip, switch, switch_ring, switches};
+
+const SHORT: Option<Duration> = Some(Duration::from_micros(200));
+
+fn dummy() -> Option<Ring> {
+    let event = open_or_skip(&Attr::software(Software::DUMMY), Target::calling_thread())?;
+    Some(Ring::map(event, 1).unwrap())
+}
+
+/// A ring over a thread that switches each time it is told to, and ends when nobody can tell it any more.
+fn thread_that_switches(attr: &Attr) -> Option<(Ring, Sender<u64>, JoinHandle<()>)> {
+    let (tell_tid, tid) = channel();
+    let (order, orders) = channel();
+    let thread = thread::spawn(move || {
+        tell_tid.send(gettid()).unwrap();
+        orders.iter().for_each(switch);
+    });
+    let ring = Ring::map(open_or_skip(attr, Target::thread(tid.recv().unwrap()))?, 8).unwrap();
+    ring.event().enable().unwrap();
+    Some((ring, order, thread))
+}
+
+#[test]
+fn a_wait_over_no_rings_is_over() {
+    assert_eq!(Wait::new().unwrap().wait(None), Ok(Readiness::HungUp));
+}
 
 #[test]
 fn nothing_in_time_is_a_time_out() {
-    let attr = Attr::software(Software::DUMMY);
-    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
-        return;
-    };
-    let ring = Ring::map(event, 1).unwrap();
+    let (Some(one), Some(other)) = (dummy(), dummy()) else { return };
+    let mut wait = Wait::over([one, other]).unwrap();
     for timeout in [Duration::ZERO, Duration::from_nanos(1), Duration::from_micros(200)] {
-        assert_eq!(ring.wait(Some(timeout)), Ok(Readiness::TimedOut));
+        assert_eq!(wait.wait(Some(timeout)), Ok(Readiness::TimedOut));
     }
+    assert_eq!(wait.ready().count(), 0);
+    assert_eq!((wait.rings().len(), wait.end(0), wait.end(2)), (2, None, None));
 }
 
 #[test]
-fn a_wakeup_event_ends_the_wait() {
-    let attr = switches().with_wakeup_events(1);
-    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
-        return;
-    };
-    let ring = Ring::map(event, 1).unwrap();
-    ring.event().enable().unwrap();
+fn one_wake_up_is_for_all_rings_with_records() {
+    let waking = switches().with_wakeup_events(1);
+    let (Some(quiet), Some(lazy)) = (dummy(), switch_ring(8)) else { return };
+    let waking = Ring::map(Event::open(&waking, Target::calling_thread()).unwrap(), 8).unwrap();
+    waking.event().enable().unwrap();
+    let mut wait = Wait::over([quiet, lazy, waking]).unwrap();
+    switch(2);
+    assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
+    let ready: Vec<_> = wait.ready().map(|(index, ring)| (index, kinds(ring).len() >= 2)).collect();
+    assert_eq!(ready, [(1, true), (2, true)], "the second is below its watermark");
+}
+
+#[test]
+fn what_lies_below_every_watermark_is_ready_after_the_time() {
+    let Some(ring) = switch_ring(8) else { return };
+    let mut wait = Wait::over([ring]).unwrap();
     switch(1);
-    assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+    wait.rings().for_each(|ring| ring.event().disable().unwrap());
+    assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(wait.ready().map(|(index, ring)| (index, kinds(ring).is_empty())).next(), Some((0, false)));
+    assert_eq!(wait.ready().count(), 0, "it was read");
 }
 
 #[test]
-fn what_lies_below_the_watermark_is_found_by_looking() {
-    let attr = switches().with_wakeup_watermark(2048);
+fn a_call_for_records_that_were_read_meanwhile_is_no_call() {
+    let attr = switches().with_wakeup_events(1);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
@@ -44,40 +84,88 @@ fn what_lies_below_the_watermark_is_found_by_looking() {
     ring.event().enable().unwrap();
     switch(1);
     ring.event().disable().unwrap();
-    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(Readiness::TimedOut));
-    assert!(!ring.batch().unwrap().is_empty());
+    assert!(ring.has_records());
+    kinds(&mut ring);
+    assert!(!ring.has_records());
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+    ring.event().enable().unwrap();
+    switch(1);
+    ring.event().disable().unwrap();
+    kinds(&mut ring);
+    assert_eq!(Wait::over([ring]).unwrap().wait(SHORT), Ok(Readiness::TimedOut));
 }
 
 #[test]
-fn a_hang_up_comes_after_the_last_record() {
-    let (tell_tid, tid) = channel();
-    let (start, started) = channel();
-    let thread = std::thread::spawn(move || {
-        tell_tid.send(gettid()).unwrap();
-        started.recv().unwrap();
-        switch(5);
-    });
-    let attr = switches().with_flags(AttrFlags::TASK);
-    let Some(event) = open_or_skip(&attr, Target::thread(tid.recv().unwrap())) else {
-        return start.send(()).unwrap();
+fn whoever_polls_the_wait_from_outside_takes_no_records_away() {
+    let attr = switches().with_wakeup_events(1);
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
+        return;
     };
-    let mut ring = Ring::map(event, 8).unwrap();
+    let ring = Ring::map(event, 1).unwrap();
     ring.event().enable().unwrap();
-    start.send(()).unwrap();
-    thread.join().unwrap();
+    let mut wait = Wait::over([ring]).unwrap();
+    switch(1);
+    let mut outside = [PollFd::new(&wait, PollFlags::IN)];
+    assert_eq!(poll(&mut outside, None), Ok(1), "and this took the kernel's call");
+    wait.wait(Some(Duration::ZERO)).unwrap();
+    assert_eq!(wait.ready().count(), 1);
+}
 
-    let mut kinds = Vec::new();
-    loop {
-        match ring.wait(PATIENCE).unwrap() {
-            Readiness::Readable => {
-                kinds.extend(ring.batch().unwrap().records().map(|record| record.unwrap().kind()));
-            }
-            Readiness::HungUp => break,
-            other => panic!("{other:?} after {kinds:?}"),
-        }
+#[test]
+fn two_threads_are_read_by_one_and_both_ends_are_told() {
+    let attr = switches().with_wakeup_events(1).with_flags(AttrFlags::TASK);
+    let (Some(one), Some(other)) = (thread_that_switches(&attr), thread_that_switches(&attr)) else {
+        return;
+    };
+    let mut wait = Wait::over([one.0, other.0]).unwrap();
+    let mut seen = [vec![], vec![]];
+    let mut read = |wait: &mut Wait| wait.ready().for_each(|(index, ring)| seen[index].extend(kinds(ring)));
+    other.1.send(5).unwrap();
+    assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
+    read(&mut wait);
+    drop(one.1);
+    one.2.join().unwrap();
+    while wait.end(0).is_none() {
+        wait.wait(SHORT).unwrap();
     }
-    let samples = kinds.iter().filter(|&&kind| kind == RecordType::SAMPLE).count();
-    assert!(samples >= 5, "{kinds:?}");
-    assert_eq!(kinds.last(), Some(&RecordType::EXIT));
-    assert_eq!(ring.wait(None), Ok(Readiness::HungUp), "it stays so");
+    read(&mut wait);
+    assert_eq!((wait.end(0), wait.end(1)), (Some(Readiness::HungUp), None));
+    other.1.send(5).unwrap();
+    drop(other.1);
+    while wait.wait(PATIENCE).unwrap() == Readiness::Readable {
+        read(&mut wait);
+    }
+    assert_eq!(wait.wait(None), Ok(Readiness::HungUp), "it stays so");
+    for kinds in &seen {
+        assert_eq!(kinds.last(), Some(&RecordType::EXIT), "delivered before the end is told");
+    }
+    assert!(seen[1].iter().filter(|&&kind| kind == RecordType::SAMPLE).count() >= 10);
+    assert_eq!(wait.into_rings().len(), 2);
+}
+
+#[test]
+fn a_wait_is_cancelled_from_another_thread() {
+    let (Some(one), Some(other)) = (dummy(), dummy()) else { return };
+    let canceller = Canceller::new().unwrap();
+    let mut wait = Wait::over([one]).unwrap();
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| wait.wait_or_cancelled(None, &canceller));
+        let waits_too = scope.spawn(|| other.wait_or_cancelled(None, &canceller));
+        canceller.cancel().unwrap();
+        assert_eq!(waits.join().unwrap(), Ok(Readiness::Cancelled));
+        assert_eq!(waits_too.join().unwrap(), Ok(Readiness::Cancelled));
+    });
+    assert_eq!(wait.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled), "until the reset");
+    assert_eq!(canceller.reset(), Ok(true));
+    assert_eq!(wait.wait_or_cancelled(SHORT, &canceller), Ok(Readiness::TimedOut));
+}
+
+#[test]
+fn a_ring_keeps_its_records_through_a_cancellation() {
+    let Some(mut ring) = switch_ring(1) else { return };
+    let canceller = Canceller::new().unwrap();
+    switch(1);
+    canceller.cancel().unwrap();
+    assert_eq!(ring.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled));
+    assert!(!kinds(&mut ring).is_empty());
 }

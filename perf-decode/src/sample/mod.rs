@@ -60,7 +60,7 @@ impl<'a> Sample<'a> {
 
     /// The words from the start of a part on, if the event samples it.
     #[inline]
-    fn from(&self, start: Slot) -> Option<&'a [u64]> {
+    fn part(&self, start: Slot) -> Option<&'a [u64]> {
         self.words().get(start.index()..)
     }
 
@@ -83,7 +83,7 @@ impl<'a> Sample<'a> {
     #[inline]
     #[must_use]
     pub fn callchain(&self) -> Option<Callchain<'a>> {
-        let (&nr, rest) = self.from(self.starts.callchain)?.split_first()?;
+        let (&nr, rest) = self.part(self.starts.callchain)?.split_first()?;
         rest.get(..nr as usize).map(Callchain::new)
     }
 
@@ -94,7 +94,7 @@ impl<'a> Sample<'a> {
     #[inline]
     #[must_use]
     pub fn raw(&self) -> Option<&'a [u8]> {
-        let words = self.from(self.starts.raw)?;
+        let words = self.part(self.starts.raw)?;
         let [size, _] = word::halves(*words.first()?);
         word::bytes(words).get(4..)?.get(..size as usize)
     }
@@ -103,21 +103,21 @@ impl<'a> Sample<'a> {
     #[inline]
     #[must_use]
     pub fn branches(&self) -> Option<Branches<'a>> {
-        Branches::new(self.from(self.starts.branches)?, self.starts.branch_parts)
+        Branches::new(self.part(self.starts.branches)?, self.starts.branch_parts)
     }
 
     /// The user's registers at the kernel's entry.
     #[inline]
     #[must_use]
     pub fn regs_user(&self) -> Option<Regs<'a>> {
-        Regs::new(self.from(self.starts.regs_user)?, self.layout().regs_user())
+        Regs::new(self.part(self.starts.regs_user)?, self.layout().regs_user())
     }
 
     /// The user stack from the stack pointer upwards.
     #[inline]
     #[must_use]
     pub fn stack_user(&self) -> Option<UserStack<'a>> {
-        UserStack::new(self.from(self.starts.stack_user)?)
+        UserStack::new(self.part(self.starts.stack_user)?)
     }
 
     /// What the sampled access cost: one number, or with `WEIGHT_STRUCT` three.
@@ -145,7 +145,7 @@ impl<'a> Sample<'a> {
     #[inline]
     #[must_use]
     pub fn regs_intr(&self) -> Option<Regs<'a>> {
-        Regs::new(self.from(self.starts.regs_intr)?, self.layout().regs_intr())
+        Regs::new(self.part(self.starts.regs_intr)?, self.layout().regs_intr())
     }
 
     /// Physical address of the data; 0 if it is not known.
@@ -180,7 +180,7 @@ impl<'a> Sample<'a> {
     #[inline]
     #[must_use]
     pub fn aux(&self) -> Option<&'a [u8]> {
-        let (&size, rest) = self.from(self.starts.aux)?.split_first()?;
+        let (&size, rest) = self.part(self.starts.aux)?.split_first()?;
         word::bytes(rest).get(..size as usize)
     }
 

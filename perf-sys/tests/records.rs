@@ -148,7 +148,7 @@ fn a_sampled_stack_is_the_threads_own() {
         .with_sample_type(
             SampleType::ADDR | SampleType::STACK_USER | SampleType::REGS_USER | SampleType::CALLCHAIN,
         )
-        .with_stack_user(4096)
+        .with_stack_user(16384)
         .with_regs_user(1 << 7)
         .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
     let Some(mut ring) = ring(&attr) else { return };
@@ -165,7 +165,7 @@ fn a_sampled_stack_is_the_threads_own() {
         let record = record.unwrap();
         let Record::Sample(sample) = record.decode(&layout).unwrap() else { continue };
         let stack = sample.stack_user().unwrap();
-        assert!(stack.bytes().len() <= 4096 && stack.size() == 4096);
+        assert!(stack.bytes().len() <= 16384 && stack.size() == 16384);
         assert!(!sample.callchain().unwrap().words().is_empty());
         assert_eq!(sample.regs_user().unwrap().values().len(), 1, "the stack pointer");
         samples += usize::from(stack.bytes().windows(bytes.len()).any(|part| part == bytes));

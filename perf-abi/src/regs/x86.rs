@@ -4,8 +4,8 @@ open_enum! {
     /// `enum perf_event_x86_regs`—registers of x86 by their bit in a register mask.
     ///
     /// This is neither the order of DWARF nor that of the instruction encoding. Each `XMM` register takes two
-    /// bits, low
-    /// half first, and needs [`REGS_INTR`](crate::SampleType::REGS_INTR), `precise_ip` and a PMU that can.
+    /// bits, low half first, and needs [`REGS_INTR`](crate::SampleType::REGS_INTR), `precise_ip` and a PMU
+    /// that can.
     #[doc(alias = "perf_event_x86_regs")]
     pub struct X86Reg(u8) {
         /// Register ax. Since Linux 3.7.

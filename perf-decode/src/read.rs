@@ -1,5 +1,6 @@
 use perf_abi::{ReadFormat, RecordType};
 
+use crate::slot::Slot;
 use crate::{Error, Result};
 
 /// The counts of one event or of its whole group, as the kernel writes them.
@@ -113,9 +114,17 @@ impl<'a> ReadValues<'a> {
     #[inline]
     #[must_use]
     pub fn iter(&self) -> Counts<'a> {
-        let rest = self.words.get(1 + time_words(self.format) as usize..).unwrap_or(&[]);
-        let single = self.words.first().copied().filter(|_| !self.format.contains(ReadFormat::GROUP));
-        Counts { single, rest, format: self.format }
+        let (times, format) = (time_words(self.format) as usize, self.format);
+        // Alone, the value stands before the times and its id behind them: one entry, the whole block.
+        let (words, entry, behind_value) = if format.contains(ReadFormat::GROUP) {
+            (self.words.get(1 + times..).unwrap_or(&[]), entry_words(format) as usize, 1)
+        } else {
+            (self.words, self.words.len(), 1 + times)
+        };
+        let slot = |wanted, index| if format.contains(wanted) { Slot::at(index) } else { Slot::ABSENT };
+        let id = slot(ReadFormat::ID, behind_value);
+        let lost = slot(ReadFormat::LOST, behind_value + usize::from(!id.is_absent()));
+        Counts { words, entry, id, lost }
     }
 
     /// Puts a value of this block in relation to the block's times.
@@ -141,19 +150,11 @@ impl<'a> IntoIterator for &ReadValues<'a> {
 /// The counts of a [`ReadValues`].
 #[derive(Clone, Debug)]
 pub struct Counts<'a> {
-    /// The value of an event that is read alone: it stands before the times, its id behind them.
-    single: Option<u64>,
-    rest: &'a [u64],
-    format: ReadFormat,
-}
-
-impl Counts<'_> {
-    #[inline]
-    fn word(&mut self) -> Option<u64> {
-        let (word, rest) = self.rest.split_first()?;
-        self.rest = rest;
-        Some(*word)
-    }
+    words: &'a [u64],
+    /// Words of one count, never 0. Its value is the first.
+    entry: usize,
+    id: Slot,
+    lost: Slot,
 }
 
 impl Iterator for Counts<'_> {
@@ -161,13 +162,9 @@ impl Iterator for Counts<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Count> {
-        let value = match self.single.take() {
-            Some(value) => value,
-            None => self.word()?,
-        };
-        let id = if self.format.contains(ReadFormat::ID) { self.word() } else { None };
-        let lost = if self.format.contains(ReadFormat::LOST) { self.word() } else { None };
-        Some(Count { value, id, lost })
+        let (entry, rest) = self.words.split_at_checked(self.entry)?;
+        self.words = rest;
+        Some(Count { value: *entry.first()?, id: self.id.get(entry), lost: self.lost.get(entry) })
     }
 }
 

@@ -28,7 +28,8 @@ pub(crate) fn json(name: &str) -> Json {
 
 /// What stands before `suffix` in the names that end with it, in order.
 pub(crate) fn stems(suffix: &str) -> Vec<String> {
-    let names = fs::read_dir(path("")).expect("tests/data").map(|entry| entry.unwrap().file_name());
+    let names =
+        fs::read_dir(path("")).expect("tests/data").map(|entry| entry.expect("tests/data").file_name());
     let mut stems: Vec<String> =
         names.filter_map(|name| Some(name.to_str()?.strip_suffix(suffix)?.to_owned())).collect();
     stems.sort();

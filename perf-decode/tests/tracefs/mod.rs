@@ -1,19 +1,13 @@
 //! The `format` texts that the tracepoint tests share: every file below `events/` of Linux 6.18 on x86-64, each under
 //! a line `=== PATH`.
 
-use std::io::Read as _;
+#[path = "../support/data.rs"]
+#[allow(dead_code, reason = "these tests read no JSON of its kind")]
+mod data;
 
-/// The content of `tests/data/NAME`, unpacked if it is gzip.
+/// The text of `tests/data/NAME`, unpacked if it is gzip.
 pub(crate) fn load(name: &str) -> String {
-    let path = format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    let bytes = std::fs::read(&path).expect(&path);
-    let mut text = String::new();
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text).expect(&path);
-    } else {
-        text = String::from_utf8(bytes).expect(&path);
-    }
-    text
+    String::from_utf8(data::bytes(name)).expect(name)
 }
 
 /// Path below `events/` and content of each file in such a collection.

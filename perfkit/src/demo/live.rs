@@ -6,10 +6,9 @@
 use std::io;
 use std::time::Duration;
 
-use perf_decode::{ReadValues, SampleLayout};
+use perf_decode::SampleLayout;
 use perf_sys::{Error, Event, Ring, Target};
 use rustix::io::Errno;
-use zerocopy::IntoBytes;
 
 use super::plan::{Plan, Source};
 use super::stopwatch::Stopwatch;
@@ -84,13 +83,7 @@ impl Sampler {
     /// Records of these events that the kernel dropped, by its own count: also the last ones, which no
     /// LOST record tells of. `None` if the kernel does not count them.
     pub(crate) fn lost(&self) -> Option<u64> {
-        let format = self.plan.attr().read_format;
-        let lost = |ring: &Ring| {
-            let mut words = [0_u64; 2];
-            let len = rustix::io::read(ring.event(), words.as_mut_bytes()).ok()?;
-            ReadValues::parse(words.get(..len / 8)?, format).ok()?.iter().next()?.lost
-        };
-        self.rings.iter().map(lost).sum()
+        self.rings.iter().map(|ring| ring.event().read().ok()?.lost).sum()
     }
 
     /// Reads all that is in the rings.

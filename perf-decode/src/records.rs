@@ -56,8 +56,11 @@ impl<'a> Rest<'a> {
     #[cold]
     #[inline(never)]
     fn next(mut self, current: &'a [u64]) -> (Self, &'a [u64], Option<Result<RawRecord<'a>>>) {
-        let refilled =
-            if current.is_empty() { Some(core::mem::take(&mut self.next)) } else { self.join_across_seam(current) };
+        let refilled = if current.is_empty() {
+            Some(core::mem::take(&mut self.next))
+        } else {
+            self.join_across_seam(current)
+        };
         let words = match refilled {
             Some([]) => return (self, &[], None),
             Some(words) => words,

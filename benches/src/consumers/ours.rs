@@ -173,13 +173,13 @@ fn read_other(sum: &mut Sum, other: &Record<'_>, id: &SampleId<'_>) {
             }
             sum.add(mmap.prot);
             sum.add(mmap.flags);
-            sum.text(mmap.filename.to_bytes());
+            sum.text(mmap.filename);
         }
         Record::Comm(comm) => {
             sum.add(comm.pid);
             sum.add(comm.tid);
             sum.add(comm.exec);
-            sum.text(comm.comm.to_bytes());
+            sum.text(comm.comm);
         }
         Record::Fork(fork) => task(sum, [fork.pid, fork.ppid, fork.tid, fork.ptid], fork.time),
         Record::Exit(exit) => task(sum, [exit.pid, exit.ppid, exit.tid, exit.ptid], exit.time),

@@ -26,7 +26,7 @@ impl<'a> Parse<'a> for Read<'a> {
     fn parse(body: Body<'a>) -> Result<Self> {
         let (task, block) = body.head()?;
         let [pid, tid] = word::halves(task);
-        let (values, _) = ReadValues::split(block, body.layout.read_format())?;
+        let (values, _) = ReadValues::split(block, body.layout.read)?;
         Ok(Self { pid, tid, values })
     }
 }

@@ -69,8 +69,9 @@ impl<'a> ReadValues<'a> {
 
     /// Views words that are known to be one block of this shape.
     #[inline(always)]
-    pub(crate) const fn checked(words: &'a [u64], shape: ReadShape) -> Self {
-        Self { words, shape }
+    pub(crate) fn checked(words: &'a [u64], shape: ReadShape) -> Option<Self> {
+        // They are enough. Said once here, it need not be found out by each access.
+        (words.len() >= usize::from(shape.least)).then_some(Self { words, shape })
     }
 
     /// Takes one block off the front of `words`.

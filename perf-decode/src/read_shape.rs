@@ -21,6 +21,8 @@ pub(crate) struct ReadShape {
     pub(crate) before: u8,
     /// Words of an entry, never 0.
     pub(crate) entry: u8,
+    /// Words of the shortest block.
+    pub(crate) least: u8,
 }
 
 impl ReadShape {
@@ -33,6 +35,7 @@ impl ReadShape {
         let (before, behind_value) =
             if format.contains(ReadFormat::GROUP) { (1 + times, 1) } else { (0, 1 + times) };
         let (id, lost) = (words_of(ReadFormat::ID, format), words_of(ReadFormat::LOST, format));
+        let entry = behind_value + id + lost;
         Self {
             format,
             time_enabled: slot(enabled, 1),
@@ -40,7 +43,8 @@ impl ReadShape {
             id: slot(id, behind_value),
             lost: slot(lost, behind_value + id),
             before: before as u8,
-            entry: (behind_value + id + lost) as u8,
+            entry: entry as u8,
+            least: if before == 0 { entry } else { before } as u8,
         }
     }
 
@@ -49,12 +53,16 @@ impl ReadShape {
         self.format
     }
 
+    /// Entries of a block that starts with `first`.
+    #[inline(always)]
+    pub(crate) const fn entries(self, first: u64) -> u64 {
+        if self.before == 0 { 1 } else { first }
+    }
+
     /// Words of a whole block that starts with `first`; `None` if no block can have so many.
     #[inline(always)]
     pub(crate) fn words(self, first: u64) -> Option<u64> {
-        // A group's count is not trusted.
-        let entries = if self.before == 0 { 1 } else { first };
-        entries.checked_mul(u64::from(self.entry))?.checked_add(u64::from(self.before))
+        self.entries(first).checked_mul(u64::from(self.entry))?.checked_add(u64::from(self.before))
     }
 }
 

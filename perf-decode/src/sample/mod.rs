@@ -76,7 +76,7 @@ impl<'a> Sample<'a> {
     pub fn read(&self) -> Option<ReadValues<'a>> {
         let layout = self.layout();
         let block = self.words().get(usize::from(layout.head_words)..self.starts.read_end.index())?;
-        Some(ReadValues::checked(block, layout.read))
+        ReadValues::checked(block, layout.read)
     }
 
     /// The addresses that led to the sample, innermost first.

@@ -92,7 +92,7 @@ impl<'a> Rest<'a> {
 impl<'a> Iterator for Records<'a> {
     type Item = Result<RawRecord<'a>>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         if let Some((record, rest)) = frame(self.current) {
             self.current = rest;

@@ -32,6 +32,7 @@ struct Head {
 }
 
 impl<'a> Parse<'a> for CallchainDeferred<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
         let (Head { cookie, nr }, ips) = body.head()?;
         Ok(Self { cookie, ips: body.elements(word::bytes(ips), nr, "ips")? })

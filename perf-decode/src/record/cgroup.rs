@@ -22,6 +22,7 @@ pub struct Cgroup<'a> {
 }
 
 impl<'a> Parse<'a> for Cgroup<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
         let (id, path) = body.head()?;
         Ok(Self { id, path: body.string(path, "path")? })

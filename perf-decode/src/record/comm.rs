@@ -36,6 +36,7 @@ struct Head {
 }
 
 impl<'a> Parse<'a> for Comm<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
         let (Head { pid, tid }, name) = body.head()?;
         let exec = body.misc.contains(Misc::COMM_EXEC);

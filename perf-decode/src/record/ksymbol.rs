@@ -41,6 +41,7 @@ struct Head {
 }
 
 impl<'a> Parse<'a> for Ksymbol<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
         let (Head { addr, len, kind, flags }, name) = body.head()?;
         Ok(Self { addr, len, kind, flags, name: body.string(name, "name")? })

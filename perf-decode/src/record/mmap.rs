@@ -48,6 +48,7 @@ struct Head {
 }
 
 impl<'a> Parse<'a> for Mmap<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
         let (Head { pid, tid, addr, len, pgoff }, name) = body.head()?;
         let data = body.misc.contains(Misc::MMAP_DATA);

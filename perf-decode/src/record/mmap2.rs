@@ -86,6 +86,7 @@ struct InodeForm {
 }
 
 impl<'a> Parse<'a> for Mmap2<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
         let (Head { pid, tid, addr, len, pgoff, file, prot, flags }, name) = body.head()?;
         // With several events on a CPU, kernels before 7.3 set the bit on records of events that did not

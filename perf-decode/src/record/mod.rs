@@ -74,7 +74,7 @@ macro_rules! records {
         }
 
         impl<'a> Record<'a> {
-            #[inline(never)]
+            #[inline(always)]
             fn decode_other(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<(Self, SampleId<'a>)> {
                 let (words, trailer) = body::split(raw, layout)?;
                 let body = Body { kind: raw.kind(), misc: raw.misc(), words, layout };

@@ -35,6 +35,7 @@ struct Head {
 }
 
 impl<'a> Parse<'a> for Namespaces<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
         let (Head { pid, tid, nr }, rest) = body.head()?;
         Ok(Self { pid, tid, namespaces: body.elements(word::bytes(rest), nr, "namespaces")? })

@@ -23,6 +23,7 @@ pub struct Read<'a> {
 }
 
 impl<'a> Parse<'a> for Read<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
         let (task, block) = body.head()?;
         let [pid, tid] = word::halves(task);

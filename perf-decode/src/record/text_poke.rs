@@ -24,6 +24,7 @@ pub struct TextPoke<'a> {
 }
 
 impl<'a> Parse<'a> for TextPoke<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
         let ([addr, lengths], _) = body.head()?;
         let [old_len, new_len, _, _] = word::quarters(lengths);

@@ -24,6 +24,8 @@ use crate::{Error, Result};
 pub struct ReadValues<'a> {
     /// The value or, of a group, the number of entries; then the times; then what is left.
     words: &'a [u64],
+    /// What is left of a group's block; of one event's block all of it.
+    entries: &'a [u64],
     shape: ReadShape,
 }
 
@@ -70,24 +72,23 @@ impl<'a> ReadValues<'a> {
     /// Views words that are known to be one block of this shape.
     #[inline(always)]
     pub(crate) fn checked(words: &'a [u64], shape: ReadShape) -> Option<Self> {
-        // They are enough. Said once here, it need not be found out by each access.
-        (words.len() >= usize::from(shape.least)).then_some(Self { words, shape })
+        Some(Self { words, entries: words.get(usize::from(shape.before)..)?, shape })
     }
 
     /// Takes one block off the front of `words`.
     #[inline]
     pub(crate) fn split(words: &'a [u64], shape: ReadShape) -> Result<(Self, &'a [u64])> {
         let needed = shape.words(words.first().copied().unwrap_or(0));
-        let whole = needed.and_then(|needed| usize::try_from(needed).ok());
-        match whole.and_then(|needed| words.split_at_checked(needed)) {
-            Some((words, rest)) => Ok((Self { words, shape }, rest)),
-            None => Err(Error::Truncated {
-                kind: RecordType::READ,
-                field: "values",
-                needed: needed.map_or(u64::MAX, |needed| needed.saturating_mul(8)),
-                found: words.len() as u64 * 8,
-            }),
-        }
+        let parts = needed
+            .and_then(|needed| usize::try_from(needed).ok())
+            .and_then(|needed| words.split_at_checked(needed))
+            .and_then(|(block, rest)| Some((Self::checked(block, shape)?, rest)));
+        parts.ok_or_else(|| Error::Truncated {
+            kind: RecordType::READ,
+            field: "values",
+            needed: needed.map_or(u64::MAX, |needed| needed.saturating_mul(8)),
+            found: words.len() as u64 * 8,
+        })
     }
 
     /// What is in the block.
@@ -114,7 +115,7 @@ impl<'a> ReadValues<'a> {
     #[inline]
     #[must_use]
     pub fn iter(&self) -> Counts<'a> {
-        Counts { words: self.words.get(usize::from(self.shape.before)..).unwrap_or(&[]), shape: self.shape }
+        Counts { words: self.entries, shape: self.shape }
     }
 
     /// Puts a value of this block in relation to the block's times.
@@ -150,7 +151,7 @@ impl Iterator for Counts<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Count> {
-        let (entry, rest) = self.words.split_at_checked(usize::from(self.shape.entry))?;
+        let (entry, rest) = self.words.split_at_checked(usize::from(self.shape.entry.get()))?;
         self.words = rest;
         let ReadShape { id, lost, .. } = self.shape;
         Some(Count { value: *entry.first()?, id: id.get(entry), lost: lost.get(entry) })

@@ -1,3 +1,5 @@
+use core::num::NonZeroU8;
+
 use perf_abi::ReadFormat;
 
 use crate::slot::Slot;
@@ -19,10 +21,8 @@ pub(crate) struct ReadShape {
     pub(crate) lost: Slot,
     /// Words before the first entry; 0 if the block is of one event.
     pub(crate) before: u8,
-    /// Words of an entry, never 0.
-    pub(crate) entry: u8,
-    /// Words of the shortest block.
-    pub(crate) least: u8,
+    /// Words of an entry.
+    pub(crate) entry: NonZeroU8,
 }
 
 impl ReadShape {
@@ -35,7 +35,6 @@ impl ReadShape {
         let (before, behind_value) =
             if format.contains(ReadFormat::GROUP) { (1 + times, 1) } else { (0, 1 + times) };
         let (id, lost) = (words_of(ReadFormat::ID, format), words_of(ReadFormat::LOST, format));
-        let entry = behind_value + id + lost;
         Self {
             format,
             time_enabled: slot(enabled, 1),
@@ -43,8 +42,8 @@ impl ReadShape {
             id: slot(id, behind_value),
             lost: slot(lost, behind_value + id),
             before: before as u8,
-            entry: entry as u8,
-            least: if before == 0 { entry } else { before } as u8,
+            // The value itself, and what follows it.
+            entry: NonZeroU8::MIN.saturating_add((behind_value + id + lost - 1) as u8),
         }
     }
 
@@ -62,7 +61,7 @@ impl ReadShape {
     /// Words of a whole block that starts with `first`; `None` if no block can have so many.
     #[inline(always)]
     pub(crate) fn words(self, first: u64) -> Option<u64> {
-        self.entries(first).checked_mul(u64::from(self.entry))?.checked_add(u64::from(self.before))
+        self.entries(first).checked_mul(u64::from(self.entry.get()))?.checked_add(u64::from(self.before))
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) trait Parse<'a>: Sized {
 /// Parts a record behind its header into its body and its trailer.
 #[inline]
 pub(crate) fn split<'a>(raw: RawRecord<'a>, layout: &SampleLayout) -> Result<(&'a [u64], &'a [u64])> {
-    let words = raw.words().get(1..).unwrap_or(&[]);
+    let [_, words @ ..] = raw.words() else { return Err(no_room(raw.kind(), 0, &[])) };
     if !ends_in_trailer(raw.kind()) {
         return split_elsewhere(raw.kind(), words, layout);
     }
@@ -131,6 +131,7 @@ impl<'a> Body<'a> {
     }
 
     /// `count` elements at the front of `bytes`.
+    #[inline(always)]
     pub(crate) fn elements<T>(self, bytes: &'a [u8], count: u64, field: &'static str) -> Result<&'a [T]>
     where
         T: FromBytes + KnownLayout + Immutable,
@@ -142,7 +143,7 @@ impl<'a> Body<'a> {
             .ok_or_else(|| self.truncated(field, count.saturating_mul(size_of::<T>() as u64), bytes.len()))
     }
 
-    #[cold]
+    #[inline(always)]
     pub(crate) fn truncated(self, field: &'static str, needed: u64, found: usize) -> Error {
         truncated(self.kind, field, needed, found as u64)
     }

@@ -154,10 +154,6 @@ fn read_sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &Sample<'_>) {
 
 #[inline(always)]
 fn read_other(sum: &mut Sum, other: &Record<'_>, id: &SampleId<'_>) {
-    sum.add_some(id.pid());
-    sum.add_some(id.tid());
-    sum.add_some(id.time());
-    sum.add_some(id.cpu());
     match other {
         Record::Mmap2(mmap) => {
             sum.add(mmap.pid);
@@ -194,6 +190,10 @@ fn read_other(sum: &mut Sum, other: &Record<'_>, id: &SampleId<'_>) {
         }
         _ => sum.refused(),
     }
+    sum.add_some(id.pid());
+    sum.add_some(id.tid());
+    sum.add_some(id.time());
+    sum.add_some(id.cpu());
 }
 
 #[inline(always)]

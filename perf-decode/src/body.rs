@@ -20,41 +20,39 @@ pub(crate) trait Parse<'a>: Sized {
 }
 
 /// Parts a record behind its header into its body and its trailer.
-#[inline]
+#[inline(always)]
 pub(crate) fn split<'a>(raw: RawRecord<'a>, layout: &SampleLayout) -> Result<(&'a [u64], &'a [u64])> {
-    let [_, words @ ..] = raw.words() else { return Err(no_room(raw.kind(), 0, &[])) };
-    if !ends_in_trailer(raw.kind()) {
-        return split_elsewhere(raw.kind(), words, layout);
-    }
     let trailer = usize::from(layout.trailer_words);
-    match words.len().checked_sub(trailer).and_then(|end| words.split_at_checked(end)) {
+    match split_end(raw, trailer) {
         Some(parts) => Ok(parts),
-        None => Err(no_room(raw.kind(), trailer, words)),
+        None => split_elsewhere(raw, trailer),
     }
+}
+
+#[inline(always)]
+fn split_end(raw: RawRecord<'_>, trailer: usize) -> Option<(&[u64], &[u64])> {
+    let (_, words) = raw.words().split_first()?;
+    if !ends_in_trailer(raw.kind()) {
+        return None;
+    }
+    words.split_at_checked(words.len().checked_sub(trailer)?)
 }
 
 /// The other kinds: three whose trailer is found from the front, and those without one. Samples carry its
-/// fields in their head, and of unknown kinds nothing is known.
+/// fields in their head, and of unknown kinds nothing is known. And records that are too short.
 #[cold]
 #[inline(never)]
-fn split_elsewhere<'a>(
-    kind: RecordType,
-    words: &'a [u64],
-    layout: &SampleLayout,
-) -> Result<(&'a [u64], &'a [u64])> {
-    let trailer = usize::from(layout.trailer_words);
-    if !trailer_follows_body(kind) {
+fn split_elsewhere(raw: RawRecord<'_>, trailer: usize) -> Result<(&[u64], &[u64])> {
+    let (kind, words) = (raw.kind(), raw.words().get(1..).unwrap_or(&[]));
+    if !ends_in_trailer(kind) && !trailer_follows_body(kind) {
         return Ok((words, &[]));
     }
-    let Some(end) = words.len().checked_sub(trailer) else { return Err(no_room(kind, trailer, words)) };
+    let Some(end) = words.len().checked_sub(trailer) else {
+        return Err(truncated(kind, "sample_id", trailer as u64 * 8, words.len() as u64 * 8));
+    };
     let end = own_end(kind, words).map_or(end, |own| own.min(end));
     let (body, rest) = words.split_at_checked(end).unwrap_or((words, &[]));
     Ok((body, rest.get(..trailer).unwrap_or(rest)))
-}
-
-#[cold]
-fn no_room(kind: RecordType, trailer: usize, words: &[u64]) -> Error {
-    truncated(kind, "sample_id", trailer as u64 * 8, words.len() as u64 * 8)
 }
 
 /// Whether the last words of this kind are its trailer.
@@ -81,7 +79,6 @@ pub(crate) fn trailer_follows_body(kind: RecordType) -> bool {
 }
 
 /// Length in words of the body of a kind whose trailer follows it.
-#[cold]
 fn own_end(kind: RecordType, words: &[u64]) -> Option<usize> {
     match kind {
         RecordType::BPF_EVENT => Some(2),

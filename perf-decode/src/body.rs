@@ -102,7 +102,11 @@ impl<'a> Body<'a> {
     where
         Head: FromBytes,
     {
-        let split = self.words.split_at_checked(const { size_of::<Head>() / 8 });
+        let len = const {
+            assert!(size_of::<Head>() % 8 == 0);
+            size_of::<Head>() / 8
+        };
+        let split = self.words.split_at_checked(len);
         match split.and_then(|(head, rest)| Some((Head::read_from_bytes(word::bytes(head)).ok()?, rest))) {
             Some(parts) => Ok(parts),
             None => Err(self.truncated("body", size_of::<Head>() as u64, self.words.len() * 8)),

@@ -74,6 +74,8 @@ macro_rules! records {
         }
 
         impl<'a> Record<'a> {
+            /// Inlined into the caller as samples are, so that what it does with a kind is compiled behind
+            /// the reading of that kind and no record is ever put together in memory.
             #[inline(always)]
             fn decode_other(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<(Self, SampleId<'a>)> {
                 let (words, trailer) = body::split(raw, layout)?;

@@ -10,7 +10,7 @@ use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, SampleType, Softw
 use perf_decode::{Record, SampleLayout};
 use perf_sys::{Errno, Event, Ring, Target};
 use rustix::fd::AsFd;
-use support::{count, open_or_skip, switch, switch_ring, switches};
+use support::{count, open_or_skip, switch, switch_ring, switches, tracepoint};
 
 fn records(ring: &mut Ring) -> usize {
     ring.batch().unwrap().records().count()
@@ -124,12 +124,8 @@ fn only_breakpoints_can_be_modified() {
 
 #[test]
 fn a_tracepoint_takes_one_filter_and_has_no_programs() {
-    let path = "/sys/kernel/tracing/events/sched/sched_switch/id";
-    let id = match std::fs::read_to_string(path) {
-        Ok(text) => text.trim().parse().unwrap(),
-        Err(error) => return eprintln!("skipped: {path}: {error}"),
-    };
-    let Some(event) = open_or_skip(&Attr::tracepoint(id), Target::calling_thread()) else {
+    let Some(attr) = tracepoint("sched/sched_switch") else { return };
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
     assert_eq!(event.set_filter(c"no such field").unwrap_err().errno(), Some(Errno::INVAL));

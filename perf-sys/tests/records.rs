@@ -10,36 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, RecordType, SampleType, Software};
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Errno, Event, Ring, Target};
+use perf_sys::{Errno, Event, Target};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 use rustix::process::getppid;
-use rustix::thread::gettid;
-use support::{count, kinds, open_or_skip, switch, tracepoint};
-
-/// A ring of a disabled event of the calling thread.
-#[track_caller]
-fn ring(attr: &Attr) -> Option<Ring> {
-    Some(Ring::map(open_or_skip(attr, Target::calling_thread())?, 64).unwrap())
-}
-
-/// A ring of an event that counts nothing, for the records of these flags; enabled.
-#[track_caller]
-fn sideband(flags: AttrFlags) -> Option<Ring> {
-    let attr = Attr::software(Software::DUMMY).with_flags(flags | AttrFlags::EXCLUDE_KERNEL);
-    ring(&attr)
-}
-
-/// What the event's ring gets while it is enabled and `work` is done.
-fn during(ring: &Ring, work: impl FnOnce()) {
-    ring.event().enable().unwrap();
-    work();
-    ring.event().disable().unwrap();
-}
-
-fn tid() -> u32 {
-    gettid().as_raw_nonzero().get().unsigned_abs()
-}
+use support::{count, during, kinds, open_or_skip, ring, sideband, switch, tid, tracepoint};
 
 /// Maps the running program once more, as a loader of libraries would.
 fn map_own_program() {
@@ -87,7 +62,7 @@ fn a_filter_lets_only_matching_calls_through() {
 #[test]
 fn a_mapped_file_is_told_with_its_name() {
     for flags in [AttrFlags::MMAP, AttrFlags::MMAP | AttrFlags::MMAP2] {
-        let Some(mut ring) = sideband(flags | AttrFlags::DISABLED) else { return };
+        let Some(mut ring) = sideband(flags, Target::calling_thread()) else { return };
         during(&ring, map_own_program);
         let layout = SampleLayout::new(ring.event().attr());
         let mut batch = ring.batch().unwrap();
@@ -106,7 +81,9 @@ fn a_mapped_file_is_told_with_its_name() {
 
 #[test]
 fn forks_names_and_ends_are_told() {
-    let Some(mut ring) = sideband(AttrFlags::TASK | AttrFlags::COMM | AttrFlags::DISABLED) else { return };
+    let Some(mut ring) = sideband(AttrFlags::TASK | AttrFlags::COMM, Target::calling_thread()) else {
+        return;
+    };
     during(&ring, || {
         rustix::thread::set_name(c"told").unwrap();
         std::thread::spawn(|| {}).join().unwrap();
@@ -117,7 +94,7 @@ fn forks_names_and_ends_are_told() {
 
 #[test]
 fn switches_are_told_in_both_directions() {
-    let Some(mut ring) = sideband(AttrFlags::CONTEXT_SWITCH | AttrFlags::DISABLED) else { return };
+    let Some(mut ring) = sideband(AttrFlags::CONTEXT_SWITCH, Target::calling_thread()) else { return };
     during(&ring, || switch(2));
     let layout = SampleLayout::new(ring.event().attr());
     let mut batch = ring.batch().unwrap();
@@ -131,7 +108,7 @@ fn switches_are_told_in_both_directions() {
 
 #[test]
 fn a_thread_that_starts_has_its_namespaces_told() {
-    let Some(mut ring) = sideband(AttrFlags::NAMESPACES | AttrFlags::DISABLED) else { return };
+    let Some(mut ring) = sideband(AttrFlags::NAMESPACES, Target::calling_thread()) else { return };
     during(&ring, || std::thread::spawn(|| {}).join().unwrap());
     let layout = SampleLayout::new(ring.event().attr());
     let mut batch = ring.batch().unwrap();

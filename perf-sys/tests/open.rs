@@ -10,7 +10,7 @@ use perf_abi::{Attr, AttrFlags, Software};
 use perf_sys::{Errno, Error, Event, OpenOptions, Target};
 use rustix::fd::AsFd;
 use rustix::io::{FdFlags, fcntl_getfd};
-use support::open_or_skip;
+use support::{cgroup2, open_or_skip};
 
 fn dummy() -> Attr {
     Attr::software(Software::DUMMY).with_flags(AttrFlags::EXCLUDE_KERNEL)
@@ -48,12 +48,7 @@ fn every_kind_of_target_opens() {
 
 #[test]
 fn a_cgroup_is_its_directory() {
-    // Where cgroup2 is mounted is a distribution's choice; a machine may have none.
-    let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
-    let found = places.iter().find(|place| File::open(format!("{place}/cgroup.controllers")).is_ok());
-    let Some(place) = found else {
-        return eprintln!("skipped: no cgroup2");
-    };
+    let Some(place) = cgroup2() else { return eprintln!("skipped: no cgroup2 is mounted") };
     let dir = File::open(place).unwrap();
     open_or_skip(&dummy(), Target::cgroup(dir.as_fd(), 0));
 }

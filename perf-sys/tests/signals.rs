@@ -8,11 +8,11 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 use std::os::unix::thread::JoinHandleExt;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
 use libc::{SA_SIGINFO, SIGTRAP, SIGUSR1, sigaction, siginfo_t};
-use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, EventType, Software, TRAP_PERF};
+use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, Software, TRAP_PERF};
 use perf_sys::{Canceller, Readiness, Ring, Target};
 use support::{PATIENCE, count, open_or_skip, tid};
 
@@ -44,35 +44,34 @@ impl Drop for Handled {
     }
 }
 
+/// The `siginfo_t` of a trap; libc does not know the last two fields.
+#[repr(C)]
+struct TrapInfo {
+    signo: c_int,
+    errno: c_int,
+    code: c_int,
+    addr: usize,
+    perf_data: usize,
+    perf_type: u32,
+}
+
 static TRAPS: AtomicU64 = AtomicU64::new(0);
 static CODE: AtomicI32 = AtomicI32::new(0);
-static ADDR: AtomicU64 = AtomicU64::new(0);
-static SIG_DATA: AtomicU64 = AtomicU64::new(0);
-static KIND: AtomicU64 = AtomicU64::new(0);
+static ADDR: AtomicUsize = AtomicUsize::new(0);
+static SIG_DATA: AtomicUsize = AtomicUsize::new(0);
+static KIND: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn trapped(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
-    // `si_perf_data` and `si_perf_type` stand behind `si_addr`, which libc does not know yet.
-    let behind = size_of::<[c_int; 4]>() + size_of::<*mut c_void>();
-    let sig_data = info.wrapping_byte_add(behind).cast::<usize>();
-    let kind = info.wrapping_byte_add(behind + size_of::<usize>()).cast::<u32>();
-    // SAFETY: the kernel's, as long as the handler runs; so are the three below.
-    let code = unsafe { (*info).si_code };
-    // SAFETY: as above.
-    let addr = unsafe { (*info).si_addr() };
-    // SAFETY: as above.
-    let sig_data = unsafe { sig_data.read() };
-    // SAFETY: as above.
-    let kind = unsafe { kind.read() };
-    CODE.store(code, Ordering::SeqCst);
-    ADDR.store(addr.addr() as u64, Ordering::SeqCst);
-    SIG_DATA.store(sig_data as u64, Ordering::SeqCst);
-    KIND.store(kind.into(), Ordering::SeqCst);
+    // SAFETY: the kernel's siginfo, of a trap, as long as the handler runs.
+    let info = unsafe { info.cast::<TrapInfo>().read() };
+    CODE.store(info.code, Ordering::SeqCst);
+    ADDR.store(info.addr, Ordering::SeqCst);
+    SIG_DATA.store(info.perf_data, Ordering::SeqCst);
+    KIND.store(info.perf_type, Ordering::SeqCst);
     TRAPS.fetch_add(1, Ordering::SeqCst);
 }
 
-/// The siginfo's fields are where a 64-bit kernel has them.
 #[test]
-#[cfg(target_pointer_width = "64")]
 fn a_trap_comes_with_every_store_to_the_watched_word() {
     static WATCHED: AtomicU64 = AtomicU64::new(0);
     let watched = WATCHED.as_ptr().expose_provenance() as u64;
@@ -94,9 +93,9 @@ fn a_trap_comes_with_every_store_to_the_watched_word() {
     WATCHED.store(4, Ordering::SeqCst);
     drop(handled);
     assert_eq!((count(&event), TRAPS.load(Ordering::SeqCst)), (3, 3));
-    assert_eq!((CODE.load(Ordering::SeqCst), ADDR.load(Ordering::SeqCst)), (TRAP_PERF, watched));
-    assert_eq!(SIG_DATA.load(Ordering::SeqCst), attr.sig_data);
-    assert_eq!(KIND.load(Ordering::SeqCst), u64::from(EventType::BREAKPOINT.0));
+    assert_eq!((CODE.load(Ordering::SeqCst), KIND.load(Ordering::SeqCst)), (TRAP_PERF, attr.kind.0));
+    let words = (ADDR.load(Ordering::SeqCst) as u64, SIG_DATA.load(Ordering::SeqCst) as u64);
+    assert_eq!(words, (watched, attr.sig_data));
 }
 
 static INTERRUPTIONS: AtomicU64 = AtomicU64::new(0);

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)] // a failure here is the test's
 
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
@@ -113,6 +114,15 @@ pub(crate) fn during<R>(ring: &Ring, work: impl FnOnce() -> R) -> R {
 /// The calling thread, as records have it.
 pub(crate) fn tid() -> u32 {
     gettid().as_raw_nonzero().get().unsigned_abs()
+}
+
+/// Where cgroup2 is mounted.
+pub(crate) fn cgroup2() -> Option<PathBuf> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    mounts.lines().find_map(|line| {
+        let (place, rest) = line.split_once(' ')?.1.split_once(' ')?;
+        rest.starts_with("cgroup2 ").then(|| place.into())
+    })
 }
 
 /// The kinds of all records that are there now.

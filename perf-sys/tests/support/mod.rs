@@ -11,8 +11,10 @@ use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
 use perf_sys::{Errno, Event, Ring, Target};
 use rustix::thread::gettid;
 
+mod nobody;
 mod tracefs;
 
+pub(crate) use nobody::as_nobody;
 pub(crate) use tracefs::tracepoint;
 
 /// More than long enough: the tests do not measure, they only must not hang.

@@ -4,6 +4,7 @@
 
 mod support;
 
+use core::ffi::c_void;
 use core::ptr::null_mut;
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -77,6 +78,42 @@ fn a_mapped_file_is_told_with_its_name() {
         };
         assert!(found.any(is_it), "{flags}");
     }
+}
+
+/// Loads a library that is not loaded yet: some are beside every C library that can load one.
+fn load_library() -> Option<*mut c_void> {
+    let names = [c"libresolv.so.2", c"libanl.so.1", c"libutil.so.1", c"libm.so.6", c"libz.so.1"];
+    names.into_iter().find_map(|name| {
+        // SAFETY: this only looks whether it is loaded.
+        let loaded = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        if !loaded.is_null() {
+            return None;
+        }
+        // SAFETY: the initialisers of these libraries ask for nothing.
+        let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY) };
+        (!library.is_null()).then_some(library)
+    })
+}
+
+#[test]
+fn a_loaded_library_is_told_where_it_is() {
+    let flags = AttrFlags::MMAP | AttrFlags::MMAP2;
+    let Some(mut ring) = sideband(flags, Target::calling_thread()) else { return };
+    let Some(library) = during(&ring, load_library) else {
+        return eprintln!("skipped: no library that is not loaded yet");
+    };
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    // SAFETY: loaded above, and nobody has a symbol of it.
+    unsafe { libc::dlclose(library) };
+    let layout = SampleLayout::new(ring.event().attr());
+    let mut batch = ring.batch().unwrap();
+    let mut told = batch.records().map(|record| record.unwrap().decode(&layout).unwrap());
+    let is_there = |record| {
+        let Record::Mmap2(map) = record else { panic!("{record:?}") };
+        let (start, name) = (format!("{:x}-", map.addr), map.filename.to_str().unwrap());
+        name.contains(".so") && maps.lines().any(|line| line.starts_with(&start) && line.ends_with(name))
+    };
+    assert!(told.any(is_there), "{maps}");
 }
 
 #[test]

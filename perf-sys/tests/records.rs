@@ -188,6 +188,28 @@ fn a_sampled_stack_is_the_threads_own() {
 }
 
 #[test]
+fn registers_of_user_and_interrupt_have_masks_of_their_own() {
+    let attr = Attr::software(Software::PAGE_FAULTS)
+        .with_period(1)
+        .with_sample_type(SampleType::IP)
+        .with_regs_user(0b010)
+        .with_regs_intr(0b111)
+        .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
+    let Some(mut ring) = ring(&attr) else { return };
+    during(&ring, || std::hint::black_box(vec![1_u8; 1 << 20]));
+    let layout = SampleLayout::new(&attr);
+    let mut batch = ring.batch().unwrap();
+    let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
+    assert!(!records.is_empty());
+    for record in records {
+        let Record::Sample(sample) = record.decode(&layout).unwrap() else { panic!("{record:?}") };
+        let (user, intr) = (sample.regs_user().unwrap(), sample.regs_intr().unwrap());
+        assert_eq!((user.values().len(), intr.values().len()), (1, 3));
+        assert_eq!(user.get(1), intr.get(1), "user space was interrupted");
+    }
+}
+
+#[test]
 fn a_breakpoint_tells_the_address_it_watches() {
     static WATCHED: AtomicU64 = AtomicU64::new(0);
     let addr = WATCHED.as_ptr().expose_provenance() as u64;

@@ -82,6 +82,9 @@ fn cache_events_open_or_are_not_there() {
             if let Some(event) = open_or_skip(&attr, Target::calling_thread()) {
                 let ((), count) = event.measure(|| touch(64)).unwrap();
                 println!("{count}");
+                if (cache, result) == (Cache::L1D, CacheResult::ACCESS) {
+                    assert!(count.value >= 64, "{count}");
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ mod support;
 mod work;
 
 use std::fs;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, Software};
@@ -16,10 +16,14 @@ use perf_sys::{
 };
 use rustix::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use support::{open_or_skip, switch, switch_ring, switches};
+use support::{open_or_skip, sideband, switch, switch_ring, switches};
 use work::faults;
 
-static ALONE: Mutex<()> = Mutex::new(());
+/// Keeps the other tests off until it is dropped.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Does `work` while the process may have so many descriptors.
 fn with_limit<R>(descriptors: u64, work: impl FnOnce() -> R) -> R {
@@ -32,7 +36,7 @@ fn with_limit<R>(descriptors: u64, work: impl FnOnce() -> R) -> R {
 
 #[test]
 fn an_exhausted_limit_says_so() {
-    let _alone = ALONE.lock().unwrap();
+    let _alone = alone();
     if open_or_skip(&faults(), Target::calling_thread()).is_none() {
         return;
     }
@@ -51,7 +55,7 @@ fn an_exhausted_limit_says_so() {
 
 #[test]
 fn a_wait_that_the_kernel_refuses_is_an_error() {
-    let _alone = ALONE.lock().unwrap();
+    let _alone = alone();
     let (Some(one), Some(other)) = (switch_ring(1), switch_ring(1)) else { return };
     let mut wait = Wait::over([other]).unwrap();
     let at_once = Some(Duration::ZERO);
@@ -72,7 +76,7 @@ fn left() -> (usize, usize) {
 
 #[test]
 fn a_step_that_fails_leaves_nothing_behind() {
-    let _alone = ALONE.lock().unwrap();
+    let _alone = alone();
     let Some(mut ring) = switch_ring(1) else { return };
     let here = Target::calling_thread();
     let event = |flags| Event::open(&faults().with_flags(flags), here).unwrap();
@@ -99,20 +103,19 @@ fn a_step_that_fails_leaves_nothing_behind() {
 
 #[test]
 fn descriptor_0_is_one_like_any_other() {
-    let _alone = ALONE.lock().unwrap();
+    let _alone = alone();
     let input = rustix::io::dup(std::io::stdin().as_fd()).unwrap();
     // SAFETY: nobody here reads standard input, and it comes back below.
     drop(unsafe { OwnedFd::from_raw_fd(0) });
-    let samples = switches_by_descriptor_0();
+    let samples = samples_by_descriptor_0();
     assert_eq!(rustix::io::dup(&input).unwrap().into_raw_fd(), 0, "it was closed");
     assert!(samples.is_none_or(|samples| samples >= 2), "{samples:?}");
 }
 
-/// Samples of an event whose group leader, and the owner of whose ring, is descriptor 0.
-fn switches_by_descriptor_0() -> Option<usize> {
-    let mut ring = switch_ring(1)?;
+/// Samples of an event whose group's leader, and whose ring's owner, is descriptor 0.
+fn samples_by_descriptor_0() -> Option<usize> {
+    let mut ring = sideband(AttrFlags::empty(), Target::calling_thread())?;
     assert_eq!(ring.as_fd().as_raw_fd(), 0);
-    ring.event().disable().unwrap();
     let member = OpenOptions::new().leader(ring.event()).open(&switches(), Target::calling_thread()).unwrap();
     member.set_output(Some(ring.event())).unwrap();
     member.enable().unwrap();

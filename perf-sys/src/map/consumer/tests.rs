@@ -98,6 +98,7 @@ fn positions_past_the_end_of_64_bits_are_a_distance() {
     area.word(PageWord::DATA_TAIL).store(0_u64.wrapping_sub(16), Ordering::Relaxed);
     area.word(PageWord::DATA_HEAD).store(8, Ordering::Relaxed);
     let mut consumer = Consumer::new(Arc::new(area)).unwrap();
+    assert!(consumer.has_unread());
     consumer.refresh().unwrap();
     assert_eq!(consumer.len(), 24, "a head below its tail is not behind it");
     consumer.release(24);

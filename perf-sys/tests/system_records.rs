@@ -131,12 +131,21 @@ fn a_cpu_tells_who_comes_after_whom() {
     on_one_cpu(|cpu| {
         let Some(mut ring) = sideband(AttrFlags::CONTEXT_SWITCH, Target::cpu(cpu)) else { return };
         during(&ring, || switch(3));
-        let told = told(&mut ring, |record| match record {
-            Record::SwitchCpuWide(switch) => Some((switch.direction.out, switch.next_prev_tid)),
-            _ => None,
+        let layout = SampleLayout::new(ring.event().attr());
+        let mut batch = ring.batch().unwrap();
+        let told = batch.records().map(|record| {
+            let record = record.unwrap();
+            let Record::SwitchCpuWide(told) = record.decode(&layout).unwrap() else { panic!("{record:?}") };
+            (told.direction.out, record.sample_id(&layout).unwrap().tid().unwrap(), told.next_prev_tid)
         });
-        let number = |what| told.iter().filter(|&&found| found == what).count();
-        assert!(number((true, tid())) >= 3, "we came after another: {told:?}");
-        assert!(number((false, tid())) >= 3, "another came after us: {told:?}");
+        let told = told.collect::<Vec<_>>();
+        let ours = |out| told.iter().filter(|told| (told.0, told.1) == (out, tid())).count();
+        assert!(ours(true) >= 3 && ours(false) >= 3, "{told:?}");
+        for pair in told.windows(2) {
+            // The idle task tells nothing of its own.
+            if let (true, left, next @ 1..) = pair[0] {
+                assert_eq!(pair[1], (false, next, left), "{told:?}");
+            }
+        }
     });
 }

@@ -97,12 +97,13 @@ pub(crate) fn ring(attr: &Attr) -> Option<Ring> {
     Some(Ring::map(open_or_skip(attr, Target::calling_thread())?, 64).unwrap())
 }
 
-/// A ring of a disabled event that counts nothing, for the records of these flags.
+/// A ring of a disabled event that counts nothing, for the records of these flags, each with its thread.
 #[track_caller]
 pub(crate) fn sideband(flags: AttrFlags, target: Target<'_>) -> Option<Ring> {
-    let flags = flags | AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL;
-    let event = open_or_skip(&Attr::software(Software::DUMMY).with_flags(flags), target)?;
-    Some(Ring::map(event, 64).unwrap())
+    let attr = Attr::software(Software::DUMMY)
+        .with_sample_type(SampleType::TID)
+        .with_flags(flags | AttrFlags::SAMPLE_ID_ALL | AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
+    Some(Ring::map(open_or_skip(&attr, target)?, 64).unwrap())
 }
 
 /// What the event's ring gets while it is enabled and `work` is done.

@@ -84,7 +84,7 @@ fn spawn() -> io::Result<Child> {
 fn registers_of_a_32_bit_task_say_so_and_the_rest_of_the_sample_follows() {
     let mut child = match spawn() {
         Ok(child) => child,
-        Err(error) => return eprintln!("skipped: no 32-bit programs here: {error}"),
+        Err(error) => return eprintln!("skipped: a program of 32 bits cannot run here: {error}"),
     };
     let mask = [X86Reg::BX, X86Reg::DI, X86Reg::SP, X86Reg::IP].map(|register| 1 << register.0);
     let attr = Attr::software(Software::PAGE_FAULTS)

@@ -114,6 +114,7 @@ fn descriptor_0_is_one_like_any_other() {
 
 /// Samples of an event whose group's leader, and whose ring's owner, is descriptor 0.
 fn samples_by_descriptor_0() -> Option<usize> {
+    open_or_skip(&switches(), Target::calling_thread())?;
     let mut ring = sideband(AttrFlags::empty(), Target::calling_thread())?;
     assert_eq!(ring.as_fd().as_raw_fd(), 0);
     let member = OpenOptions::new().leader(ring.event()).open(&switches(), Target::calling_thread()).unwrap();

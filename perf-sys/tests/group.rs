@@ -13,9 +13,11 @@ use work::{faults, spin, touch, user_side};
 
 const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
 
-/// A group on the calling thread, unless its leader cannot be opened here.
+/// A group on the calling thread, unless one of its events cannot be opened here.
 fn group_or_skip(leader: &Attr, members: &[Attr]) -> Option<Group> {
-    open_or_skip(leader, Target::calling_thread())?;
+    for attr in members.iter().chain([leader]) {
+        open_or_skip(attr, Target::calling_thread())?;
+    }
     Some(Group::open(leader, members, Target::calling_thread()).unwrap())
 }
 

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
+use perf_decode::{Record, SampleLayout};
 use perf_sys::{Errno, Event, Ring, Target};
 use rustix::thread::gettid;
 
@@ -112,6 +113,14 @@ pub(crate) fn during<R>(ring: &Ring, work: impl FnOnce() -> R) -> R {
     let done = work();
     ring.event().disable().unwrap();
     done
+}
+
+/// What is left of the records that are there now.
+#[track_caller]
+pub(crate) fn told<R>(ring: &mut Ring, tell: impl Fn(Record<'_>) -> Option<R>) -> Vec<R> {
+    let layout = SampleLayout::new(ring.event().attr());
+    let mut batch = ring.batch().unwrap();
+    batch.records().filter_map(|record| tell(record.unwrap().decode(&layout).unwrap())).collect()
 }
 
 /// The calling thread, as records have it.

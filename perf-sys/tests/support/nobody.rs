@@ -8,7 +8,7 @@ const NOBODY: u32 = 65534;
 
 /// Runs `test` on a thread of its own that gives up root for ever, with the level of
 /// `perf_event_paranoid`; not if somebody else runs the tests, who may have a capability.
-pub(crate) fn as_nobody(test: fn(i32)) {
+pub(crate) fn as_nobody(test: impl FnOnce(i32) + Send + 'static) {
     if !geteuid().is_root() {
         return eprintln!("skipped: only root can become nobody");
     }

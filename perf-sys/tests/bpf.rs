@@ -109,7 +109,7 @@ fn the_code_of_a_bpf_program_is_a_symbol_of_the_kernel() {
     let Some(()) = during(&ring, || load_or_skip(BpfProgType::SOCKET_FILTER, 0).map(drop)) else { return };
     let told = told(&mut ring, |record| match record {
         Record::Ksymbol(Ksymbol { addr, len, kind, flags, name }) => {
-            assert!(kind == KsymbolType::BPF && name.to_bytes().starts_with(b"bpf_prog_"), "{record}");
+            assert!(kind == KsymbolType::BPF && name.starts_with(b"bpf_prog_"), "{record}");
             Some((flags, (addr, len, name.to_owned())))
         }
         _ => None,

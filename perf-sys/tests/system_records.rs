@@ -43,7 +43,7 @@ fn a_new_cgroup_is_told_with_its_path_and_its_id() {
             let id = fs::metadata(&place).unwrap().ino();
             fs::remove_dir(&place).unwrap();
             let told = told(&mut ring, |record| match record {
-                Record::Cgroup(told) => Some((told.id, told.path.to_str().unwrap().to_owned())),
+                Record::Cgroup(told) => Some((told.id, String::from_utf8_lossy(told.path).into_owned())),
                 _ => None,
             });
             let is_told = |(found, path): &(u64, String)| *found == id && place.ends_with(&path[1..]);

@@ -1,8 +1,15 @@
-//! Speed of perf-decode, on the same bytes as hand-written code and as the other decoders of crates.io.
+//! Speed of perf-decode and perf-sys, beside hand-written code and the other crates of crates.io.
+//!
+//! # Decoding
 //!
 //! Seven [workloads](workload) of records are written into a ring's data area ([`Input`]). Every
 //! [consumer](consumers) reads the whole of it and returns a [checksum](Sum), so that all are known to have
 //! seen the same values. [`cases`] pairs them; `benches/decode.rs` and `src/bin/ratios.rs` time the pairs.
+//!
+//! # Sampling and counting
+//!
+//! The page faults of a thread are a [stream] of events. Every [sampler](samplers) reads them from a ring of
+//! its own; `src/bin/drain.rs` times that, and `benches/count.rs` the reading of counters.
 
 pub mod allocations;
 mod case;
@@ -12,7 +19,9 @@ pub mod counter;
 mod input;
 
 mod random;
+pub mod samplers;
 mod side_band;
+pub mod stream;
 pub mod workload;
 
 pub use case::{Case, Consumer, cases};

@@ -1,61 +1,159 @@
-//! Prints what it costs to read the records of rings, for perf-sys and its peers on one stream of events.
+//! Prints what it costs to read rings, for perf-sys and its peers on the same stream of events.
 //!
-//! `drain [PASSES]`: three tables, for 31 passes if not given: draining a full ring, reading while the
-//! stream runs as fast as it can, and reading 20 000 samples a second.
+//! `drain [PASSES]`: draining a full ring, reading while the stream runs as fast as it can, and reading
+//! 20 000 samples a second; passes of each, 41 if not given, of which the last two take a part.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use perfkit_benches::counter::Counter;
 use perfkit_benches::samplers::{Found, Open, Setup, samplers};
 use perfkit_benches::stream::{Faults, SAMPLE};
-use perfkit_benches::{All, Few, Touch, allocations};
+use perfkit_benches::{All, Few, allocations};
 use rustix::thread::gettid;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
-    let passes = std::env::args().nth(1).map_or(Ok(31), |passes| passes.parse())?;
-    full_rings(passes)?;
-    beside_the_stream(passes.div_ceil(4))?;
-    at_a_rate(passes.div_ceil(8))
+    let passes = std::env::args().nth(1).map_or(Ok(41), |passes| passes.parse())?;
+    for ring in [7, 9] {
+        full_ring("ip and time", samplers::<Few>(), ring, passes)?;
+        full_ring("all fields", samplers::<All>(), ring, passes)?;
+    }
+    let small = Setup { thread: gettid(), ring: 4, watermark: 16 << 10 };
+    beside("500 000 samples at full speed", &small, passes.div_ceil(4), |faults| faults.make(500_000))?;
+    let large = Setup { ring: 6, watermark: 32 << 10, ..small };
+    beside("20 000 samples a second", &large, passes.div_ceil(8), at_20_000_a_second)
 }
 
-/// What one sampler took for one pass, by the name of the column.
-type Pass = Vec<(&'static str, f64)>;
+/// Draining a ring that has run over, by the thread that filled it.
+fn full_ring(touch: &str, open: [Open; 3], ring: u8, passes: usize) -> Result<()> {
+    let setup = Setup { thread: gettid(), ring, watermark: 0 };
+    let mut samplers = Vec::new();
+    for open in open {
+        samplers.push(open(&setup)?);
+    }
+    let mut faults = Faults::new()?;
+    let clock = Counter::nanoseconds().ok_or("no task clock")?;
+    let title = format!("full ring of {} KiB, {touch}", setup.bytes() >> 10);
+    table(&title, ["ns/sample", "samples", "lost", "allocations"], passes, |index| {
+        let sampler = &mut samplers[index];
+        let before = sampler.count();
+        sampler.enable();
+        faults.make(setup.bytes() / SAMPLE * 5 / 4);
+        sampler.disable();
+        let mut found = Found::default();
+        let allocated = allocations::count();
+        let nothing = clock.count(|| ()).unwrap_or(0);
+        let time = clock.count(|| sampler.drain(&mut found)).ok_or("the task clock stopped")?;
+        let allocated = allocations::count() - allocated;
+        let samples = found.samples as f64;
+        let lost = (sampler.count() - before) as f64 - samples;
+        let time = time.saturating_sub(nothing) as f64 / samples;
+        Ok((sampler.name(), [time, samples, lost, allocated as f64]))
+    })
+}
 
-/// Prints the medians of every sampler, its passes taken in turn with those of the others.
-fn table(title: &str, passes: usize, mut run: impl FnMut(usize) -> Result<(String, Pass)>) -> Result<()> {
-    let mut rows: [(String, Vec<Pass>); 3] = Default::default();
+/// Reading on a thread of its own, while this thread makes the faults.
+fn beside(title: &str, setup: &Setup, passes: usize, make: fn(&mut Faults)) -> Result<()> {
+    let title =
+        format!("{title}, ring of {} KiB, woken every {}", setup.bytes() >> 10, setup.watermark >> 10);
+    let columns = ["ns/sample", "CPU %", "samples", "lost", "wake-ups", "calls/wake-up"];
+    let mut faults = Faults::new()?;
+    let open = samplers::<Few>();
+    table(&title, columns, passes, |index| {
+        let done = AtomicBool::new(false);
+        let (tell_ready, ready) = channel();
+        std::thread::scope(|scope| {
+            let read = || reader(open[index], setup, tell_ready, &done).map_err(|error| error.to_string());
+            let reader = scope.spawn(read);
+            if ready.recv().is_ok() {
+                make(&mut faults);
+            }
+            done.store(true, Ordering::Relaxed);
+            Ok(reader.join().map_err(|_| "the reader panicked")??)
+        })
+    })
+}
+
+fn reader(
+    open: Open,
+    setup: &Setup,
+    ready: Sender<()>,
+    done: &AtomicBool,
+) -> Result<(&'static str, [f64; 6])> {
+    let mut sampler = open(setup)?;
+    let clock = Counter::nanoseconds().ok_or("no task clock")?;
+    let calls = Counter::system_calls();
+    let mut found = Found::default();
+    let mut wake_ups = 0;
+    sampler.enable();
+    ready.send(())?;
+    let start = Instant::now();
+    let read = || {
+        while !done.load(Ordering::Relaxed) {
+            wake_ups += u32::from(sampler.wait_and_drain(Duration::from_millis(100), &mut found));
+        }
+    };
+    let mut called = None;
+    let time = match &calls {
+        Some(calls) => clock.count(|| called = calls.count(read)),
+        None => clock.count(read),
+    };
+    let wall = start.elapsed().as_nanos() as f64;
+    sampler.disable();
+    sampler.drain(&mut found);
+    let (time, samples) = (time.ok_or("the task clock stopped")? as f64, found.samples as f64);
+    let lost = sampler.count() as f64 - samples;
+    // The counter's last read is in its count.
+    let called = called.map_or(f64::NAN, |called| (called - 1) as f64 / f64::from(wake_ups));
+    Ok((sampler.name(), [time / samples, 100.0 * time / wall, samples, lost, wake_ups.into(), called]))
+}
+
+fn at_20_000_a_second(faults: &mut Faults) {
+    let start = Instant::now();
+    for sample in 0..40_000 {
+        while start.elapsed() < sample * Duration::from_micros(50) {
+            std::hint::spin_loop();
+        }
+        faults.make(1);
+    }
+}
+
+/// Prints the medians of each sampler, whose passes are taken in turn so that a noisy moment meets all.
+fn table<const COLUMNS: usize>(
+    title: &str,
+    columns: [&str; COLUMNS],
+    passes: usize,
+    mut run: impl FnMut(usize) -> Result<(&'static str, [f64; COLUMNS])>,
+) -> Result<()> {
+    let mut names = [""; 3];
+    let mut found: [Vec<[f64; COLUMNS]>; 3] = Default::default();
     for _ in 0..passes {
-        for (index, (name, found)) in rows.iter_mut().enumerate() {
-            let (sampler, pass) = run(index)?;
-            *name = sampler;
-            found.push(pass);
+        for index in 0..3 {
+            let (name, row) = run(index)?;
+            names[index] = name;
+            found[index].push(row);
         }
     }
     println!("\n{title}, median of {passes} interleaved passes");
-    let columns: Vec<_> = rows[0].1[0].iter().map(|(column, _)| *column).collect();
-    print!("{:<18}", "");
-    columns.iter().for_each(|column| print!(" {column:>16}"));
-    println!(" {:>8}", "x ours");
-    let mut ours = f64::NAN;
-    for (name, passes) in &rows {
-        print!("{name:<18}");
-        for column in 0..columns.len() {
-            let mut values: Vec<_> = passes.iter().map(|pass| pass[column].1).collect();
-            values.sort_by(f64::total_cmp);
-            let median = values[values.len() / 2];
-            print!(" {median:>16.2}");
-            if column == 0 && ours.is_nan() {
-                ours = median;
-            }
-            if column + 1 == columns.len() {
-                let mut firsts: Vec<_> = passes.iter().map(|pass| pass[0].1).collect();
-                firsts.sort_by(f64::total_cmp);
-                println!(" {:>8.1}", firsts[firsts.len() / 2] / ours);
-            }
-        }
+    print!("{:<16}", "");
+    columns.iter().for_each(|column| print!("{column:>14}"));
+    println!("{:>8}", "x ours");
+    let rows = found.map(|rows| std::array::from_fn(|column| median(rows.iter().map(|row| row[column]))));
+    let rows: [[f64; COLUMNS]; 3] = rows;
+    let ours = rows[0][0];
+    for (name, row) in names.into_iter().zip(rows) {
+        print!("{name:<16}");
+        row.iter().for_each(|value| print!("{value:>14.2}"));
+        println!("{:>8.1}", row[0] / ours);
     }
     Ok(())
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }

@@ -17,7 +17,7 @@ mod checksum;
 pub mod consumers;
 pub mod counter;
 mod input;
-
+pub mod live;
 mod random;
 pub mod samplers;
 mod side_band;

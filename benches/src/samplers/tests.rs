@@ -1,19 +1,14 @@
 use rustix::thread::gettid;
 
 use super::*;
+use crate::live::open_or_skip;
 use crate::stream::{Faults, SAMPLE};
 use crate::{All, allocations};
 
-/// The event's samplers, all on the faults of this thread; or why they may not be.
+/// A sampler of each library, all on the faults of this thread; or why they may not be.
 fn open(ring: u8) -> Option<[Box<dyn Sampler>; 3]> {
     let setup = Setup { thread: gettid(), ring, watermark: 4096 };
-    let refused = Ours::<All>::open(&setup).err();
-    if let Some(error) = &refused {
-        let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
-        assert!(!required, "{error}");
-        eprintln!("skipped: {error}");
-        return None;
-    }
+    open_or_skip(Ours::<All>::open(&setup))?;
     Some(samplers::<All>().map(|open| open(&setup).unwrap()))
 }
 

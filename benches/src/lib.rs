@@ -9,7 +9,7 @@
 //! # Sampling and counting
 //!
 //! The page faults of a thread are a [stream] of events. Every [sampler](samplers) reads them from a ring of
-//! its own; `src/bin/drain.rs` times that, and `benches/count.rs` the reading of counters.
+//! its own; `src/bin/drain.rs` times that, and `src/bin/count.rs` the reading of counters.
 
 pub mod allocations;
 mod case;
@@ -22,12 +22,14 @@ mod random;
 pub mod samplers;
 mod side_band;
 pub mod stream;
+mod table;
 pub mod workload;
 
 pub use case::{Case, Consumer, cases};
 pub use checksum::{All, Few, Sum, Touch, Views};
 pub use input::Input;
 pub use random::Random;
+pub use table::{Result, table};
 
 /// Bytes of an input that stays in a core's L2 cache.
 pub const FITS_L2: usize = 512 << 10;

@@ -8,12 +8,10 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use perfkit_benches::counter::Counter;
-use perfkit_benches::samplers::{Found, Open, Setup, samplers};
+use perfkit_benches::samplers::{Found, NAMES, Open, Setup, samplers};
 use perfkit_benches::stream::{Faults, SAMPLE};
-use perfkit_benches::{All, Few, allocations};
+use perfkit_benches::{All, Few, Result, allocations, table};
 use rustix::thread::gettid;
-
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let passes = std::env::args().nth(1).map_or(Ok(41), |passes| passes.parse())?;
@@ -37,7 +35,7 @@ fn full_ring(touch: &str, open: [Open; 3], ring: u8, passes: usize) -> Result<()
     let mut faults = Faults::new()?;
     let clock = Counter::nanoseconds().ok_or("no task clock")?;
     let title = format!("full ring of {} KiB, {touch}", setup.bytes() >> 10);
-    table(&title, ["ns/sample", "samples", "lost", "allocations"], passes, |index| {
+    table(&title, ["ns/sample", "samples", "lost", "allocations"], &NAMES, passes, |index| {
         let sampler = &mut samplers[index];
         let before = sampler.count();
         sampler.enable();
@@ -51,7 +49,7 @@ fn full_ring(touch: &str, open: [Open; 3], ring: u8, passes: usize) -> Result<()
         let samples = found.samples as f64;
         let lost = (sampler.count() - before) as f64 - samples;
         let time = time.saturating_sub(nothing) as f64 / samples;
-        Ok((sampler.name(), [time, samples, lost, allocated as f64]))
+        Ok([time, samples, lost, allocated as f64])
     })
 }
 
@@ -62,7 +60,7 @@ fn beside(title: &str, setup: &Setup, passes: usize, make: fn(&mut Faults)) -> R
     let columns = ["ns/sample", "CPU %", "samples", "lost", "wake-ups", "calls/wake-up"];
     let mut faults = Faults::new()?;
     let open = samplers::<Few>();
-    table(&title, columns, passes, |index| {
+    table(&title, columns, &NAMES, passes, |index| {
         let done = AtomicBool::new(false);
         let (tell_ready, ready) = channel();
         std::thread::scope(|scope| {
@@ -77,12 +75,7 @@ fn beside(title: &str, setup: &Setup, passes: usize, make: fn(&mut Faults)) -> R
     })
 }
 
-fn reader(
-    open: Open,
-    setup: &Setup,
-    ready: Sender<()>,
-    done: &AtomicBool,
-) -> Result<(&'static str, [f64; 6])> {
+fn reader(open: Open, setup: &Setup, ready: Sender<()>, done: &AtomicBool) -> Result<[f64; 6]> {
     let mut sampler = open(setup)?;
     let clock = Counter::nanoseconds().ok_or("no task clock")?;
     let calls = Counter::system_calls();
@@ -108,7 +101,7 @@ fn reader(
     let lost = sampler.count() as f64 - samples;
     // The counter's last read is in its count.
     let called = called.map_or(f64::NAN, |called| (called - 1) as f64 / f64::from(wake_ups));
-    Ok((sampler.name(), [time / samples, 100.0 * time / wall, samples, lost, wake_ups.into(), called]))
+    Ok([time / samples, 100.0 * time / wall, samples, lost, wake_ups.into(), called])
 }
 
 fn at_20_000_a_second(faults: &mut Faults) {
@@ -119,41 +112,4 @@ fn at_20_000_a_second(faults: &mut Faults) {
         }
         faults.make(1);
     }
-}
-
-/// Prints the medians of each sampler, whose passes are taken in turn so that a noisy moment meets all.
-fn table<const COLUMNS: usize>(
-    title: &str,
-    columns: [&str; COLUMNS],
-    passes: usize,
-    mut run: impl FnMut(usize) -> Result<(&'static str, [f64; COLUMNS])>,
-) -> Result<()> {
-    let mut names = [""; 3];
-    let mut found: [Vec<[f64; COLUMNS]>; 3] = Default::default();
-    for _ in 0..passes {
-        for index in 0..3 {
-            let (name, row) = run(index)?;
-            names[index] = name;
-            found[index].push(row);
-        }
-    }
-    println!("\n{title}, median of {passes} interleaved passes");
-    print!("{:<16}", "");
-    columns.iter().for_each(|column| print!("{column:>14}"));
-    println!("{:>8}", "x ours");
-    let rows = found.map(|rows| std::array::from_fn(|column| median(rows.iter().map(|row| row[column]))));
-    let rows: [[f64; COLUMNS]; 3] = rows;
-    let ours = rows[0][0];
-    for (name, row) in names.into_iter().zip(rows) {
-        print!("{name:<16}");
-        row.iter().for_each(|value| print!("{value:>14.2}"));
-        println!("{:>8.1}", row[0] / ours);
-    }
-    Ok(())
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<_> = values.collect();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

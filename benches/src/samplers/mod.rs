@@ -1,12 +1,11 @@
 //! The libraries that sample: each opens an event with a ring and reads its records as its own
 //! documentation says.
 
-use std::error::Error;
 use std::time::Duration;
 
 use rustix::thread::Pid;
 
-use crate::{Sum, Touch};
+use crate::{Result, Sum, Touch};
 
 mod ours;
 mod perf_event2;
@@ -49,8 +48,6 @@ pub struct Found {
 
 /// An event on the stream with its ring, not enabled yet.
 pub trait Sampler {
-    /// The library.
-    fn name(&self) -> &'static str;
     /// Lets samples come.
     fn enable(&mut self);
     /// Lets no more come.
@@ -64,7 +61,10 @@ pub trait Sampler {
 }
 
 /// How a sampler is opened.
-pub type Open = fn(&Setup) -> Result<Box<dyn Sampler>, Box<dyn Error>>;
+pub type Open = fn(&Setup) -> Result<Box<dyn Sampler>>;
+
+/// The libraries, in the order of [`samplers`].
+pub const NAMES: [&str; 3] = ["ours", "perf-event2", "perf-event-open"];
 
 /// Ours and the peers, reading this much of each sample: ip and time, or all.
 pub fn samplers<T: Touch + 'static>() -> [Open; 3] {

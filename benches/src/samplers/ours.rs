@@ -24,10 +24,6 @@ impl<T: Touch> Ours<T> {
 }
 
 impl<T: Touch> Sampler for Ours<T> {
-    fn name(&self) -> &'static str {
-        "ours"
-    }
-
     fn enable(&mut self) {
         self.ring.event().enable().expect("the event is ours");
     }

@@ -53,10 +53,6 @@ fn read<T: Touch>(record: &perf_event::Record<'_>, found: &mut Found) {
 }
 
 impl<T: Touch> Sampler for PerfEvent2<T> {
-    fn name(&self) -> &'static str {
-        "perf-event2"
-    }
-
     fn enable(&mut self) {
         self.sampler.enable().expect("the event is ours");
     }

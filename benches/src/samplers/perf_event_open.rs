@@ -1,7 +1,6 @@
 //! perf-event-open 0.7.0: a [`Sampler`](perf_event_open::sample::Sampler) and its iterator of decoded
 //! records.
 
-use std::error::Error;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use perf_event_open::sample::record::Record;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Found, Sampler, Setup};
-use crate::Touch;
+use crate::{Result, Touch};
 
 /// Its counter with a sampler.
 pub struct PerfEventOpen<T> {
@@ -23,7 +22,7 @@ pub struct PerfEventOpen<T> {
 
 impl<T: Touch> PerfEventOpen<T> {
     /// Opens the event, of the same attr as ours, and maps its ring.
-    pub fn open(setup: &Setup) -> Result<Self, Box<dyn Error>> {
+    pub fn open(setup: &Setup) -> Result<Self> {
         let mut opts = Opts::default();
         opts.exclude.kernel = true;
         opts.exclude.hv = true;
@@ -42,10 +41,6 @@ impl<T: Touch> PerfEventOpen<T> {
 }
 
 impl<T: Touch> Sampler for PerfEventOpen<T> {
-    fn name(&self) -> &'static str {
-        "perf-event-open"
-    }
-
     fn enable(&mut self) {
         self.counter.enable().expect("the event is ours");
     }

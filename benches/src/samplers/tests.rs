@@ -41,7 +41,7 @@ fn a_full_ring_loses_the_same_for_all() {
     let Some(mut samplers) = open(0) else { return };
     let mut faults = Faults::new().unwrap();
     let fit = rustix::param::page_size() / SAMPLE;
-    for sampler in &mut samplers {
+    for (name, sampler) in NAMES.iter().zip(&mut samplers) {
         let mut found = Found::default();
         for _ in 0..2 {
             sampler.enable();
@@ -51,9 +51,9 @@ fn a_full_ring_loses_the_same_for_all() {
         }
         let told = found.samples + found.lost;
         let samples = found.samples as usize;
-        assert!((2 * fit - 2..=2 * fit).contains(&samples), "{}: {samples} of {fit} twice", sampler.name());
+        assert!((2 * fit - 2..=2 * fit).contains(&samples), "{name}: {samples} of {fit} twice");
         // Those of the second lap are told before a third.
-        assert!(told < sampler.count() && told >= (4 * fit) as u64 - 2, "{}: {told}", sampler.name());
+        assert!(told < sampler.count() && told >= (4 * fit) as u64 - 2, "{name}: {told}");
     }
 }
 

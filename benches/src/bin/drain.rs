@@ -56,7 +56,7 @@ fn full_ring(touch: &str, open: [Open; 3], ring: u8, passes: usize) -> Result<()
 /// Reading on a thread of its own, while this thread makes the faults.
 fn beside(title: &str, setup: &Setup, passes: usize, make: fn(&mut Faults)) -> Result<()> {
     let title =
-        format!("{title}, ring of {} KiB, woken every {}", setup.bytes() >> 10, setup.watermark >> 10);
+        format!("{title}, ring of {} KiB, woken every {} KiB", setup.bytes() >> 10, setup.watermark >> 10);
     let columns = ["ns/sample", "CPU %", "samples", "lost", "wake-ups", "calls/wake-up"];
     let mut faults = Faults::new()?;
     let open = samplers::<Few>();

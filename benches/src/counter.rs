@@ -14,16 +14,21 @@ pub struct Counter(Event);
 impl Counter {
     /// Instructions in user space; `None` where there is no such hardware or no permission.
     pub fn instructions() -> Option<Self> {
-        Self::open(Attr::hardware(Hardware::INSTRUCTIONS))
+        Self::open(user_side(Attr::hardware(Hardware::INSTRUCTIONS)))
     }
 
     /// Nanoseconds on a CPU: unlike a clock it stands still while another thread has the CPU.
     pub fn nanoseconds() -> Option<Self> {
-        Self::open(Attr::software(Software::TASK_CLOCK))
+        Self::open(user_side(Attr::software(Software::TASK_CLOCK)))
+    }
+
+    /// System calls, of which the last read of the counter is one; `None` without tracefs or permission.
+    pub fn system_calls() -> Option<Self> {
+        let id = std::fs::read_to_string("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id").ok()?;
+        Self::open(Attr::tracepoint(id.trim().parse().ok()?))
     }
 
     fn open(attr: Attr) -> Option<Self> {
-        let attr = attr.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
         Event::open(&attr, Target::calling_thread()).ok().map(Self)
     }
 
@@ -39,6 +44,10 @@ impl Counter {
         self.0.read_raw(&mut count).ok().filter(|&words| words == 1)?;
         Some(count[0])
     }
+}
+
+fn user_side(attr: Attr) -> Attr {
+    attr.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
 }
 
 /// Instructions of one pass of a consumer, counted by Valgrind in two runs of this program that differ in the

@@ -64,6 +64,11 @@ impl Ring {
         self.consumer.has_unread()
     }
 
+    /// How far the kernel has written.
+    pub(crate) fn head(&self) -> u64 {
+        self.consumer.load_head()
+    }
+
     /// What the kernel has written since the last batch, up to now.
     ///
     /// # Errors

@@ -44,6 +44,8 @@ pub(crate) use poll::{Deadline, poll};
 pub struct Wait {
     epoll: OwnedFd,
     members: Vec<Member>,
+    /// The sum of the rings' heads when the kernel called last.
+    heads: u64,
 }
 
 #[derive(Debug)]
@@ -65,7 +67,7 @@ impl Wait {
     /// `epoll(7)`.
     pub fn new() -> Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::of("epoll_create1"))?;
-        Ok(Self { epoll, members: Vec::new() })
+        Ok(Self { epoll, members: Vec::new(), heads: 0 })
     }
 
     /// A wait over these rings, with indices in their order.
@@ -124,7 +126,9 @@ impl Wait {
                 return Ok(if self.has_records() { Readiness::Readable } else { end });
             }
             match poll(self.epoll.as_fd(), cancel, deadline)? {
-                // Called for a ring that was read meanwhile, or that hung up empty: nothing to tell.
+                // That explains the call: one system call is enough. A ring that ended besides calls again.
+                Readiness::Readable if self.has_news() => {}
+                // Called for a ring that was read meanwhile, or that hung up: nothing to tell.
                 Readiness::Readable => self.look_for_ends()?,
                 answer => return Ok(answer),
             }
@@ -132,6 +136,12 @@ impl Wait {
                 return Ok(Readiness::Readable);
             }
         }
+    }
+
+    /// Whether the kernel has written since it called last.
+    fn has_news(&mut self) -> bool {
+        let heads = self.rings().fold(0_u64, |sum, ring| sum.wrapping_add(ring.head()));
+        core::mem::replace(&mut self.heads, heads) != heads
     }
 
     /// Takes the rings that have ended out of the epoll, which would be readable for ever by them.
@@ -187,7 +197,8 @@ impl Wait {
     }
 
     /// How the event of ring `index` ended, as far as the last wait knew: [`Readiness::HungUp`] or
-    /// [`Readiness::Failed`]; `None` while it has not. Its last records may still be there.
+    /// [`Readiness::Failed`]; `None` while it has not. Its last records may still be there. A wait that
+    /// finds new records looks no further: it leaves an end to the next.
     pub fn end(&self, index: usize) -> Option<Readiness> {
         self.members.get(index).and_then(|member| member.end)
     }

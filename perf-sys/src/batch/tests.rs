@@ -1,3 +1,4 @@
+use core::sync::atomic::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -5,7 +6,7 @@ use perf_abi::{Attr, RecordType};
 use perf_decode::{Record, SampleLayout};
 
 use super::*;
-use crate::map::{Area, Kernel};
+use crate::map::{Area, Kernel, PageWord};
 
 mod two_threads;
 
@@ -43,6 +44,24 @@ fn all_records_are_given_back_at_the_end() {
     let mut ring = Fake::with(3);
     assert_eq!(numbers(&mut ring.batch()), [0, 1, 2]);
     assert_eq!(ring.tail(), 72);
+}
+
+#[test]
+fn the_tail_is_stored_once_for_all_records() {
+    /// What no store of the batch leaves there.
+    const UNTOUCHED: u64 = u64::MAX;
+    let Fake { mut consumer, mut scratch, kernel } = Fake::with(100);
+    let tail = kernel.page(PageWord::DATA_TAIL);
+    tail.store(UNTOUCHED, Ordering::Relaxed);
+    let mut batch = Batch::new(&mut consumer, &mut scratch).unwrap();
+    for record in batch.records() {
+        assert_eq!(record.unwrap().words().len(), 3);
+        assert_eq!(kernel.tail(), UNTOUCHED);
+    }
+    batch.release();
+    assert_eq!(tail.swap(UNTOUCHED, Ordering::Relaxed), 2400);
+    drop(batch);
+    assert_eq!(kernel.tail(), UNTOUCHED, "nothing was left to give back");
 }
 
 #[test]

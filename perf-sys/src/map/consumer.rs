@@ -59,7 +59,7 @@ impl Consumer {
     }
 
     /// How far the kernel has written, as the page says at this moment.
-    fn load_head(&self) -> u64 {
+    pub(crate) fn load_head(&self) -> u64 {
         // Acquire pairs with the write barrier before the kernel's store of data_head: the records up to
         // it are seen whole.
         position(self.tail, self.area.word(PageWord::DATA_HEAD).load(Ordering::Acquire))

@@ -1,0 +1,66 @@
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use perf_decode::{Record, SampleLayout};
+use perf_sys::{Event, Readiness, Ring, Target};
+
+use super::{Found, Sampler, Setup};
+use crate::{Touch, stream};
+
+/// A [`Ring`], whose records are decoded in place.
+pub struct Ours<T> {
+    ring: Ring,
+    layout: SampleLayout,
+    touch: PhantomData<T>,
+}
+
+impl<T: Touch> Ours<T> {
+    /// Opens the event and maps its ring.
+    pub fn open(setup: &Setup) -> perf_sys::Result<Self> {
+        let attr = stream::attr(setup.watermark);
+        let ring = Ring::map(Event::open(&attr, Target::thread(setup.thread))?, 1 << setup.ring)?;
+        Ok(Self { ring, layout: SampleLayout::new(&attr), touch: PhantomData })
+    }
+}
+
+impl<T: Touch> Sampler for Ours<T> {
+    fn enable(&mut self) {
+        self.ring.event().enable().expect("the event is ours");
+    }
+
+    fn disable(&mut self) {
+        self.ring.event().disable().expect("the event is ours");
+    }
+
+    fn drain(&mut self, found: &mut Found) {
+        let mut batch = self.ring.batch().expect("the kernel's positions");
+        for record in batch.records() {
+            match record.and_then(|record| record.decode(&self.layout)) {
+                Ok(Record::Sample(sample)) => {
+                    found.samples += 1;
+                    found.sum.add_some(sample.ip());
+                    found.times.add_some(sample.time());
+                    if T::ALL {
+                        found.sum.add_some(sample.pid());
+                        found.sum.add_some(sample.tid());
+                        found.sum.add_some(sample.addr());
+                        found.sum.add_some(sample.cpu());
+                        found.sum.add_some(sample.period());
+                    }
+                }
+                Ok(Record::Lost(lost)) => found.lost += lost.lost,
+                _ => found.sum.refused(),
+            }
+        }
+    }
+
+    fn wait_and_drain(&mut self, timeout: Duration, found: &mut Found) -> bool {
+        let answer = self.ring.wait(Some(timeout)).expect("memory for a poll");
+        self.drain(found);
+        answer == Readiness::Readable
+    }
+
+    fn count(&mut self) -> u64 {
+        self.ring.event().read().expect("a count").value
+    }
+}

@@ -1,0 +1,38 @@
+/// What a measurement ends with.
+pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// Prints a row of medians for each name, and how many times the first column of the first row its own is.
+///
+/// `run` takes the index of a name and measures it once: in turn, so that a noisy moment meets all.
+pub fn table<const COLUMNS: usize>(
+    title: &str,
+    columns: [&str; COLUMNS],
+    names: &[&str],
+    passes: usize,
+    mut run: impl FnMut(usize) -> Result<[f64; COLUMNS]>,
+) -> Result<()> {
+    let mut found = vec![Vec::with_capacity(passes); names.len()];
+    for _ in 0..passes {
+        for (index, found) in found.iter_mut().enumerate() {
+            found.push(run(index)?);
+        }
+    }
+    println!("\n{title}, median of {passes} interleaved passes");
+    print!("{:<18}", "");
+    columns.iter().for_each(|column| print!("{column:>14}"));
+    println!("{:>8}", "x first");
+    let mut first = None;
+    for (name, passes) in names.iter().zip(&found) {
+        let row: [f64; COLUMNS] = std::array::from_fn(|column| median(passes, column));
+        print!("{name:<18}");
+        row.iter().for_each(|value| print!("{value:>14.2}"));
+        println!("{:>8.2}", row[0] / *first.get_or_insert(row[0]));
+    }
+    Ok(())
+}
+
+fn median<const COLUMNS: usize>(passes: &[[f64; COLUMNS]], column: usize) -> f64 {
+    let mut values: Vec<_> = passes.iter().map(|pass| pass[column]).collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -126,11 +126,13 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
 }
 
 /// Does nothing, but tells the compiler that the loop over records seldom comes here, so that the
-/// registers are for what it does with them. Each with an argument of its own, or the tests before them
-/// are computed all to be tested as one.
+/// registers are for what it does with them. Each with an argument of its own that is not looked into, or
+/// the tests before them are computed all to be tested as one.
 #[cold]
 #[inline(never)]
-fn unframed(_condition: u8) {}
+fn unframed(condition: u8) {
+    core::hint::black_box(condition);
+}
 
 /// Says why [`frame`] found no record at the start of `words`, `at` words into the window, where
 /// `available` words were written.

@@ -123,7 +123,7 @@ fn a_backward_ring_comes_newest_first_without_the_record_that_is_cut() {
 }
 
 /// What the records of two events in one ring are printed as.
-fn shared(name: &str, events: [Attr; 2], places: &[u64]) {
+fn shared(name: &str, events: &[Attr; 2], surplus: &[u64]) {
     let ids = [5_000_000_001, 7];
     let record = |index: usize, attr: &Attr| {
         let id = ids[index];
@@ -134,7 +134,7 @@ fn shared(name: &str, events: [Attr; 2], places: &[u64]) {
         [
             sample.stream_id(9).callchain(&[id]).finish(),
             comm.with_trailer(attr, &trailer).finish(),
-            symbol.with_trailer(attr, &trailer).words(places).finish(),
+            symbol.with_trailer(attr, &trailer).words(surplus).finish(),
         ]
     };
     let [first, second] = [record(0, &events[0]), record(1, &events[1])];
@@ -159,22 +159,22 @@ fn shared(name: &str, events: [Attr; 2], places: &[u64]) {
 #[test]
 fn events_of_a_shared_ring_are_told_apart_by_their_identifier() {
     let base = SampleType::IDENTIFIER;
-    shared("rings-identifier", [event(base), event(base | SampleType::IP)], &[]);
+    shared("rings-identifier", &[event(base), event(base | SampleType::IP)], &[]);
     let long =
         base | SampleType::TID | SampleType::TIME | SampleType::CPU | SampleType::STREAM_ID | SampleType::ID;
-    shared("rings-identifier", [event(long | SampleType::CALLCHAIN), event(base)], &[]);
-    shared("rings-identifier", [event(long), event(base | SampleType::ADDR)], &[0; 3]);
+    shared("rings-identifier", &[event(long | SampleType::CALLCHAIN), event(base)], &[]);
+    shared("rings-identifier", &[event(long), event(base | SampleType::ADDR)], &[0; 3]);
 }
 
 #[test]
 fn events_of_a_shared_ring_are_told_apart_by_the_place_of_their_id() {
     let base = SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::ADDR | SampleType::ID;
     // In the trailer CPU and STREAM_ID stand behind the id: all must have them, or none.
-    shared("rings-id", [event(base), event(base | SampleType::CALLCHAIN)], &[]);
+    shared("rings-id", &[event(base), event(base | SampleType::CALLCHAIN)], &[]);
     let behind = SampleType::CPU | SampleType::STREAM_ID;
-    shared("rings-id", [event(base | behind), event(base | behind | SampleType::CALLCHAIN)], &[]);
+    shared("rings-id", &[event(base | behind), event(base | behind | SampleType::CALLCHAIN)], &[]);
     let bare = SampleType::ID | SampleType::CPU;
-    shared("rings-id", [event(bare), event(bare | SampleType::PERIOD)], &[]);
+    shared("rings-id", &[event(bare), event(bare | SampleType::PERIOD)], &[]);
 }
 
 #[test]

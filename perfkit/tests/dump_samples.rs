@@ -48,7 +48,7 @@ fn sample(attr: &Attr, identifier: u64) -> Vec<u64> {
         .data_src(0x1e_0508_0021)
         .transaction(0x1_0000_0002)
         .regs_intr(1, &[0x1234, 0])
-        .phys_addr(0xabc000)
+        .phys_addr(0x00ab_c000)
         .cgroup(348)
         .data_page_size(4096)
         .code_page_size(2 << 20)

@@ -146,6 +146,9 @@ fn an_attr_of_another_length_is_read_or_refused() {
         let run = dump_bytes("damage-attr-short", &file, &["--json"]);
         assert!(run.is_clean() && run.lines.len() == 3, "{len}: {run:?}");
     }
+    // Without a sample_type there is a record, but nothing is known of what is in it.
+    let file = RingFile::forward().event_of_bytes(13, &[]).records(&three(), 32, 0).finish();
+    damaged("attr-empty", &file, 3, "bytes behind the last field");
     let with_more = |more: &[u8]| {
         let attr = [attr, more].concat();
         RingFile::forward().event_of_bytes(13, &attr).records(&three(), 32, 0).finish()

@@ -194,6 +194,30 @@ fn members_of_a_group_that_only_count_own_no_record() {
 }
 
 #[test]
+fn events_without_ids_need_none_if_their_records_look_alike() {
+    let attr = event(SampleType::IP | SampleType::TIME);
+    let sample = SampleBuilder::new(&attr).ip(1).time(2).finish();
+    let comm = RecordBuilder::new(RecordType::COMM, Misc::empty()).pair(2, 3).string(b"sh").u64(4).finish();
+    let records = [sample, comm];
+    let alike = RingFile::forward().event(7, &attr).event(8, &attr.with_period(5));
+    let found = sound("rings-alike", &alike.records(&records, 64, 0).finish());
+    // Which of them wrote a record cannot be said.
+    let expected = [
+        json!({"type": 9, "name": "SAMPLE", "misc": 0, "size": 24, "snapshot": 0, "offset": 0, "wraps": false,
+               "fields": {"ip": "0x1", "time": 2}}),
+        json!({"type": 3, "name": "COMM", "misc": 0, "size": 32, "snapshot": 0, "offset": 24, "wraps": false,
+               "fields": {"pid": 2, "tid": 3, "comm": "sh", "sample_id": {"time": 4}}}),
+    ];
+    assert_eq!(found, expected);
+    let unlike = RingFile::forward().event(7, &attr).event(8, &event(SampleType::IP | SampleType::ADDR));
+    let run = dump_bytes("rings-unlike", &unlike.records(&records, 64, 0).finish(), &["--json"]);
+    assert!(
+        run.complained_once() && run.records().iter().all(|record| record["error"].is_string()),
+        "{run:?}"
+    );
+}
+
+#[test]
 fn a_record_without_an_event_or_a_meaning_is_kept_and_counted() {
     let attr = event(SampleType::TID | SampleType::IDENTIFIER);
     let lost = |identifier| {

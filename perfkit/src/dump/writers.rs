@@ -5,10 +5,21 @@ use perf_decode::{Error, Layouts, RawRecord, Result, SampleLayout};
 
 use crate::ring_file::Event;
 
-/// A layout of each event that writes into the ring, by id.
+/// A layout of each event that writes into the ring, by id: of events without ids only one, if that serves
+/// them all.
 pub(super) fn table(events: &[Event]) -> Vec<(u64, SampleLayout)> {
-    writers(events).into_iter().map(|(_, event)| (event.id, SampleLayout::new(&event.attr))).collect()
+    let writers = writers(events);
+    let mut table: Vec<_> =
+        writers.iter().map(|(_, event)| (event.id, SampleLayout::new(&event.attr))).collect();
+    let has_id = |(_, event): &(usize, &Event)| event.attr.sample_type.intersects(ID);
+    if !writers.iter().any(has_id) {
+        table.dedup_by_key(|(_, layout)| *layout);
+    }
+    table
 }
+
+/// What a record is found by.
+const ID: SampleType = SampleType::IDENTIFIER.union(SampleType::ID);
 
 /// The events that write into the ring, each with its index in the file.
 ///
@@ -40,17 +51,18 @@ pub(super) struct Writers<'t> {
     layouts: Result<Layouts<'t>>,
     /// Sorted by id, with their indices in the file.
     events: Vec<(usize, &'t Event)>,
-    /// Whether the file has one event only, so that no record needs an id.
+    /// Whether no record needs an id, because there is one event or all have the same layout and no ids. Which
+    /// of those wrote it is not known.
     alone: bool,
 }
 
 impl<'t> Writers<'t> {
     /// Of the same events as `table`.
     pub(super) fn new(events: &'t [Event], table: &'t mut [(u64, SampleLayout)]) -> Self {
-        let alone = events.len() == 1;
-        let mut events = writers(events);
-        events.sort_by_key(|(_, event)| event.id);
-        Self { layouts: Layouts::new(table), events, alone }
+        let mut writers = writers(events);
+        let alone = events.len() == 1 || table.len() < writers.len();
+        writers.sort_by_key(|(_, event)| event.id);
+        Self { layouts: Layouts::new(table), events: writers, alone }
     }
 
     /// The event of a record of a known kind.

@@ -15,7 +15,8 @@ use crate::{Result, SwitchDirection, word};
 pub struct SwitchCpuWide {
     /// Which way the task of the trailer went.
     pub direction: SwitchDirection,
-    /// Process of the other task: the next if this one went out, the previous if it came in.
+    /// Process of the other task: the next if this one went out, the previous if it came in; `0xffffffff` if the
+    /// opener's pid namespace does not see it.
     pub next_prev_pid: u32,
     /// Thread of the other task; 0 is the idle task.
     pub next_prev_tid: u32,

@@ -1,6 +1,7 @@
 use core::fmt;
 
 use crate::body::{Body, Parse};
+use crate::display::Task;
 use crate::{Result, SwitchDirection, word};
 
 /// A task was switched in or out of the watched CPU, for CPU events with `context_switch`.
@@ -32,6 +33,7 @@ impl Parse<'_> for SwitchCpuWide {
 impl fmt::Display for SwitchCpuWide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let other = if self.direction.out { "next" } else { "prev" };
-        write!(f, "{} {other} pid/tid: {}/{}", self.direction, self.next_prev_pid, self.next_prev_tid)
+        let (pid, tid) = (Task(self.next_prev_pid), Task(self.next_prev_tid));
+        write!(f, "{} {other} pid/tid: {pid}/{tid}", self.direction)
     }
 }

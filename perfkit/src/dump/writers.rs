@@ -47,34 +47,40 @@ pub(super) struct Owner<'t> {
 /// Finds the event of a record.
 #[derive(Debug)]
 pub(super) struct Writers<'t> {
-    /// Events that keep their ids in different places cannot be told apart: no record has an event then.
-    layouts: Result<Layouts<'t>>,
+    layouts: Found<'t>,
     /// Sorted by id, with their indices in the file.
     events: Vec<(usize, &'t Event)>,
-    /// Whether no record needs an id, because there is one event or all have the same layout and no ids. Which
-    /// of those wrote it is not known.
-    alone: bool,
+}
+
+#[derive(Debug)]
+enum Found<'t> {
+    /// There is one event, or all have the same layout and no ids. Which of those wrote a record is not known.
+    Always(&'t SampleLayout),
+    /// Events that keep their ids in different places cannot be told apart: no record has an event then.
+    ById(Result<Layouts<'t>>),
 }
 
 impl<'t> Writers<'t> {
     /// Of the same events as `table`.
     pub(super) fn new(events: &'t [Event], table: &'t mut [(u64, SampleLayout)]) -> Self {
         let mut writers = writers(events);
-        let alone = events.len() == 1 || table.len() < writers.len();
+        let layouts = match (events.len() == 1 || writers.len() > table.len(), table) {
+            (true, [(_, only)]) => Found::Always(only),
+            (_, table) => Found::ById(Layouts::new(table)),
+        };
         writers.sort_by_key(|(_, event)| event.id);
-        Self { layouts: Layouts::new(table), events: writers, alone }
+        Self { layouts, events: writers }
     }
 
     /// The event of a record of a known kind.
     pub(super) fn find(&self, record: RawRecord<'_>) -> Result<Owner<'t>> {
-        let layout = self.layouts?.find(record)?;
-        if self.alone {
-            return Ok(Owner { layout, event: None });
-        }
+        let layout = match self.layouts {
+            Found::Always(layout) => return Ok(Owner { layout, event: None }),
+            Found::ById(layouts) => layouts?.find(record)?,
+        };
         let event = match (record.id(layout), self.events.as_slice()) {
             (None, &[only]) => only,
             (None, _) => return Err(Error::NoId { kind: record.kind() }),
-            // Where one event writes and others only count, the layout is found without the id.
             (Some(id), events) => {
                 let place = events.binary_search_by_key(&id, |(_, event)| event.id);
                 let place = place.ok().and_then(|place| events.get(place));

@@ -33,7 +33,8 @@ impl Sum {
     }
 
     /// Notes that a record could not be read; such a sum equals no other.
-    #[cold]
+    // Inlined, or the call would force every consumer's sum into memory.
+    #[inline(always)]
     pub fn refused(&mut self) {
         self.add(0xbad0_bad0_bad0_bad1_u64);
     }

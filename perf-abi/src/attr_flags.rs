@@ -131,6 +131,13 @@ mod tests {
 
     #[test]
     #[cfg(target_endian = "little")]
+    fn each_precision_has_its_two_bits() {
+        let bits = [0, 1, 2, 3].map(|level| AttrFlags::empty().with_precise_ip(level).bits());
+        assert_eq!(bits, [0, 1 << 15, 1 << 16, 1 << 15 | 1 << 16]);
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
     fn flags_from_the_future_survive() {
         let flags = AttrFlags::from_bits_retain(1 << 40 | 1 << 39);
         assert_eq!(format!("{flags:?}"), "DEFER_OUTPUT|0x10000000000");

@@ -1,6 +1,7 @@
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, SampleType};
 
 use crate::order::{self, COST, EARLY, HEAD, PLACE, TRAILER};
+use crate::read_shape::ReadShape;
 use crate::slot::Slot;
 
 /// Where the fields of one event's records lie: all that its attr says about them.
@@ -22,7 +23,7 @@ use crate::slot::Slot;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleLayout {
     sample_type: SampleType,
-    read_format: ReadFormat,
+    pub(crate) read: ReadShape,
     regs_user: u64,
     regs_intr: u64,
     pub(crate) head: Head,
@@ -100,7 +101,7 @@ impl SampleLayout {
             if attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) { wanted } else { SampleType::empty() };
         Self {
             sample_type: wanted,
-            read_format: attr.read_format,
+            read: ReadShape::new(attr.read_format),
             regs_user: attr.sample_regs_user,
             regs_intr: attr.sample_regs_intr,
             head: head_slots(wanted),
@@ -130,7 +131,7 @@ impl SampleLayout {
     /// The shape of the counts in a sample or a READ record of the event.
     #[must_use]
     pub const fn read_format(&self) -> ReadFormat {
-        self.read_format
+        self.read.format()
     }
 
     /// The mask of user registers that a sample holds; bit numbers are the architecture's.

@@ -128,7 +128,7 @@ impl IdPlace {
         }
         let (_, behind_header) = words.split_first()?;
         let at = behind_header.len().checked_sub(self.trailer)?;
-        behind_header.get(at).copied().filter(|_| body::has_trailer(record.kind()))
+        behind_header.get(at).copied().filter(|_| body::ends_in_trailer(record.kind()))
     }
 }
 

@@ -58,6 +58,7 @@ mod merge;
 mod order;
 mod raw;
 mod read;
+mod read_shape;
 mod record;
 mod records;
 mod sample;

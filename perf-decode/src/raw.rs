@@ -12,6 +12,8 @@ use crate::{Error, Result, word};
 #[doc(alias = "perf_event_header")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RawRecord<'a> {
+    /// The word that was read to find the record's length: everything else asks for its kind next.
+    first: u64,
     words: &'a [u64],
 }
 
@@ -57,8 +59,7 @@ impl<'a> RawRecord<'a> {
     /// The eight bytes that every record starts with.
     #[inline]
     pub fn header(self) -> Header {
-        // There always is a first word: the other case is for the type only.
-        word::header(self.words.first().copied().unwrap_or(0))
+        word::header(self.first)
     }
 
     /// Which record this is.
@@ -101,16 +102,35 @@ impl core::fmt::Debug for RawRecord<'_> {
 /// The first record of `words`, if it is whole.
 #[inline(always)]
 pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
-    let size = word::header(*words.first()?).size;
+    let Some(&first) = words.first() else {
+        unframed(0);
+        return None;
+    };
+    let size = word::header(first).size;
     // Where the next record starts should wait for nothing but this one shift: the walk is a chain of
     // loads, each of which needs the one before.
     let len = usize::from(size / 8);
-    if size % 8 != 0 || len == 0 {
+    if size % 8 != 0 {
+        unframed(1);
         return None;
     }
-    let (record, rest) = words.split_at_checked(len)?;
-    Some((RawRecord { words: record }, rest))
+    if len == 0 {
+        unframed(2);
+        return None;
+    }
+    let Some((record, rest)) = words.split_at_checked(len) else {
+        unframed(3);
+        return None;
+    };
+    Some((RawRecord { first, words: record }, rest))
 }
+
+/// Does nothing, but tells the compiler that the loop over records seldom comes here, so that the
+/// registers are for what it does with them. Each with an argument of its own, or the tests before them
+/// are computed all to be tested as one.
+#[cold]
+#[inline(never)]
+fn unframed(_condition: u8) {}
 
 /// Says why [`frame`] found no record at the start of `words`, `at` words into the window, where
 /// `available` words were written.

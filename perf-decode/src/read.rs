@@ -1,6 +1,6 @@
 use perf_abi::{ReadFormat, RecordType};
 
-use crate::slot::Slot;
+use crate::read_shape::ReadShape;
 use crate::{Error, Result};
 
 /// The counts of one event or of its whole group, as the kernel writes them.
@@ -24,7 +24,9 @@ use crate::{Error, Result};
 pub struct ReadValues<'a> {
     /// The value or, of a group, the number of entries; then the times; then what is left.
     words: &'a [u64],
-    format: ReadFormat,
+    /// What is left of a group's block; of one event's block all of it.
+    entries: &'a [u64],
+    shape: ReadShape,
 }
 
 /// The count of one event.
@@ -60,71 +62,60 @@ impl<'a> ReadValues<'a> {
     /// [`Error::Surplus`] if it needs fewer.
     #[inline]
     pub fn parse(words: &'a [u64], format: ReadFormat) -> Result<Self> {
-        let (block, rest) = Self::split(words, format)?;
+        let (block, rest) = Self::split(words, ReadShape::new(format))?;
         match rest.len() {
             0 => Ok(block),
             left => Err(Error::Surplus { kind: RecordType::READ, found: left as u64 * 8 }),
         }
     }
 
-    /// Views words that are known to be one block of this format.
-    #[inline]
-    pub(crate) const fn checked(words: &'a [u64], format: ReadFormat) -> Self {
-        Self { words, format }
+    /// Views words that are known to be one block of this shape.
+    #[inline(always)]
+    pub(crate) fn checked(words: &'a [u64], shape: ReadShape) -> Option<Self> {
+        Some(Self { words, entries: words.get(usize::from(shape.before)..)?, shape })
     }
 
     /// Takes one block off the front of `words`.
     #[inline]
-    pub(crate) fn split(words: &'a [u64], format: ReadFormat) -> Result<(Self, &'a [u64])> {
-        let found = words.len() as u64 * 8;
-        let needed = block_words(words.first().copied(), format);
-        match usize::try_from(needed).ok().and_then(|needed| words.split_at_checked(needed)) {
-            Some((words, rest)) => Ok((Self { words, format }, rest)),
-            None => Err(Error::Truncated {
-                kind: RecordType::READ,
-                field: "values",
-                needed: needed.saturating_mul(8),
-                found,
-            }),
-        }
+    pub(crate) fn split(words: &'a [u64], shape: ReadShape) -> Result<(Self, &'a [u64])> {
+        let needed = shape.words(words.first().copied().unwrap_or(0));
+        let parts = needed
+            .and_then(|needed| usize::try_from(needed).ok())
+            .and_then(|needed| words.split_at_checked(needed))
+            .and_then(|(block, rest)| Some((Self::checked(block, shape)?, rest)));
+        parts.ok_or_else(|| Error::Truncated {
+            kind: RecordType::READ,
+            field: "values",
+            needed: needed.map_or(u64::MAX, |needed| needed.saturating_mul(8)),
+            found: words.len() as u64 * 8,
+        })
     }
 
     /// What is in the block.
     #[must_use]
     pub const fn format(&self) -> ReadFormat {
-        self.format
+        self.shape.format()
     }
 
     /// Nanoseconds that the event was enabled.
     #[inline]
     #[must_use]
     pub fn time_enabled(&self) -> Option<u64> {
-        self.format.contains(ReadFormat::TOTAL_TIME_ENABLED).then(|| self.words.get(1).copied())?
+        self.shape.time_enabled.get(self.words)
     }
 
     /// Nanoseconds that the event had the hardware.
     #[inline]
     #[must_use]
     pub fn time_running(&self) -> Option<u64> {
-        let at = 1 + usize::from(self.format.contains(ReadFormat::TOTAL_TIME_ENABLED));
-        self.format.contains(ReadFormat::TOTAL_TIME_RUNNING).then(|| self.words.get(at).copied())?
+        self.shape.time_running.get(self.words)
     }
 
     /// The counts: one, or those of the group with the leader first.
     #[inline]
     #[must_use]
     pub fn iter(&self) -> Counts<'a> {
-        let (times, format) = (time_words(self.format) as usize, self.format);
-        // Alone, the value stands before the times and its id behind them: one entry, the whole block.
-        let (words, entry, behind_value) = if format.contains(ReadFormat::GROUP) {
-            (self.words.get(1 + times..).unwrap_or(&[]), entry_words(format) as usize, 1)
-        } else {
-            (self.words, self.words.len(), 1 + times)
-        };
-        let slot = |wanted, index| if format.contains(wanted) { Slot::at(index) } else { Slot::ABSENT };
-        let id = slot(ReadFormat::ID, behind_value);
-        let lost = slot(ReadFormat::LOST, behind_value + usize::from(!id.is_absent()));
-        Counts { words, entry, id, lost }
+        Counts { words: self.entries, shape: self.shape }
     }
 
     /// Puts a value of this block in relation to the block's times.
@@ -142,6 +133,7 @@ impl<'a> IntoIterator for &ReadValues<'a> {
     type Item = Count;
     type IntoIter = Counts<'a>;
 
+    #[inline]
     fn into_iter(self) -> Counts<'a> {
         self.iter()
     }
@@ -151,10 +143,7 @@ impl<'a> IntoIterator for &ReadValues<'a> {
 #[derive(Clone, Debug)]
 pub struct Counts<'a> {
     words: &'a [u64],
-    /// Words of one count, never 0. Its value is the first.
-    entry: usize,
-    id: Slot,
-    lost: Slot,
+    shape: ReadShape,
 }
 
 impl Iterator for Counts<'_> {
@@ -162,9 +151,10 @@ impl Iterator for Counts<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Count> {
-        let (entry, rest) = self.words.split_at_checked(self.entry)?;
+        let (entry, rest) = self.words.split_at_checked(usize::from(self.shape.entry.get()))?;
         self.words = rest;
-        Some(Count { value: *entry.first()?, id: self.id.get(entry), lost: self.lost.get(entry) })
+        let ReadShape { id, lost, .. } = self.shape;
+        Some(Count { value: *entry.first()?, id: id.get(entry), lost: lost.get(entry) })
     }
 }
 
@@ -190,31 +180,6 @@ impl Scaled {
             Self::NeverRan => None,
         }
     }
-}
-
-/// Words of a whole block whose first word, a group's count, is `first`.
-#[inline(always)]
-pub(crate) fn block_words(first: Option<u64>, format: ReadFormat) -> u64 {
-    let entries = if format.contains(ReadFormat::GROUP) {
-        // The count is not trusted: a product that overflows is as much too long as any other.
-        first.unwrap_or(0).saturating_mul(entry_words(format)).saturating_add(1)
-    } else {
-        entry_words(format)
-    };
-    entries.saturating_add(time_words(format))
-}
-
-/// Words of the times in a block of counts.
-#[inline(always)]
-const fn time_words(format: ReadFormat) -> u64 {
-    format.contains(ReadFormat::TOTAL_TIME_ENABLED) as u64
-        + format.contains(ReadFormat::TOTAL_TIME_RUNNING) as u64
-}
-
-/// Words of one counter's entry in a block of counts.
-#[inline(always)]
-const fn entry_words(format: ReadFormat) -> u64 {
-    1 + format.contains(ReadFormat::ID) as u64 + format.contains(ReadFormat::LOST) as u64
 }
 
 #[cfg(test)]

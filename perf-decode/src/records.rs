@@ -49,24 +49,31 @@ impl<'a> Rest<'a> {
         self.end - self.next.len() - current.len()
     }
 
-    /// What to read next where no record can be framed in `current`: the second slice, the one record
-    /// across the seam, or nothing at the end.
+    /// The record that comes next where none can be framed in `current`: the first of the second slice,
+    /// the one across the seam, or none at the end.
     ///
     /// By value and back, because a reference would force the iterator into memory in every loop.
     #[cold]
     #[inline(never)]
-    fn refill(mut self, current: &'a [u64]) -> (Self, Result<&'a [u64]>) {
-        if current.is_empty() {
-            let next = core::mem::take(&mut self.next);
-            return (self, Ok(next));
+    fn next(mut self, current: &'a [u64]) -> (Self, &'a [u64], Option<Result<RawRecord<'a>>>) {
+        let refilled = if current.is_empty() {
+            Some(core::mem::take(&mut self.next))
+        } else {
+            self.join_across_seam(current)
+        };
+        let words = match refilled {
+            Some([]) => return (self, &[], None),
+            Some(words) => words,
+            None => current,
+        };
+        // A record across the seam fills its slice, so what follows it starts the second slice.
+        if let (Some(_), Some((record, rest))) = (refilled, frame(words)) {
+            return (self, rest, Some(Ok(record)));
         }
-        let refilled = self.join_across_seam(current).ok_or_else(|| {
-            let (at, end) = (self.at(current), self.end);
-            self.next = &[];
-            self.end = at;
-            framing_error(current, at, end - at)
-        });
-        (self, refilled)
+        let (at, end) = (self.at(words), self.end);
+        self.next = &[];
+        self.end = at;
+        (self, &[], Some(Err(framing_error(words, at, end - at))))
     }
 
     fn join_across_seam(&mut self, current: &[u64]) -> Option<&'a [u64]> {
@@ -85,22 +92,16 @@ impl<'a> Rest<'a> {
 impl<'a> Iterator for Records<'a> {
     type Item = Result<RawRecord<'a>>;
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some((record, rest)) = frame(self.current) {
-                self.current = rest;
-                return Some(Ok(record));
-            }
-            let (rest, refilled) = core::mem::take(&mut self.rest).refill(self.current);
-            self.rest = rest;
-            self.current = refilled.unwrap_or(&[]);
-            match refilled {
-                Ok([]) => return None,
-                Ok(_) => {}
-                Err(error) => return Some(Err(error)),
-            }
+        if let Some((record, rest)) = frame(self.current) {
+            self.current = rest;
+            return Some(Ok(record));
         }
+        let (rest, current, next) = core::mem::take(&mut self.rest).next(self.current);
+        self.rest = rest;
+        self.current = current;
+        next
     }
 }
 

@@ -1,4 +1,4 @@
-use perf_abi::{Header, RecordType};
+use perf_abi::RecordType;
 
 use crate::slot::Slot;
 use crate::{RawRecord, Result, SampleLayout, body, word};
@@ -112,10 +112,7 @@ impl<'a> RawRecord<'a> {
         if self.kind() == RecordType::SAMPLE {
             return layout.head.time.get(self.words());
         }
-        if layout.trailer.time.is_absent() {
-            return self.own_time();
-        }
-        self.trailer_word(layout, layout.trailer.time)
+        self.trailer_word(layout, layout.trailer.time).or_else(|| self.time_elsewhere(layout))
     }
 
     /// Id of the event that wrote this record, without decoding it: IDENTIFIER, or else ID.
@@ -126,30 +123,38 @@ impl<'a> RawRecord<'a> {
         if self.kind() == RecordType::SAMPLE {
             return layout.head.identifier.or(layout.head.id).get(self.words());
         }
-        self.trailer_word(layout, layout.trailer.identifier.or(layout.trailer.id))
+        let slot = layout.trailer.identifier.or(layout.trailer.id);
+        self.trailer_word(layout, slot).or_else(|| self.word_behind_body(layout, slot))
     }
 
-    /// A word of the trailer; `None` if the record is cut.
-    #[inline]
+    /// A word of a trailer that the record ends in.
+    #[inline(always)]
     fn trailer_word(self, layout: &SampleLayout, slot: Slot) -> Option<u64> {
-        if body::trailer_follows_body(self.kind()) {
-            return self.word_behind_body(layout, slot);
-        }
-        let start = self.words().len().checked_sub(usize::from(layout.trailer_words))?;
-        if start == 0 || !body::has_trailer(self.kind()) {
+        if !body::ends_in_trailer(self.kind()) {
             return None;
         }
-        self.words().get(start + slot.index()).copied()
+        let start = self.words().len().checked_sub(usize::from(layout.trailer_words))?;
+        // Without room for the header before the trailer the record is cut.
+        if start == 0 { None } else { self.words().get(start + slot.index()).copied() }
     }
 
+    /// A word of a trailer that the record need not end in.
     #[cold]
+    #[inline(never)]
     fn word_behind_body(self, layout: &SampleLayout, slot: Slot) -> Option<u64> {
+        if !body::trailer_follows_body(self.kind()) {
+            return None;
+        }
         body::split(self, layout).ok().and_then(|(_, trailer)| slot.get(trailer))
     }
 
-    fn own_time(self) -> Option<u64> {
-        let Header { kind, .. } = self.header();
-        match kind {
+    #[cold]
+    #[inline(never)]
+    fn time_elsewhere(self, layout: &SampleLayout) -> Option<u64> {
+        if !layout.trailer.time.is_absent() {
+            return self.word_behind_body(layout, layout.trailer.time);
+        }
+        match self.kind() {
             RecordType::FORK | RecordType::EXIT => self.words().get(3).copied(),
             RecordType::THROTTLE | RecordType::UNTHROTTLE => self.words().get(1).copied(),
             _ => None,

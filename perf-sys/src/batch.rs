@@ -22,6 +22,31 @@ use crate::map::Consumer;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// A ring has one batch at a time, a batch one iterator, and a record lives as long as its batch at
+/// most. None of these compiles:
+///
+/// ```compile_fail,E0499
+/// fn two_batches(ring: &mut perf_sys::Ring) {
+///     let (first, second) = (ring.batch(), ring.batch());
+///     drop(first);
+/// }
+/// ```
+///
+/// ```compile_fail,E0499
+/// fn two_iterators(mut batch: perf_sys::Batch<'_>) {
+///     let (first, second) = (batch.records(), batch.records());
+///     drop(first);
+/// }
+/// ```
+///
+/// ```compile_fail,E0505
+/// fn released_while_borrowed(mut batch: perf_sys::Batch<'_>) {
+///     let record = batch.records().next();
+///     drop(batch);
+///     println!("{record:?}");
+/// }
+/// ```
 #[derive(Debug)]
 #[must_use = "its records are not read yet"]
 pub struct Batch<'r> {

@@ -83,3 +83,27 @@ fn ioctl(request: &str, errno: Errno) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_refusals_name_what_to_look_at() {
+        let expected = [
+            ("perf_event_open", Errno::ACCESS, "perf_event_paranoid"),
+            ("perf_event_open", Errno::PERM, "seccomp"),
+            ("perf_event_open", Errno::NODEV, "offline"),
+            ("perf_event_open", Errno::OPNOTSUPP, "precisely"),
+            ("perf_event_open", Errno::MFILE, "descriptor limit"),
+            ("mmap", Errno::PERM, "RLIMIT_MEMLOCK"),
+            ("mmap", Errno::INVAL, "per CPU"),
+            ("PERF_EVENT_IOC_SET_OUTPUT", Errno::INVAL, "no ring"),
+            ("PERF_EVENT_IOC_SET_FILTER", Errno::INVAL, "no filter"),
+        ];
+        for (call, errno, word) in expected {
+            let causes = hint(call, errno).unwrap();
+            assert!(causes.contains(word), "{call} {errno}: {causes}");
+        }
+    }
+}

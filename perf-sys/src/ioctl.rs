@@ -75,6 +75,10 @@ impl Event {
 
     /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, flags)`—As [`enable`](Self::enable); with
     /// [`IocFlags::GROUP`] the whole group, whichever member this is.
+    ///
+    /// On Linux 6.18 that leaves members of another software PMU than the leader's off (`TASK_CLOCK`
+    /// beside `PAGE_FAULTS`) until the task is next switched in; a [`Group`](crate::Group) keeps its
+    /// members enabled and switches the leader alone.
     pub fn enable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
         unsafe { by_value::<ENABLE>(self, "PERF_EVENT_IOC_ENABLE", word(flags.bits() as usize)) }
@@ -86,7 +90,8 @@ impl Event {
         self.disable_with(IocFlags::empty())
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, flags)`—As [`disable`](Self::disable), or the whole group.
+    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, flags)`—As [`disable`](Self::disable), or the whole group;
+    /// see [`enable_with`](Self::enable_with) for starting it again.
     pub fn disable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
         unsafe { by_value::<DISABLE>(self, "PERF_EVENT_IOC_DISABLE", word(flags.bits() as usize)) }

@@ -14,6 +14,12 @@ use crate::{Count, Event, Label, Result, TimeConversion, counter_page, rdpmc};
 /// CPU that it runs on: for another task's event, or another CPU's, the value would be that of
 /// something else. That is why this type stays on its thread; what the event watches it cannot check.
 ///
+/// ```compile_fail,E0277
+/// fn to_another_thread(counter: perf_sys::UserCounter<'static>) {
+///     std::thread::spawn(move || counter.try_read()); // does not compile
+/// }
+/// ```
+///
 /// The event must not have a [`Ring`](crate::Ring): one event has one size of mapping.
 ///
 /// ```

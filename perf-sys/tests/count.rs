@@ -9,8 +9,8 @@ use perf_abi::{Attr, AttrFlags, Cache, CacheOp, CacheResult, Hardware, ReadForma
 use perf_decode::Scaled;
 use perf_sys::Target;
 use rustix::process::getpid;
-use support::{open_or_skip, switch, switches};
-use work::{faults, spin, touch, tracepoint, user_side};
+use support::{open_or_skip, switch, switches, tracepoint};
+use work::{faults, spin, touch, user_side};
 
 const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
 
@@ -27,7 +27,6 @@ fn each_fresh_page_is_one_page_fault() {
 #[test]
 fn three_calls_of_getpid_are_three_hits() {
     let Some(attr) = tracepoint("syscalls/sys_enter_getpid") else { return };
-    let attr = attr.with_flags(AttrFlags::DISABLED);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
@@ -83,6 +82,9 @@ fn cache_events_open_or_are_not_there() {
             if let Some(event) = open_or_skip(&attr, Target::calling_thread()) {
                 let ((), count) = event.measure(|| touch(64)).unwrap();
                 println!("{count}");
+                if (cache, result) == (Cache::L1D, CacheResult::ACCESS) {
+                    assert!(count.value >= 64, "{count}");
+                }
             }
         }
     }

@@ -1,30 +1,128 @@
-//! The end of the descriptors: alone in its process, whose limit it lowers.
+//! Descriptors: the last one, the first one, and none left behind. Alone in their process, whose limit
+//! they lower, and one at a time.
 
 #![allow(clippy::unwrap_used)] // also in what the tests share
 
 mod support;
 mod work;
 
-use perf_sys::{Errno, Event, Target};
+use std::fs;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use perf_abi::{Attr, AttrFlags, Software};
+use perf_sys::{
+    AuxArea, Errno, Error, Event, Group, OpenOptions, Ring, SnapshotRing, Target, UserCounter, Wait,
+};
+use rustix::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use support::open_or_skip;
+use support::{open_or_skip, sideband, switch, switch_ring, switches};
 use work::faults;
+
+/// Keeps the other tests off until it is dropped.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does `work` while the process may have so many descriptors.
+fn with_limit<R>(descriptors: u64, work: impl FnOnce() -> R) -> R {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(descriptors), ..limit }).unwrap();
+    let done = work();
+    setrlimit(Resource::Nofile, limit).unwrap();
+    done
+}
 
 #[test]
 fn an_exhausted_limit_says_so() {
+    let _alone = alone();
     if open_or_skip(&faults(), Target::calling_thread()).is_none() {
         return;
     }
-    let limit = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: Some(32), ..limit }).unwrap();
     let mut events = Vec::new();
-    let error = loop {
-        match Event::open(&faults(), Target::calling_thread()) {
-            Ok(event) => events.push(event),
-            Err(error) => break error,
+    let error = with_limit(32, || {
+        loop {
+            match Event::open(&faults(), Target::calling_thread()) {
+                Ok(event) => events.push(event),
+                Err(error) => break error,
+            }
         }
-    };
-    setrlimit(Resource::Nofile, limit).unwrap();
+    });
     assert_eq!(error.errno(), Some(Errno::MFILE));
     assert!(events.len() < 32 && error.to_string().contains("descriptor limit"), "{error}");
+}
+
+#[test]
+fn a_wait_that_the_kernel_refuses_is_an_error() {
+    let _alone = alone();
+    let (Some(one), Some(other)) = (switch_ring(1), switch_ring(1)) else { return };
+    let mut wait = Wait::over([other]).unwrap();
+    let at_once = Some(Duration::ZERO);
+    let found = with_limit(0, || [one.wait(at_once), wait.wait(at_once)]);
+    assert_eq!(found, [Err(Error::System { call: "poll", errno: Errno::INVAL }); 2]);
+}
+
+/// Descriptors of events, and mappings of rings, that the process has.
+fn left() -> (usize, usize) {
+    let is_event = |path: &std::path::Path| path.to_string_lossy().contains("[perf_event]");
+    let links = fs::read_dir("/proc/self/fd").unwrap().map(|entry| fs::read_link(entry.unwrap().path()));
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    (
+        links.flatten().filter(|link| is_event(link)).count(),
+        maps.lines().filter(|line| is_event(line.as_ref())).count(),
+    )
+}
+
+#[test]
+fn a_step_that_fails_leaves_nothing_behind() {
+    let _alone = alone();
+    let Some(mut ring) = switch_ring(1) else { return };
+    let here = Target::calling_thread();
+    let event = |flags| Event::open(&faults().with_flags(flags), here).unwrap();
+    let before = left();
+    assert_eq!(before, (1, 1));
+
+    assert!(Ring::map(event(AttrFlags::empty()), 3).is_err(), "no power of two");
+    assert!(Ring::map(event(AttrFlags::INHERIT), 1).is_err(), "refused by mmap");
+    assert!(Ring::map(event(AttrFlags::WRITE_BACKWARD), 1).is_err());
+    assert!(SnapshotRing::map(event(AttrFlags::empty()), 1).is_err());
+    assert!(SnapshotRing::map(event(AttrFlags::WRITE_BACKWARD | AttrFlags::INHERIT), 1).is_err());
+    assert!(AuxArea::map(&mut ring, 1).is_err());
+    assert!(UserCounter::map(ring.event()).is_err());
+    let guest = event(AttrFlags::empty());
+    assert!(guest.set_output(Some(&guest)).is_err());
+    drop(guest);
+    for refused in [Attr::software(Software(1 << 20)), faults().with_flags(AttrFlags::PINNED)] {
+        assert!(Group::open(&faults(), &[faults(), refused, faults()], here).is_err());
+    }
+    let other = Ring::map(event(AttrFlags::empty()), 1).unwrap();
+    assert!(with_limit(0, || Wait::over([other])).is_err());
+    assert_eq!(left(), before);
+}
+
+#[test]
+fn descriptor_0_is_one_like_any_other() {
+    let _alone = alone();
+    let input = rustix::io::dup(std::io::stdin().as_fd()).unwrap();
+    // SAFETY: nobody here reads standard input, and it comes back below.
+    drop(unsafe { OwnedFd::from_raw_fd(0) });
+    let samples = samples_by_descriptor_0();
+    assert_eq!(rustix::io::dup(&input).unwrap().into_raw_fd(), 0, "it was closed");
+    assert!(samples.is_none_or(|samples| samples >= 2), "{samples:?}");
+}
+
+/// Samples of an event whose group's leader, and whose ring's owner, is descriptor 0.
+fn samples_by_descriptor_0() -> Option<usize> {
+    open_or_skip(&switches(), Target::calling_thread())?;
+    let mut ring = sideband(AttrFlags::empty(), Target::calling_thread())?;
+    assert_eq!(ring.as_fd().as_raw_fd(), 0);
+    let member = OpenOptions::new().leader(ring.event()).open(&switches(), Target::calling_thread()).unwrap();
+    member.set_output(Some(ring.event())).unwrap();
+    member.enable().unwrap();
+    ring.event().enable().unwrap();
+    switch(2);
+    ring.event().disable().unwrap();
+    let samples = ring.batch().unwrap().records().count();
+    Some(samples)
 }

@@ -13,9 +13,11 @@ use work::{faults, spin, touch, user_side};
 
 const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
 
-/// A group on the calling thread, unless its leader cannot be opened here.
+/// A group on the calling thread, unless one of its events cannot be opened here.
 fn group_or_skip(leader: &Attr, members: &[Attr]) -> Option<Group> {
-    open_or_skip(leader, Target::calling_thread())?;
+    for attr in members.iter().chain([leader]) {
+        open_or_skip(attr, Target::calling_thread())?;
+    }
     Some(Group::open(leader, members, Target::calling_thread()).unwrap())
 }
 
@@ -101,13 +103,23 @@ fn a_member_lives_on_when_its_leader_is_closed() {
 }
 
 #[test]
-fn a_member_of_another_target_is_refused() {
-    let Some(leader) = open_or_skip(&faults(), Target::calling_thread()) else {
+fn a_member_of_another_target_is_refused_and_not_counted_as_one() {
+    let Some(leader) = open_or_skip(&faults().with_read_format(ReadFormat::GROUP), Target::calling_thread())
+    else {
         return;
     };
     let elsewhere = Target::calling_thread().on_cpu(0);
     let error = OpenOptions::new().leader(&leader).open(&faults(), elsewhere).unwrap_err();
     assert_eq!(error.errno(), Some(Errno::INVAL));
+    assert_eq!(leader.read_values(&mut [0; 8]).unwrap().iter().count(), 1);
+}
+
+#[test]
+fn a_leader_may_be_alone() {
+    let Some(mut group) = group_or_skip(&faults(), &[]) else { return };
+    let ((), counts) = group.measure(|| touch(8)).unwrap();
+    assert_eq!(counts.iter().filter(|count| count.value >= 8).count(), 1);
+    assert_eq!(counts.to_string().lines().count(), 1);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, SampleType, Softw
 use perf_decode::{Record, SampleLayout};
 use perf_sys::{Errno, Event, Ring, Target};
 use rustix::fd::AsFd;
-use support::{count, open_or_skip, switch, switch_ring, switches};
+use support::{count, open_or_skip, switch, switch_ring, switches, tracepoint};
 
 fn records(ring: &mut Ring) -> usize {
     ring.batch().unwrap().records().count()
@@ -62,7 +62,28 @@ fn output_can_be_sent_to_another_ring_and_nowhere() {
     switch(2);
     assert!(count(&guest) > before);
     assert_eq!(records(&mut ring), 0);
-    assert_eq!(guest.set_output(Some(&guest)).unwrap_err().errno(), Some(Errno::INVAL), "itself");
+}
+
+#[test]
+fn output_that_cannot_be_sent_there_says_why() {
+    let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
+        return;
+    };
+    let other = Event::open(&switches(), Target::calling_thread()).unwrap();
+    let Some(mut ring) = switch_ring(1) else { return };
+    let refused = [
+        event.set_output(Some(&event)),        // itself
+        event.set_output(Some(&other)),        // no ring
+        ring.event().set_output(Some(&other)), // has one itself
+    ];
+    for refused in refused {
+        let error = refused.unwrap_err();
+        assert_eq!(error.call(), Some("PERF_EVENT_IOC_SET_OUTPUT"));
+        assert_eq!(error.errno(), Some(Errno::INVAL));
+        assert!(error.to_string().contains("the target has no ring"), "{error}");
+    }
+    switch(1);
+    assert!(records(&mut ring) > 0, "the ring is as it was");
 }
 
 #[test]
@@ -86,11 +107,15 @@ fn pausing_needs_a_ring() {
 }
 
 #[test]
-fn a_software_event_takes_no_filter_and_no_foreign_descriptor_as_program() {
+fn an_event_without_filters_and_programs_says_so() {
     let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };
-    assert_eq!(event.set_filter(c"a == 1").unwrap_err().errno(), Some(Errno::INVAL));
+    for filter in [c"a == 1", c"filter 0x1000/0x1000", c"start 0x0@/bin/true"] {
+        let error = event.set_filter(filter).unwrap_err();
+        assert_eq!(error.errno(), Some(Errno::INVAL));
+        assert!(error.to_string().contains("the event takes no filter"), "{error}");
+    }
     assert!(event.set_bpf(event.as_fd()).is_err());
     assert!(event.query_bpf().is_err());
 }
@@ -124,12 +149,8 @@ fn only_breakpoints_can_be_modified() {
 
 #[test]
 fn a_tracepoint_takes_one_filter_and_has_no_programs() {
-    let path = "/sys/kernel/tracing/events/sched/sched_switch/id";
-    let id = match std::fs::read_to_string(path) {
-        Ok(text) => text.trim().parse().unwrap(),
-        Err(error) => return eprintln!("skipped: {path}: {error}"),
-    };
-    let Some(event) = open_or_skip(&Attr::tracepoint(id), Target::calling_thread()) else {
+    let Some(attr) = tracepoint("sched/sched_switch") else { return };
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
     assert_eq!(event.set_filter(c"no such field").unwrap_err().errno(), Some(Errno::INVAL));

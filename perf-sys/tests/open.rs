@@ -6,11 +6,11 @@ mod support;
 
 use std::fs::File;
 
-use perf_abi::{Attr, AttrFlags, Software};
+use perf_abi::{Attr, AttrFlags, Hardware, Software};
 use perf_sys::{Errno, Error, Event, OpenOptions, Target};
 use rustix::fd::AsFd;
 use rustix::io::{FdFlags, fcntl_getfd};
-use support::open_or_skip;
+use support::{cgroup2, open_or_skip};
 
 fn dummy() -> Attr {
     Attr::software(Software::DUMMY).with_flags(AttrFlags::EXCLUDE_KERNEL)
@@ -48,12 +48,7 @@ fn every_kind_of_target_opens() {
 
 #[test]
 fn a_cgroup_is_its_directory() {
-    // Where cgroup2 is mounted is a distribution's choice; a machine may have none.
-    let places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
-    let found = places.iter().find(|place| File::open(format!("{place}/cgroup.controllers")).is_ok());
-    let Some(place) = found else {
-        return eprintln!("skipped: no cgroup2");
-    };
+    let Some(place) = cgroup2() else { return eprintln!("skipped: no cgroup2 is mounted") };
     let dir = File::open(place).unwrap();
     open_or_skip(&dummy(), Target::cgroup(dir.as_fd(), 0));
 }
@@ -70,6 +65,36 @@ fn a_descriptor_that_is_no_cgroup_is_refused() {
 fn a_huge_cpu_number_is_refused() {
     let error = Event::open(&dummy(), Target::calling_thread().on_cpu(u32::MAX)).unwrap_err();
     assert!(matches!(error.errno(), Some(Errno::INVAL | Errno::ACCESS | Errno::PERM)), "{error}");
+}
+
+#[test]
+fn a_cpu_that_is_offline_says_so() {
+    let offline = std::fs::read_to_string("/sys/devices/system/cpu/offline").unwrap_or_default();
+    let Ok(cpu) = offline.trim().split([',', '-']).next().unwrap_or("").parse() else {
+        return eprintln!("skipped: no CPU is offline");
+    };
+    if open_or_skip(&dummy(), Target::cpu(0)).is_none() {
+        return;
+    }
+    let error = Event::open(&dummy(), Target::cpu(cpu)).unwrap_err();
+    assert_eq!(error.errno(), Some(Errno::NODEV));
+    assert!(error.to_string().contains("offline"), "{error}");
+}
+
+#[test]
+fn more_precision_than_the_pmu_has_says_so() {
+    let precise = Attr::hardware(Hardware::CPU_CYCLES)
+        .with_period(1_000_000)
+        .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
+    if open_or_skip(&precise, Target::calling_thread()).is_none() {
+        return;
+    }
+    match Event::open(&precise.with_precise_ip(3), Target::calling_thread()) {
+        Ok(_) => eprintln!("skipped: this PMU has the highest precision"),
+        Err(error) => {
+            assert!(matches!(error.errno(), Some(Errno::OPNOTSUPP | Errno::NOENT)), "{error}");
+        }
+    }
 }
 
 #[test]

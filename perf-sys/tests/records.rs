@@ -4,42 +4,18 @@
 
 mod support;
 
+use core::ffi::c_void;
 use core::ptr::null_mut;
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, RecordType, SampleType, Software};
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Errno, Event, Ring, Target};
+use perf_sys::{Errno, Event, Target};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 use rustix::process::getppid;
-use rustix::thread::gettid;
-use support::{count, kinds, open_or_skip, switch, tracepoint};
-
-/// A ring of a disabled event of the calling thread.
-#[track_caller]
-fn ring(attr: &Attr) -> Option<Ring> {
-    Some(Ring::map(open_or_skip(attr, Target::calling_thread())?, 64).unwrap())
-}
-
-/// A ring of an event that counts nothing, for the records of these flags; enabled.
-#[track_caller]
-fn sideband(flags: AttrFlags) -> Option<Ring> {
-    let attr = Attr::software(Software::DUMMY).with_flags(flags | AttrFlags::EXCLUDE_KERNEL);
-    ring(&attr)
-}
-
-/// What the event's ring gets while it is enabled and `work` is done.
-fn during(ring: &Ring, work: impl FnOnce()) {
-    ring.event().enable().unwrap();
-    work();
-    ring.event().disable().unwrap();
-}
-
-fn tid() -> u32 {
-    gettid().as_raw_nonzero().get().unsigned_abs()
-}
+use support::{count, during, kinds, open_or_skip, ring, sideband, switch, tid, tracepoint};
 
 /// Maps the running program once more, as a loader of libraries would.
 fn map_own_program() {
@@ -87,7 +63,7 @@ fn a_filter_lets_only_matching_calls_through() {
 #[test]
 fn a_mapped_file_is_told_with_its_name() {
     for flags in [AttrFlags::MMAP, AttrFlags::MMAP | AttrFlags::MMAP2] {
-        let Some(mut ring) = sideband(flags | AttrFlags::DISABLED) else { return };
+        let Some(mut ring) = sideband(flags, Target::calling_thread()) else { return };
         during(&ring, map_own_program);
         let layout = SampleLayout::new(ring.event().attr());
         let mut batch = ring.batch().unwrap();
@@ -97,16 +73,56 @@ fn a_mapped_file_is_told_with_its_name() {
             other => panic!("{other:?}"),
         });
         let program = std::env::current_exe().unwrap();
-        let is_it = |(name, len, thread): (std::ffi::CString, _, _)| {
-            name.to_str().ok() == program.to_str() && len == page_size() as u64 && thread == tid()
+        let is_it = |(name, len, thread): (Vec<u8>, _, _)| {
+            String::from_utf8(name).ok().as_deref() == program.to_str()
+                && len == page_size() as u64
+                && thread == tid()
         };
         assert!(found.any(is_it), "{flags}");
     }
 }
 
+/// Loads a library that is not loaded yet: some are beside every C library that can load one.
+fn load_library() -> Option<*mut c_void> {
+    let names = [c"libresolv.so.2", c"libanl.so.1", c"libutil.so.1", c"libm.so.6", c"libz.so.1"];
+    names.into_iter().find_map(|name| {
+        // SAFETY: this only looks whether it is loaded.
+        let loaded = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        if !loaded.is_null() {
+            return None;
+        }
+        // SAFETY: the initialisers of these libraries ask for nothing.
+        let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY) };
+        (!library.is_null()).then_some(library)
+    })
+}
+
+#[test]
+fn a_loaded_library_is_told_where_it_is() {
+    let flags = AttrFlags::MMAP | AttrFlags::MMAP2;
+    let Some(mut ring) = sideband(flags, Target::calling_thread()) else { return };
+    let Some(library) = during(&ring, load_library) else {
+        return eprintln!("skipped: no library that is not loaded yet");
+    };
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    // SAFETY: loaded above, and nobody has a symbol of it.
+    unsafe { libc::dlclose(library) };
+    let layout = SampleLayout::new(ring.event().attr());
+    let mut batch = ring.batch().unwrap();
+    let mut told = batch.records().map(|record| record.unwrap().decode(&layout).unwrap());
+    let is_there = |record| {
+        let Record::Mmap2(map) = record else { panic!("{record:?}") };
+        let (start, name) = (format!("{:x}-", map.addr), String::from_utf8_lossy(map.filename));
+        name.contains(".so") && maps.lines().any(|line| line.starts_with(&start) && line.ends_with(&*name))
+    };
+    assert!(told.any(is_there), "{maps}");
+}
+
 #[test]
 fn forks_names_and_ends_are_told() {
-    let Some(mut ring) = sideband(AttrFlags::TASK | AttrFlags::COMM | AttrFlags::DISABLED) else { return };
+    let Some(mut ring) = sideband(AttrFlags::TASK | AttrFlags::COMM, Target::calling_thread()) else {
+        return;
+    };
     during(&ring, || {
         rustix::thread::set_name(c"told").unwrap();
         std::thread::spawn(|| {}).join().unwrap();
@@ -117,7 +133,7 @@ fn forks_names_and_ends_are_told() {
 
 #[test]
 fn switches_are_told_in_both_directions() {
-    let Some(mut ring) = sideband(AttrFlags::CONTEXT_SWITCH | AttrFlags::DISABLED) else { return };
+    let Some(mut ring) = sideband(AttrFlags::CONTEXT_SWITCH, Target::calling_thread()) else { return };
     during(&ring, || switch(2));
     let layout = SampleLayout::new(ring.event().attr());
     let mut batch = ring.batch().unwrap();
@@ -131,7 +147,7 @@ fn switches_are_told_in_both_directions() {
 
 #[test]
 fn a_thread_that_starts_has_its_namespaces_told() {
-    let Some(mut ring) = sideband(AttrFlags::NAMESPACES | AttrFlags::DISABLED) else { return };
+    let Some(mut ring) = sideband(AttrFlags::NAMESPACES, Target::calling_thread()) else { return };
     during(&ring, || std::thread::spawn(|| {}).join().unwrap());
     let layout = SampleLayout::new(ring.event().attr());
     let mut batch = ring.batch().unwrap();
@@ -171,6 +187,28 @@ fn a_sampled_stack_is_the_threads_own() {
         samples += usize::from(stack.bytes().windows(bytes.len()).any(|part| part == bytes));
     }
     assert!(samples > 0, "what lies on our stack is in a sample of it");
+}
+
+#[test]
+fn registers_of_user_and_interrupt_have_masks_of_their_own() {
+    let attr = Attr::software(Software::PAGE_FAULTS)
+        .with_period(1)
+        .with_sample_type(SampleType::IP)
+        .with_regs_user(0b010)
+        .with_regs_intr(0b111)
+        .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
+    let Some(mut ring) = ring(&attr) else { return };
+    during(&ring, || std::hint::black_box(vec![1_u8; 1 << 20]));
+    let layout = SampleLayout::new(&attr);
+    let mut batch = ring.batch().unwrap();
+    let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
+    assert!(!records.is_empty());
+    for record in records {
+        let Record::Sample(sample) = record.decode(&layout).unwrap() else { panic!("{record:?}") };
+        let (user, intr) = (sample.regs_user().unwrap(), sample.regs_intr().unwrap());
+        assert_eq!((user.values().len(), intr.values().len()), (1, 3));
+        assert_eq!(user.get(1), intr.get(1), "user space was interrupted");
+    }
 }
 
 #[test]

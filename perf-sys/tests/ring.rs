@@ -4,9 +4,12 @@
 
 mod support;
 
-use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
+use std::time::Duration;
+
+use perf_abi::{Attr, AttrFlags, ReadFormat, RecordType, SampleType, Software};
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Errno, Error, Event, Ring, Target};
+use perf_sys::{Errno, Error, Event, Readiness, Ring, Target};
+use rustix::param::page_size;
 use rustix::thread::gettid;
 use support::{count, open_or_skip, switch, switch_ring, switches};
 
@@ -69,6 +72,28 @@ fn a_full_ring_tells_how_much_it_lost() {
     }
     assert!(lost > 0);
     assert_eq!(samples + lost, count(ring.event()));
+}
+
+#[test]
+fn a_sample_larger_than_the_ring_is_counted_as_lost_and_no_wait_hangs_for_it() {
+    const LARGE: u32 = 32 << 10;
+    if page_size() >= LARGE as usize {
+        return eprintln!("skipped: pages as large as a record can be");
+    }
+    let attr = switches().with_wakeup_events(1).with_stack_user(LARGE);
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
+        return;
+    };
+    let attr = attr.with_read_format(ReadFormat::LOST);
+    let event = Event::open(&attr, Target::calling_thread()).unwrap_or(event); // before Linux 6.0
+    let mut ring = Ring::map(event, 1).unwrap();
+    ring.event().enable().unwrap();
+    switch(3);
+    ring.event().disable().unwrap();
+    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(Readiness::TimedOut));
+    assert!(ring.batch().unwrap().is_empty());
+    let count = ring.event().read().unwrap();
+    assert!(count.value >= 3 && count.lost.is_none_or(|lost| lost == count.value), "{count}");
 }
 
 #[test]

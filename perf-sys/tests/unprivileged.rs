@@ -5,36 +5,10 @@
 mod support;
 mod work;
 
-use std::fs;
-
-use perf_abi::{Attr, Software};
+use perf_abi::{Attr, SampleType, Software};
 use perf_sys::{Errno, Event, Target};
-use rustix::process::{Uid, geteuid};
-use rustix::thread::set_thread_res_uid;
-use support::open_or_skip;
-use work::{faults, touch};
-
-/// The user `nobody`.
-const NOBODY: u32 = 65534;
-
-/// Runs `test` on a thread of its own that gives up root for ever, with the level of
-/// `perf_event_paranoid`; not if somebody else runs the tests, who may have a capability.
-fn as_nobody(test: fn(i32)) {
-    if !geteuid().is_root() {
-        return eprintln!("skipped: only root can become nobody");
-    }
-    let Ok(level) = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid") else {
-        return eprintln!("skipped: a kernel without perf");
-    };
-    let level = level.trim().parse().unwrap();
-    let thread = std::thread::spawn(move || {
-        let nobody = Uid::from_raw(NOBODY);
-        // For this thread alone: the system call, not the C library's function.
-        set_thread_res_uid(nobody, nobody, nobody).unwrap();
-        test(level);
-    });
-    thread.join().unwrap();
-}
+use support::{as_nobody, open_or_skip, tracepoint};
+use work::{Waiting, faults, touch, user_side};
 
 #[test]
 fn the_own_user_side_can_be_counted() {
@@ -71,5 +45,31 @@ fn a_whole_cpu_is_refused_with_its_cause() {
         let error = Event::open(&faults(), Target::cpu(0)).unwrap_err();
         assert_eq!(error.errno(), Some(Errno::ACCESS));
         assert!(error.to_string().contains("perf_event_paranoid"), "{error}");
+    });
+}
+
+#[test]
+fn another_users_task_is_refused_with_its_cause() {
+    let child = Waiting::spawn();
+    let pid = child.pid();
+    as_nobody(move |_| {
+        let error = Event::open(&faults(), Target::thread(pid)).unwrap_err();
+        assert_eq!(error.errno(), Some(Errno::ACCESS));
+        assert!(error.to_string().contains("another user's task"), "{error}");
+    });
+    assert!(child.go().success());
+}
+
+#[test]
+fn the_data_of_tracepoints_are_refused_with_their_cause() {
+    let Some(attr) = tracepoint("sched/sched_switch") else { return };
+    as_nobody(move |level| {
+        if level < 0 {
+            return eprintln!("skipped: perf_event_paranoid is {level}");
+        }
+        let attr = user_side(attr.with_sample_type(SampleType::RAW));
+        let error = Event::open(&attr, Target::calling_thread()).unwrap_err();
+        assert_eq!(error.errno(), Some(Errno::PERM));
+        assert!(error.to_string().contains("raw tracepoint data"), "{error}");
     });
 }

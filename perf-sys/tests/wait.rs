@@ -144,6 +144,49 @@ fn two_threads_are_read_by_one_and_both_ends_are_told() {
 }
 
 #[test]
+fn two_threads_wait_at_once_each_for_its_own_ring() {
+    let attr = switches().with_wakeup_events(1);
+    let (Some(one), Some(other)) = (thread_that_switches(&attr), thread_that_switches(&attr)) else {
+        return;
+    };
+    thread::scope(|scope| {
+        for ((mut ring, order, _), times) in [(one, 20), (other, 30)] {
+            scope.spawn(move || {
+                order.send(times as u64).unwrap();
+                let mut samples = 0;
+                while samples < times {
+                    assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+                    samples += kinds(&mut ring).len();
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn more_rings_than_one_look_takes_may_end_together() {
+    let attr = switches().with_flags(AttrFlags::TASK);
+    let threads: Option<Vec<_>> = (0..40).map(|_| thread_that_switches(&attr)).collect();
+    let Some(threads) = threads else { return };
+    let (rings, handles): (Vec<_>, Vec<_>) =
+        threads.into_iter().map(|(ring, _, thread)| (ring, thread)).unzip();
+    for thread in handles {
+        thread.join().unwrap();
+    }
+    let mut wait = Wait::over(rings).unwrap();
+    let mut ends = 0;
+    while wait.wait(PATIENCE).unwrap() == Readiness::Readable {
+        ends += wait
+            .ready()
+            .filter_map(|(_, ring)| kinds(ring).pop())
+            .filter(|&kind| kind == RecordType::EXIT)
+            .count();
+    }
+    assert_eq!(ends, 40);
+    assert!((0..40).all(|index| wait.end(index) == Some(Readiness::HungUp)));
+}
+
+#[test]
 fn a_wait_is_cancelled_from_another_thread() {
     let (Some(one), Some(other)) = (dummy(), dummy()) else { return };
     let canceller = Canceller::new().unwrap();

@@ -154,10 +154,6 @@ fn read_sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &Sample<'_>) {
 
 #[inline(always)]
 fn read_other(sum: &mut Sum, other: &Record<'_>, id: &SampleId<'_>) {
-    sum.add_some(id.pid());
-    sum.add_some(id.tid());
-    sum.add_some(id.time());
-    sum.add_some(id.cpu());
     match other {
         Record::Mmap2(mmap) => {
             sum.add(mmap.pid);
@@ -173,13 +169,13 @@ fn read_other(sum: &mut Sum, other: &Record<'_>, id: &SampleId<'_>) {
             }
             sum.add(mmap.prot);
             sum.add(mmap.flags);
-            sum.text(mmap.filename.to_bytes());
+            sum.text(mmap.filename);
         }
         Record::Comm(comm) => {
             sum.add(comm.pid);
             sum.add(comm.tid);
             sum.add(comm.exec);
-            sum.text(comm.comm.to_bytes());
+            sum.text(comm.comm);
         }
         Record::Fork(fork) => task(sum, [fork.pid, fork.ppid, fork.tid, fork.ptid], fork.time),
         Record::Exit(exit) => task(sum, [exit.pid, exit.ppid, exit.tid, exit.ptid], exit.time),
@@ -194,6 +190,10 @@ fn read_other(sum: &mut Sum, other: &Record<'_>, id: &SampleId<'_>) {
         }
         _ => sum.refused(),
     }
+    sum.add_some(id.pid());
+    sum.add_some(id.tid());
+    sum.add_some(id.time());
+    sum.add_some(id.cpu());
 }
 
 #[inline(always)]

@@ -1,10 +1,10 @@
 use core::marker::PhantomData;
 
-use perf_abi::{ReadFormat, RegsAbi, SampleType};
+use perf_abi::{RegsAbi, SampleType};
 
 use super::Fault;
 use super::walk::{Assume, BranchParts};
-use crate::read::block_words;
+use crate::read_shape::ReadShape;
 use crate::slot::Slot;
 use crate::{SampleLayout, word};
 
@@ -66,9 +66,16 @@ impl<'a, F: Fault> Cursor<'a, F> {
     }
 
     #[inline(always)]
-    pub(super) fn read(&mut self, format: ReadFormat) -> Result<(), F> {
-        let first = self.words.get(self.at).copied();
-        self.skip(block_words(first, format), "read")
+    pub(super) fn read(&mut self, shape: ReadShape) -> Result<(), F> {
+        let Some(&first) = self.words.get(self.at) else {
+            return Err(F::truncated("read", shape.words(0).unwrap_or(u64::MAX), 0));
+        };
+        // A group's count is not trusted, but one that is no greater than the words left overflows nothing.
+        let entries = shape.entries(first);
+        if entries > self.left() {
+            return Err(F::truncated("read", shape.words(first).unwrap_or(u64::MAX), self.left()));
+        }
+        self.skip(entries * u64::from(shape.entry.get()) + u64::from(shape.before), "read")
     }
 
     /// The size comes in half a word, and with that half makes whole words: it includes its padding.

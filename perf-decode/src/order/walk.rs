@@ -48,7 +48,7 @@ pub(crate) fn walk<F: Fault>(words: &[u64], layout: &SampleLayout, assume: Assum
     let mut cursor = Cursor::<F>::new(words, usize::from(layout.head_words));
 
     if wanted.contains(SampleType::READ) {
-        cursor.read(layout.read_format())?;
+        cursor.read(layout.read)?;
         starts.read_end = cursor.here();
     }
     if wanted.contains(SampleType::CALLCHAIN) {

@@ -28,6 +28,7 @@ pub struct Aux {
 }
 
 impl Parse<'_> for Aux {
+    #[inline(always)]
     fn parse(body: Body<'_>) -> Result<Self> {
         body.fixed()
     }

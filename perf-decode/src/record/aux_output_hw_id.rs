@@ -21,6 +21,7 @@ pub struct AuxOutputHwId {
 }
 
 impl Parse<'_> for AuxOutputHwId {
+    #[inline(always)]
     fn parse(body: Body<'_>) -> Result<Self> {
         body.fixed()
     }

@@ -30,6 +30,7 @@ pub struct BpfEvent {
 }
 
 impl Parse<'_> for BpfEvent {
+    #[inline(always)]
     fn parse(body: Body<'_>) -> Result<Self> {
         body.fixed()
     }

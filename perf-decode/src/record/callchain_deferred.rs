@@ -2,8 +2,8 @@ use core::fmt;
 
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
-use crate::Result;
 use crate::body::{Body, Parse};
+use crate::{Result, word};
 
 /// The user part of callchains that were sampled in the kernel, for events with `defer_output`.
 ///
@@ -32,9 +32,10 @@ struct Head {
 }
 
 impl<'a> Parse<'a> for CallchainDeferred<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
-        let (&Head { cookie, nr }, ips) = body.head()?;
-        Ok(Self { cookie, ips: body.elements(ips, nr, "ips")? })
+        let (Head { cookie, nr }, ips) = body.head()?;
+        Ok(Self { cookie, ips: body.elements(word::bytes(ips), nr, "ips")? })
     }
 }
 

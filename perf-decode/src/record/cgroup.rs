@@ -1,9 +1,8 @@
-use core::ffi::CStr;
 use core::fmt;
 
+use crate::Result;
 use crate::body::{Body, Parse};
 use crate::display::Text;
-use crate::{Result, word};
 
 /// A control group was created, for events with `cgroup`.
 ///
@@ -18,21 +17,20 @@ use crate::{Result, word};
 pub struct Cgroup<'a> {
     /// Inode number of its directory, and the value of CGROUP in samples.
     pub id: u64,
-    /// Path from the root of the hierarchy. Raw bytes, not UTF-8.
-    pub path: &'a CStr,
+    /// Path from the root of the hierarchy. Raw bytes without the NUL, not UTF-8.
+    pub path: &'a [u8],
 }
 
 impl<'a> Parse<'a> for Cgroup<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
-        let Some((&id, path)) = body.words.split_first() else {
-            return Err(body.truncated("id", 8, 0));
-        };
-        Ok(Self { id, path: body.string(word::bytes(path), "path")? })
+        let (id, path) = body.head()?;
+        Ok(Self { id, path: body.string(path, "path")? })
     }
 }
 
 impl fmt::Display for Cgroup<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cgroup: {} {}", self.id, Text(self.path.to_bytes()))
+        write!(f, "cgroup: {} {}", self.id, Text(self.path))
     }
 }

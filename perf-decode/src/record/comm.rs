@@ -1,4 +1,3 @@
-use core::ffi::CStr;
 use core::fmt;
 
 use perf_abi::Misc;
@@ -25,8 +24,8 @@ pub struct Comm<'a> {
     pub tid: u32,
     /// Whether the name changed because the process runs another program now.
     pub exec: bool,
-    /// The new name, at most 15 bytes. Raw bytes, not UTF-8.
-    pub comm: &'a CStr,
+    /// The new name, at most 15 bytes. Raw bytes without the NUL, not UTF-8.
+    pub comm: &'a [u8],
 }
 
 #[derive(FromBytes, KnownLayout, Immutable)]
@@ -37,8 +36,9 @@ struct Head {
 }
 
 impl<'a> Parse<'a> for Comm<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
-        let (&Head { pid, tid }, name) = body.head()?;
+        let (Head { pid, tid }, name) = body.head()?;
         let exec = body.misc.contains(Misc::COMM_EXEC);
         Ok(Self { pid, tid, exec, comm: body.string(name, "comm")? })
     }
@@ -47,6 +47,6 @@ impl<'a> Parse<'a> for Comm<'a> {
 impl fmt::Display for Comm<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let exec = if self.exec { "exec: " } else { "" };
-        write!(f, "{exec}{}:{}/{}", Text(self.comm.to_bytes()), Task(self.pid), Task(self.tid))
+        write!(f, "{exec}{}:{}/{}", Text(self.comm), Task(self.pid), Task(self.tid))
     }
 }

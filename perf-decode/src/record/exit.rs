@@ -32,6 +32,7 @@ pub struct Exit {
 }
 
 impl Parse<'_> for Exit {
+    #[inline(always)]
     fn parse(body: Body<'_>) -> Result<Self> {
         body.fixed()
     }

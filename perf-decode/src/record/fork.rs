@@ -32,6 +32,7 @@ pub struct Fork {
 }
 
 impl Parse<'_> for Fork {
+    #[inline(always)]
     fn parse(body: Body<'_>) -> Result<Self> {
         body.fixed()
     }

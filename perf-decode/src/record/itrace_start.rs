@@ -24,6 +24,7 @@ pub struct ItraceStart {
 }
 
 impl Parse<'_> for ItraceStart {
+    #[inline(always)]
     fn parse(body: Body<'_>) -> Result<Self> {
         body.fixed()
     }

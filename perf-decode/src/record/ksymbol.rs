@@ -1,4 +1,3 @@
-use core::ffi::CStr;
 use core::fmt;
 
 use perf_abi::{KsymbolFlags, KsymbolType};
@@ -28,8 +27,8 @@ pub struct Ksymbol<'a> {
     pub kind: KsymbolType,
     /// Whether it left.
     pub flags: KsymbolFlags,
-    /// At most 511 bytes. Raw bytes, not UTF-8.
-    pub name: &'a CStr,
+    /// At most 511 bytes. Raw bytes without the NUL, not UTF-8.
+    pub name: &'a [u8],
 }
 
 #[derive(FromBytes, KnownLayout, Immutable)]
@@ -42,8 +41,9 @@ struct Head {
 }
 
 impl<'a> Parse<'a> for Ksymbol<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
-        let (&Head { addr, len, kind, flags }, name) = body.head()?;
+        let (Head { addr, len, kind, flags }, name) = body.head()?;
         Ok(Self { addr, len, kind, flags, name: body.string(name, "name")? })
     }
 }
@@ -51,6 +51,6 @@ impl<'a> Parse<'a> for Ksymbol<'a> {
 impl fmt::Display for Ksymbol<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { addr, len, kind, flags, name } = self;
-        write!(f, "addr {addr:#x} len {len} type {kind} flags {flags} name {}", Text(name.to_bytes()))
+        write!(f, "addr {addr:#x} len {len} type {kind} flags {flags} name {}", Text(name))
     }
 }

@@ -25,6 +25,7 @@ pub struct Lost {
 }
 
 impl Parse<'_> for Lost {
+    #[inline(always)]
     fn parse(body: Body<'_>) -> Result<Self> {
         body.fixed()
     }

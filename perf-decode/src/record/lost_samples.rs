@@ -22,6 +22,7 @@ pub struct LostSamples {
 }
 
 impl Parse<'_> for LostSamples {
+    #[inline(always)]
     fn parse(body: Body<'_>) -> Result<Self> {
         body.fixed()
     }

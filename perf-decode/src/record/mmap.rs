@@ -1,4 +1,3 @@
-use core::ffi::CStr;
 use core::fmt;
 
 use perf_abi::Misc;
@@ -34,8 +33,8 @@ pub struct Mmap<'a> {
     pub pgoff: u64,
     /// Whether the mapping is not executable.
     pub data: bool,
-    /// Path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes, not UTF-8.
-    pub filename: &'a CStr,
+    /// Path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without the NUL, not UTF-8.
+    pub filename: &'a [u8],
 }
 
 #[derive(FromBytes, KnownLayout, Immutable)]
@@ -49,8 +48,9 @@ struct Head {
 }
 
 impl<'a> Parse<'a> for Mmap<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
-        let (&Head { pid, tid, addr, len, pgoff }, name) = body.head()?;
+        let (Head { pid, tid, addr, len, pgoff }, name) = body.head()?;
         let data = body.misc.contains(Misc::MMAP_DATA);
         Ok(Self { pid, tid, addr, len, pgoff, data, filename: body.string(name, "filename")? })
     }
@@ -61,6 +61,6 @@ impl fmt::Display for Mmap<'_> {
         let Self { addr, len, pgoff, data, filename, .. } = *self;
         let (pid, tid) = (Task(self.pid), Task(self.tid));
         let kind = if data { 'r' } else { 'x' };
-        write!(f, "{pid}/{tid}: [{addr:#x}({len:#x}) @ {pgoff:#x}]: {kind} {}", Text(filename.to_bytes()))
+        write!(f, "{pid}/{tid}: [{addr:#x}({len:#x}) @ {pgoff:#x}]: {kind} {}", Text(filename))
     }
 }

@@ -1,4 +1,3 @@
-use core::ffi::CStr;
 use core::fmt;
 
 use perf_abi::Misc;
@@ -6,7 +5,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 use crate::body::{Body, Parse};
 use crate::display::{Hex, Task, Text};
-use crate::{Error, Result};
+use crate::{Error, Result, word};
 
 /// A task mapped memory: [`Mmap`](crate::Mmap) with what was mapped and how, for events with `mmap2`.
 ///
@@ -42,8 +41,8 @@ pub struct Mmap2<'a> {
     pub flags: u32,
     /// Whether the mapping is not executable.
     pub data: bool,
-    /// Path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes, not UTF-8.
-    pub filename: &'a CStr,
+    /// Path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without the NUL, not UTF-8.
+    pub filename: &'a [u8],
 }
 
 /// How a [`Mmap2`] names its file.
@@ -72,7 +71,7 @@ struct Head {
     addr: u64,
     len: u64,
     pgoff: u64,
-    file: [u8; 24],
+    file: InodeForm,
     prot: u32,
     flags: u32,
 }
@@ -86,24 +85,16 @@ struct InodeForm {
     generation: u64,
 }
 
-#[derive(FromBytes, KnownLayout, Immutable)]
-#[repr(C)]
-struct BuildIdForm {
-    size: u8,
-    reserved: [u8; 3],
-    id: [u8; 20],
-}
-
 impl<'a> Parse<'a> for Mmap2<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
-        let (head, name) = body.head::<Head>()?;
-        let &Head { pid, tid, addr, len, pgoff, ref file, prot, flags } = head;
+        let (Head { pid, tid, addr, len, pgoff, file, prot, flags }, name) = body.head()?;
         // With several events on a CPU, kernels before 7.3 set the bit on records of events that did not
         // ask for build ids and carry inodes.
         let file = if body.misc.contains(Misc::MMAP_BUILD_ID) && body.layout.build_id {
-            build_id(body, file)?
+            build_id(body)?
         } else {
-            let InodeForm { major, minor, inode, generation } = zerocopy::transmute!(*file);
+            let InodeForm { major, minor, inode, generation } = file;
             MappedFile::Inode { major, minor, inode, generation }
         };
         let data = body.misc.contains(Misc::MMAP_DATA);
@@ -112,13 +103,13 @@ impl<'a> Parse<'a> for Mmap2<'a> {
     }
 }
 
-fn build_id<'a>(body: Body<'a>, file: &'a [u8; 24]) -> Result<MappedFile<'a>> {
-    let BuildIdForm { size, id, .. } = zerocopy::transmute_ref!(file);
-    id.get(..usize::from(*size)).map(MappedFile::BuildId).ok_or(Error::Invalid {
-        kind: body.kind,
-        field: "build_id_size",
-        value: u64::from(*size),
-    })
+/// The other form of the three words of [`InodeForm`].
+fn build_id(body: Body<'_>) -> Result<MappedFile<'_>> {
+    let form = word::bytes(body.words.get(4..7).unwrap_or(&[]));
+    let size = form.first().copied().unwrap_or(0);
+    let id = form.get(4..).and_then(|id| id.get(..usize::from(size)));
+    let (kind, field) = (body.kind, "build_id_size");
+    id.map(MappedFile::BuildId).ok_or(Error::Invalid { kind, field, value: u64::from(size) })
 }
 
 impl fmt::Display for Mmap2<'_> {
@@ -134,13 +125,6 @@ impl fmt::Display for Mmap2<'_> {
         }
         let bit = |bit, letter| if self.prot & bit == 0 { '-' } else { letter };
         let shared = if self.flags & 1 == 0 { 'p' } else { 's' };
-        write!(
-            f,
-            "]: {}{}{}{shared} {}",
-            bit(1, 'r'),
-            bit(2, 'w'),
-            bit(4, 'x'),
-            Text(self.filename.to_bytes())
-        )
+        write!(f, "]: {}{}{}{shared} {}", bit(1, 'r'), bit(2, 'w'), bit(4, 'x'), Text(self.filename))
     }
 }

@@ -74,7 +74,9 @@ macro_rules! records {
         }
 
         impl<'a> Record<'a> {
-            #[inline(never)]
+            /// Inlined into the caller as samples are, so that what it does with a kind is compiled behind
+            /// the reading of that kind and no record is ever put together in memory.
+            #[inline(always)]
             fn decode_other(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<(Self, SampleId<'a>)> {
                 let (words, trailer) = body::split(raw, layout)?;
                 let body = Body { kind: raw.kind(), misc: raw.misc(), words, layout };

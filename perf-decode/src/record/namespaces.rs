@@ -3,9 +3,9 @@ use core::fmt;
 use perf_abi::{NamespaceIndex, NamespaceLink};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
-use crate::Result;
 use crate::body::{Body, Parse};
 use crate::display::Task;
+use crate::{Result, word};
 
 /// A task is in new namespaces, by fork, unshare(2) or setns(2), for events with `namespaces`.
 ///
@@ -36,9 +36,10 @@ struct Head {
 }
 
 impl<'a> Parse<'a> for Namespaces<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
-        let (&Head { pid, tid, nr }, rest) = body.head()?;
-        Ok(Self { pid, tid, namespaces: body.elements(rest, nr, "namespaces")? })
+        let (Head { pid, tid, nr }, rest) = body.head()?;
+        Ok(Self { pid, tid, namespaces: body.elements(word::bytes(rest), nr, "namespaces")? })
     }
 }
 

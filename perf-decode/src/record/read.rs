@@ -24,12 +24,11 @@ pub struct Read<'a> {
 }
 
 impl<'a> Parse<'a> for Read<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
-        let Some((&task, block)) = body.words.split_first() else {
-            return Err(body.truncated("pid", 8, 0));
-        };
+        let (task, block) = body.head()?;
         let [pid, tid] = word::halves(task);
-        let (values, _) = ReadValues::split(block, body.layout.read_format())?;
+        let (values, _) = ReadValues::split(block, body.layout.read)?;
         Ok(Self { pid, tid, values })
     }
 }

@@ -32,6 +32,7 @@ impl SwitchDirection {
 }
 
 impl Parse<'_> for Switch {
+    #[inline(always)]
     fn parse(body: Body<'_>) -> Result<Self> {
         Ok(Self { direction: SwitchDirection::new(body.misc) })
     }

@@ -24,6 +24,7 @@ pub struct SwitchCpuWide {
 }
 
 impl Parse<'_> for SwitchCpuWide {
+    #[inline(always)]
     fn parse(body: Body<'_>) -> Result<Self> {
         let [next_prev_pid, next_prev_tid] = word::halves(body.fixed()?);
         Ok(Self { direction: SwitchDirection::new(body.misc), next_prev_pid, next_prev_tid })

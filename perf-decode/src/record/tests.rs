@@ -49,11 +49,14 @@ fn the_file_name_of_a_mapping_ends_before_the_trailer() {
         builder(RecordType::MMAP, Misc::MMAP_DATA)
             .pair(1, 2) //          pid, tid
             .words(&[0x1000, 0x2000, 0x3000]) // addr, len, pgoff
-            .string(b"/lib/eight"), // filename
+            .string(&b"/lib/eight"[..]), // filename
     );
     let Ok(Record::Mmap(mmap)) = decoded(&words) else { panic!("{words:x?}") };
     assert_eq!((mmap.pid, mmap.tid, mmap.data), (1, 2, true));
-    assert_eq!((mmap.addr, mmap.len, mmap.pgoff, mmap.filename), (0x1000, 0x2000, 0x3000, c"/lib/eight"));
+    assert_eq!(
+        (mmap.addr, mmap.len, mmap.pgoff, mmap.filename),
+        (0x1000, 0x2000, 0x3000, &b"/lib/eight"[..])
+    );
     assert_eq!(Record::Mmap(mmap).to_string(), "MMAP 1/2: [0x1000(0x2000) @ 0x3000]: r /lib/eight");
 }
 
@@ -107,7 +110,7 @@ fn exec_is_told_from_a_mere_new_name() {
     for (misc, exec) in [(Misc::COMM_EXEC, true), (Misc::empty(), false)] {
         let words = finish(builder(RecordType::COMM, misc).pair(1, 2).string(b"1234567"));
         let Ok(Record::Comm(comm)) = decoded(&words) else { panic!("{words:x?}") };
-        assert_eq!(comm, Comm { pid: 1, tid: 2, exec, comm: c"1234567" });
+        assert_eq!(comm, Comm { pid: 1, tid: 2, exec, comm: b"1234567" });
     }
 }
 
@@ -212,7 +215,7 @@ fn deferred_callchains_are_addresses_behind_a_cookie() {
 #[test]
 fn a_cgroup_has_its_path() {
     let words = finish(builder(RecordType::CGROUP, Misc::empty()).u64(9).string(b"/a"));
-    assert!(matches!(decoded(&words), Ok(Record::Cgroup(Cgroup { id: 9, path })) if path == c"/a"));
+    assert!(matches!(decoded(&words), Ok(Record::Cgroup(Cgroup { id: 9, path })) if path == b"/a"));
 }
 
 /// Builds one of the kinds whose copies grow by trailers that are never written.
@@ -232,7 +235,7 @@ fn the_trailer_of_a_grown_copy_is_right_behind_the_body() {
     for surplus in [0, 6, 12] {
         let words = grown(RecordType::KSYMBOL, surplus);
         let Ok(Record::Ksymbol(symbol)) = decoded(&words) else { panic!("{words:x?}") };
-        assert_eq!((symbol.len, symbol.name), (64, c"bpf_prog_x"));
+        assert_eq!((symbol.len, symbol.name), (64, &b"bpf_prog_x"[..]));
         let words = grown(RecordType::BPF_EVENT, surplus);
         let Ok(Record::BpfEvent(event)) = decoded(&words) else { panic!("{words:x?}") };
         assert_eq!((event.id, u64::from_ne_bytes(event.tag)), (147, 0x1122));
@@ -261,6 +264,6 @@ fn a_kind_from_the_future_is_kept_as_it_is() {
 
 #[test]
 fn a_name_with_control_characters_stays_on_its_line() {
-    let comm = Comm { pid: 1, tid: 1, exec: false, comm: c"a\n\xff\\" };
+    let comm = Comm { pid: 1, tid: 1, exec: false, comm: b"a\n\xff\\" };
     assert_eq!(comm.to_string(), "a\\n\\xff\\\\:1/1");
 }

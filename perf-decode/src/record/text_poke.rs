@@ -1,10 +1,8 @@
 use core::fmt;
 
-use zerocopy::{FromBytes, Immutable, KnownLayout};
-
-use crate::Result;
 use crate::body::{Body, Parse};
 use crate::display::Hex;
+use crate::{Result, word};
 
 /// The kernel's own code was changed, for events with `text_poke`.
 ///
@@ -25,20 +23,16 @@ pub struct TextPoke<'a> {
     pub new: &'a [u8],
 }
 
-#[derive(FromBytes, KnownLayout, Immutable)]
-#[repr(C)]
-struct Head {
-    addr: [u32; 2],
-    old_len: u16,
-    new_len: u16,
-}
-
 impl<'a> Parse<'a> for TextPoke<'a> {
+    #[inline(always)]
     fn parse(body: Body<'a>) -> Result<Self> {
-        let (&Head { addr, old_len, new_len }, code) = body.head()?;
+        let ([addr, lengths], _) = body.head()?;
+        let [old_len, new_len, _, _] = word::quarters(lengths);
+        // They start right behind the two lengths, in the middle of a word.
+        let code = word::bytes(body.words).get(12..).unwrap_or(&[]);
         let old = body.elements(code, u64::from(old_len), "old_bytes")?;
         let new = body.elements(code.get(old.len()..).unwrap_or(&[]), u64::from(new_len), "new_bytes")?;
-        Ok(Self { addr: zerocopy::transmute!(addr), old, new })
+        Ok(Self { addr, old, new })
     }
 }
 

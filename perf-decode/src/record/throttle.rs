@@ -28,6 +28,7 @@ pub struct Throttle {
 }
 
 impl Parse<'_> for Throttle {
+    #[inline(always)]
     fn parse(body: Body<'_>) -> Result<Self> {
         body.fixed()
     }

@@ -24,6 +24,8 @@ use crate::{RawRecord, Result, SampleLayout, word};
 #[derive(Clone, Copy)]
 pub struct SampleHead<'a> {
     raw: RawRecord<'a>,
+    /// The record up to the end of its fixed fields.
+    head: &'a [u64],
     layout: &'a SampleLayout,
 }
 
@@ -36,10 +38,10 @@ impl<'a> SampleHead<'a> {
     /// [`Error::UnknownSampleType`](crate::Error::UnknownSampleType).
     #[inline(always)]
     pub fn parse(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<Self> {
-        if raw.words().len() < usize::from(layout.head_words) {
-            return Err(refuse_head(raw.words(), layout));
+        match raw.words().get(..usize::from(layout.head_words)) {
+            Some(head) => Ok(Self { raw, head, layout }),
+            None => Err(refuse_head(raw.words(), layout)),
         }
-        Ok(Self { raw, layout })
     }
 
     /// The record that this is a view of: for its `misc`, its size, or its bytes.
@@ -61,11 +63,11 @@ impl<'a> SampleHead<'a> {
         self.raw.words()
     }
 
-    /// A field's word. Both lengths that are compared are the layout's, so that a loop over samples of one
-    /// layout compares them once.
+    /// A field's word. The slot and the head's length are the layout's, so a loop over samples of one layout
+    /// compares them once.
     #[inline(always)]
     fn field(&self, slot: Slot) -> Option<u64> {
-        slot.get(self.words().get(..usize::from(self.layout.head_words))?)
+        slot.get(self.head)
     }
 
     /// Id of the opened event, always the first field.

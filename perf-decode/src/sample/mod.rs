@@ -54,6 +54,11 @@ impl<'a> Sample<'a> {
         }
         match walk::<NotWhole>(words, layout, Assume::Attr) {
             Ok(starts) => Ok(Self { head, starts }),
+            // Where no second look can succeed, the compiler shall know it: the starts of a constant layout
+            // are constants then.
+            Err(NotWhole) if !layout.sample_type().contains(SampleType::BRANCH_STACK) => {
+                Err(refuse(words, layout))
+            }
             Err(NotWhole) => walk_again(words, layout).map(|starts| Self { head, starts }),
         }
     }
@@ -76,7 +81,7 @@ impl<'a> Sample<'a> {
     pub fn read(&self) -> Option<ReadValues<'a>> {
         let layout = self.layout();
         let block = self.words().get(usize::from(layout.head_words)..self.starts.read_end.index())?;
-        Some(ReadValues::checked(block, layout.read_format()))
+        ReadValues::checked(block, layout.read)
     }
 
     /// The addresses that led to the sample, innermost first.
@@ -206,16 +211,23 @@ impl core::fmt::Debug for Sample<'_> {
     }
 }
 
-/// The second look at a sample that is not whole: what is wrong, or whether its branch stack has the
-/// other of two possible lengths.
+/// The second look at a sample that is not whole: whether its branch stack has the other of two possible
+/// lengths.
 #[cold]
 #[inline(never)]
 fn walk_again(words: &[u64], layout: &SampleLayout) -> Result<Starts> {
-    let error = match walk::<Error>(words, layout, Assume::Attr) {
-        Err(error) if layout.sample_type().contains(SampleType::BRANCH_STACK) => error,
-        result => return result,
-    };
-    walk::<NotWhole>(words, layout, Assume::Other).map_err(|NotWhole| error)
+    walk::<NotWhole>(words, layout, Assume::Other).map_err(|NotWhole| refuse(words, layout))
+}
+
+/// What is wrong with a sample that is not whole.
+#[cold]
+#[inline(never)]
+fn refuse(words: &[u64], layout: &SampleLayout) -> Error {
+    match walk::<Error>(words, layout, Assume::Attr) {
+        Err(error) => error,
+        // It never is: this walk is the one that failed.
+        Ok(_) => Error::surplus(0),
+    }
 }
 
 /// The error of a sample that ends within its head, or whose layout is not known.

@@ -46,12 +46,10 @@ fn body(kind: RecordType, record: &Record<'_>) -> Fields {
         Record::Sample(sample) => sample.fields().flat_map(parts::field).collect(),
         Record::Mmap(map) => task(map.pid, map.tid)
             .chain(u64s([("addr", map.addr), ("len", map.len), ("pgoff", map.pgoff)]))
-            .chain([("filename", map.filename.to_bytes().into())])
+            .chain([("filename", map.filename.into())])
             .collect(),
         Record::Lost(lost) => u64s([("id", lost.id), ("lost", lost.lost)]).collect(),
-        Record::Comm(comm) => {
-            task(comm.pid, comm.tid).chain([("comm", comm.comm.to_bytes().into())]).collect()
-        }
+        Record::Comm(comm) => task(comm.pid, comm.tid).chain([("comm", comm.comm.into())]).collect(),
         Record::Exit(exit) => family([exit.pid, exit.ppid, exit.tid, exit.ptid], exit.time),
         Record::Fork(fork) => family([fork.pid, fork.ppid, fork.tid, fork.ptid], fork.time),
         Record::Throttle(it) | Record::Unthrottle(it) => {
@@ -62,7 +60,7 @@ fn body(kind: RecordType, record: &Record<'_>) -> Fields {
             .chain(u64s([("addr", map.addr), ("len", map.len), ("pgoff", map.pgoff)]))
             .chain(file(&map.file))
             .chain(u32s([("prot", map.prot), ("flags", map.flags)]))
-            .chain([("filename", map.filename.to_bytes().into())])
+            .chain([("filename", map.filename.into())])
             .collect(),
         Record::Aux(aux) => {
             u64s([("aux_offset", aux.aux_offset), ("aux_size", aux.aux_size), ("flags", aux.flags.bits())])
@@ -81,16 +79,14 @@ fn body(kind: RecordType, record: &Record<'_>) -> Fields {
             ("ksym_type", symbol.kind.0.into()),
             ("flags", symbol.flags.bits().into()),
         ])
-        .chain([("name", symbol.name.to_bytes().into())])
+        .chain([("name", symbol.name.into())])
         .collect(),
         Record::BpfEvent(event) => {
             u64s([("bpf_type", event.kind.0.into()), ("flags", event.flags.into()), ("id", event.id.into())])
                 .chain([("tag", event.tag[..].into())])
                 .collect()
         }
-        Record::Cgroup(cgroup) => {
-            u64s([("id", cgroup.id)]).chain([("path", cgroup.path.to_bytes().into())]).collect()
-        }
+        Record::Cgroup(cgroup) => u64s([("id", cgroup.id)]).chain([("path", cgroup.path.into())]).collect(),
         Record::TextPoke(poke) => u64s([
             ("addr", poke.addr),
             ("old_len", poke.old.len() as u64),

@@ -1,6 +1,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use perf_abi::{Attr, RecordType};
+use perf_decode::{Record, SampleLayout};
+
 use super::*;
 use crate::map::{Area, Kernel};
 
@@ -108,15 +111,34 @@ fn discard_tells_what_it_throws_away() {
 
 #[test]
 fn damage_stays_until_it_is_discarded() {
-    let mut ring = Fake::with(1);
-    ring.kernel.write_words(&[Kernel::damaged_header(12), 0]);
-    for _ in 0..2 {
-        assert!(ring.batch().records().any(|record| record.is_err()));
-        assert_eq!(ring.tail(), 24, "the record before the damage");
+    // No record, less than a header, no whole word, more than there is, far more.
+    for size in [0, 4, 12, 24, 0xfff8] {
+        let mut ring = Fake::with(1);
+        ring.kernel.write_words(&[Kernel::any_header(RecordType::LOST, size), 0]);
+        for records in [2, 1] {
+            let found: Vec<_> = ring.batch().records().map(|record| record.is_ok()).collect();
+            assert_eq!((found.len(), found.last()), (records, Some(&false)), "{size}: one error ends it");
+            assert_eq!(ring.tail(), 24, "{size}: the record before the damage");
+        }
+        assert_eq!(ring.batch().discard(), 16);
+        ring.kernel.write(&[0, 9]);
+        assert_eq!(numbers(&mut ring.batch()), [9]);
     }
-    assert_eq!(ring.batch().discard(), 16);
-    ring.kernel.write(&[0, 9]);
-    assert_eq!(numbers(&mut ring.batch()), [9]);
+}
+
+#[test]
+fn a_kind_from_the_future_does_not_keep_back_what_follows() {
+    let mut ring = Fake::with(1);
+    ring.kernel.write_words(&[Kernel::any_header(RecordType(0x7777), 16), 7]);
+    ring.kernel.write(&[0, 2]);
+    let mut batch = ring.batch();
+    let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
+    let kinds = [RecordType::LOST, RecordType(0x7777), RecordType::LOST];
+    assert_eq!(records.iter().map(|record| record.kind()).collect::<Vec<_>>(), kinds);
+    let layout = SampleLayout::new(&Attr::default());
+    assert!(matches!(records[1].decode(&layout), Ok(Record::Unknown(_))), "{:?}", records[1]);
+    drop(batch);
+    assert_eq!(ring.tail(), 24 + 16 + 24);
 }
 
 #[test]

@@ -30,12 +30,12 @@ impl Kernel {
 
     /// The header of a LOST record with so many words.
     pub(crate) fn header(words: usize) -> u64 {
-        Self::damaged_header(words as u16 * 8)
+        Self::any_header(RecordType::LOST, words as u16 * 8)
     }
 
-    /// A LOST record's header with any size in bytes.
-    pub(crate) fn damaged_header(size: u16) -> u64 {
-        let kind = u64::from(RecordType::LOST.0);
+    /// A header of any kind with any size in bytes, also one that cannot be.
+    pub(crate) fn any_header(kind: RecordType, size: u16) -> u64 {
+        let kind = u64::from(kind.0);
         if cfg!(target_endian = "little") {
             kind | u64::from(size) << 48
         } else {

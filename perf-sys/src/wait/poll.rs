@@ -52,8 +52,9 @@ impl Deadline {
         Self(timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
     }
 
-    fn left(self) -> Option<Timespec> {
-        let left = self.0.map(|end| end.saturating_duration_since(Instant::now()));
+    /// What is left of the time at `now`.
+    fn left(self, now: Instant) -> Option<Timespec> {
+        let left = self.0.map(|end| end.saturating_duration_since(now));
         left.and_then(|left| left.try_into().ok())
     }
 }
@@ -78,7 +79,7 @@ pub(crate) fn poll(fd: BorrowedFd<'_>, cancel: Option<&Canceller>, deadline: Dea
 
 fn ppoll(fds: &mut [PollFd<'_>], deadline: Deadline) -> Result<()> {
     loop {
-        match rustix::event::poll(fds, deadline.left().as_ref()) {
+        match rustix::event::poll(fds, deadline.left(Instant::now()).as_ref()) {
             Ok(_) => return Ok(()),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(Error::of("poll")(errno)),
@@ -107,8 +108,18 @@ mod tests {
 
     #[test]
     fn a_time_without_end_is_for_ever() {
-        assert_eq!(Deadline::after(Some(Duration::MAX)).left(), None);
-        assert_eq!(Deadline::after(Some(Duration::ZERO)).left(), Some(Timespec::default()));
+        assert_eq!(Deadline::after(Some(Duration::MAX)).left(Instant::now()), None);
+        assert_eq!(Deadline::after(None).left(Instant::now()), None);
+    }
+
+    #[test]
+    fn a_time_below_a_millisecond_is_not_cut_and_one_that_is_over_is_zero() {
+        let begin = Instant::now();
+        let nanoseconds = |tv_nsec| Some(Timespec { tv_sec: 0, tv_nsec });
+        let deadline = Deadline(Some(begin + Duration::from_nanos(1_001)));
+        assert_eq!(deadline.left(begin), nanoseconds(1_001));
+        assert_eq!(deadline.left(begin + Duration::from_micros(1)), nanoseconds(1));
+        assert_eq!(deadline.left(begin + Duration::from_secs(1)), nanoseconds(0));
     }
 
     #[test]

@@ -1,12 +1,22 @@
 //! What the live tests share: a test that is not allowed to open its event says so and is passed over.
 
-#![allow(dead_code)] // every test file uses a part of it
+#![allow(dead_code, unused_imports)] // every test file uses a part of it
 #![allow(clippy::unwrap_used)] // a failure here is the test's
 
+use std::fmt::Display;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
+use perf_decode::{Record, SampleLayout};
 use perf_sys::{Errno, Event, Ring, Target};
+use rustix::thread::gettid;
+
+mod nobody;
+mod tracefs;
+
+pub(crate) use nobody::as_nobody;
+pub(crate) use tracefs::tracepoint;
 
 /// More than long enough: the tests do not measure, they only must not hang.
 pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
@@ -24,10 +34,21 @@ pub(crate) fn open_or_skip(attr: &Attr, target: Target<'_>) -> Option<Event> {
     let errno = error.errno();
     let not_here = matches!(errno, Some(Errno::NOENT | Errno::OPNOTSUPP | Errno::NODEV));
     let refused = matches!(errno, Some(Errno::ACCESS | Errno::PERM | Errno::NOSYS));
-    let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
-    assert!(not_here || refused && !required, "{error}");
-    eprintln!("skipped: {error}");
+    assert!(not_here || refused, "{error}");
+    if refused {
+        skip(error);
+    } else {
+        eprintln!("skipped: {error}");
+    }
     None
+}
+
+/// Says what is not permitted here, or fails, if all that the machine has must be tested.
+#[track_caller]
+pub(crate) fn skip(reason: impl Display) {
+    let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
+    assert!(!required, "{reason}");
+    eprintln!("skipped: {reason}");
 }
 
 /// A disabled event that samples every time the thread gives up its CPU: [`switch`] makes one.
@@ -71,16 +92,49 @@ pub(crate) fn count(event: &Event) -> u64 {
     words[0]
 }
 
-/// The attr of a tracepoint, or why there is none.
+/// A ring of a disabled event of the calling thread.
 #[track_caller]
-pub(crate) fn tracepoint(name: &str) -> Option<Attr> {
-    let path = format!("/sys/kernel/tracing/events/{name}/id");
-    let id = std::fs::read_to_string(&path).map_err(|error| {
-        let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
-        assert!(!required, "{path}: {error}");
-        eprintln!("skipped: {path}: {error}");
-    });
-    Some(Attr::tracepoint(id.ok()?.trim().parse().unwrap()).with_period(1).with_flags(AttrFlags::DISABLED))
+pub(crate) fn ring(attr: &Attr) -> Option<Ring> {
+    Some(Ring::map(open_or_skip(attr, Target::calling_thread())?, 64).unwrap())
+}
+
+/// A ring of a disabled event that counts nothing, for the records of these flags, each with its thread.
+#[track_caller]
+pub(crate) fn sideband(flags: AttrFlags, target: Target<'_>) -> Option<Ring> {
+    let attr = Attr::software(Software::DUMMY)
+        .with_sample_type(SampleType::TID)
+        .with_flags(flags | AttrFlags::SAMPLE_ID_ALL | AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
+    Some(Ring::map(open_or_skip(&attr, target)?, 64).unwrap())
+}
+
+/// What the event's ring gets while it is enabled and `work` is done.
+pub(crate) fn during<R>(ring: &Ring, work: impl FnOnce() -> R) -> R {
+    ring.event().enable().unwrap();
+    let done = work();
+    ring.event().disable().unwrap();
+    done
+}
+
+/// What is left of the records that are there now.
+#[track_caller]
+pub(crate) fn told<R>(ring: &mut Ring, tell: impl Fn(Record<'_>) -> Option<R>) -> Vec<R> {
+    let layout = SampleLayout::new(ring.event().attr());
+    let mut batch = ring.batch().unwrap();
+    batch.records().filter_map(|record| tell(record.unwrap().decode(&layout).unwrap())).collect()
+}
+
+/// The calling thread, as records have it.
+pub(crate) fn tid() -> u32 {
+    gettid().as_raw_nonzero().get().unsigned_abs()
+}
+
+/// Where cgroup2 is mounted.
+pub(crate) fn cgroup2() -> Option<PathBuf> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    mounts.lines().find_map(|line| {
+        let (place, rest) = line.split_once(' ')?.1.split_once(' ')?;
+        rest.starts_with("cgroup2 ").then(|| place.into())
+    })
 }
 
 /// The kinds of all records that are there now.

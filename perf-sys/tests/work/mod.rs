@@ -3,10 +3,9 @@
 #![allow(dead_code)] // every test file uses a part of it
 #![allow(clippy::unwrap_used)] // a failure here is the test's
 
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::{fs, ptr};
+use std::ptr;
 
 use perf_abi::{Attr, AttrFlags, Software};
 use perf_sys::Pid;
@@ -43,33 +42,6 @@ pub(crate) fn touch(pages: usize) {
 /// Something to do for the CPU, which no compiler takes away.
 pub(crate) fn spin(rounds: u64) {
     std::hint::black_box((0..rounds).fold(0, |sum: u64, n| sum ^ n.wrapping_mul(sum | 1)));
-}
-
-/// The event of a tracepoint, by its tracefs directory; or why there is none.
-pub(crate) fn tracepoint(name: &str) -> Option<Attr> {
-    let read = |tracefs: &Path| fs::read_to_string(tracefs.join("events").join(name).join("id"));
-    let found = read(Path::new("/sys/kernel/tracing")).or_else(|_| with_tracefs(read));
-    match found {
-        Ok(id) => Some(Attr::tracepoint(id.trim().parse().unwrap())),
-        Err(error) => {
-            eprintln!("skipped: tracepoint {name}: {error}");
-            None
-        }
-    }
-}
-
-/// Mounts tracefs for the time of `read`.
-fn with_tracefs<R>(read: impl FnOnce(&Path) -> io::Result<R>) -> io::Result<R> {
-    let name = format!("perf-sys-{}-{:?}", std::process::id(), std::thread::current().id());
-    let place: PathBuf = std::env::temp_dir().join(name);
-    fs::create_dir(&place)?;
-    let mounted = Command::new("mount").args(["-t", "tracefs", "nodev"]).arg(&place).status();
-    let found = read(&place);
-    if mounted.is_ok_and(|status| status.success()) {
-        Command::new("umount").arg(&place).status()?;
-    }
-    fs::remove_dir(&place)?;
-    found
 }
 
 /// A child process that waits for a word before it becomes another program, and ends.

@@ -88,7 +88,7 @@ impl Tally {
         match record {
             Record::Sample(sample) => self.sample(raw.misc().cpu_mode(), sample),
             Record::Comm(comm) => {
-                self.threads.rename(comm.tid, &comm.comm.to_string_lossy());
+                self.threads.rename(comm.tid, &String::from_utf8_lossy(comm.comm));
                 if comm.exec {
                     self.mappings.exec(comm.pid, time);
                 }
@@ -98,7 +98,7 @@ impl Tally {
                 self.mappings.fork(fork.pid, time, fork.ppid);
             }
             Record::Mmap2(map) => {
-                let place = Place { file: map.filename.to_string_lossy().into(), offset: map.pgoff };
+                let place = Place { file: String::from_utf8_lossy(map.filename).into(), offset: map.pgoff };
                 self.mappings.map(map.pid, time, map.addr, map.len, place);
             }
             Record::Lost(lost) => self.lost += lost.lost,

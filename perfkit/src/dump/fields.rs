@@ -19,7 +19,7 @@ fn body<'a>(record: &Record<'a>) -> Object<'a> {
         Record::Sample(sample) => sample::fields(sample),
         Record::Mmap(map) => {
             let mut fields = mapping(map.pid, map.tid, [map.addr, map.len, map.pgoff]);
-            fields.extend([("filename", Json::text(map.filename.to_bytes()))]);
+            fields.extend([("filename", Json::text(map.filename))]);
             fields
         }
         Record::Mmap2(map) => {
@@ -28,13 +28,13 @@ fn body<'a>(record: &Record<'a>) -> Object<'a> {
             fields.extend([
                 ("prot", map.prot.into()),
                 ("flags", map.flags.into()),
-                ("filename", Json::text(map.filename.to_bytes())),
+                ("filename", Json::text(map.filename)),
             ]);
             fields
         }
         Record::Lost(lost) => [("id", lost.id.into()), ("lost", lost.lost.into())].into(),
         Record::LostSamples(lost) => [("lost", lost.lost.into())].into(),
-        Record::Comm(comm) => with_task(comm.pid, comm.tid, [("comm", Json::text(comm.comm.to_bytes()))]),
+        Record::Comm(comm) => with_task(comm.pid, comm.tid, [("comm", Json::text(comm.comm))]),
         Record::Exit(exit) => family([exit.pid, exit.ppid, exit.tid, exit.ptid], exit.time),
         Record::Fork(fork) => family([fork.pid, fork.ppid, fork.tid, fork.ptid], fork.time),
         Record::Throttle(throttle) | Record::Unthrottle(throttle) => [
@@ -71,7 +71,7 @@ fn rare<'a>(record: &Record<'a>) -> Object<'a> {
             ("ksym_type", u64::from(symbol.kind.0).into()),
             ("flags", u64::from(symbol.flags.bits()).into()),
             ("addr", Json::Hex(symbol.addr)),
-            ("name", Json::text(symbol.name.to_bytes())),
+            ("name", Json::text(symbol.name)),
         ]
         .into(),
         Record::BpfEvent(event) => [
@@ -81,9 +81,7 @@ fn rare<'a>(record: &Record<'a>) -> Object<'a> {
             ("tag", Json::Bytes(event.tag.to_vec().into())),
         ]
         .into(),
-        Record::Cgroup(cgroup) => {
-            [("id", cgroup.id.into()), ("path", Json::text(cgroup.path.to_bytes()))].into()
-        }
+        Record::Cgroup(cgroup) => [("id", cgroup.id.into()), ("path", Json::text(cgroup.path))].into(),
         Record::TextPoke(poke) => [
             ("addr", Json::Hex(poke.addr)),
             ("old_len", (poke.old.len() as u64).into()),

@@ -50,6 +50,12 @@ fn a_page_that_cannot_be_is_refused() {
 }
 
 #[test]
+fn a_control_page_alone_is_no_ring() {
+    let found = Consumer::new(Arc::new(Area::anonymous(0).unwrap())).unwrap_err();
+    assert_eq!(found, Error::DataArea { offset: page(), size: 0, mapped: page_size() });
+}
+
+#[test]
 fn only_what_lies_between_tail_and_head_is_lent() {
     let (mut kernel, mut consumer) = ring();
     kernel.write_words(&[1, 0, 3]);
@@ -84,6 +90,19 @@ fn a_reader_goes_on_where_the_last_one_left_off() {
     assert!(consumer.has_unread());
     consumer.refresh().unwrap();
     assert_eq!(consumer.len(), 8);
+}
+
+#[test]
+fn positions_past_the_end_of_64_bits_are_a_distance() {
+    let area = Area::anonymous(1).unwrap();
+    area.word(PageWord::DATA_TAIL).store(0_u64.wrapping_sub(16), Ordering::Relaxed);
+    area.word(PageWord::DATA_HEAD).store(8, Ordering::Relaxed);
+    let mut consumer = Consumer::new(Arc::new(area)).unwrap();
+    assert!(consumer.has_unread());
+    consumer.refresh().unwrap();
+    assert_eq!(consumer.len(), 24, "a head below its tail is not behind it");
+    consumer.release(24);
+    assert_eq!((consumer.tail, consumer.has_unread()), (8, false));
 }
 
 #[test]

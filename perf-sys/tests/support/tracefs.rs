@@ -1,0 +1,31 @@
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+use perf_abi::{Attr, AttrFlags};
+
+use super::skip;
+
+/// A disabled event that samples every hit of a tracepoint, by its tracefs directory; or why there is
+/// none.
+#[track_caller]
+pub(crate) fn tracepoint(name: &str) -> Option<Attr> {
+    let read = |tracefs: &Path| fs::read_to_string(tracefs.join("events").join(name).join("id"));
+    let found = read(Path::new("/sys/kernel/tracing")).or_else(|_| with_tracefs(read));
+    let id = found.map_err(|error| skip(format_args!("tracepoint {name}: {error}"))).ok()?;
+    Some(Attr::tracepoint(id.trim().parse().unwrap()).with_period(1).with_flags(AttrFlags::DISABLED))
+}
+
+/// Mounts tracefs for the time of `read`.
+fn with_tracefs<R>(read: impl FnOnce(&Path) -> io::Result<R>) -> io::Result<R> {
+    let name = format!("perf-sys-{}-{:?}", std::process::id(), std::thread::current().id());
+    let place: PathBuf = std::env::temp_dir().join(name);
+    fs::create_dir(&place)?;
+    let mounted = Command::new("mount").args(["-t", "tracefs", "nodev"]).arg(&place).status();
+    let found = read(&place);
+    if mounted.is_ok_and(|status| status.success()) {
+        Command::new("umount").arg(&place).status()?;
+    }
+    fs::remove_dir(&place)?;
+    found
+}

@@ -7,8 +7,8 @@ use perf_abi::CallchainContext;
 /// of a sample then ends in a cookie, and a later [`CallchainDeferred`] of the same task brings the rest
 /// for all samples with that cookie. Some never get theirs: the task died or the ring was full.
 ///
-/// The memory is the caller's: one place per sample that waits. A sample that finds no place puts the
-/// oldest out, which is handed back as it is.
+/// The memory is the caller's: one place per sample that waits. A sample that finds all of them taken puts
+/// one of the oldest out, which is handed back as it is.
 ///
 /// ```
 /// use perf_decode::{Deferred, Record};
@@ -40,8 +40,8 @@ use perf_abi::CallchainContext;
 /// ```
 #[derive(Debug)]
 pub struct Deferred<'m, 'a> {
-    /// A ring of its own: the oldest sample is at `oldest`, and places may be empty in between.
     places: &'m mut [Option<Sample<'a>>],
+    /// The place to look at first. If all are taken it holds one of the oldest.
     next: usize,
     displaced: u64,
 }
@@ -64,8 +64,8 @@ impl<'m, 'a> Deferred<'m, 'a> {
 
     /// Makes a sample wait for the rest of its callchain.
     ///
-    /// Hands back a sample that need not wait, because its callchain is complete or it has none; or the
-    /// oldest of the waiting, if its place is needed; or nothing.
+    /// Hands back a sample that need not wait, because its callchain is complete or it has none; or one of
+    /// the oldest of the waiting, if all places are taken; or nothing.
     pub fn push(&mut self, sample: Sample<'a>) -> Option<Sample<'a>> {
         if cookie(&sample).is_none() {
             return Some(sample);
@@ -73,10 +73,13 @@ impl<'m, 'a> Deferred<'m, 'a> {
         if self.next >= self.places.len() {
             self.next = 0;
         }
-        let Some(place) = self.places.get_mut(self.next) else {
+        let mut in_turn = (self.next..self.places.len()).chain(0..self.next);
+        let free = in_turn.find(|&at| self.places.get(at).is_some_and(Option::is_none));
+        let at = free.unwrap_or(self.next);
+        let Some(place) = self.places.get_mut(at) else {
             return Some(sample);
         };
-        self.next += 1;
+        self.next += usize::from(at == self.next);
         let displaced = place.replace(sample);
         self.displaced += u64::from(displaced.is_some());
         displaced
@@ -167,6 +170,23 @@ mod tests {
         let mut deferred = Deferred::new(&mut room);
         let back: Vec<_> = samples.iter().filter_map(|words| deferred.push(sample(words))).collect();
         assert_eq!((first(&back[0]), back.len(), deferred.displaced()), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_place_that_became_free_is_used_before_a_sample_is_put_out() {
+        let samples = [words(1, 7), words(2, 8), words(3, 9), words(4, 9)];
+        let mut room = [None; 2];
+        let mut deferred = Deferred::new(&mut room);
+        for words in &samples[..2] {
+            assert!(deferred.push(sample(words)).is_none());
+        }
+        // The younger one is completed: the older one still has its place.
+        assert_eq!(deferred.join(CallchainDeferred { cookie: 8, ips: &[] }).count(), 1);
+        assert!(deferred.push(sample(&samples[2])).is_none());
+        assert_eq!(
+            (deferred.push(sample(&samples[3])).map(|back| first(&back)), deferred.displaced()),
+            (Some(1), 1)
+        );
     }
 
     #[test]

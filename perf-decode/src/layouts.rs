@@ -40,7 +40,7 @@ pub struct Layouts<'t> {
 impl<'t> Layouts<'t> {
     /// Sorts the table by id and checks that its layouts agree on where an id is.
     ///
-    /// A table of one event needs no id at all.
+    /// A table of one event needs no ids in the records; those that are there must be its own.
     ///
     /// # Errors
     ///
@@ -69,7 +69,10 @@ impl<'t> Layouts<'t> {
     pub fn find(&self, record: RawRecord<'_>) -> Result<&'t SampleLayout> {
         match self.table {
             [] => Err(Error::NoId { kind: record.kind() }),
-            [(_, only)] => Ok(only),
+            [(id, only)] => match record.id(only) {
+                Some(found) if found != *id => Err(unknown(record.kind(), Some(found))),
+                _ => Ok(only),
+            },
             [(_, any), ..] if body::trailer_follows_body(record.kind()) => {
                 // Where the id is depends on the length of the event's own trailer: the right event is
                 // the one that finds its own id there.
@@ -201,6 +204,19 @@ mod tests {
         let words = SampleBuilder::new(&attr).ip(7).finish();
         let layouts = Layouts::new(&mut table).unwrap();
         assert!(layouts.find(RawRecord::from_words(&words).unwrap()).is_ok());
+    }
+
+    #[test]
+    fn a_record_of_another_event_is_not_taken_for_the_only_ones() {
+        let attr = event(SampleType::TIME);
+        let mut table = [(7, SampleLayout::new(&attr))];
+        let layouts = Layouts::new(&mut table).unwrap();
+        for kind in [RecordType::LOST, RecordType::BPF_EVENT] {
+            let [own, other] = [7, 8].map(|id| record(kind, &attr, id, 0));
+            assert!(layouts.find(RawRecord::from_words(&own).unwrap()).is_ok());
+            let refused = layouts.find(RawRecord::from_words(&other).unwrap());
+            assert_eq!(refused, Err(Error::UnknownId { id: 8 }));
+        }
     }
 
     #[test]

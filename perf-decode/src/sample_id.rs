@@ -8,7 +8,7 @@ use crate::{RawRecord, Result, SampleLayout, body, word};
 /// There is one on every record of an event whose attr has `sample_id_all`, with the same six fields as
 /// far as its `sample_type` has them. It tells of the context that wrote the record: for FORK the
 /// parent, for SWITCH the task that is switched. Each accessor is `None` if the event does not sample
-/// the field.
+/// the field. Since Linux 2.6.38.
 #[doc(alias = "sample_id")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SampleId<'a> {
@@ -69,7 +69,7 @@ impl<'a> SampleId<'a> {
         self.layout.trailer.cpu.get(self.words).map(|word| word::halves(word)[0])
     }
 
-    /// The same id as [`SampleId::id`], always in the record's last word.
+    /// The same id as [`SampleId::id`], always the trailer's last word. Since Linux 3.12.
     #[inline]
     #[must_use]
     pub fn identifier(&self) -> Option<u64> {

@@ -2,8 +2,8 @@
 //! calls a function that does not exist, so the program links exactly when the optimised code cannot
 //! panic anywhere.
 //!
-//! Not called here are `Debug` and `Display`, because core's formatting may itself panic, and
-//! `Layouts::new`, because core's sort does where an order contradicts itself, as that of numbers cannot.
+//! Not called here are `Debug` and `Display`, because core's formatting may itself panic, and the parsing of
+//! tracepoints' descriptions, because core's searching in text does.
 #![no_std]
 #![no_main]
 
@@ -14,6 +14,8 @@ use perf_abi::{Attr, Software};
 use perf_decode::SampleLayout;
 
 mod calls;
+mod record;
+mod tracepoint;
 
 extern crate start as _;
 
@@ -31,6 +33,8 @@ extern "C" fn check() -> i32 {
     calls::backward(data, head, &layout);
     calls::joined(data, &layout);
     calls::merged(data, &layout);
+    calls::shared(data, black_box(&mut [(1, layout), (2, layout)][..]));
+    tracepoint::payload(black_box(&[0; 64][..]));
 
     #[cfg(feature = "panics")]
     black_box(data[black_box(3)]);

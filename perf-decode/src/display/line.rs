@@ -1,5 +1,6 @@
 use core::fmt;
 
+use super::Task;
 use crate::{RawRecord, SampleId, SampleLayout};
 
 /// Prints a record: see [`RawRecord::display`].
@@ -76,18 +77,29 @@ fn dump(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
 impl fmt::Display for SampleId<'_> {
     /// One line: the fields by name, in the order in which they lie in the trailer.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut gap = "";
-        let mut field = |name: &str, value: Option<u64>| match value {
-            Some(value) => write!(f, "{}{name}={value}", core::mem::replace(&mut gap, " ")),
-            None => Ok(()),
-        };
-        field("pid", self.pid().map(u64::from))?;
-        field("tid", self.tid().map(u64::from))?;
-        field("time", self.time())?;
-        field("id", self.id())?;
-        field("stream_id", self.stream_id())?;
-        field("cpu", self.cpu().map(u64::from))?;
-        field("identifier", self.identifier())
+        let mut line = Line { f, gap: "" };
+        line.field("pid", self.pid().map(Task))?;
+        line.field("tid", self.tid().map(Task))?;
+        line.field("time", self.time())?;
+        line.field("id", self.id())?;
+        line.field("stream_id", self.stream_id())?;
+        line.field("cpu", self.cpu())?;
+        line.field("identifier", self.identifier())
+    }
+}
+
+/// Fields with spaces between them.
+struct Line<'f, 'b> {
+    f: &'f mut fmt::Formatter<'b>,
+    gap: &'static str,
+}
+
+impl Line<'_, '_> {
+    fn field(&mut self, name: &str, value: Option<impl fmt::Display>) -> fmt::Result {
+        let Some(value) = value else { return Ok(()) };
+        write!(self.f, "{}{name}={value}", self.gap)?;
+        self.gap = " ";
+        Ok(())
     }
 }
 
@@ -112,6 +124,18 @@ mod tests {
         let words = RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[1, 2, 3]).finish();
         let text = RawRecord::from_words(&words).unwrap().display(&layout()).to_string();
         assert_eq!(text, "LOST of 32 bytes: LOST: body needs 16 bytes, 8 are left | pid=2 tid=0 cpu=3");
+    }
+
+    #[test]
+    fn a_task_that_cannot_be_named_prints_as_the_perf_tool_prints_it() {
+        let words = RecordBuilder::new(RecordType::COMM, Misc::empty())
+            .pair(u32::MAX, 0) // pid, tid
+            .string(b"x") //      comm
+            .pair(u32::MAX, 7) // the trailer: pid, tid
+            .pair(3, 0) //        cpu
+            .finish();
+        let text = RawRecord::from_words(&words).unwrap().display(&layout()).to_string();
+        assert_eq!(text, "COMM x:-1/0 | pid=-1 tid=7 cpu=3");
     }
 
     #[test]

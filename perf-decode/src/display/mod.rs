@@ -26,6 +26,15 @@ impl fmt::Display for Text<'_> {
     }
 }
 
+/// A process or thread: -1 if it cannot be named, as the perf tool prints it.
+pub(crate) struct Task(pub(crate) u32);
+
+impl fmt::Display for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        i32::from_ne_bytes(self.0.to_ne_bytes()).fmt(f)
+    }
+}
+
 /// Bytes as hexadecimal digits without anything between them.
 pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
 

@@ -2,7 +2,7 @@ use core::fmt::{self, Write};
 
 use perf_abi::RecordType;
 
-use super::Hex;
+use super::{Hex, Task};
 use crate::{Branches, Callchain, Field, Regs, Sample};
 
 impl fmt::Display for Sample<'_> {
@@ -18,7 +18,7 @@ impl fmt::Display for Field<'_> {
         match self {
             Self::Identifier(id) => write!(f, "identifier={id}"),
             Self::Ip(ip) => write!(f, "ip={ip:#x}"),
-            Self::Tid { pid, tid } => write!(f, "pid/tid={pid}/{tid}"),
+            Self::Tid { pid, tid } => write!(f, "pid/tid={}/{}", Task(*pid), Task(*tid)),
             Self::Time(time) => write!(f, "time={time}"),
             Self::Addr(addr) => write!(f, "addr={addr:#x}"),
             Self::Id(id) => write!(f, "id={id}"),

@@ -5,7 +5,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 use crate::Result;
 use crate::body::{Body, Parse};
-use crate::display::Text;
+use crate::display::{Task, Text};
 
 /// A thread got a new name, by exec or by prctl(2), for events with `comm`.
 ///
@@ -47,6 +47,6 @@ impl<'a> Parse<'a> for Comm<'a> {
 impl fmt::Display for Comm<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let exec = if self.exec { "exec: " } else { "" };
-        write!(f, "{exec}{}:{}/{}", Text(self.comm), self.pid, self.tid)
+        write!(f, "{exec}{}:{}/{}", Text(self.comm), Task(self.pid), Task(self.tid))
     }
 }

@@ -4,6 +4,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 use crate::Result;
 use crate::body::{Body, Parse};
+use crate::display::Task;
 
 /// A thread or process was created, for events with `task`, `comm`, `mmap` or `mmap2`.
 ///
@@ -39,6 +40,7 @@ impl Parse<'_> for Fork {
 
 impl fmt::Display for Fork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({}:{}):({}:{})", self.pid, self.tid, self.ppid, self.ptid)
+        let [pid, tid, ppid, ptid] = [self.pid, self.tid, self.ppid, self.ptid].map(Task);
+        write!(f, "({pid}:{tid}):({ppid}:{ptid})")
     }
 }

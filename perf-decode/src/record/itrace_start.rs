@@ -4,6 +4,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 use crate::Result;
 use crate::body::{Body, Parse};
+use crate::display::Task;
 
 /// Instruction tracing of a thread started.
 ///
@@ -31,6 +32,6 @@ impl Parse<'_> for ItraceStart {
 
 impl fmt::Display for ItraceStart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "pid: {} tid: {}", self.pid, self.tid)
+        write!(f, "pid: {} tid: {}", Task(self.pid), Task(self.tid))
     }
 }

@@ -5,7 +5,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 use crate::Result;
 use crate::body::{Body, Parse};
-use crate::display::Text;
+use crate::display::{Task, Text};
 
 /// A task mapped memory, for events with `mmap` (executable) or `mmap_data` (other) and not `mmap2`.
 ///
@@ -58,7 +58,8 @@ impl<'a> Parse<'a> for Mmap<'a> {
 
 impl fmt::Display for Mmap<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pid, tid, addr, len, pgoff, data, filename } = *self;
+        let Self { addr, len, pgoff, data, filename, .. } = *self;
+        let (pid, tid) = (Task(self.pid), Task(self.tid));
         let kind = if data { 'r' } else { 'x' };
         write!(f, "{pid}/{tid}: [{addr:#x}({len:#x}) @ {pgoff:#x}]: {kind} {}", Text(filename))
     }

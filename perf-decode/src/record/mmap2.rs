@@ -4,7 +4,7 @@ use perf_abi::Misc;
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 use crate::body::{Body, Parse};
-use crate::display::{Hex, Text};
+use crate::display::{Hex, Task, Text};
 use crate::{Error, Result, word};
 
 /// A task mapped memory: [`Mmap`](crate::Mmap) with what was mapped and how, for events with `mmap2`.
@@ -114,7 +114,8 @@ fn build_id(body: Body<'_>) -> Result<MappedFile<'_>> {
 
 impl fmt::Display for Mmap2<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { pid, tid, addr, len, pgoff, .. } = *self;
+        let Self { addr, len, pgoff, .. } = *self;
+        let (pid, tid) = (Task(self.pid), Task(self.tid));
         write!(f, "{pid}/{tid}: [{addr:#x}({len:#x}) @ {pgoff:#x} ")?;
         match self.file {
             MappedFile::Inode { major, minor, inode, generation } => {

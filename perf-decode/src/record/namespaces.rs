@@ -4,6 +4,7 @@ use perf_abi::{NamespaceIndex, NamespaceLink};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 use crate::body::{Body, Parse};
+use crate::display::Task;
 use crate::{Result, word};
 
 /// A task is in new namespaces, by fork, unshare(2) or setns(2), for events with `namespaces`.
@@ -44,7 +45,7 @@ impl<'a> Parse<'a> for Namespaces<'a> {
 
 impl fmt::Display for Namespaces<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{} nr {}", self.pid, self.tid, self.namespaces.len())?;
+        write!(f, "{}/{} nr {}", Task(self.pid), Task(self.tid), self.namespaces.len())?;
         for (index, NamespaceLink { dev, inode }) in (0..).zip(self.namespaces) {
             write!(f, " {}: {dev}/{inode:#x}", NamespaceIndex(index))?;
         }

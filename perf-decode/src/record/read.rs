@@ -1,6 +1,7 @@
 use core::fmt;
 
 use crate::body::{Body, Parse};
+use crate::display::Task;
 use crate::{ReadValues, Result, word};
 
 /// The counts of a child task that ended, for events with `inherit_stat`.
@@ -34,6 +35,6 @@ impl<'a> Parse<'a> for Read<'a> {
 
 impl fmt::Display for Read<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}: {}", self.pid, self.tid, self.values)
+        write!(f, "{}/{}: {}", Task(self.pid), Task(self.tid), self.values)
     }
 }

@@ -1,6 +1,7 @@
 use core::fmt;
 
 use crate::body::{Body, Parse};
+use crate::display::Task;
 use crate::{Result, SwitchDirection, word};
 
 /// A task was switched in or out of the watched CPU, for CPU events with `context_switch`.
@@ -15,7 +16,8 @@ use crate::{Result, SwitchDirection, word};
 pub struct SwitchCpuWide {
     /// Which way the task of the trailer went.
     pub direction: SwitchDirection,
-    /// Process of the other task: the next if this one went out, the previous if it came in.
+    /// Process of the other task: the next if this one went out, the previous if it came in; `0xffffffff` if the
+    /// opener's pid namespace does not see it.
     pub next_prev_pid: u32,
     /// Thread of the other task; 0 is the idle task.
     pub next_prev_tid: u32,
@@ -32,6 +34,7 @@ impl Parse<'_> for SwitchCpuWide {
 impl fmt::Display for SwitchCpuWide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let other = if self.direction.out { "next" } else { "prev" };
-        write!(f, "{} {other} pid/tid: {}/{}", self.direction, self.next_prev_pid, self.next_prev_tid)
+        let (pid, tid) = (Task(self.next_prev_pid), Task(self.next_prev_tid));
+        write!(f, "{} {other} pid/tid: {pid}/{tid}", self.direction)
     }
 }

@@ -11,6 +11,7 @@
 
 pub(crate) mod arbitrary;
 pub(crate) mod captured;
+pub(crate) mod compressed;
 pub(crate) mod data;
 pub(crate) mod file_layouts;
 pub(crate) mod oracle;

@@ -2,11 +2,13 @@
 
 use perf_abi::{Attr, Misc, RecordType};
 
+use super::compressed::Compressed;
 use super::reader::{Reader, attr, words};
 
 const HEADER_ATTR: RecordType = RecordType(64);
 const HEADER_TRACING_DATA: RecordType = RecordType(66);
 const AUXTRACE: RecordType = RecordType(71);
+const COMPRESSED: RecordType = RecordType(81);
 
 #[derive(Debug, Default)]
 pub(crate) struct PerfData {
@@ -27,8 +29,7 @@ pub(crate) struct Event {
 
 #[derive(Debug)]
 pub(crate) struct FileRecord {
-    /// From the start of the file, in bytes.
-    pub(crate) offset: u64,
+    pub(crate) place: Place,
     pub(crate) kind: RecordType,
     pub(crate) misc: Misc,
     pub(crate) size: u16,
@@ -36,7 +37,23 @@ pub(crate) struct FileRecord {
     pub(crate) words: Vec<u64>,
 }
 
+/// Where a record is, in bytes from the start of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Offset(u64),
+    /// In the compressed record at this offset; it may have begun in the one before.
+    Inside(u64),
+}
+
 impl FileRecord {
+    /// The first record of `rest`.
+    fn take(place: Place, rest: &mut Reader<'_>) -> Option<Self> {
+        let mut header = *rest;
+        let (kind, misc, size) = (RecordType(header.u32()?), header.u16()?, header.u16()?);
+        let words = words(rest.take(size)?);
+        Some(Self { place, kind, misc: Misc::from_bits_retain(misc), size, words })
+    }
+
     /// Whether a tool wrote it that is not the kernel, in a form of its own.
     pub(crate) fn is_of_tool(&self) -> bool {
         self.kind.0 >= HEADER_ATTR.0
@@ -68,23 +85,31 @@ impl PerfData {
 
     /// Frames the records of `rest`, the data section of `file`.
     fn walk(&mut self, file: &[u8], mut rest: Reader<'_>) -> Option<()> {
+        let mut compressed = Compressed::default();
         while !rest.0.is_empty() {
-            let offset = rest.0.as_ptr().addr() - file.as_ptr().addr();
-            let mut header = rest;
-            let (kind, misc, size) = (RecordType(header.u32()?), header.u16()?, header.u16()?);
-            let record = rest.take(size)?;
-            let mut body = Reader(record.get(8..)?);
+            let offset = (rest.0.as_ptr().addr() - file.as_ptr().addr()) as u64;
+            let start = rest;
+            let record = FileRecord::take(Place::Offset(offset), &mut rest)?;
+            let mut body = Reader(start.0.get(8..record.size.into())?);
+            let kind = record.kind;
+            self.records.push(record);
             match kind {
                 HEADER_ATTR => self.events.push(attr_record(body)?),
                 // Their payload follows them and is not in their size.
                 HEADER_TRACING_DATA => drop(rest.take(body.u32()?)?),
                 AUXTRACE => drop(rest.take(body.u64()?)?),
+                COMPRESSED => {
+                    compressed.add(body.0);
+                    while let Some(record) =
+                        compressed.take(|rest| FileRecord::take(Place::Inside(offset), rest))
+                    {
+                        self.records.push(record);
+                    }
+                }
                 _ => {}
             }
-            let (offset, misc) = (offset as u64, Misc::from_bits_retain(misc));
-            self.records.push(FileRecord { offset, kind, misc, size, words: words(record) });
         }
-        Some(())
+        compressed.is_empty().then_some(())
     }
 }
 

@@ -5,10 +5,21 @@ use perf_decode::{Error, Layouts, RawRecord, Result, SampleLayout};
 
 use crate::ring_file::Event;
 
-/// A layout of each event that writes into the ring, by id.
+/// A layout of each event that writes into the ring, by id: of events without ids only one, if that serves
+/// them all.
 pub(super) fn table(events: &[Event]) -> Vec<(u64, SampleLayout)> {
-    writers(events).into_iter().map(|(_, event)| (event.id, SampleLayout::new(&event.attr))).collect()
+    let writers = writers(events);
+    let mut table: Vec<_> =
+        writers.iter().map(|(_, event)| (event.id, SampleLayout::new(&event.attr))).collect();
+    let has_id = |(_, event): &(usize, &Event)| event.attr.sample_type.intersects(ID);
+    if !writers.iter().any(has_id) {
+        table.dedup_by_key(|(_, layout)| *layout);
+    }
+    table
 }
+
+/// What a record is found by.
+const ID: SampleType = SampleType::IDENTIFIER.union(SampleType::ID);
 
 /// The events that write into the ring, each with its index in the file.
 ///
@@ -36,33 +47,40 @@ pub(super) struct Owner<'t> {
 /// Finds the event of a record.
 #[derive(Debug)]
 pub(super) struct Writers<'t> {
-    /// Events that keep their ids in different places cannot be told apart: no record has an event then.
-    layouts: Result<Layouts<'t>>,
+    layouts: Found<'t>,
     /// Sorted by id, with their indices in the file.
     events: Vec<(usize, &'t Event)>,
-    /// Whether the file has one event only, so that no record needs an id.
-    alone: bool,
+}
+
+#[derive(Debug)]
+enum Found<'t> {
+    /// There is one event, or all have the same layout and no ids. Which of those wrote a record is not known.
+    Always(&'t SampleLayout),
+    /// Events that keep their ids in different places cannot be told apart: no record has an event then.
+    ById(Result<Layouts<'t>>),
 }
 
 impl<'t> Writers<'t> {
     /// Of the same events as `table`.
     pub(super) fn new(events: &'t [Event], table: &'t mut [(u64, SampleLayout)]) -> Self {
-        let alone = events.len() == 1;
-        let mut events = writers(events);
-        events.sort_by_key(|(_, event)| event.id);
-        Self { layouts: Layouts::new(table), events, alone }
+        let mut writers = writers(events);
+        let layouts = match (events.len() == 1 || writers.len() > table.len(), table) {
+            (true, [(_, only)]) => Found::Always(only),
+            (_, table) => Found::ById(Layouts::new(table)),
+        };
+        writers.sort_by_key(|(_, event)| event.id);
+        Self { layouts, events: writers }
     }
 
     /// The event of a record of a known kind.
     pub(super) fn find(&self, record: RawRecord<'_>) -> Result<Owner<'t>> {
-        let layout = self.layouts?.find(record)?;
-        if self.alone {
-            return Ok(Owner { layout, event: None });
-        }
+        let layout = match self.layouts {
+            Found::Always(layout) => return Ok(Owner { layout, event: None }),
+            Found::ById(layouts) => layouts?.find(record)?,
+        };
         let event = match (record.id(layout), self.events.as_slice()) {
             (None, &[only]) => only,
             (None, _) => return Err(Error::NoId { kind: record.kind() }),
-            // Where one event writes and others only count, the layout is found without the id.
             (Some(id), events) => {
                 let place = events.binary_search_by_key(&id, |(_, event)| event.id);
                 let place = place.ok().and_then(|place| events.get(place));

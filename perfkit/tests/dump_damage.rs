@@ -1,0 +1,240 @@
+//! `perfkit dump` on damaged files: what is whole, then one line that says what is wrong, and exit code 1.
+
+#![cfg(target_endian = "little")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers may fail it")]
+
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType, Software};
+use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
+use zerocopy::IntoBytes;
+
+mod support;
+
+use support::ring::{BackwardRing, RingFile};
+use support::run::dump_bytes;
+
+const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
+    .with_sample_type(SampleType::IDENTIFIER.union(SampleType::CALLCHAIN))
+    .with_flags(AttrFlags::SAMPLE_ID_ALL);
+
+/// Where the event and the snapshot start in a file with one of each, and the snapshot's control page.
+const EVENT: usize = 40;
+const SNAPSHOT: usize = EVENT + 32 + size_of::<Attr>() + 8;
+const CONTROL: usize = SNAPSHOT + 40;
+
+fn lost(lost: u64) -> Vec<u64> {
+    let trailer = SampleIdValues { identifier: 13, ..SampleIdValues::default() };
+    let body = RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[13, lost]);
+    body.with_trailer(&ATTR, &trailer).finish()
+}
+
+/// LOST, a sample, LOST: 32, 56 and 32 bytes.
+fn three() -> Vec<Vec<u64>> {
+    let sample = SampleBuilder::new(&ATTR).identifier(13).callchain(&[1, 2, 3, 4]);
+    vec![lost(1), sample.finish(), lost(3)]
+}
+
+fn forward() -> RingFile {
+    RingFile::forward().event(13, &ATTR)
+}
+
+/// Dumps in both forms. Both must print `whole` records and complain once, of `complaint`.
+fn damaged(name: &str, file: &[u8], whole: usize, complaint: &str) {
+    for more in [&["--json"][..], &[]] {
+        let run = dump_bytes(&format!("damage-{name}"), file, more);
+        assert!(run.complained_once(), "{name}: {run:?}");
+        assert_eq!(run.lines.len(), whole, "{name}: {run:?}");
+        assert!(run.complaints[0].contains(complaint), "{name}: {run:?}");
+        if !more.is_empty() {
+            run.records();
+        }
+    }
+}
+
+#[test]
+fn a_file_cut_anywhere_gives_the_records_before_the_cut() {
+    let ring = BackwardRing::of(&three(), 16);
+    let backward = RingFile::backward().event(13, &ATTR).snapshot(0, ring.head, &ring.data).finish();
+    // The second snapshot of the forward ring goes over its end.
+    let forward = forward().records(&[lost(1)], 16, 0).records(&three(), 16, 32).finish();
+    for (name, file) in [("forward", forward), ("backward", backward)] {
+        let whole = dump_bytes(&format!("damage-cut-{name}"), &file, &["--json"]);
+        assert!(whole.is_clean(), "{whole:?}");
+        let mut before = 0;
+        // A stride that meets every byte of a word.
+        for len in (0..file.len()).step_by(7).chain([file.len() - 1]) {
+            let run = dump_bytes(&format!("damage-cut-{name}"), &file[..len], &["--json"]);
+            assert!(run.complained_once(), "{name}, {len} bytes: {run:?}");
+            assert!(
+                whole.lines.starts_with(&run.lines) && run.lines.len() >= before,
+                "{name}, {len}: {run:?}"
+            );
+            before = run.lines.len();
+        }
+        assert_eq!(before, whole.lines.len(), "only the counts are missing: {name}");
+    }
+}
+
+#[test]
+fn behind_a_size_that_cannot_be_true_nothing_of_its_snapshot_is_read() {
+    for (size, complaint) in [
+        (0, "offset 0x20: record at byte 32 claims 0 bytes"),
+        (4, "claims 4 bytes, less than its 8-byte header"),
+        (12, "claims 12 bytes, not a multiple of 8"),
+        (65528, "claims 65528 bytes, only 88 were written"),
+    ] {
+        let mut records = three();
+        records[1][0] = records[1][0] & !0 >> 16 | size << 48;
+        // The next snapshot is read all the same.
+        let file = forward().records(&records, 32, 0).records(&three(), 32, 256).finish();
+        let complaint = complaint.trim_start_matches("offset 0x20: ");
+        damaged("size", &file, 1 + 3, complaint);
+    }
+}
+
+#[test]
+fn a_record_that_cannot_be_decoded_is_kept_with_its_reason() {
+    let mut records = three();
+    records[1][2] = u64::MAX; // nr of the callchain
+    let file = forward().records(&records, 32, 0).finish();
+    damaged("field", &file, 3, "snapshot 0, offset 0x20: SAMPLE: callchain needs");
+    let run = dump_bytes("damage-field", &file, &["--json"]);
+    let errors: Vec<_> = run.records().iter().map(|record| record["error"].is_string()).collect();
+    assert_eq!(errors, [false, true, false]);
+    assert_eq!(run.records()[1]["size"], 56);
+}
+
+#[test]
+fn positions_that_cannot_be_true_lose_their_snapshot_only() {
+    let data = [0; 32];
+    for (name, tail, head, complaint) in [
+        ("head-behind-tail", 64, 32, "snapshot 0: head 0x20 is behind tail 0x40"),
+        ("overrun", 0, 264, "snapshot 0: head 0x108 is more than the ring's 256 bytes ahead of tail 0x0"),
+        ("odd-tail", 1, 32, "snapshot 0: tail 0x1 or head 0x20 is not a multiple of 8"),
+        ("odd-head", 0, 33, "not a multiple of 8"),
+        ("nonsense", u64::MAX / 2, 7, "snapshot 0:"),
+    ] {
+        let file = forward().snapshot(tail, head, &data).records(&three(), 32, 0).finish();
+        damaged(name, &file, 3, complaint);
+    }
+    let file = forward().snapshot(0, 0, &[0; 12]).records(&three(), 32, 0).finish();
+    damaged("ring-size", &file, 3, "a ring of 96 bytes is not a power of two");
+    let ring = BackwardRing::of(&[lost(1)], 32);
+    let file = RingFile::backward().event(13, &ATTR).snapshot(0, ring.head + 4, &ring.data);
+    damaged("backward-odd", &file.snapshot(0, ring.head, &ring.data).finish(), 1, "snapshot 0: ");
+}
+
+#[test]
+fn damage_in_a_backward_ring_ends_its_snapshot() {
+    let ring = BackwardRing::of(&three(), 32);
+    let damaged_head = (ring.head % 256 / 8) as usize;
+    let mut data = ring.data.clone();
+    data[damaged_head + 4] &= !0 >> 16; // the size of the sample behind the newest record
+    let file = RingFile::backward().event(13, &ATTR).snapshot(0, ring.head, &data);
+    damaged("backward-size", &file.snapshot(0, ring.head, &ring.data).finish(), 1 + 3, "claims 0 bytes");
+}
+
+#[test]
+fn an_attr_of_another_length_is_read_or_refused() {
+    let attr = ATTR.as_bytes();
+    for len in [64, 72, 80, 96, 104, 112, 120, 128, 136, 144] {
+        // What a shorter attr lacks is 0, and nothing of it is needed here.
+        let file = RingFile::forward().event_of_bytes(13, &attr[..len]).records(&three(), 32, 0).finish();
+        let run = dump_bytes("damage-attr-short", &file, &["--json"]);
+        assert!(run.is_clean() && run.lines.len() == 3, "{len}: {run:?}");
+    }
+    // Without a sample_type there is a record, but nothing is known of what is in it.
+    let file = RingFile::forward().event_of_bytes(13, &[]).records(&three(), 32, 0).finish();
+    damaged("attr-empty", &file, 3, "bytes behind the last field");
+    let with_more = |more: &[u8]| {
+        let attr = [attr, more].concat();
+        RingFile::forward().event_of_bytes(13, &attr).records(&three(), 32, 0).finish()
+    };
+    assert!(dump_bytes("damage-attr-long", &with_more(&[0; 24]), &[]).is_clean());
+    damaged("attr-newer", &with_more(&[0, 0, 0, 0, 0, 0, 0, 1]), 0, "attr length is");
+    for length in [145_u32, 60_000, u32::MAX] {
+        let mut file = forward().records(&three(), 32, 0).finish();
+        // Behind the id and four numbers.
+        file[EVENT + 24..][..4].copy_from_slice(&length.to_le_bytes());
+        let run = dump_bytes("damage-attr-length", &file, &["--json"]);
+        assert!(run.complained_once() && run.lines.is_empty(), "{length}: {run:?}");
+    }
+}
+
+#[test]
+fn counts_and_lengths_without_sense_are_refused_quickly() {
+    let file = forward().records(&three(), 32, 0).finish();
+    let with = |at: usize, value: u64, len: usize| {
+        let mut file = file.clone();
+        file[at..at + len].copy_from_slice(&value.to_le_bytes()[..len]);
+        file
+    };
+    for (name, at, len, whole) in [
+        ("version", 8, 4, 0),
+        ("mode", 20, 4, 0),
+        ("events", 24, 4, 0),
+        ("snapshots", 28, 4, 3),
+        ("name-length", EVENT + 28, 4, 0),
+        ("control-length", SNAPSHOT + 4, 4, 0),
+        ("data-size", SNAPSHOT + 32, 8, 0),
+    ] {
+        for value in [u64::MAX, u64::MAX >> 1, 1 << 40 | 1 << 31, 99] {
+            let run = dump_bytes("damage-count", &with(at, value, len), &["--json"]);
+            assert!(run.complained_once(), "{name} {value:#x}: {run:?}");
+            assert!(run.lines.len() <= whole, "{name} {value:#x}: {run:?}");
+        }
+    }
+    let mut more = file.clone();
+    more.push(0);
+    damaged("surplus", &more, 3, "1 bytes behind its end");
+}
+
+#[test]
+fn every_flipped_byte_of_a_small_file_ends_well() {
+    let file = forward().records(&three(), 16, 96).finish();
+    // The control page is not read.
+    for at in (0..file.len()).filter(|at| !(CONTROL..CONTROL + 1088).contains(at)) {
+        for bits in [0xff, 0x01] {
+            let mut file = file.clone();
+            file[at] ^= bits;
+            let run = dump_bytes("damage-flipped", &file, &["--json"]);
+            assert!(run.is_clean() || run.complained_once(), "byte {at} ^ {bits:#x}: {run:?}");
+            run.records();
+        }
+    }
+}
+
+/// A dump whose reader leaves after `lines` lines, or before the first; what it says of that.
+fn left_early(file: &Path, lines: usize, more: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_perfkit"));
+    command.arg("dump").arg("--ring").arg(file).args(more).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let (mut read, mut byte) = (0, [0]);
+    while read < lines && out.read(&mut byte).unwrap() == 1 {
+        read += usize::from(byte == *b"\n");
+    }
+    drop(out);
+    let mut complaint = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+    (child.wait().unwrap().code(), complaint)
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_panic_even_where_the_file_is_damaged() {
+    // More than a pipe takes, so that the writer notices.
+    let chain = SampleBuilder::new(&ATTR).identifier(13).callchain(&[0x40_1000; 1000]).finish();
+    let mut records = vec![chain; 60];
+    records.push(vec![0]);
+    let file = forward().records(&records, 1 << 16, 0).finish();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("damage-left-early");
+    std::fs::write(&path, file).unwrap();
+    for more in [&["--json"][..], &[]] {
+        for lines in [0, 1, 3] {
+            assert_eq!(left_early(&path, lines, more), (Some(0), String::new()), "{lines} lines");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What the tests of `perfkit dump` share: running it, and rings to run it on.
+
+#![allow(dead_code, reason = "each test crate uses a part")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's helpers may fail it")]
+
+pub(crate) mod ring;
+pub(crate) mod run;

@@ -40,7 +40,8 @@ pub struct Layouts<'t> {
 impl<'t> Layouts<'t> {
     /// Sorts the table by id and checks that its layouts agree on where an id is.
     ///
-    /// A table of one event needs no ids in the records; those that are there must be its own.
+    /// A table of one event needs no ids in the records; those that are there must be its own. An id of 0
+    /// is none there: the kernel counts from 1, and tools write 0 into the records they make themselves.
     ///
     /// # Errors
     ///
@@ -70,7 +71,7 @@ impl<'t> Layouts<'t> {
         match self.table {
             [] => Err(Error::NoId { kind: record.kind() }),
             [(id, only)] => match record.id(only) {
-                Some(found) if found != *id => Err(unknown(record.kind(), Some(found))),
+                Some(found) if found != *id && found != 0 => Err(unknown(record.kind(), Some(found))),
                 _ => Ok(only),
             },
             [(_, any), ..] if body::trailer_follows_body(record.kind()) => {
@@ -217,6 +218,18 @@ mod tests {
             let refused = layouts.find(RawRecord::from_words(&other).unwrap());
             assert_eq!(refused, Err(Error::UnknownId { id: 8 }));
         }
+    }
+
+    #[test]
+    fn an_id_of_0_is_none_where_only_one_event_is_known() {
+        let attr = event(SampleType::TIME);
+        let words = record(RecordType::COMM, &attr, 0, 0);
+        let record = RawRecord::from_words(&words).unwrap();
+        let layout = SampleLayout::new(&attr);
+        assert!(Layouts::new(&mut [(7, layout)]).unwrap().find(record).is_ok());
+        let mut two = [(7, layout), (8, layout)];
+        let refused = Layouts::new(&mut two).unwrap().find(record);
+        assert_eq!(refused, Err(Error::UnknownId { id: 0 }));
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl<'a> SampleHead<'a> {
         slot.get(self.head)
     }
 
-    /// Id of the opened event, always the first field.
+    /// Id of the opened event, always the first field (since Linux 3.12).
     #[inline]
     #[must_use]
     pub fn identifier(&self) -> Option<u64> {

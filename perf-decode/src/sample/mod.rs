@@ -111,77 +111,78 @@ impl<'a> Sample<'a> {
         Branches::new(self.part(self.starts.branches)?, self.starts.branch_parts)
     }
 
-    /// The user's registers at the kernel's entry.
+    /// The user's registers at the kernel's entry (since Linux 3.7).
     #[inline]
     #[must_use]
     pub fn regs_user(&self) -> Option<Regs<'a>> {
         Regs::new(self.part(self.starts.regs_user)?, self.layout().regs_user())
     }
 
-    /// The user stack from the stack pointer upwards.
+    /// The user stack from the stack pointer upwards (since Linux 3.7).
     #[inline]
     #[must_use]
     pub fn stack_user(&self) -> Option<UserStack<'a>> {
         UserStack::new(self.part(self.starts.stack_user)?)
     }
 
-    /// What the sampled access cost: one number, or with `WEIGHT_STRUCT` three.
+    /// What the sampled access cost: one number (since Linux 3.10), or with `WEIGHT_STRUCT` three (since
+    /// 5.12).
     #[inline]
     #[must_use]
     pub fn weight(&self) -> Option<Weight> {
         self.fixed(self.starts.cost, self.layout().cost.weight).map(Weight)
     }
 
-    /// Where the data of the sampled access came from.
+    /// Where the data of the sampled access came from (since Linux 3.10).
     #[inline]
     #[must_use]
     pub fn data_src(&self) -> Option<DataSource> {
         self.fixed(self.starts.cost, self.layout().cost.data_src).map(DataSource)
     }
 
-    /// Why a hardware transaction ended.
+    /// Why a hardware transaction ended (since Linux 3.13).
     #[inline]
     #[must_use]
     pub fn transaction(&self) -> Option<Transaction> {
         self.fixed(self.starts.cost, self.layout().cost.transaction).map(Transaction::from_bits_retain)
     }
 
-    /// The registers where the event interrupted, which may be in the kernel.
+    /// The registers where the event interrupted, which may be in the kernel (since Linux 3.19).
     #[inline]
     #[must_use]
     pub fn regs_intr(&self) -> Option<Regs<'a>> {
         Regs::new(self.part(self.starts.regs_intr)?, self.layout().regs_intr())
     }
 
-    /// Physical address of the data; 0 if it is not known.
+    /// Physical address of the data; 0 if it is not known (since Linux 4.14).
     #[inline]
     #[must_use]
     pub fn phys_addr(&self) -> Option<u64> {
         self.fixed(self.starts.place, self.layout().place.phys_addr)
     }
 
-    /// Id of the task's control group: the inode of its directory.
+    /// Id of the task's control group: the inode of its directory (since Linux 5.7).
     #[inline]
     #[must_use]
     pub fn cgroup(&self) -> Option<u64> {
         self.fixed(self.starts.place, self.layout().place.cgroup)
     }
 
-    /// Size in bytes of the page that the data is on; 0 if it is not known.
+    /// Size in bytes of the page that the data is on; 0 if it is not known (since Linux 5.11).
     #[inline]
     #[must_use]
     pub fn data_page_size(&self) -> Option<u64> {
         self.fixed(self.starts.place, self.layout().place.data_page_size)
     }
 
-    /// Size in bytes of the page that the instruction is on; 0 if it is not known.
+    /// Size in bytes of the page that the instruction is on; 0 if it is not known (since Linux 5.11).
     #[inline]
     #[must_use]
     pub fn code_page_size(&self) -> Option<u64> {
         self.fixed(self.starts.place, self.layout().place.code_page_size)
     }
 
-    /// A piece of the AUX area, padded with zeros to whole words.
+    /// A piece of the AUX area, padded with zeros to whole words (since Linux 5.5).
     #[inline]
     #[must_use]
     pub fn aux(&self) -> Option<&'a [u8]> {

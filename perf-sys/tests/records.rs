@@ -159,6 +159,7 @@ fn a_thread_that_starts_has_its_namespaces_told() {
 
 #[test]
 fn a_sampled_stack_is_the_threads_own() {
+    const MARKS: [u64; 3] = [0x5eed_0001, 0x5eed_0002, 0x5eed_0003];
     let attr = Attr::software(Software::PAGE_FAULTS)
         .with_period(1)
         .with_sample_type(
@@ -168,13 +169,14 @@ fn a_sampled_stack_is_the_threads_own() {
         .with_regs_user(1 << 7)
         .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
     let Some(mut ring) = ring(&attr) else { return };
-    let marks = [0x5eed_0001_u64, 0x5eed_0002, 0x5eed_0003];
     during(&ring, || {
-        std::hint::black_box(&marks);
+        // In a frame of few variables, or they would lie too far above the stack pointer.
+        let marks = std::hint::black_box(MARKS);
         std::hint::black_box(vec![1_u8; 1 << 20]);
+        std::hint::black_box(&marks);
     });
     let layout = SampleLayout::new(&attr);
-    let bytes: Vec<u8> = marks.iter().flat_map(|mark| mark.to_ne_bytes()).collect();
+    let bytes: Vec<u8> = MARKS.iter().flat_map(|mark| mark.to_ne_bytes()).collect();
     let mut batch = ring.batch().unwrap();
     let mut samples = 0;
     for record in batch.records() {

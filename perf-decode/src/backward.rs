@@ -8,8 +8,8 @@ use crate::{Error, RawRecord, Records, Result, Scratch, Window};
 /// `data_head` runs down from 0 and is always the start of the newest record; older ones follow upwards.
 /// The oldest is usually cut by the newest: it is left out, and [`Backward::cut`] says how much it was.
 ///
-/// Pause the ring before reading it, or the oldest records can change while they are read. Rings of this kind and
-/// pausing them came with Linux 4.7.
+/// Pause the ring before reading it, or the oldest records can change while they are read. Rings of this
+/// kind and pausing them came with Linux 4.7.
 ///
 /// ```
 /// use perf_decode::{Backward, Scratch};

@@ -8,7 +8,7 @@ use perf_abi::CallchainContext;
 /// for all samples with that cookie. Some never get theirs: the task died or the ring was full.
 ///
 /// The memory is the caller's: one place per sample that waits. A sample that finds all of them taken puts
-/// one of the oldest out, which is handed back as it is.
+/// another out, usually the oldest, which is handed back as it is.
 ///
 /// ```
 /// use perf_decode::{Deferred, Record};
@@ -41,8 +41,10 @@ use perf_abi::CallchainContext;
 #[derive(Debug)]
 pub struct Deferred<'m, 'a> {
     places: &'m mut [Option<Sample<'a>>],
-    /// The place to look at first. If all are taken it holds one of the oldest.
+    /// The place to look at first.
     next: usize,
+    /// How many places are taken.
+    waiting: usize,
     displaced: u64,
 }
 
@@ -59,13 +61,13 @@ impl<'m, 'a> Deferred<'m, 'a> {
     /// Samples wait in `places`, which is emptied.
     pub fn new(places: &'m mut [Option<Sample<'a>>]) -> Self {
         places.fill(None);
-        Self { places, next: 0, displaced: 0 }
+        Self { places, next: 0, waiting: 0, displaced: 0 }
     }
 
     /// Makes a sample wait for the rest of its callchain.
     ///
-    /// Hands back a sample that need not wait, because its callchain is complete or it has none; or one of
-    /// the oldest of the waiting, if all places are taken; or nothing.
+    /// Hands back a sample that need not wait, because its callchain is complete or it has none; or another
+    /// that has waited, usually the longest, if all places are taken; or nothing.
     pub fn push(&mut self, sample: Sample<'a>) -> Option<Sample<'a>> {
         if cookie(&sample).is_none() {
             return Some(sample);
@@ -73,16 +75,25 @@ impl<'m, 'a> Deferred<'m, 'a> {
         if self.next >= self.places.len() {
             self.next = 0;
         }
-        let mut in_turn = (self.next..self.places.len()).chain(0..self.next);
-        let free = in_turn.find(|&at| self.places.get(at).is_some_and(Option::is_none));
-        let at = free.unwrap_or(self.next);
+        let at = self.free_place().unwrap_or(self.next);
         let Some(place) = self.places.get_mut(at) else {
             return Some(sample);
         };
         self.next += usize::from(at == self.next);
         let displaced = place.replace(sample);
         self.displaced += u64::from(displaced.is_some());
+        self.waiting += usize::from(displaced.is_none());
         displaced
+    }
+
+    /// The next free place. A full room is not searched: it stays full for long if nothing comes to complete
+    /// the samples in it.
+    fn free_place(&self) -> Option<usize> {
+        if self.waiting == self.places.len() {
+            return None;
+        }
+        let mut in_turn = (self.next..self.places.len()).chain(0..self.next);
+        in_turn.find(|&at| self.places.get(at).is_some_and(Option::is_none))
     }
 
     /// Takes out the samples that `user` completes, which have its cookie. Those not asked for stay.
@@ -93,13 +104,18 @@ impl<'m, 'a> Deferred<'m, 'a> {
         let waits = move |place: &&mut Option<Sample<'a>>| {
             place.as_ref().and_then(cookie).is_some_and(|cookie| cookie == user.cookie)
         };
+        let waiting = &mut self.waiting;
         let taken = self.places.iter_mut().filter(waits).filter_map(Option::take);
-        taken.map(move |sample| Joined { sample, user })
+        taken.map(move |sample| {
+            *waiting -= 1;
+            Joined { sample, user }
+        })
     }
 
     /// Takes out the samples that wait still: at the end, or when a task has died.
     pub fn rest(&mut self) -> impl Iterator<Item = Sample<'a>> + use<'_, 'm, 'a> {
-        self.places.iter_mut().filter_map(Option::take)
+        let waiting = &mut self.waiting;
+        self.places.iter_mut().filter_map(Option::take).inspect(move |_| *waiting -= 1)
     }
 
     /// How many samples were put out for want of room.
@@ -187,6 +203,19 @@ mod tests {
             (deferred.push(sample(&samples[3])).map(|back| first(&back)), deferred.displaced()),
             (Some(1), 1)
         );
+    }
+
+    #[test]
+    fn a_full_room_puts_out_one_for_each_that_comes() {
+        let samples: Vec<_> = (1..=7).map(|cookie| words(cookie, cookie)).collect();
+        let mut room = [None; 4];
+        let mut deferred = Deferred::new(&mut room);
+        assert!(samples[..4].iter().all(|words| deferred.push(sample(words)).is_none()));
+        assert_eq!(deferred.join(CallchainDeferred { cookie: 2, ips: &[] }).count(), 1);
+        assert!(deferred.push(sample(&samples[4])).is_none());
+        assert!(samples[5..].iter().all(|words| deferred.push(sample(words)).is_some()));
+        assert_eq!((deferred.displaced(), deferred.rest().count()), (2, 4));
+        assert!(deferred.push(sample(&samples[0])).is_none());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use core::fmt;
 
 use perf_abi::AuxFlags;
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::FromBytes;
 
 use crate::Result;
 use crate::body::{Body, Parse};
@@ -16,7 +16,7 @@ use crate::body::{Body, Parse};
 ///
 /// Since Linux 4.1.
 #[doc(alias = "PERF_RECORD_AUX")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, KnownLayout, Immutable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes)]
 #[repr(C)]
 pub struct Aux {
     /// Where the data starts: bytes, running on for ever; reduce it by the size of the area.

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::FromBytes;
 
 use crate::Result;
 use crate::body::{Body, Parse};
@@ -13,7 +13,7 @@ use crate::body::{Body, Parse};
 ///
 /// The trailer's id names the event. Since Linux 5.16.
 #[doc(alias = "PERF_RECORD_AUX_OUTPUT_HW_ID")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, KnownLayout, Immutable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes)]
 #[repr(C)]
 pub struct AuxOutputHwId {
     /// The number; its form is the PMU's own.

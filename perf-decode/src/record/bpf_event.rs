@@ -1,7 +1,7 @@
 use core::fmt;
 
 use perf_abi::BpfEventType;
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::FromBytes;
 
 use crate::Result;
 use crate::body::{Body, Parse};
@@ -16,7 +16,7 @@ use crate::display::Hex;
 ///
 /// KSYMBOL records of the program's parts precede it, if asked for. Since Linux 5.1.
 #[doc(alias = "PERF_RECORD_BPF_EVENT")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, KnownLayout, Immutable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes)]
 #[repr(C)]
 pub struct BpfEvent {
     /// Loaded or unloaded.

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::FromBytes;
 
 use crate::body::{Body, Parse};
 use crate::{Result, word};
@@ -24,7 +24,7 @@ pub struct CallchainDeferred<'a> {
     pub ips: &'a [u64],
 }
 
-#[derive(FromBytes, KnownLayout, Immutable)]
+#[derive(FromBytes)]
 #[repr(C)]
 struct Head {
     cookie: u64,

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::FromBytes;
 
 use crate::Result;
 use crate::body::{Body, Parse};
@@ -14,7 +14,7 @@ use crate::display::Task;
 ///
 /// Since Linux 4.1.
 #[doc(alias = "PERF_RECORD_ITRACE_START")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, KnownLayout, Immutable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes)]
 #[repr(C)]
 pub struct ItraceStart {
     /// Process.

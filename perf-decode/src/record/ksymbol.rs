@@ -1,7 +1,7 @@
 use core::fmt;
 
 use perf_abi::{KsymbolFlags, KsymbolType};
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::FromBytes;
 
 use crate::Result;
 use crate::body::{Body, Parse};
@@ -31,7 +31,7 @@ pub struct Ksymbol<'a> {
     pub name: &'a [u8],
 }
 
-#[derive(FromBytes, KnownLayout, Immutable)]
+#[derive(FromBytes)]
 #[repr(C)]
 struct Head {
     addr: u64,

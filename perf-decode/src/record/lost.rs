@@ -1,6 +1,6 @@
 use core::fmt;
 
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::FromBytes;
 
 use crate::Result;
 use crate::body::{Body, Parse};
@@ -15,7 +15,7 @@ use crate::body::{Body, Parse};
 /// What is lost after the last record that fitted shows only in a read with `PERF_FORMAT_LOST`.
 /// Since Linux 2.6.31.
 #[doc(alias = "PERF_RECORD_LOST")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, KnownLayout, Immutable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes)]
 #[repr(C)]
 pub struct Lost {
     /// Id of the event whose record found room, not of the one that lost.

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::FromBytes;
 
 use crate::Result;
 use crate::body::{Body, Parse};
@@ -14,7 +14,7 @@ use crate::body::{Body, Parse};
 /// Since Linux 4.2. The perf tool writes the same record into its files for what a read with
 /// `PERF_FORMAT_LOST` told it.
 #[doc(alias = "PERF_RECORD_LOST_SAMPLES")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, KnownLayout, Immutable)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes)]
 #[repr(C)]
 pub struct LostSamples {
     /// Samples that may be missing.

@@ -1,7 +1,7 @@
 use core::fmt;
 
 use perf_abi::Misc;
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::FromBytes;
 
 use crate::Result;
 use crate::body::{Body, Parse};
@@ -37,7 +37,7 @@ pub struct Mmap<'a> {
     pub filename: &'a [u8],
 }
 
-#[derive(FromBytes, KnownLayout, Immutable)]
+#[derive(FromBytes)]
 #[repr(C)]
 struct Head {
     pid: u32,

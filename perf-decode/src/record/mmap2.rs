@@ -1,7 +1,7 @@
 use core::fmt;
 
 use perf_abi::Misc;
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::FromBytes;
 
 use crate::body::{Body, Parse};
 use crate::display::{Hex, Task, Text};
@@ -63,7 +63,7 @@ pub enum MappedFile<'a> {
     BuildId(&'a [u8]),
 }
 
-#[derive(FromBytes, KnownLayout, Immutable)]
+#[derive(FromBytes)]
 #[repr(C)]
 struct Head {
     pid: u32,
@@ -76,7 +76,7 @@ struct Head {
     flags: u32,
 }
 
-#[derive(FromBytes, KnownLayout, Immutable)]
+#[derive(FromBytes)]
 #[repr(C)]
 struct InodeForm {
     major: u32,

@@ -1,7 +1,7 @@
 use core::fmt;
 
 use perf_abi::{NamespaceIndex, NamespaceLink};
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::FromBytes;
 
 use crate::body::{Body, Parse};
 use crate::display::Task;
@@ -27,7 +27,7 @@ pub struct Namespaces<'a> {
     pub namespaces: &'a [NamespaceLink],
 }
 
-#[derive(FromBytes, KnownLayout, Immutable)]
+#[derive(FromBytes)]
 #[repr(C)]
 struct Head {
     pid: u32,

@@ -104,7 +104,7 @@ impl<'a> Sample<'a> {
         word::bytes(words).get(4..)?.get(..size as usize)
     }
 
-    /// The branches that led to the sample, newest first.
+    /// The branches that led to the sample, newest first (since Linux 3.4).
     #[inline]
     #[must_use]
     pub fn branches(&self) -> Option<Branches<'a>> {
@@ -226,7 +226,7 @@ fn walk_again(words: &[u64], layout: &SampleLayout) -> Result<Starts> {
 fn refuse(words: &[u64], layout: &SampleLayout) -> Error {
     match walk::<Error>(words, layout, Assume::Attr) {
         Err(error) => error,
-        // It never is: this walk is the one that failed.
+        // Cannot be: the same walk failed before.
         Ok(_) => Error::surplus(0),
     }
 }

@@ -79,7 +79,8 @@ impl<'t> Writers<'t> {
             Found::ById(layouts) => layouts?.find(record)?,
         };
         let event = match (record.id(layout), self.events.as_slice()) {
-            (None, &[only]) => only,
+            // An id that is not this event's has been refused.
+            (_, &[only]) => only,
             (None, _) => return Err(Error::NoId { kind: record.kind() }),
             (Some(id), events) => {
                 let place = events.binary_search_by_key(&id, |(_, event)| event.id);

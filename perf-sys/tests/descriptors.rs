@@ -15,23 +15,14 @@ use perf_sys::{
     AuxArea, Errno, Error, Event, Group, OpenOptions, Ring, SnapshotRing, Target, UserCounter, Wait,
 };
 use rustix::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use support::{open_or_skip, sideband, switch, switch_ring, switches};
+use rustix::process::Resource;
+use support::{open_or_skip, sideband, switch, switch_ring, switches, with_limit};
 use work::faults;
 
 /// Keeps the other tests off until it is dropped.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Does `work` while the process may have so many descriptors.
-fn with_limit<R>(descriptors: u64, work: impl FnOnce() -> R) -> R {
-    let limit = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: Some(descriptors), ..limit }).unwrap();
-    let done = work();
-    setrlimit(Resource::Nofile, limit).unwrap();
-    done
 }
 
 #[test]
@@ -41,7 +32,7 @@ fn an_exhausted_limit_says_so() {
         return;
     }
     let mut events = Vec::new();
-    let error = with_limit(32, || {
+    let error = with_limit(Resource::Nofile, 32, || {
         loop {
             match Event::open(&faults(), Target::calling_thread()) {
                 Ok(event) => events.push(event),
@@ -59,7 +50,7 @@ fn a_wait_that_the_kernel_refuses_is_an_error() {
     let (Some(one), Some(other)) = (switch_ring(1), switch_ring(1)) else { return };
     let mut wait = Wait::over([other]).unwrap();
     let at_once = Some(Duration::ZERO);
-    let found = with_limit(0, || [one.wait(at_once), wait.wait(at_once)]);
+    let found = with_limit(Resource::Nofile, 0, || [one.wait(at_once), wait.wait(at_once)]);
     assert_eq!(found, [Err(Error::System { call: "poll", errno: Errno::INVAL }); 2]);
 }
 
@@ -97,7 +88,7 @@ fn a_step_that_fails_leaves_nothing_behind() {
         assert!(Group::open(&faults(), &[faults(), refused, faults()], here).is_err());
     }
     let other = Ring::map(event(AttrFlags::empty()), 1).unwrap();
-    assert!(with_limit(0, || Wait::over([other])).is_err());
+    assert!(with_limit(Resource::Nofile, 0, || Wait::over([other])).is_err());
     assert_eq!(left(), before);
 }
 

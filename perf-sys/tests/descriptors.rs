@@ -92,14 +92,35 @@ fn a_step_that_fails_leaves_nothing_behind() {
     assert_eq!(left(), before);
 }
 
+/// Standard input while descriptor 0 is free. It comes back at the end, also when a test fails meanwhile.
+struct Input(OwnedFd);
+
+impl Input {
+    fn closed() -> Self {
+        let input = rustix::io::dup(std::io::stdin().as_fd()).unwrap();
+        // SAFETY: nobody here reads standard input, and it comes back.
+        drop(unsafe { OwnedFd::from_raw_fd(0) });
+        Self(input)
+    }
+
+    /// The lowest free descriptor.
+    fn dup(&self) -> OwnedFd {
+        rustix::io::dup(&self.0).unwrap()
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        let _stays_open = self.dup().into_raw_fd();
+    }
+}
+
 #[test]
 fn descriptor_0_is_one_like_any_other() {
     let _alone = alone();
-    let input = rustix::io::dup(std::io::stdin().as_fd()).unwrap();
-    // SAFETY: nobody here reads standard input, and it comes back below.
-    drop(unsafe { OwnedFd::from_raw_fd(0) });
+    let input = Input::closed();
     let samples = samples_by_descriptor_0();
-    assert_eq!(rustix::io::dup(&input).unwrap().into_raw_fd(), 0, "it was closed");
+    assert_eq!(input.dup().as_raw_fd(), 0, "it was closed");
     assert!(samples.is_none_or(|samples| samples >= 2), "{samples:?}");
 }
 

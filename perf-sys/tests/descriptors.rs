@@ -15,23 +15,14 @@ use perf_sys::{
     AuxArea, Errno, Error, Event, Group, OpenOptions, Ring, SnapshotRing, Target, UserCounter, Wait,
 };
 use rustix::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use support::{open_or_skip, sideband, switch, switch_ring, switches};
+use rustix::process::Resource;
+use support::{open_or_skip, sideband, switch, switch_ring, switches, with_limit};
 use work::faults;
 
 /// Keeps the other tests off until it is dropped.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Does `work` while the process may have so many descriptors.
-fn with_limit<R>(descriptors: u64, work: impl FnOnce() -> R) -> R {
-    let limit = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: Some(descriptors), ..limit }).unwrap();
-    let done = work();
-    setrlimit(Resource::Nofile, limit).unwrap();
-    done
 }
 
 #[test]
@@ -41,7 +32,7 @@ fn an_exhausted_limit_says_so() {
         return;
     }
     let mut events = Vec::new();
-    let error = with_limit(32, || {
+    let error = with_limit(Resource::Nofile, 32, || {
         loop {
             match Event::open(&faults(), Target::calling_thread()) {
                 Ok(event) => events.push(event),
@@ -59,7 +50,7 @@ fn a_wait_that_the_kernel_refuses_is_an_error() {
     let (Some(one), Some(other)) = (switch_ring(1), switch_ring(1)) else { return };
     let mut wait = Wait::over([other]).unwrap();
     let at_once = Some(Duration::ZERO);
-    let found = with_limit(0, || [one.wait(at_once), wait.wait(at_once)]);
+    let found = with_limit(Resource::Nofile, 0, || [one.wait(at_once), wait.wait(at_once)]);
     assert_eq!(found, [Err(Error::System { call: "poll", errno: Errno::INVAL }); 2]);
 }
 
@@ -97,18 +88,39 @@ fn a_step_that_fails_leaves_nothing_behind() {
         assert!(Group::open(&faults(), &[faults(), refused, faults()], here).is_err());
     }
     let other = Ring::map(event(AttrFlags::empty()), 1).unwrap();
-    assert!(with_limit(0, || Wait::over([other])).is_err());
+    assert!(with_limit(Resource::Nofile, 0, || Wait::over([other])).is_err());
     assert_eq!(left(), before);
+}
+
+/// Standard input while descriptor 0 is free. It comes back at the end, also when a test fails meanwhile.
+struct Input(OwnedFd);
+
+impl Input {
+    fn closed() -> Self {
+        let input = rustix::io::dup(std::io::stdin().as_fd()).unwrap();
+        // SAFETY: nobody here reads standard input, and it comes back.
+        drop(unsafe { OwnedFd::from_raw_fd(0) });
+        Self(input)
+    }
+
+    /// The lowest free descriptor.
+    fn dup(&self) -> OwnedFd {
+        rustix::io::dup(&self.0).unwrap()
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        let _stays_open = self.dup().into_raw_fd();
+    }
 }
 
 #[test]
 fn descriptor_0_is_one_like_any_other() {
     let _alone = alone();
-    let input = rustix::io::dup(std::io::stdin().as_fd()).unwrap();
-    // SAFETY: nobody here reads standard input, and it comes back below.
-    drop(unsafe { OwnedFd::from_raw_fd(0) });
+    let input = Input::closed();
     let samples = samples_by_descriptor_0();
-    assert_eq!(rustix::io::dup(&input).unwrap().into_raw_fd(), 0, "it was closed");
+    assert_eq!(input.dup().as_raw_fd(), 0, "it was closed");
     assert!(samples.is_none_or(|samples| samples >= 2), "{samples:?}");
 }
 

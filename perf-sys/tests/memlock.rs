@@ -5,9 +5,9 @@
 mod support;
 mod work;
 
-use perf_sys::{Errno, Ring, Target};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use support::{as_nobody, open_or_skip};
+use perf_sys::{Errno, Event, Ring, Target};
+use rustix::process::Resource;
+use support::{as_nobody, open_or_skip, with_limit};
 use work::faults;
 
 #[test]
@@ -16,14 +16,16 @@ fn a_ring_of_more_memory_than_may_be_locked_is_refused_with_its_cause() {
         if !(0..=2).contains(&level) {
             return eprintln!("skipped: perf_event_paranoid is {level}");
         }
-        let limit = getrlimit(Resource::Memlock);
-        setrlimit(Resource::Memlock, Rlimit { current: Some(0), ..limit }).unwrap();
+        if open_or_skip(&faults(), Target::calling_thread()).is_none() {
+            return;
+        }
         // What remains is perf_event_mlock_kb for each CPU, which all rings of the user share.
-        let refused = (0..=16).find_map(|power| {
-            let event = open_or_skip(&faults(), Target::calling_thread())?;
-            Ring::map(event, 1 << power).err()
+        let refused = with_limit(Resource::Memlock, 0, || {
+            (0..=16).find_map(|power| {
+                let event = Event::open(&faults(), Target::calling_thread()).unwrap();
+                Ring::map(event, 1 << power).err()
+            })
         });
-        setrlimit(Resource::Memlock, limit).unwrap();
         let Some(error) = refused else {
             return eprintln!("skipped: perf_event_mlock_kb is enough for 65536 pages");
         };

@@ -5,13 +5,12 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
 mod support;
 
-use support::run::{dump, dump_bytes};
+use support::run::{dump, dump_bytes, left_early};
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../perf-decode/tests/data")
@@ -139,15 +138,6 @@ fn a_file_that_is_no_ring_is_refused_in_one_line() {
 
 #[test]
 fn a_reader_that_leaves_early_ends_the_dump_quietly() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_perfkit"))
-        .args(["dump", "--ring"])
-        .arg(path("ring-bpf-0"))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let mut complaint = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
-    assert!(child.wait().unwrap().success() && complaint.is_empty(), "{complaint}");
+    let run = left_early(&path("ring-bpf-0"), 0, &[]);
+    assert!(run.is_clean(), "{run:?}");
 }

@@ -12,9 +12,11 @@ use perf_decode::{Record, SampleLayout};
 use perf_sys::{Errno, Event, Ring, Target};
 use rustix::thread::gettid;
 
+mod limit;
 mod nobody;
 mod tracefs;
 
+pub(crate) use limit::with_limit;
 pub(crate) use nobody::as_nobody;
 pub(crate) use tracefs::tracepoint;
 

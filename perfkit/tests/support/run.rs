@@ -1,8 +1,9 @@
 //! `perfkit dump` as its users run it.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
@@ -35,11 +36,26 @@ fn lines(output: Vec<u8>) -> Vec<String> {
     String::from_utf8(output).unwrap().lines().map(str::to_owned).collect()
 }
 
+fn command(file: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_perfkit"));
+    command.arg("dump").arg("--ring").arg(file).args(more);
+    command
+}
+
 /// Dumps a file.
 pub(crate) fn dump(file: &Path, more: &[&str]) -> Run {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_perfkit"));
-    let output = command.arg("dump").arg("--ring").arg(file).args(more).output().unwrap();
+    let output = command(file, more).output().unwrap();
     Run { code: output.status.code(), lines: lines(output.stdout), complaints: lines(output.stderr) }
+}
+
+/// Dumps a file for a reader who leaves after `count` lines, or before the first.
+pub(crate) fn left_early(file: &Path, count: usize, more: &[&str]) -> Run {
+    let mut child = command(file, more).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let out = BufReader::new(child.stdout.take().unwrap());
+    // This uses up `out`, which closes the pipe.
+    let read = out.lines().take(count).map(Result::unwrap).collect();
+    let output = child.wait_with_output().unwrap();
+    Run { code: output.status.code(), lines: read, complaints: lines(output.stderr) }
 }
 
 /// Writes `bytes` to a file of this name, which no other test may use, and dumps it.

@@ -10,7 +10,8 @@ use crate::{Batch, Canceller, Error, Event, Readiness, Result};
 
 /// An event with its ring: the records that the kernel writes, and the right to give them back.
 ///
-/// Holding one proves that nobody else reads this ring: it owns the [`Event`] and the mapping.
+/// Holding one proves that nobody else reads this ring: it owns the [`Event`] and the mapping, and the
+/// kernel made the ring for this event.
 /// Other events may send their records here, by [`Event::set_output`]: then find each record's event by
 /// its id, with [`Layouts`](perf_decode::Layouts).
 ///
@@ -35,7 +36,8 @@ impl Ring {
     ///
     /// [`Error::PageCount`] unless `data_pages` is a power of two, [`Error::WriteBackward`],
     /// [`Error::DataArea`] if the kernel's page is not to be believed, and [`Error::System`]: above all
-    /// `EPERM`, more memory than the user may lock, and `EINVAL`, an inherited event on any CPU.
+    /// `EPERM`, more memory than the user may lock, `EINVAL`, an inherited event on any CPU, and `EBUSY`,
+    /// an event whose records go to another's ring.
     ///
     /// [`WRITE_BACKWARD`]: perf_abi::AttrFlags::WRITE_BACKWARD
     ///
@@ -50,6 +52,7 @@ impl Ring {
         if event.writes_backward() {
             return Err(Error::WriteBackward);
         }
+        event.check_own_ring()?;
         let area = Area::map(event.as_fd(), data_pages)?;
         Ok(Self { consumer: Consumer::new(Arc::new(area))?, event, scratch: Box::default() })
     }

@@ -46,7 +46,12 @@ pub struct Wait {
     members: Vec<Member>,
     /// The sum of the rings' heads when the kernel called last.
     heads: u64,
+    /// How many calls in a row the heads have explained, modulo [`LOOK_EVERY`].
+    explained: u8,
 }
+
+/// So many calls in a row may be explained by news before a look for ends: a sixteenth of a system call each.
+const LOOK_EVERY: u8 = 16;
 
 #[derive(Debug)]
 struct Member {
@@ -67,7 +72,7 @@ impl Wait {
     /// `epoll(7)`.
     pub fn new() -> Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::of("epoll_create1"))?;
-        Ok(Self { epoll, members: Vec::new(), heads: 0 })
+        Ok(Self { epoll, members: Vec::new(), heads: 0, explained: 0 })
     }
 
     /// A wait over these rings, with indices in their order.
@@ -126,8 +131,8 @@ impl Wait {
                 return Ok(if self.has_records() { Readiness::Readable } else { end });
             }
             match poll(self.epoll.as_fd(), cancel, deadline)? {
-                // That explains the call: one system call is enough. A ring that ended besides calls again.
-                Readiness::Readable if self.has_news() => {}
+                // One system call is enough.
+                Readiness::Readable if self.is_explained() => {}
                 // Called for a ring that was read meanwhile, or that hung up: nothing to tell.
                 Readiness::Readable => self.look_for_ends()?,
                 answer => return Ok(answer),
@@ -138,10 +143,15 @@ impl Wait {
         }
     }
 
-    /// Whether the kernel has written since it called last.
-    fn has_news(&mut self) -> bool {
+    /// Whether the kernel has written since it called last, so that its call needs no other cause.
+    ///
+    /// A ring that has ended calls again and again, and none of its calls would be seen for one while
+    /// others write: now and then such a call is not taken as explained.
+    fn is_explained(&mut self) -> bool {
         let heads = self.rings().fold(0_u64, |sum, ring| sum.wrapping_add(ring.head()));
-        core::mem::replace(&mut self.heads, heads) != heads
+        let has_news = core::mem::replace(&mut self.heads, heads) != heads;
+        self.explained = if has_news { (self.explained + 1) % LOOK_EVERY } else { 0 };
+        self.explained != 0
     }
 
     /// Takes the rings that have ended out of the epoll, which would be readable for ever by them.
@@ -198,7 +208,7 @@ impl Wait {
 
     /// How the event of ring `index` ended, as far as the last wait knew: [`Readiness::HungUp`] or
     /// [`Readiness::Failed`]; `None` while it has not. Its last records may still be there. A wait that
-    /// finds new records looks no further: it leaves an end to the next.
+    /// finds new records looks no further: it leaves an end to the next, but fewer than 16 times in a row.
     pub fn end(&self, index: usize) -> Option<Readiness> {
         self.members.get(index).and_then(|member| member.end)
     }

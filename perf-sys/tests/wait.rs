@@ -29,7 +29,7 @@ fn thread_that_switches(attr: &Attr) -> Option<(Ring, Sender<u64>, JoinHandle<()
         tell_tid.send(gettid()).unwrap();
         orders.iter().for_each(switch);
     });
-    let ring = Ring::map(open_or_skip(attr, Target::thread(tid.recv().unwrap()))?, 8).unwrap();
+    let ring = Ring::map(open_or_skip(attr, Target::thread(tid.recv().unwrap()))?, 1).unwrap();
     ring.event().enable().unwrap();
     Some((ring, order, thread))
 }
@@ -141,6 +141,26 @@ fn two_threads_are_read_by_one_and_both_ends_are_told() {
     }
     assert!(seen[1].iter().filter(|&&kind| kind == RecordType::SAMPLE).count() >= 10);
     assert_eq!(wait.into_rings().len(), 2);
+}
+
+#[test]
+fn an_end_is_told_while_another_ring_is_written_again_and_again() {
+    let attr = switches().with_wakeup_events(1);
+    let Some((mut ended, order, thread)) = thread_that_switches(&attr) else { return };
+    drop(order);
+    thread.join().unwrap();
+    while ended.wait(PATIENCE).unwrap() == Readiness::Readable {
+        kinds(&mut ended);
+    }
+    let busy = Ring::map(Event::open(&attr, Target::calling_thread()).unwrap(), 1).unwrap();
+    busy.event().enable().unwrap();
+    let mut wait = Wait::over([ended, busy]).unwrap();
+    for _ in 0..100 {
+        switch(1);
+        assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
+        wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
+    }
+    assert_eq!((wait.end(0), wait.end(1)), (Some(Readiness::HungUp), None));
 }
 
 #[test]

@@ -1,3 +1,4 @@
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub struct Ring {
     consumer: Consumer,
     event: Event,
     scratch: Box<Scratch>,
+    /// Whether the kernel may have called for records that are there without a wait having told.
+    untold: AtomicBool,
 }
 
 impl Ring {
@@ -54,7 +57,12 @@ impl Ring {
         }
         event.check_own_ring()?;
         let area = Area::map(event.as_fd(), data_pages)?;
-        Ok(Self { consumer: Consumer::new(Arc::new(area))?, event, scratch: Box::default() })
+        Ok(Self {
+            consumer: Consumer::new(Arc::new(area))?,
+            event,
+            scratch: Box::default(),
+            untold: AtomicBool::new(false),
+        })
     }
 
     /// The event whose ring this is.
@@ -72,6 +80,20 @@ impl Ring {
         self.consumer.load_head()
     }
 
+    /// Notes that somebody polled the event and told nobody. The kernel calls once, for what was there.
+    pub(crate) fn polled_untold(&self) {
+        if self.has_records() {
+            self.untold.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a wait must not sleep, for there are records and perhaps no call for them to come: once for
+    /// a call that was not told, and always from half the ring, as a full one makes no call any more.
+    pub(crate) fn is_due(&self) -> bool {
+        let untold = self.untold.swap(false, Ordering::Relaxed);
+        untold && self.has_records() || self.consumer.is_half_full()
+    }
+
     /// What the kernel has written since the last batch, up to now.
     ///
     /// # Errors
@@ -86,7 +108,7 @@ impl Ring {
     ///
     /// The kernel calls when as much has come as the attr's watermark or number of wakeup events says,
     /// and at half the ring if it says nothing. What lies below makes no call, however long it lies: use
-    /// a timeout, and look at [`batch`](Self::batch) after one.
+    /// a timeout, and look at [`batch`](Self::batch) after one. A ring left half full or more is readable.
     ///
     /// # Errors
     ///
@@ -110,8 +132,13 @@ impl Ring {
 
     fn wait_until(&self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
         loop {
-            let found = poll(self.as_fd(), cancel, deadline)?;
+            let is_due = self.is_due();
+            let found = poll(self.as_fd(), cancel, deadline.or_now(is_due))?;
+            if found == Readiness::Cancelled {
+                self.polled_untold();
+            }
             return Ok(match (found, self.has_records()) {
+                (Readiness::TimedOut, true) if is_due => Readiness::Readable,
                 // Called for what a batch has visited since. The call is over now: wait for the next.
                 (Readiness::Readable, false) => continue,
                 // A hang-up comes alone, even while records are left. None come after it.

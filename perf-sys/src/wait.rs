@@ -98,12 +98,14 @@ impl Wait {
         let index = self.members.len();
         let data = epoll::EventData::new_u64(index as u64);
         epoll::add(&self.epoll, &ring, data, epoll::EventFlags::IN).map_err(Error::of("epoll_ctl"))?;
+        ring.polled_untold(); // by the addition
         self.members.push(Member { ring, end: None });
         Ok(index)
     }
 
     /// `ppoll(epoll, POLLIN, timeout)`—Waits until the kernel calls for a ring, at most as long as
-    /// `timeout`, to the nanosecond; `None` is for ever. A signal does not end it.
+    /// `timeout`, to the nanosecond; `None` is for ever. A signal does not end it. A ring left half full or
+    /// more is readable, as one with records when it is added.
     ///
     /// [`HungUp`](Readiness::HungUp) (or [`Failed`](Readiness::Failed), if any has) is the answer when
     /// every ring has ended and no record is left, and of a wait over no rings. Which of them have is
@@ -130,11 +132,17 @@ impl Wait {
             if let Some(end) = self.end_of_all() {
                 return Ok(if self.has_records() { Readiness::Readable } else { end });
             }
-            match poll(self.epoll.as_fd(), cancel, deadline)? {
+            let is_due = self.is_due();
+            match poll(self.epoll.as_fd(), cancel, deadline.or_now(is_due))? {
                 // One system call is enough.
                 Readiness::Readable if self.is_explained() => {}
                 // Called for a ring that was read meanwhile, or that hung up: nothing to tell.
                 Readiness::Readable => self.look_for_ends()?,
+                Readiness::TimedOut if is_due => {}
+                Readiness::Cancelled => {
+                    self.rings().for_each(Ring::polled_untold);
+                    return Ok(Readiness::Cancelled);
+                }
                 answer => return Ok(answer),
             }
             if self.has_records() {
@@ -183,6 +191,11 @@ impl Wait {
         };
         member.end = Some(found);
         epoll::delete(&self.epoll, &member.ring).map_err(Error::of("epoll_ctl"))
+    }
+
+    /// Whether any ring is due. All are asked: one answer is for all.
+    fn is_due(&self) -> bool {
+        self.rings().filter(|ring| ring.is_due()).count() > 0
     }
 
     fn has_records(&self) -> bool {

@@ -223,12 +223,57 @@ fn a_wait_is_cancelled_from_another_thread() {
     assert_eq!(wait.wait_or_cancelled(SHORT, &canceller), Ok(Readiness::TimedOut));
 }
 
+/// A ring of this thread's switches that calls for each of them, with some of them, disabled.
+fn filled(times: u64) -> Option<Ring> {
+    let event = open_or_skip(&switches().with_wakeup_events(1), Target::calling_thread())?;
+    let ring = Ring::map(event, 1).unwrap();
+    ring.event().enable().unwrap();
+    switch(times);
+    ring.event().disable().unwrap();
+    Some(ring)
+}
+
 #[test]
-fn a_ring_keeps_its_records_through_a_cancellation() {
-    let Some(mut ring) = switch_ring(1) else { return };
+fn a_call_before_the_ring_was_added_is_told() {
+    let Some(ring) = filled(1) else { return };
+    let mut wait = Wait::over([ring]).unwrap();
+    assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
+    wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
+    assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
+}
+
+#[test]
+fn a_ring_left_full_is_readable_again() {
+    let Some(ring) = filled(400) else { return }; // 24 bytes each: more than a page
+    for _ in 0..3 {
+        assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+    }
+    let mut wait = Wait::over([ring]).unwrap();
+    for _ in 0..3 {
+        assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
+    }
     let canceller = Canceller::new().unwrap();
-    switch(1);
+    canceller.cancel().unwrap();
+    assert_eq!(wait.wait_or_cancelled(PATIENCE, &canceller), Ok(Readiness::Cancelled), "for all that");
+    wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
+    assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
+}
+
+#[test]
+fn a_cancellation_swallows_no_call() {
+    let (Some(mut ring), canceller) = (filled(1), Canceller::new().unwrap()) else { return };
     canceller.cancel().unwrap();
     assert_eq!(ring.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled));
+    assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
     assert!(!kinds(&mut ring).is_empty());
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+
+    let mut wait = Wait::over([ring]).unwrap();
+    wait.rings().for_each(|ring| ring.event().enable().unwrap());
+    switch(1);
+    wait.rings().for_each(|ring| ring.event().disable().unwrap());
+    assert_eq!(wait.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled));
+    assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
+    wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
+    assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
 }

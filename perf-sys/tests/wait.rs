@@ -12,7 +12,7 @@ use perf_abi::{Attr, AttrFlags, RecordType, Software};
 use perf_sys::{Canceller, Event, Readiness, Ring, Target, Wait};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::thread::gettid;
-use support::{PATIENCE, kinds, open_or_skip, switch, switch_ring, switches};
+use support::{PATIENCE, kinds, open_or_skip, ring, switch, switch_ring, switches};
 
 const SHORT: Option<Duration> = Some(Duration::from_micros(200));
 
@@ -65,8 +65,9 @@ fn one_wake_up_is_for_all_rings_with_records() {
 
 #[test]
 fn what_lies_below_every_watermark_is_ready_after_the_time() {
-    let Some(ring) = switch_ring(8) else { return };
-    let mut wait = Wait::over([ring]).unwrap();
+    let Some(ring) = ring(&switches()) else { return };
+    let mut wait = Wait::over([ring]).unwrap(); // with nothing in it yet
+    wait.rings().for_each(|ring| ring.event().enable().unwrap());
     switch(1);
     wait.rings().for_each(|ring| ring.event().disable().unwrap());
     assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));

@@ -1,8 +1,11 @@
+use std::sync::{Mutex, PoisonError};
+
 use perf_abi::{Attr, AttrFlags, OpenFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
 
 use crate::syscall::perf_event_open;
-use crate::{Result, Target};
+use crate::{Error, Result, Target};
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
 ///
@@ -15,6 +18,8 @@ use crate::{Result, Target};
 pub struct Event {
     fd: OwnedFd,
     attr: Attr,
+    /// Whether the records go to another event's ring.
+    redirected: Mutex<bool>,
 }
 
 impl Event {
@@ -36,7 +41,7 @@ impl Event {
     }
 
     pub(crate) const fn new(fd: OwnedFd, attr: Attr) -> Self {
-        Self { fd, attr }
+        Self { fd, attr, redirected: Mutex::new(false) }
     }
 
     /// The attr as it was at the open. Its [`SampleLayout`](perf_decode::SampleLayout) decodes the
@@ -48,6 +53,22 @@ impl Event {
     /// Whether the kernel writes this event's ring downward.
     pub(crate) const fn writes_backward(&self) -> bool {
         self.attr.flags.contains(AttrFlags::WRITE_BACKWARD)
+    }
+
+    /// Does `change` to where the records go, and remembers it: one at a time, lest two threads' changes be
+    /// remembered in another order than the kernel made them.
+    pub(crate) fn redirect(&self, to_another: bool, change: impl FnOnce() -> Result<()>) -> Result<()> {
+        let mut redirected = self.redirected.lock().unwrap_or_else(PoisonError::into_inner);
+        change()?;
+        *redirected = to_another;
+        Ok(())
+    }
+
+    /// Refuses a ring to an event whose records go to another's, as Linux itself does only since January
+    /// 2026 (some 6.18.y): earlier it maps that other ring, which would then have two readers.
+    pub(crate) fn check_own_ring(&self) -> Result<()> {
+        let redirected = *self.redirected.lock().unwrap_or_else(PoisonError::into_inner);
+        if redirected { Err(Error::of("mmap")(Errno::BUSY)) } else { Ok(()) }
     }
 }
 
@@ -113,12 +134,40 @@ impl<'a> OpenOptions<'a> {
     /// As [`Event::open`].
     pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
         let fd = perf_event_open(attr, target, self.leader, self.flags)?;
-        Ok(Event::new(fd, *attr))
+        let redirected = self.leader.is_some() && self.flags.contains(OpenFlags::FD_OUTPUT);
+        Ok(Event { redirected: Mutex::new(redirected), ..Event::new(fd, *attr) })
     }
 }
 
 impl Default for OpenOptions<'_> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::event::{EventfdFlags, eventfd};
+
+    use super::*;
+
+    fn busy() -> Result<()> {
+        Err(Error::of("mmap")(Errno::BUSY))
+    }
+
+    #[test]
+    fn only_a_change_that_succeeds_is_remembered() {
+        let fd = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
+        let event = Event::new(fd, Attr::software(perf_abi::Software::DUMMY));
+        let refuse = || Err(Error::GroupFormat);
+        assert_eq!(event.check_own_ring(), Ok(()));
+        assert!(event.redirect(true, refuse).is_err());
+        assert_eq!(event.check_own_ring(), Ok(()), "it was refused");
+        event.redirect(true, || Ok(())).unwrap();
+        assert_eq!(event.check_own_ring(), busy());
+        assert!(event.redirect(false, refuse).is_err());
+        assert_eq!(event.check_own_ring(), busy(), "still there");
+        event.redirect(false, || Ok(())).unwrap();
+        assert_eq!(event.check_own_ring(), Ok(()));
     }
 }

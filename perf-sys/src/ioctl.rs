@@ -138,7 +138,8 @@ impl Event {
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, target)`—Sends this event's records to the ring of
-    /// `target`, which must be mapped; `None` sends them nowhere.
+    /// `target`, which must be mapped; `None` sends them nowhere. Until then this event can have no ring
+    /// of its own, even when that of `target` is gone.
     ///
     /// # Errors
     ///
@@ -148,8 +149,10 @@ impl Event {
     pub fn set_output(&self, target: Option<&Event>) -> Result<()> {
         // The kernel compares the whole word with -1: 32 bits of it would be a bad descriptor.
         let output = target.map_or(word(usize::MAX), |event| descriptor(event.as_fd()));
-        // SAFETY: the kernel takes the descriptor by value.
-        unsafe { by_value::<SET_OUTPUT>(self, "PERF_EVENT_IOC_SET_OUTPUT", output) }
+        self.redirect(target.is_some(), || {
+            // SAFETY: the kernel takes the descriptor by value.
+            unsafe { by_value::<SET_OUTPUT>(self, "PERF_EVENT_IOC_SET_OUTPUT", output) }
+        })
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter)`—Filters a tracepoint's hits by its fields, or

@@ -1,3 +1,4 @@
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use crate::{Batch, Canceller, Error, Event, Readiness, Result};
 
 /// An event with its ring: the records that the kernel writes, and the right to give them back.
 ///
-/// Holding one proves that nobody else reads this ring: it owns the [`Event`] and the mapping.
+/// Holding one proves that nobody else reads this ring: it owns the [`Event`] and the mapping, and the
+/// kernel made the ring for this event.
 /// Other events may send their records here, by [`Event::set_output`]: then find each record's event by
 /// its id, with [`Layouts`](perf_decode::Layouts).
 ///
@@ -22,6 +24,8 @@ pub struct Ring {
     consumer: Consumer,
     event: Event,
     scratch: Box<Scratch>,
+    /// Whether the kernel may have called for records that are there without a wait having told.
+    untold: AtomicBool,
 }
 
 impl Ring {
@@ -35,7 +39,8 @@ impl Ring {
     ///
     /// [`Error::PageCount`] unless `data_pages` is a power of two, [`Error::WriteBackward`],
     /// [`Error::DataArea`] if the kernel's page is not to be believed, and [`Error::System`]: above all
-    /// `EPERM`, more memory than the user may lock, and `EINVAL`, an inherited event on any CPU.
+    /// `EPERM`, more memory than the user may lock, `EINVAL`, an inherited event on any CPU, and `EBUSY`,
+    /// an event whose records go to another's ring.
     ///
     /// [`WRITE_BACKWARD`]: perf_abi::AttrFlags::WRITE_BACKWARD
     ///
@@ -50,8 +55,14 @@ impl Ring {
         if event.writes_backward() {
             return Err(Error::WriteBackward);
         }
+        event.check_own_ring()?;
         let area = Area::map(event.as_fd(), data_pages)?;
-        Ok(Self { consumer: Consumer::new(Arc::new(area))?, event, scratch: Box::default() })
+        Ok(Self {
+            consumer: Consumer::new(Arc::new(area))?,
+            event,
+            scratch: Box::default(),
+            untold: AtomicBool::new(false),
+        })
     }
 
     /// The event whose ring this is.
@@ -69,6 +80,20 @@ impl Ring {
         self.consumer.load_head()
     }
 
+    /// Notes that somebody polled the event and told nobody. The kernel calls once, for what was there.
+    pub(crate) fn polled_untold(&self) {
+        if self.has_records() {
+            self.untold.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a wait must not sleep, for there are records and perhaps no call for them to come: once for
+    /// a call that was not told, and always from half the ring, as a full one makes no call any more.
+    pub(crate) fn is_due(&self) -> bool {
+        let untold = self.untold.swap(false, Ordering::Relaxed);
+        untold && self.has_records() || self.consumer.is_half_full()
+    }
+
     /// What the kernel has written since the last batch, up to now.
     ///
     /// # Errors
@@ -83,7 +108,7 @@ impl Ring {
     ///
     /// The kernel calls when as much has come as the attr's watermark or number of wakeup events says,
     /// and at half the ring if it says nothing. What lies below makes no call, however long it lies: use
-    /// a timeout, and look at [`batch`](Self::batch) after one.
+    /// a timeout, and look at [`batch`](Self::batch) after one. A ring left half full or more is readable.
     ///
     /// # Errors
     ///
@@ -107,8 +132,13 @@ impl Ring {
 
     fn wait_until(&self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
         loop {
-            let found = poll(self.as_fd(), cancel, deadline)?;
+            let is_due = self.is_due();
+            let found = poll(self.as_fd(), cancel, deadline.or_now(is_due))?;
+            if found == Readiness::Cancelled {
+                self.polled_untold();
+            }
             return Ok(match (found, self.has_records()) {
+                (Readiness::TimedOut, true) if is_due => Readiness::Readable,
                 // Called for what a batch has visited since. The call is over now: wait for the next.
                 (Readiness::Readable, false) => continue,
                 // A hang-up comes alone, even while records are left. None come after it.

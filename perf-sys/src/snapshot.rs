@@ -55,6 +55,7 @@ impl SnapshotRing {
         if !event.writes_backward() {
             return Err(Error::WriteForward);
         }
+        event.check_own_ring()?;
         let ring = Overwritten::new(Area::map_overwritten(event.as_fd(), data_pages)?)?;
         let copy = vec![0; ring.words()].into_boxed_slice();
         Ok(Self { ring, event, copy, scratch: Box::default() })

@@ -60,7 +60,9 @@ impl Event {
     ///
     /// `fd` must be of `perf_event_open`, opened with this `attr`, and nobody may map its ring and move
     /// its `data_tail` while this event or a [`Ring`](crate::Ring) made from it lives: two readers of
-    /// one ring would give each other's records back to the kernel while they are still borrowed.
+    /// one ring would give each other's records back to the kernel while they are still borrowed. For the
+    /// same reason its records must not go to another event's ring (`PERF_EVENT_IOC_SET_OUTPUT`,
+    /// `PERF_FLAG_FD_OUTPUT`) when it is mapped: many kernels map that other ring then.
     pub unsafe fn from_owned_fd(fd: OwnedFd, attr: Attr) -> Self {
         Self::new(fd, attr)
     }

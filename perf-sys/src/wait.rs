@@ -46,7 +46,12 @@ pub struct Wait {
     members: Vec<Member>,
     /// The sum of the rings' heads when the kernel called last.
     heads: u64,
+    /// How many calls in a row the heads have explained, modulo [`LOOK_EVERY`].
+    explained: u8,
 }
+
+/// So many calls in a row may be explained by news before a look for ends: a sixteenth of a system call each.
+const LOOK_EVERY: u8 = 16;
 
 #[derive(Debug)]
 struct Member {
@@ -67,7 +72,7 @@ impl Wait {
     /// `epoll(7)`.
     pub fn new() -> Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::of("epoll_create1"))?;
-        Ok(Self { epoll, members: Vec::new(), heads: 0 })
+        Ok(Self { epoll, members: Vec::new(), heads: 0, explained: 0 })
     }
 
     /// A wait over these rings, with indices in their order.
@@ -93,12 +98,14 @@ impl Wait {
         let index = self.members.len();
         let data = epoll::EventData::new_u64(index as u64);
         epoll::add(&self.epoll, &ring, data, epoll::EventFlags::IN).map_err(Error::of("epoll_ctl"))?;
+        ring.polled_untold(); // by the addition
         self.members.push(Member { ring, end: None });
         Ok(index)
     }
 
     /// `ppoll(epoll, POLLIN, timeout)`—Waits until the kernel calls for a ring, at most as long as
-    /// `timeout`, to the nanosecond; `None` is for ever. A signal does not end it.
+    /// `timeout`, to the nanosecond; `None` is for ever. A signal does not end it. A ring left half full or
+    /// more is readable, as one with records when it is added.
     ///
     /// [`HungUp`](Readiness::HungUp) (or [`Failed`](Readiness::Failed), if any has) is the answer when
     /// every ring has ended and no record is left, and of a wait over no rings. Which of them have is
@@ -125,11 +132,17 @@ impl Wait {
             if let Some(end) = self.end_of_all() {
                 return Ok(if self.has_records() { Readiness::Readable } else { end });
             }
-            match poll(self.epoll.as_fd(), cancel, deadline)? {
-                // That explains the call: one system call is enough. A ring that ended besides calls again.
-                Readiness::Readable if self.has_news() => {}
+            let is_due = self.is_due();
+            match poll(self.epoll.as_fd(), cancel, deadline.or_now(is_due))? {
+                // One system call is enough.
+                Readiness::Readable if self.is_explained() => {}
                 // Called for a ring that was read meanwhile, or that hung up: nothing to tell.
                 Readiness::Readable => self.look_for_ends()?,
+                Readiness::TimedOut if is_due => {}
+                Readiness::Cancelled => {
+                    self.rings().for_each(Ring::polled_untold);
+                    return Ok(Readiness::Cancelled);
+                }
                 answer => return Ok(answer),
             }
             if self.has_records() {
@@ -138,10 +151,15 @@ impl Wait {
         }
     }
 
-    /// Whether the kernel has written since it called last.
-    fn has_news(&mut self) -> bool {
+    /// Whether the kernel has written since it called last, so that its call needs no other cause.
+    ///
+    /// A ring that has ended calls again and again, and none of its calls would be seen for one while
+    /// others write: now and then such a call is not taken as explained.
+    fn is_explained(&mut self) -> bool {
         let heads = self.rings().fold(0_u64, |sum, ring| sum.wrapping_add(ring.head()));
-        core::mem::replace(&mut self.heads, heads) != heads
+        let has_news = core::mem::replace(&mut self.heads, heads) != heads;
+        self.explained = if has_news { (self.explained + 1) % LOOK_EVERY } else { 0 };
+        self.explained != 0
     }
 
     /// Takes the rings that have ended out of the epoll, which would be readable for ever by them.
@@ -175,6 +193,11 @@ impl Wait {
         epoll::delete(&self.epoll, &member.ring).map_err(Error::of("epoll_ctl"))
     }
 
+    /// Whether any ring is due. All are asked: one answer is for all.
+    fn is_due(&self) -> bool {
+        self.rings().filter(|ring| ring.is_due()).count() > 0
+    }
+
     fn has_records(&self) -> bool {
         self.members.iter().any(|member| member.ring.has_records())
     }
@@ -198,7 +221,7 @@ impl Wait {
 
     /// How the event of ring `index` ended, as far as the last wait knew: [`Readiness::HungUp`] or
     /// [`Readiness::Failed`]; `None` while it has not. Its last records may still be there. A wait that
-    /// finds new records looks no further: it leaves an end to the next.
+    /// finds new records looks no further: it leaves an end to the next, but fewer than 16 times in a row.
     pub fn end(&self, index: usize) -> Option<Readiness> {
         self.members.get(index).and_then(|member| member.end)
     }

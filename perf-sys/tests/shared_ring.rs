@@ -6,9 +6,9 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use perf_abi::{Attr, AttrFlags, IocFlags, ReadFormat, SampleType, Software};
+use perf_abi::{Attr, AttrFlags, IocFlags, OpenFlags, ReadFormat, SampleType, Software};
 use perf_decode::{Layouts, Record, SampleLayout};
-use perf_sys::{Event, OpenOptions, Ring, Target};
+use perf_sys::{Errno, Error, Event, OpenOptions, Ring, SnapshotRing, Target};
 use support::{count, open_or_skip, switch, switches, tracepoint};
 
 /// The attr with what a shared ring needs, and these more fields in its samples.
@@ -129,4 +129,60 @@ fn what_a_guest_wrote_stays_when_it_is_closed() {
     switch(2);
     drop(guest);
     assert!(ring.batch().unwrap().records().count() >= 2, "what it wrote stays");
+}
+
+#[test]
+fn a_guest_has_no_ring_of_its_own_until_it_is_sent_home() {
+    let busy = Error::System { call: "mmap", errno: Errno::BUSY };
+    let attr = shared(switches(), SampleType::empty());
+    let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
+    let ring = Ring::map(owner, 1).unwrap();
+    let guest = || Event::open(&attr, Target::calling_thread()).unwrap();
+
+    let sent = guest();
+    sent.set_output(Some(ring.event())).unwrap();
+    assert_eq!(Ring::map(sent, 1).unwrap_err(), busy);
+
+    let home = guest();
+    home.set_output(Some(ring.event())).unwrap();
+    home.set_output(None).unwrap();
+    let mut own = Ring::map(home, 1).unwrap();
+    own.event().enable().unwrap();
+    switch(1);
+    assert!(own.batch().unwrap().records().count() > 0);
+    assert!(!ring.has_records());
+
+    let refused = guest();
+    assert!(refused.set_output(Some(&guest())).is_err(), "it has no ring");
+    assert!(Ring::map(refused, 1).is_ok());
+}
+
+/// A kernel that refuses it by itself refuses no more then: this is the event's own memory.
+#[test]
+fn a_guest_whose_host_is_gone_is_still_a_guest() {
+    let attr = shared(switches(), SampleType::empty());
+    let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
+    let ring = Ring::map(owner, 1).unwrap();
+    let open = |flags| OpenOptions::new().leader(ring.event()).flags(flags);
+    let guests =
+        [OpenFlags::FD_OUTPUT, OpenFlags::FD_OUTPUT | OpenFlags::FD_NO_GROUP, OpenFlags::FD_NO_GROUP]
+            .map(|flags| open(flags).open(&attr, Target::calling_thread()).unwrap());
+    guests[2].set_output(Some(ring.event())).unwrap();
+    drop(ring);
+    for guest in guests {
+        let busy = Error::System { call: "mmap", errno: Errno::BUSY };
+        assert_eq!(Ring::map(guest, 1).unwrap_err(), busy);
+    }
+}
+
+#[test]
+fn a_guest_that_writes_backward_has_no_ring_of_its_own_either() {
+    let attr = shared(switches(), SampleType::empty()).with_flags(AttrFlags::WRITE_BACKWARD);
+    let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
+    let ring = SnapshotRing::map(owner, 1).unwrap();
+    let guest = Event::open(&attr, Target::calling_thread()).unwrap();
+    guest.set_output(Some(ring.event())).unwrap();
+    drop(ring); // as above
+    let error = SnapshotRing::map(guest, 1).map(|_| ()).unwrap_err();
+    assert_eq!(error, Error::System { call: "mmap", errno: Errno::BUSY });
 }

@@ -12,7 +12,7 @@ use perf_abi::{Attr, AttrFlags, RecordType, Software};
 use perf_sys::{Canceller, Event, Readiness, Ring, Target, Wait};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::thread::gettid;
-use support::{PATIENCE, kinds, open_or_skip, switch, switch_ring, switches};
+use support::{PATIENCE, kinds, open_or_skip, ring, switch, switch_ring, switches};
 
 const SHORT: Option<Duration> = Some(Duration::from_micros(200));
 
@@ -29,7 +29,7 @@ fn thread_that_switches(attr: &Attr) -> Option<(Ring, Sender<u64>, JoinHandle<()
         tell_tid.send(gettid()).unwrap();
         orders.iter().for_each(switch);
     });
-    let ring = Ring::map(open_or_skip(attr, Target::thread(tid.recv().unwrap()))?, 8).unwrap();
+    let ring = Ring::map(open_or_skip(attr, Target::thread(tid.recv().unwrap()))?, 1).unwrap();
     ring.event().enable().unwrap();
     Some((ring, order, thread))
 }
@@ -65,8 +65,9 @@ fn one_wake_up_is_for_all_rings_with_records() {
 
 #[test]
 fn what_lies_below_every_watermark_is_ready_after_the_time() {
-    let Some(ring) = switch_ring(8) else { return };
-    let mut wait = Wait::over([ring]).unwrap();
+    let Some(ring) = ring(&switches()) else { return };
+    let mut wait = Wait::over([ring]).unwrap(); // with nothing in it yet
+    wait.rings().for_each(|ring| ring.event().enable().unwrap());
     switch(1);
     wait.rings().for_each(|ring| ring.event().disable().unwrap());
     assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
@@ -144,6 +145,26 @@ fn two_threads_are_read_by_one_and_both_ends_are_told() {
 }
 
 #[test]
+fn an_end_is_told_while_another_ring_is_written_again_and_again() {
+    let attr = switches().with_wakeup_events(1);
+    let Some((mut ended, order, thread)) = thread_that_switches(&attr) else { return };
+    drop(order);
+    thread.join().unwrap();
+    while ended.wait(PATIENCE).unwrap() == Readiness::Readable {
+        kinds(&mut ended);
+    }
+    let busy = Ring::map(Event::open(&attr, Target::calling_thread()).unwrap(), 1).unwrap();
+    busy.event().enable().unwrap();
+    let mut wait = Wait::over([ended, busy]).unwrap();
+    for _ in 0..100 {
+        switch(1);
+        assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
+        wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
+    }
+    assert_eq!((wait.end(0), wait.end(1)), (Some(Readiness::HungUp), None));
+}
+
+#[test]
 fn two_threads_wait_at_once_each_for_its_own_ring() {
     let attr = switches().with_wakeup_events(1);
     let (Some(one), Some(other)) = (thread_that_switches(&attr), thread_that_switches(&attr)) else {
@@ -203,12 +224,57 @@ fn a_wait_is_cancelled_from_another_thread() {
     assert_eq!(wait.wait_or_cancelled(SHORT, &canceller), Ok(Readiness::TimedOut));
 }
 
+/// A ring of this thread's switches that calls for each of them, with some of them, disabled.
+fn filled(times: u64) -> Option<Ring> {
+    let event = open_or_skip(&switches().with_wakeup_events(1), Target::calling_thread())?;
+    let ring = Ring::map(event, 1).unwrap();
+    ring.event().enable().unwrap();
+    switch(times);
+    ring.event().disable().unwrap();
+    Some(ring)
+}
+
 #[test]
-fn a_ring_keeps_its_records_through_a_cancellation() {
-    let Some(mut ring) = switch_ring(1) else { return };
+fn a_call_before_the_ring_was_added_is_told() {
+    let Some(ring) = filled(1) else { return };
+    let mut wait = Wait::over([ring]).unwrap();
+    assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
+    wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
+    assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
+}
+
+#[test]
+fn a_ring_left_full_is_readable_again() {
+    let Some(ring) = filled(400) else { return }; // 24 bytes each: more than a page
+    for _ in 0..3 {
+        assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+    }
+    let mut wait = Wait::over([ring]).unwrap();
+    for _ in 0..3 {
+        assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
+    }
     let canceller = Canceller::new().unwrap();
-    switch(1);
+    canceller.cancel().unwrap();
+    assert_eq!(wait.wait_or_cancelled(PATIENCE, &canceller), Ok(Readiness::Cancelled), "for all that");
+    wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
+    assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
+}
+
+#[test]
+fn a_cancellation_swallows_no_call() {
+    let (Some(mut ring), canceller) = (filled(1), Canceller::new().unwrap()) else { return };
     canceller.cancel().unwrap();
     assert_eq!(ring.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled));
+    assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
     assert!(!kinds(&mut ring).is_empty());
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+
+    let mut wait = Wait::over([ring]).unwrap();
+    wait.rings().for_each(|ring| ring.event().enable().unwrap());
+    switch(1);
+    wait.rings().for_each(|ring| ring.event().disable().unwrap());
+    assert_eq!(wait.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled));
+    assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
+    wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
+    assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
 }

@@ -70,6 +70,11 @@ impl Consumer {
         self.load_head() != self.tail
     }
 
+    /// Whether at least half of the area is unread.
+    pub(crate) fn is_half_full(&self) -> bool {
+        self.load_head().wrapping_sub(self.tail) >= self.words as u64 * 4
+    }
+
     /// Looks how far the kernel has come.
     ///
     /// # Errors

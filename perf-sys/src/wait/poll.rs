@@ -21,8 +21,8 @@ pub enum Readiness {
     /// The event has failed and no record is left: a pinned event that could not be placed, or a PMU
     /// that is gone.
     Failed,
-    /// Someone used the [`Canceller`]. There may be records nevertheless, and the kernel does not call
-    /// for them again.
+    /// Someone used the [`Canceller`]. There may be records nevertheless. The kernel does not call for them
+    /// again, but the next wait is [`Readable`](Self::Readable) by them.
     Cancelled,
 }
 
@@ -50,6 +50,11 @@ impl Deadline {
     /// A time that no clock can hold is for ever.
     pub(crate) fn after(timeout: Option<Duration>) -> Self {
         Self(timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
+    }
+
+    /// The same, or at once.
+    pub(crate) fn or_now(self, at_once: bool) -> Self {
+        if at_once { Self::after(Some(Duration::ZERO)) } else { self }
     }
 
     /// What is left of the time at `now`.

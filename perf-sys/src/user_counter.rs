@@ -22,6 +22,9 @@ use crate::{Count, Event, Label, Result, TimeConversion, counter_page, rdpmc};
 ///
 /// The event must not have a [`Ring`](crate::Ring): one event has one size of mapping.
 ///
+/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
+/// unmap what lies there since.
+///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, Hardware};
 /// use perf_sys::{Event, Target, UserCounter};

@@ -12,6 +12,9 @@ use rustix::fd::AsFd;
 /// it. The hardware waits: what has not been given back is not overwritten. When the area is full the
 /// kernel stops the event and flags the piece as `TRUNCATED`: release, then enable it again.
 ///
+/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
+/// unmap what lies there since.
+///
 /// ```no_run
 /// use perf_decode::{Record, SampleLayout};
 /// use perf_sys::{AuxArea, Event, Ring, Target};
@@ -113,6 +116,8 @@ impl AuxArea {
 ///
 /// Stop the event, copy, go on. There is nothing to release; the [`Aux`] records that the kernel writes
 /// are flagged `OVERWRITE`, their offset is the position up to which was written.
+///
+/// In a child of `fork` it may be used and dropped as little as an [`AuxArea`].
 #[derive(Debug)]
 pub struct AuxSnapshot {
     area: AuxOverwritten,

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 
 use crate::{Error, Result};
@@ -11,7 +11,8 @@ use crate::{Error, Result};
 /// Hand a clone to whoever shall be able to end a [`Ring::wait_or_cancelled`](crate::Ring::wait_or_cancelled)
 /// or [`Wait::wait_or_cancelled`](crate::Wait::wait_or_cancelled). One may serve any number of waits.
 /// A cancellation stays, so that none is missed by coming just before the wait: every wait is answered
-/// [`Cancelled`](crate::Readiness::Cancelled) at once until [`reset`](Self::reset).
+/// [`Cancelled`](crate::Readiness::Cancelled) at once until [`reset`](Self::reset). Only a
+/// [`Wait`](crate::Wait) whose rings have all ended, or that has none, says that instead.
 ///
 /// ```no_run
 /// use perf_sys::{Canceller, Readiness, Ring};
@@ -78,9 +79,23 @@ impl AsFd for Canceller {
     }
 }
 
+/// For tokio's `AsyncFd`, which asks for it.
+impl AsRawFd for Canceller {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_descriptors_are_one_and_clones_share_it() {
+        let canceller = Canceller::new().unwrap();
+        assert_eq!(canceller.as_raw_fd(), canceller.as_fd().as_raw_fd());
+        assert_eq!(canceller.as_raw_fd(), canceller.clone().as_raw_fd());
+    }
 
     #[test]
     fn many_cancellations_are_one() {

@@ -65,7 +65,7 @@ fn width(text: &impl fmt::Display) -> usize {
     struct Counter(usize);
     impl Write for Counter {
         fn write_str(&mut self, text: &str) -> fmt::Result {
-            self.0 += text.len(); // everything here is ASCII
+            self.0 += text.chars().count(); // a label may be more than ASCII
             Ok(())
         }
     }
@@ -103,6 +103,26 @@ mod tests {
             text,
             "~2000  CPU_CYCLES    ran  50.0 %  id  9  lost 0\n    7  INSTRUCTIONS  ran 100.0 %  id 10  lost 0"
         );
+    }
+
+    #[test]
+    fn a_label_of_ones_own_has_its_place_in_the_column() {
+        let of = |label, value| Count {
+            label,
+            value,
+            time_enabled: None,
+            time_running: None,
+            id: None,
+            lost: Some(0),
+        };
+        let counts = [of(Label::named("µops:all"), 10), of(Label::of(&Attr::tracepoint(0x1a3)), 7)];
+        let columns = Columns::fit(counts.into_iter());
+        let lines = counts.map(|count| {
+            let mut text = String::new();
+            write_row(&mut text, &count, &columns).unwrap();
+            text
+        });
+        assert_eq!(lines, ["10  µops:all          lost 0", " 7  TRACEPOINT:0x1a3  lost 0"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use perf_abi::{Attr, AttrFlags, OpenFlags};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 
 use crate::syscall::perf_event_open;
@@ -75,6 +75,12 @@ impl Event {
 impl AsFd for Event {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+}
+
+impl AsRawFd for Event {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
     }
 }
 

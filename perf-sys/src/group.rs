@@ -6,7 +6,7 @@ use crate::{Event, GroupCount, OpenOptions, Result, Target};
 /// all. That makes their ratios right even when events share the hardware.
 ///
 /// Holding one proves that the leader reads all of them in one system call, and that the buffer for it
-/// is long enough: nothing is allocated after the open.
+/// has their length: nothing is allocated after the open.
 ///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, Software};
@@ -64,7 +64,7 @@ impl Group {
         let join = OpenOptions::new().leader(&leader);
         let members = members.iter().map(|attr| join.open(&attr.without_flags(AttrFlags::DISABLED), target));
         let members = members.collect::<Result<Vec<_>>>()?;
-        let len = max_words(1 + members.len());
+        let len = words(1 + members.len(), format);
         let buffers = Buffers { now: vec![0; len].into(), before: vec![0; len].into() };
         Ok(Self { members, leader, buffers })
     }
@@ -108,8 +108,8 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// As [`Event::read_values`]; `ENOSPC` if events joined the group that are not in it here, `ECHILD`
-    /// if copies were inherited before it was complete.
+    /// As [`Event::read_values`]; `ENOSPC` while there are events in the group that were opened elsewhere,
+    /// `ECHILD` if copies were inherited before it was complete.
     pub fn read(&mut self) -> Result<GroupCount<'_>> {
         let now = self.leader.read_values(&mut self.buffers.now)?;
         Ok(GroupCount::new(now, None, &self.leader, &self.members))
@@ -121,7 +121,13 @@ impl Group {
     }
 }
 
-/// Words of the longest answer about `events`: their number, two times, and for each value, id, losses.
-const fn max_words(events: usize) -> usize {
-    3 + 3 * events
+/// Words of the answer about `events`, no more of them: the kernel refuses a shorter buffer, and so does
+/// not leave out in silence what joined the group elsewhere.
+const fn words(events: usize, format: ReadFormat) -> usize {
+    const TIMES: u64 = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING).bits();
+    const OF_EACH: u64 = ReadFormat::ID.union(ReadFormat::LOST).bits();
+    let times = (format.bits() & TIMES).count_ones() as usize;
+    let of_each = (format.bits() & OF_EACH).count_ones() as usize;
+    // The number of values, the times; for each event its value and what follows it.
+    1 + times + events * (1 + of_each)
 }

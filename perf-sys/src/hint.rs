@@ -56,7 +56,7 @@ fn map(errno: Errno) -> Option<&'static str> {
 
 fn read(errno: Errno) -> Option<&'static str> {
     Some(match errno {
-        Errno::NOSPC => "the buffer is shorter than the event's read format",
+        Errno::NOSPC => "the buffer is shorter than the read format, with all events of the group, needs",
         Errno::CHILD => "inherited copies were made before the group was complete",
         _ => return None,
     })

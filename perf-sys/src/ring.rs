@@ -18,6 +18,9 @@ use crate::{Batch, Canceller, Error, Event, Readiness, Result};
 ///
 /// A full ring loses what comes: the kernel drops new records, never unread ones, and says so in a
 /// [`Lost`](perf_decode::Lost) record before the next that fits.
+///
+/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
+/// unmap what lies there since.
 #[derive(Debug)]
 pub struct Ring {
     // Before the event: unmapped first, closed second, so that closing ends the event.

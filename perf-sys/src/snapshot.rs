@@ -1,5 +1,5 @@
 use perf_decode::{Backward, Scratch};
-use rustix::fd::{AsFd, BorrowedFd};
+use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use rustix::thread::{MembarrierCommand, membarrier};
 
 use crate::map::{Area, Overwritten};
@@ -9,6 +9,9 @@ use crate::{Error, Event, Result};
 ///
 /// It runs at the kernel's cost alone until something happens; then [`snapshot`](Self::snapshot) gives
 /// the last records, newest first. Since Linux 4.7.
+///
+/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
+/// unmap what lies there since.
 ///
 /// ```no_run
 /// use perf_abi::{Attr, AttrFlags, Software};
@@ -92,6 +95,12 @@ impl SnapshotRing {
 impl AsFd for SnapshotRing {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.event.as_fd()
+    }
+}
+
+impl AsRawFd for SnapshotRing {
+    fn as_raw_fd(&self) -> RawFd {
+        self.event.as_raw_fd()
     }
 }
 

@@ -22,6 +22,9 @@ use crate::{Count, Event, Label, Result, TimeConversion, counter_page, rdpmc};
 ///
 /// The event must not have a [`Ring`](crate::Ring): one event has one size of mapping.
 ///
+/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
+/// unmap what lies there since.
+///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, Hardware};
 /// use perf_sys::{Event, Target, UserCounter};
@@ -62,9 +65,10 @@ impl<'e> UserCounter<'e> {
     /// # Errors
     ///
     /// [`Error::System`](crate::Error::System): `EINVAL` for an inherited event on any CPU, and for one
-    /// whose ring is mapped.
+    /// whose ring is mapped; `EBUSY` for one whose records go to another's ring.
     #[doc(alias = "rdpmc")]
     pub fn map(event: &'e Event) -> Result<Self> {
+        event.check_own_ring()?;
         let area = Area::map(event.as_fd(), 0)?;
         Ok(Self { area, event, stays_on_its_thread: PhantomData })
     }

@@ -18,8 +18,11 @@ use support::open_or_skip;
 /// Where the program is loaded; its code stands behind the two headers.
 const BASE: u32 = 0x0804_8000;
 const ENTRY: u32 = BASE + 84;
+/// From one of the pages to the next: the longest that one fault maps, a huge page.
+const STEP: u32 = 2 << 20;
 /// The pages that it writes to, of memory that no file is behind.
-const PAGES: [u32; 4] = [BASE + 0x1000, BASE + 0x2000, BASE + 0x3000, BASE + 0x4000];
+const PAGES: [u32; 4] =
+    [BASE + 0x1000, BASE + 0x1000 + STEP, BASE + 0x1000 + 2 * STEP, BASE + 0x1000 + 3 * STEP];
 /// The instruction that does.
 const STORE: u32 = ENTRY + 31;
 /// What it writes, held in EBX.
@@ -39,7 +42,7 @@ fn program() -> Vec<u8> {
         &[0xbf], &PAGES[0].to_le_bytes(),           // mov edi, PAGES[0]
         &[0xb9, PAGES.len() as u8, 0, 0, 0],        // mov ecx, PAGES.len()
         &[0x89, 0x1f],                              // mov [edi], ebx       STORE
-        &[0x81, 0xc7, 0x00, 0x10, 0, 0],            // add edi, 0x1000
+        &[0x81, 0xc7], &STEP.to_le_bytes(),         // add edi, STEP
         &[0x49],                                    // dec ecx
         &[0x75, 0xf5],                              // jnz STORE
         &[0x31, 0xdb],                              // xor ebx, ebx
@@ -63,7 +66,7 @@ fn program() -> Vec<u8> {
         &BASE.to_le_bytes(),                        // p_vaddr
         &BASE.to_le_bytes(),                        // p_paddr
         &size.to_le_bytes(),                        // p_filesz
-        &0x5000_u32.to_le_bytes(),                  // p_memsz
+        &(0x2000 + 3 * STEP).to_le_bytes(),         // p_memsz
         &7_u32.to_le_bytes(),                       // p_flags: read, write, execute
         &0x1000_u32.to_le_bytes(),                  // p_align
     ].concat();

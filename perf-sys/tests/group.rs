@@ -93,6 +93,22 @@ fn instructions_per_cycle_come_from_one_group() {
 }
 
 #[test]
+fn an_event_that_joined_elsewhere_is_not_left_out_in_silence() {
+    let formats = [ReadFormat::empty(), TIMES, ReadFormat::ID, TIMES | ReadFormat::ID];
+    for format in formats {
+        let Some(mut group) = group_or_skip(&faults().with_read_format(format), &[faults()]) else { return };
+        let join = |group: &Group| {
+            OpenOptions::new().leader(group.leader()).open(&faults(), Target::calling_thread()).unwrap()
+        };
+        let stranger = join(&group);
+        assert_eq!(group.read().unwrap_err().errno(), Some(Errno::NOSPC), "{format}");
+        assert_eq!(group.measure(|| ()).unwrap_err().errno(), Some(Errno::NOSPC), "{format}");
+        drop(stranger);
+        assert_eq!(group.read().unwrap().iter().count(), 2, "{format}");
+    }
+}
+
+#[test]
 fn a_member_lives_on_when_its_leader_is_closed() {
     let Some(group) = group_or_skip(&faults(), &[faults()]) else { return };
     let (leader, members) = group.into_parts();

@@ -4,7 +4,7 @@
 //! Valgrind where the machine has no counter for them (slow); passes of each consumer, 41 if not given.
 
 use perfkit_benches::counter::{Counter, ONE, by_valgrind};
-use perfkit_benches::{Case, Consumer, FITS_L2, Input, LARGE, cases};
+use perfkit_benches::{Case, Consumer, FITS_L2, Input, LARGE, Random, cases};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -62,13 +62,17 @@ fn one(passes: usize, bytes: usize, workload: &str, touch: &str, consumer: &str)
     }
 }
 
-/// Nanoseconds that each takes to read the input, the passes taken in turn so that a noisy moment meets all.
+/// Nanoseconds that each takes to read the input. The passes are taken in turn, so that a noisy moment meets all,
+/// and in another order each time, or one would always find the caches as the same other left them.
 fn medians(clock: &Counter, consumers: &[Consumer], input: &mut Input, passes: usize) -> Vec<f64> {
     // A pass of some hundred records is repeated, or it would be the clock that is measured.
     let repeats = (20_000 / input.records()).max(1);
     let mut times = vec![Vec::with_capacity(passes); consumers.len()];
+    let mut random = Random::new(0);
     for _ in 0..passes {
-        for (consumer, times) in consumers.iter().zip(&mut times) {
+        let mut turns: Vec<_> = consumers.iter().zip(&mut times).collect();
+        turns.sort_by_cached_key(|_| random.word());
+        for (consumer, times) in turns {
             let time = clock.count(|| {
                 for _ in 0..repeats {
                     std::hint::black_box((consumer.run)(input));

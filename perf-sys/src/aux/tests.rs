@@ -70,6 +70,31 @@ fn a_chunk_that_wraps_is_two_slices_and_the_tail_runs_on() {
 }
 
 #[test]
+fn a_32_bit_kernels_positions_go_on_past_4_gib() {
+    /// As a kernel counts in an `unsigned long`.
+    fn counted(position: u64) -> u64 {
+        position as usize as u64
+    }
+    const PAST: u64 = 1 << 32;
+    let page = Arc::new(Area::anonymous(1).unwrap());
+    page.word(PageWord::AUX_TAIL).store(PAST - 2, Ordering::Relaxed);
+    let consumer = AuxConsumer::anonymous(Arc::clone(&page), &content()).unwrap();
+    let mut fake = Fake { page, area: AuxArea { consumer } };
+    let last = content()[page_size() - 1];
+    // One piece up to where 32 bits end, one across, one behind.
+    fake.head(counted(PAST + 8));
+    for (offset, size, chunk) in [(PAST - 2, 1, None), (PAST - 1, 3, Some(last)), (PAST + 4, 4, None)] {
+        let piece = piece(counted(offset), size);
+        let (first, wrapped) = fake.area.chunk(&piece).unwrap();
+        assert_eq!((first.len() + wrapped.len()) as u64, size);
+        assert!(chunk.is_none_or(|last| (first, wrapped) == (&[last], &[0, 1])));
+        fake.area.release(&piece).unwrap();
+        assert_eq!(fake.tail(), offset + size, "never reduced to 32 bits");
+    }
+    assert!(fake.area.chunk(&piece(counted(PAST - 2), 1)).is_err(), "given back");
+}
+
+#[test]
 fn a_chunk_that_is_not_there_is_refused() {
     let mut fake = Fake::new();
     fake.head(64);

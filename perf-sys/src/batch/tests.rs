@@ -2,7 +2,7 @@ use core::sync::atomic::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use perf_abi::{Attr, RecordType};
+use perf_abi::{Attr, AuxFlags, RecordType};
 use perf_decode::{Record, SampleLayout};
 
 use super::*;
@@ -168,4 +168,22 @@ fn records_across_the_seam_live_together() {
     let mut batch = ring.batch();
     let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
     assert_eq!(records.iter().map(|record| record.words()[2]).collect::<Vec<_>>(), [200, 201, 202]);
+}
+
+#[test]
+fn what_became_of_a_piece_of_aux_data_is_told_by_its_flags() {
+    let flags = [AuxFlags::TRUNCATED, AuxFlags::OVERWRITE, AuxFlags::PARTIAL, AuxFlags::COLLISION];
+    let bits = [0x1, 0x2, 0x4, 0x8];
+    let mut ring = Fake::with(0);
+    for bit in bits {
+        // header, aux_offset, aux_size, flags
+        assert!(ring.kernel.write_words(&[Kernel::any_header(RecordType::AUX, 32), 64, 8, bit]));
+    }
+    let layout = SampleLayout::new(&Attr::default());
+    let mut batch = ring.batch();
+    let pieces = batch.records().map(|record| match record.unwrap().decode(&layout) {
+        Ok(Record::Aux(piece)) => (piece.aux_offset, piece.aux_size, piece.flags),
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(pieces.collect::<Vec<_>>(), flags.map(|flag| (64, 8, flag)));
 }

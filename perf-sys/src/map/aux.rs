@@ -74,7 +74,7 @@ impl AuxConsumer {
         Ok((self.tail, head))
     }
 
-    /// The `size` bytes from the free-running `offset`, which go on at the area's start if the first
+    /// The `size` bytes from `offset`, free-running as the kernel counts it, which go on at the area's start if the first
     /// slice does not hold them all.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl AuxConsumer {
     pub(crate) fn slices(&self, offset: u64, size: u64) -> Result<(&[u8], &[u8])> {
         let (tail, head) = self.unread()?;
         let unread = head.wrapping_sub(tail);
-        let skipped = offset.wrapping_sub(tail);
+        let skipped = position(tail, offset).wrapping_sub(tail);
         if skipped > unread || size > unread - skipped {
             return Err(Error::AuxRange { offset, size, tail, head });
         }
@@ -101,9 +101,10 @@ impl AuxConsumer {
         unsafe { slice::from_raw_parts(first, len) }
     }
 
-    /// Gives everything before `to` back; a `to` that is not between tail and head changes nothing.
+    /// Gives everything before `to` back, as the kernel counts; a `to` that is not between tail and head changes nothing.
     pub(crate) fn release(&mut self, to: u64) -> Result<()> {
         let (tail, head) = self.unread()?;
+        let to = position(tail, to);
         if to.wrapping_sub(tail) <= head.wrapping_sub(tail) {
             self.tail = to;
             // Release pairs with the kernel's load of aux_tail, on which the hardware's room depends:

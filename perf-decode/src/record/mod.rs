@@ -62,6 +62,9 @@ macro_rules! records {
         /// view that was checked once and reads its fields when asked.
         #[derive(Clone, Copy, Debug)]
         #[non_exhaustive]
+        // A tag of its own, not one folded into a field: then the compiler sees through it, and joins what a
+        // caller does with a kind to the reading of that kind.
+        #[repr(u32)]
         pub enum Record<'a> {
             /// [`RecordType::SAMPLE`].
             Sample(Sample<'a>),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // also in what the tests share
 
 mod support;
+mod work;
 
 use core::ffi::c_void;
 use core::ptr::null_mut;
@@ -16,6 +17,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 use rustix::process::getppid;
 use support::{count, during, kinds, open_or_skip, ring, sideband, switch, tid, tracepoint};
+use work::touch;
 
 /// Maps the running program once more, as a loader of libraries would.
 fn map_own_program() {
@@ -172,7 +174,7 @@ fn a_sampled_stack_is_the_threads_own() {
     during(&ring, || {
         // In a frame of few variables, or they would lie too far above the stack pointer.
         let marks = std::hint::black_box(MARKS);
-        std::hint::black_box(vec![1_u8; 1 << 20]);
+        touch(64);
         std::hint::black_box(&marks);
     });
     let layout = SampleLayout::new(&attr);
@@ -200,7 +202,7 @@ fn registers_of_user_and_interrupt_have_masks_of_their_own() {
         .with_regs_intr(0b111)
         .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
     let Some(mut ring) = ring(&attr) else { return };
-    during(&ring, || std::hint::black_box(vec![1_u8; 1 << 20]));
+    during(&ring, || touch(64));
     let layout = SampleLayout::new(&attr);
     let mut batch = ring.batch().unwrap();
     let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();

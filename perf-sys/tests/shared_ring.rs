@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // also in what the tests share
 
 mod support;
+mod work;
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use perf_abi::{Attr, AttrFlags, IocFlags, OpenFlags, ReadFormat, SampleType, Sof
 use perf_decode::{Layouts, Record, SampleLayout};
 use perf_sys::{Errno, Error, Event, OpenOptions, Ring, SnapshotRing, Target};
 use support::{count, open_or_skip, switch, switches, tracepoint};
+use work::touch;
 
 /// The attr with what a shared ring needs, and these more fields in its samples.
 fn shared(attr: Attr, more: SampleType) -> Attr {
@@ -19,12 +21,6 @@ fn shared(attr: Attr, more: SampleType) -> Attr {
 
 fn with_layout(event: &Event) -> (u64, SampleLayout) {
     (event.id().unwrap(), SampleLayout::new(event.attr()))
-}
-
-/// Makes the calling thread touch memory for the first time.
-fn fault() {
-    let pages = vec![1_u8; 1 << 20];
-    std::hint::black_box(&pages);
 }
 
 #[test]
@@ -43,7 +39,7 @@ fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
         guest.enable().unwrap();
     }
     ring.event().enable().unwrap();
-    fault();
+    touch(64);
     for _ in 0..7 {
         let _ = rustix::process::getppid();
     }
@@ -88,7 +84,7 @@ fn a_group_in_one_ring_samples_all_its_counts() {
     member.set_output(Some(ring.event())).unwrap();
     ring.event().enable_with(IocFlags::GROUP).unwrap();
     for _ in 0..3 {
-        fault();
+        touch(64);
         switch(1);
     }
     ring.event().disable_with(IocFlags::GROUP).unwrap();

@@ -29,7 +29,7 @@ pub use case::{Case, Consumer, cases};
 pub use checksum::{All, Few, Sum, Touch, Views};
 pub use input::Input;
 pub use random::Random;
-pub use table::{Result, table};
+pub use table::{Result, median, table};
 
 /// Bytes of an input that stays in a core's L2 cache.
 pub const FITS_L2: usize = 512 << 10;

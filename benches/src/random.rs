@@ -20,6 +20,13 @@ impl Random {
         low + self.word() % (high - low)
     }
 
+    /// The indices below `count`, in any order.
+    pub fn order(&mut self, count: usize) -> Vec<usize> {
+        let mut order: Vec<_> = (0..count).collect();
+        order.sort_by_cached_key(|_| self.word());
+        order
+    }
+
     /// A task's number, with enough of them to differ.
     pub fn task(&mut self) -> u32 {
         self.between(1, 1 << 22) as u32

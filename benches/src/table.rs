@@ -1,9 +1,12 @@
+use crate::Random;
+
 /// What a measurement ends with.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Prints a row of medians for each name, and how many times the first column of the first row its own is.
 ///
-/// `run` takes the index of a name and measures it once: in turn, so that a noisy moment meets all.
+/// `run` takes the index of a name and measures it once: in turn, so that a noisy moment meets all, and in another
+/// order each time, or one would always find the caches as the same other left them.
 pub fn table<const COLUMNS: usize>(
     title: &str,
     columns: [&str; COLUMNS],
@@ -12,9 +15,10 @@ pub fn table<const COLUMNS: usize>(
     mut run: impl FnMut(usize) -> Result<[f64; COLUMNS]>,
 ) -> Result<()> {
     let mut found = vec![Vec::with_capacity(passes); names.len()];
+    let mut random = Random::new(0);
     for _ in 0..passes {
-        for (index, found) in found.iter_mut().enumerate() {
-            found.push(run(index)?);
+        for index in random.order(names.len()) {
+            found[index].push(run(index)?);
         }
     }
     println!("\n{title}, median of {passes} interleaved passes");
@@ -23,7 +27,9 @@ pub fn table<const COLUMNS: usize>(
     println!("{:>8}", "x first");
     let mut first = None;
     for (name, passes) in names.iter().zip(&found) {
-        let row: [f64; COLUMNS] = std::array::from_fn(|column| median(passes, column));
+        let column =
+            |column: usize| median(passes.iter().map(|pass: &[f64; COLUMNS]| pass[column]).collect());
+        let row: [f64; COLUMNS] = std::array::from_fn(column);
         print!("{name:<18}");
         row.iter().for_each(|value| print!("{value:>14.2}"));
         println!("{:>8.2}", row[0] / *first.get_or_insert(row[0]));
@@ -31,8 +37,8 @@ pub fn table<const COLUMNS: usize>(
     Ok(())
 }
 
-fn median<const COLUMNS: usize>(passes: &[[f64; COLUMNS]], column: usize) -> f64 {
-    let mut values: Vec<_> = passes.iter().map(|pass| pass[column]).collect();
+/// The middle of the values, of which there must be some.
+pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

@@ -4,7 +4,7 @@
 //! Valgrind where the machine has no counter for them (slow); passes of each consumer, 41 if not given.
 
 use perfkit_benches::counter::{Counter, ONE, by_valgrind};
-use perfkit_benches::{Case, Consumer, FITS_L2, Input, LARGE, Random, cases};
+use perfkit_benches::{Case, Consumer, FITS_L2, Input, LARGE, Random, cases, median};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -70,19 +70,16 @@ fn medians(clock: &Counter, consumers: &[Consumer], input: &mut Input, passes: u
     let mut times = vec![Vec::with_capacity(passes); consumers.len()];
     let mut random = Random::new(0);
     for _ in 0..passes {
-        let mut turns: Vec<_> = consumers.iter().zip(&mut times).collect();
-        turns.sort_by_cached_key(|_| random.word());
-        for (consumer, times) in turns {
+        for index in random.order(consumers.len()) {
             let time = clock.count(|| {
                 for _ in 0..repeats {
-                    std::hint::black_box((consumer.run)(input));
+                    std::hint::black_box((consumers[index].run)(input));
                 }
             });
-            times.push(time.unwrap_or(0) as f64 / repeats as f64);
+            times[index].push(time.unwrap_or(0) as f64 / repeats as f64);
         }
     }
-    times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
-    times.iter().map(|times| times[times.len() / 2]).collect()
+    times.into_iter().map(median).collect()
 }
 
 type Row = (Consumer, (f64, Option<u64>));

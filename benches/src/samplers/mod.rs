@@ -46,6 +46,24 @@ pub struct Found {
     pub times: Sum,
 }
 
+impl Found {
+    /// Adds a sample: its ip and its time, and pid, tid, addr, cpu and period if all is to be read.
+    #[inline(always)]
+    fn sample<T: Touch>(
+        &mut self,
+        ip: Option<u64>,
+        time: Option<u64>,
+        rest: impl FnOnce() -> [Option<u64>; 5],
+    ) {
+        self.samples += 1;
+        self.sum.add_some(ip);
+        self.times.add_some(time);
+        if T::ALL {
+            rest().into_iter().for_each(|value| self.sum.add_some(value));
+        }
+    }
+}
+
 /// An event on the stream with its ring, not enabled yet.
 pub trait Sampler {
     /// Lets samples come.

@@ -37,16 +37,11 @@ impl<T: Touch> Sampler for Ours<T> {
         for record in batch.records() {
             match record.and_then(|record| record.decode(&self.layout)) {
                 Ok(Record::Sample(sample)) => {
-                    found.samples += 1;
-                    found.sum.add_some(sample.ip());
-                    found.times.add_some(sample.time());
-                    if T::ALL {
-                        found.sum.add_some(sample.pid());
-                        found.sum.add_some(sample.tid());
-                        found.sum.add_some(sample.addr());
-                        found.sum.add_some(sample.cpu());
-                        found.sum.add_some(sample.period());
-                    }
+                    found.sample::<T>(sample.ip(), sample.time(), || {
+                        let halves = [sample.pid(), sample.tid(), sample.cpu()];
+                        let [pid, tid, cpu] = halves.map(|half| half.map(u64::from));
+                        [pid, tid, sample.addr(), cpu, sample.period()]
+                    });
                 }
                 Ok(Record::Lost(lost)) => found.lost += lost.lost,
                 _ => found.sum.refused(),

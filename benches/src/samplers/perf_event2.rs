@@ -36,16 +36,11 @@ impl<T: Touch> PerfEvent2<T> {
 fn read<T: Touch>(record: &perf_event::Record<'_>, found: &mut Found) {
     match record.parse_record() {
         Ok(Record::Sample(sample)) => {
-            found.samples += 1;
-            found.sum.add_some(sample.ip());
-            found.times.add_some(sample.time());
-            if T::ALL {
-                found.sum.add_some(sample.pid());
-                found.sum.add_some(sample.tid());
-                found.sum.add_some(sample.addr());
-                found.sum.add_some(sample.cpu());
-                found.sum.add_some(sample.period());
-            }
+            found.sample::<T>(sample.ip(), sample.time(), || {
+                let halves = [sample.pid(), sample.tid(), sample.cpu()];
+                let [pid, tid, cpu] = halves.map(|half| half.map(u64::from));
+                [pid, tid, sample.addr(), cpu, sample.period()]
+            });
         }
         Ok(Record::Lost(lost)) => found.lost += lost.lost,
         _ => found.sum.refused(),

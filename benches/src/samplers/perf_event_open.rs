@@ -53,17 +53,14 @@ impl<T: Touch> Sampler for PerfEventOpen<T> {
         for (_, record) in self.sampler.iter().expect("no other iterator lives") {
             match record {
                 Record::Sample(sample) => {
-                    found.samples += 1;
-                    found.sum.add_some(sample.code_addr.map(|(ip, _)| ip));
-                    found.times.add_some(sample.record_id.time);
-                    if T::ALL {
+                    let ip = sample.code_addr.map(|(ip, _)| ip);
+                    found.sample::<T>(ip, sample.record_id.time, || {
                         let task = sample.record_id.task.as_ref();
-                        found.sum.add_some(task.map(|task| task.pid));
-                        found.sum.add_some(task.map(|task| task.tid));
-                        found.sum.add_some(sample.data_addr);
-                        found.sum.add_some(sample.record_id.cpu);
-                        found.sum.add_some(sample.period);
-                    }
+                        let halves =
+                            [task.map(|task| task.pid), task.map(|task| task.tid), sample.record_id.cpu];
+                        let [pid, tid, cpu] = halves.map(|half| half.map(u64::from));
+                        [pid, tid, sample.data_addr, cpu, sample.period]
+                    });
                 }
                 Record::LostRecords(lost) => found.lost += lost.lost_records,
                 _ => found.sum.refused(),

@@ -79,16 +79,24 @@ impl<'a> ReadValues<'a> {
     #[inline]
     pub(crate) fn split(words: &'a [u64], shape: ReadShape) -> Result<(Self, &'a [u64])> {
         let needed = shape.words(words.first().copied().unwrap_or(0));
-        let parts = needed
-            .and_then(|needed| usize::try_from(needed).ok())
+        let parts = usize::try_from(needed)
+            .ok()
             .and_then(|needed| words.split_at_checked(needed))
             .and_then(|(block, rest)| Some((Self::checked(block, shape)?, rest)));
         parts.ok_or_else(|| Error::Truncated {
             kind: RecordType::READ,
             field: "values",
-            needed: needed.map_or(u64::MAX, |needed| needed.saturating_mul(8)),
+            needed: needed.saturating_mul(8),
             found: words.len() as u64 * 8,
         })
+    }
+
+    /// Words of a block of this format about `events` events: how long a buffer for read(2) has to be.
+    ///
+    /// Without [`GROUP`](ReadFormat::GROUP) a block is about one event, whatever the number.
+    #[must_use]
+    pub const fn words(format: ReadFormat, events: u64) -> u64 {
+        ReadShape::new(format).words(events)
     }
 
     /// What is in the block.
@@ -221,6 +229,19 @@ mod tests {
     fn an_untrusted_group_count_is_refused() {
         let refused = ReadValues::parse(&[u64::MAX, 1], ReadFormat::GROUP);
         assert!(matches!(refused, Err(Error::Truncated { needed: u64::MAX, found: 16, .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn a_block_is_as_long_as_its_format_says() {
+        for (format, events, words) in [
+            (ReadFormat::empty(), 1, 1),
+            (ReadFormat::ID | ReadFormat::TOTAL_TIME_RUNNING, 4, 3),
+            (ReadFormat::GROUP, 4, 5),
+            (ALL, 4, 15),
+            (ALL, u64::MAX, u64::MAX),
+        ] {
+            assert_eq!(ReadValues::words(format, events), words, "{format}");
+        }
     }
 
     #[test]

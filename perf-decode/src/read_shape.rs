@@ -58,10 +58,10 @@ impl ReadShape {
         if self.before == 0 { 1 } else { first }
     }
 
-    /// Words of a whole block that starts with `first`; `None` if no block can have so many.
+    /// Words of a whole block that starts with `first`, at most `u64::MAX`: no block has so many.
     #[inline(always)]
-    pub(crate) fn words(self, first: u64) -> Option<u64> {
-        self.entries(first).checked_mul(u64::from(self.entry.get()))?.checked_add(u64::from(self.before))
+    pub(crate) const fn words(self, first: u64) -> u64 {
+        self.entries(first).saturating_mul(self.entry.get() as u64).saturating_add(self.before as u64)
     }
 }
 

@@ -1,4 +1,5 @@
 use perf_abi::{Attr, AttrFlags, IocFlags, ReadFormat};
+use perf_decode::ReadValues;
 
 use crate::{Event, GroupCount, OpenOptions, Result, Target};
 
@@ -64,7 +65,9 @@ impl Group {
         let join = OpenOptions::new().leader(&leader);
         let members = members.iter().map(|attr| join.open(&attr.without_flags(AttrFlags::DISABLED), target));
         let members = members.collect::<Result<Vec<_>>>()?;
-        let len = words(1 + members.len(), format);
+        // No more than the answer has: the kernel refuses a shorter buffer, and so does not leave out in
+        // silence what joined the group elsewhere.
+        let len = ReadValues::words(format, 1 + members.len() as u64) as usize;
         let buffers = Buffers { now: vec![0; len].into(), before: vec![0; len].into() };
         Ok(Self { members, leader, buffers })
     }
@@ -119,15 +122,4 @@ impl Group {
     pub(crate) fn parts_mut(&mut self) -> (&Event, &[Event], &mut Buffers) {
         (&self.leader, &self.members, &mut self.buffers)
     }
-}
-
-/// Words of the answer about `events`, no more of them: the kernel refuses a shorter buffer, and so does
-/// not leave out in silence what joined the group elsewhere.
-const fn words(events: usize, format: ReadFormat) -> usize {
-    const TIMES: u64 = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING).bits();
-    const OF_EACH: u64 = ReadFormat::ID.union(ReadFormat::LOST).bits();
-    let times = (format.bits() & TIMES).count_ones() as usize;
-    let of_each = (format.bits() & OF_EACH).count_ones() as usize;
-    // The number of values, the times; for each event its value and what follows it.
-    1 + times + events * (1 + of_each)
 }

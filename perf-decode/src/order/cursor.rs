@@ -68,12 +68,12 @@ impl<'a, F: Fault> Cursor<'a, F> {
     #[inline(always)]
     pub(super) fn read(&mut self, shape: ReadShape) -> Result<(), F> {
         let Some(&first) = self.words.get(self.at) else {
-            return Err(F::truncated("read", shape.words(0).unwrap_or(u64::MAX), 0));
+            return Err(F::truncated("read", shape.words(0), 0));
         };
         // A group's count is not trusted, but one that is no greater than the words left overflows nothing.
         let entries = shape.entries(first);
         if entries > self.left() {
-            return Err(F::truncated("read", shape.words(first).unwrap_or(u64::MAX), self.left()));
+            return Err(F::truncated("read", shape.words(first), self.left()));
         }
         self.skip(entries * u64::from(shape.entry.get()) + u64::from(shape.before), "read")
     }

@@ -56,18 +56,16 @@ impl<'a> Rest<'a> {
     #[cold]
     #[inline(never)]
     fn next(mut self, current: &'a [u64]) -> (Self, &'a [u64], Option<Result<RawRecord<'a>>>) {
-        let refilled = if current.is_empty() {
-            Some(core::mem::take(&mut self.next))
+        let words = if current.is_empty() {
+            core::mem::take(&mut self.next)
         } else {
-            self.join_across_seam(current)
+            self.join_across_seam(current).unwrap_or(current)
         };
-        let words = match refilled {
-            Some([]) => return (self, &[], None),
-            Some(words) => words,
-            None => current,
-        };
+        if words.is_empty() {
+            return (self, &[], None);
+        }
         // A record across the seam fills its slice, so what follows it starts the second slice.
-        if let (Some(_), Some((record, rest))) = (refilled, frame(words)) {
+        if let Some((record, rest)) = frame(words) {
             return (self, rest, Some(Ok(record)));
         }
         let (at, end) = (self.at(words), self.end);

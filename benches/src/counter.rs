@@ -5,8 +5,10 @@ use std::process::Command;
 use perf_abi::{Attr, AttrFlags, Hardware, Software};
 use perf_sys::{Event, Target};
 
-/// The argument by which `ratios` runs one consumer for Valgrind: then passes, bytes, workload, touch, consumer.
-pub const ONE: &str = "--one";
+use crate::{Case, Consumer, cases};
+
+/// Argument of a run for Valgrind, followed by passes, bytes, shape, workload, touch and consumer.
+const ONE: &str = "--one";
 
 /// A counter of what this thread does.
 pub struct Counter(Event);
@@ -50,15 +52,21 @@ fn user_side(attr: Attr) -> Attr {
     attr.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
 }
 
-/// Instructions of one pass of a consumer, counted by Valgrind in two runs of this program that differ in the
-/// number of passes; `None` without Valgrind.
-pub fn by_valgrind(bytes: usize, workload: &str, touch: &str, consumer: &str) -> Option<u64> {
+/// Returns whether Valgrind can be run.
+pub fn has_valgrind() -> bool {
+    Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Returns the instructions of one pass of a consumer, counted by Valgrind in two runs of this program that differ
+/// in the number of passes; `None` without Valgrind. The program's `main` must call [`run_one`].
+pub fn by_valgrind(bytes: usize, case: &Case, consumer: &Consumer) -> Option<u64> {
     let run = |passes: u64| {
         let program = std::env::current_exe().ok()?;
         let output = Command::new("valgrind")
             .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
             .arg(program)
-            .args([ONE, &passes.to_string(), &bytes.to_string(), workload, touch, consumer])
+            .args([ONE, &passes.to_string(), &bytes.to_string()])
+            .args([case.shape, case.workload, case.touch, consumer.name])
             .output()
             .ok()?;
         let report = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -67,4 +75,18 @@ pub fn by_valgrind(bytes: usize, workload: &str, touch: &str, consumer: &str) ->
     };
     let (few, more) = (run(1)?, run(5)?);
     Some(more.saturating_sub(few) / 4)
+}
+
+/// Runs one consumer alone if these are the arguments of [`by_valgrind`]; returns whether they are.
+pub fn run_one(arguments: &[String]) -> bool {
+    let [first, passes, bytes, shape, workload, touch, consumer] = arguments else { return false };
+    let (Ok(passes), Ok(bytes)) = (passes.parse::<u64>(), bytes.parse()) else { return false };
+    let same = |case: &Case| (case.shape, case.workload, case.touch) == (shape, workload, touch);
+    let Some(case) = cases().into_iter().find(same).filter(|_| first == ONE) else { return false };
+    let Some(consumer) = case.consumers.iter().find(|one| one.name == consumer) else { return false };
+    let mut input = (case.input)(bytes);
+    for _ in 0..passes {
+        std::hint::black_box((consumer.run)(&mut input));
+    }
+    true
 }

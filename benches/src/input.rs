@@ -1,17 +1,13 @@
 use std::hint::black_box;
 
-use linux_perf_event_reader::RecordParseInfo;
 use perf_abi::Attr;
 use perf_decode::{SampleLayout, Scratch, Window};
-use perf_event_data::endian::Native;
-use perf_event_data::parse::ParseConfig;
-use perf_event_open::sample::record::Parser;
+use perfkit_benches_readers::linux_perf_event_reader::LinuxPerfEventReader;
+use perfkit_benches_readers::perf_event_data::PerfEventData;
+use perfkit_benches_readers::perf_event_open::PerfEventOpen;
+use perfkit_benches_readers::{Peer, Random, Workload};
 
-use crate::consumers::{linux_perf_event_reader as reader, perf_event_data as data, perf_event_open as open};
-use crate::random::Random;
-use crate::workload::Workload;
-
-/// A ring's data area full of records, and what each decoder is told of the event that wrote them.
+/// A ring's data area full of records, and each decoder's layout or configuration for them.
 pub struct Input {
     words: Vec<u64>,
     used: usize,
@@ -19,9 +15,9 @@ pub struct Input {
     attr: Attr,
     layout: SampleLayout,
     scratch: Box<Scratch>,
-    reader: RecordParseInfo,
-    data: ParseConfig<Native>,
-    open: Parser,
+    reader: <LinuxPerfEventReader as Peer>::Config,
+    data: <PerfEventData as Peer>::Config,
+    open: <PerfEventOpen as Peer>::Config,
 }
 
 impl Input {
@@ -49,9 +45,9 @@ impl Input {
             attr,
             layout: SampleLayout::new(&attr),
             scratch: Box::new(Scratch::new()),
-            reader: reader::parse_info(&attr),
-            data: data::config(&attr),
-            open: open::parser(&attr),
+            reader: LinuxPerfEventReader::config(&attr),
+            data: PerfEventData::config(&attr),
+            open: PerfEventOpen::config(&attr),
         }
     }
 
@@ -81,16 +77,28 @@ impl Input {
         let window = Window::over(&self.words, 0, self.used as u64 * 8).expect("a ring of a power of two");
         (window, &self.layout, &mut self.scratch)
     }
+}
 
-    pub(crate) fn reader(&self) -> &RecordParseInfo {
-        &self.reader
+/// A peer whose configuration is part of the input.
+pub(crate) trait Configured: Peer {
+    /// Returns the configuration.
+    fn of(input: &Input) -> &Self::Config;
+}
+
+impl Configured for LinuxPerfEventReader {
+    fn of(input: &Input) -> &Self::Config {
+        &input.reader
     }
+}
 
-    pub(crate) fn data(&self) -> &ParseConfig<Native> {
-        &self.data
+impl Configured for PerfEventData {
+    fn of(input: &Input) -> &Self::Config {
+        &input.data
     }
+}
 
-    pub(crate) fn open(&self) -> &Parser {
-        &self.open
+impl Configured for PerfEventOpen {
+    fn of(input: &Input) -> &Self::Config {
+        &input.open
     }
 }

@@ -1,10 +1,11 @@
-//! Speed of perf-decode and perf-sys, beside hand-written code and the other crates of crates.io.
+//! Speed of perf-decode and perf-sys, beside code by hand and the other crates of crates.io.
 //!
 //! # Decoding
 //!
-//! Seven [workloads](workload) of records are written into a ring's data area ([`Input`]). Every
-//! [consumer](consumers) reads the whole of it and returns a [checksum](Sum), so that all are known to have
-//! seen the same values. [`cases`] pairs them; `benches/decode.rs` and `src/bin/ratios.rs` time the pairs.
+//! Seven [workloads](workload) of records are written into a ring's data area ([`Input`]). Loops of several
+//! [shapes] read the whole of it with each decoder and return a [checksum](Sum), so that all are known to have
+//! seen the same values. [`cases`] pairs them; `src/bin/ratios.rs`, `src/bin/instructions.rs` and
+//! `benches/decode.rs` measure the pairs.
 //!
 //! # Sampling and counting
 //!
@@ -13,22 +14,18 @@
 
 pub mod allocations;
 mod case;
-mod checksum;
-pub mod consumers;
 pub mod counter;
 mod input;
 pub mod live;
-mod random;
+pub mod report;
 pub mod samplers;
-mod side_band;
+pub mod shapes;
 pub mod stream;
 mod table;
-pub mod workload;
 
-pub use case::{Case, Consumer, cases};
-pub use checksum::{All, Few, Sum, Touch, Views};
+pub use case::{Case, Consumer, cases, selected};
 pub use input::Input;
-pub use random::Random;
+pub use perfkit_benches_readers::{All, Few, Random, Sum, Touch, Views, workload};
 pub use table::{Result, median, table};
 
 /// Bytes of an input that stays in a core's L2 cache.

@@ -1,12 +1,12 @@
-//! What one writes for one layout and nothing else: pointers, constant offsets, and the header's size as the only
-//! check. It is the measure for the others, not a model: wrong bytes read memory that is not theirs.
+//! Code by hand for one layout and nothing else: pointers, constant offsets, and the header's size as the only
+//! check. It is the measure for the others, not a model: malformed bytes make it read foreign memory.
 
 use std::ffi::CStr;
 
 use perf_abi::RecordType;
 
 use crate::workload::{Callchain, Fixed, Group, Mix, REGISTERS, Raw, SideBand, Stack, Workload};
-use crate::{Input, Sum, Touch};
+use crate::{Sum, Touch};
 
 /// A workload with its hand-written decoder.
 pub trait ByHand: Workload {
@@ -18,43 +18,41 @@ pub trait ByHand: Workload {
     unsafe fn read<T: Touch>(sum: &mut Sum, record: Pointer);
 }
 
-/// Reads every record of the input.
-#[inline(never)]
-pub fn records<W: ByHand, T: Touch>(input: &mut Input) -> u64 {
-    let mut sum = Sum::default();
-    // SAFETY: the input's words are whole records of this workload.
-    walk(input, |record| unsafe { W::read::<T>(&mut sum, record) });
-    sum.0
+/// Iterator over the records of a slice of words.
+#[derive(Clone, Copy, Debug)]
+pub struct Pointers {
+    at: Pointer,
+    left: usize,
 }
 
-/// Nothing but the headers: kinds and sizes.
-#[inline(never)]
-pub fn headers(input: &mut Input) -> u64 {
-    let mut sum = Sum::default();
-    walk(input, |record| {
-        sum.add(record.kind());
-        sum.add(record.size() as u64);
-    });
-    sum.0
+impl Pointers {
+    /// Returns pointers to the records in `words`, up to the first size that is below 8 or past the end.
+    #[inline(always)]
+    pub fn new(words: &[u64]) -> Self {
+        Self { at: Pointer(words.as_ptr()), left: words.len() * 8 }
+    }
 }
 
-#[inline(always)]
-fn walk(input: &mut Input, mut read: impl FnMut(Pointer)) {
-    let mut at = Pointer(input.words().as_ptr());
-    let mut left = input.words().len() * 8;
-    while left > 0 {
-        let size = at.size();
-        if size < 8 || size > left {
-            break;
+impl Iterator for Pointers {
+    type Item = Pointer;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Pointer> {
+        if self.left == 0 {
+            return None;
         }
-        read(at);
-        at = Pointer(at.0.wrapping_byte_add(size));
-        left -= size;
+        let (record, size) = (self.at, self.at.size());
+        if size < 8 || size > self.left {
+            return None;
+        }
+        self.at = Pointer(record.0.wrapping_byte_add(size));
+        self.left -= size;
+        Some(record)
     }
 }
 
 /// The first word of a record, with the whole record behind it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Pointer(*const u64);
 
 impl Pointer {
@@ -82,8 +80,9 @@ impl Pointer {
         unsafe { CStr::from_ptr(self.0.wrapping_add(index).cast()) }.to_bytes()
     }
 
+    /// The header's kind.
     #[inline(always)]
-    fn kind(self) -> u32 {
+    pub fn kind(self) -> u32 {
         self.word(0) as u32
     }
 
@@ -92,8 +91,9 @@ impl Pointer {
         self.word(0) >> 32 & 0xffff
     }
 
+    /// The header's size in bytes.
     #[inline(always)]
-    fn size(self) -> usize {
+    pub fn size(self) -> usize {
         (self.word(0) >> 48) as usize
     }
 

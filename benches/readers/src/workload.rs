@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::side_band;
 
 /// A kind of record stream.
-pub trait Workload {
+pub trait Workload: Sized + 'static {
     /// For titles.
     const NAME: &'static str;
     /// The attr of the one event that wrote the stream.

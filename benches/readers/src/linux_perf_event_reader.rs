@@ -9,10 +9,44 @@ use linux_perf_event_reader::{
 use perf_abi::{Attr, SampleType};
 
 use crate::workload::Workload;
-use crate::{Input, Sum, Touch};
+use crate::{Peer, Sum, Touch};
 
-/// What the decoder is told of the event.
-pub(crate) fn parse_info(attr: &Attr) -> RecordParseInfo {
+/// The crate.
+#[derive(Clone, Copy, Debug)]
+pub struct LinuxPerfEventReader;
+
+impl Peer for LinuxPerfEventReader {
+    const NAME: &'static str = "linux-perf-event-reader";
+    const READS_GROUPS: bool = false;
+    type Config = RecordParseInfo;
+    type Record<'a> = (RawEventRecord<'a>, EventRecord<'a>);
+
+    fn config(attr: &Attr) -> RecordParseInfo {
+        parse_info(attr)
+    }
+
+    #[inline(always)]
+    fn decode<'a>(frame: &'a [u8], info: &RecordParseInfo) -> Option<Self::Record<'a>> {
+        let (header, body) = frame.split_first_chunk()?;
+        let header = u64::from_ne_bytes(*header);
+        let (kind, misc) = (RecordType(header as u32), (header >> 32) as u16);
+        let raw = RawEventRecord::new(kind, misc, RawData::Single(body), *info);
+        let record = raw.parse().ok()?;
+        Some((raw, record))
+    }
+
+    #[inline(always)]
+    fn read<W: Workload, T: Touch>(sum: &mut Sum, (raw, record): &Self::Record<'_>) {
+        match record {
+            EventRecord::Sample(sample) => read_sample::<W, T>(sum, sample),
+            _ if !W::SIDE_BAND => sum.refused(),
+            _ if !T::ALL => sum.add_some(raw.timestamp()),
+            other => read_other(sum, raw, other),
+        }
+    }
+}
+
+fn parse_info(attr: &Attr) -> RecordParseInfo {
     let words = [
         u64::from(attr.kind.0) | 128 << 32,
         attr.config,
@@ -35,31 +69,6 @@ pub(crate) fn parse_info(attr: &Attr) -> RecordParseInfo {
     let (attr, _) =
         PerfEventAttr::parse::<_, byteorder::LittleEndian>(&bytes[..]).expect("an attr of version 7");
     RecordParseInfo::new(&attr, Endianness::NATIVE)
-}
-
-/// The records one by one. It has no framing of its own, so the caller's is the plainest there is.
-#[inline(never)]
-pub fn records<W: Workload, T: Touch>(input: &mut Input) -> u64 {
-    let mut sum = Sum::default();
-    let mut bytes = input.bytes();
-    while let Some((header, _)) = bytes.split_first_chunk() {
-        let header = u64::from_ne_bytes(*header);
-        let Some((record, rest)) = bytes.split_at_checked((header >> 48) as usize) else { break };
-        bytes = rest;
-        let Some(body) = record.get(8..) else { break };
-        let (kind, misc) = (RecordType(header as u32), (header >> 32) as u16);
-        let record = RawEventRecord::new(kind, misc, RawData::Single(body), *input.reader());
-        if W::SIDE_BAND && !T::ALL && kind != RecordType::SAMPLE {
-            sum.add_some(record.timestamp());
-            continue;
-        }
-        match record.parse() {
-            Ok(EventRecord::Sample(sample)) => read_sample::<W, T>(&mut sum, &sample),
-            Ok(other) if W::SIDE_BAND => read_other(&mut sum, &record, &other),
-            _ => sum.refused(),
-        }
-    }
-    sum.0
 }
 
 #[inline(always)]

@@ -8,36 +8,43 @@ use perf_event_open::sample::record::sample::{CallChain, Sample};
 use perf_event_open::sample::record::{Parser, Record, RecordId, Task};
 
 use crate::workload::Workload;
-use crate::{Input, Sum, Touch};
+use crate::{Peer, Sum, Touch};
 
-/// What the decoder is told of the event.
-pub(crate) fn parser(attr: &Attr) -> Parser {
-    Parser {
-        sample_id_all: attr.flags.contains(AttrFlags::SAMPLE_ID_ALL),
-        sample_type: attr.sample_type.bits(),
-        read_format: attr.read_format.bits(),
-        user_regs: attr.sample_regs_user.count_ones() as usize,
-        intr_regs: 0,
-        branch_sample_type: 0,
+/// The crate.
+#[derive(Clone, Copy, Debug)]
+pub struct PerfEventOpen;
+
+impl Peer for PerfEventOpen {
+    const NAME: &'static str = "perf-event-open";
+    type Config = Parser;
+    type Record<'a> = Record;
+
+    fn config(attr: &Attr) -> Parser {
+        Parser {
+            sample_id_all: attr.flags.contains(AttrFlags::SAMPLE_ID_ALL),
+            sample_type: attr.sample_type.bits(),
+            read_format: attr.read_format.bits(),
+            user_regs: attr.sample_regs_user.count_ones() as usize,
+            intr_regs: 0,
+            branch_sample_type: 0,
+        }
     }
-}
 
-/// The records one by one.
-#[inline(never)]
-pub fn records<W: Workload, T: Touch>(input: &mut Input) -> u64 {
-    let mut sum = Sum::default();
-    let mut bytes = input.bytes();
-    while !bytes.is_empty() {
-        // SAFETY: words of whole records as the kernel writes them for the attr that the parser was made from.
-        let (_, record, size) = unsafe { input.open().parse(bytes) };
-        bytes = &bytes[size..];
+    #[inline(always)]
+    fn decode(frame: &[u8], parser: &Parser) -> Option<Record> {
+        // SAFETY: the benches frame whole records as the kernel writes them for the attr of the parser.
+        let (_, record, _) = unsafe { parser.parse(frame) };
+        Some(record)
+    }
+
+    #[inline(always)]
+    fn read<W: Workload, T: Touch>(sum: &mut Sum, record: &Record) {
         match record {
-            Record::Sample(sample) => read_sample::<W, T>(&mut sum, &sample),
-            other if W::SIDE_BAND => read_other::<T>(&mut sum, &other),
+            Record::Sample(sample) => read_sample::<W, T>(sum, sample),
+            other if W::SIDE_BAND => read_other::<T>(sum, other),
             _ => sum.refused(),
         }
     }
-    sum.0
 }
 
 #[inline(always)]

@@ -1,0 +1,156 @@
+//! perf-decode: `sample` and `other` read the two sides of a record, in every shape.
+
+use std::marker::PhantomData;
+
+use perf_abi::SampleType;
+use perf_decode::{MappedFile, RawRecord, Record, Result, Sample, SampleId, SampleLayout, SwitchDirection};
+
+use crate::workload::Workload;
+use crate::{Sum, Touch};
+
+/// TODO: perf-decode's own.
+pub trait Layout: Copy {
+    /// Returns the layout.
+    fn sample_layout(&self) -> &SampleLayout;
+}
+
+impl Layout for &SampleLayout {
+    #[inline(always)]
+    fn sample_layout(&self) -> &SampleLayout {
+        self
+    }
+}
+
+/// TODO: perf-decode's own.
+#[inline(always)]
+pub fn decode<'a>(raw: RawRecord<'a>, layout: &'a impl Layout) -> Result<(Record<'a>, SampleId<'a>)> {
+    raw.decode_with_id(layout.sample_layout())
+}
+
+/// The layout of a workload's attr, known by type.
+pub struct Constant<W>(PhantomData<W>);
+
+impl<W> Constant<W> {
+    /// The layout.
+    pub const LAYOUT: Self = Self(PhantomData);
+}
+
+impl<W> Clone for Constant<W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W> Copy for Constant<W> {}
+
+impl<W: Workload> Layout for Constant<W> {
+    #[inline(always)]
+    fn sample_layout(&self) -> &SampleLayout {
+        const { &SampleLayout::new(&W::ATTR) }
+    }
+}
+
+/// Adds up a sample's fields.
+#[inline(always)]
+pub fn sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &Sample<'_>) {
+    sum.add_some(sample.ip());
+    sum.add_some(sample.time());
+    if !T::ALL {
+        return;
+    }
+    sum.add_some(sample.pid());
+    sum.add_some(sample.tid());
+    if W::FIELDS.contains(SampleType::CPU) {
+        sum.add_some(sample.cpu());
+    }
+    if W::FIELDS.contains(SampleType::PERIOD) {
+        sum.add_some(sample.period());
+    }
+    if W::FIELDS.contains(SampleType::READ)
+        && let Some(read) = sample.read()
+    {
+        sum.add_some(read.time_enabled());
+        sum.add_some(read.time_running());
+        for count in &read {
+            sum.add(count.value);
+            sum.add_some(count.id);
+        }
+    }
+    if W::FIELDS.contains(SampleType::CALLCHAIN)
+        && let Some(chain) = sample.callchain()
+    {
+        sum.words(chain.words());
+    }
+    if W::FIELDS.contains(SampleType::RAW)
+        && let Some(raw) = sample.raw()
+    {
+        T::content(sum, raw);
+    }
+    if W::FIELDS.contains(SampleType::REGS_USER)
+        && let Some(regs) = sample.regs_user()
+    {
+        sum.words(regs.values());
+    }
+    if W::FIELDS.contains(SampleType::STACK_USER)
+        && let Some(stack) = sample.stack_user()
+    {
+        T::content(sum, stack.bytes());
+    }
+}
+
+/// Adds up the fields of a side-band record.
+#[inline(always)]
+pub fn other<W: Workload, T: Touch>(sum: &mut Sum, other: &Record<'_>, id: &SampleId<'_>) {
+    if !W::SIDE_BAND {
+        return sum.refused();
+    }
+    sum.add_some(id.time());
+    if !T::ALL {
+        return;
+    }
+    match other {
+        Record::Mmap2(mmap) => {
+            sum.add(mmap.pid);
+            sum.add(mmap.tid);
+            sum.add(mmap.addr);
+            sum.add(mmap.len);
+            sum.add(mmap.pgoff);
+            if let MappedFile::Inode { major, minor, inode, generation } = mmap.file {
+                sum.add(major);
+                sum.add(minor);
+                sum.add(inode);
+                sum.add(generation);
+            }
+            sum.add(mmap.prot);
+            sum.add(mmap.flags);
+            sum.text(mmap.filename);
+        }
+        Record::Comm(comm) => {
+            sum.add(comm.pid);
+            sum.add(comm.tid);
+            sum.add(comm.exec);
+            sum.text(comm.comm);
+        }
+        Record::Fork(fork) => task(sum, [fork.pid, fork.ppid, fork.tid, fork.ptid], fork.time),
+        Record::Exit(exit) => task(sum, [exit.pid, exit.ppid, exit.tid, exit.ptid], exit.time),
+        Record::Switch(switch) => {
+            let SwitchDirection { out, preempted } = switch.direction;
+            sum.add(out);
+            sum.add(preempted);
+        }
+        Record::Lost(lost) => {
+            sum.add(lost.id);
+            sum.add(lost.lost);
+        }
+        _ => sum.refused(),
+    }
+    sum.add_some(id.pid());
+    sum.add_some(id.tid());
+    sum.add_some(id.cpu());
+}
+
+#[inline(always)]
+fn task(sum: &mut Sum, tasks: [u32; 4], time: u64) {
+    tasks.into_iter().for_each(|task| sum.add(task));
+    sum.add(time);
+}

@@ -1,0 +1,85 @@
+use perf_decode::{Record, Result, SampleId, SampleLayout, Scratch, Window};
+use perfkit_benches_readers::by_hand::{Pointer, Pointers};
+use perfkit_benches_readers::collector::Elsewhere;
+use perfkit_benches_readers::ours::{self, Constant, Layout};
+use perfkit_benches_readers::{Frames, Peer, Sum, Touch, Workload};
+
+use super::{Shape, or_refused};
+
+/// A generic function that takes `impl FnMut(Record)`.
+pub struct Closure;
+
+impl Shape for Closure {
+    const NAME: &'static str = "c FnMut";
+
+    #[inline(always)]
+    fn by_hand<W: Elsewhere<T>, T: Touch>(words: &[u64]) -> u64 {
+        let mut sum = Sum::default();
+        // SAFETY: the words are whole records of this workload.
+        for_each_by_hand(words, |record| unsafe { W::read::<T>(&mut sum, record) });
+        sum.0
+    }
+
+    #[inline(always)]
+    fn run_time<W: Elsewhere<T>, T: Touch>(
+        window: Window<'_>,
+        scratch: &mut Scratch,
+        layout: &SampleLayout,
+    ) -> u64 {
+        read::<W, T, _>(window, scratch, layout)
+    }
+
+    #[inline(always)]
+    fn constant<W: Elsewhere<T>, T: Touch>(window: Window<'_>, scratch: &mut Scratch) -> u64 {
+        read::<W, T, _>(window, scratch, Constant::<W>::LAYOUT)
+    }
+
+    #[inline(always)]
+    fn peer<P: Peer, W: Elsewhere<T>, T: Touch>(bytes: &[u8], config: &P::Config) -> u64 {
+        let mut sum = Sum::default();
+        let read = for_each_of_peer::<P>(bytes, config, |record| P::read::<W, T>(&mut sum, &record));
+        or_refused(read.map(|()| sum.0).ok_or(()))
+    }
+}
+
+#[inline(always)]
+fn read<W: Workload, T: Touch, L: Layout>(window: Window<'_>, scratch: &mut Scratch, layout: L) -> u64 {
+    let mut sum = Sum::default();
+    let read = for_each(window, scratch, layout, |record, id| match record {
+        Record::Sample(sample) => ours::sample::<W, T>(&mut sum, &sample),
+        other => ours::other::<W, T>(&mut sum, &other, &id),
+    });
+    or_refused(read.map(|()| sum.0))
+}
+
+// No `inline` attributes from here on: the compiler decides, as it does for a user's helper.
+
+fn for_each<L: Layout>(
+    window: Window<'_>,
+    scratch: &mut Scratch,
+    layout: L,
+    mut each: impl FnMut(Record<'_>, SampleId<'_>),
+) -> Result<()> {
+    for raw in window.records(scratch) {
+        let (record, id) = ours::decode(raw?, &layout)?;
+        each(record, id);
+    }
+    Ok(())
+}
+
+fn for_each_by_hand(words: &[u64], mut each: impl FnMut(Pointer)) {
+    for record in Pointers::new(words) {
+        each(record);
+    }
+}
+
+fn for_each_of_peer<P: Peer>(
+    bytes: &[u8],
+    config: &P::Config,
+    mut each: impl FnMut(P::Record<'_>),
+) -> Option<()> {
+    for frame in Frames::new(bytes) {
+        each(P::decode(frame, config)?);
+    }
+    Some(())
+}

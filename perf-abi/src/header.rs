@@ -79,6 +79,11 @@ open_enum! {
     }
 }
 
+impl RecordType {
+    /// The newest kind of the kernel that this crate knows.
+    pub const LAST: Self = Self::CALLCHAIN_DEFERRED;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -127,6 +127,9 @@ macro_rules! bit_set {
         impl $Name {
             /// Every flag above by its name in the kernel's header.
             pub const C_NAMES: &'static [(&'static str, $int)] = &[$(($c_name, $value)),*];
+
+            /// All flags above: the bits that this crate knows.
+            pub const KNOWN: Self = Self::empty()$(.union(Self::$FLAG))*;
         }
 
         impl core::fmt::Debug for $Name {

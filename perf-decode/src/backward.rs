@@ -6,13 +6,13 @@ use crate::{Error, RawRecord, Records, Result, Scratch, Window};
 ///
 /// The kernel writes such a ring from its end towards its start and never waits for a reader, so
 /// `data_head` runs down from 0 and is always the start of the newest record; older ones follow upwards.
-/// The oldest is usually cut by the newest: it is left out, and [`Backward::cut`] says how much it was.
+/// The oldest is usually cut by the newest: it is left out, and [`BackwardRecords::cut`] says how much it was.
 ///
 /// Pause the ring before reading it, or the oldest records can change while they are read. Rings of this
 /// kind and pausing them came with Linux 4.7.
 ///
 /// ```
-/// use perf_decode::{Backward, Scratch};
+/// use perf_decode::{BackwardRecords, Scratch};
 /// # use perf_decode::testing::builder::RecordBuilder;
 /// # use perf_abi::{Misc, RecordType};
 /// # let record = |time| RecordBuilder::new(RecordType::THROTTLE, Misc::empty()).words(&[time, 1, 1]).finish();
@@ -20,30 +20,30 @@ use crate::{Error, RawRecord, Records, Result, Scratch, Window};
 /// # let data_head = 0_u64.wrapping_sub(64);
 ///
 /// let mut scratch = Scratch::new();
-/// let snapshot = Backward::over(&data, data_head, &mut scratch)?;
+/// let snapshot = BackwardRecords::new(&data, data_head, &mut scratch)?;
 /// let times: Vec<_> = snapshot.map(|record| Ok(record?.words()[1])).collect::<Result<_, perf_decode::Error>>()?;
 /// assert_eq!(times, [20, 10]);
 /// # Ok::<(), perf_decode::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Backward<'a> {
+pub struct BackwardRecords<'a> {
     records: Records<'a>,
     /// Whether the ring has been filled at least once, so that its oldest record may be cut.
     full: bool,
     cut: u64,
 }
 
-impl<'a> Backward<'a> {
+impl<'a> BackwardRecords<'a> {
     /// Reads `data`, a ring's whole data area, from `head`, its `data_head`.
     ///
     /// # Errors
     ///
-    /// As [`Window::over`].
-    pub fn over(data: &'a [u64], head: u64, scratch: &'a mut Scratch) -> Result<Self> {
+    /// As [`Window::new`].
+    pub fn new(data: &'a [u64], head: u64, scratch: &'a mut Scratch) -> Result<Self> {
         let size = data.len() as u64 * 8;
         let written = 0_u64.wrapping_sub(head);
-        let window = Window::over(data, head, head.wrapping_add(written.min(size)))?;
-        Ok(Self { records: window.records(scratch), full: written >= size, cut: 0 })
+        let window = Window::new(data, head, head.wrapping_add(written.min(size)))?;
+        Ok(Self { records: window.records(scratch), full: written > size, cut: 0 })
     }
 
     /// Bytes of the oldest record that are still there: 0 until the iteration has ended, and if none
@@ -60,7 +60,7 @@ impl<'a> Backward<'a> {
     }
 }
 
-impl<'a> Iterator for Backward<'a> {
+impl<'a> Iterator for BackwardRecords<'a> {
     type Item = Result<RawRecord<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -74,7 +74,7 @@ impl<'a> Iterator for Backward<'a> {
     }
 }
 
-impl FusedIterator for Backward<'_> {}
+impl FusedIterator for BackwardRecords<'_> {}
 
 #[cfg(test)]
 mod tests {
@@ -103,7 +103,7 @@ mod tests {
     /// The numbers that the records count by, and the cut.
     fn read(data: &[u64], head: u64) -> (Vec<u64>, u64) {
         let mut scratch = Scratch::new();
-        let mut backward = Backward::over(data, head, &mut scratch).unwrap();
+        let mut backward = BackwardRecords::new(data, head, &mut scratch).unwrap();
         let numbers = backward.by_ref().map(|record| record.unwrap().words()[1]).collect();
         (numbers, backward.cut())
     }
@@ -142,7 +142,7 @@ mod tests {
         let size = data.len();
         data[size - 2] = data[size - 2] & (u64::MAX >> 16) | 800 << 48;
         let mut scratch = Scratch::new();
-        let last = Backward::over(&data, head, &mut scratch).unwrap().last();
+        let last = BackwardRecords::new(&data, head, &mut scratch).unwrap().last();
         assert_eq!(last, Some(Err(Error::SizePastEnd { at: 16, size: 800, available: 16 })));
     }
 }

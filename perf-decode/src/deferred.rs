@@ -102,7 +102,7 @@ impl<'m, 'a> Deferred<'m, 'a> {
         user: CallchainDeferred<'a>,
     ) -> impl Iterator<Item = Joined<'a>> + use<'_, 'm, 'a> {
         let waits = move |place: &&mut Option<Sample<'a>>| {
-            place.as_ref().and_then(cookie).is_some_and(|cookie| cookie == user.cookie)
+            place.as_ref().and_then(cookie).is_some_and(|cookie| cookie == user.cookie())
         };
         let waiting = &mut self.waiting;
         let taken = self.places.iter_mut().filter(waits).filter_map(Option::take);
@@ -129,7 +129,7 @@ impl<'a> Joined<'a> {
     /// All frames of the callchain, innermost first: the sample's own, then the user's.
     pub fn frames(&self) -> impl Iterator<Item = Frame> + use<'a> {
         let own = self.sample.callchain().into_iter().flat_map(|chain| chain.frames());
-        let user = self.user.ips.iter().map(|ip| Frame { context: Some(CallchainContext::USER), ip: *ip });
+        let user = self.user.ips().iter().map(|ip| Frame { context: Some(CallchainContext::USER), ip: *ip });
         own.chain(user)
     }
 }

@@ -15,7 +15,7 @@ pub enum Error {
         address: usize,
     },
     /// The length of the bytes is not a multiple of 8, so the last word is cut.
-    PartialWord {
+    UnalignedLength {
         /// Length in bytes.
         len: usize,
     },
@@ -27,7 +27,7 @@ pub enum Error {
         size: u16,
     },
     /// A header's size is not a multiple of 8, which the kernel never writes.
-    SizeNotWhole {
+    UnalignedSize {
         /// Bytes before this record.
         at: u64,
         /// The header's size field in bytes.
@@ -71,7 +71,7 @@ pub enum Error {
         size: u64,
     },
     /// A ring position is not a multiple of 8, where every record starts.
-    PositionNotWhole {
+    UnalignedPosition {
         /// The reader's position.
         tail: u64,
         /// The writer's position.
@@ -89,7 +89,7 @@ pub enum Error {
         found: u64,
     },
     /// Every field of a sample was read and bytes remain: the layout is not that of this record.
-    Surplus {
+    TrailingBytes {
         /// The record's type.
         kind: RecordType,
         /// Bytes that no field claims.
@@ -111,9 +111,11 @@ pub enum Error {
         /// What it holds.
         value: u64,
     },
-    /// `sample_type` has bits newer than this decoder, so the place of every field is in doubt.
-    UnknownSampleType {
-        /// The bits that are not known, as a mask.
+    /// The attr has bits newer than this decoder, so the layout of its records is unknown.
+    UnknownBits {
+        /// The field of the attr: `sample_type`, `read_format` or `branch_sample_type`.
+        field: &'static str,
+        /// The unknown bits, as a mask.
         bits: u64,
     },
     /// No event of a shared ring has this id.
@@ -147,11 +149,11 @@ impl fmt::Display for Error {
                     "records must start at a multiple of 8, these start at {address:#x}: copy them to aligned memory"
                 )
             }
-            Self::PartialWord { len } => write!(f, "{len} bytes are not a whole number of 8-byte words"),
+            Self::UnalignedLength { len } => write!(f, "{len} bytes are not a whole number of 8-byte words"),
             Self::SizeBelowHeader { at, size } => {
                 write!(f, "record at byte {at} claims {size} bytes, less than its 8-byte header")
             }
-            Self::SizeNotWhole { at, size } => {
+            Self::UnalignedSize { at, size } => {
                 write!(f, "record at byte {at} claims {size} bytes, not a multiple of 8")
             }
             Self::SizePastEnd { at, size, available } => {
@@ -167,23 +169,23 @@ impl fmt::Display for Error {
             Self::Overrun { tail, head, size } => {
                 write!(f, "head {head:#x} is more than the ring's {size} bytes ahead of tail {tail:#x}")
             }
-            Self::PositionNotWhole { tail, head } => {
+            Self::UnalignedPosition { tail, head } => {
                 write!(f, "tail {tail:#x} or head {head:#x} is not a multiple of 8")
             }
             Self::Truncated { kind, field, needed, found } => {
                 write!(f, "{kind}: {field} needs {needed} bytes, {found} are left")
             }
-            Self::Surplus { kind, found } => {
+            Self::TrailingBytes { kind, found } => {
                 write!(f, "{kind}: {found} bytes behind the last field: is this the attr of the event?")
             }
             Self::Unterminated { kind, field } => write!(f, "{kind}: {field} has no terminating NUL"),
             Self::Invalid { kind, field, value } => {
                 write!(f, "{kind}: {field} is {value:#x}, which has no meaning")
             }
-            Self::UnknownSampleType { bits } => {
+            Self::UnknownBits { field, bits } => {
                 write!(
                     f,
-                    "sample_type has unknown bits {bits:#x}: their fields may lie anywhere in the sample"
+                    "{field}: expected known bits, found also {bits:#x}: update perf-decode, or leave them out of the attr"
                 )
             }
             Self::UnknownId { id } => write!(f, "no event with id {id} is known for this ring"),

@@ -1,14 +1,55 @@
-use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, SampleType};
+use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, RecordType, SampleType};
 
-use crate::order::{self, COST, EARLY, HEAD, PLACE, TRAILER};
-use crate::read_shape::ReadShape;
-use crate::slot::Slot;
+use crate::field_order::{self, ADDR, HEAD, KNOWN, LATE, MEM, TRAILER};
+use crate::read_layout::ReadLayout;
+use crate::word_index::WordIndex;
+use crate::{Error, Result};
 
-/// Where the fields of one event's records lie: all that its attr says about them.
+/// The layout of one event's records, where a view takes it from: a reference at run time, or a
+/// zero-sized type for a layout that is a constant.
 ///
-/// [`SampleLayout::new`] is `const`. A layout made at run time serves any attr; one that is a `const`
-/// or `static` lets the compiler fold every test of it away, and decoding is as fast as code written by
-/// hand for that one attr.
+/// A constant layout is known by type, so it folds wherever a view is used, also after the view was
+/// stored or passed to a function that is not inlined. The view of such an event is a pointer smaller.
+///
+/// ```
+/// use perf_abi::{Attr, SampleType, Software};
+/// use perf_decode::{Layout, RawRecord, Record, SampleLayout};
+/// # use perf_decode::testing::builder::SampleBuilder;
+///
+/// const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
+///     .with_sample_type(SampleType::IP.union(SampleType::TIME));
+///
+/// #[derive(Clone, Copy)]
+/// struct CpuClock;
+///
+/// impl Layout for CpuClock {
+///     #[inline(always)]
+///     fn sample_layout(&self) -> &SampleLayout {
+///         const { &SampleLayout::new(&ATTR) }
+///     }
+/// }
+///
+/// # let words = SampleBuilder::new(&ATTR).ip(7).time(9).finish();
+/// if let Record::Sample(sample) = RawRecord::from_words(&words)?.decode(CpuClock)? {
+///     assert_eq!(sample.time(), Some(9));
+/// }
+/// # Ok::<(), perf_decode::Error>(())
+/// ```
+pub trait Layout: Copy {
+    /// Returns the layout, always the same one.
+    fn sample_layout(&self) -> &SampleLayout;
+}
+
+impl Layout for &SampleLayout {
+    #[inline(always)]
+    fn sample_layout(&self) -> &SampleLayout {
+        self
+    }
+}
+
+/// The word indices of the fields in one event's records, made from the event's attr.
+///
+/// [`SampleLayout::new`] is `const`. For a layout that is known at compile time see [`Layout`].
 ///
 /// ```
 /// use perf_abi::{Attr, SampleType, Software};
@@ -23,166 +64,184 @@ use crate::slot::Slot;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleLayout {
     sample_type: SampleType,
-    pub(crate) read: ReadShape,
+    branch_sample_type: BranchSampleType,
+    pub(crate) read: ReadLayout,
     regs_user: u64,
     regs_intr: u64,
-    pub(crate) head: Head,
-    pub(crate) cost: Cost,
-    pub(crate) place: Place,
-    pub(crate) trailer: Trailer,
-    /// Words of a sample's header and fixed head together; more than any record has if `sample_type` has
-    /// bits that are not known, so that the check of the length refuses these samples too.
+    /// The fields of [`HEAD`], from the record's start.
+    pub(crate) head: [WordIndex; HEAD.len()],
+    /// The fields of [`MEM`], from the start of their run.
+    pub(crate) mem: [WordIndex; MEM.len()],
+    /// The fields of [`ADDR`], from the start of their run.
+    pub(crate) addr: [WordIndex; ADDR.len()],
+    /// The fields of [`TRAILER`], from the record's end: 1 is the last word, 0 an absent field.
+    pub(crate) trailer: [u8; TRAILER.len()],
+    /// Words of a sample's header and fixed head. Longer than any record if the layout of samples
+    /// is unknown, so that the check of the length rejects them too.
     pub(crate) head_words: u16,
-    pub(crate) cost_words: u8,
-    pub(crate) place_words: u8,
-    /// 0 also when the attr does not ask for trailers.
-    pub(crate) trailer_words: u8,
+    /// Words of the trailer, 0 without `sample_id_all`. Longer than any record if unknown.
+    pub(crate) trailer_words: u16,
+    pub(crate) mem_words: u8,
+    pub(crate) addr_words: u8,
     pub(crate) regs_user_words: u8,
     pub(crate) regs_intr_words: u8,
-    pub(crate) branch_hw_index: bool,
-    pub(crate) branch_counters: bool,
     /// Whether the attr asked for build ids: the kernel can set the misc bit without it.
     pub(crate) build_id: bool,
-    /// Whether a sample goes on behind its raw data.
+    /// Whether a sample has parts after its raw data.
     pub(crate) has_late_parts: bool,
-    /// Whether a sample ends with its head.
+    /// Whether a sample has no parts after its head.
     pub(crate) head_only: bool,
 }
 
-/// The head fields, in words from the record's start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
-    pub(crate) identifier: Slot,
-    pub(crate) ip: Slot,
-    pub(crate) tid: Slot,
-    pub(crate) time: Slot,
-    pub(crate) addr: Slot,
-    pub(crate) id: Slot,
-    pub(crate) stream_id: Slot,
-    pub(crate) cpu: Slot,
-    pub(crate) period: Slot,
-}
-
-/// The fields of a run of fixed words, in words from the run's start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cost {
-    pub(crate) weight: Slot,
-    pub(crate) data_src: Slot,
-    pub(crate) transaction: Slot,
-}
-
-/// The fields of a run of fixed words, in words from the run's start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    pub(crate) phys_addr: Slot,
-    pub(crate) cgroup: Slot,
-    pub(crate) data_page_size: Slot,
-    pub(crate) code_page_size: Slot,
-}
-
-/// The fields of the trailer, in words from the trailer's start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Trailer {
-    pub(crate) tid: Slot,
-    pub(crate) time: Slot,
-    pub(crate) id: Slot,
-    pub(crate) stream_id: Slot,
-    pub(crate) cpu: Slot,
-    pub(crate) identifier: Slot,
-}
+/// More words than a record can have.
+const UNKNOWN_WORDS: u16 = u16::MAX;
 
 impl SampleLayout {
-    /// The layout of the records of an event that was opened with `attr`.
+    /// Returns the layout of the records of an event that was opened with `attr`.
     #[must_use]
     pub const fn new(attr: &Attr) -> Self {
         let wanted = attr.sample_type;
-        let (fields, head) = (wanted.bits().count_ones(), order::count(&HEAD, wanted) as u32);
         let trailer =
             if attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) { wanted } else { SampleType::empty() };
-        Self {
+        let head = 1 + field_order::count(&HEAD, wanted);
+        let layout = Self {
             sample_type: wanted,
-            read: ReadShape::new(attr.read_format),
+            branch_sample_type: attr.branch_sample_type,
+            read: ReadLayout::new(attr.read_format),
             regs_user: attr.sample_regs_user,
             regs_intr: attr.sample_regs_intr,
-            head: head_slots(wanted),
-            cost: cost_slots(wanted),
-            place: place_slots(wanted),
-            trailer: trailer_slots(trailer),
-            head_words: if unknown(wanted) == 0 { 1 + head as u16 } else { u16::MAX },
-            cost_words: order::count(&COST, wanted),
-            place_words: order::count(&PLACE, wanted),
-            trailer_words: order::count(&TRAILER, trailer),
+            head: field_order::word_indices(&HEAD, wanted, 1),
+            mem: field_order::word_indices(&MEM, wanted, 0),
+            addr: field_order::word_indices(&ADDR, wanted, 0),
+            trailer: from_end(&field_order::word_indices(&TRAILER, trailer, 0)),
+            head_words: head as u16,
+            trailer_words: field_order::count(&TRAILER, trailer) as u16,
+            mem_words: field_order::count(&MEM, wanted) as u8,
+            addr_words: field_order::count(&ADDR, wanted) as u8,
             regs_user_words: attr.sample_regs_user.count_ones() as u8,
             regs_intr_words: attr.sample_regs_intr.count_ones() as u8,
-            branch_hw_index: attr.branch_sample_type.contains(BranchSampleType::HW_INDEX),
-            branch_counters: attr.branch_sample_type.contains(BranchSampleType::COUNTERS),
             build_id: attr.flags.contains(AttrFlags::BUILD_ID),
-            has_late_parts: fields > head + wanted.intersection(EARLY).bits().count_ones(),
-            head_only: fields == head,
-        }
+            has_late_parts: wanted.intersects(LATE),
+            head_only: head == 1 + wanted.bits().count_ones() as usize,
+        };
+        layout.without_unknown()
     }
 
-    /// The fields that a sample of the event has.
+    /// Makes the parts whose layout is unknown longer than any record.
+    const fn without_unknown(mut self) -> Self {
+        if self.unknown_in_samples().is_some() {
+            self.head_words = UNKNOWN_WORDS;
+            self.head = [WordIndex::ABSENT; HEAD.len()];
+        }
+        if !self.unknown_fields().is_empty() && self.has_trailer() {
+            self.trailer_words = UNKNOWN_WORDS;
+            self.trailer = [0; TRAILER.len()];
+        }
+        self
+    }
+
+    /// Returns the fields that a sample of the event has.
     #[must_use]
     pub const fn sample_type(&self) -> SampleType {
         self.sample_type
     }
 
-    /// The shape of the counts in a sample or a READ record of the event.
+    /// Returns the format of the counts in a sample or a READ record of the event.
     #[must_use]
     pub const fn read_format(&self) -> ReadFormat {
         self.read.format()
     }
 
-    /// The mask of user registers that a sample holds; bit numbers are the architecture's.
+    /// Returns what a branch stack of the event holds.
+    #[must_use]
+    pub const fn branch_sample_type(&self) -> BranchSampleType {
+        self.branch_sample_type
+    }
+
+    /// Returns the mask of user registers in a sample; bit numbers are the architecture's.
     #[must_use]
     pub const fn regs_user(&self) -> u64 {
         self.regs_user
     }
 
-    /// The mask of registers at the interrupt that a sample holds.
+    /// Returns the mask of registers at the interrupt in a sample.
     #[must_use]
     pub const fn regs_intr(&self) -> u64 {
         self.regs_intr
     }
 
-    /// Bits of `sample_type` whose fields this decoder does not know. Samples are refused if there are any.
+    /// Returns whether records other than samples have a trailer: whether the attr has
+    /// `sample_id_all` and one of the six fields.
     #[must_use]
-    pub const fn unknown(&self) -> u64 {
-        unknown(self.sample_type)
+    pub const fn has_trailer(&self) -> bool {
+        self.trailer_words != 0
+    }
+
+    /// Returns the first bits of the attr that are newer than this decoder, as the error that the
+    /// records concerned give; `None` if all bits are known.
+    ///
+    /// Bits of `sample_type` concern samples and all trailers, those of `read_format` READ records
+    /// and samples with counts, those of `branch_sample_type` samples with a branch stack.
+    #[must_use]
+    pub const fn unknown(&self) -> Option<Error> {
+        match self.unknown_in_samples() {
+            None if !self.read.unknown().is_empty() => Some(self.unknown_read_format()),
+            unknown => unknown,
+        }
+    }
+
+    const fn unknown_fields(&self) -> SampleType {
+        self.sample_type.difference(KNOWN)
+    }
+
+    /// Returns why samples of the event cannot be decoded.
+    pub(crate) const fn unknown_in_samples(&self) -> Option<Error> {
+        let wanted = self.sample_type;
+        let branches = self.branch_sample_type.difference(BranchSampleType::KNOWN);
+        if !self.unknown_fields().is_empty() {
+            Some(Error::UnknownBits { field: "sample_type", bits: self.unknown_fields().bits() })
+        } else if wanted.contains(SampleType::READ) && !self.read.unknown().is_empty() {
+            Some(self.unknown_read_format())
+        } else if wanted.contains(SampleType::BRANCH_STACK) && !branches.is_empty() {
+            Some(Error::UnknownBits { field: "branch_sample_type", bits: branches.bits() })
+        } else {
+            None
+        }
+    }
+
+    /// Returns an error if records of this kind have a trailer of unknown layout, or counts.
+    pub(crate) fn known_in(&self, kind: RecordType) -> Result<()> {
+        if self.trailer_words == UNKNOWN_WORDS {
+            return Err(Error::UnknownBits { field: "sample_type", bits: self.unknown_fields().bits() });
+        }
+        if kind == RecordType::READ && !self.read.unknown().is_empty() {
+            return Err(self.unknown_read_format());
+        }
+        Ok(())
+    }
+
+    const fn unknown_read_format(&self) -> Error {
+        Error::UnknownBits { field: "read_format", bits: self.read.unknown().bits() }
     }
 }
 
-/// `PERF_SAMPLE_MAX - 1` of the newest header.
-const KNOWN: u64 = (1 << 25) - 1;
-
-const fn unknown(wanted: SampleType) -> u64 {
-    wanted.bits() & !KNOWN
-}
-
-const fn head_slots(wanted: SampleType) -> Head {
-    let [identifier, ip, tid, time, addr, id, stream_id, cpu, period] = order::slots(&HEAD, wanted, 1);
-    Head { identifier, ip, tid, time, addr, id, stream_id, cpu, period }
-}
-
-const fn cost_slots(wanted: SampleType) -> Cost {
-    let [weight, data_src, transaction] = order::slots(&COST, wanted, 0);
-    Cost { weight, data_src, transaction }
-}
-
-const fn place_slots(wanted: SampleType) -> Place {
-    let [phys_addr, cgroup, data_page_size, code_page_size] = order::slots(&PLACE, wanted, 0);
-    Place { phys_addr, cgroup, data_page_size, code_page_size }
-}
-
-const fn trailer_slots(wanted: SampleType) -> Trailer {
-    let [tid, time, id, stream_id, cpu, identifier] = order::slots(&TRAILER, wanted, 0);
-    Trailer { tid, time, id, stream_id, cpu, identifier }
+/// Turns word indices from the start of a trailer into indices from its end.
+const fn from_end<const N: usize>(indices: &[WordIndex; N]) -> [u8; N] {
+    let (mut ends, mut words, mut row) = ([0; N], 0, N);
+    while row > 0 {
+        row -= 1;
+        if !indices[row].is_absent() {
+            words += 1;
+            ends[row] = words;
+        }
+    }
+    ends
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::field_order::row;
     use perf_abi::Software;
 
     fn layout(wanted: SampleType) -> SampleLayout {
@@ -190,27 +249,59 @@ mod tests {
     }
 
     #[test]
-    fn the_identifier_comes_first_and_the_period_last() {
-        let head =
-            layout(SampleType::IDENTIFIER | SampleType::IP | SampleType::CPU | SampleType::PERIOD).head;
-        assert_eq!([head.identifier, head.ip, head.cpu, head.period], [1, 2, 3, 4].map(Slot::at));
-        assert!(head.time.is_absent());
+    fn identifier_is_first_and_period_last() {
+        let layout = layout(SampleType::IDENTIFIER | SampleType::IP | SampleType::CPU | SampleType::PERIOD);
+        let index = |bit| layout.head[row(&HEAD, bit)];
+        let fields = [SampleType::IDENTIFIER, SampleType::IP, SampleType::CPU, SampleType::PERIOD];
+        assert_eq!(fields.map(index), [1, 2, 3, 4].map(WordIndex::new));
+        assert!(index(SampleType::TIME).is_absent());
     }
 
     #[test]
     fn both_weights_share_one_word() {
-        assert_eq!(layout(SampleType::WEIGHT_STRUCT | SampleType::DATA_SRC).cost_words, 2);
-        assert_eq!(layout(SampleType::WEIGHT | SampleType::WEIGHT_STRUCT).cost_words, 1);
+        assert_eq!(layout(SampleType::WEIGHT_STRUCT | SampleType::DATA_SRC).mem_words, 2);
+        assert_eq!(layout(SampleType::WEIGHT | SampleType::WEIGHT_STRUCT).mem_words, 1);
     }
 
     #[test]
-    fn without_sample_id_all_there_is_no_trailer() {
+    fn trailer_needs_sample_id_all() {
         let layout = layout(SampleType::TID | SampleType::IDENTIFIER);
-        assert_eq!((layout.trailer_words, layout.trailer.tid), (0, Slot::ABSENT));
+        assert_eq!((layout.trailer_words, layout.trailer), (0, [0; 6]));
     }
 
     #[test]
-    fn a_bit_above_the_newest_field_is_unknown() {
-        assert_eq!(layout(SampleType::from_bits_retain(1 << 25 | 1)).unknown(), 1 << 25);
+    fn trailer_fields_are_counted_from_the_end() {
+        let wanted = SampleType::TID | SampleType::CPU | SampleType::IDENTIFIER;
+        let attr = Attr::software(Software::DUMMY).with_sample_type(wanted);
+        let layout = SampleLayout::new(&attr.with_flags(AttrFlags::SAMPLE_ID_ALL));
+        assert_eq!((layout.trailer_words, layout.trailer), (3, [3, 0, 0, 0, 2, 1]));
+    }
+
+    #[test]
+    fn unknown_bits_are_named_by_field() {
+        let unknown = |attr: Attr| SampleLayout::new(&attr).unknown();
+        let attr = Attr::software(Software::DUMMY).with_sample_type(SampleType::IP);
+        assert_eq!(unknown(attr), None);
+        let newer = SampleType::from_bits_retain(1 << 40);
+        assert_eq!(
+            unknown(attr.with_sample_type(newer | SampleType::IP)),
+            Some(Error::UnknownBits { field: "sample_type", bits: 1 << 40 })
+        );
+        assert_eq!(
+            unknown(attr.with_read_format(ReadFormat::from_bits_retain(1 << 20 | 1))),
+            Some(Error::UnknownBits { field: "read_format", bits: 1 << 20 })
+        );
+        let mut branches = attr.with_sample_type(SampleType::BRANCH_STACK);
+        branches.branch_sample_type = BranchSampleType::from_bits_retain(1 << 50 | 1);
+        assert_eq!(
+            unknown(branches),
+            Some(Error::UnknownBits { field: "branch_sample_type", bits: 1 << 50 })
+        );
     }
 }
+
+// Every bit of `sample_type` that the header declares has its place in the tables.
+const _: () = assert!(
+    KNOWN.bits() == SampleType::KNOWN.bits(),
+    "field_order: a bit of SampleType is missing in its tables, or has no constant"
+);

@@ -1,7 +1,8 @@
-use perf_abi::RecordType;
+use perf_abi::{RecordType, SampleType};
 
-use crate::body;
-use crate::slot::Slot;
+use crate::field_order::{HEAD, TRAILER, row};
+use crate::record::trailer_follows_body;
+use crate::word_index::WordIndex;
 use crate::{Error, RawRecord, Result, SampleLayout};
 
 /// The layouts of several events that write into one ring, found by the id in each record.
@@ -74,7 +75,7 @@ impl<'t> Layouts<'t> {
                 Some(found) if found != *id && found != 0 => Err(unknown(record.kind(), Some(found))),
                 _ => Ok(only),
             },
-            [(_, any), ..] if body::trailer_follows_body(record.kind()) => {
+            [(_, any), ..] if trailer_follows_body(record.kind()) => {
                 // Where the id is depends on the length of the event's own trailer: the right event is
                 // the one that finds its own id there.
                 let found = self.table.iter().find(|(id, layout)| record.id(layout) == Some(*id));
@@ -104,19 +105,23 @@ fn unknown(kind: RecordType, id: Option<u64>) -> Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct IdPlace {
     /// In samples, from the start.
-    sample: Slot,
+    sample: WordIndex,
     /// In other records, words from the end; 0 if there is none.
     trailer: usize,
 }
 
 impl IdPlace {
-    const NONE: Self = Self { sample: Slot::ABSENT, trailer: 0 };
+    const NONE: Self = Self { sample: WordIndex::ABSENT, trailer: 0 };
 
     fn of(layout: &SampleLayout) -> Self {
-        let trailer = layout.trailer.identifier.or(layout.trailer.id);
+        let head = |bit| layout.head[row(&HEAD, bit)];
+        let trailer = |bit| usize::from(layout.trailer[row(&TRAILER, bit)]);
         Self {
-            sample: layout.head.identifier.or(layout.head.id),
-            trailer: usize::from(layout.trailer_words).saturating_sub(trailer.index()),
+            sample: head(SampleType::IDENTIFIER).or(head(SampleType::ID)),
+            trailer: match trailer(SampleType::IDENTIFIER) {
+                0 => trailer(SampleType::ID),
+                identifier => identifier,
+            },
         }
     }
 
@@ -125,11 +130,11 @@ impl IdPlace {
     fn find(self, record: RawRecord<'_>) -> Option<u64> {
         let words = record.words();
         if record.kind() == RecordType::SAMPLE {
-            return self.sample.get(words);
+            return self.sample.of(words);
         }
         let (_, behind_header) = words.split_first()?;
         let at = behind_header.len().checked_sub(self.trailer)?;
-        behind_header.get(at).copied().filter(|_| body::ends_in_trailer(record.kind()))
+        behind_header.get(at).copied().filter(|_| record.kind().0 <= RecordType::LAST.0)
     }
 }
 

@@ -18,10 +18,10 @@
 //! // `data` is a ring's data area, `tail` and `head` its two positions.
 //! let layout = SampleLayout::new(&attr);
 //! let mut scratch = Scratch::new();
-//! for record in Window::over(&data, tail, head)?.records(&mut scratch) {
+//! for record in Window::new(&data, tail, head)?.records(&mut scratch) {
 //!     match record?.decode(&layout)? {
 //!         Record::Sample(sample) => println!("{:#x?} in thread {:?}", sample.ip(), sample.tid()),
-//!         Record::Lost(lost) => println!("{} records lost", lost.lost),
+//!         Record::Lost(lost) => println!("{} records lost", lost.lost()),
 //!         other => println!("{other}"),
 //!     }
 //! }
@@ -47,43 +47,56 @@
 extern crate std;
 
 mod backward;
-mod body;
 mod deferred;
 mod display;
 mod error;
+mod field;
+mod field_order;
+mod fixed;
 mod heap;
 mod layout;
 mod layouts;
 mod merge;
-mod order;
 mod raw;
 mod read;
-mod read_shape;
+mod read_layout;
 mod record;
 mod records;
 mod sample;
 mod sample_id;
 mod scratch;
-mod slot;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tracepoint;
 mod window;
 mod word;
+mod word_index;
 
-pub use backward::Backward;
+pub use backward::BackwardRecords;
 pub use deferred::{Deferred, Joined};
 pub use display::RecordDisplay;
 pub use error::{Error, Result};
-pub use layout::SampleLayout;
+pub use field::{Field, Value};
+pub use layout::{Layout, SampleLayout};
 pub use layouts::Layouts;
 pub use merge::{Merge, Source, Waiting};
 pub use raw::RawRecord;
-pub use read::{Count, Counts, ReadValues, Scaled};
+pub use read::{ReadEntries, ReadEntry, ReadValues, Scaled};
 pub use record::*;
 pub use records::Records;
-pub use sample::{Branches, Callchain, Field, Fields, Frame, Frames, Regs, Sample, SampleHead, UserStack};
+pub use sample::{Branches, Callchain, Frame, Frames, Regs, Sample, SampleFields, SampleHead, UserStack};
 pub use sample_id::SampleId;
 pub use scratch::Scratch;
 pub use window::Window;
-pub use word::words_from_bytes;
+pub use word::{bytes_from_words, words_from_bytes};
+
+// Records are stored, returned and passed to functions that are not inlined: their size is part of
+// their speed.
+const _: () = {
+    assert!(size_of::<RawRecord<'_>>() <= 24);
+    assert!(size_of::<Record<'_>>() <= 40);
+    assert!(size_of::<Sample<'_>>() <= 32);
+    assert!(size_of::<SampleHead<'_>>() <= 24);
+    assert!(size_of::<SampleId<'_>>() <= 24);
+    assert!(size_of::<Mmap2<'_>>() <= 32);
+};

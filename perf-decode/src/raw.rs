@@ -22,7 +22,7 @@ impl<'a> RawRecord<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::SizeBelowHeader`], [`Error::SizeNotWhole`] or [`Error::SizePastEnd`], the last also for
+    /// [`Error::SizeBelowHeader`], [`Error::UnalignedSize`] or [`Error::SizePastEnd`], the last also for
     /// an empty slice (with a size of 0 and nothing available).
     #[inline]
     pub fn split_first(words: &'a [u64]) -> Result<(Self, &'a [u64])> {
@@ -50,7 +50,7 @@ impl<'a> RawRecord<'a> {
     ///
     /// # Errors
     ///
-    /// As [`RawRecord::from_words`], and [`Error::Misaligned`] or [`Error::PartialWord`] if the bytes
+    /// As [`RawRecord::from_words`], and [`Error::Misaligned`] or [`Error::UnalignedLength`] if the bytes
     /// are not 8-byte words. Misaligned bytes are not copied: that is the caller's decision.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
         Self::from_words(word::words_from_bytes(bytes)?)
@@ -78,6 +78,12 @@ impl<'a> RawRecord<'a> {
     #[inline]
     pub fn size(self) -> usize {
         self.words.len() * 8
+    }
+
+    /// The header's word, read once.
+    #[inline(always)]
+    pub(crate) fn first_word(self) -> u64 {
+        self.first
     }
 
     /// The whole record as words, the header first.
@@ -142,7 +148,7 @@ pub(crate) fn framing_error(words: &[u64], at: usize, available: usize) -> Error
     let size = words.first().map_or(0, |&first| word::header(first).size);
     match size {
         0..8 if available > 0 => Error::SizeBelowHeader { at, size },
-        _ if size % 8 != 0 => Error::SizeNotWhole { at, size },
+        _ if size % 8 != 0 => Error::UnalignedSize { at, size },
         _ => Error::SizePastEnd { at, size, available: available as u64 * 8 },
     }
 }
@@ -168,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_size_of_twelve_is_not_whole() {
-        assert_eq!(RawRecord::split_first(&[sized(12), 0]), Err(Error::SizeNotWhole { at: 0, size: 12 }));
+        assert_eq!(RawRecord::split_first(&[sized(12), 0]), Err(Error::UnalignedSize { at: 0, size: 12 }));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use perf_abi::{ReadFormat, RecordType};
 
-use crate::read_shape::ReadShape;
+use crate::read_layout::ReadLayout;
 use crate::{Error, Result};
 
 /// The counts of one event or of its whole group, as the kernel writes them.
@@ -26,12 +26,12 @@ pub struct ReadValues<'a> {
     words: &'a [u64],
     /// What is left of a group's block; of one event's block all of it.
     entries: &'a [u64],
-    shape: ReadShape,
+    layout: ReadLayout,
 }
 
 /// The count of one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Count {
+pub struct ReadEntry {
     /// What was counted, in the event's unit.
     pub value: u64,
     /// Id of the opened event, with [`ReadFormat::ID`].
@@ -59,30 +59,41 @@ impl<'a> ReadValues<'a> {
     /// # Errors
     ///
     /// [`Error::Truncated`] if the format or the group's count needs more words than there are,
-    /// [`Error::Surplus`] if it needs fewer.
+    /// [`Error::TrailingBytes`] if it needs fewer.
     #[inline]
     pub fn parse(words: &'a [u64], format: ReadFormat) -> Result<Self> {
-        let (block, rest) = Self::split(words, ReadShape::new(format))?;
+        let (block, rest) = Self::split(words, ReadLayout::new(format))?;
         match rest.len() {
             0 => Ok(block),
-            left => Err(Error::Surplus { kind: RecordType::READ, found: left as u64 * 8 }),
+            left => Err(Error::TrailingBytes { kind: RecordType::READ, found: left as u64 * 8 }),
         }
     }
 
-    /// Views words that are known to be one block of this shape.
+    /// Views words that were validated: one block of this layout.
     #[inline(always)]
-    pub(crate) fn checked(words: &'a [u64], shape: ReadShape) -> Option<Self> {
-        Some(Self { words, entries: words.get(usize::from(shape.before)..)?, shape })
+    pub(crate) fn validated(words: &'a [u64], layout: ReadLayout) -> Option<Self> {
+        Some(Self { words, entries: words.get(usize::from(layout.before)..)?, layout })
+    }
+
+    /// Views the block at the start of words that were validated.
+    #[inline(always)]
+    pub(crate) fn first_of(words: &'a [u64], layout: ReadLayout) -> Self {
+        Self::split(words, layout).map_or(Self { words: &[], entries: &[], layout }, |(block, _)| block)
+    }
+
+    /// Returns all words of the block.
+    pub(crate) fn block(&self) -> &'a [u64] {
+        self.words
     }
 
     /// Takes one block off the front of `words`.
     #[inline]
-    pub(crate) fn split(words: &'a [u64], shape: ReadShape) -> Result<(Self, &'a [u64])> {
-        let needed = shape.words(words.first().copied().unwrap_or(0));
+    pub(crate) fn split(words: &'a [u64], layout: ReadLayout) -> Result<(Self, &'a [u64])> {
+        let needed = layout.words(words.first().copied().unwrap_or(0));
         let parts = usize::try_from(needed)
             .ok()
             .and_then(|needed| words.split_at_checked(needed))
-            .and_then(|(block, rest)| Some((Self::checked(block, shape)?, rest)));
+            .and_then(|(block, rest)| Some((Self::validated(block, layout)?, rest)));
         parts.ok_or_else(|| Error::Truncated {
             kind: RecordType::READ,
             field: "values",
@@ -96,34 +107,34 @@ impl<'a> ReadValues<'a> {
     /// Without [`GROUP`](ReadFormat::GROUP) a block is about one event, whatever the number.
     #[must_use]
     pub const fn words(format: ReadFormat, events: u64) -> u64 {
-        ReadShape::new(format).words(events)
+        ReadLayout::new(format).words(events)
     }
 
     /// What is in the block.
     #[must_use]
     pub const fn format(&self) -> ReadFormat {
-        self.shape.format()
+        self.layout.format()
     }
 
     /// Nanoseconds that the event was enabled.
     #[inline]
     #[must_use]
     pub fn time_enabled(&self) -> Option<u64> {
-        self.shape.time_enabled.get(self.words)
+        self.layout.time_enabled.of(self.words)
     }
 
     /// Nanoseconds that the event had the hardware.
     #[inline]
     #[must_use]
     pub fn time_running(&self) -> Option<u64> {
-        self.shape.time_running.get(self.words)
+        self.layout.time_running.of(self.words)
     }
 
     /// The counts: one, or those of the group with the leader first.
     #[inline]
     #[must_use]
-    pub fn iter(&self) -> Counts<'a> {
-        Counts { words: self.entries, shape: self.shape }
+    pub fn iter(&self) -> ReadEntries<'a> {
+        ReadEntries { words: self.entries, layout: self.layout }
     }
 
     /// Puts a value of this block in relation to the block's times.
@@ -138,31 +149,31 @@ impl<'a> ReadValues<'a> {
 }
 
 impl<'a> IntoIterator for &ReadValues<'a> {
-    type Item = Count;
-    type IntoIter = Counts<'a>;
+    type Item = ReadEntry;
+    type IntoIter = ReadEntries<'a>;
 
     #[inline]
-    fn into_iter(self) -> Counts<'a> {
+    fn into_iter(self) -> ReadEntries<'a> {
         self.iter()
     }
 }
 
 /// The counts of a [`ReadValues`].
 #[derive(Clone, Debug)]
-pub struct Counts<'a> {
+pub struct ReadEntries<'a> {
     words: &'a [u64],
-    shape: ReadShape,
+    layout: ReadLayout,
 }
 
-impl Iterator for Counts<'_> {
-    type Item = Count;
+impl Iterator for ReadEntries<'_> {
+    type Item = ReadEntry;
 
     #[inline]
-    fn next(&mut self) -> Option<Count> {
-        let (entry, rest) = self.words.split_at_checked(usize::from(self.shape.entry.get()))?;
+    fn next(&mut self) -> Option<ReadEntry> {
+        let (entry, rest) = self.words.split_at_checked(usize::from(self.layout.entry.get()))?;
         self.words = rest;
-        let ReadShape { id, lost, .. } = self.shape;
-        Some(Count { value: *entry.first()?, id: id.get(entry), lost: lost.get(entry) })
+        let ReadLayout { id, lost, .. } = self.layout;
+        Some(ReadEntry { value: *entry.first()?, id: id.of(entry), lost: lost.of(entry) })
     }
 }
 
@@ -203,7 +214,7 @@ mod tests {
         let counts = ReadValues::parse(&[7, 100, 50, 21, 3], format).unwrap();
         assert_eq!((counts.time_enabled(), counts.time_running()), (Some(100), Some(50)));
         let mut counts = counts.iter();
-        assert_eq!(counts.next(), Some(Count { value: 7, id: Some(21), lost: Some(3) }));
+        assert_eq!(counts.next(), Some(ReadEntry { value: 7, id: Some(21), lost: Some(3) }));
         assert_eq!(counts.next(), None);
     }
 
@@ -213,8 +224,8 @@ mod tests {
         let counts = ReadValues::parse(&words, ALL).unwrap();
         assert_eq!((counts.time_enabled(), counts.time_running()), (Some(100), Some(50)));
         let mut counts = counts.iter();
-        assert_eq!(counts.next(), Some(Count { value: 7, id: Some(21), lost: Some(0) }));
-        assert_eq!(counts.next(), Some(Count { value: 8, id: Some(22), lost: Some(1) }));
+        assert_eq!(counts.next(), Some(ReadEntry { value: 7, id: Some(21), lost: Some(0) }));
+        assert_eq!(counts.next(), Some(ReadEntry { value: 8, id: Some(22), lost: Some(1) }));
         assert_eq!(counts.next(), None);
     }
 

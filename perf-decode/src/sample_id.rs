@@ -1,166 +1,140 @@
-use perf_abi::RecordType;
+use perf_abi::{RecordType, SampleType};
 
-use crate::slot::Slot;
-use crate::{RawRecord, Result, SampleLayout, body, word};
+use crate::field::{Field, FixedFields};
+use crate::field_order::{HEAD, TRAILER, row};
+use crate::fixed::common_fields;
+use crate::{Layout, RawRecord, Record, Result, SampleLayout};
 
-/// The trailer of a record that is not a sample: who wrote it, where and when.
+/// The trailer of a record that is not a sample: which event wrote it, when, and in which task.
 ///
-/// There is one on every record of an event whose attr has `sample_id_all`, with the same six fields as
-/// far as its `sample_type` has them. It tells of the context that wrote the record: for FORK the
-/// parent, for SWITCH the task that is switched. Each accessor is `None` if the event does not sample
-/// the field. Since Linux 2.6.38.
+/// Every record of an event with `sample_id_all` ends in one. It has the same six fields as a sample,
+/// those of them that are in the event's `sample_type`, and describes the context that wrote the
+/// record: for FORK the parent, for SWITCH the task that is switched. An accessor returns `None` if
+/// the event does not record the field. Since Linux 2.6.38.
 #[doc(alias = "sample_id")]
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SampleId<'a> {
+pub struct SampleId<'a, L = &'a SampleLayout> {
+    /// The words of the record up to the end of the trailer; none for a sample.
     words: &'a [u64],
-    layout: &'a SampleLayout,
+    layout: L,
 }
 
-impl<'a> SampleId<'a> {
-    pub(crate) fn new(words: &'a [u64], layout: &'a SampleLayout) -> Self {
+impl<'a, L: Layout> SampleId<'a, L> {
+    #[inline(always)]
+    pub(crate) fn new(words: &'a [u64], layout: L) -> Self {
         Self { words, layout }
     }
 
-    /// Whether there is no trailer: on a sample, and without `sample_id_all`.
+    /// Returns whether there is no trailer: for a sample, and without `sample_id_all`.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.words.is_empty() || !self.layout.sample_layout().has_trailer()
     }
 
-    /// Process, as the opener's pid namespace sees it; `0xffffffff` if it does not.
-    #[inline]
-    #[must_use]
-    pub fn pid(&self) -> Option<u32> {
-        self.layout.trailer.tid.get(self.words).map(|word| word::halves(word)[0])
+    /// Returns the fields of the trailer by name, in the order of their words.
+    pub fn fields(&self) -> impl Iterator<Item = Field<'static>> + use<'a, L> {
+        let words = core::array::from_fn(|row| self.word(row));
+        let sample_type = self.layout.sample_layout().sample_type();
+        FixedFields::new(&TRAILER, words, sample_type)
     }
 
-    /// Thread, as the opener's pid namespace sees it.
-    #[inline]
-    #[must_use]
-    pub fn tid(&self) -> Option<u32> {
-        self.layout.trailer.tid.get(self.words).map(|word| word::halves(word)[1])
+    #[inline(always)]
+    fn word(&self, row: usize) -> Option<u64> {
+        let from_end = self.layout.sample_layout().trailer.get(row).copied().unwrap_or(0);
+        word_from_end(self.words, from_end)
     }
 
-    /// Nanoseconds of the event's clock at which the record was written.
-    #[inline]
-    #[must_use]
-    pub fn time(&self) -> Option<u64> {
-        self.layout.trailer.time.get(self.words)
-    }
-
-    /// Id of the opened event: an inherited copy reports its parent's.
-    #[inline]
-    #[must_use]
-    pub fn id(&self) -> Option<u64> {
-        self.layout.trailer.id.get(self.words)
-    }
-
-    /// Id of the event or of the inherited copy that wrote the record.
-    #[inline]
-    #[must_use]
-    pub fn stream_id(&self) -> Option<u64> {
-        self.layout.trailer.stream_id.get(self.words)
-    }
-
-    /// CPU that wrote the record.
-    #[inline]
-    #[must_use]
-    pub fn cpu(&self) -> Option<u32> {
-        self.layout.trailer.cpu.get(self.words).map(|word| word::halves(word)[0])
-    }
-
-    /// The same id as [`SampleId::id`], always the trailer's last word. Since Linux 3.12.
-    #[inline]
-    #[must_use]
-    pub fn identifier(&self) -> Option<u64> {
-        self.layout.trailer.identifier.get(self.words)
-    }
+    common_fields!(TRAILER);
 }
 
-impl core::fmt::Debug for SampleId<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("SampleId")
-            .field("pid", &self.pid())
-            .field("tid", &self.tid())
-            .field("time", &self.time())
-            .field("id", &self.id())
-            .field("stream_id", &self.stream_id())
-            .field("cpu", &self.cpu())
-            .field("identifier", &self.identifier())
-            .finish()
-    }
+/// Returns the word at an index from the end: 1 is the last word, 0 an absent field.
+#[inline(always)]
+fn word_from_end(words: &[u64], from_end: u8) -> Option<u64> {
+    words.get(words.len().wrapping_sub(usize::from(from_end))).copied()
 }
 
 impl<'a> RawRecord<'a> {
-    /// The trailer of this record. All its fields are `None` for a sample, which has none.
+    /// Returns the trailer of this record. All its fields are `None` for a sample, which has none.
     ///
     /// # Errors
     ///
-    /// [`Error::Truncated`](crate::Error::Truncated) if the record is too short for the trailer that
-    /// the layout asks for.
-    pub fn sample_id(self, layout: &'a SampleLayout) -> Result<SampleId<'a>> {
-        let trailer = body::split(self, layout)?.1;
-        Ok(SampleId::new(trailer, layout))
+    /// As [`decode`](RawRecord::decode): where the trailer is follows from the body.
+    pub fn sample_id<L: Layout>(self, layout: L) -> Result<SampleId<'a, L>> {
+        let record = self.decode(layout)?;
+        Ok(record.sample_id().unwrap_or(SampleId { words: &[], layout }))
     }
 
-    /// When this record was written, in ns of its event's clock, without decoding it: what a sorter needs.
+    /// Returns when this record was written, in ns of the event's clock, without decoding it: for
+    /// sorting.
     ///
-    /// Of a record without a time in its trailer it is the body's own time, which FORK, EXIT, THROTTLE
-    /// and UNTHROTTLE have. `None` if there is none at all, or if the record is cut.
+    /// It is the time in the sample's head or in the trailer, or else the one in the body, which FORK,
+    /// EXIT, THROTTLE and UNTHROTTLE have. `None` if the event does not record the time, or if the
+    /// record is truncated.
     #[inline]
-    pub fn time(self, layout: &SampleLayout) -> Option<u64> {
+    pub fn time<L: Layout>(self, layout: L) -> Option<u64> {
+        const TIME: usize = row(&TRAILER, SampleType::TIME);
         if self.kind() == RecordType::SAMPLE {
-            return layout.head.time.get(self.words());
+            return self.head_word(layout.sample_layout(), row(&HEAD, SampleType::TIME));
         }
-        self.trailer_word(layout, layout.trailer.time).or_else(|| self.time_elsewhere(layout))
+        match self.trailer_word(layout.sample_layout(), TIME) {
+            None => self.decode_for(layout, |record| record.time()),
+            time => time,
+        }
     }
 
-    /// Id of the event that wrote this record, without decoding it: IDENTIFIER, or else ID.
+    /// Returns the id of the event that wrote this record, without decoding it: IDENTIFIER, or else
+    /// ID.
     ///
-    /// `None` if the event samples neither, or if the record is cut.
+    /// `None` if the event records neither, or if the record is truncated.
     #[inline]
-    pub fn id(self, layout: &SampleLayout) -> Option<u64> {
+    pub fn id<L: Layout>(self, layout: L) -> Option<u64> {
+        let known = layout.sample_layout();
         if self.kind() == RecordType::SAMPLE {
-            return layout.head.identifier.or(layout.head.id).get(self.words());
+            return match self.head_word(known, row(&HEAD, SampleType::IDENTIFIER)) {
+                None => self.head_word(known, row(&HEAD, SampleType::ID)),
+                id => id,
+            };
         }
-        let slot = layout.trailer.identifier.or(layout.trailer.id);
-        self.trailer_word(layout, slot).or_else(|| self.word_behind_body(layout, slot))
+        let id = match self.trailer_word(known, row(&TRAILER, SampleType::IDENTIFIER)) {
+            None => self.trailer_word(known, row(&TRAILER, SampleType::ID)),
+            id => id,
+        };
+        match id {
+            None => self.decode_for(layout, |record| {
+                let trailer = record.sample_id()?;
+                trailer.identifier().or(trailer.id())
+            }),
+            id => id,
+        }
     }
 
-    /// A word of a trailer that the record ends in.
-    ///
-    /// By its index in the record and not in the part that `body::split_end` cuts off: a sorter asks for it of
-    /// every record, and the cut costs a third more instructions.
+    /// Returns a word of the head of a sample that is long enough for all of it.
     #[inline(always)]
-    fn trailer_word(self, layout: &SampleLayout, slot: Slot) -> Option<u64> {
-        if !body::ends_in_trailer(self.kind()) {
-            return None;
-        }
-        let start = self.words().len().checked_sub(usize::from(layout.trailer_words))?;
-        // Without room for the header before the trailer the record is cut.
-        if start == 0 { None } else { self.words().get(start + slot.index()).copied() }
+    fn head_word(self, layout: &SampleLayout, row: usize) -> Option<u64> {
+        let index = layout.head.get(row)?;
+        self.words().get(..usize::from(layout.head_words)).and_then(|head| index.of(head))
     }
 
-    /// A word of a trailer that the record need not end in.
-    #[cold]
-    #[inline(never)]
-    fn word_behind_body(self, layout: &SampleLayout, slot: Slot) -> Option<u64> {
-        if !body::trailer_follows_body(self.kind()) {
-            return None;
+    /// Returns a word of a trailer that this record ends in.
+    #[inline(always)]
+    fn trailer_word(self, layout: &SampleLayout, row: usize) -> Option<u64> {
+        if self.ends_in_trailer(layout) {
+            word_from_end(self.words(), layout.trailer.get(row).copied()?)
+        } else {
+            None
         }
-        body::split(self, layout).ok().and_then(|(_, trailer)| slot.get(trailer))
     }
 
+    /// Asks the decoded record for what is not at a fixed distance from its end.
     #[cold]
     #[inline(never)]
-    fn time_elsewhere(self, layout: &SampleLayout) -> Option<u64> {
-        if !layout.trailer.time.is_absent() {
-            return self.word_behind_body(layout, layout.trailer.time);
-        }
-        match self.kind() {
-            RecordType::FORK | RecordType::EXIT => self.words().get(3).copied(),
-            RecordType::THROTTLE | RecordType::UNTHROTTLE => self.words().get(1).copied(),
-            _ => None,
-        }
+    fn decode_for<L: Layout>(self, layout: L, get: impl FnOnce(Record<'a, L>) -> Option<u64>) -> Option<u64> {
+        self.decode(layout).ok().and_then(get)
+    }
+}
+
+impl<L: Layout> core::fmt::Debug for SampleId<'_, L> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(self.fields()).finish()
     }
 }

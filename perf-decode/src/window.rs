@@ -18,10 +18,10 @@ impl<'a> Window<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::RingSize`] if the area is not a power of two, [`Error::PositionNotWhole`] if a position
+    /// [`Error::RingSize`] if the area is not a power of two, [`Error::UnalignedPosition`] if a position
     /// is not a multiple of 8, [`Error::HeadBehindTail`], and [`Error::Overrun`] if more lies between
     /// them than the area can hold.
-    pub fn over(data: &'a [u64], tail: u64, head: u64) -> Result<Self> {
+    pub fn new(data: &'a [u64], tail: u64, head: u64) -> Result<Self> {
         let (start, len) = span(data.len(), tail, head)?;
         let (before, from) = data.split_at_checked(start).unwrap_or((data, &[]));
         // One of the two is cut: either the span ends before the area does, or it goes on at its start.
@@ -40,12 +40,12 @@ impl<'a> Window<'a> {
         Self { first, second }
     }
 
-    /// Where the window of [`Window::over`] lies in an area of `words` words: index of its first word,
+    /// Where the window of [`Window::new`] lies in an area of `words` words: index of its first word,
     /// and its length in words. It goes on at index 0 if it is longer than the area's rest.
     ///
     /// # Errors
     ///
-    /// As [`Window::over`].
+    /// As [`Window::new`].
     pub fn span(words: usize, tail: u64, head: u64) -> Result<(usize, usize)> {
         span(words, tail, head)
     }
@@ -80,7 +80,7 @@ fn span(words: usize, tail: u64, head: u64) -> Result<(usize, usize)> {
         return Err(Error::RingSize { len: words * 8 });
     }
     if (tail | head) % 8 != 0 {
-        return Err(Error::PositionNotWhole { tail, head });
+        return Err(Error::UnalignedPosition { tail, head });
     }
     let (size, used) = (words as u64 * 8, head.wrapping_sub(tail));
     if used > size {
@@ -101,45 +101,45 @@ mod tests {
 
     #[test]
     fn a_window_that_wraps_is_two_slices() {
-        let window = Window::over(&DATA, 24, 40).unwrap();
+        let window = Window::new(&DATA, 24, 40).unwrap();
         assert_eq!(window.as_slices(), (&[13][..], &[10][..]));
         assert_eq!(window.len(), 16);
     }
 
     #[test]
     fn a_full_ring_is_all_of_it_from_the_tail() {
-        let window = Window::over(&DATA, 8, 40).unwrap();
+        let window = Window::new(&DATA, 8, 40).unwrap();
         assert_eq!(window.as_slices(), (&[11, 12, 13][..], &[10][..]));
     }
 
     #[test]
     fn an_empty_ring_is_an_empty_window() {
-        assert!(Window::over(&DATA, 16, 16).unwrap().is_empty());
+        assert!(Window::new(&DATA, 16, 16).unwrap().is_empty());
     }
 
     #[test]
     fn positions_may_run_over_the_end_of_u64() {
-        let window = Window::over(&DATA, u64::MAX - 7, 8).unwrap();
+        let window = Window::new(&DATA, u64::MAX - 7, 8).unwrap();
         assert_eq!(window.as_slices(), (&[13][..], &[10][..]));
     }
 
     #[test]
     fn a_head_behind_its_tail_is_refused() {
-        assert_eq!(Window::over(&DATA, 16, 8), Err(Error::HeadBehindTail { tail: 16, head: 8 }));
+        assert_eq!(Window::new(&DATA, 16, 8), Err(Error::HeadBehindTail { tail: 16, head: 8 }));
     }
 
     #[test]
     fn more_than_the_ring_can_hold_is_an_overrun() {
-        assert_eq!(Window::over(&DATA, 0, 40), Err(Error::Overrun { tail: 0, head: 40, size: 32 }));
+        assert_eq!(Window::new(&DATA, 0, 40), Err(Error::Overrun { tail: 0, head: 40, size: 32 }));
     }
 
     #[test]
     fn an_odd_position_is_refused() {
-        assert_eq!(Window::over(&DATA, 4, 8), Err(Error::PositionNotWhole { tail: 4, head: 8 }));
+        assert_eq!(Window::new(&DATA, 4, 8), Err(Error::UnalignedPosition { tail: 4, head: 8 }));
     }
 
     #[test]
     fn a_ring_of_three_words_is_refused() {
-        assert_eq!(Window::over(&DATA[..3], 0, 8), Err(Error::RingSize { len: 24 }));
+        assert_eq!(Window::new(&DATA[..3], 0, 8), Err(Error::RingSize { len: 24 }));
     }
 }

@@ -33,11 +33,11 @@ pub(crate) const fn words_for(bytes: usize) -> usize {
 ///
 /// # Errors
 ///
-/// [`Error::Misaligned`] if the bytes do not start at a multiple of 8, [`Error::PartialWord`] if their
+/// [`Error::Misaligned`] if the bytes do not start at a multiple of 8, [`Error::UnalignedLength`] if their
 /// number is not a multiple of 8.
 pub fn words_from_bytes(bytes: &[u8]) -> Result<&[u64]> {
     if bytes.len() % 8 != 0 {
-        return Err(Error::PartialWord { len: bytes.len() });
+        return Err(Error::UnalignedLength { len: bytes.len() });
     }
     <[u64]>::ref_from_bytes(bytes).map_err(|_| Error::Misaligned { address: bytes.as_ptr().addr() })
 }
@@ -46,6 +46,18 @@ pub fn words_from_bytes(bytes: &[u8]) -> Result<&[u64]> {
 #[inline]
 pub(crate) fn bytes(words: &[u64]) -> &[u8] {
     words.as_bytes()
+}
+
+/// Views words as their bytes in memory order: the opposite of [`words_from_bytes`].
+#[must_use]
+pub fn bytes_from_words(words: &[u64]) -> &[u8] {
+    bytes(words)
+}
+
+/// Returns whether one of the word's bytes is 0.
+#[inline(always)]
+pub(crate) fn has_nul(word: u64) -> bool {
+    word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080 != 0
 }
 
 /// The string at the start of `words`, without its NUL; `None` if it has none.
@@ -105,6 +117,6 @@ mod tests {
     #[test]
     fn a_cut_last_word_is_refused_with_the_length() {
         let words = [0_u64; 4];
-        assert_eq!(words_from_bytes(&bytes(&words)[..13]), Err(Error::PartialWord { len: 13 }));
+        assert_eq!(words_from_bytes(&bytes(&words)[..13]), Err(Error::UnalignedLength { len: 13 }));
     }
 }

@@ -1,7 +1,7 @@
 use core::fmt;
 
-use super::Task;
-use crate::{RawRecord, SampleId, SampleLayout};
+use super::separated;
+use crate::{Layout, RawRecord, Record, SampleId, SampleLayout};
 
 /// Prints a record: see [`RawRecord::display`].
 #[derive(Clone, Copy)]
@@ -12,10 +12,10 @@ pub struct RecordDisplay<'a> {
 
 impl<'a> RawRecord<'a> {
     /// Prints this record as one line, whatever is in it: the kind, the misc bits, the fields of the
-    /// body, and behind a bar those of the trailer.
+    /// body, and after a bar those of the trailer.
     ///
-    /// A record that cannot be decoded says why in their place, and one of an unknown kind how long it
-    /// is. The alternate form `{:#}` adds a hex dump of all its bytes below.
+    /// A record that cannot be decoded prints the error in place of its fields, one of unknown kind its
+    /// bytes. The alternate form `{:#}` adds a hex dump of all bytes.
     ///
     /// ```
     /// use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType, Software};
@@ -31,7 +31,7 @@ impl<'a> RawRecord<'a> {
     ///     .finish();
     /// let layout = SampleLayout::new(&attr);
     /// let line = RawRecord::from_words(&words)?.display(&layout).to_string();
-    /// assert_eq!(line, "COMM exec: sh:7/8 | time=99");
+    /// assert_eq!(line, "COMM (UNKNOWN|COMM_EXEC) pid=7 tid=8 comm=sh | time=99");
     /// # Ok::<(), perf_decode::Error>(())
     /// ```
     #[must_use]
@@ -46,10 +46,6 @@ impl fmt::Display for RecordDisplay<'_> {
             Ok(record) => write!(f, "{record}")?,
             Err(error) => write!(f, "{} of {} bytes: {error}", self.raw.kind(), self.raw.size())?,
         }
-        match self.raw.sample_id(self.layout) {
-            Ok(trailer) if !trailer.is_empty() => write!(f, " | {trailer}")?,
-            _ => {}
-        }
         if f.alternate() { dump(self.raw.bytes(), f) } else { Ok(()) }
     }
 }
@@ -60,7 +56,42 @@ impl fmt::Debug for RecordDisplay<'_> {
     }
 }
 
-/// Sixteen bytes a line, with their offset before and their characters behind.
+impl<L: Layout> fmt::Display for Record<'_, L> {
+    /// One line: the kind, the misc bits, the fields by name in the order of their words, after a bar
+    /// those of the trailer, and a note if bytes trail after the last field.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind())?;
+        if !self.misc().is_empty() {
+            write!(f, " ({})", self.misc().names(self.kind()))?;
+        }
+        self.fields().try_for_each(|field| write!(f, " {field}"))?;
+        if matches!(self, Self::Sample(sample) if sample.has_ambiguous_branches()) {
+            f.write_str(" (branch stack ambiguous)")?;
+        }
+        if let Some(trailer) = self.sample_id().filter(|trailer| !trailer.is_empty()) {
+            write!(f, " | {trailer}")?;
+        }
+        match self.trailing_len() {
+            0 => Ok(()),
+            trailing => write!(f, " ({trailing} trailing bytes)"),
+        }
+    }
+}
+
+impl<L: Layout> fmt::Display for crate::Sample<'_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Record::Sample(*self), f)
+    }
+}
+
+impl<L: Layout> fmt::Display for SampleId<'_, L> {
+    /// One line: the fields by name, in the order of their words.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        separated(f, " ", self.fields())
+    }
+}
+
+/// Writes sixteen bytes a line, with their offset before and their characters after them.
 fn dump(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (offset, row) in (0..).step_by(16).zip(bytes.chunks(16)) {
         write!(f, "\n  {offset:04x}: ")?;
@@ -72,35 +103,6 @@ fn dump(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
     }
     Ok(())
-}
-
-impl fmt::Display for SampleId<'_> {
-    /// One line: the fields by name, in the order in which they lie in the trailer.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut line = Line { f, gap: "" };
-        line.field("pid", self.pid().map(Task))?;
-        line.field("tid", self.tid().map(Task))?;
-        line.field("time", self.time())?;
-        line.field("id", self.id())?;
-        line.field("stream_id", self.stream_id())?;
-        line.field("cpu", self.cpu())?;
-        line.field("identifier", self.identifier())
-    }
-}
-
-/// Fields with spaces between them.
-struct Line<'f, 'b> {
-    f: &'f mut fmt::Formatter<'b>,
-    gap: &'static str,
-}
-
-impl Line<'_, '_> {
-    fn field(&mut self, name: &str, value: Option<impl fmt::Display>) -> fmt::Result {
-        let Some(value) = value else { return Ok(()) };
-        write!(self.f, "{}{name}={value}", self.gap)?;
-        self.gap = " ";
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -3,19 +3,19 @@
 use core::fmt::{self, Write};
 
 mod line;
-mod read;
-mod sample;
+mod value;
 
 pub use line::RecordDisplay;
 
-/// Bytes of a name as text: control characters and bytes that are not UTF-8 are escaped, so that a line stays a line.
+/// Bytes of a name as text. What would break or reorder the line is escaped: control characters, line
+/// and paragraph separators, bidirectional formatting, and bytes that are not UTF-8.
 pub(crate) struct Text<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.utf8_chunks().try_for_each(|chunk| {
             for character in chunk.valid().chars() {
-                if character.is_control() || character == '\\' {
+                if character == '\\' || breaks_line(character) {
                     write!(f, "{}", character.escape_default())?;
                 } else {
                     f.write_char(character)?;
@@ -26,7 +26,13 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// A process or thread: -1 if it cannot be named, as the perf tool prints it.
+/// Returns whether a character changes more than its own place in a line.
+fn breaks_line(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A process or thread: -1 for one that the opener's pid namespace does not see, as perf prints it.
 pub(crate) struct Task(pub(crate) u32);
 
 impl fmt::Display for Task {
@@ -35,11 +41,44 @@ impl fmt::Display for Task {
     }
 }
 
-/// Bytes as hexadecimal digits without anything between them.
+/// Bytes as hexadecimal digits without separators.
 pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Writes items with a separator between them.
+fn separated<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    separator: &str,
+    items: impl Iterator<Item = T>,
+) -> fmt::Result {
+    for (index, item) in items.enumerate() {
+        if index > 0 {
+            f.write_str(separator)?;
+        }
+        write!(f, "{item}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn separators_and_bidirectional_marks_are_escaped() {
+        let text = Text("a\u{2028}b\u{202e}c\u{2066}d\n".as_bytes()).to_string();
+        assert_eq!(text, "a\\u{2028}b\\u{202e}c\\u{2066}d\\n");
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_escaped() {
+        assert_eq!(Text(b"a\xffb\\").to_string(), "a\\xffb\\\\");
     }
 }

@@ -1,43 +1,56 @@
-use core::fmt;
-
 use perf_abi::BpfEventType;
-use zerocopy::FromBytes;
 
-use crate::Result;
-use crate::body::{Body, Parse};
-use crate::display::Hex;
+use super::check::Body;
+use crate::{Layout, Result, word};
 
-/// A BPF program was loaded or unloaded, for events with `bpf_event`.
-///
-/// | word | field |
-/// |---|---|
-/// | 1 | `u16 type, u16 flags, u32 id` |
-/// | 2 | `u8 tag[8]` |
-///
-/// KSYMBOL records of the program's parts precede it, if asked for. Since Linux 5.1.
-#[doc(alias = "PERF_RECORD_BPF_EVENT")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes)]
-#[repr(C)]
-pub struct BpfEvent {
-    /// Loaded or unloaded.
-    pub kind: BpfEventType,
-    /// No flag is defined.
-    pub flags: u16,
-    /// Id of the program, as bpf(2) knows it.
-    pub id: u32,
-    /// Hash of the program's instructions.
-    pub tag: [u8; 8],
+view! {
+    /// A BPF program was loaded or unloaded. Written for events with `bpf_event`.
+    ///
+    /// | word | field |
+    /// |---|---|
+    /// | 1 | `u16 type, u16 flags, u32 id` |
+    /// | 2 | `u8 tag[8]` |
+    ///
+    /// With `ksymbol` the KSYMBOL records of the program's parts precede it. Since Linux 5.1.
+    #[doc(alias = "PERF_RECORD_BPF_EVENT")]
+    BpfEvent: 3 words;
 }
 
-impl Parse<'_> for BpfEvent {
-    #[inline(always)]
-    fn parse(body: Body<'_>) -> Result<Self> {
-        body.fixed()
+impl<'a, L: Layout> BpfEvent<'a, L> {
+    /// Returns whether the program was loaded or unloaded.
+    #[inline]
+    #[must_use]
+    pub fn bpf_type(&self) -> BpfEventType {
+        BpfEventType(word::quarters(self.0.fixed()[1])[0])
+    }
+
+    /// Returns the flags; none is defined.
+    #[inline]
+    #[must_use]
+    pub fn flags(&self) -> u16 {
+        word::quarters(self.0.fixed()[1])[1]
+    }
+
+    /// Returns the id of the program in bpf(2).
+    #[inline]
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        word::halves(self.0.fixed()[1])[1]
+    }
+
+    /// Returns the hash of the program's instructions, 8 bytes.
+    #[inline]
+    #[must_use]
+    pub fn tag(&self) -> &'a [u8] {
+        word::bytes(self.0.fixed().get(2..).unwrap_or(&[]))
+    }
+
+    #[expect(clippy::unused_self, reason = "one signature for all kinds")]
+    pub(super) fn unclaimed_words(&self) -> usize {
+        0
     }
 }
 
-impl fmt::Display for BpfEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "type {}, flags {:#x}, id {}, tag {}", self.kind, self.flags, self.id, Hex(&self.tag))
-    }
+pub(super) fn end(body: Body<'_>) -> Result<&[u64]> {
+    body.words_with_trailer_after(BpfEvent::WORDS)
 }

@@ -1,47 +1,43 @@
-use core::fmt;
+use super::check::Body;
+use crate::{Layout, Result};
 
-use zerocopy::FromBytes;
-
-use crate::body::{Body, Parse};
-use crate::{Result, word};
-
-/// The user part of callchains that were sampled in the kernel, for events with `defer_output`.
-///
-/// | word | field |
-/// |---|---|
-/// | 1 | `u64 cookie` |
-/// | 2 | `u64 nr` |
-/// | 3.. | `u64 ips[nr]` |
-///
-/// It belongs to every earlier sample of the task whose callchain ends in a deferred marker and this
-/// cookie. Some samples never get theirs: the task died, the ring was full. Since Linux 6.19.
-#[doc(alias = "PERF_RECORD_CALLCHAIN_DEFERRED")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallchainDeferred<'a> {
-    /// What the samples are found by; it means nothing else.
-    pub cookie: u64,
-    /// User addresses, innermost first, without a marker.
-    pub ips: &'a [u64],
+view! {
+    /// The user part of callchains that were sampled in the kernel. Written for events with
+    /// `defer_output`.
+    ///
+    /// | word | field |
+    /// |---|---|
+    /// | 1 | `u64 cookie` |
+    /// | 2 | `u64 nr` |
+    /// | 3.. | `u64 ips[nr]` |
+    ///
+    /// It belongs to every earlier sample of the task whose callchain ends in a deferred marker and this
+    /// cookie. A sample may never get its user part: the task was killed, or the ring was full. Since
+    /// Linux 6.19.
+    #[doc(alias = "PERF_RECORD_CALLCHAIN_DEFERRED")]
+    CallchainDeferred: 3 words;
 }
 
-#[derive(FromBytes)]
-#[repr(C)]
-struct Head {
-    cookie: u64,
-    nr: u64,
-}
+impl<'a, L: Layout> CallchainDeferred<'a, L> {
+    /// Returns the cookie by which samples are found; it has no other meaning.
+    #[inline]
+    #[must_use]
+    pub fn cookie(&self) -> u64 {
+        self.0.fixed()[1]
+    }
 
-impl<'a> Parse<'a> for CallchainDeferred<'a> {
-    #[inline(always)]
-    fn parse(body: Body<'a>) -> Result<Self> {
-        let (Head { cookie, nr }, ips) = body.head()?;
-        Ok(Self { cookie, ips: body.elements(word::bytes(ips), nr, "ips")? })
+    /// Returns the user addresses, innermost first, without a context marker.
+    #[inline]
+    #[must_use]
+    pub fn ips(&self) -> &'a [u64] {
+        self.0.tail().get(..self.0.fixed()[2] as usize).unwrap_or(&[])
+    }
+
+    pub(super) fn unclaimed_words(&self) -> usize {
+        self.0.tail().len().saturating_sub(self.ips().len())
     }
 }
 
-impl fmt::Display for CallchainDeferred<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cookie {:#x} nr {}", self.cookie, self.ips.len())?;
-        self.ips.iter().try_for_each(|ip| write!(f, " {ip:#x}"))
-    }
+pub(super) fn end(body: Body<'_>) -> Result<&[u64]> {
+    body.needs("ips", CallchainDeferred::WORDS, body.word(2))
 }

@@ -1,36 +1,30 @@
-use core::fmt;
+use crate::Layout;
 
-use crate::Result;
-use crate::body::{Body, Parse};
-use crate::display::Text;
-
-/// A control group was created, for events with `cgroup`.
-///
-/// | word | field |
-/// |---|---|
-/// | 1 | `u64 id` |
-/// | 2.. | `char path[]`, NUL-padded to a word |
-///
-/// Since Linux 5.7.
-#[doc(alias = "PERF_RECORD_CGROUP")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cgroup<'a> {
-    /// Inode number of its directory, and the value of CGROUP in samples.
-    pub id: u64,
-    /// Path from the root of the hierarchy. Raw bytes without the NUL, not UTF-8.
-    pub path: &'a [u8],
+view! {
+    /// A control group was created. Written for events with `cgroup`.
+    ///
+    /// | word | field |
+    /// |---|---|
+    /// | 1 | `u64 id` |
+    /// | 2.. | `char path[]`, NUL-padded to a word |
+    ///
+    /// Since Linux 5.7.
+    #[doc(alias = "PERF_RECORD_CGROUP")]
+    Cgroup: 2 words;
 }
 
-impl<'a> Parse<'a> for Cgroup<'a> {
-    #[inline(always)]
-    fn parse(body: Body<'a>) -> Result<Self> {
-        let (id, path) = body.head()?;
-        Ok(Self { id, path: body.string(path, "path")? })
+impl<'a, L: Layout> Cgroup<'a, L> {
+    /// Returns the inode number of its directory, the value that samples have as `cgroup`.
+    #[inline]
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.0.fixed()[1]
     }
-}
 
-impl fmt::Display for Cgroup<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cgroup: {} {}", self.id, Text(self.path))
+    /// Returns the path from the root of the hierarchy. Raw bytes without the NUL, not UTF-8.
+    #[inline]
+    #[must_use]
+    pub fn path(&self) -> &'a [u8] {
+        self.0.name()
     }
 }

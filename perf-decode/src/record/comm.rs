@@ -1,52 +1,46 @@
-use core::fmt;
-
 use perf_abi::Misc;
-use zerocopy::FromBytes;
 
-use crate::Result;
-use crate::body::{Body, Parse};
-use crate::display::{Task, Text};
+use crate::{Layout, word};
 
-/// A thread got a new name, by exec or by prctl(2), for events with `comm`.
-///
-/// | word | field |
-/// |---|---|
-/// | 1 | `u32 pid, u32 tid` |
-/// | 2.. | `char comm[]`, NUL-padded to a word |
-///
-/// Since Linux 2.6.31; the exec mark since 3.16.
-#[doc(alias = "PERF_RECORD_COMM")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Comm<'a> {
-    /// Process.
-    pub pid: u32,
-    /// Thread.
-    pub tid: u32,
-    /// Whether the name changed because the process runs another program now.
-    pub exec: bool,
-    /// The new name, at most 15 bytes. Raw bytes without the NUL, not UTF-8.
-    pub comm: &'a [u8],
+view! {
+    /// A thread changed its name, by exec or by prctl(2). Written for events with `comm`.
+    ///
+    /// | word | field |
+    /// |---|---|
+    /// | 1 | `u32 pid, u32 tid` |
+    /// | 2.. | `char comm[]`, NUL-padded to a word |
+    ///
+    /// Since Linux 2.6.31; the exec bit since 3.16.
+    #[doc(alias = "PERF_RECORD_COMM")]
+    Comm: 2 words;
 }
 
-#[derive(FromBytes)]
-#[repr(C)]
-struct Head {
-    pid: u32,
-    tid: u32,
-}
-
-impl<'a> Parse<'a> for Comm<'a> {
-    #[inline(always)]
-    fn parse(body: Body<'a>) -> Result<Self> {
-        let (Head { pid, tid }, name) = body.head()?;
-        let exec = body.misc.contains(Misc::COMM_EXEC);
-        Ok(Self { pid, tid, exec, comm: body.string(name, "comm")? })
+impl<'a, L: Layout> Comm<'a, L> {
+    /// Returns the process.
+    #[inline]
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        word::halves(self.0.fixed()[1])[0]
     }
-}
 
-impl fmt::Display for Comm<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let exec = if self.exec { "exec: " } else { "" };
-        write!(f, "{exec}{}:{}/{}", Text(self.comm), Task(self.pid), Task(self.tid))
+    /// Returns the thread.
+    #[inline]
+    #[must_use]
+    pub fn tid(&self) -> u32 {
+        word::halves(self.0.fixed()[1])[1]
+    }
+
+    /// Returns whether exec(2) changed the name: the process runs another program now.
+    #[inline]
+    #[must_use]
+    pub fn exec(&self) -> bool {
+        self.misc().contains(Misc::COMM_EXEC)
+    }
+
+    /// Returns the new name, at most 15 bytes. Raw bytes without the NUL, not UTF-8.
+    #[inline]
+    #[must_use]
+    pub fn comm(&self) -> &'a [u8] {
+        self.0.name()
     }
 }

@@ -1,46 +1,45 @@
-use core::fmt;
+use crate::{Layout, word};
 
-use zerocopy::FromBytes;
-
-use crate::Result;
-use crate::body::{Body, Parse};
-use crate::display::Task;
-
-/// A thread ended, for events with `task`, `comm`, `mmap` or `mmap2`.
-///
-/// | word | field |
-/// |---|---|
-/// | 1 | `u32 pid, u32 ppid` |
-/// | 2 | `u32 tid, u32 ptid` |
-/// | 3 | `u64 time` |
-///
-/// Since Linux 2.6.31.
-#[doc(alias = "PERF_RECORD_EXIT")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes)]
-#[repr(C)]
-pub struct Exit {
-    /// Process of the thread that ended.
-    pub pid: u32,
-    /// Process of the real parent.
-    pub ppid: u32,
-    /// Thread that ended.
-    pub tid: u32,
-    /// The same as `ppid`.
-    pub ptid: u32,
-    /// Nanoseconds of the event's clock.
-    pub time: u64,
+view! {
+    /// A thread exited. Written for events with `task`, `comm`, `mmap` or `mmap2`.
+    ///
+    /// | word | field |
+    /// |---|---|
+    /// | 1 | `u32 pid, u32 ppid` |
+    /// | 2 | `u32 tid, u32 ptid` |
+    /// | 3 | `u64 time` |
+    ///
+    /// Since Linux 2.6.31.
+    #[doc(alias = "PERF_RECORD_EXIT")]
+    Exit: 4 words, time in word 3;
 }
 
-impl Parse<'_> for Exit {
-    #[inline(always)]
-    fn parse(body: Body<'_>) -> Result<Self> {
-        body.fixed()
+impl<L: Layout> Exit<'_, L> {
+    /// Returns the process of the thread that exited.
+    #[inline]
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        word::halves(self.0.fixed()[1])[0]
     }
-}
 
-impl fmt::Display for Exit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [pid, tid, ppid, ptid] = [self.pid, self.tid, self.ppid, self.ptid].map(Task);
-        write!(f, "({pid}:{tid}):({ppid}:{ptid})")
+    /// Returns the process of the real parent.
+    #[inline]
+    #[must_use]
+    pub fn ppid(&self) -> u32 {
+        word::halves(self.0.fixed()[1])[1]
+    }
+
+    /// Returns the thread that exited.
+    #[inline]
+    #[must_use]
+    pub fn tid(&self) -> u32 {
+        word::halves(self.0.fixed()[2])[0]
+    }
+
+    /// Returns the same as [`ppid`](Self::ppid).
+    #[inline]
+    #[must_use]
+    pub fn ptid(&self) -> u32 {
+        word::halves(self.0.fixed()[2])[1]
     }
 }

@@ -1,37 +1,29 @@
-use core::fmt;
+use crate::{Layout, word};
 
-use zerocopy::FromBytes;
-
-use crate::Result;
-use crate::body::{Body, Parse};
-use crate::display::Task;
-
-/// Instruction tracing of a thread started.
-///
-/// | word | field |
-/// |---|---|
-/// | 1 | `u32 pid, u32 tid` |
-///
-/// Since Linux 4.1.
-#[doc(alias = "PERF_RECORD_ITRACE_START")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes)]
-#[repr(C)]
-pub struct ItraceStart {
-    /// Process.
-    pub pid: u32,
-    /// Thread.
-    pub tid: u32,
+view! {
+    /// An instruction trace started. Written for events of a PMU that traces into the AUX area.
+    ///
+    /// | word | field |
+    /// |---|---|
+    /// | 1 | `u32 pid, u32 tid` |
+    ///
+    /// Since Linux 4.1.
+    #[doc(alias = "PERF_RECORD_ITRACE_START")]
+    ItraceStart: 2 words;
 }
 
-impl Parse<'_> for ItraceStart {
-    #[inline(always)]
-    fn parse(body: Body<'_>) -> Result<Self> {
-        body.fixed()
+impl<L: Layout> ItraceStart<'_, L> {
+    /// Returns the traced process.
+    #[inline]
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        word::halves(self.0.fixed()[1])[0]
     }
-}
 
-impl fmt::Display for ItraceStart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "pid: {} tid: {}", Task(self.pid), Task(self.tid))
+    /// Returns the traced thread.
+    #[inline]
+    #[must_use]
+    pub fn tid(&self) -> u32 {
+        word::halves(self.0.fixed()[1])[1]
     }
 }

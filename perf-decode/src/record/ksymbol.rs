@@ -1,56 +1,65 @@
-use core::fmt;
-
 use perf_abi::{KsymbolFlags, KsymbolType};
-use zerocopy::FromBytes;
 
-use crate::Result;
-use crate::body::{Body, Parse};
-use crate::display::Text;
+use super::check::Body;
+use crate::{Layout, Result, word};
 
-/// A symbol appeared in or left the kernel, for events with `ksymbol`: a BPF program, a trampoline.
-///
-/// | word | field |
-/// |---|---|
-/// | 1 | `u64 addr` |
-/// | 2 | `u32 len, u16 ksym_type, u16 flags` |
-/// | 3.. | `char name[]`, NUL-padded to a word |
-///
-/// Since Linux 5.1.
-#[doc(alias = "PERF_RECORD_KSYMBOL")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ksymbol<'a> {
-    /// First address.
-    pub addr: u64,
-    /// Length in bytes; 0 for text without a size.
-    pub len: u32,
-    /// What it is.
-    pub kind: KsymbolType,
-    /// Whether it left.
-    pub flags: KsymbolFlags,
-    /// At most 511 bytes. Raw bytes without the NUL, not UTF-8.
-    pub name: &'a [u8],
+view! {
+    /// A symbol was added to or removed from the kernel: a BPF program, a trampoline. Written for events
+    /// with `ksymbol`.
+    ///
+    /// | word | field |
+    /// |---|---|
+    /// | 1 | `u64 addr` |
+    /// | 2 | `u32 len, u16 ksym_type, u16 flags` |
+    /// | 3.. | `char name[]`, NUL-padded to a word |
+    ///
+    /// Since Linux 5.1.
+    #[doc(alias = "PERF_RECORD_KSYMBOL")]
+    Ksymbol: 3 words;
 }
 
-#[derive(FromBytes)]
-#[repr(C)]
-struct Head {
-    addr: u64,
-    len: u32,
-    kind: KsymbolType,
-    flags: KsymbolFlags,
-}
+impl<'a, L: Layout> Ksymbol<'a, L> {
+    /// Returns the first address.
+    #[inline]
+    #[must_use]
+    pub fn addr(&self) -> u64 {
+        self.0.fixed()[1]
+    }
 
-impl<'a> Parse<'a> for Ksymbol<'a> {
-    #[inline(always)]
-    fn parse(body: Body<'a>) -> Result<Self> {
-        let (Head { addr, len, kind, flags }, name) = body.head()?;
-        Ok(Self { addr, len, kind, flags, name: body.string(name, "name")? })
+    /// Returns the length in bytes; 0 for text without a size.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        word::halves(self.0.fixed()[2])[0]
+    }
+
+    /// Returns what kind of symbol it is.
+    #[inline]
+    #[must_use]
+    pub fn ksym_type(&self) -> KsymbolType {
+        KsymbolType(word::quarters(self.0.fixed()[2])[2])
+    }
+
+    /// Returns whether the symbol was removed.
+    #[inline]
+    #[must_use]
+    pub fn flags(&self) -> KsymbolFlags {
+        KsymbolFlags::from_bits_retain(word::quarters(self.0.fixed()[2])[3])
+    }
+
+    /// Returns the name, at most 511 bytes. Raw bytes without the NUL, not UTF-8.
+    #[inline]
+    #[must_use]
+    pub fn name(&self) -> &'a [u8] {
+        self.0.name()
+    }
+
+    #[expect(clippy::unused_self, reason = "one signature for all kinds")]
+    pub(super) fn unclaimed_words(&self) -> usize {
+        0
     }
 }
 
-impl fmt::Display for Ksymbol<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { addr, len, kind, flags, name } = self;
-        write!(f, "addr {addr:#x} len {len} type {kind} flags {flags} name {}", Text(name))
-    }
+pub(super) fn end(body: Body<'_>) -> Result<&[u64]> {
+    body.words_with_trailer_after(body.name_end("name", Ksymbol::WORDS)?)
 }

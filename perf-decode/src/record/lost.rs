@@ -1,38 +1,31 @@
-use core::fmt;
+use crate::Layout;
 
-use zerocopy::FromBytes;
-
-use crate::Result;
-use crate::body::{Body, Parse};
-
-/// The ring was full and records were dropped; written with the next record that found room.
-///
-/// | word | field |
-/// |---|---|
-/// | 1 | `u64 id` |
-/// | 2 | `u64 lost` |
-///
-/// What is lost after the last record that fitted shows only in a read with `PERF_FORMAT_LOST`.
-/// Since Linux 2.6.31.
-#[doc(alias = "PERF_RECORD_LOST")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes)]
-#[repr(C)]
-pub struct Lost {
-    /// Id of the event whose record found room, not of the one that lost.
-    pub id: u64,
-    /// Records of any kind dropped from the ring since the last such record.
-    pub lost: u64,
+view! {
+    /// Records were dropped because the ring was full. Written with the next record that fits.
+    ///
+    /// | word | field |
+    /// |---|---|
+    /// | 1 | `u64 id` |
+    /// | 2 | `u64 lost` |
+    ///
+    /// Records lost after the last one that fitted are visible only in a read with `PERF_FORMAT_LOST`.
+    /// Since Linux 2.6.31.
+    #[doc(alias = "PERF_RECORD_LOST")]
+    Lost: 3 words;
 }
 
-impl Parse<'_> for Lost {
-    #[inline(always)]
-    fn parse(body: Body<'_>) -> Result<Self> {
-        body.fixed()
+impl<L: Layout> Lost<'_, L> {
+    /// Returns the id of the event whose record was written next, not of the one that lost records.
+    #[inline]
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.0.fixed()[1]
     }
-}
 
-impl fmt::Display for Lost {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "lost {} (id {})", self.lost, self.id)
+    /// Returns the number of records of any kind that the ring dropped since the last LOST record.
+    #[inline]
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.0.fixed()[2]
     }
 }

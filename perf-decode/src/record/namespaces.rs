@@ -1,54 +1,56 @@
-use core::fmt;
-
-use perf_abi::{NamespaceIndex, NamespaceLink};
+use perf_abi::NamespaceLink;
 use zerocopy::FromBytes;
 
-use crate::body::{Body, Parse};
-use crate::display::Task;
-use crate::{Result, word};
+use super::check::Body;
+use crate::{Layout, Result, word};
 
-/// A task is in new namespaces, by fork, unshare(2) or setns(2), for events with `namespaces`.
-///
-/// | word | field |
-/// |---|---|
-/// | 1 | `u32 pid, u32 tid` |
-/// | 2 | `u64 nr_namespaces` |
-/// | 3.. | `{ u64 dev, u64 inode }` for each |
-///
-/// Since Linux 4.12.
-#[doc(alias = "PERF_RECORD_NAMESPACES")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Namespaces<'a> {
-    /// Process.
-    pub pid: u32,
-    /// Thread.
-    pub tid: u32,
-    /// One for each kind, in the order of [`NamespaceIndex`].
-    pub namespaces: &'a [NamespaceLink],
+view! {
+    /// The namespaces of a task, after fork(2), unshare(2) or setns(2). Written for events with
+    /// `namespaces`.
+    ///
+    /// | word | field |
+    /// |---|---|
+    /// | 1 | `u32 pid, u32 tid` |
+    /// | 2 | `u64 nr_namespaces` |
+    /// | 3.. | `{ u64 dev, u64 inode }` for each |
+    ///
+    /// Since Linux 4.12.
+    #[doc(alias = "PERF_RECORD_NAMESPACES")]
+    Namespaces: 3 words;
 }
 
-#[derive(FromBytes)]
-#[repr(C)]
-struct Head {
-    pid: u32,
-    tid: u32,
-    nr: u64,
-}
+impl<'a, L: Layout> Namespaces<'a, L> {
+    /// Returns the process.
+    #[inline]
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        word::halves(self.0.fixed()[1])[0]
+    }
 
-impl<'a> Parse<'a> for Namespaces<'a> {
-    #[inline(always)]
-    fn parse(body: Body<'a>) -> Result<Self> {
-        let (Head { pid, tid, nr }, rest) = body.head()?;
-        Ok(Self { pid, tid, namespaces: body.elements(word::bytes(rest), nr, "namespaces")? })
+    /// Returns the thread.
+    #[inline]
+    #[must_use]
+    pub fn tid(&self) -> u32 {
+        word::halves(self.0.fixed()[1])[1]
+    }
+
+    /// Returns the namespaces, one per kind, in the order of
+    /// [`NamespaceIndex`](perf_abi::NamespaceIndex).
+    #[inline]
+    #[must_use]
+    pub fn namespaces(&self) -> &'a [NamespaceLink] {
+        let links = <[NamespaceLink]>::ref_from_prefix_with_elems(
+            word::bytes(self.0.tail()),
+            self.0.fixed()[2] as usize,
+        );
+        links.map_or(&[], |(links, _)| links)
+    }
+
+    pub(super) fn unclaimed_words(&self) -> usize {
+        self.0.tail().len().saturating_sub(2 * self.namespaces().len())
     }
 }
 
-impl fmt::Display for Namespaces<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{} nr {}", Task(self.pid), Task(self.tid), self.namespaces.len())?;
-        for (index, NamespaceLink { dev, inode }) in (0..).zip(self.namespaces) {
-            write!(f, " {}: {dev}/{inode:#x}", NamespaceIndex(index))?;
-        }
-        Ok(())
-    }
+pub(super) fn end(body: Body<'_>) -> Result<&[u64]> {
+    body.needs("namespaces", Namespaces::WORDS, body.word(2).saturating_mul(2))
 }

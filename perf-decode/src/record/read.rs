@@ -1,40 +1,47 @@
-use core::fmt;
+use super::check::Body;
+use crate::{Layout, ReadValues, Result, word};
 
-use crate::body::{Body, Parse};
-use crate::display::Task;
-use crate::{ReadValues, Result, word};
-
-/// The counts of a child task that ended, for events with `inherit_stat`.
-///
-/// | word | field |
-/// |---|---|
-/// | 1 | `u32 pid, u32 tid` |
-/// | 2.. | the counts, shaped by the event's `read_format` |
-///
-/// Since Linux 2.6.31.
-#[doc(alias = "PERF_RECORD_READ")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Read<'a> {
-    /// Process that ended.
-    pub pid: u32,
-    /// Thread that ended.
-    pub tid: u32,
-    /// Its counts, and its group's if the format is for groups. The ids are the parent event's.
-    pub values: ReadValues<'a>,
+view! {
+    /// The counts of a child task that exited. Written for events with `inherit_stat`.
+    ///
+    /// | word | field |
+    /// |---|---|
+    /// | 1 | `u32 pid, u32 tid` |
+    /// | 2.. | the counts, in the event's `read_format` |
+    ///
+    /// Since Linux 2.6.31.
+    #[doc(alias = "PERF_RECORD_READ")]
+    Read: 2 words;
 }
 
-impl<'a> Parse<'a> for Read<'a> {
-    #[inline(always)]
-    fn parse(body: Body<'a>) -> Result<Self> {
-        let (task, block) = body.head()?;
-        let [pid, tid] = word::halves(task);
-        let (values, _) = ReadValues::split(block, body.layout.read)?;
-        Ok(Self { pid, tid, values })
+impl<'a, L: Layout> Read<'a, L> {
+    /// Returns the process that exited.
+    #[inline]
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        word::halves(self.0.fixed()[1])[0]
+    }
+
+    /// Returns the thread that exited.
+    #[inline]
+    #[must_use]
+    pub fn tid(&self) -> u32 {
+        word::halves(self.0.fixed()[1])[1]
+    }
+
+    /// Returns its counts, and those of its group with `PERF_FORMAT_GROUP`. The ids are the parent
+    /// event's.
+    #[inline]
+    #[must_use]
+    pub fn read(&self) -> ReadValues<'a> {
+        ReadValues::first_of(self.0.tail(), self.0.layout().sample_layout().read)
+    }
+
+    pub(super) fn unclaimed_words(&self) -> usize {
+        self.0.tail().len().saturating_sub(self.read().block().len())
     }
 }
 
-impl fmt::Display for Read<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}: {}", Task(self.pid), Task(self.tid), self.values)
-    }
+pub(super) fn end(body: Body<'_>) -> Result<&[u64]> {
+    body.needs_counts("values", Read::WORDS)
 }

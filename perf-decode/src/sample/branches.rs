@@ -1,8 +1,8 @@
-use perf_abi::BranchEntry;
+use perf_abi::{BranchEntry, BranchSampleType};
 use zerocopy::FromBytes;
 
-use crate::order::BranchParts;
-use crate::word;
+use super::walk::BranchLayout;
+use crate::{SampleLayout, word};
 
 /// The branch stack of a sample, newest branch first.
 #[doc(alias = "perf_branch_stack")]
@@ -13,10 +13,42 @@ pub struct Branches<'a> {
     counters: &'a [u64],
 }
 
+/// The optional words of one branch stack.
+#[derive(Clone, Copy)]
+pub(super) struct BranchParts {
+    pub(super) hw_index: bool,
+    pub(super) counters: bool,
+}
+
+impl BranchParts {
+    /// Returns the optional words of a stack of `nr` branches.
+    ///
+    /// Without branches only the hardware index is in doubt: the kernel leaves it out if there was no
+    /// branch stack. With branches only the counters are: any event of the group can have asked for
+    /// them.
+    #[inline(always)]
+    pub(super) fn new(layout: &SampleLayout, branches: BranchLayout, nr: u64) -> Self {
+        let asked = layout.branch_sample_type();
+        let opposite = branches == BranchLayout::Opposite;
+        Self {
+            hw_index: asked.contains(BranchSampleType::HW_INDEX) && !(opposite && nr == 0),
+            counters: asked.contains(BranchSampleType::COUNTERS) != (opposite && nr != 0),
+        }
+    }
+
+    /// Returns the words of an entry and of its counters.
+    #[inline(always)]
+    pub(super) fn words_per_branch(self) -> u64 {
+        3 + u64::from(self.counters)
+    }
+}
+
 impl<'a> Branches<'a> {
+    /// Views the words from `nr` on.
     #[inline]
-    pub(super) fn new(words: &'a [u64], parts: BranchParts) -> Option<Self> {
+    pub(super) fn new(words: &'a [u64], layout: &SampleLayout, branches: BranchLayout) -> Option<Self> {
         let (&nr, rest) = words.split_first()?;
+        let parts = BranchParts::new(layout, branches, nr);
         let nr = nr as usize;
         let (hw_index, rest) = rest.split_at_checked(usize::from(parts.hw_index))?;
         let (entries, rest) = <[BranchEntry]>::ref_from_prefix_with_elems(word::bytes(rest), nr).ok()?;
@@ -24,25 +56,27 @@ impl<'a> Branches<'a> {
         Some(Self { hw_index: hw_index.first().copied(), entries, counters })
     }
 
-    /// Number of the newest branch in the hardware's own count, with `HW_INDEX` (since Linux 5.7).
+    /// Returns the number of the newest branch in the hardware's own count, with `HW_INDEX` (since
+    /// Linux 5.7).
     ///
-    /// `u64::MAX` if the kernel does not know it; `None` also where there was no branch stack to read.
+    /// `u64::MAX` if the kernel does not know it; `None` also if there was no branch stack to read.
     #[doc(alias = "hw_idx")]
     #[must_use]
     pub fn hw_index(&self) -> Option<u64> {
         self.hw_index
     }
 
-    /// The branches.
+    /// Returns the branches.
     #[inline]
     #[must_use]
     pub fn entries(&self) -> &'a [BranchEntry] {
         self.entries
     }
 
-    /// One word per branch of what the group's events counted since the branch before (since Linux
-    /// 6.8); empty if no event of the group has `COUNTERS`. How a word is divided is in the PMU's
-    /// `caps/branch_counter_nr` and `caps/branch_counter_width`.
+    /// Returns one word per branch of what the group's events counted since the branch before (since
+    /// Linux 6.8); empty if no event of the group has `COUNTERS`.
+    ///
+    /// The PMU's `caps/branch_counter_nr` and `caps/branch_counter_width` say how a word is divided.
     #[must_use]
     pub fn counters(&self) -> &'a [u64] {
         self.counters

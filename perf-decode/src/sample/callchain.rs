@@ -2,9 +2,9 @@ use core::ops::Deref;
 
 use perf_abi::CallchainContext;
 
-/// The addresses that led to a sample, innermost first, with the kernel's markers between them.
+/// The addresses that led to a sample, innermost first, with the kernel's context markers.
 ///
-/// Derefs to the words as they are. [`Callchain::frames`] takes the markers out.
+/// Derefs to the words as they are. [`Callchain::frames`] leaves the markers out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Callchain<'a> {
     words: &'a [u64],
@@ -13,34 +13,43 @@ pub struct Callchain<'a> {
 /// One address of a [`Callchain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The marker before it: where the address belongs. `None` if there was none.
+    /// The marker before it, which says what it is an address of; `None` if there was none.
     pub context: Option<CallchainContext>,
-    /// The address. Of all but the first of the user's it is where a call returns to: look up the
-    /// symbol of the byte before.
+    /// The address. All user frames but the innermost are return addresses: symbolize `ip - 1`.
     pub ip: u64,
 }
 
 impl<'a> Callchain<'a> {
+    /// Views the words of a callchain, without their count. For tests of code that takes callchains.
+    ///
+    /// ```
+    /// use perf_abi::CallchainContext;
+    /// use perf_decode::Callchain;
+    ///
+    /// let chain = Callchain::from_words(&[CallchainContext::USER.0, 0x40_1000]);
+    /// assert_eq!(chain.frames().map(|frame| frame.ip).collect::<Vec<_>>(), [0x40_1000]);
+    /// ```
     #[inline]
-    pub(crate) fn new(words: &'a [u64]) -> Self {
+    #[must_use]
+    pub const fn from_words(words: &'a [u64]) -> Self {
         Self { words }
     }
 
-    /// The words, markers and all.
+    /// Returns the words, with the markers.
     #[inline]
     #[must_use]
     pub fn words(&self) -> &'a [u64] {
         self.words
     }
 
-    /// The addresses, each with its context, without the markers and without a deferred cookie.
+    /// Returns the addresses, each with its context, without the markers and without a deferred cookie.
     #[must_use]
     pub fn frames(&self) -> Frames<'a> {
         Frames { words: self.words, context: None }
     }
 
-    /// The cookie by which a later `CALLCHAIN_DEFERRED` record brings the user's part, if the chain ends
-    /// in one (since Linux 6.19).
+    /// Returns the cookie by which a later `CALLCHAIN_DEFERRED` record brings the user part, if the
+    /// chain ends in one (since Linux 6.19).
     #[must_use]
     pub fn deferred_cookie(&self) -> Option<u64> {
         match *self.words {
@@ -78,7 +87,7 @@ impl Iterator for Frames<'_> {
             };
             self.context = Some(marker);
             if marker == CallchainContext::USER_DEFERRED {
-                // The cookie may look like an address or like a marker and is neither.
+                // The cookie is neither an address nor a marker, whatever its value.
                 self.words = rest.get(1..).unwrap_or(&[]);
             }
         }
@@ -93,25 +102,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_marker_holds_until_the_next_one() {
+    fn context_marker_applies_until_the_next_one() {
         let words = [CallchainContext::KERNEL.0, 0xffff_0001, CallchainContext::USER.0, 0x40_1000, 0x40_2000];
-        let frames: Vec<_> = Callchain::new(&words).frames().map(|frame| (frame.context, frame.ip)).collect();
+        let frames: Vec<_> =
+            Callchain::from_words(&words).frames().map(|frame| (frame.context, frame.ip)).collect();
         let (kernel, user) = (Some(CallchainContext::KERNEL), Some(CallchainContext::USER));
         assert_eq!(frames, [(kernel, 0xffff_0001), (user, 0x40_1000), (user, 0x40_2000)]);
     }
 
     #[test]
-    fn a_deferred_cookie_is_no_address_even_if_it_looks_like_a_marker() {
+    fn deferred_cookie_is_not_a_frame_even_if_it_equals_a_marker() {
         let cookie = CallchainContext::KERNEL.0;
         let words = [CallchainContext::KERNEL.0, 0xffff_0001, CallchainContext::USER_DEFERRED.0, cookie];
-        let chain = Callchain::new(&words);
+        let chain = Callchain::from_words(&words);
         assert_eq!(chain.deferred_cookie(), Some(cookie));
         assert_eq!(chain.frames().count(), 1);
     }
 
     #[test]
-    fn a_chain_without_entries_has_no_frames() {
-        assert_eq!(Callchain::new(&[]).frames().next(), None);
-        assert_eq!(Callchain::new(&[]).deferred_cookie(), None);
+    fn empty_callchain_has_no_frames() {
+        assert_eq!(Callchain::from_words(&[]).frames().next(), None);
+        assert_eq!(Callchain::from_words(&[]).deferred_cookie(), None);
     }
 }

@@ -1,132 +1,93 @@
-use perf_abi::{DataSource, Transaction, Weight};
+use core::iter::FusedIterator;
 
-use super::{Branches, Callchain, Regs, Sample, UserStack};
-use crate::ReadValues;
+use perf_abi::RegsAbi;
 
-/// One field of a sample, with its value.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum Field<'a> {
-    /// [`IDENTIFIER`](perf_abi::SampleType::IDENTIFIER).
-    Identifier(u64),
-    /// [`IP`](perf_abi::SampleType::IP).
-    Ip(u64),
-    /// [`TID`](perf_abi::SampleType::TID).
-    Tid {
-        /// Process.
-        pid: u32,
-        /// Thread.
-        tid: u32,
-    },
-    /// [`TIME`](perf_abi::SampleType::TIME), in ns.
-    Time(u64),
-    /// [`ADDR`](perf_abi::SampleType::ADDR).
-    Addr(u64),
-    /// [`ID`](perf_abi::SampleType::ID).
-    Id(u64),
-    /// [`STREAM_ID`](perf_abi::SampleType::STREAM_ID).
-    StreamId(u64),
-    /// [`CPU`](perf_abi::SampleType::CPU).
-    Cpu(u32),
-    /// [`PERIOD`](perf_abi::SampleType::PERIOD).
-    Period(u64),
-    /// [`READ`](perf_abi::SampleType::READ).
-    Read(ReadValues<'a>),
-    /// [`CALLCHAIN`](perf_abi::SampleType::CALLCHAIN).
-    Callchain(Callchain<'a>),
-    /// [`RAW`](perf_abi::SampleType::RAW).
-    Raw(&'a [u8]),
-    /// [`BRANCH_STACK`](perf_abi::SampleType::BRANCH_STACK).
-    Branches(Branches<'a>),
-    /// [`REGS_USER`](perf_abi::SampleType::REGS_USER).
-    RegsUser(Regs<'a>),
-    /// [`STACK_USER`](perf_abi::SampleType::STACK_USER).
-    StackUser(UserStack<'a>),
-    /// [`WEIGHT`](perf_abi::SampleType::WEIGHT) or [`WEIGHT_STRUCT`](perf_abi::SampleType::WEIGHT_STRUCT).
-    Weight(Weight),
-    /// [`DATA_SRC`](perf_abi::SampleType::DATA_SRC).
-    DataSrc(DataSource),
-    /// [`TRANSACTION`](perf_abi::SampleType::TRANSACTION).
-    Transaction(Transaction),
-    /// [`REGS_INTR`](perf_abi::SampleType::REGS_INTR).
-    RegsIntr(Regs<'a>),
-    /// [`PHYS_ADDR`](perf_abi::SampleType::PHYS_ADDR).
-    PhysAddr(u64),
-    /// [`CGROUP`](perf_abi::SampleType::CGROUP).
-    Cgroup(u64),
-    /// [`DATA_PAGE_SIZE`](perf_abi::SampleType::DATA_PAGE_SIZE), in bytes.
-    DataPageSize(u64),
-    /// [`CODE_PAGE_SIZE`](perf_abi::SampleType::CODE_PAGE_SIZE), in bytes.
-    CodePageSize(u64),
-    /// [`AUX`](perf_abi::SampleType::AUX).
-    Aux(&'a [u8]),
+use super::Sample;
+use crate::field_order::{HEAD, PARTS, Part};
+use crate::{Field, Layout, SampleLayout, Value};
+
+/// The fields of a [`Sample`], in the order of their words.
+#[derive(Clone, Copy)]
+pub struct SampleFields<'a, L = &'a SampleLayout> {
+    sample: Sample<'a, L>,
+    /// Parts that are finished; the head is the first one.
+    part: usize,
+    /// Fields of the part that are finished.
+    field: usize,
 }
 
-/// The fields of a [`Sample`] in the order in which they lie in the record.
-#[derive(Clone, Debug)]
-pub struct Fields<'a> {
-    sample: Sample<'a>,
-    next: u8,
-}
+impl<'a, L: Layout> Sample<'a, L> {
+    /// Returns all fields of the sample by name, without allocation.
+    ///
+    /// Registers and the user stack are more than one field: `user_abi` and `user_regs`; `stack_size`,
+    /// `stack_dyn_size` and `stack`.
+    #[must_use]
+    pub fn fields(&self) -> SampleFields<'a, L> {
+        SampleFields { sample: *self, part: 0, field: 0 }
+    }
 
-impl<'a> Fields<'a> {
-    pub(super) fn new(sample: Sample<'a>) -> Self {
-        Self { sample, next: 0 }
+    /// Returns the field at `index` of a part; `None` after the last one.
+    fn field(&self, part: Part, index: usize) -> Option<Field<'a>> {
+        let single =
+            |name, value: Option<Value<'a>>| value.filter(|_| index == 0).map(|value| Field { name, value });
+        match part {
+            Part::READ => single("read", self.read().map(Value::Read)),
+            Part::CALLCHAIN => single("callchain", self.callchain().map(Value::Callchain)),
+            Part::RAW => single("raw", self.raw().map(Value::Bytes)),
+            Part::BRANCH_STACK => single("branches", self.branches().map(Value::Branches)),
+            Part::REGS_USER => registers(["user_abi", "user_regs"], self.regs_user()?, index),
+            Part::STACK_USER => self.stack_field(index),
+            Part::MEM => self.mem_fields().nth(index),
+            Part::REGS_INTR => registers(["intr_abi", "intr_regs"], self.regs_intr()?, index),
+            Part::ADDR => self.addr_fields().nth(index),
+            Part::AUX => single("aux", self.aux().map(Value::Bytes)),
+        }
+    }
+
+    fn stack_field(&self, index: usize) -> Option<Field<'a>> {
+        let stack = self.stack_user()?;
+        let (name, value) = match index {
+            0 => ("stack_size", Value::Number(stack.size())),
+            1 if stack.size() > 0 => ("stack_dyn_size", Value::Number(stack.bytes().len() as u64)),
+            2 if stack.size() > 0 => ("stack", Value::Bytes(stack.bytes())),
+            _ => return None,
+        };
+        Some(Field { name, value })
     }
 }
 
-/// How the field of each position is got from a sample: the wire order, for printing.
-const GETTERS: [for<'a> fn(&Sample<'a>) -> Option<Field<'a>>; 24] = [
-    |sample| sample.identifier().map(Field::Identifier),
-    |sample| sample.ip().map(Field::Ip),
-    |sample| Some(Field::Tid { pid: sample.pid()?, tid: sample.tid()? }),
-    |sample| sample.time().map(Field::Time),
-    |sample| sample.addr().map(Field::Addr),
-    |sample| sample.id().map(Field::Id),
-    |sample| sample.stream_id().map(Field::StreamId),
-    |sample| sample.cpu().map(Field::Cpu),
-    |sample| sample.period().map(Field::Period),
-    |sample| sample.read().map(Field::Read),
-    |sample| sample.callchain().map(Field::Callchain),
-    |sample| sample.raw().map(Field::Raw),
-    |sample| sample.branches().map(Field::Branches),
-    |sample| sample.regs_user().map(Field::RegsUser),
-    |sample| sample.stack_user().map(Field::StackUser),
-    |sample| sample.weight().map(Field::Weight),
-    |sample| sample.data_src().map(Field::DataSrc),
-    |sample| sample.transaction().map(Field::Transaction),
-    |sample| sample.regs_intr().map(Field::RegsIntr),
-    |sample| sample.phys_addr().map(Field::PhysAddr),
-    |sample| sample.cgroup().map(Field::Cgroup),
-    |sample| sample.data_page_size().map(Field::DataPageSize),
-    |sample| sample.code_page_size().map(Field::CodePageSize),
-    |sample| sample.aux().map(Field::Aux),
-];
+fn registers<'a>(names: [&'static str; 2], regs: super::Regs<'a>, index: usize) -> Option<Field<'a>> {
+    let value = match index {
+        0 => Value::Number(regs.abi().0),
+        1 if regs.abi() != RegsAbi::NONE => Value::Regs(regs),
+        _ => return None,
+    };
+    names.get(index).map(|name| Field { name, value })
+}
 
-impl<'a> Iterator for Fields<'a> {
+impl<'a, L: Layout> Iterator for SampleFields<'a, L> {
     type Item = Field<'a>;
 
     fn next(&mut self) -> Option<Field<'a>> {
         loop {
-            let getter = GETTERS.get(usize::from(self.next))?;
-            self.next += 1;
-            if let Some(field) = getter(&self.sample) {
-                return Some(field);
+            let field = match self.part.checked_sub(1) {
+                None => self.sample.run(&HEAD, Sample::word).nth(self.field),
+                Some(part) => self.sample.field(*PARTS.get(part)?, self.field),
+            };
+            self.field += 1;
+            if field.is_some() {
+                return field;
             }
+            self.part += 1;
+            self.field = 0;
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use perf_abi::SampleType;
+impl<L: Layout> FusedIterator for SampleFields<'_, L> {}
 
-    use super::*;
-
-    #[test]
-    fn every_bit_of_a_sample_type_has_its_getter() {
-        // WEIGHT and WEIGHT_STRUCT are one field.
-        let known = SampleType::all().bits() & ((1 << 25) - 1);
-        assert_eq!(known.count_ones() as usize, GETTERS.len() + 1);
+impl<L: Layout> core::fmt::Debug for SampleFields<'_, L> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(*self).finish()
     }
 }

@@ -1,244 +1,146 @@
-//! Samples: a view that is checked once and reads its fields when asked.
+//! Samples: a view that is validated once and read on demand.
 
-use core::ops::Deref;
+use perf_abi::SampleType;
 
-use perf_abi::{DataSource, SampleType, Transaction, Weight};
-
-use crate::order::{self, Assume, Fault, NotWhole, Starts, walk};
-use crate::slot::Slot;
-use crate::{Error, RawRecord, ReadValues, Result, SampleLayout, word};
+use crate::field_order::HEAD;
+use crate::fixed::head_fields;
+use crate::{Error, Layout, RawRecord, Result, SampleLayout, word};
 
 mod branches;
 mod callchain;
 mod fields;
 mod head;
+mod parts;
 mod regs;
 mod stack;
+mod walk;
 
 pub use branches::Branches;
 pub use callchain::{Callchain, Frame, Frames};
-pub use fields::{Field, Fields};
+pub use fields::SampleFields;
 pub use head::SampleHead;
 pub use regs::Regs;
 pub use stack::UserStack;
+use walk::{BranchLayout, Malformed, SampleOffsets, WalkError, walk};
 
-/// A sample, checked from its first word to its last.
+/// A sample: written when the event overflows, in the fields of its `sample_type`.
 ///
-/// Holding one proves that every field of the layout lies inside the record and that together they are
-/// all of it. So an accessor never fails and takes no time that depends on the sample: `None` means
-/// only that the event does not sample the field.
-///
-/// The nine fields of fixed place are [`SampleHead`]'s, which this derefs to.
+/// Holding one proves that every field of the layout lies inside the record. So every accessor is
+/// total and takes constant time; `None` means only that the event does not record the field.
 #[doc(alias = "PERF_RECORD_SAMPLE")]
-#[derive(Clone, Copy)]
-pub struct Sample<'a> {
-    head: SampleHead<'a>,
-    starts: Starts,
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Sample<'a, L = &'a SampleLayout> {
+    words: &'a [u64],
+    layout: L,
+    offsets: SampleOffsets,
 }
 
-impl<'a> Sample<'a> {
-    /// Checks a SAMPLE record against the layout of its event.
+impl<'a, L: Layout> Sample<'a, L> {
+    /// Validates a SAMPLE record against the layout of its event.
     ///
-    /// Inlined into the caller, so that a layout which is a constant there folds away. [`RawRecord::decode`]
-    /// calls it for records of that kind; call it directly where nothing else can come.
+    /// [`RawRecord::decode`] calls it for records of that kind; call it directly for a stream that has
+    /// no others.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownSampleType`], [`Error::Truncated`], [`Error::Invalid`] or [`Error::Surplus`].
+    /// [`Error::UnknownBits`], [`Error::Truncated`] or [`Error::Invalid`].
     #[inline(always)]
-    pub fn parse(raw: RawRecord<'a>, layout: &'a SampleLayout) -> Result<Self> {
-        let head = SampleHead::parse(raw, layout)?;
+    pub fn parse(raw: RawRecord<'a>, layout: L) -> Result<Self> {
+        let known = layout.sample_layout();
         let words = raw.words();
-        if layout.head_only && words.len() == usize::from(layout.head_words) {
-            return Ok(Self { head, starts: Starts::default() });
+        if words.len() < usize::from(known.head_words) {
+            return Err(head_error(words, known));
         }
-        match walk::<NotWhole>(words, layout, Assume::Attr) {
-            Ok(starts) => Ok(Self { head, starts }),
-            // Where no second look can succeed, the compiler shall know it: the starts of a constant layout
-            // are constants then.
-            Err(NotWhole) if !layout.sample_type().contains(SampleType::BRANCH_STACK) => {
-                Err(refuse(words, layout))
-            }
-            Err(NotWhole) => walk_again(words, layout).map(|starts| Self { head, starts }),
+        if known.head_only {
+            return Ok(Self { words, layout, offsets: SampleOffsets::NONE });
+        }
+        let has_branches = known.sample_type().contains(SampleType::BRANCH_STACK);
+        match walk::<Malformed>(words, known, BranchLayout::Attr) {
+            Ok((offsets, end)) if !has_branches || end == words.len() => Ok(Self { words, layout, offsets }),
+            Err(Malformed) if !has_branches => Err(walk_error(words, known)),
+            _ => walk_again(words, known).map(|offsets| Self { words, layout, offsets }),
         }
     }
 
-    /// The words from the start of a part on, if the event samples it.
-    #[inline]
-    fn part(&self, start: Slot) -> Option<&'a [u64]> {
-        self.words().get(start.index()..)
+    /// Returns the word of a row of the head.
+    #[inline(always)]
+    fn word(&self, row: usize) -> Option<u64> {
+        self.layout.sample_layout().head.get(row)?.of(self.words)
     }
 
-    /// A word of a run of fixed words.
-    #[inline]
-    fn fixed(&self, start: Slot, field: Slot) -> Option<u64> {
-        self.words().get(start.index() + field.index()).copied()
-    }
+    head_fields!();
 
-    /// The counts of the event or its group at the time of the sample.
-    #[inline]
-    #[must_use]
-    pub fn read(&self) -> Option<ReadValues<'a>> {
-        let layout = self.layout();
-        let block = self.words().get(usize::from(layout.head_words)..self.starts.read_end.index())?;
-        ReadValues::checked(block, layout.read)
-    }
-
-    /// The addresses that led to the sample, innermost first.
-    #[inline]
-    #[must_use]
-    pub fn callchain(&self) -> Option<Callchain<'a>> {
-        let (&nr, rest) = self.part(self.starts.callchain)?.split_first()?;
-        rest.get(..nr as usize).map(Callchain::new)
-    }
-
-    /// Raw data: the payload of a tracepoint or what a BPF program wrote.
+    /// Returns the bytes after the last field; empty for nearly all samples.
     ///
-    /// The length includes up to 7 bytes of padding that is not cleared: the kernel keeps no other. The
-    /// bytes start in the middle of a word, so they are 4-aligned.
-    #[inline]
+    /// For software events the kernel prepares one sample for all events of the same kind, so callchain,
+    /// stack or registers of another event can enlarge this one. What is in these bytes is not
+    /// specified.
     #[must_use]
-    pub fn raw(&self) -> Option<&'a [u8]> {
-        let words = self.part(self.starts.raw)?;
-        let [size, _] = word::halves(*words.first()?);
-        word::bytes(words).get(4..)?.get(..size as usize)
+    pub fn trailing(&self) -> &'a [u8] {
+        let layout = self.layout.sample_layout();
+        let end = match walk::<Malformed>(self.words, layout, self.offsets.branches()) {
+            Ok((_, end)) => end,
+            Err(Malformed) => self.words.len(),
+        };
+        word::bytes(self.words.get(end..).unwrap_or(&[]))
     }
 
-    /// The branches that led to the sample, newest first (since Linux 3.4).
-    #[inline]
+    /// Returns whether the record's length fits two readings of its branch stack, with and without an
+    /// optional part. [`branches`](Self::branches) then takes the one that the attr asks for.
     #[must_use]
-    pub fn branches(&self) -> Option<Branches<'a>> {
-        Branches::new(self.part(self.starts.branches)?, self.starts.branch_parts)
-    }
-
-    /// The user's registers at the kernel's entry (since Linux 3.7).
-    #[inline]
-    #[must_use]
-    pub fn regs_user(&self) -> Option<Regs<'a>> {
-        Regs::new(self.part(self.starts.regs_user)?, self.layout().regs_user())
-    }
-
-    /// The user stack from the stack pointer upwards (since Linux 3.7).
-    #[inline]
-    #[must_use]
-    pub fn stack_user(&self) -> Option<UserStack<'a>> {
-        UserStack::new(self.part(self.starts.stack_user)?)
-    }
-
-    /// What the sampled access cost: one number (since Linux 3.10), or with `WEIGHT_STRUCT` three (since
-    /// 5.12).
-    #[inline]
-    #[must_use]
-    pub fn weight(&self) -> Option<Weight> {
-        self.fixed(self.starts.cost, self.layout().cost.weight).map(Weight)
-    }
-
-    /// Where the data of the sampled access came from (since Linux 3.10).
-    #[inline]
-    #[must_use]
-    pub fn data_src(&self) -> Option<DataSource> {
-        self.fixed(self.starts.cost, self.layout().cost.data_src).map(DataSource)
-    }
-
-    /// Why a hardware transaction ended (since Linux 3.13).
-    #[inline]
-    #[must_use]
-    pub fn transaction(&self) -> Option<Transaction> {
-        self.fixed(self.starts.cost, self.layout().cost.transaction).map(Transaction::from_bits_retain)
-    }
-
-    /// The registers where the event interrupted, which may be in the kernel (since Linux 3.19).
-    #[inline]
-    #[must_use]
-    pub fn regs_intr(&self) -> Option<Regs<'a>> {
-        Regs::new(self.part(self.starts.regs_intr)?, self.layout().regs_intr())
-    }
-
-    /// Physical address of the data; 0 if it is not known (since Linux 4.14).
-    #[inline]
-    #[must_use]
-    pub fn phys_addr(&self) -> Option<u64> {
-        self.fixed(self.starts.place, self.layout().place.phys_addr)
-    }
-
-    /// Id of the task's control group: the inode of its directory (since Linux 5.7).
-    #[inline]
-    #[must_use]
-    pub fn cgroup(&self) -> Option<u64> {
-        self.fixed(self.starts.place, self.layout().place.cgroup)
-    }
-
-    /// Size in bytes of the page that the data is on; 0 if it is not known (since Linux 5.11).
-    #[inline]
-    #[must_use]
-    pub fn data_page_size(&self) -> Option<u64> {
-        self.fixed(self.starts.place, self.layout().place.data_page_size)
-    }
-
-    /// Size in bytes of the page that the instruction is on; 0 if it is not known (since Linux 5.11).
-    #[inline]
-    #[must_use]
-    pub fn code_page_size(&self) -> Option<u64> {
-        self.fixed(self.starts.place, self.layout().place.code_page_size)
-    }
-
-    /// A piece of the AUX area, padded with zeros to whole words (since Linux 5.5).
-    #[inline]
-    #[must_use]
-    pub fn aux(&self) -> Option<&'a [u8]> {
-        let (&size, rest) = self.part(self.starts.aux)?.split_first()?;
-        word::bytes(rest).get(..size as usize)
-    }
-
-    /// All fields of the sample in the order in which they lie in the record.
-    #[must_use]
-    pub fn fields(&self) -> Fields<'a> {
-        Fields::new(*self)
+    pub fn has_ambiguous_branches(&self) -> bool {
+        let layout = self.layout.sample_layout();
+        let end = |branches| match walk::<Malformed>(self.words, layout, branches) {
+            Ok((_, end)) => Some(end),
+            Err(Malformed) => None,
+        };
+        layout.sample_type().contains(SampleType::BRANCH_STACK)
+            && self.branches_differ()
+            && [BranchLayout::Attr, BranchLayout::Opposite].map(end) == [Some(self.words.len()); 2]
     }
 }
 
-impl<'a> Deref for Sample<'a> {
-    type Target = SampleHead<'a>;
-
-    #[inline]
-    fn deref(&self) -> &SampleHead<'a> {
-        &self.head
-    }
-}
-
-impl core::fmt::Debug for Sample<'_> {
+impl<L: Layout> core::fmt::Debug for Sample<'_, L> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_list().entries(self.fields()).finish()
+        let mut fields = f.debug_struct("Sample");
+        self.fields().for_each(|field| {
+            fields.field(field.name, &field.value);
+        });
+        fields.finish()
     }
 }
 
-/// The second look at a sample that is not whole: whether its branch stack has the other of two possible
-/// lengths.
+/// Decides between the two readings of a branch stack: the one that ends with the record, else the
+/// attr's, else the other.
 #[cold]
 #[inline(never)]
-fn walk_again(words: &[u64], layout: &SampleLayout) -> Result<Starts> {
-    walk::<NotWhole>(words, layout, Assume::Other).map_err(|NotWhole| refuse(words, layout))
+fn walk_again(words: &[u64], layout: &SampleLayout) -> Result<SampleOffsets> {
+    let attr = walk::<Malformed>(words, layout, BranchLayout::Attr);
+    let opposite = walk::<Malformed>(words, layout, BranchLayout::Opposite);
+    match (attr, opposite) {
+        (_, Ok((offsets, end))) if end == words.len() => Ok(offsets),
+        (Ok((offsets, _)), _) | (Err(Malformed), Ok((offsets, _))) => Ok(offsets),
+        (Err(Malformed), Err(Malformed)) => Err(walk_error(words, layout)),
+    }
 }
 
-/// What is wrong with a sample that is not whole.
+/// Returns what is wrong with a sample whose fields do not fit.
 #[cold]
 #[inline(never)]
-fn refuse(words: &[u64], layout: &SampleLayout) -> Error {
-    match walk::<Error>(words, layout, Assume::Attr) {
+fn walk_error(words: &[u64], layout: &SampleLayout) -> Error {
+    match walk::<Error>(words, layout, BranchLayout::Attr) {
         Err(error) => error,
-        // Cannot be: the same walk failed before.
-        Ok(_) => Error::surplus(0),
+        // Not reached: the same walk failed before.
+        Ok((_, end)) => Error::truncated("sample", end as u64, words.len() as u64),
     }
 }
 
-/// The error of a sample that ends within its head, or whose layout is not known.
+/// Returns the error of a sample that ends within its head, or whose layout is unknown.
 #[cold]
 #[inline(never)]
-fn refuse_head(words: &[u64], layout: &SampleLayout) -> Error {
-    match layout.unknown() {
-        0 => Error::missing(&order::HEAD, layout.sample_type(), (words.len() as u64).saturating_sub(1)),
-        bits => Error::UnknownSampleType { bits },
-    }
+fn head_error(words: &[u64], layout: &SampleLayout) -> Error {
+    let present = (words.len() as u64).saturating_sub(1);
+    layout.unknown_in_samples().unwrap_or_else(|| Error::missing(&HEAD, layout.sample_type(), present))
 }
 
 #[cfg(test)]

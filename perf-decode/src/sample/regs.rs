@@ -9,8 +9,19 @@ pub struct Regs<'a> {
 }
 
 impl<'a> Regs<'a> {
+    /// Views the words of a register field: the ABI, then a value per bit of `mask` unless the ABI is
+    /// [`RegsAbi::NONE`]. For tests of code that takes registers; `None` if there are too few words.
+    ///
+    /// ```
+    /// use perf_abi::RegsAbi;
+    /// use perf_decode::Regs;
+    ///
+    /// let regs = Regs::from_words(&[RegsAbi::ABI_64.0, 10, 30], 1 << 1 | 1 << 3).unwrap();
+    /// assert_eq!(regs.get(3), Some(30));
+    /// ```
     #[inline]
-    pub(super) fn new(words: &'a [u64], mask: u64) -> Option<Self> {
+    #[must_use]
+    pub fn from_words(words: &'a [u64], mask: u64) -> Option<Self> {
         let (&abi, rest) = words.split_first()?;
         let abi = RegsAbi(abi);
         if abi == RegsAbi::NONE {
@@ -19,28 +30,35 @@ impl<'a> Regs<'a> {
         rest.get(..mask.count_ones() as usize).map(|values| Self { abi, mask, values })
     }
 
-    /// Whether the task was a 32-bit or a 64-bit one; [`RegsAbi::NONE`] if there are no registers.
+    /// Views words that were validated.
+    #[inline(always)]
+    pub(super) fn validated(words: &'a [u64], mask: u64) -> Self {
+        Self::from_words(words, mask).unwrap_or(Self { abi: RegsAbi::NONE, mask: 0, values: &[] })
+    }
+
+    /// Returns whether the task was a 32-bit or a 64-bit one; [`RegsAbi::NONE`] if there are no
+    /// registers.
     #[inline]
     #[must_use]
     pub fn abi(&self) -> RegsAbi {
         self.abi
     }
 
-    /// The registers that are here: one bit each, numbered as the architecture does.
+    /// Returns the mask of the registers: one bit each, numbered as the architecture does.
     #[inline]
     #[must_use]
     pub fn mask(&self) -> u64 {
         self.mask
     }
 
-    /// The values, of the lowest bit of the mask first.
+    /// Returns the values, lowest bit of the mask first.
     #[inline]
     #[must_use]
     pub fn values(&self) -> &'a [u64] {
         self.values
     }
 
-    /// The value of the register with this number; `None` if it was not sampled.
+    /// Returns the value of the register with this number; `None` if it was not sampled.
     #[inline]
     #[must_use]
     pub fn get(&self, register: u8) -> Option<u64> {
@@ -51,10 +69,14 @@ impl<'a> Regs<'a> {
         self.values.get((self.mask & (bit - 1)).count_ones() as usize).copied()
     }
 
-    /// The registers by number, lowest first.
-    pub fn iter(&self) -> impl Iterator<Item = (u8, u64)> + use<'a> {
-        let mask = self.mask;
-        (0..64).filter(move |register| mask >> register & 1 == 1).zip(self.values.iter().copied())
+    /// Returns the registers by number, lowest first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (u8, u64)> + use<'a> {
+        let mut mask = self.mask;
+        self.values.iter().map(move |value| {
+            let register = mask.trailing_zeros() as u8;
+            mask &= mask.wrapping_sub(1);
+            (register, *value)
+        })
     }
 }
 
@@ -65,16 +87,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_register_is_found_by_its_bit() {
-        let regs = Regs::new(&[2, 10, 30, 60], 1 << 1 | 1 << 3 | 1 << 63).unwrap();
+    fn register_is_found_by_its_bit() {
+        let regs = Regs::from_words(&[2, 10, 30, 60], 1 << 1 | 1 << 3 | 1 << 63).unwrap();
         assert_eq!((regs.get(1), regs.get(3), regs.get(63)), (Some(10), Some(30), Some(60)));
         assert_eq!((regs.get(0), regs.get(2), regs.get(64)), (None, None, None));
         assert_eq!(regs.iter().collect::<Vec<_>>(), [(1, 10), (3, 30), (63, 60)]);
     }
 
     #[test]
-    fn without_an_abi_there_are_no_registers() {
-        let regs = Regs::new(&[0, 99], 1).unwrap();
-        assert_eq!((regs.abi(), regs.get(0), regs.values().len()), (RegsAbi::NONE, None, 0));
+    fn abi_none_has_no_registers_and_no_mask() {
+        let regs = Regs::from_words(&[0, 99], 1).unwrap();
+        assert_eq!((regs.abi(), regs.mask(), regs.get(0), regs.values().len()), (RegsAbi::NONE, 0, None, 0));
     }
 }

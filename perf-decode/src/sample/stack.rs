@@ -1,6 +1,6 @@
 use crate::word;
 
-/// A copy of the user's stack.
+/// A copy of the user stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserStack<'a> {
     size: u64,
@@ -8,27 +8,27 @@ pub struct UserStack<'a> {
 }
 
 impl<'a> UserStack<'a> {
+    /// Views the words of the field: the size, the bytes, and the number of valid ones.
     #[inline]
     pub(super) fn new(words: &'a [u64]) -> Option<Self> {
         let (&size, rest) = words.split_first()?;
-        if size == 0 {
-            return Some(Self { size, bytes: &[] });
-        }
-        let (stack, rest) = rest.split_at_checked((size / 8) as usize)?;
-        let valid = (*rest.first()?).min(size);
-        Some(Self { size, bytes: word::bytes(stack).get(..valid as usize)? })
+        let Some((&valid, stack)) = rest.split_last().filter(|_| size > 0) else {
+            return Some(Self { size: 0, bytes: &[] });
+        };
+        let stack = word::bytes(stack);
+        Some(Self { size, bytes: stack.get(..valid as usize).unwrap_or(stack) })
     }
 
-    /// The bytes that the kernel could copy, from the user's stack pointer upwards. The rest of the room
-    /// in the record is old content of the ring and is left out.
+    /// Returns the bytes that the kernel could copy, from the user stack pointer upwards. What the
+    /// record has after them is old content of the ring and is left out.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Bytes that the record has room for: what was asked for, or less where the record would have grown
-    /// too long or the stack ends.
+    /// Returns the size in bytes that the record has for the stack: what the attr asked for, or less if
+    /// the record would have grown too long or the stack ends.
     #[inline]
     #[must_use]
     pub fn size(&self) -> u64 {

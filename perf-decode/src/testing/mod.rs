@@ -3,7 +3,7 @@
 //! [`builder`] writes records the way the kernel does, for any [`Attr`](perf_abi::Attr), and lays them into an
 //! in-memory ring. [`reference`](mod@reference) reads one record field after the other into a plain tree; it
 //! shares no code with the decoder of this crate, so that a mistake in the order of fields shows up as a
-//! difference: [`tree()`] turns what that decoder gives into the same tree.
+//! difference: [`to_reference()`] turns the values of that decoder into the same tree.
 //!
 //! ```
 //! use perf_abi::{Attr, EventType, SampleType};
@@ -19,6 +19,6 @@
 
 pub mod builder;
 pub mod reference;
-mod tree;
+mod to_reference;
 
-pub use tree::{read_tree, tree};
+pub use to_reference::{counts_to_reference, to_reference};

@@ -55,6 +55,8 @@ pub struct Reference {
     pub fields: Fields,
     /// Fields of the `sample_id` trailer: `pid tid time id stream_id cpu identifier`, as far as present.
     pub trailer: Fields,
+    /// Bytes that neither a field nor the trailer claims.
+    pub trailing: usize,
 }
 
 impl Reference {
@@ -86,12 +88,15 @@ pub fn decode(words: &[u64], attr: &Attr) -> Result<Reference, Refusal> {
             why: std::format!("header says {size} bytes, the record has {}", bytes.len()),
         });
     }
-    let (fields, trailer) = match RecordType(kind) {
-        RecordType::SAMPLE => (sample::decode(body, attr)?, Fields::new()),
-        RecordType(1..=22) => other::decode(RecordType(kind), misc, body, attr)?,
-        _ => (std::vec![("raw", Value::Bytes(body.to_vec()))], Fields::new()),
+    let (fields, trailer, trailing) = match RecordType(kind) {
+        RecordType::SAMPLE => {
+            let (fields, trailing) = sample::decode(body, attr)?;
+            (fields, Fields::new(), trailing)
+        }
+        kind if (1..=RecordType::LAST.0).contains(&kind.0) => other::decode(kind, misc, body, attr)?,
+        _ => (std::vec![("raw", Value::Bytes(body.to_vec()))], Fields::new(), 0),
     };
-    Ok(Reference { kind, misc, size, fields, trailer })
+    Ok(Reference { kind, misc, size, fields, trailer, trailing })
 }
 
 #[cfg(test)]

@@ -1,21 +1,28 @@
 //! All kinds but SAMPLE: a body and, with `sample_id_all`, a trailer.
 
-use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType};
+use perf_abi::{Attr, AttrFlags, Misc, ReadFormat, RecordType, SampleType};
 use std::{format, vec::Vec};
 
 use super::cursor::{Cursor, refuse};
 use super::parts::read_values;
+use super::sample::known;
 use super::{Fields, Refusal, Value};
 
-/// Fields of the body and of the trailer.
+/// Fields of the body and of the trailer, and the number of bytes that neither claims.
 pub(super) fn decode(
     kind: RecordType,
     misc: u16,
     bytes: &[u8],
     attr: &Attr,
-) -> Result<(Fields, Fields), Refusal> {
+) -> Result<(Fields, Fields, usize), Refusal> {
     let has_trailer = attr.flags.contains(AttrFlags::SAMPLE_ID_ALL);
     let trailer_length = if has_trailer { trailer_length(attr) } else { 0 };
+    if trailer_length > 0 {
+        known("sample_type", attr.sample_type.difference(SampleType::KNOWN).bits())?;
+    }
+    if kind == RecordType::READ {
+        known("read_format", attr.read_format.difference(ReadFormat::KNOWN).bits())?;
+    }
     let Some(body_length) = bytes.len().checked_sub(trailer_length) else {
         return refuse("trailer", format!("{trailer_length} bytes expected, {} remain", bytes.len()));
     };
@@ -29,10 +36,14 @@ pub(super) fn decode(
         trailer = Cursor::new(bytes);
         trailer.take("body", read.next_multiple_of(8) as u64, 1)?;
     }
+    let mut trailing = body.remaining().len();
     if has_trailer {
         decode_trailer(&mut trailer, attr)?;
     }
-    Ok((body.into_fields(), trailer.into_fields()))
+    if matches!(kind, RecordType::KSYMBOL | RecordType::BPF_EVENT | RecordType::TEXT_POKE) {
+        trailing = trailer.remaining().len();
+    }
+    Ok((body.into_fields(), trailer.into_fields(), trailing))
 }
 
 /// In bytes: 8 for each of the bits that a trailer knows.

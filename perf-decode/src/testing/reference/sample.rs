@@ -1,16 +1,20 @@
 //! SAMPLE, in the order of the comment in `linux/perf_event.h`.
 
-use perf_abi::{Attr, BranchSampleType, SampleType};
+use perf_abi::{Attr, BranchSampleType, ReadFormat, SampleType};
 use std::format;
 
 use super::cursor::{Cursor, refuse};
 use super::parts::{BranchParts, aligned_bytes, read_branches, read_values, registers, stack};
 use super::{Fields, Refusal, Value};
 
-pub(super) fn decode(body: &[u8], attr: &Attr) -> Result<Fields, Refusal> {
-    let unknown = attr.sample_type.bits() >> 25;
-    if unknown != 0 {
-        return refuse("sample_type", format!("unknown bits {:#x}", unknown << 25));
+/// Fields of the sample, and the number of trailing bytes.
+pub(super) fn decode(body: &[u8], attr: &Attr) -> Result<(Fields, usize), Refusal> {
+    known("sample_type", attr.sample_type.difference(SampleType::KNOWN).bits())?;
+    if attr.sample_type.contains(SampleType::READ) {
+        known("read_format", attr.read_format.difference(ReadFormat::KNOWN).bits())?;
+    }
+    if attr.sample_type.contains(SampleType::BRANCH_STACK) {
+        known("branch_sample_type", attr.branch_sample_type.difference(BranchSampleType::KNOWN).bits())?;
     }
     let asked = BranchParts {
         hw_idx_without_branches: true,
@@ -18,10 +22,20 @@ pub(super) fn decode(body: &[u8], attr: &Attr) -> Result<Fields, Refusal> {
     };
     // `hw_idx` is in doubt only without branches, the counters only with some: this flips the one that matters.
     let contrary = BranchParts { hw_idx_without_branches: false, counters: !asked.counters };
-    attempt(body, attr, asked).or_else(|refusal| attempt(body, attr, contrary).map_err(|_| refusal))
+    let [first, second] = [attempt(body, attr, asked), attempt(body, attr, contrary)];
+    match (first, second) {
+        (Ok((fields, 0)), _) | (_, Ok((fields, 0))) => Ok((fields, 0)),
+        (Ok(found), _) => Ok(found),
+        (Err(refusal), second) => second.map_err(|_| refusal),
+    }
 }
 
-fn attempt(body: &[u8], attr: &Attr, parts: BranchParts) -> Result<Fields, Refusal> {
+/// Refuses bits of the attr that are newer than this decoder.
+pub(super) fn known(field: &'static str, unknown: u64) -> Result<(), Refusal> {
+    if unknown == 0 { Ok(()) } else { refuse(field, format!("unknown bits {unknown:#x}")) }
+}
+
+fn attempt(body: &[u8], attr: &Attr, parts: BranchParts) -> Result<(Fields, usize), Refusal> {
     let has = |bit: SampleType| attr.sample_type.contains(bit);
     let mut c = Cursor::new(body);
     let mut user_abi = 0;
@@ -112,8 +126,6 @@ fn attempt(body: &[u8], attr: &Attr, parts: BranchParts) -> Result<Fields, Refus
         let aux = aligned_bytes(&mut c, "aux", size)?;
         c.keep("aux", aux);
     }
-    if !c.remaining().is_empty() {
-        return refuse("end", format!("{} bytes behind the last field", c.remaining().len()));
-    }
-    Ok(c.into_fields())
+    let trailing = c.remaining().len();
+    Ok((c.into_fields(), trailing))
 }

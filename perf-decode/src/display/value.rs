@@ -1,0 +1,138 @@
+use core::fmt::{self, Write};
+
+use perf_abi::NamespaceIndex;
+
+use super::{Hex, Task, Text, separated};
+use crate::{Branches, Callchain, Field, ReadEntry, ReadValues, Regs, Value};
+
+impl fmt::Display for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.value)
+    }
+}
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Hex(number) => write!(f, "{number:#x}"),
+            Self::Task(id) => Task(id).fmt(f),
+            Self::Text(text) => Text(text).fmt(f),
+            Self::Bytes(bytes) => Hex(bytes).fmt(f),
+            Self::Words(words) => {
+                f.write_str("[")?;
+                separated(f, " ", words.iter().map(|word| Value::Hex(*word)))?;
+                f.write_str("]")
+            }
+            Self::Read(values) => write!(f, "[{values}]"),
+            Self::Callchain(chain) => chain.fmt(f),
+            Self::Branches(branches) => branches.fmt(f),
+            Self::Regs(regs) => regs.fmt(f),
+            Self::WeightStruct(weight) => {
+                write!(f, "{}/{}/{}", weight.var1(), weight.var2(), weight.var3())
+            }
+            Self::DataSource(source) => source.fmt(f),
+            Self::Transaction(flags) => flags.fmt(f),
+            Self::AuxFlags(flags) => flags.fmt(f),
+            Self::KsymbolType(kind) => kind.fmt(f),
+            Self::KsymbolFlags(flags) => flags.fmt(f),
+            Self::BpfEventType(kind) => kind.fmt(f),
+            Self::Namespaces(links) => {
+                f.write_str("[")?;
+                let entries = (0..).zip(links).map(|(index, link)| Namespace(NamespaceIndex(index), *link));
+                separated(f, ", ", entries)?;
+                f.write_str("]")
+            }
+        }
+    }
+}
+
+/// One namespace of a task.
+struct Namespace(NamespaceIndex, perf_abi::NamespaceLink);
+
+impl fmt::Display for Namespace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}/{:#x}", self.0, self.1.dev, self.1.inode)
+    }
+}
+
+impl fmt::Display for ReadValues<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        separated(f, ", ", self.iter())?;
+        if let Some(enabled) = self.time_enabled() {
+            write!(f, " enabled {enabled}")?;
+        }
+        if let Some(running) = self.time_running() {
+            write!(f, " running {running}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for ReadEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.value)?;
+        if let Some(id) = self.id {
+            write!(f, " id {id}")?;
+        }
+        if let Some(lost) = self.lost {
+            write!(f, " lost {lost}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Callchain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        let mut context = None;
+        for (index, frame) in self.frames().enumerate() {
+            let gap = if index == 0 { "" } else { " " };
+            match frame.context {
+                Some(marker) if frame.context != context => write!(f, "{gap}{marker}: {:#x}", frame.ip)?,
+                _ => write!(f, "{gap}{:#x}", frame.ip)?,
+            }
+            context = frame.context;
+        }
+        if let Some(cookie) = self.deferred_cookie() {
+            write!(f, " deferred: {cookie:#x}")?;
+        }
+        f.write_str("]")
+    }
+}
+
+impl fmt::Display for Branches<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (index, entry) in self.entries().iter().enumerate() {
+            let gap = if index == 0 { "" } else { ", " };
+            write!(f, "{gap}{:#x}->{:#x} {}", entry.from, entry.to, entry.info)?;
+            if let Some(counters) = self.counters().get(index) {
+                write!(f, " counters {counters:#x}")?;
+            }
+        }
+        f.write_str("]")?;
+        match self.hw_index() {
+            Some(index) => write!(f, " hw_idx {index}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Regs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (index, (register, value)) in self.iter().enumerate() {
+            let gap = if index == 0 { "" } else { " " };
+            f.write_str(gap)?;
+            match perf_abi::register_name(perf_abi::Architecture::NATIVE, register) {
+                Some(name) => {
+                    name.chars().try_for_each(|letter| f.write_char(letter.to_ascii_lowercase()))?;
+                }
+                None => write!(f, "{register}")?,
+            }
+            write!(f, "={value:#x}")?;
+        }
+        f.write_str("]")
+    }
+}

@@ -1,0 +1,131 @@
+//! The accessors of the fixed words that a sample, its head and a trailer share: written once, and
+//! shown on the page of each.
+
+/// Defines the accessors of the six fields that samples and trailers have.
+///
+/// The type has a method `word(row) -> Option<u64>` for the rows of the named table of `field_order`.
+macro_rules! common_fields {
+    ($TABLE:ident) => {
+        /// Returns the process, as the opener's pid namespace sees it: `0xffffffff` if it does not, 0 for
+        /// the idle task.
+        #[inline]
+        #[must_use]
+        pub fn pid(&self) -> Option<u32> {
+            let word = self.word(const { crate::field_order::row(&$TABLE, perf_abi::SampleType::TID) });
+            word.map(|word| crate::word::halves(word)[0])
+        }
+
+        /// Returns the thread, as the opener's pid namespace sees it.
+        #[inline]
+        #[must_use]
+        pub fn tid(&self) -> Option<u32> {
+            let word = self.word(const { crate::field_order::row(&$TABLE, perf_abi::SampleType::TID) });
+            word.map(|word| crate::word::halves(word)[1])
+        }
+
+        /// Returns when the record was written, in ns of the event's clock.
+        #[inline]
+        #[must_use]
+        pub fn time(&self) -> Option<u64> {
+            self.word(const { crate::field_order::row(&$TABLE, perf_abi::SampleType::TIME) })
+        }
+
+        /// Returns the id of the opened event; an inherited copy reports its parent's.
+        #[inline]
+        #[must_use]
+        pub fn id(&self) -> Option<u64> {
+            self.word(const { crate::field_order::row(&$TABLE, perf_abi::SampleType::ID) })
+        }
+
+        /// Returns the id of the event, or of the inherited copy, that wrote the record.
+        #[inline]
+        #[must_use]
+        pub fn stream_id(&self) -> Option<u64> {
+            self.word(const { crate::field_order::row(&$TABLE, perf_abi::SampleType::STREAM_ID) })
+        }
+
+        /// Returns the CPU that wrote the record.
+        #[inline]
+        #[must_use]
+        pub fn cpu(&self) -> Option<u32> {
+            let word = self.word(const { crate::field_order::row(&$TABLE, perf_abi::SampleType::CPU) });
+            word.map(|word| crate::word::halves(word)[0])
+        }
+
+        /// Returns the same id as [`id`](Self::id), at a place that is known without the layout: the
+        /// first field of a sample, the last word of a trailer. Since Linux 3.12.
+        #[inline]
+        #[must_use]
+        pub fn identifier(&self) -> Option<u64> {
+            self.word(const { crate::field_order::row(&$TABLE, perf_abi::SampleType::IDENTIFIER) })
+        }
+    };
+}
+
+/// Defines the accessors of the fixed head of a sample: those of [`common_fields`] and three more.
+macro_rules! head_fields {
+    () => {
+        crate::fixed::common_fields!(HEAD);
+
+        /// Returns the instruction pointer. It is exact if [`exact_ip`](Self::exact_ip), else near the
+        /// instruction that caused the event.
+        #[inline]
+        #[must_use]
+        pub fn ip(&self) -> Option<u64> {
+            self.word(const { crate::field_order::row(&HEAD, perf_abi::SampleType::IP) })
+        }
+
+        /// Returns the data address of the fault, the breakpoint or the sampled access; 0 if the event
+        /// has none.
+        #[inline]
+        #[must_use]
+        pub fn addr(&self) -> Option<u64> {
+            self.word(const { crate::field_order::row(&HEAD, perf_abi::SampleType::ADDR) })
+        }
+
+        /// Returns the events counted since the sample before; for the clocks in frequency mode, ns.
+        #[inline]
+        #[must_use]
+        pub fn period(&self) -> Option<u64> {
+            self.word(const { crate::field_order::row(&HEAD, perf_abi::SampleType::PERIOD) })
+        }
+
+        /// Returns whether [`ip`](Self::ip) is the instruction that caused the event. Since Linux
+        /// 2.6.35.
+        #[inline]
+        #[must_use]
+        pub fn exact_ip(&self) -> bool {
+            self.misc().contains(perf_abi::Misc::EXACT_IP)
+        }
+
+        /// Returns the header's `misc` bits: the CPU mode, and whether the address is exact.
+        #[inline]
+        #[must_use]
+        pub fn misc(&self) -> perf_abi::Misc {
+            crate::word::header(self.words.first().copied().unwrap_or(0)).misc
+        }
+
+        /// Returns the whole record as words, the header first.
+        #[inline]
+        #[must_use]
+        pub fn words(&self) -> &'a [u64] {
+            self.words
+        }
+
+        /// Returns the layout that the record was validated against.
+        #[inline]
+        #[must_use]
+        pub fn layout(&self) -> L {
+            self.layout
+        }
+
+        /// Returns the fields that the event records in a sample.
+        #[inline]
+        #[must_use]
+        pub fn sample_type(&self) -> perf_abi::SampleType {
+            self.layout.sample_layout().sample_type()
+        }
+    };
+}
+
+pub(crate) use {common_fields, head_fields};

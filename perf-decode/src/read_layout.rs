@@ -1,0 +1,81 @@
+use core::num::NonZeroU8;
+
+use perf_abi::ReadFormat;
+
+use crate::word_index::WordIndex;
+
+/// Word indices of the fields of a `read_format` block.
+///
+/// | format | words |
+/// |---|---|
+/// | one event | value, times, id, lost: one entry, with the times inside |
+/// | a group | number of entries, times, then per entry: value, id, lost |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadLayout {
+    format: ReadFormat,
+    /// From the start of the block.
+    pub(crate) time_enabled: WordIndex,
+    pub(crate) time_running: WordIndex,
+    /// From the start of an entry, where its value is.
+    pub(crate) id: WordIndex,
+    pub(crate) lost: WordIndex,
+    /// Words before the first entry; 0 for the block of one event.
+    pub(crate) before: u8,
+    /// Words of an entry.
+    pub(crate) entry: NonZeroU8,
+}
+
+impl ReadLayout {
+    /// Returns the layout of blocks of this format. Unknown bits add no words: see
+    /// [`ReadLayout::unknown`].
+    pub(crate) const fn new(format: ReadFormat) -> Self {
+        let enabled = words_of(ReadFormat::TOTAL_TIME_ENABLED, format);
+        let running = words_of(ReadFormat::TOTAL_TIME_RUNNING, format);
+        let times = enabled + running;
+        // The times of one event lie inside its entry, between the value and the id.
+        let (before, after_value) =
+            if format.contains(ReadFormat::GROUP) { (1 + times, 1) } else { (0, 1 + times) };
+        let (id, lost) = (words_of(ReadFormat::ID, format), words_of(ReadFormat::LOST, format));
+        Self {
+            format,
+            time_enabled: index(enabled, 1),
+            time_running: index(running, 1 + enabled),
+            id: index(id, after_value),
+            lost: index(lost, after_value + id),
+            before: before as u8,
+            // The value itself, and what follows it.
+            entry: NonZeroU8::MIN.saturating_add((after_value + id + lost - 1) as u8),
+        }
+    }
+
+    /// Returns the format that this layout is for.
+    pub(crate) const fn format(self) -> ReadFormat {
+        self.format
+    }
+
+    /// Returns the bits of the format whose words this decoder does not know.
+    pub(crate) const fn unknown(self) -> ReadFormat {
+        self.format.difference(ReadFormat::KNOWN)
+    }
+
+    /// Returns the number of entries in a block that starts with the word `first`.
+    #[inline(always)]
+    pub(crate) const fn entries(self, first: u64) -> u64 {
+        if self.before == 0 { 1 } else { first }
+    }
+
+    /// Returns the number of words of a block that starts with `first`, saturated at `u64::MAX`.
+    #[inline(always)]
+    pub(crate) const fn words(self, first: u64) -> u64 {
+        self.entries(first).saturating_mul(self.entry.get() as u64).saturating_add(self.before as u64)
+    }
+}
+
+/// Returns 1 if the format has the field, else 0.
+const fn words_of(field: ReadFormat, format: ReadFormat) -> usize {
+    format.contains(field) as usize
+}
+
+const fn index(words: usize, index: usize) -> WordIndex {
+    if words == 0 { WordIndex::ABSENT } else { WordIndex::new(index) }
+}

@@ -1,0 +1,184 @@
+//! The check of a record that is not a sample: once, before it becomes a view.
+
+use perf_abi::{Misc, RecordType};
+
+use crate::read_layout::ReadLayout;
+use crate::{Error, RawRecord, Result, SampleLayout, word};
+
+/// What the table of record kinds says about the length of one kind.
+///
+/// One byte, so that the check of the common kinds is a table look-up and no branch on the kind.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape(u8);
+
+impl Shape {
+    /// The body ends in a name: the first word of it is part of the least length.
+    const NAMED: u8 = 1 << 6;
+    /// The body's length is in its content, or the kind is unknown.
+    const RARE: u8 = 1 << 7;
+    const WORDS: u8 = Self::NAMED - 1;
+
+    /// Returns the shape of a kind that has no row in the table.
+    pub(super) const UNKNOWN: Self = Self(Self::RARE | 1);
+
+    /// Returns the shape of a body of fixed size; `words` includes the header.
+    pub(super) const fn fixed(words: usize) -> Self {
+        assert!(words < Self::WORDS as usize);
+        Self(words as u8)
+    }
+
+    /// Returns the shape of a body that ends in a name.
+    pub(super) const fn named(words: usize) -> Self {
+        Self(Self::fixed(words + 1).0 | Self::NAMED)
+    }
+
+    /// Returns the shape of a body whose length the kind's own file knows.
+    pub(super) const fn rare(words: usize) -> Self {
+        Self(Self::fixed(words).0 | Self::RARE)
+    }
+
+    /// Returns the words of the shortest record, without its trailer.
+    #[inline(always)]
+    fn words(self) -> usize {
+        usize::from(self.0 & Self::WORDS)
+    }
+
+    #[inline(always)]
+    fn is_rare(self) -> bool {
+        self.0 & Self::RARE != 0
+    }
+
+    #[inline(always)]
+    fn is_named(self) -> bool {
+        self.0 & Self::NAMED != 0
+    }
+}
+
+impl<'a> RawRecord<'a> {
+    /// Returns whether this is a whole record of a kind with a simple body: long enough for body and
+    /// trailer, and with a NUL in the last word of its name if it has one.
+    #[inline(always)]
+    pub(super) fn is_simple_and_whole(self, layout: &SampleLayout) -> bool {
+        let shape = super::shape(self.kind());
+        let words = self.words();
+        let Some(end) = words.len().checked_sub(usize::from(layout.trailer_words)) else {
+            return false;
+        };
+        if end < shape.words() {
+            return false;
+        }
+        // The header's word at least is before the trailer.
+        let last = words.get(end.wrapping_sub(1)).copied().unwrap_or(0);
+        let build_id = has_build_id(self.misc(), layout);
+        !shape.is_rare() & !build_id & (!shape.is_named() | word::has_nul(last))
+    }
+
+    /// Returns whether the record ends in a whole trailer, whatever else is in it.
+    #[inline(always)]
+    pub(crate) fn ends_in_trailer(self, layout: &SampleLayout) -> bool {
+        let shape = super::shape(self.kind());
+        !shape.is_rare() & (self.words().len() >= shape.words() + usize::from(layout.trailer_words))
+    }
+}
+
+/// Checks a record that is not simple, or says what is wrong with one that is not whole. Returns the
+/// words of header, body and trailer.
+#[cold]
+#[inline(never)]
+pub(crate) fn check<'a>(raw: RawRecord<'a>, layout: &SampleLayout) -> Result<&'a [u64]> {
+    let Some(end) = super::body_end(raw.kind()) else {
+        // Nothing is known about the bodies of other kinds.
+        return Ok(raw.words());
+    };
+    layout.known_in(raw.kind())?;
+    let words = raw.words();
+    let shape = super::shape(raw.kind());
+    let trailer = usize::from(layout.trailer_words);
+    let has_build_id = has_build_id(raw.misc(), layout);
+    let body = Body { kind: raw.kind(), words, trailer, read: layout.read, has_build_id };
+    match words.len().checked_sub(trailer) {
+        Some(end) if end >= shape.words() => {}
+        Some(end) if end > 0 => {
+            return Err(body.truncated("body", shape.words() as u64 - 1, end as u64 - 1));
+        }
+        _ => return Err(body.truncated("sample_id", trailer as u64, words.len() as u64 - 1)),
+    }
+    end(body)
+}
+
+/// A record whose length is at least that of its shape and of the trailer.
+#[derive(Clone, Copy)]
+pub(crate) struct Body<'a> {
+    kind: RecordType,
+    words: &'a [u64],
+    /// Words of the trailer.
+    trailer: usize,
+    read: ReadLayout,
+    /// Whether an MMAP2 record names its file by a build id.
+    pub(super) has_build_id: bool,
+}
+
+impl<'a> Body<'a> {
+    /// The words before the trailer, of a record that ends in it.
+    pub(super) fn before_trailer(self) -> &'a [u64] {
+        let end = self.words.len().saturating_sub(self.trailer);
+        self.words.get(..end).unwrap_or(self.words)
+    }
+
+    /// Returns all words of the record, whose trailer is at its end.
+    pub(super) fn words(self) -> &'a [u64] {
+        self.words
+    }
+
+    /// Returns the words of a record whose trailer follows its first `words` words; what comes after
+    /// the trailer is not part of it.
+    ///
+    /// When several events of a CPU get the same KSYMBOL, `BPF_EVENT` or `TEXT_POKE`, kernels before
+    /// 7.3 make each copy longer than the one before by a trailer that is never written. The true
+    /// trailer is right after the body.
+    pub(super) fn words_with_trailer_after(self, words: usize) -> Result<&'a [u64]> {
+        let (needed, found) = (words + self.trailer, self.words.len());
+        self.words.get(..needed).ok_or_else(|| self.truncated("sample_id", needed as u64, found as u64))
+    }
+
+    /// Checks that `words` words of the field `name` follow the first `start` words.
+    pub(super) fn needs(self, name: &'static str, start: usize, words: u64) -> Result<&'a [u64]> {
+        let found = (self.before_trailer().len() as u64).saturating_sub(start as u64);
+        if words > found { Err(self.truncated(name, words, found)) } else { Ok(self.words) }
+    }
+
+    /// Checks the counts of a READ record, from word `start` on.
+    pub(super) fn needs_counts(self, name: &'static str, start: usize) -> Result<&'a [u64]> {
+        let first = self.before_trailer().get(start).copied().unwrap_or(0);
+        self.needs(name, start, self.read.words(first))
+    }
+
+    /// Returns where the name that starts at word `start` ends: the index of the word after its NUL.
+    pub(super) fn name_end(self, name: &'static str, start: usize) -> Result<usize> {
+        let text = word::text(self.before_trailer().get(start..).unwrap_or(&[]));
+        let text = text.ok_or(Error::Unterminated { kind: self.kind, field: name })?;
+        Ok(start + word::words_for(text.len() + 1))
+    }
+
+    pub(super) fn word(self, index: usize) -> u64 {
+        self.words.get(index).copied().unwrap_or(0)
+    }
+
+    pub(super) fn invalid(self, field: &'static str, value: u64) -> Error {
+        Error::Invalid { kind: self.kind, field, value }
+    }
+
+    /// The error of a field that needs `needed` words where `found` are left.
+    fn truncated(self, field: &'static str, needed: u64, found: u64) -> Error {
+        Error::Truncated { kind: self.kind, field, needed: needed.saturating_mul(8), found: found * 8 }
+    }
+}
+
+/// Returns whether an MMAP2 record with these misc bits names its file by a build id.
+///
+/// With several events on a CPU, kernels before 7.3 set the bit on records of events that did not ask
+/// for build ids and carry inodes.
+#[inline(always)]
+pub(super) fn has_build_id(misc: Misc, layout: &SampleLayout) -> bool {
+    layout.build_id && misc.contains(Misc::MMAP_BUILD_ID)
+}

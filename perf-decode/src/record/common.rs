@@ -1,0 +1,87 @@
+use core::fmt;
+
+use perf_abi::{Header, Misc, RecordType};
+
+use super::Record;
+use crate::{Layout, SampleId, word};
+
+impl<'a, L: Layout> Record<'a, L> {
+    /// Returns the header of the record.
+    #[inline]
+    #[must_use]
+    pub fn header(&self) -> Header {
+        match self {
+            Self::Sample(sample) => word::header(sample.words().first().copied().unwrap_or(0)),
+            Self::Unknown(raw) => raw.header(),
+            other => other.side_band().map_or_else(Header::default, |view| view.header()),
+        }
+    }
+
+    /// Returns the kind of the record.
+    #[inline]
+    #[must_use]
+    pub fn kind(&self) -> RecordType {
+        self.header().kind
+    }
+
+    /// Returns the header's `misc` bits; their meaning depends on the kind.
+    #[inline]
+    #[must_use]
+    pub fn misc(&self) -> Misc {
+        self.header().misc
+    }
+
+    /// Returns the length of the record in bytes, with its header.
+    #[inline]
+    #[must_use]
+    pub fn size(&self) -> usize {
+        usize::from(self.header().size)
+    }
+
+    /// Returns when the record was written, in ns of the event's clock.
+    ///
+    /// It is the time of a sample or in a trailer, or else the one in the body, which FORK, EXIT,
+    /// THROTTLE and UNTHROTTLE have. `None` if the event does not record the time.
+    #[inline]
+    #[must_use]
+    pub fn time(&self) -> Option<u64> {
+        if let Self::Sample(sample) = self {
+            return sample.time();
+        }
+        match self.side_band()?.sample_id().time() {
+            None => self.own_time(),
+            time => time,
+        }
+    }
+
+    /// Returns the trailer: which event wrote the record, when, and in which task. `None` for a sample,
+    /// which has these fields itself, and for a record of unknown kind.
+    #[inline]
+    #[must_use]
+    pub fn sample_id(&self) -> Option<SampleId<'a, L>> {
+        self.side_band().map(|view| view.sample_id())
+    }
+
+    /// Returns the number of bytes that no field and no trailer claims: 0 for nearly all records.
+    ///
+    /// They are a newer kernel's fields, or the remains of one of the faults of kernels that write
+    /// records longer than their content. See [`Sample::trailing`](crate::Sample::trailing) for those of a
+    /// sample.
+    #[must_use]
+    pub fn trailing_len(&self) -> usize {
+        match self {
+            Self::Sample(sample) => sample.trailing().len(),
+            other => {
+                let after = other.side_band().map_or(0, |view| view.bytes_after_trailer());
+                after + 8 * other.unclaimed_words()
+            }
+        }
+    }
+}
+
+impl<L: Layout> fmt::Debug for Record<'_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.kind())?;
+        f.debug_list().entries(self.fields()).finish()
+    }
+}

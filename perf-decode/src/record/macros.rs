@@ -1,0 +1,316 @@
+//! The two macros of this folder: the table of record kinds, and a view.
+
+/// Expands one row per record kind into all that depends on the set of kinds.
+///
+/// `LOST => lost::Lost, fixed, { id: number, lost: number };` becomes the module and the `use` of
+/// the view, the variant `Lost(Lost<'a, L>)`, the arm of the decoder, the shape that records are
+/// checked by, and the list of fields. The word after the view says where the body ends:
+///
+/// | word | body | check |
+/// |---|---|---|
+/// | `fixed` | the view's words | length |
+/// | `name(field)` | the view's words, then a name up to the trailer | length, and a NUL |
+/// | `end` | its own length | `fn end(Body) -> Result<&[u64]>` of the file |
+/// | `end_or_name(field)` | as `name`, with `end` for records with a build id or a long padding | both |
+macro_rules! records {
+    ($($KIND:ident => $file:ident::$View:ident, $end:ident $(($name:ident))?,
+        { $($field:ident: $form:ident $(= $getter:ident)?),* };)*) => {
+        $(mod $file;)*
+        $(pub use $file::$View;)*
+
+        /// A decoded record: a validated view of its words.
+        ///
+        /// After `decode` has returned it, every accessor is total and, names excepted, takes constant
+        /// time. The layout parameter `L` is seldom written: see [`Layout`].
+        ///
+        // The tag is the kernel's number and all views have one shape, so that making a record is
+        // copying five words, and a `match` on it is a `match` on the header's kind.
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
+        #[repr(u32)]
+        pub enum Record<'a, L = &'a SampleLayout> {
+            /// [`RecordType::SAMPLE`].
+            Sample(Sample<'a, L>) = RecordType::SAMPLE.0,
+            $(
+                #[doc = concat!("[`RecordType::", stringify!($KIND), "`].")]
+                $View($View<'a, L>) = RecordType::$KIND.0,
+            )*
+            /// A kind that this decoder does not know, kept as it is.
+            Unknown(RawRecord<'a>) = u32::MAX,
+        }
+
+        impl<'a> RawRecord<'a> {
+            /// Decodes this record by the layout of its event: validates it once, from its first word to
+            /// its last.
+            ///
+            /// Pass a `&SampleLayout`, or the type of a constant [`Layout`].
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Truncated`](crate::Error::Truncated), [`Unterminated`](crate::Error::Unterminated)
+            /// or [`Invalid`](crate::Error::Invalid) name the field;
+            /// [`UnknownBits`](crate::Error::UnknownBits) names the field of the attr that is newer than
+            /// this decoder. The next record can be decoded all the same.
+            // Inlined, so that a caller's `match` is compiled into this one and no record is built in
+            // memory: three to four times slower otherwise (benches `shapes`, d and e).
+            #[inline(always)]
+            pub fn decode<L: Layout>(self, layout: L) -> Result<Record<'a, L>> {
+                if self.kind() == RecordType::SAMPLE {
+                    return Sample::parse(self, layout).map(Record::Sample);
+                }
+                let words = if self.is_simple_and_whole(layout.sample_layout()) {
+                    self.words()
+                } else {
+                    check::check(self, layout.sample_layout())?
+                };
+                Ok(match self.kind() {
+                    $(RecordType::$KIND => Record::$View($View(View::new(words, layout, self.first_word()))),)*
+                    _ => Record::Unknown(self),
+                })
+            }
+        }
+
+        impl<'a, L: Layout> Record<'a, L> {
+            /// Returns what all views but a sample have in common.
+            #[inline(always)]
+            fn side_band(&self) -> Option<View<'a, L, 1>> {
+                match self {
+                    Self::Sample(_) | Self::Unknown(_) => None,
+                    $(Self::$View(view) => Some(view.0.common()),)*
+                }
+            }
+
+            /// Returns the time in the body, of the kinds that have one.
+            fn own_time(&self) -> Option<u64> {
+                match self {
+                    Self::Sample(_) | Self::Unknown(_) => None,
+                    $(Self::$View(view) => view.time_in_body(),)*
+                }
+            }
+
+            /// Returns the words that a record other than a sample has between its last field and its
+            /// trailer.
+            fn unclaimed_words(&self) -> usize {
+                match self {
+                    Self::Sample(_) | Self::Unknown(_) => 0,
+                    $(Self::$View(_view) => unclaimed!(_view, $end),)*
+                }
+            }
+
+            /// Returns the field at `index` of the row: `None` at the end, `Some(None)` if this record
+            /// lacks it.
+            fn field(&self, index: usize) -> Option<Option<Field<'a>>> {
+                match self {
+                    Self::Sample(_) => None,
+                    Self::Unknown(raw) => fields::unknown(*raw, index),
+                    $(Self::$View(_view) => {
+                        let getters: &[fn(&$View<'a, L>) -> Option<Field<'a>>] = &[$(
+                            |view| Some(Field { name: stringify!($field), value: value!($form, getter!(view, $field $($getter)?)) }),
+                        )*];
+                        getters.get(index).map(|get| get(_view))
+                    })*
+                }
+            }
+        }
+
+        /// The shape of each kind, by its number.
+        const SHAPES: [Shape; RecordType::LAST.0 as usize + 1] = {
+            let mut shapes = [Shape::UNKNOWN; RecordType::LAST.0 as usize + 1];
+            $(shapes[RecordType::$KIND.0 as usize] = shape!($View, $end);)*
+            shapes
+        };
+
+        /// Returns the shape of a kind that is not a sample.
+        #[inline(always)]
+        fn shape(kind: RecordType) -> Shape {
+            SHAPES.get(kind.0 as usize).copied().unwrap_or(Shape::UNKNOWN)
+        }
+
+        /// Returns the check of a kind that has a row.
+        fn body_end(kind: RecordType) -> Option<for<'a> fn(Body<'a>) -> Result<&'a [u64]>> {
+            match kind {
+                $(RecordType::$KIND => Some(body_end!($file::$View, $end $(($name))?)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+/// The shape of a row.
+macro_rules! shape {
+    ($View:ident, fixed) => {
+        Shape::fixed(<$View<'_>>::WORDS)
+    };
+    ($View:ident, name) => {
+        Shape::named(<$View<'_>>::WORDS)
+    };
+    ($View:ident, end_or_name) => {
+        Shape::named(<$View<'_>>::WORDS)
+    };
+    ($View:ident, end) => {
+        Shape::rare(<$View<'_>>::WORDS)
+    };
+}
+
+/// The check of a row, as a function of the body.
+macro_rules! body_end {
+    ($file:ident::$View:ident, fixed) => {
+        |body| Ok(body.words())
+    };
+    ($file:ident::$View:ident, name($field:ident)) => {
+        |body| body.name_end(stringify!($field), <$View<'_>>::WORDS).map(|_| body.words())
+    };
+    ($file:ident::$View:ident, end_or_name($field:ident)) => {
+        $file::end
+    };
+    ($file:ident::$View:ident, end) => {
+        $file::end
+    };
+}
+
+/// The words of a row's view that no field claims.
+macro_rules! unclaimed {
+    ($view:ident, fixed) => {
+        $view.0.tail().len()
+    };
+    ($view:ident, end) => {
+        $view.unclaimed_words()
+    };
+    ($view:ident, $named:ident) => {
+        $view.0.words_after_name()
+    };
+}
+
+/// The accessor of a field: the one of its name, unless the row names another.
+macro_rules! getter {
+    ($view:ident, $field:ident) => {
+        $view.$field()
+    };
+    ($view:ident, $field:ident $getter:ident) => {
+        $view.$getter()
+    };
+}
+
+/// The value of a field in one of the forms that rows name; returns from the getter if it is absent.
+macro_rules! value {
+    (number, $value:expr) => {
+        Value::Number(u64::from($value))
+    };
+    (some_number, $value:expr) => {
+        Value::Number(u64::from($value?))
+    };
+    (hex, $value:expr) => {
+        Value::Hex($value)
+    };
+    (task, $value:expr) => {
+        Value::Task($value)
+    };
+    (text, $value:expr) => {
+        Value::Text($value)
+    };
+    (bytes, $value:expr) => {
+        Value::Bytes($value)
+    };
+    (some_bytes, $value:expr) => {
+        Value::Bytes($value?)
+    };
+    (words, $value:expr) => {
+        Value::Words($value)
+    };
+    (counts, $value:expr) => {
+        Value::Read($value)
+    };
+    (namespaces, $value:expr) => {
+        Value::Namespaces($value)
+    };
+    (aux_flags, $value:expr) => {
+        Value::AuxFlags($value)
+    };
+    (ksymbol_type, $value:expr) => {
+        Value::KsymbolType($value)
+    };
+    (ksymbol_flags, $value:expr) => {
+        Value::KsymbolFlags($value)
+    };
+    (bpf_event_type, $value:expr) => {
+        Value::BpfEventType($value)
+    };
+}
+
+/// Defines the view of one record kind.
+///
+/// ```text
+/// view! {
+///     /// The first line says when the kernel writes the record.
+///     Lost: 3 words;
+/// }
+/// ```
+///
+/// expands to the struct, whose fixed part has that many words with the header, and to what all
+/// views have: `misc`, `time`, `sample_id`, `Debug` and `Display`. `Fork: 4 words, time in word 3;` adds
+/// the time in the body.
+macro_rules! view {
+    ($(#[$meta:meta])* $Name:ident: $words:literal words $(, time in word $time:literal)?;) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        pub struct $Name<'a, L = &'a crate::SampleLayout>(pub(super) super::view::View<'a, L, $words>);
+
+        impl $Name<'_> {
+            /// Words of the header and of the fixed part of the body.
+            pub(super) const WORDS: usize = $words;
+        }
+
+        impl<'a, L: crate::Layout> $Name<'a, L> {
+            /// Returns the header's `misc` bits.
+            #[inline]
+            #[must_use]
+            pub fn misc(&self) -> perf_abi::Misc {
+                self.0.misc()
+            }
+
+            /// Returns when the record was written, in ns of the event's clock: the time in the trailer,
+            /// or else the one in the body if the kind has one.
+            #[inline]
+            #[must_use]
+            pub fn time(&self) -> Option<u64> {
+                match self.sample_id().time() {
+                    None => self.time_in_body(),
+                    time => time,
+                }
+            }
+
+            /// Returns the trailer: which event wrote the record, when, and in which task.
+            #[inline]
+            #[must_use]
+            pub fn sample_id(&self) -> crate::SampleId<'a, L> {
+                self.0.sample_id()
+            }
+
+            $(
+                /// Returns the time in the body, in ns of the event's clock.
+                #[inline]
+                #[must_use]
+                pub fn own_time(&self) -> u64 {
+                    self.0.fixed()[$time]
+                }
+            )?
+
+            #[inline(always)]
+            pub(super) fn time_in_body(&self) -> Option<u64> {
+                None $(.or(Some(self.0.fixed()[$time])))?
+            }
+        }
+
+        impl<L: crate::Layout> core::fmt::Debug for $Name<'_, L> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                super::Record::$Name(*self).fields().debug(f, stringify!($Name))
+            }
+        }
+
+        impl<L: crate::Layout> core::fmt::Display for $Name<'_, L> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(&super::Record::$Name(*self), f)
+            }
+        }
+    };
+}

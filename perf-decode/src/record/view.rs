@@ -1,0 +1,92 @@
+//! The one shape of all records that are not samples.
+
+use perf_abi::{Header, Misc};
+
+use crate::{Layout, SampleId, word};
+
+/// A validated record: its words, its layout and its header.
+///
+/// Holding one proves that the record has its header and body, `WORDS` words at least, and after
+/// them the trailer of the layout, with which `words` end. So an accessor is total: its fallbacks
+/// for missing words are never taken.
+///
+/// All kinds have this one shape, in whole words, so that a [`Record`](crate::Record) is moved and
+/// matched on without being repacked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct View<'a, L, const WORDS: usize> {
+    words: &'a [u64],
+    layout: L,
+    header: u64,
+}
+
+impl<'a, L, const WORDS: usize> View<'a, L, WORDS> {
+    /// Views words that were validated.
+    #[inline(always)]
+    pub(super) fn new(words: &'a [u64], layout: L, header: u64) -> Self {
+        Self { words, layout, header }
+    }
+
+    /// Returns the header and the fixed part of the body: one bounds check for all fields in it.
+    #[inline(always)]
+    pub(super) fn fixed(&self) -> &'a [u64; WORDS] {
+        self.words.first_chunk().unwrap_or(const { &[0; WORDS] })
+    }
+
+    #[inline(always)]
+    pub(super) fn header(&self) -> Header {
+        word::header(self.header)
+    }
+
+    #[inline(always)]
+    pub(super) fn misc(&self) -> Misc {
+        self.header().misc
+    }
+}
+
+impl<'a, L: Layout, const WORDS: usize> View<'a, L, WORDS> {
+    /// Returns the same view for what all kinds have in common.
+    #[inline(always)]
+    pub(super) fn common(self) -> View<'a, L, 1> {
+        View { words: self.words, layout: self.layout, header: self.header }
+    }
+
+    /// Returns the layout that the record was validated against.
+    #[inline(always)]
+    pub(super) fn layout(&self) -> L {
+        self.layout
+    }
+
+    /// Returns the words after the fixed part, without the trailer.
+    #[inline(always)]
+    pub(super) fn tail(&self) -> &'a [u64] {
+        let end = self.words.len().wrapping_sub(usize::from(self.layout.sample_layout().trailer_words));
+        self.words.get(WORDS..end).unwrap_or(&[])
+    }
+
+    /// Returns the name after the fixed part, without its NUL. It ends at the first NUL: what follows
+    /// the word of that is not part of it.
+    #[inline]
+    pub(super) fn name(&self) -> &'a [u8] {
+        word::text(self.tail()).unwrap_or(&[])
+    }
+
+    /// Returns the words between the word of the name's NUL and the trailer.
+    pub(super) fn words_after_name(&self) -> usize {
+        self.tail().len().saturating_sub(word::words_for(self.name().len() + 1))
+    }
+
+    #[inline(always)]
+    pub(super) fn sample_id(&self) -> SampleId<'a, L> {
+        SampleId::new(self.words, self.layout)
+    }
+
+    /// Returns the words after the header, with the trailer.
+    pub(super) fn body(&self) -> &'a [u64] {
+        self.words.get(1..).unwrap_or(&[])
+    }
+
+    /// Returns the bytes of the record that come after the trailer.
+    pub(super) fn bytes_after_trailer(&self) -> usize {
+        usize::from(self.header().size).saturating_sub(self.words.len() * 8)
+    }
+}

@@ -1,0 +1,246 @@
+//! The accessors of the parts after the head, each found from the nearest stored offset.
+
+use perf_abi::{DataSource, RegsAbi, SampleType, Transaction, Weight};
+
+use super::branches::BranchParts;
+use super::walk::BranchLayout;
+use super::{Branches, Callchain, Regs, Sample, UserStack};
+use crate::field::FixedFields;
+use crate::field_order::{ADDR, FixedField, MEM, row};
+use crate::word_index::WordIndex;
+use crate::{Layout, ReadValues, word};
+
+impl<'a, L: Layout> Sample<'a, L> {
+    /// Returns whether the event records the fields of `bit`.
+    #[inline(always)]
+    fn has(&self, bit: SampleType) -> bool {
+        self.layout.sample_layout().sample_type().intersects(bit)
+    }
+
+    /// Returns the counts of the event, or of its group, at the time of the sample.
+    #[inline]
+    #[must_use]
+    pub fn read(&self) -> Option<ReadValues<'a>> {
+        if !self.has(SampleType::READ) {
+            return None;
+        }
+        let layout = self.layout.sample_layout();
+        let block = self.words.get(usize::from(layout.head_words)..self.offsets.after_read())?;
+        ReadValues::validated(block, layout.read)
+    }
+
+    /// Returns the addresses that led to the sample, innermost first.
+    #[inline]
+    #[must_use]
+    pub fn callchain(&self) -> Option<Callchain<'a>> {
+        if !self.has(SampleType::CALLCHAIN) {
+            return None;
+        }
+        let (start, end) = (self.offsets.after_read(), self.offsets.after_callchain());
+        self.words.get(start + 1..end).map(Callchain::from_words)
+    }
+
+    /// Returns the raw data: the payload of a tracepoint, or what a BPF program wrote.
+    ///
+    /// The length includes up to 7 bytes of padding that the kernel does not clear and whose number it
+    /// does not store. The bytes start in the middle of a word, so they are 4-aligned.
+    #[inline]
+    #[must_use]
+    pub fn raw(&self) -> Option<&'a [u8]> {
+        if !self.has(SampleType::RAW) {
+            return None;
+        }
+        let (start, end) = (self.offsets.after_callchain(), self.offsets.after_raw());
+        word::bytes(self.words.get(start..end)?).get(4..)
+    }
+
+    /// Returns the branches that led to the sample, newest first (since Linux 3.4).
+    #[inline]
+    #[must_use]
+    pub fn branches(&self) -> Option<Branches<'a>> {
+        if !self.has(SampleType::BRANCH_STACK) {
+            return None;
+        }
+        let words = self.words.get(self.offsets.after_raw()..)?;
+        Branches::new(words, self.layout.sample_layout(), self.offsets.branches())
+    }
+
+    /// Returns the registers of user space at the entry into the kernel (since Linux 3.7).
+    #[inline]
+    #[must_use]
+    pub fn regs_user(&self) -> Option<Regs<'a>> {
+        if !self.has(SampleType::REGS_USER) {
+            return None;
+        }
+        let words = self.words.get(self.after_branches()..)?;
+        Some(Regs::validated(words, self.layout.sample_layout().regs_user()))
+    }
+
+    /// Returns the user stack from the stack pointer upwards (since Linux 3.7).
+    #[inline]
+    #[must_use]
+    pub fn stack_user(&self) -> Option<UserStack<'a>> {
+        if !self.has(SampleType::STACK_USER) {
+            return None;
+        }
+        let mut start = self.after_branches();
+        if self.has(SampleType::REGS_USER) {
+            start = self.after_regs(start, self.layout.sample_layout().regs_user_words);
+        }
+        UserStack::new(self.words.get(start..self.offsets.mem())?)
+    }
+
+    /// Returns the cost of the sampled access: one number (since Linux 3.10), or three with
+    /// `WEIGHT_STRUCT` (since 5.12).
+    #[inline]
+    #[must_use]
+    pub fn weight(&self) -> Option<Weight> {
+        self.mem_word(const { row(&MEM, SampleType::WEIGHT) }).map(Weight)
+    }
+
+    /// Returns where the data of the sampled access came from (since Linux 3.10).
+    #[inline]
+    #[must_use]
+    pub fn data_src(&self) -> Option<DataSource> {
+        self.mem_word(const { row(&MEM, SampleType::DATA_SRC) }).map(DataSource)
+    }
+
+    /// Returns why a hardware transaction was aborted (since Linux 3.13).
+    #[inline]
+    #[must_use]
+    pub fn transaction(&self) -> Option<Transaction> {
+        self.mem_word(const { row(&MEM, SampleType::TRANSACTION) }).map(Transaction::from_bits_retain)
+    }
+
+    /// Returns the registers where the event interrupted, in the kernel or in user space (since Linux
+    /// 3.19).
+    #[inline]
+    #[must_use]
+    pub fn regs_intr(&self) -> Option<Regs<'a>> {
+        if !self.has(SampleType::REGS_INTR) {
+            return None;
+        }
+        let words = self.words.get(self.after_mem()..)?;
+        Some(Regs::validated(words, self.layout.sample_layout().regs_intr()))
+    }
+
+    /// Returns the physical address of the data; 0 if unknown (since Linux 4.14).
+    #[inline]
+    #[must_use]
+    pub fn phys_addr(&self) -> Option<u64> {
+        self.addr_word(const { row(&ADDR, SampleType::PHYS_ADDR) })
+    }
+
+    /// Returns the id of the task's control group: the inode of its directory (since Linux 5.7).
+    #[inline]
+    #[must_use]
+    pub fn cgroup(&self) -> Option<u64> {
+        self.addr_word(const { row(&ADDR, SampleType::CGROUP) })
+    }
+
+    /// Returns the size in bytes of the page of the data address; 0 if unknown (since Linux 5.11).
+    #[inline]
+    #[must_use]
+    pub fn data_page_size(&self) -> Option<u64> {
+        self.addr_word(const { row(&ADDR, SampleType::DATA_PAGE_SIZE) })
+    }
+
+    /// Returns the size in bytes of the page of the instruction pointer; 0 if unknown (since Linux
+    /// 5.11).
+    #[inline]
+    #[must_use]
+    pub fn code_page_size(&self) -> Option<u64> {
+        self.addr_word(const { row(&ADDR, SampleType::CODE_PAGE_SIZE) })
+    }
+
+    /// Returns a piece of the AUX area, padded with zeros to whole words (since Linux 5.5).
+    #[inline]
+    #[must_use]
+    pub fn aux(&self) -> Option<&'a [u8]> {
+        if !self.has(SampleType::AUX) {
+            return None;
+        }
+        let start = self.after_intr() + usize::from(self.layout.sample_layout().addr_words);
+        let (&size, rest) = self.words.get(start..)?.split_first()?;
+        word::bytes(rest).get(..size as usize)
+    }
+
+    /// Returns the word index after the branch stack: where the user registers start.
+    #[inline(always)]
+    fn after_branches(&self) -> usize {
+        let start = self.offsets.after_raw();
+        if !self.has(SampleType::BRANCH_STACK) {
+            return start;
+        }
+        let nr = self.words.get(start).copied().unwrap_or(0);
+        let parts = BranchParts::new(self.layout.sample_layout(), self.offsets.branches(), nr);
+        start + 1 + usize::from(parts.hw_index) + (nr * parts.words_per_branch()) as usize
+    }
+
+    /// Returns the word index after registers that start at `start`.
+    #[inline(always)]
+    fn after_regs(&self, start: usize, words: u8) -> usize {
+        let abi = RegsAbi(self.words.get(start).copied().unwrap_or(0));
+        start + 1 + if abi == RegsAbi::NONE { 0 } else { usize::from(words) }
+    }
+
+    /// Returns the word index after the run of [`MEM`]: where the interrupt registers start.
+    #[inline(always)]
+    fn after_mem(&self) -> usize {
+        self.offsets.mem() + usize::from(self.layout.sample_layout().mem_words)
+    }
+
+    /// Returns the word index after the interrupt registers: where the run of [`ADDR`] starts.
+    #[inline(always)]
+    fn after_intr(&self) -> usize {
+        let start = self.after_mem();
+        if self.has(SampleType::REGS_INTR) {
+            self.after_regs(start, self.layout.sample_layout().regs_intr_words)
+        } else {
+            start
+        }
+    }
+
+    /// Returns a word of the run of [`MEM`].
+    #[inline(always)]
+    fn mem_word(&self, row: usize) -> Option<u64> {
+        let index = *self.layout.sample_layout().mem.get(row)?;
+        self.words.get(self.offsets.mem()..).and_then(|run| index.of(run))
+    }
+
+    /// Returns a word of the run of [`ADDR`].
+    #[inline(always)]
+    fn addr_word(&self, row: usize) -> Option<u64> {
+        let index: WordIndex = *self.layout.sample_layout().addr.get(row)?;
+        if index.is_absent() {
+            return None;
+        }
+        self.words.get(self.after_intr()..).and_then(|run| index.of(run))
+    }
+
+    /// Returns the fields of a run, each word by its row.
+    pub(super) fn run<const N: usize>(
+        &self,
+        order: &'static [FixedField; N],
+        word: impl Fn(&Self, usize) -> Option<u64>,
+    ) -> FixedFields<N> {
+        FixedFields::new(order, core::array::from_fn(|row| word(self, row)), self.sample_type())
+    }
+
+    pub(super) fn mem_fields(&self) -> FixedFields<{ MEM.len() }> {
+        self.run(&MEM, Self::mem_word)
+    }
+
+    pub(super) fn addr_fields(&self) -> FixedFields<{ ADDR.len() }> {
+        self.run(&ADDR, Self::addr_word)
+    }
+
+    /// Returns whether the two layouts of the branch stack differ in this sample.
+    pub(super) fn branches_differ(&self) -> bool {
+        let nr = self.words.get(self.offsets.after_raw()).copied().unwrap_or(0);
+        let layout = self.layout.sample_layout();
+        let [attr, opposite] = [BranchLayout::Attr, BranchLayout::Opposite]
+            .map(|branches| BranchParts::new(layout, branches, nr));
+        attr.hw_index != opposite.hw_index || attr.counters != opposite.counters
+    }
+}

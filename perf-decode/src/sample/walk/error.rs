@@ -1,0 +1,54 @@
+use perf_abi::{RecordType, SampleType};
+
+use crate::Error;
+use crate::field_order::FixedField;
+
+/// What a walk reports of a malformed sample.
+///
+/// The walk of every sample reports only [`Malformed`]: building errors in the hot loop would raise
+/// its register pressure. A sample that fails is walked once more for the [`Error`].
+pub(crate) trait WalkError: Sized {
+    /// `field` needs `needed` words and `found` are left.
+    fn truncated(field: &'static str, needed: u64, found: u64) -> Self;
+
+    /// `field` holds a value that makes the rest unreadable.
+    fn invalid(field: &'static str, value: u64) -> Self;
+
+    /// The fixed words in `order` end after `present` of them.
+    fn missing<const N: usize>(order: &[FixedField; N], wanted: SampleType, present: u64) -> Self {
+        let mut fields = order.iter().filter(|field| field.bit.intersects(wanted));
+        let field = fields.nth(present as usize).map_or("head", |field| field.name);
+        Self::truncated(field, 1, 0)
+    }
+}
+
+/// A sample whose fields do not fit into it, for whatever reason.
+pub(crate) struct Malformed;
+
+impl WalkError for Malformed {
+    #[inline(always)]
+    fn truncated(_: &'static str, _: u64, _: u64) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    fn invalid(_: &'static str, _: u64) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    fn missing<const N: usize>(_: &[FixedField; N], _: SampleType, _: u64) -> Self {
+        Self
+    }
+}
+
+impl WalkError for Error {
+    fn truncated(field: &'static str, needed: u64, found: u64) -> Self {
+        let (needed, found) = (needed.saturating_mul(8), found * 8);
+        Self::Truncated { kind: RecordType::SAMPLE, field, needed, found }
+    }
+
+    fn invalid(field: &'static str, value: u64) -> Self {
+        Self::Invalid { kind: RecordType::SAMPLE, field, value }
+    }
+}

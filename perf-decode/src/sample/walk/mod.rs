@@ -1,0 +1,113 @@
+//! The one pass over the variable parts of a sample, which finds where each starts.
+
+use perf_abi::SampleType;
+
+use crate::SampleLayout;
+use crate::field_order::{ADDR, MEM, common_parts, late_parts};
+
+mod cursor;
+mod error;
+mod offsets;
+
+use cursor::Cursor;
+pub(crate) use error::{Malformed, WalkError};
+pub(crate) use offsets::SampleOffsets;
+
+/// How the optional words of a branch stack are taken, where the record's length could mean two
+/// things.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BranchLayout {
+    /// As the attr asks.
+    Attr,
+    /// The opposite: an empty stack without hardware index, counters that another event of the group
+    /// asked for.
+    Opposite,
+}
+
+/// Walks the variable parts in the kernel's order. Returns their offsets and the word index after the
+/// last field.
+#[inline(always)]
+pub(crate) fn walk<E: WalkError>(
+    words: &[u64],
+    layout: &SampleLayout,
+    branches: BranchLayout,
+) -> Result<(SampleOffsets, usize), E> {
+    let wanted = layout.sample_type();
+    let mut offsets = SampleOffsets::new(branches);
+    let mut cursor = Cursor::<E>::new(words, usize::from(layout.head_words));
+
+    macro_rules! common {
+        (READ) => {
+            if wanted.contains(SampleType::READ) {
+                cursor.read(layout.read)?;
+            }
+            offsets.set_after_read(cursor.at());
+        };
+        (CALLCHAIN) => {
+            if wanted.contains(SampleType::CALLCHAIN) {
+                cursor.counted("callchain")?;
+            }
+            offsets.set_after_callchain(cursor.at());
+        };
+        (RAW) => {
+            if wanted.contains(SampleType::RAW) {
+                cursor.raw()?;
+            }
+            offsets.set_after_raw(cursor.at());
+        };
+    }
+    common_parts!(common);
+    if layout.has_late_parts {
+        walk_late(&mut cursor, &mut offsets, layout, branches)?;
+    }
+    Ok((offsets, cursor.at()))
+}
+
+/// Walks the parts after the raw data, which fewer events record.
+#[inline(always)]
+fn walk_late<E: WalkError>(
+    cursor: &mut Cursor<'_, E>,
+    offsets: &mut SampleOffsets,
+    layout: &SampleLayout,
+    branches: BranchLayout,
+) -> Result<(), E> {
+    let wanted = layout.sample_type();
+    let mut user_regs = false;
+
+    macro_rules! late {
+        (BRANCH_STACK) => {
+            if wanted.contains(SampleType::BRANCH_STACK) {
+                cursor.branches(layout, branches)?;
+            }
+        };
+        (REGS_USER) => {
+            if wanted.contains(SampleType::REGS_USER) {
+                user_regs = cursor.regs(layout.regs_user_words, "regs_user")?;
+            }
+        };
+        (STACK_USER) => {
+            if wanted.contains(SampleType::STACK_USER) {
+                cursor.stack(user_regs)?;
+            }
+        };
+        (MEM) => {
+            offsets.set_mem(cursor.at());
+            cursor.fixed(&MEM, layout.mem_words, wanted)?;
+        };
+        (REGS_INTR) => {
+            if wanted.contains(SampleType::REGS_INTR) {
+                cursor.regs(layout.regs_intr_words, "regs_intr")?;
+            }
+        };
+        (ADDR) => {
+            cursor.fixed(&ADDR, layout.addr_words, wanted)?;
+        };
+        (AUX) => {
+            if wanted.contains(SampleType::AUX) {
+                cursor.sized("aux")?;
+            }
+        };
+    }
+    late_parts!(late);
+    Ok(())
+}

@@ -74,7 +74,7 @@ impl Input {
 
     /// What perf-decode reads: the ring's window, the layout made at run time, and a scratch.
     pub fn window(&mut self) -> (Window<'_>, &SampleLayout, &mut Scratch) {
-        let window = Window::over(&self.words, 0, self.used as u64 * 8).expect("a ring of a power of two");
+        let window = Window::new(&self.words, 0, self.used as u64 * 8).expect("a ring of a power of two");
         (window, &self.layout, &mut self.scratch)
     }
 }

@@ -33,3 +33,6 @@ pub const FITS_L2: usize = 512 << 10;
 
 /// Bytes of an input that does not.
 pub const LARGE: usize = 8 << 20;
+
+/// Bytes of an input that is small enough to be built under Valgrind.
+pub const SMALL: usize = 64 << 10;

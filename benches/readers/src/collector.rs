@@ -3,10 +3,10 @@
 //! They are compiled in this crate: a generic method would be compiled in its caller's, where the
 //! optimizer may rewrite the signature of a function whose calls it sees.
 
-use perf_decode::{RawRecord, Record, SampleLayout};
+use perf_decode::{Layout, RawRecord, Record, SampleLayout};
 
 use crate::by_hand::{ByHand, Pointer};
-use crate::ours::{Constant, Layout};
+use crate::ours::Constant;
 use crate::workload::{Callchain, Fixed, Group, Mix, Raw, SideBand, Stack};
 use crate::{All, Few, Peer, Sum, Touch, Views, Workload, ours};
 
@@ -52,9 +52,9 @@ pub trait Elsewhere<T: Touch>: ByHand {
 
 #[inline(always)]
 fn decode<W: Workload, T: Touch, L: Layout>(sum: &mut Sum, layout: L, record: RawRecord<'_>) {
-    match ours::decode(record, &layout) {
-        Ok((Record::Sample(sample), _)) => ours::sample::<W, T>(sum, &sample),
-        Ok((other, id)) => ours::other::<W, T>(sum, &other, &id),
+    match record.decode(layout) {
+        Ok(Record::Sample(sample)) => ours::sample::<W, T, L>(sum, &sample),
+        Ok(other) => ours::other::<W, T, L>(sum, &other),
         Err(_) => sum.refused(),
     }
 }

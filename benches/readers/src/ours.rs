@@ -3,29 +3,10 @@
 use std::marker::PhantomData;
 
 use perf_abi::SampleType;
-use perf_decode::{MappedFile, RawRecord, Record, Result, Sample, SampleId, SampleLayout, SwitchDirection};
+use perf_decode::{Layout, MappedFile, Record, Sample, SampleLayout, SwitchDirection};
 
 use crate::workload::Workload;
 use crate::{Sum, Touch};
-
-/// TODO: perf-decode's own.
-pub trait Layout: Copy {
-    /// Returns the layout.
-    fn sample_layout(&self) -> &SampleLayout;
-}
-
-impl Layout for &SampleLayout {
-    #[inline(always)]
-    fn sample_layout(&self) -> &SampleLayout {
-        self
-    }
-}
-
-/// TODO: perf-decode's own.
-#[inline(always)]
-pub fn decode<'a>(raw: RawRecord<'a>, layout: &'a impl Layout) -> Result<(Record<'a>, SampleId<'a>)> {
-    raw.decode_with_id(layout.sample_layout())
-}
 
 /// The layout of a workload's attr, known by type.
 pub struct Constant<W>(PhantomData<W>);
@@ -52,7 +33,7 @@ impl<W: Workload> Layout for Constant<W> {
 
 /// Adds up a sample's fields.
 #[inline(always)]
-pub fn sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &Sample<'_>) {
+pub fn sample<W: Workload, T: Touch, L: Layout>(sum: &mut Sum, sample: &Sample<'_, L>) {
     sum.add_some(sample.ip());
     sum.add_some(sample.time());
     if !T::ALL {
@@ -100,53 +81,59 @@ pub fn sample<W: Workload, T: Touch>(sum: &mut Sum, sample: &Sample<'_>) {
 
 /// Adds up the fields of a side-band record.
 #[inline(always)]
-pub fn other<W: Workload, T: Touch>(sum: &mut Sum, other: &Record<'_>, id: &SampleId<'_>) {
+pub fn other<W: Workload, T: Touch, L: Layout>(sum: &mut Sum, record: &Record<'_, L>) {
     if !W::SIDE_BAND {
         return sum.refused();
     }
-    sum.add_some(id.time());
     if !T::ALL {
-        return;
+        return sum.add_some(record.time());
     }
-    match other {
+    if let Some(id) = record.sample_id() {
+        sum.add_some(id.pid());
+        sum.add_some(id.tid());
+        sum.add_some(id.time());
+        sum.add_some(id.cpu());
+    }
+    match record {
         Record::Mmap2(mmap) => {
-            sum.add(mmap.pid);
-            sum.add(mmap.tid);
-            sum.add(mmap.addr);
-            sum.add(mmap.len);
-            sum.add(mmap.pgoff);
-            if let MappedFile::Inode { major, minor, inode, generation } = mmap.file {
+            sum.add(mmap.pid());
+            sum.add(mmap.tid());
+            sum.add(mmap.addr());
+            sum.add(mmap.len());
+            sum.add(mmap.pgoff());
+            if let MappedFile::Inode { major, minor, inode, generation } = mmap.file() {
                 sum.add(major);
                 sum.add(minor);
                 sum.add(inode);
                 sum.add(generation);
             }
-            sum.add(mmap.prot);
-            sum.add(mmap.flags);
-            sum.text(mmap.filename);
+            sum.add(mmap.prot());
+            sum.add(mmap.flags());
+            sum.text(mmap.filename());
         }
         Record::Comm(comm) => {
-            sum.add(comm.pid);
-            sum.add(comm.tid);
-            sum.add(comm.exec);
-            sum.text(comm.comm);
+            sum.add(comm.pid());
+            sum.add(comm.tid());
+            sum.add(comm.exec());
+            sum.text(comm.comm());
         }
-        Record::Fork(fork) => task(sum, [fork.pid, fork.ppid, fork.tid, fork.ptid], fork.time),
-        Record::Exit(exit) => task(sum, [exit.pid, exit.ppid, exit.tid, exit.ptid], exit.time),
+        Record::Fork(fork) => {
+            task(sum, [fork.pid(), fork.ppid(), fork.tid(), fork.ptid()], fork.own_time());
+        }
+        Record::Exit(exit) => {
+            task(sum, [exit.pid(), exit.ppid(), exit.tid(), exit.ptid()], exit.own_time());
+        }
         Record::Switch(switch) => {
-            let SwitchDirection { out, preempted } = switch.direction;
+            let SwitchDirection { out, preempted } = switch.direction();
             sum.add(out);
             sum.add(preempted);
         }
         Record::Lost(lost) => {
-            sum.add(lost.id);
-            sum.add(lost.lost);
+            sum.add(lost.id());
+            sum.add(lost.lost());
         }
         _ => sum.refused(),
     }
-    sum.add_some(id.pid());
-    sum.add_some(id.tid());
-    sum.add_some(id.cpu());
 }
 
 #[inline(always)]

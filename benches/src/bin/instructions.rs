@@ -7,6 +7,7 @@
 
 use std::process::ExitCode;
 
+use perfkit_benches::SMALL;
 use perfkit_benches::counter::{has_valgrind, run_one};
 use perfkit_benches::report::{Costs, Options, instructions, print};
 
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
         println!("skipped: no valgrind, by which instructions are counted");
         return ExitCode::SUCCESS;
     }
-    let options = Options { selection: arguments, ..Options::default() };
+    let options = Options { bytes: SMALL, selection: arguments, ..Options::default() };
     let Some(costs) = instructions(&options) else {
         println!("valgrind counted nothing");
         return ExitCode::FAILURE;

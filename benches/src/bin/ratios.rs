@@ -10,6 +10,7 @@
 
 use perfkit_benches::counter::run_one;
 use perfkit_benches::report::{Options, instructions, nanoseconds, print};
+use perfkit_benches::{FITS_L2, LARGE, SMALL};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -17,19 +18,20 @@ fn main() {
         return;
     }
     let has = |option: &str| arguments.iter().any(|argument| argument == option);
-    let options = Options {
-        large: has("--large"),
+    let mut options = Options {
+        bytes: if has("--large") { LARGE } else { FITS_L2 },
         peers: has("--peers"),
         passes: arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(41),
         selection: arguments.iter().filter(|argument| !argument.starts_with('-')).cloned().collect(),
     };
-    println!("ns a record, {} KiB, median of {} interleaved passes\n", options.bytes() >> 10, options.passes);
+    println!("ns a record, {} KiB, median of {} interleaved passes\n", options.bytes >> 10, options.passes);
     match nanoseconds(&options) {
         Some(costs) => print(&costs),
         None => println!("no task clock"),
     }
     if has("--valgrind") {
-        println!("\ninstructions a record\n");
+        options.bytes = SMALL;
+        println!("\ninstructions a record, {} KiB\n", SMALL >> 10);
         match instructions(&options) {
             Some(costs) => print(&costs),
             None => println!("neither a counter of instructions nor valgrind"),

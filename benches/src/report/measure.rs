@@ -1,11 +1,11 @@
 use crate::counter::{Counter, by_valgrind};
-use crate::{Case, Consumer, FITS_L2, Input, LARGE, Random, median, selected};
+use crate::{Case, Consumer, Input, Random, median, selected};
 
 /// What is measured.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Whether the input is of 8 MiB instead of 512 KiB.
-    pub large: bool,
+    /// Size of the input, a power of two.
+    pub bytes: usize,
     /// Whether the peers are measured too.
     pub peers: bool,
     /// Passes of each consumer.
@@ -39,11 +39,6 @@ impl Costs {
 }
 
 impl Options {
-    /// Returns the input's size in bytes.
-    pub fn bytes(&self) -> usize {
-        if self.large { LARGE } else { FITS_L2 }
-    }
-
     /// Measures the consumers of each selected case.
     fn measure(
         &self,
@@ -53,7 +48,7 @@ impl Options {
         let mut all = Vec::new();
         for case in selected(&self.selection) {
             if of_workload.as_ref().is_none_or(|(workload, _)| *workload != case.workload) {
-                of_workload = Some((case.workload, (case.input)(self.bytes())));
+                of_workload = Some((case.workload, (case.input)(self.bytes)));
             }
             let (_, input) = of_workload.as_mut()?;
             case.check(input);
@@ -82,7 +77,7 @@ pub fn instructions(options: &Options) -> Option<Vec<Costs>> {
     options.measure(|case, consumers, input| {
         let count = |consumer: &Consumer| match &counter {
             Some(counter) => counter.count(|| (consumer.run)(input)),
-            None => by_valgrind(options.bytes(), case, consumer),
+            None => by_valgrind(options.bytes, case, consumer),
         };
         consumers.iter().map(count).map(|count| count.map(|count| count as f64)).collect()
     })

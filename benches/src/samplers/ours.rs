@@ -43,7 +43,7 @@ impl<T: Touch> Sampler for Ours<T> {
                         [pid, tid, sample.addr(), cpu, sample.period()]
                     });
                 }
-                Ok(Record::Lost(lost)) => found.lost += lost.lost,
+                Ok(Record::Lost(lost)) => found.lost += lost.lost(),
                 _ => found.sum.refused(),
             }
         }

@@ -1,9 +1,9 @@
 use std::hint::black_box;
 
-use perf_decode::{Record, Result, SampleId, SampleLayout, Scratch, Window};
+use perf_decode::{Layout, Record, Result, SampleLayout, Scratch, Window};
 use perfkit_benches_readers::by_hand::{Pointer, Pointers};
 use perfkit_benches_readers::collector::Elsewhere;
-use perfkit_benches_readers::ours::{self, Constant, Layout};
+use perfkit_benches_readers::ours::{self, Constant};
 use perfkit_benches_readers::{Frames, Peer, Sum, Touch, Workload};
 
 use super::{Shape, or_refused};
@@ -52,9 +52,9 @@ impl Shape for Callback {
 #[inline(always)]
 fn read<W: Workload, T: Touch, L: Layout>(window: Window<'_>, scratch: &mut Scratch, layout: L) -> u64 {
     let mut sum = Sum::default();
-    let mut each = |record: &Record<'_>, id: &SampleId<'_>| match record {
-        Record::Sample(sample) => ours::sample::<W, T>(&mut sum, sample),
-        other => ours::other::<W, T>(&mut sum, other, id),
+    let mut each = |record: &Record<'_, L>| match record {
+        Record::Sample(sample) => ours::sample::<W, T, L>(&mut sum, sample),
+        other => ours::other::<W, T, L>(&mut sum, other),
     };
     let read = for_each(window, scratch, layout, black_box(&mut each));
     or_refused(read.map(|()| sum.0))
@@ -66,11 +66,10 @@ fn for_each<L: Layout>(
     window: Window<'_>,
     scratch: &mut Scratch,
     layout: L,
-    each: &mut dyn FnMut(&Record<'_>, &SampleId<'_>),
+    each: &mut dyn FnMut(&Record<'_, L>),
 ) -> Result<()> {
     for raw in window.records(scratch) {
-        let (record, id) = ours::decode(raw?, &layout)?;
-        each(&record, &id);
+        each(&raw?.decode(layout)?);
     }
     Ok(())
 }

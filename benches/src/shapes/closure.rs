@@ -1,7 +1,7 @@
-use perf_decode::{Record, Result, SampleId, SampleLayout, Scratch, Window};
+use perf_decode::{Layout, Record, Result, SampleLayout, Scratch, Window};
 use perfkit_benches_readers::by_hand::{Pointer, Pointers};
 use perfkit_benches_readers::collector::Elsewhere;
-use perfkit_benches_readers::ours::{self, Constant, Layout};
+use perfkit_benches_readers::ours::{self, Constant};
 use perfkit_benches_readers::{Frames, Peer, Sum, Touch, Workload};
 
 use super::{Shape, or_refused};
@@ -45,9 +45,9 @@ impl Shape for Closure {
 #[inline(always)]
 fn read<W: Workload, T: Touch, L: Layout>(window: Window<'_>, scratch: &mut Scratch, layout: L) -> u64 {
     let mut sum = Sum::default();
-    let read = for_each(window, scratch, layout, |record, id| match record {
-        Record::Sample(sample) => ours::sample::<W, T>(&mut sum, &sample),
-        other => ours::other::<W, T>(&mut sum, &other, &id),
+    let read = for_each(window, scratch, layout, |record| match record {
+        Record::Sample(sample) => ours::sample::<W, T, L>(&mut sum, &sample),
+        other => ours::other::<W, T, L>(&mut sum, &other),
     });
     or_refused(read.map(|()| sum.0))
 }
@@ -58,11 +58,10 @@ fn for_each<L: Layout>(
     window: Window<'_>,
     scratch: &mut Scratch,
     layout: L,
-    mut each: impl FnMut(Record<'_>, SampleId<'_>),
+    mut each: impl FnMut(Record<'_, L>),
 ) -> Result<()> {
     for raw in window.records(scratch) {
-        let (record, id) = ours::decode(raw?, &layout)?;
-        each(record, id);
+        each(raw?.decode(layout)?);
     }
     Ok(())
 }

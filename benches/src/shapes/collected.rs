@@ -1,7 +1,7 @@
-use perf_decode::{Record, Result, SampleLayout, Scratch, Window};
+use perf_decode::{Layout, Record, Result, SampleLayout, Scratch, Window};
 use perfkit_benches_readers::by_hand::Pointers;
 use perfkit_benches_readers::collector::Elsewhere;
-use perfkit_benches_readers::ours::{self, Constant, Layout};
+use perfkit_benches_readers::ours::{self, Constant};
 use perfkit_benches_readers::{Frames, Peer, Sum, Touch, Workload};
 
 use super::{Shape, or_refused};
@@ -67,15 +67,15 @@ fn read<W: Workload, T: Touch, L: Layout>(
     loop {
         batch.clear();
         for raw in records.by_ref().take(BATCH) {
-            batch.push(ours::decode(raw?, &layout)?);
+            batch.push(raw?.decode(layout)?);
         }
         if batch.is_empty() {
             return Ok(sum.0);
         }
-        for (record, id) in &batch {
+        for record in &batch {
             match record {
-                Record::Sample(sample) => ours::sample::<W, T>(&mut sum, sample),
-                other => ours::other::<W, T>(&mut sum, other, id),
+                Record::Sample(sample) => ours::sample::<W, T, L>(&mut sum, sample),
+                other => ours::other::<W, T, L>(&mut sum, other),
             }
         }
     }

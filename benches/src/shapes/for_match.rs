@@ -1,7 +1,7 @@
-use perf_decode::{Record, SampleLayout, Scratch, Window};
+use perf_decode::{Layout, Record, SampleLayout, Scratch, Window};
 use perfkit_benches_readers::by_hand::Pointers;
 use perfkit_benches_readers::collector::Elsewhere;
-use perfkit_benches_readers::ours::{self, Constant, Layout};
+use perfkit_benches_readers::ours::{self, Constant};
 use perfkit_benches_readers::{Frames, Peer, Sum, Touch, Workload};
 
 use super::Shape;
@@ -57,9 +57,9 @@ fn read<W: Workload, T: Touch, L: Layout>(window: Window<'_>, scratch: &mut Scra
             sum.refused();
             break;
         };
-        match ours::decode(raw, &layout) {
-            Ok((Record::Sample(sample), _)) => ours::sample::<W, T>(&mut sum, &sample),
-            Ok((other, id)) => ours::other::<W, T>(&mut sum, &other, &id),
+        match raw.decode(layout) {
+            Ok(Record::Sample(sample)) => ours::sample::<W, T, L>(&mut sum, &sample),
+            Ok(other) => ours::other::<W, T, L>(&mut sum, &other),
             Err(_) => sum.refused(),
         }
     }

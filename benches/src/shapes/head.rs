@@ -1,9 +1,8 @@
 //! Loops that decode nothing: for the times and addresses alone, and for kinds and sizes.
 
 use perf_abi::RecordType;
-use perf_decode::{SampleHead, Scratch, Window};
+use perf_decode::{Layout, Scratch, Window};
 use perfkit_benches_readers::by_hand::Pointers;
-use perfkit_benches_readers::ours::Layout;
 use perfkit_benches_readers::{Sum, Workload};
 
 /// The head view of samples and the time of others.
@@ -16,7 +15,7 @@ pub(crate) fn head<W: Workload, L: Layout>(window: Window<'_>, scratch: &mut Scr
             break;
         };
         if raw.kind() == RecordType::SAMPLE {
-            match SampleHead::parse(raw, layout.sample_layout()) {
+            match raw.sample_head(layout) {
                 Ok(head) => {
                     sum.add_some(head.ip());
                     sum.add_some(head.time());
@@ -24,7 +23,7 @@ pub(crate) fn head<W: Workload, L: Layout>(window: Window<'_>, scratch: &mut Scr
                 Err(_) => sum.refused(),
             }
         } else if W::SIDE_BAND {
-            sum.add_some(raw.time(layout.sample_layout()));
+            sum.add_some(raw.time(layout));
         }
     }
     sum.0

@@ -1,7 +1,7 @@
-use perf_decode::{Record, Result, SampleLayout, Scratch, Window};
+use perf_decode::{Layout, Record, Result, SampleLayout, Scratch, Window};
 use perfkit_benches_readers::by_hand::Pointers;
 use perfkit_benches_readers::collector::Elsewhere;
-use perfkit_benches_readers::ours::{self, Constant, Layout};
+use perfkit_benches_readers::ours::{self, Constant};
 use perfkit_benches_readers::{Frames, Peer, Sum, Touch, Workload};
 
 use super::{Shape, or_refused};
@@ -50,11 +50,11 @@ fn read<W: Workload, T: Touch, L: Layout>(
 ) -> Result<u64> {
     let mut sum = Sum::default();
     for raw in window.records(scratch) {
-        let (record, id) = ours::decode(raw?, &layout)?;
+        let record = raw?.decode(layout)?;
         if let Record::Sample(sample) = &record {
-            ours::sample::<W, T>(&mut sum, sample);
+            ours::sample::<W, T, L>(&mut sum, sample);
         } else {
-            ours::other::<W, T>(&mut sum, &record, &id);
+            ours::other::<W, T, L>(&mut sum, &record);
         }
     }
     Ok(sum.0)

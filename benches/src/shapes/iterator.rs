@@ -1,7 +1,7 @@
-use perf_decode::{Record, SampleLayout, Scratch, Window};
+use perf_decode::{Layout, Record, SampleLayout, Scratch, Window};
 use perfkit_benches_readers::by_hand::Pointers;
 use perfkit_benches_readers::collector::Elsewhere;
-use perfkit_benches_readers::ours::{self, Constant, Layout};
+use perfkit_benches_readers::ours::{self, Constant};
 use perfkit_benches_readers::{Frames, Peer, Sum, Touch, Workload};
 
 use super::Shape;
@@ -51,11 +51,11 @@ impl Shape for Adaptors {
 
 #[inline(always)]
 fn read<W: Workload, T: Touch, L: Layout>(window: Window<'_>, scratch: &mut Scratch, layout: L) -> u64 {
-    let records = window.records(scratch).filter_map(|raw| ours::decode(raw.ok()?, &layout).ok());
-    let sum = records.fold(Sum::default(), |mut sum, (record, id)| {
+    let records = window.records(scratch).filter_map(|raw| raw.ok()?.decode(layout).ok());
+    let sum = records.fold(Sum::default(), |mut sum, record| {
         match record {
-            Record::Sample(sample) => ours::sample::<W, T>(&mut sum, &sample),
-            other => ours::other::<W, T>(&mut sum, &other, &id),
+            Record::Sample(sample) => ours::sample::<W, T, L>(&mut sum, &sample),
+            other => ours::other::<W, T, L>(&mut sum, &other),
         }
         sum
     });

@@ -83,10 +83,10 @@ pub enum Error {
         kind: RecordType,
         /// The field that does not fit.
         field: &'static str,
-        /// Bytes the field needs.
-        needed: u64,
-        /// Bytes that were left for it.
-        found: u64,
+        /// Bytes that the field needs, saturated at `u32::MAX`.
+        needed: u32,
+        /// Bytes that are left for it.
+        found: u32,
     },
     /// Every field of a sample was read and bytes remain: the layout is not that of this record.
     TrailingBytes {
@@ -137,6 +137,14 @@ pub enum Error {
 
 /// [`core::result::Result`] with this crate's [`Error`].
 pub type Result<T> = core::result::Result<T, Error>;
+
+impl Error {
+    /// Returns the error of a field that needs `needed` words where `found` are left.
+    pub(crate) fn truncated(kind: RecordType, field: &'static str, needed: u64, found: u64) -> Self {
+        let bytes = |words: u64| u32::try_from(words.saturating_mul(8)).unwrap_or(u32::MAX);
+        Self::Truncated { kind, field, needed: bytes(needed), found: bytes(found) }
+    }
+}
 
 impl core::error::Error for Error {}
 

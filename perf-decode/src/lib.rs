@@ -53,6 +53,7 @@ mod error;
 mod field;
 mod field_order;
 mod fixed;
+mod guess;
 mod heap;
 mod layout;
 mod layouts;
@@ -95,6 +96,7 @@ pub use word::{bytes_from_words, words_from_bytes};
 const _: () = {
     assert!(size_of::<RawRecord<'_>>() <= 24);
     assert!(size_of::<Record<'_>>() <= 40);
+    assert!(size_of::<Error>() <= 32);
     assert!(size_of::<Sample<'_>>() <= 32);
     assert!(size_of::<SampleHead<'_>>() <= 24);
     assert!(size_of::<SampleId<'_>>() <= 24);

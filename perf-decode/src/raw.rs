@@ -80,7 +80,19 @@ impl<'a> RawRecord<'a> {
         self.words.len() * 8
     }
 
-    /// The header's word, read once.
+    /// Returns the size in bytes that the first word of a record has.
+    #[inline(always)]
+    pub(crate) fn size_of(first: u64) -> u64 {
+        u64::from(word::header(first).size)
+    }
+
+    /// Views words that were framed; `first` is the first of them.
+    #[inline(always)]
+    pub(crate) fn framed(first: u64, words: &'a [u64]) -> Self {
+        Self { first, words }
+    }
+
+    /// Returns the header's word, which was read for framing.
     #[inline(always)]
     pub(crate) fn first_word(self) -> u64 {
         self.first

@@ -94,12 +94,7 @@ impl<'a> ReadValues<'a> {
             .ok()
             .and_then(|needed| words.split_at_checked(needed))
             .and_then(|(block, rest)| Some((Self::validated(block, layout)?, rest)));
-        parts.ok_or_else(|| Error::Truncated {
-            kind: RecordType::READ,
-            field: "values",
-            needed: needed.saturating_mul(8),
-            found: words.len() as u64 * 8,
-        })
+        parts.ok_or_else(|| Error::truncated(RecordType::READ, "values", needed, words.len() as u64))
     }
 
     /// Words of a block of this format about `events` events: how long a buffer for read(2) has to be.
@@ -239,7 +234,7 @@ mod tests {
     #[test]
     fn an_untrusted_group_count_is_refused() {
         let refused = ReadValues::parse(&[u64::MAX, 1], ReadFormat::GROUP);
-        assert!(matches!(refused, Err(Error::Truncated { needed: u64::MAX, found: 16, .. })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Truncated { needed: u32::MAX, found: 16, .. })), "{refused:?}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 use core::iter::FusedIterator;
 
+use crate::guess::Guess;
 use crate::raw::{frame, framing_error};
 use crate::{RawRecord, Result, Scratch, Window, word};
 
@@ -12,12 +13,14 @@ use crate::{RawRecord, Result, Scratch, Window, word};
 /// before was delivered, and nothing behind it can be found.
 #[derive(Debug)]
 pub struct Records<'a> {
-    /// What is read at the moment. Apart from the rest, so that a loop can keep it in registers.
+    /// The unread part of the slice that is being read. Apart from the rest, so that a loop keeps it in
+    /// registers.
     current: &'a [u64],
+    guess: Guess,
     rest: Rest<'a>,
 }
 
-/// What comes behind the slice that is read at the moment.
+/// What follows the slice that is being read.
 #[derive(Debug, Default)]
 struct Rest<'a> {
     /// The second slice, until the first is used up.
@@ -32,7 +35,7 @@ impl<'a> Records<'a> {
     pub(crate) fn new(window: Window<'a>, scratch: &'a mut Scratch) -> Self {
         let (current, next) = window.as_slices();
         let end = current.len() + next.len();
-        Self { current, rest: Rest { next, scratch: Some(scratch), end } }
+        Self { current, guess: Guess::default(), rest: Rest { next, scratch: Some(scratch), end } }
     }
 
     /// Bytes of the records delivered so far: how far the tail may move.
@@ -92,7 +95,12 @@ impl<'a> Iterator for Records<'a> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some((record, rest)) = self.guess.frame(self.current) {
+            self.current = rest;
+            return Some(Ok(record));
+        }
         if let Some((record, rest)) = frame(self.current) {
+            self.guess.learn(record.words().len());
             self.current = rest;
             return Some(Ok(record));
         }

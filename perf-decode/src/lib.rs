@@ -66,6 +66,7 @@ mod records;
 mod sample;
 mod sample_id;
 mod scratch;
+mod specialize;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tracepoint;
@@ -88,6 +89,7 @@ pub use records::Records;
 pub use sample::{Branches, Callchain, Frame, Frames, Regs, Sample, SampleFields, SampleHead, UserStack};
 pub use sample_id::SampleId;
 pub use scratch::Scratch;
+pub use specialize::LayoutVisitor;
 pub use window::Window;
 pub use word::{bytes_from_words, words_from_bytes};
 

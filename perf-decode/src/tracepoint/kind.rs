@@ -1,21 +1,54 @@
-//! What a C type says about the data: this is the only place that looks at type names.
+//! The kind of a field's data, derived from its C type. No other file looks at type names.
 
+use core::fmt;
+
+use super::Location;
 use super::integer::Width;
-use super::{Kind, Place};
 
-/// `long` of this program; a running kernel's own is not to be learned from the text.
+/// The kind of a field's data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// An integer of 1, 2, 4 or 8 bytes.
+    Integer,
+    /// An address.
+    Pointer,
+    /// Characters up to a NUL or to the end: an array of plain `char`.
+    Text,
+    /// An array of integers.
+    Array {
+        /// Size of one element in bytes: 1, 2, 4 or 8.
+        element: u32,
+    },
+    /// Anything else: structures, and arrays whose element size the text does not give.
+    Opaque,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer => f.write_str("an integer"),
+            Self::Pointer => f.write_str("a pointer"),
+            Self::Text => f.write_str("text"),
+            Self::Array { element } => write!(f, "an array of {element}-byte integers"),
+            Self::Opaque => f.write_str("opaque data"),
+        }
+    }
+}
+
+/// Size of this program's `long`. A `format` text does not give the kernel's.
 const LONG: u32 = size_of::<usize>() as u32;
 
 impl Kind {
-    /// The kind of a field of `size` bytes, declared as `type_name NAME[brackets]`.
-    pub(super) fn of(type_name: &str, place: Place, brackets: Option<&str>, size: u32) -> Self {
+    /// Returns the kind of a field of `size` bytes, declared as `type_name NAME[brackets]`.
+    pub(super) fn new(type_name: &str, location: Location, brackets: Option<&str>, size: u32) -> Self {
         let words =
             || type_name.split_ascii_whitespace().filter(|word| !matches!(*word, "const" | "volatile"));
         let pointer = type_name.contains('*');
         if !pointer && words().any(|word| matches!(word, "struct" | "union")) {
             return Self::Opaque;
         }
-        if place == Place::Fixed && brackets.is_none() {
+        if location == Location::Fixed && brackets.is_none() {
             return match Width::from_bytes(size) {
                 None => Self::Opaque,
                 Some(_) if pointer => Self::Pointer,
@@ -25,9 +58,11 @@ impl Kind {
         if words().eq(["char"]) {
             return Self::Text;
         }
-        let counted = brackets.and_then(|count| count.parse::<u32>().ok()).filter(|_| place == Place::Fixed);
-        let element = match counted {
-            Some(count) if count != 0 && size != 0 => (size % count == 0).then(|| size / count),
+        // `size` of a dynamic field is that of its word, not of the elements.
+        let count =
+            brackets.and_then(|count| count.parse::<u32>().ok()).filter(|_| location == Location::Fixed);
+        let element = match count {
+            Some(count) if count > 0 => (size % count == 0).then(|| size / count),
             _ if pointer => Some(LONG),
             _ => element_size(words()),
         };
@@ -38,7 +73,7 @@ impl Kind {
     }
 }
 
-/// The size of a C or kernel integer type, given the words of its name.
+/// Returns the size of a C or kernel integer type in bytes, from the words of its name.
 fn element_size<'t>(words: impl Iterator<Item = &'t str>) -> Option<u32> {
     let (mut size, mut longs) = (None, 0u32);
     for word in words {
@@ -64,7 +99,7 @@ fn size_of_name(word: &str) -> Option<u32> {
         "u32" | "s32" | "__u32" | "__s32" | "uint32_t" | "int32_t" | "__le32" | "__be32" | "uint"
         | "pid_t" | "uid_t" | "gid_t" | "dev_t" | "gfp_t" => 4,
         "u64" | "s64" | "__u64" | "__s64" | "uint64_t" | "int64_t" | "__le64" | "__be64" | "loff_t" => 8,
-        // A bitmap of longs, as wide as the kernel has CPUs.
+        // A CPU mask is a bitmap of longs, as wide as the kernel has CPUs.
         "cpumask_t" | "ulong" | "size_t" | "ssize_t" | "uintptr_t" => LONG,
         _ => return None,
     })
@@ -72,50 +107,97 @@ fn size_of_name(word: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+    use std::string::ToString;
+
     use super::*;
 
+    fn array(element: u32) -> Kind {
+        Kind::Array { element }
+    }
+
     #[test]
-    fn elements_are_sized_by_count_or_else_by_type() {
-        let long = LONG;
-        for (type_name, brackets, size, element) in [
-            ("unsigned long", Some("6"), 48, Some(8)),
-            ("unsigned long", Some("6"), 24, Some(4)),
-            ("unsigned int", Some("NR_THINGS"), 40, Some(4)),
-            ("unsigned short int", Some("N"), 40, Some(2)),
-            ("long long unsigned int", Some("N"), 40, Some(8)),
-            ("const unsigned long", Some(""), 40, Some(long)),
-            ("enum zone_type", Some("N"), 40, Some(4)),
-            ("void *", Some("N"), 40, Some(long)),
-            ("unsigned char", Some("6"), 6, Some(1)),
-            ("u8", Some("0"), 0, Some(1)),
-            ("u8", Some("3"), 8, None),
-            ("wibble_t", Some("N"), 40, None),
-            ("wibble_t", Some("3"), 36, None),
-            ("struct pair", Some("2"), 16, None),
-        ] {
-            let expected = element.map_or(Kind::Opaque, |element| Kind::Array { element });
-            assert_eq!(
-                Kind::of(type_name, Place::Fixed, brackets, size),
-                expected,
-                "{type_name} {brackets:?}"
-            );
+    fn scalars_are_integers_or_pointers_of_a_machine_size() {
+        let kind = |type_name, size| Kind::new(type_name, Location::Fixed, None, size);
+        for size in [1, 2, 4, 8] {
+            assert_eq!(kind("wibble_t", size), Kind::Integer);
+            assert_eq!(kind("struct pair *", size), Kind::Pointer);
         }
-        // The size of a dynamic field is that of its word.
-        assert_eq!(Kind::of("u64", Place::DataLoc, None, 4), Kind::Array { element: 8 });
-        assert_eq!(Kind::of("cpumask_t", Place::RelLoc, None, 4), Kind::Array { element: long });
-        assert_eq!(Kind::of("u16", Place::RelLoc, Some(""), 4), Kind::Array { element: 2 });
+        for size in [0, 3, 5, 6, 7, 9, 16] {
+            assert_eq!((kind("wibble_t", size), kind("char *", size)), (Kind::Opaque, Kind::Opaque));
+        }
+        assert_eq!((kind("char", 1), kind("bool", 1)), (Kind::Integer, Kind::Integer));
+        assert_eq!((kind("struct pair", 8), kind("const union u", 8)), (Kind::Opaque, Kind::Opaque));
     }
 
     #[test]
     fn plain_char_arrays_alone_are_text() {
-        assert_eq!(Kind::of("char", Place::Fixed, Some("16"), 16), Kind::Text);
-        assert_eq!(Kind::of("const char", Place::DataLoc, None, 4), Kind::Text);
-        assert_eq!(Kind::of("char", Place::Rest, Some(""), 0), Kind::Text);
-        assert_eq!(Kind::of("char", Place::Fixed, None, 1), Kind::Integer);
-        assert_eq!(Kind::of("char", Place::Fixed, None, 4080), Kind::Opaque);
-        assert_eq!(Kind::of("char *", Place::Fixed, None, 8), Kind::Pointer);
-        assert_eq!(Kind::of("char *", Place::Fixed, Some("2"), 16), Kind::Array { element: 8 });
-        assert_eq!(Kind::of("struct a", Place::Fixed, None, 8), Kind::Opaque);
-        assert_eq!(Kind::of("struct a *", Place::Fixed, None, 8), Kind::Pointer);
+        assert_eq!(Kind::new("char", Location::Fixed, Some("16"), 16), Kind::Text);
+        assert_eq!(Kind::new("const char", Location::DataLoc, None, 4), Kind::Text);
+        assert_eq!(Kind::new("volatile char", Location::RelLoc, None, 4), Kind::Text);
+        assert_eq!(Kind::new("char", Location::Rest, Some(""), 0), Kind::Text);
+        assert_eq!(Kind::new("unsigned char", Location::Fixed, Some("6"), 6), array(1));
+        assert_eq!(Kind::new("signed char", Location::DataLoc, None, 4), array(1));
+        assert_eq!(Kind::new("char *", Location::Fixed, Some("2"), 16), array(8));
+    }
+
+    #[test]
+    fn elements_are_sized_by_their_count() {
+        for (type_name, brackets, size, kind) in [
+            ("unsigned long", "6", 48, array(8)),
+            ("unsigned long", "6", 24, array(4)),
+            ("wibble_t", "1", 2, array(2)),
+            ("wibble_t", "3", 36, Kind::Opaque),
+            ("u8", "3", 8, Kind::Opaque),
+            ("u8", "3", 0, Kind::Opaque),
+            ("u8", "0", 0, array(1)),
+            ("struct pair", "2", 16, Kind::Opaque),
+            ("struct pair *", "2", 16, array(8)),
+        ] {
+            assert_eq!(
+                Kind::new(type_name, Location::Fixed, Some(brackets), size),
+                kind,
+                "{type_name} {brackets}"
+            );
+        }
+    }
+
+    #[test]
+    fn dynamic_elements_are_not_sized_by_their_word() {
+        assert_eq!(Kind::new("u64", Location::DataLoc, None, 4), array(8));
+        assert_eq!(Kind::new("u16", Location::RelLoc, Some(""), 4), array(2));
+        assert_eq!(Kind::new("u16", Location::RelLoc, Some("4"), 4), array(2));
+        assert_eq!(Kind::new("u64", Location::Rest, Some(""), 0), array(8));
+    }
+
+    #[test]
+    fn elements_without_a_count_are_sized_by_their_type() {
+        for (element, type_names) in [
+            (1, "unsigned char,u8,s8,__u8,__s8,uint8_t,int8_t,bool,_Bool"),
+            (2, "short,unsigned short,short int,short unsigned int,int short"),
+            (2, "u16,s16,__u16,__s16,uint16_t,int16_t,__le16,__be16,umode_t"),
+            (4, "int,signed,unsigned,unsigned int,enum zone_type,u32,s32,__u32,__s32,uint32_t,int32_t"),
+            (4, "__le32,__be32,uint,pid_t,uid_t,gid_t,dev_t,gfp_t"),
+            (8, "u64,s64,__u64,__s64,uint64_t,int64_t,__le64,__be64,loff_t"),
+            (8, "long long,long long int,long long unsigned int,unsigned long long"),
+            (LONG, "long,unsigned long,const unsigned long,long unsigned int,void *,u8 *"),
+            (LONG, "cpumask_t,ulong,size_t,ssize_t,uintptr_t"),
+        ] {
+            for type_name in type_names.split(',') {
+                let kind = Kind::new(type_name, Location::Fixed, Some("NR_THINGS"), 40);
+                assert_eq!(kind, array(element), "{type_name}");
+            }
+        }
+        assert_eq!(Kind::new("wibble_t", Location::Fixed, Some("N"), 40), Kind::Opaque);
+        assert_eq!(Kind::new("unsigned wibble_t", Location::Fixed, Some("N"), 40), Kind::Opaque);
+        assert_eq!(Kind::new("const", Location::Fixed, Some("N"), 40), Kind::Opaque);
+    }
+
+    #[test]
+    fn kinds_print_as_the_end_of_a_sentence() {
+        let printed =
+            [Kind::Integer, Kind::Pointer, Kind::Text, array(2), Kind::Opaque].map(|k| k.to_string());
+        let expected = ["an integer", "a pointer", "text", "an array of 2-byte integers", "opaque data"];
+        assert_eq!(printed, expected);
     }
 }

@@ -3,7 +3,7 @@
 use core::iter::FusedIterator;
 
 use super::error::Unexpected;
-use super::line::{self, split_once};
+use super::line;
 use super::{Field, FormatError};
 
 /// A block of fields. Holding one proves that each of its lines parses.
@@ -127,7 +127,7 @@ impl<'t> Lines<'t> {
     }
 
     fn split(&self) -> Option<(&'t str, &'t str)> {
-        let line_feed = split_once(self.rest, b'\n');
+        let line_feed = self.rest.split_once('\n');
         line_feed.or((!self.rest.is_empty()).then_some((self.rest, "")))
     }
 }

@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use super::Location;
 use super::integer::Width;
 
 /// The kind of a field's data.
@@ -41,40 +40,60 @@ const LONG: u32 = size_of::<usize>() as u32;
 
 impl Kind {
     /// Returns the kind of a field of `size` bytes, declared as `type_name NAME[brackets]`.
-    pub(super) fn new(type_name: &str, location: Location, brackets: Option<&str>, size: u32) -> Self {
-        let words =
-            || type_name.split_ascii_whitespace().filter(|word| !matches!(*word, "const" | "volatile"));
-        let pointer = type_name.contains('*');
-        if !pointer && words().any(|word| matches!(word, "struct" | "union")) {
+    pub(super) fn fixed(type_name: &str, brackets: Option<&str>, size: u32) -> Self {
+        if is_aggregate(type_name) {
             return Self::Opaque;
         }
-        if location == Location::Fixed && brackets.is_none() {
+        let Some(brackets) = brackets else {
             return match Width::from_bytes(size) {
                 None => Self::Opaque,
-                Some(_) if pointer => Self::Pointer,
+                Some(_) if is_pointer(type_name) => Self::Pointer,
                 Some(_) => Self::Integer,
             };
+        };
+        match (Self::elements(type_name), brackets.parse::<u32>()) {
+            (Self::Text, _) => Self::Text,
+            (_, Ok(count)) if count > 0 => match size / count {
+                element if size % count == 0 && Width::from_bytes(element).is_some() => {
+                    Self::Array { element }
+                }
+                _ => Self::Opaque,
+            },
+            (kind, _) => kind,
         }
-        if words().eq(["char"]) {
+    }
+
+    /// Returns the kind of an array of `type_name` whose length the text does not give.
+    pub(super) fn elements(type_name: &str) -> Self {
+        if is_aggregate(type_name) {
+            return Self::Opaque;
+        }
+        if is_pointer(type_name) {
+            return Self::Array { element: LONG };
+        }
+        if words(type_name).eq(["char"]) {
             return Self::Text;
         }
-        // `size` of a dynamic field is that of its word, not of the elements.
-        let count =
-            brackets.and_then(|count| count.parse::<u32>().ok()).filter(|_| location == Location::Fixed);
-        let element = match count {
-            Some(count) if count > 0 => (size % count == 0).then(|| size / count),
-            _ if pointer => Some(LONG),
-            _ => element_size(words()),
-        };
-        match element {
-            Some(element) if Width::from_bytes(element).is_some() => Self::Array { element },
-            _ => Self::Opaque,
-        }
+        element_size(words(type_name), LONG).map_or(Self::Opaque, |element| Self::Array { element })
     }
 }
 
-/// Returns the size of a C or kernel integer type in bytes, from the words of its name.
-fn element_size<'t>(words: impl Iterator<Item = &'t str>) -> Option<u32> {
+fn is_pointer(type_name: &str) -> bool {
+    type_name.contains('*')
+}
+
+fn is_aggregate(type_name: &str) -> bool {
+    !is_pointer(type_name) && words(type_name).any(|word| matches!(word, "struct" | "union"))
+}
+
+/// Returns the words of a type without its qualifiers.
+fn words(type_name: &str) -> impl Iterator<Item = &str> {
+    type_name.split_ascii_whitespace().filter(|word| !matches!(*word, "const" | "volatile"))
+}
+
+/// Returns the size of a C or kernel integer type in bytes, from the words of its name and the size of
+/// a `long`.
+fn element_size<'t>(words: impl Iterator<Item = &'t str>, long: u32) -> Option<u32> {
     let (mut size, mut longs) = (None, 0u32);
     for word in words {
         match word {
@@ -82,17 +101,17 @@ fn element_size<'t>(words: impl Iterator<Item = &'t str>) -> Option<u32> {
             "long" => longs = longs.saturating_add(1),
             "unsigned" | "signed" | "int" => size = size.or(Some(4)),
             "short" => size = Some(2),
-            _ => size = Some(size_of_name(word)?),
+            _ => size = Some(size_of_name(word, long)?),
         }
     }
     match longs {
         0 => size,
-        1 => Some(LONG),
+        1 => Some(long),
         _ => Some(8),
     }
 }
 
-fn size_of_name(word: &str) -> Option<u32> {
+fn size_of_name(word: &str, long: u32) -> Option<u32> {
     Some(match word {
         "char" | "u8" | "s8" | "__u8" | "__s8" | "uint8_t" | "int8_t" | "bool" | "_Bool" => 1,
         "u16" | "s16" | "__u16" | "__s16" | "uint16_t" | "int16_t" | "__le16" | "__be16" | "umode_t" => 2,
@@ -100,7 +119,7 @@ fn size_of_name(word: &str) -> Option<u32> {
         | "pid_t" | "uid_t" | "gid_t" | "dev_t" | "gfp_t" => 4,
         "u64" | "s64" | "__u64" | "__s64" | "uint64_t" | "int64_t" | "__le64" | "__be64" | "loff_t" => 8,
         // A CPU mask is a bitmap of longs, as wide as the kernel has CPUs.
-        "cpumask_t" | "ulong" | "size_t" | "ssize_t" | "uintptr_t" => LONG,
+        "cpumask_t" | "ulong" | "size_t" | "ssize_t" | "uintptr_t" => long,
         _ => return None,
     })
 }
@@ -118,7 +137,7 @@ mod tests {
 
     #[test]
     fn scalars_are_integers_or_pointers_of_a_machine_size() {
-        let kind = |type_name, size| Kind::new(type_name, Location::Fixed, None, size);
+        let kind = |type_name, size| Kind::fixed(type_name, None, size);
         for size in [1, 2, 4, 8] {
             assert_eq!(kind("wibble_t", size), Kind::Integer);
             assert_eq!(kind("struct pair *", size), Kind::Pointer);
@@ -132,13 +151,13 @@ mod tests {
 
     #[test]
     fn plain_char_arrays_alone_are_text() {
-        assert_eq!(Kind::new("char", Location::Fixed, Some("16"), 16), Kind::Text);
-        assert_eq!(Kind::new("const char", Location::DataLoc, None, 4), Kind::Text);
-        assert_eq!(Kind::new("volatile char", Location::RelLoc, None, 4), Kind::Text);
-        assert_eq!(Kind::new("char", Location::Rest, Some(""), 0), Kind::Text);
-        assert_eq!(Kind::new("unsigned char", Location::Fixed, Some("6"), 6), array(1));
-        assert_eq!(Kind::new("signed char", Location::DataLoc, None, 4), array(1));
-        assert_eq!(Kind::new("char *", Location::Fixed, Some("2"), 16), array(8));
+        assert_eq!(Kind::fixed("char", Some("16"), 16), Kind::Text);
+        assert_eq!(Kind::elements("const char"), Kind::Text);
+        assert_eq!(Kind::elements("volatile char"), Kind::Text);
+        assert_eq!(Kind::elements("char"), Kind::Text);
+        assert_eq!(Kind::fixed("unsigned char", Some("6"), 6), array(1));
+        assert_eq!(Kind::elements("signed char"), array(1));
+        assert_eq!(Kind::fixed("char *", Some("2"), 16), array(8));
     }
 
     #[test]
@@ -154,24 +173,13 @@ mod tests {
             ("struct pair", "2", 16, Kind::Opaque),
             ("struct pair *", "2", 16, array(8)),
         ] {
-            assert_eq!(
-                Kind::new(type_name, Location::Fixed, Some(brackets), size),
-                kind,
-                "{type_name} {brackets}"
-            );
+            assert_eq!(Kind::fixed(type_name, Some(brackets), size), kind, "{type_name} {brackets}");
         }
     }
 
     #[test]
-    fn dynamic_elements_are_not_sized_by_their_word() {
-        assert_eq!(Kind::new("u64", Location::DataLoc, None, 4), array(8));
-        assert_eq!(Kind::new("u16", Location::RelLoc, Some(""), 4), array(2));
-        assert_eq!(Kind::new("u16", Location::RelLoc, Some("4"), 4), array(2));
-        assert_eq!(Kind::new("u64", Location::Rest, Some(""), 0), array(8));
-    }
-
-    #[test]
     fn elements_without_a_count_are_sized_by_their_type() {
+        // The types of each element size, separated by commas.
         for (element, type_names) in [
             (1, "unsigned char,u8,s8,__u8,__s8,uint8_t,int8_t,bool,_Bool"),
             (2, "short,unsigned short,short int,short unsigned int,int short"),
@@ -180,17 +188,30 @@ mod tests {
             (4, "__le32,__be32,uint,pid_t,uid_t,gid_t,dev_t,gfp_t"),
             (8, "u64,s64,__u64,__s64,uint64_t,int64_t,__le64,__be64,loff_t"),
             (8, "long long,long long int,long long unsigned int,unsigned long long"),
-            (LONG, "long,unsigned long,const unsigned long,long unsigned int,void *,u8 *"),
-            (LONG, "cpumask_t,ulong,size_t,ssize_t,uintptr_t"),
+            (LONG, "long,const unsigned long,ulong,void *,u8 *,const char *const"),
         ] {
             for type_name in type_names.split(',') {
-                let kind = Kind::new(type_name, Location::Fixed, Some("NR_THINGS"), 40);
-                assert_eq!(kind, array(element), "{type_name}");
+                let kind = Kind::fixed(type_name, Some("NR_THINGS"), 40);
+                assert_eq!((kind, Kind::elements(type_name)), (array(element), kind), "{type_name}");
             }
         }
-        assert_eq!(Kind::new("wibble_t", Location::Fixed, Some("N"), 40), Kind::Opaque);
-        assert_eq!(Kind::new("unsigned wibble_t", Location::Fixed, Some("N"), 40), Kind::Opaque);
-        assert_eq!(Kind::new("const", Location::Fixed, Some("N"), 40), Kind::Opaque);
+        for type_name in ["wibble_t", "unsigned wibble_t", "const", "struct pair", "union u"] {
+            assert_eq!(Kind::fixed(type_name, Some("N"), 40), Kind::Opaque, "{type_name}");
+            assert_eq!(Kind::elements(type_name), Kind::Opaque, "{type_name}");
+        }
+    }
+
+    #[test]
+    fn longs_and_types_of_their_size_follow_the_program() {
+        for type_name in
+            "long,unsigned long,long unsigned int,cpumask_t,ulong,size_t,ssize_t,uintptr_t".split(',')
+        {
+            for long in [4, 8] {
+                assert_eq!(element_size(type_name.split(' '), long), Some(long), "{type_name}");
+            }
+        }
+        assert_eq!(element_size("unsigned long long".split(' '), 4), Some(8));
+        assert_eq!(element_size("unsigned int".split(' '), 8), Some(4));
     }
 
     #[test]

@@ -8,8 +8,9 @@
 //! | `TYPE name[]` of size 0 | the rest of the payload |
 //! | `__data_loc TYPE[] name`, `__data_loc TYPE name` | given by a word |
 //! | `__rel_loc TYPE[] name`, `__rel_loc TYPE name[]`, `__rel_loc TYPE name` | given by a word |
-//!
-//! The text is cut at bytes and by `split_at_checked`, because core's search for strings can panic.
+
+// The text is searched for single characters only, because core's searcher for strings has panic
+// paths that survive optimization. The no-panic check links this parser.
 
 use super::error::Unexpected;
 use super::{Field, Kind, Location};
@@ -22,13 +23,12 @@ pub(super) fn parse(line: &str) -> Result<Field<'_>, Unexpected<'_>> {
     let line = line.trim_ascii();
     let rest = line.strip_prefix("field:").ok_or(Unexpected { expected: "`field:`", found: line })?;
     let (declaration, mut rest) =
-        split_once(rest, b';').ok_or(Unexpected { expected: "`;` after the declaration", found: rest })?;
+        rest.split_once(';').ok_or(Unexpected { expected: "`;` after the declaration", found: rest })?;
     let (mut offset, mut size, mut signed) = (None, None, false);
     while !rest.is_empty() {
         let (part, after) =
-            split_once(rest, b';').ok_or(Unexpected { expected: "`;` after a value", found: rest })?;
-        let (key, value) =
-            split_once(part, b':').ok_or(Unexpected { expected: "`key:value`", found: part })?;
+            rest.split_once(';').ok_or(Unexpected { expected: "`;` after a value", found: rest })?;
+        let (key, value) = part.split_once(':').ok_or(Unexpected { expected: "`key:value`", found: part })?;
         match key.trim_ascii() {
             "offset" => offset = Some(number(value)?),
             "size" => size = Some(number(value)?),
@@ -46,20 +46,11 @@ pub(super) fn parse(line: &str) -> Result<Field<'_>, Unexpected<'_>> {
     let (location, kind) = match dynamic {
         // Probes print arrays of dynamic strings as several words under one `__data_loc`.
         Some(_) if size != 4 => (Location::Fixed, Kind::Opaque),
-        Some(location) => (location, Kind::new(type_name, location, brackets, size)),
-        None if size == 0 && brackets == Some("") => {
-            (Location::Rest, Kind::new(type_name, Location::Rest, brackets, size))
-        }
-        None => (Location::Fixed, Kind::new(type_name, Location::Fixed, brackets, size)),
+        Some(location) => (location, Kind::elements(type_name)),
+        None if size == 0 && brackets == Some("") => (Location::Rest, Kind::elements(type_name)),
+        None => (Location::Fixed, Kind::fixed(type_name, brackets, size)),
     };
     Ok(Field { name, type_name, offset, size, signed, location, kind })
-}
-
-/// Splits `text` before and after the first `byte`, which is ASCII.
-pub(super) fn split_once(text: &str, byte: u8) -> Option<(&str, &str)> {
-    let at = text.bytes().position(|other| other == byte)?;
-    let (before, rest) = text.split_at_checked(at)?;
-    Some((before, rest.split_at_checked(1)?.1))
 }
 
 /// Parses a decimal number with blanks around it.
@@ -81,7 +72,7 @@ struct Declaration<'t> {
 impl<'t> Declaration<'t> {
     fn parse(text: &'t str) -> Result<Self, Unexpected<'t>> {
         let text = text.trim_ascii();
-        let (dynamic, rest) = match split_once(text, b' ') {
+        let (dynamic, rest) = match text.split_once(' ') {
             Some(("__data_loc", rest)) => (Some(Location::DataLoc), rest),
             Some(("__rel_loc", rest)) => (Some(Location::RelLoc), rest),
             _ => (None, text),
@@ -105,7 +96,7 @@ impl<'t> Declaration<'t> {
 /// Sizes of old kernels are expressions that may hold brackets themselves.
 fn split_brackets(text: &str) -> (&str, Option<&str>) {
     let text = text.trim_ascii();
-    match text.strip_suffix(']').and_then(|text| split_once(text, b'[')) {
+    match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
         Some((before, inside)) => (before.trim_ascii(), Some(inside.trim_ascii())),
         None => (text, None),
     }
@@ -180,6 +171,7 @@ mod tests {
         assert_eq!(signed("field:int x;offset:8;size:4;"), Ok(false));
         assert_eq!(signed("field:int x;offset:8;size:4;signed:0;"), Ok(false));
         assert_eq!(signed("field:int x;offset:8;size:4;signed:1;"), Ok(true));
+        assert_eq!(signed("field:int x;offset:8;size:4;signed:2;"), Ok(true));
         for value in ["0x1", "0x0", "true", "-1", "4294967296", ""] {
             let line = ["field:int x;offset:8;size:4;signed:", value, ";"].concat();
             let error = Unexpected { expected: "a decimal number below 2^32", found: value };
@@ -224,6 +216,8 @@ mod tests {
         let numbers = Kind::Array { element: 8 };
         assert_eq!(parts("field:__data_loc char[] x;offset:8;size:4;"), (Location::DataLoc, Kind::Text));
         assert_eq!(parts("field:__rel_loc u64 x[];offset:8;size:4;"), (Location::RelLoc, numbers));
+        let shorts = Kind::Array { element: 2 };
+        assert_eq!(parts("field:__rel_loc u16 x[4];offset:8;size:4;"), (Location::RelLoc, shorts));
         let strings = "field:__data_loc char[][3] x;offset:16;size:12;";
         assert_eq!(parts(strings), (Location::Fixed, Kind::Opaque));
     }

@@ -107,11 +107,14 @@ mod tests {
         let raw = [0xff, 0xff, 1, 1, b'a', b'\n', b'"', 0, b'z'];
         assert_eq!(printed("field:short x;offset:0;size:2;signed:1;", &raw), "-1");
         assert_eq!(printed("field:u16 x;offset:0;size:2;signed:0;", &raw), "65535");
+        assert_eq!(printed("field:u64 x;offset:0;size:8;signed:0;", &[0xff; 8]), "18446744073709551615");
+        assert_eq!(printed("field:s64 x;offset:0;size:8;signed:1;", &[0xff; 8]), "-1");
         assert_eq!(printed("field:void * x;offset:0;size:2;signed:0;", &raw), "0xffff");
         assert_eq!(printed("field:void * x;offset:0;size:2;signed:1;", &raw), "0xffffffffffffffff");
         assert_eq!(printed("field:char x[5];offset:4;size:5;signed:0;", &raw), r#"a\n\""#);
         assert_eq!(printed("field:s8 x[3];offset:0;size:3;signed:1;", &raw), "[-1,-1,1]");
         assert_eq!(printed("field:u8 x[3];offset:0;size:3;signed:0;", &raw), "[255,255,1]");
+        assert_eq!(printed("field:u64 x[1];offset:0;size:8;signed:0;", &[0xff; 8]), "[18446744073709551615]");
         assert_eq!(printed("field:u8 x[];offset:9;size:0;signed:0;", &raw), "[]");
         assert_eq!(printed("field:struct s x;offset:1;size:3;signed:0;", &raw), "ff0101");
     }

@@ -2,14 +2,15 @@ use core::iter::FusedIterator;
 
 use crate::{Error, RawRecord, Records, Result, Scratch, Window};
 
-/// The records of an overwritten ring (`write_backward`), newest first: a flight recorder's content.
+/// The records of an overwritten ring (`write_backward`), newest first: for flight recorders.
 ///
-/// The kernel writes such a ring from its end towards its start and never waits for a reader, so
-/// `data_head` runs down from 0 and is always the start of the newest record; older ones follow upwards.
-/// The oldest is usually cut by the newest: it is left out, and [`BackwardRecords::cut`] says how much it was.
+/// The kernel writes such a ring from its end towards its start and does not wait for a reader, so
+/// `data_head` decreases from 0 and is always the start of the newest record; older ones follow it. The
+/// oldest is usually truncated by the newest: it is left out, and [`BackwardRecords::cut`] returns its
+/// remaining bytes.
 ///
-/// Pause the ring before reading it, or the oldest records can change while they are read. Rings of this
-/// kind and pausing them came with Linux 4.7.
+/// Pause the ring before reading it: the kernel overwrites the oldest records of one that is not paused.
+/// Since Linux 4.7.
 ///
 /// ```
 /// use perf_decode::{BackwardRecords, Scratch};
@@ -28,13 +29,13 @@ use crate::{Error, RawRecord, Records, Result, Scratch, Window};
 #[derive(Debug)]
 pub struct BackwardRecords<'a> {
     records: Records<'a>,
-    /// Whether the ring has been filled at least once, so that its oldest record may be cut.
+    /// Whether more was written than the ring holds, so that its oldest record can be truncated.
     full: bool,
     cut: u64,
 }
 
 impl<'a> BackwardRecords<'a> {
-    /// Reads `data`, a ring's whole data area, from `head`, its `data_head`.
+    /// Iterates over `data`, a ring's whole data area, from `head`, its `data_head`.
     ///
     /// # Errors
     ///
@@ -46,14 +47,14 @@ impl<'a> BackwardRecords<'a> {
         Ok(Self { records: window.records(scratch), full: written > size, cut: 0 })
     }
 
-    /// Bytes of the oldest record that are still there: 0 until the iteration has ended, and if none
-    /// was cut.
+    /// Returns the remaining bytes of the oldest record, which is truncated: 0 until the iteration has
+    /// ended, and if it is whole.
     #[must_use]
     pub fn cut(&self) -> u64 {
         self.cut
     }
 
-    /// Bytes of the records delivered so far: how far from `data_head` the next one is.
+    /// Returns the bytes of the records yielded so far: the distance of the next one from `data_head`.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.records.position()

@@ -2,38 +2,38 @@ use core::fmt;
 
 use perf_abi::RecordType;
 
-/// What was wrong with bytes that should have been perf records.
+/// Why bytes are not perf records.
 ///
-/// A flat `Copy` value: it says what was found and what was needed, in bytes, and holds no borrow of
-/// the bytes themselves. Framing errors (`at`) count from the start of the window or slice.
+/// The values inside are in bytes unless they say otherwise; `at` counts from the start of the window
+/// or slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The bytes do not start at a multiple of 8. `address` is where they start.
+    /// The bytes do not start at a multiple of 8.
     Misaligned {
         /// Address of the first byte.
         address: usize,
     },
-    /// The length of the bytes is not a multiple of 8, so the last word is cut.
+    /// The length of the bytes is not a multiple of 8.
     UnalignedLength {
         /// Length in bytes.
         len: usize,
     },
-    /// A header says that its record is shorter than the header itself (8 bytes).
+    /// The size in a header is less than the 8 bytes of the header.
     SizeBelowHeader {
         /// Bytes before this record.
         at: u64,
         /// The header's size field in bytes.
         size: u16,
     },
-    /// A header's size is not a multiple of 8, which the kernel never writes.
+    /// The size in a header is not a multiple of 8, which the kernel never writes.
     UnalignedSize {
         /// Bytes before this record.
         at: u64,
         /// The header's size field in bytes.
         size: u16,
     },
-    /// A record reaches past the end of what was written.
+    /// A record is longer than what is left of the window.
     SizePastEnd {
         /// Bytes before this record.
         at: u64,
@@ -42,7 +42,7 @@ pub enum Error {
         /// Bytes left from the record's start to the end.
         available: u64,
     },
-    /// A slice that should hold exactly one record is longer than its header says.
+    /// A slice that should be exactly one record is longer than the size in its header.
     SizeShortOfSlice {
         /// The header's size field in bytes.
         size: u16,
@@ -54,14 +54,14 @@ pub enum Error {
         /// Length of the area in bytes.
         len: usize,
     },
-    /// `data_tail` is ahead of `data_head`: nothing can have been written there.
+    /// `data_head` is before `data_tail`.
     HeadBehindTail {
         /// The reader's position.
         tail: u64,
         /// The writer's position.
         head: u64,
     },
-    /// More bytes lie between tail and head than the ring can hold: the oldest were overwritten.
+    /// Tail and head are further apart than the size of the ring: the oldest bytes were overwritten.
     Overrun {
         /// The reader's position.
         tail: u64,
@@ -70,36 +70,36 @@ pub enum Error {
         /// Size of the ring's data area in bytes.
         size: u64,
     },
-    /// A ring position is not a multiple of 8, where every record starts.
+    /// A ring position is not a multiple of 8.
     UnalignedPosition {
         /// The reader's position.
         tail: u64,
         /// The writer's position.
         head: u64,
     },
-    /// A field needs more bytes than its record has left.
+    /// A field needs more bytes than are left of its record.
     Truncated {
         /// The record's type.
         kind: RecordType,
         /// The field that does not fit.
         field: &'static str,
-        /// Bytes the field needs.
-        needed: u64,
-        /// Bytes that were left for it.
-        found: u64,
+        /// Bytes that the field needs, saturated at `u32::MAX`.
+        needed: u32,
+        /// Bytes that are left for it.
+        found: u32,
     },
-    /// Every field of a sample was read and bytes remain: the layout is not that of this record.
+    /// Bytes that should be exactly one `read_format` block are longer.
     TrailingBytes {
         /// The record's type.
         kind: RecordType,
-        /// Bytes that no field claims.
+        /// Trailing bytes after the last field.
         found: u64,
     },
-    /// A string has no NUL before the end of its record's body.
+    /// A name has no NUL before the end of its record's body.
     Unterminated {
         /// The record's type.
         kind: RecordType,
-        /// The field that holds the string.
+        /// The field of the name.
         field: &'static str,
     },
     /// A field holds a value that makes the rest of the record unreadable.
@@ -108,7 +108,7 @@ pub enum Error {
         kind: RecordType,
         /// The field.
         field: &'static str,
-        /// What it holds.
+        /// Its value.
         value: u64,
     },
     /// The attr has bits newer than this decoder, so the layout of its records is unknown.
@@ -118,17 +118,17 @@ pub enum Error {
         /// The unknown bits, as a mask.
         bits: u64,
     },
-    /// No event of a shared ring has this id.
+    /// No event of the table has this id.
     UnknownId {
         /// The id found in the record.
         id: u64,
     },
-    /// The record carries no id, and the ring is shared by several events.
+    /// The record has no id, and several events share the ring.
     NoId {
         /// The record's type.
         kind: RecordType,
     },
-    /// Two events of a shared ring put their ids in different places, or have the same id.
+    /// Two events of a shared ring have their ids at different places, or have the same id.
     IdConflict {
         /// Id of the event that disagrees with the first one.
         id: u64,
@@ -138,69 +138,76 @@ pub enum Error {
 /// [`core::result::Result`] with this crate's [`Error`].
 pub type Result<T> = core::result::Result<T, Error>;
 
+impl Error {
+    /// Returns the error of a field that needs `needed` words where `found` are left.
+    pub(crate) fn truncated(kind: RecordType, field: &'static str, needed: u64, found: u64) -> Self {
+        let bytes = |words: u64| u32::try_from(words.saturating_mul(8)).unwrap_or(u32::MAX);
+        Self::Truncated { kind, field, needed: bytes(needed), found: bytes(found) }
+    }
+}
+
 impl core::error::Error for Error {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Misaligned { address } => {
-                write!(
-                    f,
-                    "records must start at a multiple of 8, these start at {address:#x}: copy them to aligned memory"
-                )
+            Self::Misaligned { address } => write!(
+                f,
+                "records: expected a start at a multiple of 8, found {address:#x}; copy them to aligned memory"
+            ),
+            Self::UnalignedLength { len } => {
+                write!(f, "records: expected a multiple of 8 bytes, found {len}")
             }
-            Self::UnalignedLength { len } => write!(f, "{len} bytes are not a whole number of 8-byte words"),
             Self::SizeBelowHeader { at, size } => {
-                write!(f, "record at byte {at} claims {size} bytes, less than its 8-byte header")
+                write!(f, "record at byte {at}: expected a size of 8 at least, found {size}")
             }
             Self::UnalignedSize { at, size } => {
-                write!(f, "record at byte {at} claims {size} bytes, not a multiple of 8")
+                write!(f, "record at byte {at}: expected a size that is a multiple of 8, found {size}")
             }
             Self::SizePastEnd { at, size, available } => {
-                write!(f, "record at byte {at} claims {size} bytes, only {available} were written")
+                write!(f, "record at byte {at}: expected {size} bytes, found {available}")
             }
             Self::SizeShortOfSlice { size, len } => {
-                write!(f, "record claims {size} bytes, the slice has {len}")
+                write!(f, "record: expected a slice of {size} bytes, found {len}")
             }
-            Self::RingSize { len } => write!(f, "a ring of {len} bytes is not a power of two of at least 8"),
+            Self::RingSize { len } => {
+                write!(f, "ring: expected a size that is a power of two, at least 8, found {len}")
+            }
             Self::HeadBehindTail { tail, head } => {
-                write!(f, "head {head:#x} is behind tail {tail:#x}")
+                write!(f, "ring: expected a head at or after the tail {tail:#x}, found {head:#x}")
             }
-            Self::Overrun { tail, head, size } => {
-                write!(f, "head {head:#x} is more than the ring's {size} bytes ahead of tail {tail:#x}")
-            }
+            Self::Overrun { tail, head, size } => write!(
+                f,
+                "ring: expected a head at most {size} bytes after the tail {tail:#x}, found {head:#x}"
+            ),
             Self::UnalignedPosition { tail, head } => {
-                write!(f, "tail {tail:#x} or head {head:#x} is not a multiple of 8")
+                write!(f, "ring: expected positions that are multiples of 8, found {tail:#x} and {head:#x}")
             }
             Self::Truncated { kind, field, needed, found } => {
-                write!(f, "{kind}: {field} needs {needed} bytes, {found} are left")
+                write!(f, "{kind}: {field}: expected {needed} bytes, found {found}")
             }
             Self::TrailingBytes { kind, found } => {
-                write!(f, "{kind}: {found} bytes behind the last field: is this the attr of the event?")
+                write!(f, "{kind}: {found} trailing bytes after the last field; the layout may not match")
             }
-            Self::Unterminated { kind, field } => write!(f, "{kind}: {field} has no terminating NUL"),
+            Self::Unterminated { kind, field } => {
+                write!(f, "{kind}: {field}: expected a terminating NUL, found none")
+            }
             Self::Invalid { kind, field, value } => {
-                write!(f, "{kind}: {field} is {value:#x}, which has no meaning")
+                write!(f, "{kind}: {field}: expected a known value, found {value:#x}")
             }
-            Self::UnknownBits { field, bits } => {
-                write!(
-                    f,
-                    "{field}: expected known bits, found also {bits:#x}: update perf-decode, or leave them out of the attr"
-                )
-            }
-            Self::UnknownId { id } => write!(f, "no event with id {id} is known for this ring"),
-            Self::NoId { kind } => {
-                write!(
-                    f,
-                    "{kind}: no id to find its event by: set IDENTIFIER and sample_id_all on every event of a shared ring"
-                )
-            }
-            Self::IdConflict { id } => {
-                write!(
-                    f,
-                    "event {id} repeats an id or keeps it elsewhere than the others: set IDENTIFIER on all"
-                )
-            }
+            Self::UnknownBits { field, bits } => write!(
+                f,
+                "{field}: expected known bits, found {bits:#x}; update perf-decode or leave them out of the attr"
+            ),
+            Self::UnknownId { id } => write!(f, "id: expected one of this ring's events, found {id}"),
+            Self::NoId { kind } => write!(
+                f,
+                "{kind}: expected an id, found none; set IDENTIFIER and sample_id_all on all events of the ring"
+            ),
+            Self::IdConflict { id } => write!(
+                f,
+                "event {id}: expected its id at the same place as the others' and only once; set IDENTIFIER on all"
+            ),
         }
     }
 }

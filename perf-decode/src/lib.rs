@@ -53,6 +53,7 @@ mod error;
 mod field;
 mod field_order;
 mod fixed;
+mod guess;
 mod heap;
 mod layout;
 mod layouts;
@@ -65,6 +66,7 @@ mod records;
 mod sample;
 mod sample_id;
 mod scratch;
+mod specialize;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod tracepoint;
@@ -87,6 +89,7 @@ pub use records::Records;
 pub use sample::{Branches, Callchain, Frame, Frames, Regs, Sample, SampleFields, SampleHead, UserStack};
 pub use sample_id::SampleId;
 pub use scratch::Scratch;
+pub use specialize::LayoutVisitor;
 pub use window::Window;
 pub use word::{bytes_from_words, words_from_bytes};
 
@@ -95,6 +98,7 @@ pub use word::{bytes_from_words, words_from_bytes};
 const _: () = {
     assert!(size_of::<RawRecord<'_>>() <= 24);
     assert!(size_of::<Record<'_>>() <= 40);
+    assert!(size_of::<Error>() <= 32);
     assert!(size_of::<Sample<'_>>() <= 32);
     assert!(size_of::<SampleHead<'_>>() <= 24);
     assert!(size_of::<SampleId<'_>>() <= 24);

@@ -2,28 +2,28 @@ use perf_abi::{Header, Misc, RecordType};
 
 use crate::{Error, Result, word};
 
-/// One framed record: its words, and nothing decoded yet.
+/// One framed record that is not decoded.
 ///
-/// Holding one proves that there is at least the header's word and that the header's size is exactly
-/// the length of the slice. Nothing is known about the body.
+/// Holding one proves that it has a header and that the size in the header is the length of the
+/// slice. Its body is not validated.
 ///
-/// Records are words of this machine's byte order: they start 8-aligned and are multiples of 8 bytes
-/// long, in the kernel's ring and here. Data of the other byte order must be swapped before.
+/// Records are words in this machine's byte order: they start 8-aligned and their sizes are multiples
+/// of 8 bytes, in the kernel's ring and here. Data of the other byte order must be swapped first.
 #[doc(alias = "perf_event_header")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RawRecord<'a> {
-    /// The word that was read to find the record's length: everything else asks for its kind next.
+    /// The word that was read to find the record's length: it holds the kind too, which is read next.
     first: u64,
     words: &'a [u64],
 }
 
 impl<'a> RawRecord<'a> {
-    /// Takes the first record off `words` and returns it with what follows.
+    /// Splits the first record off `words`. Returns it and the words after it.
     ///
     /// # Errors
     ///
     /// [`Error::SizeBelowHeader`], [`Error::UnalignedSize`] or [`Error::SizePastEnd`], the last also for
-    /// an empty slice (with a size of 0 and nothing available).
+    /// an empty slice (size 0, 0 bytes available).
     #[inline]
     pub fn split_first(words: &'a [u64]) -> Result<(Self, &'a [u64])> {
         match frame(words) {
@@ -36,7 +36,7 @@ impl<'a> RawRecord<'a> {
     ///
     /// # Errors
     ///
-    /// As [`RawRecord::split_first`], and [`Error::SizeShortOfSlice`] if the slice goes on.
+    /// As [`RawRecord::split_first`], and [`Error::SizeShortOfSlice`] if the slice is longer.
     pub fn from_words(words: &'a [u64]) -> Result<Self> {
         let (record, rest) = Self::split_first(words)?;
         if rest.is_empty() {
@@ -51,48 +51,60 @@ impl<'a> RawRecord<'a> {
     /// # Errors
     ///
     /// As [`RawRecord::from_words`], and [`Error::Misaligned`] or [`Error::UnalignedLength`] if the bytes
-    /// are not 8-byte words. Misaligned bytes are not copied: that is the caller's decision.
+    /// are not whole 8-byte words. Misaligned bytes are not copied: that is the caller's decision.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
         Self::from_words(word::words_from_bytes(bytes)?)
     }
 
-    /// The eight bytes that every record starts with.
+    /// Returns the header, the first eight bytes.
     #[inline]
     pub fn header(self) -> Header {
         word::header(self.first)
     }
 
-    /// Which record this is.
+    /// Returns the kind of the record.
     #[inline]
     pub fn kind(self) -> RecordType {
         self.header().kind
     }
 
-    /// The header's `misc` bits; their meaning depends on the kind.
+    /// Returns the header's `misc` bits; their meaning depends on the kind.
     #[inline]
     pub fn misc(self) -> Misc {
         self.header().misc
     }
 
-    /// Length in bytes, the header included. At most 65528.
+    /// Returns the length in bytes with the header, at most 65528.
     #[inline]
     pub fn size(self) -> usize {
         self.words.len() * 8
     }
 
-    /// The header's word, read once.
+    /// Returns the size in bytes that the first word of a record has.
+    #[inline(always)]
+    pub(crate) fn size_of(first: u64) -> u64 {
+        u64::from(word::header(first).size)
+    }
+
+    /// Views words that were framed; `first` is the first of them.
+    #[inline(always)]
+    pub(crate) fn framed(first: u64, words: &'a [u64]) -> Self {
+        Self { first, words }
+    }
+
+    /// Returns the header's word, which was read for framing.
     #[inline(always)]
     pub(crate) fn first_word(self) -> u64 {
         self.first
     }
 
-    /// The whole record as words, the header first.
+    /// Returns the whole record as words, the header first.
     #[inline]
     pub fn words(self) -> &'a [u64] {
         self.words
     }
 
-    /// The whole record as bytes, the header first.
+    /// Returns the whole record as bytes, the header first.
     #[inline]
     pub fn bytes(self) -> &'a [u8] {
         word::bytes(self.words)
@@ -105,7 +117,7 @@ impl core::fmt::Debug for RawRecord<'_> {
     }
 }
 
-/// The first record of `words`, if it is whole.
+/// Frames the first record of `words`, if it is whole.
 #[inline(always)]
 pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
     let Some(&first) = words.first() else {
@@ -113,8 +125,7 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
         return None;
     };
     let size = word::header(first).size;
-    // Where the next record starts should wait for nothing but this one shift: the walk is a chain of
-    // loads, each of which needs the one before.
+    // One shift between the load and the next record's address: framing is a chain of such loads.
     let len = usize::from(size / 8);
     if size % 8 != 0 {
         unframed(1);
@@ -131,17 +142,17 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
     Some((RawRecord { first, words: record }, rest))
 }
 
-/// Does nothing, but tells the compiler that the loop over records seldom comes here, so that the
-/// registers are for what it does with them. Each with an argument of its own that is not looked into, or
-/// the tests before them are computed all to be tested as one.
+/// Cold-path hint: marks the branch unlikely and keeps the hot loop's registers free. Each caller passes
+/// another argument, hidden from the optimizer, or LLVM merges the tests before them into one that waits
+/// for all.
 #[cold]
 #[inline(never)]
 fn unframed(condition: u8) {
     core::hint::black_box(condition);
 }
 
-/// Says why [`frame`] found no record at the start of `words`, `at` words into the window, where
-/// `available` words were written.
+/// Returns why [`frame`] found no record at the start of `words`, `at` words into the window with
+/// `available` words left.
 #[cold]
 pub(crate) fn framing_error(words: &[u64], at: usize, available: usize) -> Error {
     let at = at as u64 * 8;

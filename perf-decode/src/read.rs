@@ -3,17 +3,16 @@ use perf_abi::{ReadFormat, RecordType};
 use crate::read_layout::ReadLayout;
 use crate::{Error, Result};
 
-/// The counts of one event or of its whole group, as the kernel writes them.
+/// The counts of one event or of its whole group: a `read_format` block.
 ///
-/// One decoder for the three places where the block appears: what read(2) returns, the body of a READ
-/// record, and the READ field of a sample.
+/// It is what read(2) returns, what a READ record has, and the READ field of a sample.
 ///
 /// ```
 /// use perf_abi::ReadFormat;
 /// use perf_decode::{ReadValues, Scaled};
 ///
 /// let format = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
-/// // value, ns enabled, ns running: the counter had the hardware for half of the time.
+/// // value, ns enabled, ns running: multiplexed, the counter ran half of the time.
 /// let counts = ReadValues::parse(&[1000, 80, 40], format)?;
 /// let count = counts.iter().next().unwrap();
 /// assert_eq!(counts.scaled(count.value), Scaled::Estimate(2000));
@@ -22,47 +21,52 @@ use crate::{Error, Result};
 #[doc(alias = "read_format")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadValues<'a> {
-    /// The value or, of a group, the number of entries; then the times; then what is left.
+    /// The value, or for a group the number of entries; then the times; then the rest.
     words: &'a [u64],
-    /// What is left of a group's block; of one event's block all of it.
+    /// The entries of a group; for one event the whole block.
     entries: &'a [u64],
     layout: ReadLayout,
 }
 
-/// The count of one event.
+/// The count of one event in a `read_format` block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadEntry {
-    /// What was counted, in the event's unit.
+    /// The count, in the event's unit.
     pub value: u64,
     /// Id of the opened event, with [`ReadFormat::ID`].
     pub id: Option<u64>,
-    /// Samples of the event that were lost, with [`ReadFormat::LOST`] (since Linux 6.0).
+    /// Lost samples of the event, with [`ReadFormat::LOST`] (since Linux 6.0).
     pub lost: Option<u64>,
 }
 
-/// A count put in relation to the time that its event had the hardware.
+/// A count with its multiplexing correction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scaled {
-    /// The event ran all the time it was enabled: the value is what happened.
+    /// The event ran the whole time that it was enabled: the value is exact.
     Exact(u64),
-    /// Events shared the hardware: the value times enabled over running, at most `u64::MAX`.
+    /// The event was multiplexed: the value times time enabled over time running, saturated.
     Estimate(u64),
-    /// The event never had the hardware: nothing is known, which is not the same as zero.
+    /// The event never ran: the count is unknown, which is not the same as zero.
     NeverRan,
-    /// The format has not both times: the value as it is.
+    /// The format lacks one of the two times: the value as it is.
     Unscaled(u64),
 }
 
 impl<'a> ReadValues<'a> {
-    /// Reads the words of one block, all of them.
+    /// Parses words that are exactly one block.
     ///
     /// # Errors
     ///
-    /// [`Error::Truncated`] if the format or the group's count needs more words than there are,
-    /// [`Error::TrailingBytes`] if it needs fewer.
+    /// [`Error::Truncated`] if the format or the group's count needs more words,
+    /// [`Error::TrailingBytes`] if it needs fewer, [`Error::UnknownBits`] if the format has bits newer
+    /// than this decoder.
     #[inline]
     pub fn parse(words: &'a [u64], format: ReadFormat) -> Result<Self> {
-        let (block, rest) = Self::split(words, ReadLayout::new(format))?;
+        let layout = ReadLayout::new(format);
+        if !layout.unknown().is_empty() {
+            return Err(Error::UnknownBits { field: "read_format", bits: layout.unknown().bits() });
+        }
+        let (block, rest) = Self::split(words, layout)?;
         match rest.len() {
             0 => Ok(block),
             left => Err(Error::TrailingBytes { kind: RecordType::READ, found: left as u64 * 8 }),
@@ -86,7 +90,7 @@ impl<'a> ReadValues<'a> {
         self.words
     }
 
-    /// Takes one block off the front of `words`.
+    /// Splits one block off the front of `words`.
     #[inline]
     pub(crate) fn split(words: &'a [u64], layout: ReadLayout) -> Result<(Self, &'a [u64])> {
         let needed = layout.words(words.first().copied().unwrap_or(0));
@@ -94,50 +98,60 @@ impl<'a> ReadValues<'a> {
             .ok()
             .and_then(|needed| words.split_at_checked(needed))
             .and_then(|(block, rest)| Some((Self::validated(block, layout)?, rest)));
-        parts.ok_or_else(|| Error::Truncated {
-            kind: RecordType::READ,
-            field: "values",
-            needed: needed.saturating_mul(8),
-            found: words.len() as u64 * 8,
-        })
+        parts.ok_or_else(|| Error::truncated(RecordType::READ, "values", needed, words.len() as u64))
     }
 
-    /// Words of a block of this format about `events` events: how long a buffer for read(2) has to be.
+    /// Returns the words of a block of this format for `events` events: the size of a buffer for
+    /// read(2).
     ///
-    /// Without [`GROUP`](ReadFormat::GROUP) a block is about one event, whatever the number.
+    /// Without [`GROUP`](ReadFormat::GROUP) a block is for one event, whatever the number.
     #[must_use]
     pub const fn words(format: ReadFormat, events: u64) -> u64 {
         ReadLayout::new(format).words(events)
     }
 
-    /// What is in the block.
+    /// Returns the format of the block.
     #[must_use]
     pub const fn format(&self) -> ReadFormat {
         self.layout.format()
     }
 
-    /// Nanoseconds that the event was enabled.
+    /// Returns how long the event was enabled, in ns.
     #[inline]
     #[must_use]
     pub fn time_enabled(&self) -> Option<u64> {
         self.layout.time_enabled.of(self.words)
     }
 
-    /// Nanoseconds that the event had the hardware.
+    /// Returns how long the event ran on the PMU, in ns; less than enabled if it was multiplexed.
     #[inline]
     #[must_use]
     pub fn time_running(&self) -> Option<u64> {
         self.layout.time_running.of(self.words)
     }
 
-    /// The counts: one, or those of the group with the leader first.
+    /// Returns the counts: one, or those of the group with the leader first.
     #[inline]
     #[must_use]
     pub fn iter(&self) -> ReadEntries<'a> {
         ReadEntries { words: self.entries, layout: self.layout }
     }
 
-    /// Puts a value of this block in relation to the block's times.
+    /// Returns the number of counts: 1, or the size of the group.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.iter().len()
+    }
+
+    /// Returns whether there are no counts. A group has its leader's at least, so only a malformed
+    /// block has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Scales a value of this block by the block's times.
     #[inline]
     #[must_use]
     pub fn scaled(&self, value: u64) -> Scaled {
@@ -158,7 +172,7 @@ impl<'a> IntoIterator for &ReadValues<'a> {
     }
 }
 
-/// The counts of a [`ReadValues`].
+/// Iterator over the entries of a [`ReadValues`].
 #[derive(Clone, Debug)]
 pub struct ReadEntries<'a> {
     words: &'a [u64],
@@ -175,10 +189,20 @@ impl Iterator for ReadEntries<'_> {
         let ReadLayout { id, lost, .. } = self.layout;
         Some(ReadEntry { value: *entry.first()?, id: id.of(entry), lost: lost.of(entry) })
     }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let entries = self.words.len() / usize::from(self.layout.entry.get());
+        (entries, Some(entries))
+    }
 }
 
+impl ExactSizeIterator for ReadEntries<'_> {}
+
+impl core::iter::FusedIterator for ReadEntries<'_> {}
+
 impl Scaled {
-    /// Scales `value` by two times in the same unit.
+    /// Scales `value` by time enabled over time running, in the same unit.
     #[must_use]
     pub fn new(value: u64, enabled: u64, running: u64) -> Self {
         if running == 0 {
@@ -191,7 +215,7 @@ impl Scaled {
         }
     }
 
-    /// The number, or `None` if the event never ran.
+    /// Returns the number; `None` if the event never ran.
     #[must_use]
     pub const fn value(self) -> Option<u64> {
         match self {
@@ -239,7 +263,7 @@ mod tests {
     #[test]
     fn an_untrusted_group_count_is_refused() {
         let refused = ReadValues::parse(&[u64::MAX, 1], ReadFormat::GROUP);
-        assert!(matches!(refused, Err(Error::Truncated { needed: u64::MAX, found: 16, .. })), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Truncated { needed: u32::MAX, found: 16, .. })), "{refused:?}");
     }
 
     #[test]

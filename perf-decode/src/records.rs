@@ -1,29 +1,32 @@
 use core::iter::FusedIterator;
 
+use crate::guess::Guess;
 use crate::raw::{frame, framing_error};
 use crate::{RawRecord, Result, Scratch, Window, word};
 
 /// The records of a [`Window`], oldest first.
 ///
-/// An ordinary iterator: its records borrow the window and may all live together, to be sorted,
-/// merged or collected. A record that crosses the end of the ring is put together in the scratch.
+/// An ordinary iterator: its records borrow the window, so they can be collected, sorted and merged.
+/// A record that wraps at the end of the ring is joined in the scratch.
 ///
-/// A size that cannot be a record's gives one `Err` that says where, and the iteration ends: what came
-/// before was delivered, and nothing behind it can be found.
+/// A size that no record can have yields one `Err` with its position, and the iteration ends: no
+/// record after it can be found.
 #[derive(Debug)]
 pub struct Records<'a> {
-    /// What is read at the moment. Apart from the rest, so that a loop can keep it in registers.
+    /// The unread part of the slice that is being read. Apart from the rest, so that a loop keeps it in
+    /// registers.
     current: &'a [u64],
+    guess: Guess,
     rest: Rest<'a>,
 }
 
-/// What comes behind the slice that is read at the moment.
+/// What follows the slice that is being read.
 #[derive(Debug, Default)]
 struct Rest<'a> {
-    /// The second slice, until the first is used up.
+    /// The second slice, until the first is finished.
     next: &'a [u64],
     scratch: Option<&'a mut Scratch>,
-    /// Words of the window, or up to the damaged place once there is one.
+    /// Words of the window, or words before the damaged record once there is one.
     end: usize,
 }
 
@@ -32,10 +35,10 @@ impl<'a> Records<'a> {
     pub(crate) fn new(window: Window<'a>, scratch: &'a mut Scratch) -> Self {
         let (current, next) = window.as_slices();
         let end = current.len() + next.len();
-        Self { current, rest: Rest { next, scratch: Some(scratch), end } }
+        Self { current, guess: Guess::default(), rest: Rest { next, scratch: Some(scratch), end } }
     }
 
-    /// Bytes of the records delivered so far: how far the tail may move.
+    /// Returns the bytes of the records yielded so far: how far `data_tail` may advance.
     #[inline]
     #[must_use]
     pub fn position(&self) -> u64 {
@@ -44,27 +47,27 @@ impl<'a> Records<'a> {
 }
 
 impl<'a> Rest<'a> {
-    /// Words delivered before `current`.
+    /// Returns the words yielded before `current`.
     fn at(&self, current: &[u64]) -> usize {
         self.end - self.next.len() - current.len()
     }
 
-    /// The record that comes next where none can be framed in `current`: the first of the second slice,
-    /// the one across the seam, or none at the end.
+    /// Returns the next record if none can be framed in `current`: the first of the second slice, the
+    /// one that wraps, or none at the end.
     ///
-    /// By value and back, because a reference would force the iterator into memory in every loop.
+    /// By value and back: a reference would force the iterator into memory in every loop.
     #[cold]
     #[inline(never)]
     fn next(mut self, current: &'a [u64]) -> (Self, &'a [u64], Option<Result<RawRecord<'a>>>) {
         let words = if current.is_empty() {
             core::mem::take(&mut self.next)
         } else {
-            self.join_across_seam(current).unwrap_or(current)
+            self.join_wrapped(current).unwrap_or(current)
         };
         if words.is_empty() {
             return (self, &[], None);
         }
-        // A record across the seam fills its slice, so what follows it starts the second slice.
+        // A record that wraps fills its slice, so `rest` is the second slice then.
         if let Some((record, rest)) = frame(words) {
             return (self, rest, Some(Ok(record)));
         }
@@ -74,7 +77,7 @@ impl<'a> Rest<'a> {
         (self, &[], Some(Err(framing_error(words, at, end - at))))
     }
 
-    fn join_across_seam(&mut self, current: &[u64]) -> Option<&'a [u64]> {
+    fn join_wrapped(&mut self, current: &[u64]) -> Option<&'a [u64]> {
         let size = word::header(*current.first()?).size;
         if size % 8 != 0 {
             return None;
@@ -92,7 +95,12 @@ impl<'a> Iterator for Records<'a> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some((record, rest)) = self.guess.frame(self.current) {
+            self.current = rest;
+            return Some(Ok(record));
+        }
         if let Some((record, rest)) = frame(self.current) {
+            self.guess.learn(record.words().len());
             self.current = rest;
             return Some(Ok(record));
         }

@@ -1,8 +1,8 @@
-/// Room for any one record: 64 KiB, 8-aligned.
+/// A buffer for any one record: 64 KiB, 8-aligned.
 ///
-/// A record that crosses the end of a ring is put together here. At most one record of a window can,
-/// so one `Scratch` lent to [`Window::records`](crate::Window::records) is enough, and allocate it
-/// once: it is too big to build per call, or for a small stack.
+/// A record that wraps at the end of a ring is joined here. At most one record of a window wraps, so
+/// one `Scratch` lent to [`Window::records`](crate::Window::records) is enough. Allocate it once: it is
+/// too big to build per call, or for a small stack.
 #[derive(Clone)]
 pub struct Scratch([u64; Self::WORDS]);
 
@@ -10,14 +10,14 @@ impl Scratch {
     /// Words in the scratch: a record's size is a `u16` of bytes.
     const WORDS: usize = 65536 / 8;
 
-    /// An empty scratch. `const`, so that it can live in a `static` behind a lock.
+    /// Returns a zeroed scratch. `const`, so that it can be in a `static` behind a lock.
     #[must_use]
     #[expect(clippy::large_stack_arrays, reason = "the documentation says so; a `const` needs the array")]
     pub const fn new() -> Self {
         Self([0; Self::WORDS])
     }
 
-    /// Copies `first` and `second` next to each other; `None` if they are longer than any record.
+    /// Joins `first` and `second`; `None` if they are longer than any record.
     pub(crate) fn join(&mut self, first: &[u64], second: &[u64]) -> Option<&[u64]> {
         let joined = self.0.get_mut(..first.len() + second.len())?;
         for (to, from) in joined.iter_mut().zip(first.iter().chain(second)) {

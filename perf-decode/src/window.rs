@@ -1,9 +1,9 @@
 use crate::{Error, Records, Result, Scratch};
 
-/// The readable part of a ring: at most two slices, the second one from the start of the data area.
+/// The unread part of a ring: one slice, or two if it wraps at the end of the data area.
 ///
-/// A window knows nothing of mappings. The kernel's ring, an array in a test and a saved capture all
-/// come here and are read by the same code.
+/// A window knows nothing of mappings: the kernel's ring, an array in a test and a saved capture are
+/// read by the same code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window<'a> {
     first: &'a [u64],
@@ -11,37 +11,37 @@ pub struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// The part of `data`, a ring's whole data area, between two free-running byte positions.
+    /// Returns the part of `data`, a ring's whole data area, between two positions in bytes.
     ///
-    /// `tail` is how far the reader has come and `head` how far the writer has (`data_tail` and
-    /// `data_head` of the control page); both grow for ever and are reduced here.
+    /// `tail` is the reader's position and `head` the writer's: `data_tail` and `data_head` of the
+    /// control page. Both are free-running and taken modulo the size of the area here.
     ///
     /// # Errors
     ///
-    /// [`Error::RingSize`] if the area is not a power of two, [`Error::UnalignedPosition`] if a position
-    /// is not a multiple of 8, [`Error::HeadBehindTail`], and [`Error::Overrun`] if more lies between
-    /// them than the area can hold.
+    /// [`Error::RingSize`] if the area is not a power of two, [`Error::UnalignedPosition`] if a
+    /// position is not a multiple of 8, [`Error::HeadBehindTail`], and [`Error::Overrun`] if they are
+    /// further apart than the size of the area.
     pub fn new(data: &'a [u64], tail: u64, head: u64) -> Result<Self> {
         let (start, len) = span(data.len(), tail, head)?;
         let (before, from) = data.split_at_checked(start).unwrap_or((data, &[]));
-        // One of the two is cut: either the span ends before the area does, or it goes on at its start.
+        // Either the span ends before the area does, or it continues at the area's start.
         Ok(match from.get(..len) {
             Some(first) => Self { first, second: &[] },
             None => Self { first: from, second: before.get(..len - from.len()).unwrap_or(before) },
         })
     }
 
-    /// A window from slices that are known already, in reading order.
+    /// Returns a window of two slices, in reading order.
     ///
-    /// This is for a reader of live memory, which must not make one slice of the whole area while the
-    /// kernel writes into the rest of it: see [`span`](Window::span).
+    /// For a reader of live memory, which must not make one slice of the whole area while the kernel
+    /// writes into the rest of it: see [`span`](Window::span).
     #[must_use]
     pub const fn from_slices(first: &'a [u64], second: &'a [u64]) -> Self {
         Self { first, second }
     }
 
-    /// Where the window of [`Window::new`] lies in an area of `words` words: index of its first word,
-    /// and its length in words. It goes on at index 0 if it is longer than the area's rest.
+    /// Returns where the window of [`Window::new`] is in an area of `words` words: the index of its
+    /// first word, and its length in words. It continues at index 0 if it reaches the area's end.
     ///
     /// # Errors
     ///
@@ -50,25 +50,25 @@ impl<'a> Window<'a> {
         span(words, tail, head)
     }
 
-    /// Length in bytes.
+    /// Returns the length in bytes.
     #[must_use]
     pub const fn len(&self) -> usize {
         (self.first.len() + self.second.len()) * 8
     }
 
-    /// Whether nothing is there to read.
+    /// Returns whether there is nothing to read.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.first.is_empty() && self.second.is_empty()
     }
 
-    /// The two slices in reading order. The second is empty if the window does not wrap.
+    /// Returns the two slices in reading order. The second is empty if the window does not wrap.
     #[must_use]
     pub const fn as_slices(&self) -> (&'a [u64], &'a [u64]) {
         (self.first, self.second)
     }
 
-    /// Reads the records, oldest first. `scratch` holds the one that crosses the seam, if one does.
+    /// Iterates over the records, oldest first. The one that wraps, if any, is copied to `scratch`.
     #[inline]
     pub fn records(self, scratch: &'a mut Scratch) -> Records<'a> {
         Records::new(self, scratch)
@@ -77,12 +77,12 @@ impl<'a> Window<'a> {
 
 fn span(words: usize, tail: u64, head: u64) -> Result<(usize, usize)> {
     if !words.is_power_of_two() {
-        return Err(Error::RingSize { len: words * 8 });
+        return Err(Error::RingSize { len: words.saturating_mul(8) });
     }
     if (tail | head) % 8 != 0 {
         return Err(Error::UnalignedPosition { tail, head });
     }
-    let (size, used) = (words as u64 * 8, head.wrapping_sub(tail));
+    let (size, used) = ((words as u64).saturating_mul(8), head.wrapping_sub(tail));
     if used > size {
         return Err(if head < tail {
             Error::HeadBehindTail { tail, head }

@@ -1,11 +1,11 @@
-//! Words and the smaller things inside them: the only place that fiddles with bytes.
+//! Words and the smaller values inside them: the only code that depends on the byte order.
 
 use perf_abi::Header;
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::{Error, Result};
 
-/// Reads the header that a record's first word is.
+/// Returns the header in a record's first word.
 #[inline]
 pub(crate) fn header(word: u64) -> Header {
     zerocopy::transmute!(word)
@@ -23,13 +23,13 @@ pub(crate) fn quarters(word: u64) -> [u16; 4] {
     zerocopy::transmute!(word)
 }
 
-/// How many words hold `bytes` bytes, the last one perhaps in part.
+/// Returns how many words hold `bytes` bytes, rounded up.
 #[inline]
 pub(crate) const fn words_for(bytes: usize) -> usize {
     bytes.div_ceil(8)
 }
 
-/// Views bytes as words: native order, no copy.
+/// Views bytes as words in native order, without a copy.
 ///
 /// # Errors
 ///
@@ -60,14 +60,14 @@ pub(crate) fn has_nul(word: u64) -> bool {
     word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080 != 0
 }
 
-/// The string at the start of `words`, without its NUL; `None` if it has none.
+/// Returns the string at the start of `words` without its NUL; `None` if it has none.
 ///
-/// By words, because names in records start at one and are short: much quicker than a search by bytes.
+/// Searches word by word: names are word-aligned and short, which a byte search is slow for.
 #[inline]
 pub(crate) fn text(words: &[u64]) -> Option<&[u8]> {
     let mut whole = 0;
     for &word in words {
-        // One bit in the first byte that is zero; those above it mean nothing.
+        // The lowest set bit is in the first zero byte; higher bits can be false positives.
         let word = word.to_le();
         let zeros = word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
         if zeros != 0 {

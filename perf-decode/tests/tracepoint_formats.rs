@@ -1,4 +1,4 @@
-//! Every tracepoint of a real kernel: all its `format` texts parse, and what they say is consistent.
+//! Every tracepoint of a real kernel: its `format` text parses, and its fields are consistent.
 
 #![allow(clippy::expect_used, reason = "a test's helpers may fail it")]
 
@@ -6,10 +6,11 @@ mod tracefs;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perf_decode::tracepoint::{Field, Fields, Format, Kind, Place};
+use perf_decode::tracepoint::{Field, Fields, Format, Kind, Location};
 
-/// The file has this many, counted with `grep -c '^name:'` and `grep -c 'field:'` less 4 of `header_page`.
+/// Tracepoints in the file: `grep -c '^name:'`.
 const FORMATS: usize = 2307;
+/// Fields in the file: `grep -c 'field:'`, less the 4 of `header_page`.
 const FIELDS: usize = 20_957;
 
 #[test]
@@ -25,8 +26,8 @@ fn every_format_of_a_kernel_parses() {
         check_order(path, &format);
         for field in format.fields {
             check_field(path, &field);
-            assert_eq!(format.field(field.name), Some(field), "{path}: {} is there twice", field.name);
-            *kinds.entry(format!("{:?} {:?}", field.place, field.kind)).or_default() += 1;
+            assert_eq!(format.field(field.name), Some(field), "{path}: {} occurs twice", field.name);
+            *kinds.entry(format!("{:?} {:?}", field.location, field.kind)).or_default() += 1;
         }
         fields += format.common.iter().count() + format.fields.iter().count();
     }
@@ -34,7 +35,7 @@ fn every_format_of_a_kernel_parses() {
     assert_eq!((ids.len(), fields), (FORMATS, FIELDS));
 }
 
-/// Every tracepoint begins with the same eight bytes.
+/// Every tracepoint begins with the same four fields.
 fn check_common(path: &str, format: &Format<'_>) {
     let common: Vec<_> = format.common.iter().map(|f| (f.name, f.offset, f.size, f.signed)).collect();
     let expected = [
@@ -46,7 +47,7 @@ fn check_common(path: &str, format: &Format<'_>) {
     assert_eq!(common, expected, "{path}");
 }
 
-/// Fields come in the order of their bytes, behind the common ones, and do not overlap.
+/// Fields are ordered by offset, after the common ones, and do not overlap.
 fn check_order(path: &str, format: &Format<'_>) {
     let mut end = 8;
     for field in format.fields {
@@ -55,7 +56,7 @@ fn check_order(path: &str, format: &Format<'_>) {
     }
 }
 
-/// What a field says of itself and what it can be bound as agree.
+/// The declaration of a field, its kind and its bindings agree.
 fn check_field(path: &str, field: &Field<'_>) {
     let at = || format!("{path}: {field:?}");
     assert_eq!(field.integer().is_ok(), matches!(field.kind, Kind::Integer | Kind::Pointer), "{}", at());
@@ -63,10 +64,10 @@ fn check_field(path: &str, field: &Field<'_>) {
     assert!(!field.type_name.contains(['[', ']']) && !field.type_name.starts_with("__data_loc"), "{}", at());
     assert!(field.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'), "{}", at());
     assert_eq!(field.type_name.contains('*'), field.kind == Kind::Pointer, "{}", at());
-    // This kernel has no structure by value and no array of elements that the text does not size.
+    // This kernel has no structure by value and no array of elements of unknown size.
     assert_ne!(field.kind, Kind::Opaque, "{}", at());
-    assert_eq!(field.place == Place::Rest, field.size == 0, "{}", at());
-    if let (Kind::Array { element }, Place::Fixed) = (field.kind, field.place) {
+    assert_eq!(field.location == Location::Rest, field.size == 0, "{}", at());
+    if let (Kind::Array { element }, Location::Fixed) = (field.kind, field.location) {
         assert_eq!(field.size % element, 0, "{}", at());
     }
 }

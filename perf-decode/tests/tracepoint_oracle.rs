@@ -1,7 +1,8 @@
-//! Real samples, decoded here and by the trace-event library of the perf tool: every field must agree.
+//! Real samples, decoded here and by libtraceevent in the perf tool: every field agrees.
 //!
-//! `tests/data/*.tpfields.jsonl.gz` hold one JSON object a sample: the event, the RAW bytes in hexadecimal, and the
-//! fields as `perf script` hands them to Python. They were recorded on x86-64, so a big-endian machine skips this.
+//! `tests/data/*.tpfields.jsonl.gz` hold one JSON object per sample: the event, the RAW bytes in
+//! hexadecimal, and the fields as `perf script` passes them to Python. They were recorded on
+//! x86-64, so big-endian targets skip this test.
 
 #![cfg(target_endian = "little")]
 #![allow(
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 use perf_decode::tracepoint::{Format, Value};
 use serde_json::Value as Json;
 
-/// Recording, and the samples in it.
+/// Recordings, and the number of samples in each.
 const RECORDINGS: [(&str, usize); 9] = [
     ("irq-exc-tp", 232),
     ("net-timer-tp", 27),
@@ -31,7 +32,7 @@ const RECORDINGS: [(&str, usize); 9] = [
     ("uprobe", 40),
 ];
 
-/// Keys that perf makes from the sample, not from the payload.
+/// Keys that perf derives from the sample, not from the payload.
 const FROM_SAMPLE: [&str; 4] = ["common_cpu", "common_s", "common_ns", "common_comm"];
 
 #[test]
@@ -61,7 +62,7 @@ fn every_field_reads_as_the_perf_tool_reads_it() {
     assert_eq!((samples, fields), (1452, 5047));
 }
 
-/// Compares all fields that either side has, and counts them.
+/// Compares the fields of both sides and returns their number.
 fn compare(event: &str, format: &Format<'_>, sample: &Json) -> usize {
     let raw = bytes(sample["raw"].as_str().expect("raw"));
     let theirs = sample["fields"].as_object().expect("fields");
@@ -78,7 +79,7 @@ fn compare(event: &str, format: &Format<'_>, sample: &Json) -> usize {
             Value::Signed(value) => expected.as_i64() == Some(*value),
             Value::Unsigned(value) | Value::Pointer(value) => expected.as_u64() == Some(*value),
             Value::Text(text) => expected.as_str().map(str::as_bytes) == Some(text),
-            // The library hands arrays over as the bytes they are.
+            // The library passes arrays as bytes.
             Value::Integers(integers) => {
                 let bytes = bytes(expected["bytes"].as_str().expect("bytes"));
                 let words =

@@ -81,17 +81,33 @@ impl<'a> RawRecord<'a> {
     }
 }
 
-/// Checks a record that is not simple, or says what is wrong with one that is not whole. Returns the
-/// words of header, body and trailer.
+/// Returns the words of header, body and trailer of a record that is not simple; `None` if it is
+/// malformed.
+// Takes the words alone: a `RawRecord` is three words, which every record's would be spilled for.
 #[cold]
 #[inline(never)]
-pub(crate) fn check<'a>(raw: RawRecord<'a>, layout: &SampleLayout) -> Result<&'a [u64]> {
+pub(crate) fn whole<'a>(words: &'a [u64], layout: &SampleLayout) -> Option<&'a [u64]> {
+    check(words, layout).ok()
+}
+
+/// Returns what is wrong with a malformed record.
+#[cold]
+#[inline(never)]
+pub(crate) fn error(words: &[u64], layout: &SampleLayout) -> Error {
+    match check(words, layout) {
+        Err(error) => error,
+        // Not reached: the same check failed before.
+        Ok(_) => Error::truncated(RecordType::default(), "body", 0, 0),
+    }
+}
+
+fn check<'a>(words: &'a [u64], layout: &SampleLayout) -> Result<&'a [u64]> {
+    let raw = RawRecord::from_words(words)?;
     let Some(end) = super::body_end(raw.kind()) else {
         // Nothing is known about the bodies of other kinds.
         return Ok(raw.words());
     };
     layout.known_in(raw.kind())?;
-    let words = raw.words();
     let shape = super::shape(raw.kind());
     let trailer = usize::from(layout.trailer_words);
     let has_build_id = has_build_id(raw.misc(), layout);
@@ -170,7 +186,7 @@ impl<'a> Body<'a> {
 
     /// The error of a field that needs `needed` words where `found` are left.
     fn truncated(self, field: &'static str, needed: u64, found: u64) -> Error {
-        Error::Truncated { kind: self.kind, field, needed: needed.saturating_mul(8), found: found * 8 }
+        Error::truncated(self.kind, field, needed, found)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use perf_abi::RecordType;
 
-use crate::{Field, Layout, RawRecord, Result, Sample, SampleLayout, Value};
+use crate::{Field, Layout, RawRecord, Result, Sample, SampleLayout, Value, sample};
 
 mod check;
 mod common;

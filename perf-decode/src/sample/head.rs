@@ -2,7 +2,7 @@ use crate::field_order::HEAD;
 use crate::fixed::head_fields;
 use crate::{Layout, RawRecord, Result, SampleLayout};
 
-use super::head_error;
+use super::sample_error;
 
 /// The fixed fields at the start of a sample, after one check of its length.
 ///
@@ -38,7 +38,7 @@ impl<'a> RawRecord<'a> {
     pub fn sample_head<L: Layout>(self, layout: L) -> Result<SampleHead<'a, L>> {
         let words = self.words();
         if words.len() < usize::from(layout.sample_layout().head_words) {
-            return Err(head_error(words, layout.sample_layout()));
+            return Err(sample_error(words, layout.sample_layout()));
         }
         Ok(SampleHead { words, layout })
     }

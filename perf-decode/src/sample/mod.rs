@@ -46,20 +46,22 @@ impl<'a, L: Layout> Sample<'a, L> {
     /// [`Error::UnknownBits`], [`Error::Truncated`] or [`Error::Invalid`].
     #[inline(always)]
     pub fn parse(raw: RawRecord<'a>, layout: L) -> Result<Self> {
-        let known = layout.sample_layout();
-        let words = raw.words();
-        if words.len() < usize::from(known.head_words) {
-            return Err(head_error(words, known));
+        match offsets(raw.words(), layout.sample_layout()) {
+            Some(offsets) => Ok(Self::validated(raw.words(), layout, offsets)),
+            None => Err(sample_error(raw.words(), layout.sample_layout())),
         }
-        if known.head_only {
-            return Ok(Self { words, layout, offsets: SampleOffsets::NONE });
-        }
-        let has_branches = known.sample_type().contains(SampleType::BRANCH_STACK);
-        match walk::<Malformed>(words, known, BranchLayout::Attr) {
-            Ok((offsets, end)) if !has_branches || end == words.len() => Ok(Self { words, layout, offsets }),
-            Err(Malformed) if !has_branches => Err(walk_error(words, known)),
-            _ => walk_again(words, known).map(|offsets| Self { words, layout, offsets }),
-        }
+    }
+
+    /// Views words that were validated.
+    #[inline(always)]
+    pub(crate) fn validated(words: &'a [u64], layout: L, offsets: SampleOffsets) -> Self {
+        Self { words, layout, offsets }
+    }
+
+    /// Views words with a header for offsets: for the arm of `decode` that is not reached.
+    #[inline(always)]
+    pub(crate) fn from_header(words: &'a [u64], layout: L, header: u64) -> Self {
+        Self { words, layout, offsets: SampleOffsets::from_header(header) }
     }
 
     /// Returns the word of a row of the head.
@@ -110,37 +112,58 @@ impl<L: Layout> core::fmt::Debug for Sample<'_, L> {
     }
 }
 
+/// Validates a sample and returns where its parts start; `None` if it is malformed.
+///
+/// No `Result`: the error of a cold path would be a value in memory whose tag is tested once more, and
+/// what that path cannot change would be unknown after it.
+#[inline(always)]
+pub(crate) fn offsets(words: &[u64], layout: &SampleLayout) -> Option<SampleOffsets> {
+    if words.len() < usize::from(layout.head_words) {
+        return None;
+    }
+    if layout.head_only {
+        return Some(SampleOffsets::NONE);
+    }
+    let has_branches = layout.sample_type().contains(SampleType::BRANCH_STACK);
+    match walk::<Malformed>(words, layout, BranchLayout::Attr) {
+        Ok((offsets, end)) if !has_branches || end == words.len() => Some(offsets),
+        Err(Malformed) if !has_branches => None,
+        _ => offsets_with_branches(words, layout),
+    }
+}
+
 /// Decides between the two readings of a branch stack: the one that ends with the record, else the
 /// attr's, else the other.
 #[cold]
 #[inline(never)]
-fn walk_again(words: &[u64], layout: &SampleLayout) -> Result<SampleOffsets> {
+fn offsets_with_branches(words: &[u64], layout: &SampleLayout) -> Option<SampleOffsets> {
     let attr = walk::<Malformed>(words, layout, BranchLayout::Attr);
     let opposite = walk::<Malformed>(words, layout, BranchLayout::Opposite);
     match (attr, opposite) {
-        (_, Ok((offsets, end))) if end == words.len() => Ok(offsets),
-        (Ok((offsets, _)), _) | (Err(Malformed), Ok((offsets, _))) => Ok(offsets),
-        (Err(Malformed), Err(Malformed)) => Err(walk_error(words, layout)),
+        (_, Ok((offsets, end))) if end == words.len() => Some(offsets),
+        (Ok((offsets, _)), _) | (Err(Malformed), Ok((offsets, _))) => Some(offsets),
+        (Err(Malformed), Err(Malformed)) => None,
     }
 }
 
-/// Returns what is wrong with a sample whose fields do not fit.
+/// Returns what is wrong with a malformed sample.
 #[cold]
 #[inline(never)]
-fn walk_error(words: &[u64], layout: &SampleLayout) -> Error {
+pub(crate) fn sample_error(words: &[u64], layout: &SampleLayout) -> Error {
+    if words.len() < usize::from(layout.head_words) {
+        return head_error(words, layout);
+    }
     match walk::<Error>(words, layout, BranchLayout::Attr) {
         Err(error) => error,
         // Not reached: the same walk failed before.
-        Ok((_, end)) => Error::truncated("sample", end as u64, words.len() as u64),
+        Ok((_, end)) => WalkError::truncated("sample", end as u64, words.len() as u64),
     }
 }
 
 /// Returns the error of a sample that ends within its head, or whose layout is unknown.
-#[cold]
-#[inline(never)]
 fn head_error(words: &[u64], layout: &SampleLayout) -> Error {
     let present = (words.len() as u64).saturating_sub(1);
-    layout.unknown_in_samples().unwrap_or_else(|| Error::missing(&HEAD, layout.sample_type(), present))
+    layout.unknown_in_samples().unwrap_or_else(|| WalkError::missing(&HEAD, layout.sample_type(), present))
 }
 
 #[cfg(test)]

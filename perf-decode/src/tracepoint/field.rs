@@ -1,84 +1,69 @@
 //! One field of a tracepoint, and the ways to bind it.
 
-use core::fmt;
-
 use super::bytes::Span;
 use super::integer::Width;
-use super::{ArrayField, BytesField, FormatError, IntegerField, TextField, Value};
+use super::{ArrayField, BytesField, Excerpt, FormatError, IntegerField, Kind, TextField, Value};
 
 /// A field as a `format` text declares it.
 ///
-/// What makes reading fast is binding: [`integer`](Self::integer), [`text`](Self::text), [`array`](Self::array) and
-/// [`bytes`](Self::bytes) give small values without a borrow that are kept and used for every sample.
+/// [`integer`](Self::integer), [`text`](Self::text), [`array`](Self::array) and
+/// [`bytes`](Self::bytes) bind the field: they return small values that borrow nothing. Bind once,
+/// then read every sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field<'t> {
-    /// The name, as C has it.
+    /// The name, a C identifier in all texts of the kernel itself.
     pub name: &'t str,
-    /// The C type in front of the name: `unsigned long`, `const char *`. Without `__data_loc`, `__rel_loc` and brackets.
+    /// The C type: `unsigned long`, `const char *`. Without `__data_loc`, `__rel_loc` and brackets.
     pub type_name: &'t str,
-    /// First byte, counted from the start of the payload.
+    /// Offset from the start of the payload, in bytes.
     pub offset: u32,
-    /// Size in bytes; of dynamic fields, that of their word: 4.
+    /// Size in bytes. Of a dynamic field this is the size of its word, 4.
     pub size: u32,
-    /// Whether the value, or each element, is signed. Kernels before 2.6.33 do not say, then it is `false`.
+    /// `true` if the value, or each element, is signed. Linux before 2.6.33 does not print it: then
+    /// `false`.
     pub signed: bool,
-    /// Where the data lies.
-    pub place: Place,
-    /// What the data is.
+    /// The location of the data.
+    pub location: Location,
+    /// The kind of the data.
     pub kind: Kind,
 }
 
-/// Where the data of a field lies.
+/// The location of a field's data in the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
-    /// At `offset`, `size` bytes.
+pub enum Location {
+    /// `size` bytes at `offset`.
     Fixed,
-    /// From `offset` to the end of the payload (`args[]` of size 0). A RAW payload ends with padding of old bytes,
-    /// which are then part of it.
+    /// From `offset` to the end of the payload: `args[]` of size 0. This includes the padding at
+    /// the end of a RAW payload, up to 7 bytes of undefined content.
     Rest,
-    /// Where the `u32` at `offset` says: length in its upper 16 bits, offset from the start of the payload in its lower.
+    /// Given by the `u32` at `offset`: length in bytes in its upper 16 bits, offset from the start
+    /// of the payload in its lower 16 bits.
     #[doc(alias = "__data_loc")]
     DataLoc,
-    /// Where the `u32` at `offset` says, like `DataLoc` but counted from behind that `u32`. Since Linux 5.17.
+    /// Given by the `u32` at `offset` like `DataLoc`, but the offset counts from the byte after
+    /// that `u32`. Since Linux 5.17.
     #[doc(alias = "__rel_loc")]
     RelLoc,
 }
 
-/// What the data of a field is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Kind {
-    /// A number of 1, 2, 4 or 8 bytes.
-    Integer,
-    /// An address.
-    Pointer,
-    /// Characters up to a NUL or to the end: an array of plain `char`.
-    Text,
-    /// Integers of `element` bytes each: 1, 2, 4 or 8.
-    Array {
-        /// Size of one element in bytes.
-        element: u32,
-    },
-    /// Anything else: structures, and arrays of elements whose size the text does not tell.
-    Opaque,
-}
-
 impl Field<'_> {
-    /// Binds the field as an integer; pointers are integers too.
+    /// Binds the field as an integer. Pointers are integers too.
     ///
     /// # Errors
     ///
-    /// [`FormatError::Mismatch`] if it is an array or a structure.
+    /// [`FormatError::Mismatch`] if it is text, an array or opaque.
     pub fn integer(&self) -> Result<IntegerField, FormatError> {
-        let width =
-            Width::from_bytes(self.size).filter(|_| matches!(self.kind, Kind::Integer | Kind::Pointer));
-        let width = width.ok_or_else(|| self.mismatch("an integer"))?;
-        Ok(IntegerField { offset: self.offset, width, signed: self.signed })
+        match (self.kind, Width::from_bytes(self.size)) {
+            (Kind::Integer | Kind::Pointer, Some(width)) => {
+                Ok(IntegerField { offset: self.offset, width, signed: self.signed })
+            }
+            _ => Err(self.mismatch("an integer")),
+        }
     }
 
-    /// Binds the field as text. Arrays of other single bytes may be read as text, too.
+    /// Binds the field as text. Arrays of other single bytes can be read as text, too.
     ///
     /// # Errors
     ///
@@ -92,8 +77,8 @@ impl Field<'_> {
 
     /// Binds the field as an array of integers.
     ///
-    /// The size of dynamic `long` elements is that of this program's `long`, which is not the kernel's in a 32-bit
-    /// program on a 64-bit kernel: use [`array_of`](Self::array_of) there.
+    /// Dynamic `long` elements have the size of this program's `long`. In a 32-bit program on a
+    /// 64-bit kernel that is wrong: use [`array_of`](Self::array_of) there.
     ///
     /// # Errors
     ///
@@ -105,64 +90,94 @@ impl Field<'_> {
         }
     }
 
-    /// Binds the field as an array of integers of `element` bytes, against what the text says.
+    /// Binds the field as an array of integers of `element` bytes, whatever its kind.
     ///
     /// # Errors
     ///
-    /// [`FormatError::Mismatch`] if `element` is not 1, 2, 4 or 8.
+    /// [`FormatError::ElementSize`] if `element` is not 1, 2, 4 or 8.
     pub fn array_of(&self, element: u32) -> Result<ArrayField, FormatError> {
-        let width = Width::from_bytes(element).ok_or_else(|| self.mismatch("integers of that size"))?;
+        let width = Width::from_bytes(element).ok_or(FormatError::ElementSize { size: element })?;
         Ok(ArrayField { span: self.span(), width, signed: self.signed })
     }
 
-    /// Binds the field as bytes, which every field is.
+    /// Binds the field as bytes, which works for every kind.
     pub fn bytes(&self) -> BytesField {
         BytesField(self.span())
     }
 
-    /// Reads the field as what it is, without binding it: for listings.
+    /// Reads the field by its kind, without binding it: for listings.
     pub fn value<'a>(&self, raw: &'a [u8]) -> Value<'a> {
         Value::read(self, raw).unwrap_or(Value::Truncated)
     }
 
     fn span(&self) -> Span {
-        Span { offset: self.offset, size: self.size, place: self.place }
+        Span { offset: self.offset, size: self.size, location: self.location }
     }
 
-    fn mismatch(&self, wanted: &'static str) -> FormatError {
-        FormatError::Mismatch { wanted, kind: self.kind, size: self.size }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Integer => f.write_str("an integer"),
-            Self::Pointer => f.write_str("a pointer"),
-            Self::Text => f.write_str("text"),
-            Self::Array { element } => write!(f, "an array of {element}-byte integers"),
-            Self::Opaque => f.write_str("opaque data"),
-        }
+    fn mismatch(&self, expected: &'static str) -> FormatError {
+        let name = Excerpt::new(self.name);
+        FormatError::Mismatch { name, expected, kind: self.kind, size: self.size }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::integer::to_signed;
     use super::super::line::parse;
     use super::*;
 
+    /// Tries to bind the field as an integer, as text and as an array.
+    fn binds(line: &str) -> (bool, bool, bool) {
+        let field = parse(line).unwrap();
+        (field.integer().is_ok(), field.text().is_ok(), field.array().is_ok())
+    }
+
     #[test]
-    fn only_what_fits_can_be_bound() {
-        let text = parse("field:char comm[16];offset:8;size:16;signed:0;").unwrap();
-        assert!(text.text().is_ok() && text.integer().is_err() && text.array().is_err());
-        let uuid = parse("field:u8 uuid[16];offset:8;size:16;signed:0;").unwrap();
-        assert!(uuid.text().is_ok() && uuid.integer().is_err() && uuid.array().is_ok());
-        let pointer = parse("field:void * p;offset:8;size:8;signed:0;").unwrap();
-        assert!(pointer.integer().is_ok() && pointer.text().is_err());
-        let empty = parse("field:int x;offset:8;size:0;signed:0;").unwrap();
-        let mismatch = FormatError::Mismatch { wanted: "an integer", kind: Kind::Opaque, size: 0 };
-        assert_eq!(empty.integer(), Err(mismatch));
-        assert_eq!(empty.bytes().read(&[0; 8]), Some(&[][..]));
-        assert!(pointer.array_of(3).is_err());
+    fn fields_bind_only_as_their_kind_allows() {
+        assert_eq!(binds("field:int x;offset:8;size:4;"), (true, false, false));
+        assert_eq!(binds("field:void * x;offset:8;size:8;"), (true, false, false));
+        assert_eq!(binds("field:char x[16];offset:8;size:16;"), (false, true, false));
+        assert_eq!(binds("field:__data_loc char[] x;offset:8;size:4;"), (false, true, false));
+        assert_eq!(binds("field:u8 x[8];offset:8;size:8;"), (false, true, true));
+        assert_eq!(binds("field:u16 x[2];offset:8;size:4;"), (false, false, true));
+        assert_eq!(binds("field:struct s x;offset:8;size:8;"), (false, false, false));
+    }
+
+    #[test]
+    fn a_mismatch_names_the_field_and_its_kind() {
+        let field = parse("field:struct s x;offset:8;size:6;").unwrap();
+        let mismatch = |expected| FormatError::Mismatch {
+            name: Excerpt::new("x"),
+            expected,
+            kind: Kind::Opaque,
+            size: 6,
+        };
+        assert_eq!(field.integer(), Err(mismatch("an integer")));
+        assert_eq!(field.text(), Err(mismatch("text")));
+        assert_eq!(field.array(), Err(mismatch("an array of integers")));
+    }
+
+    #[test]
+    fn bound_fields_keep_offset_size_and_sign() {
+        let raw = [0, 0xfe, 0xfd, 0xfc, 0xfb];
+        let field = parse("field:s8 x[3];offset:1;size:3;signed:1;").unwrap();
+        assert_eq!(field.bytes().read(&raw), Some(&raw[1..4]));
+        assert_eq!(field.text().unwrap().read(&raw), Some(&raw[1..4]));
+        let elements = field.array().unwrap().read(&raw).unwrap();
+        assert!(elements.map(to_signed).eq([-2, -3, -4]));
+        let short = parse("field:short x;offset:1;size:2;signed:1;").unwrap().integer().unwrap();
+        assert_eq!(short.read_i64(&raw), Some(i64::from(i16::from_ne_bytes([0xfe, 0xfd]))));
+    }
+
+    #[test]
+    fn every_field_can_be_read_as_integers_of_a_given_size() {
+        let raw = [1; 8];
+        let field = parse("field:struct s x;offset:0;size:8;").unwrap();
+        for (size, count) in [(1, 8), (2, 4), (4, 2), (8, 1)] {
+            assert_eq!(field.array_of(size).unwrap().read(&raw).unwrap().len(), count);
+        }
+        for size in [0, 3, 16] {
+            assert_eq!(field.array_of(size), Err(FormatError::ElementSize { size }));
+        }
     }
 }

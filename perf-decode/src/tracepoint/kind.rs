@@ -1,45 +1,99 @@
-//! What a C type says about the data: this is the only place that looks at type names.
+//! The kind of a field's data, derived from its C type. No other file looks at type names.
+
+use core::fmt;
 
 use super::integer::Width;
-use super::{Kind, Place};
 
-/// `long` of this program; a running kernel's own is not to be learned from the text.
-const LONG: u32 = size_of::<usize>() as u32;
+/// The kind of a field's data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// An integer of 1, 2, 4 or 8 bytes.
+    Integer,
+    /// An address.
+    Pointer,
+    /// Characters up to a NUL or to the end: an array of plain `char`.
+    Text,
+    /// An array of integers.
+    Array {
+        /// Size of one element in bytes: 1, 2, 4 or 8.
+        element: u32,
+    },
+    /// Anything else: structures, and arrays whose element size the text does not give.
+    Opaque,
+}
 
-impl Kind {
-    /// The kind of a field of `size` bytes, declared as `type_name NAME[brackets]`.
-    pub(super) fn of(type_name: &str, place: Place, brackets: Option<&str>, size: u32) -> Self {
-        let words =
-            || type_name.split_ascii_whitespace().filter(|word| !matches!(*word, "const" | "volatile"));
-        let pointer = type_name.contains('*');
-        if !pointer && words().any(|word| matches!(word, "struct" | "union")) {
-            return Self::Opaque;
-        }
-        if place == Place::Fixed && brackets.is_none() {
-            return match Width::from_bytes(size) {
-                None => Self::Opaque,
-                Some(_) if pointer => Self::Pointer,
-                Some(_) => Self::Integer,
-            };
-        }
-        if words().eq(["char"]) {
-            return Self::Text;
-        }
-        let counted = brackets.and_then(|count| count.parse::<u32>().ok()).filter(|_| place == Place::Fixed);
-        let element = match counted {
-            Some(count) if count != 0 && size != 0 => (size % count == 0).then(|| size / count),
-            _ if pointer => Some(LONG),
-            _ => element_size(words()),
-        };
-        match element {
-            Some(element) if Width::from_bytes(element).is_some() => Self::Array { element },
-            _ => Self::Opaque,
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer => f.write_str("an integer"),
+            Self::Pointer => f.write_str("a pointer"),
+            Self::Text => f.write_str("text"),
+            Self::Array { element } => write!(f, "an array of {element}-byte integers"),
+            Self::Opaque => f.write_str("opaque data"),
         }
     }
 }
 
-/// The size of a C or kernel integer type, given the words of its name.
-fn element_size<'t>(words: impl Iterator<Item = &'t str>) -> Option<u32> {
+/// Size of this program's `long`. A `format` text does not give the kernel's.
+const LONG: u32 = size_of::<usize>() as u32;
+
+impl Kind {
+    /// Returns the kind of a field of `size` bytes, declared as `type_name NAME[brackets]`.
+    pub(super) fn fixed(type_name: &str, brackets: Option<&str>, size: u32) -> Self {
+        if is_aggregate(type_name) {
+            return Self::Opaque;
+        }
+        let Some(brackets) = brackets else {
+            return match Width::from_bytes(size) {
+                None => Self::Opaque,
+                Some(_) if is_pointer(type_name) => Self::Pointer,
+                Some(_) => Self::Integer,
+            };
+        };
+        match (Self::elements(type_name), brackets.parse::<u32>()) {
+            (Self::Text, _) => Self::Text,
+            (_, Ok(count)) if count > 0 => match size / count {
+                element if size % count == 0 && Width::from_bytes(element).is_some() => {
+                    Self::Array { element }
+                }
+                _ => Self::Opaque,
+            },
+            (kind, _) => kind,
+        }
+    }
+
+    /// Returns the kind of an array of `type_name` whose length the text does not give.
+    pub(super) fn elements(type_name: &str) -> Self {
+        if is_aggregate(type_name) {
+            return Self::Opaque;
+        }
+        if is_pointer(type_name) {
+            return Self::Array { element: LONG };
+        }
+        if words(type_name).eq(["char"]) {
+            return Self::Text;
+        }
+        element_size(words(type_name), LONG).map_or(Self::Opaque, |element| Self::Array { element })
+    }
+}
+
+fn is_pointer(type_name: &str) -> bool {
+    type_name.contains('*')
+}
+
+fn is_aggregate(type_name: &str) -> bool {
+    !is_pointer(type_name) && words(type_name).any(|word| matches!(word, "struct" | "union"))
+}
+
+/// Returns the words of a type without its qualifiers.
+fn words(type_name: &str) -> impl Iterator<Item = &str> {
+    type_name.split_ascii_whitespace().filter(|word| !matches!(*word, "const" | "volatile"))
+}
+
+/// Returns the size of a C or kernel integer type in bytes, from the words of its name and the size of
+/// a `long`.
+fn element_size<'t>(words: impl Iterator<Item = &'t str>, long: u32) -> Option<u32> {
     let (mut size, mut longs) = (None, 0u32);
     for word in words {
         match word {
@@ -47,75 +101,124 @@ fn element_size<'t>(words: impl Iterator<Item = &'t str>) -> Option<u32> {
             "long" => longs = longs.saturating_add(1),
             "unsigned" | "signed" | "int" => size = size.or(Some(4)),
             "short" => size = Some(2),
-            _ => size = Some(size_of_name(word)?),
+            _ => size = Some(size_of_name(word, long)?),
         }
     }
     match longs {
         0 => size,
-        1 => Some(LONG),
+        1 => Some(long),
         _ => Some(8),
     }
 }
 
-fn size_of_name(word: &str) -> Option<u32> {
+fn size_of_name(word: &str, long: u32) -> Option<u32> {
     Some(match word {
         "char" | "u8" | "s8" | "__u8" | "__s8" | "uint8_t" | "int8_t" | "bool" | "_Bool" => 1,
         "u16" | "s16" | "__u16" | "__s16" | "uint16_t" | "int16_t" | "__le16" | "__be16" | "umode_t" => 2,
         "u32" | "s32" | "__u32" | "__s32" | "uint32_t" | "int32_t" | "__le32" | "__be32" | "uint"
         | "pid_t" | "uid_t" | "gid_t" | "dev_t" | "gfp_t" => 4,
         "u64" | "s64" | "__u64" | "__s64" | "uint64_t" | "int64_t" | "__le64" | "__be64" | "loff_t" => 8,
-        // A bitmap of longs, as wide as the kernel has CPUs.
-        "cpumask_t" | "ulong" | "size_t" | "ssize_t" | "uintptr_t" => LONG,
+        // A CPU mask is a bitmap of longs, as wide as the kernel has CPUs.
+        "cpumask_t" | "ulong" | "size_t" | "ssize_t" | "uintptr_t" => long,
         _ => return None,
     })
 }
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+    use std::string::ToString;
+
     use super::*;
 
+    fn array(element: u32) -> Kind {
+        Kind::Array { element }
+    }
+
     #[test]
-    fn elements_are_sized_by_count_or_else_by_type() {
-        let long = LONG;
-        for (type_name, brackets, size, element) in [
-            ("unsigned long", Some("6"), 48, Some(8)),
-            ("unsigned long", Some("6"), 24, Some(4)),
-            ("unsigned int", Some("NR_THINGS"), 40, Some(4)),
-            ("unsigned short int", Some("N"), 40, Some(2)),
-            ("long long unsigned int", Some("N"), 40, Some(8)),
-            ("const unsigned long", Some(""), 40, Some(long)),
-            ("enum zone_type", Some("N"), 40, Some(4)),
-            ("void *", Some("N"), 40, Some(long)),
-            ("unsigned char", Some("6"), 6, Some(1)),
-            ("u8", Some("0"), 0, Some(1)),
-            ("u8", Some("3"), 8, None),
-            ("wibble_t", Some("N"), 40, None),
-            ("wibble_t", Some("3"), 36, None),
-            ("struct pair", Some("2"), 16, None),
-        ] {
-            let expected = element.map_or(Kind::Opaque, |element| Kind::Array { element });
-            assert_eq!(
-                Kind::of(type_name, Place::Fixed, brackets, size),
-                expected,
-                "{type_name} {brackets:?}"
-            );
+    fn scalars_are_integers_or_pointers_of_a_machine_size() {
+        let kind = |type_name, size| Kind::fixed(type_name, None, size);
+        for size in [1, 2, 4, 8] {
+            assert_eq!(kind("wibble_t", size), Kind::Integer);
+            assert_eq!(kind("struct pair *", size), Kind::Pointer);
         }
-        // The size of a dynamic field is that of its word.
-        assert_eq!(Kind::of("u64", Place::DataLoc, None, 4), Kind::Array { element: 8 });
-        assert_eq!(Kind::of("cpumask_t", Place::RelLoc, None, 4), Kind::Array { element: long });
-        assert_eq!(Kind::of("u16", Place::RelLoc, Some(""), 4), Kind::Array { element: 2 });
+        for size in [0, 3, 5, 6, 7, 9, 16] {
+            assert_eq!((kind("wibble_t", size), kind("char *", size)), (Kind::Opaque, Kind::Opaque));
+        }
+        assert_eq!((kind("char", 1), kind("bool", 1)), (Kind::Integer, Kind::Integer));
+        assert_eq!((kind("struct pair", 8), kind("const union u", 8)), (Kind::Opaque, Kind::Opaque));
     }
 
     #[test]
     fn plain_char_arrays_alone_are_text() {
-        assert_eq!(Kind::of("char", Place::Fixed, Some("16"), 16), Kind::Text);
-        assert_eq!(Kind::of("const char", Place::DataLoc, None, 4), Kind::Text);
-        assert_eq!(Kind::of("char", Place::Rest, Some(""), 0), Kind::Text);
-        assert_eq!(Kind::of("char", Place::Fixed, None, 1), Kind::Integer);
-        assert_eq!(Kind::of("char", Place::Fixed, None, 4080), Kind::Opaque);
-        assert_eq!(Kind::of("char *", Place::Fixed, None, 8), Kind::Pointer);
-        assert_eq!(Kind::of("char *", Place::Fixed, Some("2"), 16), Kind::Array { element: 8 });
-        assert_eq!(Kind::of("struct a", Place::Fixed, None, 8), Kind::Opaque);
-        assert_eq!(Kind::of("struct a *", Place::Fixed, None, 8), Kind::Pointer);
+        assert_eq!(Kind::fixed("char", Some("16"), 16), Kind::Text);
+        assert_eq!(Kind::elements("const char"), Kind::Text);
+        assert_eq!(Kind::elements("volatile char"), Kind::Text);
+        assert_eq!(Kind::elements("char"), Kind::Text);
+        assert_eq!(Kind::fixed("unsigned char", Some("6"), 6), array(1));
+        assert_eq!(Kind::elements("signed char"), array(1));
+        assert_eq!(Kind::fixed("char *", Some("2"), 16), array(8));
+    }
+
+    #[test]
+    fn elements_are_sized_by_their_count() {
+        for (type_name, brackets, size, kind) in [
+            ("unsigned long", "6", 48, array(8)),
+            ("unsigned long", "6", 24, array(4)),
+            ("wibble_t", "1", 2, array(2)),
+            ("wibble_t", "3", 36, Kind::Opaque),
+            ("u8", "3", 8, Kind::Opaque),
+            ("u8", "3", 0, Kind::Opaque),
+            ("u8", "0", 0, array(1)),
+            ("struct pair", "2", 16, Kind::Opaque),
+            ("struct pair *", "2", 16, array(8)),
+        ] {
+            assert_eq!(Kind::fixed(type_name, Some(brackets), size), kind, "{type_name} {brackets}");
+        }
+    }
+
+    #[test]
+    fn elements_without_a_count_are_sized_by_their_type() {
+        // The types of each element size, separated by commas.
+        for (element, type_names) in [
+            (1, "unsigned char,u8,s8,__u8,__s8,uint8_t,int8_t,bool,_Bool"),
+            (2, "short,unsigned short,short int,short unsigned int,int short"),
+            (2, "u16,s16,__u16,__s16,uint16_t,int16_t,__le16,__be16,umode_t"),
+            (4, "int,signed,unsigned,unsigned int,enum zone_type,u32,s32,__u32,__s32,uint32_t,int32_t"),
+            (4, "__le32,__be32,uint,pid_t,uid_t,gid_t,dev_t,gfp_t"),
+            (8, "u64,s64,__u64,__s64,uint64_t,int64_t,__le64,__be64,loff_t"),
+            (8, "long long,long long int,long long unsigned int,unsigned long long"),
+            (LONG, "long,const unsigned long,ulong,void *,u8 *,const char *const"),
+        ] {
+            for type_name in type_names.split(',') {
+                let kind = Kind::fixed(type_name, Some("NR_THINGS"), 40);
+                assert_eq!((kind, Kind::elements(type_name)), (array(element), kind), "{type_name}");
+            }
+        }
+        for type_name in ["wibble_t", "unsigned wibble_t", "const", "struct pair", "union u"] {
+            assert_eq!(Kind::fixed(type_name, Some("N"), 40), Kind::Opaque, "{type_name}");
+            assert_eq!(Kind::elements(type_name), Kind::Opaque, "{type_name}");
+        }
+    }
+
+    #[test]
+    fn longs_and_types_of_their_size_follow_the_program() {
+        for type_name in
+            "long,unsigned long,long unsigned int,cpumask_t,ulong,size_t,ssize_t,uintptr_t".split(',')
+        {
+            for long in [4, 8] {
+                assert_eq!(element_size(type_name.split(' '), long), Some(long), "{type_name}");
+            }
+        }
+        assert_eq!(element_size("unsigned long long".split(' '), 4), Some(8));
+        assert_eq!(element_size("unsigned int".split(' '), 8), Some(4));
+    }
+
+    #[test]
+    fn kinds_print_as_the_end_of_a_sentence() {
+        let printed =
+            [Kind::Integer, Kind::Pointer, Kind::Text, array(2), Kind::Opaque].map(|k| k.to_string());
+        let expected = ["an integer", "a pointer", "text", "an array of 2-byte integers", "opaque data"];
+        assert_eq!(printed, expected);
     }
 }

@@ -1,8 +1,9 @@
-//! Payloads of tracepoints: which bytes of a sample's RAW data are which field.
+//! Payloads of tracepoints: the fields in the RAW data of a sample.
 //!
-//! The kernel describes every tracepoint in `events/SYSTEM/NAME/format` below the tracefs mount. [`Format::parse`]
-//! reads that text once, without allocating. A field is looked up by its name and bound to what its reader wants
-//! of it; from then on reading it from a payload is one bounds check and one load:
+//! The kernel describes every tracepoint in `events/SYSTEM/NAME/format` below the tracefs mount.
+//! [`Format::parse`] parses that text once, without allocating. A field is looked up by its name
+//! and bound as an integer, text, an array or bytes. Reading a bound field from a payload is one
+//! bounds check and one load:
 //!
 //! ```
 //! use perf_decode::tracepoint::Format;
@@ -30,7 +31,7 @@
 //! let comm = format.text("prev_comm")?;
 //! let pid = format.integer("next_pid")?;
 //!
-//! // For every sample: `payload` is what `sample.raw()` returned.
+//! // For every sample, where `payload` is the slice that `sample.raw()` returned:
 //! # let mut bytes = [0u8; 68];
 //! # bytes[8..11].copy_from_slice(b"thr");
 //! # for (at, value) in [(24, 27788i32), (28, 120), (56, 27790), (60, 139)] {
@@ -41,47 +42,40 @@
 //! assert_eq!(comm.read(payload), Some(&b"thr"[..]));
 //! assert_eq!(pid.read_i64(payload), Some(27790));
 //!
-//! // Or all of it, for a listing:
+//! // Or all fields, for a listing:
 //! assert_eq!(
 //!     format.display(payload).to_string(),
-//!     "prev_comm=thr prev_pid=27788 prev_prio=120 prev_state=0 next_comm=cargo next_pid=27790 next_prio=139",
+//!     "prev_comm=thr prev_pid=27788 prev_prio=120 prev_state=0 \
+//!      next_comm=cargo next_pid=27790 next_prio=139",
 //! );
 //! # Ok::<(), perf_decode::tracepoint::FormatError>(())
 //! ```
 //!
-//! Numbers are read in this machine's byte order, like everything in this crate. No payload is trusted: a field that
-//! does not lie within the bytes at hand reads as `None`.
+//! Numbers are read in this machine's byte order, as everywhere in this crate. Payloads are not
+//! trusted: a field that does not lie within the payload reads as `None`. Everything prints as one
+//! line of printable ASCII.
 //!
 //! # References
 //!
 //! - `Documentation/trace/events.rst`, "Event formats"
-//! - [`kernel/trace/trace_events.c`, `f_show`](https://github.com/torvalds/linux/blob/v6.12/kernel/trace/trace_events.c)
-//!   prints these texts
+//! - [`f_show`](https://github.com/torvalds/linux/blob/v6.12/kernel/trace/trace_events.c)
+//!   prints the text
 
-mod array;
 mod bytes;
-mod declaration;
 mod error;
-mod excerpt;
 mod field;
 mod fields;
-#[cfg(test)]
-mod fixture;
 mod format;
 mod integer;
 mod kind;
 mod line;
-mod lines;
-mod payload;
 mod value;
 
-pub use array::{ArrayField, Integers};
 pub use bytes::{BytesField, TextField};
-pub use error::FormatError;
-pub use excerpt::Excerpt;
-pub use field::{Field, Kind, Place};
+pub use error::{Excerpt, FormatError};
+pub use field::{Field, Location};
 pub use fields::{Fields, FieldsIter};
 pub use format::Format;
-pub use integer::IntegerField;
-pub use payload::Payload;
-pub use value::Value;
+pub use integer::{ArrayField, IntegerField, Integers};
+pub use kind::Kind;
+pub use value::{Payload, Value};

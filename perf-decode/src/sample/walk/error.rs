@@ -18,7 +18,7 @@ pub(crate) trait WalkError: Sized {
     fn missing<const N: usize>(order: &[FixedField; N], wanted: SampleType, present: u64) -> Self {
         let mut fields = order.iter().filter(|field| field.bit.intersects(wanted));
         let field = fields.nth(present as usize).map_or("head", |field| field.name);
-        Self::truncated(field, 1, 0)
+        <Self as WalkError>::truncated(field, 1, 0)
     }
 }
 
@@ -44,8 +44,7 @@ impl WalkError for Malformed {
 
 impl WalkError for Error {
     fn truncated(field: &'static str, needed: u64, found: u64) -> Self {
-        let (needed, found) = (needed.saturating_mul(8), found * 8);
-        Self::Truncated { kind: RecordType::SAMPLE, field, needed, found }
+        Error::truncated(RecordType::SAMPLE, field, needed, found)
     }
 
     fn invalid(field: &'static str, value: u64) -> Self {

@@ -19,6 +19,11 @@ impl SampleOffsets {
     }
 
     #[inline(always)]
+    pub(crate) fn from_header(header: u64) -> Self {
+        Self(header)
+    }
+
+    #[inline(always)]
     pub(super) fn set_after_read(&mut self, at: usize) {
         self.0 |= at as u64;
     }

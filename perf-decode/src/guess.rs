@@ -2,11 +2,11 @@ use crate::RawRecord;
 
 /// The guess that a record is as long as the ones before it.
 ///
-/// Framing is a chain of loads: the place of a header depends on the size in the one before. A guess
-/// that is compared with the size makes that dependence a branch, which the CPU predicts, so the next
-/// record is fetched before this one's size has arrived (benches `shapes`).
+/// Framing is a chain of loads: the place of a header depends on the size in the one before. Comparing
+/// the size with a guess makes that dependence a branch, which the CPU predicts, so it fetches the next
+/// record before this one's size has arrived (benches `ratios`, workload `fixed`).
 ///
-/// Sizes that vary would be mispredicted, so a guess is made only after several equal ones.
+/// A wrong guess is a misprediction, so a size is guessed only after several equal ones.
 #[derive(Debug)]
 pub(crate) struct Guess {
     /// The size in bytes that is guessed; no record has 0.
@@ -52,5 +52,52 @@ impl Guess {
             self.size = words as u64 * 8;
             self.words = words;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::builder::RecordBuilder;
+    use perf_abi::{Misc, RecordType};
+    use std::vec;
+
+    /// Frames records of these sizes in words, and returns which were guessed.
+    fn guessed(sizes: &[usize]) -> std::vec::Vec<bool> {
+        let mut guess = Guess::default();
+        let frame = |&words: &usize| {
+            let record =
+                RecordBuilder::new(RecordType(99), Misc::empty()).words(&vec![0; words - 1]).finish();
+            let raw = RawRecord::from_words(&record).unwrap();
+            let framed = guess.frame(&record).is_some_and(|(framed, rest)| framed == raw && rest.is_empty());
+            if !framed {
+                guess.learn(words);
+            }
+            framed
+        };
+        sizes.iter().map(frame).collect()
+    }
+
+    #[test]
+    fn size_is_guessed_after_five_equal_ones() {
+        assert_eq!(guessed(&[3; 7]), [false, false, false, false, false, true, true]);
+    }
+
+    #[test]
+    fn another_size_ends_the_guess_until_five_are_equal_again() {
+        let sizes = [3, 3, 3, 3, 3, 3, 5, 3, 3, 3, 3, 3, 3];
+        let mut expected = [false; 13];
+        (expected[5], expected[12]) = (true, true);
+        assert_eq!(guessed(&sizes), expected);
+    }
+
+    #[test]
+    fn guess_beyond_the_window_is_not_a_record() {
+        let mut guess = Guess::default();
+        let record = RecordBuilder::new(RecordType(99), Misc::empty()).words(&[1, 2]).finish();
+        (0..5).for_each(|_| guess.learn(3));
+        assert!(guess.frame(&record).is_some());
+        assert!(guess.frame(&record[..2]).is_none());
+        assert!(guess.frame(&[]).is_none());
     }
 }

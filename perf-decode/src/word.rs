@@ -54,10 +54,14 @@ pub fn bytes_from_words(words: &[u64]) -> &[u8] {
     bytes(words)
 }
 
-/// Returns whether one of the word's bytes is 0.
+/// The bits that [`nul_bits`] can set.
+pub(crate) const NUL_BITS: u64 = 0x8080_8080_8080_8080;
+
+/// Returns a word with one of [`NUL_BITS`] set if and only if a byte of `word` is 0. Other bits are
+/// unspecified.
 #[inline(always)]
-pub(crate) fn has_nul(word: u64) -> bool {
-    word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080 != 0
+pub(crate) fn nul_bits(word: u64) -> u64 {
+    word.wrapping_sub(0x0101_0101_0101_0101) & !word
 }
 
 /// Returns the string at the start of `words` without its NUL; `None` if it has none.
@@ -69,7 +73,7 @@ pub(crate) fn text(words: &[u64]) -> Option<&[u8]> {
     for &word in words {
         // The lowest set bit is in the first zero byte; higher bits can be false positives.
         let word = word.to_le();
-        let zeros = word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
+        let zeros = nul_bits(word) & NUL_BITS;
         if zeros != 0 {
             return bytes(words).get(..whole + zeros.trailing_zeros() as usize / 8);
         }

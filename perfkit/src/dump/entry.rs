@@ -20,7 +20,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn new(snapshot: usize, placed: Placed<'a>, writers: &Writers<'a>) -> Self {
+    pub(super) fn new(snapshot: usize, placed: Placed<'a>, writers: &'a Writers<'a>) -> Self {
         let record = placed.record;
         // Of an unknown kind nothing depends on the event, and where its id lies is not known either.
         if record.kind().name().is_none() {

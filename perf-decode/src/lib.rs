@@ -71,7 +71,7 @@ mod window;
 mod word;
 
 pub use backward::Backward;
-pub use deferred::{Deferred, Joined};
+pub use deferred::{CompletedSample, DeferredCallchains, DeferredSlot};
 pub use display::RecordDisplay;
 pub use error::{Error, Result};
 pub use layout::SampleLayout;

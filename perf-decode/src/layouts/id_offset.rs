@@ -46,7 +46,7 @@ impl IdOffset {
 
 /// Whether the trailer of this kind follows the body, and the record may go on after it.
 ///
-/// When several events of a CPU get the same KSYMBOL, BPF_EVENT or TEXT_POKE record, kernels before 7.3
+/// When several events of a CPU get the same KSYMBOL, `BPF_EVENT` or `TEXT_POKE` record, kernels before 7.3
 /// make each copy longer than the one before by a trailer that is never written. The words after the
 /// true trailer are what the ring held before, possibly other trailers.
 pub(super) fn follows_body(kind: RecordType) -> bool {

@@ -99,7 +99,7 @@ fn joined_frames_have_the_user_context() {
     let completed = deferred.join(user(7)).next().unwrap();
     let frames: Vec<_> = completed.frames().map(|frame| (frame.context, frame.ip)).collect();
     assert_eq!(frames, [(Some(CallchainContext::KERNEL), 1), (Some(CallchainContext::USER), 0x40)]);
-    assert_eq!(CallchainContext::USER.0, (-512_i64) as u64);
+    assert_eq!(CallchainContext::USER.0, 512_u64.wrapping_neg());
 }
 
 #[test]

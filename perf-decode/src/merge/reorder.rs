@@ -24,14 +24,15 @@ impl<B> Reorder<B> {
     where
         B: AsMut<[Option<Buffered<T>>]>,
     {
-        let all = slots.as_mut();
-        all.sort_unstable_by_key(|slot| match slot {
-            Some(Buffered { item: (time, _), number }) => (false, *time, *number),
-            None => (true, 0, 0),
-        });
-        let held = all.iter().filter(|slot| slot.is_some()).count();
-        let arrived = all.iter().flatten().map(|buffered| buffered.number + 1).max().unwrap_or(0);
-        Self { slots, start: 0, held, arrived }
+        let count = slots.as_mut().len();
+        let mut queue = Self { slots, start: 0, held: 0, arrived: 0 };
+        for index in 0..count {
+            if let Some(buffered) = queue.slots.as_mut().get_mut(index).and_then(Option::take) {
+                queue.arrived = queue.arrived.max(buffered.number + 1);
+                queue.insert(buffered);
+            }
+        }
+        queue
     }
 
     #[inline]
@@ -69,25 +70,37 @@ impl<B> Reorder<B> {
             }
             earliest = self.pop();
         }
+        let number = self.arrived;
+        self.arrived += 1;
+        self.insert(Buffered { item, number });
+        earliest
+    }
+
+    /// Puts an item into its place in the queue, which is not full.
+    #[inline]
+    fn insert<T>(&mut self, new: Buffered<T>)
+    where
+        B: AsMut<[Option<Buffered<T>>]>,
+    {
         let slots = self.slots.as_mut();
         let mut at = self.start + self.held;
         if at >= slots.len() {
             at -= slots.len();
         }
+        let is_later =
+            |buffered: &mut Buffered<T>| (buffered.item.0, buffered.number) > (new.item.0, new.number);
         for _ in 0..self.held {
             let before = at.checked_sub(1).unwrap_or(slots.len() - 1);
-            let Some(later) =
-                slots.get_mut(before).and_then(|slot| slot.take_if(|buffered| buffered.item.0 > item.0))
-            else {
-                break;
-            };
-            *slots.get_mut(at)? = Some(later);
+            let Some(later) = slots.get_mut(before).and_then(|slot| slot.take_if(is_later)) else { break };
+            if let Some(slot) = slots.get_mut(at) {
+                *slot = Some(later);
+            }
             at = before;
         }
-        *slots.get_mut(at)? = Some(Buffered { item, number: self.arrived });
-        self.arrived += 1;
-        self.held += 1;
-        earliest
+        if let Some(slot) = slots.get_mut(at) {
+            *slot = Some(new);
+            self.held += 1;
+        }
     }
 
     /// Removes the earliest item.

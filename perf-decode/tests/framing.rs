@@ -1,5 +1,4 @@
-//! Rings of any content, at any position: what was written comes out, and what makes no sense is refused. Streams of
-//! any times: merging loses nothing.
+//! Rings of any content, at any position: what was written comes out, and what makes no sense is refused.
 
 #![allow(
     clippy::expect_used,
@@ -11,10 +10,10 @@
 mod support;
 
 use perf_decode::testing::builder::ring;
-use perf_decode::{Backward, Error, Merge, Scratch, Source, Window};
+use perf_decode::{Backward, Error, Scratch, Window};
 use proptest::prelude::*;
 use support::arbitrary::cases;
-use support::arbitrary::framing::{position, records, senseless_ring, streams};
+use support::arbitrary::framing::{position, records, senseless_ring};
 
 /// Words of the smallest ring that holds `records`, times a power of two.
 fn ring_words(records: &[Vec<u64>], spare: u32) -> usize {
@@ -145,79 +144,5 @@ proptest! {
         prop_assert!(records.next().is_none());
         let cut = if whole.len() < written.len() { room as u64 * 8 } else { 0 };
         prop_assert_eq!(records.cut(), cut);
-    }
-}
-
-/// A thing to merge: its stream, and its number there.
-type Thing = (usize, usize);
-
-/// Merges `streams` and returns what came out, and how much of it was late and how much early.
-fn merged(streams: &[Vec<u64>], room: usize, lateness: u64) -> (Vec<(u64, Thing)>, u64, u64) {
-    let timed = |(stream, times): (usize, &Vec<u64>)| {
-        let things: Vec<_> = times.iter().enumerate().map(|(index, time)| (*time, (stream, index))).collect();
-        Source::new(things.into_iter())
-    };
-    let mut sources: Vec<_> = streams.iter().enumerate().map(timed).collect();
-    let mut waiting = vec![None; room];
-    let mut merge = Merge::new(&mut sources, &mut waiting, lateness);
-    let all = merge.by_ref().collect();
-    (all, merge.late(), merge.early())
-}
-
-/// How far behind an earlier one of its stream a time is, at most.
-fn largest_inversion(streams: &[Vec<u64>]) -> u64 {
-    let of_stream = |times: &Vec<u64>| {
-        let latest = times.iter().scan(0, |latest, time| {
-            *latest = (*latest).max(*time);
-            Some(*latest - time)
-        });
-        latest.max().unwrap_or(0)
-    };
-    streams.iter().map(of_stream).max().unwrap_or(0)
-}
-
-/// Everything there is to merge, in a defined order.
-fn everything(streams: &[Vec<u64>]) -> Vec<(u64, Thing)> {
-    let of_stream = |(stream, times): (usize, &Vec<u64>)| {
-        times.iter().enumerate().map(move |(index, time)| (*time, (stream, index))).collect::<Vec<_>>()
-    };
-    let mut all: Vec<_> = streams.iter().enumerate().flat_map(of_stream).collect();
-    all.sort_unstable();
-    all
-}
-
-proptest! {
-    #![proptest_config(cases(2000))]
-
-    #[test]
-    fn a_merge_with_lateness_and_room_enough_is_sorted(streams in streams(), more in 0..100_u64) {
-        let all = everything(&streams);
-        let (mut found, late, early) = merged(&streams, all.len(), largest_inversion(&streams) + more);
-        prop_assert_eq!((late, early), (0, 0));
-        prop_assert!(found.is_sorted_by_key(|(time, _)| time));
-        for stream in 0..streams.len() {
-            let of_stream = found.iter().filter(|(_, thing)| thing.0 == stream);
-            prop_assert!(of_stream.is_sorted_by_key(|&(time, (_, index))| (time, index)));
-        }
-        found.sort_unstable();
-        prop_assert_eq!(found, all);
-    }
-
-    #[test]
-    fn a_merge_in_any_room_loses_nothing_and_counts_what_is_late(
-        streams in streams(),
-        room in 0..40_usize,
-        lateness in 0..200_u64,
-    ) {
-        let (mut found, late, _) = merged(&streams, room, lateness);
-        let mut latest = 0;
-        let behind = found.iter().filter(|(time, _)| {
-            let is_behind = *time < latest;
-            latest = latest.max(*time);
-            is_behind
-        });
-        prop_assert_eq!(behind.count() as u64, late);
-        found.sort_unstable();
-        prop_assert_eq!(found, everything(&streams));
     }
 }

@@ -140,12 +140,12 @@ fn cookie(sample: &Sample<'_>) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use perf_abi::{Attr, SampleType, Software};
+    use perf_abi::{Attr, Misc, RecordType, SampleType, Software};
     use std::vec::Vec;
 
     use super::*;
-    use crate::testing::builder::SampleBuilder;
-    use crate::{RawRecord, SampleLayout};
+    use crate::testing::builder::{RecordBuilder, SampleBuilder};
+    use crate::{RawRecord, Record, SampleLayout};
 
     const LAYOUT: &SampleLayout =
         &SampleLayout::new(&Attr::software(Software::DUMMY).with_sample_type(SampleType::CALLCHAIN));
@@ -161,6 +161,19 @@ mod tests {
         Sample::parse(RawRecord::from_words(words).unwrap(), LAYOUT).unwrap()
     }
 
+    /// The words of a CALLCHAIN_DEFERRED record.
+    fn user_words(cookie: u64, ips: &[u64]) -> Vec<u64> {
+        let record = RecordBuilder::new(RecordType::CALLCHAIN_DEFERRED, Misc::empty());
+        record.words(&[cookie, ips.len() as u64]).words(ips).finish()
+    }
+
+    fn user(words: &[u64]) -> CallchainDeferred<'_> {
+        match RawRecord::from_words(words).unwrap().decode(LAYOUT) {
+            Ok(Record::CallchainDeferred(user)) => user,
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// The first address of a sample: which one it is.
     fn first(sample: &Sample<'_>) -> u64 {
         sample.callchain().unwrap()[1]
@@ -172,9 +185,9 @@ mod tests {
         let mut room = [None; 4];
         let mut deferred = Deferred::new(&mut room);
         assert!(samples.iter().all(|words| deferred.push(sample(words)).is_none()));
-        let user = CallchainDeferred { cookie: 7, ips: &[0x40] };
+        let user_words = user_words(7, &[0x40]);
         let joined: Vec<Vec<u64>> =
-            deferred.join(user).map(|joined| joined.frames().map(|f| f.ip).collect()).collect();
+            deferred.join(user(&user_words)).map(|joined| joined.frames().map(|f| f.ip).collect()).collect();
         assert_eq!(joined, [[1, 0x40], [3, 0x40]]);
         assert_eq!(deferred.rest().map(|rest| first(&rest)).collect::<Vec<_>>(), [2]);
     }
@@ -191,13 +204,14 @@ mod tests {
     #[test]
     fn a_place_that_became_free_is_used_before_a_sample_is_put_out() {
         let samples = [words(1, 7), words(2, 8), words(3, 9), words(4, 9)];
+        let completed = user_words(8, &[]);
         let mut room = [None; 2];
         let mut deferred = Deferred::new(&mut room);
         for words in &samples[..2] {
             assert!(deferred.push(sample(words)).is_none());
         }
         // The younger one is completed: the older one still has its place.
-        assert_eq!(deferred.join(CallchainDeferred { cookie: 8, ips: &[] }).count(), 1);
+        assert_eq!(deferred.join(user(&completed)).count(), 1);
         assert!(deferred.push(sample(&samples[2])).is_none());
         assert_eq!(
             (deferred.push(sample(&samples[3])).map(|back| first(&back)), deferred.displaced()),
@@ -208,10 +222,11 @@ mod tests {
     #[test]
     fn a_full_room_puts_out_one_for_each_that_comes() {
         let samples: Vec<_> = (1..=7).map(|cookie| words(cookie, cookie)).collect();
+        let completed = user_words(2, &[]);
         let mut room = [None; 4];
         let mut deferred = Deferred::new(&mut room);
         assert!(samples[..4].iter().all(|words| deferred.push(sample(words)).is_none()));
-        assert_eq!(deferred.join(CallchainDeferred { cookie: 2, ips: &[] }).count(), 1);
+        assert_eq!(deferred.join(user(&completed)).count(), 1);
         assert!(deferred.push(sample(&samples[4])).is_none());
         assert!(samples[5..].iter().all(|words| deferred.push(sample(words)).is_some()));
         assert_eq!((deferred.displaced(), deferred.rest().count()), (2, 4));

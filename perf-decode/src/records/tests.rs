@@ -31,7 +31,7 @@ fn a_record_that_crosses_the_seam_is_whole_at_every_offset() {
         for start in 0..len {
             let (data, tail, head) = laid(&words, len, start);
             let mut scratch = Scratch::new();
-            let window = Window::over(&data, tail, head).unwrap();
+            let window = Window::new(&data, tail, head).unwrap();
             let read: Vec<_> =
                 window.records(&mut scratch).map(|read| read.unwrap().words().to_vec()).collect();
             assert_eq!(read, records, "ring of {len} words from {start}");
@@ -45,7 +45,7 @@ fn a_full_ring_is_read_to_its_last_record() {
     for start in 0..8 {
         let (data, tail, head) = laid(&words, 8, start);
         let mut scratch = Scratch::new();
-        let window = Window::over(&data, tail, head).unwrap();
+        let window = Window::new(&data, tail, head).unwrap();
         assert_eq!(window.records(&mut scratch).flatten().count(), 2);
     }
 }
@@ -54,7 +54,7 @@ fn a_full_ring_is_read_to_its_last_record() {
 fn all_records_of_a_window_may_live_together() {
     let (data, tail, head) = laid(&[record(2, 1), record(2, 2), record(2, 3)].concat(), 8, 5);
     let mut scratch = Scratch::new();
-    let mut all: Vec<_> = Window::over(&data, tail, head).unwrap().records(&mut scratch).flatten().collect();
+    let mut all: Vec<_> = Window::new(&data, tail, head).unwrap().records(&mut scratch).flatten().collect();
     all.sort_by_key(|read| core::cmp::Reverse(read.words()[1]));
     assert_eq!(all.iter().map(|read| read.words()[1]).collect::<Vec<_>>(), [3, 2, 1]);
 }
@@ -87,7 +87,7 @@ fn a_size_of_four_ends_the_iteration_with_its_place() {
 
 #[test]
 fn a_size_of_twelve_ends_the_iteration_with_its_place() {
-    assert_eq!(error_behind_a_record(&[header(12), 0]), Error::SizeNotWhole { at: 16, size: 12 });
+    assert_eq!(error_behind_a_record(&[header(12), 0]), Error::UnalignedSize { at: 16, size: 12 });
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn damage_at_the_seam_is_found_there() {
         assert!(records.next().unwrap().is_ok());
         let error = records.next().unwrap().unwrap_err();
         let expected = match size {
-            12 => Error::SizeNotWhole { at: 16, size },
+            12 => Error::UnalignedSize { at: 16, size },
             64 => Error::SizePastEnd { at: 16, size, available: 16 },
             _ => Error::SizeBelowHeader { at: 16, size },
         };

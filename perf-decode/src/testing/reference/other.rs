@@ -173,8 +173,9 @@ fn decode_body(kind: RecordType, misc: u16, c: &mut Cursor<'_>, attr: &Attr) -> 
             c.keep("ips", Value::numbers(ips));
             Ok(())
         }
-        // SWITCH: all it says is in `misc` and in the trailer.
-        _ => Ok(()),
+        // Its direction is in `misc`, its task in the trailer.
+        RecordType::SWITCH => Ok(()),
+        _ => refuse("type", format!("kind {} has no arm in the naive decoder", kind.0)),
     }
 }
 

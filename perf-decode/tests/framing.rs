@@ -1,5 +1,5 @@
-//! Rings of any content, at any position: what was written comes out, and what makes no sense is refused. Streams of
-//! any times: merging loses nothing.
+//! Rings of any content at any position: written records are framed, and malformed ones are refused.
+//! Streams of any times: a merge loses nothing.
 
 #![allow(
     clippy::expect_used,
@@ -11,7 +11,7 @@
 mod support;
 
 use perf_decode::testing::builder::ring;
-use perf_decode::{Backward, Error, Merge, Scratch, Source, Window};
+use perf_decode::{BackwardRecords, Error, Merge, Scratch, Source, Window};
 use proptest::prelude::*;
 use support::arbitrary::cases;
 use support::arbitrary::framing::{position, records, senseless_ring, streams};
@@ -38,14 +38,14 @@ proptest! {
     #![proptest_config(cases(2000))]
 
     #[test]
-    fn records_come_out_of_a_ring_whole_wherever_they_start(
+    fn records_are_framed_at_every_position(
         written in records(),
         spare in 0..3_u32,
         start in position(),
     ) {
         let (data, tail, head) = ring(&written, ring_words(&written, spare), start);
         let mut scratch = Scratch::new();
-        let window = Window::over(&data, tail, head).unwrap();
+        let window = Window::new(&data, tail, head).unwrap();
         prop_assert_eq!(window.len() as u64, head.wrapping_sub(tail));
         let mut records = window.records(&mut scratch);
         let mut position = 0;
@@ -60,22 +60,22 @@ proptest! {
     }
 
     #[test]
-    fn records_may_all_live_together(written in records(), start in position()) {
+    fn records_of_a_window_live_together(written in records(), start in position()) {
         let (data, tail, head) = ring(&written, ring_words(&written, 0), start);
         let mut scratch = Scratch::new();
-        let records = Window::over(&data, tail, head).unwrap().records(&mut scratch);
+        let records = Window::new(&data, tail, head).unwrap().records(&mut scratch);
         let together: Vec<_> = records.map(Result::unwrap).collect();
         prop_assert!(together.iter().map(|record| record.words()).eq(&written));
     }
 
     #[test]
-    fn a_ring_of_any_content_is_read_without_going_past_its_end(
+    fn random_ring_is_not_read_past_its_end(
         data in senseless_ring(),
         start in position(),
         used in 0..1500_u64,
     ) {
         let mut scratch = Scratch::new();
-        let Ok(window) = Window::over(&data, start, start.wrapping_add(used)) else { return Ok(()) };
+        let Ok(window) = Window::new(&data, start, start.wrapping_add(used)) else { return Ok(()) };
         let (len, words) = (window.len() as u64, window.len() / 8);
         let mut records = window.records(&mut scratch);
         let mut position = 0;
@@ -89,7 +89,7 @@ proptest! {
                     damaged = true;
                     let at = match error {
                         Error::SizeBelowHeader { at, size: 0..8 } => at,
-                        Error::SizeNotWhole { at, size } if size % 8 != 0 => at,
+                        Error::UnalignedSize { at, size } if size % 8 != 0 => at,
                         Error::SizePastEnd { at, size, available } => {
                             prop_assert!(u64::from(size) > available);
                             prop_assert_eq!(at + available, len);
@@ -107,12 +107,12 @@ proptest! {
     }
 
     #[test]
-    fn a_backward_ring_of_any_content_is_read_without_going_past_its_end(
+    fn random_backward_ring_is_not_read_past_its_end(
         data in senseless_ring(),
         written in position(),
     ) {
         let mut scratch = Scratch::new();
-        let Ok(mut records) = Backward::over(&data, written.wrapping_neg(), &mut scratch) else { return Ok(()) };
+        let Ok(mut records) = BackwardRecords::new(&data, written.wrapping_neg(), &mut scratch) else { return Ok(()) };
         let size = (data.len() as u64 * 8).min(written);
         let mut steps = 0;
         while records.next().is_some() {
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn a_backward_ring_gives_the_newest_records_and_leaves_out_what_is_cut(
+    fn backward_ring_has_the_newest_records_and_leaves_out_the_cut_one(
         written in records(),
         power in 0..11_u32,
     ) {
@@ -138,7 +138,7 @@ proptest! {
             .take_while(|record| room.checked_sub(record.len()).map(|left| room = left).is_some())
             .collect();
         let mut scratch = Scratch::new();
-        let mut records = Backward::over(&data, head, &mut scratch).unwrap();
+        let mut records = BackwardRecords::new(&data, head, &mut scratch).unwrap();
         for expected in &whole {
             prop_assert_eq!(records.next().unwrap().unwrap().words(), &expected[..]);
         }

@@ -10,7 +10,7 @@
 //! | each event | `u32` length, event index; what read(2) gave |
 
 use perf_abi::{Attr, SampleType};
-use perf_decode::{Backward, Error, Layouts, RawRecord, SampleLayout, Scratch, Window};
+use perf_decode::{BackwardRecords, Error, Layouts, RawRecord, SampleLayout, Scratch, Window};
 
 use super::reader::{Reader, attr, words};
 
@@ -111,7 +111,7 @@ impl Snapshot {
         let mut framed = Framed::default();
         match mode {
             Mode::Forward => {
-                let mut records = Window::over(data, tail, head).unwrap().records(scratch);
+                let mut records = Window::new(data, tail, head).unwrap().records(scratch);
                 while let Some(record) = records.next() {
                     framed.records.push((tail + framed.len, record.unwrap()));
                     framed.len = records.position();
@@ -119,7 +119,7 @@ impl Snapshot {
                 assert_eq!(tail + framed.len, head);
             }
             Mode::Backward => {
-                let mut records = Backward::over(data, head, scratch).unwrap();
+                let mut records = BackwardRecords::new(data, head, scratch).unwrap();
                 while let Some(record) = records.next() {
                     framed.records.push((head.wrapping_add(framed.len), record.unwrap()));
                     framed.len = records.position();
@@ -130,7 +130,7 @@ impl Snapshot {
             }
             Mode::ForwardOverwritten => {
                 let overrun = Error::Overrun { tail, head, size: self.size() };
-                assert_eq!(Window::over(data, tail, head), Err(overrun));
+                assert_eq!(Window::new(data, tail, head), Err(overrun));
             }
         }
         framed

@@ -12,6 +12,8 @@ use perf_decode::testing::{reference, to_reference};
 use perf_decode::{Error, RawRecord, SampleLayout};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use support::arbitrary::damage::{damage, plausible_record};
 use support::arbitrary::sample::sample_with_shifted_end;
 use support::arbitrary::{attr, cases, valid_record};
@@ -110,6 +112,18 @@ proptest! {
     fn decoders_agree_on_random_words(words in vec(any::<u64>(), 0..20), attr in attr()) {
         agreed(&words, &attr)?;
     }
+}
+
+#[test]
+fn generator_writes_every_kind() {
+    let mut runner = TestRunner::deterministic();
+    let mut missing: Vec<_> = (1..=RecordType::LAST.0).map(RecordType).collect();
+    for _ in 0..5000 {
+        let (_, words) = valid_record().new_tree(&mut runner).unwrap().current();
+        let kind = RawRecord::from_words(&words).unwrap().kind();
+        missing.retain(|one| *one != kind);
+    }
+    assert_eq!(missing, [], "kinds that `support::arbitrary` does not write");
 }
 
 #[cfg(target_endian = "little")]

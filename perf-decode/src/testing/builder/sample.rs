@@ -50,6 +50,7 @@ pub struct SampleBuilder {
     dyn_size: u64,
     regs_intr: Vec<u64>,
     aux: Vec<u8>,
+    trailing: Vec<u64>,
 }
 
 impl SampleBuilder {
@@ -84,6 +85,7 @@ impl SampleBuilder {
             dyn_size: 0,
             regs_intr: std::vec![0],
             aux: Vec::new(),
+            trailing: Vec::new(),
         }
     }
 
@@ -220,12 +222,18 @@ impl SampleBuilder {
         Self { aux: aux.to_vec(), ..self }
     }
 
+    /// Words after the last field, as a kernel has them if another event of the same kind enlarged the
+    /// sample.
+    pub fn trailing(self, words: &[u64]) -> Self {
+        Self { trailing: words.to_vec(), ..self }
+    }
+
     /// Writes the record.
     #[must_use]
     pub fn finish(self) -> Vec<u64> {
         let asked = |(bits, _): &(SampleType, _)| self.attr.sample_type.intersects(*bits);
         let words: Vec<u64> = self.fields().into_iter().filter(asked).flat_map(|(_, words)| words).collect();
-        RecordBuilder::new(RecordType::SAMPLE, self.misc).words(&words).finish()
+        RecordBuilder::new(RecordType::SAMPLE, self.misc).words(&words).words(&self.trailing).finish()
     }
 }
 

@@ -5,18 +5,19 @@ use perf_decode::testing::builder::{ReadValue, ReadValues, RecordBuilder, Sample
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{bytes, words};
+use super::{bytes, trailing, words};
 
-/// A sample as the kernel writes it for events opened with `attr`.
+/// A sample as the kernel writes it for events opened with `attr`, sometimes with trailing bytes.
 pub(super) fn sample(attr: Attr) -> impl Strategy<Value = Vec<u64>> {
-    builder(attr).prop_map(SampleBuilder::finish)
+    (builder(attr), trailing()).prop_map(|(sample, trailing)| sample.trailing(&trailing).finish())
 }
 
 /// The fields up to the user stack.
 const THROUGH_STACK: SampleType = SampleType::from_bits_retain(0x1_3fff);
 
-/// A sample of a task that has user registers and an empty stack, as the kernel wrongly writes it: the stack's second
-/// word is there, so that all behind it is shifted and the last word is lost. Also says whether something is behind.
+/// A sample of a task that has user registers and an empty stack, as the kernel wrongly writes it: with
+/// the second word of the stack, so all fields after it are shifted and the last word is lost. The third
+/// value is whether a field follows the stack.
 pub(crate) fn sample_with_shifted_end() -> impl Strategy<Value = (Attr, Vec<u64>, bool)> {
     // Neither a register ABI nor a size, so that no other reading of the sample makes sense.
     const STACK: u64 = 0x1122_3344_5566_7788;

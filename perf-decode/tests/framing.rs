@@ -1,5 +1,5 @@
-//! Rings of any content at any position: written records are framed, and malformed ones are refused.
-//! Streams of any times: a merge loses nothing.
+//! Rings of any content at any position: written records are framed, and malformed ones are
+//! refused. Streams of any times: a merge loses nothing.
 
 #![allow(
     clippy::expect_used,
@@ -14,7 +14,7 @@ use perf_decode::testing::builder::ring;
 use perf_decode::{BackwardRecords, Error, Merge, Scratch, Source, Window};
 use proptest::prelude::*;
 use support::arbitrary::cases;
-use support::arbitrary::framing::{position, records, senseless_ring, streams};
+use support::arbitrary::framing::{position, random_ring, records, streams};
 
 /// Words of the smallest ring that holds `records`, times a power of two.
 fn ring_words(records: &[Vec<u64>], spare: u32) -> usize {
@@ -70,7 +70,7 @@ proptest! {
 
     #[test]
     fn random_ring_is_not_read_past_its_end(
-        data in senseless_ring(),
+        data in random_ring(),
         start in position(),
         used in 0..1500_u64,
     ) {
@@ -79,14 +79,14 @@ proptest! {
         let (len, words) = (window.len() as u64, window.len() / 8);
         let mut records = window.records(&mut scratch);
         let mut position = 0;
-        let mut damaged = false;
+        let mut malformed = false;
         for _ in 0..=words {
             let Some(record) = records.next() else { break };
-            prop_assert!(!damaged, "nothing follows damage");
+            prop_assert!(!malformed, "no record follows a malformed one");
             match record {
                 Ok(record) => position += record.size() as u64,
                 Err(error) => {
-                    damaged = true;
+                    malformed = true;
                     let at = match error {
                         Error::SizeBelowHeader { at, size: 0..8 } => at,
                         Error::UnalignedSize { at, size } if size % 8 != 0 => at,
@@ -103,12 +103,12 @@ proptest! {
             prop_assert_eq!(records.position(), position);
         }
         prop_assert_eq!(records.next(), None);
-        prop_assert_eq!(damaged, position != len);
+        prop_assert_eq!(malformed, position != len);
     }
 
     #[test]
     fn random_backward_ring_is_not_read_past_its_end(
-        data in senseless_ring(),
+        data in random_ring(),
         written in position(),
     ) {
         let mut scratch = Scratch::new();

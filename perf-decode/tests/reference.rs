@@ -90,9 +90,9 @@ proptest! {
 
     #[test]
     fn decoders_agree_on_the_extra_word_after_an_empty_stack(
-        (attr, words, something_behind) in sample_with_shifted_end(),
+        (attr, words, field_follows) in sample_with_shifted_end(),
     ) {
-        prop_assert_ne!(agreed(&words, &attr)?, something_behind);
+        prop_assert_ne!(agreed(&words, &attr)?, field_follows);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Mistakes that decoders of these records have made, one test each. Records are written word by word
-//! as the kernel's header describes them, without the builder that knows the order of fields.
+//! Mistakes that decoders of these records have made, one test each. Records are written word by
+//! word as the kernel's header describes them, without the builder that knows the order of fields.
 
 #![allow(
     clippy::expect_used,

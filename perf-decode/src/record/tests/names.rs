@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// The kinds whose body ends in a name with the trailer at the record's end, with the words before it.
+/// The kinds whose body ends in a name with the trailer at the record's end, with the words before
+/// it.
 const NAMED: [(RecordType, usize); 4] =
     [(RecordType::MMAP, 4), (RecordType::COMM, 1), (RecordType::MMAP2, 8), (RecordType::CGROUP, 1)];
 
@@ -38,7 +39,8 @@ fn name_ends_before_the_nul_in_its_last_word() {
 #[test]
 fn name_ends_at_its_first_nul() {
     for (kind, words) in NAMED {
-        // The rest of the NUL's word is padding, whatever it holds; the words after it are trailing.
+        // The rest of the NUL's word is padding, whatever it holds; the words after it are
+        // trailing.
         for rest in [&b"zzzz"[..], b"zzzzxxxxxxxx", b"zzzzxxxxxxx\0", b"zzzzxxxxxxxxyyyyyyyy"] {
             let words = named(kind, words, &[b"abc\0", rest].concat());
             let record = decoded(&words).unwrap();

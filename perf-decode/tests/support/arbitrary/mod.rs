@@ -19,8 +19,8 @@ pub(crate) fn cases(cases: u32) -> Config {
     if std::env::var_os("PROPTEST_CASES").is_some() { given } else { Config { cases, ..given } }
 }
 
-/// An event with any combination of the fields that its layout depends on, rarely with bits that are
-/// unknown. A kernel may refuse to open it.
+/// An event with any combination of the fields that its layout depends on, rarely with bits that
+/// are unknown. A kernel may refuse to open it.
 pub(crate) fn attr() -> impl Strategy<Value = Attr> {
     (
         sample_type(),

@@ -64,7 +64,7 @@ pub(crate) fn counts(values: &ReadValues<'_>) -> Json {
     let times = present([("time_enabled", values.time_enabled()), ("time_running", values.time_running())]);
     let entry =
         |entry: ReadEntry| present([("value", Some(entry.value)), ("id", entry.id), ("lost", entry.lost)]);
-    let mut counts = Map::from_iter(times);
+    let mut counts: Map<String, Json> = times.collect();
     if values.format().contains(perf_abi::ReadFormat::GROUP) {
         counts.insert("values".into(), values.iter().map(|one| entry(one).collect::<Json>()).collect());
     } else {

@@ -42,7 +42,7 @@ fn of_sample(sample: &Sample<'_>, expected: &Reference) {
     assert_eq!(callchain.map(Value::List).as_ref(), expected.field("callchain"));
     let number = |name: &str| expected.field(name).and_then(Value::as_u64);
     let numbers = [
-        ("weight", sample.weight().map(|weight| weight.full())),
+        ("weight", sample.weight().map(perf_abi::Weight::full)),
         ("data_src", sample.data_src().map(|source| source.0)),
         ("transaction", sample.transaction().map(|flags| flags.bits())),
         ("phys_addr", sample.phys_addr()),

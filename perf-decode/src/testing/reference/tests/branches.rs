@@ -30,7 +30,8 @@ fn names(names: &[&str]) -> Option<(Vec<String>, usize)> {
 }
 
 fn trailing(names: &[&str], trailing: usize) -> Option<(Vec<String>, usize)> {
-    Some((names.iter().map(|name| String::from(*name)).collect(), trailing))
+    let names = names.iter().map(|name| Some(String::from(*name))).collect::<Option<_>>()?;
+    Some((names, trailing))
 }
 
 #[test]

@@ -70,3 +70,6 @@ records! {
 pub(crate) fn trailer_follows_body(kind: RecordType) -> bool {
     matches!(kind, RecordType::BPF_EVENT | RecordType::KSYMBOL | RecordType::TEXT_POKE)
 }
+
+#[cfg(test)]
+mod tests;

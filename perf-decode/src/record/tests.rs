@@ -1,7 +1,9 @@
 use std::string::ToString;
 use std::vec::Vec;
 
-use perf_abi::{Attr, AttrFlags, KsymbolFlags, KsymbolType, Misc, NamespaceLink, ReadFormat, SampleType, Software};
+use perf_abi::{
+    Attr, AttrFlags, KsymbolFlags, KsymbolType, Misc, NamespaceLink, ReadFormat, SampleType, Software,
+};
 
 use super::*;
 use crate::Error;
@@ -48,7 +50,10 @@ fn decoded(words: &[u64]) -> Result<Record<'_>> {
     assert_eq!((trailer.pid(), trailer.tid(), trailer.time()), (Some(10), Some(11), Some(12)));
     assert_eq!((trailer.id(), trailer.stream_id(), trailer.cpu()), (Some(13), Some(14), Some(15)));
     assert_eq!(trailer.identifier(), Some(13));
-    assert_eq!((record.time(), raw(words).time(&LAYOUT), raw(words).id(&LAYOUT)), (Some(12), Some(12), Some(13)));
+    assert_eq!(
+        (record.time(), raw(words).time(&LAYOUT), raw(words).id(&LAYOUT)),
+        (Some(12), Some(12), Some(13))
+    );
     assert_eq!(raw(words).sample_id(&LAYOUT), Ok(trailer));
     Ok(record)
 }

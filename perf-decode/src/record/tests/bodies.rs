@@ -52,7 +52,10 @@ fn mmap2_has_its_inode() {
     let words = mmap2(Misc::empty(), &inode());
     let Ok(Record::Mmap2(mmap)) = decoded(&words) else { panic!("{words:x?}") };
     assert_eq!(mmap.file(), MappedFile::Inode { major: 8, minor: 1, inode: 77, generation: 3 });
-    assert_eq!((mmap.maj(), mmap.min(), mmap.ino(), mmap.ino_generation()), (Some(8), Some(1), Some(77), Some(3)));
+    assert_eq!(
+        (mmap.maj(), mmap.min(), mmap.ino(), mmap.ino_generation()),
+        (Some(8), Some(1), Some(77), Some(3))
+    );
     assert_eq!((mmap.pid(), mmap.tid(), mmap.build_id()), (1, 2, None));
     assert_eq!((mmap.addr(), mmap.len(), mmap.pgoff()), (0x1000, 0x2000, 9));
     assert_eq!((mmap.prot(), mmap.flags(), mmap.filename()), (5, 2, &b"/bin/true"[..]));
@@ -155,7 +158,9 @@ fn aux_keeps_all_its_flags() {
 #[test]
 fn one_word_bodies_are_read() {
     let start = finish(body(RecordType::ITRACE_START).pair(1, 2));
-    assert!(matches!(decoded(&start), Ok(Record::ItraceStart(start)) if (start.pid(), start.tid()) == (1, 2)));
+    assert!(
+        matches!(decoded(&start), Ok(Record::ItraceStart(start)) if (start.pid(), start.tid()) == (1, 2))
+    );
     let lost = finish(body(RecordType::LOST_SAMPLES).u64(9));
     assert!(matches!(decoded(&lost), Ok(Record::LostSamples(lost)) if lost.lost() == 9));
     let id = finish(body(RecordType::AUX_OUTPUT_HW_ID).u64(9));
@@ -164,12 +169,20 @@ fn one_word_bodies_are_read() {
 
 #[test]
 fn only_a_switch_out_is_preempted() {
-    let bits = [Misc::empty(), Misc::SWITCH_OUT, Misc::SWITCH_OUT_PREEMPT, Misc::SWITCH_OUT | Misc::SWITCH_OUT_PREEMPT];
+    let bits = [
+        Misc::empty(),
+        Misc::SWITCH_OUT,
+        Misc::SWITCH_OUT_PREEMPT,
+        Misc::SWITCH_OUT | Misc::SWITCH_OUT_PREEMPT,
+    ];
     let directions = [(false, false), (true, false), (false, false), (true, true)];
     for (misc, (out, preempted)) in bits.into_iter().zip(directions) {
         let expected = SwitchDirection { out, preempted };
         let words = finish(builder(RecordType::SWITCH, misc));
-        assert!(matches!(decoded(&words), Ok(Record::Switch(one)) if one.direction() == expected), "{misc:?}");
+        assert!(
+            matches!(decoded(&words), Ok(Record::Switch(one)) if one.direction() == expected),
+            "{misc:?}"
+        );
         let words = finish(builder(RecordType::SWITCH_CPU_WIDE, misc).pair(1, 2));
         let Ok(Record::SwitchCpuWide(switch)) = decoded(&words) else { panic!("{words:x?}") };
         assert_eq!((switch.next_prev_pid(), switch.next_prev_tid(), switch.direction()), (1, 2, expected));
@@ -204,7 +217,9 @@ fn deferred_callchain_has_a_cookie_and_addresses() {
 #[test]
 fn cgroup_has_its_id_and_path() {
     let words = finish(body(RecordType::CGROUP).u64(9).string(b"/a"));
-    assert!(matches!(decoded(&words), Ok(Record::Cgroup(cgroup)) if (cgroup.id(), cgroup.path()) == (9, b"/a")));
+    assert!(
+        matches!(decoded(&words), Ok(Record::Cgroup(cgroup)) if (cgroup.id(), cgroup.path()) == (9, b"/a"))
+    );
 }
 
 #[test]
@@ -243,7 +258,10 @@ fn unknown_kind_is_kept_as_it_is() {
     let Ok(Record::Unknown(kept)) = raw(&words).decode(&LAYOUT) else { panic!() };
     assert_eq!((kept, raw(&words).time(&LAYOUT), raw(&words).id(&LAYOUT)), (raw(&words), None, None));
     let record: Record<'_> = Record::Unknown(kept);
-    assert_eq!((record.sample_id(), record.time(), record.size(), record.trailing_len()), (None, None, 24, 0));
+    assert_eq!(
+        (record.sample_id(), record.time(), record.size(), record.trailing_len()),
+        (None, None, 24, 0)
+    );
     let bytes: Vec<_> = record.fields().map(|field| field.name).collect();
     assert_eq!(bytes, ["raw"]);
 }
@@ -252,7 +270,8 @@ fn unknown_kind_is_kept_as_it_is() {
 fn record_prints_its_fields_and_trailer_on_one_line() {
     let words = finish(builder(RecordType::COMM, Misc::COMM_EXEC).pair(1, u32::MAX).string(b"a\n\xff\\"));
     let record = decoded(&words).unwrap();
-    let line = "pid=1 tid=-1 comm=a\\n\\xff\\\\ | pid=10 tid=11 time=12 id=13 stream_id=14 cpu=15 identifier=13";
+    let line =
+        "pid=1 tid=-1 comm=a\\n\\xff\\\\ | pid=10 tid=11 time=12 id=13 stream_id=14 cpu=15 identifier=13";
     let printed = record.to_string();
     assert!(printed.starts_with("COMM (") && printed.ends_with(line), "{printed}");
     let Record::Comm(comm) = record else { panic!() };

@@ -54,7 +54,8 @@ fn name_without_nul_does_not_extend_into_the_trailer() {
     let zero = SampleIdValues::default();
     for (kind, words) in NAMED {
         for text in [&b"12345678"[..], b"\x01\x80\xff\x01\x80\xff\x01\x80", &[1; 24]] {
-            let words = body(kind).words(&std::vec![0; words]).bytes(text).with_trailer(&ATTR, &zero).finish();
+            let words =
+                body(kind).words(&std::vec![0; words]).bytes(text).with_trailer(&ATTR, &zero).finish();
             let error = raw(&words).decode(&LAYOUT).unwrap_err();
             assert!(matches!(error, Error::Unterminated { kind: named, .. } if named == kind), "{error:?}");
         }

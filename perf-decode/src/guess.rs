@@ -9,7 +9,7 @@ use crate::RawRecord;
 /// A wrong guess is a misprediction, so a size is guessed only after several equal ones.
 #[derive(Debug)]
 pub(crate) struct Guess {
-    /// The size in bytes that is guessed; no record has 0.
+    /// The size in bytes that is guessed, or [`NONE`].
     size: u64,
     /// The same in words. Not computed from `size`, or the compiler would compute it from the header
     /// that is equal to it.
@@ -20,13 +20,16 @@ pub(crate) struct Guess {
     equal: usize,
 }
 
+/// No guess: more than any size. Not 0, which a malformed header can have.
+const NONE: u64 = u64::MAX;
+
 /// Equal sizes in a row before the next one is guessed.
 const EQUAL: usize = 4;
 
 impl Default for Guess {
     #[inline]
     fn default() -> Self {
-        Self { size: 0, words: 1, last: 0, equal: 0 }
+        Self { size: NONE, words: 1, last: 0, equal: 0 }
     }
 }
 
@@ -47,7 +50,7 @@ impl Guess {
     pub(crate) fn learn(&mut self, words: usize) {
         self.equal = if words == self.last { self.equal + 1 } else { 0 };
         self.last = words;
-        self.size = 0;
+        self.size = NONE;
         if self.equal >= EQUAL {
             self.size = words as u64 * 8;
             self.words = words;
@@ -61,9 +64,10 @@ mod tests {
     use crate::testing::builder::RecordBuilder;
     use perf_abi::{Misc, RecordType};
     use std::vec;
+    use std::vec::Vec;
 
     /// Frames records of these sizes in words, and returns which were guessed.
-    fn guessed(sizes: &[usize]) -> std::vec::Vec<bool> {
+    fn guessed(sizes: &[usize]) -> Vec<bool> {
         let mut guess = Guess::default();
         let frame = |&words: &usize| {
             let record =
@@ -89,6 +93,14 @@ mod tests {
         let mut expected = [false; 13];
         (expected[5], expected[12]) = (true, true);
         assert_eq!(guessed(&sizes), expected);
+    }
+
+    #[test]
+    fn size_of_zero_is_never_guessed() {
+        let mut guess = Guess::default();
+        assert!(guess.frame(&[0, 0]).is_none());
+        guess.learn(3);
+        assert!(guess.frame(&[0, 0]).is_none());
     }
 
     #[test]

@@ -95,10 +95,10 @@ mod tests {
     }
 
     #[test]
-    fn a_text_ends_before_its_first_nul_wherever_that_is() {
+    fn text_ends_before_its_first_nul() {
         for len in 0..24 {
-            // After the NUL comes what a careless writer left: bytes with and without the high bit, and 1,
-            // which a borrow from the byte below could take for a NUL.
+            // The bytes after the NUL: with and without the high bit, and 1, which a borrow from the byte
+            // below could turn into a NUL.
             let mut memory = [1_u8; 32];
             memory[len + 2..].fill(0x80);
             memory[..len].iter_mut().zip((1..=255).rev()).for_each(|(byte, value)| *byte = value);
@@ -113,14 +113,34 @@ mod tests {
     #[test]
     fn misaligned_bytes_are_refused_with_their_address() {
         let words = [0_u64; 4];
-        let shifted = &bytes(&words)[4..20];
+        // Not 4: a 32-bit target aligns words to 4 bytes.
+        let shifted = &bytes(&words)[2..18];
         let address = shifted.as_ptr().addr();
         assert_eq!(words_from_bytes(shifted), Err(Error::Misaligned { address }));
     }
 
     #[test]
-    fn a_cut_last_word_is_refused_with_the_length() {
+    fn partial_last_word_is_refused_with_the_length() {
         let words = [0_u64; 4];
         assert_eq!(words_from_bytes(&bytes(&words)[..13]), Err(Error::UnalignedLength { len: 13 }));
+    }
+
+    #[test]
+    fn nul_is_found_in_every_byte() {
+        for position in 0..8 {
+            for other in [1, 0x7f, 0x80, 0x81, 0xff] {
+                let mut bytes = [other; 8];
+                assert_eq!(nul_bits(u64::from_ne_bytes(bytes)) & NUL_BITS, 0, "{other:#x}");
+                bytes[position] = 0;
+                assert!(nul_bits(u64::from_ne_bytes(bytes)) & NUL_BITS != 0, "{other:#x} at {position}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_and_words_are_the_same_memory() {
+        let words = [1_u64, 2, 3];
+        assert_eq!(words_from_bytes(bytes_from_words(&words)), Ok(&words[..]));
+        assert_eq!(bytes_from_words(&words).as_ptr().addr(), words.as_ptr().addr());
     }
 }

@@ -1,4 +1,5 @@
-//! Rings of any content, at any position: what was written comes out, and what makes no sense is refused.
+//! Rings of any content at any position: written records are framed, and malformed ones are
+//! refused.
 
 #![allow(
     clippy::expect_used,
@@ -10,10 +11,10 @@
 mod support;
 
 use perf_decode::testing::builder::ring;
-use perf_decode::{Backward, Error, Scratch, Window};
+use perf_decode::{BackwardRecords, Error, Scratch, Window};
 use proptest::prelude::*;
 use support::arbitrary::cases;
-use support::arbitrary::framing::{position, records, senseless_ring};
+use support::arbitrary::framing::{position, random_ring, records};
 
 /// Words of the smallest ring that holds `records`, times a power of two.
 fn ring_words(records: &[Vec<u64>], spare: u32) -> usize {
@@ -37,14 +38,14 @@ proptest! {
     #![proptest_config(cases(2000))]
 
     #[test]
-    fn records_come_out_of_a_ring_whole_wherever_they_start(
+    fn records_are_framed_at_every_position(
         written in records(),
         spare in 0..3_u32,
         start in position(),
     ) {
         let (data, tail, head) = ring(&written, ring_words(&written, spare), start);
         let mut scratch = Scratch::new();
-        let window = Window::over(&data, tail, head).unwrap();
+        let window = Window::new(&data, tail, head).unwrap();
         prop_assert_eq!(window.len() as u64, head.wrapping_sub(tail));
         let mut records = window.records(&mut scratch);
         let mut position = 0;
@@ -59,36 +60,36 @@ proptest! {
     }
 
     #[test]
-    fn records_may_all_live_together(written in records(), start in position()) {
+    fn records_of_a_window_live_together(written in records(), start in position()) {
         let (data, tail, head) = ring(&written, ring_words(&written, 0), start);
         let mut scratch = Scratch::new();
-        let records = Window::over(&data, tail, head).unwrap().records(&mut scratch);
+        let records = Window::new(&data, tail, head).unwrap().records(&mut scratch);
         let together: Vec<_> = records.map(Result::unwrap).collect();
         prop_assert!(together.iter().map(|record| record.words()).eq(&written));
     }
 
     #[test]
-    fn a_ring_of_any_content_is_read_without_going_past_its_end(
-        data in senseless_ring(),
+    fn random_ring_is_not_read_past_its_end(
+        data in random_ring(),
         start in position(),
         used in 0..1500_u64,
     ) {
         let mut scratch = Scratch::new();
-        let Ok(window) = Window::over(&data, start, start.wrapping_add(used)) else { return Ok(()) };
+        let Ok(window) = Window::new(&data, start, start.wrapping_add(used)) else { return Ok(()) };
         let (len, words) = (window.len() as u64, window.len() / 8);
         let mut records = window.records(&mut scratch);
         let mut position = 0;
-        let mut damaged = false;
+        let mut malformed = false;
         for _ in 0..=words {
             let Some(record) = records.next() else { break };
-            prop_assert!(!damaged, "nothing follows damage");
+            prop_assert!(!malformed, "no record follows a malformed one");
             match record {
                 Ok(record) => position += record.size() as u64,
                 Err(error) => {
-                    damaged = true;
+                    malformed = true;
                     let at = match error {
                         Error::SizeBelowHeader { at, size: 0..8 } => at,
-                        Error::SizeNotWhole { at, size } if size % 8 != 0 => at,
+                        Error::UnalignedSize { at, size } if size % 8 != 0 => at,
                         Error::SizePastEnd { at, size, available } => {
                             prop_assert!(u64::from(size) > available);
                             prop_assert_eq!(at + available, len);
@@ -102,16 +103,16 @@ proptest! {
             prop_assert_eq!(records.position(), position);
         }
         prop_assert_eq!(records.next(), None);
-        prop_assert_eq!(damaged, position != len);
+        prop_assert_eq!(malformed, position != len);
     }
 
     #[test]
-    fn a_backward_ring_of_any_content_is_read_without_going_past_its_end(
-        data in senseless_ring(),
+    fn random_backward_ring_is_not_read_past_its_end(
+        data in random_ring(),
         written in position(),
     ) {
         let mut scratch = Scratch::new();
-        let Ok(mut records) = Backward::over(&data, written.wrapping_neg(), &mut scratch) else { return Ok(()) };
+        let Ok(mut records) = BackwardRecords::new(&data, written.wrapping_neg(), &mut scratch) else { return Ok(()) };
         let size = (data.len() as u64 * 8).min(written);
         let mut steps = 0;
         while records.next().is_some() {
@@ -123,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn a_backward_ring_gives_the_newest_records_and_leaves_out_what_is_cut(
+    fn backward_ring_has_the_newest_records_and_leaves_out_the_cut_one(
         written in records(),
         power in 0..11_u32,
     ) {
@@ -137,7 +138,7 @@ proptest! {
             .take_while(|record| room.checked_sub(record.len()).map(|left| room = left).is_some())
             .collect();
         let mut scratch = Scratch::new();
-        let mut records = Backward::over(&data, head, &mut scratch).unwrap();
+        let mut records = BackwardRecords::new(&data, head, &mut scratch).unwrap();
         for expected in &whole {
             prop_assert_eq!(records.next().unwrap().unwrap().words(), &expected[..]);
         }

@@ -21,11 +21,12 @@ impl IdOffset {
     pub(super) const NONE: Self = Self { sample: WordIndex::ABSENT, trailer: 0 };
 
     pub(super) fn new(layout: &SampleLayout) -> Self {
-        let head = |bit| layout.head.get(row(&HEAD, bit)).copied().unwrap_or(WordIndex::ABSENT);
-        Self {
-            sample: head(SampleType::IDENTIFIER).or(head(SampleType::ID)),
-            trailer: from_end(layout),
+        // An IDENTIFIER is the first and the last word also if the fields between are unknown.
+        if layout.sample_type().contains(SampleType::IDENTIFIER) {
+            return Self { sample: WordIndex::new(1), trailer: usize::from(layout.has_trailer()) };
         }
+        let sample = layout.head.get(row(&HEAD, SampleType::ID)).copied().unwrap_or(WordIndex::ABSENT);
+        Self { sample, trailer: from_end(layout) }
     }
 
     /// Whether events with this offset and one with this layout can be told apart.

@@ -75,7 +75,8 @@ pub(crate) fn trailer_follows_body(kind: RecordType) -> bool {
 /// malformed.
 pub(crate) fn words_of_body(raw: RawRecord<'_>) -> Option<usize> {
     /// Without `sample_id_all`: a record ends with its body.
-    const NO_TRAILER: &SampleLayout = &SampleLayout::new(&perf_abi::Attr::new(perf_abi::EventType::SOFTWARE, 0));
+    const NO_TRAILER: &SampleLayout =
+        &SampleLayout::new(&perf_abi::Attr::new(perf_abi::EventType::SOFTWARE, 0));
     check::whole(raw.words(), NO_TRAILER).map(<[u64]>::len)
 }
 
@@ -83,3 +84,6 @@ pub(crate) fn words_of_body(raw: RawRecord<'_>) -> Option<usize> {
 pub(crate) fn has_row(kind: RecordType) -> bool {
     body_end(kind).is_some()
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,8 @@
 
 use core::hint::black_box;
 
-use perf_abi::{BranchEntry, DataSource};
+use perf_abi::branch::BranchEntry;
+use perf_abi::mem::DataSource;
 use perf_decode::{RawRecord, ReadValues, Record, Regs, Sample, SampleHead, SampleLayout, words_from_bytes};
 
 /// Everything that a framed record of any kind can be asked.

@@ -1,9 +1,9 @@
 //! Arguments of the commands on maps.
 
-use crate::{BpfElemFlags, BpfMapFlags, BpfMapType};
+use super::{BpfElemFlags, BpfMapFlags, BpfMapType};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Argument of [`BpfCmd::MAP_CREATE`](crate::BpfCmd::MAP_CREATE). Since Linux 3.18.
+/// Argument of [`BpfCmd::MAP_CREATE`](super::BpfCmd::MAP_CREATE). Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfMapCreate {
@@ -70,7 +70,7 @@ pub struct BpfMapElem {
 
 layout!(BpfMapElem, 32 { map_fd: 0, reserved: 4, key: 8, value: 16, flags: 24 });
 
-/// Argument of [`BpfCmd::MAP_GET_NEXT_KEY`](crate::BpfCmd::MAP_GET_NEXT_KEY). Since Linux 3.18.
+/// Argument of [`BpfCmd::MAP_GET_NEXT_KEY`](super::BpfCmd::MAP_GET_NEXT_KEY). Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfMapNextKey {

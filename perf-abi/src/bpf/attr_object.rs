@@ -1,9 +1,9 @@
 //! Arguments of the commands on paths, ids, links and events.
 
-use crate::{BpfAttachType, BpfTaskFdType};
+use super::{BpfAttachType, BpfTaskFdType};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Argument of [`BpfCmd::OBJ_PIN`](crate::BpfCmd::OBJ_PIN) and [`BpfCmd::OBJ_GET`](crate::BpfCmd::OBJ_GET).
+/// Argument of [`BpfCmd::OBJ_PIN`](super::BpfCmd::OBJ_PIN) and [`BpfCmd::OBJ_GET`](super::BpfCmd::OBJ_GET).
 /// Since Linux 4.4.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
@@ -22,7 +22,7 @@ pub struct BpfObj {
 
 layout!(BpfObj, 24 { pathname: 0, bpf_fd: 8, file_flags: 12, path_fd: 16, reserved: 20 });
 
-/// Argument of [`BpfCmd::OBJ_GET_INFO_BY_FD`](crate::BpfCmd::OBJ_GET_INFO_BY_FD). Since Linux 4.13.
+/// Argument of [`BpfCmd::OBJ_GET_INFO_BY_FD`](super::BpfCmd::OBJ_GET_INFO_BY_FD). Since Linux 4.13.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfObjInfo {
@@ -65,7 +65,7 @@ pub struct BpfFdById {
 
 layout!(BpfFdById, 12 { id: 0, next_id: 4, open_flags: 8 });
 
-/// Argument of [`BpfCmd::RAW_TRACEPOINT_OPEN`](crate::BpfCmd::RAW_TRACEPOINT_OPEN). Since Linux 4.17.
+/// Argument of [`BpfCmd::RAW_TRACEPOINT_OPEN`](super::BpfCmd::RAW_TRACEPOINT_OPEN). Since Linux 4.17.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfRawTracepointOpen {
@@ -81,7 +81,7 @@ pub struct BpfRawTracepointOpen {
 
 layout!(BpfRawTracepointOpen, 24 { name: 0, prog_fd: 8, reserved: 12, cookie: 16 });
 
-/// Argument of [`BpfCmd::LINK_CREATE`](crate::BpfCmd::LINK_CREATE) for a perf event. Since Linux 5.15.
+/// Argument of [`BpfCmd::LINK_CREATE`](super::BpfCmd::LINK_CREATE) for a perf event. Since Linux 5.15.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfLinkCreate {
@@ -100,7 +100,7 @@ pub struct BpfLinkCreate {
 
 layout!(BpfLinkCreate, 24 { prog_fd: 0, target_fd: 4, attach_type: 8, flags: 12, bpf_cookie: 16 });
 
-/// Argument of [`BpfCmd::LINK_UPDATE`](crate::BpfCmd::LINK_UPDATE). Since Linux 5.7.
+/// Argument of [`BpfCmd::LINK_UPDATE`](super::BpfCmd::LINK_UPDATE). Since Linux 5.7.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfLinkUpdate {
@@ -116,7 +116,7 @@ pub struct BpfLinkUpdate {
 
 layout!(BpfLinkUpdate, 16 { link_fd: 0, new_prog_fd: 4, flags: 8, old_prog_fd: 12 });
 
-/// Argument of [`BpfCmd::TASK_FD_QUERY`](crate::BpfCmd::TASK_FD_QUERY). Since Linux 4.18.
+/// Argument of [`BpfCmd::TASK_FD_QUERY`](super::BpfCmd::TASK_FD_QUERY). Since Linux 4.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfTaskFdQuery {
@@ -144,7 +144,7 @@ layout!(BpfTaskFdQuery, 48 {
     pid: 0, fd: 4, flags: 8, buf_len: 12, buf: 16, prog_id: 24, fd_type: 28, probe_offset: 32, probe_addr: 40,
 });
 
-/// Argument of [`BpfCmd::ENABLE_STATS`](crate::BpfCmd::ENABLE_STATS). Since Linux 5.8.
+/// Argument of [`BpfCmd::ENABLE_STATS`](super::BpfCmd::ENABLE_STATS). Since Linux 5.8.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfEnableStats {

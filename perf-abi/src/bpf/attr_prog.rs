@@ -1,6 +1,6 @@
 //! Arguments of the commands on programs.
 
-use crate::{BpfAttachType, BpfProgType};
+use super::{BpfAttachType, BpfProgType};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct bpf_insn`—one instruction of a BPF program. Since Linux 3.18.
@@ -31,7 +31,7 @@ impl BpfInsn {
     }
 }
 
-/// Argument of [`BpfCmd::PROG_LOAD`](crate::BpfCmd::PROG_LOAD). Since Linux 3.18.
+/// Argument of [`BpfCmd::PROG_LOAD`](super::BpfCmd::PROG_LOAD). Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfProgLoad {
@@ -104,7 +104,7 @@ layout!(BpfProgLoad, 168 {
     prog_type: 0, insn_cnt: 4, insns: 8, license: 16, log_level: 24, log_size: 28, log_buf: 32, kern_version: 40, prog_flags: 44, prog_name: 48, prog_ifindex: 64, expected_attach_type: 68, prog_btf_fd: 72, func_info_rec_size: 76, func_info: 80, func_info_cnt: 88, line_info_rec_size: 92, line_info: 96, line_info_cnt: 104, attach_btf_id: 108, attach_prog_fd: 112, core_relo_cnt: 116, fd_array: 120, core_relos: 128, core_relo_rec_size: 136, log_true_size: 140, prog_token_fd: 144, fd_array_cnt: 148, signature: 152, signature_size: 160, keyring_id: 164,
 });
 
-/// Argument of [`BpfCmd::PROG_TEST_RUN`](crate::BpfCmd::PROG_TEST_RUN). Since Linux 4.12.
+/// Argument of [`BpfCmd::PROG_TEST_RUN`](super::BpfCmd::PROG_TEST_RUN). Since Linux 4.12.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfProgRun {

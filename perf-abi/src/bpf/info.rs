@@ -1,6 +1,6 @@
 //! What the kernel tells about maps and programs.
 
-use crate::{BpfMapFlags, BpfMapType, BpfProgType};
+use super::{BpfMapFlags, BpfMapType, BpfProgType};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct bpf_map_info`—what the kernel tells about a map. Since Linux 4.13.

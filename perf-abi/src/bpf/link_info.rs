@@ -1,6 +1,7 @@
 //! What the kernel tells about links to perf events.
 
-use crate::{BpfLinkType, EventType};
+use super::BpfLinkType;
+use crate::EventType;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct bpf_link_info`—what the kernel tells about a link to a perf event. Since Linux 6.6.

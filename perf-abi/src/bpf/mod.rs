@@ -30,3 +30,6 @@ pub use link_info::{
 pub use perf::{BpfPerfEventData, PtRegs};
 pub use perf::{BpfPerfEventValue, PerfEventQueryBpf};
 pub use types::{BpfAttachType, BpfHelper, BpfLinkType, BpfMapType, BpfProgType, BpfTaskFdType};
+
+/// Length of the tag that names the code of a BPF program, in bytes. Since Linux 4.10.
+pub const BPF_TAG_SIZE: usize = 8;

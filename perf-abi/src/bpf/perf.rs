@@ -19,7 +19,7 @@ pub struct PerfEventQueryBpf {
 layout!(PerfEventQueryBpf, 8 { ids_len: 0, prog_cnt: 4 });
 
 /// `struct bpf_perf_event_value`—what the helper
-/// [`PERF_EVENT_READ_VALUE`](crate::BpfHelper::PERF_EVENT_READ_VALUE) gives. Since Linux 4.15.
+/// [`PERF_EVENT_READ_VALUE`](super::BpfHelper::PERF_EVENT_READ_VALUE) gives. Since Linux 4.15.
 #[doc(alias = "bpf_perf_event_value")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]

@@ -133,7 +133,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// `enum bpf_task_fd_type`—what the program found by [`BpfTaskFdQuery`](crate::BpfTaskFdQuery) is
+    /// `enum bpf_task_fd_type`—what the program found by [`BpfTaskFdQuery`](super::BpfTaskFdQuery) is
     /// attached to.
     #[doc(alias = "bpf_task_fd_type")]
     pub struct BpfTaskFdType(u32) {
@@ -154,7 +154,7 @@ open_enum! {
 
 open_enum! {
     /// `enum bpf_func_id`—helpers that a program next to perf events calls, for
-    /// [`BpfInsn::imm`](crate::BpfInsn::imm).
+    /// [`BpfInsn::imm`](super::BpfInsn::imm).
     #[doc(alias = "bpf_func_id")]
     pub struct BpfHelper(u32) {
         /// The CPU it runs on. Since Linux 4.1.

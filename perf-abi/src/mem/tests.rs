@@ -1,15 +1,14 @@
 use super::*;
-extern crate std;
 use std::{format, string::ToString};
 
 #[test]
-fn a_hit_in_the_first_level_reads_as_such() {
+fn a_hit_in_the_first_level_prints_its_fields() {
     let source = DataSource(0x2 | (0x2 | 0x8) << 5 | 0x2 << 19 | (0x2 | 0x8) << 26 | 1 << 33);
     assert_eq!(source.to_string(), "LOAD|LVL L1 hit|SNOOP none|LCK no|TLB L1 hit|AT L1");
 }
 
 #[test]
-fn every_new_field_is_shown() {
+fn newer_fields_print() {
     let source = DataSource(4 | 2 << 24 | 13 << 33 | 1 << 37 | 2 << 38 | 6 << 40 | 3 << 43 | 9 << 46);
     assert_eq!(
         source.to_string(),
@@ -18,7 +17,7 @@ fn every_new_field_is_shown() {
 }
 
 #[test]
-fn not_available_is_short() {
+fn an_unknown_source_prints_as_not_available() {
     assert_eq!(format!("{:>5}", DataSource::NOT_AVAILABLE), "  N/A");
     assert_eq!(DataSource::NOT_AVAILABLE_OLD.to_string(), "N/A");
     assert_eq!(DataSource::NOT_AVAILABLE.op(), MemOp::NA);
@@ -26,7 +25,7 @@ fn not_available_is_short() {
 }
 
 #[test]
-fn unknown_numbers_and_bits_survive_and_print() {
+fn unknown_numbers_and_bits_are_kept_and_print() {
     let source = DataSource(2 | 7 << 43 | 20 << 46 | 1 << 60);
     assert_eq!(source.to_string(), "LOAD|LCK no|HOPS 7|REGION 20|0x1000000000000000");
     assert_eq!(source.region(), MemRegion(20));

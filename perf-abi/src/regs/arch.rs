@@ -1,9 +1,9 @@
-//! Which architecture a register mask belongs to.
+//! The architecture of a register mask.
 
 use super::{arm64::Arm64Reg, riscv::RiscvReg, x86, x86::X86Reg};
 
 open_enum! {
-    /// `EM_*`—an architecture whose registers have names here, by its ELF machine number.
+    /// `EM_*`—the ELF machine number of an architecture with register names in this crate.
     ///
     /// # References
     ///  - `include/uapi/linux/elf-em.h`
@@ -20,7 +20,7 @@ open_enum! {
 }
 
 impl Architecture {
-    /// The one that this program is built for; `Architecture(0)` if its registers have no names here.
+    /// The architecture that this program is built for; `Architecture(0)` if its registers have no names here.
     pub const NATIVE: Self = if cfg!(target_arch = "x86_64") {
         Self::X86_64
     } else if cfg!(target_arch = "x86") {
@@ -33,9 +33,9 @@ impl Architecture {
         Self(0)
     };
 
-    /// The mask of all registers that every CPU of this architecture has; 0 for other architectures.
+    /// Returns the mask of the registers that every CPU of this architecture has; 0 for other architectures.
     ///
-    /// The kernel answers `EINVAL` to bits that it cannot sample.
+    /// The kernel fails with `EINVAL` for a register that it cannot sample.
     pub const fn registers(self) -> u64 {
         match self {
             Self::X86 => 0xffff,
@@ -47,13 +47,13 @@ impl Architecture {
     }
 }
 
-/// The name of a register by its bit in `sample_regs_user` or `sample_regs_intr`.
+/// Returns the name of a register by its bit in `sample_regs_user` or `sample_regs_intr`.
 ///
-/// `None` for bits and architectures without a name here.
+/// `None` if this crate has no name for the bit or the architecture.
 pub const fn register_name(arch: Architecture, bit: u8) -> Option<&'static str> {
     match arch {
         Architecture::X86 if bit < 16 => X86Reg(bit).name(),
-        // The kernel does not sample the four data segments of 64-bit tasks.
+        // The kernel fails with EINVAL for the four data segments of 64-bit tasks.
         Architecture::X86_64 if bit < 12 || (bit > 15 && bit < 32) => X86Reg(bit).name(),
         Architecture::X86_64 => x86::xmm_half_name(bit),
         Architecture::ARM64 => Arm64Reg(bit).name(),

@@ -1,4 +1,4 @@
-use perf_abi::BranchEntry;
+use perf_abi::branch::BranchEntry;
 use zerocopy::FromBytes;
 
 use crate::order::BranchParts;

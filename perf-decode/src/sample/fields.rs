@@ -1,4 +1,5 @@
-use perf_abi::{DataSource, Transaction, Weight};
+use perf_abi::mem::DataSource;
+use perf_abi::{Transaction, Weight};
 
 use super::{Branches, Callchain, Regs, Sample, UserStack};
 use crate::ReadValues;

@@ -2,7 +2,8 @@
 
 use core::ops::Deref;
 
-use perf_abi::{DataSource, SampleType, Transaction, Weight};
+use perf_abi::mem::DataSource;
+use perf_abi::{SampleType, Transaction, Weight};
 
 use crate::order::{self, Assume, Fault, NotWhole, Starts, walk};
 use crate::slot::Slot;

@@ -1,4 +1,4 @@
-use perf_abi::RegsAbi;
+use perf_abi::regs::RegsAbi;
 
 /// Registers of a sample: as many words as the event's mask has bits, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

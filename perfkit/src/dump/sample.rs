@@ -1,6 +1,7 @@
 //! The fields of a sample.
 
-use perf_abi::{RegsAbi, SampleType, Weight};
+use perf_abi::regs::RegsAbi;
+use perf_abi::{SampleType, Weight};
 use perf_decode::{Branches, Field, Regs, Sample, UserStack};
 
 use super::fields::counts;
@@ -79,7 +80,7 @@ fn weight_struct<'a>(weight: Weight) -> Json<'a> {
 }
 
 fn branches<'a>(stack: &Branches<'a>) -> Object<'a> {
-    let entry = |branch: &perf_abi::BranchEntry| {
+    let entry = |branch: &perf_abi::branch::BranchEntry| {
         let words = [("from", branch.from), ("to", branch.to), ("info", branch.info.bits())];
         Json::Object(words.map(|(name, word)| (name, Json::Hex(word))).into())
     };

@@ -1,6 +1,6 @@
 //! The fields of a sample, and the counts that a READ record has too.
 
-use perf_abi::RegsAbi;
+use perf_abi::regs::RegsAbi;
 use std::{string::ToString, vec, vec::Vec};
 
 use super::{task, u64s};

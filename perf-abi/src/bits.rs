@@ -4,8 +4,8 @@ use core::fmt;
 
 /// Returns the bit that a C compiler assigns to the `n`-th one-bit field of a `u64`.
 ///
-/// Big-endian machines lay out bit fields from the most significant bit; only the three functions with
-/// `cfg!(target_endian)` in this file depend on it.
+/// Big-endian machines lay out bit fields from the most significant bit; only the three functions
+/// with `cfg!(target_endian)` in this file depend on it.
 pub(crate) const fn flag64(n: u32) -> u64 {
     if cfg!(target_endian = "little") { 1 << n } else { 1 << (63 - n) }
 }

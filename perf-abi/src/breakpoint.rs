@@ -14,7 +14,8 @@ open_enum! {
         "HW_BREAKPOINT_W" WRITE = 2;
         /// Reads and writes. Since Linux 2.6.33.
         "HW_BREAKPOINT_RW" READ_WRITE = 3;
-        /// Execution, see [`Attr::breakpoint_execute`](crate::Attr::breakpoint_execute). Since Linux 2.6.33.
+        /// Execution, see [`Attr::breakpoint_execute`](crate::Attr::breakpoint_execute). Since
+        /// Linux 2.6.33.
         "HW_BREAKPOINT_X" EXECUTE = 4;
         /// All of them at once; the kernel fails with `EINVAL`. Since Linux 2.6.33.
         "HW_BREAKPOINT_INVALID" INVALID = 7;
@@ -51,7 +52,7 @@ open_enum! {
 impl BreakpointLen {
     /// The length of [`BreakpointType::EXECUTE`]: the size of a C `long`, in bytes.
     ///
-    /// x86 demands the size that `long` has in the *kernel*. A 32-bit program on a 64-bit kernel needs
-    /// [`EIGHT`](Self::EIGHT) instead.
+    /// x86 demands the size that `long` has in the *kernel*. A 32-bit program on a 64-bit kernel
+    /// needs [`EIGHT`](Self::EIGHT) instead.
     pub const EXECUTE: Self = Self(size_of::<core::ffi::c_long>() as u64);
 }

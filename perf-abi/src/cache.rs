@@ -49,8 +49,8 @@ open_enum! {
 
 /// The fields of `config` of an event of type [`HW_CACHE`](crate::EventType::HW_CACHE).
 ///
-/// Some combinations are meaningless, such as writes to an instruction cache, and no CPU has all others:
-/// the kernel fails with `EINVAL` or `ENOENT`.
+/// Some combinations are meaningless, such as writes to an instruction cache, and no CPU has all
+/// others: the kernel fails with `EINVAL` or `ENOENT`.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct CacheEvent {
     /// Cache; bits 0..8 of `config`.
@@ -62,8 +62,8 @@ pub struct CacheEvent {
 }
 
 impl CacheEvent {
-    /// Returns every combination of the known caches, operations and outcomes, in the order of `config`'s
-    /// bytes: 42 as of Linux 7.0.
+    /// Returns every combination of the known caches, operations and outcomes, in the order of
+    /// `config`'s bytes: 42 as of Linux 7.0.
     ///
     /// ```
     /// use perf_abi::{Attr, Cache, CacheEvent};
@@ -85,7 +85,8 @@ impl CacheEvent {
         self.cache.0 as u64 | (self.op.0 as u64) << 8 | (self.result.0 as u64) << 16
     }
 
-    /// Returns the fields of a `config`; `None` if one of bits 24..32 is set, which no kernel defines.
+    /// Returns the fields of a `config`; `None` if one of bits 24..32 is set, which no kernel
+    /// defines.
     ///
     /// The upper half, which selects the PMU on hybrid CPUs, is ignored.
     pub const fn from_config(config: u64) -> Option<Self> {

@@ -24,26 +24,28 @@ open_enum! {
     }
 }
 
-/// The lowest marker; every lower value is an address. Since Linux 2.6.31.
-#[doc(alias = "PERF_CONTEXT_MAX")]
-pub const MAX_CONTEXT: u64 = 0_u64.wrapping_sub(4095);
-
 impl CallchainContext {
-    /// Returns the marker in an entry of a callchain, known or not; `None` if the entry is an address.
+    /// The lowest value of a marker, known or not; every lower entry is an address. Since Linux 2.6.31.
+    #[doc(alias = "PERF_CONTEXT_MAX")]
+    pub const MAX: Self = Self(0_u64.wrapping_sub(4095));
+
+    /// Returns the marker in an entry of a callchain, known or not; `None` if the entry is an
+    /// address.
     ///
-    /// The entry after [`USER_DEFERRED`](Self::USER_DEFERRED) is neither: a cookie can have any value.
+    /// The entry after [`USER_DEFERRED`](Self::USER_DEFERRED) is neither: a cookie can have any
+    /// value.
     pub const fn from_entry(entry: u64) -> Option<Self> {
-        if entry >= MAX_CONTEXT { Some(Self(entry)) } else { None }
+        if entry >= Self::MAX.0 { Some(Self(entry)) } else { None }
     }
 }
 
-/// Default of `/proc/sys/kernel/perf_event_max_stack`, the limit of addresses in a callchain. Since Linux
-/// 2.6.31.
+/// Default of `/proc/sys/kernel/perf_event_max_stack`, the limit of addresses in a callchain. Since
+/// Linux 2.6.31.
 #[doc(alias = "PERF_MAX_STACK_DEPTH")]
 pub const MAX_STACK_DEPTH: u16 = 127;
 
-/// Default of `/proc/sys/kernel/perf_event_max_contexts_per_stack`, the limit of context markers in a
-/// callchain. Since Linux 4.7.
+/// Default of `/proc/sys/kernel/perf_event_max_contexts_per_stack`, the limit of context markers in
+/// a callchain. Since Linux 4.7.
 #[doc(alias = "PERF_MAX_CONTEXTS_PER_STACK")]
 pub const MAX_CONTEXTS_PER_STACK: u16 = 8;
 
@@ -54,7 +56,7 @@ mod tests {
     #[test]
     fn values_below_the_lowest_marker_are_addresses() {
         assert_eq!(CallchainContext::from_entry(0xffff_ffff_ffff_f000), None);
-        assert_eq!(CallchainContext::from_entry(MAX_CONTEXT), Some(CallchainContext(MAX_CONTEXT)));
+        assert_eq!(CallchainContext::from_entry(0xffff_ffff_ffff_f001), Some(CallchainContext::MAX));
         assert_eq!(CallchainContext::from_entry(0xffff_ffff_ffff_fe00), Some(CallchainContext::USER));
     }
 }

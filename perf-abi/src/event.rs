@@ -3,8 +3,8 @@
 open_enum! {
     /// `enum perf_type_id`—the PMU of an event.
     ///
-    /// Every other value is the number in the `type` file of a PMU under `/sys/bus/event_source/devices`;
-    /// those numbers can change at each boot.
+    /// Every other value is the number in the `type` file of a PMU under
+    /// `/sys/bus/event_source/devices`; those numbers can change at each boot.
     #[doc(alias = "perf_type_id")]
     pub struct EventType(u32) {
         /// Generic hardware events, see [`Hardware`]. Since Linux 2.6.31.

@@ -1,11 +1,12 @@
-//! `attr.sample_type`, `attr.read_format`, `attr.branch_sample_type`: the fields of samples and counts.
+//! `attr.sample_type`, `attr.read_format`, `attr.branch_sample_type`: the fields of samples and
+//! counts.
 
 bit_set! {
     /// `enum perf_event_sample_format`—the fields of a sample.
     ///
     /// The order of the fields in the record is *not* the order of the bits. `TID`, `TIME`, `ID`,
-    /// `STREAM_ID`, `CPU` and `IDENTIFIER` also select the fields of the `sample_id` trailer of all other
-    /// records if [`SAMPLE_ID_ALL`](crate::AttrFlags::SAMPLE_ID_ALL) is set.
+    /// `STREAM_ID`, `CPU` and `IDENTIFIER` also select the fields of the `sample_id` trailer of all
+    /// other records if [`SAMPLE_ID_ALL`](crate::AttrFlags::SAMPLE_ID_ALL) is set.
     ///
     /// # References
     ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), `sample_type`
@@ -29,7 +30,8 @@ bit_set! {
         "PERF_SAMPLE_CPU" CPU = 1 << 7;
         /// Events since the preceding sample. Since Linux 2.6.31.
         "PERF_SAMPLE_PERIOD" PERIOD = 1 << 8;
-        /// Id of the event that overflowed; differs from `ID` in inherited copies. Since Linux 2.6.32.
+        /// Id of the event that overflowed; differs from `ID` in inherited copies. Since Linux
+        /// 2.6.32.
         "PERF_SAMPLE_STREAM_ID" STREAM_ID = 1 << 9;
         /// Raw data, such as a tracepoint's fields. Since Linux 2.6.32.
         "PERF_SAMPLE_RAW" RAW = 1 << 10;
@@ -39,11 +41,13 @@ bit_set! {
         "PERF_SAMPLE_REGS_USER" REGS_USER = 1 << 12;
         /// Top of the user stack; needs a size. Since Linux 3.7.
         "PERF_SAMPLE_STACK_USER" STACK_USER = 1 << 13;
-        /// Cost of the sampled operation, one number; `EINVAL` together with `WEIGHT_STRUCT`. Since Linux 3.10.
+        /// Cost of the sampled operation, one number; `EINVAL` together with `WEIGHT_STRUCT`. Since
+        /// Linux 3.10.
         "PERF_SAMPLE_WEIGHT" WEIGHT = 1 << 14;
         /// Data source of a memory access. Since Linux 3.10.
         "PERF_SAMPLE_DATA_SRC" DATA_SRC = 1 << 15;
-        /// Id of the opened event at a position that does not depend on other fields. Since Linux 3.12.
+        /// Id of the opened event at a position that does not depend on other fields. Since Linux
+        /// 3.12.
         "PERF_SAMPLE_IDENTIFIER" IDENTIFIER = 1 << 16;
         /// Abort cause of a hardware transaction. Since Linux 3.13.
         "PERF_SAMPLE_TRANSACTION" TRANSACTION = 1 << 17;
@@ -59,7 +63,8 @@ bit_set! {
         "PERF_SAMPLE_DATA_PAGE_SIZE" DATA_PAGE_SIZE = 1 << 22;
         /// Size of the page of the instruction pointer, in bytes. Since Linux 5.11.
         "PERF_SAMPLE_CODE_PAGE_SIZE" CODE_PAGE_SIZE = 1 << 23;
-        /// Cost of the sampled operation, three numbers; `EINVAL` together with `WEIGHT`. Since Linux 5.12.
+        /// Cost of the sampled operation, three numbers; `EINVAL` together with `WEIGHT`. Since
+        /// Linux 5.12.
         "PERF_SAMPLE_WEIGHT_STRUCT" WEIGHT_STRUCT = 1 << 24;
     }
 }
@@ -67,13 +72,14 @@ bit_set! {
 bit_set! {
     /// `enum perf_event_read_format`—the words beside a count.
     ///
-    /// `read(2)`, `READ` records and samples with [`SampleType::READ`] share the layout. All words are
-    /// `u64`.
+    /// `read(2)`, `READ` records and samples with [`SampleType::READ`] share the layout. All words
+    /// are `u64`.
     #[doc(alias = "perf_event_read_format")]
     pub struct ReadFormat(u64) {
         /// Time enabled, in ns. Since Linux 2.6.31.
         "PERF_FORMAT_TOTAL_TIME_ENABLED" TOTAL_TIME_ENABLED = 1 << 0;
-        /// Time running, in ns; less than the time enabled if the event was multiplexed. Since Linux 2.6.31.
+        /// Time running, in ns; less than the time enabled if the event was multiplexed. Since
+        /// Linux 2.6.31.
         "PERF_FORMAT_TOTAL_TIME_RUNNING" TOTAL_TIME_RUNNING = 1 << 1;
         /// Id of the event. Since Linux 2.6.31.
         "PERF_FORMAT_ID" ID = 1 << 2;
@@ -87,8 +93,8 @@ bit_set! {
 bit_set! {
     /// `enum perf_branch_sample_type`—the branches of a branch stack, and the fields of each.
     ///
-    /// The kernel fails with `EINVAL` unless a bit besides the privilege bits `USER`, `KERNEL` and `HV` is
-    /// set. Without a privilege bit it uses the attr's exclude flags.
+    /// The kernel fails with `EINVAL` unless a bit besides the privilege bits `USER`, `KERNEL` and
+    /// `HV` is set. Without a privilege bit it uses the attr's exclude flags.
     #[doc(alias = "perf_branch_sample_type")]
     pub struct BranchSampleType(u64) {
         /// Branches with a target in user space. Since Linux 3.4.
@@ -129,7 +135,8 @@ bit_set! {
         "PERF_SAMPLE_BRANCH_HW_INDEX" HW_INDEX = 1 << 17;
         /// Records the privilege level of each branch. Since Linux 6.1.
         "PERF_SAMPLE_BRANCH_PRIV_SAVE" PRIV_SAVE = 1 << 18;
-        /// Records occurrences of the group's events between branches, in words after the branches. Since Linux 6.8.
+        /// Records occurrences of the group's events between branches, in words after the branches.
+        /// Since Linux 6.8.
         "PERF_SAMPLE_BRANCH_COUNTERS" COUNTERS = 1 << 19;
     }
 }

@@ -15,9 +15,9 @@
 //! assert_eq!(PROFILE.flags.to_string(), "DISABLED|EXCLUDE_KERNEL|FREQ|precise_ip=1");
 //! ```
 //!
-//! Everything here is plain data in the byte order of this machine, up to the 144-byte attr of Linux 6.19 and
-//! the constants of Linux 7.0. This crate decodes nothing and makes no system call: the crate `perf-decode`
-//! decodes records, the crate `perf-sys` calls the kernel.
+//! Everything here is plain data in the byte order of this machine, up to the 144-byte attr of
+//! Linux 6.19 and the constants of Linux 7.0. This crate decodes nothing and makes no system call:
+//! the crate `perf-decode` decodes records, the crate `perf-sys` calls the kernel.
 //!
 //! | part of the interface | types |
 //! |---|---|
@@ -29,12 +29,14 @@
 //! | ioctls | the `IOC_*` constants, [`IocFlags`] |
 //! | `bpf(2)`, as far as it concerns perf events | the module [`bpf`] |
 //!
-//! The kernel's numbers are newtypes with constants and its flags are bit sets, so a value that is newer than
-//! this crate is kept, compared and printed like any other. `ALL` lists the constants of a number and `KNOWN`
-//! is the union of the flags. The size and the offsets of every struct are asserted at compile time.
+//! The kernel's numbers are newtypes with constants and its flags are bit sets, so a value that is
+//! newer than this crate is kept, compared and printed like any other. `ALL` lists the constants of
+//! a number and `KNOWN` is the union of the flags. The size and the offsets of every struct are
+//! asserted at compile time.
 //!
-//! Names are those of the header without their prefix (`PERF_SAMPLE_IP` is [`SampleType::IP`]); the search of
-//! these pages finds the C name. "Since Linux" is the first release with the constant or field.
+//! Names are those of the header without their prefix (`PERF_SAMPLE_IP` is [`SampleType::IP`]); the
+//! search of these pages finds the C name. "Since Linux" is the first release with the constant or
+//! field.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -42,6 +44,11 @@
 
 #[cfg(test)]
 extern crate std;
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 #[macro_use]
 mod macros;
@@ -71,7 +78,7 @@ mod weight;
 pub use attr::{Attr, AttrFlags, AuxAction, Clock, Skid, StackSize};
 pub use breakpoint::{BreakpointLen, BreakpointType};
 pub use cache::{Cache, CacheEvent, CacheOp, CacheResult};
-pub use callchain::{CallchainContext, MAX_CONTEXT, MAX_CONTEXTS_PER_STACK, MAX_STACK_DEPTH};
+pub use callchain::{CallchainContext, MAX_CONTEXTS_PER_STACK, MAX_STACK_DEPTH};
 pub use event::{EventType, HW_EVENT_MASK, Hardware, PMU_TYPE_SHIFT, Software};
 pub use format::{BranchSampleType, ReadFormat, SampleType};
 pub use header::{Header, RecordType};

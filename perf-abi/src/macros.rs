@@ -168,16 +168,18 @@ macro_rules! flag_word {
         bitflags::bitflags! {
             impl $Name: $int {
                 $($(#[$attr $($attr_args)*])* #[doc(alias = $c_name)] const $FLAG = $value;)*
-                // A newer kernel may define any of the other bits: `all` and `from_bits` accept them.
+                // A newer kernel may define any of the other bits: `all` and `from_bits` accept
+                // them.
                 const _ = !0;
             }
         }
 
         impl $Name {
-            /// Every bit that has a name here: the union of the flags above and of the numbers beside them.
+            /// Every bit that has a name here: the union of the flags above and of the numbers
+            /// beside them.
             ///
-            /// Unlike `all`, which has every bit set: `bits.difference(Self::KNOWN)` are the bits that this
-            /// crate does not know.
+            /// Unlike `all`, which has every bit set: `bits.difference(Self::KNOWN)` are the bits
+            /// that this crate does not know.
             pub const KNOWN: Self = Self(0 $(| Self::$FLAG.0)* $($(| $mask)*)?);
 
             /// Every flag by its name in C, for the comparisons in `headers`.

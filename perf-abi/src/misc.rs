@@ -7,8 +7,9 @@ use core::fmt;
 flag_word! {
     /// `PERF_RECORD_MISC_*`—CPU mode and flags of a record.
     ///
-    /// Several flags share one bit, because its meaning depends on the record kind. [`names`](Misc::names)
-    /// prints the flags of a kind; plain `Display` prints the CPU mode and the bits.
+    /// Several flags share one bit, because its meaning depends on the record kind.
+    /// [`names`](Misc::names) prints the flags of a kind; plain `Display` prints the CPU mode and
+    /// the bits.
     #[doc(alias = "PERF_RECORD_MISC")]
     pub struct Misc(u16) {
         /// `MMAP`, `MMAP2` written by tools: reading the process's list of mappings timed out.
@@ -17,7 +18,8 @@ flag_word! {
         "PERF_RECORD_MISC_MMAP_DATA" MMAP_DATA = 1 << 13;
         /// `COMM`: the name changed by an exec. Since Linux 3.16.
         "PERF_RECORD_MISC_COMM_EXEC" COMM_EXEC = 1 << 13;
-        /// `FORK` written by tools: the process was already running; its parent's mappings do not apply.
+        /// `FORK` written by tools: the process was already running; its parent's mappings do not
+        /// apply.
         "PERF_RECORD_MISC_FORK_EXEC" FORK_EXEC = 1 << 13;
         /// `SWITCH`, `SWITCH_CPU_WIDE`: switched out; switched in if clear. Since Linux 4.3.
         "PERF_RECORD_MISC_SWITCH_OUT" SWITCH_OUT = 1 << 13;
@@ -40,7 +42,8 @@ impl Misc {
 
     /// Returns the mode of the CPU.
     ///
-    /// The kernel sets it in `SAMPLE`, `MMAP`, `MMAP2`, `TEXT_POKE` and `CALLCHAIN_DEFERRED` records.
+    /// The kernel sets it in `SAMPLE`, `MMAP`, `MMAP2`, `TEXT_POKE` and `CALLCHAIN_DEFERRED`
+    /// records.
     pub const fn cpu_mode(self) -> CpuMode {
         CpuMode((self.0 & Self::CPU_MODE_MASK) as u8)
     }

@@ -5,8 +5,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct perf_event_mmap_page`—the first page of a mapped event.
 ///
-/// The kernel writes the page at any time, so a `&MmapPage` to a mapping is unsound: take the offsets from
-/// here (`core::mem::offset_of!`) and load each field atomically.
+/// The kernel writes the page at any time, so a `&MmapPage` to a mapping is unsound: take the
+/// offsets from here (`core::mem::offset_of!`) and load each field atomically.
 ///
 /// # References
 ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "MMAP layout"
@@ -56,7 +56,8 @@ pub struct MmapPage {
     pub data_head: u64,
     /// Bytes consumed from the ring, free-running; written by the reader.
     pub data_tail: u64,
-    /// Offset of the ring from the start of the page, in bytes; 0, which means one page, before Linux 4.1.
+    /// Offset of the ring from the start of the page, in bytes; 0, which means one page, before
+    /// Linux 4.1.
     pub data_offset: u64,
     /// Size of the ring, in bytes; 0 before Linux 4.1.
     pub data_size: u64,
@@ -64,17 +65,21 @@ pub struct MmapPage {
     pub aux_head: u64,
     /// Bytes consumed from the AUX area, free-running; written by the reader. Since Linux 4.1.
     pub aux_tail: u64,
-    /// File offset at which the AUX area is mapped; written by the reader before it maps. Since Linux 4.1.
+    /// File offset at which the AUX area is mapped; written by the reader before it maps. Since
+    /// Linux 4.1.
     pub aux_offset: u64,
     /// Size of the AUX area, in bytes; written by the reader before it maps. Since Linux 4.1.
     pub aux_size: u64,
 }
 
 layout!(MmapPage, 1088 {
-    version: 0, compat_version: 4, lock: 8, index: 12, offset: 16, time_enabled: 24, time_running: 32,
-    capabilities: 40, pmc_width: 48, time_shift: 50, time_mult: 52, time_offset: 56, time_zero: 64, size: 72,
+    version: 0, compat_version: 4, lock: 8, index: 12, offset: 16, time_enabled: 24, time_running:
+    32,
+    capabilities: 40, pmc_width: 48, time_shift: 50, time_mult: 52, time_offset: 56, time_zero: 64,
+    size: 72,
     reserved_1: 76, time_cycles: 80, time_mask: 88, reserved: 96, data_head: 1024, data_tail: 1032,
-    data_offset: 1040, data_size: 1048, aux_head: 1056, aux_tail: 1064, aux_offset: 1072, aux_size: 1080,
+    data_offset: 1040, data_size: 1048, aux_head: 1056, aux_tail: 1064, aux_offset: 1072, aux_size:
+    1080,
 });
 
 bit_set! {

@@ -41,8 +41,8 @@ open_enum! {
 }
 
 open_enum! {
-    /// `*_NS_INDEX`—the namespace that an entry of a `NAMESPACES` record describes, by the entry's index.
-    /// Since Linux 4.12.
+    /// `*_NS_INDEX`—the namespace that an entry of a `NAMESPACES` record describes, by the entry's
+    /// index. Since Linux 4.12.
     pub struct NamespaceIndex(u32) {
         /// Network. Since Linux 4.12.
         "NET_NS_INDEX" NET = 0;
@@ -61,8 +61,8 @@ open_enum! {
     }
 }
 
-/// `struct perf_ns_link_info`—device and inode of a namespace; both 0 if the kernel lacks the namespace.
-/// Since Linux 4.12.
+/// `struct perf_ns_link_info`—device and inode of a namespace; both 0 if the kernel lacks the
+/// namespace. Since Linux 4.12.
 #[doc(alias = "perf_ns_link_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]

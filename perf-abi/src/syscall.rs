@@ -1,8 +1,8 @@
 //! Flags of the system call, request numbers of its ioctls.
 //!
-//! The kernel's `asm/ioctl.h` has two encodings of a request: most architectures use two bits for the
-//! direction, mips, powerpc and sparc use three. Some requests encode the size of a *pointer*, so their
-//! numbers differ between 32-bit and 64-bit programs.
+//! The kernel's `asm/ioctl.h` has two encodings of a request: most architectures use two bits for
+//! the direction, mips, powerpc and sparc use three. Some requests encode the size of a *pointer*,
+//! so their numbers differ between 32-bit and 64-bit programs.
 
 bit_set! {
     /// `PERF_FLAG_*`—the last argument of `perf_event_open`, an unsigned long.
@@ -13,8 +13,8 @@ bit_set! {
     pub struct OpenFlags(u64) {
         /// Does not join the group of `group_fd`; useful only with `FD_OUTPUT`. Since Linux 2.6.32.
         "PERF_FLAG_FD_NO_GROUP" FD_NO_GROUP = 1 << 0;
-        /// Redirects records to the ring of `group_fd`; [`IOC_SET_OUTPUT`] is the usual way. Since Linux
-        /// 2.6.32.
+        /// Redirects records to the ring of `group_fd`; [`IOC_SET_OUTPUT`] is the usual way. Since
+        /// Linux 2.6.32.
         "PERF_FLAG_FD_OUTPUT" FD_OUTPUT = 1 << 1;
         /// `pid` is a descriptor of a cgroup's directory; needs a CPU. Since Linux 2.6.39.
         "PERF_FLAG_PID_CGROUP" PID_CGROUP = 1 << 2;
@@ -44,28 +44,33 @@ const fn request<Arg>(direction: u32, number: u32) -> u32 {
 
 type Pointer = *const u8;
 
-/// `PERF_EVENT_IOC_ENABLE`—enables the event and its inherited copies; takes [`IocFlags`]. Since Linux 2.6.31.
+/// `PERF_EVENT_IOC_ENABLE`—enables the event and its inherited copies; takes [`IocFlags`]. Since
+/// Linux 2.6.31.
 #[doc(alias = "PERF_EVENT_IOC_ENABLE")]
 pub const IOC_ENABLE: u32 = request::<()>(NONE, 0);
 
-/// `PERF_EVENT_IOC_DISABLE`—disables the event and its inherited copies; takes [`IocFlags`]. Since Linux 2.6.31.
+/// `PERF_EVENT_IOC_DISABLE`—disables the event and its inherited copies; takes [`IocFlags`]. Since
+/// Linux 2.6.31.
 #[doc(alias = "PERF_EVENT_IOC_DISABLE")]
 pub const IOC_DISABLE: u32 = request::<()>(NONE, 1);
 
-/// `PERF_EVENT_IOC_REFRESH`—enables the event for a number of overflows; takes the number by value. Since Linux 2.6.31.
+/// `PERF_EVENT_IOC_REFRESH`—enables the event for a number of overflows; takes the number by value.
+/// Since Linux 2.6.31.
 #[doc(alias = "PERF_EVENT_IOC_REFRESH")]
 pub const IOC_REFRESH: u32 = request::<()>(NONE, 2);
 
-/// `PERF_EVENT_IOC_RESET`—resets the count to 0, but not the times; takes [`IocFlags`]. Since Linux 2.6.31.
+/// `PERF_EVENT_IOC_RESET`—resets the count to 0, but not the times; takes [`IocFlags`]. Since Linux
+/// 2.6.31.
 #[doc(alias = "PERF_EVENT_IOC_RESET")]
 pub const IOC_RESET: u32 = request::<()>(NONE, 3);
 
-/// `PERF_EVENT_IOC_PERIOD`—changes period or frequency; takes a pointer to `u64`. Since Linux 2.6.31.
+/// `PERF_EVENT_IOC_PERIOD`—changes period or frequency; takes a pointer to `u64`. Since Linux
+/// 2.6.31.
 #[doc(alias = "PERF_EVENT_IOC_PERIOD")]
 pub const IOC_PERIOD: u32 = request::<u64>(WRITE, 4);
 
-/// `PERF_EVENT_IOC_SET_OUTPUT`—redirects records to the ring of another event; takes a descriptor, or -1 to
-/// detach. Since Linux 2.6.35.
+/// `PERF_EVENT_IOC_SET_OUTPUT`—redirects records to the ring of another event; takes a descriptor,
+/// or -1 to detach. Since Linux 2.6.35.
 #[doc(alias = "PERF_EVENT_IOC_SET_OUTPUT")]
 pub const IOC_SET_OUTPUT: u32 = request::<()>(NONE, 5);
 
@@ -81,26 +86,29 @@ pub const IOC_ID: u32 = request::<Pointer>(READ, 7);
 #[doc(alias = "PERF_EVENT_IOC_SET_BPF")]
 pub const IOC_SET_BPF: u32 = request::<u32>(WRITE, 8);
 
-/// `PERF_EVENT_IOC_PAUSE_OUTPUT`—pauses the ring: records are dropped and counted as lost; takes 1 or 0 by
-/// value. Since Linux 4.7.
+/// `PERF_EVENT_IOC_PAUSE_OUTPUT`—pauses the ring: records are dropped and counted as lost; takes 1
+/// or 0 by value. Since Linux 4.7.
 #[doc(alias = "PERF_EVENT_IOC_PAUSE_OUTPUT")]
 pub const IOC_PAUSE_OUTPUT: u32 = request::<u32>(WRITE, 9);
 
 /// `PERF_EVENT_IOC_QUERY_BPF`—returns the ids of the programs on a tracepoint; takes a pointer to
-/// [`PerfEventQueryBpf`](crate::bpf::PerfEventQueryBpf), followed by a buffer for the ids. Since Linux 4.16.
+/// [`PerfEventQueryBpf`](crate::bpf::PerfEventQueryBpf), followed by a buffer for the ids. Since
+/// Linux 4.16.
 #[doc(alias = "PERF_EVENT_IOC_QUERY_BPF")]
 pub const IOC_QUERY_BPF: u32 = request::<Pointer>(WRITE | READ, 10);
 
-/// `PERF_EVENT_IOC_MODIFY_ATTRIBUTES`—modifies a breakpoint; takes a pointer to [`Attr`](crate::Attr). Since
-/// Linux 4.17.
+/// `PERF_EVENT_IOC_MODIFY_ATTRIBUTES`—modifies a breakpoint; takes a pointer to
+/// [`Attr`](crate::Attr). Since Linux 4.17.
 #[doc(alias = "PERF_EVENT_IOC_MODIFY_ATTRIBUTES")]
 pub const IOC_MODIFY_ATTRIBUTES: u32 = request::<Pointer>(WRITE, 11);
 
 bit_set! {
-    /// `enum perf_event_ioc_flags`—the argument of [`IOC_ENABLE`], [`IOC_DISABLE`] and [`IOC_RESET`].
+    /// `enum perf_event_ioc_flags`—the argument of [`IOC_ENABLE`], [`IOC_DISABLE`] and
+    /// [`IOC_RESET`].
     #[doc(alias = "perf_event_ioc_flags")]
     pub struct IocFlags(u32) {
-        /// Applies to the whole group of the event, for the leader and for any sibling. Since Linux 2.6.31.
+        /// Applies to the whole group of the event, for the leader and for any sibling. Since Linux
+        /// 2.6.31.
         "PERF_IOC_FLAG_GROUP" GROUP = 1;
     }
 }

@@ -5,8 +5,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// `union perf_sample_weight`—the cost of the sampled operation. Since Linux 3.10.
 ///
 /// With [`SampleType::WEIGHT`](crate::SampleType::WEIGHT) the word is one number; with
-/// [`SampleType::WEIGHT_STRUCT`](crate::SampleType::WEIGHT_STRUCT) it holds three, at the same bits in both
-/// byte orders. Their meaning depends on the CPU.
+/// [`SampleType::WEIGHT_STRUCT`](crate::SampleType::WEIGHT_STRUCT) it holds three, at the same bits
+/// in both byte orders. Their meaning depends on the CPU.
 #[doc(alias = "perf_sample_weight")]
 #[repr(transparent)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]

@@ -3,9 +3,9 @@
 open_enum! {
     /// `CLOCK_*`—the clock of an event's times, for [`Attr::with_clock`](crate::Attr::with_clock).
     ///
-    /// Hardware events, tracepoints and breakpoints can overflow in a non-maskable interrupt, where the
-    /// kernel can read only `MONOTONIC` and `MONOTONIC_RAW`. Software events, cpu-clock and task-clock take
-    /// all five. The kernel fails with `EINVAL` for every other clock.
+    /// Hardware events, tracepoints and breakpoints can overflow in a non-maskable interrupt, where
+    /// the kernel can read only `MONOTONIC` and `MONOTONIC_RAW`. Software events, cpu-clock and
+    /// task-clock take all five. The kernel fails with `EINVAL` for every other clock.
     ///
     /// All events of a group, and all that write to one ring, must have the same clock.
     ///

@@ -6,9 +6,9 @@ use crate::bits::{BitField, flag64};
 bit_set! {
     /// The one-bit fields of `struct perf_event_attr`, and `precise_ip`.
     ///
-    /// The constants are the bits that a C compiler for this target uses: numbered from the least significant
-    /// bit on little-endian machines, from the most significant one on big-endian ones. The kernel fails with
-    /// `EINVAL` for a flag that it does not know.
+    /// The constants are the bits that a C compiler for this target uses: numbered from the least
+    /// significant bit on little-endian machines, from the most significant one on big-endian ones.
+    /// The kernel fails with `EINVAL` for a flag that it does not know.
     ///
     /// # References
     ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "Arguments"
@@ -17,7 +17,8 @@ bit_set! {
         "disabled" DISABLED = flag64(0);
         /// Child tasks get a copy of the event. Since Linux 2.6.31.
         "inherit" INHERIT = flag64(1);
-        /// Group leader: must always be on the PMU; enters the error state if it cannot. Since Linux 2.6.31.
+        /// Group leader: must always be on the PMU; enters the error state if it cannot. Since
+        /// Linux 2.6.31.
         "pinned" PINNED = flag64(2);
         /// Group leader: the only group on the PMU. Since Linux 2.6.31.
         "exclusive" EXCLUSIVE = flag64(3);
@@ -37,7 +38,8 @@ bit_set! {
         "freq" FREQ = flag64(10);
         /// A `READ` record for each inherited task that exits. Since Linux 2.6.31.
         "inherit_stat" INHERIT_STAT = flag64(11);
-        /// Enables the event at the target's next exec; `EINVAL` together with `REMOVE_ON_EXEC`. Since Linux 2.6.31.
+        /// Enables the event at the target's next exec; `EINVAL` together with `REMOVE_ON_EXEC`.
+        /// Since Linux 2.6.31.
         "enable_on_exec" ENABLE_ON_EXEC = flag64(12);
         /// `FORK` and `EXIT` records. Since Linux 2.6.31.
         "task" TASK = flag64(13);
@@ -57,8 +59,8 @@ bit_set! {
         "exclude_callchain_user" EXCLUDE_CALLCHAIN_USER = flag64(22);
         /// `MMAP2` records in place of `MMAP`; set it together with `MMAP`. Since Linux 3.16.
         "mmap2" MMAP2 = flag64(23);
-        /// Marks the `COMM` records of an exec by [`Misc::COMM_EXEC`](crate::Misc::COMM_EXEC); set it together
-        /// with `COMM`. Since Linux 3.16.
+        /// Marks the `COMM` records of an exec by [`Misc::COMM_EXEC`](crate::Misc::COMM_EXEC); set
+        /// it together with `COMM`. Since Linux 3.16.
         "comm_exec" COMM_EXEC = flag64(24);
         /// Times are those of the clock in `clockid`. Since Linux 4.1.
         "use_clockid" USE_CLOCKID = flag64(25);
@@ -82,11 +84,14 @@ bit_set! {
         "build_id" BUILD_ID = flag64(34);
         /// Only new threads inherit the event; `EINVAL` without `INHERIT`. Since Linux 5.13.
         "inherit_thread" INHERIT_THREAD = flag64(35);
-        /// Removes the event from the task at exec; `EINVAL` together with `ENABLE_ON_EXEC`. Since Linux 5.13.
+        /// Removes the event from the task at exec; `EINVAL` together with `ENABLE_ON_EXEC`. Since
+        /// Linux 5.13.
         "remove_on_exec" REMOVE_ON_EXEC = flag64(36);
-        /// Sends `SIGTRAP` to the task on overflow; `EINVAL` without `REMOVE_ON_EXEC`. Since Linux 5.13.
+        /// Sends `SIGTRAP` to the task on overflow; `EINVAL` without `REMOVE_ON_EXEC`. Since Linux
+        /// 5.13.
         "sigtrap" SIGTRAP = flag64(37);
-        /// Delivers the user part of callchains later, in `CALLCHAIN_DEFERRED` records. Since Linux 6.19.
+        /// Delivers the user part of callchains later, in `CALLCHAIN_DEFERRED` records. Since Linux
+        /// 6.19.
         "defer_callchain" DEFER_CALLCHAIN = flag64(38);
         /// This event receives the `CALLCHAIN_DEFERRED` records. Since Linux 6.19.
         "defer_output" DEFER_OUTPUT = flag64(39);

@@ -21,9 +21,10 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct perf_event_attr`—the event to count, when to sample it, and the fields to record.
 ///
-/// An attr proves nothing about the machine: only the system call shows whether kernel and PMU support it.
-/// All fields are plain and public; a field that is a union in C has one name here and a setter for each
-/// meaning. All setters are `const`, so an attr, and the layout of its samples, can be a constant.
+/// An attr proves nothing about the machine: only the system call shows whether kernel and PMU
+/// support it. All fields are plain and public; a field that is a union in C has one name here and
+/// a setter for each meaning. All setters are `const`, so an attr, and the layout of its samples,
+/// can be a constant.
 ///
 /// # References
 ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "Arguments"
@@ -37,14 +38,16 @@ pub struct Attr {
     pub kind: EventType,
     /// Length of this struct that the kernel reads, in bytes.
     ///
-    /// When the call fails with `E2BIG`, the kernel has written the length that it knows to this field.
+    /// When the call fails with `E2BIG`, the kernel has written the length that it knows to this
+    /// field.
     pub size: u32,
     /// Event selector; its encoding depends on the PMU.
     pub config: u64,
-    /// Events between two samples, or samples per second if [`AttrFlags::FREQ`] is set; 0 only counts.
+    /// Events between two samples, or samples per second if [`AttrFlags::FREQ`] is set; 0 only
+    /// counts.
     ///
-    /// Tracepoints, and software events other than the two clocks, ignore a period and sample every event if
-    /// [`SampleType::PERIOD`] is set.
+    /// Tracepoints, and software events other than the two clocks, ignore a period and sample every
+    /// event if [`SampleType::PERIOD`] is set.
     #[doc(alias = "sample_freq")]
     pub sample_period: u64,
     /// Fields of a sample.
@@ -53,19 +56,21 @@ pub struct Attr {
     pub read_format: ReadFormat,
     /// One-bit fields, and `precise_ip`.
     pub flags: AttrFlags,
-    /// Samples after which the kernel wakes the reader, or bytes if [`AttrFlags::WATERMARK`] is set.
+    /// Samples after which the kernel wakes the reader, or bytes if [`AttrFlags::WATERMARK`] is
+    /// set.
     #[doc(alias = "wakeup_events")]
     #[doc(alias = "wakeup_watermark")]
     pub wakeup: u32,
     /// Accesses that a breakpoint counts. Since Linux 2.6.33.
     pub bp_type: BreakpointType,
-    /// Second word of the event selector: address of a breakpoint, or pointer to the C string with the function
-    /// or file of a probe.
+    /// Second word of the event selector: address of a breakpoint, or pointer to the C string with
+    /// the function or file of a probe.
     #[doc(alias = "bp_addr")]
     #[doc(alias = "kprobe_func")]
     #[doc(alias = "uprobe_path")]
     pub config1: u64,
-    /// Third word of the event selector: length of a breakpoint in bytes, address or offset of a probe. Since Linux 2.6.33.
+    /// Third word of the event selector: length of a breakpoint in bytes, address or offset of a
+    /// probe. Since Linux 2.6.33.
     #[doc(alias = "bp_len")]
     #[doc(alias = "kprobe_addr")]
     #[doc(alias = "probe_offset")]
@@ -80,9 +85,11 @@ pub struct Attr {
     pub clockid: Clock,
     /// Registers of [`SampleType::REGS_INTR`], one bit each. Since Linux 3.19.
     pub sample_regs_intr: u64,
-    /// Bytes of AUX data after which the kernel wakes the reader; 0 means half the area. Since Linux 4.1.
+    /// Bytes of AUX data after which the kernel wakes the reader; 0 means half the area. Since
+    /// Linux 4.1.
     pub aux_watermark: u32,
-    /// Maximum number of addresses in a callchain; 0 means `/proc/sys/kernel/perf_event_max_stack`. Since Linux 4.8.
+    /// Maximum number of addresses in a callchain; 0 means `/proc/sys/kernel/perf_event_max_stack`.
+    /// Since Linux 4.8.
     pub sample_max_stack: u16,
     /// Must be 0.
     #[doc(alias = "__reserved_2")]
@@ -100,14 +107,17 @@ pub struct Attr {
 }
 
 layout!(Attr, 144 {
-    kind: 0, size: 4, config: 8, sample_period: 16, sample_type: 24, read_format: 32, flags: 40, wakeup: 48,
-    bp_type: 52, config1: 56, config2: 64, branch_sample_type: 72, sample_regs_user: 80, sample_stack_user: 88,
+    kind: 0, size: 4, config: 8, sample_period: 16, sample_type: 24, read_format: 32, flags: 40,
+    wakeup: 48,
+    bp_type: 52, config1: 56, config2: 64, branch_sample_type: 72, sample_regs_user: 80,
+    sample_stack_user: 88,
     clockid: 92, sample_regs_intr: 96, aux_watermark: 104, sample_max_stack: 108, reserved_2: 110,
     aux_sample_size: 112, aux_action: 116, sig_data: 120, config3: 128, config4: 136,
 });
 
 bit_set! {
-    /// The one-bit fields of `aux_action`: the effects of an event on the AUX event that leads its group.
+    /// The one-bit fields of `aux_action`: the effects of an event on the AUX event that leads its
+    /// group.
     ///
     /// Since Linux 6.13.
     #[doc(alias = "aux_action")]
@@ -177,7 +187,8 @@ impl Attr {
         Self::new(EventType::RAW, config)
     }
 
-    /// Returns a hardware breakpoint on accesses to `len` bytes of data at `addr`. Since Linux 2.6.33.
+    /// Returns a hardware breakpoint on accesses to `len` bytes of data at `addr`. Since Linux
+    /// 2.6.33.
     ///
     /// The kernel fails with `EINVAL` if `addr` is not aligned to `len`.
     pub const fn breakpoint(kind: BreakpointType, addr: u64, len: BreakpointLen) -> Self {

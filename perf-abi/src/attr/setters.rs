@@ -8,10 +8,10 @@ use crate::{
 
 /// # Setters
 ///
-/// Each takes the attr by value and returns it changed. A setter of a sample field's parameter, such as
-/// [`with_regs_user`](Self::with_regs_user), also sets the field's bit in `sample_type`, or clears it if the
-/// parameter selects nothing, because the kernel fails with `EINVAL` for the bit alone. Call it after
-/// [`with_sample_type`](Self::with_sample_type), which replaces all bits.
+/// Each takes the attr by value and returns it changed. A setter of a sample field's parameter,
+/// such as [`with_regs_user`](Self::with_regs_user), also sets the field's bit in `sample_type`, or
+/// clears it if the parameter selects nothing, because the kernel fails with `EINVAL` for the bit
+/// alone. Call it after [`with_sample_type`](Self::with_sample_type), which replaces all bits.
 impl Attr {
     /// Samples after every `events` events and clears [`AttrFlags::FREQ`]; 0 only counts.
     ///
@@ -23,8 +23,8 @@ impl Attr {
 
     /// Samples about `hertz` times a second and sets [`AttrFlags::FREQ`]; 0 only counts.
     ///
-    /// The kernel fails with `EINVAL` above `/proc/sys/kernel/perf_event_max_sample_rate`, which it lowers
-    /// itself when sampling takes too much time.
+    /// The kernel fails with `EINVAL` above `/proc/sys/kernel/perf_event_max_sample_rate`, which it
+    /// lowers itself when sampling takes too much time.
     #[doc(alias = "sample_freq")]
     pub const fn with_frequency(mut self, hertz: u64) -> Self {
         self.sample_period = hertz;
@@ -33,8 +33,8 @@ impl Attr {
 
     /// Replaces the fields of a sample.
     ///
-    /// Set `REGS_USER`, `REGS_INTR`, `STACK_USER`, `BRANCH_STACK` and `AUX` by the setters of their parameters
-    /// instead. The kernel fails with `EINVAL` for [`SampleType::WEIGHT`] together with
+    /// Set `REGS_USER`, `REGS_INTR`, `STACK_USER`, `BRANCH_STACK` and `AUX` by the setters of their
+    /// parameters instead. The kernel fails with `EINVAL` for [`SampleType::WEIGHT`] together with
     /// [`SampleType::WEIGHT_STRUCT`].
     pub const fn with_sample_type(mut self, fields: SampleType) -> Self {
         self.sample_type = fields;
@@ -73,7 +73,8 @@ impl Attr {
         self.without_flags(AttrFlags::WATERMARK)
     }
 
-    /// Wakes the reader after a number of bytes and sets [`AttrFlags::WATERMARK`]. Since Linux 2.6.32.
+    /// Wakes the reader after a number of bytes and sets [`AttrFlags::WATERMARK`]. Since Linux
+    /// 2.6.32.
     ///
     /// 0, and more than the size of the ring, mean half the ring.
     pub const fn with_wakeup_watermark(mut self, bytes: u32) -> Self {
@@ -87,26 +88,28 @@ impl Attr {
         self.with_flags(AttrFlags::USE_CLOCKID)
     }
 
-    /// Replaces the sampled user registers, one bit each; 0 clears [`SampleType::REGS_USER`]. Since Linux 3.7.
+    /// Replaces the sampled user registers, one bit each; 0 clears [`SampleType::REGS_USER`]. Since
+    /// Linux 3.7.
     ///
-    /// [`Architecture::registers`](crate::regs::Architecture::registers) are the bits that the kernel
-    /// accepts on every CPU.
+    /// [`Architecture::registers`](crate::regs::Architecture::registers) are the bits that the
+    /// kernel accepts on every CPU.
     pub const fn with_regs_user(mut self, mask: u64) -> Self {
         self.sample_regs_user = mask;
         self.with_field(SampleType::REGS_USER, mask != 0)
     }
 
-    /// Replaces the registers sampled at the interrupt, one bit each; 0 clears [`SampleType::REGS_INTR`].
-    /// Since Linux 3.19.
+    /// Replaces the registers sampled at the interrupt, one bit each; 0 clears
+    /// [`SampleType::REGS_INTR`]. Since Linux 3.19.
     ///
-    /// [`Architecture::registers`](crate::regs::Architecture::registers) are the bits that the kernel
-    /// accepts on every CPU.
+    /// [`Architecture::registers`](crate::regs::Architecture::registers) are the bits that the
+    /// kernel accepts on every CPU.
     pub const fn with_regs_intr(mut self, mask: u64) -> Self {
         self.sample_regs_intr = mask;
         self.with_field(SampleType::REGS_INTR, mask != 0)
     }
 
-    /// Samples this many bytes of the user stack and sets [`SampleType::STACK_USER`]. Since Linux 3.7.
+    /// Samples this many bytes of the user stack and sets [`SampleType::STACK_USER`]. Since Linux
+    /// 3.7.
     pub const fn with_stack_user(mut self, size: StackSize) -> Self {
         self.sample_stack_user = size.bytes();
         self.with_field(SampleType::STACK_USER, true)
@@ -132,8 +135,8 @@ impl Attr {
         self
     }
 
-    /// Selects a core PMU of a hybrid CPU by its `type` number, for hardware and cache events. Since Linux
-    /// 5.13.
+    /// Selects a core PMU of a hybrid CPU by its `type` number, for hardware and cache events.
+    /// Since Linux 5.13.
     pub const fn with_hybrid_pmu(mut self, pmu_type: u32) -> Self {
         self.config = (self.config & HW_EVENT_MASK) | (pmu_type as u64) << PMU_TYPE_SHIFT;
         self
@@ -163,7 +166,8 @@ impl Attr {
         self
     }
 
-    /// Limits the addresses in a callchain; 0 is `/proc/sys/kernel/perf_event_max_stack`. Since Linux 4.8.
+    /// Limits the addresses in a callchain; 0 is `/proc/sys/kernel/perf_event_max_stack`. Since
+    /// Linux 4.8.
     ///
     /// The kernel fails with `EOVERFLOW` above that sysctl.
     pub const fn with_max_stack(mut self, addresses: u16) -> Self {
@@ -171,13 +175,15 @@ impl Attr {
         self
     }
 
-    /// Wakes the reader after a number of bytes of AUX data; 0 means half the area. Since Linux 4.1.
+    /// Wakes the reader after a number of bytes of AUX data; 0 means half the area. Since Linux
+    /// 4.1.
     pub const fn with_aux_watermark(mut self, bytes: u32) -> Self {
         self.aux_watermark = bytes;
         self
     }
 
-    /// Samples this many bytes of the group leader's AUX area; 0 clears [`SampleType::AUX`]. Since Linux 5.5.
+    /// Samples this many bytes of the group leader's AUX area; 0 clears [`SampleType::AUX`]. Since
+    /// Linux 5.5.
     pub const fn with_aux_sample_size(mut self, bytes: u32) -> Self {
         self.aux_sample_size = bytes;
         self.with_field(SampleType::AUX, bytes != 0)
@@ -200,7 +206,8 @@ impl Attr {
     /// Replaces the length of the struct that the kernel reads, in bytes: one of the
     /// [published lengths](Self#published-lengths).
     ///
-    /// The kernel fails with `E2BIG` for 1 to 63, and for lengths above its own if the rest is not 0.
+    /// The kernel fails with `E2BIG` for 1 to 63, and for lengths above its own if the rest is not
+    /// 0.
     pub const fn with_size(mut self, bytes: u32) -> Self {
         self.size = bytes;
         self

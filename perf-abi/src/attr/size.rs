@@ -4,9 +4,10 @@ use crate::Attr;
 
 /// # Published lengths
 ///
-/// A kernel accepts an attr that is longer than its own struct if the rest is 0, so the newest length works with
-/// every kernel as long as no newer field is used. `clockid`, `sample_max_stack` and `aux_action` were added in
-/// the padding of a published length: only an attempt shows whether the kernel knows them.
+/// A kernel accepts an attr that is longer than its own struct if the rest is 0, so the newest
+/// length works with every kernel as long as no newer field is used. `clockid`, `sample_max_stack`
+/// and `aux_action` were added in the padding of a published length: only an attempt shows whether
+/// the kernel knows them.
 impl Attr {
     /// Length of this struct in bytes: [`SIZE_VER9`](Self::SIZE_VER9).
     pub const SIZE: u32 = Self::SIZE_VER9;

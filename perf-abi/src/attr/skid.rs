@@ -4,10 +4,10 @@ use core::fmt;
 
 /// `precise_ip`—the skid that a sampled instruction pointer may have. Since Linux 2.6.35.
 ///
-/// Skid is the number of instructions between the one that overflowed the event and the one that the kernel
-/// reports. Hardware events only: software events ignore the level. A PMU fails with `EOPNOTSUPP` for a level
-/// above the one in its `caps/max_precise`, on x86 with `EINVAL` for a level above `ARBITRARY` on an event that
-/// only counts.
+/// Skid is the number of instructions between the one that overflowed the event and the one that
+/// the kernel reports. Hardware events only: software events ignore the level. A PMU fails with
+/// `EOPNOTSUPP` for a level above the one in its `caps/max_precise`, on x86 with `EINVAL` for a
+/// level above `ARBITRARY` on an event that only counts.
 ///
 /// The attr has two bits for it, so the four constants are all values.
 ///

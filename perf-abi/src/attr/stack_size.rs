@@ -15,14 +15,14 @@ impl StackSize {
     /// 8192 bytes, the size that `perf record --call-graph dwarf` samples by default.
     pub const DEFAULT: Self = Self(8192);
 
-    /// 65528 bytes, the most that a record can have; the kernel samples less where the other fields of the
-    /// record need the space.
+    /// 65528 bytes, the most that a record can have; the kernel samples less where the other fields
+    /// of the record need the space.
     pub const MAX: Self = Self(u16::MAX - u16::MAX % 8);
 
     /// Returns the size; `None` if `bytes` is 0, above [`MAX`](Self::MAX) or not a multiple of 8.
     ///
-    /// The kernel fails with `EINVAL` for the latter two. It accepts 0, but then writes one word more than it
-    /// reserves, so the last 8 bytes of the sample are lost.
+    /// The kernel fails with `EINVAL` for the latter two. It accepts 0, but then writes one word
+    /// more than it reserves, so the last 8 bytes of the sample are lost.
     pub const fn new(bytes: u32) -> Option<Self> {
         if bytes == 0 || bytes > Self::MAX.bytes() || bytes % 8 != 0 {
             return None;

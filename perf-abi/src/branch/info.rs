@@ -6,7 +6,8 @@ use crate::bits::{BitField, flag64};
 bit_set! {
     /// The bit fields of `struct perf_branch_entry`: flags and numbers of one branch.
     ///
-    /// The bits are those that a C compiler for this target uses, see [`AttrFlags`](crate::AttrFlags).
+    /// The bits are those that a C compiler for this target uses, see
+    /// [`AttrFlags`](crate::AttrFlags).
     pub struct BranchInfo(u64) {
         /// The target was mispredicted; unknown if `PREDICTED` is clear too. Since Linux 3.4.
         "mispred" MISPREDICTED = flag64(0);
@@ -38,8 +39,8 @@ impl BranchInfo {
         CYCLES.get(self.0) as u16
     }
 
-    /// Returns the type of the branch, recorded with [`TYPE_SAVE`](crate::BranchSampleType::TYPE_SAVE). Since Linux
-    /// 4.14.
+    /// Returns the type of the branch, recorded with
+    /// [`TYPE_SAVE`](crate::BranchSampleType::TYPE_SAVE). Since Linux 4.14.
     #[doc(alias = "type")]
     pub const fn kind(self) -> BranchType {
         BranchType(TYPE.get(self.0) as u8)
@@ -60,7 +61,8 @@ impl BranchInfo {
         }
     }
 
-    /// Returns the privilege level, recorded with [`PRIV_SAVE`](crate::BranchSampleType::PRIV_SAVE). Since Linux 6.1.
+    /// Returns the privilege level, recorded with
+    /// [`PRIV_SAVE`](crate::BranchSampleType::PRIV_SAVE). Since Linux 6.1.
     #[doc(alias = "priv")]
     pub const fn privilege(self) -> BranchPrivilege {
         BranchPrivilege(PRIV.get(self.0) as u8)

@@ -6,7 +6,8 @@ use std::{collections::BTreeMap, vec, vec::Vec};
 /// Name in C and value.
 pub(super) type Constant = (&'static str, i128);
 
-/// The constants of each type; a type that is missing here leaves its `C_NAMES` unused, so rustc warns.
+/// The constants of each type; a type that is missing here leaves its `C_NAMES` unused, so rustc
+/// warns.
 #[rustfmt::skip]
 const TYPES: &[&[Constant]] = &[
     EventType::C_NAMES, Hardware::C_NAMES, Software::C_NAMES, Cache::C_NAMES, CacheOp::C_NAMES,
@@ -40,7 +41,7 @@ fn single() -> Vec<Constant> {
     vec![
         ("PERF_PMU_TYPE_SHIFT", PMU_TYPE_SHIFT.into()),
         ("PERF_HW_EVENT_MASK", HW_EVENT_MASK.into()),
-        ("PERF_CONTEXT_MAX", MAX_CONTEXT.into()),
+        ("PERF_CONTEXT_MAX", CallchainContext::MAX.0.into()),
         ("PERF_MAX_STACK_DEPTH", MAX_STACK_DEPTH.into()),
         ("PERF_MAX_CONTEXTS_PER_STACK", MAX_CONTEXTS_PER_STACK.into()),
         ("PERF_RECORD_MISC_CPUMODE_MASK", Misc::CPU_MODE_MASK.into()),
@@ -65,7 +66,8 @@ fn single() -> Vec<Constant> {
     ]
 }
 
-/// `uapi` compares the names that start with `PERF_` and `BPF_`, the other prefixes are lists of their tests.
+/// `uapi` compares the names that start with `PERF_` and `BPF_`, the other prefixes are lists of
+/// their tests.
 #[test]
 fn every_constant_belongs_to_a_header_that_is_compared() {
     let compared = [&["PERF_", "BPF_"], super::older::PREFIXES, super::libc_values::PREFIXES];

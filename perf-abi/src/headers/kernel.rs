@@ -38,7 +38,8 @@ impl Kernel {
         found.unwrap_or_else(|| panic!("{c_type} has no member {name}"))
     }
 
-    /// Asserts that each field has the kernel's offset, `base` bytes into the kernel's type, and size.
+    /// Asserts that each field has the kernel's offset, `base` bytes into the kernel's type, and
+    /// size.
     pub(super) fn has_fields(&self, c_type: &str, prefix: &str, base: usize, fields: &[Field]) {
         for (name, offset, size) in fields {
             let member = self.member(c_type, &format!("{prefix}{name}"));

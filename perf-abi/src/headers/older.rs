@@ -1,4 +1,5 @@
-//! Constants against bindings of an older kernel, which include breakpoints, namespaces and registers.
+//! Constants against bindings of an older kernel, which include breakpoints, namespaces and
+//! registers.
 
 use super::constants::with_prefix;
 use super::published::Bindings;
@@ -38,7 +39,8 @@ fn registers_have_the_same_numbers() {
     compare(&Bindings::older("riscv64gc"), &["PERF_REG_RISCV_"]);
 }
 
-/// The bindings are those of 64-bit machines with two direction bits; `syscall` asserts the other encodings.
+/// The bindings are those of 64-bit machines with two direction bits; `syscall` asserts the other
+/// encodings.
 #[test]
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64", target_arch = "s390x"))]
 fn ioctls_have_the_same_numbers() {

@@ -1,7 +1,8 @@
-//! Bindings that others generated from the kernel's headers by bindgen, read as text from their packages.
+//! Bindings that others generated from the kernel's headers by bindgen, read as text from their
+//! packages.
 //!
-//! Reading the text instead of compiling the package needs no C library and works for every target. The
-//! packages are dev-dependencies for no target, so cargo downloads them but never builds them.
+//! Reading the text instead of compiling the package needs no C library and works for every target.
+//! The packages are dev-dependencies for no target, so cargo downloads them but never builds them.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +17,8 @@ use std::{
 pub(super) struct Bindings {
     /// Value of each constant by its name.
     pub(super) constants: BTreeMap<String, i128>,
-    /// First bit and width of each bit field, by the struct, which includes the nested ones, and its name.
+    /// First bit and width of each bit field, by the struct, which includes the nested ones, and
+    /// its name.
     fields: BTreeMap<(String, String), (u32, u32)>,
 }
 
@@ -26,7 +28,8 @@ impl Bindings {
         Self::read("libbpf-sys", "src/bindings.rs")
     }
 
-    /// Reads the bindings of an older uapi header, which include `hw_breakpoint.h` and `perf_regs.h`.
+    /// Reads the bindings of an older uapi header, which include `hw_breakpoint.h` and
+    /// `perf_regs.h`.
     pub(super) fn older(arch: &str) -> Self {
         Self::read("perf-event-open-sys2", &std::format!("src/bindings_{arch}.rs"))
     }
@@ -37,7 +40,8 @@ impl Bindings {
         Self::parse(&text)
     }
 
-    /// Reads lines such as `pub const NAME: type = 1;` and `pub fn name(&self)` with the line after next.
+    /// Reads lines such as `pub const NAME: type = 1;` and `pub fn name(&self)` with the line after
+    /// next.
     fn parse(text: &str) -> Self {
         let mut bindings = Self { constants: BTreeMap::new(), fields: BTreeMap::new() };
         let (mut of_struct, mut getter) = (String::new(), String::new());

@@ -99,7 +99,8 @@ fn number(f: &mut fmt::Formatter<'_>, label: &str, value: u8, word: Option<&str>
 }
 
 impl fmt::Display for DataSource {
-    /// Prints for example `LOAD|LVL L1 hit|SNOOP none|LCK no|TLB L1 hit|AT L1`; `N/A` if the source is unknown.
+    /// Prints for example `LOAD|LVL L1 hit|SNOOP none|LCK no|TLB L1 hit|AT L1`; `N/A` if the source
+    /// is unknown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if matches!(*self, Self::NOT_AVAILABLE | Self::NOT_AVAILABLE_OLD) {
             return f.pad("N/A");

@@ -47,7 +47,8 @@ impl DataSource {
         MemOp::from_bits_retain(OP.get(self.0) as u8)
     }
 
-    /// Returns the level of the memory hierarchy as bits; see [`level_number`](Self::level_number). Since Linux 3.10.
+    /// Returns the level of the memory hierarchy as bits; see [`level_number`](Self::level_number).
+    /// Since Linux 3.10.
     #[doc(alias = "mem_lvl")]
     pub const fn level(self) -> MemLevel {
         MemLevel::from_bits_retain(LEVEL.get(self.0) as u16)
@@ -71,7 +72,8 @@ impl DataSource {
         MemTlb::from_bits_retain(TLB.get(self.0) as u8)
     }
 
-    /// Returns the level of the memory hierarchy as a number, which has more values than the bits. Since Linux 4.14.
+    /// Returns the level of the memory hierarchy as a number, which has more values than the bits.
+    /// Since Linux 4.14.
     #[doc(alias = "mem_lvl_num")]
     pub const fn level_number(self) -> MemLevelNumber {
         MemLevelNumber(LEVEL_NUMBER.get(self.0) as u8)

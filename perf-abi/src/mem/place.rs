@@ -1,8 +1,8 @@
 //! The origin of the data: level, snoop, distance, region.
 
 bit_set! {
-    /// `PERF_MEM_LVL_*`—level of the memory hierarchy as bits; [`MemLevelNumber`] has more values. Since Linux
-    /// 3.10.
+    /// `PERF_MEM_LVL_*`—level of the memory hierarchy as bits; [`MemLevelNumber`] has more values.
+    /// Since Linux 3.10.
     #[doc(alias = "PERF_MEM_LVL")]
     pub struct MemLevel(u16) {
         /// Not available. Since Linux 3.10.

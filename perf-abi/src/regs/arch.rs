@@ -20,7 +20,8 @@ open_enum! {
 }
 
 impl Architecture {
-    /// The architecture that this program is built for; `Architecture(0)` if its registers have no names here.
+    /// The architecture that this program is built for; `Architecture(0)` if its registers have no
+    /// names here.
     pub const NATIVE: Self = if cfg!(target_arch = "x86_64") {
         Self::X86_64
     } else if cfg!(target_arch = "x86") {
@@ -33,7 +34,8 @@ impl Architecture {
         Self(0)
     };
 
-    /// Returns the mask of the registers that every CPU of this architecture has; 0 for other architectures.
+    /// Returns the mask of the registers that every CPU of this architecture has; 0 for other
+    /// architectures.
     ///
     /// The kernel fails with `EINVAL` for a register that it cannot sample.
     pub const fn registers(self) -> u64 {
@@ -65,6 +67,7 @@ pub const fn register_name(arch: Architecture, bit: u8) -> Option<&'static str> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
 
     #[test]
     fn every_register_of_a_mask_has_a_name() {
@@ -86,5 +89,34 @@ mod tests {
         assert_eq!(register_name(Architecture::ARM64, 46), Some("VG"));
         assert_eq!(register_name(Architecture::RISCV64, 0), Some("PC"));
         assert_eq!(register_name(Architecture(0), 0), None);
+    }
+
+    #[test]
+    fn masks_are_the_registers_of_every_cpu() {
+        let masks = Architecture::ALL.iter().map(|arch| arch.registers());
+        assert!(masks.eq([0xffff, 0xff_0fff, 0x1_ffff_ffff, 0xffff_ffff]));
+        assert_eq!(Architecture(0).registers(), 0);
+    }
+
+    #[test]
+    fn the_native_architecture_is_that_of_the_target() {
+        let native = match std::env::consts::ARCH {
+            "x86" => Architecture::X86,
+            "x86_64" => Architecture::X86_64,
+            "aarch64" => Architecture::ARM64,
+            "riscv32" | "riscv64" => Architecture::RISCV64,
+            _ => Architecture(0),
+        };
+        assert_eq!(Architecture::NATIVE, native);
+    }
+
+    #[test]
+    fn every_bit_of_x86_64_has_the_name_of_its_register() {
+        let names: Vec<_> = (0..=64).map(|bit| register_name(Architecture::X86_64, bit)).collect();
+        assert_eq!(names[11..17], [Some("SS"), None, None, None, None, Some("R8")]);
+        assert_eq!(names[23..33], [&[Some("R15")], &[None; 8][..], &[Some("XMM0")]].concat());
+        assert_eq!(names[33..35], [Some("XMM0_HIGH"), Some("XMM1")]);
+        assert_eq!(names[62..], [Some("XMM15"), Some("XMM15_HIGH"), None]);
+        assert_eq!(register_name(Architecture::X86, 15), Some("GS"));
     }
 }

@@ -11,10 +11,11 @@ pub use riscv::RiscvReg;
 pub use x86::X86Reg;
 
 open_enum! {
-    /// `enum perf_sample_regs_abi`—the ABI of the sampled task, the first word of sampled registers.
+    /// `enum perf_sample_regs_abi`—the ABI of the sampled task, the first word of sampled
+    /// registers.
     ///
-    /// Nothing follows [`NONE`](Self::NONE); a `u64` for each bit of the attr's mask follows the other two. The
-    /// fields after an unknown value cannot be decoded.
+    /// Nothing follows [`NONE`](Self::NONE); a `u64` for each bit of the attr's mask follows the
+    /// other two. The fields after an unknown value cannot be decoded.
     #[doc(alias = "perf_sample_regs_abi")]
     pub struct RegsAbi(u64) {
         /// No registers. Since Linux 3.7.

@@ -3,9 +3,10 @@
 open_enum! {
     /// `enum perf_event_x86_regs`—registers of x86 by their bit in a register mask.
     ///
-    /// The order is neither that of DWARF nor that of the instruction encoding. Each `XMM` register takes two
-    /// bits, low half first; only [`REGS_INTR`](crate::SampleType::REGS_INTR) of a hardware event with a
-    /// [`Skid`](crate::Skid) other than `ARBITRARY` samples them, where the PMU supports it.
+    /// The order is neither that of DWARF nor that of the instruction encoding. Each `XMM` register
+    /// takes two bits, low half first; only [`REGS_INTR`](crate::SampleType::REGS_INTR) of a
+    /// hardware event with a [`Skid`](crate::Skid) other than `ARBITRARY` samples them, where the
+    /// PMU supports it.
     #[doc(alias = "perf_event_x86_regs")]
     pub struct X86Reg(u8) {
         /// Register ax. Since Linux 3.7.

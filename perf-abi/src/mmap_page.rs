@@ -73,13 +73,11 @@ pub struct MmapPage {
 }
 
 layout!(MmapPage, 1088 {
-    version: 0, compat_version: 4, lock: 8, index: 12, offset: 16, time_enabled: 24, time_running:
-    32,
-    capabilities: 40, pmc_width: 48, time_shift: 50, time_mult: 52, time_offset: 56, time_zero: 64,
-    size: 72,
-    reserved_1: 76, time_cycles: 80, time_mask: 88, reserved: 96, data_head: 1024, data_tail: 1032,
-    data_offset: 1040, data_size: 1048, aux_head: 1056, aux_tail: 1064, aux_offset: 1072, aux_size:
-    1080,
+    version: 0, compat_version: 4, lock: 8, index: 12, offset: 16, time_enabled: 24,
+    time_running: 32, capabilities: 40, pmc_width: 48, time_shift: 50, time_mult: 52,
+    time_offset: 56, time_zero: 64, size: 72, reserved_1: 76, time_cycles: 80, time_mask: 88,
+    reserved: 96, data_head: 1024, data_tail: 1032, data_offset: 1040, data_size: 1048,
+    aux_head: 1056, aux_tail: 1064, aux_offset: 1072, aux_size: 1080,
 });
 
 bit_set! {

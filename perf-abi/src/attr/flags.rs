@@ -59,8 +59,9 @@ bit_set! {
         "exclude_callchain_user" EXCLUDE_CALLCHAIN_USER = flag64(22);
         /// `MMAP2` records in place of `MMAP`; set it together with `MMAP`. Since Linux 3.16.
         "mmap2" MMAP2 = flag64(23);
-        /// Marks the `COMM` records of an exec by [`Misc::COMM_EXEC`](crate::Misc::COMM_EXEC); set
-        /// it together with `COMM`. Since Linux 3.16.
+        /// Announces to readers of the attr that the `COMM` records of an exec have
+        /// [`Misc::COMM_EXEC`](crate::Misc::COMM_EXEC), which the kernel sets in any case. Since
+        /// Linux 3.16.
         "comm_exec" COMM_EXEC = flag64(24);
         /// Times are those of the clock in `clockid`. Since Linux 4.1.
         "use_clockid" USE_CLOCKID = flag64(25);

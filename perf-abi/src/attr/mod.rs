@@ -108,11 +108,10 @@ pub struct Attr {
 
 layout!(Attr, 144 {
     kind: 0, size: 4, config: 8, sample_period: 16, sample_type: 24, read_format: 32, flags: 40,
-    wakeup: 48,
-    bp_type: 52, config1: 56, config2: 64, branch_sample_type: 72, sample_regs_user: 80,
-    sample_stack_user: 88,
-    clockid: 92, sample_regs_intr: 96, aux_watermark: 104, sample_max_stack: 108, reserved_2: 110,
-    aux_sample_size: 112, aux_action: 116, sig_data: 120, config3: 128, config4: 136,
+    wakeup: 48, bp_type: 52, config1: 56, config2: 64, branch_sample_type: 72, sample_regs_user: 80,
+    sample_stack_user: 88, clockid: 92, sample_regs_intr: 96, aux_watermark: 104,
+    sample_max_stack: 108, reserved_2: 110, aux_sample_size: 112, aux_action: 116, sig_data: 120,
+    config3: 128, config4: 136,
 });
 
 bit_set! {

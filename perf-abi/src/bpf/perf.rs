@@ -73,8 +73,9 @@ mod x86_64 {
     }
 
     layout!(PtRegs, 168 {
-        r15: 0, r14: 8, r13: 16, r12: 24, bp: 32, bx: 40, r11: 48, r10: 56, r9: 64, r8: 72, ax: 80, cx: 88,
-        dx: 96, si: 104, di: 112, orig_ax: 120, ip: 128, cs: 136, flags: 144, sp: 152, ss: 160,
+        r15: 0, r14: 8, r13: 16, r12: 24, bp: 32, bx: 40, r11: 48, r10: 56, r9: 64, r8: 72, ax: 80,
+        cx: 88, dx: 96, si: 104, di: 112, orig_ax: 120, ip: 128, cs: 136, flags: 144, sp: 152,
+        ss: 160,
     });
 
     /// `struct bpf_perf_event_data`—the context of a program on a perf event. Since Linux 4.9.

@@ -121,6 +121,7 @@ mod tests {
         let flags = AuxFlags::from_bits_retain(0x1_0105);
         assert_eq!(format!("{flags}"), "TRUNCATED|PARTIAL|format=1|0x10000");
         assert_eq!(flags.pmu_format(), AuxFlags::CORESIGHT_RAW);
+        assert_eq!(AuxFlags::from_bits_retain(0x1_ab00).pmu_format(), 0xab);
         assert_eq!(AuxFlags::KNOWN.bits(), 0xff0f);
     }
 }

@@ -43,8 +43,8 @@ mod tests {
 
     #[test]
     fn three_numbers_share_the_word() {
-        let weight = Weight(0x0003_0002_0000_0001);
-        assert_eq!(weight.full(), 0x0003_0002_0000_0001);
-        assert_eq!((weight.var1(), weight.var2(), weight.var3()), (1, 2, 3));
+        let weight = Weight(0x0009_0008_0000_0007);
+        assert_eq!(weight.full(), 0x0009_0008_0000_0007);
+        assert_eq!((weight.var1(), weight.var2(), weight.var3()), (7, 8, 9));
     }
 }

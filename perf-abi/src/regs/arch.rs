@@ -56,8 +56,8 @@ pub const fn register_name(arch: Architecture, bit: u8) -> Option<&'static str> 
     match arch {
         Architecture::X86 if bit < 16 => X86Reg(bit).name(),
         // The kernel fails with EINVAL for the four data segments of 64-bit tasks.
-        Architecture::X86_64 if bit < 12 || (bit > 15 && bit < 32) => X86Reg(bit).name(),
-        Architecture::X86_64 => x86::xmm_half_name(bit),
+        Architecture::X86_64 if matches!(bit, 12..16) => None,
+        Architecture::X86_64 => x86::name(bit),
         Architecture::ARM64 => Arm64Reg(bit).name(),
         Architecture::RISCV64 => RiscvReg(bit).name(),
         _ => None,

@@ -111,13 +111,12 @@ const XMM_HIGH: [&str; 16] = [
     "XMM15_HIGH",
 ];
 
-/// Returns the name of a half of an `XMM` register: `XMM0` is the low half.
-pub(super) const fn xmm_half_name(bit: u8) -> Option<&'static str> {
+/// Returns the name of a register by its bit; the upper half of an `XMM` register has an odd one.
+pub(super) const fn name(bit: u8) -> Option<&'static str> {
     match bit {
-        32..64 if bit % 2 == 0 => X86Reg(bit).name(),
         // The pattern bounds the index by (63 - 32) / 2 = 15.
         #[allow(clippy::indexing_slicing)]
-        32..64 => Some(XMM_HIGH[(bit as usize - 32) / 2]),
-        _ => None,
+        32..64 if bit % 2 == 1 => Some(XMM_HIGH[(bit as usize - 32) / 2]),
+        _ => X86Reg(bit).name(),
     }
 }

@@ -1,20 +1,21 @@
-//! C bit fields inside one word, and the printing of bit sets.
+//! C bit fields in one word, and the printing of bit sets.
 
 use core::fmt;
 
-/// The bit that a C compiler gives to the `n`-th one-bit field of a `u64`.
+/// Returns the bit that a C compiler assigns to the `n`-th one-bit field of a `u64`.
 ///
-/// The only place that knows that big-endian machines lay bit fields from the top.
+/// Big-endian machines lay out bit fields from the most significant bit; only the three functions
+/// with `cfg!(target_endian)` in this file depend on it.
 pub(crate) const fn flag64(n: u32) -> u64 {
     if cfg!(target_endian = "little") { 1 << n } else { 1 << (63 - n) }
 }
 
-/// As [`flag64`], in a `u32`.
+/// Like [`flag64`], in a `u32`.
 pub(crate) const fn flag32(n: u32) -> u32 {
     if cfg!(target_endian = "little") { 1 << n } else { 1 << (31 - n) }
 }
 
-/// A run of bits in a `u64` that is one number.
+/// A run of bits in a `u64` that holds one number.
 #[derive(Copy, Clone)]
 pub(crate) struct BitField {
     shift: u32,
@@ -22,12 +23,12 @@ pub(crate) struct BitField {
 }
 
 impl BitField {
-    /// Bits `first .. first + width` of the number, on every machine.
+    /// Returns the field of bits `first .. first + width` of the number, in both byte orders.
     pub(crate) const fn fixed(first: u32, width: u32) -> Self {
         Self { shift: first, width }
     }
 
-    /// The C bit field that starts `first` bits after the start of the struct.
+    /// Returns the C bit field that starts `first` bits after the start of the struct.
     pub(crate) const fn declared(first: u32, width: u32) -> Self {
         let shift = if cfg!(target_endian = "little") { first } else { 64 - first - width };
         Self { shift, width }
@@ -41,13 +42,13 @@ impl BitField {
         (word & self.mask()) >> self.shift
     }
 
-    /// `word` with the field replaced; bits of `value` that do not fit are dropped.
+    /// Returns `word` with the field replaced; bits of `value` that do not fit are dropped.
     pub(crate) const fn set(self, word: u64, value: u64) -> u64 {
         (word & !self.mask()) | ((value << self.shift) & self.mask())
     }
 }
 
-/// Prints `A|B|label=3|0x80`: named flags, numbers that are not zero, then what has no name.
+/// Prints `A|B|label=3|0x80`: named flags, numbers other than 0, then the bits without a name.
 pub(crate) fn write_bits(
     f: &mut fmt::Formatter<'_>,
     bits: u64,
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_keeps_its_neighbours() {
+    fn setting_a_field_keeps_the_other_bits() {
         let field = BitField::fixed(15, 2);
         assert_eq!(field.mask(), 0x1_8000);
         assert_eq!(field.set(u64::MAX, 1), !0x1_0000);
@@ -89,8 +90,17 @@ mod tests {
     }
 
     #[test]
-    fn a_field_may_fill_the_word() {
+    fn a_field_can_fill_the_word() {
         assert_eq!(BitField::fixed(0, 64).mask(), u64::MAX);
         assert_eq!(BitField::declared(0, 64).get(42), 42);
+    }
+
+    #[test]
+    fn bit_fields_follow_the_byte_order() {
+        let first = if cfg!(target_endian = "little") { (1, 1, 0x7) } else { (1 << 63, 1 << 31, 0x7 << 61) };
+        assert_eq!((flag64(0), flag32(0), BitField::declared(0, 3).mask()), first);
+        let fifth = if cfg!(target_endian = "little") { (0x20, 0x20) } else { (1 << 58, 1 << 26) };
+        assert_eq!((flag64(5), flag32(5)), fifth);
+        assert_eq!(BitField::declared(4, 16).mask().count_ones(), 16);
     }
 }

@@ -1,30 +1,31 @@
 //! Hardware breakpoints.
 
 open_enum! {
-    /// `HW_BREAKPOINT_*`—which accesses a hardware breakpoint counts.
+    /// `HW_BREAKPOINT_*`—the accesses that a hardware breakpoint counts.
     ///
     /// # References
     ///  - `include/uapi/linux/hw_breakpoint.h`
     pub struct BreakpointType(u32) {
-        /// None; the kernel opens no such event. Since Linux 2.6.33.
+        /// None; the kernel fails with `EINVAL`. Since Linux 2.6.33.
         "HW_BREAKPOINT_EMPTY" EMPTY = 0;
-        /// Reads. x86 cannot watch reads alone. Since Linux 2.6.33.
+        /// Reads; x86 cannot watch reads alone, the kernel fails with `EINVAL`. Since Linux 2.6.33.
         "HW_BREAKPOINT_R" READ = 1;
         /// Writes. Since Linux 2.6.33.
         "HW_BREAKPOINT_W" WRITE = 2;
         /// Reads and writes. Since Linux 2.6.33.
         "HW_BREAKPOINT_RW" READ_WRITE = 3;
-        /// Execution; on x86 `bp_len` must be the size of a C `long`. Since Linux 2.6.33.
+        /// Execution, see [`Attr::breakpoint_execute`](crate::Attr::breakpoint_execute). Since
+        /// Linux 2.6.33.
         "HW_BREAKPOINT_X" EXECUTE = 4;
-        /// All of them at once, which the kernel refuses. Since Linux 2.6.33.
+        /// All of them at once; the kernel fails with `EINVAL`. Since Linux 2.6.33.
         "HW_BREAKPOINT_INVALID" INVALID = 7;
     }
 }
 
 open_enum! {
-    /// `HW_BREAKPOINT_LEN_*`—how many bytes a hardware breakpoint watches, for `bp_len`.
+    /// `HW_BREAKPOINT_LEN_*`—the number of bytes that a hardware breakpoint watches.
     ///
-    /// x86 watches 1, 2, 4 or 8 bytes of data, arm64 any of 1 to 8.
+    /// x86 watches 1, 2, 4 or 8 bytes at an address aligned to that length, arm64 any of 1 to 8.
     ///
     /// # References
     ///  - `include/uapi/linux/hw_breakpoint.h`
@@ -46,4 +47,12 @@ open_enum! {
         /// 8 bytes. Since Linux 2.6.33.
         "HW_BREAKPOINT_LEN_8" EIGHT = 8;
     }
+}
+
+impl BreakpointLen {
+    /// The length of [`BreakpointType::EXECUTE`]: the size of a C `long`, in bytes.
+    ///
+    /// x86 demands the size that `long` has in the *kernel*. A 32-bit program on a 64-bit kernel
+    /// needs [`EIGHT`](Self::EIGHT) instead.
+    pub const EXECUTE: Self = Self(size_of::<core::ffi::c_long>() as u64);
 }

@@ -1,9 +1,9 @@
 //! Context markers in callchains.
 
 open_enum! {
-    /// `enum perf_callchain_context`—an entry of a callchain that is no address.
+    /// `enum perf_callchain_context`—an entry of a callchain that is not an address.
     ///
-    /// A marker says where the addresses after it belong, until the next marker.
+    /// A marker gives the context of the addresses that follow it, up to the next marker.
     #[doc(alias = "perf_callchain_context")]
     pub struct CallchainContext(u64) {
         /// The hypervisor. Since Linux 2.6.31.
@@ -12,8 +12,8 @@ open_enum! {
         "PERF_CONTEXT_KERNEL" KERNEL = 0_u64.wrapping_sub(128);
         /// User space. Since Linux 2.6.31.
         "PERF_CONTEXT_USER" USER = 0_u64.wrapping_sub(512);
-        /// User space, delivered later: the next entry is the cookie to find it by, not an address. Since
-        /// Linux 6.19.
+        /// User space, delivered later: the next entry is not an address but the cookie of the
+        /// `CALLCHAIN_DEFERRED` record. Since Linux 6.19.
         "PERF_CONTEXT_USER_DEFERRED" USER_DEFERRED = 0_u64.wrapping_sub(640);
         /// A guest. Since Linux 2.6.31.
         "PERF_CONTEXT_GUEST" GUEST = 0_u64.wrapping_sub(2048);
@@ -24,27 +24,39 @@ open_enum! {
     }
 }
 
-/// The lowest value that is a marker: everything below is an address.
-#[doc(alias = "PERF_CONTEXT_MAX")]
-pub const MAX_CONTEXT: u64 = 0_u64.wrapping_sub(4095);
-
 impl CallchainContext {
-    /// The marker, known or not, that an entry of a callchain is; `None` if the entry is an address.
+    /// The lowest value of a marker, known or not; every lower entry is an address. Since Linux 2.6.31.
+    #[doc(alias = "PERF_CONTEXT_MAX")]
+    pub const MAX: Self = Self(0_u64.wrapping_sub(4095));
+
+    /// Returns the marker in an entry of a callchain, known or not; `None` if the entry is an
+    /// address.
     ///
-    /// Do not ask about the entry after [`USER_DEFERRED`](Self::USER_DEFERRED): a cookie can have any value.
+    /// The entry after [`USER_DEFERRED`](Self::USER_DEFERRED) is neither: a cookie can have any
+    /// value.
     pub const fn from_entry(entry: u64) -> Option<Self> {
-        if entry >= MAX_CONTEXT { Some(Self(entry)) } else { None }
+        if entry >= Self::MAX.0 { Some(Self(entry)) } else { None }
     }
 }
+
+/// Default of `/proc/sys/kernel/perf_event_max_stack`, the limit of addresses in a callchain. Since
+/// Linux 2.6.31.
+#[doc(alias = "PERF_MAX_STACK_DEPTH")]
+pub const MAX_STACK_DEPTH: u16 = 127;
+
+/// Default of `/proc/sys/kernel/perf_event_max_contexts_per_stack`, the limit of context markers in
+/// a callchain. Since Linux 4.7.
+#[doc(alias = "PERF_MAX_CONTEXTS_PER_STACK")]
+pub const MAX_CONTEXTS_PER_STACK: u16 = 8;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn addresses_end_where_markers_begin() {
+    fn values_below_the_lowest_marker_are_addresses() {
         assert_eq!(CallchainContext::from_entry(0xffff_ffff_ffff_f000), None);
-        assert_eq!(CallchainContext::from_entry(MAX_CONTEXT), Some(CallchainContext(MAX_CONTEXT)));
+        assert_eq!(CallchainContext::from_entry(0xffff_ffff_ffff_f001), Some(CallchainContext::MAX));
         assert_eq!(CallchainContext::from_entry(0xffff_ffff_ffff_fe00), Some(CallchainContext::USER));
     }
 }

@@ -1,4 +1,4 @@
-//! The header of every record, and the kinds of records.
+//! The header of every record, and the record kinds.
 
 use crate::Misc;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -13,50 +13,50 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Header {
-    /// What the record is.
+    /// Record kind.
     #[doc(alias = "type")]
     pub kind: RecordType,
-    /// CPU mode and flags, whose meaning depends on `kind`.
+    /// CPU mode and flags; the meaning of the flags depends on `kind`.
     pub misc: Misc,
     /// Length of the record in bytes, this header included.
     ///
-    /// The kernel writes multiples of 8, so at most 65528. Below 8 it is corrupt.
+    /// The kernel writes multiples of 8, at most 65528. A size below 8 is malformed.
     pub size: u16,
 }
 
 layout!(Header, 8 { kind: 0, misc: 4, size: 6 });
 
 open_enum! {
-    /// `enum perf_event_type`—what a record is.
+    /// `enum perf_event_type`—the kind of a record.
     ///
-    /// Numbers below 64 are the kernel's; tools write others into their files.
+    /// The kernel uses numbers below 64; tools write others into their files.
     #[doc(alias = "perf_event_type")]
     pub struct RecordType(u32) {
-        /// A mapping was made. Since Linux 2.6.31.
+        /// A file or memory was mapped. Since Linux 2.6.31.
         "PERF_RECORD_MMAP" MMAP = 1;
         /// Records were dropped because the ring was full. Since Linux 2.6.31.
         "PERF_RECORD_LOST" LOST = 2;
         /// A task changed its name. Since Linux 2.6.31.
         "PERF_RECORD_COMM" COMM = 3;
-        /// A task ended. Since Linux 2.6.31.
+        /// A task exited. Since Linux 2.6.31.
         "PERF_RECORD_EXIT" EXIT = 4;
-        /// The event fired too often and was stopped for a while. Since Linux 2.6.31.
+        /// The event fired too often and was stopped temporarily. Since Linux 2.6.31.
         "PERF_RECORD_THROTTLE" THROTTLE = 5;
-        /// The event goes on after throttling. Since Linux 2.6.31.
+        /// The event was started again after throttling. Since Linux 2.6.31.
         "PERF_RECORD_UNTHROTTLE" UNTHROTTLE = 6;
         /// A task was created. Since Linux 2.6.31.
         "PERF_RECORD_FORK" FORK = 7;
-        /// Counts of an inherited task that ended. Since Linux 2.6.31.
+        /// Counts of an inherited task that exited. Since Linux 2.6.31.
         "PERF_RECORD_READ" READ = 8;
-        /// The event fired. Since Linux 2.6.31.
+        /// The event overflowed. Since Linux 2.6.31.
         "PERF_RECORD_SAMPLE" SAMPLE = 9;
-        /// A mapping was made, with inode or build id. Since Linux 3.16.
+        /// A file or memory was mapped, with inode or build id. Since Linux 3.16.
         "PERF_RECORD_MMAP2" MMAP2 = 10;
-        /// Data arrived in the AUX area. Since Linux 4.1.
+        /// New data is in the AUX area. Since Linux 4.1.
         "PERF_RECORD_AUX" AUX = 11;
-        /// An instruction trace began. Since Linux 4.1.
+        /// An instruction trace started. Since Linux 4.1.
         "PERF_RECORD_ITRACE_START" ITRACE_START = 12;
-        /// The PMU itself lost samples. Since Linux 4.2.
+        /// The PMU dropped samples. Since Linux 4.2.
         "PERF_RECORD_LOST_SAMPLES" LOST_SAMPLES = 13;
         /// The task was switched in or out. Since Linux 4.3.
         "PERF_RECORD_SWITCH" SWITCH = 14;
@@ -64,15 +64,15 @@ open_enum! {
         "PERF_RECORD_SWITCH_CPU_WIDE" SWITCH_CPU_WIDE = 15;
         /// The namespaces of a task. Since Linux 4.12.
         "PERF_RECORD_NAMESPACES" NAMESPACES = 16;
-        /// A kernel symbol appeared or vanished. Since Linux 5.1.
+        /// A kernel symbol was registered or unregistered. Since Linux 5.1.
         "PERF_RECORD_KSYMBOL" KSYMBOL = 17;
         /// A BPF program was loaded or unloaded. Since Linux 5.1.
         "PERF_RECORD_BPF_EVENT" BPF_EVENT = 18;
         /// A cgroup was created. Since Linux 5.7.
         "PERF_RECORD_CGROUP" CGROUP = 19;
-        /// Kernel code was changed in place. Since Linux 5.9.
+        /// Kernel text was modified. Since Linux 5.9.
         "PERF_RECORD_TEXT_POKE" TEXT_POKE = 20;
-        /// The hardware's own id of an event that writes into the AUX area. Since Linux 5.16.
+        /// The hardware id of an event that writes into the AUX area. Since Linux 5.16.
         "PERF_RECORD_AUX_OUTPUT_HW_ID" AUX_OUTPUT_HW_ID = 21;
         /// The user part of callchains sampled before. Since Linux 6.19.
         "PERF_RECORD_CALLCHAIN_DEFERRED" CALLCHAIN_DEFERRED = 22;
@@ -80,14 +80,16 @@ open_enum! {
 }
 
 impl RecordType {
-    /// The newest kind of the kernel that this crate knows.
-    pub const LAST: Self = Self::CALLCHAIN_DEFERRED;
+    /// The newest kind that this crate knows; the kernel numbers kinds from 1 without gaps.
+    pub const LAST: Self = match Self::ALL {
+        [.., last] => *last,
+        [] => Self(0),
+    };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    extern crate std;
     use std::format;
 
     #[test]
@@ -98,8 +100,14 @@ mod tests {
     }
 
     #[test]
-    fn unknown_kinds_survive_and_print_their_number() {
+    fn unknown_kinds_are_kept_and_print_their_number() {
         assert_eq!(format!("{}", RecordType(77)), "RecordType(77)");
         assert_eq!(RecordType(77).name(), None);
+    }
+
+    #[test]
+    fn kinds_are_numbered_from_one_to_the_last_without_gaps() {
+        assert!((1..=RecordType::LAST.0).map(RecordType).eq(RecordType::ALL.iter().copied()));
+        assert_eq!(RecordType::LAST, RecordType::CALLCHAIN_DEFERRED);
     }
 }

@@ -1,8 +1,8 @@
-//! The three macros that every declaration of this crate is written with.
+//! The macros that declare this crate's numbers, flags and layouts.
 //!
-//! They save typing, never thinking: each one's expansion is shown above it.
+//! They save repetition only: the expansion of each is shown above it.
 
-/// A kernel number with names for the values known today.
+/// Declares a kernel number: a newtype with a constant for each value known today.
 ///
 /// ```text
 /// open_enum! {
@@ -25,7 +25,7 @@
 /// impl EventType {
 ///     #[doc(alias = "PERF_TYPE_HARDWARE")]
 ///     pub const HARDWARE: Self = Self(0);
-///     pub const C_NAMES: &'static [(&'static str, u32)] = &[("PERF_TYPE_HARDWARE", 0)];
+///     pub const ALL: &'static [Self] = &[Self::HARDWARE];
 ///     pub const fn name(self) -> Option<&'static str> { /* "HARDWARE" */ }
 /// }
 /// // Debug and Display: `HARDWARE`, or `EventType(77)` for a value without a name.
@@ -43,16 +43,21 @@ macro_rules! open_enum {
         impl $Name {
             $($(#[$const_meta])* #[doc(alias = $c_name)] pub const $CONST: Self = Self($value);)*
 
-            /// Every constant above by its name in the kernel's header.
-            pub const C_NAMES: &'static [(&'static str, $int)] = &[$(($c_name, $value)),*];
+            /// Every constant above, in order of declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$CONST),*];
 
-            /// The name of the constant; `None` if this value is newer than this crate.
+            /// Returns the name of the constant; `None` if this crate has none for the value.
             pub const fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$CONST => Some(stringify!($CONST)),)*
                     _ => None,
                 }
             }
+
+            /// Every constant by its name in C, for the comparisons in `headers`.
+            #[cfg(test)]
+            #[allow(clippy::cast_lossless, reason = "`from` is not const")]
+            pub(crate) const C_NAMES: &'static [(&'static str, i128)] = &[$(($c_name, Self::$CONST.0 as i128)),*];
         }
 
         impl core::fmt::Debug for $Name {
@@ -72,7 +77,7 @@ macro_rules! open_enum {
     };
 }
 
-/// A word of kernel flags; bits without a name are kept and printed.
+/// Declares a word of kernel flags that keeps and prints bits without a name.
 ///
 /// ```text
 /// bit_set! {
@@ -81,8 +86,53 @@ macro_rules! open_enum {
 ///         /// Doc of the flag.
 ///         "PERF_AUX_FLAG_TRUNCATED" TRUNCATED = 1;
 ///     }
-///     // Optional: runs of bits that are one number and print as `format=3`.
+///     // Optional: runs of bits that hold a number and print as `format=3`.
 ///     numbers { "format": Self::PMU_FORMAT_MASK }
+/// }
+/// ```
+///
+/// expands to what [`flag_word!`] declares, and
+///
+/// ```text
+/// // Debug and Display: `TRUNCATED|format=3|0x80`, or `0x0` if empty.
+/// ```
+macro_rules! bit_set {
+    ($(#[$meta:meta])* pub struct $Name:ident($int:ty) {
+        $($(#[$attr:ident $($attr_args:tt)*])* $c_name:literal $FLAG:ident = $value:expr;)*
+    } $(numbers { $($label:literal: $mask:expr),* $(,)? })?) => {
+        flag_word! {
+            $(#[$meta])*
+            pub struct $Name($int) {
+                $($(#[$attr $($attr_args)*])* $c_name $FLAG = $value;)*
+            }
+            $(numbers { $($mask),* })?
+        }
+
+        impl core::fmt::Debug for $Name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                let names = [$((stringify!($FLAG), u64::from(Self::$FLAG.bits()))),*];
+                crate::bits::write_bits(f, u64::from(self.bits()), &names, &[$($(($label, $mask)),*)?])
+            }
+        }
+
+        impl core::fmt::Display for $Name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Debug::fmt(self, f)
+            }
+        }
+    };
+}
+
+/// Declares a word of kernel flags without `Debug` and `Display`, see [`bit_set!`].
+///
+/// ```text
+/// flag_word! {
+///     /// Doc of the type.
+///     pub struct AuxFlags(u64) {
+///         /// Doc of the flag.
+///         "PERF_AUX_FLAG_TRUNCATED" TRUNCATED = 1;
+///     }
+///     numbers { Self::PMU_FORMAT_MASK }
 /// }
 /// ```
 ///
@@ -102,14 +152,13 @@ macro_rules! open_enum {
 /// }
 ///
 /// impl AuxFlags {
-///     pub const C_NAMES: &'static [(&'static str, u64)] = &[("PERF_AUX_FLAG_TRUNCATED", 1)];
+///     pub const KNOWN: Self = Self(Self::TRUNCATED.0 | Self::PMU_FORMAT_MASK);
 /// }
-/// // Debug and Display: `TRUNCATED|format=3|0x80`, or `0x0` if empty.
 /// ```
-macro_rules! bit_set {
+macro_rules! flag_word {
     ($(#[$meta:meta])* pub struct $Name:ident($int:ty) {
         $($(#[$attr:ident $($attr_args:tt)*])* $c_name:literal $FLAG:ident = $value:expr;)*
-    } $(numbers { $($label:literal: $mask:expr),* $(,)? })?) => {
+    } $(numbers { $($mask:expr),* $(,)? })?) => {
         $(#[$meta])*
         #[repr(transparent)]
         #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -119,35 +168,29 @@ macro_rules! bit_set {
         bitflags::bitflags! {
             impl $Name: $int {
                 $($(#[$attr $($attr_args)*])* #[doc(alias = $c_name)] const $FLAG = $value;)*
-                // The source of the bits is the kernel: all of them may be valid one day.
+                // A newer kernel may define any of the other bits: `all` and `from_bits` accept
+                // them.
                 const _ = !0;
             }
         }
 
         impl $Name {
-            /// Every flag above by its name in the kernel's header.
-            pub const C_NAMES: &'static [(&'static str, $int)] = &[$(($c_name, $value)),*];
+            /// Every bit that has a name here: the union of the flags above and of the numbers
+            /// beside them.
+            ///
+            /// Unlike `all`, which has every bit set: `bits.difference(Self::KNOWN)` are the bits
+            /// that this crate does not know.
+            pub const KNOWN: Self = Self(0 $(| Self::$FLAG.0)* $($(| $mask)*)?);
 
-            /// All flags above: the bits that this crate knows.
-            pub const KNOWN: Self = Self::empty()$(.union(Self::$FLAG))*;
-        }
-
-        impl core::fmt::Debug for $Name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                let names = [$((stringify!($FLAG), u64::from(Self::$FLAG.bits()))),*];
-                crate::bits::write_bits(f, u64::from(self.bits()), &names, &[$($(($label, $mask)),*)?])
-            }
-        }
-
-        impl core::fmt::Display for $Name {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Debug::fmt(self, f)
-            }
+            /// Every flag by its name in C, for the comparisons in `headers`.
+            #[cfg(test)]
+            #[allow(clippy::cast_lossless, reason = "`from` is not const")]
+            pub(crate) const C_NAMES: &'static [(&'static str, i128)] = &[$(($c_name, Self::$FLAG.0 as i128)),*];
         }
     };
 }
 
-/// Holds a struct to the kernel's layout while it is compiled.
+/// Asserts the kernel's size and offsets of a struct at compile time.
 ///
 /// ```text
 /// layout!(Header, 8 { kind: 0, misc: 4, size: 6 });

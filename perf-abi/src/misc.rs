@@ -3,50 +3,36 @@
 use crate::RecordType;
 use crate::bits::write_bits;
 use core::fmt;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// `PERF_RECORD_MISC_*`—CPU mode and flags of a record.
-///
-/// The kernel uses the same bit for different things in different records, so several names share one bit:
-/// [`names`](Misc::names) prints the ones that apply, plain `Display` only the CPU mode and the bits.
-#[doc(alias = "PERF_RECORD_MISC")]
-#[repr(transparent)]
-#[derive(
-    Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, FromBytes, IntoBytes, Immutable, KnownLayout,
-)]
-pub struct Misc(u16);
-
-bitflags::bitflags! {
-    impl Misc: u16 {
-        /// `MMAP`, `MMAP2` made by tools: reading the process's list of mappings timed out.
-        #[doc(alias = "PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT")]
-        const PROC_MAP_PARSE_TIMEOUT = 1 << 12;
+flag_word! {
+    /// `PERF_RECORD_MISC_*`—CPU mode and flags of a record.
+    ///
+    /// Several flags share one bit, because its meaning depends on the record kind.
+    /// [`names`](Misc::names) prints the flags of a kind; plain `Display` prints the CPU mode and
+    /// the bits.
+    #[doc(alias = "PERF_RECORD_MISC")]
+    pub struct Misc(u16) {
+        /// `MMAP`, `MMAP2` written by tools: reading the process's list of mappings timed out.
+        "PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT" PROC_MAP_PARSE_TIMEOUT = 1 << 12;
         /// `MMAP`, `MMAP2`: the mapping is not executable. Since Linux 3.10.
-        #[doc(alias = "PERF_RECORD_MISC_MMAP_DATA")]
-        const MMAP_DATA = 1 << 13;
+        "PERF_RECORD_MISC_MMAP_DATA" MMAP_DATA = 1 << 13;
         /// `COMM`: the name changed by an exec. Since Linux 3.16.
-        #[doc(alias = "PERF_RECORD_MISC_COMM_EXEC")]
-        const COMM_EXEC = 1 << 13;
-        /// `FORK` made by tools: stands for a process that already runs; do not clone its parent's mappings.
-        #[doc(alias = "PERF_RECORD_MISC_FORK_EXEC")]
-        const FORK_EXEC = 1 << 13;
-        /// `SWITCH`, `SWITCH_CPU_WIDE`: switched out; in if clear. Since Linux 4.3.
-        #[doc(alias = "PERF_RECORD_MISC_SWITCH_OUT")]
-        const SWITCH_OUT = 1 << 13;
+        "PERF_RECORD_MISC_COMM_EXEC" COMM_EXEC = 1 << 13;
+        /// `FORK` written by tools: the process was already running; its parent's mappings do not
+        /// apply.
+        "PERF_RECORD_MISC_FORK_EXEC" FORK_EXEC = 1 << 13;
+        /// `SWITCH`, `SWITCH_CPU_WIDE`: switched out; switched in if clear. Since Linux 4.3.
+        "PERF_RECORD_MISC_SWITCH_OUT" SWITCH_OUT = 1 << 13;
         /// `SAMPLE`: the instruction pointer is exact. Since Linux 2.6.35.
-        #[doc(alias = "PERF_RECORD_MISC_EXACT_IP")]
-        const EXACT_IP = 1 << 14;
-        /// `SWITCH`, `SWITCH_CPU_WIDE`: switched out while it could have run on. Since Linux 4.17.
-        #[doc(alias = "PERF_RECORD_MISC_SWITCH_OUT_PREEMPT")]
-        const SWITCH_OUT_PREEMPT = 1 << 14;
+        "PERF_RECORD_MISC_EXACT_IP" EXACT_IP = 1 << 14;
+        /// `SWITCH`, `SWITCH_CPU_WIDE`: preempted while runnable. Since Linux 4.17.
+        "PERF_RECORD_MISC_SWITCH_OUT_PREEMPT" SWITCH_OUT_PREEMPT = 1 << 14;
         /// `MMAP2`: holds a build id in place of device and inode. Since Linux 5.12.
-        #[doc(alias = "PERF_RECORD_MISC_MMAP_BUILD_ID")]
-        const MMAP_BUILD_ID = 1 << 14;
-        /// Set aside by the kernel for a longer header; never set today.
-        #[doc(alias = "PERF_RECORD_MISC_EXT_RESERVED")]
-        const EXT_RESERVED = 1 << 15;
-        const _ = !0;
+        "PERF_RECORD_MISC_MMAP_BUILD_ID" MMAP_BUILD_ID = 1 << 14;
+        /// Reserved by the kernel for a longer header; never set so far.
+        "PERF_RECORD_MISC_EXT_RESERVED" EXT_RESERVED = 1 << 15;
     }
+    numbers { Self::CPU_MODE_MASK }
 }
 
 impl Misc {
@@ -54,34 +40,21 @@ impl Misc {
     #[doc(alias = "PERF_RECORD_MISC_CPUMODE_MASK")]
     pub const CPU_MODE_MASK: u16 = 7;
 
-    /// Every flag above by its name in the kernel's header.
-    pub const C_NAMES: &'static [(&'static str, u16)] = &[
-        ("PERF_RECORD_MISC_CPUMODE_MASK", Self::CPU_MODE_MASK),
-        ("PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT", 1 << 12),
-        ("PERF_RECORD_MISC_MMAP_DATA", 1 << 13),
-        ("PERF_RECORD_MISC_COMM_EXEC", 1 << 13),
-        ("PERF_RECORD_MISC_FORK_EXEC", 1 << 13),
-        ("PERF_RECORD_MISC_SWITCH_OUT", 1 << 13),
-        ("PERF_RECORD_MISC_EXACT_IP", 1 << 14),
-        ("PERF_RECORD_MISC_SWITCH_OUT_PREEMPT", 1 << 14),
-        ("PERF_RECORD_MISC_MMAP_BUILD_ID", 1 << 14),
-        ("PERF_RECORD_MISC_EXT_RESERVED", 1 << 15),
-    ];
-
-    /// Where the CPU was.
+    /// Returns the mode of the CPU.
     ///
-    /// The kernel fills it in for `SAMPLE`, `MMAP`, `MMAP2`, `TEXT_POKE` and `CALLCHAIN_DEFERRED`.
+    /// The kernel sets it in `SAMPLE`, `MMAP`, `MMAP2`, `TEXT_POKE` and `CALLCHAIN_DEFERRED`
+    /// records.
     pub const fn cpu_mode(self) -> CpuMode {
         CpuMode((self.0 & Self::CPU_MODE_MASK) as u8)
     }
 
-    /// The same flags with another CPU mode.
+    /// Returns the same flags with another CPU mode, of which only the low three bits are kept.
     #[must_use]
     pub const fn with_cpu_mode(self, mode: CpuMode) -> Self {
         Self((self.0 & !Self::CPU_MODE_MASK) | (mode.0 as u16 & Self::CPU_MODE_MASK))
     }
 
-    /// Prints the flags by the names they have in a record of this kind.
+    /// Returns a value that prints the flags by the names they have in a record of this kind.
     pub const fn names(self, kind: RecordType) -> MiscNames {
         MiscNames { misc: self, kind }
     }
@@ -99,7 +72,7 @@ impl fmt::Display for Misc {
     }
 }
 
-/// The flags of one record, ready to print; made by [`Misc::names`].
+/// The flags of a record with the names that its kind gives them; returned by [`Misc::names`].
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub struct MiscNames {
     misc: Misc,
@@ -117,7 +90,7 @@ impl fmt::Debug for MiscNames {
             RecordType::SAMPLE => ["", "", "EXACT_IP"],
             _ => ["", "", ""],
         };
-        // An empty mask matches nothing: that bit has no name in this record.
+        // An empty mask matches nothing, because that bit has no name in this record.
         let mask = |name: &str, bit: u64| if name.is_empty() { 0 } else { bit };
         let names = [
             (bit_12, mask(bit_12, 1 << 12)),
@@ -142,19 +115,19 @@ impl fmt::Display for MiscNames {
 }
 
 open_enum! {
-    /// Where the CPU was when the record was made: the low three bits of [`Misc`].
+    /// `PERF_RECORD_MISC_CPUMODE_MASK`—the mode of the CPU: the low three bits of [`Misc`].
     pub struct CpuMode(u8) {
-        /// Not told. Since Linux 2.6.31.
+        /// Unknown. Since Linux 2.6.31.
         "PERF_RECORD_MISC_CPUMODE_UNKNOWN" UNKNOWN = 0;
-        /// In the kernel. Since Linux 2.6.31.
+        /// Kernel. Since Linux 2.6.31.
         "PERF_RECORD_MISC_KERNEL" KERNEL = 1;
-        /// In user space. Since Linux 2.6.31.
+        /// User space. Since Linux 2.6.31.
         "PERF_RECORD_MISC_USER" USER = 2;
-        /// In the hypervisor. Since Linux 2.6.31.
+        /// Hypervisor. Since Linux 2.6.31.
         "PERF_RECORD_MISC_HYPERVISOR" HYPERVISOR = 3;
-        /// In the kernel of a guest. Since Linux 2.6.35.
+        /// Kernel of a guest. Since Linux 2.6.35.
         "PERF_RECORD_MISC_GUEST_KERNEL" GUEST_KERNEL = 4;
-        /// In user space of a guest. Since Linux 2.6.35.
+        /// User space of a guest. Since Linux 2.6.35.
         "PERF_RECORD_MISC_GUEST_USER" GUEST_USER = 5;
     }
 }
@@ -162,7 +135,6 @@ open_enum! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    extern crate std;
     use std::format;
 
     #[test]
@@ -174,9 +146,28 @@ mod tests {
     }
 
     #[test]
-    fn unknown_modes_and_bits_survive() {
+    fn unknown_modes_and_bits_are_kept() {
         let misc = Misc::from_bits_retain(0x8407);
         assert_eq!(misc.cpu_mode(), CpuMode(7));
         assert_eq!(format!("{misc}"), "CpuMode(7)|0x8400");
+    }
+    #[test]
+    fn every_bit_has_its_name_in_some_kind() {
+        let all = Misc::from_bits_retain(0xf000);
+        let name = |kind| format!("{}", all.names(kind));
+        assert_eq!(name(RecordType::MMAP), "UNKNOWN|PROC_MAP_PARSE_TIMEOUT|MMAP_DATA|0xc000");
+        assert_eq!(name(RecordType::MMAP2), "UNKNOWN|PROC_MAP_PARSE_TIMEOUT|MMAP_DATA|MMAP_BUILD_ID|0x8000");
+        assert_eq!(name(RecordType::COMM), "UNKNOWN|COMM_EXEC|0xd000");
+        assert_eq!(name(RecordType::FORK), "UNKNOWN|FORK_EXEC|0xd000");
+        assert_eq!(name(RecordType::SAMPLE), "UNKNOWN|EXACT_IP|0xb000");
+        assert_eq!(name(RecordType::SWITCH_CPU_WIDE), "UNKNOWN|SWITCH_OUT|SWITCH_OUT_PREEMPT|0x9000");
+    }
+
+    #[test]
+    fn a_cpu_mode_leaves_the_flags_alone() {
+        let misc = Misc::from_bits_retain(0xffff).with_cpu_mode(CpuMode::KERNEL);
+        assert_eq!((misc.bits(), misc.cpu_mode()), (0xfff9, CpuMode::KERNEL));
+        assert_eq!(misc.with_cpu_mode(CpuMode(0xff)).bits(), 0xffff);
+        assert_eq!(Misc::KNOWN.bits(), 0xf007);
     }
 }

@@ -1,6 +1,6 @@
+use perf_abi::mem::DataSource;
 use perf_abi::{
-    AuxFlags, BpfEventType, DataSource, KsymbolFlags, KsymbolType, NamespaceLink, SampleType, Transaction,
-    Weight,
+    AuxFlags, BpfEventType, KsymbolFlags, KsymbolType, NamespaceLink, SampleType, Transaction, Weight,
 };
 
 use crate::field_order::{FixedField, Form};

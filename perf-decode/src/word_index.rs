@@ -26,11 +26,6 @@ impl WordIndex {
         self.0 == Self::ABSENT.0
     }
 
-    /// Returns this index, or `other` if the field is absent.
-    pub(crate) const fn or(self, other: Self) -> Self {
-        if self.is_absent() { other } else { self }
-    }
-
     /// Returns the word of the field in its run of words.
     #[inline(always)]
     pub(crate) fn of(self, words: &[u64]) -> Option<u64> {

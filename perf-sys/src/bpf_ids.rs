@@ -1,7 +1,7 @@
 use core::fmt;
 use core::ops::Deref;
 
-use perf_abi::PerfEventQueryBpf;
+use perf_abi::bpf::PerfEventQueryBpf;
 
 /// The BPF programs on one tracepoint, as [`Event::query_bpf`](crate::Event::query_bpf) finds them: a
 /// slice of their ids.

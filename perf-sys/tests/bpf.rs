@@ -4,10 +4,8 @@
 
 mod support;
 
-use perf_abi::{
-    AttrFlags, BPF_TAG_SIZE, BpfCmd, BpfEventType, BpfInsn, BpfProgLoad, BpfProgType, KsymbolFlags,
-    KsymbolType,
-};
+use perf_abi::bpf::{BPF_TAG_SIZE, BpfCmd, BpfInsn, BpfProgLoad, BpfProgType};
+use perf_abi::{AttrFlags, BpfEventType, KsymbolFlags, KsymbolType};
 use perf_decode::Record;
 use perf_sys::{Errno, Target};
 use rustix::fd::{AsFd, FromRawFd, OwnedFd};

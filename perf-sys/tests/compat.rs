@@ -10,7 +10,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use perf_abi::{Attr, AttrFlags, RegsAbi, SampleType, Software, X86Reg};
+use perf_abi::regs::{RegsAbi, X86Reg};
+use perf_abi::{Attr, AttrFlags, SampleType, Software, StackSize};
 use perf_decode::{Record, SampleLayout};
 use perf_sys::{Pid, Ring, Target};
 use support::open_or_skip;
@@ -94,7 +95,7 @@ fn registers_of_a_32_bit_task_say_so_and_the_rest_of_the_sample_follows() {
         .with_period(1)
         .with_sample_type(SampleType::IP | SampleType::ADDR | SampleType::CALLCHAIN | SampleType::DATA_SRC)
         .with_regs_user(mask.iter().sum())
-        .with_stack_user(64)
+        .with_stack_user(StackSize::new(64).unwrap())
         .with_flags(AttrFlags::EXCLUDE_KERNEL);
     let event = open_or_skip(&attr, Target::thread(Pid::from_child(&child)));
     let ring = event.map(|event| Ring::map(event, 8).unwrap());

@@ -36,8 +36,8 @@ fn three_calls_of_getpid_are_three_hits() {
 
 #[test]
 fn every_software_event_opens_and_reads() {
-    for (name, id) in Software::C_NAMES {
-        let attr = Attr::software(Software(*id)).with_flags(AttrFlags::DISABLED).with_read_format(TIMES);
+    for &name in Software::ALL {
+        let attr = Attr::software(name).with_flags(AttrFlags::DISABLED).with_read_format(TIMES);
         let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
             continue; // some are younger than the oldest kernel
         };
@@ -45,7 +45,7 @@ fn every_software_event_opens_and_reads() {
         assert_eq!(count.time_enabled, count.time_running, "{name}: software is never shared");
         assert_eq!(count.scaled(), Scaled::Exact(count.value), "{name}");
         assert_eq!(count.coverage(), Some(1.0), "{name}");
-        assert!(name.ends_with(&count.label.to_string()), "{name}: {}", count.label);
+        assert_eq!(count.label.to_string(), name.to_string());
     }
 }
 
@@ -61,14 +61,14 @@ fn clocks_count_ns_of_the_own_thread() {
 
 #[test]
 fn every_generic_hardware_event_opens_or_is_not_there() {
-    for (name, id) in Hardware::C_NAMES {
-        let attr = user_side(Attr::hardware(Hardware(*id))).with_read_format(TIMES);
+    for &name in Hardware::ALL {
+        let attr = user_side(Attr::hardware(name)).with_read_format(TIMES);
         let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
             continue;
         };
         let ((), count) = event.measure(|| spin(100_000)).unwrap();
-        assert!(name.ends_with(&count.label.to_string()), "{name}: {}", count.label);
-        if [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS].contains(&Hardware(*id)) {
+        assert_eq!(count.label.to_string(), name.to_string());
+        if [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS].contains(&name) {
             assert!(count.value > 100_000, "{count}");
         }
     }

@@ -125,7 +125,7 @@ fn a_breakpoint_can_be_moved() {
     static WATCHED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
     let watch = |word: &AtomicU64| {
         let addr = word.as_ptr().expose_provenance() as u64;
-        Attr::breakpoint(BreakpointType::WRITE, addr, BreakpointLen::EIGHT.0)
+        Attr::breakpoint(BreakpointType::WRITE, addr, BreakpointLen::EIGHT)
             .with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
     };
     let Some(event) = open_or_skip(&watch(&WATCHED[0]), Target::calling_thread()) else {

@@ -89,7 +89,7 @@ fn more_precision_than_the_pmu_has_says_so() {
     if open_or_skip(&precise, Target::calling_thread()).is_none() {
         return;
     }
-    match Event::open(&precise.with_precise_ip(3), Target::calling_thread()) {
+    match Event::open(&precise.with_precise_ip(perf_abi::Skid::ZERO), Target::calling_thread()) {
         Ok(_) => eprintln!("skipped: this PMU has the highest precision"),
         Err(error) => {
             assert!(matches!(error.errno(), Some(Errno::OPNOTSUPP | Errno::NOENT)), "{error}");

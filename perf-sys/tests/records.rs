@@ -10,7 +10,7 @@ use core::ptr::null_mut;
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, RecordType, SampleType, Software};
+use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, RecordType, SampleType, Software, StackSize};
 use perf_decode::{Record, SampleLayout};
 use perf_sys::{Errno, Event, Target};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -167,7 +167,7 @@ fn a_sampled_stack_is_the_threads_own() {
         .with_sample_type(
             SampleType::ADDR | SampleType::STACK_USER | SampleType::REGS_USER | SampleType::CALLCHAIN,
         )
-        .with_stack_user(16384)
+        .with_stack_user(StackSize::new(16384).unwrap())
         .with_regs_user(1 << 7)
         .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
     let Some(mut ring) = ring(&attr) else { return };
@@ -219,7 +219,7 @@ fn registers_of_user_and_interrupt_have_masks_of_their_own() {
 fn a_breakpoint_tells_the_address_it_watches() {
     static WATCHED: AtomicU64 = AtomicU64::new(0);
     let addr = WATCHED.as_ptr().expose_provenance() as u64;
-    let attr = Attr::breakpoint(BreakpointType::WRITE, addr, BreakpointLen::EIGHT.0)
+    let attr = Attr::breakpoint(BreakpointType::WRITE, addr, BreakpointLen::EIGHT)
         .with_period(1)
         .with_sample_type(SampleType::ADDR | SampleType::IP | SampleType::TID)
         .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);

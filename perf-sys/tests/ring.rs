@@ -6,7 +6,7 @@ mod support;
 
 use std::time::Duration;
 
-use perf_abi::{Attr, AttrFlags, ReadFormat, RecordType, SampleType, Software};
+use perf_abi::{Attr, AttrFlags, ReadFormat, RecordType, SampleType, Software, StackSize};
 use perf_decode::{Record, SampleLayout};
 use perf_sys::{Errno, Error, Event, Readiness, Ring, Target};
 use rustix::param::page_size;
@@ -80,7 +80,7 @@ fn a_sample_larger_than_the_ring_is_counted_as_lost_and_no_wait_hangs_for_it() {
     if page_size() >= LARGE as usize {
         return eprintln!("skipped: pages as large as a record can be");
     }
-    let attr = switches().with_wakeup_events(1).with_stack_user(LARGE);
+    let attr = switches().with_wakeup_events(1).with_stack_user(StackSize::new(LARGE).unwrap());
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };

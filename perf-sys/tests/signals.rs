@@ -76,7 +76,7 @@ fn a_trap_comes_with_every_store_to_the_watched_word() {
     static WATCHED: AtomicU64 = AtomicU64::new(0);
     let watched = WATCHED.as_ptr().expose_provenance() as u64;
     let flags = AttrFlags::SIGTRAP | AttrFlags::REMOVE_ON_EXEC | AttrFlags::DISABLED;
-    let attr = Attr::breakpoint(BreakpointType::WRITE, watched, BreakpointLen::EIGHT.0)
+    let attr = Attr::breakpoint(BreakpointType::WRITE, watched, BreakpointLen::EIGHT)
         .with_period(1)
         .with_sig_data(0x5eed_c0de)
         .with_flags(flags | AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);

@@ -73,7 +73,7 @@ impl Workload for Stack {
     const NAME: &'static str = "stack";
     const ATTR: Attr = attr(HEAD.union(SampleType::REGS_USER).union(SampleType::STACK_USER))
         .with_regs_user(REGISTERS)
-        .with_stack_user(8192);
+        .with_stack_user(perf_abi::StackSize::DEFAULT);
     fn record(random: &mut Random) -> Vec<u64> {
         let registers: Vec<u64> = (0..REGISTERS.count_ones()).map(|_| random.word()).collect();
         let stack = random.bytes(8192);

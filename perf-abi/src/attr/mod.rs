@@ -1,20 +1,30 @@
-//! `struct perf_event_attr`: what to count, when to sample, what to record.
+//! `struct perf_event_attr`, the description of an event.
 
+mod clock;
+mod flags;
 mod setters;
 mod size;
+mod skid;
+mod stack_size;
+
+pub use clock::Clock;
+pub use flags::AttrFlags;
+pub use skid::Skid;
+pub use stack_size::StackSize;
 
 use crate::bits::flag32;
 use crate::{
-    AttrFlags, BranchSampleType, BreakpointType, Cache, CacheEvent, CacheOp, CacheResult, EventType,
+    BranchSampleType, BreakpointLen, BreakpointType, Cache, CacheEvent, CacheOp, CacheResult, EventType,
     Hardware, ReadFormat, SampleType, Software,
 };
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// `struct perf_event_attr`—what to count, when to sample, what to record.
+/// `struct perf_event_attr`—the event to count, when to sample it, and the fields to record.
 ///
-/// Holding one proves nothing about the kernel: whether this machine can do it is known only after the call.
-/// All fields are plain and public; fields that are unions in C have one name here and one setter per
-/// meaning. All setters are `const`, so an attr, and the layout of its samples, can be a constant.
+/// An attr proves nothing about the machine: only the system call shows whether kernel and PMU
+/// support it. All fields are plain and public; a field that is a union in C has one name here and
+/// a setter for each meaning. All setters are `const`, so an attr, and the layout of its samples,
+/// can be a constant.
 ///
 /// # References
 ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "Arguments"
@@ -23,93 +33,105 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct Attr {
-    /// Which PMU.
+    /// PMU of the event.
     #[doc(alias = "type")]
     pub kind: EventType,
-    /// Length of this struct in bytes, as far as the kernel shall look.
+    /// Length of this struct that the kernel reads, in bytes.
     ///
-    /// If it answers `E2BIG` it has written the length it knows into this field.
+    /// When the call fails with `E2BIG`, the kernel has written the length that it knows to this
+    /// field.
     pub size: u32,
-    /// Which event of that PMU.
+    /// Event selector; its encoding depends on the PMU.
     pub config: u64,
-    /// Events between two samples, or samples per second if [`AttrFlags::FREQ`] is set; 0 only counts.
+    /// Events between two samples, or samples per second if [`AttrFlags::FREQ`] is set; 0 only
+    /// counts.
+    ///
+    /// Tracepoints, and software events other than the two clocks, ignore a period and sample every
+    /// event if [`SampleType::PERIOD`] is set.
     #[doc(alias = "sample_freq")]
     pub sample_period: u64,
-    /// What a sample holds.
+    /// Fields of a sample.
     pub sample_type: SampleType,
-    /// What comes with a counter's value.
+    /// Words beside a count.
     pub read_format: ReadFormat,
-    /// The one-bit fields, and `precise_ip`.
+    /// One-bit fields, and `precise_ip`.
     pub flags: AttrFlags,
-    /// Wake the reader after so many samples, or bytes if [`AttrFlags::WATERMARK`] is set.
+    /// Samples after which the kernel wakes the reader, or bytes if [`AttrFlags::WATERMARK`] is
+    /// set.
     #[doc(alias = "wakeup_events")]
     #[doc(alias = "wakeup_watermark")]
     pub wakeup: u32,
-    /// Which accesses a breakpoint counts. Since Linux 2.6.33.
+    /// Accesses that a breakpoint counts. Since Linux 2.6.33.
     pub bp_type: BreakpointType,
-    /// More of the event: address of a breakpoint, or of a string that names the function or file of a probe.
+    /// Second word of the event selector: address of a breakpoint, or pointer to the C string with
+    /// the function or file of a probe.
     #[doc(alias = "bp_addr")]
     #[doc(alias = "kprobe_func")]
     #[doc(alias = "uprobe_path")]
     pub config1: u64,
-    /// More of the event: length of a breakpoint in bytes, address or offset of a probe. Since Linux 2.6.33.
+    /// Third word of the event selector: length of a breakpoint in bytes, address or offset of a
+    /// probe. Since Linux 2.6.33.
     #[doc(alias = "bp_len")]
     #[doc(alias = "kprobe_addr")]
     #[doc(alias = "probe_offset")]
     pub config2: u64,
-    /// Which branches [`SampleType::BRANCH_STACK`] records. Since Linux 3.4.
+    /// Branches of [`SampleType::BRANCH_STACK`]. Since Linux 3.4.
     pub branch_sample_type: BranchSampleType,
-    /// Which registers [`SampleType::REGS_USER`] records, one bit each. Since Linux 3.7.
+    /// Registers of [`SampleType::REGS_USER`], one bit each. Since Linux 3.7.
     pub sample_regs_user: u64,
-    /// How many bytes [`SampleType::STACK_USER`] records: a multiple of 8 below 65535. Since Linux 3.7.
+    /// Size of [`SampleType::STACK_USER`] in bytes, see [`StackSize`]. Since Linux 3.7.
     pub sample_stack_user: u32,
-    /// `CLOCK_*` of all times if [`AttrFlags::USE_CLOCKID`] is set. Since Linux 4.1.
-    pub clockid: i32,
-    /// Which registers [`SampleType::REGS_INTR`] records, one bit each. Since Linux 3.19.
+    /// Clock of all times; used only if [`AttrFlags::USE_CLOCKID`] is set. Since Linux 4.1.
+    pub clockid: Clock,
+    /// Registers of [`SampleType::REGS_INTR`], one bit each. Since Linux 3.19.
     pub sample_regs_intr: u64,
-    /// Wake the reader after so many bytes of AUX data; 0 means half the area. Since Linux 4.1.
+    /// Bytes of AUX data after which the kernel wakes the reader; 0 means half the area. Since
+    /// Linux 4.1.
     pub aux_watermark: u32,
-    /// Most addresses in a callchain; 0 means `/proc/sys/kernel/perf_event_max_stack`. Since Linux 4.8.
+    /// Maximum number of addresses in a callchain; 0 means `/proc/sys/kernel/perf_event_max_stack`.
+    /// Since Linux 4.8.
     pub sample_max_stack: u16,
     /// Must be 0.
     #[doc(alias = "__reserved_2")]
     pub reserved_2: u16,
-    /// How many bytes of AUX data [`SampleType::AUX`] records. Since Linux 5.5.
+    /// Size of [`SampleType::AUX`] in bytes. Since Linux 5.5.
     pub aux_sample_size: u32,
-    /// Pausing and resuming an AUX event by others of its group. Since Linux 6.13.
+    /// Effects on the AUX event that leads the group. Since Linux 6.13.
     pub aux_action: AuxAction,
-    /// Handed to the handler of the `SIGTRAP` that [`AttrFlags::SIGTRAP`] sends. Since Linux 5.13.
+    /// Data for the handler of the `SIGTRAP` that [`AttrFlags::SIGTRAP`] sends. Since Linux 5.13.
     pub sig_data: u64,
-    /// More of the event. Since Linux 6.3.
+    /// Fourth word of the event selector. Since Linux 6.3.
     pub config3: u64,
-    /// More of the event. Since Linux 6.19.
+    /// Fifth word of the event selector. Since Linux 6.19.
     pub config4: u64,
 }
 
 layout!(Attr, 144 {
-    kind: 0, size: 4, config: 8, sample_period: 16, sample_type: 24, read_format: 32, flags: 40, wakeup: 48,
-    bp_type: 52, config1: 56, config2: 64, branch_sample_type: 72, sample_regs_user: 80, sample_stack_user: 88,
-    clockid: 92, sample_regs_intr: 96, aux_watermark: 104, sample_max_stack: 108, reserved_2: 110,
-    aux_sample_size: 112, aux_action: 116, sig_data: 120, config3: 128, config4: 136,
+    kind: 0, size: 4, config: 8, sample_period: 16, sample_type: 24, read_format: 32, flags: 40,
+    wakeup: 48, bp_type: 52, config1: 56, config2: 64, branch_sample_type: 72, sample_regs_user: 80,
+    sample_stack_user: 88, clockid: 92, sample_regs_intr: 96, aux_watermark: 104,
+    sample_max_stack: 108, reserved_2: 110, aux_sample_size: 112, aux_action: 116, sig_data: 120,
+    config3: 128, config4: 136,
 });
 
 bit_set! {
-    /// The one-bit fields of `aux_action`: what an event does to the AUX event that leads its group.
+    /// The one-bit fields of `aux_action`: the effects of an event on the AUX event that leads its
+    /// group.
     ///
     /// Since Linux 6.13.
     #[doc(alias = "aux_action")]
     pub struct AuxAction(u32) {
-        /// The AUX event itself: starts paused. Since Linux 6.13.
+        /// On the AUX event itself: starts it paused. Since Linux 6.13.
         "aux_start_paused" START_PAUSED = flag32(0);
-        /// Pauses the AUX event when this event fires. Since Linux 6.13.
+        /// Pauses the AUX event when this event overflows. Since Linux 6.13.
         "aux_pause" PAUSE = flag32(1);
-        /// Resumes the AUX event when this event fires. Since Linux 6.13.
+        /// Resumes the AUX event when this event overflows. Since Linux 6.13.
         "aux_resume" RESUME = flag32(2);
     }
 }
 
 impl Attr {
-    /// An event that only counts; all other fields are 0 and `size` is [`Attr::SIZE`].
+    /// Returns an event that only counts: all other fields are 0 and `size` is [`Attr::SIZE`].
     pub const fn new(kind: EventType, config: u64) -> Self {
         Self {
             kind,
@@ -126,7 +148,7 @@ impl Attr {
             branch_sample_type: BranchSampleType::empty(),
             sample_regs_user: 0,
             sample_stack_user: 0,
-            clockid: 0,
+            clockid: Clock(0),
             sample_regs_intr: 0,
             aux_watermark: 0,
             sample_max_stack: 0,
@@ -139,39 +161,49 @@ impl Attr {
         }
     }
 
-    /// A generic hardware event.
+    /// Returns a generic hardware event.
     pub const fn hardware(event: Hardware) -> Self {
         Self::new(EventType::HARDWARE, event.0)
     }
 
-    /// An event that the kernel counts itself.
+    /// Returns an event of the kernel itself.
     pub const fn software(event: Software) -> Self {
         Self::new(EventType::SOFTWARE, event.0)
     }
 
-    /// A generic cache event.
+    /// Returns a generic cache event.
     pub const fn cache(cache: Cache, op: CacheOp, result: CacheResult) -> Self {
         Self::new(EventType::HW_CACHE, CacheEvent { cache, op, result }.config())
     }
 
-    /// The tracepoint whose `id` file in tracefs holds this number.
+    /// Returns the tracepoint event whose `id` file in tracefs holds this number.
     pub const fn tracepoint(id: u64) -> Self {
         Self::new(EventType::TRACEPOINT, id)
     }
 
-    /// An event in the encoding of the CPU's own PMU.
+    /// Returns an event in the encoding of the CPU's PMU.
     pub const fn raw(config: u64) -> Self {
         Self::new(EventType::RAW, config)
     }
 
-    /// A hardware breakpoint on `len` bytes at `addr`.
-    pub const fn breakpoint(kind: BreakpointType, addr: u64, len: u64) -> Self {
+    /// Returns a hardware breakpoint on accesses to `len` bytes of data at `addr`. Since Linux
+    /// 2.6.33.
+    ///
+    /// The kernel fails with `EINVAL` if `addr` is not aligned to `len`.
+    pub const fn breakpoint(kind: BreakpointType, addr: u64, len: BreakpointLen) -> Self {
         Self::new(EventType::BREAKPOINT, 0).with_breakpoint(kind, addr, len)
+    }
+
+    /// Returns a hardware breakpoint on execution of the instruction at `addr`. Since Linux 2.6.33.
+    ///
+    /// Its length is [`BreakpointLen::EXECUTE`].
+    pub const fn breakpoint_execute(addr: u64) -> Self {
+        Self::breakpoint(BreakpointType::EXECUTE, addr, BreakpointLen::EXECUTE)
     }
 }
 
 impl Default for Attr {
-    /// All fields 0, but `size` is [`Attr::SIZE`].
+    /// Returns an attr of zeros, except that `size` is [`Attr::SIZE`].
     fn default() -> Self {
         Self::new(EventType(0), 0)
     }

@@ -1,178 +1,221 @@
 //! The `const` setters of [`Attr`].
 
+use super::{Clock, Skid, StackSize};
 use crate::{
-    Attr, AttrFlags, AuxAction, BranchSampleType, BreakpointType, HW_EVENT_MASK, PMU_TYPE_SHIFT, ReadFormat,
-    SampleType,
+    Attr, AttrFlags, AuxAction, BranchSampleType, BreakpointLen, BreakpointType, HW_EVENT_MASK,
+    PMU_TYPE_SHIFT, ReadFormat, SampleType,
 };
 
 /// # Setters
 ///
-/// Each takes the attr by value and returns it changed.
+/// Each takes the attr by value and returns it changed. A setter of a sample field's parameter,
+/// such as [`with_regs_user`](Self::with_regs_user), also sets the field's bit in `sample_type`, or
+/// clears it if the parameter selects nothing, because the kernel fails with `EINVAL` for the bit
+/// alone. Call it after [`with_sample_type`](Self::with_sample_type), which replaces all bits.
 impl Attr {
-    /// Samples after every `events` events; clears [`AttrFlags::FREQ`]. 0 only counts.
+    /// Samples after every `events` events and clears [`AttrFlags::FREQ`]; 0 only counts.
+    ///
+    /// The kernel fails with `EINVAL` for 2^63 and more.
     pub const fn with_period(mut self, events: u64) -> Self {
         self.sample_period = events;
         self.without_flags(AttrFlags::FREQ)
     }
 
-    /// Samples about `hertz` times a second; sets [`AttrFlags::FREQ`].
+    /// Samples about `hertz` times a second and sets [`AttrFlags::FREQ`]; 0 only counts.
+    ///
+    /// The kernel fails with `EINVAL` above `/proc/sys/kernel/perf_event_max_sample_rate`, which it
+    /// lowers itself when sampling takes too much time.
     #[doc(alias = "sample_freq")]
     pub const fn with_frequency(mut self, hertz: u64) -> Self {
         self.sample_period = hertz;
         self.with_flags(AttrFlags::FREQ)
     }
 
-    /// Replaces what a sample holds.
+    /// Replaces the fields of a sample.
+    ///
+    /// Set `REGS_USER`, `REGS_INTR`, `STACK_USER`, `BRANCH_STACK` and `AUX` by the setters of their
+    /// parameters instead. The kernel fails with `EINVAL` for [`SampleType::WEIGHT`] together with
+    /// [`SampleType::WEIGHT_STRUCT`].
     pub const fn with_sample_type(mut self, fields: SampleType) -> Self {
         self.sample_type = fields;
         self
     }
 
-    /// Replaces what comes with a counter's value.
+    /// Replaces the words beside a count.
     pub const fn with_read_format(mut self, format: ReadFormat) -> Self {
         self.read_format = format;
         self
     }
 
-    /// Sets these flags and leaves all others as they are.
+    /// Sets these flags and keeps all others.
     pub const fn with_flags(mut self, flags: AttrFlags) -> Self {
         self.flags = self.flags.union(flags);
         self
     }
 
-    /// Clears these flags and leaves all others as they are.
+    /// Clears these flags and keeps all others.
     pub const fn without_flags(mut self, flags: AttrFlags) -> Self {
         self.flags = self.flags.difference(flags);
         self
     }
 
-    /// Says how far the sampled instruction pointer may be off, see [`AttrFlags::precise_ip`].
-    pub const fn with_precise_ip(mut self, level: u8) -> Self {
-        self.flags = self.flags.with_precise_ip(level);
+    /// Replaces the skid that the sampled instruction pointer may have. Since Linux 2.6.35.
+    pub const fn with_precise_ip(mut self, skid: Skid) -> Self {
+        self.flags = self.flags.with_precise_ip(skid);
         self
     }
 
-    /// Wakes the reader after so many samples; clears [`AttrFlags::WATERMARK`].
+    /// Wakes the reader after a number of samples and clears [`AttrFlags::WATERMARK`].
+    ///
+    /// 0 is the kernel's default: wake the reader when the ring is half full.
     pub const fn with_wakeup_events(mut self, samples: u32) -> Self {
         self.wakeup = samples;
         self.without_flags(AttrFlags::WATERMARK)
     }
 
-    /// Wakes the reader after so many bytes; sets [`AttrFlags::WATERMARK`].
+    /// Wakes the reader after a number of bytes and sets [`AttrFlags::WATERMARK`]. Since Linux
+    /// 2.6.32.
+    ///
+    /// 0, and more than the size of the ring, mean half the ring.
     pub const fn with_wakeup_watermark(mut self, bytes: u32) -> Self {
         self.wakeup = bytes;
         self.with_flags(AttrFlags::WATERMARK)
     }
 
-    /// Takes times from this `CLOCK_*`; sets [`AttrFlags::USE_CLOCKID`]. Since Linux 4.1.
-    pub const fn with_clock(mut self, clockid: i32) -> Self {
-        self.clockid = clockid;
+    /// Takes times from this clock and sets [`AttrFlags::USE_CLOCKID`]. Since Linux 4.1.
+    pub const fn with_clock(mut self, clock: Clock) -> Self {
+        self.clockid = clock;
         self.with_flags(AttrFlags::USE_CLOCKID)
     }
 
-    /// Registers for [`SampleType::REGS_USER`], one bit each; sets that bit too. Since Linux 3.7.
+    /// Replaces the sampled user registers, one bit each; 0 clears [`SampleType::REGS_USER`]. Since
+    /// Linux 3.7.
+    ///
+    /// [`Architecture::registers`](crate::regs::Architecture::registers) are the bits that the
+    /// kernel accepts on every CPU.
     pub const fn with_regs_user(mut self, mask: u64) -> Self {
         self.sample_regs_user = mask;
-        self.sample_type = self.sample_type.union(SampleType::REGS_USER);
-        self
+        self.with_field(SampleType::REGS_USER, mask != 0)
     }
 
-    /// Registers for [`SampleType::REGS_INTR`], one bit each; sets that bit too. Since Linux 3.19.
+    /// Replaces the registers sampled at the interrupt, one bit each; 0 clears
+    /// [`SampleType::REGS_INTR`]. Since Linux 3.19.
+    ///
+    /// [`Architecture::registers`](crate::regs::Architecture::registers) are the bits that the
+    /// kernel accepts on every CPU.
     pub const fn with_regs_intr(mut self, mask: u64) -> Self {
         self.sample_regs_intr = mask;
-        self.sample_type = self.sample_type.union(SampleType::REGS_INTR);
-        self
+        self.with_field(SampleType::REGS_INTR, mask != 0)
     }
 
-    /// Bytes for [`SampleType::STACK_USER`], a multiple of 8 below 65535; sets that bit too. Since Linux 3.7.
-    pub const fn with_stack_user(mut self, bytes: u32) -> Self {
-        self.sample_stack_user = bytes;
-        self.sample_type = self.sample_type.union(SampleType::STACK_USER);
-        self
+    /// Samples this many bytes of the user stack and sets [`SampleType::STACK_USER`]. Since Linux
+    /// 3.7.
+    pub const fn with_stack_user(mut self, size: StackSize) -> Self {
+        self.sample_stack_user = size.bytes();
+        self.with_field(SampleType::STACK_USER, true)
     }
 
-    /// Branches for [`SampleType::BRANCH_STACK`]; sets that bit too. Since Linux 3.4.
+    /// Replaces the sampled branches; none clears [`SampleType::BRANCH_STACK`]. Since Linux 3.4.
+    ///
+    /// The kernel fails with `EINVAL` if only privilege bits are set.
     pub const fn with_branch_sample_type(mut self, branches: BranchSampleType) -> Self {
         self.branch_sample_type = branches;
-        self.sample_type = self.sample_type.union(SampleType::BRANCH_STACK);
-        self
+        self.with_field(SampleType::BRANCH_STACK, !branches.is_empty())
     }
 
-    /// Place and kind of a hardware breakpoint. Since Linux 2.6.33.
+    /// Replaces address and accesses of a hardware breakpoint. Since Linux 2.6.33.
+    ///
+    /// The kernel fails with `EINVAL` if `addr` is not aligned to `len`.
     #[doc(alias = "bp_addr")]
     #[doc(alias = "bp_len")]
-    pub const fn with_breakpoint(mut self, kind: BreakpointType, addr: u64, len: u64) -> Self {
+    pub const fn with_breakpoint(mut self, kind: BreakpointType, addr: u64, len: BreakpointLen) -> Self {
         self.bp_type = kind;
         self.config1 = addr;
-        self.config2 = len;
+        self.config2 = len.0;
         self
     }
 
-    /// Names one core PMU of a hybrid CPU by its `type` number, for hardware and cache events. Since Linux
-    /// 5.13.
+    /// Selects a core PMU of a hybrid CPU by its `type` number, for hardware and cache events.
+    /// Since Linux 5.13.
     pub const fn with_hybrid_pmu(mut self, pmu_type: u32) -> Self {
         self.config = (self.config & HW_EVENT_MASK) | (pmu_type as u64) << PMU_TYPE_SHIFT;
         self
     }
 
-    /// More of the event. Since Linux 2.6.39.
+    /// Replaces the second word of the event selector. Since Linux 2.6.39.
     pub const fn with_config1(mut self, config: u64) -> Self {
         self.config1 = config;
         self
     }
 
-    /// More of the event. Since Linux 2.6.39.
+    /// Replaces the third word of the event selector. Since Linux 2.6.39.
     pub const fn with_config2(mut self, config: u64) -> Self {
         self.config2 = config;
         self
     }
 
-    /// More of the event. Since Linux 6.3.
+    /// Replaces the fourth word of the event selector. Since Linux 6.3.
     pub const fn with_config3(mut self, config: u64) -> Self {
         self.config3 = config;
         self
     }
 
-    /// More of the event. Since Linux 6.19.
+    /// Replaces the fifth word of the event selector. Since Linux 6.19.
     pub const fn with_config4(mut self, config: u64) -> Self {
         self.config4 = config;
         self
     }
 
-    /// Most addresses in a callchain. Since Linux 4.8.
+    /// Limits the addresses in a callchain; 0 is `/proc/sys/kernel/perf_event_max_stack`. Since
+    /// Linux 4.8.
+    ///
+    /// The kernel fails with `EOVERFLOW` above that sysctl.
     pub const fn with_max_stack(mut self, addresses: u16) -> Self {
         self.sample_max_stack = addresses;
         self
     }
 
-    /// Wakes the reader after so many bytes of AUX data. Since Linux 4.1.
+    /// Wakes the reader after a number of bytes of AUX data; 0 means half the area. Since Linux
+    /// 4.1.
     pub const fn with_aux_watermark(mut self, bytes: u32) -> Self {
         self.aux_watermark = bytes;
         self
     }
 
-    /// Bytes for [`SampleType::AUX`]; sets that bit too. Since Linux 5.5.
+    /// Samples this many bytes of the group leader's AUX area; 0 clears [`SampleType::AUX`]. Since
+    /// Linux 5.5.
     pub const fn with_aux_sample_size(mut self, bytes: u32) -> Self {
         self.aux_sample_size = bytes;
-        self.sample_type = self.sample_type.union(SampleType::AUX);
-        self
+        self.with_field(SampleType::AUX, bytes != 0)
     }
 
-    /// Replaces what the event does to the AUX event that leads its group. Since Linux 6.13.
+    /// Replaces the effects on the AUX event that leads the group. Since Linux 6.13.
+    ///
+    /// The kernel fails with `EINVAL` for `PAUSE` together with `RESUME`.
     pub const fn with_aux_action(mut self, action: AuxAction) -> Self {
         self.aux_action = action;
         self
     }
 
-    /// What the handler of the event's `SIGTRAP` is given. Since Linux 5.13.
+    /// Replaces the data that the handler of the event's `SIGTRAP` receives. Since Linux 5.13.
     pub const fn with_sig_data(mut self, data: u64) -> Self {
         self.sig_data = data;
         self
     }
 
-    /// How much of the struct the kernel shall look at, in bytes: one of the published lengths.
+    /// Replaces the length of the struct that the kernel reads, in bytes: one of the
+    /// [published lengths](Self#published-lengths).
+    ///
+    /// The kernel fails with `E2BIG` for 1 to 63, and for lengths above its own if the rest is not
+    /// 0.
     pub const fn with_size(mut self, bytes: u32) -> Self {
         self.size = bytes;
+        self
+    }
+
+    const fn with_field(mut self, field: SampleType, sampled: bool) -> Self {
+        let others = self.sample_type.difference(field);
+        self.sample_type = if sampled { others.union(field) } else { others };
         self
     }
 }

@@ -1,12 +1,13 @@
-//! The lengths that `struct perf_event_attr` has had.
+//! The published lengths of `struct perf_event_attr`.
 
 use crate::Attr;
 
 /// # Published lengths
 ///
-/// A kernel takes an attr that is longer than its own if the rest is 0, so the newest length is right for
-/// every kernel unless a newer field is used. Some fields were put into padding of an older length: then only
-/// trying tells.
+/// A kernel accepts an attr that is longer than its own struct if the rest is 0, so the newest
+/// length works with every kernel as long as no newer field is used. `clockid`, `sample_max_stack`
+/// and `aux_action` were added in the padding of a published length: only an attempt shows whether
+/// the kernel knows them.
 impl Attr {
     /// Length of this struct in bytes: [`SIZE_VER9`](Self::SIZE_VER9).
     pub const SIZE: u32 = Self::SIZE_VER9;

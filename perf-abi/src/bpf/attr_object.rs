@@ -1,20 +1,20 @@
 //! Arguments of the commands on paths, ids, links and events.
 
-use crate::{BpfAttachType, BpfTaskFdType};
+use super::{BpfAttachType, BpfTaskFdType};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// Argument of [`BpfCmd::OBJ_PIN`](crate::BpfCmd::OBJ_PIN) and [`BpfCmd::OBJ_GET`](crate::BpfCmd::OBJ_GET).
-/// Since Linux 4.4.
+/// Argument of [`BpfCmd::OBJ_PIN`](super::BpfCmd::OBJ_PIN) and
+/// [`BpfCmd::OBJ_GET`](super::BpfCmd::OBJ_GET). Since Linux 4.4.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfObj {
     /// Pointer to the path, a C string.
     pub pathname: u64,
-    /// What to pin; 0 to open.
+    /// Object to pin; 0 to open.
     pub bpf_fd: u32,
-    /// How to open. Since Linux 4.15.
+    /// Mode of the open. Since Linux 4.15.
     pub file_flags: u32,
-    /// Directory that the path starts from. Since Linux 6.5.
+    /// Directory of a relative path. Since Linux 6.5.
     pub path_fd: i32,
     /// Must be 0.
     pub reserved: u32,
@@ -22,27 +22,27 @@ pub struct BpfObj {
 
 layout!(BpfObj, 24 { pathname: 0, bpf_fd: 8, file_flags: 12, path_fd: 16, reserved: 20 });
 
-/// Argument of [`BpfCmd::OBJ_GET_INFO_BY_FD`](crate::BpfCmd::OBJ_GET_INFO_BY_FD). Since Linux 4.13.
+/// Argument of [`BpfCmd::OBJ_GET_INFO_BY_FD`](super::BpfCmd::OBJ_GET_INFO_BY_FD). Since Linux 4.13.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfObjInfo {
     /// The object.
     pub bpf_fd: u32,
-    /// Room for the info, in bytes; the kernel writes the length it knows.
+    /// Length of the buffer, in bytes; the kernel writes the length that it knows.
     pub info_len: u32,
-    /// Pointer to the room, which must be zero.
+    /// Pointer to the buffer, which must be zeroed.
     pub info: u64,
 }
 
 layout!(BpfObjInfo, 16 { bpf_fd: 0, info_len: 4, info: 8 });
 
-/// Argument of the commands that walk ids. Since Linux 4.13.
+/// Argument of the commands that iterate over ids. Since Linux 4.13.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfNextId {
-    /// Id to start behind; 0 asks for the first.
+    /// Id to start after; 0 for the first.
     pub start_id: u32,
-    /// The next id, written by the kernel.
+    /// Next id, written by the kernel.
     pub next_id: u32,
     /// Must be 0.
     pub open_flags: u32,
@@ -59,13 +59,14 @@ pub struct BpfFdById {
     pub id: u32,
     /// Must be 0.
     pub next_id: u32,
-    /// How to open. Since Linux 4.15.
+    /// Mode of the open. Since Linux 4.15.
     pub open_flags: u32,
 }
 
 layout!(BpfFdById, 12 { id: 0, next_id: 4, open_flags: 8 });
 
-/// Argument of [`BpfCmd::RAW_TRACEPOINT_OPEN`](crate::BpfCmd::RAW_TRACEPOINT_OPEN). Since Linux 4.17.
+/// Argument of [`BpfCmd::RAW_TRACEPOINT_OPEN`](super::BpfCmd::RAW_TRACEPOINT_OPEN). Since Linux
+/// 4.17.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfRawTracepointOpen {
@@ -75,13 +76,14 @@ pub struct BpfRawTracepointOpen {
     pub prog_fd: u32,
     /// Must be 0.
     pub reserved: u32,
-    /// Number that the program can ask for. Since Linux 6.10.
+    /// Cookie that the program can read. Since Linux 6.10.
     pub cookie: u64,
 }
 
 layout!(BpfRawTracepointOpen, 24 { name: 0, prog_fd: 8, reserved: 12, cookie: 16 });
 
-/// Argument of [`BpfCmd::LINK_CREATE`](crate::BpfCmd::LINK_CREATE) for a perf event. Since Linux 5.15.
+/// Argument of [`BpfCmd::LINK_CREATE`](super::BpfCmd::LINK_CREATE) for a perf event. Since Linux
+/// 5.15.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfLinkCreate {
@@ -93,14 +95,14 @@ pub struct BpfLinkCreate {
     pub attach_type: BpfAttachType,
     /// Must be 0.
     pub flags: u32,
-    /// Number that the program can ask for.
+    /// Cookie that the program can read.
     #[doc(alias = "perf_event")]
     pub bpf_cookie: u64,
 }
 
 layout!(BpfLinkCreate, 24 { prog_fd: 0, target_fd: 4, attach_type: 8, flags: 12, bpf_cookie: 16 });
 
-/// Argument of [`BpfCmd::LINK_UPDATE`](crate::BpfCmd::LINK_UPDATE). Since Linux 5.7.
+/// Argument of [`BpfCmd::LINK_UPDATE`](super::BpfCmd::LINK_UPDATE). Since Linux 5.7.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfLinkUpdate {
@@ -108,7 +110,7 @@ pub struct BpfLinkUpdate {
     pub link_fd: u32,
     /// Its new program.
     pub new_prog_fd: u32,
-    /// 1: only if the old program is `old_prog_fd`.
+    /// 4 (`BPF_F_REPLACE`) requires that the old program is `old_prog_fd`.
     pub flags: u32,
     /// Its old program.
     pub old_prog_fd: u32,
@@ -116,23 +118,23 @@ pub struct BpfLinkUpdate {
 
 layout!(BpfLinkUpdate, 16 { link_fd: 0, new_prog_fd: 4, flags: 8, old_prog_fd: 12 });
 
-/// Argument of [`BpfCmd::TASK_FD_QUERY`](crate::BpfCmd::TASK_FD_QUERY). Since Linux 4.18.
+/// Argument of [`BpfCmd::TASK_FD_QUERY`](super::BpfCmd::TASK_FD_QUERY). Since Linux 4.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfTaskFdQuery {
     /// The task.
     pub pid: u32,
-    /// An event's descriptor in that task.
+    /// Descriptor of an event in that task.
     pub fd: u32,
     /// Must be 0.
     pub flags: u32,
-    /// Room for a name; the kernel writes the length it needs, without the 0 at the end.
+    /// Length of the buffer, in bytes; the kernel writes the length of the name without its NUL.
     pub buf_len: u32,
-    /// Pointer to that room.
+    /// Pointer to that buffer.
     pub buf: u64,
-    /// The program on it, written by the kernel.
+    /// Id of the attached program, written by the kernel.
     pub prog_id: u32,
-    /// What it is attached to, written by the kernel.
+    /// Kind of the attachment, written by the kernel.
     pub fd_type: BpfTaskFdType,
     /// Offset of a probe, written by the kernel.
     pub probe_offset: u64,
@@ -141,14 +143,15 @@ pub struct BpfTaskFdQuery {
 }
 
 layout!(BpfTaskFdQuery, 48 {
-    pid: 0, fd: 4, flags: 8, buf_len: 12, buf: 16, prog_id: 24, fd_type: 28, probe_offset: 32, probe_addr: 40,
+    pid: 0, fd: 4, flags: 8, buf_len: 12, buf: 16, prog_id: 24, fd_type: 28, probe_offset: 32,
+    probe_addr: 40,
 });
 
-/// Argument of [`BpfCmd::ENABLE_STATS`](crate::BpfCmd::ENABLE_STATS). Since Linux 5.8.
+/// Argument of [`BpfCmd::ENABLE_STATS`](super::BpfCmd::ENABLE_STATS). Since Linux 5.8.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfEnableStats {
-    /// Which statistics; 0 is the time that programs run.
+    /// Statistics to enable; 0 is the run time of programs.
     #[doc(alias = "type")]
     pub kind: u32,
 }

@@ -1,6 +1,6 @@
 //! Arguments of the commands on programs.
 
-use crate::{BpfAttachType, BpfProgType};
+use super::{BpfAttachType, BpfProgType};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct bpf_insn`—one instruction of a BPF program. Since Linux 3.18.
@@ -10,7 +10,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub struct BpfInsn {
     /// Operation.
     pub code: u8,
-    /// Registers: destination and source, four bits each, in the order of C bit fields.
+    /// Destination and source register, four bits each, in the order of C bit fields.
     #[doc(alias = "dst_reg")]
     pub regs: u8,
     /// Offset.
@@ -22,7 +22,7 @@ pub struct BpfInsn {
 layout!(BpfInsn, 8 { code: 0, regs: 1, off: 2, imm: 4 });
 
 impl BpfInsn {
-    /// An instruction; of the registers only the low four bits count.
+    /// Returns an instruction; only the low four bits of the registers are used.
     pub const fn new(code: u8, dst_reg: u8, src_reg: u8, off: i16, imm: i32) -> Self {
         let (dst_reg, src_reg) = (dst_reg & 0xf, src_reg & 0xf);
         let regs =
@@ -31,117 +31,126 @@ impl BpfInsn {
     }
 }
 
-/// Argument of [`BpfCmd::PROG_LOAD`](crate::BpfCmd::PROG_LOAD). Since Linux 3.18.
+/// Argument of [`BpfCmd::PROG_LOAD`](super::BpfCmd::PROG_LOAD). Since Linux 3.18.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfProgLoad {
-    /// Kind of program.
+    /// Program type.
     pub prog_type: BpfProgType,
-    /// How many instructions.
+    /// Number of instructions.
     pub insn_cnt: u32,
     /// Pointer to the instructions.
     pub insns: u64,
-    /// Pointer to the name of the license, a C string.
+    /// Pointer to the license, a C string.
     pub license: u64,
-    /// How much the verifier shall tell.
+    /// Log level of the verifier.
     pub log_level: u32,
-    /// Room for what it tells, in bytes.
+    /// Length of the log buffer, in bytes.
     pub log_size: u32,
-    /// Pointer to that room.
+    /// Pointer to that buffer.
     pub log_buf: u64,
-    /// Version of the kernel; kernels before 5.0 compare it for kprobes. Since Linux 4.1.
+    /// Kernel version; Linux before 5.0 compares it for kprobes. Since Linux 4.1.
     pub kern_version: u32,
-    /// Wishes about loading. Since Linux 4.12.
+    /// Flags of the load. Since Linux 4.12.
     pub prog_flags: u32,
-    /// Name, ended by a 0. Since Linux 4.15.
+    /// Name, NUL-terminated. Since Linux 4.15.
     pub prog_name: [u8; 16],
-    /// Network device that the program is offloaded to. Since Linux 4.15.
+    /// Network device for offload. Since Linux 4.15.
     pub prog_ifindex: u32,
-    /// How it will be attached. Since Linux 4.17.
+    /// Attachment that the program is loaded for. Since Linux 4.17.
     pub expected_attach_type: BpfAttachType,
-    /// Type information. Since Linux 5.0.
+    /// Descriptor of the BTF. Since Linux 5.0.
     pub prog_btf_fd: u32,
-    /// Length of an entry about a function. Since Linux 5.0.
+    /// Length of a function entry, in bytes. Since Linux 5.0.
     pub func_info_rec_size: u32,
-    /// Pointer to entries about functions. Since Linux 5.0.
+    /// Pointer to the function entries. Since Linux 5.0.
     pub func_info: u64,
-    /// How many. Since Linux 5.0.
+    /// Number of those entries. Since Linux 5.0.
     pub func_info_cnt: u32,
-    /// Length of an entry about a line. Since Linux 5.0.
+    /// Length of a line entry, in bytes. Since Linux 5.0.
     pub line_info_rec_size: u32,
-    /// Pointer to entries about lines. Since Linux 5.0.
+    /// Pointer to the line entries. Since Linux 5.0.
     pub line_info: u64,
-    /// How many. Since Linux 5.0.
+    /// Number of those entries. Since Linux 5.0.
     pub line_info_cnt: u32,
-    /// Function or type to attach to. Since Linux 5.5.
+    /// BTF id of the function or type to attach to. Since Linux 5.5.
     pub attach_btf_id: u32,
-    /// Program, or type information of a module, to attach to. Since Linux 5.5.
+    /// Program, or descriptor of a module BTF, to attach to. Since Linux 5.5.
     #[doc(alias = "attach_btf_obj_fd")]
     pub attach_prog_fd: u32,
-    /// How many relocations. Since Linux 5.17.
+    /// Number of CO-RE relocations. Since Linux 5.17.
     pub core_relo_cnt: u32,
-    /// Pointer to descriptors that instructions name by index. Since Linux 5.14.
+    /// Pointer to the descriptors that instructions refer to by index. Since Linux 5.14.
     pub fd_array: u64,
-    /// Pointer to relocations. Since Linux 5.17.
+    /// Pointer to the CO-RE relocations. Since Linux 5.17.
     pub core_relos: u64,
-    /// Length of a relocation. Since Linux 5.17.
+    /// Length of a CO-RE relocation, in bytes. Since Linux 5.17.
     pub core_relo_rec_size: u32,
-    /// Room that the verifier would have needed, written by the kernel. Since Linux 6.4.
+    /// Length of the complete log, in bytes, written by the kernel. Since Linux 6.4.
     pub log_true_size: u32,
-    /// Token of delegated rights. Since Linux 6.9.
+    /// BPF token, which delegates permissions. Since Linux 6.9.
     pub prog_token_fd: i32,
-    /// How many descriptors in `fd_array`. Since Linux 6.14.
+    /// Number of descriptors in `fd_array`. Since Linux 6.14.
     pub fd_array_cnt: u32,
-    /// Pointer to a signature. Since Linux 6.18.
+    /// Pointer to the signature. Since Linux 6.18.
     pub signature: u64,
-    /// Its length, in bytes. Since Linux 6.18.
+    /// Length of the signature, in bytes. Since Linux 6.18.
     pub signature_size: u32,
-    /// Keys to check it with. Since Linux 6.18.
+    /// Keyring that verifies the signature. Since Linux 6.18.
     pub keyring_id: i32,
 }
 
 layout!(BpfProgLoad, 168 {
-    prog_type: 0, insn_cnt: 4, insns: 8, license: 16, log_level: 24, log_size: 28, log_buf: 32, kern_version: 40, prog_flags: 44, prog_name: 48, prog_ifindex: 64, expected_attach_type: 68, prog_btf_fd: 72, func_info_rec_size: 76, func_info: 80, func_info_cnt: 88, line_info_rec_size: 92, line_info: 96, line_info_cnt: 104, attach_btf_id: 108, attach_prog_fd: 112, core_relo_cnt: 116, fd_array: 120, core_relos: 128, core_relo_rec_size: 136, log_true_size: 140, prog_token_fd: 144, fd_array_cnt: 148, signature: 152, signature_size: 160, keyring_id: 164,
+    prog_type: 0, insn_cnt: 4, insns: 8, license: 16, log_level: 24, log_size: 28, log_buf: 32,
+    kern_version: 40, prog_flags: 44, prog_name: 48, prog_ifindex: 64, expected_attach_type: 68,
+    prog_btf_fd: 72, func_info_rec_size: 76, func_info: 80, func_info_cnt: 88,
+    line_info_rec_size: 92, line_info: 96, line_info_cnt: 104, attach_btf_id: 108,
+    attach_prog_fd: 112, core_relo_cnt: 116, fd_array: 120, core_relos: 128,
+    core_relo_rec_size: 136, log_true_size: 140, prog_token_fd: 144, fd_array_cnt: 148,
+    signature: 152, signature_size: 160, keyring_id: 164,
 });
 
-/// Argument of [`BpfCmd::PROG_TEST_RUN`](crate::BpfCmd::PROG_TEST_RUN). Since Linux 4.12.
+/// Argument of [`BpfCmd::PROG_TEST_RUN`](super::BpfCmd::PROG_TEST_RUN). Since Linux 4.12.
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfProgRun {
     /// The program.
     pub prog_fd: u32,
-    /// What it returned, written by the kernel.
+    /// Return value, written by the kernel.
     pub retval: u32,
     /// Length of the data, in bytes.
     pub data_size_in: u32,
-    /// Room for data; the kernel writes the length.
+    /// Length of the output buffer, in bytes; the kernel writes the length of the data.
     pub data_size_out: u32,
     /// Pointer to the data.
     pub data_in: u64,
-    /// Pointer to the room for data.
+    /// Pointer to the output buffer.
     pub data_out: u64,
-    /// How many times to run it.
+    /// Number of runs.
     pub repeat: u32,
     /// Mean time of a run, in ns, written by the kernel.
     pub duration: u32,
     /// Length of the context, in bytes. Since Linux 5.2.
     pub ctx_size_in: u32,
-    /// Room for the context; the kernel writes the length. Since Linux 5.2.
+    /// Length of the context buffer, in bytes; the kernel writes the length of the context. Since
+    /// Linux 5.2.
     pub ctx_size_out: u32,
     /// Pointer to the context. Since Linux 5.2.
     pub ctx_in: u64,
-    /// Pointer to the room for the context. Since Linux 5.2.
+    /// Pointer to the context buffer. Since Linux 5.2.
     pub ctx_out: u64,
-    /// How to run it. Since Linux 5.10.
+    /// Flags of the run. Since Linux 5.10.
     pub flags: u32,
-    /// Where to run it. Since Linux 5.10.
+    /// CPU of the run. Since Linux 5.10.
     pub cpu: u32,
-    /// Packets at once. Since Linux 5.18.
+    /// Packets in a batch. Since Linux 5.18.
     pub batch_size: u32,
     /// Must be 0.
     pub reserved: u32,
 }
 
 layout!(BpfProgRun, 80 {
-    prog_fd: 0, retval: 4, data_size_in: 8, data_size_out: 12, data_in: 16, data_out: 24, repeat: 32, duration: 36, ctx_size_in: 40, ctx_size_out: 44, ctx_in: 48, ctx_out: 56, flags: 64, cpu: 68, batch_size: 72, reserved: 76,
+    prog_fd: 0, retval: 4, data_size_in: 8, data_size_out: 12, data_in: 16, data_out: 24,
+    repeat: 32, duration: 36, ctx_size_in: 40, ctx_size_out: 44, ctx_in: 48, ctx_out: 56, flags: 64,
+    cpu: 68, batch_size: 72, reserved: 76,
 });

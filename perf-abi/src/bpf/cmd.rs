@@ -1,21 +1,21 @@
 //! Commands of the `bpf` system call.
 
 open_enum! {
-    /// `enum bpf_cmd`—what the `bpf` system call shall do.
+    /// `enum bpf_cmd`—the command of the `bpf` system call.
     ///
     /// # References
     ///  - [`bpf(2)`](https://man7.org/linux/man-pages/man2/bpf.2.html)
     #[doc(alias = "bpf_cmd")]
     pub struct BpfCmd(u32) {
-        /// Makes a map. Since Linux 3.18.
+        /// Creates a map. Since Linux 3.18.
         "BPF_MAP_CREATE" MAP_CREATE = 0;
-        /// Looks an element up. Since Linux 3.18.
+        /// Looks up an element. Since Linux 3.18.
         "BPF_MAP_LOOKUP_ELEM" MAP_LOOKUP_ELEM = 1;
-        /// Stores an element. Since Linux 3.18.
+        /// Updates an element. Since Linux 3.18.
         "BPF_MAP_UPDATE_ELEM" MAP_UPDATE_ELEM = 2;
         /// Deletes an element. Since Linux 3.18.
         "BPF_MAP_DELETE_ELEM" MAP_DELETE_ELEM = 3;
-        /// Walks the keys of a map. Since Linux 3.18.
+        /// Iterates over the keys of a map. Since Linux 3.18.
         "BPF_MAP_GET_NEXT_KEY" MAP_GET_NEXT_KEY = 4;
         /// Loads a program. Since Linux 3.18.
         "BPF_PROG_LOAD" PROG_LOAD = 5;
@@ -29,37 +29,37 @@ open_enum! {
         "BPF_PROG_DETACH" PROG_DETACH = 9;
         /// Runs a program once. Since Linux 4.12.
         "BPF_PROG_TEST_RUN" PROG_TEST_RUN = 10;
-        /// Walks the ids of programs. Since Linux 4.13.
+        /// Iterates over the ids of programs. Since Linux 4.13.
         "BPF_PROG_GET_NEXT_ID" PROG_GET_NEXT_ID = 11;
-        /// Walks the ids of maps. Since Linux 4.13.
+        /// Iterates over the ids of maps. Since Linux 4.13.
         "BPF_MAP_GET_NEXT_ID" MAP_GET_NEXT_ID = 12;
         /// Opens a program by id. Since Linux 4.13.
         "BPF_PROG_GET_FD_BY_ID" PROG_GET_FD_BY_ID = 13;
         /// Opens a map by id. Since Linux 4.13.
         "BPF_MAP_GET_FD_BY_ID" MAP_GET_FD_BY_ID = 14;
-        /// Tells about an object. Since Linux 4.13.
+        /// Returns information about an object. Since Linux 4.13.
         "BPF_OBJ_GET_INFO_BY_FD" OBJ_GET_INFO_BY_FD = 15;
-        /// Tells what is attached. Since Linux 4.15.
+        /// Returns the attached programs. Since Linux 4.15.
         "BPF_PROG_QUERY" PROG_QUERY = 16;
         /// Attaches to a raw tracepoint. Since Linux 4.17.
         "BPF_RAW_TRACEPOINT_OPEN" RAW_TRACEPOINT_OPEN = 17;
-        /// Loads type information. Since Linux 4.18.
+        /// Loads BTF. Since Linux 4.18.
         "BPF_BTF_LOAD" BTF_LOAD = 18;
-        /// Opens type information by id. Since Linux 4.18.
+        /// Opens BTF by id. Since Linux 4.18.
         "BPF_BTF_GET_FD_BY_ID" BTF_GET_FD_BY_ID = 19;
-        /// Tells what is attached to an event of a task. Since Linux 4.18.
+        /// Returns the program that is attached to an event of a task. Since Linux 4.18.
         "BPF_TASK_FD_QUERY" TASK_FD_QUERY = 20;
-        /// Looks an element up and deletes it. Since Linux 4.20.
+        /// Looks up and deletes an element. Since Linux 4.20.
         "BPF_MAP_LOOKUP_AND_DELETE_ELEM" MAP_LOOKUP_AND_DELETE_ELEM = 21;
-        /// Forbids user space to change a map. Since Linux 5.2.
+        /// Makes a map read-only for user space. Since Linux 5.2.
         "BPF_MAP_FREEZE" MAP_FREEZE = 22;
-        /// Walks the ids of type information. Since Linux 5.4.
+        /// Iterates over the ids of BTF objects. Since Linux 5.4.
         "BPF_BTF_GET_NEXT_ID" BTF_GET_NEXT_ID = 23;
-        /// Looks many elements up. Since Linux 5.6.
+        /// Looks up many elements. Since Linux 5.6.
         "BPF_MAP_LOOKUP_BATCH" MAP_LOOKUP_BATCH = 24;
-        /// Looks many elements up and deletes them. Since Linux 5.6.
+        /// Looks up and deletes many elements. Since Linux 5.6.
         "BPF_MAP_LOOKUP_AND_DELETE_BATCH" MAP_LOOKUP_AND_DELETE_BATCH = 25;
-        /// Stores many elements. Since Linux 5.6.
+        /// Updates many elements. Since Linux 5.6.
         "BPF_MAP_UPDATE_BATCH" MAP_UPDATE_BATCH = 26;
         /// Deletes many elements. Since Linux 5.6.
         "BPF_MAP_DELETE_BATCH" MAP_DELETE_BATCH = 27;
@@ -69,21 +69,21 @@ open_enum! {
         "BPF_LINK_UPDATE" LINK_UPDATE = 29;
         /// Opens a link by id. Since Linux 5.8.
         "BPF_LINK_GET_FD_BY_ID" LINK_GET_FD_BY_ID = 30;
-        /// Walks the ids of links. Since Linux 5.8.
+        /// Iterates over the ids of links. Since Linux 5.8.
         "BPF_LINK_GET_NEXT_ID" LINK_GET_NEXT_ID = 31;
-        /// Switches statistics on. Since Linux 5.8.
+        /// Enables statistics. Since Linux 5.8.
         "BPF_ENABLE_STATS" ENABLE_STATS = 32;
-        /// Makes an iterator. Since Linux 5.8.
+        /// Creates an iterator. Since Linux 5.8.
         "BPF_ITER_CREATE" ITER_CREATE = 33;
         /// Detaches a link. Since Linux 5.9.
         "BPF_LINK_DETACH" LINK_DETACH = 34;
         /// Binds a map to a program. Since Linux 5.10.
         "BPF_PROG_BIND_MAP" PROG_BIND_MAP = 35;
-        /// Makes a token of delegated rights. Since Linux 6.9.
+        /// Creates a BPF token, which delegates permissions. Since Linux 6.9.
         "BPF_TOKEN_CREATE" TOKEN_CREATE = 36;
-        /// Reads what a program has printed. Since Linux 6.17.
+        /// Reads the output stream of a program. Since Linux 6.17.
         "BPF_PROG_STREAM_READ_BY_FD" PROG_STREAM_READ_BY_FD = 37;
-        /// Binds a program to struct operations. Since Linux 7.0.
+        /// Associates a program with struct operations. Since Linux 7.0.
         "BPF_PROG_ASSOC_STRUCT_OPS" PROG_ASSOC_STRUCT_OPS = 38;
     }
 }

@@ -1,14 +1,14 @@
-//! What the kernel tells about maps and programs.
+//! Information about maps and programs.
 
-use crate::{BpfMapFlags, BpfMapType, BpfProgType};
+use super::{BpfMapFlags, BpfMapType, BpfProgType};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// `struct bpf_map_info`—what the kernel tells about a map. Since Linux 4.13.
+/// `struct bpf_map_info`—information about a map. Since Linux 4.13.
 #[doc(alias = "bpf_map_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfMapInfo {
-    /// Kind of map.
+    /// Map type.
     #[doc(alias = "type")]
     pub kind: BpfMapType,
     /// Id.
@@ -17,130 +17,142 @@ pub struct BpfMapInfo {
     pub key_size: u32,
     /// Length of a value, in bytes.
     pub value_size: u32,
-    /// Most elements.
+    /// Maximum number of elements.
     pub max_entries: u32,
-    /// Properties.
+    /// Flags of the map.
     pub map_flags: BpfMapFlags,
-    /// Name, ended by a 0. Since Linux 4.15.
+    /// Name, NUL-terminated. Since Linux 4.15.
     pub name: [u8; 16],
     /// Network device. Since Linux 4.16.
     pub ifindex: u32,
-    /// Type of values, in the kernel's type information. Since Linux 5.6.
+    /// Type of values in the kernel's BTF. Since Linux 5.6.
     pub btf_vmlinux_value_type_id: u32,
     /// Device of the network namespace. Since Linux 4.16.
     pub netns_dev: u64,
     /// Inode of the network namespace. Since Linux 4.16.
     pub netns_ino: u64,
-    /// Type information. Since Linux 4.18.
+    /// Id of the BTF. Since Linux 4.18.
     pub btf_id: u32,
-    /// Type of keys. Since Linux 4.18.
+    /// BTF type of keys. Since Linux 4.18.
     pub btf_key_type_id: u32,
-    /// Type of values. Since Linux 4.18.
+    /// BTF type of values. Since Linux 4.18.
     pub btf_value_type_id: u32,
-    /// Type information of the kernel or a module. Since Linux 6.9.
+    /// Id of the BTF of the kernel or a module. Since Linux 6.9.
     pub btf_vmlinux_id: u32,
-    /// More, depending on the kind of map. Since Linux 5.16.
+    /// Extra parameter; its meaning depends on the map type. Since Linux 5.16.
     pub map_extra: u64,
-    /// Pointer to room for a hash of the contents. Since Linux 6.18.
+    /// Pointer to the buffer for a hash of the contents. Since Linux 6.18.
     pub hash: u64,
-    /// That room, in bytes. Since Linux 6.18.
+    /// Length of that buffer, in bytes. Since Linux 6.18.
     pub hash_size: u32,
     /// Padding.
     pub reserved: u32,
 }
 
 layout!(BpfMapInfo, 104 {
-    kind: 0, id: 4, key_size: 8, value_size: 12, max_entries: 16, map_flags: 20, name: 24, ifindex: 40, btf_vmlinux_value_type_id: 44, netns_dev: 48, netns_ino: 56, btf_id: 64, btf_key_type_id: 68, btf_value_type_id: 72, btf_vmlinux_id: 76, map_extra: 80, hash: 88, hash_size: 96, reserved: 100,
+    kind: 0, id: 4, key_size: 8, value_size: 12, max_entries: 16, map_flags: 20, name: 24,
+    ifindex: 40, btf_vmlinux_value_type_id: 44, netns_dev: 48, netns_ino: 56, btf_id: 64,
+    btf_key_type_id: 68, btf_value_type_id: 72, btf_vmlinux_id: 76, map_extra: 80, hash: 88,
+    hash_size: 96, reserved: 100,
 });
 
-/// `struct bpf_prog_info`—what the kernel tells about a program. Since Linux 4.13.
+/// `struct bpf_prog_info`—information about a program. Since Linux 4.13.
 ///
-/// Pointers and counts that are not 0 ask the kernel to fill arrays; it writes back the full counts.
+/// The kernel fills the arrays whose pointer and count are not 0, and writes back the full counts.
 #[doc(alias = "bpf_prog_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfProgInfo {
-    /// Kind of program.
+    /// Program type.
     #[doc(alias = "type")]
     pub kind: BpfProgType,
     /// Id.
     pub id: u32,
-    /// Hash of the code.
+    /// Tag, a hash of the code.
     pub tag: [u8; 8],
     /// Length of machine code, in bytes.
     pub jited_prog_len: u32,
     /// Length of BPF code, in bytes.
     pub xlated_prog_len: u32,
-    /// Pointer to room for machine code.
+    /// Pointer to the buffer for machine code.
     pub jited_prog_insns: u64,
-    /// Pointer to room for BPF code.
+    /// Pointer to the buffer for BPF code.
     pub xlated_prog_insns: u64,
-    /// When it was loaded, in ns since boot. Since Linux 4.15.
+    /// Time of the load, in ns since boot. Since Linux 4.15.
     pub load_time: u64,
-    /// User who loaded it. Since Linux 4.15.
+    /// User id of the loader. Since Linux 4.15.
     pub created_by_uid: u32,
-    /// How many maps. Since Linux 4.15.
+    /// Number of maps. Since Linux 4.15.
     pub nr_map_ids: u32,
-    /// Pointer to room for their ids. Since Linux 4.15.
+    /// Pointer to the buffer for their ids. Since Linux 4.15.
     pub map_ids: u64,
-    /// Name, ended by a 0. Since Linux 4.15.
+    /// Name, NUL-terminated. Since Linux 4.15.
     pub name: [u8; 16],
     /// Network device. Since Linux 4.16.
     pub ifindex: u32,
-    /// A C bit field: the first bit tells whether it may call helpers under the GPL. Since Linux 4.18.
+    /// C bit field, whose first bit is set if the license is compatible with the GPL. Since Linux
+    /// 4.18.
     pub gpl_compatible: u32,
     /// Device of the network namespace. Since Linux 4.16.
     pub netns_dev: u64,
     /// Inode of the network namespace. Since Linux 4.16.
     pub netns_ino: u64,
-    /// How many functions. Since Linux 4.18.
+    /// Number of functions. Since Linux 4.18.
     pub nr_jited_ksyms: u32,
-    /// How many lengths of functions. Since Linux 4.18.
+    /// Number of lengths of functions. Since Linux 4.18.
     pub nr_jited_func_lens: u32,
-    /// Pointer to room for addresses of functions. Since Linux 4.18.
+    /// Pointer to the buffer for addresses of functions. Since Linux 4.18.
     pub jited_ksyms: u64,
-    /// Pointer to room for lengths of functions. Since Linux 4.18.
+    /// Pointer to the buffer for lengths of functions. Since Linux 4.18.
     pub jited_func_lens: u64,
-    /// Type information. Since Linux 5.0.
+    /// Id of the BTF. Since Linux 5.0.
     pub btf_id: u32,
-    /// Length of an entry about a function. Since Linux 5.0.
+    /// Length of a function entry, in bytes. Since Linux 5.0.
     pub func_info_rec_size: u32,
-    /// Pointer to room for entries about functions. Since Linux 5.0.
+    /// Pointer to the buffer for function entries. Since Linux 5.0.
     pub func_info: u64,
-    /// How many. Since Linux 5.0.
+    /// Number of those entries. Since Linux 5.0.
     pub nr_func_info: u32,
-    /// How many entries about lines. Since Linux 5.0.
+    /// Number of line entries. Since Linux 5.0.
     pub nr_line_info: u32,
-    /// Pointer to room for entries about lines. Since Linux 5.0.
+    /// Pointer to the buffer for line entries. Since Linux 5.0.
     pub line_info: u64,
-    /// Pointer to room for addresses of lines. Since Linux 5.0.
+    /// Pointer to the buffer for addresses of lines. Since Linux 5.0.
     pub jited_line_info: u64,
-    /// How many. Since Linux 5.0.
+    /// Number of those entries. Since Linux 5.0.
     pub nr_jited_line_info: u32,
-    /// Length of an entry about a line. Since Linux 5.0.
+    /// Length of a line entry, in bytes. Since Linux 5.0.
     pub line_info_rec_size: u32,
-    /// Length of an address of a line. Since Linux 5.0.
+    /// Length of an address of a line, in bytes. Since Linux 5.0.
     pub jited_line_info_rec_size: u32,
-    /// How many tags of functions. Since Linux 5.0.
+    /// Number of tags of functions. Since Linux 5.0.
     pub nr_prog_tags: u32,
-    /// Pointer to room for them. Since Linux 5.0.
+    /// Pointer to the buffer for those tags. Since Linux 5.0.
     pub prog_tags: u64,
-    /// Time spent running, in ns, while statistics are on. Since Linux 5.1.
+    /// Run time in ns while statistics are enabled. Since Linux 5.1.
     pub run_time_ns: u64,
-    /// Number of runs, while statistics are on. Since Linux 5.1.
+    /// Number of runs while statistics are enabled. Since Linux 5.1.
     pub run_cnt: u64,
-    /// Runs left out because it was running already. Since Linux 5.12.
+    /// Runs skipped because the program was already running. Since Linux 5.12.
     pub recursion_misses: u64,
-    /// Instructions that the verifier looked at. Since Linux 5.16.
+    /// Instructions that the verifier processed. Since Linux 5.16.
     pub verified_insns: u32,
-    /// Type information of what it is attached to. Since Linux 6.0.
+    /// Id of the BTF of its attachment. Since Linux 6.0.
     pub attach_btf_obj_id: u32,
-    /// What it is attached to. Since Linux 6.0.
+    /// BTF id of its attachment. Since Linux 6.0.
     pub attach_btf_id: u32,
     /// Padding.
     pub reserved: u32,
 }
 
 layout!(BpfProgInfo, 232 {
-    kind: 0, id: 4, tag: 8, jited_prog_len: 16, xlated_prog_len: 20, jited_prog_insns: 24, xlated_prog_insns: 32, load_time: 40, created_by_uid: 48, nr_map_ids: 52, map_ids: 56, name: 64, ifindex: 80, gpl_compatible: 84, netns_dev: 88, netns_ino: 96, nr_jited_ksyms: 104, nr_jited_func_lens: 108, jited_ksyms: 112, jited_func_lens: 120, btf_id: 128, func_info_rec_size: 132, func_info: 136, nr_func_info: 144, nr_line_info: 148, line_info: 152, jited_line_info: 160, nr_jited_line_info: 168, line_info_rec_size: 172, jited_line_info_rec_size: 176, nr_prog_tags: 180, prog_tags: 184, run_time_ns: 192, run_cnt: 200, recursion_misses: 208, verified_insns: 216, attach_btf_obj_id: 220, attach_btf_id: 224, reserved: 228,
+    kind: 0, id: 4, tag: 8, jited_prog_len: 16, xlated_prog_len: 20, jited_prog_insns: 24,
+    xlated_prog_insns: 32, load_time: 40, created_by_uid: 48, nr_map_ids: 52, map_ids: 56, name: 64,
+    ifindex: 80, gpl_compatible: 84, netns_dev: 88, netns_ino: 96, nr_jited_ksyms: 104,
+    nr_jited_func_lens: 108, jited_ksyms: 112, jited_func_lens: 120, btf_id: 128,
+    func_info_rec_size: 132, func_info: 136, nr_func_info: 144, nr_line_info: 148, line_info: 152,
+    jited_line_info: 160, nr_jited_line_info: 168, line_info_rec_size: 172,
+    jited_line_info_rec_size: 176, nr_prog_tags: 180, prog_tags: 184, run_time_ns: 192,
+    run_cnt: 200, recursion_misses: 208, verified_insns: 216, attach_btf_obj_id: 220,
+    attach_btf_id: 224, reserved: 228,
 });

@@ -1,16 +1,17 @@
-//! What the kernel tells about links to perf events.
+//! Information about links to perf events.
 
-use crate::{BpfLinkType, EventType};
+use super::BpfLinkType;
+use crate::EventType;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// `struct bpf_link_info`—what the kernel tells about a link to a perf event. Since Linux 6.6.
+/// `struct bpf_link_info`—information about a link to a perf event. Since Linux 6.6.
 ///
-/// `details` depends on `perf_kind`: one of the structs below, from its start.
+/// `details` holds the struct that the constant of `perf_kind` names.
 #[doc(alias = "bpf_link_info")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfLinkInfo {
-    /// What the link holds on to; the fields from `perf_kind` are right for [`BpfLinkType::PERF_EVENT`].
+    /// Link type; the fields from `perf_kind` are valid only for [`BpfLinkType::PERF_EVENT`].
     /// Since Linux 5.8.
     #[doc(alias = "type")]
     pub kind: BpfLinkType,
@@ -25,7 +26,7 @@ pub struct BpfLinkInfo {
     pub perf_kind: BpfPerfLinkKind,
     /// Padding.
     pub reserved_2: u32,
-    /// More about the event.
+    /// Details of the event.
     pub details: [u64; 5],
 }
 
@@ -34,10 +35,10 @@ layout!(BpfLinkInfo, 64 {
 });
 
 open_enum! {
-    /// `enum bpf_perf_event_type`—the kind of perf event that a link holds on to. Since Linux 6.6.
+    /// `enum bpf_perf_event_type`—the kind of perf event of a link. Since Linux 6.6.
     #[doc(alias = "bpf_perf_event_type")]
     pub struct BpfPerfLinkKind(u32) {
-        /// Not told. Since Linux 6.6.
+        /// Unknown. Since Linux 6.6.
         "BPF_PERF_EVENT_UNSPEC" UNSPEC = 0;
         /// An offset in a file: [`BpfUprobeLinkInfo`]. Since Linux 6.6.
         "BPF_PERF_EVENT_UPROBE" UPROBE = 1;
@@ -58,15 +59,15 @@ open_enum! {
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfUprobeLinkInfo {
-    /// Pointer to room for the path.
+    /// Pointer to the buffer for the path.
     pub file_name: u64,
-    /// That room, in bytes.
+    /// Length of that buffer, in bytes.
     pub name_len: u32,
     /// Offset in the file.
     pub offset: u32,
     /// The link's cookie. Since Linux 6.9.
     pub cookie: u64,
-    /// Offset of the semaphore in the file. Since Linux 6.18.
+    /// Offset of the reference counter in the file. Since Linux 6.18.
     pub ref_ctr_offset: u64,
     /// Padding.
     pub reserved: u64,
@@ -80,15 +81,15 @@ layout!(BpfUprobeLinkInfo, 40 {
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfKprobeLinkInfo {
-    /// Pointer to room for the function's name.
+    /// Pointer to the buffer for the function's name.
     pub func_name: u64,
-    /// That room, in bytes.
+    /// Length of that buffer, in bytes.
     pub name_len: u32,
     /// Offset in the function.
     pub offset: u32,
     /// Address.
     pub addr: u64,
-    /// Runs left out. Since Linux 6.7.
+    /// Missed runs. Since Linux 6.7.
     pub missed: u64,
     /// The link's cookie. Since Linux 6.9.
     pub cookie: u64,
@@ -102,9 +103,9 @@ layout!(BpfKprobeLinkInfo, 40 {
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfTracepointLinkInfo {
-    /// Pointer to room for the tracepoint's name.
+    /// Pointer to the buffer for the tracepoint's name.
     pub tp_name: u64,
-    /// That room, in bytes.
+    /// Length of that buffer, in bytes.
     pub name_len: u32,
     /// Padding.
     pub reserved: u32,
@@ -126,7 +127,7 @@ layout!(BpfTracepointLinkInfo, 40 {
 pub struct BpfEventLinkInfo {
     /// The attr's `config`.
     pub config: u64,
-    /// The attr's `type`, after the kernel rewrote it.
+    /// The attr's `type`, as rewritten by the kernel.
     #[doc(alias = "type")]
     pub kind: EventType,
     /// Padding.

@@ -1,7 +1,7 @@
-//! The parts of `bpf(2)` that stand next to perf events.
+//! The part of `bpf(2)` that concerns perf events.
 //!
-//! The kernel's `union bpf_attr` is one struct per command here, without bytes that no field uses at its end:
-//! pass `size_of` of the struct as the size. All pointers are `u64`, also in 32-bit programs.
+//! The kernel's `union bpf_attr` is a struct for each command here, without unused bytes at its
+//! end. Pass `size_of` of the struct as the size. All pointers are `u64`, in 32-bit programs too.
 
 mod attr_map;
 mod attr_object;
@@ -30,3 +30,9 @@ pub use link_info::{
 pub use perf::{BpfPerfEventData, PtRegs};
 pub use perf::{BpfPerfEventValue, PerfEventQueryBpf};
 pub use types::{BpfAttachType, BpfHelper, BpfLinkType, BpfMapType, BpfProgType, BpfTaskFdType};
+
+/// Length of the tag of a BPF program, a hash of its code, in bytes. Since Linux 4.10.
+pub const BPF_TAG_SIZE: usize = 8;
+
+#[cfg(test)]
+mod tests;

@@ -1,34 +1,34 @@
-//! What perf and BPF pass to each other.
+//! Structs that perf events and BPF programs exchange.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// `struct perf_event_query_bpf`—head of the argument of [`IOC_QUERY_BPF`](crate::IOC_QUERY_BPF). Since Linux
-/// 4.16.
+/// `struct perf_event_query_bpf`—head of the argument of [`IOC_QUERY_BPF`](crate::IOC_QUERY_BPF).
+/// Since Linux 4.16.
 ///
-/// `ids_len` ids, each a `u32`, follow right behind it.
+/// `ids_len` ids, each a `u32`, follow it.
 #[doc(alias = "perf_event_query_bpf")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct PerfEventQueryBpf {
-    /// Room for ids; the kernel leaves it as it is.
+    /// Capacity for ids; the kernel does not change it.
     pub ids_len: u32,
-    /// How many programs there are, written by the kernel; may be more than `ids_len`.
+    /// Number of programs, written by the kernel; can exceed `ids_len`.
     pub prog_cnt: u32,
 }
 
 layout!(PerfEventQueryBpf, 8 { ids_len: 0, prog_cnt: 4 });
 
-/// `struct bpf_perf_event_value`—what the helper
-/// [`PERF_EVENT_READ_VALUE`](crate::BpfHelper::PERF_EVENT_READ_VALUE) gives. Since Linux 4.15.
+/// `struct bpf_perf_event_value`—the result of the helper
+/// [`PERF_EVENT_READ_VALUE`](super::BpfHelper::PERF_EVENT_READ_VALUE). Since Linux 4.15.
 #[doc(alias = "bpf_perf_event_value")]
 #[repr(C)]
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
 pub struct BpfPerfEventValue {
     /// The count.
     pub counter: u64,
-    /// Time that the event was enabled, in ns.
+    /// Time enabled, in ns.
     pub enabled: u64,
-    /// Time that the event was counting, in ns.
+    /// Time running, in ns.
     pub running: u64,
 }
 
@@ -41,7 +41,7 @@ pub use x86_64::{BpfPerfEventData, PtRegs};
 mod x86_64 {
     use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-    /// `struct pt_regs`—the registers of a task, as the x86-64 kernel keeps them. Since Linux 2.6.31.
+    /// `struct pt_regs`—the registers of a task on x86-64. Since Linux 2.6.31.
     #[doc(alias = "pt_regs")]
     #[repr(C)]
     #[derive(
@@ -73,20 +73,21 @@ mod x86_64 {
     }
 
     layout!(PtRegs, 168 {
-        r15: 0, r14: 8, r13: 16, r12: 24, bp: 32, bx: 40, r11: 48, r10: 56, r9: 64, r8: 72, ax: 80, cx: 88,
-        dx: 96, si: 104, di: 112, orig_ax: 120, ip: 128, cs: 136, flags: 144, sp: 152, ss: 160,
+        r15: 0, r14: 8, r13: 16, r12: 24, bp: 32, bx: 40, r11: 48, r10: 56, r9: 64, r8: 72, ax: 80,
+        cx: 88, dx: 96, si: 104, di: 112, orig_ax: 120, ip: 128, cs: 136, flags: 144, sp: 152,
+        ss: 160,
     });
 
-    /// `struct bpf_perf_event_data`—what a program on a perf event is called with. Since Linux 4.9.
+    /// `struct bpf_perf_event_data`—the context of a program on a perf event. Since Linux 4.9.
     #[doc(alias = "bpf_perf_event_data")]
     #[repr(C)]
     #[derive(
         Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout,
     )]
     pub struct BpfPerfEventData {
-        /// Registers where the event fired.
+        /// Registers at the overflow.
         pub regs: PtRegs,
-        /// Events since the sample before.
+        /// Events since the preceding sample.
         pub sample_period: u64,
         /// Data address. Since Linux 4.17.
         pub addr: u64,

@@ -1,14 +1,14 @@
-//! Kinds of maps, programs, attachments, links and helpers.
+//! Types of maps, programs, attachments and links, and the helpers.
 
 open_enum! {
-    /// `enum bpf_map_type`—kinds of maps that tracing uses.
+    /// `enum bpf_map_type`—map types that tracing uses.
     #[doc(alias = "bpf_map_type")]
     pub struct BpfMapType(u32) {
         /// Hash. Since Linux 3.19.
         "BPF_MAP_TYPE_HASH" HASH = 1;
         /// Array. Since Linux 3.19.
         "BPF_MAP_TYPE_ARRAY" ARRAY = 2;
-        /// Programs to go on with. Since Linux 4.2.
+        /// Programs for tail calls. Since Linux 4.2.
         "BPF_MAP_TYPE_PROG_ARRAY" PROG_ARRAY = 3;
         /// Perf events, by convention one per CPU. Since Linux 4.3.
         "BPF_MAP_TYPE_PERF_EVENT_ARRAY" PERF_EVENT_ARRAY = 4;
@@ -16,15 +16,15 @@ open_enum! {
         "BPF_MAP_TYPE_PERCPU_HASH" PERCPU_HASH = 5;
         /// Array with a value per CPU. Since Linux 4.6.
         "BPF_MAP_TYPE_PERCPU_ARRAY" PERCPU_ARRAY = 6;
-        /// Callchains by number. Since Linux 4.6.
+        /// Callchains by id. Since Linux 4.6.
         "BPF_MAP_TYPE_STACK_TRACE" STACK_TRACE = 7;
         /// Cgroups. Since Linux 4.8.
         "BPF_MAP_TYPE_CGROUP_ARRAY" CGROUP_ARRAY = 8;
-        /// Hash that drops what was not used for long. Since Linux 4.10.
+        /// Hash that evicts the least recently used element. Since Linux 4.10.
         "BPF_MAP_TYPE_LRU_HASH" LRU_HASH = 9;
         /// The same with a value per CPU. Since Linux 4.10.
         "BPF_MAP_TYPE_LRU_PERCPU_HASH" LRU_PERCPU_HASH = 10;
-        /// Longest prefix. Since Linux 4.11.
+        /// Trie for the longest prefix match. Since Linux 4.11.
         "BPF_MAP_TYPE_LPM_TRIE" LPM_TRIE = 11;
         /// Array of maps. Since Linux 4.12.
         "BPF_MAP_TYPE_ARRAY_OF_MAPS" ARRAY_OF_MAPS = 12;
@@ -50,7 +50,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// `enum bpf_prog_type`—kinds of programs that tracing uses.
+    /// `enum bpf_prog_type`—program types that tracing uses.
     #[doc(alias = "bpf_prog_type")]
     pub struct BpfProgType(u32) {
         /// Socket filter. Since Linux 3.19.
@@ -61,26 +61,26 @@ open_enum! {
         "BPF_PROG_TYPE_TRACEPOINT" TRACEPOINT = 5;
         /// On all other sampling events. Since Linux 4.9.
         "BPF_PROG_TYPE_PERF_EVENT" PERF_EVENT = 7;
-        /// On tracepoints, with their bare arguments. Since Linux 4.17.
+        /// On tracepoints, with their raw arguments. Since Linux 4.17.
         "BPF_PROG_TYPE_RAW_TRACEPOINT" RAW_TRACEPOINT = 17;
-        /// On tracepoints and functions, with types. Since Linux 5.5.
+        /// On tracepoints and functions, with BTF types. Since Linux 5.5.
         "BPF_PROG_TYPE_TRACING" TRACING = 26;
-        /// Run by a system call only. Since Linux 5.14.
+        /// Run only by `BPF_PROG_TEST_RUN`; can make system calls. Since Linux 5.14.
         "BPF_PROG_TYPE_SYSCALL" SYSCALL = 31;
     }
 }
 
 open_enum! {
-    /// `enum bpf_attach_type`—how tracing programs are attached.
+    /// `enum bpf_attach_type`—attachments of tracing programs.
     #[doc(alias = "bpf_attach_type")]
     pub struct BpfAttachType(u32) {
-        /// A tracepoint, with types. Since Linux 5.5.
+        /// A tracepoint, with BTF types. Since Linux 5.5.
         "BPF_TRACE_RAW_TP" TRACE_RAW_TP = 23;
         /// Entry of a function. Since Linux 5.5.
         "BPF_TRACE_FENTRY" TRACE_FENTRY = 24;
         /// Exit of a function. Since Linux 5.5.
         "BPF_TRACE_FEXIT" TRACE_FEXIT = 25;
-        /// Changes what a function returns. Since Linux 5.7.
+        /// Modifies the return value of a function. Since Linux 5.7.
         "BPF_MODIFY_RETURN" MODIFY_RETURN = 26;
         /// An iterator. Since Linux 5.8.
         "BPF_TRACE_ITER" TRACE_ITER = 28;
@@ -98,7 +98,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// `enum bpf_link_type`—what a link holds on to.
+    /// `enum bpf_link_type`—link types.
     #[doc(alias = "bpf_link_type")]
     pub struct BpfLinkType(u32) {
         /// A raw tracepoint. Since Linux 5.8.
@@ -133,8 +133,8 @@ open_enum! {
 }
 
 open_enum! {
-    /// `enum bpf_task_fd_type`—what the program found by [`BpfTaskFdQuery`](crate::BpfTaskFdQuery) is
-    /// attached to.
+    /// `enum bpf_task_fd_type`—the attachment that [`BpfTaskFdQuery`](super::BpfTaskFdQuery)
+    /// returns.
     #[doc(alias = "bpf_task_fd_type")]
     pub struct BpfTaskFdType(u32) {
         /// A raw tracepoint, by name. Since Linux 4.18.
@@ -153,27 +153,27 @@ open_enum! {
 }
 
 open_enum! {
-    /// `enum bpf_func_id`—helpers that a program next to perf events calls, for
-    /// [`BpfInsn::imm`](crate::BpfInsn::imm).
+    /// `enum bpf_func_id`—helpers for programs on perf events, for
+    /// [`BpfInsn::imm`](super::BpfInsn::imm).
     #[doc(alias = "bpf_func_id")]
     pub struct BpfHelper(u32) {
-        /// The CPU it runs on. Since Linux 4.1.
+        /// Returns the current CPU. Since Linux 4.1.
         "BPF_FUNC_get_smp_processor_id" GET_SMP_PROCESSOR_ID = 8;
         /// Reads a counter. Since Linux 4.3.
         "BPF_FUNC_perf_event_read" PERF_EVENT_READ = 22;
         /// Writes a sample with raw data. Since Linux 4.4.
         "BPF_FUNC_perf_event_output" PERF_EVENT_OUTPUT = 25;
-        /// Stores a callchain and gives its number. Since Linux 4.6.
+        /// Stores a callchain and returns its id. Since Linux 4.6.
         "BPF_FUNC_get_stackid" GET_STACKID = 27;
         /// Reads a counter and its times. Since Linux 4.15.
         "BPF_FUNC_perf_event_read_value" PERF_EVENT_READ_VALUE = 55;
         /// Reads the counter that the program is attached to. Since Linux 4.15.
         "BPF_FUNC_perf_prog_read_value" PERF_PROG_READ_VALUE = 56;
-        /// Takes a callchain. Since Linux 4.18.
+        /// Copies a callchain. Since Linux 4.18.
         "BPF_FUNC_get_stack" GET_STACK = 67;
-        /// Takes the branches of the sample. Since Linux 5.6.
+        /// Copies the branch stack of the sample. Since Linux 5.6.
         "BPF_FUNC_read_branch_records" READ_BRANCH_RECORDS = 119;
-        /// The cookie that the link was made with. Since Linux 5.15.
+        /// Returns the cookie of the link. Since Linux 5.15.
         "BPF_FUNC_get_attach_cookie" GET_ATTACH_COOKIE = 174;
     }
 }

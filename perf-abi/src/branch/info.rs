@@ -1,20 +1,21 @@
 //! The third word of a branch entry.
 
+use super::{BranchNewType, BranchPrivilege, BranchSpeculation, BranchType};
 use crate::bits::{BitField, flag64};
-use crate::{BranchNewType, BranchPrivilege, BranchSpeculation, BranchType};
 
 bit_set! {
-    /// The bit fields of `struct perf_branch_entry`: what is known about one branch.
+    /// The bit fields of `struct perf_branch_entry`: flags and numbers of one branch.
     ///
-    /// As for [`AttrFlags`](crate::AttrFlags), the bits are those of a C compiler for this target.
+    /// The bits are those that a C compiler for this target uses, see
+    /// [`AttrFlags`](crate::AttrFlags).
     pub struct BranchInfo(u64) {
-        /// The prediction was wrong. Neither this nor `PREDICTED`: not known. Since Linux 3.4.
+        /// The target was mispredicted; unknown if `PREDICTED` is clear too. Since Linux 3.4.
         "mispred" MISPREDICTED = flag64(0);
-        /// The prediction was right. Since Linux 3.4.
+        /// The target was predicted. Since Linux 3.4.
         "predicted" PREDICTED = flag64(1);
-        /// Inside a transaction. Since Linux 3.11.
+        /// In a transaction. Since Linux 3.11.
         "in_tx" IN_TX = flag64(2);
-        /// A transaction was aborted. Since Linux 3.11.
+        /// Transaction abort. Since Linux 3.11.
         "abort" ABORT = flag64(3);
     }
     numbers {
@@ -33,25 +34,25 @@ const NEW_TYPE: BitField = BitField::declared(26, 4);
 const PRIV: BitField = BitField::declared(30, 3);
 
 impl BranchInfo {
-    /// CPU cycles since the branch before; 0 if not known. Since Linux 4.3.
+    /// Returns the CPU cycles since the preceding branch; 0 if unknown. Since Linux 4.3.
     pub const fn cycles(self) -> u16 {
         CYCLES.get(self.0) as u16
     }
 
-    /// Kind of the branch, if [`TYPE_SAVE`](crate::BranchSampleType::TYPE_SAVE) asked for it. Since Linux
-    /// 4.14.
+    /// Returns the type of the branch, recorded with
+    /// [`TYPE_SAVE`](crate::BranchSampleType::TYPE_SAVE). Since Linux 4.14.
     #[doc(alias = "type")]
     pub const fn kind(self) -> BranchType {
         BranchType(TYPE.get(self.0) as u8)
     }
 
-    /// Whether it was taken speculatively. Since Linux 6.1.
+    /// Returns the outcome of speculation. Since Linux 6.1.
     #[doc(alias = "spec")]
     pub const fn speculation(self) -> BranchSpeculation {
         BranchSpeculation(SPEC.get(self.0) as u8)
     }
 
-    /// Kind of the branch beyond the first fifteen; `None` unless [`kind`](Self::kind) is
+    /// Returns the extended type of the branch; `None` unless [`kind`](Self::kind) is
     /// [`EXTENDED`](BranchType::EXTENDED). Since Linux 6.1.
     pub const fn new_type(self) -> Option<BranchNewType> {
         match self.kind() {
@@ -60,7 +61,8 @@ impl BranchInfo {
         }
     }
 
-    /// Privilege level, if [`PRIV_SAVE`](crate::BranchSampleType::PRIV_SAVE) asked for it. Since Linux 6.1.
+    /// Returns the privilege level, recorded with
+    /// [`PRIV_SAVE`](crate::BranchSampleType::PRIV_SAVE). Since Linux 6.1.
     #[doc(alias = "priv")]
     pub const fn privilege(self) -> BranchPrivilege {
         BranchPrivilege(PRIV.get(self.0) as u8)
@@ -68,15 +70,21 @@ impl BranchInfo {
 }
 
 #[cfg(test)]
-#[cfg(target_endian = "little")]
 mod tests {
     use super::*;
-    extern crate std;
     use std::format;
 
+    /// Sets the bit field that starts `first` bits after the start of the word.
+    fn field(first: u32, width: u32, value: u64) -> u64 {
+        BitField::declared(first, width).set(0, value)
+    }
+
     #[test]
-    fn every_field_is_taken_from_its_place() {
-        let info = BranchInfo::from_bits_retain(1 | 1000 << 4 | 15 << 20 | 2 << 24 | 6 << 26 | 1 << 30);
+    fn every_field_is_read_from_its_bits() {
+        let numbers =
+            [field(4, 16, 1000), field(20, 4, 15), field(24, 2, 2), field(26, 4, 6), field(30, 3, 1)];
+        let info =
+            BranchInfo::from_bits_retain(numbers.iter().fold(field(0, 1, 1), |word, bits| word | bits));
         assert!(info.contains(BranchInfo::MISPREDICTED));
         assert_eq!(info.cycles(), 1000);
         assert_eq!(info.kind(), BranchType::EXTENDED);
@@ -86,9 +94,11 @@ mod tests {
     }
 
     #[test]
-    fn reserved_bits_survive_and_print() {
-        let info = BranchInfo::from_bits_retain(1 << 40 | 7 << 4 | 2);
-        assert_eq!(format!("{info}"), "PREDICTED|cycles=7|0x10000000000");
+    fn reserved_bits_are_kept_and_print() {
+        let reserved = field(40, 1, 1);
+        let info = BranchInfo::from_bits_retain(reserved | field(4, 16, 7) | field(1, 1, 1));
+        assert_eq!(format!("{info}"), format!("PREDICTED|cycles=7|{reserved:#x}"));
+        assert_eq!(info.difference(BranchInfo::KNOWN).bits(), reserved);
         assert_eq!(info.new_type(), None);
     }
 }

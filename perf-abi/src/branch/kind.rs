@@ -1,10 +1,10 @@
-//! Numbers inside [`BranchInfo`](crate::BranchInfo).
+//! The numbers in [`BranchInfo`](super::BranchInfo).
 
 open_enum! {
-    /// `PERF_BR_*`—the kind of a branch. Since Linux 4.14.
+    /// `PERF_BR_*`—the type of a branch. Since Linux 4.14.
     #[doc(alias = "PERF_BR")]
     pub struct BranchType(u8) {
-        /// Not known, or not asked for. Since Linux 4.14.
+        /// Unknown, or not recorded. Since Linux 4.14.
         "PERF_BR_UNKNOWN" UNKNOWN = 0;
         /// Conditional. Since Linux 4.14.
         "PERF_BR_COND" CONDITIONAL = 1;
@@ -34,13 +34,13 @@ open_enum! {
         "PERF_BR_SERROR" SYSTEM_ERROR = 13;
         /// Not in a transaction. Since Linux 6.1.
         "PERF_BR_NO_TX" NO_TRANSACTION = 14;
-        /// See [`BranchInfo::new_type`](crate::BranchInfo::new_type). Since Linux 6.1.
+        /// See [`BranchInfo::new_type`](super::BranchInfo::new_type). Since Linux 6.1.
         "PERF_BR_EXTEND_ABI" EXTENDED = 15;
     }
 }
 
 open_enum! {
-    /// `PERF_BR_NEW_*`—the kind of a branch of type [`BranchType::EXTENDED`]. Since Linux 6.1.
+    /// `PERF_BR_NEW_*`—the type of a branch whose [`BranchType`] is `EXTENDED`. Since Linux 6.1.
     #[doc(alias = "PERF_BR_NEW")]
     pub struct BranchNewType(u8) {
         /// Alignment fault. Since Linux 6.1.
@@ -49,24 +49,24 @@ open_enum! {
         "PERF_BR_NEW_FAULT_DATA" DATA_FAULT = 1;
         /// Instruction fault. Since Linux 6.1.
         "PERF_BR_NEW_FAULT_INST" INSTRUCTION_FAULT = 2;
-        /// Up to the architecture; on arm64 a fast interrupt. Since Linux 6.1.
+        /// Specific to the architecture; on arm64 FIQ. Since Linux 6.1.
         "PERF_BR_NEW_ARCH_1" ARCH_1 = 3;
-        /// Up to the architecture; on arm64 a debug halt. Since Linux 6.1.
+        /// Specific to the architecture; on arm64 debug halt. Since Linux 6.1.
         "PERF_BR_NEW_ARCH_2" ARCH_2 = 4;
-        /// Up to the architecture; on arm64 a debug exit. Since Linux 6.1.
+        /// Specific to the architecture; on arm64 debug exit. Since Linux 6.1.
         "PERF_BR_NEW_ARCH_3" ARCH_3 = 5;
-        /// Up to the architecture; on arm64 an instruction under debug. Since Linux 6.1.
+        /// Specific to the architecture; on arm64 debug instruction. Since Linux 6.1.
         "PERF_BR_NEW_ARCH_4" ARCH_4 = 6;
-        /// Up to the architecture; on arm64 data under debug. Since Linux 6.1.
+        /// Specific to the architecture; on arm64 debug data. Since Linux 6.1.
         "PERF_BR_NEW_ARCH_5" ARCH_5 = 7;
     }
 }
 
 open_enum! {
-    /// `PERF_BR_SPEC_*`—whether a branch was taken speculatively. Since Linux 6.1.
+    /// `PERF_BR_SPEC_*`—the outcome of speculation of a branch. Since Linux 6.1.
     #[doc(alias = "PERF_BR_SPEC")]
     pub struct BranchSpeculation(u8) {
-        /// Not told. Since Linux 6.1.
+        /// Not available. Since Linux 6.1.
         "PERF_BR_SPEC_NA" NOT_AVAILABLE = 0;
         /// Speculative, on the wrong path. Since Linux 6.1.
         "PERF_BR_SPEC_WRONG_PATH" WRONG_PATH = 1;
@@ -81,7 +81,7 @@ open_enum! {
     /// `PERF_BR_PRIV_*`—the privilege level of a branch's target. Since Linux 6.1.
     #[doc(alias = "PERF_BR_PRIV")]
     pub struct BranchPrivilege(u8) {
-        /// Not told. Since Linux 6.1.
+        /// Unknown. Since Linux 6.1.
         "PERF_BR_PRIV_UNKNOWN" UNKNOWN = 0;
         /// User space. Since Linux 6.1.
         "PERF_BR_PRIV_USER" USER = 1;

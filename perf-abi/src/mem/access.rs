@@ -1,7 +1,7 @@
-//! The access itself: operation, lock, translation, what held it up.
+//! The access itself: operation, lock, TLB, blocking.
 
 bit_set! {
-    /// `PERF_MEM_OP_*`—the kind of access. Since Linux 3.10.
+    /// `PERF_MEM_OP_*`—the operation. Since Linux 3.10.
     #[doc(alias = "PERF_MEM_OP")]
     pub struct MemOp(u8) {
         /// Not available. Since Linux 3.10.
@@ -18,7 +18,7 @@ bit_set! {
 }
 
 bit_set! {
-    /// `PERF_MEM_LOCK_*`—whether the access was locked. Since Linux 3.10.
+    /// `PERF_MEM_LOCK_*`—the lock state of the access. Since Linux 3.10.
     #[doc(alias = "PERF_MEM_LOCK")]
     pub struct MemLock(u8) {
         /// Not available. Since Linux 3.10.
@@ -29,7 +29,7 @@ bit_set! {
 }
 
 bit_set! {
-    /// `PERF_MEM_TLB_*`—how the address was translated. Since Linux 3.10.
+    /// `PERF_MEM_TLB_*`—the TLB access. Since Linux 3.10.
     #[doc(alias = "PERF_MEM_TLB")]
     pub struct MemTlb(u8) {
         /// Not available. Since Linux 3.10.
@@ -44,13 +44,13 @@ bit_set! {
         "PERF_MEM_TLB_L2" L2 = 0x10;
         /// Hardware page walk. Since Linux 3.10.
         "PERF_MEM_TLB_WK" WALKER = 0x20;
-        /// Fault handled by the kernel. Since Linux 3.10.
+        /// Fault handled by the operating system. Since Linux 3.10.
         "PERF_MEM_TLB_OS" OS_FAULT = 0x40;
     }
 }
 
 bit_set! {
-    /// `PERF_MEM_BLK_*`—why a load had to wait for a store. Since Linux 5.12.
+    /// `PERF_MEM_BLK_*`—the reason why a load was blocked by a store. Since Linux 5.12.
     #[doc(alias = "PERF_MEM_BLK")]
     pub struct MemBlocked(u8) {
         /// Not available. Since Linux 5.12.

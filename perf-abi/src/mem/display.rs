@@ -1,9 +1,9 @@
-//! A data source in words.
+//! The `Display` of a data source.
 
 use super::{DataSource, MemHops, MemLevelNumber, MemLock, MemRegion};
 use core::fmt;
 
-/// Words for the bits of each field, in the order they read best: place before outcome.
+// Words for the bits of each field, in the order of printing: level before outcome.
 const OP: &[(u64, &str)] = &[(1, "N/A"), (2, "LOAD"), (4, "STORE"), (8, "PREFETCH"), (0x10, "EXEC")];
 const LEVEL: &[(u64, &str)] = &[
     (0x1, "N/A"),
@@ -27,7 +27,7 @@ const SNOOP: &[(u64, &str)] = &[
     (0x4, "hit"),
     (0x8, "miss"),
     (0x10, "hit modified"),
-    // The extension is shown as if it were the next bits of the same field.
+    // The extension prints as the next bits of the same field.
     (0x20, "forward"),
     (0x40, "peer"),
 ];
@@ -35,7 +35,7 @@ const TLB: &[(u64, &str)] =
     &[(1, "N/A"), (8, "L1"), (0x10, "L2"), (0x20, "walker"), (0x40, "OS fault"), (2, "hit"), (4, "miss")];
 const BLOCKED: &[(u64, &str)] = &[(1, "N/A"), (2, "data"), (4, "address")];
 
-/// Prints `label word word`, and nothing for an empty field.
+/// Prints `label word word`, or nothing for an empty field.
 fn words(f: &mut fmt::Formatter<'_>, label: &str, bits: u64, words: &[(u64, &str)]) -> fmt::Result {
     if bits == 0 {
         return Ok(());
@@ -89,7 +89,7 @@ const fn area(region: MemRegion) -> Option<&'static str> {
     })
 }
 
-/// Prints `label word`, the number if there is no word, and nothing for 0.
+/// Prints `label word`, the number if it has no word, or nothing for 0.
 fn number(f: &mut fmt::Formatter<'_>, label: &str, value: u8, word: Option<&str>) -> fmt::Result {
     match (value, word) {
         (0, _) => Ok(()),
@@ -99,7 +99,8 @@ fn number(f: &mut fmt::Formatter<'_>, label: &str, value: u8, word: Option<&str>
 }
 
 impl fmt::Display for DataSource {
-    /// As in `LOAD|LVL L1 hit|SNOOP none|LCK no|TLB L1 hit|AT L1`; `N/A` if the kernel knew nothing.
+    /// Prints for example `LOAD|LVL L1 hit|SNOOP none|LCK no|TLB L1 hit|AT L1`; `N/A` if the source
+    /// is unknown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if matches!(*self, Self::NOT_AVAILABLE | Self::NOT_AVAILABLE_OLD) {
             return f.pad("N/A");

@@ -1,4 +1,4 @@
-//! Where sampled data came from.
+//! The data source of sampled memory accesses.
 
 mod access;
 mod display;
@@ -10,9 +10,9 @@ pub use place::{MemHops, MemLevel, MemLevelNumber, MemRegion, MemSnoop, MemSnoop
 use crate::bits::BitField;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// `union perf_mem_data_src`—where the data of a sampled access came from. Since Linux 3.10.
+/// `union perf_mem_data_src`—the data source of a sampled memory access. Since Linux 3.10.
 ///
-/// Its fields sit at the same bits of the number on every machine. `Display` prints every field in words.
+/// Its fields have the same bits in both byte orders. `Display` prints every field in words.
 ///
 /// # References
 ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), `PERF_SAMPLE_DATA_SRC`
@@ -35,79 +35,81 @@ const REGION: BitField = BitField::fixed(46, 5);
 const RESERVED: BitField = BitField::fixed(51, 13);
 
 impl DataSource {
-    /// What the kernel writes if it knows nothing. Since Linux 4.14.
+    /// The value that the kernel writes if the source is unknown. Since Linux 4.14.
     #[doc(alias = "PERF_MEM_NA")]
     pub const NOT_AVAILABLE: Self = Self(0x1e_0508_0021);
-    /// What kernels before 4.14 write if they know nothing. Since Linux 3.10.
+    /// The value that Linux before 4.14 writes if the source is unknown. Since Linux 3.10.
     pub const NOT_AVAILABLE_OLD: Self = Self(0x0508_0021);
 
-    /// Kind of access. Since Linux 3.10.
+    /// Returns the operation. Since Linux 3.10.
     #[doc(alias = "mem_op")]
     pub const fn op(self) -> MemOp {
         MemOp::from_bits_retain(OP.get(self.0) as u8)
     }
 
-    /// Place in the memory hierarchy, old style. Since Linux 3.10.
+    /// Returns the level of the memory hierarchy as bits; see [`level_number`](Self::level_number).
+    /// Since Linux 3.10.
     #[doc(alias = "mem_lvl")]
     pub const fn level(self) -> MemLevel {
         MemLevel::from_bits_retain(LEVEL.get(self.0) as u16)
     }
 
-    /// What other caches answered. Since Linux 3.10.
+    /// Returns the snoop result. Since Linux 3.10.
     #[doc(alias = "mem_snoop")]
     pub const fn snoop(self) -> MemSnoop {
         MemSnoop::from_bits_retain(SNOOP.get(self.0) as u8)
     }
 
-    /// Whether the access was locked. Since Linux 3.10.
+    /// Returns the lock state. Since Linux 3.10.
     #[doc(alias = "mem_lock")]
     pub const fn lock(self) -> MemLock {
         MemLock::from_bits_retain(LOCK.get(self.0) as u8)
     }
 
-    /// How the address was translated. Since Linux 3.10.
+    /// Returns the TLB access. Since Linux 3.10.
     #[doc(alias = "mem_dtlb")]
     pub const fn tlb(self) -> MemTlb {
         MemTlb::from_bits_retain(TLB.get(self.0) as u8)
     }
 
-    /// Place in the memory hierarchy, new style. Since Linux 4.14.
+    /// Returns the level of the memory hierarchy as a number, which has more values than the bits.
+    /// Since Linux 4.14.
     #[doc(alias = "mem_lvl_num")]
     pub const fn level_number(self) -> MemLevelNumber {
         MemLevelNumber(LEVEL_NUMBER.get(self.0) as u8)
     }
 
-    /// Whether that place belongs to another node. Since Linux 4.14.
+    /// Returns whether the level belongs to another NUMA node. Since Linux 4.14.
     #[doc(alias = "mem_remote")]
     pub const fn is_remote(self) -> bool {
         REMOTE.get(self.0) != 0
     }
 
-    /// More of what other caches answered. Since Linux 4.14.
+    /// Returns the extension of the snoop result. Since Linux 4.14.
     #[doc(alias = "mem_snoopx")]
     pub const fn snoop_ext(self) -> MemSnoopExt {
         MemSnoopExt::from_bits_retain(SNOOP_EXT.get(self.0) as u8)
     }
 
-    /// Why the access had to wait. Since Linux 5.12.
+    /// Returns the reason why the access was blocked. Since Linux 5.12.
     #[doc(alias = "mem_blk")]
     pub const fn blocked(self) -> MemBlocked {
         MemBlocked::from_bits_retain(BLOCKED.get(self.0) as u8)
     }
 
-    /// How far away a remote place is. Since Linux 5.16.
+    /// Returns the distance of a remote level. Since Linux 5.16.
     #[doc(alias = "mem_hops")]
     pub const fn hops(self) -> MemHops {
         MemHops(HOPS.get(self.0) as u8)
     }
 
-    /// Region of memory or of a shared cache. Since Linux 7.0.
+    /// Returns the region of memory or of a shared cache. Since Linux 7.0.
     #[doc(alias = "mem_region")]
     pub const fn region(self) -> MemRegion {
         MemRegion(REGION.get(self.0) as u8)
     }
 
-    /// Bits that no field uses yet.
+    /// Returns the bits without a field, shifted to bit 0.
     #[doc(alias = "mem_rsvd")]
     pub const fn reserved(self) -> u16 {
         RESERVED.get(self.0) as u16

@@ -1,8 +1,8 @@
-//! The place the data came from: level, snoop, distance, region.
+//! The origin of the data: level, snoop, distance, region.
 
 bit_set! {
-    /// `PERF_MEM_LVL_*`—place in the memory hierarchy, old style: [`MemLevelNumber`] tells more. Since Linux
-    /// 3.10.
+    /// `PERF_MEM_LVL_*`—level of the memory hierarchy as bits; [`MemLevelNumber`] has more values.
+    /// Since Linux 3.10.
     #[doc(alias = "PERF_MEM_LVL")]
     pub struct MemLevel(u16) {
         /// Not available. Since Linux 3.10.
@@ -19,7 +19,7 @@ bit_set! {
         "PERF_MEM_LVL_L2" L2 = 0x0020;
         /// Third-level cache. Since Linux 3.10.
         "PERF_MEM_LVL_L3" L3 = 0x0040;
-        /// Memory of the own node. Since Linux 3.10.
+        /// Memory of the local node. Since Linux 3.10.
         "PERF_MEM_LVL_LOC_RAM" LOCAL_RAM = 0x0080;
         /// Memory one hop away. Since Linux 3.10.
         "PERF_MEM_LVL_REM_RAM1" REMOTE_RAM_1 = 0x0100;
@@ -37,7 +37,7 @@ bit_set! {
 }
 
 bit_set! {
-    /// `PERF_MEM_SNOOP_*`—what other caches answered. Since Linux 3.10.
+    /// `PERF_MEM_SNOOP_*`—the snoop result. Since Linux 3.10.
     #[doc(alias = "PERF_MEM_SNOOP")]
     pub struct MemSnoop(u8) {
         /// Not available. Since Linux 3.10.
@@ -54,20 +54,20 @@ bit_set! {
 }
 
 bit_set! {
-    /// `PERF_MEM_SNOOPX_*`—more of what other caches answered. Since Linux 4.14.
+    /// `PERF_MEM_SNOOPX_*`—the extension of the snoop result. Since Linux 4.14.
     #[doc(alias = "PERF_MEM_SNOOPX")]
     pub struct MemSnoopExt(u8) {
-        /// The line was forwarded. Since Linux 4.14.
+        /// Forwarded. Since Linux 4.14.
         "PERF_MEM_SNOOPX_FWD" FORWARD = 0x1;
-        /// The line came from a peer. Since Linux 6.1.
+        /// Transferred from a peer. Since Linux 6.1.
         "PERF_MEM_SNOOPX_PEER" PEER = 0x2;
     }
 }
 
 open_enum! {
-    /// `PERF_MEM_LVLNUM_*`—place in the memory hierarchy. Since Linux 4.14.
+    /// `PERF_MEM_LVLNUM_*`—level of the memory hierarchy. Since Linux 4.14.
     ///
-    /// 0 means that the CPU gave none.
+    /// 0 is unknown.
     #[doc(alias = "PERF_MEM_LVLNUM")]
     pub struct MemLevelNumber(u8) {
         /// First-level cache. Since Linux 4.14.
@@ -78,11 +78,11 @@ open_enum! {
         "PERF_MEM_LVLNUM_L3" L3 = 0x3;
         /// Fourth-level cache. Since Linux 4.14.
         "PERF_MEM_LVLNUM_L4" L4 = 0x4;
-        /// Miss handling buffer of the second level. Since Linux 6.11.
+        /// Miss-handling buffer of the second level. Since Linux 6.11.
         "PERF_MEM_LVLNUM_L2_MHB" L2_MISS_BUFFER = 0x5;
-        /// Cache on the side of the memory. Since Linux 6.11.
+        /// Memory-side cache. Since Linux 6.11.
         "PERF_MEM_LVLNUM_MSC" MEMORY_SIDE_CACHE = 0x6;
-        /// Cache before the first level. Since Linux 7.0.
+        /// Level-0 cache. Since Linux 7.0.
         "PERF_MEM_LVLNUM_L0" L0 = 0x7;
         /// Uncached memory. Since Linux 6.7.
         "PERF_MEM_LVLNUM_UNC" UNCACHED = 0x8;
@@ -90,7 +90,7 @@ open_enum! {
         "PERF_MEM_LVLNUM_CXL" CXL = 0x9;
         /// I/O memory. Since Linux 6.1.
         "PERF_MEM_LVLNUM_IO" IO = 0xa;
-        /// Some cache. Since Linux 4.14.
+        /// Any cache. Since Linux 4.14.
         "PERF_MEM_LVLNUM_ANY_CACHE" ANY_CACHE = 0xb;
         /// Line fill buffer. Since Linux 4.14.
         "PERF_MEM_LVLNUM_LFB" LINE_FILL_BUFFER = 0xc;
@@ -104,9 +104,9 @@ open_enum! {
 }
 
 open_enum! {
-    /// `PERF_MEM_HOPS_*`—how far away a remote place is. Since Linux 5.16.
+    /// `PERF_MEM_HOPS_*`—the distance of a remote level. Since Linux 5.16.
     ///
-    /// 0 means that the CPU did not tell.
+    /// 0 is unknown.
     #[doc(alias = "PERF_MEM_HOPS")]
     pub struct MemHops(u8) {
         /// Another core of the same node. Since Linux 5.16.
@@ -128,17 +128,17 @@ open_enum! {
         "PERF_MEM_REGION_NA" NA = 0;
         /// Reserved. Since Linux 7.0.
         "PERF_MEM_REGION_RSVD" RESERVED = 1;
-        /// Shared cache of the own caching agent. Since Linux 7.0.
+        /// Shared cache of the local caching agent. Since Linux 7.0.
         "PERF_MEM_REGION_L_SHARE" LOCAL_SHARED = 2;
-        /// Cache of the own caching agent that is not shared. Since Linux 7.0.
+        /// Non-shared cache of the local caching agent. Since Linux 7.0.
         "PERF_MEM_REGION_L_NON_SHARE" LOCAL_NON_SHARED = 3;
         /// I/O agent of another caching agent. Since Linux 7.0.
         "PERF_MEM_REGION_O_IO" OTHER_IO = 4;
         /// Shared cache of another caching agent. Since Linux 7.0.
         "PERF_MEM_REGION_O_SHARE" OTHER_SHARED = 5;
-        /// Cache of another caching agent that is not shared. Since Linux 7.0.
+        /// Non-shared cache of another caching agent. Since Linux 7.0.
         "PERF_MEM_REGION_O_NON_SHARE" OTHER_NON_SHARED = 6;
-        /// I/O mapped into memory. Since Linux 7.0.
+        /// Memory-mapped I/O. Since Linux 7.0.
         "PERF_MEM_REGION_MMIO" MMIO = 7;
         /// Memory region 0. Since Linux 7.0.
         "PERF_MEM_REGION_MEM0" MEM0 = 8;

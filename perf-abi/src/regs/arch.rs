@@ -1,9 +1,9 @@
-//! Which architecture a register mask belongs to.
+//! The architecture of a register mask.
 
 use super::{arm64::Arm64Reg, riscv::RiscvReg, x86, x86::X86Reg};
 
 open_enum! {
-    /// `EM_*`—an architecture whose registers have names here, by its ELF machine number.
+    /// `EM_*`—the ELF machine number of an architecture with register names in this crate.
     ///
     /// # References
     ///  - `include/uapi/linux/elf-em.h`
@@ -20,7 +20,8 @@ open_enum! {
 }
 
 impl Architecture {
-    /// The one that this program is built for; `Architecture(0)` if its registers have no names here.
+    /// The architecture that this program is built for; `Architecture(0)` if its registers have no
+    /// names here.
     pub const NATIVE: Self = if cfg!(target_arch = "x86_64") {
         Self::X86_64
     } else if cfg!(target_arch = "x86") {
@@ -33,9 +34,10 @@ impl Architecture {
         Self(0)
     };
 
-    /// The mask of all registers that every CPU of this architecture has; 0 for other architectures.
+    /// Returns the mask of the registers that every CPU of this architecture has; 0 for other
+    /// architectures.
     ///
-    /// The kernel answers `EINVAL` to bits that it cannot sample.
+    /// The kernel fails with `EINVAL` for a register that it cannot sample.
     pub const fn registers(self) -> u64 {
         match self {
             Self::X86 => 0xffff,
@@ -47,15 +49,15 @@ impl Architecture {
     }
 }
 
-/// The name of a register by its bit in `sample_regs_user` or `sample_regs_intr`.
+/// Returns the name of a register by its bit in `sample_regs_user` or `sample_regs_intr`.
 ///
-/// `None` for bits and architectures without a name here.
+/// `None` if this crate has no name for the bit or the architecture.
 pub const fn register_name(arch: Architecture, bit: u8) -> Option<&'static str> {
     match arch {
         Architecture::X86 if bit < 16 => X86Reg(bit).name(),
-        // The kernel does not sample the four data segments of 64-bit tasks.
-        Architecture::X86_64 if bit < 12 || (bit > 15 && bit < 32) => X86Reg(bit).name(),
-        Architecture::X86_64 => x86::xmm_half_name(bit),
+        // The kernel fails with EINVAL for the four data segments of 64-bit tasks.
+        Architecture::X86_64 if matches!(bit, 12..16) => None,
+        Architecture::X86_64 => x86::name(bit),
         Architecture::ARM64 => Arm64Reg(bit).name(),
         Architecture::RISCV64 => RiscvReg(bit).name(),
         _ => None,
@@ -65,6 +67,7 @@ pub const fn register_name(arch: Architecture, bit: u8) -> Option<&'static str> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
 
     #[test]
     fn every_register_of_a_mask_has_a_name() {
@@ -86,5 +89,34 @@ mod tests {
         assert_eq!(register_name(Architecture::ARM64, 46), Some("VG"));
         assert_eq!(register_name(Architecture::RISCV64, 0), Some("PC"));
         assert_eq!(register_name(Architecture(0), 0), None);
+    }
+
+    #[test]
+    fn masks_are_the_registers_of_every_cpu() {
+        let masks = Architecture::ALL.iter().map(|arch| arch.registers());
+        assert!(masks.eq([0xffff, 0xff_0fff, 0x1_ffff_ffff, 0xffff_ffff]));
+        assert_eq!(Architecture(0).registers(), 0);
+    }
+
+    #[test]
+    fn the_native_architecture_is_that_of_the_target() {
+        let native = match std::env::consts::ARCH {
+            "x86" => Architecture::X86,
+            "x86_64" => Architecture::X86_64,
+            "aarch64" => Architecture::ARM64,
+            "riscv32" | "riscv64" => Architecture::RISCV64,
+            _ => Architecture(0),
+        };
+        assert_eq!(Architecture::NATIVE, native);
+    }
+
+    #[test]
+    fn every_bit_of_x86_64_has_the_name_of_its_register() {
+        let names: Vec<_> = (0..=64).map(|bit| register_name(Architecture::X86_64, bit)).collect();
+        assert_eq!(names[11..17], [Some("SS"), None, None, None, None, Some("R8")]);
+        assert_eq!(names[23..33], [&[Some("R15")], &[None; 8][..], &[Some("XMM0")]].concat());
+        assert_eq!(names[33..35], [Some("XMM0_HIGH"), Some("XMM1")]);
+        assert_eq!(names[62..], [Some("XMM15"), Some("XMM15_HIGH"), None]);
+        assert_eq!(register_name(Architecture::X86, 15), Some("GS"));
     }
 }

@@ -3,7 +3,7 @@
 open_enum! {
     /// `enum perf_event_arm_regs`—registers of arm64 by their bit in a register mask.
     ///
-    /// A 32-bit task has r0 to r14 in bits 0 to 14 and its program counter in bits 15 and 32.
+    /// A 32-bit task has r0 to r14 in bits 0 to 14, and its program counter in bits 15 and 32.
     #[doc(alias = "perf_event_arm_regs")]
     pub struct Arm64Reg(u8) {
         /// Register x0. Since Linux 3.17.

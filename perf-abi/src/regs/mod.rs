@@ -1,4 +1,4 @@
-//! Sampled registers: whether there are any, and what the bits of the masks mean.
+//! Sampled registers: the ABI of the task, and the registers of the mask bits.
 
 mod arch;
 mod arm64;
@@ -11,17 +11,18 @@ pub use riscv::RiscvReg;
 pub use x86::X86Reg;
 
 open_enum! {
-    /// `enum perf_sample_regs_abi`—the first word of sampled registers: whose registers they are.
+    /// `enum perf_sample_regs_abi`—the ABI of the sampled task, the first word of sampled
+    /// registers.
     ///
-    /// After [`NONE`](Self::NONE) nothing follows; after the other two, one `u64` for each bit of the attr's
-    /// mask. A value that is not known here makes the rest of the sample unreadable.
+    /// Nothing follows [`NONE`](Self::NONE); a `u64` for each bit of the attr's mask follows the
+    /// other two. The fields after an unknown value cannot be decoded.
     #[doc(alias = "perf_sample_regs_abi")]
     pub struct RegsAbi(u64) {
         /// No registers. Since Linux 3.7.
         "PERF_SAMPLE_REGS_ABI_NONE" NONE = 0;
-        /// Of a 32-bit task; each still takes 64 bits. Since Linux 3.7.
+        /// 32-bit task; each register still takes 64 bits. Since Linux 3.7.
         "PERF_SAMPLE_REGS_ABI_32" ABI_32 = 1;
-        /// Of a 64-bit task. Since Linux 3.7.
+        /// 64-bit task. Since Linux 3.7.
         "PERF_SAMPLE_REGS_ABI_64" ABI_64 = 2;
     }
 }

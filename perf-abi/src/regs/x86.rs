@@ -3,9 +3,10 @@
 open_enum! {
     /// `enum perf_event_x86_regs`—registers of x86 by their bit in a register mask.
     ///
-    /// This is neither the order of DWARF nor that of the instruction encoding. Each `XMM` register takes two
-    /// bits, low half first, and needs [`REGS_INTR`](crate::SampleType::REGS_INTR), `precise_ip` and a PMU
-    /// that can.
+    /// The order is neither that of DWARF nor that of the instruction encoding. Each `XMM` register
+    /// takes two bits, low half first; only [`REGS_INTR`](crate::SampleType::REGS_INTR) of a
+    /// hardware event with a [`Skid`](crate::Skid) other than `ARBITRARY` samples them, where the
+    /// PMU supports it.
     #[doc(alias = "perf_event_x86_regs")]
     pub struct X86Reg(u8) {
         /// Register ax. Since Linux 3.7.
@@ -110,13 +111,12 @@ const XMM_HIGH: [&str; 16] = [
     "XMM15_HIGH",
 ];
 
-/// The name of a half of an `XMM` register: `XMM0` is the low one.
-pub(super) const fn xmm_half_name(bit: u8) -> Option<&'static str> {
+/// Returns the name of a register by its bit; the upper half of an `XMM` register has an odd one.
+pub(super) const fn name(bit: u8) -> Option<&'static str> {
     match bit {
-        32..64 if bit % 2 == 0 => X86Reg(bit).name(),
         // The pattern bounds the index by (63 - 32) / 2 = 15.
         #[allow(clippy::indexing_slicing)]
-        32..64 => Some(XMM_HIGH[(bit as usize - 32) / 2]),
-        _ => None,
+        32..64 if bit % 2 == 1 => Some(XMM_HIGH[(bit as usize - 32) / 2]),
+        _ => X86Reg(bit).name(),
     }
 }

@@ -125,7 +125,7 @@ impl fmt::Display for Regs<'_> {
         for (index, (register, value)) in self.iter().enumerate() {
             let gap = if index == 0 { "" } else { " " };
             f.write_str(gap)?;
-            match perf_abi::register_name(perf_abi::Architecture::NATIVE, register) {
+            match perf_abi::regs::register_name(perf_abi::regs::Architecture::NATIVE, register) {
                 Some(name) => {
                     name.chars().try_for_each(|letter| f.write_char(letter.to_ascii_lowercase()))?;
                 }

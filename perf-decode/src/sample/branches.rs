@@ -1,4 +1,5 @@
-use perf_abi::{BranchEntry, BranchSampleType};
+use perf_abi::BranchSampleType;
+use perf_abi::branch::BranchEntry;
 use zerocopy::FromBytes;
 
 use super::walk::BranchLayout;

@@ -1,6 +1,6 @@
 use core::iter::FusedIterator;
 
-use perf_abi::RegsAbi;
+use perf_abi::regs::RegsAbi;
 
 use super::Sample;
 use crate::field_order::{HEAD, PARTS, Part};

@@ -1,6 +1,8 @@
 //! The accessors of the parts after the head, each found from the nearest stored offset.
 
-use perf_abi::{DataSource, RegsAbi, SampleType, Transaction, Weight};
+use perf_abi::mem::DataSource;
+use perf_abi::regs::RegsAbi;
+use perf_abi::{SampleType, Transaction, Weight};
 
 use super::branches::BranchParts;
 use super::walk::BranchLayout;

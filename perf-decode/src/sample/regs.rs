@@ -1,4 +1,4 @@
-use perf_abi::RegsAbi;
+use perf_abi::regs::RegsAbi;
 
 /// Registers of a sample: as many words as the event's mask has bits, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ impl<'a> Regs<'a> {
     /// [`RegsAbi::NONE`]. For tests of code that takes registers; `None` if there are too few words.
     ///
     /// ```
-    /// use perf_abi::RegsAbi;
+    /// use perf_abi::regs::RegsAbi;
     /// use perf_decode::Regs;
     ///
     /// let regs = Regs::from_words(&[RegsAbi::ABI_64.0, 10, 30], 1 << 1 | 1 << 3).unwrap();

@@ -1,7 +1,8 @@
 use std::string::ToString;
 use std::vec::Vec;
 
-use perf_abi::{Attr, BranchSampleType, Misc, ReadFormat, RecordType, RegsAbi, Software};
+use perf_abi::regs::RegsAbi;
+use perf_abi::{Attr, BranchSampleType, Misc, ReadFormat, RecordType, Software};
 
 use super::*;
 use crate::testing::builder::{ReadValue, ReadValues as BuiltRead, RecordBuilder, SampleBuilder};

@@ -6,7 +6,8 @@
 
 use std::fmt::Write as _;
 
-use perf_abi::{BranchEntry, NamespaceLink};
+use perf_abi::NamespaceLink;
+use perf_abi::branch::BranchEntry;
 use perf_decode::{Branches, Field, ReadEntry, ReadValues, Record, Regs, Value};
 use serde_json::{Map, Value as Json, json};
 

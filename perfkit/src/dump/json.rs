@@ -1,6 +1,7 @@
 //! The JSON form of fields: one form for each type of value, whatever record it is in.
 
-use perf_abi::{BranchEntry, NamespaceLink, ReadFormat, Weight};
+use perf_abi::branch::BranchEntry;
+use perf_abi::{NamespaceLink, ReadFormat, Weight};
 use perf_decode::{Branches, Field, ReadEntry, ReadValues, Value};
 use serde_json::{Map, Value as Json, json};
 

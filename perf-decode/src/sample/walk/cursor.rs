@@ -1,6 +1,7 @@
 use core::marker::PhantomData;
 
-use perf_abi::{RegsAbi, SampleType};
+use perf_abi::SampleType;
+use perf_abi::regs::RegsAbi;
 
 use super::{BranchLayout, WalkError};
 use crate::field_order::FixedField;

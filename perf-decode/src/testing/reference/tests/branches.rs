@@ -3,7 +3,7 @@
 use super::*;
 const HW_INDEX: BranchSampleType = BranchSampleType::HW_INDEX;
 const COUNTERS: BranchSampleType = BranchSampleType::COUNTERS;
-const NEITHER: BranchSampleType = BranchSampleType::empty();
+const NEITHER: BranchSampleType = BranchSampleType::ANY;
 const ENTRIES: [[u64; 3]; 2] = [[1, 2, 3], [4, 5, 6]];
 
 /// Returns the names of the parts and the number of trailing bytes; `DATA_SRC` follows the stack.

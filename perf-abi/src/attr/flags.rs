@@ -1,24 +1,26 @@
 //! The flag word of the attr.
 
+use super::Skid;
 use crate::bits::{BitField, flag64};
 
 bit_set! {
     /// The one-bit fields of `struct perf_event_attr`, and `precise_ip`.
     ///
-    /// The constants are the bits that a C compiler for this target uses: counted from the bottom of the word
-    /// on little-endian machines, from the top on big-endian ones. A kernel that does not know a flag answers
-    /// `EINVAL`.
+    /// The constants are the bits that a C compiler for this target uses: numbered from the least
+    /// significant bit on little-endian machines, from the most significant one on big-endian ones.
+    /// The kernel fails with `EINVAL` for a flag that it does not know.
     ///
     /// # References
     ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "Arguments"
     pub struct AttrFlags(u64) {
-        /// Starts in the off state. Since Linux 2.6.31.
+        /// Starts disabled. Since Linux 2.6.31.
         "disabled" DISABLED = flag64(0);
         /// Child tasks get a copy of the event. Since Linux 2.6.31.
         "inherit" INHERIT = flag64(1);
-        /// Group leader: must always be on the PMU, or goes into the error state. Since Linux 2.6.31.
+        /// Group leader: must always be on the PMU; enters the error state if it cannot. Since
+        /// Linux 2.6.31.
         "pinned" PINNED = flag64(2);
-        /// Group leader: wants the PMU for itself. Since Linux 2.6.31.
+        /// Group leader: the only group on the PMU. Since Linux 2.6.31.
         "exclusive" EXCLUSIVE = flag64(3);
         /// Does not count in user space. Since Linux 2.6.31.
         "exclude_user" EXCLUDE_USER = flag64(4);
@@ -30,21 +32,22 @@ bit_set! {
         "exclude_idle" EXCLUDE_IDLE = flag64(7);
         /// `MMAP` records of executable mappings. Since Linux 2.6.31.
         "mmap" MMAP = flag64(8);
-        /// `COMM` records, and `FORK` and `EXIT`. Since Linux 2.6.31.
+        /// `COMM`, `FORK` and `EXIT` records. Since Linux 2.6.31.
         "comm" COMM = flag64(9);
         /// `sample_period` is a frequency in Hz. Since Linux 2.6.31.
         "freq" FREQ = flag64(10);
-        /// A `READ` record for each inherited task that ends. Since Linux 2.6.31.
+        /// A `READ` record for each inherited task that exits. Since Linux 2.6.31.
         "inherit_stat" INHERIT_STAT = flag64(11);
-        /// Enables at the target's next exec. Since Linux 2.6.31.
+        /// Enables the event at the target's next exec; `EINVAL` together with `REMOVE_ON_EXEC`.
+        /// Since Linux 2.6.31.
         "enable_on_exec" ENABLE_ON_EXEC = flag64(12);
         /// `FORK` and `EXIT` records. Since Linux 2.6.31.
         "task" TASK = flag64(13);
-        /// `wakeup` counts bytes, not records. Since Linux 2.6.32.
+        /// `wakeup` is a number of bytes, not of samples. Since Linux 2.6.32.
         "watermark" WATERMARK = flag64(14);
-        /// `MMAP` records of other mappings. Since Linux 2.6.36.
+        /// `MMAP` records of mappings that are not executable. Since Linux 2.6.36.
         "mmap_data" MMAP_DATA = flag64(17);
-        /// Every record but samples ends in a trailer that says whose it is. Since Linux 2.6.38.
+        /// A `sample_id` trailer on every record that is not a sample. Since Linux 2.6.38.
         "sample_id_all" SAMPLE_ID_ALL = flag64(18);
         /// Does not count in the host. Since Linux 3.2.
         "exclude_host" EXCLUDE_HOST = flag64(19);
@@ -56,14 +59,15 @@ bit_set! {
         "exclude_callchain_user" EXCLUDE_CALLCHAIN_USER = flag64(22);
         /// `MMAP2` records in place of `MMAP`; set it together with `MMAP`. Since Linux 3.16.
         "mmap2" MMAP2 = flag64(23);
-        /// Promises the reader that exec is marked in `COMM` records; set it together with `COMM`. Since
+        /// Announces to readers of the attr that the `COMM` records of an exec have
+        /// [`Misc::COMM_EXEC`](crate::Misc::COMM_EXEC), which the kernel sets in any case. Since
         /// Linux 3.16.
         "comm_exec" COMM_EXEC = flag64(24);
-        /// Times come from the clock in `clockid`. Since Linux 4.1.
+        /// Times are those of the clock in `clockid`. Since Linux 4.1.
         "use_clockid" USE_CLOCKID = flag64(25);
         /// `SWITCH` or `SWITCH_CPU_WIDE` records. Since Linux 4.3.
         "context_switch" CONTEXT_SWITCH = flag64(26);
-        /// The ring is filled from its end to its start. Since Linux 4.7.
+        /// The kernel fills the ring from its end to its start. Since Linux 4.7.
         "write_backward" WRITE_BACKWARD = flag64(27);
         /// `NAMESPACES` records. Since Linux 4.12.
         "namespaces" NAMESPACES = flag64(28);
@@ -71,7 +75,7 @@ bit_set! {
         "ksymbol" KSYMBOL = flag64(29);
         /// `BPF_EVENT` records. Since Linux 5.1.
         "bpf_event" BPF_EVENT = flag64(30);
-        /// Writes into the AUX area of the group leader. Since Linux 5.4.
+        /// Writes event data into the AUX area of the group leader. Since Linux 5.4.
         "aux_output" AUX_OUTPUT = flag64(31);
         /// `CGROUP` records. Since Linux 5.7.
         "cgroup" CGROUP = flag64(32);
@@ -79,13 +83,16 @@ bit_set! {
         "text_poke" TEXT_POKE = flag64(33);
         /// `MMAP2` records hold a build id where one can be read. Since Linux 5.12.
         "build_id" BUILD_ID = flag64(34);
-        /// Inherits to new threads only; needs `INHERIT`. Since Linux 5.13.
+        /// Only new threads inherit the event; `EINVAL` without `INHERIT`. Since Linux 5.13.
         "inherit_thread" INHERIT_THREAD = flag64(35);
-        /// Leaves the task at exec. Since Linux 5.13.
+        /// Removes the event from the task at exec; `EINVAL` together with `ENABLE_ON_EXEC`. Since
+        /// Linux 5.13.
         "remove_on_exec" REMOVE_ON_EXEC = flag64(36);
-        /// Sends `SIGTRAP` to the task when it fires; needs `REMOVE_ON_EXEC`. Since Linux 5.13.
+        /// Sends `SIGTRAP` to the task on overflow; `EINVAL` without `REMOVE_ON_EXEC`. Since Linux
+        /// 5.13.
         "sigtrap" SIGTRAP = flag64(37);
-        /// The user part of the callchain comes later, in its own record. Since Linux 6.19.
+        /// Delivers the user part of callchains later, in `CALLCHAIN_DEFERRED` records. Since Linux
+        /// 6.19.
         "defer_callchain" DEFER_CALLCHAIN = flag64(38);
         /// This event receives the `CALLCHAIN_DEFERRED` records. Since Linux 6.19.
         "defer_output" DEFER_OUTPUT = flag64(39);
@@ -100,46 +107,51 @@ impl AttrFlags {
     #[doc(alias = "precise_ip")]
     pub const PRECISE_IP_MASK: u64 = PRECISE_IP.mask();
 
-    /// How far the sampled instruction pointer may be off: 0 any distance, 1 a constant one, 2 none if
-    /// possible, 3 none.
-    ///
-    /// Since Linux 2.6.35.
-    pub const fn precise_ip(self) -> u8 {
-        PRECISE_IP.get(self.0) as u8
+    /// Returns the skid that the sampled instruction pointer may have. Since Linux 2.6.35.
+    pub const fn precise_ip(self) -> Skid {
+        Skid(PRECISE_IP.get(self.0) as u8)
     }
 
-    /// The same flags with another `precise_ip`, of which only the low two bits count.
+    /// Returns the same flags with another skid.
     #[must_use]
-    pub const fn with_precise_ip(self, level: u8) -> Self {
-        Self(PRECISE_IP.set(self.0, level as u64))
+    pub const fn with_precise_ip(self, skid: Skid) -> Self {
+        Self(PRECISE_IP.set(self.0, skid.level() as u64))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    extern crate std;
     use std::format;
 
     #[test]
     fn precise_ip_prints_as_a_number() {
-        let flags = (AttrFlags::DISABLED | AttrFlags::MMAP2).with_precise_ip(3);
-        assert_eq!(flags.precise_ip(), 3);
+        let flags = (AttrFlags::DISABLED | AttrFlags::MMAP2).with_precise_ip(Skid::ZERO);
+        assert_eq!(flags.precise_ip(), Skid::ZERO);
         assert_eq!(format!("{flags}"), "DISABLED|MMAP2|precise_ip=3");
-        assert_eq!(format!("{}", flags.with_precise_ip(0)), "DISABLED|MMAP2");
+        assert_eq!(format!("{}", flags.with_precise_ip(Skid::ARBITRARY)), "DISABLED|MMAP2");
     }
 
     #[test]
     #[cfg(target_endian = "little")]
-    fn each_precision_has_its_two_bits() {
-        let bits = [0, 1, 2, 3].map(|level| AttrFlags::empty().with_precise_ip(level).bits());
+    fn a_skid_takes_bits_15_and_16() {
+        let bits = [Skid::ARBITRARY, Skid::CONSTANT, Skid::REQUESTED_ZERO, Skid::ZERO]
+            .map(|skid| AttrFlags::empty().with_precise_ip(skid).bits());
         assert_eq!(bits, [0, 1 << 15, 1 << 16, 1 << 15 | 1 << 16]);
     }
 
     #[test]
-    #[cfg(target_endian = "little")]
-    fn flags_from_the_future_survive() {
-        let flags = AttrFlags::from_bits_retain(1 << 40 | 1 << 39);
-        assert_eq!(format!("{flags:?}"), "DEFER_OUTPUT|0x10000000000");
+    fn every_skid_is_read_back() {
+        for &skid in Skid::ALL {
+            assert_eq!(AttrFlags::empty().with_precise_ip(skid).precise_ip(), skid);
+        }
+    }
+
+    #[test]
+    fn unknown_flags_are_kept_and_print() {
+        let unknown = flag64(40);
+        let flags = AttrFlags::from_bits_retain(unknown | flag64(39));
+        assert_eq!(format!("{flags:?}"), format!("DEFER_OUTPUT|{unknown:#x}"));
+        assert_eq!(flags.difference(AttrFlags::KNOWN).bits(), unknown);
     }
 }

@@ -1,12 +1,11 @@
-//! Holds the BPF structs against the type information of a running kernel.
+//! BPF structs against the type information of a running kernel.
 
-mod common;
-
-use common::{Kernel, fields};
+use super::kernel::{Kernel, fields};
+use crate::bpf::*;
 
 #[test]
 #[rustfmt::skip] // one list of names a struct
-fn arguments_are_laid_out_as_the_kernel_does() {
+fn arguments_have_the_kernels_layout() {
     let kernel = Kernel::load();
     kernel.has_fields("bpf_attr", "", 0, &fields!(BpfMapCreate {
         map_type, key_size, value_size, max_entries, map_flags, inner_map_fd, numa_node, map_name, map_ifindex,
@@ -48,7 +47,7 @@ fn arguments_are_laid_out_as_the_kernel_does() {
 
 #[test]
 #[rustfmt::skip] // one list of names a struct
-fn answers_are_laid_out_as_the_kernel_does() {
+fn information_has_the_kernels_layout() {
     let kernel = Kernel::load();
     kernel.has_fields("bpf_insn", "", 0, &fields!(BpfInsn { code, regs = "dst_reg", off, imm }));
     kernel.has_fields("bpf_perf_event_value", "", 0, &fields!(BpfPerfEventValue { counter, enabled, running }));
@@ -63,16 +62,16 @@ fn answers_are_laid_out_as_the_kernel_does() {
     kernel.has_fields("bpf_link_info", "", 0, &fields!(BpfLinkInfo {
         kind = "type", id, prog_id, perf_kind = "perf_event.type",
     } not in kernel: reserved reserved_2 details));
-    assert_eq!(kernel.size("bpf_prog_info"), size_of::<perf_abi::BpfProgInfo>());
-    assert_eq!(kernel.size("bpf_link_info"), size_of::<perf_abi::BpfLinkInfo>());
-    assert_eq!(kernel.size("bpf_attr"), size_of::<perf_abi::BpfProgLoad>());
+    assert_eq!(kernel.size("bpf_prog_info"), size_of::<BpfProgInfo>());
+    assert_eq!(kernel.size("bpf_link_info"), size_of::<BpfLinkInfo>());
+    assert_eq!(kernel.size("bpf_attr"), size_of::<BpfProgLoad>());
 }
 
 #[test]
 #[rustfmt::skip] // one list of names a struct
-fn details_of_a_link_are_laid_out_as_the_kernel_does() {
+fn details_of_a_link_have_the_kernels_layout() {
     let kernel = Kernel::load();
-    let details = std::mem::offset_of!(perf_abi::BpfLinkInfo, details);
+    let details = core::mem::offset_of!(BpfLinkInfo, details);
     kernel.has_fields("bpf_link_info", "perf_event.uprobe.", details, &fields!(BpfUprobeLinkInfo {
         file_name, name_len, offset, cookie, ref_ctr_offset,
     } not in kernel: reserved));
@@ -90,7 +89,7 @@ fn details_of_a_link_are_laid_out_as_the_kernel_does() {
 #[test]
 #[cfg(target_arch = "x86_64")]
 #[rustfmt::skip] // one list of names a struct
-fn the_context_of_a_program_is_laid_out_as_the_kernel_does() {
+fn the_context_of_a_program_has_the_kernels_layout() {
     let kernel = Kernel::load();
     kernel.has_fields("bpf_perf_event_data", "", 0, &fields!(BpfPerfEventData { regs, sample_period, addr }));
     kernel.has_fields("pt_regs", "", 0, &fields!(PtRegs {

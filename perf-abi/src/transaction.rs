@@ -1,24 +1,24 @@
-//! Why a hardware transaction was aborted.
+//! The abort cause of a hardware transaction.
 
 bit_set! {
-    /// `PERF_TXN_*`—why a hardware transaction was aborted. Since Linux 3.13.
+    /// `PERF_TXN_*`—the abort cause of a hardware transaction. Since Linux 3.13.
     #[doc(alias = "PERF_TXN")]
     pub struct Transaction(u64) {
-        /// From lock elision. Since Linux 3.13.
+        /// Abort of lock elision. Since Linux 3.13.
         "PERF_TXN_ELISION" ELISION = 1 << 0;
-        /// From a transaction. Since Linux 3.13.
+        /// Abort of a generic transaction. Since Linux 3.13.
         "PERF_TXN_TRANSACTION" TRANSACTION = 1 << 1;
-        /// Caused by the sampled instruction. Since Linux 3.13.
+        /// Synchronous: caused by the sampled instruction. Since Linux 3.13.
         "PERF_TXN_SYNC" SYNC = 1 << 2;
-        /// Caused by something else. Since Linux 3.13.
+        /// Asynchronous: not caused by the sampled instruction. Since Linux 3.13.
         "PERF_TXN_ASYNC" ASYNC = 1 << 3;
-        /// Another try may succeed. Since Linux 3.13.
+        /// A retry can succeed. Since Linux 3.13.
         "PERF_TXN_RETRY" RETRY = 1 << 4;
-        /// Conflict with another CPU. Since Linux 3.13.
+        /// Memory conflict with another CPU. Since Linux 3.13.
         "PERF_TXN_CONFLICT" CONFLICT = 1 << 5;
-        /// Too much written. Since Linux 3.13.
+        /// Write capacity exceeded. Since Linux 3.13.
         "PERF_TXN_CAPACITY_WRITE" CAPACITY_WRITE = 1 << 6;
-        /// Too much read. Since Linux 3.13.
+        /// Read capacity exceeded. Since Linux 3.13.
         "PERF_TXN_CAPACITY_READ" CAPACITY_READ = 1 << 7;
     }
     numbers { "abort": Self::ABORT_MASK }
@@ -29,7 +29,7 @@ impl Transaction {
     #[doc(alias = "PERF_TXN_ABORT_MASK")]
     pub const ABORT_MASK: u64 = 0xffff_ffff << 32;
 
-    /// The code that the program gave to its abort. Since Linux 3.13.
+    /// Returns the abort code that the program passed to the abort instruction. Since Linux 3.13.
     #[doc(alias = "PERF_TXN_ABORT_SHIFT")]
     pub const fn abort_code(self) -> u32 {
         (self.0 >> 32) as u32
@@ -39,7 +39,6 @@ impl Transaction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    extern crate std;
     use std::string::ToString;
 
     #[test]

@@ -1,0 +1,30 @@
+//! Constants and bit fields against the newest uapi headers.
+
+use super::constants::{constants, with_prefix};
+use super::published::Bindings;
+use std::vec::Vec;
+
+#[test]
+fn constants_have_the_values_of_the_newest_header() {
+    let newest = Bindings::newest();
+    for (name, value) in with_prefix(&["PERF_", "BPF_"]) {
+        // Registers are in headers of their architecture.
+        if !name.starts_with("PERF_REG_") {
+            assert_eq!(newest.constants.get(name), Some(&value), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_perf_constant_of_the_newest_header_is_declared() {
+    let (newest, ours) = (Bindings::newest(), constants());
+    let theirs = newest.constants.keys().filter(|name| name.starts_with("PERF_") && !is_bookkeeping(name));
+    let missing: Vec<_> = theirs.filter(|name| !ours.contains_key(name.as_str())).collect();
+    assert!(missing.is_empty(), "not declared: {missing:?}");
+}
+
+/// Whether a name is a count or a shift of the header, which this crate expresses by types.
+fn is_bookkeeping(name: &str) -> bool {
+    let is_declared = name == "PERF_CONTEXT_MAX" || name == "PERF_PMU_TYPE_SHIFT";
+    !is_declared && (name.ends_with("_MAX") || name.ends_with("_SHIFT"))
+}

@@ -36,3 +36,8 @@ pub const FITS_L2: usize = 512 << 10;
 
 /// Bytes of an input that does not.
 pub const LARGE: usize = 8 << 20;
+
+/// The code of the root README, compiled as tests: this crate depends on all that it uses.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -36,3 +36,8 @@ pub const LARGE: usize = 8 << 20;
 
 /// Bytes of an input that is small enough to be built under Valgrind.
 pub const SMALL: usize = 64 << 10;
+
+/// The code of the root README, compiled as tests: this crate depends on all that it uses.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

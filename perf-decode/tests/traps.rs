@@ -285,7 +285,8 @@ fn events_without_identifier_are_found_by_id() {
 
 #[test]
 fn attr_with_unknown_event_clock_and_flags_has_a_layout() {
-    let mut attr = Attr::new(EventType(77), u64::MAX).with_sample_type(SampleType::IP).with_clock(perf_abi::Clock(99));
+    let mut attr =
+        Attr::new(EventType(77), u64::MAX).with_sample_type(SampleType::IP).with_clock(perf_abi::Clock(99));
     attr.flags |= AttrFlags::from_bits_retain(1 << 62);
     let words = record(RecordType::SAMPLE).u64(7).finish();
     assert_eq!(with_sample(&words, &attr, |s| s.ip()), Ok(Some(7)));

@@ -5,7 +5,7 @@
 mod support;
 mod work;
 
-use perf_abi::{Attr, SampleType, Software};
+use perf_abi::{Attr, SampleType, Software, StackSize};
 use perf_decode::{Record, SampleLayout};
 use perf_sys::{Event, Ring, Target};
 use support::open_or_skip;
@@ -25,7 +25,7 @@ fn enlarging() -> [(&'static str, Attr); 3] {
     let callchain = Attr { sample_type: plain().sample_type | SampleType::CALLCHAIN, ..plain() };
     [
         ("callchain", callchain),
-        ("stack", plain().with_stack_user(256)),
+        ("stack", plain().with_stack_user(StackSize::new(256).unwrap())),
         ("registers", plain().with_regs_user(0b111)),
     ]
 }

@@ -5,7 +5,9 @@ use super::*;
 const BRANCH: [u64; 3] = [0x10, 0x20, 1];
 
 fn branch_event(kind: BranchSampleType) -> Attr {
-    event(SampleType::BRANCH_STACK | SampleType::DATA_SRC).with_branch_sample_type(kind)
+    // Not the setter: it takes an empty set for no branch stack.
+    let branch_sample_type = kind;
+    Attr { branch_sample_type, ..event(SampleType::BRANCH_STACK | SampleType::DATA_SRC) }
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn visit(ring: &mut Ring, limit: usize, outcome: &mut Outcome) -> Result<(), Box
     for record in ring.batch()?.records().take(limit) {
         match record?.decode(&layout)? {
             Record::Sample(_) => outcome.delivered += 1,
-            Record::Lost(lost) => outcome.told += lost.lost,
+            Record::Lost(lost) => outcome.told += lost.lost(),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-use perf_decode::Aux;
+use perf_decode::{Aux, Layout};
 
 use crate::map::{AuxConsumer, AuxOverwritten};
 use crate::{Error, Result, Ring};
@@ -27,7 +27,7 @@ use rustix::fd::AsFd;
 /// for record in ring.batch()?.records() {
 ///     if let Record::Aux(piece) = record?.decode(&layout)? {
 ///         let (first, wrapped) = area.chunk(&piece)?;
-///         println!("{} bytes of trace, {}", first.len() + wrapped.len(), piece.flags);
+///         println!("{} bytes of trace, {}", first.len() + wrapped.len(), piece.flags());
 ///         area.release(&piece)?;
 ///     }
 /// }
@@ -66,16 +66,16 @@ impl AuxArea {
     ///
     /// [`Error::AuxRange`] if they are not there: given back already, from another ring, or, for an
     /// instant, not published yet: the kernel writes the record before it moves `aux_head`.
-    pub fn chunk(&self, record: &Aux) -> Result<(&[u8], &[u8])> {
+    pub fn chunk<L: Layout>(&self, record: &Aux<'_, L>) -> Result<(&[u8], &[u8])> {
         /// Far longer than the kernel takes from the one store to the other.
         const LOOKS: usize = 10_000;
         for _ in 0..LOOKS {
-            match self.consumer.slices(record.aux_offset, record.aux_size) {
+            match self.consumer.slices(record.aux_offset(), record.aux_size()) {
                 Err(Error::AuxRange { .. }) => core::hint::spin_loop(),
                 answer => return answer,
             }
         }
-        self.consumer.slices(record.aux_offset, record.aux_size)
+        self.consumer.slices(record.aux_offset(), record.aux_size())
     }
 
     /// Everything that was not given back, announced or not: two slices, as from
@@ -95,8 +95,8 @@ impl AuxArea {
     /// # Errors
     ///
     /// As [`unread`](Self::unread). A record that was given back already changes nothing.
-    pub fn release(&mut self, record: &Aux) -> Result<()> {
-        self.consumer.release(record.aux_offset.wrapping_add(record.aux_size))
+    pub fn release<L: Layout>(&mut self, record: &Aux<'_, L>) -> Result<()> {
+        self.consumer.release(record.aux_offset().wrapping_add(record.aux_size()))
     }
 
     /// Gives everything back, read or not, and returns how many bytes were thrown away: the way on after

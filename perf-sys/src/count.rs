@@ -45,7 +45,7 @@ pub struct Count {
 
 impl Count {
     /// One entry of a block of counts.
-    pub(crate) fn of(label: Label, values: &ReadValues<'_>, entry: perf_decode::Count) -> Self {
+    pub(crate) fn of(label: Label, values: &ReadValues<'_>, entry: perf_decode::ReadEntry) -> Self {
         let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
         Self { label, value: entry.value, time_enabled, time_running, id: entry.id, lost: entry.lost }
     }
@@ -140,14 +140,16 @@ const MAX_WORDS: usize = 5;
 
 /// What the kernel answered with `words`.
 fn values_of(words: &[u64], format: ReadFormat) -> Result<ReadValues<'_>> {
-    use perf_decode::Error::{Surplus, Truncated};
+    use perf_decode::Error::{TrailingBytes, Truncated};
     let found = words.len() as u64 * 8;
     match ReadValues::parse(words, format) {
         Ok(values) => Ok(values),
         // Nothing at all is how the kernel says it; less than a format needs it never says.
         Err(_) if found == 0 => Err(Error::PinnedFailed),
         Err(Truncated { needed, .. }) => Err(Error::ReadLength { needed, found }),
-        Err(Surplus { found: surplus, .. }) => Err(Error::ReadLength { needed: found - surplus, found }),
+        Err(TrailingBytes { found: trailing, .. }) => {
+            Err(Error::ReadLength { needed: found - trailing, found })
+        }
         Err(_) => Err(Error::ReadLength { needed: 0, found }),
     }
 }

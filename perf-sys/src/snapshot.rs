@@ -1,4 +1,4 @@
-use perf_decode::{Backward, Scratch};
+use perf_decode::{BackwardRecords, Scratch};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use rustix::thread::{MembarrierCommand, membarrier};
 
@@ -114,12 +114,13 @@ pub struct Snapshot<'r> {
 }
 
 impl Snapshot<'_> {
-    /// The records, newest first. The oldest is usually cut and left out: see [`Backward::cut`].
+    /// The records, newest first. The oldest is usually cut and left out: see
+    /// [`BackwardRecords::cut`].
     ///
     /// # Errors
     ///
     /// [`Error::Positions`] if the control page was damaged.
-    pub fn records(&mut self) -> Result<Backward<'_>> {
-        Backward::over(self.data, self.head, self.scratch).map_err(Error::Positions)
+    pub fn records(&mut self) -> Result<BackwardRecords<'_>> {
+        BackwardRecords::new(self.data, self.head, self.scratch).map_err(Error::Positions)
     }
 }

@@ -8,7 +8,7 @@ use perf_abi::{
     AttrFlags, BPF_TAG_SIZE, BpfCmd, BpfEventType, BpfInsn, BpfProgLoad, BpfProgType, KsymbolFlags,
     KsymbolType,
 };
-use perf_decode::{Ksymbol, Record};
+use perf_decode::Record;
 use perf_sys::{Errno, Target};
 use rustix::fd::{AsFd, FromRawFd, OwnedFd};
 use support::{count, during, kinds, open_or_skip, ring, sideband, skip, switch, switches, told, tracepoint};
@@ -70,7 +70,7 @@ fn a_tracepoint_tells_its_programs() {
     };
     event.set_bpf(program.as_fd()).unwrap();
     let ids = told(&mut ring, |record| match record {
-        Record::BpfEvent(event) => Some(event.id),
+        Record::BpfEvent(event) => Some(event.id()),
         _ => None,
     });
     assert_eq!(ids.len(), 1);
@@ -94,7 +94,7 @@ fn a_bpf_program_is_told_when_it_comes_and_when_it_goes() {
     let Some(mut ring) = sideband(AttrFlags::BPF_EVENT, Target::calling_thread()) else { return };
     let Some(()) = during(&ring, || load_or_skip(BpfProgType::SOCKET_FILTER, 0).map(drop)) else { return };
     let told = told(&mut ring, |record| match record {
-        Record::BpfEvent(event) => Some((event.kind, (event.id, event.tag))),
+        Record::BpfEvent(event) => Some((event.bpf_type(), (event.id(), event.tag().to_owned()))),
         _ => None,
     });
     let (kinds, programs): (Vec<_>, Vec<_>) = told.into_iter().unzip();
@@ -108,9 +108,10 @@ fn the_code_of_a_bpf_program_is_a_symbol_of_the_kernel() {
     let Some(mut ring) = sideband(AttrFlags::KSYMBOL, Target::calling_thread()) else { return };
     let Some(()) = during(&ring, || load_or_skip(BpfProgType::SOCKET_FILTER, 0).map(drop)) else { return };
     let told = told(&mut ring, |record| match record {
-        Record::Ksymbol(Ksymbol { addr, len, kind, flags, name }) => {
-            assert!(kind == KsymbolType::BPF && name.starts_with(b"bpf_prog_"), "{record}");
-            Some((flags, (addr, len, name.to_owned())))
+        Record::Ksymbol(symbol) => {
+            assert_eq!(symbol.ksym_type(), KsymbolType::BPF);
+            assert!(symbol.name().starts_with(b"bpf_prog_"), "{symbol}");
+            Some((symbol.flags(), (symbol.addr(), symbol.len(), symbol.name().to_owned())))
         }
         _ => None,
     });

@@ -70,8 +70,8 @@ fn a_mapped_file_is_told_with_its_name() {
         let layout = SampleLayout::new(ring.event().attr());
         let mut batch = ring.batch().unwrap();
         let mut found = batch.records().map(|record| match record.unwrap().decode(&layout).unwrap() {
-            Record::Mmap(record) => (record.filename.to_owned(), record.len, record.tid),
-            Record::Mmap2(record) => (record.filename.to_owned(), record.len, record.tid),
+            Record::Mmap(record) => (record.filename().to_owned(), record.len(), record.tid()),
+            Record::Mmap2(record) => (record.filename().to_owned(), record.len(), record.tid()),
             other => panic!("{other:?}"),
         });
         let program = std::env::current_exe().unwrap();
@@ -114,7 +114,7 @@ fn a_loaded_library_is_told_where_it_is() {
     let mut told = batch.records().map(|record| record.unwrap().decode(&layout).unwrap());
     let is_there = |record| {
         let Record::Mmap2(map) = record else { panic!("{record:?}") };
-        let (start, name) = (format!("{:x}-", map.addr), String::from_utf8_lossy(map.filename));
+        let (start, name) = (format!("{:x}-", map.addr()), String::from_utf8_lossy(map.filename()));
         name.contains(".so") && maps.lines().any(|line| line.starts_with(&start) && line.ends_with(&*name))
     };
     assert!(told.any(is_there), "{maps}");
@@ -140,7 +140,7 @@ fn switches_are_told_in_both_directions() {
     let layout = SampleLayout::new(ring.event().attr());
     let mut batch = ring.batch().unwrap();
     let out = batch.records().map(|record| match record.unwrap().decode(&layout).unwrap() {
-        Record::Switch(switch) => switch.direction.out,
+        Record::Switch(switch) => switch.direction().out,
         other => panic!("{other:?}"),
     });
     let out: Vec<_> = out.collect();
@@ -155,8 +155,8 @@ fn a_thread_that_starts_has_its_namespaces_told() {
     let mut batch = ring.batch().unwrap();
     let first = batch.records().next().unwrap().unwrap();
     let Record::Namespaces(told) = first.decode(&layout).unwrap() else { panic!("{first:?}") };
-    assert_eq!(told.pid, std::process::id());
-    assert!(told.namespaces.len() >= 7, "{told:?}");
+    assert_eq!(told.pid(), std::process::id());
+    assert!(told.namespaces().len() >= 7, "{told:?}");
 }
 
 #[test]

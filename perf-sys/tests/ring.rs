@@ -58,8 +58,8 @@ fn a_full_ring_tells_how_much_it_lost() {
             match record.unwrap().decode(&layout).unwrap() {
                 Record::Sample(_) => samples += 1,
                 Record::Lost(record) => {
-                    assert_eq!(record.id, id);
-                    lost += record.lost;
+                    assert_eq!(record.id(), id);
+                    lost += record.lost();
                 }
                 other => panic!("{other:?}"),
             }

@@ -60,7 +60,7 @@ fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
                 assert_ne!(is_call, sample.addr().is_some(), "each by its own layout");
                 *samples.entry(sample.identifier().unwrap()).or_default() += 1;
             }
-            Record::Comm(comm) => renamed |= comm.comm == b"renamed",
+            Record::Comm(comm) => renamed |= comm.comm() == b"renamed",
             other => panic!("{other:?}"),
         }
     }

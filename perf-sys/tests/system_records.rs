@@ -44,7 +44,7 @@ fn a_new_cgroup_is_told_with_its_path_and_its_id() {
             let id = fs::metadata(&place).unwrap().ino();
             fs::remove_dir(&place).unwrap();
             let told = told(&mut ring, |record| match record {
-                Record::Cgroup(told) => Some((told.id, String::from_utf8_lossy(told.path).into_owned())),
+                Record::Cgroup(told) => Some((told.id(), String::from_utf8_lossy(told.path()).into_owned())),
                 _ => None,
             });
             // Of the path only the end: in a cgroup namespace the mount begins further down.
@@ -66,7 +66,7 @@ fn a_cpu_tells_who_comes_after_whom() {
         let told = batch.records().map(|record| {
             let record = record.unwrap();
             let Record::SwitchCpuWide(told) = record.decode(&layout).unwrap() else { panic!("{record:?}") };
-            (told.direction.out, record.sample_id(&layout).unwrap().tid().unwrap(), told.next_prev_tid)
+            (told.direction().out, record.sample_id(&layout).unwrap().tid().unwrap(), told.next_prev_tid())
         });
         let told = told.collect::<Vec<_>>();
         let ours = |out| told.iter().filter(|told| (told.0, told.1) == (out, tid())).count();

@@ -70,7 +70,7 @@ fn a_line_for_people_is_printed_for_every_record() {
         assert_eq!((run.code, run.lines.len()), (Some(0), oracle(&ring).len()), "{ring}");
     }
     let lines = dump(&path("ring-multi-0"), &[]).lines;
-    let first = "0 0x0000    64 [dummy] COMM ringcap-0:8205/8205 | \
+    let first = "0 0x0000    64 [dummy] COMM pid=8205 tid=8205 comm=ringcap-0 | \
                  pid=8205 tid=8205 time=3687212645915 cpu=1 identifier=8326";
     assert_eq!(lines[0], first);
 }

@@ -230,8 +230,8 @@ fn a_record_without_an_event_or_a_meaning_is_kept_and_counted() {
         lost(71),
         lost(72),
         RecordBuilder::new(RecordType(77), Misc::empty()).u64(0x1122).finish(),
-        // Of an event that has one word less.
-        RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&[70, 0, 0]).finish(),
+        // Ends before its last field.
+        RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&[70]).finish(),
     ];
     let file = RingFile::forward().event(70, &attr).event(71, &attr).records(&records, 64, 0).finish();
     let run = dump_bytes("rings-unknown", &file, &["--json"]);
@@ -243,9 +243,8 @@ fn a_record_without_an_event_or_a_meaning_is_kept_and_counted() {
                "error": "no event with id 72 is known for this ring"}),
         json!({"type": 77, "name": "RecordType(77)", "misc": 0, "size": 16, "snapshot": 0, "offset": 80,
                "wraps": false, "fields": {"raw": "2211000000000000"}}),
-        json!({"type": 9, "name": "SAMPLE", "misc": 0, "size": 32, "snapshot": 0, "offset": 96,
-               "wraps": false, "attr": 0,
-               "error": "SAMPLE: 8 bytes behind the last field: is this the attr of the event?"}),
+        json!({"type": 9, "name": "SAMPLE", "misc": 0, "size": 16, "snapshot": 0, "offset": 96,
+               "wraps": false, "attr": 0, "error": "SAMPLE: tid needs 8 bytes, 0 are left"}),
     ];
     assert_eq!(run.records(), expected);
     assert!(run.complained_once() && run.complaints[0].ends_with("the first of 2 errors"), "{run:?}");

@@ -4,14 +4,19 @@ use core::hint::black_box;
 
 use perf_abi::ReadFormat;
 use perf_decode::{
-    Backward, Deferred, Layouts, Merge, RawRecord, ReadValues, Record, SampleLayout, Scratch, Source, Window,
+    BackwardRecords, Deferred, Layouts, Merge, RawRecord, ReadValues, Record, SampleLayout, Scratch, Source,
+    Window,
 };
 
-use crate::record::raw;
+use crate::record::{Clock, Everything, raw};
 
 /// Framing from a plain slice.
 pub fn framing(words: &[u64], layout: &SampleLayout) {
-    records(words).for_each(|record| raw(record, layout));
+    records(words).for_each(|record| {
+        raw(record, layout);
+        raw(record, Clock);
+        raw(record, Everything);
+    });
     let _ = black_box(RawRecord::from_words(words));
     let _ = black_box(ReadValues::parse(words, black_box(ReadFormat::GROUP)));
     black_box((layout.sample_type(), layout.read_format(), layout.regs_user(), layout.regs_intr()));
@@ -22,7 +27,7 @@ pub fn framing(words: &[u64], layout: &SampleLayout) {
 pub fn window(data: &[u64], tail: u64, head: u64, layout: &SampleLayout) {
     let mut scratch = Scratch::new();
     let _ = black_box(Window::span(data.len(), tail, head));
-    if let Ok(window) = Window::over(data, tail, head) {
+    if let Ok(window) = Window::new(data, tail, head) {
         let (first, second) = window.as_slices();
         black_box((window.len(), window.is_empty(), Window::from_slices(second, first)));
         let mut records = window.records(&mut scratch);
@@ -34,7 +39,7 @@ pub fn window(data: &[u64], tail: u64, head: u64, layout: &SampleLayout) {
 /// A ring that the kernel writes backwards.
 pub fn backward(data: &[u64], head: u64, layout: &SampleLayout) {
     let mut scratch = Scratch::new();
-    if let Ok(mut records) = Backward::over(data, head, &mut scratch) {
+    if let Ok(mut records) = BackwardRecords::new(data, head, &mut scratch) {
         records.by_ref().flatten().for_each(|record| raw(record, layout));
         black_box((records.position(), records.cut()));
     }

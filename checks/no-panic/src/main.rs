@@ -2,7 +2,7 @@
 //! calls a function that does not exist, so the program links exactly when the optimised code cannot
 //! panic anywhere.
 //!
-//! Not called here are `Debug` and `Display`, because core's formatting may itself panic, and the parsing of
+//! Not called here are `Debug`, because core's helpers for structs may panic, and the parsing of
 //! tracepoints' descriptions, because core's searching in text does.
 #![no_std]
 #![no_main]
@@ -14,6 +14,7 @@ use perf_abi::{Attr, Software};
 use perf_decode::SampleLayout;
 
 mod calls;
+mod print;
 mod record;
 mod tracepoint;
 

@@ -2,61 +2,160 @@
 
 use core::hint::black_box;
 
-use perf_abi::{BranchEntry, DataSource};
-use perf_decode::{RawRecord, ReadValues, Record, Regs, Sample, SampleHead, SampleLayout, words_from_bytes};
+use perf_abi::{Attr, AttrFlags, BranchEntry, BranchSampleType, DataSource, SampleType, Software};
+use perf_decode::{
+    Field, Layout, RawRecord, ReadValues, Record, Regs, Sample, SampleHead, SampleId, SampleLayout, Value,
+    words_from_bytes,
+};
+
+use crate::print;
+
+macro_rules! constant {
+    ($(#[$doc:meta])* $Name:ident = $attr:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $Name;
+
+        impl Layout for $Name {
+            #[inline(always)]
+            fn sample_layout(&self) -> &SampleLayout {
+                const { &SampleLayout::new(&$attr) }
+            }
+        }
+    };
+}
+
+constant! {
+    /// The constant layout of an event with fixed fields only.
+    Clock = Attr::software(Software::CPU_CLOCK)
+        .with_sample_type(SampleType::IP.union(SampleType::TIME))
+        .with_flags(AttrFlags::SAMPLE_ID_ALL)
+}
+
+constant! {
+    /// The constant layout of an event that samples everything.
+    Everything = Attr::software(Software::DUMMY)
+        .with_sample_type(SampleType::from_bits_retain((1 << 24) - 1))
+        .with_branch_sample_type(BranchSampleType::HW_INDEX)
+        .with_flags(AttrFlags::SAMPLE_ID_ALL.union(AttrFlags::BUILD_ID))
+        .with_regs_user(0b11)
+        .with_regs_intr(0b1)
+}
 
 /// Everything that a framed record of any kind can be asked.
-pub fn raw(raw: RawRecord<'_>, layout: &SampleLayout) {
+pub fn raw<L: Layout>(raw: RawRecord<'_>, layout: L) {
     black_box((raw.kind().name(), raw.misc().cpu_mode().name()));
     black_box((raw.header(), raw.kind(), raw.misc(), raw.size(), raw.words(), raw.bytes()));
     black_box((raw.time(layout), raw.id(layout)));
     let _ = black_box((RawRecord::from_bytes(raw.bytes()), words_from_bytes(raw.bytes())));
     if let Ok(id) = raw.sample_id(layout) {
-        black_box((id.pid(), id.tid(), id.time(), id.id(), id.stream_id(), id.cpu(), id.identifier()));
-        black_box(id.is_empty());
+        trailer(&id);
     }
-    if let Ok(parsed) = SampleHead::parse(raw, layout) {
-        head(&parsed);
+    if let Ok(view) = raw.sample_head(layout) {
+        head(&view);
     }
-    if let Ok(parsed) = Sample::parse(raw, layout) {
-        sample(&parsed);
+    if let Ok(view) = Sample::parse(raw, layout) {
+        sample(&view);
     }
-    let _ = black_box(raw.decode_with_id(layout));
     match raw.decode(layout) {
-        Ok(Record::Sample(decoded)) => sample(&decoded),
-        Ok(Record::Read(read)) => counts(&read.values),
-        other => _ = black_box(other),
+        Ok(decoded) => record(&decoded),
+        Err(error) => _ = black_box(error),
     }
+    print::line(raw, layout.sample_layout());
+}
+
+/// Everything that a decoded record of any kind can be asked.
+fn record<L: Layout>(record: &Record<'_, L>) {
+    black_box((record.header(), record.kind(), record.misc(), record.size()));
+    black_box((record.time(), record.trailing_len()));
+    record.sample_id().iter().for_each(trailer);
+    record.fields().for_each(field);
+    print::record(record);
+    macro_rules! views {
+        ($($Kind:ident: $($accessor:ident)+,)*) => {
+            match record {
+                Record::Sample(view) => sample(view),
+                $(Record::$Kind(view) => {
+                    black_box((view.misc(), view.time(), view.sample_id().is_empty()));
+                    $(black_box(view.$accessor());)+
+                })*
+                Record::Unknown(_) | _ => {}
+            }
+        };
+    }
+    views! {
+        Mmap: pid tid addr len pgoff filename data,
+        Lost: id lost,
+        Comm: pid tid comm exec,
+        Exit: pid ppid tid ptid own_time,
+        Throttle: id stream_id own_time,
+        Unthrottle: id stream_id own_time,
+        Fork: pid ppid tid ptid own_time,
+        Read: pid tid read,
+        Mmap2: pid tid addr len pgoff file maj min ino ino_generation build_id prot flags data filename,
+        Aux: aux_offset aux_size flags,
+        ItraceStart: pid tid,
+        LostSamples: lost,
+        Switch: direction,
+        SwitchCpuWide: direction next_prev_pid next_prev_tid,
+        Namespaces: pid tid namespaces,
+        Ksymbol: addr len ksym_type flags name,
+        BpfEvent: bpf_type flags id tag,
+        Cgroup: id path,
+        TextPoke: addr old_len new_len old new bytes,
+        AuxOutputHwId: hw_id,
+        CallchainDeferred: cookie ips,
+    }
+}
+
+fn trailer<L: Layout>(id: &SampleId<'_, L>) {
+    black_box((id.pid(), id.tid(), id.time(), id.id(), id.stream_id(), id.cpu(), id.identifier()));
+    black_box(id.is_empty());
+    id.fields().for_each(field);
 }
 
 /// The fields of fixed place.
-fn head(head: &SampleHead<'_>) {
-    black_box((head.record(), head.layout(), head.sample_type(), head.identifier(), head.ip()));
+fn head<L: Layout>(head: &SampleHead<'_, L>) {
+    black_box((
+        head.words(),
+        head.layout().sample_layout(),
+        head.sample_type(),
+        head.identifier(),
+        head.ip(),
+    ));
     black_box((head.pid(), head.tid(), head.time(), head.addr(), head.id(), head.stream_id()));
-    black_box((head.cpu(), head.period()));
+    black_box((head.cpu(), head.period(), head.misc(), head.exact_ip()));
 }
 
 /// Every accessor of a sample.
-fn sample(sample: &Sample<'_>) {
-    head(sample);
+fn sample<L: Layout>(sample: &Sample<'_, L>) {
+    black_box((sample.words(), sample.sample_type(), sample.identifier(), sample.ip()));
+    black_box((sample.pid(), sample.tid(), sample.time(), sample.addr(), sample.id(), sample.stream_id()));
+    black_box((sample.cpu(), sample.period(), sample.misc(), sample.exact_ip()));
+    black_box((sample.trailing(), sample.has_ambiguous_branches()));
     black_box((sample.raw(), sample.transaction().map(|transaction| transaction.abort_code())));
     black_box(sample.weight().map(|weight| (weight.full(), weight.var1(), weight.var2(), weight.var3())));
     sample.data_src().into_iter().for_each(access);
     black_box((sample.phys_addr(), sample.cgroup(), sample.data_page_size(), sample.code_page_size()));
     black_box((sample.aux(), sample.stack_user().map(|stack| (stack.size(), stack.bytes()))));
-    if let Some(read) = sample.read() {
-        counts(&read);
+    sample.fields().for_each(field);
+}
+
+fn field(field: Field<'_>) {
+    black_box((field.name, field.value.as_u64()));
+    match field.value {
+        Value::Read(values) => counts(&values),
+        Value::Callchain(chain) => {
+            black_box((chain.words(), chain.deferred_cookie()));
+            chain.frames().for_each(|frame| _ = black_box(frame));
+        }
+        Value::Branches(stack) => {
+            black_box((stack.hw_index(), stack.counters()));
+            stack.entries().iter().for_each(branch);
+        }
+        Value::Regs(regs) => registers(regs),
+        other => _ = black_box(other),
     }
-    if let Some(chain) = sample.callchain() {
-        black_box((chain.words(), chain.deferred_cookie()));
-        chain.frames().for_each(|frame| _ = black_box(frame));
-    }
-    if let Some(branches) = sample.branches() {
-        black_box((branches.hw_index(), branches.counters()));
-        branches.entries().iter().for_each(branch);
-    }
-    sample.regs_user().into_iter().chain(sample.regs_intr()).for_each(registers);
-    sample.fields().for_each(|field| _ = black_box(field));
 }
 
 fn access(source: DataSource) {

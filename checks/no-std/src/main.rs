@@ -33,12 +33,12 @@ const fn header(kind: RecordType) -> u64 {
 extern "C" fn check() -> i32 {
     let mut scratch = Scratch::new();
     // Opaque, so that the decoder is really in the program.
-    let Ok(window) = Window::over(black_box(&DATA), black_box(32), black_box(80)) else {
+    let Ok(window) = Window::new(black_box(&DATA), black_box(32), black_box(80)) else {
         return 3;
     };
     let mut records = window.records(&mut scratch).filter_map(Result::ok).filter_map(decode);
 
-    let lost = matches!(records.next(), Some(Record::Lost(lost)) if (lost.id, lost.lost) == (7, 99));
+    let lost = matches!(records.next(), Some(Record::Lost(lost)) if (lost.id(), lost.lost()) == (7, 99));
     let sample = matches!(
         records.next(),
         Some(Record::Sample(sample)) if (sample.ip(), sample.time()) == (Some(0x40_1000), Some(12_345))

@@ -3,11 +3,12 @@
 use core::sync::atomic::Ordering;
 use std::sync::Arc;
 
-use perf_abi::AuxFlags;
+use perf_abi::{Attr, AuxFlags, EventType, RecordType};
+use perf_decode::{RawRecord, Record, SampleLayout};
 use rustix::param::page_size;
 
 use super::*;
-use crate::map::{Area, PageWord};
+use crate::map::{Area, Kernel, PageWord};
 
 struct Fake {
     page: Arc<Area>,
@@ -40,16 +41,33 @@ fn size() -> u64 {
     page_size() as u64
 }
 
-fn piece(aux_offset: u64, aux_size: u64) -> Aux {
-    Aux { aux_offset, aux_size, flags: AuxFlags::empty() }
+/// The words of an AUX record.
+struct Piece([u64; 4]);
+
+impl Piece {
+    fn record(&self) -> Aux<'_> {
+        static LAYOUT: SampleLayout = SampleLayout::new(&Attr::new(EventType::SOFTWARE, 0));
+        match RawRecord::from_words(&self.0).unwrap().decode(&LAYOUT) {
+            Ok(Record::Aux(record)) => record,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn flagged(aux_offset: u64, aux_size: u64, flags: AuxFlags) -> Piece {
+    Piece([Kernel::any_header(RecordType::AUX, 32), aux_offset, aux_size, flags.bits()])
+}
+
+fn piece(aux_offset: u64, aux_size: u64) -> Piece {
+    flagged(aux_offset, aux_size, AuxFlags::empty())
 }
 
 #[test]
 fn a_chunk_is_lent_and_given_back() {
     let mut fake = Fake::new();
     fake.head(100);
-    assert_eq!(fake.area.chunk(&piece(10, 3)), Ok((&[10, 11, 12][..], &[][..])));
-    fake.area.release(&piece(10, 3)).unwrap();
+    assert_eq!(fake.area.chunk(&piece(10, 3).record()), Ok((&[10, 11, 12][..], &[][..])));
+    fake.area.release(&piece(10, 3).record()).unwrap();
     assert_eq!(fake.tail(), 13);
     assert_eq!(fake.area.unread().unwrap().0.len(), 87);
 }
@@ -60,12 +78,12 @@ fn a_chunk_that_wraps_is_two_slices_and_the_tail_runs_on() {
     fake.head(size());
     assert_eq!(fake.area.discard(), Ok(size()));
     fake.head(3 * size() / 2);
-    fake.area.release(&piece(3 * size() / 2 - 2, 0)).unwrap();
+    fake.area.release(&piece(3 * size() / 2 - 2, 0).record()).unwrap();
     fake.head(2 * size() + 2);
     let wrapping = piece(2 * size() - 1, 3);
     let last = content()[page_size() - 1];
-    assert_eq!(fake.area.chunk(&wrapping), Ok((&[last][..], &[0, 1][..])));
-    fake.area.release(&wrapping).unwrap();
+    assert_eq!(fake.area.chunk(&wrapping.record()), Ok((&[last][..], &[0, 1][..])));
+    fake.area.release(&wrapping.record()).unwrap();
     assert_eq!(fake.tail(), 2 * size() + 2, "never reduced to the area");
 }
 
@@ -85,34 +103,34 @@ fn a_32_bit_kernels_positions_go_on_past_4_gib() {
     fake.head(counted(PAST + 8));
     for (offset, size, chunk) in [(PAST - 2, 1, None), (PAST - 1, 3, Some(last)), (PAST + 4, 4, None)] {
         let piece = piece(counted(offset), size);
-        let (first, wrapped) = fake.area.chunk(&piece).unwrap();
+        let (first, wrapped) = fake.area.chunk(&piece.record()).unwrap();
         assert_eq!((first.len() + wrapped.len()) as u64, size);
         assert!(chunk.is_none_or(|last| (first, wrapped) == (&[last], &[0, 1])));
-        fake.area.release(&piece).unwrap();
+        fake.area.release(&piece.record()).unwrap();
         assert_eq!(fake.tail(), offset + size, "never reduced to 32 bits");
     }
-    assert!(fake.area.chunk(&piece(counted(PAST - 2), 1)).is_err(), "given back");
+    assert!(fake.area.chunk(&piece(counted(PAST - 2), 1).record()).is_err(), "given back");
 }
 
 #[test]
 fn a_chunk_that_is_not_there_is_refused() {
     let mut fake = Fake::new();
     fake.head(64);
-    fake.area.release(&piece(0, 32)).unwrap();
+    fake.area.release(&piece(0, 32).record()).unwrap();
     for (offset, size) in [(0, 8), (31, 8), (60, 8), (64, 1), (32, u64::MAX), (u64::MAX, 1)] {
         let refused = Error::AuxRange { offset, size, tail: 32, head: 64 };
-        assert_eq!(fake.area.chunk(&piece(offset, size)), Err(refused));
+        assert_eq!(fake.area.chunk(&piece(offset, size).record()), Err(refused));
     }
-    assert_eq!(fake.area.chunk(&piece(64, 0)), Ok((&[][..], &[][..])));
+    assert_eq!(fake.area.chunk(&piece(64, 0).record()), Ok((&[][..], &[][..])));
 }
 
 #[test]
 fn an_old_record_gives_nothing_back_twice() {
     let mut fake = Fake::new();
     fake.head(64);
-    fake.area.release(&piece(0, 48)).unwrap();
-    fake.area.release(&piece(0, 16)).unwrap();
-    fake.area.release(&piece(0, 128)).unwrap();
+    fake.area.release(&piece(0, 48).record()).unwrap();
+    fake.area.release(&piece(0, 16).record()).unwrap();
+    fake.area.release(&piece(0, 128).record()).unwrap();
     assert_eq!(fake.tail(), 48);
 }
 
@@ -121,18 +139,18 @@ fn a_record_may_come_before_its_bytes_are_published() {
     let fake = Fake::new();
     std::thread::scope(|scope| {
         scope.spawn(|| fake.head(8));
-        while fake.area.chunk(&piece(0, 8)).is_err() {}
+        while fake.area.chunk(&piece(0, 8).record()).is_err() {}
     });
-    assert_eq!(fake.area.chunk(&piece(4, 4)), Ok((&[4, 5, 6, 7][..], &[][..])));
+    assert_eq!(fake.area.chunk(&piece(4, 4).record()), Ok((&[4, 5, 6, 7][..], &[][..])));
 }
 
 #[test]
 fn a_truncated_area_is_full_until_it_is_given_back() {
     let mut fake = Fake::new();
     fake.head(size());
-    let full = Aux { flags: AuxFlags::TRUNCATED | AuxFlags::PARTIAL, ..piece(0, size()) };
-    assert_eq!(fake.area.chunk(&full).unwrap().0, content());
-    fake.area.release(&full).unwrap();
+    let full = flagged(0, size(), AuxFlags::TRUNCATED | AuxFlags::PARTIAL);
+    assert_eq!(fake.area.chunk(&full.record()).unwrap().0, content());
+    fake.area.release(&full.record()).unwrap();
     assert_eq!(fake.area.unread(), Ok((&[][..], &[][..])));
 }
 

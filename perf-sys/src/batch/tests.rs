@@ -182,7 +182,7 @@ fn what_became_of_a_piece_of_aux_data_is_told_by_its_flags() {
     let layout = SampleLayout::new(&Attr::default());
     let mut batch = ring.batch();
     let pieces = batch.records().map(|record| match record.unwrap().decode(&layout) {
-        Ok(Record::Aux(piece)) => (piece.aux_offset, piece.aux_size, piece.flags),
+        Ok(Record::Aux(piece)) => (piece.aux_offset(), piece.aux_size(), piece.flags()),
         other => panic!("{other:?}"),
     });
     assert_eq!(pieces.collect::<Vec<_>>(), flags.map(|flag| (64, 8, flag)));

@@ -69,7 +69,7 @@ mod tests {
     use std::sync::Arc;
 
     use perf_abi::RecordType;
-    use perf_decode::{Backward, Scratch};
+    use perf_decode::{BackwardRecords, Scratch};
 
     use super::*;
     use crate::map::Kernel;
@@ -86,7 +86,7 @@ mod tests {
         let mut copy = vec![0; ring.words()];
         ring.copy(&mut copy);
         let mut scratch = Scratch::new();
-        let records = Backward::over(&copy, ring.head(), &mut scratch).unwrap();
+        let records = BackwardRecords::new(&copy, ring.head(), &mut scratch).unwrap();
         let records: Vec<_> = records.map(|record| record.unwrap()).collect();
         assert_eq!(records.len(), ring.words() / 3);
         for (record, number) in records.iter().zip((1..=300).rev()) {

@@ -29,7 +29,7 @@ pub(crate) fn decode(file: &RingFile, tally: &mut Tally) -> io::Result<()> {
     let mut scratch = Scratch::new();
     let start = Stopwatch::start();
     for snapshot in &file.snapshots {
-        let window = Window::over(&snapshot.data, snapshot.tail, snapshot.head).map_err(io::Error::other)?;
+        let window = Window::new(&snapshot.data, snapshot.tail, snapshot.head).map_err(io::Error::other)?;
         for record in window.records(&mut scratch) {
             match record.and_then(|record| Ok((record, layouts.find(record)?))) {
                 Ok((record, layout)) => tally.record(record, layout),

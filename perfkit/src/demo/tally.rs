@@ -72,7 +72,7 @@ impl Tally {
         kind.records += 1;
         kind.bytes += raw.size() as u64;
         match raw.decode(layout) {
-            Ok(record) => self.decoded(raw, &record, layout),
+            Ok(record) => self.decoded(&record),
             Err(error) => self.damage(error),
         }
     }
@@ -83,26 +83,27 @@ impl Tally {
         self.first_damage.get_or_insert(error);
     }
 
-    fn decoded(&mut self, raw: RawRecord<'_>, record: &Record<'_>, layout: &SampleLayout) {
-        let time = raw.time(layout).unwrap_or(0);
+    fn decoded(&mut self, record: &Record<'_>) {
+        let time = record.time().unwrap_or(0);
         match record {
-            Record::Sample(sample) => self.sample(raw.misc().cpu_mode(), sample),
+            Record::Sample(sample) => self.sample(record.misc().cpu_mode(), sample),
             Record::Comm(comm) => {
-                self.threads.rename(comm.tid, &String::from_utf8_lossy(comm.comm));
-                if comm.exec {
-                    self.mappings.exec(comm.pid, time);
+                self.threads.rename(comm.tid(), &String::from_utf8_lossy(comm.comm()));
+                if comm.exec() {
+                    self.mappings.exec(comm.pid(), time);
                 }
             }
             Record::Fork(fork) => {
-                self.threads.fork(fork.tid, fork.ptid);
-                self.mappings.fork(fork.pid, time, fork.ppid);
+                self.threads.fork(fork.tid(), fork.ptid());
+                self.mappings.fork(fork.pid(), time, fork.ppid());
             }
             Record::Mmap2(map) => {
-                let place = Place { file: String::from_utf8_lossy(map.filename).into(), offset: map.pgoff };
-                self.mappings.map(map.pid, time, map.addr, map.len, place);
+                let place =
+                    Place { file: String::from_utf8_lossy(map.filename()).into(), offset: map.pgoff() };
+                self.mappings.map(map.pid(), time, map.addr(), map.len(), place);
             }
-            Record::Lost(lost) => self.lost += lost.lost,
-            Record::LostSamples(lost) => self.lost += lost.lost,
+            Record::Lost(lost) => self.lost += lost.lost(),
+            Record::LostSamples(lost) => self.lost += lost.lost(),
             _ => {}
         }
     }

@@ -1,132 +1,98 @@
-//! JSON as it is written here: in one line, with keys in the order in which they were put.
+//! The JSON form of fields: one form for each type of value, whatever record it is in.
 
-use std::borrow::Cow;
-use std::fmt::{self, Write};
+use perf_abi::{BranchEntry, NamespaceLink, ReadFormat, Weight};
+use perf_decode::{Branches, Field, ReadEntry, ReadValues, Value};
+use serde_json::{Map, Value as Json, json};
 
-/// A value of the dump.
-#[derive(Clone, Debug)]
-pub(super) enum Json<'a> {
-    /// A count, a size, a time or an id: a number, exact up to 64 bits.
-    Number(u64),
-    /// A process or thread, which the kernel writes as -1 where it cannot be named.
-    Task(u32),
-    /// An address or a set of bits: a string that starts with `0x`.
-    Hex(u64),
-    /// Bytes without a meaning here: a string of two digits for each.
-    Bytes(Cow<'a, [u8]>),
-    /// Text; what is not UTF-8 in the kernel's strings is U+FFFD.
-    Text(Cow<'a, str>),
-    Bool(bool),
-    List(Vec<Self>),
-    Object(Object<'a>),
+/// The entries of a JSON object.
+pub(super) type Object = Map<String, Json>;
+
+/// Returns the fields as one object.
+pub(super) fn object<'a>(fields: impl Iterator<Item = Field<'a>>) -> Object {
+    fields.map(|field| (field.name.to_owned(), value(field.value))).collect()
 }
 
-/// The entries of an object.
-#[derive(Clone, Debug)]
-pub(super) struct Object<'a>(Vec<(Cow<'static, str>, Json<'a>)>);
-
-impl<'a> Json<'a> {
-    /// A string of the kernel.
-    pub(super) fn text(bytes: &'a [u8]) -> Self {
-        Self::Text(String::from_utf8_lossy(bytes))
-    }
-
-    /// Bytes as they are in a record.
-    pub(super) fn bytes(bytes: &'a [u8]) -> Self {
-        Self::Bytes(bytes.into())
-    }
-
-    /// A list of addresses.
-    pub(super) fn addresses(words: &[u64]) -> Self {
-        Self::List(words.iter().copied().map(Self::Hex).collect())
-    }
-}
-
-impl Object<'_> {
-    /// Puts the entries of `other` behind these.
-    pub(super) fn append(&mut self, mut other: Self) {
-        self.0.append(&mut other.0);
-    }
-}
-
-impl From<u64> for Json<'_> {
-    fn from(number: u64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<u32> for Json<'_> {
-    fn from(number: u32) -> Self {
-        Self::Number(number.into())
-    }
-}
-
-impl<'a, const N: usize> From<[(&'static str, Json<'a>); N]> for Object<'a> {
-    fn from(entries: [(&'static str, Json<'a>); N]) -> Self {
-        entries.into_iter().collect()
-    }
-}
-
-impl<'a, K: Into<Cow<'static, str>>> FromIterator<(K, Json<'a>)> for Object<'a> {
-    fn from_iter<I: IntoIterator<Item = (K, Json<'a>)>>(entries: I) -> Self {
-        Self(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
-    }
-}
-
-impl<'a, K: Into<Cow<'static, str>>> Extend<(K, Json<'a>)> for Object<'a> {
-    fn extend<I: IntoIterator<Item = (K, Json<'a>)>>(&mut self, entries: I) {
-        self.0.extend(entries.into_iter().map(|(key, value)| (key.into(), value)));
-    }
-}
-
-impl fmt::Display for Json<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(number) => write!(f, "{number}"),
-            #[expect(clippy::cast_possible_wrap, reason = "0xffffffff is meant to be -1")]
-            Self::Task(id) => write!(f, "{}", *id as i32),
-            Self::Hex(number) => write!(f, "\"{number:#x}\""),
-            Self::Bytes(bytes) => {
-                f.write_char('"')?;
-                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
-                f.write_char('"')
-            }
-            Self::Text(text) => quoted(text, f),
-            Self::Bool(value) => write!(f, "{value}"),
-            Self::List(values) => {
-                f.write_char('[')?;
-                for (index, value) in values.iter().enumerate() {
-                    write!(f, "{}{value}", if index == 0 { "" } else { "," })?;
-                }
-                f.write_char(']')
-            }
-            Self::Object(object) => object.fmt(f),
+/// Returns a value in the form that `docs/dump-json.md` gives its type.
+fn value(value: Value<'_>) -> Json {
+    match value {
+        Value::Number(number) => number.into(),
+        Value::Hex(_) | Value::Bytes(_) => value.to_string().into(),
+        #[expect(clippy::cast_possible_wrap, reason = "0xffffffff is -1")]
+        Value::Task(id) => (id as i32).into(),
+        Value::Text(text) => String::from_utf8_lossy(text).into(),
+        Value::Words(words) => hex_list(words),
+        Value::Read(values) => counts(&values).into(),
+        Value::Callchain(chain) => hex_list(chain.words()),
+        Value::Branches(stack) => branches(&stack).into(),
+        Value::Regs(regs) => {
+            regs.iter().map(|(bit, word)| (bit.to_string(), hex(word))).collect::<Object>().into()
         }
+        Value::WeightStruct(weight) => weight_struct(weight),
+        Value::DataSource(source) => hex(source.0),
+        Value::Transaction(flags) => hex(flags.bits()),
+        Value::AuxFlags(flags) => hex(flags.bits()),
+        Value::KsymbolType(kind) => kind.0.into(),
+        Value::KsymbolFlags(flags) => flags.bits().into(),
+        Value::BpfEventType(kind) => kind.0.into(),
+        Value::Namespaces(links) => links.iter().map(namespace).collect(),
+        // A type of value that is newer than this program.
+        other => other.to_string().into(),
     }
 }
 
-impl fmt::Display for Object<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('{')?;
-        for (index, (key, value)) in self.0.iter().enumerate() {
-            f.write_str(if index == 0 { "" } else { "," })?;
-            quoted(key, f)?;
-            write!(f, ":{value}")?;
-        }
-        f.write_char('}')
-    }
+fn hex(number: u64) -> Json {
+    format!("{number:#x}").into()
 }
 
-fn quoted(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_char('"')?;
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => write!(f, "\\{character}")?,
-            '\0'..' ' => write!(f, "\\u{:04x}", u32::from(character))?,
-            _ => f.write_char(character)?,
-        }
+fn hex_list(words: &[u64]) -> Json {
+    words.iter().copied().map(hex).collect()
+}
+
+fn namespace(link: &NamespaceLink) -> Json {
+    json!({"dev": link.dev, "ino": link.inode})
+}
+
+fn weight_struct(weight: Weight) -> Json {
+    json!({"var1_dw": weight.var1(), "var2_w": weight.var2(), "var3_w": weight.var3()})
+}
+
+fn branches(stack: &Branches<'_>) -> Object {
+    let entry = |branch: &BranchEntry| json!({"from": hex(branch.from), "to": hex(branch.to), "info": hex(branch.info.bits())});
+    let entries: Vec<Json> = stack.entries().iter().map(entry).collect();
+    let counters = Some(stack.counters()).filter(|counters| !counters.is_empty());
+    present([
+        ("nr", Some(entries.len().into())),
+        ("hw_idx", stack.hw_index().map(Json::from)),
+        ("entries", Some(entries.into())),
+        ("counters", counters.map(hex_list)),
+    ])
+}
+
+/// Returns the counts of one event, or of a group with its entries in a list.
+fn counts(values: &ReadValues<'_>) -> Object {
+    let mut object = present([
+        ("time_enabled", values.time_enabled().map(Json::from)),
+        ("time_running", values.time_running().map(Json::from)),
+    ]);
+    if values.format().contains(ReadFormat::GROUP) {
+        object.insert("values".to_owned(), values.iter().map(count).collect());
+    } else {
+        object.extend(values.iter().flat_map(count));
     }
-    f.write_char('"')
+    object
+}
+
+fn count(entry: ReadEntry) -> Object {
+    present([
+        ("value", Some(entry.value.into())),
+        ("id", entry.id.map(Json::from)),
+        ("lost", entry.lost.map(Json::from)),
+    ])
+}
+
+/// Returns the entries that have a value.
+fn present<const N: usize>(entries: [(&str, Option<Json>); N]) -> Object {
+    entries.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
 #[cfg(test)]
@@ -135,29 +101,28 @@ mod tests {
 
     #[test]
     fn numbers_of_64_bits_are_exact() {
-        assert_eq!(Json::from(u64::MAX).to_string(), "18446744073709551615");
-        assert_eq!(Json::Hex(u64::MAX).to_string(), "\"0xffffffffffffffff\"");
+        assert_eq!(value(Value::Number(u64::MAX)).to_string(), "18446744073709551615");
+        assert_eq!(value(Value::Hex(u64::MAX)), "0xffffffffffffffff");
     }
 
     #[test]
-    fn a_task_that_cannot_be_named_is_minus_one() {
-        assert_eq!([Json::Task(u32::MAX).to_string(), Json::Task(7).to_string()], ["-1", "7"]);
+    fn unnamed_task_is_minus_one() {
+        assert_eq!([u32::MAX, 7].map(|id| value(Value::Task(id))), [json!(-1), json!(7)]);
     }
 
     #[test]
-    fn text_is_escaped_and_stays_in_one_line() {
-        assert_eq!(Json::text(b"a\"\\\n\x7f").to_string(), "\"a\\\"\\\\\\u000a\x7f\"");
+    fn text_stays_on_one_line() {
+        let text = value(Value::Text(b"a\"\\\n\x7f")).to_string();
+        assert_eq!(text, "\"a\\\"\\\\\\n\x7f\"");
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_replaced() {
-        assert_eq!(Json::text(b"a\xff\xfeb").to_string(), "\"a\u{fffd}\u{fffd}b\"");
+    fn bytes_that_are_not_utf8_are_replaced_in_text() {
+        assert_eq!(value(Value::Text(b"a\xff\xfeb")), "a\u{fffd}\u{fffd}b");
     }
 
     #[test]
-    fn keys_keep_their_order() {
-        let inner = Object::from([("z", Json::bytes(&[1, 0xab])), ("a", Json::Bool(true))]);
-        let list = Json::List(vec![Json::Object(inner), Json::from(3_u32)]);
-        assert_eq!(Object::from([("list", list)]).to_string(), r#"{"list":[{"z":"01ab","a":true},3]}"#);
+    fn bytes_have_two_digits_each() {
+        assert_eq!(value(Value::Bytes(&[1, 0xab])), "01ab");
     }
 }

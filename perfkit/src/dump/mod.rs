@@ -7,11 +7,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use perf_decode::Scratch;
+use serde_json::Value as Json;
 
 mod entry;
-mod fields;
 mod json;
-mod sample;
 mod walk;
 mod writers;
 
@@ -100,7 +99,11 @@ impl Dump<'_> {
             let offset = placed.offset;
             self.damage.add(format_args!("snapshot {snapshot}, offset {offset:#x}: {error}"));
         }
-        if self.json { writeln!(self.out, "{}", entry.json()) } else { writeln!(self.out, "{entry}") }
+        if self.json {
+            writeln!(self.out, "{}", Json::from(entry.json()))
+        } else {
+            writeln!(self.out, "{entry}")
+        }
     }
 }
 

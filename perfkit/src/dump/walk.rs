@@ -1,6 +1,6 @@
 //! The records of a snapshot, each with its place in the data area.
 
-use perf_decode::{Backward, Error, RawRecord, Records, Result, Scratch, Window};
+use perf_decode::{BackwardRecords, Error, RawRecord, Records, Result, Scratch, Window};
 
 use crate::ring_file::{Mode, Snapshot};
 
@@ -26,22 +26,22 @@ pub(super) struct Walk<'a> {
 #[derive(Debug)]
 enum Source<'a> {
     Forward(Records<'a>),
-    Backward(Backward<'a>),
+    Backward(BackwardRecords<'a>),
 }
 
 impl<'a> Walk<'a> {
     /// # Errors
     ///
-    /// As [`Window::over`].
+    /// As [`Window::new`].
     pub(super) fn over(snapshot: &'a Snapshot, mode: Mode, scratch: &'a mut Scratch) -> Result<Self> {
         let Snapshot { head, tail, ref data, .. } = *snapshot;
         let backward = mode == Mode::BACKWARD;
         let source = if snapshot.is_cut() {
             Source::Forward(present(snapshot, backward)?.records(scratch))
         } else if backward {
-            Source::Backward(Backward::over(data, head, scratch)?)
+            Source::Backward(BackwardRecords::new(data, head, scratch)?)
         } else {
-            Source::Forward(Window::over(data, tail, head)?.records(scratch))
+            Source::Forward(Window::new(data, tail, head)?.records(scratch))
         };
         Ok(Self { source, start: if backward { head } else { tail }, snapshot })
     }

@@ -146,7 +146,7 @@ fn values_of(words: &[u64], format: ReadFormat) -> Result<ReadValues<'_>> {
         Ok(values) => Ok(values),
         // Nothing at all is how the kernel says it; less than a format needs it never says.
         Err(_) if found == 0 => Err(Error::PinnedFailed),
-        Err(Truncated { needed, .. }) => Err(Error::ReadLength { needed, found }),
+        Err(Truncated { needed, .. }) => Err(Error::ReadLength { needed: u64::from(needed), found }),
         Err(TrailingBytes { found: trailing, .. }) => {
             Err(Error::ReadLength { needed: found - trailing, found })
         }

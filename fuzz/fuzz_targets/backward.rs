@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use perf_decode::{Backward, Scratch};
+use perf_decode::{BackwardRecords, Scratch};
 use perfkit_fuzz::Input;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -10,7 +10,7 @@ fuzz_target!(|bytes: &[u8]| {
     let head = input.mostly(0xffff).wrapping_neg();
     let data = input.words();
     let mut scratch = Scratch::new();
-    let Ok(mut records) = Backward::over(&data, head, &mut scratch) else { return };
+    let Ok(mut records) = BackwardRecords::new(&data, head, &mut scratch) else { return };
 
     let (mut read, mut damaged) = (0, false);
     for _ in 0..=data.len() {

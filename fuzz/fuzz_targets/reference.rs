@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use perf_decode::testing::{reference, tree};
+use perf_decode::testing::{reference, to_reference};
 use perf_decode::{RawRecord, SampleLayout};
 use perfkit_fuzz::Input;
 
@@ -13,7 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
     let layout = SampleLayout::new(&attr);
     let words = input.record();
     let Ok(raw) = RawRecord::from_words(&words) else { return };
-    match (tree(raw, &layout), reference::decode(&words, &attr)) {
+    match (to_reference(raw, &layout), reference::decode(&words, &attr)) {
         (Ok(decoded), Ok(expected)) => assert_eq!(decoded, expected),
         (Err(_), Err(_)) => {}
         (decoded, expected) => panic!("decoder: {decoded:?}\nreference: {expected:?}"),

@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let head = tail.wrapping_add(input.mostly(0xffff));
     let data = input.words();
 
-    let Ok(window) = Window::over(&data, tail, head) else {
+    let Ok(window) = Window::new(&data, tail, head) else {
         return;
     };
     assert_eq!(window.len() as u64, head.wrapping_sub(tail));

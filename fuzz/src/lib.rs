@@ -3,6 +3,9 @@
 //! An input is a row of little-endian 8-byte words, read from the front, so that a seed can be written
 //! by hand and a captured record appended as it is. Words that are missing are 0.
 
+pub mod accessors;
+pub mod constant;
+
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, SampleType, Software};
 
 /// Takes words off the front of the fuzzer's bytes.
@@ -37,10 +40,12 @@ impl<'a> Input<'a> {
     /// branch sample type, and the masks of user and interrupt registers.
     pub fn attr(&mut self) -> Attr {
         Attr::software(Software::DUMMY)
-            .with_sample_type(SampleType::from_bits_retain(self.mostly(bits_below(25))))
-            .with_read_format(ReadFormat::from_bits_retain(self.mostly(bits_below(5))))
-            .with_flags(AttrFlags::from_bits_retain(self.mostly(bits_below(41))))
-            .with_branch_sample_type(BranchSampleType::from_bits_retain(self.mostly(bits_below(20))))
+            .with_sample_type(SampleType::from_bits_retain(self.mostly(SampleType::KNOWN.bits())))
+            .with_read_format(ReadFormat::from_bits_retain(self.mostly(ReadFormat::KNOWN.bits())))
+            .with_flags(AttrFlags::from_bits_retain(self.mostly(AttrFlags::KNOWN.bits())))
+            .with_branch_sample_type(BranchSampleType::from_bits_retain(
+                self.mostly(BranchSampleType::KNOWN.bits()),
+            ))
             .with_regs_user(self.word())
             .with_regs_intr(self.word())
     }
@@ -64,8 +69,4 @@ impl<'a> Input<'a> {
         }
         words
     }
-}
-
-const fn bits_below(count: u32) -> u64 {
-    (1 << count) - 1
 }

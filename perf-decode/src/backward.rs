@@ -82,7 +82,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    use perf_abi::{Misc, RecordType};
+    use perf_abi::{Header, Misc, RecordType};
 
     use super::*;
     use crate::testing::builder::RecordBuilder;
@@ -110,13 +110,13 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_record_comes_first() {
+    fn newest_record_is_first() {
         let (data, head) = written(&[2, 3, 2], 16);
         assert_eq!(read(&data, head), (vec![2, 1, 0], 0));
     }
 
     #[test]
-    fn the_oldest_record_is_left_out_where_it_is_cut() {
+    fn oldest_record_is_left_out_if_it_is_cut() {
         for lens in [[5, 5, 5, 5], [2, 7, 4, 6], [6, 3, 7, 2]] {
             let (data, head) = written(&lens, 16);
             let (numbers, cut) = read(&data, head);
@@ -127,23 +127,74 @@ mod tests {
     }
 
     #[test]
-    fn an_exactly_full_ring_has_nothing_cut() {
+    fn exactly_full_ring_has_no_cut_record() {
         let (data, head) = written(&[2, 8, 8], 16);
         assert_eq!(read(&data, head), (vec![2, 1], 0));
     }
 
     #[test]
-    fn nothing_written_is_nothing_read() {
+    fn unwritten_ring_has_no_records() {
         assert_eq!(read(&[0; 8], 0), (vec![], 0));
     }
 
-    #[test]
-    fn a_cut_in_a_ring_that_was_never_full_is_damage() {
-        let (mut data, head) = written(&[2, 2], 16);
-        let size = data.len();
-        data[size - 2] = data[size - 2] & (u64::MAX >> 16) | 800 << 48;
+    /// A header with this size.
+    fn sized(size: u16) -> u64 {
+        zerocopy::transmute!(Header { kind: RecordType(99), misc: Misc::empty(), size })
+    }
+
+    /// Returns the last item of the iteration and the cut.
+    fn last(data: &[u64], head: u64) -> (Option<Result<usize>>, u64) {
         let mut scratch = Scratch::new();
-        let last = BackwardRecords::new(&data, head, &mut scratch).unwrap().last();
-        assert_eq!(last, Some(Err(Error::SizePastEnd { at: 16, size: 800, available: 16 })));
+        let mut backward = BackwardRecords::new(data, head, &mut scratch).unwrap();
+        let last = backward.by_ref().last().map(|record| record.map(RawRecord::size));
+        assert!(backward.next().is_none());
+        (last, backward.cut())
+    }
+
+    #[test]
+    fn malformed_last_record_of_a_ring_that_was_never_full_is_an_error() {
+        let (mut data, head) = written(&[2, 2], 16);
+        data[14] = sized(800);
+        let error = Error::SizePastEnd { at: 16, size: 800, available: 16 };
+        assert_eq!(last(&data, head), (Some(Err(error)), 0));
+    }
+
+    #[test]
+    fn malformed_last_record_of_an_exactly_full_ring_is_an_error() {
+        let (mut data, head) = written(&[8, 8], 16);
+        data[8] = sized(72);
+        let error = Error::SizePastEnd { at: 64, size: 72, available: 64 };
+        assert_eq!(last(&data, head), (Some(Err(error)), 0));
+    }
+
+    #[test]
+    fn one_record_more_than_fits_makes_the_oldest_a_cut_one() {
+        // Three records of 6 words: the oldest has 4 of them left.
+        let (data, head) = written(&[6, 6, 6], 16);
+        assert_eq!(read(&data, head), (vec![2, 1], 32));
+        let (data, head) = written(&[1, 8, 8], 16);
+        assert_eq!(read_sizes(&data, head), (vec![64, 64], 0));
+    }
+
+    fn read_sizes(data: &[u64], head: u64) -> (Vec<usize>, u64) {
+        let mut scratch = Scratch::new();
+        let mut backward = BackwardRecords::new(data, head, &mut scratch).unwrap();
+        let sizes = backward.by_ref().map(|record| record.unwrap().size()).collect();
+        (sizes, backward.cut())
+    }
+
+    #[test]
+    fn size_of_zero_in_a_full_ring_is_an_error() {
+        for size in [0, 4, 12] {
+            let (mut data, head) = written(&[5, 5, 5, 5], 16);
+            // The second newest record.
+            let at = ((head.wrapping_add(40) / 8) % 16) as usize;
+            data[at] = sized(size);
+            let error = match size {
+                12 => Error::UnalignedSize { at: 40, size },
+                _ => Error::SizeBelowHeader { at: 40, size },
+            };
+            assert_eq!(last(&data, head), (Some(Err(error)), 0), "{size}");
+        }
     }
 }

@@ -2,14 +2,14 @@ use crate::RawRecord;
 
 /// The guess that a record is as long as the ones before it.
 ///
-/// Framing is a chain of loads: the place of a header depends on the size in the one before. A guess
-/// that is compared with the size makes that dependence a branch, which the CPU predicts, so the next
-/// record is fetched before this one's size has arrived (benches `shapes`).
+/// Framing is a chain of loads: the place of a header depends on the size in the one before. Comparing
+/// the size with a guess makes that dependence a branch, which the CPU predicts, so it fetches the next
+/// record before this one's size has arrived (benches `ratios`, workload `fixed`).
 ///
-/// Sizes that vary would be mispredicted, so a guess is made only after several equal ones.
+/// A wrong guess is a misprediction, so a size is guessed only after several equal ones.
 #[derive(Debug)]
 pub(crate) struct Guess {
-    /// The size in bytes that is guessed; no record has 0.
+    /// The size in bytes that is guessed, or [`NONE`].
     size: u64,
     /// The same in words. Not computed from `size`, or the compiler would compute it from the header
     /// that is equal to it.
@@ -20,13 +20,16 @@ pub(crate) struct Guess {
     equal: usize,
 }
 
+/// No guess: more than any size. Not 0, which a malformed header can have.
+const NONE: u64 = u64::MAX;
+
 /// Equal sizes in a row before the next one is guessed.
 const EQUAL: usize = 4;
 
 impl Default for Guess {
     #[inline]
     fn default() -> Self {
-        Self { size: 0, words: 1, last: 0, equal: 0 }
+        Self { size: NONE, words: 1, last: 0, equal: 0 }
     }
 }
 
@@ -47,10 +50,66 @@ impl Guess {
     pub(crate) fn learn(&mut self, words: usize) {
         self.equal = if words == self.last { self.equal + 1 } else { 0 };
         self.last = words;
-        self.size = 0;
+        self.size = NONE;
         if self.equal >= EQUAL {
             self.size = words as u64 * 8;
             self.words = words;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::builder::RecordBuilder;
+    use perf_abi::{Misc, RecordType};
+    use std::vec;
+    use std::vec::Vec;
+
+    /// Frames records of these sizes in words, and returns which were guessed.
+    fn guessed(sizes: &[usize]) -> Vec<bool> {
+        let mut guess = Guess::default();
+        let frame = |&words: &usize| {
+            let record =
+                RecordBuilder::new(RecordType(99), Misc::empty()).words(&vec![0; words - 1]).finish();
+            let raw = RawRecord::from_words(&record).unwrap();
+            let framed = guess.frame(&record).is_some_and(|(framed, rest)| framed == raw && rest.is_empty());
+            if !framed {
+                guess.learn(words);
+            }
+            framed
+        };
+        sizes.iter().map(frame).collect()
+    }
+
+    #[test]
+    fn size_is_guessed_after_five_equal_ones() {
+        assert_eq!(guessed(&[3; 7]), [false, false, false, false, false, true, true]);
+    }
+
+    #[test]
+    fn another_size_ends_the_guess_until_five_are_equal_again() {
+        let sizes = [3, 3, 3, 3, 3, 3, 5, 3, 3, 3, 3, 3, 3];
+        let mut expected = [false; 13];
+        (expected[5], expected[12]) = (true, true);
+        assert_eq!(guessed(&sizes), expected);
+    }
+
+    #[test]
+    fn size_of_zero_is_never_guessed() {
+        let mut guess = Guess::default();
+        assert!(guess.frame(&[0, 0]).is_none());
+        guess.learn(3);
+        assert!(guess.frame(&[0, 0]).is_none());
+    }
+
+    #[test]
+    fn guess_beyond_the_window_is_not_a_record() {
+        let mut guess = Guess::default();
+        let record = RecordBuilder::new(RecordType(99), Misc::empty()).words(&[1, 2]).finish();
+        (0..5).for_each(|_| guess.learn(3));
+        assert!(guess.frame(&record).is_some());
+        assert!(guess.frame(&record[..2]).is_none());
+        assert!(guess.frame(&[]).is_none());
     }
 }

@@ -174,22 +174,22 @@ mod tests {
     }
 
     #[test]
-    fn a_size_of_zero_is_below_the_header() {
+    fn size_of_zero_is_below_the_header() {
         assert_eq!(RawRecord::split_first(&[sized(0), 0]), Err(Error::SizeBelowHeader { at: 0, size: 0 }));
     }
 
     #[test]
-    fn a_size_of_four_is_below_the_header() {
+    fn size_of_four_is_below_the_header() {
         assert_eq!(RawRecord::split_first(&[sized(4), 0]), Err(Error::SizeBelowHeader { at: 0, size: 4 }));
     }
 
     #[test]
-    fn a_size_of_twelve_is_not_whole() {
+    fn size_of_twelve_is_unaligned() {
         assert_eq!(RawRecord::split_first(&[sized(12), 0]), Err(Error::UnalignedSize { at: 0, size: 12 }));
     }
 
     #[test]
-    fn only_whole_words_that_are_there_make_a_record() {
+    fn record_is_whole_words_of_the_slice() {
         for size in 0..=u16::MAX {
             let framed = RawRecord::split_first(&[sized(size), 1, 2])
                 .map(|(record, rest)| (record.size(), rest.len()));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_past_the_end_says_what_was_available() {
+    fn size_past_the_end_reports_the_available_bytes() {
         assert_eq!(
             RawRecord::split_first(&[sized(24), 0]),
             Err(Error::SizePastEnd { at: 0, size: 24, available: 16 })
@@ -209,17 +209,17 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_slice_holds_no_record() {
+    fn empty_slice_holds_no_record() {
         assert_eq!(RawRecord::split_first(&[]), Err(Error::SizePastEnd { at: 0, size: 0, available: 0 }));
     }
 
     #[test]
-    fn a_slice_longer_than_its_record_is_refused() {
+    fn slice_longer_than_its_record_is_refused() {
         assert_eq!(RawRecord::from_words(&[sized(8), 0]), Err(Error::SizeShortOfSlice { size: 8, len: 16 }));
     }
 
     #[test]
-    fn a_header_alone_is_a_record() {
+    fn header_alone_is_a_record() {
         let words = [sized(8)];
         let record = RawRecord::from_words(&words).unwrap();
         assert_eq!((record.kind(), record.size()), (RecordType::LOST, 8));

@@ -76,13 +76,14 @@ impl<'a> Window<'a> {
 }
 
 fn span(words: usize, tail: u64, head: u64) -> Result<(usize, usize)> {
-    if !words.is_power_of_two() {
+    let size = (words as u64).checked_mul(8).filter(|_| words.is_power_of_two());
+    let Some(size) = size else {
         return Err(Error::RingSize { len: words.saturating_mul(8) });
-    }
+    };
     if (tail | head) % 8 != 0 {
         return Err(Error::UnalignedPosition { tail, head });
     }
-    let (size, used) = ((words as u64).saturating_mul(8), head.wrapping_sub(tail));
+    let used = head.wrapping_sub(tail);
     if used > size {
         return Err(if head < tail {
             Error::HeadBehindTail { tail, head }
@@ -100,46 +101,60 @@ mod tests {
     const DATA: [u64; 4] = [10, 11, 12, 13];
 
     #[test]
-    fn a_window_that_wraps_is_two_slices() {
+    fn window_that_wraps_is_two_slices() {
         let window = Window::new(&DATA, 24, 40).unwrap();
         assert_eq!(window.as_slices(), (&[13][..], &[10][..]));
         assert_eq!(window.len(), 16);
     }
 
     #[test]
-    fn a_full_ring_is_all_of_it_from_the_tail() {
+    fn full_ring_is_read_from_the_tail() {
         let window = Window::new(&DATA, 8, 40).unwrap();
         assert_eq!(window.as_slices(), (&[11, 12, 13][..], &[10][..]));
     }
 
     #[test]
-    fn an_empty_ring_is_an_empty_window() {
+    fn empty_ring_is_an_empty_window() {
         assert!(Window::new(&DATA, 16, 16).unwrap().is_empty());
     }
 
     #[test]
-    fn positions_may_run_over_the_end_of_u64() {
+    fn positions_wrap_at_the_end_of_u64() {
         let window = Window::new(&DATA, u64::MAX - 7, 8).unwrap();
         assert_eq!(window.as_slices(), (&[13][..], &[10][..]));
     }
 
     #[test]
-    fn a_head_behind_its_tail_is_refused() {
+    fn head_before_the_tail_is_refused() {
         assert_eq!(Window::new(&DATA, 16, 8), Err(Error::HeadBehindTail { tail: 16, head: 8 }));
     }
 
     #[test]
-    fn more_than_the_ring_can_hold_is_an_overrun() {
+    fn more_than_the_ring_holds_is_an_overrun() {
         assert_eq!(Window::new(&DATA, 0, 40), Err(Error::Overrun { tail: 0, head: 40, size: 32 }));
     }
 
     #[test]
-    fn an_odd_position_is_refused() {
+    fn unaligned_position_is_refused() {
+        assert_eq!(Window::new(&DATA, 0, 12), Err(Error::UnalignedPosition { tail: 0, head: 12 }));
+        assert_eq!(Window::new(&DATA, 12, 16), Err(Error::UnalignedPosition { tail: 12, head: 16 }));
         assert_eq!(Window::new(&DATA, 4, 8), Err(Error::UnalignedPosition { tail: 4, head: 8 }));
     }
 
     #[test]
-    fn a_ring_of_three_words_is_refused() {
+    fn ring_of_three_words_is_refused() {
         assert_eq!(Window::new(&DATA[..3], 0, 8), Err(Error::RingSize { len: 24 }));
+    }
+
+    #[test]
+    fn span_of_any_ring_size_does_not_overflow() {
+        for words in [1 << 60, 1 << 61, 1 << 63, (1 << 61) + 1, u64::MAX] {
+            let Ok(words) = usize::try_from(words) else { continue };
+            match Window::span(words, 8, 24) {
+                Ok(span) => assert_eq!(span, (1, 2), "{words:#x}"),
+                Err(error) => assert!(matches!(error, Error::RingSize { .. }), "{words:#x}: {error:?}"),
+            }
+        }
+        assert_eq!(Window::span(usize::MAX / 16 + 1, 8, 24), Ok((1, 2)));
     }
 }

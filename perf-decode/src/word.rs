@@ -54,10 +54,14 @@ pub fn bytes_from_words(words: &[u64]) -> &[u8] {
     bytes(words)
 }
 
-/// Returns whether one of the word's bytes is 0.
+/// The bits that [`nul_bits`] can set.
+pub(crate) const NUL_BITS: u64 = 0x8080_8080_8080_8080;
+
+/// Returns a word with one of [`NUL_BITS`] set if and only if a byte of `word` is 0. Other bits are
+/// unspecified.
 #[inline(always)]
-pub(crate) fn has_nul(word: u64) -> bool {
-    word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080 != 0
+pub(crate) fn nul_bits(word: u64) -> u64 {
+    word.wrapping_sub(0x0101_0101_0101_0101) & !word
 }
 
 /// Returns the string at the start of `words` without its NUL; `None` if it has none.
@@ -69,7 +73,7 @@ pub(crate) fn text(words: &[u64]) -> Option<&[u8]> {
     for &word in words {
         // The lowest set bit is in the first zero byte; higher bits can be false positives.
         let word = word.to_le();
-        let zeros = word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
+        let zeros = nul_bits(word) & NUL_BITS;
         if zeros != 0 {
             return bytes(words).get(..whole + zeros.trailing_zeros() as usize / 8);
         }
@@ -91,10 +95,10 @@ mod tests {
     }
 
     #[test]
-    fn a_text_ends_before_its_first_nul_wherever_that_is() {
+    fn text_ends_before_its_first_nul() {
         for len in 0..24 {
-            // After the NUL comes what a careless writer left: bytes with and without the high bit, and 1,
-            // which a borrow from the byte below could take for a NUL.
+            // The bytes after the NUL: with and without the high bit, and 1, which a borrow from the byte
+            // below could turn into a NUL.
             let mut memory = [1_u8; 32];
             memory[len + 2..].fill(0x80);
             memory[..len].iter_mut().zip((1..=255).rev()).for_each(|(byte, value)| *byte = value);
@@ -109,14 +113,34 @@ mod tests {
     #[test]
     fn misaligned_bytes_are_refused_with_their_address() {
         let words = [0_u64; 4];
-        let shifted = &bytes(&words)[4..20];
+        // Not 4: a 32-bit target aligns words to 4 bytes.
+        let shifted = &bytes(&words)[2..18];
         let address = shifted.as_ptr().addr();
         assert_eq!(words_from_bytes(shifted), Err(Error::Misaligned { address }));
     }
 
     #[test]
-    fn a_cut_last_word_is_refused_with_the_length() {
+    fn partial_last_word_is_refused_with_the_length() {
         let words = [0_u64; 4];
         assert_eq!(words_from_bytes(&bytes(&words)[..13]), Err(Error::UnalignedLength { len: 13 }));
+    }
+
+    #[test]
+    fn nul_is_found_in_every_byte() {
+        for position in 0..8 {
+            for other in [1, 0x7f, 0x80, 0x81, 0xff] {
+                let mut bytes = [other; 8];
+                assert_eq!(nul_bits(u64::from_ne_bytes(bytes)) & NUL_BITS, 0, "{other:#x}");
+                bytes[position] = 0;
+                assert!(nul_bits(u64::from_ne_bytes(bytes)) & NUL_BITS != 0, "{other:#x} at {position}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_and_words_are_the_same_memory() {
+        let words = [1_u64, 2, 3];
+        assert_eq!(words_from_bytes(bytes_from_words(&words)), Ok(&words[..]));
+        assert_eq!(bytes_from_words(&words).as_ptr().addr(), words.as_ptr().addr());
     }
 }

@@ -1,5 +1,5 @@
-//! Rings of any content, at any position: what was written comes out, and what makes no sense is refused. Streams of
-//! any times: merging loses nothing.
+//! Rings of any content at any position: written records are framed, and malformed ones are
+//! refused.
 
 #![allow(
     clippy::expect_used,
@@ -11,10 +11,10 @@
 mod support;
 
 use perf_decode::testing::builder::ring;
-use perf_decode::{Backward, Error, Merge, Scratch, Source, Window};
+use perf_decode::{BackwardRecords, Error, Scratch, Window};
 use proptest::prelude::*;
 use support::arbitrary::cases;
-use support::arbitrary::framing::{position, records, senseless_ring, streams};
+use support::arbitrary::framing::{position, random_ring, records};
 
 /// Words of the smallest ring that holds `records`, times a power of two.
 fn ring_words(records: &[Vec<u64>], spare: u32) -> usize {
@@ -38,14 +38,14 @@ proptest! {
     #![proptest_config(cases(2000))]
 
     #[test]
-    fn records_come_out_of_a_ring_whole_wherever_they_start(
+    fn records_are_framed_at_every_position(
         written in records(),
         spare in 0..3_u32,
         start in position(),
     ) {
         let (data, tail, head) = ring(&written, ring_words(&written, spare), start);
         let mut scratch = Scratch::new();
-        let window = Window::over(&data, tail, head).unwrap();
+        let window = Window::new(&data, tail, head).unwrap();
         prop_assert_eq!(window.len() as u64, head.wrapping_sub(tail));
         let mut records = window.records(&mut scratch);
         let mut position = 0;
@@ -60,36 +60,36 @@ proptest! {
     }
 
     #[test]
-    fn records_may_all_live_together(written in records(), start in position()) {
+    fn records_of_a_window_live_together(written in records(), start in position()) {
         let (data, tail, head) = ring(&written, ring_words(&written, 0), start);
         let mut scratch = Scratch::new();
-        let records = Window::over(&data, tail, head).unwrap().records(&mut scratch);
+        let records = Window::new(&data, tail, head).unwrap().records(&mut scratch);
         let together: Vec<_> = records.map(Result::unwrap).collect();
         prop_assert!(together.iter().map(|record| record.words()).eq(&written));
     }
 
     #[test]
-    fn a_ring_of_any_content_is_read_without_going_past_its_end(
-        data in senseless_ring(),
+    fn random_ring_is_not_read_past_its_end(
+        data in random_ring(),
         start in position(),
         used in 0..1500_u64,
     ) {
         let mut scratch = Scratch::new();
-        let Ok(window) = Window::over(&data, start, start.wrapping_add(used)) else { return Ok(()) };
+        let Ok(window) = Window::new(&data, start, start.wrapping_add(used)) else { return Ok(()) };
         let (len, words) = (window.len() as u64, window.len() / 8);
         let mut records = window.records(&mut scratch);
         let mut position = 0;
-        let mut damaged = false;
+        let mut malformed = false;
         for _ in 0..=words {
             let Some(record) = records.next() else { break };
-            prop_assert!(!damaged, "nothing follows damage");
+            prop_assert!(!malformed, "no record follows a malformed one");
             match record {
                 Ok(record) => position += record.size() as u64,
                 Err(error) => {
-                    damaged = true;
+                    malformed = true;
                     let at = match error {
                         Error::SizeBelowHeader { at, size: 0..8 } => at,
-                        Error::SizeNotWhole { at, size } if size % 8 != 0 => at,
+                        Error::UnalignedSize { at, size } if size % 8 != 0 => at,
                         Error::SizePastEnd { at, size, available } => {
                             prop_assert!(u64::from(size) > available);
                             prop_assert_eq!(at + available, len);
@@ -103,16 +103,16 @@ proptest! {
             prop_assert_eq!(records.position(), position);
         }
         prop_assert_eq!(records.next(), None);
-        prop_assert_eq!(damaged, position != len);
+        prop_assert_eq!(malformed, position != len);
     }
 
     #[test]
-    fn a_backward_ring_of_any_content_is_read_without_going_past_its_end(
-        data in senseless_ring(),
+    fn random_backward_ring_is_not_read_past_its_end(
+        data in random_ring(),
         written in position(),
     ) {
         let mut scratch = Scratch::new();
-        let Ok(mut records) = Backward::over(&data, written.wrapping_neg(), &mut scratch) else { return Ok(()) };
+        let Ok(mut records) = BackwardRecords::new(&data, written.wrapping_neg(), &mut scratch) else { return Ok(()) };
         let size = (data.len() as u64 * 8).min(written);
         let mut steps = 0;
         while records.next().is_some() {
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn a_backward_ring_gives_the_newest_records_and_leaves_out_what_is_cut(
+    fn backward_ring_has_the_newest_records_and_leaves_out_the_cut_one(
         written in records(),
         power in 0..11_u32,
     ) {
@@ -138,86 +138,12 @@ proptest! {
             .take_while(|record| room.checked_sub(record.len()).map(|left| room = left).is_some())
             .collect();
         let mut scratch = Scratch::new();
-        let mut records = Backward::over(&data, head, &mut scratch).unwrap();
+        let mut records = BackwardRecords::new(&data, head, &mut scratch).unwrap();
         for expected in &whole {
             prop_assert_eq!(records.next().unwrap().unwrap().words(), &expected[..]);
         }
         prop_assert!(records.next().is_none());
         let cut = if whole.len() < written.len() { room as u64 * 8 } else { 0 };
         prop_assert_eq!(records.cut(), cut);
-    }
-}
-
-/// A thing to merge: its stream, and its number there.
-type Thing = (usize, usize);
-
-/// Merges `streams` and returns what came out, and how much of it was late and how much early.
-fn merged(streams: &[Vec<u64>], room: usize, lateness: u64) -> (Vec<(u64, Thing)>, u64, u64) {
-    let timed = |(stream, times): (usize, &Vec<u64>)| {
-        let things: Vec<_> = times.iter().enumerate().map(|(index, time)| (*time, (stream, index))).collect();
-        Source::new(things.into_iter())
-    };
-    let mut sources: Vec<_> = streams.iter().enumerate().map(timed).collect();
-    let mut waiting = vec![None; room];
-    let mut merge = Merge::new(&mut sources, &mut waiting, lateness);
-    let all = merge.by_ref().collect();
-    (all, merge.late(), merge.early())
-}
-
-/// How far behind an earlier one of its stream a time is, at most.
-fn largest_inversion(streams: &[Vec<u64>]) -> u64 {
-    let of_stream = |times: &Vec<u64>| {
-        let latest = times.iter().scan(0, |latest, time| {
-            *latest = (*latest).max(*time);
-            Some(*latest - time)
-        });
-        latest.max().unwrap_or(0)
-    };
-    streams.iter().map(of_stream).max().unwrap_or(0)
-}
-
-/// Everything there is to merge, in a defined order.
-fn everything(streams: &[Vec<u64>]) -> Vec<(u64, Thing)> {
-    let of_stream = |(stream, times): (usize, &Vec<u64>)| {
-        times.iter().enumerate().map(move |(index, time)| (*time, (stream, index))).collect::<Vec<_>>()
-    };
-    let mut all: Vec<_> = streams.iter().enumerate().flat_map(of_stream).collect();
-    all.sort_unstable();
-    all
-}
-
-proptest! {
-    #![proptest_config(cases(2000))]
-
-    #[test]
-    fn a_merge_with_lateness_and_room_enough_is_sorted(streams in streams(), more in 0..100_u64) {
-        let all = everything(&streams);
-        let (mut found, late, early) = merged(&streams, all.len(), largest_inversion(&streams) + more);
-        prop_assert_eq!((late, early), (0, 0));
-        prop_assert!(found.is_sorted_by_key(|(time, _)| time));
-        for stream in 0..streams.len() {
-            let of_stream = found.iter().filter(|(_, thing)| thing.0 == stream);
-            prop_assert!(of_stream.is_sorted_by_key(|&(time, (_, index))| (time, index)));
-        }
-        found.sort_unstable();
-        prop_assert_eq!(found, all);
-    }
-
-    #[test]
-    fn a_merge_in_any_room_loses_nothing_and_counts_what_is_late(
-        streams in streams(),
-        room in 0..40_usize,
-        lateness in 0..200_u64,
-    ) {
-        let (mut found, late, _) = merged(&streams, room, lateness);
-        let mut latest = 0;
-        let behind = found.iter().filter(|(time, _)| {
-            let is_behind = *time < latest;
-            latest = latest.max(*time);
-            is_behind
-        });
-        prop_assert_eq!(behind.count() as u64, late);
-        found.sort_unstable();
-        prop_assert_eq!(found, everything(&streams));
     }
 }

@@ -1,4 +1,4 @@
-//! Real rings, decoded here and by another decoder: every key and every value must agree.
+//! Captured rings, decoded here and by another decoder: every key and every value must agree.
 //!
 //! `tests/data/ring-*.bin` were recorded on x86-64, so a big-endian machine skips this.
 
@@ -12,7 +12,7 @@
 
 mod support;
 
-use perf_decode::testing::{read_tree, tree};
+use perf_decode::testing::to_reference;
 use perf_decode::{RawRecord, ReadValues, SampleLayout, Scratch};
 use serde_json::{Value as Json, json};
 use support::ring_file::{Framed, RingFile, Snapshot};
@@ -30,7 +30,7 @@ struct Compared {
 }
 
 #[test]
-fn every_record_of_a_real_ring_decodes_as_the_oracle_says() {
+fn captured_rings_decode_as_the_oracle_does() {
     let mut compared = Compared::default();
     for ring in data::stems(".bin") {
         let file = RingFile::parse(&data::bytes(&format!("{ring}.bin"))).expect(&ring);
@@ -65,7 +65,7 @@ fn compare(ring: &str, file: &RingFile, oracle: &Json, compared: &mut Compared) 
     for (read, expected) in file.reads.iter().zip(oracle["reads"].as_array().expect(ring)) {
         let format = file.events[read.event].attr.read_format;
         let values = ReadValues::parse(&read.words, format).expect(ring);
-        let found = json!({ "event": read.event, "decoded": oracle::plain(&read_tree(&values)) });
+        let found = json!({ "event": read.event, "decoded": oracle::counts(&values) });
         assert_eq!(found["event"], expected["event"], "{ring}");
         assert_eq!(found["decoded"], expected["decoded"], "{ring}");
         compared.fields += oracle::leaves(&found);
@@ -74,16 +74,14 @@ fn compare(ring: &str, file: &RingFile, oracle: &Json, compared: &mut Compared) 
     compared.rings += 1;
 }
 
-/// A record in the oracle's notation.
+/// Returns a record in the oracle's notation.
 fn describe(file: &RingFile, snapshot: &Snapshot, position: u64, record: RawRecord<'_>) -> Json {
     let event = file.event_of(record);
-    let attr = &file.events[event].attr;
-    let layout = SampleLayout::new(attr);
-    let tree = tree(record, &layout).unwrap();
-    shortcuts::agree(record, &layout, &tree);
-    let mut found = oracle::record(&tree, attr);
+    let layout = SampleLayout::new(&file.events[event].attr);
+    shortcuts::agree(record, &layout, &to_reference(record, &layout).unwrap());
+    let mut found = oracle::record(&record.decode(&layout).unwrap());
     found.insert("offset".into(), (position % snapshot.size()).into());
-    // Only what crosses the end is copied; every other record lies where the kernel put it.
+    // Only a record that wraps at the end of the ring is copied.
     let copied = !snapshot.data.as_ptr_range().contains(&record.words().as_ptr());
     found.insert("wraps".into(), copied.into());
     if file.events.len() > 1 {
@@ -92,8 +90,8 @@ fn describe(file: &RingFile, snapshot: &Snapshot, position: u64, record: RawReco
     Json::Object(found)
 }
 
-/// Where the record starts that newer ones have overwritten in part, in bytes from the newest, and what its header
-/// says of its size.
+/// Returns the offset in bytes, from the newest record, of the one that is overwritten in part, and
+/// the size in its header.
 fn describe_cut(snapshot: &Snapshot, framed: &Framed<'_>) -> [Json; 2] {
     if framed.cut == 0 {
         return [Json::Null, Json::Null];

@@ -1,10 +1,11 @@
-//! Several events write into one ring: the event of each record is found by its id.
+//! Several events write into one ring, and the event of each record is found by its id.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may fail it")]
 
 mod support;
 
-use perf_abi::{Attr, AttrFlags, SampleType};
+use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType};
+use perf_decode::testing::builder::{RecordBuilder, SampleIdValues};
 use perf_decode::testing::reference::{self, Value};
 use perf_decode::{Layouts, RawRecord, SampleLayout};
 use proptest::collection::vec;
@@ -38,9 +39,31 @@ proptest! {
         let Some(id) = id(&words, &writer) else { return Ok(()) };
         let events = others.into_iter().chain([(id, writer)]);
         let mut table: Vec<_> = events.map(|(id, attr)| (id, SampleLayout::new(&attr))).collect();
-        let layouts = Layouts::new(&mut table).unwrap();
+        let (id_last, layout_last) = table.swap_remove(table.len() / 2);
+        let mut layouts = Layouts::new(table).unwrap();
+        layouts.insert(id_last, layout_last).unwrap();
         let record = RawRecord::from_words(&words).unwrap();
         prop_assert_eq!(layouts.find(record), Ok(&SampleLayout::new(&writer)));
         prop_assert_eq!(layouts.get(id), Some(&SampleLayout::new(&writer)));
+    }
+
+    #[test]
+    fn stale_trailers_after_the_true_one_are_not_taken_for_it(
+        events in vec((1 << 32..u64::MAX, sharing_attr()), 2..5),
+        written in vec(any::<prop::sample::Index>(), 1..4),
+        kind in prop_oneof![Just(RecordType::BPF_EVENT), Just(RecordType::TEXT_POKE)],
+    ) {
+        let written: Vec<_> = written.iter().map(|index| index.get(&events)).collect();
+        // An empty body, and one trailer after the other, the first one the record's own.
+        let record = RecordBuilder::new(kind, Misc::empty()).words(&[1, 0]);
+        let trailers = written.iter().fold(record, |record, (id, attr)| {
+            let values = SampleIdValues { identifier: *id, id: *id, time: 5, ..SampleIdValues::default() };
+            record.with_trailer(attr, &values)
+        });
+        let words = trailers.finish();
+        let layouts: Vec<_> = events.iter().map(|(id, attr)| (*id, SampleLayout::new(attr))).collect();
+        let Ok(layouts) = Layouts::new(layouts) else { return Ok(()) };
+        let record = RawRecord::from_words(&words).unwrap();
+        prop_assert_eq!(layouts.find(record), Ok(&SampleLayout::new(&written[0].1)));
     }
 }

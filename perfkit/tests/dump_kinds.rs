@@ -216,8 +216,9 @@ fn every_kind_is_printed_as_the_schema_says() {
     }
     let file = RingFile::forward().event(13, &ATTR).records(&records, 1024, 0).finish();
     assert_eq!(sound("kinds", &file), expected);
-    let kinds: std::collections::BTreeSet<_> = all().iter().map(|(kind, ..)| *kind).collect();
-    assert!((1..=22).filter(|kind| *kind != 9).eq(kinds), "all kinds but samples");
+    let mut missing: Vec<_> = (1..=RecordType::LAST.0).map(RecordType).collect();
+    missing.retain(|kind| *kind != RecordType::SAMPLE && all().iter().all(|(other, ..)| *other != kind.0));
+    assert_eq!(missing, [], "kinds without a case");
 }
 
 #[test]
@@ -269,7 +270,7 @@ fn the_build_id_bit_of_an_event_that_did_not_ask_means_nothing() {
 
 #[test]
 fn kinds_that_are_not_known_keep_their_bytes() {
-    for kind in [0, 23, 63, 64, 90, u32::MAX] {
+    for kind in [0, RecordType::LAST.0 + 1, 63, 64, 90, u32::MAX] {
         let record =
             RecordBuilder::new(RecordType(kind), Misc::from_bits_retain(0xffff)).u64(0x0201).finish();
         let header_only = RecordBuilder::new(RecordType(kind), Misc::empty()).finish();

@@ -1,11 +1,12 @@
 //! The entry points that must not panic. `black_box` keeps each result, and with it the call.
 
 use core::hint::black_box;
+use core::ops::ControlFlow;
 
 use perf_abi::ReadFormat;
 use perf_decode::{
-    BackwardRecords, Deferred, Layouts, Merge, RawRecord, ReadValues, Record, SampleLayout, Scratch, Source,
-    Window,
+    BackwardRecords, DeferredCallchains, DeferredSlot, Layouts, Merge, RawRecord, ReadValues, Record, SampleLayout,
+    Scratch, Source, Window,
 };
 
 use crate::record::{Clock, Everything, raw};
@@ -50,32 +51,39 @@ pub fn shared(words: &[u64], table: &mut [(u64, SampleLayout)]) {
     if let Ok(layouts) = Layouts::new(table) {
         records(words).for_each(|record| _ = black_box(layouts.find(record)));
         black_box(layouts.get(black_box(7)));
+        layouts.iter().for_each(|event| _ = black_box(event));
     }
 }
 
 /// Callchains that come after their samples.
 pub fn joined(words: &[u64], layout: &SampleLayout) {
-    let mut room = [None; 4];
-    let mut deferred = Deferred::new(black_box(&mut room));
+    let mut slots = [DeferredSlot::EMPTY; 4];
+    let mut deferred = DeferredCallchains::new(black_box(&mut slots[..]));
     for record in records(words) {
         match record.decode(layout) {
             Ok(Record::Sample(sample)) => _ = black_box(deferred.push(sample)),
-            Ok(Record::CallchainDeferred(user)) => {
-                deferred.join(user).flat_map(|joined| joined.frames()).for_each(|frame| _ = black_box(frame))
-            }
+            Ok(Record::CallchainDeferred(user)) => deferred
+                .join(user)
+                .flat_map(|completed| completed.frames())
+                .for_each(|frame| _ = black_box(frame)),
             _ => {}
         }
     }
-    black_box(deferred.displaced());
+    black_box(deferred.evicted());
     deferred.rest().for_each(|sample| _ = black_box(sample));
 }
 
 /// Two streams in the order of time.
 pub fn merged(words: &[u64], layout: &SampleLayout) {
     let timed = || records(words).map(|record| (record.time(layout).unwrap_or(0), record));
-    let (mut sources, mut room) = ([Source::new(timed()), Source::new(timed())], [None; 8]);
-    let mut merge = Merge::new(black_box(&mut sources), black_box(&mut room), black_box(9));
+    let (mut sources, mut buffer) = ([Source::new(timed()), Source::new(timed())], [None; 8]);
+    let mut merge = Merge::new(black_box(&mut sources[..]), black_box(&mut buffer[..]), black_box(9));
+    merge.start_round(black_box(77));
     merge.by_ref().for_each(|record| _ = black_box(record));
+    merge.start_round(u64::MAX);
+    black_box(merge.peek());
+    black_box(merge.next_if(|(time, _)| *time < 99));
+    let _ = black_box(merge.drain(|(time, _)| black_box(ControlFlow::<u64>::Break(time))));
     black_box((merge.late(), merge.early()));
 }
 

@@ -35,7 +35,7 @@ constant! {
 constant! {
     /// The constant layout of an event that samples everything.
     Everything = Attr::software(Software::DUMMY)
-        .with_sample_type(SampleType::from_bits_retain((1 << 24) - 1))
+        .with_sample_type(SampleType::KNOWN.difference(SampleType::WEIGHT_STRUCT))
         .with_branch_sample_type(BranchSampleType::HW_INDEX)
         .with_flags(AttrFlags::SAMPLE_ID_ALL.union(AttrFlags::BUILD_ID))
         .with_regs_user(0b11)

@@ -122,14 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_cannot_be_decoded_says_why() {
+    fn record_that_cannot_be_decoded_prints_the_error() {
         let words = RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[1, 2, 3]).finish();
         let text = RawRecord::from_words(&words).unwrap().display(&layout()).to_string();
-        assert_eq!(text, "LOST of 32 bytes: LOST: body needs 16 bytes, 8 are left | pid=2 tid=0 cpu=3");
+        assert_eq!(text, "LOST of 32 bytes: LOST: body: expected 16 bytes, found 8");
     }
 
     #[test]
-    fn a_task_that_cannot_be_named_prints_as_the_perf_tool_prints_it() {
+    fn unknown_task_prints_as_minus_one() {
         let words = RecordBuilder::new(RecordType::COMM, Misc::empty())
             .pair(u32::MAX, 0) // pid, tid
             .string(b"x") //      comm
@@ -137,26 +137,28 @@ mod tests {
             .pair(3, 0) //        cpu
             .finish();
         let text = RawRecord::from_words(&words).unwrap().display(&layout()).to_string();
-        assert_eq!(text, "COMM x:-1/0 | pid=-1 tid=7 cpu=3");
+        assert_eq!(text, "COMM pid=-1 tid=0 comm=x | pid=-1 tid=7 cpu=3");
     }
 
     #[test]
-    fn a_record_cut_to_its_header_still_prints() {
+    fn record_truncated_to_its_header_prints_the_error() {
         let words = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).finish();
         let text = RawRecord::from_words(&words).unwrap().display(&layout()).to_string();
-        assert_eq!(text, "SAMPLE of 8 bytes: SAMPLE: tid needs 8 bytes, 0 are left");
+        assert_eq!(text, "SAMPLE of 8 bytes: SAMPLE: tid: expected 8 bytes, found 0");
     }
 
     #[test]
-    fn the_alternate_form_dumps_all_bytes() {
-        let words = RecordBuilder::new(RecordType(77), Misc::empty())
-            .bytes_padded(b"sixteen and more")
-            .words(&[0x4142])
-            .finish();
+    fn alternate_form_dumps_all_bytes() {
+        let bytes = *b"sixteen and moreBA\0\0\0\0\0\0";
+        let words = RecordBuilder::new(RecordType(77), Misc::empty()).bytes(&bytes).finish();
         let text = std::format!("{:#}", RawRecord::from_words(&words).unwrap().display(&layout()));
-        let expected = "RecordType(77) 32 bytes
-  0000:  4d 00 00 00 00 00 20 00 73 69 78 74 65 65 6e 20  M..... .sixteen 
-  0010:  61 6e 64 20 6d 6f 72 65 42 41 00 00 00 00 00 00  and moreBA......";
+        let header = words[0].to_ne_bytes().map(|byte| std::format!("{byte:02x}")).join(" ");
+        let letters = if cfg!(target_endian = "little") { "M..... ." } else { "...M... " };
+        let expected = std::format!(
+            "RecordType(77) raw=7369787465656e20616e64206d6f72654241000000000000
+  0000:  {header} 73 69 78 74 65 65 6e 20  {letters}sixteen\u{20}
+  0010:  61 6e 64 20 6d 6f 72 65 42 41 00 00 00 00 00 00  and moreBA......"
+        );
         assert_eq!(text, expected);
     }
 }

@@ -5,31 +5,32 @@ use perf_abi::{Misc, RecordType};
 use crate::read_layout::ReadLayout;
 use crate::{Error, RawRecord, Result, SampleLayout, word};
 
-/// What the table of record kinds says about the length of one kind.
+/// The check of one kind of record, as one word of the table of kinds.
 ///
-/// One byte, so that the check of the common kinds is a table look-up and no branch on the kind.
+/// The low byte is the least number of words before the trailer, less one. The highest bit is set
+/// unless the body ends in a name. Together they make the check of the common kinds a table look-up
+/// and two comparisons, without a branch on the kind.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape(u8);
+pub(crate) struct Shape(u64);
 
 impl Shape {
-    /// The body ends in a name: the first word of it is part of the least length.
-    const NAMED: u8 = 1 << 6;
-    /// The body's length is in its content, or the kind is unknown.
-    const RARE: u8 = 1 << 7;
-    const WORDS: u8 = Self::NAMED - 1;
+    /// No record is this long: the body's length is in its content, or the kind is unknown.
+    const RARE: u64 = 1 << 16;
+    const UNNAMED: u64 = 1 << 63;
+    const WORDS: u64 = 0x7f;
 
     /// Returns the shape of a kind that has no row in the table.
-    pub(super) const UNKNOWN: Self = Self(Self::RARE | 1);
+    pub(super) const UNKNOWN: Self = Self::rare(1);
 
     /// Returns the shape of a body of fixed size; `words` includes the header.
     pub(super) const fn fixed(words: usize) -> Self {
-        assert!(words < Self::WORDS as usize);
-        Self(words as u8)
+        assert!(words > 0 && words <= Self::WORDS as usize);
+        Self((words as u64 - 1) | Self::UNNAMED)
     }
 
-    /// Returns the shape of a body that ends in a name.
+    /// Returns the shape of a body that ends in a name, whose first word is part of the least length.
     pub(super) const fn named(words: usize) -> Self {
-        Self(Self::fixed(words + 1).0 | Self::NAMED)
+        Self(Self::fixed(words + 1).0 & !Self::UNNAMED)
     }
 
     /// Returns the shape of a body whose length the kind's own file knows.
@@ -38,19 +39,18 @@ impl Shape {
     }
 
     /// Returns the words of the shortest record, without its trailer.
-    #[inline(always)]
     fn words(self) -> usize {
-        usize::from(self.0 & Self::WORDS)
+        (self.0 & Self::WORDS) as usize + 1
     }
 
+    /// Returns whether these are the words before the trailer of a whole record of a simple kind.
     #[inline(always)]
-    fn is_rare(self) -> bool {
-        self.0 & Self::RARE != 0
-    }
-
-    #[inline(always)]
-    fn is_named(self) -> bool {
-        self.0 & Self::NAMED != 0
+    fn is_simple_and_whole(self, words: &[u64]) -> bool {
+        if words.len() <= (self.0 & (Self::WORDS | Self::RARE)) as usize {
+            return false;
+        }
+        let last = words.last().copied().unwrap_or(0);
+        (word::nul_bits(last) | self.0) & word::NUL_BITS != 0
     }
 }
 
@@ -59,25 +59,19 @@ impl<'a> RawRecord<'a> {
     /// trailer, and with a NUL in the last word of its name if it has one.
     #[inline(always)]
     pub(super) fn is_simple_and_whole(self, layout: &SampleLayout) -> bool {
-        let shape = super::shape(self.kind());
         let words = self.words();
         let Some(end) = words.len().checked_sub(usize::from(layout.trailer_words)) else {
             return false;
         };
-        if end < shape.words() {
-            return false;
-        }
-        // The header's word at least is before the trailer.
-        let last = words.get(end.wrapping_sub(1)).copied().unwrap_or(0);
-        let build_id = has_build_id(self.misc(), layout);
-        !shape.is_rare() & !build_id & (!shape.is_named() | word::has_nul(last))
+        super::shape(self.kind()).is_simple_and_whole(words.get(..end).unwrap_or(&[]))
+            && !has_build_id(self.misc(), layout)
     }
 
     /// Returns whether the record ends in a whole trailer, whatever else is in it.
     #[inline(always)]
     pub(crate) fn ends_in_trailer(self, layout: &SampleLayout) -> bool {
-        let shape = super::shape(self.kind());
-        !shape.is_rare() & (self.words().len() >= shape.words() + usize::from(layout.trailer_words))
+        let least = (super::shape(self.kind()).0 & (Shape::WORDS | Shape::RARE)) as usize;
+        self.words().len() > least + usize::from(layout.trailer_words)
     }
 }
 

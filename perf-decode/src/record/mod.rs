@@ -70,3 +70,20 @@ records! {
 pub(crate) fn trailer_follows_body(kind: RecordType) -> bool {
     matches!(kind, RecordType::BPF_EVENT | RecordType::KSYMBOL | RecordType::TEXT_POKE)
 }
+
+/// Returns the words of header and body of a record whose trailer follows its body; `None` if it is
+/// malformed.
+pub(crate) fn words_of_body(raw: RawRecord<'_>) -> Option<usize> {
+    /// Without `sample_id_all`: a record ends with its body.
+    const NO_TRAILER: &SampleLayout =
+        &SampleLayout::new(&perf_abi::Attr::new(perf_abi::EventType::SOFTWARE, 0));
+    check::whole(raw.words(), NO_TRAILER).map(<[u64]>::len)
+}
+
+/// Returns whether the kind has a row in the table above.
+pub(crate) fn has_row(kind: RecordType) -> bool {
+    body_end(kind).is_some()
+}
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ fn record(words: u16, value: u64) -> Vec<u64> {
     record
 }
 
-/// Lays words into a ring of `len` words from word `start` on; returns it with tail and head.
+/// Writes words into a ring of `len` words from word `start` on; returns it with tail and head.
 fn laid(words: &[u64], len: usize, start: usize) -> (Vec<u64>, u64, u64) {
     let mut data = vec![0xdead_dead_dead_dead; len];
     for (index, word) in words.iter().enumerate() {
@@ -24,14 +24,14 @@ fn laid(words: &[u64], len: usize, start: usize) -> (Vec<u64>, u64, u64) {
 }
 
 #[test]
-fn a_record_that_crosses_the_seam_is_whole_at_every_offset() {
+fn record_that_wraps_is_framed_at_every_offset() {
     let records: Vec<_> = (1..=5_u16).map(|n| record(n, u64::from(n))).collect();
     let words = records.concat();
     for len in [16, 32] {
         for start in 0..len {
             let (data, tail, head) = laid(&words, len, start);
             let mut scratch = Scratch::new();
-            let window = Window::over(&data, tail, head).unwrap();
+            let window = Window::new(&data, tail, head).unwrap();
             let read: Vec<_> =
                 window.records(&mut scratch).map(|read| read.unwrap().words().to_vec()).collect();
             assert_eq!(read, records, "ring of {len} words from {start}");
@@ -40,34 +40,34 @@ fn a_record_that_crosses_the_seam_is_whole_at_every_offset() {
 }
 
 #[test]
-fn a_full_ring_is_read_to_its_last_record() {
+fn full_ring_is_read_to_its_last_record() {
     let words = [record(3, 1), record(5, 2)].concat();
     for start in 0..8 {
         let (data, tail, head) = laid(&words, 8, start);
         let mut scratch = Scratch::new();
-        let window = Window::over(&data, tail, head).unwrap();
+        let window = Window::new(&data, tail, head).unwrap();
         assert_eq!(window.records(&mut scratch).flatten().count(), 2);
     }
 }
 
 #[test]
-fn all_records_of_a_window_may_live_together() {
+fn records_of_a_window_live_together() {
     let (data, tail, head) = laid(&[record(2, 1), record(2, 2), record(2, 3)].concat(), 8, 5);
     let mut scratch = Scratch::new();
-    let mut all: Vec<_> = Window::over(&data, tail, head).unwrap().records(&mut scratch).flatten().collect();
+    let mut all: Vec<_> = Window::new(&data, tail, head).unwrap().records(&mut scratch).flatten().collect();
     all.sort_by_key(|read| core::cmp::Reverse(read.words()[1]));
     assert_eq!(all.iter().map(|read| read.words()[1]).collect::<Vec<_>>(), [3, 2, 1]);
 }
 
-/// Reads a damaged word behind one good record and returns the error.
-fn error_behind_a_record(damaged: &[u64]) -> Error {
-    let words = [&record(2, 1)[..], damaged].concat();
+/// Reads malformed words after a sound record and returns the error.
+fn error_after_a_record(malformed: &[u64]) -> Error {
+    let words = [&record(2, 1)[..], malformed].concat();
     let mut scratch = Scratch::new();
     let mut records = Window::from_slices(&words, &[]).records(&mut scratch);
-    assert_eq!(records.next().unwrap().unwrap().size(), 16, "what came before is delivered");
+    assert_eq!(records.next().unwrap().unwrap().size(), 16, "preceding records are delivered");
     let error = records.next().unwrap().unwrap_err();
     assert!(records.next().is_none() && records.next().is_none(), "iteration ends");
-    assert_eq!(records.position(), 16, "nothing of the damaged part is released");
+    assert_eq!(records.position(), 16, "the position stays before the malformed record");
     error
 }
 
@@ -76,30 +76,30 @@ fn header(size: u16) -> u64 {
 }
 
 #[test]
-fn a_size_of_zero_ends_the_iteration_with_its_place() {
-    assert_eq!(error_behind_a_record(&[header(0), 0]), Error::SizeBelowHeader { at: 16, size: 0 });
+fn size_of_zero_ends_the_iteration_with_its_position() {
+    assert_eq!(error_after_a_record(&[header(0), 0]), Error::SizeBelowHeader { at: 16, size: 0 });
 }
 
 #[test]
-fn a_size_of_four_ends_the_iteration_with_its_place() {
-    assert_eq!(error_behind_a_record(&[header(4), 0]), Error::SizeBelowHeader { at: 16, size: 4 });
+fn size_of_four_ends_the_iteration_with_its_position() {
+    assert_eq!(error_after_a_record(&[header(4), 0]), Error::SizeBelowHeader { at: 16, size: 4 });
 }
 
 #[test]
-fn a_size_of_twelve_ends_the_iteration_with_its_place() {
-    assert_eq!(error_behind_a_record(&[header(12), 0]), Error::SizeNotWhole { at: 16, size: 12 });
+fn size_of_twelve_ends_the_iteration_with_its_position() {
+    assert_eq!(error_after_a_record(&[header(12), 0]), Error::UnalignedSize { at: 16, size: 12 });
 }
 
 #[test]
-fn a_truncated_tail_says_what_was_there() {
+fn truncated_last_record_reports_the_available_bytes() {
     assert_eq!(
-        error_behind_a_record(&[header(40), 0, 0]),
+        error_after_a_record(&[header(40), 0, 0]),
         Error::SizePastEnd { at: 16, size: 40, available: 24 }
     );
 }
 
 #[test]
-fn damage_at_the_seam_is_found_there() {
+fn malformed_header_at_the_end_of_the_ring_is_reported() {
     for size in [0, 4, 12, 64] {
         let first = [record(2, 1), vec![header(size)]].concat();
         let mut scratch = Scratch::new();
@@ -107,7 +107,7 @@ fn damage_at_the_seam_is_found_there() {
         assert!(records.next().unwrap().is_ok());
         let error = records.next().unwrap().unwrap_err();
         let expected = match size {
-            12 => Error::SizeNotWhole { at: 16, size },
+            12 => Error::UnalignedSize { at: 16, size },
             64 => Error::SizePastEnd { at: 16, size, available: 16 },
             _ => Error::SizeBelowHeader { at: 16, size },
         };
@@ -116,7 +116,7 @@ fn damage_at_the_seam_is_found_there() {
 }
 
 #[test]
-fn damage_behind_the_seam_counts_from_the_start_of_the_window() {
+fn malformed_header_after_the_wrap_is_counted_from_the_window() {
     let mut scratch = Scratch::new();
     let first = record(2, 1);
     let mut records = Window::from_slices(&first, &[0]).records(&mut scratch);
@@ -125,7 +125,7 @@ fn damage_behind_the_seam_counts_from_the_start_of_the_window() {
 }
 
 #[test]
-fn the_position_counts_delivered_bytes_only() {
+fn position_counts_delivered_bytes() {
     let words = [record(2, 1), record(3, 2)].concat();
     let mut scratch = Scratch::new();
     let mut records = Window::from_slices(&words[..4], &words[4..]).records(&mut scratch);
@@ -137,7 +137,7 @@ fn the_position_counts_delivered_bytes_only() {
 }
 
 #[test]
-fn the_longest_record_crosses_the_seam() {
+fn longest_record_wraps() {
     let longest = record(8191, 9);
     let mut scratch = Scratch::new();
     let mut records = Window::from_slices(&longest[..1], &longest[1..]).records(&mut scratch);

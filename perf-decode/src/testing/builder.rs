@@ -1,8 +1,8 @@
 //! Records written word by word, as the kernel lays them out.
 //!
-//! [`RecordBuilder`] writes one field after the other and knows no kind; [`SampleBuilder`] knows the order of a
-//! SAMPLE; [`trailer`] writes what follows every other record of an event with `sample_id_all`; [`ring()`] lays
-//! records into memory as a ring buffer has them.
+//! [`RecordBuilder`] writes one field after the other and knows no kind; [`SampleBuilder`] knows
+//! the order of fields in a SAMPLE; [`trailer`] returns the trailer of every other record of an
+//! event with `sample_id_all`; [`ring()`] writes records into memory as a ring buffer has them.
 
 mod ring;
 mod sample;
@@ -17,8 +17,8 @@ pub use sample::SampleBuilder;
 pub use trailer::{SampleIdValues, trailer};
 pub use values::{ReadValue, ReadValues};
 
-/// A record under construction. Every method appends; the header's size is written by
-/// [`finish`](Self::finish).
+/// A record under construction. Every method appends; [`finish`](Self::finish) writes the header's
+/// size.
 ///
 /// ```
 /// use perf_abi::{Attr, EventType, Misc, RecordType};
@@ -86,15 +86,15 @@ impl RecordBuilder {
         self.bytes(text).bytes_padded(&[0])
     }
 
-    /// Appends the `sample_id` trailer that `attr` asks for; nothing without `sample_id_all`.
+    /// Appends the trailer of events opened with `attr`; nothing without `sample_id_all`.
     pub fn with_trailer(self, attr: &Attr, values: &SampleIdValues) -> Self {
         self.words(&trailer(attr, values))
     }
 
     /// Pads to a multiple of 8 and writes the size into the header.
     ///
-    /// A record of more than 65528 bytes cannot be described by its header: the size becomes `u16::MAX` and
-    /// every decoder refuses it.
+    /// The size of a record of more than 65528 bytes does not fit the header: it becomes
+    /// `u16::MAX`, which every decoder refuses.
     #[must_use]
     pub fn finish(self) -> Vec<u64> {
         let mut bytes = self.bytes_padded(&[]).bytes;
@@ -106,7 +106,7 @@ impl RecordBuilder {
     }
 }
 
-/// Bytes in memory order as words, the last one filled with zeros.
+/// Returns bytes in memory order as words, the last one filled with zeros.
 fn words_of(bytes: &[u8]) -> Vec<u64> {
     let word = |chunk: &[u8]| {
         let mut word = [0; 8];

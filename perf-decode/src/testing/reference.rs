@@ -1,17 +1,22 @@
 //! The naive decoder: one cursor, one field after the other, owned values.
 //!
-//! It is slow on purpose. What it accepts and refuses is the specification the fast decoder is compared with:
+//! It is slow on purpose and shares no code and no table with the decoder of this crate. What it
+//! accepts and refuses is the specification that the other is compared with:
 //!
 //! | case | decision |
 //! |---|---|
 //! | header | `size` is the length of the slice |
 //! | counts and sizes | checked against what remains before use |
-//! | SAMPLE | ends exactly at the record's end; an attr with bits 25 and up of `sample_type` is refused |
-//! | BRANCH_STACK | read as the attr asks; if that does not end at the record's end, with the other presence of `hw_idx` (no branches) or of the counters (some branches) |
-//! | STACK_USER of size 0 behind user registers | the `dyn_size` word the kernel writes too much is skipped |
-//! | other kinds | a body longer than its fields is a newer kernel's, shorter is refused |
-//! | KSYMBOL, BPF_EVENT, TEXT_POKE | the trailer stands right behind the body, surplus may follow |
-//! | kinds 0, 23 and up | accepted, bytes kept as `raw`, no trailer |
+//! | unknown bits of `sample_type` | refused in samples, and in other records if they have a trailer |
+//! | unknown bits of `read_format` | refused in READ, and in samples with READ |
+//! | unknown bits of `branch_sample_type` | refused in samples with BRANCH_STACK |
+//! | SAMPLE | bytes after the last field are trailing |
+//! | BRANCH_STACK | the attr's reading and the one with the opposite presence of `hw_idx` (no branches) or of the counters (some branches); the one without trailing bytes, else the attr's, else the other |
+//! | STACK_USER of size 0 after user registers | the `dyn_size` word that the kernel writes in excess is skipped |
+//! | names | end at the first NUL; words after the word of the NUL are trailing |
+//! | other kinds | a body longer than its fields has trailing bytes, a shorter one is refused |
+//! | KSYMBOL, BPF_EVENT, TEXT_POKE | the trailer follows the body, trailing bytes follow the trailer |
+//! | kind 0 and those after `RecordType::LAST` | accepted, bytes kept as `raw`, no trailer |
 
 mod cursor;
 mod other;
@@ -25,12 +30,12 @@ use std::{string::String, vec::Vec};
 use cursor::Cursor;
 pub use value::{Fields, Value, find};
 
-/// Why a record was not decoded.
+/// The reason why a record was not decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Name of the field at which decoding stopped.
     pub field: &'static str,
-    /// What was found there and what was expected.
+    /// The expected and the found value.
     pub why: String,
 }
 
@@ -53,19 +58,20 @@ pub struct Reference {
     pub size: u16,
     /// Fields of the body. A field that the record does not have is absent.
     pub fields: Fields,
-    /// Fields of the `sample_id` trailer: `pid tid time id stream_id cpu identifier`, as far as present.
+    /// Fields of the `sample_id` trailer: `pid tid time id stream_id cpu identifier`, as far as
+    /// present.
     pub trailer: Fields,
-    /// Bytes that neither a field nor the trailer claims.
+    /// Number of bytes that no field and no trailer claims.
     pub trailing: usize,
 }
 
 impl Reference {
-    /// The body's field of this name.
+    /// Returns the body's field of this name.
     pub fn field(&self, name: &str) -> Option<&Value> {
         find(&self.fields, name)
     }
 
-    /// The trailer's field of this name.
+    /// Returns the trailer's field of this name.
     pub fn sample_id(&self, name: &str) -> Option<&Value> {
         find(&self.trailer, name)
     }
@@ -74,7 +80,8 @@ impl Reference {
 /// Decodes the one record `words`, written for an event opened with `attr`.
 ///
 /// # Errors
-/// A [`Refusal`] as the table of this module says. No input makes it panic.
+///
+/// A [`Refusal`] according to the table of this module. No input makes it panic.
 pub fn decode(words: &[u64], attr: &Attr) -> Result<Reference, Refusal> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
     let mut header = Cursor::new(&bytes);

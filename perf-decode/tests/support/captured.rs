@@ -15,7 +15,7 @@ pub(crate) struct Captured {
     pub(crate) words: Vec<u64>,
 }
 
-/// The records of all rings and all files.
+/// Returns the records of all rings and all files.
 pub(crate) fn captured() -> Vec<Captured> {
     let rings = data::stems(".bin").into_iter().flat_map(|name| in_ring(&name));
     let files = data::stems(".data").into_iter().flat_map(|name| in_file(&name));

@@ -1,4 +1,4 @@
-//! What compressed records hold together: one stream of zstd, that records may lie in across their ends.
+//! The zstd stream inside compressed records. Its records may extend over several of them.
 
 use std::io::Read as _;
 
@@ -6,7 +6,7 @@ use ruzstd::decoding::StreamingDecoder;
 
 use super::reader::Reader;
 
-/// The perf tool flushes the stream behind each record and never ends it. An empty last block does.
+/// An empty last block. The perf tool flushes the stream after each record and never ends it.
 const END: [u8; 3] = [1, 0, 0];
 
 #[derive(Debug, Default)]
@@ -18,18 +18,18 @@ pub(crate) struct Compressed {
 }
 
 impl Compressed {
-    /// Adds what one record holds.
+    /// Adds the content of one compressed record.
     pub(crate) fn add(&mut self, packed: &[u8]) {
         self.packed.extend(packed);
-        // From the start each time: the streams are short, and the decoder has no other way to be asked for all
-        // that there is.
+        // From the start each time: the streams are short, and the decoder has no call for all that
+        // is there.
         self.unpacked.clear();
         let stream = [&self.packed[..], &END].concat();
         let mut decoder = StreamingDecoder::new(&stream[..]).unwrap();
         decoder.read_to_end(&mut self.unpacked).unwrap();
     }
 
-    /// Takes the next thing, if all of it is there.
+    /// Takes the next item, if it is complete.
     pub(crate) fn take<T>(&mut self, next: impl FnOnce(&mut Reader<'_>) -> Option<T>) -> Option<T> {
         let mut rest = Reader(&self.unpacked[self.taken..]);
         let taken = next(&mut rest)?;
@@ -37,7 +37,7 @@ impl Compressed {
         Some(taken)
     }
 
-    /// Whether all was taken.
+    /// Returns whether all was taken.
     pub(crate) fn is_empty(&self) -> bool {
         self.taken == self.unpacked.len()
     }

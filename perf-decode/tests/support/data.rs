@@ -10,7 +10,7 @@ fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// The content of `NAME`, unpacked if it is gzip.
+/// Returns the content of `NAME`, unpacked if it is gzip.
 pub(crate) fn bytes(name: &str) -> Vec<u8> {
     let bytes = fs::read(path(name)).expect(name);
     if !bytes.starts_with(&[0x1f, 0x8b]) {
@@ -21,12 +21,12 @@ pub(crate) fn bytes(name: &str) -> Vec<u8> {
     unpacked
 }
 
-/// The JSON text in `NAME`.
+/// Returns the JSON in `NAME`.
 pub(crate) fn json(name: &str) -> Json {
     serde_json::from_slice(&bytes(name)).expect(name)
 }
 
-/// What stands before `suffix` in the names that end with it, in order.
+/// Returns the stems of the file names that end with `suffix`, in order.
 pub(crate) fn stems(suffix: &str) -> Vec<String> {
     let names =
         fs::read_dir(path("")).expect("tests/data").map(|entry| entry.expect("tests/data").file_name());

@@ -1,11 +1,11 @@
-//! Which event of a file wrote a record.
+//! The event of a file that wrote a record.
 
 use perf_decode::{Error, Layouts, RawRecord, SampleLayout};
 
 use super::perf_data::Event;
 
-/// The layouts of a file's events. Records that a tool made have the id 0 or none and belong to no
-/// event: they are written in the form of the first.
+/// The layouts of a file's events. Records made by a tool have the id 0 or none: they have the
+/// layout of the first event.
 pub(crate) struct FileLayouts {
     pub(crate) by_event: Vec<SampleLayout>,
     by_id: Vec<(u64, SampleLayout)>,
@@ -25,27 +25,28 @@ impl FileLayouts {
         Self { by_event, by_id, events }
     }
 
-    /// The event that wrote `raw`; [`Layouts`] must find the same one.
+    /// Returns the event that wrote `raw`. [`Layouts`] must find the same one.
     pub(crate) fn find(&self, raw: RawRecord<'_>) -> usize {
         if self.by_event.len() == 1 {
             return 0;
         }
         let mut by_id = self.by_id.clone();
         let found = Layouts::new(&mut by_id).unwrap().find(raw).copied();
-        match raw.id(&self.by_event[0]) {
-            None => {
-                assert_eq!(found, Err(Error::NoId { kind: raw.kind() }));
-                0
-            }
-            Some(0) => {
-                assert_eq!(found, Err(Error::UnknownId { id: 0 }));
-                0
-            }
-            id => {
-                let (_, index) = self.events[self.events.partition_point(|(known, _)| Some(*known) < id)];
-                assert_eq!(found, Ok(self.by_event[index]), "{raw:?}");
-                index
-            }
+        // The layout of another event can be longer than the record, which then has no id by it.
+        let ids = || self.by_event.iter().map(|layout| raw.id(layout)).enumerate();
+        let own = |&(index, id): &(usize, Option<u64>)| {
+            id.is_some_and(|id| self.events.binary_search(&(id, index)).is_ok())
+        };
+        if let Some((index, _)) = ids().find(own) {
+            assert_eq!(found, Ok(self.by_event[index]), "{raw:?}");
+            return index;
         }
+        let expected = match ids().find_map(|(_, id)| id) {
+            None => Error::NoId { kind: raw.kind() },
+            Some(id) => Error::UnknownId { id },
+        };
+        assert_eq!(found, Err(expected), "{raw:?}");
+        assert!(matches!(expected, Error::NoId { .. } | Error::UnknownId { id: 0 }), "{expected:?}");
+        0
     }
 }

@@ -1,4 +1,5 @@
-//! What the oracle and property tests share: files, readers of the formats around the records, generators.
+//! Shared by the oracle and property tests: files, readers of the formats around the records,
+//! generators.
 
 #![allow(dead_code, reason = "each test crate uses a part")]
 #![allow(

@@ -1,82 +1,106 @@
-//! Records in the notation of the oracle: the JSON that a decoder written apart from this crate, in another language,
-//! made of the same captures and that was itself compared with the output of the perf tool.
+//! Records in the notation of the oracle: the JSON that a decoder written apart from this crate, in
+//! another language, made of the same captures and that was itself compared with the output of the
+//! perf tool.
+//!
+//! How a value is written follows from the variant of [`Value`], never from the field's name.
 
 use std::fmt::Write as _;
 
-use perf_abi::{Attr, RecordType, SampleType, Weight};
-use perf_decode::testing::reference::{Fields, Reference, Value};
+use perf_abi::{BranchEntry, NamespaceLink};
+use perf_decode::{Branches, Field, ReadEntry, ReadValues, Record, Regs, Value};
 use serde_json::{Map, Value as Json, json};
 
-/// Numbers in hexadecimal, as text.
-const HEXADECIMAL: [&str; 6] = ["ip", "addr", "pgoff", "data_src", "transaction", "phys_addr"];
-
-/// Numbers that the oracle takes to be signed and of 32 bits, so that 0xffffffff is -1.
-const SIGNED: [&str; 6] = ["pid", "tid", "ppid", "ptid", "next_prev_pid", "next_prev_tid"];
-
-/// Bytes that are text.
-const TEXT: [&str; 4] = ["comm", "filename", "path", "name"];
-
-/// The record as the oracle writes it, without its place in the capture.
-pub(crate) fn record(tree: &Reference, attr: &Attr) -> Map<String, Json> {
-    let kind = RecordType(tree.kind);
-    let mut fields: Map<String, Json> =
-        tree.fields.iter().map(|(name, value)| field(kind, attr, name, value)).collect();
-    if !tree.trailer.is_empty() {
-        fields.insert("sample_id".into(), trailer(kind, attr, &tree.trailer));
+/// Returns the record as the oracle writes it, without its place in the capture.
+pub(crate) fn record(record: &Record<'_>) -> Map<String, Json> {
+    let mut fields: Map<String, Json> = record.fields().map(field).collect();
+    if let Some(trailer) = record.sample_id().filter(|trailer| !trailer.is_empty()) {
+        fields.insert("sample_id".into(), trailer.fields().map(field).collect());
     }
-    Map::from_iter([
-        ("type".into(), tree.kind.into()),
-        ("name".into(), kind.name().into()),
-        ("misc".into(), tree.misc.into()),
-        ("size".into(), tree.size.into()),
+    let mut found = Map::from_iter([
+        ("type".into(), record.kind().0.into()),
+        ("name".into(), record.kind().name().into()),
+        ("misc".into(), record.misc().bits().into()),
+        ("size".into(), record.size().into()),
         ("fields".into(), fields.into()),
-    ])
-}
-
-fn trailer(kind: RecordType, attr: &Attr, trailer: &Fields) -> Json {
-    trailer.iter().map(|(name, value)| field(kind, attr, name, value)).collect()
-}
-
-/// All differences between the two notations.
-fn field(kind: RecordType, attr: &Attr, name: &str, value: &Value) -> (String, Json) {
-    let mapping = matches!(kind, RecordType::MMAP | RecordType::MMAP2);
-    let written = match (name, value) {
-        ("len", Value::U64(number)) if mapping => hexadecimal(*number),
-        ("weight", Value::U64(number)) if attr.sample_type.contains(SampleType::WEIGHT_STRUCT) => {
-            let weight = Weight(*number);
-            let three = json!({"var1_dw": weight.var1(), "var2_w": weight.var2(), "var3_w": weight.var3()});
-            return ("weight_struct".into(), three);
-        }
-        (_, Value::U64(number)) if HEXADECIMAL.contains(&name) => hexadecimal(*number),
-        (_, Value::U64(number)) if SIGNED.contains(&name) => {
-            i32::from_ne_bytes((*number as u32).to_ne_bytes()).into()
-        }
-        (_, Value::Bytes(bytes)) if TEXT.contains(&name) => String::from_utf8_lossy(bytes).into(),
-        ("callchain", Value::List(ips)) => ips.iter().filter_map(Value::as_u64).map(hexadecimal).collect(),
-        ("user_regs" | "intr_regs", Value::Map(registers)) => registers
-            .iter()
-            .filter_map(|(number, value)| Some((number.clone(), hexadecimal(value.as_u64()?))))
-            .collect(),
-        (_, value) => plain(value),
-    };
-    (name.to_owned(), written)
-}
-
-/// A value that needs no rule of its own.
-pub(crate) fn plain(value: &Value) -> Json {
-    match value {
-        Value::U64(number) => (*number).into(),
-        Value::Bytes(bytes) => hex(bytes).into(),
-        Value::List(values) => values.iter().map(plain).collect(),
-        Value::Map(entries) => entries.iter().map(|(name, value)| (name.clone(), plain(value))).collect(),
+    ]);
+    // The oracle has no such key, so a capture with trailing bytes does not pass unnoticed.
+    if record.trailing_len() > 0 {
+        found.insert("trailing".into(), record.trailing_len().into());
     }
+    found
+}
+
+fn field(field: Field<'_>) -> (String, Json) {
+    (field.name.into(), value(field.value))
+}
+
+fn value(value: Value<'_>) -> Json {
+    match value {
+        Value::Number(number) => number.into(),
+        Value::Hex(number) => hexadecimal(number),
+        // -1 is a task that the opener's pid namespace does not see.
+        Value::Task(id) => i32::from_ne_bytes(id.to_ne_bytes()).into(),
+        Value::Text(text) => String::from_utf8_lossy(text).into(),
+        Value::Bytes(bytes) => hex(bytes).into(),
+        Value::Words(words) => words.iter().copied().map(hexadecimal).collect(),
+        Value::Callchain(chain) => chain.words().iter().copied().map(hexadecimal).collect(),
+        Value::Read(values) => counts(&values),
+        Value::Branches(stack) => branches(&stack),
+        Value::Regs(regs) => registers(&regs),
+        Value::WeightStruct(weight) => {
+            json!({"var1_dw": weight.var1(), "var2_w": weight.var2(), "var3_w": weight.var3()})
+        }
+        Value::DataSource(source) => hexadecimal(source.0),
+        Value::Transaction(flags) => hexadecimal(flags.bits()),
+        Value::Namespaces(links) => {
+            links.iter().map(|NamespaceLink { dev, inode }| json!({"dev": dev, "ino": inode})).collect()
+        }
+        number => number.as_u64().expect("a number, or a variant with an arm of its own").into(),
+    }
+}
+
+/// Returns the counts of one event or of a group.
+pub(crate) fn counts(values: &ReadValues<'_>) -> Json {
+    let times = present([("time_enabled", values.time_enabled()), ("time_running", values.time_running())]);
+    let entry =
+        |entry: ReadEntry| present([("value", Some(entry.value)), ("id", entry.id), ("lost", entry.lost)]);
+    let mut counts: Map<String, Json> = times.collect();
+    if values.format().contains(perf_abi::ReadFormat::GROUP) {
+        counts.insert("values".into(), values.iter().map(|one| entry(one).collect::<Json>()).collect());
+    } else {
+        values.iter().for_each(|one| counts.extend(entry(one)));
+    }
+    Json::Object(counts)
+}
+
+fn present<const N: usize>(
+    numbers: [(&'static str, Option<u64>); N],
+) -> impl Iterator<Item = (String, Json)> {
+    numbers.into_iter().filter_map(|(name, number)| Some((name.into(), number?.into())))
+}
+
+fn branches(stack: &Branches<'_>) -> Json {
+    let entry =
+        |BranchEntry { from, to, info }: &BranchEntry| json!({"from": from, "to": to, "info": info.bits()});
+    let entries: Vec<Json> = stack.entries().iter().map(entry).collect();
+    let mut found = Map::from_iter([("nr".into(), entries.len().into())]);
+    found.extend(present([("hw_idx", stack.hw_index())]));
+    found.insert("entries".into(), entries.into());
+    if !stack.counters().is_empty() {
+        found.insert("counters".into(), stack.counters().into());
+    }
+    Json::Object(found)
+}
+
+fn registers(regs: &Regs<'_>) -> Json {
+    regs.iter().map(|(register, value)| (register.to_string(), hexadecimal(value))).collect()
 }
 
 fn hexadecimal(number: u64) -> Json {
     format!("{number:#x}").into()
 }
 
-/// Bytes as pairs of digits.
+/// Returns bytes as pairs of digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut digits = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
@@ -85,7 +109,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     digits
 }
 
-/// How many single values a JSON value holds.
+/// Returns how many single values a JSON value holds.
 pub(crate) fn leaves(json: &Json) -> usize {
     match json {
         Json::Array(values) => values.iter().map(leaves).sum(),

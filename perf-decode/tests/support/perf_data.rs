@@ -1,4 +1,5 @@
-//! A walker of `perf.data` files, in the form of a file or of a pipe: attrs, ids and framed records.
+//! A walker of `perf.data` files, in the form of a file or of a pipe: attrs, ids and framed
+//! records.
 
 use perf_abi::{Attr, Misc, RecordType};
 

@@ -8,7 +8,7 @@ use zerocopy::FromBytes;
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// `length` bytes of `file` from `offset`.
+    /// Reads `length` bytes of `file` from `offset` on.
     pub(crate) fn at(file: &'a [u8], offset: u64, length: u64) -> Option<Self> {
         let rest = file.get(usize::try_from(offset).ok()?..)?;
         rest.get(..usize::try_from(length).ok()?).map(Self)
@@ -37,12 +37,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A copy of `bytes` as words; the last bytes are left out if they are not a whole one.
+/// Copies bytes into words. A partial last word is left out.
 pub(crate) fn words(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()
 }
 
-/// An attr of any published length; what it lacks is 0.
+/// Reads an attr of any published length. The fields it lacks are 0.
 pub(crate) fn attr(bytes: &[u8]) -> Option<Attr> {
     let mut whole = [0; Attr::SIZE as usize];
     whole.get_mut(..bytes.len())?.copy_from_slice(bytes);

@@ -7,10 +7,10 @@
 //! | header | `"PERFRNG1"`; `u32`: version 1, page size, data pages, flags, events, snapshots, 0, 0 |
 //! | each event | `u64` id; `i32` pid, cpu, group; `u32` open flags, attr length, name length; attr; name |
 //! | each snapshot | `u32` kind, control length; `u64` head, tail, data offset, data size; control page; data |
-//! | each event | `u32` length, event index; what read(2) gave |
+//! | each event | `u32` length, event index; the words of read(2) |
 
 use perf_abi::{Attr, SampleType};
-use perf_decode::{Backward, Error, Layouts, RawRecord, SampleLayout, Scratch, Window};
+use perf_decode::{BackwardRecords, Error, Layouts, RawRecord, SampleLayout, Scratch, Window};
 
 use super::reader::{Reader, attr, words};
 
@@ -21,7 +21,7 @@ pub(crate) enum Mode {
     Forward,
     /// `write_backward`.
     Backward,
-    /// Forward, without a reader's tail: where a record starts is lost with the first turn.
+    /// Forward, without a reader's tail: the first record is unknown once the ring has wrapped.
     ForwardOverwritten,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Snapshot {
     pub(crate) data: Vec<u64>,
 }
 
-/// What read(2) on an event gave.
+/// The words that read(2) on an event returned.
 #[derive(Debug)]
 pub(crate) struct Read {
     pub(crate) event: usize,
@@ -70,12 +70,12 @@ impl RingFile {
         })
     }
 
-    /// The index of the event that wrote `record`, by its id.
+    /// Returns the index of the event that wrote `record`, by its id.
     pub(crate) fn event_of(&self, record: RawRecord<'_>) -> usize {
         if self.events.len() == 1 {
             return 0;
         }
-        // A member of a group that only counts does not write into the ring.
+        // A sibling that only counts does not write into the ring.
         let writers =
             self.events.iter().filter(|event| event.attr.sample_type.contains(SampleType::IDENTIFIER));
         let mut table: Vec<_> = writers.map(|event| (event.id, SampleLayout::new(&event.attr))).collect();
@@ -95,23 +95,23 @@ pub(crate) struct Framed<'a> {
     pub(crate) records: Vec<(u64, RawRecord<'a>)>,
     /// Bytes from the first record to the end of the last.
     pub(crate) len: u64,
-    /// Bytes that are left of the record behind the last.
+    /// Bytes that are left of the record after the last one.
     pub(crate) cut: u64,
 }
 
 impl Snapshot {
-    /// Length of the data area in bytes.
+    /// Returns the length of the data area in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.data.len() as u64 * 8
     }
 
-    /// Frames the records. All of them must be sound, and none be left.
+    /// Frames the records, all of which must be sound.
     pub(crate) fn framed<'a>(&'a self, mode: Mode, scratch: &'a mut Scratch) -> Framed<'a> {
         let Self { head, tail, ref data } = *self;
         let mut framed = Framed::default();
         match mode {
             Mode::Forward => {
-                let mut records = Window::over(data, tail, head).unwrap().records(scratch);
+                let mut records = Window::new(data, tail, head).unwrap().records(scratch);
                 while let Some(record) = records.next() {
                     framed.records.push((tail + framed.len, record.unwrap()));
                     framed.len = records.position();
@@ -119,7 +119,7 @@ impl Snapshot {
                 assert_eq!(tail + framed.len, head);
             }
             Mode::Backward => {
-                let mut records = Backward::over(data, head, scratch).unwrap();
+                let mut records = BackwardRecords::new(data, head, scratch).unwrap();
                 while let Some(record) = records.next() {
                     framed.records.push((head.wrapping_add(framed.len), record.unwrap()));
                     framed.len = records.position();
@@ -130,7 +130,7 @@ impl Snapshot {
             }
             Mode::ForwardOverwritten => {
                 let overrun = Error::Overrun { tail, head, size: self.size() };
-                assert_eq!(Window::over(data, tail, head), Err(overrun));
+                assert_eq!(Window::new(data, tail, head), Err(overrun));
             }
         }
         framed

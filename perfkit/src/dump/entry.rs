@@ -20,7 +20,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn new(snapshot: usize, placed: Placed<'a>, writers: &Writers<'a>) -> Self {
+    pub(super) fn new(snapshot: usize, placed: Placed<'a>, writers: &'a Writers<'a>) -> Self {
         let record = placed.record;
         // No field of a record of unknown kind depends on the event, and the place of its id is
         // unknown too.

@@ -57,7 +57,7 @@ enum Found<'t> {
     /// There is one event, or all have the same layout and no ids. Which of those wrote a record is not known.
     Always(&'t SampleLayout),
     /// Events that keep their ids in different places cannot be told apart: no record has an event then.
-    ById(Result<Layouts<'t>>),
+    ById(Result<Layouts<&'t mut [(u64, SampleLayout)]>>),
 }
 
 impl<'t> Writers<'t> {
@@ -73,10 +73,10 @@ impl<'t> Writers<'t> {
     }
 
     /// The event of a record of a known kind.
-    pub(super) fn find(&self, record: RawRecord<'_>) -> Result<Owner<'t>> {
-        let layout = match self.layouts {
+    pub(super) fn find(&self, record: RawRecord<'_>) -> Result<Owner<'_>> {
+        let layout = match &self.layouts {
             Found::Always(layout) => return Ok(Owner { layout, event: None }),
-            Found::ById(layouts) => layouts?.find(record)?,
+            Found::ById(layouts) => layouts.as_ref().map_err(|error| *error)?.find(record)?,
         };
         let event = match (record.id(layout), self.events.as_slice()) {
             // An id that is not this event's has been refused.

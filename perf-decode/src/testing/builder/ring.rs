@@ -2,15 +2,15 @@
 
 use std::vec::Vec;
 
-/// What the words of a ring hold where no record was laid: as a header it is a kind of the far future with a
-/// size of 42405 bytes, so that reading it shows.
+/// The word in a ring where no record was written. As a header it has an unknown kind and an
+/// unaligned size of 42405 bytes, so that reading it is an error.
 pub const STALE: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
-/// Lays records one after the other into a ring of `data_words` words, the first at position `start`, in
-/// bytes and a multiple of 8; a record that meets the end goes on at the beginning.
+/// Writes records one after the other into a ring of `data_words` words, the first at position
+/// `start`, in bytes and a multiple of 8. A record wraps at the end of the ring.
 ///
-/// Returns the data area, `data_tail` (which is `start`) and `data_head`. With more records than fit, the later
-/// ones overwrite the earlier ones and head is more than the ring's size ahead of tail, as no kernel leaves it.
+/// Returns the data area, `data_tail` (which is `start`) and `data_head`. More records than fit
+/// overwrite the first ones, and head is more than the ring's size ahead of tail: an overrun.
 ///
 /// ```
 /// use perf_decode::testing::builder::{STALE, ring};
@@ -24,8 +24,8 @@ pub fn ring(records: &[Vec<u64>], data_words: usize, start: u64) -> (Vec<u64>, u
     let mut head = start;
     for word in records.iter().flatten() {
         let index = (head / 8).checked_rem(data_words as u64).and_then(|index| usize::try_from(index).ok());
-        if let Some(place) = index.and_then(|index| data.get_mut(index)) {
-            *place = *word;
+        if let Some(data) = index.and_then(|index| data.get_mut(index)) {
+            *data = *word;
         }
         head = head.wrapping_add(8);
     }

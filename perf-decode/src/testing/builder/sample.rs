@@ -8,9 +8,9 @@ use std::vec::Vec;
 use super::trailer::word;
 use super::{ReadValues, RecordBuilder};
 
-/// A SAMPLE under construction: set what matters, in any order; [`finish`](Self::finish) writes exactly the
-/// fields of the attr's `sample_type`, in the kernel's order. A field that was not set is 0 or empty; a set
-/// field that the attr does not ask for is left out.
+/// A SAMPLE under construction. Fields are set in any order; [`finish`](Self::finish) writes
+/// exactly those of the attr's `sample_type`, in the kernel's order. A field that was not set is 0
+/// or empty; a field that the attr does not ask for is left out.
 ///
 /// ```
 /// use perf_abi::{Attr, EventType, SampleType};
@@ -50,10 +50,11 @@ pub struct SampleBuilder {
     dyn_size: u64,
     regs_intr: Vec<u64>,
     aux: Vec<u8>,
+    trailing: Vec<u64>,
 }
 
 impl SampleBuilder {
-    /// A sample of an event opened with `attr`, all fields 0 or empty.
+    /// Starts a sample of an event opened with `attr`, all fields 0 or empty.
     pub fn new(attr: &Attr) -> Self {
         Self {
             attr: *attr,
@@ -77,13 +78,15 @@ impl SampleBuilder {
             read: ReadValues::default(),
             callchain: Vec::new(),
             raw: Vec::new(),
-            // Without a branch stack the kernel writes a count of 0, whatever the attr asks.
+            // Without a branch stack the kernel writes a count of 0 only, whatever the attr asks
+            // for.
             branches: std::vec![0],
             regs_user: std::vec![0],
             stack_user: Vec::new(),
             dyn_size: 0,
             regs_intr: std::vec![0],
             aux: Vec::new(),
+            trailing: Vec::new(),
         }
     }
 
@@ -102,7 +105,7 @@ impl SampleBuilder {
         Self { cpu: word(cpu, 0), ..self }
     }
 
-    /// Id of the opened event, first word of the record.
+    /// Id of the opened event, the first field.
     pub fn identifier(self, identifier: u64) -> Self {
         Self { identifier, ..self }
     }
@@ -112,12 +115,12 @@ impl SampleBuilder {
         Self { ip, ..self }
     }
 
-    /// Time, ns of the event's clock.
+    /// Time, in ns of the event's clock.
     pub fn time(self, time: u64) -> Self {
         Self { time, ..self }
     }
 
-    /// Address the event is about.
+    /// Data address.
     pub fn addr(self, addr: u64) -> Self {
         Self { addr, ..self }
     }
@@ -172,7 +175,7 @@ impl SampleBuilder {
         Self { code_page_size, ..self }
     }
 
-    /// Counter values; what of them is written depends on the attr's `read_format`.
+    /// Counts, written in the attr's `read_format`.
     pub fn read(self, read: ReadValues) -> Self {
         Self { read, ..self }
     }
@@ -187,9 +190,9 @@ impl SampleBuilder {
         Self { raw: raw.to_vec(), ..self }
     }
 
-    /// Branch stack of `[from, to, info]` words. `hw_idx` and `counters` are written as given, not as the attr
-    /// asks, because the kernel too leaves the first out when it had no branch stack and decides on the second
-    /// by the whole group. Counters have one word a branch.
+    /// Branch stack of `[from, to, info]` words. `hw_idx` and `counters` are written as given,
+    /// whatever the attr asks for, because the kernel leaves the first out if it had no branch
+    /// stack and decides on the second by the whole group. Counters have one word per branch.
     pub fn branches(self, entries: &[[u64; 3]], hw_idx: Option<u64>, counters: &[u64]) -> Self {
         let mut branches = std::vec![entries.len() as u64];
         branches.extend(hw_idx);
@@ -198,8 +201,8 @@ impl SampleBuilder {
         Self { branches, ..self }
     }
 
-    /// User registers, lowest mask bit first; cut or filled with 0 to the number of bits in the attr's mask.
-    /// ABI 0 has none.
+    /// User registers, lowest mask bit first; cut or filled with 0 to the number of bits in the
+    /// attr's mask. ABI 0 has none.
     pub fn regs_user(self, abi: u64, values: &[u64]) -> Self {
         Self { regs_user: registers(abi, values, self.attr.sample_regs_user), ..self }
     }
@@ -209,8 +212,8 @@ impl SampleBuilder {
         Self { regs_intr: registers(abi, values, self.attr.sample_regs_intr), ..self }
     }
 
-    /// User stack, filled with 0 to a multiple of 8, of which `dyn_size` bytes are valid. An empty one has no
-    /// `dyn_size`.
+    /// User stack, filled with 0 to a multiple of 8, of which `dyn_size` bytes are valid. An empty
+    /// one has no `dyn_size`.
     pub fn stack_user(self, bytes: &[u8], dyn_size: u64) -> Self {
         Self { stack_user: bytes.to_vec(), dyn_size, ..self }
     }
@@ -220,12 +223,18 @@ impl SampleBuilder {
         Self { aux: aux.to_vec(), ..self }
     }
 
+    /// Words after the last field, as a kernel has them if another event of the same kind enlarged
+    /// the sample.
+    pub fn trailing(self, words: &[u64]) -> Self {
+        Self { trailing: words.to_vec(), ..self }
+    }
+
     /// Writes the record.
     #[must_use]
     pub fn finish(self) -> Vec<u64> {
         let asked = |(bits, _): &(SampleType, _)| self.attr.sample_type.intersects(*bits);
         let words: Vec<u64> = self.fields().into_iter().filter(asked).flat_map(|(_, words)| words).collect();
-        RecordBuilder::new(RecordType::SAMPLE, self.misc).words(&words).finish()
+        RecordBuilder::new(RecordType::SAMPLE, self.misc).words(&words).words(&self.trailing).finish()
     }
 }
 

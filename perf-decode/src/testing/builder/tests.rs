@@ -42,7 +42,7 @@ fn record_too_long_for_its_header_says_so() {
 #[test]
 fn trailer_words_are_chosen_by_sample_type() {
     let values = SampleIdValues { pid: 1, tid: 2, time: 3, id: 4, stream_id: 5, cpu: 6, identifier: 7 };
-    let all = attr(SampleType::all()).with_flags(AttrFlags::SAMPLE_ID_ALL);
+    let all = attr(SampleType::KNOWN).with_flags(AttrFlags::SAMPLE_ID_ALL);
     let first = trailer::word(1, 2);
     assert_eq!(trailer(&all, &values), [first, 3, 4, 5, trailer::word(6, 0), 7]);
     let some = attr(SampleType::ID | SampleType::IP).with_flags(AttrFlags::SAMPLE_ID_ALL);

@@ -3,8 +3,8 @@
 use perf_abi::{Attr, AttrFlags, SampleType};
 use std::vec::Vec;
 
-/// What a trailer says. The kernel writes the same number as `id` and `identifier`; they are separate here so
-/// that a test can tell which one was read.
+/// The values of a trailer. The kernel writes the same number as `id` and `identifier`; they are
+/// separate here, so that a test can tell which one was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[doc(alias = "sample_id")]
 pub struct SampleIdValues {
@@ -12,7 +12,7 @@ pub struct SampleIdValues {
     pub pid: u32,
     /// Thread of that context.
     pub tid: u32,
-    /// Time of writing, ns of the event's clock.
+    /// Time of writing, in ns of the event's clock.
     pub time: u64,
     /// Id of the opened event.
     pub id: u64,
@@ -24,7 +24,7 @@ pub struct SampleIdValues {
     pub identifier: u64,
 }
 
-/// The words of the trailer for events opened with `attr`; empty without `sample_id_all`.
+/// Returns the words of the trailer for events opened with `attr`; empty without `sample_id_all`.
 ///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, EventType, SampleType};
@@ -51,7 +51,7 @@ pub fn trailer(attr: &Attr, values: &SampleIdValues) -> Vec<u64> {
     words.into_iter().filter(|(bit, _)| attr.sample_type.contains(*bit)).map(|(_, word)| word).collect()
 }
 
-/// Two halves of a word in memory order.
+/// Returns the word of two halves in memory order.
 pub(super) fn word(first: u32, second: u32) -> u64 {
     let (first, second) = (u64::from(first), u64::from(second));
     if cfg!(target_endian = "little") { first | second << 32 } else { first << 32 | second }

@@ -1,9 +1,9 @@
-//! Counter values as `read(2)`, READ and `PERF_SAMPLE_READ` give them.
+//! Counts as in read(2), READ records and the READ field of samples.
 
 use perf_abi::ReadFormat;
 use std::vec::Vec;
 
-/// One counter.
+/// The count of one event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadValue {
     /// The count.
@@ -14,19 +14,19 @@ pub struct ReadValue {
     pub lost: u64,
 }
 
-/// A counter or a group of them.
+/// The counts of an event or of its group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadValues {
-    /// Time the event was enabled, in ns.
+    /// Time enabled in ns.
     pub time_enabled: u64,
-    /// Time it was counting, in ns.
+    /// Time running in ns.
     pub time_running: u64,
-    /// The counters, leader first. Without `PERF_FORMAT_GROUP` only the first is written.
+    /// The counts, leader first. Without `PERF_FORMAT_GROUP` only the first is written.
     pub values: Vec<ReadValue>,
 }
 
 impl ReadValues {
-    /// The words in the kernel's order for this format.
+    /// Returns the words in the kernel's order for this format.
     ///
     /// ```
     /// use perf_abi::ReadFormat;

@@ -1,10 +1,10 @@
-//! The cursor: takes bytes from the front of a slice and collects the named values.
+//! The cursor: takes bytes off the front of a slice and collects the named values.
 
 use std::{format, string::String, vec::Vec};
 
 use super::{Fields, Refusal, Value};
 
-/// What is not read yet, and the fields read so far.
+/// The bytes that are not read yet, and the fields read so far.
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
@@ -24,7 +24,7 @@ impl<'a> Cursor<'a> {
         self.fields
     }
 
-    /// Takes `count` elements of `each` bytes; refuses before multiplying if they do not remain.
+    /// Takes `count` elements of `each` bytes. Refuses counts that do not remain.
     pub(super) fn take(&mut self, name: &'static str, count: u64, each: usize) -> Result<&'a [u8], Refusal> {
         let remain = self.rest.len();
         let length = usize::try_from(count).ok().and_then(|count| count.checked_mul(each));
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// A NUL-terminated string padded with zeros to a multiple of 8, kept without its NUL.
+    /// Takes a NUL-terminated string padded to a multiple of 8, and keeps it without its NUL.
     pub(super) fn string(&mut self, name: &'static str) -> Result<(), Refusal> {
         let Some(length) = self.rest.iter().position(|byte| *byte == 0) else {
             let why = format!("no NUL in the {} bytes of the body that remain", self.rest.len());
@@ -96,13 +96,13 @@ impl<'a> Cursor<'a> {
         };
         let text = self.take(name, length as u64, 1)?;
         self.keep(name, text);
-        // Strings start at multiples of 8 and so does the end of every body: the padding is there.
+        // Strings and the ends of bodies are 8-aligned, so the padding remains.
         self.take(name, 8 - length as u64 % 8, 1)?;
         Ok(())
     }
 }
 
-/// Refuses `field` for a reason of its own.
+/// Refuses `field`.
 pub(super) fn refuse<T>(field: &'static str, why: String) -> Result<T, Refusal> {
     Err(Refusal { field, why })
 }

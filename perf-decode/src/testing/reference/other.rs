@@ -8,7 +8,8 @@ use super::parts::read_values;
 use super::sample::known;
 use super::{Fields, Refusal, Value};
 
-/// Fields of the body and of the trailer, and the number of bytes that neither claims.
+/// Decodes a record. Returns the fields of the body, those of the trailer, and the number of
+/// trailing bytes.
 pub(super) fn decode(
     kind: RecordType,
     misc: u16,
@@ -31,7 +32,7 @@ pub(super) fn decode(
     decode_body(kind, misc, &mut body, attr)?;
     let mut trailer = whole;
     if matches!(kind, RecordType::KSYMBOL | RecordType::BPF_EVENT | RecordType::TEXT_POKE) {
-        // Kernels without a fix of 2026 make the second and later copies of these records too long.
+        // Kernels before 7.3 make the second and later copies of these records too long.
         let read = body_length - body.remaining().len();
         trailer = Cursor::new(bytes);
         trailer.take("body", read.next_multiple_of(8) as u64, 1)?;
@@ -46,7 +47,7 @@ pub(super) fn decode(
     Ok((body.into_fields(), trailer.into_fields(), trailing))
 }
 
-/// In bytes: 8 for each of the bits that a trailer knows.
+/// Returns the length of the trailer in bytes: 8 for each field.
 fn trailer_length(attr: &Attr) -> usize {
     let bits = [
         SampleType::TID,
@@ -110,7 +111,7 @@ fn decode_body(kind: RecordType, misc: u16, c: &mut Cursor<'_>, attr: &Attr) -> 
         RecordType::MMAP2 => {
             u32s(c, &["pid", "tid"])?;
             u64s(c, &["addr", "len", "pgoff"])?;
-            // The bit alone can be wrong: some kernels leave it set for an event that did not ask.
+            // Kernels before 7.3 can set the bit for an event that did not ask for build ids.
             let by_build_id = Misc::from_bits_retain(misc).contains(Misc::MMAP_BUILD_ID)
                 && attr.flags.contains(AttrFlags::BUILD_ID);
             if by_build_id {
@@ -173,12 +174,13 @@ fn decode_body(kind: RecordType, misc: u16, c: &mut Cursor<'_>, attr: &Attr) -> 
             c.keep("ips", Value::numbers(ips));
             Ok(())
         }
-        // SWITCH: all it says is in `misc` and in the trailer.
-        _ => Ok(()),
+        // Its direction is in `misc`, its task in the trailer.
+        RecordType::SWITCH => Ok(()),
+        _ => refuse("type", format!("kind {} has no arm in the naive decoder", kind.0)),
     }
 }
 
-/// A length byte, three zero bytes, 20 bytes of which `length` are the build id.
+/// Decodes a build id: a length byte, three zero bytes, and 20 bytes of which `length` are the id.
 fn build_id(c: &mut Cursor<'_>) -> Result<(), Refusal> {
     let length = c.read_u8("build_id")?;
     c.take("build_id", 3, 1)?;

@@ -1,4 +1,4 @@
-//! Fields of more than one word, each with its count or its ABI in front.
+//! Fields of more than one word, each preceded by its count or its ABI.
 
 use perf_abi::ReadFormat;
 use std::{format, string::ToString, vec::Vec};
@@ -6,14 +6,14 @@ use std::{format, string::ToString, vec::Vec};
 use super::cursor::{Cursor, refuse};
 use super::{Fields, Refusal, Value};
 
-/// Which optional parts of a branch stack are there; the record does not say.
+/// The optional parts of a branch stack, which the record itself does not tell.
 #[derive(Clone, Copy)]
 pub(super) struct BranchParts {
     pub(super) hw_idx_without_branches: bool,
     pub(super) counters: bool,
 }
 
-/// The values of a counter or of its group, as `read(2)` gives them.
+/// Decodes the counts of an event or of its group, as `read(2)` returns them.
 pub(super) fn read_values(c: &mut Cursor<'_>, format: ReadFormat) -> Result<Value, Refusal> {
     let mut out = Fields::new();
     let group = format.contains(ReadFormat::GROUP);
@@ -32,7 +32,7 @@ pub(super) fn read_values(c: &mut Cursor<'_>, format: ReadFormat) -> Result<Valu
         return Ok(Value::map(out));
     }
     let mut values = Vec::new();
-    // The loop ends at the first value that does not remain, whatever the count says.
+    // The loop ends at the first value that does not remain, so the count need not be checked.
     for _ in 0..first {
         let mut entry = Fields::new();
         entry.push(("value", c.read_u64("read")?.into()));
@@ -79,7 +79,7 @@ pub(super) fn read_branches(
     Ok(Value::map(out))
 }
 
-/// Registers by the number of their bit in `mask`; returns the ABI.
+/// Decodes registers, each named by the number of its bit in `mask`. Returns the ABI.
 pub(super) fn registers(
     c: &mut Cursor<'_>,
     abi: &'static str,
@@ -104,7 +104,7 @@ pub(super) fn registers(
 pub(super) fn stack(c: &mut Cursor<'_>, has_registers: bool) -> Result<(), Refusal> {
     let size = c.u64("stack_size")?;
     if size == 0 {
-        // A kernel defect: with user registers it writes `dyn_size` behind a size of 0 too.
+        // A kernel fault: with user registers it writes `dyn_size` after a size of 0 too.
         if has_registers && !c.remaining().is_empty() {
             c.read_u64("stack_dyn_size")?;
         }

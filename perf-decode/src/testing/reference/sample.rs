@@ -7,7 +7,7 @@ use super::cursor::{Cursor, refuse};
 use super::parts::{BranchParts, aligned_bytes, read_branches, read_values, registers, stack};
 use super::{Fields, Refusal, Value};
 
-/// Fields of the sample, and the number of trailing bytes.
+/// Decodes the fields of the sample. Returns them and the number of trailing bytes.
 pub(super) fn decode(body: &[u8], attr: &Attr) -> Result<(Fields, usize), Refusal> {
     known("sample_type", attr.sample_type.difference(SampleType::KNOWN).bits())?;
     if attr.sample_type.contains(SampleType::READ) {
@@ -20,9 +20,9 @@ pub(super) fn decode(body: &[u8], attr: &Attr) -> Result<(Fields, usize), Refusa
         hw_idx_without_branches: true,
         counters: attr.branch_sample_type.contains(BranchSampleType::COUNTERS),
     };
-    // `hw_idx` is in doubt only without branches, the counters only with some: this flips the one that matters.
-    let contrary = BranchParts { hw_idx_without_branches: false, counters: !asked.counters };
-    let [first, second] = [attempt(body, attr, asked), attempt(body, attr, contrary)];
+    // Without branches only `hw_idx` is ambiguous, with branches only the counters are.
+    let opposite = BranchParts { hw_idx_without_branches: false, counters: !asked.counters };
+    let [first, second] = [attempt(body, attr, asked), attempt(body, attr, opposite)];
     match (first, second) {
         (Ok((fields, 0)), _) | (_, Ok((fields, 0))) => Ok((fields, 0)),
         (Ok(found), _) => Ok(found),

@@ -1,4 +1,4 @@
-//! Rules of the header and of the trailer, and what all tests here share.
+//! Rules of the header and of the trailer, and the helpers of all tests here.
 
 mod bodies;
 mod branches;
@@ -18,7 +18,7 @@ fn attr(sample_type: SampleType) -> Attr {
 
 /// All six words of a trailer.
 fn with_trailer() -> Attr {
-    attr(SampleType::all()).with_flags(AttrFlags::SAMPLE_ID_ALL)
+    attr(SampleType::KNOWN).with_flags(AttrFlags::SAMPLE_ID_ALL)
 }
 
 fn start(kind: RecordType) -> RecordBuilder {
@@ -41,7 +41,7 @@ fn header_size_must_be_the_length_of_the_slice() {
 }
 
 #[test]
-fn trailer_has_its_own_order() {
+fn trailer_has_an_order_of_its_own() {
     let record = start(RecordType::LOST_SAMPLES).u64(9).with_trailer(&with_trailer(), &IDS).finish();
     let tree = decode(&record, &with_trailer()).unwrap();
     let names: Vec<_> = tree.trailer.iter().map(|(name, _)| *name).collect();
@@ -52,8 +52,8 @@ fn trailer_has_its_own_order() {
 }
 
 #[test]
-fn trailer_is_there_only_with_sample_id_all() {
-    let without = attr(SampleType::all());
+fn trailer_needs_sample_id_all() {
+    let without = attr(SampleType::KNOWN);
     let record = start(RecordType::LOST_SAMPLES).u64(9).with_trailer(&without, &IDS).finish();
     assert_eq!(record.len(), 2);
     assert_eq!(decode(&record, &without).unwrap().trailer, []);
@@ -73,11 +73,11 @@ fn sample_has_no_trailer() {
 }
 
 #[test]
-fn body_of_a_newer_kernel_may_be_longer() {
+fn body_with_fields_of_a_newer_kernel_is_longer() {
     let record = start(RecordType::LOST_SAMPLES).words(&[9, 77]).with_trailer(&with_trailer(), &IDS).finish();
     let tree = decode(&record, &with_trailer()).unwrap();
     assert_eq!(tree.field("lost"), Some(&Value::U64(9)));
-    assert_eq!(tree.sample_id("identifier"), Some(&Value::U64(7)));
+    assert_eq!((tree.sample_id("identifier"), tree.trailing), (Some(&Value::U64(7)), 8));
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn body_shorter_than_its_fields_is_refused() {
 
 #[test]
 fn unknown_kinds_keep_their_bytes_and_have_no_trailer() {
-    for kind in [0, 23, 63, 64, 83, u32::MAX] {
+    for kind in [0, RecordType::LAST.0 + 1, 63, 64, 83, u32::MAX] {
         let record = RecordBuilder::new(RecordType(kind), Misc::from_bits_retain(0x8001)).u64(0).finish();
         let tree = decode(&record, &with_trailer()).unwrap();
         assert_eq!((tree.kind, tree.misc, tree.size), (kind, 0x8001, 16));
@@ -98,9 +98,9 @@ fn unknown_kinds_keep_their_bytes_and_have_no_trailer() {
 }
 
 #[test]
-fn trailer_stands_right_behind_a_record_that_is_too_long() {
+fn overlong_record_has_its_trailer_after_the_body() {
     let attr = with_trailer();
-    let surplus = [u64::MAX; 6];
+    let trailing = [u64::MAX; 6];
     for record in [
         start(RecordType::KSYMBOL).u64(1).u32s(&[2]).u16s(&[1, 0]).string(b"bpf_prog"),
         start(RecordType::BPF_EVENT).u16s(&[1, 0]).u32s(&[3]).bytes(&[9; 8]),
@@ -108,15 +108,16 @@ fn trailer_stands_right_behind_a_record_that_is_too_long() {
     ] {
         let record = record.with_trailer(&attr, &IDS);
         let exact = decode(&record.clone().finish(), &attr).unwrap();
-        let long = decode(&record.words(&surplus).finish(), &attr).unwrap();
+        let long = decode(&record.words(&trailing).finish(), &attr).unwrap();
         assert_eq!(exact.trailer.len(), 7);
         assert_eq!((&exact.fields, &exact.trailer), (&long.fields, &long.trailer));
         assert_eq!(exact.sample_id("identifier"), Some(&Value::U64(7)));
+        assert_eq!((exact.trailing, long.trailing), (0, 48));
     }
 }
 
 #[test]
-fn garbage_never_panics() {
+fn random_words_do_not_panic() {
     let mut state = 1_u64;
     let mut random = move || {
         state ^= state << 13;
@@ -130,7 +131,7 @@ fn garbage_never_panics() {
         let mut words: Vec<u64> = (0..length).map(|_| random() >> (random() % 64)).collect();
         let header = RecordBuilder::new(RecordType((random() % 24) as u32), Misc::empty());
         words = header.words(&words).finish();
-        let mut attr = attr(SampleType::from_bits_retain(random() & random() & 0x1ff_ffff));
+        let mut attr = attr(SampleType::from_bits_retain(random() & random() & SampleType::KNOWN.bits()));
         attr.read_format = ReadFormat::from_bits_retain(random() % 32);
         attr.branch_sample_type = BranchSampleType::from_bits_retain(random());
         attr.flags = AttrFlags::from_bits_retain(random());

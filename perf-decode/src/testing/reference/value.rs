@@ -19,7 +19,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The number, if this is one.
+    /// Returns the number; `None` for another variant.
     pub fn as_u64(&self) -> Option<u64> {
         match self {
             Self::U64(number) => Some(*number),
@@ -27,7 +27,7 @@ impl Value {
         }
     }
 
-    /// The bytes, if these are some.
+    /// Returns the bytes; `None` for another variant.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -35,7 +35,7 @@ impl Value {
         }
     }
 
-    /// The values of a list.
+    /// Returns the values of a list; `None` for another variant.
     pub fn as_list(&self) -> Option<&[Value]> {
         match self {
             Self::List(values) => Some(values),
@@ -43,7 +43,7 @@ impl Value {
         }
     }
 
-    /// The value of this name in a map.
+    /// Returns the value of this name in a map.
     pub fn get(&self, name: &str) -> Option<&Value> {
         match self {
             Self::Map(entries) => entries.iter().find(|(key, _)| key == name).map(|(_, value)| value),
@@ -72,7 +72,7 @@ impl From<&[u8]> for Value {
     }
 }
 
-/// The first field of this name.
+/// Returns the first field of this name.
 pub fn find<'a>(fields: &'a Fields, name: &str) -> Option<&'a Value> {
     fields.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }

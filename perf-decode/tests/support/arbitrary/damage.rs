@@ -1,4 +1,4 @@
-//! Records that no kernel writes.
+//! Malformed records.
 
 use perf_abi::{Misc, RecordType};
 use perf_decode::testing::builder::RecordBuilder;
@@ -6,9 +6,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// A header that makes sense, with a body that need not. Its small numbers are counts and lengths that nearly fit.
+/// A valid header with a random body. Its small numbers are counts and lengths that nearly fit.
 pub(crate) fn plausible_record() -> impl Strategy<Value = Vec<u64>> {
-    let kind = prop_oneof![Just(RecordType::SAMPLE), (0..=24_u32).prop_map(RecordType)];
+    let kind = prop_oneof![Just(RecordType::SAMPLE), (0..=RecordType::LAST.0 + 2).prop_map(RecordType)];
     (kind, any::<u16>(), vec(plausible_word(), 0..60)).prop_map(|(kind, misc, body)| {
         RecordBuilder::new(kind, Misc::from_bits_retain(misc)).words(&body).finish()
     })
@@ -18,7 +18,7 @@ fn plausible_word() -> impl Strategy<Value = u64> {
     prop_oneof![
         3 => 0..4_u64,
         1 => 0..80_u64,
-        // Sizes in bytes, of RAW with half a word in front.
+        // Sizes in bytes; those of RAW follow half a word.
         2 => (0..12_u64).prop_map(|words| words * 8),
         1 => (0..12_u64).prop_map(|words| words * 8 + 4),
         1 => any::<u64>(),
@@ -27,7 +27,8 @@ fn plausible_word() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Counts that wrap to a small number of words or bytes when they are multiplied by the length of an element.
+/// Counts that wrap to a small number of words or bytes when they are multiplied by the length of
+/// an element.
 fn overflowing_count() -> impl Strategy<Value = u64> {
     let lengths = prop::sample::select(&[1_u64, 2, 3, 4, 8, 16, 24, 32][..]);
     (lengths, 0..3_u64).prop_map(|(length, more)| (u64::MAX / length).wrapping_add(more))
@@ -36,11 +37,11 @@ fn overflowing_count() -> impl Strategy<Value = u64> {
 /// One way to damage a record.
 #[derive(Clone, Debug)]
 pub(crate) enum Damage {
-    /// A bit is the other way round.
+    /// A bit is flipped.
     Flip(Index, u32),
     /// A byte is another.
     Replace(Index, usize, u8),
-    /// A word is so large that adding or multiplying it overflows, or only just does not fit.
+    /// A word is so large that adding or multiplying it overflows, or that it does not fit by one.
     Enlarge(Index, u64),
     /// The record ends earlier, and its header says so.
     Cut(Index),

@@ -15,7 +15,7 @@ fn framed(words: RangeInclusive<usize>) -> impl Strategy<Value = Vec<u64>> {
     })
 }
 
-/// Records to fill a ring with: mostly short, some of the greatest length there is.
+/// Records to fill a ring with: mostly short, some of the greatest length.
 pub(crate) fn records() -> impl Strategy<Value = Vec<Vec<u64>>> {
     prop_oneof![
         8 => vec(framed(1..=12), 0..40),
@@ -23,13 +23,13 @@ pub(crate) fn records() -> impl Strategy<Value = Vec<Vec<u64>>> {
     ]
 }
 
-/// A position in a ring: near the start of its counting, anywhere, or where the counter is about to overflow.
+/// A free-running position: near 0, anywhere, or close to the end of `u64`.
 pub(crate) fn position() -> impl Strategy<Value = u64> {
     prop_oneof![0..64_u64, any::<u64>(), u64::MAX - 500..=u64::MAX].prop_map(|position| position & !7)
 }
 
-/// The data area of a ring into which somebody wrote what is no record, or only looks like one.
-pub(crate) fn senseless_ring() -> impl Strategy<Value = Vec<u64>> {
+/// The data area of a ring with words that are no record, or only look like one.
+pub(crate) fn random_ring() -> impl Strategy<Value = Vec<u64>> {
     let len = prop_oneof![9 => (0..8_u32).prop_map(|power| 1 << power), 1 => 0..40_usize];
     len.prop_flat_map(|len| vec(perhaps_a_header(), len))
 }
@@ -47,8 +47,8 @@ fn perhaps_a_header() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Streams of times, in order but for some that come later than they should. The times are near each other, near 0 or
-/// near the last that there is, which several may have.
+/// Streams of times, mostly in order. The times are close together, from 0, from the end of `u64`
+/// or from anywhere.
 pub(crate) fn streams() -> impl Strategy<Value = Vec<Vec<u64>>> {
     let start = prop_oneof![Just(0), Just(u64::MAX - 200), any::<u64>()];
     let stream = (0..100_u64, vec((0..20_u64, 0..60_u64), 0..30));

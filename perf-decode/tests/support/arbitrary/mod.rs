@@ -1,4 +1,4 @@
-//! Generators of attrs, of records that a kernel could have written, and of records that none would.
+//! Generators of attrs, of records that a kernel could have written, and of malformed ones.
 
 pub(crate) mod damage;
 pub(crate) mod framing;
@@ -19,12 +19,13 @@ pub(crate) fn cases(cases: u32) -> Config {
     if std::env::var_os("PROPTEST_CASES").is_some() { given } else { Config { cases, ..given } }
 }
 
-/// An event with any combination of what shapes its records. It may be one that no kernel would open.
+/// An event with any combination of the fields that its layout depends on, rarely with bits that
+/// are unknown. A kernel may refuse to open it.
 pub(crate) fn attr() -> impl Strategy<Value = Attr> {
     (
         sample_type(),
-        (0..32_u64).prop_map(ReadFormat::from_bits_retain),
-        (0..1_u64 << 20).prop_map(BranchSampleType::from_bits_retain),
+        perhaps_unknown(ReadFormat::KNOWN.bits()).prop_map(ReadFormat::from_bits_retain),
+        perhaps_unknown(BranchSampleType::KNOWN.bits()).prop_map(BranchSampleType::from_bits_retain),
         [register_mask(), register_mask()],
         [any::<bool>(); 2],
     )
@@ -41,22 +42,35 @@ pub(crate) fn attr() -> impl Strategy<Value = Attr> {
         })
 }
 
-/// As [`attr`], without fields that are too new.
+/// As [`attr`], without unknown bits.
 pub(crate) fn known_attr() -> impl Strategy<Value = Attr> {
     attr().prop_map(|mut attr| {
-        attr.sample_type = SampleType::from_bits_retain(attr.sample_type.bits() & ((1 << 25) - 1));
+        attr.sample_type = attr.sample_type.intersection(SampleType::KNOWN);
+        attr.read_format = attr.read_format.intersection(ReadFormat::KNOWN);
+        attr.branch_sample_type = attr.branch_sample_type.intersection(BranchSampleType::KNOWN);
         attr
     })
 }
 
-/// Any of the fields that the header knows: many, few, or one bit that is too new.
+/// Any of the known bits.
+fn known(bits: u64) -> impl Strategy<Value = u64> + Clone {
+    any::<u64>().prop_map(move |some| some & bits)
+}
+
+/// Any of the known bits, rarely with an unknown one.
+fn perhaps_unknown(bits: u64) -> impl Strategy<Value = u64> {
+    let unknown = (0..64_u32).prop_map(move |bit| (1 << bit) & !bits);
+    (known(bits), prop_oneof![40 => Just(0), 1 => unknown]).prop_map(|(some, unknown)| some | unknown)
+}
+
+/// Any of the known fields: many or few, rarely with an unknown bit.
 fn sample_type() -> impl Strategy<Value = SampleType> {
-    let known = 0..1_u64 << 25;
+    let known = || known(SampleType::KNOWN.bits());
     prop_oneof![
-        20 => known.clone(),
-        20 => (known.clone(), known.clone()).prop_map(|(some, others)| some & others),
-        20 => (known.clone(), known.clone(), known.clone()).prop_map(|(a, b, c)| a & b & c),
-        1 => (known, 25..64_u32).prop_map(|(some, new)| some | 1 << new),
+        known(),
+        (known(), known()).prop_map(|(some, others)| some & others),
+        (known(), known(), known()).prop_map(|(a, b, c)| a & b & c),
+        perhaps_unknown(SampleType::KNOWN.bits()),
     ]
     .prop_map(SampleType::from_bits_retain)
 }
@@ -77,6 +91,11 @@ pub(crate) fn valid_record() -> impl Strategy<Value = (Attr, Vec<u64>)> {
 /// A record that decodes by this attr.
 pub(crate) fn valid_record_of(attr: Attr) -> impl Strategy<Value = Vec<u64>> {
     prop_oneof![sample(attr), record_of_another_kind(attr)]
+}
+
+/// Words after the last field, mostly none.
+fn trailing() -> impl Strategy<Value = Vec<u64>> {
+    prop_oneof![4 => Just(Vec::new()), 1 => words()]
 }
 
 /// A few words.

@@ -1,4 +1,4 @@
-//! Records that are no samples.
+//! Records other than samples.
 
 use perf_abi::{Attr, Misc, RecordType};
 use perf_decode::testing::builder::{RecordBuilder, SampleIdValues};
@@ -6,10 +6,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::sample::counts;
-use super::{bytes, text, words};
+use super::{bytes, text, trailing, words};
 
-/// A record of any kind but SAMPLE as the kernel writes it for events opened with `attr`, or as a newer kernel
-/// might: with more fields than are known today.
+/// A record of any kind but SAMPLE as the kernel writes it for events opened with `attr`, or with
+/// trailing words as a newer kernel or a faulty one writes it.
 pub(super) fn record_of_another_kind(attr: Attr) -> BoxedStrategy<Vec<u64>> {
     let body = prop_oneof![
         5 => body_of_numbers(),
@@ -20,21 +20,16 @@ pub(super) fn record_of_another_kind(attr: Attr) -> BoxedStrategy<Vec<u64>> {
         1 => body_of_text_poke(),
         1 => body_of_an_unknown_kind(),
     ];
-    (body, any::<u16>(), trailer(), surplus())
-        .prop_map(move |((kind, body), misc, trailer, surplus)| {
+    (body, any::<u16>(), trailer(), trailing())
+        .prop_map(move |((kind, body), misc, trailer, trailing)| {
             let record = RecordBuilder::new(kind, Misc::from_bits_retain(misc)).bytes_padded(&body);
             if matches!(kind, RecordType::KSYMBOL | RecordType::BPF_EVENT | RecordType::TEXT_POKE) {
-                record.with_trailer(&attr, &trailer).words(&surplus).finish()
+                record.with_trailer(&attr, &trailer).words(&trailing).finish()
             } else {
-                record.words(&surplus).with_trailer(&attr, &trailer).finish()
+                record.words(&trailing).with_trailer(&attr, &trailer).finish()
             }
         })
         .boxed()
-}
-
-/// Mostly none.
-fn surplus() -> impl Strategy<Value = Vec<u64>> {
-    prop_oneof![4 => Just(Vec::new()), 1 => words()]
 }
 
 fn trailer() -> impl Strategy<Value = SampleIdValues> {
@@ -117,6 +112,7 @@ fn body_of_text_poke() -> impl Strategy<Value = Body> {
 }
 
 fn body_of_an_unknown_kind() -> impl Strategy<Value = Body> {
-    let kind = prop_oneof![Just(0), 23..=90_u32, any::<u32>().prop_filter("known", |kind| *kind > 22)];
+    let unknown = RecordType::LAST.0 + 1;
+    let kind = prop_oneof![Just(0), unknown..=unknown + 70, unknown..=u32::MAX];
     (kind, words()).prop_map(|(kind, words)| (RecordType(kind), in_memory(&words)))
 }

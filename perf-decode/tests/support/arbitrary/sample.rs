@@ -5,18 +5,19 @@ use perf_decode::testing::builder::{ReadValue, ReadValues, RecordBuilder, Sample
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{bytes, words};
+use super::{bytes, trailing, words};
 
-/// A sample as the kernel writes it for events opened with `attr`.
+/// A sample as the kernel writes it for events opened with `attr`, sometimes with trailing bytes.
 pub(super) fn sample(attr: Attr) -> impl Strategy<Value = Vec<u64>> {
-    builder(attr).prop_map(SampleBuilder::finish)
+    (builder(attr), trailing()).prop_map(|(sample, trailing)| sample.trailing(&trailing).finish())
 }
 
 /// The fields up to the user stack.
 const THROUGH_STACK: SampleType = SampleType::from_bits_retain(0x1_3fff);
 
-/// A sample of a task that has user registers and an empty stack, as the kernel wrongly writes it: the stack's second
-/// word is there, so that all behind it is shifted and the last word is lost. Also says whether something is behind.
+/// A sample of a task that has user registers and an empty stack, as the kernel wrongly writes it:
+/// with the second word of the stack, so all fields after it are shifted and the last word is lost.
+/// The third value is whether a field follows the stack.
 pub(crate) fn sample_with_shifted_end() -> impl Strategy<Value = (Attr, Vec<u64>, bool)> {
     // Neither a register ABI nor a size, so that no other reading of the sample makes sense.
     const STACK: u64 = 0x1122_3344_5566_7788;
@@ -96,7 +97,8 @@ struct Branches {
     counters: Vec<u64>,
 }
 
-/// Branches with the parts that the attr asks for or, as the kernel may do, with the others.
+/// Branches with the parts that the attr asks for or, as the kernel may write, with the opposite
+/// ones.
 fn branches(attr: Attr) -> impl Strategy<Value = Branches> {
     let hw_index = attr.branch_sample_type.contains(BranchSampleType::HW_INDEX);
     let asked = attr.branch_sample_type.contains(BranchSampleType::COUNTERS);
@@ -123,8 +125,8 @@ struct Registers {
     intr: Vec<u64>,
 }
 
-/// Registers of both kinds, and the stack. It is never empty where the task has user registers: what the kernel
-/// writes then lacks its last word.
+/// Registers of both kinds, and the stack. The stack is not empty if the task has user registers,
+/// because the kernel then writes a sample without its last word.
 fn registers_and_stack(attr: Attr) -> impl Strategy<Value = Registers> {
     let values = || vec(any::<u64>(), 64);
     let stack = || (bytes(64), prop_oneof![0..=64_u64, any::<u64>()]);

@@ -1,4 +1,4 @@
-//! Branch stacks: what the attr says first, then the contrary.
+//! Branch stacks: the exact reading first, then that of the attr, then the other.
 
 use super::*;
 const HW_INDEX: BranchSampleType = BranchSampleType::HW_INDEX;
@@ -6,27 +6,32 @@ const COUNTERS: BranchSampleType = BranchSampleType::COUNTERS;
 const NEITHER: BranchSampleType = BranchSampleType::empty();
 const ENTRIES: [[u64; 3]; 2] = [[1, 2, 3], [4, 5, 6]];
 
-/// Names of the parts, with a word behind the stack that must be found.
+/// Returns the names of the parts and the number of trailing bytes; `DATA_SRC` follows the stack.
 fn parts(
     asked: BranchSampleType,
     entries: &[[u64; 3]],
     hw_idx: Option<u64>,
     counters: &[u64],
-) -> Option<Vec<String>> {
+) -> Option<(Vec<String>, usize)> {
     let attr = attr(SampleType::BRANCH_STACK | SampleType::DATA_SRC).with_branch_sample_type(asked);
     let sample = SampleBuilder::new(&attr).branches(entries, hw_idx, counters).data_src(9).finish();
     let tree = decode(&sample, &attr).ok()?;
-    assert_eq!(tree.field("data_src"), Some(&Value::U64(9)));
+    assert!(tree.trailing > 0 || tree.field("data_src") == Some(&Value::U64(9)));
     let Some(Value::Map(parts)) = tree.field("branches") else {
         return None;
     };
     assert_eq!(parts[0].1, Value::U64(entries.len() as u64));
-    Some(parts.iter().map(|(name, _)| name.clone()).collect())
+    Some((parts.iter().map(|(name, _)| name.clone()).collect(), tree.trailing))
 }
 
-/// What [`parts`] gives for a stack that was read.
-fn names(names: &[&str]) -> Option<Vec<String>> {
-    names.iter().map(|name| Some(String::from(*name))).collect()
+/// The parts of a sample that is read exactly.
+fn names(names: &[&str]) -> Option<(Vec<String>, usize)> {
+    trailing(names, 0)
+}
+
+fn trailing(names: &[&str], trailing: usize) -> Option<(Vec<String>, usize)> {
+    let names = names.iter().map(|name| Some(String::from(*name))).collect::<Option<_>>()?;
+    Some((names, trailing))
 }
 
 #[test]
@@ -46,9 +51,9 @@ fn hw_idx_may_be_missing_without_branches() {
 }
 
 #[test]
-fn hw_idx_is_never_there_unasked() {
-    assert_eq!(parts(NEITHER, &[], Some(7), &[]), None);
-    assert_eq!(parts(COUNTERS, &[], Some(7), &[]), None);
+fn unasked_hw_idx_is_taken_for_the_next_field() {
+    assert_eq!(parts(NEITHER, &[], Some(7), &[]), trailing(&["nr", "entries"], 8));
+    assert_eq!(parts(COUNTERS, &[], Some(7), &[]), trailing(&["nr", "entries"], 8));
 }
 
 #[test]
@@ -64,14 +69,15 @@ fn counters_may_come_unasked_and_be_missing() {
 }
 
 #[test]
-fn counters_of_another_number_are_refused() {
-    assert_eq!(parts(NEITHER, &ENTRIES, None, &[7]), None);
-    assert_eq!(parts(COUNTERS, &ENTRIES, None, &[7, 8, 9]), None);
+fn attr_decides_on_counters_if_neither_reading_is_exact() {
+    assert_eq!(parts(NEITHER, &ENTRIES, None, &[7]), trailing(&["nr", "entries"], 8));
+    assert_eq!(parts(COUNTERS, &ENTRIES, None, &[7, 8, 9]), trailing(&["nr", "entries", "counters"], 8));
 }
 
 #[test]
 fn first_refusal_is_the_one_reported() {
-    let attr = attr(SampleType::BRANCH_STACK).with_branch_sample_type(COUNTERS);
-    let record = start(RecordType::SAMPLE).words(&[1, 2, 3, 4, 5, 6]).finish();
-    assert_eq!(decode(&record, &attr).unwrap_err().why, "8 bytes behind the last field");
+    let attr = attr(SampleType::BRANCH_STACK | SampleType::AUX).with_branch_sample_type(HW_INDEX);
+    // With the index the AUX size is 3, without it 5.
+    let record = start(RecordType::SAMPLE).words(&[0, 5, 3]).finish();
+    assert_eq!(decode(&record, &attr).unwrap_err().why, "size 3 is not a multiple of 8");
 }

@@ -4,10 +4,9 @@ use super::*;
 use crate::testing::builder::{ReadValue, ReadValues};
 
 #[test]
-fn every_single_word_field_is_found_at_its_place() {
-    let all = SampleType::all().difference(SampleType::WEIGHT);
-    let attr =
-        attr(SampleType::from_bits_retain(all.bits() & 0x1ff_ffff)).with_regs_user(0b101).with_regs_intr(2);
+fn fields_have_the_order_of_the_kernel() {
+    let all = SampleType::KNOWN.difference(SampleType::WEIGHT);
+    let attr = attr(all).with_regs_user(0b101).with_regs_intr(2);
     let sample = SampleBuilder::new(&attr)
         .identifier(1)
         .ip(2)
@@ -52,7 +51,7 @@ fn every_single_word_field_is_found_at_its_place() {
 }
 
 #[test]
-fn every_read_format_ends_where_it_should() {
+fn every_read_format_ends_before_the_next_field() {
     let values = vec![ReadValue { value: 1, id: 2, lost: 3 }, ReadValue { value: 4, id: 5, lost: 6 }];
     let values = ReadValues { time_enabled: 7, time_running: 8, values };
     for bits in 0..32 {
@@ -75,18 +74,34 @@ fn every_read_format_ends_where_it_should() {
 }
 
 #[test]
-fn unknown_sample_type_bits_are_refused_in_samples_only() {
-    let attr = attr(SampleType::from_bits_retain(1 << 25 | 1));
+fn unknown_sample_type_bits_are_refused_in_samples_and_trailers() {
+    let attr = attr(SampleType::from_bits_retain(1 << 25 | 2));
+    let lost = start(RecordType::LOST_SAMPLES).words(&[0, 0]).finish();
     assert_eq!(refused(&start(RecordType::SAMPLE).words(&[0, 0]).finish(), &attr), "sample_type");
-    assert!(decode(&start(RecordType::LOST_SAMPLES).u64(0).finish(), &attr).is_ok());
+    assert!(decode(&lost, &attr).is_ok());
+    assert_eq!(refused(&lost, &attr.with_flags(AttrFlags::SAMPLE_ID_ALL)), "sample_type");
 }
 
 #[test]
-fn sample_must_end_exactly_at_its_end() {
+fn unknown_bits_of_counts_and_branches_are_refused_where_these_are() {
+    let counts = attr(SampleType::READ).with_read_format(ReadFormat::from_bits_retain(1 << 5));
+    assert_eq!(refused(&start(RecordType::SAMPLE).words(&[0, 0]).finish(), &counts), "read_format");
+    assert_eq!(refused(&start(RecordType::READ).words(&[0, 0]).finish(), &counts), "read_format");
+    assert!(decode(&start(RecordType::LOST_SAMPLES).u64(0).finish(), &counts).is_ok());
+    let unknown = BranchSampleType::from_bits_retain(1 << 50);
+    let branches = attr(SampleType::BRANCH_STACK).with_branch_sample_type(unknown);
+    assert_eq!(refused(&start(RecordType::SAMPLE).u64(0).finish(), &branches), "branch_sample_type");
+    let no_branches = branches.with_sample_type(SampleType::IP);
+    assert!(decode(&start(RecordType::SAMPLE).u64(0).finish(), &no_branches).is_ok());
+}
+
+#[test]
+fn bytes_after_the_last_field_are_trailing() {
     let attr = attr(SampleType::IP);
     let decoded = |words: &[u64]| decode(&start(RecordType::SAMPLE).words(words).finish(), &attr);
-    assert!(decoded(&[1]).is_ok());
-    assert_eq!(decoded(&[1, 2]).unwrap_err().field, "end");
+    assert_eq!(decoded(&[1]).unwrap().trailing, 0);
+    let longer = decoded(&[1, 2, 3]).unwrap();
+    assert_eq!((longer.fields, longer.trailing), (vec![("ip", Value::U64(1))], 16));
     assert_eq!(decoded(&[]).unwrap_err().field, "ip");
 }
 
@@ -148,7 +163,7 @@ fn stack_of_size_0_has_no_dyn_size() {
 }
 
 #[test]
-fn surplus_dyn_size_behind_registers_is_skipped() {
+fn extra_word_after_an_empty_stack_is_skipped() {
     let regs = SampleType::REGS_USER | SampleType::STACK_USER;
     let two = attr(regs | SampleType::WEIGHT | SampleType::DATA_SRC).with_regs_user(1);
     let sample = |words: &[u64]| start(RecordType::SAMPLE).words(words).finish();
@@ -167,7 +182,7 @@ fn surplus_dyn_size_behind_registers_is_skipped() {
     let last = attr(regs).with_regs_user(1);
     assert!(decode(&sample(&[2, 7, 0]), &last).is_ok());
     assert!(decode(&sample(&[2, 7, 0, 0]), &last).is_ok());
-    assert_eq!(refused(&sample(&[2, 7, 0, 0, 0]), &last), "end");
+    assert_eq!(decode(&sample(&[2, 7, 0, 0, 0]), &last).unwrap().trailing, 8);
 }
 
 #[test]

@@ -1,0 +1,131 @@
+//! Every accessor of every view, and what must hold between them.
+
+use std::collections::BTreeSet;
+use std::hint::black_box;
+
+use perf_abi::SampleType;
+use perf_decode::{Field, Layout, Record, Regs, Sample, SampleId, Value};
+
+/// Reads all that a decoded record can be asked.
+pub fn read<L: Layout>(record: &Record<'_, L>) {
+    black_box((record.header(), record.kind(), record.misc(), record.time(), format!("{record} {record:?}")));
+    assert!(record.trailing_len() <= record.size() - 8, "more bytes than the record has");
+    let names: Vec<_> = record.fields().map(read_field).collect();
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "one name twice: {names:?}");
+    if let Some(trailer) = record.sample_id() {
+        read_trailer(&trailer);
+    }
+    match record {
+        Record::Sample(sample) => read_sample(sample),
+        Record::Unknown(raw) => assert_eq!((names, record.trailing_len()), (vec!["raw"], 0), "{raw:?}"),
+        other => read_side_band(other),
+    }
+}
+
+fn read_side_band<L: Layout>(record: &Record<'_, L>) {
+    macro_rules! accessors {
+        ($($Kind:ident: $($accessor:ident)+,)*) => {
+            match record {
+                $(Record::$Kind(view) => {
+                    assert_eq!(view.time(), record.time());
+                    black_box((view.misc(), view.sample_id().is_empty(), $(view.$accessor(),)+));
+                })*
+                other => panic!("its accessors are not fuzzed: {other:?}"),
+            }
+        };
+    }
+    accessors! {
+        Mmap: pid tid addr len pgoff filename data,
+        Lost: id lost,
+        Comm: pid tid comm exec,
+        Exit: pid ppid tid ptid own_time,
+        Throttle: id stream_id own_time,
+        Unthrottle: id stream_id own_time,
+        Fork: pid ppid tid ptid own_time,
+        Read: pid tid read,
+        Mmap2: pid tid addr len pgoff file maj min ino ino_generation build_id prot flags data filename,
+        Aux: aux_offset aux_size flags,
+        ItraceStart: pid tid,
+        LostSamples: lost,
+        Switch: direction,
+        SwitchCpuWide: direction next_prev_pid next_prev_tid,
+        Namespaces: pid tid namespaces,
+        Ksymbol: addr len ksym_type flags name,
+        BpfEvent: bpf_type flags id tag,
+        Cgroup: id path,
+        TextPoke: addr old_len new_len old new bytes,
+        AuxOutputHwId: hw_id,
+        CallchainDeferred: cookie ips,
+    }
+}
+
+fn read_trailer<L: Layout>(trailer: &SampleId<'_, L>) {
+    black_box((trailer.pid(), trailer.time(), trailer.stream_id(), format!("{trailer}")));
+    let ids =
+        [trailer.id(), trailer.identifier(), trailer.cpu().map(u64::from), trailer.tid().map(u64::from)];
+    assert!(!trailer.is_empty() || ids == [None; 4], "{ids:?}");
+    assert_eq!(trailer.fields().count() == 0, trailer.is_empty());
+    trailer.fields().for_each(|field| _ = read_field(field));
+}
+
+/// Reads every field. One that the event samples must be there, because the record was validated.
+fn read_sample<L: Layout>(sample: &Sample<'_, L>) {
+    let wanted = sample.sample_type();
+    macro_rules! present {
+        ($($field:ident $($with:ident)+),* $(,)?) => {$(
+            let asked = wanted.intersects(SampleType::empty()$(.union(SampleType::$with))+);
+            assert_eq!(sample.$field().is_some(), asked, stringify!($field));
+        )*};
+    }
+    present! {
+        identifier IDENTIFIER, ip IP, pid TID, tid TID, time TIME, addr ADDR, id ID, stream_id STREAM_ID,
+        cpu CPU, period PERIOD, read READ, callchain CALLCHAIN, raw RAW, branches BRANCH_STACK,
+        regs_user REGS_USER, stack_user STACK_USER, weight WEIGHT WEIGHT_STRUCT, data_src DATA_SRC,
+        transaction TRANSACTION, regs_intr REGS_INTR, phys_addr PHYS_ADDR, cgroup CGROUP,
+        data_page_size DATA_PAGE_SIZE, code_page_size CODE_PAGE_SIZE, aux AUX,
+    }
+    black_box((sample.exact_ip(), sample.misc(), sample.has_ambiguous_branches()));
+    assert!(sample.words().ends_with(words(sample.trailing())));
+    sample.regs_user().into_iter().chain(sample.regs_intr()).for_each(|regs| read_regs(&regs));
+    black_box(sample.stack_user().map(|stack| (stack.size(), stack.bytes().len())));
+    black_box(format!("{sample} {sample:?}"));
+}
+
+fn words(bytes: &[u8]) -> &[u64] {
+    perf_decode::words_from_bytes(bytes).expect("trailing bytes are whole words")
+}
+
+fn read_regs(regs: &Regs<'_>) {
+    for (register, value) in regs.iter() {
+        assert_eq!(regs.get(register), Some(value));
+    }
+}
+
+/// Reads the value to its end and returns the name.
+fn read_field(field: Field<'_>) -> &'static str {
+    /// Words of the longest record.
+    const LONGEST: usize = u16::MAX as usize / 8;
+    black_box(format!("{field} {field:?}"));
+    let is_number = field.value.as_u64().is_some();
+    let items = match field.value {
+        Value::Read(values) => values.iter().count(),
+        Value::Callchain(chain) => {
+            black_box(chain.deferred_cookie());
+            chain.frames().count()
+        }
+        Value::Branches(stack) => {
+            black_box((stack.hw_index(), stack.counters().len()));
+            stack.entries().len() * 3
+        }
+        Value::Regs(regs) => regs.iter().count(),
+        Value::Words(words) => words.len(),
+        Value::Namespaces(links) => links.len() * 2,
+        Value::Text(bytes) | Value::Bytes(bytes) => bytes.len() / 8,
+        _ => {
+            assert!(is_number, "{field:?}");
+            return field.name;
+        }
+    };
+    assert!(!is_number && items <= LONGEST, "{}: {items}", field.name);
+    field.name
+}

@@ -1,0 +1,133 @@
+//! Counts, callchain, raw data, registers, stack and the fixed words after them.
+
+use super::*;
+
+#[test]
+fn counts_of_an_event_and_of_a_group_differ() {
+    let entry = |value| ReadValue { value, id: value + 100, lost: 0 };
+    let read = BuiltRead { time_enabled: 20, time_running: 10, values: Vec::from([entry(1), entry(2)]) };
+    let times = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING;
+    let cases = [
+        (times | ReadFormat::ID, "read=[1 id 101 enabled 20 running 10]"),
+        (ReadFormat::GROUP | ReadFormat::ID, "read=[1 id 101, 2 id 102]"),
+        (ReadFormat::GROUP | times | ReadFormat::LOST, "read=[1 lost 0, 2 lost 0 enabled 20 running 10]"),
+    ];
+    for (format, text) in cases {
+        let attr = event(SampleType::READ | SampleType::CALLCHAIN).with_read_format(format);
+        let words = SampleBuilder::new(&attr).read(read.clone()).callchain(&[5]).finish();
+        assert_eq!(fields(&words, &attr).unwrap(), [text, "callchain=[0x5]"]);
+    }
+}
+
+#[test]
+fn callchain_count_is_checked_before_it_is_multiplied() {
+    let attr = event(SampleType::CALLCHAIN);
+    for nr in [2, 1 << 61, u64::MAX] {
+        let mut words = SampleBuilder::new(&attr).callchain(&[5]).finish();
+        words[1] = nr;
+        let expected = Error::Truncated {
+            kind: RecordType::SAMPLE,
+            field: "callchain",
+            needed: u32::try_from(nr.saturating_mul(8)).unwrap_or(u32::MAX),
+            found: 8,
+        };
+        assert_eq!(fields(&words, &attr), Err(expected));
+    }
+}
+
+#[test]
+fn raw_data_includes_its_padding() {
+    let attr = event(SampleType::RAW | SampleType::WEIGHT);
+    let words = SampleBuilder::new(&attr).raw(b"hello").weight(9).finish();
+    let raw = with_sample(&words, &attr, |s| (s.raw().unwrap().to_vec(), s.weight().unwrap().0));
+    assert_eq!(raw, Ok((b"hello\0\0\0\0\0\0\0".to_vec(), 9)));
+}
+
+#[test]
+fn raw_data_that_ends_within_a_word_is_refused() {
+    let attr = event(SampleType::RAW);
+    let mut words = SampleBuilder::new(&attr).raw(b"hello").finish();
+    words[1] = zerocopy::transmute!([5_u32, 0]);
+    assert_eq!(fields(&words, &attr), Err(invalid_field("raw", 5)));
+}
+
+const REGS: SampleType = SampleType::REGS_USER.union(SampleType::STACK_USER).union(SampleType::REGS_INTR);
+
+#[test]
+fn abi_none_has_no_register_words() {
+    let attr = event(REGS | SampleType::CGROUP).with_regs_user(0b1011).with_regs_intr(0b11);
+    let words = SampleBuilder::new(&attr).regs_user(0, &[]).regs_intr(2, &[7, 8]).cgroup(99).finish();
+    let read = with_sample(&words, &attr, |s| {
+        let regs = s.regs_user().unwrap();
+        assert_eq!((regs.abi(), regs.mask(), regs.values().len()), (RegsAbi::NONE, 0, 0));
+        assert_eq!(regs.get(0), None);
+        assert_eq!(s.regs_intr().unwrap().values(), [7, 8]);
+        s.cgroup()
+    });
+    assert_eq!(read, Ok(Some(99)));
+}
+
+#[test]
+fn unknown_abi_is_refused() {
+    let attr = event(SampleType::REGS_USER).with_regs_user(1);
+    let words = SampleBuilder::new(&attr).regs_user(3, &[7]).finish();
+    assert_eq!(fields(&words, &attr), Err(invalid_field("regs_user", 3)));
+}
+
+#[test]
+fn stack_is_cut_at_dyn_size() {
+    let attr = event(SampleType::STACK_USER | SampleType::DATA_SRC);
+    let words = SampleBuilder::new(&attr).stack_user(&[1; 16], 5).data_src(3).finish();
+    let read = with_sample(&words, &attr, |s| {
+        let stack = s.stack_user().unwrap();
+        (stack.bytes().to_vec(), stack.size(), s.data_src().unwrap().0)
+    });
+    assert_eq!(read, Ok((std::vec![1; 5], 16, 3)));
+}
+
+#[test]
+fn empty_stack_has_no_dyn_size() {
+    let attr = event(SampleType::STACK_USER | SampleType::DATA_SRC);
+    let words = SampleBuilder::new(&attr).stack_user(&[], 0).data_src(3).finish();
+    assert_eq!(words.len(), 3);
+    assert_eq!(with_sample(&words, &attr, |s| s.stack_user().unwrap().bytes().len()), Ok(0));
+}
+
+#[test]
+fn extra_word_after_an_empty_stack_is_skipped() {
+    let attr = event(SampleType::REGS_USER | SampleType::STACK_USER | SampleType::DATA_SRC).with_regs_user(1);
+    let words = SampleBuilder::new(&attr).regs_user(2, &[7]).stack_user(&[], 0).data_src(3).finish();
+    // As the kernel writes it: the size, the extra word, and no word for the field after it.
+    let refused = fields(&words, &attr);
+    assert!(matches!(refused, Err(Error::Truncated { field: "data_src", .. })), "{refused:?}");
+    let attr = event(SampleType::REGS_USER | SampleType::STACK_USER).with_regs_user(1);
+    let words = SampleBuilder::new(&attr).regs_user(2, &[7]).stack_user(&[], 0).finish();
+    assert!(fields(&words, &attr).is_ok(), "nothing follows, so nothing is lost");
+}
+
+#[test]
+fn cgroup_precedes_the_page_sizes_and_aux_is_last() {
+    let wanted = SampleType::PHYS_ADDR
+        | SampleType::AUX
+        | SampleType::CGROUP
+        | SampleType::DATA_PAGE_SIZE
+        | SampleType::CODE_PAGE_SIZE;
+    let attr = event(wanted | SampleType::WEIGHT_STRUCT | SampleType::TRANSACTION);
+    let words = SampleBuilder::new(&attr)
+        .weight(1)
+        .transaction(2)
+        .phys_addr(3)
+        .cgroup(4)
+        .data_page_size(5)
+        .code_page_size(6)
+        .aux(&[7; 8])
+        .finish();
+    assert_eq!(words[1..], [1, 2, 3, 4, 5, 6, 8, 0x0707_0707_0707_0707]);
+    let read = with_sample(&words, &attr, |s| {
+        assert_eq!((s.weight().unwrap().0, s.transaction().unwrap().bits()), (1, 2));
+        assert_eq!((s.phys_addr(), s.cgroup()), (Some(3), Some(4)));
+        assert_eq!((s.data_page_size(), s.code_page_size()), (Some(5), Some(6)));
+        s.aux().unwrap().len()
+    });
+    assert_eq!(read, Ok(8));
+}

@@ -101,9 +101,6 @@ where
     W: Elsewhere<Few> + Elsewhere<Views> + Elsewhere<All>,
 {
     shape::<ForMatch, W>(cases);
-    if W::FIELDS.intersects(SampleType::STACK_USER | SampleType::RAW) {
-        cases.push(case::<ForMatch, W, Views>());
-    }
     shape::<IfLet, W>(cases);
     shape::<Closure, W>(cases);
     shape::<Callback, W>(cases);
@@ -119,10 +116,27 @@ where
     let consumers =
         vec![Consumer { name: "by hand", run: framing_by_hand }, Consumer { name: "ours", run: framing }];
     cases.push(new::<W, Few>("r framing", consumers, 0));
+    cases.push(specialized_case::<W, Few>());
+    cases.push(specialized_case::<W, All>());
 }
 
-fn shape<S: Shape, W: Elsewhere<Few> + Elsewhere<All>>(cases: &mut Vec<Case>) {
+fn specialized_case<W: Elsewhere<T>, T: Touch>() -> Case {
+    let consumers = vec![
+        Consumer { name: "by hand", run: by_hand::<ForMatch, W, T> },
+        Consumer { name: "ours", run: specialized::<W, T> },
+        Consumer { name: "ours const", run: constant::<ForMatch, W, T> },
+    ];
+    new::<W, T>("s specialize", consumers, 0)
+}
+
+fn shape<S: Shape, W>(cases: &mut Vec<Case>)
+where
+    W: Elsewhere<Few> + Elsewhere<Views> + Elsewhere<All>,
+{
     cases.push(case::<S, W, Few>());
+    if W::FIELDS.intersects(SampleType::STACK_USER | SampleType::RAW) {
+        cases.push(case::<S, W, Views>());
+    }
     cases.push(case::<S, W, All>());
 }
 
@@ -182,6 +196,12 @@ fn head<W: Elsewhere<Few>>(input: &mut Input) -> u64 {
 fn constant_head<W: Elsewhere<Few>>(input: &mut Input) -> u64 {
     let (window, _, scratch) = input.window();
     shapes::head::<W, _>(window, scratch, Constant::<W>::LAYOUT)
+}
+
+#[inline(never)]
+fn specialized<W: Elsewhere<T>, T: Touch>(input: &mut Input) -> u64 {
+    let (window, layout, scratch) = input.window();
+    shapes::specialized::<W, T>(window, scratch, layout)
 }
 
 #[inline(never)]

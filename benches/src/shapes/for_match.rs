@@ -50,7 +50,11 @@ impl Shape for ForMatch {
 }
 
 #[inline(always)]
-fn read<W: Workload, T: Touch, L: Layout>(window: Window<'_>, scratch: &mut Scratch, layout: L) -> u64 {
+pub(super) fn read<W: Workload, T: Touch, L: Layout>(
+    window: Window<'_>,
+    scratch: &mut Scratch,
+    layout: L,
+) -> u64 {
     let mut sum = Sum::default();
     for raw in window.records(scratch) {
         let Ok(raw) = raw else {

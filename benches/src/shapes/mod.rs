@@ -9,6 +9,7 @@ mod head;
 mod if_let;
 mod iterator;
 mod method;
+mod specialized;
 
 use perf_decode::{SampleLayout, Scratch, Window};
 use perfkit_benches_readers::collector::Elsewhere;
@@ -23,6 +24,7 @@ pub use iterator::Adaptors;
 pub use method::Method;
 
 pub(crate) use head::{framing, framing_by_hand, head};
+pub(crate) use specialized::specialized;
 
 /// One way to loop over all records. Every function returns the sum of what it read.
 pub trait Shape {

@@ -77,7 +77,7 @@ impl Value<'_> {
 }
 
 /// The fields of a trailer, or of a run of fixed words in a sample.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FixedFields<const N: usize> {
     order: &'static [FixedField; N],
     words: [Option<u64>; N],
@@ -119,7 +119,6 @@ impl<const N: usize> Iterator for FixedFields<N> {
 fn printed(row: FixedField, word: u64, sample_type: SampleType, second_half: bool) -> Field<'static> {
     let [first, second] = word::halves(word);
     let (name, value) = match row.form {
-        Form::Number => (row.name, Value::Number(word)),
         Form::Hex => (row.name, Value::Hex(word)),
         Form::Task if second_half => (row.name, Value::Task(second)),
         Form::Task => ("pid", Value::Task(first)),
@@ -127,7 +126,7 @@ fn printed(row: FixedField, word: u64, sample_type: SampleType, second_half: boo
         Form::Weight if sample_type.contains(SampleType::WEIGHT_STRUCT) => {
             ("weight_struct", Value::WeightStruct(Weight(word)))
         }
-        Form::Weight => (row.name, Value::Number(word)),
+        Form::Number | Form::Weight => (row.name, Value::Number(word)),
         Form::DataSource => (row.name, Value::DataSource(DataSource(word))),
         Form::Transaction => (row.name, Value::Transaction(Transaction::from_bits_retain(word))),
     };

@@ -3,6 +3,8 @@
 //! It is the order of `perf_output_sample()` and `perf_event__output_id_sample()` in
 //! `kernel/events/core.c`, which is not the order of the bits of `sample_type`.
 
+#![expect(clippy::indexing_slicing, reason = "const fn: an index out of bounds does not compile")]
+
 use perf_abi::SampleType;
 
 use crate::word_index::WordIndex;

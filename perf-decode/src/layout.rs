@@ -226,6 +226,7 @@ impl SampleLayout {
 }
 
 /// Turns word indices from the start of a trailer into indices from its end.
+#[expect(clippy::indexing_slicing, reason = "const fn: the loop bounds the index")]
 const fn from_end<const N: usize>(indices: &[WordIndex; N]) -> [u8; N] {
     let (mut ends, mut words, mut row) = ([0; N], 0, N);
     while row > 0 {

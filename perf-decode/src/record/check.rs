@@ -54,7 +54,7 @@ impl Shape {
     }
 }
 
-impl<'a> RawRecord<'a> {
+impl RawRecord<'_> {
     /// Returns whether this is a whole record of a kind with a simple body: long enough for body and
     /// trailer, and with a NUL in the last word of its name if it has one.
     #[inline(always)]

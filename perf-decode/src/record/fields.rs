@@ -6,10 +6,10 @@ use crate::sample::SampleFields;
 use crate::{Field, Layout, RawRecord, SampleLayout, Value};
 
 /// The fields of a [`Record`] without those of its trailer, in the order of their words.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct RecordFields<'a, L = &'a SampleLayout>(Source<'a, L>);
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Source<'a, L> {
     Sample(SampleFields<'a, L>),
     SideBand(Record<'a, L>, usize),
@@ -36,13 +36,7 @@ impl<'a, L: Layout> Iterator for RecordFields<'a, L> {
     fn next(&mut self) -> Option<Field<'a>> {
         match &mut self.0 {
             Source::Sample(fields) => fields.next(),
-            Source::SideBand(record, next) => loop {
-                let field = record.field(*next)?;
-                *next += 1;
-                if field.is_some() {
-                    return field;
-                }
-            },
+            Source::SideBand(record, next) => record.next_field(next),
         }
     }
 }
@@ -62,12 +56,12 @@ impl<L: Layout> RecordFields<'_, L> {
 
 impl<L: Layout> fmt::Debug for RecordFields<'_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(*self).finish()
+        f.debug_list().entries(self.clone()).finish()
     }
 }
 
 /// Returns the only field of a record of unknown kind: all bytes after the header.
-pub(super) fn unknown(raw: RawRecord<'_>, index: usize) -> Option<Option<Field<'_>>> {
+pub(super) fn unknown<'a>(raw: RawRecord<'a>, next: &mut usize) -> Option<Field<'a>> {
     let bytes = raw.bytes().get(8..).unwrap_or(&[]);
-    (index == 0).then_some(Some(Field { name: "raw", value: Value::Bytes(bytes) }))
+    (core::mem::replace(next, 1) == 0).then_some(Field { name: "raw", value: Value::Bytes(bytes) })
 }

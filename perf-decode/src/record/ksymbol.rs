@@ -18,6 +18,7 @@ view! {
     Ksymbol: 3 words;
 }
 
+#[expect(clippy::len_without_is_empty, reason = "`len` is a field of the record")]
 impl<'a, L: Layout> Ksymbol<'a, L> {
     /// Returns the first address.
     #[inline]

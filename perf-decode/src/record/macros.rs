@@ -106,23 +106,30 @@ macro_rules! records {
                 }
             }
 
-            /// Returns the field at `index` of the row: `None` at the end, `Some(None)` if this record
-            /// lacks it.
-            fn field(&self, index: usize) -> Option<Option<Field<'a>>> {
+            /// Returns the first field at or after index `next` of the row that this record has, and
+            /// advances `next` past it.
+            fn next_field(&self, next: &mut usize) -> Option<Field<'a>> {
                 match self {
                     Self::Sample(_) => None,
-                    Self::Unknown(raw) => fields::unknown(*raw, index),
+                    Self::Unknown(raw) => fields::unknown(*raw, next),
                     $(Self::$View(_view) => {
                         let getters: &[fn(&$View<'a, L>) -> Option<Field<'a>>] = &[$(
                             |view| Some(Field { name: stringify!($field), value: value!($form, getter!(view, $field $($getter)?)) }),
                         )*];
-                        getters.get(index).map(|get| get(_view))
+                        while let Some(get) = getters.get(*next) {
+                            *next += 1;
+                            if let Some(field) = get(_view) {
+                                return Some(field);
+                            }
+                        }
+                        None
                     })*
                 }
             }
         }
 
         /// The shape of each kind, by its number.
+        #[expect(clippy::indexing_slicing, reason = "a constant: a kind above `LAST` does not compile")]
         const SHAPES: [Shape; RecordType::LAST.0 as usize + 1] = {
             let mut shapes = [Shape::UNKNOWN; RecordType::LAST.0 as usize + 1];
             $(shapes[RecordType::$KIND.0 as usize] = shape!($View, $end);)*

@@ -19,6 +19,7 @@ view! {
     Mmap: 5 words;
 }
 
+#[expect(clippy::len_without_is_empty, reason = "`len` is a field of the record")]
 impl<'a, L: Layout> Mmap<'a, L> {
     /// Returns the process.
     #[inline]

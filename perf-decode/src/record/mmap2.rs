@@ -22,6 +22,7 @@ view! {
     Mmap2: 9 words;
 }
 
+#[expect(clippy::len_without_is_empty, reason = "`len` is a field of the record")]
 impl<'a, L: Layout> Mmap2<'a, L> {
     /// Returns the process.
     #[inline]

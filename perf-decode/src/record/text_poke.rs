@@ -39,14 +39,14 @@ impl<'a, L: Layout> TextPoke<'a, L> {
     /// Returns the old code.
     #[inline]
     #[must_use]
-    pub fn old(&self) -> &'a [u8] {
+    pub fn old_bytes(&self) -> &'a [u8] {
         self.bytes().get(..usize::from(self.old_len())).unwrap_or(&[])
     }
 
     /// Returns the new code.
     #[inline]
     #[must_use]
-    pub fn new(&self) -> &'a [u8] {
+    pub fn new_bytes(&self) -> &'a [u8] {
         self.bytes().get(usize::from(self.old_len())..).unwrap_or(&[])
     }
 

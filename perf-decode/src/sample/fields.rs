@@ -7,7 +7,7 @@ use crate::field_order::{HEAD, PARTS, Part};
 use crate::{Field, Layout, SampleLayout, Value};
 
 /// The fields of a [`Sample`], in the order of their words.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct SampleFields<'a, L = &'a SampleLayout> {
     sample: Sample<'a, L>,
     /// Parts that are finished; the head is the first one.
@@ -88,6 +88,6 @@ impl<L: Layout> FusedIterator for SampleFields<'_, L> {}
 
 impl<L: Layout> core::fmt::Debug for SampleFields<'_, L> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_list().entries(*self).finish()
+        f.debug_list().entries(self.clone()).finish()
     }
 }

@@ -2,17 +2,24 @@
 
 use core::fmt;
 
-/// Returns the bit that a C compiler assigns to the `n`-th one-bit field of a `u64`.
+const BIG_ENDIAN: bool = cfg!(target_endian = "big");
+
+/// Returns the lowest bit of a C bit field that starts `first` bits after the start of a word.
 ///
-/// Big-endian machines lay out bit fields from the most significant bit; only the three functions
-/// with `cfg!(target_endian)` in this file depend on it.
+/// Big-endian machines lay out bit fields from the most significant bit; besides this, only `BpfInsn`
+/// depends on it. The byte order is a parameter so that tests reach both.
+const fn shift(big_endian: bool, word: u32, first: u32, width: u32) -> u32 {
+    if big_endian { word - first - width } else { first }
+}
+
+/// Returns the bit that a C compiler assigns to the `n`-th one-bit field of a `u64`.
 pub(crate) const fn flag64(n: u32) -> u64 {
-    if cfg!(target_endian = "little") { 1 << n } else { 1 << (63 - n) }
+    1 << shift(BIG_ENDIAN, 64, n, 1)
 }
 
 /// Like [`flag64`], in a `u32`.
 pub(crate) const fn flag32(n: u32) -> u32 {
-    if cfg!(target_endian = "little") { 1 << n } else { 1 << (31 - n) }
+    1 << shift(BIG_ENDIAN, 32, n, 1)
 }
 
 /// A run of bits in a `u64` that holds one number.
@@ -30,8 +37,7 @@ impl BitField {
 
     /// Returns the C bit field that starts `first` bits after the start of the struct.
     pub(crate) const fn declared(first: u32, width: u32) -> Self {
-        let shift = if cfg!(target_endian = "little") { first } else { 64 - first - width };
-        Self { shift, width }
+        Self { shift: shift(BIG_ENDIAN, 64, first, width), width }
     }
 
     pub(crate) const fn mask(self) -> u64 {
@@ -93,6 +99,12 @@ mod tests {
     fn a_field_can_fill_the_word() {
         assert_eq!(BitField::fixed(0, 64).mask(), u64::MAX);
         assert_eq!(BitField::declared(0, 64).get(42), 42);
+    }
+
+    #[test]
+    fn big_endian_machines_count_bit_fields_from_the_top() {
+        assert_eq!((shift(true, 64, 0, 1), shift(true, 32, 5, 1), shift(true, 64, 4, 16)), (63, 26, 44));
+        assert_eq!((shift(false, 64, 0, 1), shift(false, 32, 5, 1), shift(false, 64, 4, 16)), (0, 5, 4));
     }
 
     #[test]

@@ -14,6 +14,10 @@ use crate::{Peer, Sum, Touch};
 pub struct PerfEventData;
 
 /// A decoded body.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box per sample would cost an allocation that the crate does not ask for"
+)]
 pub enum Body<'p> {
     /// A sample, which has no trailer.
     Sample(Sample<'p>),

@@ -239,6 +239,12 @@ const fn from_end<const N: usize>(indices: &[WordIndex; N]) -> [u8; N] {
     ends
 }
 
+// Every bit of `sample_type` that the header declares has its place in the tables.
+const _: () = assert!(
+    KNOWN.bits() == SampleType::KNOWN.bits(),
+    "field_order: a bit of SampleType is missing in its tables, or has no constant"
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -300,9 +306,3 @@ mod tests {
         );
     }
 }
-
-// Every bit of `sample_type` that the header declares has its place in the tables.
-const _: () = assert!(
-    KNOWN.bits() == SampleType::KNOWN.bits(),
-    "field_order: a bit of SampleType is missing in its tables, or has no constant"
-);

@@ -18,7 +18,6 @@ pub struct PerfEventData;
     clippy::large_enum_variant,
     reason = "a box per sample would cost an allocation that the crate does not ask for"
 )]
-#[expect(clippy::large_enum_variant, reason = "a box would cost an allocation that the crate does not need")]
 pub enum Body<'p> {
     /// A sample, which has no trailer.
     Sample(Sample<'p>),

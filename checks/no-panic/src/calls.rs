@@ -5,8 +5,8 @@ use core::ops::ControlFlow;
 
 use perf_abi::ReadFormat;
 use perf_decode::{
-    BackwardRecords, DeferredCallchains, DeferredSlot, Layouts, Merge, RawRecord, ReadValues, Record, SampleLayout,
-    Scratch, Source, Window,
+    BackwardRecords, DeferredCallchains, DeferredSlot, Layouts, Merge, RawRecord, ReadValues, Record,
+    SampleLayout, Scratch, Source, Window,
 };
 
 use crate::record::{Clock, Everything, raw};

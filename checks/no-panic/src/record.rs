@@ -2,9 +2,9 @@
 
 use core::hint::black_box;
 
-use perf_abi::{Attr, AttrFlags, BranchSampleType, SampleType, Software};
 use perf_abi::branch::BranchEntry;
 use perf_abi::mem::DataSource;
+use perf_abi::{Attr, AttrFlags, BranchSampleType, SampleType, Software};
 use perf_decode::{
     Field, Layout, RawRecord, ReadValues, Record, Regs, Sample, SampleHead, SampleId, SampleLayout, Value,
     words_from_bytes,

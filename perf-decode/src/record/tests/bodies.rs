@@ -245,7 +245,10 @@ fn text_poke_has_old_and_new_code() {
         let poke = body(RecordType::TEXT_POKE).u64(0xffff_0000).u16s(&[old as u16, new as u16]);
         let words = finish(poke.bytes_padded(code));
         let Ok(Record::TextPoke(poke)) = decoded(&words) else { panic!("{words:x?}") };
-        assert_eq!((poke.addr(), poke.old_bytes(), poke.new_bytes()), (0xffff_0000, &code[..old], &code[old..]));
+        assert_eq!(
+            (poke.addr(), poke.old_bytes(), poke.new_bytes()),
+            (0xffff_0000, &code[..old], &code[old..])
+        );
         assert_eq!((poke.old_len(), poke.new_len(), poke.bytes()), (old as u16, new as u16, code));
     }
     let words = finish(body(RecordType::TEXT_POKE).u64(0).u16s(&[u16::MAX, u16::MAX]).u32s(&[0]));

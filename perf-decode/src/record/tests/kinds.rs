@@ -79,7 +79,7 @@ fn every_kind_shorter_than_body_and_trailer_is_refused() {
                 }
                 // The name of length 0 has no word for its NUL.
                 Error::Unterminated { kind: named, .. } => {
-                    assert_eq!((named, kind), (RecordType::KSYMBOL, named))
+                    assert_eq!((named, kind), (RecordType::KSYMBOL, named));
                 }
                 other => panic!("{kind:?} of {len} words: {other:?}"),
             }

@@ -95,7 +95,10 @@ fn overlong_copy_has_its_trailer_after_the_body() {
         assert_eq!((event.id(), event.tag()), (147, &b"abcdefgh"[..]));
         let words = overlong(RecordType::TEXT_POKE, more);
         let Ok(Record::TextPoke(poke)) = decoded(&words) else { panic!("{words:x?}") };
-        assert_eq!((poke.addr(), poke.old_bytes(), poke.new_bytes()), (0xffff_0000, &[1, 2][..], &[3, 4, 5][..]));
+        assert_eq!(
+            (poke.addr(), poke.old_bytes(), poke.new_bytes()),
+            (0xffff_0000, &[1, 2][..], &[3, 4, 5][..])
+        );
     }
 }
 

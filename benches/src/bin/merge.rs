@@ -48,7 +48,7 @@ fn deal(words: &[u64], len: usize, streams: usize, run: usize) -> Vec<Vec<u64>> 
     let mut random = Random::new(0);
     let mut dealt = vec![Vec::new(); streams];
     for (index, item) in words.chunks_exact(len).enumerate() {
-        let stream = index.checked_div(run).map_or_else(|| random.word() as usize, |turn| turn);
+        let stream = index.checked_div(run).unwrap_or_else(|| random.word() as usize);
         dealt[stream % streams].extend_from_slice(item);
     }
     dealt

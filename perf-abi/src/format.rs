@@ -6,7 +6,7 @@ bit_set! {
     ///
     /// The order of the fields in the record is *not* the order of the bits. `TID`, `TIME`, `ID`,
     /// `STREAM_ID`, `CPU` and `IDENTIFIER` also select the fields of the `sample_id` trailer of all
-    /// other records if [`SAMPLE_ID_ALL`](crate::AttrFlags::SAMPLE_ID_ALL) is set.
+    /// side-band records if [`SAMPLE_ID_ALL`](crate::AttrFlags::SAMPLE_ID_ALL) is set.
     ///
     /// # References
     ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), `sample_type`

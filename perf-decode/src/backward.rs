@@ -2,15 +2,15 @@ use core::iter::FusedIterator;
 
 use crate::{Error, RawRecord, Records, Result, Scratch, Window};
 
-/// The records of an overwritten ring (`write_backward`), newest first: for flight recorders.
+/// The records of an overwritten ring (`write_backward`), newest first.
 ///
-/// The kernel writes such a ring from its end towards its start and does not wait for a reader, so
-/// `data_head` decreases from 0 and is always the start of the newest record; older ones follow it. The
-/// oldest is usually truncated by the newest: it is left out, and [`BackwardRecords::cut`] returns its
-/// remaining bytes.
+/// Flight recorders use such a ring. The kernel writes it from its end towards its start and does not
+/// wait for a reader. `data_head` decreases from 0 and is the start of the newest record; older records
+/// follow it. The newest record usually overwrites a part of the oldest one. That one is left out, and
+/// [`BackwardRecords::cut`] returns the number of its remaining bytes.
 ///
-/// Pause the ring before reading it: the kernel overwrites the oldest records of one that is not paused.
-/// Since Linux 4.7.
+/// Pause the ring before reading it, because the kernel continues to overwrite the oldest records. Since
+/// Linux 4.7.
 ///
 /// ```
 /// use perf_decode::{BackwardRecords, Scratch};
@@ -39,7 +39,7 @@ impl<'a> BackwardRecords<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Window::new`].
+    /// Those of [`Window::new`].
     pub fn new(data: &'a [u64], head: u64, scratch: &'a mut Scratch) -> Result<Self> {
         let size = data.len() as u64 * 8;
         let written = 0_u64.wrapping_sub(head);
@@ -47,8 +47,9 @@ impl<'a> BackwardRecords<'a> {
         Ok(Self { records: window.records(scratch), full: written > size, cut: 0 })
     }
 
-    /// Returns the remaining bytes of the oldest record, which is truncated: 0 until the iteration has
-    /// ended, and if it is whole.
+    /// Returns the number of bytes that remain of a partly overwritten oldest record.
+    ///
+    /// It is 0 until the iteration has ended, and if no record is overwritten in part.
     #[must_use]
     pub fn cut(&self) -> u64 {
         self.cut
@@ -101,7 +102,7 @@ mod tests {
         (data, head)
     }
 
-    /// The numbers that the records count by, and the cut.
+    /// Returns the numbers in the records' bodies, and the bytes that remain of the oldest record.
     fn read(data: &[u64], head: u64) -> (Vec<u64>, u64) {
         let mut scratch = Scratch::new();
         let mut backward = BackwardRecords::new(data, head, &mut scratch).unwrap();
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn oldest_record_is_left_out_if_it_is_cut() {
+    fn oldest_record_is_left_out_if_it_is_truncated() {
         for lens in [[5, 5, 5, 5], [2, 7, 4, 6], [6, 3, 7, 2]] {
             let (data, head) = written(&lens, 16);
             let (numbers, cut) = read(&data, head);
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_full_ring_has_no_cut_record() {
+    fn exactly_full_ring_has_no_truncated_record() {
         let (data, head) = written(&[2, 8, 8], 16);
         assert_eq!(read(&data, head), (vec![2, 1], 0));
     }
@@ -137,12 +138,12 @@ mod tests {
         assert_eq!(read(&[0; 8], 0), (vec![], 0));
     }
 
-    /// A header with this size.
+    /// Returns a header with this size.
     fn sized(size: u16) -> u64 {
         zerocopy::transmute!(Header { kind: RecordType(99), misc: Misc::empty(), size })
     }
 
-    /// Returns the last item of the iteration and the cut.
+    /// Returns the last item of the iteration, and the bytes that remain of the oldest record.
     fn last(data: &[u64], head: u64) -> (Option<Result<usize>>, u64) {
         let mut scratch = Scratch::new();
         let mut backward = BackwardRecords::new(data, head, &mut scratch).unwrap();
@@ -168,8 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn one_record_more_than_fits_makes_the_oldest_a_cut_one() {
-        // Three records of 6 words: the oldest has 4 of them left.
+    fn one_record_more_than_fits_truncates_the_oldest() {
+        // Three records of 6 words, of which the oldest has 4 left.
         let (data, head) = written(&[6, 6, 6], 16);
         assert_eq!(read(&data, head), (vec![2, 1], 32));
         let (data, head) = written(&[1, 8, 8], 16);

@@ -2,10 +2,9 @@ use core::fmt;
 
 use perf_abi::RecordType;
 
-/// Why bytes are not perf records.
+/// The reason why bytes are not perf records.
 ///
-/// The values inside are in bytes unless they say otherwise; `at` counts from the start of the window
-/// or slice.
+/// Sizes and positions are in bytes; `at` counts from the start of the window or slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -33,7 +32,7 @@ pub enum Error {
         /// The header's size field in bytes.
         size: u16,
     },
-    /// A record is longer than what is left of the window.
+    /// A record is longer than the rest of the window.
     SizePastEnd {
         /// Bytes before this record.
         at: u64,
@@ -77,7 +76,7 @@ pub enum Error {
         /// The writer's position.
         head: u64,
     },
-    /// A field needs more bytes than are left of its record.
+    /// A field needs more bytes than its record has left.
     Truncated {
         /// The record's type.
         kind: RecordType,
@@ -128,9 +127,9 @@ pub enum Error {
         /// The record's type.
         kind: RecordType,
     },
-    /// Two events of a shared ring have their ids at different places, or have the same id.
+    /// Two events of a shared ring have their ids at different offsets, or have the same id.
     IdConflict {
-        /// Id of the event that disagrees with the first one.
+        /// Id of the event that conflicts with another one.
         id: u64,
     },
 }
@@ -139,7 +138,7 @@ pub enum Error {
 pub type Result<T> = core::result::Result<T, Error>;
 
 impl Error {
-    /// Returns the error of a field that needs `needed` words where `found` are left.
+    /// Returns the error of a field that needs `needed` words and finds `found`.
     pub(crate) fn truncated(kind: RecordType, field: &'static str, needed: u64, found: u64) -> Self {
         let bytes = |words: u64| u32::try_from(words.saturating_mul(8)).unwrap_or(u32::MAX);
         Self::Truncated { kind, field, needed: bytes(needed), found: bytes(found) }
@@ -206,7 +205,7 @@ impl fmt::Display for Error {
             ),
             Self::IdConflict { id } => write!(
                 f,
-                "event {id}: expected its id at the same place as the others' and only once; set IDENTIFIER on all"
+                "event {id}: expected a unique id at the same offset for all, found a conflict; set IDENTIFIER on all"
             ),
         }
     }

@@ -15,15 +15,15 @@ pub struct Field<'a> {
     pub value: Value<'a>,
 }
 
-/// The value of a [`Field`]: the type says how it is printed.
+/// The value of a [`Field`]. The variant determines how it prints.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Value<'a> {
     /// A count, size, time or id: decimal.
     Number(u64),
-    /// An address, mask or word without a type of its own: hexadecimal.
+    /// An address, a mask or a word without a more specific type: hexadecimal.
     Hex(u64),
-    /// A process or thread; `0xffffffff` is -1: one that the opener's pid namespace does not see.
+    /// A process or thread. `0xffffffff` has no id in the opener's pid namespace and prints as -1.
     Task(u32),
     /// A name, without its NUL. Not always UTF-8.
     Text(&'a [u8]),
@@ -41,9 +41,9 @@ pub enum Value<'a> {
     Regs(Regs<'a>),
     /// A weight of three numbers.
     WeightStruct(Weight),
-    /// Where the data of a memory access came from.
+    /// The source of a memory access's data.
     DataSource(DataSource),
-    /// Why a hardware transaction was aborted.
+    /// The abort reason of a hardware transaction.
     Transaction(Transaction),
     /// The flags of an AUX record.
     AuxFlags(AuxFlags),
@@ -51,7 +51,7 @@ pub enum Value<'a> {
     KsymbolType(KsymbolType),
     /// The flags of a kernel symbol.
     KsymbolFlags(KsymbolFlags),
-    /// What happened to a BPF program.
+    /// The load or unload of a BPF program.
     BpfEventType(BpfEventType),
     /// The namespaces of a task, by [`NamespaceIndex`](perf_abi::NamespaceIndex).
     Namespaces(&'a [NamespaceLink]),
@@ -87,7 +87,7 @@ pub(crate) struct FixedFields<const N: usize> {
 }
 
 impl<const N: usize> FixedFields<N> {
-    /// Returns the fields of `order` whose words are there.
+    /// Returns the fields of `order` whose words are present.
     pub(crate) fn new(
         order: &'static [FixedField; N],
         words: [Option<u64>; N],
@@ -115,7 +115,8 @@ impl<const N: usize> Iterator for FixedFields<N> {
     }
 }
 
-/// Returns the field of a fixed word; of a task's word the process, or the thread in its second half.
+/// Returns the field of a fixed word. The word of a task has two: the process in its first half, the
+/// thread in its second.
 fn printed(row: FixedField, word: u64, sample_type: SampleType, second_half: bool) -> Field<'static> {
     let [first, second] = word::halves(word);
     let (name, value) = match row.form {

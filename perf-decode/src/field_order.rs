@@ -1,7 +1,7 @@
-//! The kernel's order of fields, in a sample and in a trailer. It is written nowhere else.
+//! The kernel's order of fields in a sample and in a trailer, defined only here.
 //!
 //! It is the order of `perf_output_sample()` and `perf_event__output_id_sample()` in
-//! `kernel/events/core.c`, which is not the order of the bits of `sample_type`.
+//! `kernel/events/core.c`, not the order of the bits of `sample_type`.
 
 #![expect(clippy::indexing_slicing, reason = "const fn: an index out of bounds does not compile")]
 
@@ -18,7 +18,7 @@ pub(crate) struct FixedField {
     pub(crate) form: Form,
 }
 
-/// What the word of a fixed field holds, for printing.
+/// The content of a fixed field's word, for printing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Number,
@@ -64,7 +64,7 @@ pub(crate) const ADDR: [FixedField; 4] = [
     field(SampleType::CODE_PAGE_SIZE, "code_page_size", Form::Number),
 ];
 
-/// The words of the trailer at the end of every record but a sample.
+/// The words of the trailer that every record but a sample has.
 pub(crate) const TRAILER: [FixedField; 6] = [
     field(SampleType::TID, "tid", Form::Task),
     field(SampleType::TIME, "time", Form::Number),
@@ -120,7 +120,7 @@ macro_rules! late_parts {
 
 pub(crate) use {common_parts, late_parts};
 
-/// The parts in order, and how many of them are common ones.
+/// Returns the parts in order, and the number of common ones.
 const fn parts() -> ([Part; 10], usize) {
     let (mut parts, mut len) = ([Part::READ; 10], 0);
     macro_rules! push {
@@ -150,7 +150,7 @@ pub(crate) const LATE: SampleType = {
     bits
 };
 
-/// The bits of `sample_type` whose place in a sample is known. All others are unknown.
+/// The bits of `sample_type` whose position in a sample is known.
 pub(crate) const KNOWN: SampleType = {
     let mut bits = LATE.union(all(&HEAD));
     macro_rules! add {
@@ -208,7 +208,7 @@ pub(crate) const fn word_indices<const N: usize>(
     indices
 }
 
-/// Returns how many fields of `order` are in `wanted`.
+/// Returns the number of fields of `order` that are in `wanted`.
 pub(crate) const fn count<const N: usize>(order: &[FixedField; N], wanted: SampleType) -> usize {
     let (mut index, mut count) = (0, 0);
     while index < N {

@@ -6,8 +6,8 @@
 /// The type has a method `word(row) -> Option<u64>` for the rows of the named table of `field_order`.
 macro_rules! common_fields {
     ($TABLE:ident) => {
-        /// Returns the process, as the opener's pid namespace sees it: `0xffffffff` if it does not, 0 for
-        /// the idle task.
+        /// Returns the process id in the opener's pid namespace; `0xffffffff` if the process has none
+        /// there, 0 for the idle task.
         #[inline]
         #[must_use]
         pub fn pid(&self) -> Option<u32> {
@@ -15,7 +15,7 @@ macro_rules! common_fields {
             word.map(|word| crate::word::halves(word)[0])
         }
 
-        /// Returns the thread, as the opener's pid namespace sees it.
+        /// Returns the thread id in the opener's pid namespace, as [`pid`](Self::pid).
         #[inline]
         #[must_use]
         pub fn tid(&self) -> Option<u32> {
@@ -52,7 +52,7 @@ macro_rules! common_fields {
             word.map(|word| crate::word::halves(word)[0])
         }
 
-        /// Returns the same id as [`id`](Self::id), at a place that is known without the layout: the
+        /// Returns the same id as [`id`](Self::id), at an offset that does not depend on the layout: the
         /// first field of a sample, the last word of a trailer. Since Linux 3.12.
         #[inline]
         #[must_use]
@@ -67,8 +67,8 @@ macro_rules! head_fields {
     () => {
         crate::fixed::common_fields!(HEAD);
 
-        /// Returns the instruction pointer. It is exact if [`exact_ip`](Self::exact_ip), else near the
-        /// instruction that caused the event.
+        /// Returns the instruction pointer: the address of the instruction that caused the event if
+        /// [`exact_ip`](Self::exact_ip) is set, else one near it.
         #[inline]
         #[must_use]
         pub fn ip(&self) -> Option<u64> {
@@ -83,7 +83,7 @@ macro_rules! head_fields {
             self.word(const { crate::field_order::row(&HEAD, perf_abi::SampleType::ADDR) })
         }
 
-        /// Returns the events counted since the sample before; for the clocks in frequency mode, ns.
+        /// Returns the number of events since the previous sample, in ns for the clocks.
         #[inline]
         #[must_use]
         pub fn period(&self) -> Option<u64> {

@@ -2,7 +2,7 @@ use crate::RawRecord;
 
 /// The guess that a record is as long as the ones before it.
 ///
-/// Framing is a chain of loads: the place of a header depends on the size in the one before. Comparing
+/// Framing is a chain of loads: the position of a header depends on the size in the one before. Comparing
 /// the size with a guess makes that dependence a branch, which the CPU predicts, so it fetches the next
 /// record before this one's size has arrived (benches `ratios`, workload `fixed`).
 ///
@@ -16,7 +16,7 @@ pub(crate) struct Guess {
     words: usize,
     /// Words of the last record.
     last: usize,
-    /// How many records before the last one had the same size.
+    /// Number of records before the last one that had the same size.
     equal: usize,
 }
 

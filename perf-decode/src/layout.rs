@@ -5,11 +5,12 @@ use crate::read_layout::ReadLayout;
 use crate::word_index::WordIndex;
 use crate::{Error, Result};
 
-/// The layout of one event's records, where a view takes it from: a reference at run time, or a
-/// zero-sized type for a layout that is a constant.
+/// The layout of one event's records, as a view holds it: a `&SampleLayout` at run time, or a zero-sized
+/// type for a constant one.
 ///
-/// A constant layout is known by type, so it folds wherever a view is used, also after the view was
-/// stored or passed to a function that is not inlined. The view of such an event is a pointer smaller.
+/// A constant layout is part of the view's type. The compiler folds it wherever the view is used, even
+/// after the view was stored or passed to a function that is not inlined. A view with a constant layout
+/// is one pointer smaller.
 ///
 /// ```
 /// use perf_abi::{Attr, SampleType, Software};
@@ -36,7 +37,7 @@ use crate::{Error, Result};
 /// # Ok::<(), perf_decode::Error>(())
 /// ```
 pub trait Layout: Copy {
-    /// Returns the layout, always the same one.
+    /// Returns the layout. Every call returns the same one.
     fn sample_layout(&self) -> &SampleLayout;
 }
 
@@ -152,7 +153,7 @@ impl SampleLayout {
         self.read.format()
     }
 
-    /// Returns what a branch stack of the event holds.
+    /// Returns the attr's selection of what a branch stack of the event holds.
     #[must_use]
     pub const fn branch_sample_type(&self) -> BranchSampleType {
         self.branch_sample_type
@@ -164,24 +165,24 @@ impl SampleLayout {
         self.regs_user
     }
 
-    /// Returns the mask of registers at the interrupt in a sample.
+    /// Returns the mask of interrupt registers in a sample; bit numbers are the architecture's.
     #[must_use]
     pub const fn regs_intr(&self) -> u64 {
         self.regs_intr
     }
 
-    /// Returns whether records other than samples have a trailer: whether the attr has
+    /// Returns whether records other than samples have a trailer. They do if the attr has
     /// `sample_id_all` and one of the six fields.
     #[must_use]
     pub const fn has_trailer(&self) -> bool {
         self.trailer_words != 0
     }
 
-    /// Returns the first bits of the attr that are newer than this decoder, as the error that the
-    /// records concerned give; `None` if all bits are known.
+    /// Returns the first bits of the attr that are newer than this decoder, as the error that decoding
+    /// the affected records returns; `None` if all bits are known.
     ///
-    /// Bits of `sample_type` concern samples and all trailers, those of `read_format` READ records
-    /// and samples with counts, those of `branch_sample_type` samples with a branch stack.
+    /// Bits of `sample_type` affect samples and all trailers, those of `read_format` READ records and
+    /// samples with counts, those of `branch_sample_type` samples with a branch stack.
     #[must_use]
     pub const fn unknown(&self) -> Option<Error> {
         match self.unknown_in_samples() {
@@ -194,7 +195,7 @@ impl SampleLayout {
         self.sample_type.difference(KNOWN)
     }
 
-    /// Returns why samples of the event cannot be decoded.
+    /// Returns the reason why samples of the event cannot be decoded, if there is one.
     pub(crate) const fn unknown_in_samples(&self) -> Option<Error> {
         let wanted = self.sample_type;
         let branches = self.branch_sample_type.difference(BranchSampleType::KNOWN);
@@ -239,7 +240,7 @@ const fn from_end<const N: usize>(indices: &[WordIndex; N]) -> [u8; N] {
     ends
 }
 
-// Every bit of `sample_type` that the header declares has its place in the tables.
+// Every bit of `sample_type` that the header declares is in the tables.
 const _: () = assert!(
     KNOWN.bits() == SampleType::KNOWN.bits(),
     "field_order: a bit of SampleType is missing in its tables, or has no constant"

@@ -12,7 +12,7 @@ use crate::{Error, Result, word};
 #[doc(alias = "perf_event_header")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RawRecord<'a> {
-    /// The word that was read to find the record's length: it holds the kind too, which is read next.
+    /// The header. Framing loaded it for the size; decoding reads the kind from it next.
     first: u64,
     words: &'a [u64],
 }
@@ -36,7 +36,7 @@ impl<'a> RawRecord<'a> {
     ///
     /// # Errors
     ///
-    /// As [`RawRecord::split_first`], and [`Error::SizeShortOfSlice`] if the slice is longer.
+    /// Those of [`RawRecord::split_first`], and [`Error::SizeShortOfSlice`] if the slice is longer.
     pub fn from_words(words: &'a [u64]) -> Result<Self> {
         let (record, rest) = Self::split_first(words)?;
         if rest.is_empty() {
@@ -50,8 +50,9 @@ impl<'a> RawRecord<'a> {
     ///
     /// # Errors
     ///
-    /// As [`RawRecord::from_words`], and [`Error::Misaligned`] or [`Error::UnalignedLength`] if the bytes
-    /// are not whole 8-byte words. Misaligned bytes are not copied: that is the caller's decision.
+    /// Those of [`RawRecord::from_words`], [`Error::Misaligned`] if the bytes do not start at a multiple of
+    /// 8, and [`Error::UnalignedLength`] if their number is not a multiple of 8. Misaligned bytes are not
+    /// copied, because that is the caller's decision.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
         Self::from_words(word::words_from_bytes(bytes)?)
     }
@@ -125,7 +126,7 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
         return None;
     };
     let size = word::header(first).size;
-    // One shift between the load and the next record's address: framing is a chain of such loads.
+    // One shift between the load and the next record's address, because framing is a chain of such loads.
     let len = usize::from(size / 8);
     if size % 8 != 0 {
         unframed(1);
@@ -142,9 +143,9 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
     Some((RawRecord { first, words: record }, rest))
 }
 
-/// Cold-path hint: marks the branch unlikely and keeps the hot loop's registers free. Each caller passes
-/// another argument, hidden from the optimizer, or LLVM merges the tests before them into one that waits
-/// for all.
+/// Cold-path hint: marks the branch unlikely and keeps the hot loop's registers free. Each call passes
+/// another argument, hidden from the optimizer. Otherwise LLVM merges the tests before the calls into one
+/// that depends on all of them.
 #[cold]
 #[inline(never)]
 fn unframed(condition: u8) {

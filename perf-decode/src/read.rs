@@ -5,7 +5,7 @@ use crate::{Error, Result};
 
 /// The counts of one event or of its whole group: a `read_format` block.
 ///
-/// It is what read(2) returns, what a READ record has, and the READ field of a sample.
+/// read(2) returns it, READ records and the READ field of samples hold it.
 ///
 /// ```
 /// use perf_abi::ReadFormat;
@@ -104,7 +104,7 @@ impl<'a> ReadValues<'a> {
     /// Returns the words of a block of this format for `events` events: the size of a buffer for
     /// read(2).
     ///
-    /// Without [`GROUP`](ReadFormat::GROUP) a block is for one event, whatever the number.
+    /// A block is for one event, whatever `events` is, without [`GROUP`](ReadFormat::GROUP).
     #[must_use]
     pub const fn words(format: ReadFormat, events: u64) -> u64 {
         ReadLayout::new(format).words(events)
@@ -116,14 +116,15 @@ impl<'a> ReadValues<'a> {
         self.layout.format()
     }
 
-    /// Returns how long the event was enabled, in ns.
+    /// Returns the time that the event was enabled, in ns.
     #[inline]
     #[must_use]
     pub fn time_enabled(&self) -> Option<u64> {
         self.layout.time_enabled.of(self.words)
     }
 
-    /// Returns how long the event ran on the PMU, in ns; less than enabled if it was multiplexed.
+    /// Returns the time that the event was counting, in ns; less than the time enabled if it was
+    /// multiplexed.
     #[inline]
     #[must_use]
     pub fn time_running(&self) -> Option<u64> {
@@ -144,8 +145,8 @@ impl<'a> ReadValues<'a> {
         self.iter().len()
     }
 
-    /// Returns whether there are no counts. A group has its leader's at least, so only a malformed
-    /// block has none.
+    /// Returns whether there are no counts. Only a malformed block has none, because a group has at least
+    /// its leader's.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

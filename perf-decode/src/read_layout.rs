@@ -32,7 +32,7 @@ impl ReadLayout {
         let enabled = words_of(ReadFormat::TOTAL_TIME_ENABLED, format);
         let running = words_of(ReadFormat::TOTAL_TIME_RUNNING, format);
         let times = enabled + running;
-        // The times of one event lie inside its entry, between the value and the id.
+        // The times of one event are inside its entry, between the value and the id.
         let (before, after_value) =
             if format.contains(ReadFormat::GROUP) { (1 + times, 1) } else { (0, 1 + times) };
         let (id, lost) = (words_of(ReadFormat::ID, format), words_of(ReadFormat::LOST, format));

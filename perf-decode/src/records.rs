@@ -9,18 +9,18 @@ use crate::{RawRecord, Result, Scratch, Window, word};
 /// An ordinary iterator: its records borrow the window, so they can be collected, sorted and merged.
 /// A record that wraps at the end of the ring is joined in the scratch.
 ///
-/// A size that no record can have yields one `Err` with its position, and the iteration ends: no
+/// A size that no record can have yields one `Err` with its position and ends the iteration, because no
 /// record after it can be found.
 #[derive(Debug)]
 pub struct Records<'a> {
-    /// The unread part of the slice that is being read. Apart from the rest, so that a loop keeps it in
+    /// The unread part of the slice that is being read. Not in `Rest`, so that a loop keeps it in
     /// registers.
     current: &'a [u64],
     guess: Guess,
     rest: Rest<'a>,
 }
 
-/// What follows the slice that is being read.
+/// The part of a window after the slice that is being read.
 #[derive(Debug, Default)]
 struct Rest<'a> {
     /// The second slice, until the first is finished.
@@ -38,7 +38,7 @@ impl<'a> Records<'a> {
         Self { current, guess: Guess::default(), rest: Rest { next, scratch: Some(scratch), end } }
     }
 
-    /// Returns the bytes of the records yielded so far: how far `data_tail` may advance.
+    /// Returns the bytes of the records yielded so far, by which `data_tail` may advance.
     #[inline]
     #[must_use]
     pub fn position(&self) -> u64 {
@@ -52,10 +52,11 @@ impl<'a> Rest<'a> {
         self.end - self.next.len() - current.len()
     }
 
-    /// Returns the next record if none can be framed in `current`: the first of the second slice, the
-    /// one that wraps, or none at the end.
+    /// Returns the next record if no record can be framed in `current`: the first of the second slice, the
+    /// one that wraps, or `None` at the end.
     ///
-    /// By value and back: a reference would force the iterator into memory in every loop.
+    /// Takes and returns the state by value, because a reference would force the iterator into memory in
+    /// every loop.
     #[cold]
     #[inline(never)]
     fn next(mut self, current: &'a [u64]) -> (Self, &'a [u64], Option<Result<RawRecord<'a>>>) {

@@ -5,16 +5,16 @@ use crate::field_order::{HEAD, TRAILER, row};
 use crate::fixed::common_fields;
 use crate::{Layout, RawRecord, Record, Result, SampleLayout};
 
-/// The trailer of a record that is not a sample: which event wrote it, when, and in which task.
+/// The trailer of a record that is not a sample: the event that wrote it, the time, the task and the CPU.
 ///
-/// Every record of an event with `sample_id_all` ends in one. It has the same six fields as a sample,
-/// those of them that are in the event's `sample_type`, and describes the context that wrote the
-/// record: for FORK the parent, for SWITCH the task that is switched. An accessor returns `None` if
-/// the event does not record the field. Since Linux 2.6.38.
+/// Every side-band record of an event with `sample_id_all` has one. It holds six of a sample's fields, as
+/// far as the event's `sample_type` selects them. They describe the context that wrote the record: the
+/// parent for FORK, the task that is switched for SWITCH. An accessor returns `None` if the event does
+/// not record the field. Since Linux 2.6.38.
 #[doc(alias = "sample_id")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SampleId<'a, L = &'a SampleLayout> {
-    /// The words of the record up to the end of the trailer; none for a sample.
+    /// The words of the record up to the end of the trailer; empty for a sample.
     words: &'a [u64],
     layout: L,
 }
@@ -58,14 +58,13 @@ impl<'a> RawRecord<'a> {
     ///
     /// # Errors
     ///
-    /// As [`decode`](RawRecord::decode): where the trailer is follows from the body.
+    /// Those of [`decode`](RawRecord::decode), because the body determines the position of the trailer.
     pub fn sample_id<L: Layout>(self, layout: L) -> Result<SampleId<'a, L>> {
         let record = self.decode(layout)?;
         Ok(record.sample_id().unwrap_or(SampleId { words: &[], layout }))
     }
 
-    /// Returns when this record was written, in ns of the event's clock, without decoding it: for
-    /// sorting.
+    /// Returns when this record was written, in ns of the event's clock, without decoding it. For sorting.
     ///
     /// It is the time in the sample's head or in the trailer, or else the one in the body, which FORK,
     /// EXIT, THROTTLE and UNTHROTTLE have. `None` if the event does not record the time, or if the
@@ -125,7 +124,7 @@ impl<'a> RawRecord<'a> {
         }
     }
 
-    /// Asks the decoded record for what is not at a fixed distance from its end.
+    /// Decodes the record for a value that is not at a fixed distance from its end.
     #[cold]
     #[inline(never)]
     fn decode_for<L: Layout>(self, layout: L, get: impl FnOnce(Record<'a, L>) -> Option<u64>) -> Option<u64> {

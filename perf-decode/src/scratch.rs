@@ -1,8 +1,8 @@
 /// A buffer for any one record: 64 KiB, 8-aligned.
 ///
 /// A record that wraps at the end of a ring is joined here. At most one record of a window wraps, so
-/// one `Scratch` lent to [`Window::records`](crate::Window::records) is enough. Allocate it once: it is
-/// too big to build per call, or for a small stack.
+/// one `Scratch` lent to [`Window::records`](crate::Window::records) is enough. Allocate it once, because
+/// it is too big to build per call or for a small stack.
 #[derive(Clone)]
 pub struct Scratch([u64; Self::WORDS]);
 
@@ -10,7 +10,7 @@ impl Scratch {
     /// Words in the scratch: a record's size is a `u16` of bytes.
     const WORDS: usize = 65536 / 8;
 
-    /// Returns a zeroed scratch. `const`, so that it can be in a `static` behind a lock.
+    /// Returns a zeroed scratch. `const`, so that a `static` with a lock can hold it.
     #[must_use]
     #[expect(clippy::large_stack_arrays, reason = "the documentation says so; a `const` needs the array")]
     pub const fn new() -> Self {

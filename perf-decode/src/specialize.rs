@@ -4,12 +4,12 @@ use perf_abi::{Attr, AttrFlags, EventType, SampleType};
 
 use crate::{Layout, SampleLayout};
 
-/// Code that is generic over the [`Layout`], to be run by [`SampleLayout::specialize`].
+/// Code that is generic over the [`Layout`] and that [`SampleLayout::specialize`] runs.
 pub trait LayoutVisitor {
-    /// What the code returns.
+    /// The value that the code returns.
     type Output;
 
-    /// Runs the code with a layout: a constant one, or the reference that was specialized.
+    /// Runs the code with a layout, which is a constant one or the reference that was specialized.
     fn visit<L: Layout>(self, layout: L) -> Self::Output;
 }
 
@@ -51,7 +51,7 @@ mod layouts {
         Default: AttrFlags::SAMPLE_ID_ALL, IP | TID | TIME | PERIOD;
         /// `perf record -g`.
         DefaultCallchain: AttrFlags::SAMPLE_ID_ALL, IP | TID | TIME | PERIOD | CALLCHAIN;
-        /// `perf record -a`: the CPU is recorded too.
+        /// `perf record -a`, which records the CPU too.
         SystemWide: AttrFlags::SAMPLE_ID_ALL, IP | TID | TIME | CPU | PERIOD;
         /// `perf record -a -g`.
         SystemWideCallchain: AttrFlags::SAMPLE_ID_ALL, IP | TID | TIME | CPU | PERIOD | CALLCHAIN;
@@ -76,13 +76,13 @@ const fn layout(flags: AttrFlags, fields: SampleType) -> SampleLayout {
 }
 
 impl SampleLayout {
-    /// Runs code that is generic over the layout with a constant layout equal to this one, if it is one
-    /// of the ten that most attrs have, else with this reference. Do it once, outside the loop: inside,
-    /// records are decoded as if the attr had been known at compile time.
+    /// Runs the visitor with a constant layout equal to this one, or with this reference if none of the ten
+    /// constant layouts is equal. Call it once, outside the loop over records. Records are then decoded
+    /// as if the attr were known at compile time.
     ///
-    /// The constant layouts are those that the perf tool opens events with (one event, several, system
-    /// wide, each with callchains or as tracepoints), a side-band event, and the output of BPF
-    /// programs. The price is code size: the visitor's code is compiled eleven times.
+    /// The constant layouts are those of the perf tool's events (one event, several events, system wide,
+    /// with callchains, tracepoints), of a side-band event, and of the output of BPF programs. The
+    /// visitor's code is compiled eleven times, which increases code size.
     ///
     /// ```
     /// use perf_abi::{Attr, SampleType, Software};
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use perf_abi::Software;
 
-    /// Whether the layout it is run with is a constant one.
+    /// A visitor that returns whether its layout is a constant one.
     struct IsConstant<'a>(&'a SampleLayout);
 
     impl LayoutVisitor for IsConstant<'_> {

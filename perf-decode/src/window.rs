@@ -2,8 +2,7 @@ use crate::{Error, Records, Result, Scratch};
 
 /// The unread part of a ring: one slice, or two if it wraps at the end of the data area.
 ///
-/// A window knows nothing of mappings: the kernel's ring, an array in a test and a saved capture are
-/// read by the same code.
+/// The slices can be of the kernel's mapping, of an array in a test or of a saved capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window<'a> {
     first: &'a [u64],
@@ -13,8 +12,8 @@ pub struct Window<'a> {
 impl<'a> Window<'a> {
     /// Returns the part of `data`, a ring's whole data area, between two positions in bytes.
     ///
-    /// `tail` is the reader's position and `head` the writer's: `data_tail` and `data_head` of the
-    /// control page. Both are free-running and taken modulo the size of the area here.
+    /// `tail` is the reader's position and `head` the writer's, the control page's `data_tail` and
+    /// `data_head`. Both are free-running, and this function takes them modulo the size of the area.
     ///
     /// # Errors
     ///
@@ -34,18 +33,18 @@ impl<'a> Window<'a> {
     /// Returns a window of two slices, in reading order.
     ///
     /// For a reader of live memory, which must not make one slice of the whole area while the kernel
-    /// writes into the rest of it: see [`span`](Window::span).
+    /// writes into the rest of it. See [`span`](Window::span).
     #[must_use]
     pub const fn from_slices(first: &'a [u64], second: &'a [u64]) -> Self {
         Self { first, second }
     }
 
-    /// Returns where the window of [`Window::new`] is in an area of `words` words: the index of its
+    /// Returns the position of [`Window::new`]'s window in an area of `words` words: the index of its
     /// first word, and its length in words. It continues at index 0 if it reaches the area's end.
     ///
     /// # Errors
     ///
-    /// As [`Window::new`].
+    /// Those of [`Window::new`].
     pub fn span(words: usize, tail: u64, head: u64) -> Result<(usize, usize)> {
         span(words, tail, head)
     }

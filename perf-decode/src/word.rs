@@ -23,7 +23,7 @@ pub(crate) fn quarters(word: u64) -> [u16; 4] {
     zerocopy::transmute!(word)
 }
 
-/// Returns how many words hold `bytes` bytes, rounded up.
+/// Returns the number of words that hold `bytes` bytes, rounded up.
 #[inline]
 pub(crate) const fn words_for(bytes: usize) -> usize {
     bytes.div_ceil(8)
@@ -66,7 +66,7 @@ pub(crate) fn nul_bits(word: u64) -> u64 {
 
 /// Returns the string at the start of `words` without its NUL; `None` if it has none.
 ///
-/// Searches word by word: names are word-aligned and short, which a byte search is slow for.
+/// Searches word by word, because names are word-aligned and short, and a byte search is slow for them.
 #[inline]
 pub(crate) fn text(words: &[u64]) -> Option<&[u8]> {
     let mut whole = 0;

@@ -1,7 +1,7 @@
 /// Index of a field's word, counted from the start of its run of words.
 ///
-/// An absent field has an index beyond any record, so one bounds check answers both whether the
-/// event records the field and whether the record holds it.
+/// An absent field has an index beyond any record, so one bounds check covers both an absent field and a
+/// record that is too short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WordIndex(u16);
 

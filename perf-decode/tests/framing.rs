@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn backward_ring_has_the_newest_records_and_leaves_out_the_cut_one(
+    fn backward_ring_has_the_newest_records_and_leaves_out_the_truncated_one(
         written in records(),
         power in 0..11_u32,
     ) {

@@ -30,7 +30,7 @@ impl Iterator for Queue {
 
 type Queues = Merge<Queue, Vec<Source<Queue>>, Vec<Option<Buffered<Id>>>>;
 
-/// What a merge delivers, and how much of it is late and how much early.
+/// The items that a merge delivers, and the numbers of late and of early ones.
 type Outcome = (Vec<(u64, Id)>, u64, u64);
 
 fn items(stream: usize, times: &[u64]) -> Queue {
@@ -78,14 +78,14 @@ fn naive(mut streams: Vec<Queue>, slots: usize, lateness: u64) -> Outcome {
     }
 }
 
-/// What a tracer does with the next items.
+/// One step of a tracer with the next items.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Next,
     Peek,
     NextIf(bool),
     Drain(usize),
-    /// Puts the merge aside and makes another of its sources and its buffer.
+    /// Replaces the merge by a new one of its sources and its buffer.
     Rebuild,
 }
 
@@ -212,7 +212,7 @@ proptest! {
         merge.start_round(u64::MAX);
         found.extend(merge.by_ref());
         prop_assert!(found.is_sorted_by_key(|(time, _)| *time));
-        // Of the same time, what came in an earlier round may be first.
+        // Among items of the same time, those of an earlier round may be first.
         found.sort_by_key(|(time, (stream, _))| (*time, *stream));
         prop_assert_eq!(found, expected);
         prop_assert_eq!((merge.late(), merge.early()), (0, 0));

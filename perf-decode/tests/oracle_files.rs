@@ -20,7 +20,7 @@ use support::file_layouts::FileLayouts;
 use support::perf_data::{Event, FileRecord, PerfData, Place};
 use support::{data, oracle, shortcuts};
 
-/// What was compared.
+/// Numbers of compared items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Compared {
     files: usize,
@@ -87,7 +87,7 @@ fn compare_header(record: &FileRecord, expected: &Json) {
     assert_eq!(found.map(Json::from), [key, "type", "misc", "size"].map(|key| expected[key].clone()));
 }
 
-/// Returns the oracle's key for the place of a record, and the place.
+/// Returns the oracle's key for the position of a record, and the position.
 fn place(record: &FileRecord) -> (&'static str, u64) {
     match record.place {
         Place::Offset(offset) => ("offset", offset),

@@ -18,7 +18,7 @@ use serde_json::{Value as Json, json};
 use support::ring_file::{Framed, RingFile, Snapshot};
 use support::{data, oracle, shortcuts};
 
-/// What was compared.
+/// Numbers of compared items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Compared {
     rings: usize,
@@ -58,7 +58,7 @@ fn compare(ring: &str, file: &RingFile, oracle: &Json, compared: &mut Compared) 
             compared.across_the_end += usize::from(found["wraps"] == true);
         }
         let stopped = ["stopped_at", "stopped_size"].map(|key| expected[key].clone());
-        assert_eq!(describe_cut(snapshot, &framed), stopped, "{ring}, snapshot {number}");
+        assert_eq!(describe_truncated(snapshot, &framed), stopped, "{ring}, snapshot {number}");
         compared.records += framed.records.len();
         compared.snapshots += 1;
     }
@@ -92,7 +92,7 @@ fn describe(file: &RingFile, snapshot: &Snapshot, position: u64, record: RawReco
 
 /// Returns the offset in bytes, from the newest record, of the one that is overwritten in part, and
 /// the size in its header.
-fn describe_cut(snapshot: &Snapshot, framed: &Framed<'_>) -> [Json; 2] {
+fn describe_truncated(snapshot: &Snapshot, framed: &Framed<'_>) -> [Json; 2] {
     if framed.cut == 0 {
         return [Json::Null, Json::Null];
     }

@@ -35,8 +35,8 @@ fn agreed(words: &[u64], attr: &Attr) -> Result<bool, TestCaseError> {
             refused(words, &layout, error);
             Ok(false)
         }
-        (Ok((_, fast)), Err(refusal)) => {
-            Err(TestCaseError::fail(format!("only the naive decoder refuses: {refusal}; {fast:?}")))
+        (Ok((_, fast)), Err(error)) => {
+            Err(TestCaseError::fail(format!("only the naive decoder refuses: {error}; {fast:?}")))
         }
         (Err(error), Ok(naive)) => {
             Err(TestCaseError::fail(format!("only the fast decoder refuses: {error}; {naive:?}")))
@@ -44,7 +44,7 @@ fn agreed(words: &[u64], attr: &Attr) -> Result<bool, TestCaseError> {
     }
 }
 
-/// Checks what is read without decoding from a record that cannot be decoded.
+/// Checks the values that are read without decoding, of a record that cannot be decoded.
 fn refused(words: &[u64], layout: &SampleLayout, error: Error) {
     let Ok(raw) = RawRecord::from_words(words) else { return };
     assert_eq!(raw.decode(layout).err(), Some(error));

@@ -98,7 +98,7 @@ fn sample_fields_have_the_order_of_the_kernel() {
         assert_eq!(s.aux(), Some(&135_u64.to_ne_bytes()[..]));
         s.fields().count()
     });
-    // Of 24 fields TID and each kind of registers are two, the stack is three.
+    // TID and each kind of registers are two of the 24 fields, the stack is three.
     assert_eq!(checked, Ok(29));
 }
 
@@ -190,7 +190,7 @@ fn one_misc_bit_has_another_meaning_in_each_kind() {
     assert!(check(RecordType::SWITCH, 0x2000, &[], is_out));
     assert!(!check(RecordType::SWITCH, 0x2000, &[], is_preempted));
     assert!(check(RecordType::SWITCH, 0x6000, &[], is_preempted));
-    // Alone, the bit of a preemption does not make it a switch out.
+    // The bit of a preemption alone does not make it a switch out.
     assert!(!check(RecordType::SWITCH, 0x4000, &[], is_out));
     assert!(!check(RecordType::SWITCH, 0x4000, &[], is_preempted));
     let is_exact = |record: Record<'_>| matches!(record, Record::Sample(sample) if sample.exact_ip());
@@ -202,7 +202,7 @@ fn one_misc_bit_has_another_meaning_in_each_kind() {
 }
 
 #[test]
-fn callchain_contexts_are_told_apart() {
+fn callchain_contexts_are_distinguished() {
     let markers = [
         (CallchainContext::HV, 32_u64),
         (CallchainContext::KERNEL, 128),

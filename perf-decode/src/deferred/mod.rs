@@ -14,12 +14,12 @@ use table::Table;
 ///
 /// The kernel may defer the unwinding of the user stack until the task returns to user space. The
 /// callchain of a sample then ends in a cookie, and a later [`CallchainDeferred`] of the same task has the
-/// user part for all samples with that cookie. For some it never comes, because the task died or the
-/// ring was full.
+/// user part for all samples with that cookie. The user part of some samples never arrives, because the
+/// task died or the ring was full.
 ///
-/// The memory is the caller's: `B` is a vector, an array, a boxed or mutable slice of one
+/// The caller owns the memory. `B` is a vector, an array, a boxed or mutable slice of one
 /// [`DeferredSlot`] per pending sample. When all slots are taken, a new sample evicts the oldest one. All
-/// operations take constant time per sample on average, however many are pending.
+/// operations take constant time per sample on average, independent of the number of pending samples.
 ///
 /// ```
 /// use perf_decode::{DeferredCallchains, DeferredSlot, Record};
@@ -65,17 +65,17 @@ pub struct CompletedSample<'a> {
 }
 
 impl<'a, B: AsMut<[DeferredSlot<'a>]>> DeferredCallchains<B> {
-    /// No pending samples, in `slots`, which are emptied.
+    /// Empties `slots` and keeps pending samples in them.
     pub fn new(mut slots: B) -> Self {
         let table = Table::new(slots.as_mut());
         Self { slots, table, evicted: 0 }
     }
 
-    /// Adds a sample until the rest of its callchain comes.
+    /// Buffers a sample until the rest of its callchain arrives.
     ///
-    /// Returns a sample that needs nothing more: this one if its callchain is complete or it has none, or
-    /// the oldest pending one if all slots were taken (this one if there are no slots). Otherwise
-    /// returns `None`.
+    /// Returns `sample` itself if its callchain is complete or absent, and the oldest pending sample if
+    /// all slots are taken. Returns `None` if the sample was buffered without an eviction. Without any
+    /// slot every sample is returned.
     pub fn push(&mut self, sample: Sample<'a>) -> Option<Sample<'a>> {
         let Some(cookie) = sample.callchain().and_then(|chain| chain.deferred_cookie()) else {
             return Some(sample);
@@ -88,8 +88,9 @@ impl<'a, B: AsMut<[DeferredSlot<'a>]>> DeferredCallchains<B> {
         oldest.or(unstored)
     }
 
-    /// Removes the samples that `user` completes, the oldest first. The iterator removes each sample when it
-    /// returns it, so that the others stay when it is dropped early.
+    /// Removes the samples that `user` completes, oldest first.
+    ///
+    /// The iterator removes each sample when it yields it. The others stay if it is dropped early.
     pub fn join(
         &mut self,
         user: CallchainDeferred<'a>,
@@ -101,26 +102,27 @@ impl<'a, B: AsMut<[DeferredSlot<'a>]>> DeferredCallchains<B> {
         })
     }
 
-    /// Removes the samples that are still pending, the oldest first: at the end, or when a task has died.
-    /// The others stay when the iterator is dropped early.
+    /// Removes all pending samples, oldest first, at the end of the records or after a task has died.
+    ///
+    /// The iterator removes each sample when it yields it. The others stay if it is dropped early.
     pub fn rest(&mut self) -> impl Iterator<Item = Sample<'a>> + use<'_, 'a, B> {
         core::iter::from_fn(|| self.table.pop_oldest(self.slots.as_mut()))
     }
 
-    /// Number of pending samples.
+    /// Returns the number of pending samples.
     #[must_use]
     pub fn len(&self) -> usize {
         self.table.len
     }
 
-    /// Whether no sample is pending.
+    /// Returns whether no sample is pending.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.table.len == 0
     }
 
-    /// Number of samples that [`push`](DeferredCallchains::push) returned incomplete because all slots were
-    /// taken.
+    /// Returns the number of samples that [`push`](DeferredCallchains::push) returned incomplete because
+    /// all slots were taken.
     #[must_use]
     pub fn evicted(&self) -> u64 {
         self.evicted
@@ -128,7 +130,8 @@ impl<'a, B: AsMut<[DeferredSlot<'a>]>> DeferredCallchains<B> {
 }
 
 impl<'a> CompletedSample<'a> {
-    /// All frames of the callchain, innermost first: those of the sample, then those of the user.
+    /// Returns all frames of the callchain, innermost first: those of the sample, then those of the user
+    /// part.
     pub fn frames(&self) -> impl Iterator<Item = Frame> + use<'a> {
         let own = self.sample.callchain().into_iter().flat_map(|chain| chain.frames());
         let user = self.user.ips().iter().map(|ip| Frame { context: Some(CallchainContext::USER), ip: *ip });

@@ -32,7 +32,7 @@ impl Default for DeferredSlot<'_> {
     }
 }
 
-/// A hash table by cookie, whose chains are in order of arrival, and the order of arrival of all.
+/// A hash table by cookie, whose chains are in order of arrival, and a list of all samples in that order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     free: Index,
@@ -53,7 +53,7 @@ impl Table {
         Self { free, oldest: NONE, newest: NONE, len: 0 }
     }
 
-    /// Adds a sample. Without a free slot it is returned.
+    /// Adds a sample, or returns it if no slot is free.
     pub(super) fn push<'a>(
         &mut self,
         slots: &mut [DeferredSlot<'a>],
@@ -83,14 +83,14 @@ impl Table {
         None
     }
 
-    /// Removes the sample that came first of all.
+    /// Removes the oldest sample.
     pub(super) fn pop_oldest<'a>(&mut self, slots: &mut [DeferredSlot<'a>]) -> Option<Sample<'a>> {
-        // It is the first of its bucket, too.
+        // The oldest sample is also the first of its bucket.
         self.remove(slots, NONE, self.oldest)
     }
 
-    /// Removes the first sample with this cookie after the slot `before` of its chain, which the next call
-    /// continues from; `NONE` is the start.
+    /// Removes the first sample with this cookie after the slot `before` of its chain; `NONE` is the start.
+    /// Sets `before` to where the next call continues.
     pub(super) fn take<'a>(
         &mut self,
         slots: &mut [DeferredSlot<'a>],
@@ -148,7 +148,7 @@ fn get<'s, 'a>(slots: &'s mut [DeferredSlot<'a>], index: Index) -> Option<&'s mu
     slots.get_mut(index as usize).filter(|_| index != NONE)
 }
 
-/// The slot that has the ends of the chain for this cookie.
+/// Returns the slot that holds both ends of the chain for this cookie.
 fn bucket<'s, 'a>(slots: &'s mut [DeferredSlot<'a>], cookie: u64) -> Option<&'s mut DeferredSlot<'a>> {
     // The upper bits of the product depend on all bits of the cookie, which the kernel counts up.
     let hash = cookie.wrapping_mul(0x9e37_79b9_7f4a_7c15);

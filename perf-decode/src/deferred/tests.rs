@@ -8,7 +8,7 @@ use crate::{RawRecord, Record, SampleLayout};
 const LAYOUT: &SampleLayout =
     &SampleLayout::new(&Attr::software(Software::DUMMY).with_sample_type(SampleType::CALLCHAIN));
 
-/// A sample in the kernel at `ip`, deferred with `cookie`.
+/// Returns a sample in the kernel at `ip`, deferred with `cookie`.
 fn words(ip: u64, cookie: u64) -> Vec<u64> {
     let attr = Attr::software(Software::DUMMY).with_sample_type(SampleType::CALLCHAIN);
     let chain = [CallchainContext::KERNEL.0, ip, CallchainContext::USER_DEFERRED.0, cookie];
@@ -19,7 +19,7 @@ fn sample(words: &[u64]) -> Sample<'_> {
     Sample::parse(RawRecord::from_words(words).unwrap(), LAYOUT).unwrap()
 }
 
-/// The record that brings the user part of callchains with this cookie.
+/// Returns the record with the user part of callchains that have this cookie.
 fn user_part(cookie: u64, ips: &[u64]) -> CallchainDeferred<'static> {
     let record = RecordBuilder::new(RecordType::CALLCHAIN_DEFERRED, Misc::empty());
     let words = record.words(&[cookie, ips.len() as u64]).words(ips).finish().leak();
@@ -29,7 +29,7 @@ fn user_part(cookie: u64, ips: &[u64]) -> CallchainDeferred<'static> {
     }
 }
 
-/// The first address of a sample, by which the tests know it.
+/// Returns the first address of a sample, which identifies it in these tests.
 fn first(sample: &Sample<'_>) -> u64 {
     sample.callchain().unwrap()[1]
 }

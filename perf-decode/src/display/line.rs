@@ -3,7 +3,7 @@ use core::fmt;
 use super::separated;
 use crate::{Layout, RawRecord, Record, SampleId, SampleLayout};
 
-/// Prints a record: see [`RawRecord::display`].
+/// A record that prints as one line. Made by [`RawRecord::display`].
 #[derive(Clone, Copy)]
 pub struct RecordDisplay<'a> {
     raw: RawRecord<'a>,
@@ -11,11 +11,11 @@ pub struct RecordDisplay<'a> {
 }
 
 impl<'a> RawRecord<'a> {
-    /// Prints this record as one line, whatever is in it: the kind, the misc bits, the fields of the
-    /// body, and after a bar those of the trailer.
+    /// Returns a value that prints this record as one line: the kind, the misc bits, the fields of the
+    /// body and, after a bar, those of the trailer.
     ///
-    /// A record that cannot be decoded prints the error in place of its fields, one of unknown kind its
-    /// bytes. The alternate form `{:#}` adds a hex dump of all bytes.
+    /// The error takes the place of the fields if the record cannot be decoded. A record of unknown kind
+    /// prints its bytes. The alternate form `{:#}` adds a hex dump of all bytes.
     ///
     /// ```
     /// use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType, Software};
@@ -57,8 +57,8 @@ impl fmt::Debug for RecordDisplay<'_> {
 }
 
 impl<L: Layout> fmt::Display for Record<'_, L> {
-    /// One line: the kind, the misc bits, the fields by name in the order of their words, after a bar
-    /// those of the trailer, and a note if bytes trail after the last field.
+    /// Writes one line: the kind, the misc bits, the fields by name in the order of their words, after a
+    /// bar those of the trailer, and a note if there are trailing bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind())?;
         if !self.misc().is_empty() {
@@ -85,13 +85,13 @@ impl<L: Layout> fmt::Display for crate::Sample<'_, L> {
 }
 
 impl<L: Layout> fmt::Display for SampleId<'_, L> {
-    /// One line: the fields by name, in the order of their words.
+    /// Writes one line: the fields by name, in the order of their words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         separated(f, " ", self.fields())
     }
 }
 
-/// Writes sixteen bytes a line, with their offset before and their characters after them.
+/// Writes sixteen bytes a line, between their offset and their characters.
 fn dump(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (offset, row) in (0..).step_by(16).zip(bytes.chunks(16)) {
         write!(f, "\n  {offset:04x}: ")?;

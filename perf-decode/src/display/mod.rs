@@ -1,4 +1,4 @@
-//! Printing: any record as one line.
+//! Prints records, one line each.
 
 use core::fmt::{self, Write};
 
@@ -7,8 +7,8 @@ mod value;
 
 pub use line::RecordDisplay;
 
-/// Bytes of a name as text. What would break or reorder the line is escaped: control characters, line
-/// and paragraph separators, bidirectional formatting, and bytes that are not UTF-8.
+/// Bytes of a name as text. Characters that would break or reorder the line are escaped: control
+/// characters, line and paragraph separators, bidirectional formatting, and bytes that are not UTF-8.
 pub(crate) struct Text<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Text<'_> {
@@ -26,13 +26,13 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// Returns whether a character changes more than its own place in a line.
+/// Returns whether a character affects the rest of the line.
 fn breaks_line(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A process or thread: -1 for one that the opener's pid namespace does not see, as perf prints it.
+/// A process or thread id. Prints -1 for one that has none in the opener's pid namespace, as perf does.
 pub(crate) struct Task(pub(crate) u32);
 
 impl fmt::Display for Task {

@@ -1,4 +1,4 @@
-//! Where a record keeps the id of its event. All that `Layouts` needs of other modules' internals is here.
+//! The offset of the event's id in a record. `Layouts` uses no other module's internals than these.
 
 use perf_abi::{RecordType, SampleType};
 
@@ -7,13 +7,13 @@ use crate::record::{has_row, trailer_follows_body, words_of_body};
 use crate::word_index::WordIndex;
 use crate::{RawRecord, Result, SampleLayout};
 
-/// Where the records of an event keep its id.
+/// The offset of the id in the records of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IdOffset {
     /// Word index in samples.
     sample: WordIndex,
-    /// Words from the end of other records, 0 without an id. From the end, because the lengths of the
-    /// events' trailers may differ.
+    /// Word index from the end of a side-band record, 0 without an id. From the end, because the lengths
+    /// of the events' trailers may differ.
     trailer: usize,
 }
 
@@ -21,7 +21,8 @@ impl IdOffset {
     pub(super) const NONE: Self = Self { sample: WordIndex::ABSENT, trailer: 0 };
 
     pub(super) fn new(layout: &SampleLayout) -> Self {
-        // An IDENTIFIER is the first and the last word also if the fields between are unknown.
+        // An IDENTIFIER is the first word of a sample and the last of a trailer, even if other fields are
+        // unknown.
         if layout.sample_type().contains(SampleType::IDENTIFIER) {
             return Self { sample: WordIndex::new(1), trailer: usize::from(layout.has_trailer()) };
         }
@@ -29,12 +30,12 @@ impl IdOffset {
         Self { sample, trailer: from_end(layout) }
     }
 
-    /// Whether events with this offset and one with this layout can be told apart.
+    /// Returns whether events with this offset and an event with this layout can share a ring.
     pub(super) fn can_share(self, layout: &SampleLayout) -> bool {
         self != Self::NONE && self == Self::new(layout)
     }
 
-    /// The id in a sample, or in a record that ends in its trailer.
+    /// Returns the id in a sample, or in a record that ends in its trailer.
     #[inline]
     pub(super) fn id(self, record: RawRecord<'_>) -> Option<u64> {
         let words = record.words();
@@ -47,17 +48,17 @@ impl IdOffset {
     }
 }
 
-/// Whether the trailer of this kind follows the body, and the record may go on after it.
+/// Returns whether the trailer of this kind follows the body and can have words after it.
 ///
 /// When several events of a CPU get the same KSYMBOL, `BPF_EVENT` or `TEXT_POKE` record, kernels before 7.3
 /// make each copy longer than the one before by a trailer that is never written. The words after the
-/// true trailer are what the ring held before, possibly other trailers.
+/// true trailer are old ring content, possibly other trailers.
 pub(super) fn follows_body(kind: RecordType) -> bool {
     trailer_follows_body(kind)
 }
 
-/// The words after the body of such a record in which an event can keep its id, each with its index from
-/// the body's end. The id is the nearest one to the body that is at its event's own index: those of stale
+/// Returns the words after the body of such a record that can be its event's id, each with its index from
+/// the body's end. The id is the one nearest to the body that is at its event's own index, because stale
 /// trailers are further away.
 pub(super) fn words_after_body(record: RawRecord<'_>) -> impl Iterator<Item = (usize, u64)> {
     let end = words_of_body(record).unwrap_or(usize::MAX);
@@ -65,7 +66,7 @@ pub(super) fn words_after_body(record: RawRecord<'_>) -> impl Iterator<Item = (u
     after_body.iter().copied().take(TRAILER.len()).enumerate()
 }
 
-/// Word index of the id in the trailer of an event, above every index without one.
+/// Returns the word index of the id in the trailer of an event; `usize::MAX` without an id.
 pub(super) fn in_trailer(layout: &SampleLayout) -> usize {
     match from_end(layout) {
         0 => usize::MAX,
@@ -73,7 +74,7 @@ pub(super) fn in_trailer(layout: &SampleLayout) -> usize {
     }
 }
 
-/// Words from the id of an event to the end of its trailer, 0 without an id.
+/// Returns the word index of an event's id from the end of its trailer, 0 without an id.
 fn from_end(layout: &SampleLayout) -> usize {
     let at = |bit| usize::from(layout.trailer.get(row(&TRAILER, bit)).copied().unwrap_or(0));
     match at(SampleType::IDENTIFIER) {
@@ -82,7 +83,7 @@ fn from_end(layout: &SampleLayout) -> usize {
     }
 }
 
-/// Refuses a layout with fields that this crate does not know: their trailers may end elsewhere.
+/// Returns an error for a layout with fields unknown to this crate, because its trailers may end elsewhere.
 #[inline]
 pub(super) fn check_known(layout: &SampleLayout) -> Result<()> {
     layout.unknown().map_or(Ok(()), Err)

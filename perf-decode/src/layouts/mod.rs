@@ -11,11 +11,11 @@ use id_offset::IdOffset;
 
 /// The layouts of the events that write into one ring, found by the id in each record.
 ///
-/// The storage `S` is the caller's: a vector that grows with [`insert`](Layouts::insert), a boxed slice,
-/// an array, a slice. It is sorted by id and found in by binary search, for records of every kind. A
-/// record whose id is unknown is reported, its event never guessed.
+/// The caller owns the storage `S`: a vector that grows with [`insert`](Layouts::insert), a boxed slice,
+/// an array, a slice. It is sorted by id, and [`find`](Layouts::find) is a binary search for records of
+/// every kind. A record with an unknown id is an error; its event is never guessed.
 ///
-/// All events must keep their id at the same offset, because it is read before the event is known: set
+/// All events must have their id at the same offset, because it is read before the event is known. Set
 /// [`IDENTIFIER`](perf_abi::SampleType::IDENTIFIER) and `sample_id_all` on each of them.
 ///
 /// ```
@@ -40,16 +40,15 @@ use id_offset::IdOffset;
 pub struct Layouts<S> {
     /// Sorted by id.
     table: S,
-    /// Of all of them.
+    /// The offset of the id, the same for all events.
     offset: IdOffset,
 }
 
 impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
     /// Sorts the table by id and checks that all layouts have the id at the same offset.
     ///
-    /// The records of a single event need no id; one that is there must be the event's own. An id of 0
-    /// stands for no event then: the kernel counts from 1, and tools write 0 into the records that they
-    /// make.
+    /// The records of a single event need no id. If a record has one, it must be the event's, or 0. The
+    /// kernel counts from 1, and tools write 0 into the records that they synthesize.
     ///
     /// # Errors
     ///
@@ -63,12 +62,12 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
         Self::from_sorted(table)
     }
 
-    /// The same for a table that is sorted by id, such as a constant one.
+    /// Checks a table that is already sorted by id, such as a constant one.
     ///
     /// # Errors
     ///
-    /// As [`Layouts::new`], and [`Error::IdConflict`] with the first event whose id is not above the one
-    /// before.
+    /// Those of [`Layouts::new`], and [`Error::IdConflict`] with the first event whose id is not above the
+    /// preceding one.
     pub fn from_sorted(table: S) -> Result<Self> {
         let events = table.as_ref();
         let offset = events.first().map_or(IdOffset::NONE, |(_, layout)| IdOffset::new(layout));
@@ -84,12 +83,13 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
 
     /// Adds an event, in time linear in the number of events.
     ///
-    /// A storage of fixed capacity that is full does what its `extend` does then, and most of them panic.
+    /// The storage's `extend` decides what happens if it is full; that of most fixed-capacity vectors
+    /// panics.
     ///
     /// # Errors
     ///
     /// [`Error::IdConflict`] if the event has its id at another offset than the others, or if its id is
-    /// known already. The event is not added.
+    /// already in the table. The event is not added then.
     pub fn insert(&mut self, id: u64, layout: SampleLayout) -> Result<()>
     where
         S: AsMut<[(u64, SampleLayout)]> + Extend<(u64, SampleLayout)>,
@@ -107,11 +107,11 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
         Ok(())
     }
 
-    /// The layout of the event that wrote `record`.
+    /// Returns the layout of the event that wrote `record`.
     ///
     /// # Errors
     ///
-    /// [`Error::NoId`] if the record carries no id or is truncated before it, [`Error::UnknownId`] if no
+    /// [`Error::NoId`] if the record has no id or is truncated before it, [`Error::UnknownId`] if no
     /// event has the id, [`Error::UnknownBits`] if the attr of the event is newer than this crate.
     #[inline]
     pub fn find(&self, record: RawRecord<'_>) -> Result<&SampleLayout> {
@@ -138,30 +138,30 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
         Ok(layout)
     }
 
-    /// The layout of the event with this id.
+    /// Returns the layout of the event with this id.
     #[must_use]
     pub fn get(&self, id: u64) -> Option<&SampleLayout> {
         self.table.as_ref().get(self.search(id).ok()?).map(|(_, layout)| layout)
     }
 
-    /// The events, by increasing id.
+    /// Returns the events, by increasing id.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (u64, &SampleLayout)> {
         self.table.as_ref().iter().map(|(id, layout)| (*id, layout))
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.table.as_ref().len()
     }
 
-    /// Whether there is no event.
+    /// Returns whether there is no event.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The storage, sorted by id.
+    /// Returns the storage, sorted by id.
     pub fn into_inner(self) -> S {
         self.table
     }

@@ -4,7 +4,7 @@ use std::vec::Vec;
 use super::*;
 use crate::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
 
-/// An event of a shared ring that samples `more` beside the identifier.
+/// Returns an event of a shared ring that samples `more` beside the identifier.
 fn event(more: SampleType) -> Attr {
     Attr::software(Software::DUMMY)
         .with_sample_type(SampleType::IDENTIFIER | more)
@@ -85,7 +85,7 @@ fn a_record_of_another_event_is_not_taken_for_the_only_ones() {
 }
 
 #[test]
-fn an_id_of_0_is_none_where_only_one_event_is_known() {
+fn an_id_of_0_is_ignored_if_only_one_event_is_known() {
     let attr = event(SampleType::TIME);
     let words = record(RecordType::COMM, &attr, 0, &[]);
     let record = RawRecord::from_words(&words).unwrap();
@@ -98,7 +98,7 @@ fn an_id_of_0_is_none_where_only_one_event_is_known() {
 }
 
 #[test]
-fn events_must_keep_their_ids_in_one_place() {
+fn events_must_have_their_ids_at_one_offset() {
     let by_id =
         |more| SampleLayout::new(&event(more | SampleType::ID).with_sample_type(SampleType::ID | more));
     let conflicts = [
@@ -190,7 +190,7 @@ fn an_event_with_unknown_fields_is_refused() {
         let layouts = Layouts::from_sorted(&table[..count]).unwrap();
         let words = record(kind, &attr, 7, &[]);
         let refused = layouts.find(RawRecord::from_words(&words).unwrap());
-        // Where the trailer of a BPF_EVENT has its id depends on the unknown fields.
+        // The offset of the id in the trailer of a BPF_EVENT depends on the unknown fields.
         let expected = match kind {
             RecordType::LOST => Error::UnknownBits { field: "sample_type", bits: 1 << 40 },
             _ => refused.unwrap_err(),

@@ -19,19 +19,19 @@ use tournament::Entry;
 /// Several streams of items with times as one stream, ordered by time (k-way merge).
 ///
 /// The items of a stream may be out of order by up to the `lateness`: an NMI can write a record with an
-/// earlier time after one with a later time, in the same ring. Such items are put in order. An item that
-/// comes later still is delivered at once, after its time, and counted by [`late`](Merge::late). Items of
-/// the same time are delivered in the order of their sources, and of one source in its order.
+/// earlier time after one with a later time, in the same ring. Such items are reordered. An item that
+/// arrives later than that is delivered at once, out of order, and [`late`](Merge::late) counts it. Items
+/// with the same time keep the order of their sources, and within a source the order of their arrival.
 ///
-/// The memory is the caller's: one [`Source`] per stream in `S`, and in `B` one slot for each item of all
-/// streams that can arrive within the lateness. With a lateness of 0 no slot is used. When the slots are
-/// full, the earliest item is delivered before it is certain that no earlier one follows; if it was not
-/// certain, [`early`](Merge::early) counts it.
+/// The caller owns the memory. `S` has one [`Source`] per stream. `B` has one slot for each item that all
+/// streams together can deliver within the lateness; with a lateness of 0 no slot is used. When all slots
+/// are taken, the earliest item is delivered even if an earlier one can still follow, and
+/// [`early`](Merge::early) counts it then.
 ///
-/// While one stream stays the earliest, an item costs a comparison; when another one does, time
-/// logarithmic in the number of streams; and an item out of order passes, one by one, the buffered items
-/// that are later. [`drain`](Merge::drain) and [`fold`](Iterator::fold) are faster than `next`, because
-/// they hold in registers what `next` must leave in memory.
+/// An item costs one comparison while its stream stays the earliest, and time logarithmic in the number
+/// of streams when another stream becomes the earliest. An item out of order is moved past the later
+/// buffered items, one by one. [`drain`](Merge::drain) and [`fold`](Iterator::fold) are faster than
+/// `next`, because they hold state in registers that `next` must store in memory.
 ///
 /// ```
 /// use perf_decode::{Merge, Source};
@@ -42,13 +42,13 @@ use tournament::Entry;
 /// assert_eq!(merge.collect::<Vec<_>>(), [(10, 'a'), (20, 'x'), (25, 'b'), (30, 'c'), (40, 'y')]);
 /// ```
 ///
-/// # Round after round
+/// # Rounds
 ///
-/// A tracer drains its rings in rounds, and what it reads in one round may have to follow what another
-/// CPU's ring delivers only in the next. [`start_round`](Merge::start_round) takes the time up to which
-/// every stream is complete: the clock's, read before the rings' positions. Later items stay in their
-/// sources and in the buffer for a later round. A merge can be left at any item (`break`, `?`,
-/// the end of a function) and continues with the next one.
+/// A tracer drains its rings in rounds. A record that it reads in one round can be later than one that
+/// another CPU's ring delivers only in the next. [`start_round`](Merge::start_round) takes the time up to
+/// which every stream is complete: the time of the clock, read before the positions of the rings. Later
+/// items stay in their sources and in the buffer for a later round. Iteration can stop at any item
+/// (`break`, `?`, the end of a function) and continues with the next one.
 ///
 /// ```
 /// use perf_decode::{Buffered, Merge, Source};
@@ -96,8 +96,8 @@ pub struct Merge<I, S, B> {
     /// The source that won the last match, with the key it had: its latest time so far.
     first: Entry,
     state: State,
-    /// Index of the source whose next item needs no match if its time is `delivered..=bound`, or
-    /// `usize::MAX`. Its item was the last one to be delivered.
+    /// Index of the source whose item was delivered last, or `usize::MAX`. Its next item needs no match if
+    /// its time is `delivered..=bound`.
     current: usize,
     bound: u64,
     /// The latest time that was delivered.
@@ -123,11 +123,11 @@ where
     S: AsMut<[Source<I>]>,
     B: AsMut<[Option<Buffered<T>>]>,
 {
-    /// A merge of the streams in `sources`, whose items may be out of order by up to `lateness`.
+    /// Merges the streams in `sources`, whose items may be out of order by up to `lateness`.
     ///
     /// Times are in one unit for all streams, ns for records. `sources` and `buffer` are arrays, vectors,
-    /// boxed slices or mutable slices, all slots `None`; items that an earlier merge left in them are
-    /// taken over.
+    /// boxed slices or mutable slices. A slot is `None`, or holds an item that an earlier merge left, which
+    /// this one delivers.
     pub fn new(sources: S, buffer: B, lateness: u64) -> Self {
         Self {
             sources,
@@ -145,33 +145,33 @@ where
         }
     }
 
-    /// Starts a round in which every stream is complete up to the time `until`, and later items are not
+    /// Starts a round in which every stream is complete up to the time `until`. Later items are not
     /// delivered.
     ///
-    /// Asks those streams again that had ended: in the next round they may have more. Without rounds
-    /// a merge delivers everything, and an ended stream is not asked again.
+    /// Calls `next` again on the streams that had ended, because they may have more items in this round.
+    /// A merge without rounds delivers all items and does not call an ended stream again.
     pub fn start_round(&mut self, until: u64) {
         self.until = until;
         self.ask_again();
     }
 
-    /// The sources, to refill or replace their streams, to add or to remove some.
+    /// Returns the sources: to refill or replace their streams, to add or remove sources.
     ///
-    /// All streams are asked again. What was read from a stream and is not delivered yet is in its source
-    /// or in the buffer.
+    /// Streams that had ended are called again. An item that was read from a stream and is not delivered
+    /// yet is in its source or in the buffer.
     pub fn sources_mut(&mut self) -> &mut S {
         self.ask_again();
         &mut self.sources
     }
 
-    /// The sources and the buffer, with all items that were not delivered. A new merge continues with
-    /// them, its counters start at 0.
+    /// Returns the sources and the buffer, with all items that were not delivered. A new merge continues
+    /// with them; its counters start at 0.
     pub fn into_parts(mut self) -> (S, B) {
         self.end_run();
         (self.sources, self.buffer.slots)
     }
 
-    /// The next item, which stays the next one.
+    /// Returns the next item without removing it.
     pub fn peek(&mut self) -> Option<&(u64, T)> {
         self.end_run();
         loop {
@@ -193,7 +193,7 @@ where
         .filter(|(time, _)| *time <= self.until)
     }
 
-    /// The next item if `condition` holds for it; otherwise it stays the next one.
+    /// Returns the next item if `condition` holds for it; otherwise the item stays the next one.
     pub fn next_if(&mut self, condition: impl FnOnce(&(u64, T)) -> bool) -> Option<(u64, T)> {
         if self.peek().is_some_and(condition) { self.next() } else { None }
     }
@@ -207,14 +207,14 @@ where
         self.accumulate((), |(), item| consume(item))
     }
 
-    /// Number of items that were delivered after one with a later time: their order could not be
-    /// restored.
+    /// Returns the number of items that were delivered after one with a later time, because they arrived
+    /// too late.
     pub fn late(&self) -> u64 {
         self.late
     }
 
-    /// Number of items that were delivered because the buffer was full, before it was certain that no
-    /// earlier item would follow.
+    /// Returns the number of items that were delivered because the buffer was full, before it was certain
+    /// that no earlier item would follow.
     pub fn early(&self) -> u64 {
         self.early
     }

@@ -1,4 +1,4 @@
-//! How a merge finds its next item.
+//! The search for a merge's next item.
 
 use core::convert::Infallible;
 use core::ops::ControlFlow;
@@ -6,7 +6,7 @@ use core::ops::ControlFlow;
 use super::tournament::{self, Entry};
 use super::{Buffered, Merge, Source, State, run};
 
-/// What `next` and `peek` have to do for the next item.
+/// The step that `next` and `peek` take towards the next item.
 pub(super) enum Step {
     /// Nothing is left in this round.
     End,
@@ -39,7 +39,7 @@ where
         self.current = usize::MAX;
     }
 
-    /// Whether items go from their sources to the caller without the buffer.
+    /// Returns whether items go from their sources to the caller without the buffer.
     pub(super) fn is_direct(&self) -> bool {
         self.lateness == 0 && self.buffer.is_empty()
     }
@@ -69,7 +69,7 @@ where
         item
     }
 
-    /// Whether nothing earlier than `time` can follow in this round when `key` is the earliest key.
+    /// Returns whether no item earlier than `time` can follow in this round when `key` is the earliest key.
     fn is_certain(&self, time: u64, key: Option<u64>) -> bool {
         key.is_none_or(|key| key.checked_sub(self.lateness).is_some_and(|settled| time <= settled))
     }
@@ -93,7 +93,7 @@ where
         let item = self.take()?;
         let item = self.deliver(item);
         let sources = self.sources.as_mut();
-        // The bound costs as much as a match: it pays where the source has just stayed the first.
+        // The bound costs as much as a match, so it pays only if the source has just stayed the first.
         let stays = self.first.index() == last || sources.len() <= 2;
         if stays && item.0 == self.delivered {
             self.current = self.first.index();
@@ -102,7 +102,7 @@ where
         Some(item)
     }
 
-    /// Ends the run of one of two sources, both of which have an item, and delivers the first of the other.
+    /// Ends the run of one of two sources and delivers the item of the other. Both must have an item.
     #[inline]
     fn switch(&mut self) -> Option<(u64, T)> {
         let (own, other) = match self.sources.as_mut() {
@@ -122,7 +122,7 @@ where
         other.head.take()
     }
 
-    /// Delivers the next item by way of the buffer.
+    /// Delivers the next item through the buffer.
     #[inline(never)]
     fn next_buffered(&mut self) -> Option<(u64, T)> {
         loop {
@@ -132,7 +132,7 @@ where
                 Step::Arrive => {}
             }
             if self.buffer.is_full() {
-                // The earliest of all, unless it must stay where it is.
+                // Ends the round if the earliest of all items must stay for a later one.
                 self.peek()?;
             }
             let item = self.take()?;

@@ -1,4 +1,4 @@
-/// An item in the buffer of a [`Merge`](super::Merge), until nothing earlier can follow.
+/// An item in the buffer of a [`Merge`](super::Merge), kept until no earlier one can follow.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffered<T> {
     item: (u64, T),
@@ -8,7 +8,7 @@ pub struct Buffered<T> {
 
 /// The buffer of a merge: a queue in order of time, which wraps at the end of the caller's slots.
 ///
-/// Nearly all items come in order already and go to its end; the others pass those later than they are.
+/// Nearly all items arrive in order and are appended; the others are moved past the later ones.
 #[derive(Clone, Debug)]
 pub(super) struct Reorder<B> {
     pub(super) slots: B,
@@ -19,7 +19,7 @@ pub(super) struct Reorder<B> {
 }
 
 impl<B> Reorder<B> {
-    /// Takes over the items that are in `slots` already.
+    /// Creates the queue of the items that are in `slots`.
     pub(super) fn new<T>(mut slots: B) -> Self
     where
         B: AsMut<[Option<Buffered<T>>]>,
@@ -48,7 +48,7 @@ impl<B> Reorder<B> {
         self.held >= self.slots.as_mut().len()
     }
 
-    /// The earliest item.
+    /// Returns the earliest item.
     #[inline]
     pub(super) fn first<T>(&mut self) -> Option<&(u64, T)>
     where
@@ -76,7 +76,7 @@ impl<B> Reorder<B> {
         earliest
     }
 
-    /// Puts an item into its place in the queue, which is not full.
+    /// Inserts an item in order of time. The queue is not full.
     #[inline]
     fn insert<T>(&mut self, new: Buffered<T>)
     where

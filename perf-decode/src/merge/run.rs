@@ -1,4 +1,4 @@
-//! Loops over the items that need no match. They hold in registers what the merge has in memory.
+//! Loops over the items that need no match. They hold the merge's state in registers.
 
 use core::ops::ControlFlow;
 
@@ -51,7 +51,7 @@ where
     let [first, second] = sources;
     let (mut head, mut other) = (first.next(), second.next());
     let mut latest = (first.latest, second.latest, *delivered);
-    // One arm for each source, or the heads could not be in registers.
+    // One arm for each source keeps the heads in registers.
     let end = loop {
         match (head, other) {
             (Some(a), Some(b)) if a.0 <= b.0 && latest.2 <= a.0 && a.0 <= until => {

@@ -7,40 +7,40 @@ use super::tournament::Entry;
 #[derive(Clone, Debug)]
 pub struct Source<I: Iterator> {
     pub(super) stream: I,
-    /// The next item, if it was read from the stream already.
+    /// The next item, if the stream has already returned it.
     pub(super) head: Option<I::Item>,
-    /// Whether the stream has ended and need not be asked again in this round.
+    /// Whether the stream has ended and is not called again in this round.
     pub(super) ended: bool,
-    /// The latest time of the items so far: what is earlier by more than the lateness has passed.
+    /// The latest time of the items so far.
     pub(super) latest: u64,
-    /// Node of the merge's tournament tree. It has nothing to do with this stream: a merge of n streams
-    /// needs n nodes and finds the memory for them here.
+    /// Node of the merge's tournament tree, not related to this stream. A merge of n streams needs n
+    /// nodes, and the sources have the memory for them.
     pub(super) node: Entry,
 }
 
 impl<I: Iterator> Source<I> {
-    /// A source of the items of `stream`, each with its time.
+    /// Creates a source from a stream of items, each with its time.
     pub const fn new(stream: I) -> Self {
         Self { stream, head: None, ended: false, latest: 0, node: Entry::EMPTY }
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub const fn stream(&self) -> &I {
         &self.stream
     }
 
-    /// The stream, to refill or to replace it. An item that was read from it already is kept.
+    /// Returns the stream, to refill or to replace it. An item that was already read from it is kept.
     pub const fn stream_mut(&mut self) -> &mut I {
         &mut self.stream
     }
 
-    /// The next item, if it was read from the stream already, and the stream of those after it.
+    /// Returns the next item, if it was already read from the stream, and the stream of the items after it.
     pub fn into_parts(self) -> (Option<I::Item>, I) {
         (self.head, self.stream)
     }
 
-    /// Reads the next item from the stream, unless it is there already, and returns its key in the
-    /// matches: the latest time that the stream has given so far.
+    /// Reads the next item from the stream, unless `head` holds it, and returns the source's key in the
+    /// matches: the latest time of the stream so far.
     #[inline]
     pub(super) fn key<T>(&mut self) -> Option<u64>
     where
@@ -52,7 +52,7 @@ impl<I: Iterator> Source<I> {
         Some(self.latest)
     }
 
-    /// The next item, read from the stream unless it is there already.
+    /// Returns the next item, read from the stream unless `head` holds it.
     #[inline]
     pub(super) fn next(&mut self) -> Option<I::Item> {
         if self.head.is_some() {

@@ -6,7 +6,7 @@ use super::*;
 type Items = vec::IntoIter<(u64, u64)>;
 type Owned<I> = Merge<I, Vec<Source<I>>, Vec<Option<Buffered<u64>>>>;
 
-/// A merge of streams whose items are their own times.
+/// Returns a merge of streams whose items are their times.
 fn merge(streams: &[&[u64]], slots: usize, lateness: u64) -> Owned<Items> {
     let stream = |times: &&[u64]| times.iter().map(|&time| (time, time)).collect::<Vec<_>>().into_iter();
     Merge::new(streams.iter().map(stream).map(Source::new).collect(), vec![None; slots], lateness)
@@ -19,7 +19,7 @@ fn merged(streams: &[&[u64]], slots: usize, lateness: u64) -> (Vec<u64>, u64, u6
     (times, merge.late(), merge.early())
 }
 
-/// A source that can be refilled.
+/// Returns a source that can be refilled.
 fn queue<const N: usize>(times: [u64; N]) -> Source<Items> {
     Source::new(Vec::from(times.map(|time| (time, time))).into_iter())
 }
@@ -61,7 +61,7 @@ fn a_full_buffer_delivers_the_earliest_item_and_stays_in_order() {
     let times: Vec<u64> = (0..64).map(|index| index * 29 % 64).collect();
     let (found, _, early) = merged(&[&times], 63, 100);
     assert_eq!((found, early), ((0..64).collect(), 0));
-    // The first to come, 5, must leave when the third comes. The next is the least of 7, 3 and 9.
+    // From the third item on the slots are taken, and the least of it and the two buffered ones goes out.
     assert_eq!(merged(&[&[5, 7, 3, 9, 1]], 2, 100), (vec![3, 5, 1, 7, 9], 1, 2));
 }
 
@@ -103,7 +103,7 @@ fn the_latest_possible_times_are_merged_too() {
 }
 
 #[test]
-fn an_ended_stream_is_asked_again_only_in_the_next_round() {
+fn an_ended_stream_is_called_again_only_in_the_next_round() {
     for lateness in [0, 5] {
         let mut asked = [0; 2];
         let [first, second] = &mut asked;
@@ -196,7 +196,7 @@ fn sources_can_be_added() {
 }
 
 #[test]
-fn drain_and_next_can_take_turns_without_a_loss() {
+fn drain_and_next_alternate_without_a_loss() {
     let streams: &[&[u64]] = &[&[1, 4, 5, 6, 3, 20], &[2, 5, 30, 31, 32]];
     for (count, lateness) in [(1, 0), (2, 0), (1, 9), (2, 9)] {
         let expected = merged(&streams[..count], 3, lateness);

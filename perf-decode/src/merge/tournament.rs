@@ -29,34 +29,34 @@ impl Entry {
         }
     }
 
-    /// Index of the source.
+    /// Returns the index of the source.
     #[inline]
     pub(super) const fn index(self) -> usize {
         (self.rank & !Self::DRY) as usize
     }
 
-    /// The key, if the source has an item.
+    /// Returns the key, if the source has an item.
     #[inline]
     pub(super) fn key(self) -> Option<u64> {
         (self.rank & Self::DRY == 0).then_some(self.key)
     }
 
-    /// The one that goes first, and the other one: the earlier key, of equal keys the source with the
-    /// lower index.
+    /// Returns the winner and the loser. The earlier key wins, and of equal keys the source with the lower
+    /// index.
     #[inline]
     fn sorted(self, other: Self) -> (Self, Self) {
-        // One wide comparison instead of two. It becomes a branch. Sources in turns or in runs make it
-        // predictable, and then twice as fast as a mask; in random order a mask would be faster
-        // (`benches`, `merge`).
+        // One wide comparison instead of two, which LLVM makes a branch. Sources that alternate or come in
+        // runs make it predictable and twice as fast as a mask; in random order a mask is faster (benches
+        // `merge`).
         let wide = |entry: Self| u128::from(entry.key) << 64 | u128::from(entry.rank);
         if wide(self) < wide(other) { (self, other) } else { (other, self) }
     }
 
-    /// The latest key with which this source still goes before `other`, given that it goes first now.
+    /// Returns the latest key with which this source, which wins now, still wins against `other`.
     pub(super) fn bound(self, other: Self) -> u64 {
         match other.key() {
             Some(key) if self.index() < other.index() => key,
-            // Not 0: then this source, which has the higher index, would not go first.
+            // The key is not 0, or this source would not win, because it has the higher index.
             Some(key) => key.saturating_sub(1),
             None => u64::MAX,
         }
@@ -109,13 +109,13 @@ pub(super) fn replay<I: Iterator>(sources: &mut [Source<I>], mut entry: Entry) -
     entry
 }
 
-/// The node in which a source plays its first match.
+/// Returns the node in which a source plays its first match.
 #[inline]
 fn parent_of_leaf<I: Iterator>(sources: &[Source<I>], entry: Entry) -> usize {
     (sources.len() + entry.index()) >> 1
 }
 
-/// The entry that is first among the others: it lost to the winner itself.
+/// Returns the entry that wins among all but the winner. It lost a match to the winner.
 #[inline]
 pub(super) fn runner_up<I: Iterator>(sources: &[Source<I>], winner: Entry) -> Entry {
     let mut at = parent_of_leaf(sources, winner);

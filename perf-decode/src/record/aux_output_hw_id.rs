@@ -7,13 +7,13 @@ view! {
     /// |---|---|
     /// | 1 | `u64 hw_id` |
     ///
-    /// The trailer says which event it is. Since Linux 5.16.
+    /// The trailer identifies the event. Since Linux 5.16.
     #[doc(alias = "PERF_RECORD_AUX_OUTPUT_HW_ID")]
     AuxOutputHwId: 2 words;
 }
 
 impl<L: Layout> AuxOutputHwId<'_, L> {
-    /// Returns the id; its meaning is up to the PMU.
+    /// Returns the id, in the PMU's format.
     #[inline]
     #[must_use]
     pub fn hw_id(&self) -> u64 {

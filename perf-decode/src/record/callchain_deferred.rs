@@ -12,14 +12,14 @@ view! {
     /// | 3.. | `u64 ips[nr]` |
     ///
     /// It belongs to every earlier sample of the task whose callchain ends in a deferred marker and this
-    /// cookie. A sample may never get its user part: the task was killed, or the ring was full. Since
+    /// cookie. The kernel never writes the record if the task was killed or the ring was full. Since
     /// Linux 6.19.
     #[doc(alias = "PERF_RECORD_CALLCHAIN_DEFERRED")]
     CallchainDeferred: 3 words;
 }
 
 impl<'a, L: Layout> CallchainDeferred<'a, L> {
-    /// Returns the cookie by which samples are found; it has no other meaning.
+    /// Returns the cookie that this record and its samples share; it has no other meaning.
     #[inline]
     #[must_use]
     pub fn cookie(&self) -> u64 {

@@ -1,4 +1,4 @@
-//! The check of a record that is not a sample: once, before it becomes a view.
+//! The validation of a record that is not a sample, once, before it becomes a view.
 
 use perf_abi::{Misc, RecordType};
 
@@ -14,26 +14,26 @@ use crate::{Error, RawRecord, Result, SampleLayout, word};
 pub(crate) struct Shape(u64);
 
 impl Shape {
-    /// No record is this long: the body's length is in its content, or the kind is unknown.
+    /// Longer than any record, for a kind that is unknown or has the body's length in its content.
     const RARE: u64 = 1 << 16;
     const UNNAMED: u64 = 1 << 63;
     const WORDS: u64 = 0x7f;
 
-    /// Returns the shape of a kind that has no row in the table.
+    /// The check of a kind that has no row in the table.
     pub(super) const UNKNOWN: Self = Self::rare(1);
 
-    /// Returns the shape of a body of fixed size; `words` includes the header.
+    /// Returns the check of a body of fixed size; `words` includes the header.
     pub(super) const fn fixed(words: usize) -> Self {
         assert!(words > 0 && words <= Self::WORDS as usize);
         Self((words as u64 - 1) | Self::UNNAMED)
     }
 
-    /// Returns the shape of a body that ends in a name, whose first word is part of the least length.
+    /// Returns the check of a body that ends in a name, of one word at least.
     pub(super) const fn named(words: usize) -> Self {
         Self(Self::fixed(words + 1).0 & !Self::UNNAMED)
     }
 
-    /// Returns the shape of a body whose length the kind's own file knows.
+    /// Returns the check of a body whose length the kind's own file computes.
     pub(super) const fn rare(words: usize) -> Self {
         Self(Self::fixed(words).0 | Self::RARE)
     }
@@ -77,14 +77,14 @@ impl RawRecord<'_> {
 
 /// Returns the words of header, body and trailer of a record that is not simple; `None` if it is
 /// malformed.
-// Takes the words alone: a `RawRecord` is three words, which every record's would be spilled for.
+// Takes the words alone, because the three words of a `RawRecord` would be spilled for every record.
 #[cold]
 #[inline(never)]
 pub(crate) fn whole<'a>(words: &'a [u64], layout: &SampleLayout) -> Option<&'a [u64]> {
     check(words, layout).ok()
 }
 
-/// Returns what is wrong with a malformed record.
+/// Returns the error of a malformed record.
 #[cold]
 #[inline(never)]
 pub(crate) fn error(words: &[u64], layout: &SampleLayout) -> Error {
@@ -116,7 +116,7 @@ fn check<'a>(words: &'a [u64], layout: &SampleLayout) -> Result<&'a [u64]> {
     end(body)
 }
 
-/// A record whose length is at least that of its shape and of the trailer.
+/// A record that is at least as long as its kind's shortest body and the trailer.
 #[derive(Clone, Copy)]
 pub(crate) struct Body<'a> {
     kind: RecordType,
@@ -129,7 +129,7 @@ pub(crate) struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The words before the trailer, of a record that ends in it.
+    /// Returns the words before the trailer of a record that ends in it.
     pub(super) fn before_trailer(self) -> &'a [u64] {
         let end = self.words.len().saturating_sub(self.trailer);
         self.words.get(..end).unwrap_or(self.words)
@@ -140,12 +140,12 @@ impl<'a> Body<'a> {
         self.words
     }
 
-    /// Returns the words of a record whose trailer follows its first `words` words; what comes after
-    /// the trailer is not part of it.
+    /// Returns the words of a record whose trailer follows its first `words` words, without those after
+    /// the trailer.
     ///
     /// When several events of a CPU get the same KSYMBOL, `BPF_EVENT` or `TEXT_POKE`, kernels before
     /// 7.3 make each copy longer than the one before by a trailer that is never written. The true
-    /// trailer is right after the body.
+    /// trailer directly follows the body.
     pub(super) fn words_with_trailer_after(self, words: usize) -> Result<&'a [u64]> {
         let (needed, found) = (words + self.trailer, self.words.len());
         self.words.get(..needed).ok_or_else(|| self.truncated("sample_id", needed as u64, found as u64))
@@ -163,7 +163,7 @@ impl<'a> Body<'a> {
         self.needs(name, start, self.read.words(first))
     }
 
-    /// Returns where the name that starts at word `start` ends: the index of the word after its NUL.
+    /// Returns the index of the word after the NUL of the name that starts at word `start`.
     pub(super) fn name_end(self, name: &'static str, start: usize) -> Result<usize> {
         let text = word::text(self.before_trailer().get(start..).unwrap_or(&[]));
         let text = text.ok_or(Error::Unterminated { kind: self.kind, field: name })?;
@@ -178,7 +178,7 @@ impl<'a> Body<'a> {
         Error::Invalid { kind: self.kind, field, value }
     }
 
-    /// The error of a field that needs `needed` words where `found` are left.
+    /// Returns the error of a field that needs `needed` words and finds `found`.
     fn truncated(self, field: &'static str, needed: u64, found: u64) -> Error {
         Error::truncated(self.kind, field, needed, found)
     }
@@ -186,8 +186,8 @@ impl<'a> Body<'a> {
 
 /// Returns whether an MMAP2 record with these misc bits names its file by a build id.
 ///
-/// With several events on a CPU, kernels before 7.3 set the bit on records of events that did not ask
-/// for build ids and carry inodes.
+/// Kernels before 7.3 also set the bit on records with inodes, of events that did not ask for build ids, if
+/// another event of the CPU did.
 #[inline(always)]
 pub(super) fn has_build_id(misc: Misc, layout: &SampleLayout) -> bool {
     layout.build_id && misc.contains(Misc::MMAP_BUILD_ID)

@@ -40,7 +40,7 @@ impl<'a, L: Layout> Record<'a, L> {
 
     /// Returns when the record was written, in ns of the event's clock.
     ///
-    /// It is the time of a sample or in a trailer, or else the one in the body, which FORK, EXIT,
+    /// It is the time in a sample's head or in the trailer, or else the one in the body, which FORK, EXIT,
     /// THROTTLE and UNTHROTTLE have. `None` if the event does not record the time.
     #[inline]
     #[must_use]
@@ -54,8 +54,8 @@ impl<'a, L: Layout> Record<'a, L> {
         }
     }
 
-    /// Returns the trailer: which event wrote the record, when, and in which task. `None` for a sample,
-    /// which has these fields itself, and for a record of unknown kind.
+    /// Returns the trailer: the event that wrote the record, the time, the task and the CPU. `None` for a
+    /// sample, which has these fields itself, and for a record of unknown kind.
     #[inline]
     #[must_use]
     pub fn sample_id(&self) -> Option<SampleId<'a, L>> {
@@ -64,9 +64,8 @@ impl<'a, L: Layout> Record<'a, L> {
 
     /// Returns the number of bytes that no field and no trailer claims: 0 for nearly all records.
     ///
-    /// They are a newer kernel's fields, or the remains of one of the faults of kernels that write
-    /// records longer than their content. See [`Sample::trailing`](crate::Sample::trailing) for those of a
-    /// sample.
+    /// They are fields of a newer kernel, or bytes of a record that the kernel made longer than its
+    /// content. See [`Sample::trailing`](crate::Sample::trailing) for those of a sample.
     #[must_use]
     pub fn trailing_len(&self) -> usize {
         match self {

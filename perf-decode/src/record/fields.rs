@@ -16,11 +16,10 @@ enum Source<'a, L> {
 }
 
 impl<'a, L: Layout> Record<'a, L> {
-    /// Returns all fields of the body by name, without allocation: those that this record has.
+    /// Returns the fields of the body by name, without allocation. Absent fields are left out.
     ///
-    /// Names are the ones in the kernel's header, shortened where the perf tool shortens them. What is
-    /// in the header and in the trailer is not repeated: see [`Record::misc`] and
-    /// [`SampleId::fields`](crate::SampleId::fields).
+    /// Names are those of the kernel's header, shortened where the perf tool shortens them. For the header
+    /// and the trailer see [`Record::misc`] and [`SampleId::fields`](crate::SampleId::fields).
     #[must_use]
     pub fn fields(&self) -> RecordFields<'a, L> {
         RecordFields(match self {

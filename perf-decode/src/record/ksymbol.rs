@@ -4,8 +4,8 @@ use super::check::Body;
 use crate::{Layout, Result, word};
 
 view! {
-    /// A symbol was added to or removed from the kernel: a BPF program, a trampoline. Written for events
-    /// with `ksymbol`.
+    /// A symbol, such as a BPF program or a trampoline, was added to or removed from the kernel. Written
+    /// for events with `ksymbol`.
     ///
     /// | word | field |
     /// |---|---|
@@ -34,7 +34,7 @@ impl<'a, L: Layout> Ksymbol<'a, L> {
         word::halves(self.0.fixed()[2])[0]
     }
 
-    /// Returns what kind of symbol it is.
+    /// Returns the kind of the symbol.
     #[inline]
     #[must_use]
     pub fn ksym_type(&self) -> KsymbolType {

@@ -3,8 +3,8 @@
 /// Expands one row per record kind into all that depends on the set of kinds.
 ///
 /// `LOST => lost::Lost, fixed, { id: number, lost: number };` becomes the module and the `use` of
-/// the view, the variant `Lost(Lost<'a, L>)`, the arm of the decoder, the shape that records are
-/// checked by, and the list of fields. The word after the view says where the body ends:
+/// the view, the variant `Lost(Lost<'a, L>)`, the arm of the decoder, the check of the record's
+/// length, and the list of fields. The word after the view names the end of the body:
 ///
 /// | word | body | check |
 /// |---|---|---|
@@ -20,11 +20,11 @@ macro_rules! records {
 
         /// A decoded record: a validated view of its words.
         ///
-        /// After `decode` has returned it, every accessor is total and, names excepted, takes constant
-        /// time. The layout parameter `L` is seldom written: see [`Layout`].
+        /// Every accessor is total and takes constant time, except that of a name, which searches for its
+        /// NUL. The parameter `L` is the type of the layout, by default a reference: see [`Layout`].
         ///
-        // The tag is the kernel's number and all views have one shape, so that making a record is
-        // copying five words, and a `match` on it is a `match` on the header's kind.
+        // The tag is the kernel's number and all views have the same memory layout, so that making a
+        // record copies five words, and a `match` on it is a `match` on the header's kind.
         #[derive(Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         #[repr(u32)]
@@ -40,19 +40,18 @@ macro_rules! records {
         }
 
         impl<'a> RawRecord<'a> {
-            /// Decodes this record by the layout of its event: validates it once, from its first word to
-            /// its last.
+            /// Decodes this record with the layout of its event. Validates all its words once.
             ///
-            /// Pass a `&SampleLayout`, or the type of a constant [`Layout`].
+            /// Pass a `&SampleLayout`, or a value of a type that stands for a constant [`Layout`].
             ///
             /// # Errors
             ///
             /// [`Error::Truncated`](crate::Error::Truncated), [`Unterminated`](crate::Error::Unterminated)
             /// or [`Invalid`](crate::Error::Invalid) name the field;
             /// [`UnknownBits`](crate::Error::UnknownBits) names the field of the attr that is newer than
-            /// this decoder. The next record can be decoded all the same.
+            /// this decoder. An error does not affect the records after this one.
             // Inlined, so that a caller's `match` is compiled into this one and no record is built in
-            // memory: three to four times slower otherwise (benches `shapes`, d and e).
+            // memory, which would be three to four times slower (benches `ratios`, d and e).
             #[inline(always)]
             pub fn decode<L: Layout>(self, layout: L) -> Result<Record<'a, L>> {
                 let known = layout.sample_layout();
@@ -70,8 +69,8 @@ macro_rules! records {
                     return Err(check::error(self.words(), known));
                 };
                 Ok(match self.kind() {
-                    // Returned before. In the place of this arm a hole in the kinds would make the match a
-                    // table of jumps, where it is a copy of the kind.
+                    // Returned before. Without this arm the kinds would have a gap, and LLVM would make the
+                    // match a jump table instead of a copy of the kind.
                     RecordType::SAMPLE => Record::Sample(Sample::from_header(words, layout, self.first_word())),
                     $(RecordType::$KIND => Record::$View($View(View::new(words, layout, self.first_word()))),)*
                     _ => Record::Unknown(self),
@@ -80,7 +79,7 @@ macro_rules! records {
         }
 
         impl<'a, L: Layout> Record<'a, L> {
-            /// Returns what all views but a sample have in common.
+            /// Returns the common view of a side-band record; `None` for a sample or an unknown kind.
             #[inline(always)]
             fn side_band(&self) -> Option<View<'a, L, 1>> {
                 match self {
@@ -97,8 +96,7 @@ macro_rules! records {
                 }
             }
 
-            /// Returns the words that a record other than a sample has between its last field and its
-            /// trailer.
+            /// Returns the number of words between the last field and the trailer; 0 for a sample.
             fn unclaimed_words(&self) -> usize {
                 match self {
                     Self::Sample(_) | Self::Unknown(_) => 0,
@@ -128,7 +126,7 @@ macro_rules! records {
             }
         }
 
-        /// The shape of each kind, by its number.
+        /// The check of each kind's length, by its number.
         #[expect(clippy::indexing_slicing, reason = "a constant: a kind above `LAST` does not compile")]
         const SHAPES: [Shape; RecordType::LAST.0 as usize + 1] = {
             let mut shapes = [Shape::UNKNOWN; RecordType::LAST.0 as usize + 1];
@@ -136,7 +134,7 @@ macro_rules! records {
             shapes
         };
 
-        /// Returns the shape of a kind that is not a sample.
+        /// Returns the check of the length of a kind that is not a sample.
         #[inline(always)]
         fn shape(kind: RecordType) -> Shape {
             SHAPES.get(kind.0 as usize).copied().unwrap_or(Shape::UNKNOWN)
@@ -152,7 +150,7 @@ macro_rules! records {
     };
 }
 
-/// The shape of a row.
+/// The check of a row's length.
 macro_rules! shape {
     ($View:ident, fixed) => {
         Shape::fixed(<$View<'_>>::WORDS)
@@ -295,7 +293,7 @@ macro_rules! view {
                 }
             }
 
-            /// Returns the trailer: which event wrote the record, when, and in which task.
+            /// Returns the trailer: the event that wrote the record, the time, the task and the CPU.
             #[inline]
             #[must_use]
             pub fn sample_id(&self) -> crate::SampleId<'a, L> {

@@ -5,7 +5,7 @@ use crate::Layout;
 view! {
     /// The task was switched in or out. Written for task events with `context_switch`.
     ///
-    /// There is no body: the task and the time are in the trailer. Since Linux 4.3.
+    /// There is no body. The task and the time are in the trailer. Since Linux 4.3.
     #[doc(alias = "PERF_RECORD_SWITCH")]
     Switch: 1 words;
 }

@@ -21,7 +21,7 @@ impl<L: Layout> SwitchCpuWide<'_, L> {
     }
 
     /// Returns the process of the other task, the next one of a switch out and the previous one of a
-    /// switch in; `0xffffffff` if the opener's pid namespace does not see it.
+    /// switch in; `0xffffffff` if it has no id in the opener's pid namespace.
     #[inline]
     #[must_use]
     pub fn next_prev_pid(&self) -> u32 {

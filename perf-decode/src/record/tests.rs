@@ -43,7 +43,7 @@ fn raw(words: &[u64]) -> RawRecord<'_> {
     RawRecord::from_words(words).unwrap()
 }
 
-/// Decodes a body with a full trailer, and checks the trailer.
+/// Decodes a record with a full trailer, and checks the trailer.
 fn decoded(words: &[u64]) -> Result<Record<'_>> {
     let record = raw(words).decode(&LAYOUT)?;
     let trailer = record.sample_id().unwrap();

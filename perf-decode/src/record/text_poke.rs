@@ -22,14 +22,14 @@ impl<'a, L: Layout> TextPoke<'a, L> {
         self.0.fixed()[1]
     }
 
-    /// Returns the length of the old code in bytes; 0 if there was none.
+    /// Returns the length of the old code in bytes; 0 if the kernel added code.
     #[inline]
     #[must_use]
     pub fn old_len(&self) -> u16 {
         word::quarters(self.0.fixed()[2])[0]
     }
 
-    /// Returns the length of the new code in bytes; 0 if there is none.
+    /// Returns the length of the new code in bytes; 0 if the kernel removed code.
     #[inline]
     #[must_use]
     pub fn new_len(&self) -> u16 {

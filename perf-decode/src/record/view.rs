@@ -1,4 +1,4 @@
-//! The one shape of all records that are not samples.
+//! The memory layout that the views of all records but samples share.
 
 use perf_abi::{Header, Misc};
 
@@ -6,11 +6,11 @@ use crate::{Layout, SampleId, word};
 
 /// A validated record: its words, its layout and its header.
 ///
-/// Holding one proves that the record has its header and body, `WORDS` words at least, and after
-/// them the trailer of the layout, with which `words` end. So an accessor is total: its fallbacks
-/// for missing words are never taken.
+/// Holding one proves that the record has its header and body, `WORDS` words at least, and that
+/// `words` end in the trailer of the layout. Accessors are total: their fallbacks for missing words
+/// are never taken.
 ///
-/// All kinds have this one shape, in whole words, so that a [`Record`](crate::Record) is moved and
+/// All kinds have the same fields, in whole words, so that a [`Record`](crate::Record) is moved and
 /// matched on without being repacked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct View<'a, L, const WORDS: usize> {
@@ -44,7 +44,7 @@ impl<'a, L, const WORDS: usize> View<'a, L, WORDS> {
 }
 
 impl<'a, L: Layout, const WORDS: usize> View<'a, L, WORDS> {
-    /// Returns the same view for what all kinds have in common.
+    /// Returns the view without its kind's fixed part.
     #[inline(always)]
     pub(super) fn common(self) -> View<'a, L, 1> {
         View { words: self.words, layout: self.layout, header: self.header }
@@ -63,8 +63,7 @@ impl<'a, L: Layout, const WORDS: usize> View<'a, L, WORDS> {
         self.words.get(WORDS..end).unwrap_or(&[])
     }
 
-    /// Returns the name after the fixed part, without its NUL. It ends at the first NUL: what follows
-    /// the word of that is not part of it.
+    /// Returns the name after the fixed part, up to its first NUL.
     #[inline]
     pub(super) fn name(&self) -> &'a [u8] {
         word::text(self.tail()).unwrap_or(&[])

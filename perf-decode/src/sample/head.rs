@@ -6,8 +6,8 @@ use super::sample_error;
 
 /// The fixed fields at the start of a sample, after one check of its length.
 ///
-/// For consumers who need no others: nothing after the head is looked at or validated.
-/// [`Sample`](crate::Sample) has the same accessors and the rest.
+/// For code that needs no other fields. Nothing after the head is read or validated.
+/// [`Sample`](crate::Sample) has the same accessors and those of the other fields.
 ///
 /// ```
 /// use perf_abi::{Attr, SampleType, Software};
@@ -28,7 +28,7 @@ pub struct SampleHead<'a, L = &'a SampleLayout> {
 }
 
 impl<'a> RawRecord<'a> {
-    /// Views the fixed fields of this SAMPLE record; of another kind the result has no meaning.
+    /// Views the fixed fields of this SAMPLE record. The result for another kind has no meaning.
     ///
     /// # Errors
     ///

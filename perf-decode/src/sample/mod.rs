@@ -23,10 +23,10 @@ pub use regs::Regs;
 pub use stack::UserStack;
 use walk::{BranchLayout, Malformed, SampleOffsets, WalkError, walk};
 
-/// A sample: written when the event overflows, in the fields of its `sample_type`.
+/// A sample, with the fields that the event's `sample_type` selects. Written when the event overflows.
 ///
-/// Holding one proves that every field of the layout lies inside the record. So every accessor is
-/// total and takes constant time; `None` means only that the event does not record the field.
+/// Holding one proves that every field of the layout is inside the record. Every accessor is total and
+/// takes constant time. `None` means that the event does not record the field.
 #[doc(alias = "PERF_RECORD_SAMPLE")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'a, L = &'a SampleLayout> {
@@ -38,8 +38,8 @@ pub struct Sample<'a, L = &'a SampleLayout> {
 impl<'a, L: Layout> Sample<'a, L> {
     /// Validates a SAMPLE record against the layout of its event.
     ///
-    /// [`RawRecord::decode`] calls it for records of that kind; call it directly for a stream that has
-    /// no others.
+    /// [`RawRecord::decode`] does the same for records of that kind. Call this for a stream that has no
+    /// other kinds.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl<'a, L: Layout> Sample<'a, L> {
         Self { words, layout, offsets }
     }
 
-    /// Views words with a header for offsets: for the arm of `decode` that is not reached.
+    /// Views words with a header in the place of offsets, for the arm of `decode` that is not reached.
     #[inline(always)]
     pub(crate) fn from_header(words: &'a [u64], layout: L, header: u64) -> Self {
         Self { words, layout, offsets: SampleOffsets::from_header(header) }
@@ -74,9 +74,8 @@ impl<'a, L: Layout> Sample<'a, L> {
 
     /// Returns the bytes after the last field; empty for nearly all samples.
     ///
-    /// For software events the kernel prepares one sample for all events of the same kind, so callchain,
-    /// stack or registers of another event can enlarge this one. What is in these bytes is not
-    /// specified.
+    /// The kernel prepares one sample for all software events of the same kind, so the callchain, stack or
+    /// registers of another event can enlarge this one. The content of these bytes is undefined.
     #[must_use]
     pub fn trailing(&self) -> &'a [u8] {
         let layout = self.layout.sample_layout();
@@ -112,10 +111,10 @@ impl<L: Layout> core::fmt::Debug for Sample<'_, L> {
     }
 }
 
-/// Validates a sample and returns where its parts start; `None` if it is malformed.
+/// Validates a sample and returns the offsets of its parts; `None` if it is malformed.
 ///
-/// No `Result`: the error of a cold path would be a value in memory whose tag is tested once more, and
-/// what that path cannot change would be unknown after it.
+/// Not a `Result`, because LLVM would keep the error of the cold path in memory, test its tag once more
+/// and forget what it knows about values that the path does not change.
 #[inline(always)]
 pub(crate) fn offsets(words: &[u64], layout: &SampleLayout) -> Option<SampleOffsets> {
     if words.len() < usize::from(layout.head_words) {
@@ -146,7 +145,7 @@ fn offsets_with_branches(words: &[u64], layout: &SampleLayout) -> Option<SampleO
     }
 }
 
-/// Returns what is wrong with a malformed sample.
+/// Returns the error of a malformed sample.
 #[cold]
 #[inline(never)]
 pub(crate) fn sample_error(words: &[u64], layout: &SampleLayout) -> Error {

@@ -44,8 +44,8 @@ impl<'a, L: Layout> Sample<'a, L> {
 
     /// Returns the raw data: the payload of a tracepoint, or what a BPF program wrote.
     ///
-    /// The length includes up to 7 bytes of padding that the kernel does not clear and whose number it
-    /// does not store. The bytes start in the middle of a word, so they are 4-aligned.
+    /// The length includes up to 7 bytes of padding that the kernel does not clear. The record does not
+    /// hold their number. The bytes are 4-aligned, because they start in the middle of a word.
     #[inline]
     #[must_use]
     pub fn raw(&self) -> Option<&'a [u8]> {
@@ -100,22 +100,21 @@ impl<'a, L: Layout> Sample<'a, L> {
         self.mem_word(const { row(&MEM, SampleType::WEIGHT) }).map(Weight)
     }
 
-    /// Returns where the data of the sampled access came from (since Linux 3.10).
+    /// Returns the source of the sampled access's data (since Linux 3.10).
     #[inline]
     #[must_use]
     pub fn data_src(&self) -> Option<DataSource> {
         self.mem_word(const { row(&MEM, SampleType::DATA_SRC) }).map(DataSource)
     }
 
-    /// Returns why a hardware transaction was aborted (since Linux 3.13).
+    /// Returns the abort reason of a hardware transaction (since Linux 3.13).
     #[inline]
     #[must_use]
     pub fn transaction(&self) -> Option<Transaction> {
         self.mem_word(const { row(&MEM, SampleType::TRANSACTION) }).map(Transaction::from_bits_retain)
     }
 
-    /// Returns the registers where the event interrupted, in the kernel or in user space (since Linux
-    /// 3.19).
+    /// Returns the registers at the interrupt, of the kernel or of user space (since Linux 3.19).
     #[inline]
     #[must_use]
     pub fn regs_intr(&self) -> Option<Regs<'a>> {
@@ -167,7 +166,7 @@ impl<'a, L: Layout> Sample<'a, L> {
         word::bytes(rest).get(..size as usize)
     }
 
-    /// Returns the word index after the branch stack: where the user registers start.
+    /// Returns the word index after the branch stack, the start of the user registers.
     #[inline(always)]
     fn after_branches(&self) -> usize {
         let start = self.offsets.after_raw();
@@ -186,13 +185,13 @@ impl<'a, L: Layout> Sample<'a, L> {
         start + 1 + if abi == RegsAbi::NONE { 0 } else { usize::from(words) }
     }
 
-    /// Returns the word index after the run of [`MEM`]: where the interrupt registers start.
+    /// Returns the word index after the run of [`MEM`], the start of the interrupt registers.
     #[inline(always)]
     fn after_mem(&self) -> usize {
         self.offsets.mem() + usize::from(self.layout.sample_layout().mem_words)
     }
 
-    /// Returns the word index after the interrupt registers: where the run of [`ADDR`] starts.
+    /// Returns the word index after the interrupt registers, the start of the run of [`ADDR`].
     #[inline(always)]
     fn after_intr(&self) -> usize {
         let start = self.after_mem();

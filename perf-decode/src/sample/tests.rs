@@ -28,7 +28,7 @@ fn fields(words: &[u64], attr: &Attr) -> Result<Vec<std::string::String>> {
 }
 
 /// Removes the last `count` words of a record.
-fn cut(mut words: Vec<u64>, count: usize) -> Vec<u64> {
+fn truncate(mut words: Vec<u64>, count: usize) -> Vec<u64> {
     words.truncate(words.len() - count);
     let size = words.len() as u16 * 8;
     words[0] = zerocopy::transmute!(perf_abi::Header { size, ..word::header(words[0]) });
@@ -38,7 +38,7 @@ fn cut(mut words: Vec<u64>, count: usize) -> Vec<u64> {
 /// Adds one word to a record.
 fn grow(mut words: Vec<u64>, word: u64) -> Vec<u64> {
     words.push(word);
-    cut(words, 0)
+    truncate(words, 0)
 }
 
 fn invalid_field(field: &'static str, value: u64) -> Error {

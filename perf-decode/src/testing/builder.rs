@@ -1,7 +1,7 @@
 //! Records written word by word, as the kernel lays them out.
 //!
 //! [`RecordBuilder`] writes one field after the other and knows no kind; [`SampleBuilder`] knows
-//! the order of fields in a SAMPLE; [`trailer`] returns the trailer of every other record of an
+//! the order of fields in a SAMPLE; [`trailer`] returns the trailer of the side-band records of an
 //! event with `sample_id_all`; [`ring()`] writes records into memory as a ring buffer has them.
 
 mod ring;
@@ -93,7 +93,7 @@ impl RecordBuilder {
 
     /// Pads to a multiple of 8 and writes the size into the header.
     ///
-    /// The size of a record of more than 65528 bytes does not fit the header: it becomes
+    /// The size of a record of more than 65528 bytes does not fit into the header and becomes
     /// `u16::MAX`, which every decoder refuses.
     #[must_use]
     pub fn finish(self) -> Vec<u64> {

@@ -1,13 +1,13 @@
 //! The naive decoder: one cursor, one field after the other, owned values.
 //!
-//! It is slow on purpose and shares no code and no table with the decoder of this crate. What it
-//! accepts and refuses is the specification that the other is compared with:
+//! It is slow on purpose and shares no code and no table with the decoder of this crate. Its decisions
+//! are the specification that the other decoder is compared with:
 //!
 //! | case | decision |
 //! |---|---|
 //! | header | `size` is the length of the slice |
 //! | counts and sizes | checked against what remains before use |
-//! | unknown bits of `sample_type` | refused in samples, and in other records if they have a trailer |
+//! | unknown bits of `sample_type` | refused in samples, and in side-band records with a trailer |
 //! | unknown bits of `read_format` | refused in READ, and in samples with READ |
 //! | unknown bits of `branch_sample_type` | refused in samples with BRANCH_STACK |
 //! | SAMPLE | bytes after the last field are trailing |

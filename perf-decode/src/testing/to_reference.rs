@@ -1,4 +1,4 @@
-//! The values that the decoder of this crate returns, as the naive decoder's tree: to be compared
+//! The values that the decoder of this crate returns as the tree of the naive decoder, for a comparison
 //! with `==`.
 
 use perf_abi::ReadFormat;
@@ -62,8 +62,7 @@ fn value(value: crate::Value<'_>) -> Value {
     }
 }
 
-/// The counts of one event or of a group as READ records and samples have them in `read`; for what
-/// read(2) returned, which is no record.
+/// Returns counts in the form of the field `read`. For the result of read(2), which is not a record.
 #[must_use]
 pub fn counts_to_reference(values: &ReadValues<'_>) -> Value {
     let times = [("time_enabled", values.time_enabled()), ("time_running", values.time_running())];
@@ -76,7 +75,7 @@ pub fn counts_to_reference(values: &ReadValues<'_>) -> Value {
         fields.push(("values".into(), entries));
         return Value::Map(fields);
     }
-    // The times of one event lie between its value and its id.
+    // The times of one event are between its value and its id.
     let one =
         values.iter().map(|one| map([("value", Some(one.value))].into_iter().chain(times).chain(entry(one))));
     one.last().unwrap_or(Value::Map(Vec::new()))

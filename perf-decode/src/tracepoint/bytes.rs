@@ -41,7 +41,7 @@ pub struct BytesField(pub(super) Span);
 impl BytesField {
     /// Returns the field's bytes in `raw`, `None` if they do not lie within it.
     ///
-    /// Of a dynamic field these are its data, which may be empty. Text includes its NUL.
+    /// The bytes of a dynamic field are its data, which may be empty. Text includes its NUL.
     pub fn read(self, raw: &[u8]) -> Option<&[u8]> {
         self.0.read(raw)
     }

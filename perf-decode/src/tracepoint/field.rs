@@ -18,10 +18,10 @@ pub struct Field<'t> {
     pub type_name: &'t str,
     /// Offset from the start of the payload, in bytes.
     pub offset: u32,
-    /// Size in bytes. Of a dynamic field this is the size of its word, 4.
+    /// Size in bytes; 4 for a dynamic field, the size of its word.
     pub size: u32,
-    /// `true` if the value, or each element, is signed. Linux before 2.6.33 does not print it: then
-    /// `false`.
+    /// `true` if the value, or each element, is signed. `false` for a text of Linux before 2.6.33, which
+    /// does not print it.
     pub signed: bool,
     /// The location of the data.
     pub location: Location,

@@ -247,7 +247,7 @@ print fmt: \"prev_comm=%s prev_pid=%d next_prio=%d\", REC->prev_comm, REC->prev_
     }
 
     #[test]
-    fn a_tracepoint_may_have_no_fields_of_its_own() {
+    fn a_tracepoint_may_have_common_fields_only() {
         let text = with_lines("\n print fmt: \"%s\", \"\" \r\n");
         let format = Format::parse(&text).unwrap();
         assert_eq!(format.fields, Fields::default());

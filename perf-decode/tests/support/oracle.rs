@@ -1,8 +1,7 @@
-//! Records in the notation of the oracle: the JSON that a decoder written apart from this crate, in
-//! another language, made of the same captures and that was itself compared with the output of the
-//! perf tool.
+//! Records in the notation of the oracle. The oracle is a decoder written independently of this crate, in
+//! another language. It wrote the captures as JSON, which was compared with the output of the perf tool.
 //!
-//! How a value is written follows from the variant of [`Value`], never from the field's name.
+//! The variant of [`Value`] determines the form of a value, never the field's name.
 
 use std::fmt::Write as _;
 
@@ -56,7 +55,7 @@ fn value(value: Value<'_>) -> Json {
         Value::Namespaces(links) => {
             links.iter().map(|NamespaceLink { dev, inode }| json!({"dev": dev, "ino": inode})).collect()
         }
-        number => number.as_u64().expect("a number, or a variant with an arm of its own").into(),
+        number => number.as_u64().expect("a number, or a variant with a separate arm").into(),
     }
 }
 

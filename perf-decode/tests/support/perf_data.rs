@@ -13,7 +13,7 @@ const COMPRESSED: RecordType = RecordType(81);
 
 #[derive(Debug, Default)]
 pub(crate) struct PerfData {
-    /// Whether it was written to a pipe.
+    /// Whether the file was written to a pipe.
     pub(crate) pipe: bool,
     pub(crate) events: Vec<Event>,
     pub(crate) records: Vec<FileRecord>,
@@ -34,20 +34,20 @@ pub(crate) struct FileRecord {
     pub(crate) kind: RecordType,
     pub(crate) misc: Misc,
     pub(crate) size: u16,
-    /// The record, copied to where it is aligned; of a tool's record without a last part of a word.
+    /// The record, copied to aligned memory. A tool's record loses a partial last word.
     pub(crate) words: Vec<u64>,
 }
 
-/// Where a record is, in bytes from the start of the file.
+/// The position of a record, in bytes from the start of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Offset(u64),
-    /// In the compressed record at this offset; it may have begun in the one before.
+    /// In the compressed record at this offset; it may have begun in the preceding one.
     Inside(u64),
 }
 
 impl FileRecord {
-    /// The first record of `rest`.
+    /// Takes the first record of `rest`.
     fn take(place: Place, rest: &mut Reader<'_>) -> Option<Self> {
         let mut header = *rest;
         let (kind, misc, size) = (RecordType(header.u32()?), header.u16()?, header.u16()?);
@@ -55,7 +55,7 @@ impl FileRecord {
         Some(Self { place, kind, misc: Misc::from_bits_retain(misc), size, words })
     }
 
-    /// Whether a tool wrote it that is not the kernel, in a form of its own.
+    /// Returns whether a tool wrote the record in its own form, not the kernel.
     pub(crate) fn is_of_tool(&self) -> bool {
         self.kind.0 >= HEADER_ATTR.0
     }
@@ -120,12 +120,12 @@ impl Event {
     }
 }
 
-/// The section that an offset and a size tell of.
+/// Reads an offset and a size from `table` and returns that section of the file.
 fn section<'a>(file: &'a [u8], table: &mut Reader<'_>) -> Option<Reader<'a>> {
     Reader::at(file, table.u64()?, table.u64()?)
 }
 
-/// An attr, as long as it says itself, and ids up to the end of the record.
+/// Reads an attr, whose own size field gives its length, and ids up to the end of the record.
 fn attr_record(mut body: Reader<'_>) -> Option<Event> {
     let mut peek = body;
     let (_kind, size) = (peek.u32()?, peek.u32()?);

@@ -95,7 +95,7 @@ pub(crate) struct Framed<'a> {
     pub(crate) records: Vec<(u64, RawRecord<'a>)>,
     /// Bytes from the first record to the end of the last.
     pub(crate) len: u64,
-    /// Bytes that are left of the record after the last one.
+    /// Bytes that remain of the record after the last whole one.
     pub(crate) cut: u64,
 }
 

@@ -17,7 +17,7 @@ pub(crate) fn agree(raw: RawRecord<'_>, layout: &SampleLayout, expected: &Refere
     }
 }
 
-/// What every record has: its header, its time and the position of its trailer.
+/// Checks the header, the time and the trailer, which every kind of record has.
 fn of_all_kinds(raw: RawRecord<'_>, record: &Record<'_>, layout: &SampleLayout, expected: &Reference) {
     assert_eq!((record.header(), record.kind(), record.misc()), (raw.header(), raw.kind(), raw.misc()));
     assert_eq!((record.size(), record.trailing_len()), (raw.size(), expected.trailing));
@@ -30,7 +30,7 @@ fn of_all_kinds(raw: RawRecord<'_>, record: &Record<'_>, layout: &SampleLayout, 
     }
 }
 
-/// The parts of a sample, each by its own accessor.
+/// Checks the parts of a sample, each by its own accessor.
 fn of_sample(sample: &Sample<'_>, expected: &Reference) {
     let bytes = |name: &str| expected.field(name).and_then(Value::as_bytes);
     assert_eq!(sample.trailing().len(), expected.trailing);
@@ -60,7 +60,7 @@ fn of_sample(sample: &Sample<'_>, expected: &Reference) {
     }
 }
 
-/// The view of the fields that every sample begins with.
+/// Checks the view of the fields that every sample begins with.
 fn head(head: &SampleHead<'_>, expected: &Reference) {
     let number = |name: &str| expected.field(name).and_then(Value::as_u64);
     let wide = [
@@ -79,7 +79,7 @@ fn head(head: &SampleHead<'_>, expected: &Reference) {
     }
 }
 
-/// [`Regs::get`] of every possible number.
+/// Checks [`Regs::get`] for every possible number.
 fn registers(regs: Option<Regs<'_>>, expected: Option<&Value>) {
     for number in 0..=64 {
         let found = regs.and_then(|regs| regs.get(number));
@@ -88,7 +88,7 @@ fn registers(regs: Option<Regs<'_>>, expected: Option<&Value>) {
     }
 }
 
-/// [`RawRecord::time`] and [`RawRecord::id`].
+/// Checks [`RawRecord::time`] and [`RawRecord::id`].
 fn undecoded(raw: RawRecord<'_>, layout: &SampleLayout, expected: &Reference) {
     let number = |value: Option<&Value>| value.and_then(Value::as_u64);
     let anywhere = |name: &str| match raw.kind() {

@@ -105,7 +105,7 @@ fn build_id_bit_is_ignored_if_the_attr_did_not_ask() {
 }
 
 #[test]
-fn comm_tells_exec_from_a_new_name() {
+fn comm_distinguishes_exec_from_a_new_name() {
     for (misc, exec) in [(Misc::COMM_EXEC, true), (Misc::empty(), false)] {
         let words = finish(builder(RecordType::COMM, misc).pair(1, 2).string(b"1234567"));
         let Ok(Record::Comm(comm)) = decoded(&words) else { panic!("{words:x?}") };

@@ -1,4 +1,4 @@
-//! Trailers: where they are, and when they are not read.
+//! The position of trailers, and the records that have none.
 
 use super::*;
 
@@ -141,7 +141,7 @@ fn unknown_read_format_bit_makes_counts_unknown() {
     let words = finish(body(RecordType::READ).words(&[0; 3]));
     assert_eq!(raw(&words).decode(&layout).unwrap_err(), error);
     assert_eq!((raw(&words).time(&layout), raw(&words).id(&layout)), (None, None));
-    // Other records have no counts.
+    // Records of other kinds have no counts.
     let words = finish(body(RecordType::LOST).words(&[1, 2]));
     assert_eq!(raw(&words).decode(&layout).map(|record| record.time()), Ok(Some(12)));
 }

@@ -59,11 +59,11 @@ fn parts(words: &[u64], attr: &Attr) -> (Option<u64>, usize, usize, bool) {
 
 #[test]
 fn exact_reading_precedes_that_of_the_attr() {
-    // Without the counters that the attr asks for the sample is exact, with them it is too short.
+    // The sample is exact without the counters that the attr asks for, and too short with them.
     let attr = event(SampleType::BRANCH_STACK).with_branch_sample_type(BranchSampleType::COUNTERS);
     let words = SampleBuilder::new(&attr).branches(&[BRANCH], None, &[]).finish();
     assert_eq!(parts(&words, &attr), (None, 0, 0, false));
-    // By the attr one word trails, with counters none does.
+    // One word trails in the attr's reading, no word with counters.
     let attr = event(SampleType::BRANCH_STACK);
     let words = SampleBuilder::new(&attr).branches(&[BRANCH], None, &[9]).finish();
     assert_eq!(parts(&words, &attr), (None, 1, 0, false));
@@ -94,8 +94,8 @@ fn other_reading_is_taken_with_trailing_bytes_if_that_of_the_attr_does_not_fit()
 
 #[test]
 fn two_exact_readings_are_ambiguous() {
-    // With the index: no branches, index 8, an AUX area of 0 bytes. Without it: an AUX area of 8
-    // bytes.
+    // The reading with the index has no branches, index 8 and an AUX area of 0 bytes. The one without it
+    // has an AUX area of 8 bytes.
     let wanted = SampleType::BRANCH_STACK | SampleType::AUX;
     let attr = event(wanted).with_branch_sample_type(BranchSampleType::HW_INDEX);
     let words = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&[0, 8, 0]).finish();

@@ -56,7 +56,7 @@ fn truncated_head_names_its_first_missing_field() {
     let attr = event(HEAD);
     let expected = ["identifier", "ip", "tid", "time", "addr", "id", "stream_id", "cpu", "period"];
     for (present, name) in expected.iter().enumerate() {
-        let words = cut(head_sample(&attr).finish(), 9 - present);
+        let words = truncate(head_sample(&attr).finish(), 9 - present);
         let Err(Error::Truncated { field, .. }) = fields(&words, &attr) else { panic!("{present}") };
         assert_eq!(field, *name);
     }

@@ -75,7 +75,7 @@ fn unknown_abi_is_refused() {
 }
 
 #[test]
-fn stack_is_cut_at_dyn_size() {
+fn stack_ends_at_dyn_size() {
     let attr = event(SampleType::STACK_USER | SampleType::DATA_SRC);
     let words = SampleBuilder::new(&attr).stack_user(&[1; 16], 5).data_src(3).finish();
     let read = with_sample(&words, &attr, |s| {

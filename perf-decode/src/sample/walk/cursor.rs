@@ -49,14 +49,14 @@ impl<'a, E: WalkError> Cursor<'a, E> {
         Ok(())
     }
 
-    /// Skips a count and as many words.
+    /// Skips a count and that many words.
     #[inline(always)]
     pub(super) fn counted(&mut self, field: &'static str) -> Result<(), E> {
         let nr = self.word(field)?;
         self.skip(nr, field)
     }
 
-    /// Skips a size and as many bytes, which the kernel always makes whole words.
+    /// Skips a size and that many bytes, which the kernel always makes a multiple of 8.
     #[inline(always)]
     pub(super) fn sized(&mut self, field: &'static str) -> Result<(), E> {
         let size = self.word(field)?;
@@ -76,7 +76,7 @@ impl<'a, E: WalkError> Cursor<'a, E> {
         let Some(&first) = self.words.get(self.at) else {
             return Err(E::truncated("read", layout.words(0), 0));
         };
-        // A group's count is not trusted, but one no greater than the words left cannot overflow.
+        // A group's count is not trusted. A count that is no greater than the words left cannot overflow.
         let entries = layout.entries(first);
         if entries > self.left() {
             return Err(E::truncated("read", layout.words(first), self.left()));
@@ -84,7 +84,7 @@ impl<'a, E: WalkError> Cursor<'a, E> {
         self.skip(entries * u64::from(layout.entry.get()) + u64::from(layout.before), "read")
     }
 
-    /// Skips raw data: its size is half a word and makes whole words with that half.
+    /// Skips raw data. Its size is half a word, and both together are a multiple of 8 bytes.
     #[inline(always)]
     pub(super) fn raw(&mut self) -> Result<(), E> {
         let word = *self.words.get(self.at).ok_or_else(|| E::truncated("raw", 1, 0))?;
@@ -105,8 +105,8 @@ impl<'a, E: WalkError> Cursor<'a, E> {
         self.skip(nr.saturating_mul(parts.words_per_branch()), "branch_stack")
     }
 
-    /// Skips the ABI word and one word per sampled register, unless the ABI says that there are none.
-    /// Returns whether there are.
+    /// Skips the ABI word and, unless the ABI is 0, one word per sampled register. Returns whether there
+    /// are registers.
     #[inline(always)]
     pub(super) fn regs(&mut self, words: u8, field: &'static str) -> Result<bool, E> {
         let abi = RegsAbi(self.word(field)?);
@@ -117,9 +117,9 @@ impl<'a, E: WalkError> Cursor<'a, E> {
         }
     }
 
-    /// Skips the size, that many bytes, and the number of valid ones. An empty stack is the size only,
-    /// but for one kernel fault: if the task has user registers the kernel writes the last word
-    /// nevertheless, without reserving it, so the last word of the sample is lost.
+    /// Skips the size, that many bytes, and the number of valid ones. An empty stack has the size only,
+    /// except for one kernel fault: if the task has user registers, the kernel also writes the last word,
+    /// but does not reserve space for it, so the last word of the sample is lost.
     #[inline(always)]
     pub(super) fn stack(&mut self, user_regs: bool) -> Result<(), E> {
         match self.word("stack_user")? {

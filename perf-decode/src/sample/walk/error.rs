@@ -3,7 +3,7 @@ use perf_abi::{RecordType, SampleType};
 use crate::Error;
 use crate::field_order::FixedField;
 
-/// What a walk reports of a malformed sample.
+/// The error of a walk over a malformed sample.
 ///
 /// The walk of every sample reports only [`Malformed`]: building errors in the hot loop would raise
 /// its register pressure. A sample that fails is walked once more for the [`Error`].
@@ -22,7 +22,7 @@ pub(crate) trait WalkError: Sized {
     }
 }
 
-/// A sample whose fields do not fit into it, for whatever reason.
+/// A sample whose fields do not fit into it, without the reason.
 pub(crate) struct Malformed;
 
 impl WalkError for Malformed {

@@ -1,4 +1,4 @@
-//! The one pass over the variable parts of a sample, which finds where each starts.
+//! The one pass over the variable parts of a sample, which finds their offsets.
 
 use perf_abi::SampleType;
 
@@ -13,8 +13,7 @@ use cursor::Cursor;
 pub(crate) use error::{Malformed, WalkError};
 pub(crate) use offsets::SampleOffsets;
 
-/// How the optional words of a branch stack are taken, where the record's length could mean two
-/// things.
+/// The reading of a branch stack's optional words, because the record's length can fit two.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BranchLayout {
     /// As the attr asks.

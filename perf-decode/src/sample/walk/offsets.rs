@@ -1,9 +1,9 @@
 use super::BranchLayout;
 
-/// Where the variable parts of one sample start: four word indices in one word.
+/// The offsets of one sample's variable parts: four word indices in one word.
 ///
-/// The parts that are not stored are one or two steps of fixed work after one that is. An index has
-/// 13 bits, because a record has at most 8191 words; the highest bit is the branch layout.
+/// The other parts are found from these in one or two steps of constant time. An index has 13 bits,
+/// because a record has at most 8191 words. The highest bit is the branch layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SampleOffsets(u64);
 
@@ -43,31 +43,31 @@ impl SampleOffsets {
         self.0 |= (at as u64) << 48;
     }
 
-    /// Returns where the counts end and the callchain starts.
+    /// Returns the word index after the counts, the start of the callchain.
     #[inline(always)]
     pub(crate) fn after_read(self) -> usize {
         usize::from(self.0 as u16)
     }
 
-    /// Returns where the callchain ends and the raw data starts.
+    /// Returns the word index after the callchain, the start of the raw data.
     #[inline(always)]
     pub(crate) fn after_callchain(self) -> usize {
         usize::from((self.0 >> 16) as u16)
     }
 
-    /// Returns where the raw data ends and the branch stack starts.
+    /// Returns the word index after the raw data, the start of the branch stack.
     #[inline(always)]
     pub(crate) fn after_raw(self) -> usize {
         usize::from((self.0 >> 32) as u16)
     }
 
-    /// Returns where the user stack ends and the run of `MEM` starts.
+    /// Returns the word index after the user stack, the start of the run of `MEM`.
     #[inline(always)]
     pub(crate) fn mem(self) -> usize {
         usize::from((self.0 >> 48) as u16 & 0x7fff)
     }
 
-    /// Returns how the optional words of the branch stack were taken.
+    /// Returns the reading of the branch stack's optional words.
     #[inline(always)]
     pub(crate) fn branches(self) -> BranchLayout {
         if self.0 & OPPOSITE == 0 { BranchLayout::Attr } else { BranchLayout::Opposite }

@@ -78,7 +78,7 @@ impl SampleBuilder {
             read: ReadValues::default(),
             callchain: Vec::new(),
             raw: Vec::new(),
-            // Without a branch stack the kernel writes a count of 0 only, whatever the attr asks
+            // The kernel writes only a count of 0 if there is no branch stack, whatever the attr asks
             // for.
             branches: std::vec![0],
             regs_user: std::vec![0],
@@ -135,7 +135,7 @@ impl SampleBuilder {
         Self { stream_id, ..self }
     }
 
-    /// Events since the last sample.
+    /// Number of events since the previous sample.
     pub fn period(self, period: u64) -> Self {
         Self { period, ..self }
     }
@@ -145,12 +145,12 @@ impl SampleBuilder {
         Self { weight, ..self }
     }
 
-    /// Where the data came from, the whole word.
+    /// The source of the data, as the whole word.
     pub fn data_src(self, data_src: u64) -> Self {
         Self { data_src, ..self }
     }
 
-    /// Transaction abort reason, the whole word.
+    /// Transaction abort reason, as the whole word.
     pub fn transaction(self, transaction: u64) -> Self {
         Self { transaction, ..self }
     }
@@ -190,9 +190,9 @@ impl SampleBuilder {
         Self { raw: raw.to_vec(), ..self }
     }
 
-    /// Branch stack of `[from, to, info]` words. `hw_idx` and `counters` are written as given,
-    /// whatever the attr asks for, because the kernel leaves the first out if it had no branch
-    /// stack and decides on the second by the whole group. Counters have one word per branch.
+    /// Branch stack of `[from, to, info]` words. `hw_idx` and `counters`, one word per branch, are
+    /// written whatever the attr asks for, because the kernel leaves out the first without a branch
+    /// stack and writes the second if any event of the group asks for it.
     pub fn branches(self, entries: &[[u64; 3]], hw_idx: Option<u64>, counters: &[u64]) -> Self {
         let mut branches = std::vec![entries.len() as u64];
         branches.extend(hw_idx);
@@ -201,8 +201,8 @@ impl SampleBuilder {
         Self { branches, ..self }
     }
 
-    /// User registers, lowest mask bit first; cut or filled with 0 to the number of bits in the
-    /// attr's mask. ABI 0 has none.
+    /// User registers, lowest mask bit first, truncated or filled with 0 to the number of bits in the
+    /// attr's mask. ABI 0 has no registers.
     pub fn regs_user(self, abi: u64, values: &[u64]) -> Self {
         Self { regs_user: registers(abi, values, self.attr.sample_regs_user), ..self }
     }
@@ -223,8 +223,7 @@ impl SampleBuilder {
         Self { aux: aux.to_vec(), ..self }
     }
 
-    /// Words after the last field, as a kernel has them if another event of the same kind enlarged
-    /// the sample.
+    /// Words after the last field, as in a sample that another event of the same kind enlarged.
     pub fn trailing(self, words: &[u64]) -> Self {
         Self { trailing: words.to_vec(), ..self }
     }

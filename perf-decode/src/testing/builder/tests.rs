@@ -1,4 +1,4 @@
-//! Bytes and words the builders write.
+//! Bytes and words that the builders write.
 
 use super::*;
 use perf_abi::{AttrFlags, EventType, SampleType};
@@ -32,7 +32,7 @@ fn strings_end_with_1_to_8_zeros() {
 }
 
 #[test]
-fn record_too_long_for_its_header_says_so() {
+fn record_too_long_for_its_header_has_an_invalid_size() {
     let longest = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).bytes(&vec![0; 65520]).finish();
     assert_eq!(bytes(&longest)[6..8], 65528_u16.to_ne_bytes());
     let longer = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).bytes(&vec![0; 65528]).finish();
@@ -50,7 +50,7 @@ fn trailer_words_are_chosen_by_sample_type() {
 }
 
 #[test]
-fn halves_of_a_word_lie_in_memory_order() {
+fn halves_of_a_word_are_in_memory_order() {
     assert_eq!(trailer::word(1, 2).to_ne_bytes()[..4], 1_u32.to_ne_bytes());
 }
 
@@ -86,7 +86,7 @@ fn records_in_a_ring_wrap_at_its_end() {
 }
 
 #[test]
-fn empty_ring_and_no_records_are_no_accident() {
+fn empty_ring_and_no_records_do_not_panic() {
     assert_eq!(ring(&[vec![1]], 0, 0), (vec![], 0, 8));
     assert_eq!(ring(&[], 2, 16), (vec![STALE, STALE], 16, 16));
 }

@@ -4,7 +4,7 @@ use perf_abi::{Attr, AttrFlags, SampleType};
 use std::vec::Vec;
 
 /// The values of a trailer. The kernel writes the same number as `id` and `identifier`; they are
-/// separate here, so that a test can tell which one was read.
+/// separate here, so that a test shows which one was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[doc(alias = "sample_id")]
 pub struct SampleIdValues {
@@ -18,7 +18,7 @@ pub struct SampleIdValues {
     pub id: u64,
     /// Id of the event or of its inherited copy.
     pub stream_id: u64,
-    /// CPU that wrote.
+    /// CPU that wrote the record.
     pub cpu: u32,
     /// Id of the opened event, always the last word.
     pub identifier: u64,

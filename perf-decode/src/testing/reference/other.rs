@@ -32,7 +32,7 @@ pub(super) fn decode(
     decode_body(kind, misc, &mut body, attr)?;
     let mut trailer = whole;
     if matches!(kind, RecordType::KSYMBOL | RecordType::BPF_EVENT | RecordType::TEXT_POKE) {
-        // Kernels before 7.3 make the second and later copies of these records too long.
+        // Kernels before 7.3 write second and later copies of these records that are too long.
         let read = body_length - body.remaining().len();
         trailer = Cursor::new(bytes);
         trailer.take("body", read.next_multiple_of(8) as u64, 1)?;
@@ -174,7 +174,7 @@ fn decode_body(kind: RecordType, misc: u16, c: &mut Cursor<'_>, attr: &Attr) -> 
             c.keep("ips", Value::numbers(ips));
             Ok(())
         }
-        // Its direction is in `misc`, its task in the trailer.
+        // No body: the direction is in `misc`, the task in the trailer.
         RecordType::SWITCH => Ok(()),
         _ => refuse("type", format!("kind {} has no arm in the naive decoder", kind.0)),
     }

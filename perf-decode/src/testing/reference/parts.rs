@@ -6,7 +6,7 @@ use std::{format, string::ToString, vec::Vec};
 use super::cursor::{Cursor, refuse};
 use super::{Fields, Refusal, Value};
 
-/// The optional parts of a branch stack, which the record itself does not tell.
+/// The optional parts of a branch stack, which the record itself does not name.
 #[derive(Clone, Copy)]
 pub(super) struct BranchParts {
     pub(super) hw_idx_without_branches: bool,
@@ -104,7 +104,7 @@ pub(super) fn registers(
 pub(super) fn stack(c: &mut Cursor<'_>, has_registers: bool) -> Result<(), Refusal> {
     let size = c.u64("stack_size")?;
     if size == 0 {
-        // A kernel fault: with user registers it writes `dyn_size` after a size of 0 too.
+        // Kernels write `dyn_size` even after a size of 0 if the task has user registers.
         if has_registers && !c.remaining().is_empty() {
             c.read_u64("stack_dyn_size")?;
         }

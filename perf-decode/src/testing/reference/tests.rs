@@ -41,7 +41,7 @@ fn header_size_must_be_the_length_of_the_slice() {
 }
 
 #[test]
-fn trailer_has_an_order_of_its_own() {
+fn trailer_has_another_order_than_a_sample() {
     let record = start(RecordType::LOST_SAMPLES).u64(9).with_trailer(&with_trailer(), &IDS).finish();
     let tree = decode(&record, &with_trailer()).unwrap();
     let names: Vec<_> = tree.trailer.iter().map(|(name, _)| *name).collect();

@@ -19,7 +19,7 @@ const THROUGH_STACK: SampleType = SampleType::from_bits_retain(0x1_3fff);
 /// with the second word of the stack, so all fields after it are shifted and the last word is lost.
 /// The third value is whether a field follows the stack.
 pub(crate) fn sample_with_shifted_end() -> impl Strategy<Value = (Attr, Vec<u64>, bool)> {
-    // Neither a register ABI nor a size, so that no other reading of the sample makes sense.
+    // Neither a register ABI nor a size, so that no other reading of the sample is valid.
     const STACK: u64 = 0x1122_3344_5566_7788;
     super::known_attr().prop_flat_map(|mut attr| {
         attr.sample_type |= SampleType::REGS_USER | SampleType::STACK_USER;

@@ -1,4 +1,4 @@
-//! Every kind but SAMPLE: builder to reference and back, and the refusals of each.
+//! Every kind but SAMPLE: builder to reference and back, and the errors of each.
 
 use super::*;
 use crate::testing::builder::{ReadValue, ReadValues};

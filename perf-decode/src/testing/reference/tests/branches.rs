@@ -75,7 +75,7 @@ fn attr_decides_on_counters_if_neither_reading_is_exact() {
 }
 
 #[test]
-fn first_refusal_is_the_one_reported() {
+fn first_error_is_the_one_reported() {
     let attr = attr(SampleType::BRANCH_STACK | SampleType::AUX).with_branch_sample_type(HW_INDEX);
     // With the index the AUX size is 3, without it 5.
     let record = start(RecordType::SAMPLE).words(&[0, 5, 3]).finish();

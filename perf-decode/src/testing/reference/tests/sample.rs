@@ -144,7 +144,7 @@ fn stack_and_aux_sizes_must_be_multiples_of_8() {
 }
 
 #[test]
-fn stack_is_cut_at_dyn_size() {
+fn stack_ends_at_dyn_size() {
     let attr = attr(SampleType::STACK_USER);
     let stack = [1, 2, 3, 4, 5, 6, 7, 8];
     for (dyn_size, valid) in [(0, 0), (3, 3), (8, 8), (9, 8), (u64::MAX, 8)] {
@@ -169,16 +169,16 @@ fn extra_word_after_an_empty_stack_is_skipped() {
     let sample = |words: &[u64]| start(RecordType::SAMPLE).words(words).finish();
     // abi, register, size, dyn_size, weight; data_src is lost
     assert_eq!(refused(&sample(&[2, 7, 0, 0, 20]), &two), "data_src");
-    // As a kernel that makes room for it would write it.
+    // A kernel that reserved space for the word would write this.
     let tree = decode(&sample(&[2, 7, 0, 0, 20, 21]), &two).unwrap();
     assert_eq!(
         (tree.field("weight"), tree.field("data_src")),
         (Some(&Value::U64(20)), Some(&Value::U64(21)))
     );
     assert_eq!(tree.field("stack_dyn_size"), None);
-    // Without registers there is none: abi, size, weight, data_src
+    // There is no extra word without registers: abi, size, weight, data_src
     assert!(decode(&sample(&[0, 0, 20, 21]), &two).is_ok());
-    // Nothing remains: nothing is skipped.
+    // Nothing remains, so nothing is skipped.
     let last = attr(regs).with_regs_user(1);
     assert!(decode(&sample(&[2, 7, 0]), &last).is_ok());
     assert!(decode(&sample(&[2, 7, 0, 0]), &last).is_ok());

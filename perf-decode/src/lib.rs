@@ -1,11 +1,13 @@
 //! Decoder for the records that the Linux kernel writes into perf rings and `perf.data` files.
 //!
-//! No copy, no allocation, no `unsafe`, no panic: a record is a slice of 8-byte words in the ring, and
-//! what is decoded borrows from it. Bytes are not trusted: whatever they are, the answer is a record or
-//! an [`Error`] that says what was wrong, in time linear in their number.
+//! A decoded record is a validated view of 8-byte words that stay in the ring. Only a record that wraps
+//! at the end of the ring is copied, nothing is allocated, and a field is read when its accessor is
+//! called. Bytes are not trusted. Decoding takes time linear in their number, never panics, and returns a
+//! record or an [`Error`] with the expected and the found value. Unknown kinds, bits and numbers are
+//! kept and printed.
 //!
 //! ```
-//! use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
+//! use perf_abi::{Attr, AttrFlags, SampleType, Software};
 //! use perf_decode::{Record, SampleLayout, Scratch, Window};
 //! # use perf_decode::testing::builder::{SampleBuilder, ring};
 //!
@@ -30,21 +32,70 @@
 //!
 //! | step | type |
 //! |---|---|
-//! | the readable part of a ring, as one or two slices | [`Window`] |
-//! | its records, framed and not decoded | [`Records`], [`RawRecord`] |
-//! | where an event's fields lie, from its attr | [`SampleLayout`], [`Layouts`] for shared rings |
-//! | a decoded record | [`Record`], one struct per kind |
-//! | a sample, checked once, read on demand | [`Sample`], or [`SampleHead`] for its fixed fields |
-//! | who wrote any other record, and when | [`SampleId`] |
+//! | frame the unread part of a ring | [`Window`], [`Records`] |
+//! | frame an overwritten ring, newest record first | [`BackwardRecords`] |
+//! | hold a framed record, not decoded yet | [`RawRecord`] |
+//! | compute the layout of an event's records from its attr | [`SampleLayout`] |
+//! | find the event of a record in a ring that several events share | [`Layouts`] |
+//! | decode a record | [`RawRecord::decode`], [`Record`]: one view per kind |
+//! | read a sample, or only its fixed fields | [`Sample`], [`SampleHead`] |
+//! | read the trailer of any other record: event, time, task, CPU | [`SampleId`] |
+//! | read all fields by name | [`Record::fields`], [`Field`], [`Value`] |
+//! | read the payload of a tracepoint | [`tracepoint::Format`] |
+//! | order the records of several rings by time | [`Merge`], [`Source`] |
+//! | add the user callchains that arrive after their samples | [`DeferredCallchains`] |
 //!
-//! Data is of this machine's byte order. The kernel's own ring always is; a file from another machine
-//! must be swapped before.
+//! # Constant layouts
+//!
+//! Views have a type parameter for their layout, by default `&SampleLayout`. A layout that is known at
+//! compile time is a type that implements [`Layout`]. The compiler then removes the tests of fields
+//! that the event does not record:
+//!
+//! ```
+//! use perf_abi::{Attr, SampleType, Software};
+//! use perf_decode::{Error, Layout, RawRecord, Record, SampleLayout};
+//! # use perf_decode::testing::builder::SampleBuilder;
+//!
+//! const ATTR: Attr = Attr::software(Software::CPU_CLOCK).with_sample_type(SampleType::IP);
+//!
+//! #[derive(Clone, Copy)]
+//! struct CpuClock;
+//!
+//! impl Layout for CpuClock {
+//!     #[inline(always)]
+//!     fn sample_layout(&self) -> &SampleLayout {
+//!         const { &SampleLayout::new(&ATTR) }
+//!     }
+//! }
+//!
+//! fn ip(record: RawRecord<'_>) -> Result<Option<u64>, Error> {
+//!     match record.decode(CpuClock)? {
+//!         Record::Sample(sample) => Ok(sample.ip()),
+//!         _ => Ok(None),
+//!     }
+//! }
+//! # let words = SampleBuilder::new(&ATTR).ip(7).finish();
+//! # assert_eq!(ip(RawRecord::from_words(&words)?)?, Some(7));
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! [`SampleLayout::specialize`] runs generic code with a constant layout for the attrs of common tools.
+//!
+//! # Byte order
+//!
+//! Data is in this machine's byte order, as in the kernel's rings. Swap a file from a machine of the
+//! other byte order before decoding it.
 
 #![no_std]
 #![forbid(unsafe_code)]
 
 #[cfg(any(test, feature = "testing"))]
 extern crate std;
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 mod backward;
 mod deferred;
@@ -92,8 +143,8 @@ pub use specialize::LayoutVisitor;
 pub use window::Window;
 pub use word::{bytes_from_words, words_from_bytes};
 
-// Records are stored, returned and passed to functions that are not inlined: their size is part of
-// their speed.
+// Records are stored, returned and passed to functions that are not inlined, so their size affects
+// speed.
 const _: () = {
     assert!(size_of::<RawRecord<'_>>() <= 24);
     assert!(size_of::<Record<'_>>() <= 40);

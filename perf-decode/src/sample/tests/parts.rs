@@ -75,6 +75,15 @@ fn unknown_abi_is_refused() {
 }
 
 #[test]
+fn registers_beyond_the_end_of_a_sample_are_truncated() {
+    let attr = event(SampleType::REGS_USER).with_regs_user(0b111);
+    let words = truncate(SampleBuilder::new(&attr).regs_user(2, &[7, 8, 9]).finish(), 1);
+    let refused = fields(&words, &attr);
+    let expected = Error::truncated(RecordType::SAMPLE, "regs_user", 3, 2);
+    assert_eq!(refused, Err(expected));
+}
+
+#[test]
 fn stack_ends_at_dyn_size() {
     let attr = event(SampleType::STACK_USER | SampleType::DATA_SRC);
     let words = SampleBuilder::new(&attr).stack_user(&[1; 16], 5).data_src(3).finish();

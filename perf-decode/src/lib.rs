@@ -39,7 +39,7 @@
 //! | find the event of a record in a ring that several events share | [`Layouts`] |
 //! | decode a record | [`RawRecord::decode`], [`Record`]: one view per kind |
 //! | read a sample, or only its fixed fields | [`Sample`], [`SampleHead`] |
-//! | read the trailer of any other record: event, time, task, CPU | [`SampleId`] |
+//! | read the trailer of a side-band record: event, time, task, CPU | [`SampleId`] |
 //! | read all fields by name | [`Record::fields`], [`Field`], [`Value`] |
 //! | read the payload of a tracepoint | [`tracepoint::Format`] |
 //! | order the records of several rings by time | [`Merge`], [`Source`] |

@@ -153,7 +153,7 @@ impl SampleLayout {
         self.read.format()
     }
 
-    /// Returns the attr's selection of what a branch stack of the event holds.
+    /// Returns the attr's `branch_sample_type`, which selects the content of a branch stack.
     #[must_use]
     pub const fn branch_sample_type(&self) -> BranchSampleType {
         self.branch_sample_type

@@ -16,7 +16,7 @@ pub(crate) struct ReadLayout {
     /// From the start of the block.
     pub(crate) time_enabled: WordIndex,
     pub(crate) time_running: WordIndex,
-    /// From the start of an entry, where its value is.
+    /// From the start of an entry, which is its value.
     pub(crate) id: WordIndex,
     pub(crate) lost: WordIndex,
     /// Words before the first entry; 0 for the block of one event.
@@ -43,7 +43,7 @@ impl ReadLayout {
             id: index(id, after_value),
             lost: index(lost, after_value + id),
             before: before as u8,
-            // The value itself, and what follows it.
+            // The value, and the words after it.
             entry: NonZeroU8::MIN.saturating_add((after_value + id + lost - 1) as u8),
         }
     }

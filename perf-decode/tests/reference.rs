@@ -1,4 +1,4 @@
-//! The decoder and the naive one of [`testing::reference`] agree on what is a record and on all its
+//! The decoder and the naive one of [`testing::reference`] accept the same records and return the same
 //! fields.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test's helpers may fail it")]
@@ -51,7 +51,7 @@ fn refused(words: &[u64], layout: &SampleLayout, error: Error) {
     assert_eq!(raw.sample_id(layout).err(), Some(error));
     assert!(!raw.display(layout).to_string().is_empty());
     let unread = match error {
-        // A sample's head can be whole where a later field is truncated.
+        // A sample's head can be whole although a later field is truncated.
         Error::Truncated { .. } => raw.kind() != RecordType::SAMPLE || raw.sample_head(layout).is_err(),
         Error::UnknownBits { .. } => true,
         _ => false,

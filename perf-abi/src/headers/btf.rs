@@ -74,7 +74,7 @@ fn constants_have_the_kernels_values() {
     println!("{count} constants compared");
 }
 
-/// Whether a name is a count or a shift, or belongs to BPF beside tracing.
+/// Returns whether a name is a count or a shift, or belongs to BPF beside tracing.
 fn is_left_out(c_enum: &str, name: &str) -> bool {
     let bookkeeping = name.ends_with("_MAX") || name.starts_with("__MAX_") || name.ends_with("_ABORT_SHIFT");
     let other_bpf = c_enum.starts_with("bpf_") || c_enum.contains("BPF_");

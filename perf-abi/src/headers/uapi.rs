@@ -23,7 +23,7 @@ fn every_perf_constant_of_the_newest_header_is_declared() {
     assert!(missing.is_empty(), "not declared: {missing:?}");
 }
 
-/// Whether a name is a count or a shift of the header, which this crate expresses by types.
+/// Returns whether a name is a count or a shift of the header, which this crate expresses by types.
 fn is_bookkeeping(name: &str) -> bool {
     let is_declared = name == "PERF_CONTEXT_MAX" || name == "PERF_PMU_TYPE_SHIFT";
     !is_declared && (name.ends_with("_MAX") || name.ends_with("_SHIFT"))

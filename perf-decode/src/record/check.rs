@@ -98,7 +98,7 @@ pub(crate) fn error(words: &[u64], layout: &SampleLayout) -> Error {
 fn check<'a>(words: &'a [u64], layout: &SampleLayout) -> Result<&'a [u64]> {
     let raw = RawRecord::from_words(words)?;
     let Some(end) = super::body_end(raw.kind()) else {
-        // Nothing is known about the bodies of other kinds.
+        // The bodies of other kinds are unknown.
         return Ok(raw.words());
     };
     layout.known_in(raw.kind())?;

@@ -195,7 +195,7 @@ macro_rules! unclaimed {
     };
 }
 
-/// The accessor of a field: the one of its name, unless the row names another.
+/// The accessor of a field: the method of the same name, unless the row names another.
 macro_rules! getter {
     ($view:ident, $field:ident) => {
         $view.$field()

@@ -18,7 +18,7 @@ pub use switch::SwitchDirection;
 use view::View;
 
 records! {
-    // kind => file::View, where the body ends, its fields in order and how each prints
+    // kind => file::View, the end of the body, its fields in order with their form
     MMAP => mmap::Mmap, name(filename),
         { pid: task, tid: task, addr: hex, len: hex, pgoff: hex, filename: text };
     LOST => lost::Lost, fixed,
@@ -74,7 +74,7 @@ pub(crate) fn trailer_follows_body(kind: RecordType) -> bool {
 /// Returns the words of header and body of a record whose trailer follows its body; `None` if it is
 /// malformed.
 pub(crate) fn words_of_body(raw: RawRecord<'_>) -> Option<usize> {
-    /// Without `sample_id_all`: a record ends with its body.
+    /// The layout of an event without `sample_id_all`, whose records end with the body.
     const NO_TRAILER: &SampleLayout =
         &SampleLayout::new(&perf_abi::Attr::new(perf_abi::EventType::SOFTWARE, 0));
     check::whole(raw.words(), NO_TRAILER).map(<[u64]>::len)

@@ -114,7 +114,7 @@ impl<L: Layout> core::fmt::Debug for Sample<'_, L> {
 /// Validates a sample and returns the offsets of its parts; `None` if it is malformed.
 ///
 /// Not a `Result`, because LLVM would keep the error of the cold path in memory, test its tag once more
-/// and forget what it knows about values that the path does not change.
+/// and load values again that the path does not change.
 #[inline(always)]
 pub(crate) fn offsets(words: &[u64], layout: &SampleLayout) -> Option<SampleOffsets> {
     if words.len() < usize::from(layout.head_words) {

@@ -42,7 +42,7 @@ impl<'a, L: Layout> Sample<'a, L> {
         self.words.get(start + 1..end).map(Callchain::from_words)
     }
 
-    /// Returns the raw data: the payload of a tracepoint, or what a BPF program wrote.
+    /// Returns the raw data: the payload of a tracepoint, or the output of a BPF program.
     ///
     /// The length includes up to 7 bytes of padding that the kernel does not clear. The record does not
     /// hold their number. The bytes are 4-aligned, because they start in the middle of a word.

@@ -1,4 +1,4 @@
-//! Byte ranges in a payload, at a fixed offset or where a dynamic word points.
+//! Byte ranges in a payload, at a fixed offset or at the one in a dynamic word.
 
 use super::Location;
 use super::integer::{Width, load};
@@ -72,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    /// 8 bytes, the dynamic word at 8, then data.
+    /// Returns 8 bytes, the dynamic word at 8, then data.
     fn payload(len: u32, offset: u32) -> [u8; 20] {
         let mut raw = [0; 20];
         raw[8..12].copy_from_slice(&(len << 16 | offset).to_ne_bytes());

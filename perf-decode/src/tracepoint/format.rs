@@ -150,7 +150,7 @@ format:
 print fmt: \"prev_comm=%s prev_pid=%d next_prio=%d\", REC->prev_comm, REC->prev_pid, REC->next_prio
 ";
 
-    /// A switch from `thr` to `cargo`, with the 4 bytes of padding that RAW adds.
+    /// Returns a switch from `thr` to `cargo`, with the 4 bytes of padding that RAW adds.
     fn sched_switch_payload() -> Vec<u8> {
         let mut raw = vec![0; 68];
         raw[..2].copy_from_slice(&372u16.to_ne_bytes()); // common_type
@@ -165,7 +165,7 @@ print fmt: \"prev_comm=%s prev_pid=%d next_prio=%d\", REC->prev_comm, REC->prev_
         raw
     }
 
-    /// A text with these lines after the common fields; the first is line 6.
+    /// Returns a text with these lines after the common fields; the first is line 6.
     fn with_lines(lines: &str) -> String {
         let head =
             "name: made_up\nID: 7\nformat:\n\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";

@@ -18,7 +18,7 @@ fn mmap_has_its_addresses_and_data_bit() {
     }
 }
 
-/// An MMAP2 record with these bytes in the place of device and inode, or of the build id.
+/// Returns an MMAP2 record with these bytes as device and inode or as build id.
 fn mmap2(misc: Misc, file: &[u8; 24]) -> Vec<u64> {
     finish(
         builder(RecordType::MMAP2, misc)
@@ -39,7 +39,7 @@ fn inode() -> [u8; 24] {
     file
 }
 
-/// A build id of this length, whose bytes are 1, 2, 3, ...
+/// Returns a build id of this length, whose bytes are 1, 2, 3, ...
 fn build_id(size: u8) -> [u8; 24] {
     let mut file = [0; 24];
     file[4..].iter_mut().zip(1..).for_each(|(byte, value)| *byte = value);

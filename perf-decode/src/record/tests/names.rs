@@ -7,7 +7,7 @@ use super::*;
 const NAMED: [(RecordType, usize); 4] =
     [(RecordType::MMAP, 4), (RecordType::COMM, 1), (RecordType::MMAP2, 8), (RecordType::CGROUP, 1)];
 
-/// A record of this kind with these bytes where its name is.
+/// Returns a record of this kind with these bytes as its name.
 fn named(kind: RecordType, words: usize, name: &[u8]) -> Vec<u64> {
     finish(body(kind).words(&std::vec![0; words]).bytes(name))
 }

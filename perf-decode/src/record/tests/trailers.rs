@@ -72,7 +72,7 @@ fn record_shorter_than_its_trailer_is_refused() {
     assert_eq!(raw(&words).decode(&LAYOUT).unwrap_err(), expected);
 }
 
-/// One of the kinds whose later copies grow by trailers that are never written.
+/// Returns a record of a kind whose later copies are longer by trailers that are never written.
 fn overlong(kind: RecordType, more: usize) -> Vec<u64> {
     let body = match kind {
         RecordType::KSYMBOL => body(kind).u64(0xffff_0000).u32s(&[64]).u16s(&[1, 0]).string(b"bpf_prog_x"),

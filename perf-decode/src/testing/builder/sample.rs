@@ -90,107 +90,107 @@ impl SampleBuilder {
         }
     }
 
-    /// `misc` of the header: CPU mode and exactness of the ip.
+    /// Sets `misc` of the header: the CPU mode and whether the ip is exact.
     pub fn misc(self, misc: Misc) -> Self {
         Self { misc, ..self }
     }
 
-    /// Process and thread.
+    /// Sets the process and the thread.
     pub fn tid(self, pid: u32, tid: u32) -> Self {
         Self { tid: word(pid, tid), ..self }
     }
 
-    /// CPU that wrote the record.
+    /// Sets the CPU that wrote the record.
     pub fn cpu(self, cpu: u32) -> Self {
         Self { cpu: word(cpu, 0), ..self }
     }
 
-    /// Id of the opened event, the first field.
+    /// Sets the identifier, the id of the opened event as the first field.
     pub fn identifier(self, identifier: u64) -> Self {
         Self { identifier, ..self }
     }
 
-    /// Instruction pointer.
+    /// Sets the instruction pointer.
     pub fn ip(self, ip: u64) -> Self {
         Self { ip, ..self }
     }
 
-    /// Time, in ns of the event's clock.
+    /// Sets the time, in ns of the event's clock.
     pub fn time(self, time: u64) -> Self {
         Self { time, ..self }
     }
 
-    /// Data address.
+    /// Sets the data address.
     pub fn addr(self, addr: u64) -> Self {
         Self { addr, ..self }
     }
 
-    /// Id of the opened event.
+    /// Sets the id of the opened event.
     pub fn id(self, id: u64) -> Self {
         Self { id, ..self }
     }
 
-    /// Id of the event or of its inherited copy.
+    /// Sets the id of the event or of its inherited copy.
     pub fn stream_id(self, stream_id: u64) -> Self {
         Self { stream_id, ..self }
     }
 
-    /// Number of events since the previous sample.
+    /// Sets the number of events since the previous sample.
     pub fn period(self, period: u64) -> Self {
         Self { period, ..self }
     }
 
-    /// The whole word of WEIGHT or `WEIGHT_STRUCT`.
+    /// Sets the whole word of WEIGHT or `WEIGHT_STRUCT`.
     pub fn weight(self, weight: u64) -> Self {
         Self { weight, ..self }
     }
 
-    /// The source of the data, as the whole word.
+    /// Sets the whole word of the data source.
     pub fn data_src(self, data_src: u64) -> Self {
         Self { data_src, ..self }
     }
 
-    /// Transaction abort reason, as the whole word.
+    /// Sets the whole word of the transaction abort reason.
     pub fn transaction(self, transaction: u64) -> Self {
         Self { transaction, ..self }
     }
 
-    /// Physical address.
+    /// Sets the physical address.
     pub fn phys_addr(self, phys_addr: u64) -> Self {
         Self { phys_addr, ..self }
     }
 
-    /// Id of the task's cgroup.
+    /// Sets the id of the task's cgroup.
     pub fn cgroup(self, cgroup: u64) -> Self {
         Self { cgroup, ..self }
     }
 
-    /// Page size of the data address, in bytes.
+    /// Sets the page size of the data address, in bytes.
     pub fn data_page_size(self, data_page_size: u64) -> Self {
         Self { data_page_size, ..self }
     }
 
-    /// Page size of the instruction pointer, in bytes.
+    /// Sets the page size of the instruction pointer, in bytes.
     pub fn code_page_size(self, code_page_size: u64) -> Self {
         Self { code_page_size, ..self }
     }
 
-    /// Counts, written in the attr's `read_format`.
+    /// Sets the counts, which are written in the attr's `read_format`.
     pub fn read(self, read: ReadValues) -> Self {
         Self { read, ..self }
     }
 
-    /// Call chain, context markers included.
+    /// Sets the callchain, context markers included.
     pub fn callchain(self, ips: &[u64]) -> Self {
         Self { callchain: ips.to_vec(), ..self }
     }
 
-    /// Raw data; zeros are added until 4 + size is a multiple of 8.
+    /// Sets the raw data. Zeros are added until 4 + size is a multiple of 8.
     pub fn raw(self, raw: &[u8]) -> Self {
         Self { raw: raw.to_vec(), ..self }
     }
 
-    /// Branch stack of `[from, to, info]` words. `hw_idx` and `counters`, one word per branch, are
+    /// Sets the branch stack of `[from, to, info]` words. `hw_idx` and `counters`, one word per branch, are
     /// written whatever the attr asks for, because the kernel leaves out the first without a branch
     /// stack and writes the second if any event of the group asks for it.
     pub fn branches(self, entries: &[[u64; 3]], hw_idx: Option<u64>, counters: &[u64]) -> Self {
@@ -201,29 +201,29 @@ impl SampleBuilder {
         Self { branches, ..self }
     }
 
-    /// User registers, lowest mask bit first, truncated or filled with 0 to the number of bits in the
+    /// Sets the user registers, lowest mask bit first, truncated or filled with 0 to the number of bits in the
     /// attr's mask. ABI 0 has no registers.
     pub fn regs_user(self, abi: u64, values: &[u64]) -> Self {
         Self { regs_user: registers(abi, values, self.attr.sample_regs_user), ..self }
     }
 
-    /// Registers at the interrupt, as [`regs_user`](Self::regs_user).
+    /// Sets the registers at the interrupt, as [`regs_user`](Self::regs_user).
     pub fn regs_intr(self, abi: u64, values: &[u64]) -> Self {
         Self { regs_intr: registers(abi, values, self.attr.sample_regs_intr), ..self }
     }
 
-    /// User stack, filled with 0 to a multiple of 8, of which `dyn_size` bytes are valid. An empty
+    /// Sets the user stack, filled with 0 to a multiple of 8, of which `dyn_size` bytes are valid. An empty
     /// one has no `dyn_size`.
     pub fn stack_user(self, bytes: &[u8], dyn_size: u64) -> Self {
         Self { stack_user: bytes.to_vec(), dyn_size, ..self }
     }
 
-    /// AUX data, filled with 0 to a multiple of 8.
+    /// Sets the AUX data, filled with 0 to a multiple of 8.
     pub fn aux(self, aux: &[u8]) -> Self {
         Self { aux: aux.to_vec(), ..self }
     }
 
-    /// Words after the last field, as in a sample that another event of the same kind enlarged.
+    /// Sets the words after the last field, as in a sample that another event of the same kind enlarged.
     pub fn trailing(self, words: &[u64]) -> Self {
         Self { trailing: words.to_vec(), ..self }
     }

@@ -21,7 +21,7 @@ pub struct ReadValues {
     pub time_enabled: u64,
     /// Time running in ns.
     pub time_running: u64,
-    /// The counts, leader first. Without `PERF_FORMAT_GROUP` only the first is written.
+    /// The counts, leader first. Only the first is written without `PERF_FORMAT_GROUP`.
     pub values: Vec<ReadValue>,
 }
 

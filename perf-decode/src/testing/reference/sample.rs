@@ -20,7 +20,7 @@ pub(super) fn decode(body: &[u8], attr: &Attr) -> Result<(Fields, usize), Refusa
         hw_idx_without_branches: true,
         counters: attr.branch_sample_type.contains(BranchSampleType::COUNTERS),
     };
-    // Without branches only `hw_idx` is ambiguous, with branches only the counters are.
+    // Only `hw_idx` is ambiguous without branches, and only the counters are with branches.
     let opposite = BranchParts { hw_idx_without_branches: false, counters: !asked.counters };
     let [first, second] = [attempt(body, attr, asked), attempt(body, attr, opposite)];
     match (first, second) {

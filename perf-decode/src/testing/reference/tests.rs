@@ -16,7 +16,7 @@ fn attr(sample_type: SampleType) -> Attr {
     Attr::new(EventType::SOFTWARE, 0).with_sample_type(sample_type)
 }
 
-/// All six words of a trailer.
+/// Returns an event with all six words of a trailer.
 fn with_trailer() -> Attr {
     attr(SampleType::KNOWN).with_flags(AttrFlags::SAMPLE_ID_ALL)
 }

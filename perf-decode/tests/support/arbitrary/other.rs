@@ -75,7 +75,7 @@ fn body_with_a_string() -> impl Strategy<Value = Body> {
         .prop_map(|((kind, len), words, text)| (kind, [in_memory(&words[..len]), text, vec![0]].concat()))
 }
 
-/// With a build id of a length that is possible, wherever one is looked for.
+/// Returns a body whose build id has a possible length if it is read as one.
 fn body_of_mmap2() -> impl Strategy<Value = Body> {
     (any::<[u64; 8]>(), 0..=20_u8, text()).prop_map(|(words, build_id_size, text)| {
         let mut body = in_memory(&words);

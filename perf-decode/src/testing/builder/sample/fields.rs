@@ -7,7 +7,7 @@ use super::super::words_of;
 use super::SampleBuilder;
 
 impl SampleBuilder {
-    /// All fields with the bits that ask for them.
+    /// Returns all fields, each with its bit of `sample_type`.
     pub(super) fn fields(&self) -> Vec<(SampleType, Vec<u64>)> {
         vec![
             (SampleType::IDENTIFIER, vec![self.identifier]),
@@ -44,14 +44,14 @@ fn counted(words: &[u64]) -> Vec<u64> {
     out
 }
 
-/// The size in bytes, padding included, and the bytes.
+/// Returns the size in bytes, padding included, and the bytes.
 fn sized(bytes: &[u8]) -> Vec<u64> {
     let mut out = vec![bytes.len().next_multiple_of(8) as u64];
     out.extend(words_of(bytes));
     out
 }
 
-/// As [`sized`], but the size is the first half of a word and the bytes start in the second.
+/// Returns the same as [`sized`] with the size in the first half of a word and the bytes from the second on.
 fn raw(raw: &[u8]) -> Vec<u64> {
     let size = (4 + raw.len()).next_multiple_of(8) - 4;
     let mut bytes = (size as u32).to_ne_bytes().to_vec();

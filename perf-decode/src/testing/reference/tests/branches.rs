@@ -24,7 +24,7 @@ fn parts(
     Some((parts.iter().map(|(name, _)| name.clone()).collect(), tree.trailing))
 }
 
-/// The parts of a sample that is read exactly.
+/// Returns the parts of a sample without trailing bytes.
 fn names(names: &[&str]) -> Option<(Vec<String>, usize)> {
     trailing(names, 0)
 }
@@ -77,7 +77,7 @@ fn attr_decides_on_counters_if_neither_reading_is_exact() {
 #[test]
 fn first_error_is_the_one_reported() {
     let attr = attr(SampleType::BRANCH_STACK | SampleType::AUX).with_branch_sample_type(HW_INDEX);
-    // With the index the AUX size is 3, without it 5.
+    // The AUX size is 3 with the index and 5 without it.
     let record = start(RecordType::SAMPLE).words(&[0, 5, 3]).finish();
     assert_eq!(decode(&record, &attr).unwrap_err().why, "size 3 is not a multiple of 8");
 }

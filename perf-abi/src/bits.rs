@@ -6,8 +6,8 @@ const BIG_ENDIAN: bool = cfg!(target_endian = "big");
 
 /// Returns the lowest bit of a C bit field that starts `first` bits after the start of a word.
 ///
-/// Big-endian machines lay out bit fields from the most significant bit; besides this, only `BpfInsn`
-/// depends on it. The byte order is a parameter so that tests reach both.
+/// Big-endian machines lay out bit fields from the most significant bit; besides this, only
+/// `BpfInsn` depends on it. The byte order is a parameter so that tests reach both.
 const fn shift(big_endian: bool, word: u32, first: u32, width: u32) -> u32 {
     if big_endian { word - first - width } else { first }
 }

@@ -25,7 +25,8 @@ open_enum! {
 }
 
 impl CallchainContext {
-    /// The lowest value of a marker, known or not; every lower entry is an address. Since Linux 2.6.31.
+    /// The lowest value of a marker, known or not; every lower entry is an address. Since Linux
+    /// 2.6.31.
     #[doc(alias = "PERF_CONTEXT_MAX")]
     pub const MAX: Self = Self(0_u64.wrapping_sub(4095));
 

@@ -4,13 +4,13 @@ use crate::{Error, RawRecord, Records, Result, Scratch, Window};
 
 /// The records of an overwritten ring (`write_backward`), newest first.
 ///
-/// Flight recorders use such a ring. The kernel writes it from its end towards its start and does not
-/// wait for a reader. `data_head` decreases from 0 and is the start of the newest record; older records
-/// follow it. The newest record usually overwrites a part of the oldest one. That one is left out, and
-/// [`BackwardRecords::cut`] returns the number of its remaining bytes.
+/// Flight recorders use such a ring. The kernel writes it from its end towards its start and does
+/// not wait for a reader. `data_head` decreases from 0 and is the start of the newest record; older
+/// records follow it. The newest record usually overwrites a part of the oldest one. That one is
+/// left out, and [`BackwardRecords::cut`] returns the number of its remaining bytes.
 ///
-/// Pause the ring before reading it, because the kernel continues to overwrite the oldest records. Since
-/// Linux 4.7.
+/// Pause the ring before reading it, because the kernel continues to overwrite the oldest records.
+/// Since Linux 4.7.
 ///
 /// ```
 /// use perf_decode::{BackwardRecords, Scratch};
@@ -55,7 +55,8 @@ impl<'a> BackwardRecords<'a> {
         self.cut
     }
 
-    /// Returns the bytes of the records yielded so far: the distance of the next one from `data_head`.
+    /// Returns the bytes of the records yielded so far: the distance of the next one from
+    /// `data_head`.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.records.position()

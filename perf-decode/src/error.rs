@@ -60,7 +60,8 @@ pub enum Error {
         /// The writer's position.
         head: u64,
     },
-    /// Tail and head are further apart than the size of the ring: the oldest bytes were overwritten.
+    /// Tail and head are further apart than the size of the ring, so the oldest bytes were
+    /// overwritten.
     Overrun {
         /// The reader's position.
         tail: u64,

@@ -115,8 +115,8 @@ impl<const N: usize> Iterator for FixedFields<N> {
     }
 }
 
-/// Returns the field of a fixed word. The word of a task has two: the process in its first half, the
-/// thread in its second.
+/// Returns the field of a fixed word. The word of a task has two: the process in its first half,
+/// the thread in its second.
 fn printed(row: FixedField, word: u64, sample_type: SampleType, second_half: bool) -> Field<'static> {
     let [first, second] = word::halves(word);
     let (name, value) = match row.form {

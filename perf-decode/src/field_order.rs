@@ -190,7 +190,8 @@ const fn all<const N: usize>(order: &[FixedField; N]) -> SampleType {
     bits
 }
 
-/// Returns the word indices of the fields of `order` that are in `wanted`, the first one at `start`.
+/// Returns the word indices of the fields of `order` that are in `wanted`, the first one at
+/// `start`.
 pub(crate) const fn word_indices<const N: usize>(
     order: &[FixedField; N],
     wanted: SampleType,
@@ -218,7 +219,8 @@ pub(crate) const fn count<const N: usize>(order: &[FixedField; N], wanted: Sampl
     count
 }
 
-/// Returns the row of `order` that `bit` records. For constants only: a missing row does not compile.
+/// Returns the row of `order` that `bit` records. For constants only: a missing row does not
+/// compile.
 pub(crate) const fn row<const N: usize>(order: &[FixedField; N], bit: SampleType) -> usize {
     let mut index = 0;
     while !order[index].bit.contains(bit) {

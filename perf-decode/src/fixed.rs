@@ -3,11 +3,12 @@
 
 /// Defines the accessors of the six fields that samples and trailers have.
 ///
-/// The type has a method `word(row) -> Option<u64>` for the rows of the named table of `field_order`.
+/// The type has a method `word(row) -> Option<u64>` for the rows of the named table of
+/// `field_order`.
 macro_rules! common_fields {
     ($TABLE:ident) => {
-        /// Returns the process id in the opener's pid namespace; `0xffffffff` if the process has none
-        /// there, 0 for the idle task.
+        /// Returns the process id in the opener's pid namespace; `0xffffffff` if the process has
+        /// none there, 0 for the idle task.
         #[inline]
         #[must_use]
         pub fn pid(&self) -> Option<u32> {
@@ -52,8 +53,8 @@ macro_rules! common_fields {
             word.map(|word| crate::word::halves(word)[0])
         }
 
-        /// Returns the same id as [`id`](Self::id), at an offset that does not depend on the layout: the
-        /// first field of a sample, the last word of a trailer. Since Linux 3.12.
+        /// Returns the same id as [`id`](Self::id), at an offset that does not depend on the
+        /// layout: the first field of a sample, the last word of a trailer. Since Linux 3.12.
         #[inline]
         #[must_use]
         pub fn identifier(&self) -> Option<u64> {
@@ -75,8 +76,8 @@ macro_rules! head_fields {
             self.word(const { crate::field_order::row(&HEAD, perf_abi::SampleType::IP) })
         }
 
-        /// Returns the data address of the fault, the breakpoint or the sampled access; 0 if the event
-        /// has none.
+        /// Returns the data address of the fault, the breakpoint or the sampled access; 0 if the
+        /// event has none.
         #[inline]
         #[must_use]
         pub fn addr(&self) -> Option<u64> {

@@ -2,9 +2,9 @@ use crate::RawRecord;
 
 /// The guess that a record is as long as the ones before it.
 ///
-/// Framing is a chain of loads: the position of a header depends on the size in the one before. Comparing
-/// the size with a guess makes that dependence a branch, which the CPU predicts, so it fetches the next
-/// record before this one's size has arrived (benches `ratios`, workload `fixed`).
+/// Framing is a chain of loads: the position of a header depends on the size in the one before.
+/// Comparing the size with a guess makes that dependence a branch, which the CPU predicts, so it
+/// fetches the next record before this one's size has arrived (benches `ratios`, workload `fixed`).
 ///
 /// A wrong guess is a misprediction, so a size is guessed only after several equal ones.
 #[derive(Debug)]

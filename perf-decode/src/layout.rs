@@ -5,12 +5,12 @@ use crate::read_layout::ReadLayout;
 use crate::word_index::WordIndex;
 use crate::{Error, Result};
 
-/// The layout of one event's records, as a view holds it: a `&SampleLayout` at run time, or a zero-sized
-/// type for a constant one.
+/// The layout of one event's records, as a view holds it: a `&SampleLayout` at run time, or a
+/// zero-sized type for a constant one.
 ///
-/// A constant layout is part of the view's type. The compiler folds it wherever the view is used, even
-/// after the view was stored or passed to a function that is not inlined. A view with a constant layout
-/// is one pointer smaller.
+/// A constant layout is part of the view's type. The compiler folds it wherever the view is used,
+/// even after the view was stored or passed to a function that is not inlined. A view with a
+/// constant layout is one pointer smaller.
 ///
 /// ```
 /// use perf_abi::{Attr, SampleType, Software};
@@ -86,7 +86,7 @@ pub struct SampleLayout {
     pub(crate) addr_words: u8,
     pub(crate) regs_user_words: u8,
     pub(crate) regs_intr_words: u8,
-    /// Whether the attr asked for build ids: the kernel can set the misc bit without it.
+    /// Whether the attr asked for build ids, because the kernel can set the misc bit without it.
     pub(crate) build_id: bool,
     /// Whether a sample has parts after its raw data.
     pub(crate) has_late_parts: bool,
@@ -178,11 +178,11 @@ impl SampleLayout {
         self.trailer_words != 0
     }
 
-    /// Returns the first bits of the attr that are newer than this decoder, as the error that decoding
-    /// the affected records returns; `None` if all bits are known.
+    /// Returns the first bits of the attr that are newer than this decoder, as the error that
+    /// decoding the affected records returns; `None` if all bits are known.
     ///
-    /// Bits of `sample_type` affect samples and all trailers, those of `read_format` READ records and
-    /// samples with counts, those of `branch_sample_type` samples with a branch stack.
+    /// Bits of `sample_type` affect samples and all trailers, those of `read_format` READ records
+    /// and samples with counts, those of `branch_sample_type` samples with a branch stack.
     #[must_use]
     pub const fn unknown(&self) -> Option<Error> {
         match self.unknown_in_samples() {

@@ -1,10 +1,10 @@
 //! Decoder for the records that the Linux kernel writes into perf rings and `perf.data` files.
 //!
-//! A decoded record is a validated view of 8-byte words that stay in the ring. Only a record that wraps
-//! at the end of the ring is copied, nothing is allocated, and a field is read when its accessor is
-//! called. Bytes are not trusted. Decoding takes time linear in their number, never panics, and returns a
-//! record or an [`Error`] with the expected and the found value. Unknown kinds, bits and numbers are
-//! kept and printed.
+//! A decoded record is a validated view of 8-byte words that stay in the ring. Only a record that
+//! wraps at the end of the ring is copied, nothing is allocated, and a field is read when its
+//! accessor is called. Bytes are not trusted. Decoding takes time linear in their number, never
+//! panics, and returns a record or an [`Error`] with the expected and the found value. Unknown
+//! kinds, bits and numbers are kept and printed.
 //!
 //! ```
 //! use perf_abi::{Attr, AttrFlags, SampleType, Software};
@@ -47,9 +47,9 @@
 //!
 //! # Constant layouts
 //!
-//! Views have a type parameter for their layout, by default `&SampleLayout`. A layout that is known at
-//! compile time is a type that implements [`Layout`]. The compiler then removes the tests of fields
-//! that the event does not record:
+//! Views have a type parameter for their layout, by default `&SampleLayout`. A layout that is known
+//! at compile time is a type that implements [`Layout`]. The compiler then removes the tests of
+//! fields that the event does not record:
 //!
 //! ```
 //! use perf_abi::{Attr, SampleType, Software};
@@ -79,12 +79,13 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! [`SampleLayout::specialize`] runs generic code with a constant layout for the attrs of common tools.
+//! [`SampleLayout::specialize`] runs generic code with a constant layout for the attrs of common
+//! tools.
 //!
 //! # Byte order
 //!
-//! Data is in this machine's byte order, as in the kernel's rings. Swap a file from a machine of the
-//! other byte order before decoding it.
+//! Data is in this machine's byte order, as in the kernel's rings. Swap a file from a machine of
+//! the other byte order before decoding it.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -7,8 +7,9 @@ use crate::{Error, Result, word};
 /// Holding one proves that it has a header and that the size in the header is the length of the
 /// slice. Its body is not validated.
 ///
-/// Records are words in this machine's byte order: they start 8-aligned and their sizes are multiples
-/// of 8 bytes, in the kernel's ring and here. Data of the other byte order must be swapped first.
+/// Records are words in this machine's byte order. They start 8-aligned and their sizes are
+/// multiples of 8 bytes, as in the kernel's ring. Data of the other byte order must be swapped
+/// first.
 #[doc(alias = "perf_event_header")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RawRecord<'a> {
@@ -50,9 +51,9 @@ impl<'a> RawRecord<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`RawRecord::from_words`], [`Error::Misaligned`] if the bytes do not start at a multiple of
-    /// 8, and [`Error::UnalignedLength`] if their number is not a multiple of 8. Misaligned bytes are not
-    /// copied, because that is the caller's decision.
+    /// Those of [`RawRecord::from_words`], [`Error::Misaligned`] if the bytes do not start at a
+    /// multiple of 8, and [`Error::UnalignedLength`] if their number is not a multiple of 8.
+    /// Misaligned bytes are not copied, because that is the caller's decision.
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
         Self::from_words(word::words_from_bytes(bytes)?)
     }
@@ -126,7 +127,8 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
         return None;
     };
     let size = word::header(first).size;
-    // One shift between the load and the next record's address, because framing is a chain of such loads.
+    // One shift between the load and the next record's address, because framing is a chain of such
+    // loads.
     let len = usize::from(size / 8);
     if size % 8 != 0 {
         unframed(1);
@@ -143,9 +145,9 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
     Some((RawRecord { first, words: record }, rest))
 }
 
-/// Cold-path hint: marks the branch unlikely and keeps the hot loop's registers free. Each call passes
-/// another argument, hidden from the optimizer. Otherwise LLVM merges the tests before the calls into one
-/// that depends on all of them.
+/// Cold-path hint: marks the branch unlikely and keeps the hot loop's registers free. Each call
+/// passes another argument, hidden from the optimizer. Otherwise LLVM merges the tests before the
+/// calls into one that depends on all of them.
 #[cold]
 #[inline(never)]
 fn unframed(condition: u8) {

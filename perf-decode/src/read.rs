@@ -58,8 +58,8 @@ impl<'a> ReadValues<'a> {
     /// # Errors
     ///
     /// [`Error::Truncated`] if the format or the group's count needs more words,
-    /// [`Error::TrailingBytes`] if it needs fewer, [`Error::UnknownBits`] if the format has bits newer
-    /// than this decoder.
+    /// [`Error::TrailingBytes`] if it needs fewer, [`Error::UnknownBits`] if the format has bits
+    /// newer than this decoder.
     #[inline]
     pub fn parse(words: &'a [u64], format: ReadFormat) -> Result<Self> {
         let layout = ReadLayout::new(format);
@@ -145,8 +145,8 @@ impl<'a> ReadValues<'a> {
         self.iter().len()
     }
 
-    /// Returns whether there are no counts. Only a malformed block has none, because a group has at least
-    /// its leader's.
+    /// Returns whether there are no counts. Only a malformed block has none, because a group has at
+    /// least its leader's.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -6,11 +6,11 @@ use crate::{RawRecord, Result, Scratch, Window, word};
 
 /// The records of a [`Window`], oldest first.
 ///
-/// An ordinary iterator: its records borrow the window, so they can be collected, sorted and merged.
-/// A record that wraps at the end of the ring is joined in the scratch.
+/// An ordinary iterator. Its records borrow the window, so they can be collected, sorted and
+/// merged. A record that wraps at the end of the ring is joined in the scratch.
 ///
-/// A size that no record can have yields one `Err` with its position and ends the iteration, because no
-/// record after it can be found.
+/// A size that no record can have yields one `Err` with its position and ends the iteration,
+/// because no record after it can be found.
 #[derive(Debug)]
 pub struct Records<'a> {
     /// The unread part of the slice that is being read. Not in `Rest`, so that a loop keeps it in
@@ -52,11 +52,11 @@ impl<'a> Rest<'a> {
         self.end - self.next.len() - current.len()
     }
 
-    /// Returns the next record if no record can be framed in `current`: the first of the second slice, the
-    /// one that wraps, or `None` at the end.
+    /// Returns the next record if no record can be framed in `current`: the first of the second
+    /// slice, the one that wraps, or `None` at the end.
     ///
-    /// Takes and returns the state by value, because a reference would force the iterator into memory in
-    /// every loop.
+    /// Takes and returns the state by value, because a reference would force the iterator into
+    /// memory in every loop.
     #[cold]
     #[inline(never)]
     fn next(mut self, current: &'a [u64]) -> (Self, &'a [u64], Option<Result<RawRecord<'a>>>) {

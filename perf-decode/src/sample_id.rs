@@ -5,12 +5,13 @@ use crate::field_order::{HEAD, TRAILER, row};
 use crate::fixed::common_fields;
 use crate::{Layout, RawRecord, Record, Result, SampleLayout};
 
-/// The trailer of a record that is not a sample: the event that wrote it, the time, the task and the CPU.
+/// The trailer of a record that is not a sample: the event that wrote it, the time, the task and
+/// the CPU.
 ///
-/// Every side-band record of an event with `sample_id_all` has one. It holds six of a sample's fields, as
-/// far as the event's `sample_type` selects them. They describe the context that wrote the record: the
-/// parent for FORK, the task that is switched for SWITCH. An accessor returns `None` if the event does
-/// not record the field. Since Linux 2.6.38.
+/// Every side-band record of an event with `sample_id_all` has one. It holds six of a sample's
+/// fields, as far as the event's `sample_type` selects them. They describe the context that wrote
+/// the record: the parent for FORK, the task that is switched for SWITCH. An accessor returns
+/// `None` if the event does not record the field. Since Linux 2.6.38.
 #[doc(alias = "sample_id")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SampleId<'a, L = &'a SampleLayout> {
@@ -58,17 +59,19 @@ impl<'a> RawRecord<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`decode`](RawRecord::decode), because the body determines the position of the trailer.
+    /// Those of [`decode`](RawRecord::decode), because the body determines the position of the
+    /// trailer.
     pub fn sample_id<L: Layout>(self, layout: L) -> Result<SampleId<'a, L>> {
         let record = self.decode(layout)?;
         Ok(record.sample_id().unwrap_or(SampleId { words: &[], layout }))
     }
 
-    /// Returns when this record was written, in ns of the event's clock, without decoding it. For sorting.
+    /// Returns when this record was written, in ns of the event's clock, without decoding it. For
+    /// sorting.
     ///
-    /// It is the time in the sample's head or in the trailer, or else the one in the body, which FORK,
-    /// EXIT, THROTTLE and UNTHROTTLE have. `None` if the event does not record the time, or if the
-    /// record is truncated.
+    /// It is the time in the sample's head or in the trailer, or else the one in the body, which
+    /// FORK, EXIT, THROTTLE and UNTHROTTLE have. `None` if the event does not record the time, or
+    /// if the record is truncated.
     #[inline]
     pub fn time<L: Layout>(self, layout: L) -> Option<u64> {
         const TIME: usize = row(&TRAILER, SampleType::TIME);

@@ -1,8 +1,8 @@
 /// A buffer for any one record: 64 KiB, 8-aligned.
 ///
-/// A record that wraps at the end of a ring is joined here. At most one record of a window wraps, so
-/// one `Scratch` lent to [`Window::records`](crate::Window::records) is enough. Allocate it once, because
-/// it is too big to build per call or for a small stack.
+/// A record that wraps at the end of a ring is joined here. At most one record of a window wraps,
+/// so one `Scratch` lent to [`Window::records`](crate::Window::records) is enough. Allocate it
+/// once, because it is too big to build per call or for a small stack.
 #[derive(Clone)]
 pub struct Scratch([u64; Self::WORDS]);
 

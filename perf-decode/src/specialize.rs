@@ -76,13 +76,13 @@ const fn layout(flags: AttrFlags, fields: SampleType) -> SampleLayout {
 }
 
 impl SampleLayout {
-    /// Runs the visitor with a constant layout equal to this one, or with this reference if none of the ten
-    /// constant layouts is equal. Call it once, outside the loop over records. Records are then decoded
-    /// as if the attr were known at compile time.
+    /// Runs the visitor with a constant layout equal to this one, or with this reference if none of
+    /// the ten constant layouts is equal. Call it once, outside the loop over records. Records are
+    /// then decoded as if the attr were known at compile time.
     ///
-    /// The constant layouts are those of the perf tool's events (one event, several events, system wide,
-    /// with callchains, tracepoints), of a side-band event, and of the output of BPF programs. The
-    /// visitor's code is compiled eleven times, which increases code size.
+    /// The constant layouts are those of the perf tool's events (one event, several events, system
+    /// wide, with callchains, tracepoints), of a side-band event, and of the output of BPF
+    /// programs. The visitor's code is compiled eleven times, which increases code size.
     ///
     /// ```
     /// use perf_abi::{Attr, SampleType, Software};

@@ -13,13 +13,14 @@ impl<'a> Window<'a> {
     /// Returns the part of `data`, a ring's whole data area, between two positions in bytes.
     ///
     /// `tail` is the reader's position and `head` the writer's, the control page's `data_tail` and
-    /// `data_head`. Both are free-running, and this function takes them modulo the size of the area.
+    /// `data_head`. Both are free-running, and this function takes them modulo the size of the
+    /// area.
     ///
     /// # Errors
     ///
     /// [`Error::RingSize`] if the area is not a power of two, [`Error::UnalignedPosition`] if a
-    /// position is not a multiple of 8, [`Error::HeadBehindTail`], and [`Error::Overrun`] if they are
-    /// further apart than the size of the area.
+    /// position is not a multiple of 8, [`Error::HeadBehindTail`], and [`Error::Overrun`] if they
+    /// are further apart than the size of the area.
     pub fn new(data: &'a [u64], tail: u64, head: u64) -> Result<Self> {
         let (start, len) = span(data.len(), tail, head)?;
         let (before, from) = data.split_at_checked(start).unwrap_or((data, &[]));
@@ -32,15 +33,16 @@ impl<'a> Window<'a> {
 
     /// Returns a window of two slices, in reading order.
     ///
-    /// For a reader of live memory, which must not make one slice of the whole area while the kernel
-    /// writes into the rest of it. See [`span`](Window::span).
+    /// For a reader of live memory, which must not make one slice of the whole area while the
+    /// kernel writes into the rest of it. See [`span`](Window::span).
     #[must_use]
     pub const fn from_slices(first: &'a [u64], second: &'a [u64]) -> Self {
         Self { first, second }
     }
 
-    /// Returns the position of [`Window::new`]'s window in an area of `words` words: the index of its
-    /// first word, and its length in words. It continues at index 0 if it reaches the area's end.
+    /// Returns the position of [`Window::new`]'s window in an area of `words` words: the index of
+    /// its first word, and its length in words. It continues at index 0 if it reaches the area's
+    /// end.
     ///
     /// # Errors
     ///

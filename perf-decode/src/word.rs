@@ -33,8 +33,8 @@ pub(crate) const fn words_for(bytes: usize) -> usize {
 ///
 /// # Errors
 ///
-/// [`Error::Misaligned`] if the bytes do not start at a multiple of 8, [`Error::UnalignedLength`] if their
-/// number is not a multiple of 8.
+/// [`Error::Misaligned`] if the bytes do not start at a multiple of 8, [`Error::UnalignedLength`]
+/// if their number is not a multiple of 8.
 pub fn words_from_bytes(bytes: &[u8]) -> Result<&[u64]> {
     if bytes.len() % 8 != 0 {
         return Err(Error::UnalignedLength { len: bytes.len() });
@@ -66,7 +66,8 @@ pub(crate) fn nul_bits(word: u64) -> u64 {
 
 /// Returns the string at the start of `words` without its NUL; `None` if it has none.
 ///
-/// Searches word by word, because names are word-aligned and short, and a byte search is slow for them.
+/// Searches word by word, because names are word-aligned and short, and a byte search is slow for
+/// them.
 #[inline]
 pub(crate) fn text(words: &[u64]) -> Option<&[u8]> {
     let mut whole = 0;
@@ -97,8 +98,8 @@ mod tests {
     #[test]
     fn text_ends_before_its_first_nul() {
         for len in 0..24 {
-            // The bytes after the NUL: with and without the high bit, and 1, which a borrow from the byte
-            // below could turn into a NUL.
+            // The bytes after the NUL: with and without the high bit, and 1, which a borrow from
+            // the byte below could turn into a NUL.
             let mut memory = [1_u8; 32];
             memory[len + 2..].fill(0x80);
             memory[..len].iter_mut().zip((1..=255).rev()).for_each(|(byte, value)| *byte = value);

@@ -1,7 +1,7 @@
 /// Index of a field's word, counted from the start of its run of words.
 ///
-/// An absent field has an index beyond any record, so one bounds check covers both an absent field and a
-/// record that is too short.
+/// An absent field has an index beyond any record, so one bounds check covers both an absent field
+/// and a record that is too short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WordIndex(u16);
 

@@ -80,7 +80,7 @@ fn describe_event(event: &Event) -> Json {
     })
 }
 
-/// Compares the headers of tools' own records: this crate does not decode them.
+/// Compares the headers of tools' own records, which this crate does not decode.
 fn compare_header(record: &FileRecord, expected: &Json) {
     let (key, offset) = place(record);
     let found = [offset, record.kind.0.into(), record.misc.bits().into(), record.size.into()];

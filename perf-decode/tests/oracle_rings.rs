@@ -90,8 +90,8 @@ fn describe(file: &RingFile, snapshot: &Snapshot, position: u64, record: RawReco
     Json::Object(found)
 }
 
-/// Returns the offset of the partly overwritten record, in bytes from the newest record, and the size in
-/// its header.
+/// Returns the offset of the partly overwritten record, in bytes from the newest record, and the
+/// size in its header.
 fn describe_truncated(snapshot: &Snapshot, framed: &Framed<'_>) -> [Json; 2] {
     if framed.cut == 0 {
         return [Json::Null, Json::Null];

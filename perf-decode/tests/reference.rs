@@ -1,5 +1,5 @@
-//! The decoder and the naive one of [`testing::reference`] accept the same records and return the same
-//! fields.
+//! The decoder and the naive one of [`testing::reference`] accept the same records and return the
+//! same fields.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test's helpers may fail it")]
 

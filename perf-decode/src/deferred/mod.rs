@@ -13,13 +13,14 @@ use table::Table;
 /// Samples whose user callchain is deferred, joined with it by cookie (since Linux 6.19).
 ///
 /// The kernel may defer the unwinding of the user stack until the task returns to user space. The
-/// callchain of a sample then ends in a cookie, and a later [`CallchainDeferred`] of the same task has the
-/// user part for all samples with that cookie. The user part of some samples never arrives, because the
-/// task died or the ring was full.
+/// callchain of a sample then ends in a cookie, and a later [`CallchainDeferred`] of the same task
+/// has the user part for all samples with that cookie. The user part of some samples never arrives,
+/// because the task died or the ring was full.
 ///
 /// The caller owns the memory. `B` is a vector, an array, a boxed or mutable slice of one
-/// [`DeferredSlot`] per pending sample. When all slots are taken, a new sample evicts the oldest one. All
-/// operations take constant time per sample on average, independent of the number of pending samples.
+/// [`DeferredSlot`] per pending sample. When all slots are taken, a new sample evicts the oldest
+/// one. All operations take constant time per sample on average, independent of the number of
+/// pending samples.
 ///
 /// ```
 /// use perf_decode::{DeferredCallchains, DeferredSlot, Record};
@@ -73,9 +74,9 @@ impl<'a, B: AsMut<[DeferredSlot<'a>]>> DeferredCallchains<B> {
 
     /// Buffers a sample until the rest of its callchain arrives.
     ///
-    /// Returns `sample` itself if its callchain is complete or absent, and the oldest pending sample if
-    /// all slots are taken. Returns `None` if the sample was buffered without an eviction. Without any
-    /// slot every sample is returned.
+    /// Returns `sample` itself if its callchain is complete or absent, and the oldest pending
+    /// sample if all slots are taken. Returns `None` if the sample was buffered without an
+    /// eviction. Without any slot every sample is returned.
     pub fn push(&mut self, sample: Sample<'a>) -> Option<Sample<'a>> {
         let Some(cookie) = sample.callchain().and_then(|chain| chain.deferred_cookie()) else {
             return Some(sample);
@@ -102,7 +103,8 @@ impl<'a, B: AsMut<[DeferredSlot<'a>]>> DeferredCallchains<B> {
         })
     }
 
-    /// Removes all pending samples, oldest first, at the end of the records or after a task has died.
+    /// Removes all pending samples, oldest first, at the end of the records or after a task has
+    /// died.
     ///
     /// The iterator removes each sample when it yields it. The others stay if it is dropped early.
     pub fn rest(&mut self) -> impl Iterator<Item = Sample<'a>> + use<'_, 'a, B> {
@@ -121,8 +123,8 @@ impl<'a, B: AsMut<[DeferredSlot<'a>]>> DeferredCallchains<B> {
         self.table.len == 0
     }
 
-    /// Returns the number of samples that [`push`](DeferredCallchains::push) returned incomplete because
-    /// all slots were taken.
+    /// Returns the number of samples that [`push`](DeferredCallchains::push) returned incomplete
+    /// because all slots were taken.
     #[must_use]
     pub fn evicted(&self) -> u64 {
         self.evicted
@@ -130,8 +132,8 @@ impl<'a, B: AsMut<[DeferredSlot<'a>]>> DeferredCallchains<B> {
 }
 
 impl<'a> CompletedSample<'a> {
-    /// Returns all frames of the callchain, innermost first: those of the sample, then those of the user
-    /// part.
+    /// Returns all frames of the callchain, innermost first: those of the sample, then those of the
+    /// user part.
     pub fn frames(&self) -> impl Iterator<Item = Frame> + use<'a> {
         let own = self.sample.callchain().into_iter().flat_map(|chain| chain.frames());
         let user = self.user.ips().iter().map(|ip| Frame { context: Some(CallchainContext::USER), ip: *ip });

@@ -32,7 +32,8 @@ impl Default for DeferredSlot<'_> {
     }
 }
 
-/// A hash table by cookie, whose chains are in order of arrival, and a list of all samples in that order.
+/// A hash table by cookie, whose chains are in order of arrival, and a list of all samples in that
+/// order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     free: Index,
@@ -89,8 +90,8 @@ impl Table {
         self.remove(slots, NONE, self.oldest)
     }
 
-    /// Removes the first sample with this cookie after the slot `before` of its chain; `NONE` is the start.
-    /// Sets `before` to where the next call continues.
+    /// Removes the first sample with this cookie after the slot `before` of its chain; `NONE` is
+    /// the start. Sets `before` to where the next call continues.
     pub(super) fn take<'a>(
         &mut self,
         slots: &mut [DeferredSlot<'a>],

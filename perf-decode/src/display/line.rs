@@ -11,11 +11,11 @@ pub struct RecordDisplay<'a> {
 }
 
 impl<'a> RawRecord<'a> {
-    /// Returns a value that prints this record as one line: the kind, the misc bits, the fields of the
-    /// body and, after a bar, those of the trailer.
+    /// Returns a value that prints this record as one line: the kind, the misc bits, the fields of
+    /// the body and, after a bar, those of the trailer.
     ///
-    /// The error takes the place of the fields if the record cannot be decoded. A record of unknown kind
-    /// prints its bytes. The alternate form `{:#}` adds a hex dump of all bytes.
+    /// The error takes the place of the fields if the record cannot be decoded. A record of unknown
+    /// kind prints its bytes. The alternate form `{:#}` adds a hex dump of all bytes.
     ///
     /// ```
     /// use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType, Software};
@@ -57,8 +57,8 @@ impl fmt::Debug for RecordDisplay<'_> {
 }
 
 impl<L: Layout> fmt::Display for Record<'_, L> {
-    /// Writes one line: the kind, the misc bits, the fields by name in the order of their words, after a
-    /// bar those of the trailer, and a note if there are trailing bytes.
+    /// Writes one line: the kind, the misc bits, the fields by name in the order of their words,
+    /// after a bar those of the trailer, and a note if there are trailing bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind())?;
         if !self.misc().is_empty() {

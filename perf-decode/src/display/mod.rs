@@ -8,7 +8,8 @@ mod value;
 pub use line::RecordDisplay;
 
 /// Bytes of a name as text. Characters that would break or reorder the line are escaped: control
-/// characters, line and paragraph separators, bidirectional formatting, and bytes that are not UTF-8.
+/// characters, line and paragraph separators, bidirectional formatting, and bytes that are not
+/// UTF-8.
 pub(crate) struct Text<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Text<'_> {
@@ -32,7 +33,8 @@ fn breaks_line(character: char) -> bool {
         || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A process or thread id. Prints -1 for one that has none in the opener's pid namespace, as perf does.
+/// A process or thread id. Prints -1 for one that has none in the opener's pid namespace, as perf
+/// does.
 pub(crate) struct Task(pub(crate) u32);
 
 impl fmt::Display for Task {

@@ -12,8 +12,8 @@ use crate::{RawRecord, Result, SampleLayout};
 pub(super) struct IdOffset {
     /// Word index in samples.
     sample: WordIndex,
-    /// Word index from the end of a side-band record, 0 without an id. From the end, because the lengths
-    /// of the events' trailers may differ.
+    /// Word index from the end of a side-band record, 0 without an id. From the end, because the
+    /// lengths of the events' trailers may differ.
     trailer: usize,
 }
 
@@ -21,8 +21,8 @@ impl IdOffset {
     pub(super) const NONE: Self = Self { sample: WordIndex::ABSENT, trailer: 0 };
 
     pub(super) fn new(layout: &SampleLayout) -> Self {
-        // An IDENTIFIER is the first word of a sample and the last of a trailer, even if other fields are
-        // unknown.
+        // An IDENTIFIER is the first word of a sample and the last of a trailer, even if other
+        // fields are unknown.
         if layout.sample_type().contains(SampleType::IDENTIFIER) {
             return Self { sample: WordIndex::new(1), trailer: usize::from(layout.has_trailer()) };
         }
@@ -50,16 +50,16 @@ impl IdOffset {
 
 /// Returns whether the trailer of this kind follows the body and can have words after it.
 ///
-/// When several events of a CPU get the same KSYMBOL, `BPF_EVENT` or `TEXT_POKE` record, kernels before 7.3
-/// make each copy longer than the one before by a trailer that is never written. The words after the
-/// true trailer are old ring content, possibly other trailers.
+/// When several events of a CPU get the same KSYMBOL, `BPF_EVENT` or `TEXT_POKE` record, kernels
+/// before 7.3 make each copy longer than the one before by a trailer that is never written. The
+/// words after the true trailer are old ring content, possibly other trailers.
 pub(super) fn follows_body(kind: RecordType) -> bool {
     trailer_follows_body(kind)
 }
 
-/// Returns the words after the body of such a record that can be its event's id, each with its index from
-/// the body's end. The id is the one nearest to the body that is at its event's own index, because stale
-/// trailers are further away.
+/// Returns the words after the body of such a record that can be its event's id, each with its
+/// index from the body's end. The id is the one nearest to the body that is at its event's own
+/// index, because stale trailers are further away.
 pub(super) fn words_after_body(record: RawRecord<'_>) -> impl Iterator<Item = (usize, u64)> {
     let end = words_of_body(record).unwrap_or(usize::MAX);
     let after_body = record.words().get(end..).unwrap_or_default();
@@ -83,7 +83,8 @@ fn from_end(layout: &SampleLayout) -> usize {
     }
 }
 
-/// Returns an error for a layout with fields unknown to this crate, because its trailers may end elsewhere.
+/// Returns an error for a layout with fields unknown to this crate, because its trailers may end
+/// elsewhere.
 #[inline]
 pub(super) fn check_known(layout: &SampleLayout) -> Result<()> {
     layout.unknown().map_or(Ok(()), Err)

@@ -11,12 +11,12 @@ use id_offset::IdOffset;
 
 /// The layouts of the events that write into one ring, found by the id in each record.
 ///
-/// The caller owns the storage `S`: a vector that grows with [`insert`](Layouts::insert), a boxed slice,
-/// an array, a slice. It is sorted by id, and [`find`](Layouts::find) is a binary search for records of
-/// every kind. A record with an unknown id is an error; its event is never guessed.
+/// The caller owns the storage `S`: a vector that grows with [`insert`](Layouts::insert), a boxed
+/// slice, an array, a slice. It is sorted by id, and [`find`](Layouts::find) is a binary search for
+/// records of every kind. A record with an unknown id is an error; its event is never guessed.
 ///
-/// All events must have their id at the same offset, because it is read before the event is known. Set
-/// [`IDENTIFIER`](perf_abi::SampleType::IDENTIFIER) and `sample_id_all` on each of them.
+/// All events must have their id at the same offset, because it is read before the event is known.
+/// Set [`IDENTIFIER`](perf_abi::SampleType::IDENTIFIER) and `sample_id_all` on each of them.
 ///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, SampleType, Software};
@@ -47,13 +47,13 @@ pub struct Layouts<S> {
 impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
     /// Sorts the table by id and checks that all layouts have the id at the same offset.
     ///
-    /// The records of a single event need no id. If a record has one, it must be the event's, or 0. The
-    /// kernel counts from 1, and tools write 0 into the records that they synthesize.
+    /// The records of a single event need no id. If a record has one, it must be the event's, or 0.
+    /// The kernel counts from 1, and tools write 0 into the records that they synthesize.
     ///
     /// # Errors
     ///
-    /// [`Error::IdConflict`] with the first event that has its id at another offset, or whose id occurs
-    /// twice.
+    /// [`Error::IdConflict`] with the first event that has its id at another offset, or whose id
+    /// occurs twice.
     pub fn new(mut table: S) -> Result<Self>
     where
         S: AsMut<[(u64, SampleLayout)]>,
@@ -66,8 +66,8 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
     ///
     /// # Errors
     ///
-    /// Those of [`Layouts::new`], and [`Error::IdConflict`] with the first event whose id is not above the
-    /// preceding one.
+    /// Those of [`Layouts::new`], and [`Error::IdConflict`] with the first event whose id is not
+    /// above the preceding one.
     pub fn from_sorted(table: S) -> Result<Self> {
         let events = table.as_ref();
         let offset = events.first().map_or(IdOffset::NONE, |(_, layout)| IdOffset::new(layout));
@@ -83,13 +83,13 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
 
     /// Adds an event, in time linear in the number of events.
     ///
-    /// The storage's `extend` decides what happens if it is full; that of most fixed-capacity vectors
-    /// panics.
+    /// The storage's `extend` decides what happens if it is full; that of most fixed-capacity
+    /// vectors panics.
     ///
     /// # Errors
     ///
-    /// [`Error::IdConflict`] if the event has its id at another offset than the others, or if its id is
-    /// already in the table. The event is not added then.
+    /// [`Error::IdConflict`] if the event has its id at another offset than the others, or if its
+    /// id is already in the table. The event is not added then.
     pub fn insert(&mut self, id: u64, layout: SampleLayout) -> Result<()>
     where
         S: AsMut<[(u64, SampleLayout)]> + Extend<(u64, SampleLayout)>,
@@ -111,8 +111,9 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
     ///
     /// # Errors
     ///
-    /// [`Error::NoId`] if the record has no id or is truncated before it, [`Error::UnknownId`] if no
-    /// event has the id, [`Error::UnknownBits`] if the attr of the event is newer than this crate.
+    /// [`Error::NoId`] if the record has no id or is truncated before it, [`Error::UnknownId`] if
+    /// no event has the id, [`Error::UnknownBits`] if the attr of the event is newer than this
+    /// crate.
     #[inline]
     pub fn find(&self, record: RawRecord<'_>) -> Result<&SampleLayout> {
         let layout = match self.table.as_ref() {

@@ -18,20 +18,21 @@ use tournament::Entry;
 
 /// Several streams of items with times as one stream, ordered by time (k-way merge).
 ///
-/// The items of a stream may be out of order by up to the `lateness`: an NMI can write a record with an
-/// earlier time after one with a later time, in the same ring. Such items are reordered. An item that
-/// arrives later than that is delivered at once, out of order, and [`late`](Merge::late) counts it. Items
-/// with the same time keep the order of their sources, and within a source the order of their arrival.
+/// The items of a stream may be out of order by up to `lateness`, because an NMI can write a record
+/// with an earlier time after one with a later time, in the same ring. Such items are reordered. An
+/// item that arrives later than that is delivered at once, out of order, and [`late`](Merge::late)
+/// counts it. Items with the same time keep the order of their sources, and within a source the
+/// order of their arrival.
 ///
-/// The caller owns the memory. `S` has one [`Source`] per stream. `B` has one slot for each item that all
-/// streams together can deliver within the lateness; with a lateness of 0 no slot is used. When all slots
-/// are taken, the earliest item is delivered even if an earlier one can still follow, and
-/// [`early`](Merge::early) counts it then.
+/// The caller owns the memory. `S` has one [`Source`] per stream. `B` has one slot for each item
+/// that all streams together can deliver within the lateness; with a lateness of 0 no slot is used.
+/// When all slots are taken, the earliest item is delivered even if an earlier one can still
+/// follow, and [`early`](Merge::early) counts it then.
 ///
-/// An item costs one comparison while its stream stays the earliest, and time logarithmic in the number
-/// of streams when another stream becomes the earliest. An item out of order is moved past the later
-/// buffered items, one by one. [`drain`](Merge::drain) and [`fold`](Iterator::fold) are faster than
-/// `next`, because they hold state in registers that `next` must store in memory.
+/// An item costs one comparison while its stream stays the earliest, and time logarithmic in the
+/// number of streams when another stream becomes the earliest. An item out of order is moved past
+/// the later buffered items, one by one. [`drain`](Merge::drain) and [`fold`](Iterator::fold) are
+/// faster than `next`, because they hold state in registers that `next` must store in memory.
 ///
 /// ```
 /// use perf_decode::{Merge, Source};
@@ -44,11 +45,11 @@ use tournament::Entry;
 ///
 /// # Rounds
 ///
-/// A tracer drains its rings in rounds. A record that it reads in one round can be later than one that
-/// another CPU's ring delivers only in the next. [`start_round`](Merge::start_round) takes the time up to
-/// which every stream is complete: the time of the clock, read before the positions of the rings. Later
-/// items stay in their sources and in the buffer for a later round. Iteration can stop at any item
-/// (`break`, `?`, the end of a function) and continues with the next one.
+/// A tracer drains its rings in rounds. A record that it reads in one round can be later than one
+/// that another CPU's ring delivers only in the next. [`start_round`](Merge::start_round) takes the
+/// time up to which every stream is complete: the time of the clock, read before the positions of
+/// the rings. Later items stay in their sources and in the buffer for a later round. Iteration can
+/// stop at any item (`break`, `?`, the end of a function) and continues with the next one.
 ///
 /// ```
 /// use perf_decode::{Buffered, Merge, Source};
@@ -96,8 +97,8 @@ pub struct Merge<I, S, B> {
     /// The source that won the last match, with the key it had: its latest time so far.
     first: Entry,
     state: State,
-    /// Index of the source whose item was delivered last, or `usize::MAX`. Its next item needs no match if
-    /// its time is `delivered..=bound`.
+    /// Index of the source whose item was delivered last, or `usize::MAX`. Its next item needs no
+    /// match if its time is `delivered..=bound`.
     current: usize,
     bound: u64,
     /// The latest time that was delivered.
@@ -125,9 +126,9 @@ where
 {
     /// Merges the streams in `sources`, whose items may be out of order by up to `lateness`.
     ///
-    /// Times are in one unit for all streams, ns for records. `sources` and `buffer` are arrays, vectors,
-    /// boxed slices or mutable slices. A slot is `None`, or holds an item that an earlier merge left, which
-    /// this one delivers.
+    /// Times are in one unit for all streams, ns for records. `sources` and `buffer` are arrays,
+    /// vectors, boxed slices or mutable slices. A slot is `None`, or holds an item that an earlier
+    /// merge left, which this one delivers.
     pub fn new(sources: S, buffer: B, lateness: u64) -> Self {
         Self {
             sources,
@@ -148,8 +149,8 @@ where
     /// Starts a round in which every stream is complete up to the time `until`. Later items are not
     /// delivered.
     ///
-    /// Calls `next` again on the streams that had ended, because they may have more items in this round.
-    /// A merge without rounds delivers all items and does not call an ended stream again.
+    /// Calls `next` again on the streams that had ended, because they may have more items in this
+    /// round. A merge without rounds delivers all items and does not call an ended stream again.
     pub fn start_round(&mut self, until: u64) {
         self.until = until;
         self.ask_again();
@@ -157,15 +158,15 @@ where
 
     /// Returns the sources: to refill or replace their streams, to add or remove sources.
     ///
-    /// Streams that had ended are called again. An item that was read from a stream and is not delivered
-    /// yet is in its source or in the buffer.
+    /// Streams that had ended are called again. An item that was read from a stream and is not
+    /// delivered yet is in its source or in the buffer.
     pub fn sources_mut(&mut self) -> &mut S {
         self.ask_again();
         &mut self.sources
     }
 
-    /// Returns the sources and the buffer, with all items that were not delivered. A new merge continues
-    /// with them; its counters start at 0.
+    /// Returns the sources and the buffer, with all items that were not delivered. A new merge
+    /// continues with them; its counters start at 0.
     pub fn into_parts(mut self) -> (S, B) {
         self.end_run();
         (self.sources, self.buffer.slots)
@@ -198,23 +199,24 @@ where
         if self.peek().is_some_and(condition) { self.next() } else { None }
     }
 
-    /// Calls `consume` with the items of this round in order, until it returns [`ControlFlow::Break`].
+    /// Calls `consume` with the items of this round in order, until it returns
+    /// [`ControlFlow::Break`].
     ///
-    /// The items after a break are not lost: the next call, or `next`, continues with them. If `consume`
-    /// panics, the next item of one stream may be lost.
+    /// The items after a break are not lost. The next call, or `next`, continues with them. If
+    /// `consume` panics, the next item of one stream may be lost.
     #[inline]
     pub fn drain<X>(&mut self, mut consume: impl FnMut((u64, T)) -> ControlFlow<X>) -> ControlFlow<X> {
         self.accumulate((), |(), item| consume(item))
     }
 
-    /// Returns the number of items that were delivered after one with a later time, because they arrived
-    /// too late.
+    /// Returns the number of items that were delivered after one with a later time, because they
+    /// arrived too late.
     pub fn late(&self) -> u64 {
         self.late
     }
 
-    /// Returns the number of items that were delivered because the buffer was full, before it was certain
-    /// that no earlier item would follow.
+    /// Returns the number of items that were delivered because the buffer was full, before it was
+    /// certain that no earlier item would follow.
     pub fn early(&self) -> u64 {
         self.early
     }

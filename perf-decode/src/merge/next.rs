@@ -69,7 +69,8 @@ where
         item
     }
 
-    /// Returns whether no item earlier than `time` can follow in this round when `key` is the earliest key.
+    /// Returns whether no item earlier than `time` can follow in this round when `key` is the
+    /// earliest key.
     fn is_certain(&self, time: u64, key: Option<u64>) -> bool {
         key.is_none_or(|key| key.checked_sub(self.lateness).is_some_and(|settled| time <= settled))
     }
@@ -93,7 +94,8 @@ where
         let item = self.take()?;
         let item = self.deliver(item);
         let sources = self.sources.as_mut();
-        // The bound costs as much as a match, so it pays only if the source has just stayed the first.
+        // The bound costs as much as a match, so it pays only if the source has just stayed the
+        // first.
         let stays = self.first.index() == last || sources.len() <= 2;
         if stays && item.0 == self.delivered {
             self.current = self.first.index();
@@ -102,7 +104,8 @@ where
         Some(item)
     }
 
-    /// Ends the run of one of two sources and delivers the item of the other. Both must have an item.
+    /// Ends the run of one of two sources and delivers the item of the other. Both must have an
+    /// item.
     #[inline]
     fn switch(&mut self) -> Option<(u64, T)> {
         let (own, other) = match self.sources.as_mut() {

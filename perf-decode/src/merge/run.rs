@@ -36,7 +36,8 @@ where
     end
 }
 
-/// Adds the items of two sources in order, as long as both have one and none is late or after `until`.
+/// Adds the items of two sources in order, as long as both have one and none is late or after
+/// `until`.
 #[inline]
 pub(super) fn pair<I, T, A, X>(
     sources: [&mut Source<I>; 2],

@@ -3,7 +3,7 @@ use super::tournament::Entry;
 /// A stream of a [`Merge`](super::Merge), such as the records of one CPU's ring.
 ///
 /// It holds the stream's next item once the merge has compared it, so that an item that is not
-/// delivered yet is never lost: a new merge of the same sources continues with it.
+/// delivered yet is never lost. A new merge of the same sources continues with it.
 #[derive(Clone, Debug)]
 pub struct Source<I: Iterator> {
     pub(super) stream: I,
@@ -13,8 +13,8 @@ pub struct Source<I: Iterator> {
     pub(super) ended: bool,
     /// The latest time of the items so far.
     pub(super) latest: u64,
-    /// Node of the merge's tournament tree, not related to this stream. A merge of n streams needs n
-    /// nodes, and the sources have the memory for them.
+    /// Node of the merge's tournament tree, not related to this stream. A merge of n streams needs
+    /// n nodes, and the sources have the memory for them.
     pub(super) node: Entry,
 }
 
@@ -29,18 +29,20 @@ impl<I: Iterator> Source<I> {
         &self.stream
     }
 
-    /// Returns the stream, to refill or to replace it. An item that was already read from it is kept.
+    /// Returns the stream, to refill or to replace it. An item that was already read from it is
+    /// kept.
     pub const fn stream_mut(&mut self) -> &mut I {
         &mut self.stream
     }
 
-    /// Returns the next item, if it was already read from the stream, and the stream of the items after it.
+    /// Returns the next item, if it was already read from the stream, and the stream of the items
+    /// after it.
     pub fn into_parts(self) -> (Option<I::Item>, I) {
         (self.head, self.stream)
     }
 
-    /// Reads the next item from the stream, unless `head` holds it, and returns the source's key in the
-    /// matches: the latest time of the stream so far.
+    /// Reads the next item from the stream, unless `head` holds it, and returns the source's key in
+    /// the matches: the latest time of the stream so far.
     #[inline]
     pub(super) fn key<T>(&mut self) -> Option<u64>
     where

@@ -61,7 +61,8 @@ fn a_full_buffer_delivers_the_earliest_item_and_stays_in_order() {
     let times: Vec<u64> = (0..64).map(|index| index * 29 % 64).collect();
     let (found, _, early) = merged(&[&times], 63, 100);
     assert_eq!((found, early), ((0..64).collect(), 0));
-    // From the third item on the slots are taken, and the least of it and the two buffered ones goes out.
+    // From the third item on the slots are taken, and the least of it and the two buffered ones
+    // goes out.
     assert_eq!(merged(&[&[5, 7, 3, 9, 1]], 2, 100), (vec![3, 5, 1, 7, 9], 1, 2));
 }
 

@@ -1,9 +1,9 @@
 //! A tournament tree ("loser tree") over the sources of a merge.
 //!
 //! Source `i` of `n` is the leaf at `n + i`, the parent of node `p` is `p / 2`, and each inner node
-//! 1..n keeps the loser of the match below it. A new entry of a source meets only the losers on its path
-//! to the root. Unlike in a heap, this path is known before any comparison, so its loads do not wait
-//! for one another.
+//! 1..n keeps the loser of the match below it. A new entry of a source meets only the losers on its
+//! path to the root. Unlike in a heap, this path is known before any comparison, so its loads do
+//! not wait for one another.
 
 use super::Source;
 
@@ -19,7 +19,8 @@ impl Entry {
     /// A node where no match was played yet.
     pub(super) const EMPTY: Self = Self { key: u64::MAX, rank: u64::MAX };
 
-    /// Set in the rank of a source without an item, so that it loses even to the latest possible key.
+    /// Set in the rank of a source without an item, so that it loses even to the latest possible
+    /// key.
     const DRY: u64 = 1 << 63;
 
     pub(super) const fn new(index: usize, key: Option<u64>) -> Self {
@@ -41,13 +42,13 @@ impl Entry {
         (self.rank & Self::DRY == 0).then_some(self.key)
     }
 
-    /// Returns the winner and the loser. The earlier key wins, and of equal keys the source with the lower
-    /// index.
+    /// Returns the winner and the loser. The earlier key wins, and of equal keys the source with
+    /// the lower index.
     #[inline]
     fn sorted(self, other: Self) -> (Self, Self) {
-        // One wide comparison instead of two, which LLVM makes a branch. Sources that alternate or come in
-        // runs make it predictable and twice as fast as a mask; in random order a mask is faster (benches
-        // `merge`).
+        // One wide comparison instead of two, which LLVM makes a branch. Sources that alternate or
+        // come in runs make it predictable and twice as fast as a mask; in random order a mask is
+        // faster (benches `merge`).
         let wide = |entry: Self| u128::from(entry.key) << 64 | u128::from(entry.rank);
         if wide(self) < wide(other) { (self, other) } else { (other, self) }
     }

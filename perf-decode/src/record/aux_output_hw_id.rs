@@ -1,7 +1,8 @@
 use crate::Layout;
 
 view! {
-    /// The hardware's own id of an event that writes into the AUX area, for events with `aux_output`.
+    /// The hardware's own id of an event that writes into the AUX area, for events with
+    /// `aux_output`.
     ///
     /// | word | field |
     /// |---|---|

@@ -11,7 +11,8 @@ view! {
     /// | 1 | `u16 type, u16 flags, u32 id` |
     /// | 2 | `u8 tag[8]` |
     ///
-    /// The KSYMBOL records of the program's parts precede it if the event has `ksymbol`. Since Linux 5.1.
+    /// The KSYMBOL records of the program's parts precede it if the event has `ksymbol`. Since
+    /// Linux 5.1.
     #[doc(alias = "PERF_RECORD_BPF_EVENT")]
     BpfEvent: 3 words;
 }

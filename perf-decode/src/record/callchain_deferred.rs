@@ -11,9 +11,9 @@ view! {
     /// | 2 | `u64 nr` |
     /// | 3.. | `u64 ips[nr]` |
     ///
-    /// It belongs to every earlier sample of the task whose callchain ends in a deferred marker and this
-    /// cookie. The kernel never writes the record if the task was killed or the ring was full. Since
-    /// Linux 6.19.
+    /// It belongs to every earlier sample of the task whose callchain ends in a deferred marker and
+    /// this cookie. The kernel never writes the record if the task was killed or the ring was full.
+    /// Since Linux 6.19.
     #[doc(alias = "PERF_RECORD_CALLCHAIN_DEFERRED")]
     CallchainDeferred: 3 words;
 }

@@ -14,7 +14,8 @@ view! {
 }
 
 impl<'a, L: Layout> Cgroup<'a, L> {
-    /// Returns the inode number of the group's directory, the value of the field `cgroup` in samples.
+    /// Returns the inode number of the group's directory, the value of the field `cgroup` in
+    /// samples.
     #[inline]
     #[must_use]
     pub fn id(&self) -> u64 {

@@ -77,7 +77,8 @@ impl RawRecord<'_> {
 
 /// Returns the words of header, body and trailer of a record that is not simple; `None` if it is
 /// malformed.
-// Takes the words alone, because the three words of a `RawRecord` would be spilled for every record.
+// Takes the words alone, because the three words of a `RawRecord` would be spilled for every
+// record.
 #[cold]
 #[inline(never)]
 pub(crate) fn whole<'a>(words: &'a [u64], layout: &SampleLayout) -> Option<&'a [u64]> {
@@ -140,12 +141,12 @@ impl<'a> Body<'a> {
         self.words
     }
 
-    /// Returns the words of a record whose trailer follows its first `words` words, without those after
-    /// the trailer.
+    /// Returns the words of a record whose trailer follows its first `words` words, without those
+    /// after the trailer.
     ///
-    /// When several events of a CPU get the same KSYMBOL, `BPF_EVENT` or `TEXT_POKE`, kernels before
-    /// 7.3 make each copy longer than the one before by a trailer that is never written. The true
-    /// trailer directly follows the body.
+    /// When several events of a CPU get the same KSYMBOL, `BPF_EVENT` or `TEXT_POKE`, kernels
+    /// before 7.3 make each copy longer than the one before by a trailer that is never written. The
+    /// true trailer directly follows the body.
     pub(super) fn words_with_trailer_after(self, words: usize) -> Result<&'a [u64]> {
         let (needed, found) = (words + self.trailer, self.words.len());
         self.words.get(..needed).ok_or_else(|| self.truncated("sample_id", needed as u64, found as u64))
@@ -186,8 +187,8 @@ impl<'a> Body<'a> {
 
 /// Returns whether an MMAP2 record with these misc bits names its file by a build id.
 ///
-/// Kernels before 7.3 also set the bit on records with inodes, of events that did not ask for build ids, if
-/// another event of the CPU did.
+/// Kernels before 7.3 also set the bit on records with inodes, of events that did not ask for build
+/// ids, if another event of the CPU did.
 #[inline(always)]
 pub(super) fn has_build_id(misc: Misc, layout: &SampleLayout) -> bool {
     layout.build_id && misc.contains(Misc::MMAP_BUILD_ID)

@@ -40,8 +40,8 @@ impl<'a, L: Layout> Record<'a, L> {
 
     /// Returns when the record was written, in ns of the event's clock.
     ///
-    /// It is the time in a sample's head or in the trailer, or else the one in the body, which FORK, EXIT,
-    /// THROTTLE and UNTHROTTLE have. `None` if the event does not record the time.
+    /// It is the time in a sample's head or in the trailer, or else the one in the body, which
+    /// FORK, EXIT, THROTTLE and UNTHROTTLE have. `None` if the event does not record the time.
     #[inline]
     #[must_use]
     pub fn time(&self) -> Option<u64> {
@@ -54,8 +54,8 @@ impl<'a, L: Layout> Record<'a, L> {
         }
     }
 
-    /// Returns the trailer: the event that wrote the record, the time, the task and the CPU. `None` for a
-    /// sample, which has these fields itself, and for a record of unknown kind.
+    /// Returns the trailer: the event that wrote the record, the time, the task and the CPU. `None`
+    /// for a sample, which has these fields itself, and for a record of unknown kind.
     #[inline]
     #[must_use]
     pub fn sample_id(&self) -> Option<SampleId<'a, L>> {

@@ -18,8 +18,9 @@ enum Source<'a, L> {
 impl<'a, L: Layout> Record<'a, L> {
     /// Returns the fields of the body by name, without allocation. Absent fields are left out.
     ///
-    /// Names are those of the kernel's header, shortened where the perf tool shortens them. For the header
-    /// and the trailer see [`Record::misc`] and [`SampleId::fields`](crate::SampleId::fields).
+    /// Names are those of the kernel's header, shortened where the perf tool shortens them. For the
+    /// header and the trailer see [`Record::misc`] and
+    /// [`SampleId::fields`](crate::SampleId::fields).
     #[must_use]
     pub fn fields(&self) -> RecordFields<'a, L> {
         RecordFields(match self {

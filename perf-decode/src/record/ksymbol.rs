@@ -4,8 +4,8 @@ use super::check::Body;
 use crate::{Layout, Result, word};
 
 view! {
-    /// A symbol, such as a BPF program or a trampoline, was added to or removed from the kernel. Written
-    /// for events with `ksymbol`.
+    /// A symbol, such as a BPF program or a trampoline, was added to or removed from the kernel.
+    /// Written for events with `ksymbol`.
     ///
     /// | word | field |
     /// |---|---|

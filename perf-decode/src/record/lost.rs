@@ -8,8 +8,8 @@ view! {
     /// | 1 | `u64 id` |
     /// | 2 | `u64 lost` |
     ///
-    /// Only a read with `PERF_FORMAT_LOST` counts the records lost after the last one that fitted. Since
-    /// Linux 2.6.31.
+    /// Only a read with `PERF_FORMAT_LOST` counts the records lost after the last one that fitted.
+    /// Since Linux 2.6.31.
     #[doc(alias = "PERF_RECORD_LOST")]
     Lost: 3 words;
 }

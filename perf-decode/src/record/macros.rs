@@ -20,11 +20,12 @@ macro_rules! records {
 
         /// A decoded record: a validated view of its words.
         ///
-        /// Every accessor is total and takes constant time, except that of a name, which searches for its
-        /// NUL. The parameter `L` is the type of the layout, by default a reference: see [`Layout`].
+        /// Every accessor is total and takes constant time, except that of a name, which searches
+        /// for its NUL. The parameter `L` is the type of the layout, by default a reference: see
+        /// [`Layout`].
         ///
-        // The tag is the kernel's number and all views have the same memory layout, so that making a
-        // record copies five words, and a `match` on it is a `match` on the header's kind.
+        // The tag is the kernel's number and all views have the same memory layout, so that making
+        // a record copies five words, and a `match` on it is a `match` on the header's kind.
         #[derive(Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         #[repr(u32)]
@@ -46,12 +47,13 @@ macro_rules! records {
             ///
             /// # Errors
             ///
-            /// [`Error::Truncated`](crate::Error::Truncated), [`Unterminated`](crate::Error::Unterminated)
-            /// or [`Invalid`](crate::Error::Invalid) name the field;
-            /// [`UnknownBits`](crate::Error::UnknownBits) names the field of the attr that is newer than
-            /// this decoder. An error does not affect the records after this one.
-            // Inlined, so that a caller's `match` is compiled into this one and no record is built in
-            // memory, which would be three to four times slower (benches `ratios`, d and e).
+            /// [`Error::Truncated`](crate::Error::Truncated),
+            /// [`Unterminated`](crate::Error::Unterminated) or [`Invalid`](crate::Error::Invalid)
+            /// name the field; [`UnknownBits`](crate::Error::UnknownBits) names the field of the
+            /// attr that is newer than this decoder. An error does not affect the records after
+            /// this one.
+            // Inlined, so that a caller's `match` is compiled into this one and no record is built
+            // in memory, which would be three to four times slower (benches `ratios`, d and e).
             #[inline(always)]
             pub fn decode<L: Layout>(self, layout: L) -> Result<Record<'a, L>> {
                 let known = layout.sample_layout();
@@ -69,8 +71,8 @@ macro_rules! records {
                     return Err(check::error(self.words(), known));
                 };
                 Ok(match self.kind() {
-                    // Returned before. Without this arm the kinds would have a gap, and LLVM would make the
-                    // match a jump table instead of a copy of the kind.
+                    // Returned before. Without this arm the kinds would have a gap, and LLVM would
+                    // make the match a jump table instead of a copy of the kind.
                     RecordType::SAMPLE => Record::Sample(Sample::from_header(words, layout, self.first_word())),
                     $(RecordType::$KIND => Record::$View($View(View::new(words, layout, self.first_word()))),)*
                     _ => Record::Unknown(self),
@@ -79,7 +81,8 @@ macro_rules! records {
         }
 
         impl<'a, L: Layout> Record<'a, L> {
-            /// Returns the common view of a side-band record; `None` for a sample or an unknown kind.
+            /// Returns the common view of a side-band record; `None` for a sample or an unknown
+            /// kind.
             #[inline(always)]
             fn side_band(&self) -> Option<View<'a, L, 1>> {
                 match self {
@@ -293,7 +296,8 @@ macro_rules! view {
                 }
             }
 
-            /// Returns the trailer: the event that wrote the record, the time, the task and the CPU.
+            /// Returns the trailer: the event that wrote the record, the time, the task and the
+            /// CPU.
             #[inline]
             #[must_use]
             pub fn sample_id(&self) -> crate::SampleId<'a, L> {

@@ -3,8 +3,8 @@ use perf_abi::Misc;
 use crate::{Layout, word};
 
 view! {
-    /// A task mapped memory. Written for events with `mmap` (executable) or `mmap_data` (other) and not
-    /// `mmap2`.
+    /// A task mapped memory. Written for events with `mmap` (executable) or `mmap_data` (other) and
+    /// not `mmap2`.
     ///
     /// | word | field |
     /// |---|---|
@@ -63,8 +63,8 @@ impl<'a, L: Layout> Mmap<'a, L> {
         self.misc().contains(Misc::MMAP_DATA)
     }
 
-    /// Returns the path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without the NUL,
-    /// not UTF-8.
+    /// Returns the path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without the
+    /// NUL, not UTF-8.
     #[inline]
     #[must_use]
     pub fn filename(&self) -> &'a [u8] {

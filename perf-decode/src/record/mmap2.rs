@@ -4,8 +4,8 @@ use super::check::{Body, has_build_id};
 use crate::{Layout, Result, word};
 
 view! {
-    /// A task mapped memory: [`Mmap`](crate::Mmap) with the file and the protection. Written for events
-    /// with `mmap2`.
+    /// A task mapped memory: [`Mmap`](crate::Mmap) with the file and the protection. Written for
+    /// events with `mmap2`.
     ///
     /// | word | field |
     /// |---|---|
@@ -128,7 +128,8 @@ impl<'a, L: Layout> Mmap2<'a, L> {
         word::halves(self.0.fixed()[8])[0]
     }
 
-    /// Returns the flags of mmap(2): `MAP_SHARED` (1), `MAP_PRIVATE` (2), `MAP_LOCKED`, `MAP_HUGETLB`.
+    /// Returns the flags of mmap(2): `MAP_SHARED` (1), `MAP_PRIVATE` (2), `MAP_LOCKED`,
+    /// `MAP_HUGETLB`.
     #[inline]
     #[must_use]
     pub fn flags(&self) -> u32 {
@@ -142,8 +143,8 @@ impl<'a, L: Layout> Mmap2<'a, L> {
         self.misc().contains(Misc::MMAP_DATA)
     }
 
-    /// Returns the path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without the NUL,
-    /// not UTF-8.
+    /// Returns the path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without the
+    /// NUL, not UTF-8.
     #[inline]
     #[must_use]
     pub fn filename(&self) -> &'a [u8] {

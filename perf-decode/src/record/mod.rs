@@ -65,8 +65,8 @@ records! {
         { cookie: hex, ips: words };
 }
 
-/// Returns whether the trailer of this kind is located by the end of the body, not by the end of the
-/// record: see [`Body::words_with_trailer_after`].
+/// Returns whether the trailer of this kind is located by the end of the body, not by the end of
+/// the record: see [`Body::words_with_trailer_after`].
 pub(crate) fn trailer_follows_body(kind: RecordType) -> bool {
     matches!(kind, RecordType::BPF_EVENT | RecordType::KSYMBOL | RecordType::TEXT_POKE)
 }

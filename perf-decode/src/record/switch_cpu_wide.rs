@@ -20,8 +20,8 @@ impl<L: Layout> SwitchCpuWide<'_, L> {
         SwitchDirection::new(self.misc())
     }
 
-    /// Returns the process of the other task, the next one of a switch out and the previous one of a
-    /// switch in; `0xffffffff` if it has no id in the opener's pid namespace.
+    /// Returns the process of the other task, the next one of a switch out and the previous one of
+    /// a switch in; `0xffffffff` if it has no id in the opener's pid namespace.
     #[inline]
     #[must_use]
     pub fn next_prev_pid(&self) -> u32 {

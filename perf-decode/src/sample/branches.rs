@@ -24,9 +24,9 @@ pub(super) struct BranchParts {
 impl BranchParts {
     /// Returns the optional words of a stack of `nr` branches.
     ///
-    /// Only the hardware index is uncertain without branches, because the kernel leaves it out if there was
-    /// no branch stack. Only the counters are uncertain with branches, because any event of the group can
-    /// have asked for them.
+    /// Only the hardware index is uncertain without branches, because the kernel leaves it out if
+    /// there was no branch stack. Only the counters are uncertain with branches, because any event
+    /// of the group can have asked for them.
     #[inline(always)]
     pub(super) fn new(layout: &SampleLayout, branches: BranchLayout, nr: u64) -> Self {
         let asked = layout.branch_sample_type();
@@ -60,7 +60,8 @@ impl<'a> Branches<'a> {
     /// Returns the number of the newest branch in the hardware's own count, with `HW_INDEX` (since
     /// Linux 5.7).
     ///
-    /// It is `u64::MAX` if the kernel does not know it, and `None` also if there was no branch stack.
+    /// It is `u64::MAX` if the kernel does not know it, and `None` also if there was no branch
+    /// stack.
     #[doc(alias = "hw_idx")]
     #[must_use]
     pub fn hw_index(&self) -> Option<u64> {
@@ -74,11 +75,11 @@ impl<'a> Branches<'a> {
         self.entries
     }
 
-    /// Returns one word per branch with the group's counts since the previous branch (since Linux 6.8);
-    /// empty if no event of the group has `COUNTERS`.
+    /// Returns one word per branch with the group's counts since the previous branch (since Linux
+    /// 6.8); empty if no event of the group has `COUNTERS`.
     ///
-    /// The PMU's `caps/branch_counter_nr` and `caps/branch_counter_width` are the number of counters in a
-    /// word and their width in bits.
+    /// The PMU's `caps/branch_counter_nr` and `caps/branch_counter_width` are the number of
+    /// counters in a word and their width in bits.
     #[must_use]
     pub fn counters(&self) -> &'a [u64] {
         self.counters

@@ -13,8 +13,8 @@ pub struct Callchain<'a> {
 /// One address of a [`Callchain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The context of the address, from the marker before it: user, kernel, hypervisor or guest. `None`
-    /// if the callchain has no marker before it.
+    /// The context of the address, from the marker before it: user, kernel, hypervisor or guest.
+    /// `None` if the callchain has no marker before it.
     pub context: Option<CallchainContext>,
     /// The address. All user frames but the innermost are return addresses: symbolize `ip - 1`.
     pub ip: u64,
@@ -49,8 +49,8 @@ impl<'a> Callchain<'a> {
         Frames { words: self.words, context: None }
     }
 
-    /// Returns the cookie at the end of a deferred callchain, which a later `CALLCHAIN_DEFERRED` record
-    /// with the user part has too (since Linux 6.19).
+    /// Returns the cookie at the end of a deferred callchain, which a later `CALLCHAIN_DEFERRED`
+    /// record with the user part has too (since Linux 6.19).
     #[must_use]
     pub fn deferred_cookie(&self) -> Option<u64> {
         match *self.words {

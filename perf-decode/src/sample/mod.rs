@@ -23,10 +23,11 @@ pub use regs::Regs;
 pub use stack::UserStack;
 use walk::{BranchLayout, Malformed, SampleOffsets, WalkError, walk};
 
-/// A sample, with the fields that the event's `sample_type` selects. Written when the event overflows.
+/// A sample, with the fields that the event's `sample_type` selects. Written when the event
+/// overflows.
 ///
-/// Holding one proves that every field of the layout is inside the record. Every accessor is total and
-/// takes constant time. `None` means that the event does not record the field.
+/// Holding one proves that every field of the layout is inside the record. Every accessor is total
+/// and takes constant time. `None` means that the event does not record the field.
 #[doc(alias = "PERF_RECORD_SAMPLE")]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'a, L = &'a SampleLayout> {
@@ -38,8 +39,8 @@ pub struct Sample<'a, L = &'a SampleLayout> {
 impl<'a, L: Layout> Sample<'a, L> {
     /// Validates a SAMPLE record against the layout of its event.
     ///
-    /// [`RawRecord::decode`] does the same for records of that kind. Call this for a stream that has no
-    /// other kinds.
+    /// [`RawRecord::decode`] does the same for records of that kind. Call this for a stream that
+    /// has no other kinds.
     ///
     /// # Errors
     ///
@@ -58,7 +59,8 @@ impl<'a, L: Layout> Sample<'a, L> {
         Self { words, layout, offsets }
     }
 
-    /// Views words with a header in the place of offsets, for the arm of `decode` that is not reached.
+    /// Views words with a header in the place of offsets, for the arm of `decode` that is not
+    /// reached.
     #[inline(always)]
     pub(crate) fn from_header(words: &'a [u64], layout: L, header: u64) -> Self {
         Self { words, layout, offsets: SampleOffsets::from_header(header) }
@@ -74,8 +76,9 @@ impl<'a, L: Layout> Sample<'a, L> {
 
     /// Returns the bytes after the last field; empty for nearly all samples.
     ///
-    /// The kernel prepares one sample for all software events of the same kind, so the callchain, stack or
-    /// registers of another event can enlarge this one. The content of these bytes is undefined.
+    /// The kernel prepares one sample for all software events of the same kind, so the callchain,
+    /// stack or registers of another event can enlarge this one. The content of these bytes is
+    /// undefined.
     #[must_use]
     pub fn trailing(&self) -> &'a [u8] {
         let layout = self.layout.sample_layout();
@@ -113,8 +116,8 @@ impl<L: Layout> core::fmt::Debug for Sample<'_, L> {
 
 /// Validates a sample and returns the offsets of its parts; `None` if it is malformed.
 ///
-/// Not a `Result`, because LLVM would keep the error of the cold path in memory, test its tag once more
-/// and load values again that the path does not change.
+/// Not a `Result`, because LLVM would keep the error of the cold path in memory, test its tag once
+/// more and load values again that the path does not change.
 #[inline(always)]
 pub(crate) fn offsets(words: &[u64], layout: &SampleLayout) -> Option<SampleOffsets> {
     if words.len() < usize::from(layout.head_words) {

@@ -44,8 +44,8 @@ impl<'a, L: Layout> Sample<'a, L> {
 
     /// Returns the raw data: the payload of a tracepoint, or the output of a BPF program.
     ///
-    /// The length includes up to 7 bytes of padding that the kernel does not clear. The record does not
-    /// hold their number. The bytes are 4-aligned, because they start in the middle of a word.
+    /// The length includes up to 7 bytes of padding that the kernel does not clear. The record does
+    /// not hold their number. The bytes are 4-aligned, because they start in the middle of a word.
     #[inline]
     #[must_use]
     pub fn raw(&self) -> Option<&'a [u8]> {

@@ -9,8 +9,9 @@ pub struct Regs<'a> {
 }
 
 impl<'a> Regs<'a> {
-    /// Views the words of a register field: the ABI, then a value per bit of `mask` unless the ABI is
-    /// [`RegsAbi::NONE`]. `None` if there are too few words. For tests of code that takes registers.
+    /// Views the words of a register field: the ABI, then a value per bit of `mask` unless the ABI
+    /// is [`RegsAbi::NONE`]. `None` if there are too few words. For tests of code that takes
+    /// registers.
     ///
     /// ```
     /// use perf_abi::regs::RegsAbi;

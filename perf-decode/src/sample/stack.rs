@@ -19,16 +19,16 @@ impl<'a> UserStack<'a> {
         Some(Self { size, bytes: stack.get(..valid as usize).unwrap_or(stack) })
     }
 
-    /// Returns the bytes that the kernel could copy, from the user stack pointer upwards. The bytes of the
-    /// field after them are old ring content and are left out.
+    /// Returns the bytes that the kernel could copy, from the user stack pointer upwards. The bytes
+    /// of the field after them are old ring content and are left out.
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Returns the size of the field in bytes: the attr's `sample_stack_user`, or less if the record would
-    /// have become too long or the stack ends.
+    /// Returns the size of the field in bytes: the attr's `sample_stack_user`, or less if the
+    /// record would have become too long or the stack ends.
     #[inline]
     #[must_use]
     pub fn size(&self) -> u64 {

@@ -1,9 +1,10 @@
 //! Tools for testing decoders: records written by hand and a second, naive decoder to compare with.
 //!
-//! [`builder`] writes records as the kernel does, for any [`Attr`](perf_abi::Attr), and puts them into
-//! an in-memory ring. [`reference`](mod@reference) decodes a record field after field into a plain
-//! tree. It shares no code with the decoder of this crate, so a mistake in the order of fields shows as
-//! a difference. [`to_reference()`] turns the values of that decoder into the same tree.
+//! [`builder`] writes records as the kernel does, for any [`Attr`](perf_abi::Attr), and puts them
+//! into an in-memory ring. [`reference`](mod@reference) decodes a record field after field into a
+//! plain tree. It shares no code with the decoder of this crate, so a mistake in the order of
+//! fields shows as a difference. [`to_reference()`] turns the values of that decoder into the same
+//! tree.
 //!
 //! ```
 //! use perf_abi::{Attr, EventType, SampleType};

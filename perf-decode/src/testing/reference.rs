@@ -1,7 +1,7 @@
 //! The naive decoder: one cursor, one field after the other, owned values.
 //!
-//! It is slow on purpose and shares no code and no table with the decoder of this crate. Its decisions
-//! are the specification that the other decoder is compared with:
+//! It is slow on purpose and shares no code and no table with the decoder of this crate. Its
+//! decisions are the specification that the other decoder is compared with:
 //!
 //! | case | decision |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! The values that the decoder of this crate returns as the tree of the naive decoder, for a comparison
-//! with `==`.
+//! The values that the decoder of this crate returns as the tree of the naive decoder, for a
+//! comparison with `==`.
 
 use perf_abi::ReadFormat;
 use std::{string::ToString, vec::Vec};
@@ -62,7 +62,8 @@ fn value(value: crate::Value<'_>) -> Value {
     }
 }
 
-/// Returns counts in the form of the field `read`. For the result of read(2), which is not a record.
+/// Returns counts in the form of the field `read`. For the result of read(2), which is not a
+/// record.
 #[must_use]
 pub fn counts_to_reference(values: &ReadValues<'_>) -> Value {
     let times = [("time_enabled", values.time_enabled()), ("time_running", values.time_running())];

@@ -6,7 +6,7 @@ use super::Kind;
 
 /// The reason why a `format` text could not be parsed, or a field not be bound.
 ///
-/// Reading a payload returns no such error: a field outside the payload reads as `None`.
+/// Reading a payload returns no such error. A field outside the payload reads as `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -19,7 +19,7 @@ pub enum FormatError {
         /// The beginning of the text found instead; empty at the end of the line or of the text.
         found: Excerpt,
     },
-    /// The tracepoint has no field of this name: it was renamed, or belongs to another kernel.
+    /// The tracepoint has no field of this name. It was renamed, or belongs to another kernel.
     NoField {
         /// The beginning of the name that was looked up.
         name: Excerpt,

@@ -7,7 +7,7 @@ use super::{ArrayField, BytesField, Excerpt, FormatError, IntegerField, Kind, Te
 /// A field as a `format` text declares it.
 ///
 /// [`integer`](Self::integer), [`text`](Self::text), [`array`](Self::array) and
-/// [`bytes`](Self::bytes) bind the field: they return small values that borrow nothing. Bind once,
+/// [`bytes`](Self::bytes) bind the field. They return small values that borrow nothing. Bind once,
 /// then read every sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -20,8 +20,8 @@ pub struct Field<'t> {
     pub offset: u32,
     /// Size in bytes; 4 for a dynamic field, the size of its word.
     pub size: u32,
-    /// `true` if the value, or each element, is signed. `false` for a text of Linux before 2.6.33, which
-    /// does not print it.
+    /// `true` if the value, or each element, is signed. `false` for a text of Linux before 2.6.33,
+    /// which does not print it.
     pub signed: bool,
     /// The location of the data.
     pub location: Location,

@@ -91,8 +91,8 @@ fn words(type_name: &str) -> impl Iterator<Item = &str> {
     type_name.split_ascii_whitespace().filter(|word| !matches!(*word, "const" | "volatile"))
 }
 
-/// Returns the size of a C or kernel integer type in bytes, from the words of its name and the size of
-/// a `long`.
+/// Returns the size of a C or kernel integer type in bytes, from the words of its name and the size
+/// of a `long`.
 fn element_size<'t>(words: impl Iterator<Item = &'t str>, long: u32) -> Option<u32> {
     let (mut size, mut longs) = (None, 0u32);
     for word in words {

@@ -52,7 +52,7 @@
 //! ```
 //!
 //! Numbers are read in this machine's byte order, as everywhere in this crate. Payloads are not
-//! trusted: a field that does not lie within the payload reads as `None`. Everything prints as one
+//! trusted. A field that is not within the payload reads as `None`. Everything prints as one
 //! line of printable ASCII.
 //!
 //! # References

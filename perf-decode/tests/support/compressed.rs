@@ -21,8 +21,8 @@ impl Compressed {
     /// Adds the content of one compressed record.
     pub(crate) fn add(&mut self, packed: &[u8]) {
         self.packed.extend(packed);
-        // Unpacks from the start each time, because the streams are short and the decoder has no function
-        // that returns all available bytes.
+        // Unpacks from the start each time, because the streams are short and the decoder has no
+        // function that returns all available bytes.
         self.unpacked.clear();
         let stream = [&self.packed[..], &END].concat();
         let mut decoder = StreamingDecoder::new(&stream[..]).unwrap();

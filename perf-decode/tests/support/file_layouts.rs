@@ -4,8 +4,8 @@ use perf_decode::{Error, Layouts, RawRecord, SampleLayout};
 
 use super::perf_data::Event;
 
-/// The layouts of a file's events. Records that a tool made have the id 0 or no id, and the layout of the
-/// first event.
+/// The layouts of a file's events. Records that a tool made have the id 0 or no id, and the layout
+/// of the first event.
 pub(crate) struct FileLayouts {
     pub(crate) by_event: Vec<SampleLayout>,
     by_id: Vec<(u64, SampleLayout)>,

@@ -1,5 +1,6 @@
-//! Records in the notation of the oracle. The oracle is a decoder written independently of this crate, in
-//! another language. It wrote the captures as JSON, which was compared with the output of the perf tool.
+//! Records in the notation of the oracle. The oracle is a decoder written independently of this
+//! crate, in another language. It wrote the captures as JSON, which was compared with the output of
+//! the perf tool.
 //!
 //! The variant of [`Value`] determines the form of a value, never the field's name.
 

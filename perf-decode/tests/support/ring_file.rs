@@ -21,7 +21,7 @@ pub(crate) enum Mode {
     Forward,
     /// `write_backward`.
     Backward,
-    /// Forward, without a reader's tail: the first record is unknown once the ring has wrapped.
+    /// Forward, without a reader's tail, so the first record is unknown once the ring has wrapped.
     ForwardOverwritten,
 }
 

@@ -94,8 +94,8 @@ fn other_reading_is_taken_with_trailing_bytes_if_that_of_the_attr_does_not_fit()
 
 #[test]
 fn two_exact_readings_are_ambiguous() {
-    // The reading with the index has no branches, index 8 and an AUX area of 0 bytes. The one without it
-    // has an AUX area of 8 bytes.
+    // The reading with the index has no branches, index 8 and an AUX area of 0 bytes. The one
+    // without it has an AUX area of 8 bytes.
     let wanted = SampleType::BRANCH_STACK | SampleType::AUX;
     let attr = event(wanted).with_branch_sample_type(BranchSampleType::HW_INDEX);
     let words = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&[0, 8, 0]).finish();

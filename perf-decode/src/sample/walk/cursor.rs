@@ -76,7 +76,8 @@ impl<'a, E: WalkError> Cursor<'a, E> {
         let Some(&first) = self.words.get(self.at) else {
             return Err(E::truncated("read", layout.words(0), 0));
         };
-        // A group's count is not trusted. A count that is no greater than the words left cannot overflow.
+        // A group's count is not trusted. A count that is no greater than the words left cannot
+        // overflow.
         let entries = layout.entries(first);
         if entries > self.left() {
             return Err(E::truncated("read", layout.words(first), self.left()));
@@ -105,8 +106,8 @@ impl<'a, E: WalkError> Cursor<'a, E> {
         self.skip(nr.saturating_mul(parts.words_per_branch()), "branch_stack")
     }
 
-    /// Skips the ABI word and, unless the ABI is 0, one word per sampled register. Returns whether there
-    /// are registers.
+    /// Skips the ABI word and, unless the ABI is 0, one word per sampled register. Returns whether
+    /// there are registers.
     #[inline(always)]
     pub(super) fn regs(&mut self, words: u8, field: &'static str) -> Result<bool, E> {
         let abi = RegsAbi(self.word(field)?);
@@ -117,9 +118,9 @@ impl<'a, E: WalkError> Cursor<'a, E> {
         }
     }
 
-    /// Skips the size, that many bytes, and the number of valid ones. An empty stack has the size only,
-    /// except for one kernel fault: if the task has user registers, the kernel also writes the last word,
-    /// but does not reserve space for it, so the last word of the sample is lost.
+    /// Skips the size, that many bytes, and the number of valid ones. An empty stack has the size
+    /// only, except for one kernel fault: if the task has user registers, the kernel also writes
+    /// the last word, but does not reserve space for it, so the last word of the sample is lost.
     #[inline(always)]
     pub(super) fn stack(&mut self, user_regs: bool) -> Result<(), E> {
         match self.word("stack_user")? {

@@ -2,8 +2,8 @@
 
 use std::vec::Vec;
 
-/// The word in the unwritten parts of a ring. As a header it has an unknown kind and an unaligned size of
-/// 42405 bytes, so that reading it is an error.
+/// The word in the unwritten parts of a ring. As a header it has an unknown kind and an unaligned
+/// size of 42405 bytes, so that reading it is an error.
 pub const STALE: u64 = 0xa5a5_a5a5_a5a5_a5a5;
 
 /// Writes records one after the other into a ring of `data_words` words, the first at position

@@ -78,8 +78,8 @@ impl SampleBuilder {
             read: ReadValues::default(),
             callchain: Vec::new(),
             raw: Vec::new(),
-            // The kernel writes only a count of 0 if there is no branch stack, whatever the attr asks
-            // for.
+            // The kernel writes only a count of 0 if there is no branch stack, whatever the attr
+            // asks for.
             branches: std::vec![0],
             regs_user: std::vec![0],
             stack_user: Vec::new(),
@@ -190,9 +190,9 @@ impl SampleBuilder {
         Self { raw: raw.to_vec(), ..self }
     }
 
-    /// Sets the branch stack of `[from, to, info]` words. `hw_idx` and `counters`, one word per branch, are
-    /// written whatever the attr asks for, because the kernel leaves out the first without a branch
-    /// stack and writes the second if any event of the group asks for it.
+    /// Sets the branch stack of `[from, to, info]` words. `hw_idx` and `counters`, one word per
+    /// branch, are written whatever the attr asks for, because the kernel leaves out the first
+    /// without a branch stack and writes the second if any event of the group asks for it.
     pub fn branches(self, entries: &[[u64; 3]], hw_idx: Option<u64>, counters: &[u64]) -> Self {
         let mut branches = std::vec![entries.len() as u64];
         branches.extend(hw_idx);
@@ -201,8 +201,8 @@ impl SampleBuilder {
         Self { branches, ..self }
     }
 
-    /// Sets the user registers, lowest mask bit first, truncated or filled with 0 to the number of bits in the
-    /// attr's mask. ABI 0 has no registers.
+    /// Sets the user registers, lowest mask bit first, truncated or filled with 0 to the number of
+    /// bits in the attr's mask. ABI 0 has no registers.
     pub fn regs_user(self, abi: u64, values: &[u64]) -> Self {
         Self { regs_user: registers(abi, values, self.attr.sample_regs_user), ..self }
     }
@@ -212,8 +212,8 @@ impl SampleBuilder {
         Self { regs_intr: registers(abi, values, self.attr.sample_regs_intr), ..self }
     }
 
-    /// Sets the user stack, filled with 0 to a multiple of 8, of which `dyn_size` bytes are valid. An empty
-    /// one has no `dyn_size`.
+    /// Sets the user stack, filled with 0 to a multiple of 8, of which `dyn_size` bytes are valid.
+    /// An empty one has no `dyn_size`.
     pub fn stack_user(self, bytes: &[u8], dyn_size: u64) -> Self {
         Self { stack_user: bytes.to_vec(), dyn_size, ..self }
     }
@@ -223,7 +223,8 @@ impl SampleBuilder {
         Self { aux: aux.to_vec(), ..self }
     }
 
-    /// Sets the words after the last field, as in a sample that another event of the same kind enlarged.
+    /// Sets the words after the last field, as in a sample that another event of the same kind
+    /// enlarged.
     pub fn trailing(self, words: &[u64]) -> Self {
         Self { trailing: words.to_vec(), ..self }
     }

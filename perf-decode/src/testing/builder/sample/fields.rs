@@ -51,7 +51,8 @@ fn sized(bytes: &[u8]) -> Vec<u64> {
     out
 }
 
-/// Returns the same as [`sized`] with the size in the first half of a word and the bytes from the second on.
+/// Returns the same as [`sized`] with the size in the first half of a word and the bytes from the
+/// second on.
 fn raw(raw: &[u8]) -> Vec<u64> {
     let size = (4 + raw.len()).next_multiple_of(8) - 4;
     let mut bytes = (size as u32).to_ne_bytes().to_vec();

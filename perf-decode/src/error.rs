@@ -184,7 +184,8 @@ impl fmt::Display for Error {
                 write!(f, "ring: expected positions that are multiples of 8, found {tail:#x} and {head:#x}")
             }
             Self::Truncated { kind, field, needed, found } => {
-                write!(f, "{kind}: {field}: expected {needed} bytes, found {found}")
+                let more = if needed == u32::MAX { " or more" } else { "" };
+                write!(f, "{kind}: {field}: expected {needed} bytes{more}, found {found}")
             }
             Self::TrailingBytes { kind, found } => {
                 write!(f, "{kind}: {found} trailing bytes after the last field; the layout may not match")

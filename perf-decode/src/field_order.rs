@@ -105,12 +105,19 @@ macro_rules! common_parts {
     };
 }
 
-/// Expands `$part!(NAME)` for each part after the [`common_parts`], in order.
-macro_rules! late_parts {
+/// Expands `$part!(NAME)` for each part after the [`common_parts`] that profilers of user code record,
+/// in order.
+macro_rules! user_parts {
     ($part:ident) => {
         $part!(BRANCH_STACK);
         $part!(REGS_USER);
         $part!(STACK_USER);
+    };
+}
+
+/// Expands `$part!(NAME)` for each part after the [`user_parts`], in order.
+macro_rules! last_parts {
+    ($part:ident) => {
         $part!(MEM);
         $part!(REGS_INTR);
         $part!(ADDR);
@@ -118,10 +125,10 @@ macro_rules! late_parts {
     };
 }
 
-pub(crate) use {common_parts, late_parts};
+pub(crate) use {common_parts, last_parts, user_parts};
 
-/// Returns the parts in order, and the number of common ones.
-const fn parts() -> ([Part; 10], usize) {
+/// All parts of a sample after its head, in order.
+pub(crate) const PARTS: [Part; 10] = {
     let (mut parts, mut len) = ([Part::READ; 10], 0);
     macro_rules! push {
         ($NAME:ident) => {
@@ -130,37 +137,34 @@ const fn parts() -> ([Part; 10], usize) {
         };
     }
     common_parts!(push);
-    let common = len;
-    late_parts!(push);
+    user_parts!(push);
+    last_parts!(push);
     assert!(len == parts.len());
-    (parts, common)
+    parts
+};
+
+/// Returns the union of the bits of the parts that a macro above lists.
+macro_rules! bits_of {
+    ($parts:ident) => {{
+        let mut bits = SampleType::empty();
+        macro_rules! add {
+            ($NAME:ident) => {
+                bits = bits.union(Part::$NAME.bits());
+            };
+        }
+        $parts!(add);
+        bits
+    }};
 }
 
-/// All parts of a sample after its head, in order.
-pub(crate) const PARTS: [Part; 10] = parts().0;
+/// The bits of `sample_type` that record one of the last parts.
+pub(crate) const LAST: SampleType = bits_of!(last_parts);
 
-/// The bits of `sample_type` that record a late part.
-pub(crate) const LATE: SampleType = {
-    let (parts, mut index) = parts();
-    let mut bits = SampleType::empty();
-    while index < parts.len() {
-        bits = bits.union(parts[index].bits());
-        index += 1;
-    }
-    bits
-};
+/// The bits of `sample_type` that record a part after the raw data.
+pub(crate) const LATE: SampleType = bits_of!(user_parts).union(LAST);
 
 /// The bits of `sample_type` whose position in a sample is known.
-pub(crate) const KNOWN: SampleType = {
-    let mut bits = LATE.union(all(&HEAD));
-    macro_rules! add {
-        ($NAME:ident) => {
-            bits = bits.union(Part::$NAME.bits());
-        };
-    }
-    common_parts!(add);
-    bits
-};
+pub(crate) const KNOWN: SampleType = all(&HEAD).union(bits_of!(common_parts)).union(LATE);
 
 impl Part {
     /// Returns the bits of `sample_type` that record this part.

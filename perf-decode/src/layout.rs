@@ -1,6 +1,6 @@
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, RecordType, SampleType};
 
-use crate::field_order::{self, ADDR, HEAD, KNOWN, LATE, MEM, TRAILER};
+use crate::field_order::{self, ADDR, HEAD, KNOWN, LAST, LATE, MEM, TRAILER};
 use crate::read_layout::ReadLayout;
 use crate::word_index::WordIndex;
 use crate::{Error, Result};
@@ -90,6 +90,8 @@ pub struct SampleLayout {
     pub(crate) build_id: bool,
     /// Whether a sample has parts after its raw data.
     pub(crate) has_late_parts: bool,
+    /// Whether a sample has parts after its user stack.
+    pub(crate) has_last_parts: bool,
     /// Whether a sample has no parts after its head.
     pub(crate) head_only: bool,
 }
@@ -123,6 +125,7 @@ impl SampleLayout {
             regs_intr_words: attr.sample_regs_intr.count_ones() as u8,
             build_id: attr.flags.contains(AttrFlags::BUILD_ID),
             has_late_parts: wanted.intersects(LATE),
+            has_last_parts: wanted.intersects(LAST),
             head_only: head == 1 + wanted.bits().count_ones() as usize,
         };
         layout.without_unknown()

@@ -153,5 +153,9 @@ const _: () = {
     assert!(size_of::<Sample<'_>>() <= 32);
     assert!(size_of::<SampleHead<'_>>() <= 24);
     assert!(size_of::<SampleId<'_>>() <= 24);
-    assert!(size_of::<Mmap2<'_>>() <= 32);
+    assert!(size_of::<ReadValues<'_>>() <= 32);
+    assert!(size_of::<Branches<'_>>() <= 32);
+    assert!(size_of::<Regs<'_>>() <= 32);
+    assert!(size_of::<UserStack<'_>>() <= 32);
+    assert!(size_of::<Callchain<'_>>() <= 32);
 };

@@ -23,8 +23,6 @@ use crate::{Error, Result};
 pub struct ReadValues<'a> {
     /// The value, or for a group the number of entries; then the times; then the rest.
     words: &'a [u64],
-    /// The entries of a group; for one event the whole block.
-    entries: &'a [u64],
     layout: ReadLayout,
 }
 
@@ -75,14 +73,14 @@ impl<'a> ReadValues<'a> {
 
     /// Views words that were validated: one block of this layout.
     #[inline(always)]
-    pub(crate) fn validated(words: &'a [u64], layout: ReadLayout) -> Option<Self> {
-        Some(Self { words, entries: words.get(usize::from(layout.before)..)?, layout })
+    pub(crate) fn validated(words: &'a [u64], layout: ReadLayout) -> Self {
+        Self { words, layout }
     }
 
     /// Views the block at the start of words that were validated.
     #[inline(always)]
     pub(crate) fn first_of(words: &'a [u64], layout: ReadLayout) -> Self {
-        Self::split(words, layout).map_or(Self { words: &[], entries: &[], layout }, |(block, _)| block)
+        Self::split(words, layout).map_or(Self { words: &[], layout }, |(block, _)| block)
     }
 
     /// Returns all words of the block.
@@ -97,7 +95,7 @@ impl<'a> ReadValues<'a> {
         let parts = usize::try_from(needed)
             .ok()
             .and_then(|needed| words.split_at_checked(needed))
-            .and_then(|(block, rest)| Some((Self::validated(block, layout)?, rest)));
+            .map(|(block, rest)| (Self::validated(block, layout), rest));
         parts.ok_or_else(|| Error::truncated(RecordType::READ, "values", needed, words.len() as u64))
     }
 
@@ -120,7 +118,7 @@ impl<'a> ReadValues<'a> {
     #[inline]
     #[must_use]
     pub fn time_enabled(&self) -> Option<u64> {
-        self.layout.time_enabled.of(self.words)
+        self.layout.time_enabled(self.words)
     }
 
     /// Returns the time that the event was counting, in ns; less than the time enabled if it was
@@ -128,14 +126,16 @@ impl<'a> ReadValues<'a> {
     #[inline]
     #[must_use]
     pub fn time_running(&self) -> Option<u64> {
-        self.layout.time_running.of(self.words)
+        self.layout.time_running(self.words)
     }
 
     /// Returns the counts: one, or those of the group with the leader first.
     #[inline]
     #[must_use]
     pub fn iter(&self) -> ReadEntries<'a> {
-        ReadEntries { words: self.entries, layout: self.layout }
+        // The entries of a group; for one event the whole block.
+        let entries = self.words.get(usize::from(self.layout.before)..).unwrap_or(&[]);
+        ReadEntries { words: entries, layout: self.layout }
     }
 
     /// Returns the number of counts: 1, or the size of the group.
@@ -187,8 +187,7 @@ impl Iterator for ReadEntries<'_> {
     fn next(&mut self) -> Option<ReadEntry> {
         let (entry, rest) = self.words.split_at_checked(usize::from(self.layout.entry.get()))?;
         self.words = rest;
-        let ReadLayout { id, lost, .. } = self.layout;
-        Some(ReadEntry { value: *entry.first()?, id: id.of(entry), lost: lost.of(entry) })
+        Some(ReadEntry { value: *entry.first()?, id: self.layout.id(entry), lost: self.layout.lost(entry) })
     }
 
     #[inline]

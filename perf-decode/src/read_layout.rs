@@ -2,8 +2,6 @@ use core::num::NonZeroU8;
 
 use perf_abi::ReadFormat;
 
-use crate::word_index::WordIndex;
-
 /// Word indices of the fields of a `read_format` block.
 ///
 /// | format | words |
@@ -14,11 +12,11 @@ use crate::word_index::WordIndex;
 pub(crate) struct ReadLayout {
     format: ReadFormat,
     /// From the start of the block.
-    pub(crate) time_enabled: WordIndex,
-    pub(crate) time_running: WordIndex,
+    time_enabled: u8,
+    time_running: u8,
     /// From the start of an entry, which is its value.
-    pub(crate) id: WordIndex,
-    pub(crate) lost: WordIndex,
+    id: u8,
+    lost: u8,
     /// Words before the first entry; 0 for the block of one event.
     pub(crate) before: u8,
     /// Words of an entry.
@@ -58,6 +56,30 @@ impl ReadLayout {
         self.format.difference(ReadFormat::KNOWN)
     }
 
+    /// Returns the time enabled of a block.
+    #[inline(always)]
+    pub(crate) fn time_enabled(self, block: &[u64]) -> Option<u64> {
+        word(self.time_enabled, block)
+    }
+
+    /// Returns the time running of a block.
+    #[inline(always)]
+    pub(crate) fn time_running(self, block: &[u64]) -> Option<u64> {
+        word(self.time_running, block)
+    }
+
+    /// Returns the id in an entry.
+    #[inline(always)]
+    pub(crate) fn id(self, entry: &[u64]) -> Option<u64> {
+        word(self.id, entry)
+    }
+
+    /// Returns the lost samples in an entry.
+    #[inline(always)]
+    pub(crate) fn lost(self, entry: &[u64]) -> Option<u64> {
+        word(self.lost, entry)
+    }
+
     /// Returns the number of entries in a block that starts with the word `first`.
     #[inline(always)]
     pub(crate) const fn entries(self, first: u64) -> u64 {
@@ -71,11 +93,20 @@ impl ReadLayout {
     }
 }
 
+/// The index of a field that the format does not have: that of the value or of the number of entries.
+const ABSENT: u8 = 0;
+
 /// Returns 1 if the format has the field, else 0.
 const fn words_of(field: ReadFormat, format: ReadFormat) -> usize {
     format.contains(field) as usize
 }
 
-const fn index(words: usize, index: usize) -> WordIndex {
-    if words == 0 { WordIndex::ABSENT } else { WordIndex::new(index) }
+const fn index(words: usize, index: usize) -> u8 {
+    if words == 0 { ABSENT } else { index as u8 }
+}
+
+/// Returns the word at an index; the first word of block and entry is no optional field.
+#[inline(always)]
+fn word(index: u8, words: &[u64]) -> Option<u64> {
+    if index == ABSENT { None } else { words.get(usize::from(index)).copied() }
 }

@@ -104,7 +104,7 @@ fn record<L: Layout>(record: &Record<'_, L>) {
         Ksymbol: addr len ksym_type flags name,
         BpfEvent: bpf_type flags id tag,
         Cgroup: id path,
-        TextPoke: addr old_len new_len old new bytes,
+        TextPoke: addr old_len new_len old_bytes new_bytes bytes,
         AuxOutputHwId: hw_id,
         CallchainDeferred: cookie ips,
     }

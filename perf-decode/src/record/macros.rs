@@ -272,6 +272,8 @@ macro_rules! view {
         #[derive(Clone, Copy, PartialEq, Eq)]
         pub struct $Name<'a, L = &'a crate::SampleLayout>(pub(super) super::view::View<'a, L, $words>);
 
+        const _: () = assert!(size_of::<$Name<'_>>() <= 32);
+
         impl $Name<'_> {
             /// Words of the header and of the fixed part of the body.
             pub(super) const WORDS: usize = $words;

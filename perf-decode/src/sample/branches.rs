@@ -7,15 +7,15 @@ use crate::{SampleLayout, word};
 
 /// The branch stack of a sample, newest branch first.
 #[doc(alias = "perf_branch_stack")]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Branches<'a> {
-    hw_index: Option<u64>,
-    entries: &'a [BranchEntry],
-    counters: &'a [u64],
+    /// From the number of branches on, perhaps beyond the last word of the stack.
+    words: &'a [u64],
+    parts: BranchParts,
 }
 
 /// The optional words of one branch stack.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct BranchParts {
     pub(super) hw_index: bool,
     pub(super) counters: bool,
@@ -45,16 +45,22 @@ impl BranchParts {
 }
 
 impl<'a> Branches<'a> {
-    /// Views the words from `nr` on.
+    /// Views the validated words from `nr` on.
     #[inline]
-    pub(super) fn new(words: &'a [u64], layout: &SampleLayout, branches: BranchLayout) -> Option<Self> {
-        let (&nr, rest) = words.split_first()?;
-        let parts = BranchParts::new(layout, branches, nr);
-        let nr = nr as usize;
-        let (hw_index, rest) = rest.split_at_checked(usize::from(parts.hw_index))?;
-        let (entries, rest) = <[BranchEntry]>::ref_from_prefix_with_elems(word::bytes(rest), nr).ok()?;
-        let counters = if parts.counters { word::words_from_bytes(rest).ok()?.get(..nr)? } else { &[] };
-        Some(Self { hw_index: hw_index.first().copied(), entries, counters })
+    pub(super) fn new(words: &'a [u64], layout: &SampleLayout, branches: BranchLayout) -> Self {
+        Self { words, parts: BranchParts::new(layout, branches, words.first().copied().unwrap_or(0)) }
+    }
+
+    /// Returns the number of branches.
+    #[inline]
+    fn nr(&self) -> usize {
+        self.words.first().map_or(0, |nr| *nr as usize)
+    }
+
+    /// Returns the words after `nr` and the hardware index.
+    #[inline]
+    fn entry_words(&self) -> &'a [u64] {
+        self.words.get(1 + usize::from(self.parts.hw_index)..).unwrap_or(&[])
     }
 
     /// Returns the number of the newest branch in the hardware's own count, with `HW_INDEX` (since
@@ -65,14 +71,15 @@ impl<'a> Branches<'a> {
     #[doc(alias = "hw_idx")]
     #[must_use]
     pub fn hw_index(&self) -> Option<u64> {
-        self.hw_index
+        if self.parts.hw_index { self.words.get(1).copied() } else { None }
     }
 
     /// Returns the branches.
     #[inline]
     #[must_use]
     pub fn entries(&self) -> &'a [BranchEntry] {
-        self.entries
+        let entries = <[BranchEntry]>::ref_from_prefix_with_elems(word::bytes(self.entry_words()), self.nr());
+        entries.map_or(&[], |(entries, _)| entries)
     }
 
     /// Returns one word per branch with the group's counts since the previous branch (since Linux
@@ -82,6 +89,20 @@ impl<'a> Branches<'a> {
     /// counters in a word and their width in bits.
     #[must_use]
     pub fn counters(&self) -> &'a [u64] {
-        self.counters
+        if !self.parts.counters {
+            return &[];
+        }
+        let start = 3 * self.nr();
+        self.entry_words().get(start..start + self.nr()).unwrap_or(&[])
+    }
+}
+
+impl core::fmt::Debug for Branches<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Branches")
+            .field("hw_index", &self.hw_index())
+            .field("entries", &self.entries())
+            .field("counters", &self.counters())
+            .finish()
     }
 }

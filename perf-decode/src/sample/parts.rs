@@ -28,7 +28,7 @@ impl<'a, L: Layout> Sample<'a, L> {
         }
         let layout = self.layout.sample_layout();
         let block = self.words.get(usize::from(layout.head_words)..self.offsets.after_read())?;
-        ReadValues::validated(block, layout.read)
+        Some(ReadValues::validated(block, layout.read))
     }
 
     /// Returns the addresses that led to the sample, innermost first.
@@ -64,7 +64,7 @@ impl<'a, L: Layout> Sample<'a, L> {
             return None;
         }
         let words = self.words.get(self.offsets.after_raw()..)?;
-        Branches::new(words, self.layout.sample_layout(), self.offsets.branches())
+        Some(Branches::new(words, self.layout.sample_layout(), self.offsets.branches()))
     }
 
     /// Returns the registers of user space at the entry into the kernel (since Linux 3.7).

@@ -3,7 +3,7 @@
 use perf_abi::SampleType;
 
 use crate::SampleLayout;
-use crate::field_order::{ADDR, MEM, common_parts, late_parts};
+use crate::field_order::{ADDR, MEM, common_parts, last_parts, user_parts};
 
 mod cursor;
 mod error;
@@ -73,7 +73,7 @@ fn walk_late<E: WalkError>(
     let wanted = layout.sample_type();
     let mut user_regs = false;
 
-    macro_rules! late {
+    macro_rules! user {
         (BRANCH_STACK) => {
             if wanted.contains(SampleType::BRANCH_STACK) {
                 cursor.branches(layout, branches)?;
@@ -89,8 +89,14 @@ fn walk_late<E: WalkError>(
                 cursor.stack(user_regs)?;
             }
         };
+    }
+    user_parts!(user);
+    offsets.set_mem(cursor.at());
+    if !layout.has_last_parts {
+        return Ok(());
+    }
+    macro_rules! last {
         (MEM) => {
-            offsets.set_mem(cursor.at());
             cursor.fixed(&MEM, layout.mem_words, wanted)?;
         };
         (REGS_INTR) => {
@@ -107,6 +113,6 @@ fn walk_late<E: WalkError>(
             }
         };
     }
-    late_parts!(late);
+    last_parts!(last);
     Ok(())
 }

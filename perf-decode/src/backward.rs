@@ -7,7 +7,7 @@ use crate::{Error, RawRecord, Records, Result, Scratch, Window};
 /// Flight recorders use such a ring. The kernel writes it from its end towards its start and does
 /// not wait for a reader. `data_head` decreases from 0 and is the start of the newest record; older
 /// records follow it. The newest record usually overwrites a part of the oldest one. That one is
-/// left out, and [`BackwardRecords::cut`] returns the number of its remaining bytes.
+/// left out, and [`BackwardRecords::truncated_len`] returns the number of its remaining bytes.
 ///
 /// Pause the ring before reading it, because the kernel continues to overwrite the oldest records.
 /// Since Linux 4.7.
@@ -51,7 +51,7 @@ impl<'a> BackwardRecords<'a> {
     ///
     /// It is 0 until the iteration has ended, and if no record is overwritten in part.
     #[must_use]
-    pub fn cut(&self) -> u64 {
+    pub fn truncated_len(&self) -> u64 {
         self.cut
     }
 
@@ -108,7 +108,7 @@ mod tests {
         let mut scratch = Scratch::new();
         let mut backward = BackwardRecords::new(data, head, &mut scratch).unwrap();
         let numbers = backward.by_ref().map(|record| record.unwrap().words()[1]).collect();
-        (numbers, backward.cut())
+        (numbers, backward.truncated_len())
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         let mut backward = BackwardRecords::new(data, head, &mut scratch).unwrap();
         let last = backward.by_ref().last().map(|record| record.map(RawRecord::size));
         assert!(backward.next().is_none());
-        (last, backward.cut())
+        (last, backward.truncated_len())
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         let mut scratch = Scratch::new();
         let mut backward = BackwardRecords::new(data, head, &mut scratch).unwrap();
         let sizes = backward.by_ref().map(|record| record.unwrap().size()).collect();
-        (sizes, backward.cut())
+        (sizes, backward.truncated_len())
     }
 
     #[test]

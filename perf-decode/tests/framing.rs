@@ -119,7 +119,7 @@ proptest! {
             steps += 1;
             prop_assert!(steps <= data.len() + 1);
         }
-        prop_assert!(records.position() + records.cut() <= size);
+        prop_assert!(records.position() + records.truncated_len() <= size);
         prop_assert!(records.next().is_none());
     }
 
@@ -144,6 +144,6 @@ proptest! {
         }
         prop_assert!(records.next().is_none());
         let cut = if whole.len() < written.len() { room as u64 * 8 } else { 0 };
-        prop_assert_eq!(records.cut(), cut);
+        prop_assert_eq!(records.truncated_len(), cut);
     }
 }

@@ -11,9 +11,9 @@ use crate::{Error, RawRecord, Result, SampleLayout, word};
 /// unless the body ends in a name. Together they make the check of the common kinds a table look-up
 /// and two comparisons, without a branch on the kind.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape(u64);
+pub(crate) struct LengthCheck(u64);
 
-impl Shape {
+impl LengthCheck {
     /// Longer than any record, for a kind that is unknown or has the body's length in its content.
     const RARE: u64 = 1 << 16;
     const UNNAMED: u64 = 1 << 63;
@@ -63,14 +63,14 @@ impl RawRecord<'_> {
         let Some(end) = words.len().checked_sub(usize::from(layout.trailer_words)) else {
             return false;
         };
-        super::shape(self.kind()).is_simple_and_whole(words.get(..end).unwrap_or(&[]))
+        super::length_check(self.kind()).is_simple_and_whole(words.get(..end).unwrap_or(&[]))
             && !has_build_id(self.misc(), layout)
     }
 
     /// Returns whether the record ends in a whole trailer, whatever else is in it.
     #[inline(always)]
     pub(crate) fn ends_in_trailer(self, layout: &SampleLayout) -> bool {
-        let least = (super::shape(self.kind()).0 & (Shape::WORDS | Shape::RARE)) as usize;
+        let least = (super::length_check(self.kind()).0 & (LengthCheck::WORDS | LengthCheck::RARE)) as usize;
         self.words().len() > least + usize::from(layout.trailer_words)
     }
 }
@@ -103,14 +103,14 @@ fn check<'a>(words: &'a [u64], layout: &SampleLayout) -> Result<&'a [u64]> {
         return Ok(raw.words());
     };
     layout.known_in(raw.kind())?;
-    let shape = super::shape(raw.kind());
+    let check = super::length_check(raw.kind());
     let trailer = usize::from(layout.trailer_words);
     let has_build_id = has_build_id(raw.misc(), layout);
     let body = Body { kind: raw.kind(), words, trailer, read: layout.read, has_build_id };
     match words.len().checked_sub(trailer) {
-        Some(end) if end >= shape.words() => {}
+        Some(end) if end >= check.words() => {}
         Some(end) if end > 0 => {
-            return Err(body.truncated("body", shape.words() as u64 - 1, end as u64 - 1));
+            return Err(body.truncated("body", check.words() as u64 - 1, end as u64 - 1));
         }
         _ => return Err(body.truncated("sample_id", trailer as u64, words.len() as u64 - 1)),
     }

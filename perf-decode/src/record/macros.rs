@@ -1,4 +1,4 @@
-//! The two macros of this folder: the table of record kinds, and a view.
+//! The macro that expands the table of record kinds.
 
 /// Expands one row per record kind into all that depends on the set of kinds.
 ///
@@ -131,16 +131,16 @@ macro_rules! records {
 
         /// The check of each kind's length, by its number.
         #[expect(clippy::indexing_slicing, reason = "a constant: a kind above `LAST` does not compile")]
-        const SHAPES: [Shape; RecordType::LAST.0 as usize + 1] = {
-            let mut shapes = [Shape::UNKNOWN; RecordType::LAST.0 as usize + 1];
-            $(shapes[RecordType::$KIND.0 as usize] = shape!($View, $end);)*
-            shapes
+        const LENGTH_CHECKS: [LengthCheck; RecordType::LAST.0 as usize + 1] = {
+            let mut checks = [LengthCheck::UNKNOWN; RecordType::LAST.0 as usize + 1];
+            $(checks[RecordType::$KIND.0 as usize] = length_check!($View, $end);)*
+            checks
         };
 
         /// Returns the check of the length of a kind that is not a sample.
         #[inline(always)]
-        fn shape(kind: RecordType) -> Shape {
-            SHAPES.get(kind.0 as usize).copied().unwrap_or(Shape::UNKNOWN)
+        fn length_check(kind: RecordType) -> LengthCheck {
+            LENGTH_CHECKS.get(kind.0 as usize).copied().unwrap_or(LengthCheck::UNKNOWN)
         }
 
         /// Returns the check of a kind that has a row.
@@ -154,18 +154,18 @@ macro_rules! records {
 }
 
 /// The check of a row's length.
-macro_rules! shape {
+macro_rules! length_check {
     ($View:ident, fixed) => {
-        Shape::fixed(<$View<'_>>::WORDS)
+        LengthCheck::fixed(<$View<'_>>::WORDS)
     };
     ($View:ident, name) => {
-        Shape::named(<$View<'_>>::WORDS)
+        LengthCheck::named(<$View<'_>>::WORDS)
     };
     ($View:ident, end_or_name) => {
-        Shape::named(<$View<'_>>::WORDS)
+        LengthCheck::named(<$View<'_>>::WORDS)
     };
     ($View:ident, end) => {
-        Shape::rare(<$View<'_>>::WORDS)
+        LengthCheck::rare(<$View<'_>>::WORDS)
     };
 }
 
@@ -251,86 +251,5 @@ macro_rules! value {
     };
     (bpf_event_type, $value:expr) => {
         Value::BpfEventType($value)
-    };
-}
-
-/// Defines the view of one record kind.
-///
-/// ```text
-/// view! {
-///     /// The first line says when the kernel writes the record.
-///     Lost: 3 words;
-/// }
-/// ```
-///
-/// expands to the struct, whose fixed part has that many words with the header, and to what all
-/// views have: `misc`, `time`, `sample_id`, `Debug` and `Display`. `Fork: 4 words, time in word 3;` adds
-/// the time in the body.
-macro_rules! view {
-    ($(#[$meta:meta])* $Name:ident: $words:literal words $(, time in word $time:literal)?;) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, PartialEq, Eq)]
-        pub struct $Name<'a, L = &'a crate::SampleLayout>(pub(super) super::view::View<'a, L, $words>);
-
-        const _: () = assert!(size_of::<$Name<'_>>() <= 32);
-
-        impl $Name<'_> {
-            /// Words of the header and of the fixed part of the body.
-            pub(super) const WORDS: usize = $words;
-        }
-
-        impl<'a, L: crate::Layout> $Name<'a, L> {
-            /// Returns the header's `misc` bits.
-            #[inline]
-            #[must_use]
-            pub fn misc(&self) -> perf_abi::Misc {
-                self.0.misc()
-            }
-
-            /// Returns when the record was written, in ns of the event's clock: the time in the trailer,
-            /// or else the one in the body if the kind has one.
-            #[inline]
-            #[must_use]
-            pub fn time(&self) -> Option<u64> {
-                match self.sample_id().time() {
-                    None => self.time_in_body(),
-                    time => time,
-                }
-            }
-
-            /// Returns the trailer: the event that wrote the record, the time, the task and the
-            /// CPU.
-            #[inline]
-            #[must_use]
-            pub fn sample_id(&self) -> crate::SampleId<'a, L> {
-                self.0.sample_id()
-            }
-
-            $(
-                /// Returns the time in the body, in ns of the event's clock.
-                #[inline]
-                #[must_use]
-                pub fn own_time(&self) -> u64 {
-                    self.0.fixed()[$time]
-                }
-            )?
-
-            #[inline(always)]
-            pub(super) fn time_in_body(&self) -> Option<u64> {
-                None $(.or(Some(self.0.fixed()[$time])))?
-            }
-        }
-
-        impl<L: crate::Layout> core::fmt::Debug for $Name<'_, L> {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                super::Record::$Name(*self).fields().debug(f, stringify!($Name))
-            }
-        }
-
-        impl<L: crate::Layout> core::fmt::Display for $Name<'_, L> {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                core::fmt::Display::fmt(&super::Record::$Name(*self), f)
-            }
-        }
     };
 }

@@ -9,9 +9,10 @@ mod common;
 mod fields;
 #[macro_use]
 mod macros;
+#[macro_use]
 mod view;
 
-use check::{Body, Shape};
+use check::{Body, LengthCheck};
 pub use fields::RecordFields;
 pub use mmap2::MappedFile;
 pub use switch::SwitchDirection;

@@ -89,3 +89,84 @@ impl<'a, L: Layout, const WORDS: usize> View<'a, L, WORDS> {
         usize::from(self.header().size).saturating_sub(self.words.len() * 8)
     }
 }
+
+/// Defines the view of one record kind.
+///
+/// ```text
+/// view! {
+///     /// The first line says when the kernel writes the record.
+///     Lost: 3 words;
+/// }
+/// ```
+///
+/// expands to the struct, whose fixed part has that many words with the header, and to what all
+/// views have: `misc`, `time`, `sample_id`, `Debug` and `Display`. `Fork: 4 words, time in word 3;` adds
+/// the time in the body.
+macro_rules! view {
+    ($(#[$meta:meta])* $Name:ident: $words:literal words $(, time in word $time:literal)?;) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        pub struct $Name<'a, L = &'a crate::SampleLayout>(pub(super) super::view::View<'a, L, $words>);
+
+        const _: () = assert!(size_of::<$Name<'_>>() <= 32);
+
+        impl $Name<'_> {
+            /// Words of the header and of the fixed part of the body.
+            pub(super) const WORDS: usize = $words;
+        }
+
+        impl<'a, L: crate::Layout> $Name<'a, L> {
+            /// Returns the header's `misc` bits.
+            #[inline]
+            #[must_use]
+            pub fn misc(&self) -> perf_abi::Misc {
+                self.0.misc()
+            }
+
+            /// Returns when the record was written, in ns of the event's clock: the time in the trailer,
+            /// or else the one in the body if the kind has one.
+            #[inline]
+            #[must_use]
+            pub fn time(&self) -> Option<u64> {
+                match self.sample_id().time() {
+                    None => self.time_in_body(),
+                    time => time,
+                }
+            }
+
+            /// Returns the trailer: the event that wrote the record, the time, the task and the
+            /// CPU.
+            #[inline]
+            #[must_use]
+            pub fn sample_id(&self) -> crate::SampleId<'a, L> {
+                self.0.sample_id()
+            }
+
+            $(
+                /// Returns the time in the body, in ns of the event's clock.
+                #[inline]
+                #[must_use]
+                pub fn own_time(&self) -> u64 {
+                    self.0.fixed()[$time]
+                }
+            )?
+
+            #[inline(always)]
+            pub(super) fn time_in_body(&self) -> Option<u64> {
+                None $(.or(Some(self.0.fixed()[$time])))?
+            }
+        }
+
+        impl<L: crate::Layout> core::fmt::Debug for $Name<'_, L> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                super::Record::$Name(*self).fields().debug(f, stringify!($Name))
+            }
+        }
+
+        impl<L: crate::Layout> core::fmt::Display for $Name<'_, L> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(&super::Record::$Name(*self), f)
+            }
+        }
+    };
+}

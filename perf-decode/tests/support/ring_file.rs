@@ -124,7 +124,7 @@ impl Snapshot {
                     framed.records.push((head.wrapping_add(framed.len), record.unwrap()));
                     framed.len = records.position();
                 }
-                framed.cut = records.cut();
+                framed.cut = records.truncated_len();
                 let written = head.wrapping_neg();
                 assert_eq!(framed.len + framed.cut, written.min(self.size()));
             }

@@ -4,7 +4,7 @@
 //! them into an in-memory ring. [`reference`](mod@reference) reads one record field after the other
 //! into a plain tree; it shares no code with the decoder of this crate, so that a mistake in the
 //! order of fields shows up as a difference: [`to_reference()`] turns the values of that decoder
-//! into the same tree.
+//! into the same tree. [`capture`] reads rings that were saved to a file.
 //!
 //! ```
 //! use perf_abi::{Attr, EventType, SampleType};
@@ -19,6 +19,7 @@
 //! ```
 
 pub mod builder;
+pub mod capture;
 pub mod reference;
 mod to_reference;
 

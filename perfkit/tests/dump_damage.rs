@@ -79,16 +79,16 @@ fn a_file_cut_anywhere_gives_the_records_before_the_cut() {
 #[test]
 fn behind_a_size_that_cannot_be_true_nothing_of_its_snapshot_is_read() {
     for (size, complaint) in [
-        (0, "0 bytes, less than its 8-byte header"),
-        (4, "4 bytes, less than its 8-byte header"),
-        (12, "12 bytes, not a multiple of 8"),
-        (65528, "65528 bytes, only 88 were written"),
+        (0, "a size of 8 at least, found 0"),
+        (4, "a size of 8 at least, found 4"),
+        (12, "a size that is a multiple of 8, found 12"),
+        (65528, "65528 bytes, found 88"),
     ] {
         let mut records = three();
         records[1][0] = records[1][0] & !0 >> 16 | size << 48;
         // The next snapshot is read all the same.
         let file = forward().records(&records, 32, 0).records(&three(), 32, 256).finish();
-        let complaint = format!("snapshot 0: record at byte 32 claims {complaint}");
+        let complaint = format!("snapshot 0: record at byte 32: expected {complaint}");
         damaged("size", &file, 1 + 3, &complaint);
     }
 }
@@ -98,7 +98,7 @@ fn a_record_that_cannot_be_decoded_is_kept_with_its_reason() {
     let mut records = three();
     records[1][2] = u64::MAX; // nr of the callchain
     let file = forward().records(&records, 32, 0).finish();
-    damaged("field", &file, 3, "snapshot 0, offset 0x20: SAMPLE: callchain needs");
+    damaged("field", &file, 3, "snapshot 0, offset 0x20: SAMPLE: callchain: expected");
     let run = dump_bytes("damage-field", &file, &["--json"]);
     let errors: Vec<_> = run.records().iter().map(|record| record["error"].is_string()).collect();
     assert_eq!(errors, [false, true, false]);
@@ -109,17 +109,32 @@ fn a_record_that_cannot_be_decoded_is_kept_with_its_reason() {
 fn positions_that_cannot_be_true_lose_their_snapshot_only() {
     let data = [0; 32];
     for (name, tail, head, complaint) in [
-        ("head-behind-tail", 64, 32, "snapshot 0: head 0x20 is behind tail 0x40"),
-        ("overrun", 0, 264, "snapshot 0: head 0x108 is more than the ring's 256 bytes ahead of tail 0x0"),
-        ("odd-tail", 1, 32, "snapshot 0: tail 0x1 or head 0x20 is not a multiple of 8"),
-        ("odd-head", 0, 33, "not a multiple of 8"),
+        (
+            "head-behind-tail",
+            64,
+            32,
+            "snapshot 0: ring: expected a head at or after the tail 0x40, found 0x20",
+        ),
+        (
+            "overrun",
+            0,
+            264,
+            "snapshot 0: ring: expected a head at most 256 bytes after the tail 0x0, found 0x108",
+        ),
+        (
+            "odd-tail",
+            1,
+            32,
+            "snapshot 0: ring: expected positions that are multiples of 8, found 0x1 and 0x20",
+        ),
+        ("odd-head", 0, 33, "multiples of 8, found 0x0 and 0x21"),
         ("nonsense", u64::MAX / 2, 7, "snapshot 0:"),
     ] {
         let file = forward().snapshot(tail, head, &data).records(&three(), 32, 0).finish();
         damaged(name, &file, 3, complaint);
     }
     let file = forward().snapshot(0, 0, &[0; 12]).records(&three(), 32, 0).finish();
-    damaged("ring-size", &file, 3, "a ring of 96 bytes is not a power of two");
+    damaged("ring-size", &file, 3, "expected a size that is a power of two, at least 8, found 96");
     let ring = BackwardRing::of(&[lost(1)], 32);
     let file = RingFile::backward().event(13, &ATTR).snapshot(0, ring.head + 4, &ring.data);
     damaged("backward-odd", &file.snapshot(0, ring.head, &ring.data).finish(), 1, "snapshot 0: ");
@@ -132,7 +147,12 @@ fn damage_in_a_backward_ring_ends_its_snapshot() {
     let mut data = ring.data.clone();
     data[damaged_head + 4] &= !0 >> 16; // the size of the sample behind the newest record
     let file = RingFile::backward().event(13, &ATTR).snapshot(0, ring.head, &data);
-    damaged("backward-size", &file.snapshot(0, ring.head, &ring.data).finish(), 1 + 3, "claims 0 bytes");
+    damaged(
+        "backward-size",
+        &file.snapshot(0, ring.head, &ring.data).finish(),
+        1 + 3,
+        "expected a size of 8 at least, found 0",
+    );
 }
 
 #[test]
@@ -155,7 +175,7 @@ fn an_attr_of_another_length_is_read_or_refused() {
         RingFile::forward().event_of_bytes(13, &attr).records(&three(), 32, 0).finish()
     };
     assert!(dump_bytes("damage-attr-long", &with_more(&[0; 24]), &[]).is_clean());
-    damaged("attr-newer", &with_more(&[0, 0, 0, 0, 0, 0, 0, 1]), 0, "attr length is");
+    damaged("attr-newer", &with_more(&[0, 0, 0, 0, 0, 0, 0, 1]), 0, "attr length: expected");
     for length in [145_u32, 60_000, u32::MAX] {
         let mut file = forward().records(&three(), 32, 0).finish();
         // Behind the id and four numbers.
@@ -190,7 +210,7 @@ fn counts_and_lengths_without_sense_are_refused_quickly() {
     }
     let mut more = file.clone();
     more.push(0);
-    damaged("surplus", &more, 3, "1 bytes behind its end");
+    damaged("trailing", &more, 3, "found 1 trailing bytes");
 }
 
 #[test]

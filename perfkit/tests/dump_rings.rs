@@ -230,7 +230,7 @@ fn a_record_without_an_event_or_a_meaning_is_kept_and_counted() {
         lost(71),
         lost(72),
         RecordBuilder::new(RecordType(77), Misc::empty()).u64(0x1122).finish(),
-        // Ends before its last field.
+        // Ends within its fixed fields, so that not even its id is read.
         RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&[70]).finish(),
     ];
     let file = RingFile::forward().event(70, &attr).event(71, &attr).records(&records, 64, 0).finish();
@@ -240,11 +240,12 @@ fn a_record_without_an_event_or_a_meaning_is_kept_and_counted() {
                "attr": 1, "fields": {"id": 71, "lost": 5,
                                      "sample_id": {"pid": -1, "tid": -1, "identifier": 71}}}),
         json!({"type": 2, "name": "LOST", "misc": 0, "size": 40, "snapshot": 0, "offset": 40, "wraps": false,
-               "error": "no event with id 72 is known for this ring"}),
+               "error": "id: expected one of this ring's events, found 72"}),
         json!({"type": 77, "name": "RecordType(77)", "misc": 0, "size": 16, "snapshot": 0, "offset": 80,
                "wraps": false, "fields": {"raw": "2211000000000000"}}),
         json!({"type": 9, "name": "SAMPLE", "misc": 0, "size": 16, "snapshot": 0, "offset": 96,
-               "wraps": false, "attr": 0, "error": "SAMPLE: tid needs 8 bytes, 0 are left"}),
+               "wraps": false,
+               "error": "SAMPLE: expected an id, found none; set IDENTIFIER and sample_id_all on all events of the ring"}),
     ];
     assert_eq!(run.records(), expected);
     assert!(run.complained_once() && run.complaints[0].ends_with("the first of 2 errors"), "{run:?}");

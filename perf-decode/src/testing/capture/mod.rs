@@ -117,7 +117,6 @@ impl Capture {
     }
 
     /// Parses as much of a file as is sound. Returns it with the error that ended it.
-    #[must_use]
     pub fn parse_prefix(bytes: &[u8]) -> (Self, Result<(), Error>) {
         let mut capture = Self::default();
         let end = capture.fill(bytes);

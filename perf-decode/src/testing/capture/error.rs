@@ -29,7 +29,7 @@ pub enum Error {
         /// Its value.
         value: u64,
     },
-    /// The file goes on after its last part.
+    /// Bytes follow the last part.
     TrailingBytes {
         /// Offset of the end of the last part, in bytes.
         at: usize,

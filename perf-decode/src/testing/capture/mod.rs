@@ -25,7 +25,7 @@ use crate::ReadValues;
 
 mod cursor;
 mod error;
-#[cfg(all(test, target_endian = "little"))]
+#[cfg(test)]
 mod tests;
 
 use cursor::Cursor;

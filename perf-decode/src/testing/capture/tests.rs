@@ -1,3 +1,7 @@
+//! A big-endian machine refuses captures.
+
+#![cfg(target_endian = "little")]
+
 use super::*;
 
 /// Returns the smallest file with one of each part: 40 + 176 + 48 + 8 + 16 bytes.

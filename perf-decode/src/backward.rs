@@ -31,7 +31,7 @@ pub struct BackwardRecords<'a> {
     records: Records<'a>,
     /// Whether more was written than the ring holds, so that its oldest record can be truncated.
     full: bool,
-    cut: u64,
+    truncated_len: u64,
 }
 
 impl<'a> BackwardRecords<'a> {
@@ -44,7 +44,7 @@ impl<'a> BackwardRecords<'a> {
         let size = data.len() as u64 * 8;
         let written = 0_u64.wrapping_sub(head);
         let window = Window::new(data, head, head.wrapping_add(written.min(size)))?;
-        Ok(Self { records: window.records(scratch), full: written > size, cut: 0 })
+        Ok(Self { records: window.records(scratch), full: written > size, truncated_len: 0 })
     }
 
     /// Returns the number of bytes that remain of a partly overwritten oldest record.
@@ -52,7 +52,7 @@ impl<'a> BackwardRecords<'a> {
     /// It is 0 until the iteration has ended, and if no record is overwritten in part.
     #[must_use]
     pub fn truncated_len(&self) -> u64 {
-        self.cut
+        self.truncated_len
     }
 
     /// Returns the bytes of the records yielded so far: the distance of the next one from
@@ -69,7 +69,7 @@ impl<'a> Iterator for BackwardRecords<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         match self.records.next()? {
             Err(Error::SizePastEnd { available, .. }) if self.full => {
-                self.cut = available;
+                self.truncated_len = available;
                 None
             }
             next => Some(next),

@@ -12,10 +12,11 @@
 
 mod support;
 
+use perf_decode::testing::capture::{Capture, Snapshot};
 use perf_decode::testing::to_reference;
 use perf_decode::{RawRecord, ReadValues, SampleLayout, Scratch};
 use serde_json::{Value as Json, json};
-use support::ring_file::{Framed, RingFile, Snapshot};
+use support::framed::{Framed, event_of, framed};
 use support::{data, oracle, shortcuts};
 
 /// Numbers of compared items.
@@ -33,7 +34,7 @@ struct Compared {
 fn captured_rings_decode_as_the_oracle_does() {
     let mut compared = Compared::default();
     for ring in data::stems(".bin") {
-        let file = RingFile::parse(&data::bytes(&format!("{ring}.bin"))).expect(&ring);
+        let file = Capture::parse(&data::bytes(&format!("{ring}.bin"))).expect(&ring);
         let oracle = data::json(&format!("{ring}.json.gz"));
         compare(&ring, &file, &oracle, &mut compared);
     }
@@ -43,12 +44,22 @@ fn captured_rings_decode_as_the_oracle_does() {
     assert_eq!((compared.fields, compared.reads), (38081, 28));
 }
 
-fn compare(ring: &str, file: &RingFile, oracle: &Json, compared: &mut Compared) {
+#[test]
+fn captured_ring_truncated_anywhere_is_an_error() {
+    let whole = data::bytes("ring-multi-0.bin");
+    // A stride that is not a multiple of 8 truncates fields at each of their bytes.
+    for len in (0..whole.len()).step_by(61) {
+        assert!(Capture::parse(&whole[..len]).is_err(), "{len} bytes");
+    }
+    assert_eq!(Capture::parse(&whole).unwrap().snapshots.len(), 5);
+}
+
+fn compare(ring: &str, file: &Capture, oracle: &Json, compared: &mut Compared) {
     let snapshots = oracle["snapshots"].as_array().expect(ring);
     assert_eq!(file.snapshots.len(), snapshots.len(), "{ring}");
     let mut scratch = Scratch::new();
     for (number, (snapshot, expected)) in file.snapshots.iter().zip(snapshots).enumerate() {
-        let framed = snapshot.framed(file.mode, &mut scratch);
+        let framed = framed(snapshot, file.mode, &mut scratch);
         let expected_records = expected["records"].as_array().expect(ring);
         assert_eq!(framed.records.len(), expected_records.len(), "{ring}, snapshot {number}");
         for (&(position, record), expected) in framed.records.iter().zip(expected_records) {
@@ -62,10 +73,11 @@ fn compare(ring: &str, file: &RingFile, oracle: &Json, compared: &mut Compared) 
         compared.records += framed.records.len();
         compared.snapshots += 1;
     }
-    for (read, expected) in file.reads.iter().zip(oracle["reads"].as_array().expect(ring)) {
-        let format = file.events[read.event].attr.read_format;
-        let values = ReadValues::parse(&read.words, format).expect(ring);
-        let found = json!({ "event": read.event, "decoded": oracle::counts(&values) });
+    for ((index, event), expected) in
+        file.events.iter().enumerate().zip(oracle["reads"].as_array().expect(ring))
+    {
+        let values = ReadValues::parse(&event.counts, event.attr.read_format).expect(ring);
+        let found = json!({ "event": index, "decoded": oracle::counts(&values) });
         assert_eq!(found["event"], expected["event"], "{ring}");
         assert_eq!(found["decoded"], expected["decoded"], "{ring}");
         compared.fields += oracle::leaves(&found);
@@ -75,12 +87,12 @@ fn compare(ring: &str, file: &RingFile, oracle: &Json, compared: &mut Compared) 
 }
 
 /// Returns a record in the oracle's notation.
-fn describe(file: &RingFile, snapshot: &Snapshot, position: u64, record: RawRecord<'_>) -> Json {
-    let event = file.event_of(record);
+fn describe(file: &Capture, snapshot: &Snapshot, position: u64, record: RawRecord<'_>) -> Json {
+    let event = event_of(file, record);
     let layout = SampleLayout::new(&file.events[event].attr);
     shortcuts::agree(record, &layout, &to_reference(record, &layout).unwrap());
     let mut found = oracle::record(&record.decode(&layout).unwrap());
-    found.insert("offset".into(), (position % snapshot.size()).into());
+    found.insert("offset".into(), (position % snapshot.size as u64).into());
     // Only a record that wraps at the end of the ring is copied.
     let copied = !snapshot.data.as_ptr_range().contains(&record.words().as_ptr());
     found.insert("wraps".into(), copied.into());
@@ -97,6 +109,6 @@ fn describe_truncated(snapshot: &Snapshot, framed: &Framed<'_>) -> [Json; 2] {
         return [Json::Null, Json::Null];
     }
     let position = snapshot.head.wrapping_add(framed.len);
-    let header = snapshot.data[(position % snapshot.size() / 8) as usize].to_le_bytes();
+    let header = snapshot.data[(position % snapshot.size as u64 / 8) as usize].to_le_bytes();
     [framed.len.into(), u16::from_le_bytes([header[6], header[7]]).into()]
 }

@@ -43,8 +43,9 @@ proptest! {
         let mut layouts = Layouts::new(table).unwrap();
         layouts.insert(id_last, layout_last).unwrap();
         let record = RawRecord::from_words(&words).unwrap();
-        prop_assert_eq!(layouts.find(record), Ok(&SampleLayout::new(&writer)));
-        prop_assert_eq!(layouts.get(id), Some(&SampleLayout::new(&writer)));
+        let layout = SampleLayout::new(&writer);
+        prop_assert_eq!(layouts.find(record), Ok(&layout));
+        prop_assert_eq!(layouts.get(id), Some(&layout));
     }
 
     #[test]
@@ -64,6 +65,7 @@ proptest! {
         let layouts: Vec<_> = events.iter().map(|(id, attr)| (*id, SampleLayout::new(attr))).collect();
         let Ok(layouts) = Layouts::new(layouts) else { return Ok(()) };
         let record = RawRecord::from_words(&words).unwrap();
-        prop_assert_eq!(layouts.find(record), Ok(&SampleLayout::new(&written[0].1)));
+        let layout = SampleLayout::new(&written[0].1);
+        prop_assert_eq!(layouts.find(record), Ok(&layout));
     }
 }

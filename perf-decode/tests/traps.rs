@@ -38,7 +38,8 @@ fn with_sample<T>(words: &[u64], attr: &Attr, check: impl FnOnce(Sample<'_>) -> 
 
 #[test]
 fn sample_fields_have_the_order_of_the_kernel() {
-    let mut attr = event(SampleType::KNOWN);
+    // The fields up to Linux 6.19.
+    let mut attr = event(SampleType::from_bits_retain(0x1ff_ffff));
     attr.read_format = ReadFormat::GROUP | ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::ID | ReadFormat::LOST;
     attr.branch_sample_type = BranchSampleType::HW_INDEX | BranchSampleType::COUNTERS;
     (attr.sample_regs_user, attr.sample_regs_intr) = (1 << 63 | 1, 0b10);

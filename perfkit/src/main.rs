@@ -9,7 +9,6 @@ use clap::{Parser, Subcommand};
 
 mod demo;
 mod dump;
-mod ring_file;
 
 /// See what the Linux kernel's perf events have to say
 #[derive(Debug, Parser)]

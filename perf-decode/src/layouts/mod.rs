@@ -72,9 +72,8 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
         let events = table.as_ref();
         let offset = events.first().map_or(IdOffset::NONE, |(_, layout)| IdOffset::new(layout));
         for pair in events.windows(2) {
-            if let [(before, _), (id, layout)] = pair
-                && (before >= id || !offset.can_share(layout))
-            {
+            let [(before, _), (id, layout)] = pair else { continue };
+            if before >= id || !offset.can_share(layout) {
                 return Err(Error::IdConflict { id: *id });
             }
         }

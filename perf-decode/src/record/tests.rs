@@ -28,6 +28,9 @@ const ATTR: Attr = Attr::software(Software::DUMMY)
     .with_flags(AttrFlags::SAMPLE_ID_ALL.union(AttrFlags::BUILD_ID));
 const LAYOUT: SampleLayout = SampleLayout::new(&ATTR);
 
+/// The lowest bit of `sample_type` that has no meaning yet.
+const FIRST_UNKNOWN: u32 = u64::BITS - SampleType::KNOWN.bits().leading_zeros();
+
 const TRAILER: SampleIdValues =
     SampleIdValues { pid: 10, tid: 11, time: 12, id: 13, stream_id: 14, cpu: 15, identifier: 13 };
 

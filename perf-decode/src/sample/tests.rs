@@ -7,10 +7,14 @@ use perf_abi::{Attr, BranchSampleType, Misc, ReadFormat, RecordType, Software};
 use super::*;
 use crate::testing::builder::{ReadValue, ReadValues as BuiltRead, RecordBuilder, SampleBuilder};
 
+mod accessors;
 mod branches;
 mod heads;
 mod parts;
 mod trailing;
+
+/// The lowest bit of `sample_type` that has no meaning yet.
+const FIRST_UNKNOWN: u32 = u64::BITS - SampleType::KNOWN.bits().leading_zeros();
 
 fn event(wanted: SampleType) -> Attr {
     Attr::software(Software::CPU_CLOCK).with_sample_type(wanted)

@@ -4,7 +4,7 @@
 //! into an in-memory ring. [`reference`](mod@reference) decodes a record field after field into a
 //! plain tree. It shares no code with the decoder of this crate, so a mistake in the order of
 //! fields shows as a difference. [`to_reference()`] turns the values of that decoder into the same
-//! tree.
+//! tree. [`capture`] reads rings that were saved to a file.
 //!
 //! ```
 //! use perf_abi::{Attr, EventType, SampleType};
@@ -19,6 +19,7 @@
 //! ```
 
 pub mod builder;
+pub mod capture;
 pub mod reference;
 mod to_reference;
 

@@ -1,12 +1,13 @@
 //! All records of the kernel in the captures of `tests/data`.
 
 use perf_abi::Attr;
+use perf_decode::testing::capture::Capture;
 use perf_decode::{RawRecord, Scratch};
 
 use super::data;
 use super::file_layouts::FileLayouts;
+use super::framed::{event_of, framed};
 use super::perf_data::PerfData;
-use super::ring_file::RingFile;
 
 /// A record, and the attr of its event.
 #[derive(Clone, Debug)]
@@ -23,12 +24,12 @@ pub(crate) fn captured() -> Vec<Captured> {
 }
 
 fn in_ring(name: &str) -> Vec<Captured> {
-    let file = RingFile::parse(&data::bytes(&format!("{name}.bin"))).expect(name);
+    let file = Capture::parse(&data::bytes(&format!("{name}.bin"))).expect(name);
     let mut scratch = Scratch::new();
     let mut found = Vec::new();
     for snapshot in &file.snapshots {
-        for (_, record) in snapshot.framed(file.mode, &mut scratch).records {
-            let attr = file.events[file.event_of(record)].attr;
+        for (_, record) in framed(snapshot, file.mode, &mut scratch).records {
+            let attr = file.events[event_of(&file, record)].attr;
             found.push(Captured { attr, words: record.words().to_vec() });
         }
     }

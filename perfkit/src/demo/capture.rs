@@ -2,28 +2,28 @@
 
 use std::io;
 
+use perf_decode::testing::capture::{Capture, Event, Mode};
 use perf_decode::{Layouts, SampleLayout, Scratch, Window};
 
 use super::stopwatch::Stopwatch;
 use super::tally::Tally;
-use crate::ring_file::{Mode, RingFile};
 
 /// Four events with different fields in one small ring, saved at five moments.
 const CAPTURE: &[u8] = include_bytes!("../../data/ring-multi-0.bin");
 
 /// Reads the file's own description.
-pub(crate) fn load() -> io::Result<RingFile> {
-    let file = RingFile::parse(CAPTURE).map_err(io::Error::other)?;
-    if file.mode == Mode::FORWARD {
+pub(crate) fn load() -> io::Result<Capture> {
+    let file = Capture::parse(CAPTURE).map_err(io::Error::other)?;
+    if file.mode == Mode::Forward {
         Ok(file)
     } else {
-        Err(io::Error::other(format!("ring file: {:?} is not a ring that was consumed", file.mode)))
+        Err(io::Error::other(format!("capture: expected a ring that was consumed, found {:?}", file.mode)))
     }
 }
 
 /// Reads all records of all snapshots.
-pub(crate) fn decode(file: &RingFile, tally: &mut Tally) -> io::Result<()> {
-    let layout = |event: &crate::ring_file::Event| (event.id, SampleLayout::new(&event.attr));
+pub(crate) fn decode(file: &Capture, tally: &mut Tally) -> io::Result<()> {
+    let layout = |event: &Event| (event.id, SampleLayout::new(&event.attr));
     let mut table: Vec<_> = file.events.iter().map(layout).collect();
     let layouts = Layouts::new(&mut table).map_err(io::Error::other)?;
     let mut scratch = Scratch::new();

@@ -96,7 +96,7 @@ fn show_capture(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Embedded capture: NOT from this kernel, recorded earlier and decoded by the same code")?;
     writeln!(out, "  ring     {}, saved at {} moments", chart::bytes(size), file.snapshots.len())?;
     for event in &file.events {
-        let count = event.count.map_or("not read".to_owned(), |count| count.to_string());
+        let count = event.count().map_or("not read".to_owned(), |count| count.to_string());
         writeln!(out, "  event    {:<22} id {}, counted {count}", event.name, event.id)?;
     }
     let mut tally = Tally::default();

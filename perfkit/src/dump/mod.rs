@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use perf_decode::Scratch;
+use perf_decode::testing::capture::{Capture, Mode};
 use serde_json::Value as Json;
 
 mod entry;
@@ -14,7 +15,6 @@ mod json;
 mod walk;
 mod writers;
 
-use crate::ring_file::{Mode, RingFile};
 use entry::Entry;
 use walk::{Placed, Walk};
 use writers::Writers;
@@ -35,7 +35,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let path = options.ring.display();
     let bytes =
         fs::read(&options.ring).map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;
-    let (file, end) = RingFile::read(&bytes);
+    let (file, end) = Capture::parse_prefix(&bytes);
     drop(bytes);
     let mut table = writers::table(&file.events);
     let mut dump = Dump {
@@ -44,7 +44,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
         writers: Writers::new(&file.events, &mut table),
         damage: Damage::default(),
     };
-    let overwritten = file.mode == Mode::OVERWRITTEN;
+    let overwritten = file.mode == Mode::Overwritten;
     if !overwritten {
         dump.snapshots(&file)?;
     }
@@ -72,7 +72,7 @@ struct Dump<'a> {
 }
 
 impl Dump<'_> {
-    fn snapshots(&mut self, file: &RingFile) -> io::Result<()> {
+    fn snapshots(&mut self, file: &Capture) -> io::Result<()> {
         let mut scratch = Box::new(Scratch::new());
         for (index, snapshot) in file.snapshots.iter().enumerate() {
             match Walk::over(snapshot, file.mode, &mut scratch) {

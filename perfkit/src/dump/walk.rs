@@ -1,8 +1,7 @@
 //! The records of a snapshot, each with its place in the data area.
 
+use perf_decode::testing::capture::{Mode, Snapshot};
 use perf_decode::{BackwardRecords, Error, RawRecord, Records, Result, Scratch, Window};
-
-use crate::ring_file::{Mode, Snapshot};
 
 /// A record and where it lies.
 #[derive(Clone, Copy, Debug)]
@@ -35,8 +34,8 @@ impl<'a> Walk<'a> {
     /// As [`Window::new`].
     pub(super) fn over(snapshot: &'a Snapshot, mode: Mode, scratch: &'a mut Scratch) -> Result<Self> {
         let Snapshot { head, tail, ref data, .. } = *snapshot;
-        let backward = mode == Mode::BACKWARD;
-        let source = if snapshot.is_cut() {
+        let backward = mode == Mode::Backward;
+        let source = if snapshot.is_truncated() {
             Source::Forward(present(snapshot, backward)?.records(scratch))
         } else if backward {
             Source::Backward(BackwardRecords::new(data, head, scratch)?)
@@ -67,7 +66,7 @@ impl<'a> Iterator for Walk<'a> {
         };
         match next? {
             // The file ends in this record, and that is reported of the file.
-            Err(Error::SizePastEnd { .. }) if self.snapshot.is_cut() => None,
+            Err(Error::SizePastEnd { .. }) if self.snapshot.is_truncated() => None,
             Err(error) => Some(Err(error)),
             Ok(record) => {
                 let wraps = offset + record.size() as u64 > self.snapshot.size as u64;

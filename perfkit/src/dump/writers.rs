@@ -1,9 +1,8 @@
 //! Whose record it is.
 
 use perf_abi::SampleType;
+use perf_decode::testing::capture::Event;
 use perf_decode::{Error, Layouts, RawRecord, Result, SampleLayout};
-
-use crate::ring_file::Event;
 
 /// A layout of each event that writes into the ring, by id: of events without ids only one, if that serves
 /// them all.

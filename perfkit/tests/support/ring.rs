@@ -1,4 +1,4 @@
-//! Ring files made by hand, in the layout that `src/ring_file.rs` describes.
+//! Ring files made by hand, in the format that `perf_decode::testing::capture` describes.
 
 use perf_abi::Attr;
 use perf_decode::testing::builder::{self, STALE};

@@ -104,7 +104,7 @@ fn overlong_copy_has_its_trailer_after_the_body() {
 
 #[test]
 fn unknown_sample_type_bit_makes_all_trailers_unknown() {
-    for bit in [25, 40, 63] {
+    for bit in [FIRST_UNKNOWN, 40, 63] {
         let bits = 1 << bit;
         let attr = ATTR.with_sample_type(ATTR.sample_type | SampleType::from_bits_retain(bits));
         let layout = SampleLayout::new(&attr);
@@ -121,13 +121,13 @@ fn unknown_sample_type_bit_makes_all_trailers_unknown() {
 
 #[test]
 fn unknown_sample_type_bit_matters_to_samples_only_if_there_are_no_trailers() {
-    let attr = ATTR.with_sample_type(ATTR.sample_type | SampleType::from_bits_retain(1 << 25));
+    let attr = ATTR.with_sample_type(ATTR.sample_type | SampleType::from_bits_retain(1 << FIRST_UNKNOWN));
     let layout = SampleLayout::new(&attr.without_flags(AttrFlags::SAMPLE_ID_ALL));
     let words = body(RecordType::FORK).pair(1, 2).pair(3, 4).u64(5).finish();
     assert_eq!(raw(&words).decode(&layout).map(|record| record.time()), Ok(Some(5)));
     assert_eq!(raw(&words).time(&layout), Some(5));
     let words = body(RecordType::SAMPLE).words(&[0; 30]).finish();
-    let error = Error::UnknownBits { field: "sample_type", bits: 1 << 25 };
+    let error = Error::UnknownBits { field: "sample_type", bits: 1 << FIRST_UNKNOWN };
     assert_eq!(raw(&words).decode(&layout).unwrap_err(), error);
     assert_eq!(raw(&words).sample_head(&layout).unwrap_err(), error);
     assert_eq!((raw(&words).time(&layout), raw(&words).id(&layout)), (None, None));

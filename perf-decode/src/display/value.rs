@@ -161,4 +161,15 @@ mod tests {
         let expected = std::format!("[{first} 4/0x10, {second} 4/0x20]");
         assert_eq!(Value::Namespaces(&links).to_string(), expected);
     }
+
+    #[test]
+    fn registers_are_printed_by_name_or_number() {
+        let regs = Regs::from_words(&[2, 10, 11, 12], 1 | 1 << 1 | 1 << 63).unwrap();
+        let name = |register| {
+            perf_abi::regs::register_name(perf_abi::regs::Architecture::NATIVE, register)
+                .map_or(register.to_string(), str::to_ascii_lowercase)
+        };
+        let expected = std::format!("[{}=0xa {}=0xb {}=0xc]", name(0), name(1), name(63));
+        assert_eq!(regs.to_string(), expected);
+    }
 }

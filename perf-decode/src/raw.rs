@@ -227,4 +227,12 @@ mod tests {
         let record = RawRecord::from_words(&words).unwrap();
         assert_eq!((record.kind(), record.size()), (RecordType::LOST, 8));
     }
+
+    #[test]
+    fn debug_form_shows_the_header_and_the_words() {
+        let words = [sized(16), 7];
+        let shown = std::format!("{:?}", RawRecord::from_words(&words).unwrap());
+        let header = std::format!("{:?}", word::header(words[0]));
+        assert_eq!(shown, std::format!("RawRecord {{ header: {header}, words: {words:?} }}"));
+    }
 }

@@ -158,4 +158,9 @@ mod tests {
         }
         assert_eq!(Window::span(usize::MAX / 16 + 1, 8, 24), Ok((1, 2)));
     }
+
+    #[test]
+    fn positions_unaligned_by_the_same_number_are_refused() {
+        assert_eq!(Window::new(&DATA, 4, 12), Err(Error::UnalignedPosition { tail: 4, head: 12 }));
+    }
 }

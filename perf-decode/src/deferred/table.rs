@@ -156,3 +156,19 @@ fn bucket<'s, 'a>(slots: &'s mut [DeferredSlot<'a>], cookie: u64) -> Option<&'s 
     let index = (u128::from(hash) * slots.len() as u128) >> 64;
     slots.get_mut(index as usize)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn consecutive_cookies_are_spread_over_the_buckets() {
+        let mut slots = [DeferredSlot::EMPTY; 64];
+        let mut address = |cookie| core::ptr::from_mut(bucket(&mut slots, cookie).unwrap()).addr();
+        for start in [0, 1 << 32, u64::MAX / 3] {
+            let buckets: BTreeSet<_> = (start..start + 64).map(&mut address).collect();
+            assert!(buckets.len() > 32, "{} buckets from {start}", buckets.len());
+        }
+    }
+}

@@ -119,7 +119,7 @@ fn an_iterator_left_early_leaves_the_other_samples() {
     assert!(samples.iter().all(|words| deferred.push(sample(words)).is_none()));
     assert_eq!(deferred.join(user(1)).next().map(|completed| first(&completed.sample)), Some(1));
     assert_eq!(deferred.rest().next().map(|sample| first(&sample)), Some(2));
-    assert_eq!((deferred.len(), deferred.evicted()), (4, 0));
+    assert_eq!((deferred.len(), deferred.is_empty(), deferred.evicted()), (4, false, 0));
     let joined: Vec<_> = deferred.join(user(1)).map(|completed| first(&completed.sample)).collect();
     assert_eq!(joined, [3, 5]);
     assert_eq!(deferred.rest().map(|sample| first(&sample)).collect::<Vec<_>>(), [4, 6]);

@@ -161,4 +161,11 @@ mod tests {
         );
         assert_eq!(text, expected);
     }
+
+    #[test]
+    fn debug_form_is_the_line() {
+        let words = RecordBuilder::new(RecordType(77), Misc::empty()).bytes(b"12345678").finish();
+        let text = std::format!("{:?}", RawRecord::from_words(&words).unwrap().display(&layout()));
+        assert_eq!(text, "RecordType(77) raw=3132333435363738");
+    }
 }

@@ -83,4 +83,9 @@ mod tests {
     fn bytes_that_are_not_utf8_are_escaped() {
         assert_eq!(Text(b"a\xffb\\").to_string(), "a\\xffb\\\\");
     }
+
+    #[test]
+    fn letters_of_any_script_are_printed_as_they_are() {
+        assert_eq!(Text("libé/фон.so".as_bytes()).to_string(), "libé/фон.so");
+    }
 }

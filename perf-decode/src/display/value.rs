@@ -136,3 +136,40 @@ impl fmt::Display for Regs<'_> {
         f.write_str("]")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+
+    use perf_abi::{CallchainContext, NamespaceLink};
+
+    use super::*;
+
+    #[test]
+    fn context_is_printed_where_it_changes() {
+        let (kernel, user) = (CallchainContext::KERNEL, CallchainContext::USER);
+        let words = [kernel.0, 1, 2, user.0, 3, 4, CallchainContext::USER_DEFERRED.0, 5];
+        let chain = Callchain::from_words(&words);
+        assert_eq!(chain.to_string(), std::format!("[{kernel}: 0x1 0x2 {user}: 0x3 0x4 deferred: 0x5]"));
+        assert_eq!(Callchain::from_words(&[1, 2]).to_string(), "[0x1 0x2]");
+    }
+
+    #[test]
+    fn namespaces_are_printed_by_kind() {
+        let links = [NamespaceLink { dev: 4, inode: 0x10 }, NamespaceLink { dev: 4, inode: 0x20 }];
+        let [first, second] = [0, 1].map(NamespaceIndex);
+        let expected = std::format!("[{first} 4/0x10, {second} 4/0x20]");
+        assert_eq!(Value::Namespaces(&links).to_string(), expected);
+    }
+
+    #[test]
+    fn registers_are_printed_by_name_or_number() {
+        let regs = Regs::from_words(&[2, 10, 11, 12], 1 | 1 << 1 | 1 << 63).unwrap();
+        let name = |register| {
+            perf_abi::regs::register_name(perf_abi::regs::Architecture::NATIVE, register)
+                .map_or(register.to_string(), str::to_ascii_lowercase)
+        };
+        let expected = std::format!("[{}=0xa {}=0xb {}=0xc]", name(0), name(1), name(63));
+        assert_eq!(regs.to_string(), expected);
+    }
+}

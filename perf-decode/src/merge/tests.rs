@@ -219,3 +219,53 @@ fn drain_and_next_alternate_without_a_loss() {
         }
     }
 }
+
+#[test]
+fn a_late_item_of_the_other_source_is_late_after_a_run_of_this_one() {
+    let mut merge = merge(&[&[5], &[10, 3, 30]], 0, 0);
+    assert_eq!((merge.next(), merge.next()), (Some((5, 5)), Some((10, 10))));
+    refill(&mut merge, 0, [10, 20]);
+    assert_eq!(merge.by_ref().map(|(time, _)| time).collect::<Vec<_>>(), [10, 3, 20, 30]);
+    assert_eq!((merge.late(), merge.early()), (1, 0));
+}
+
+#[test]
+fn drain_delivers_nothing_after_the_end_of_the_round() {
+    let streams: [&[u64]; 2] = [&[10, 30], &[15, 40]];
+    for streams in [streams, [streams[1], streams[0]]] {
+        let mut merge = merge(&streams, 0, 0);
+        for (until, expected) in [(20, &[10, 15][..]), (30, &[30]), (50, &[40])] {
+            let mut found = vec![];
+            merge.start_round(until);
+            let flow: ControlFlow<()> = merge.drain(|(time, _)| {
+                found.push(time);
+                ControlFlow::Continue(())
+            });
+            assert_eq!((flow, &found[..]), (ControlFlow::Continue(()), expected), "{streams:?}");
+        }
+    }
+}
+
+#[test]
+fn buffered_items_of_the_same_time_keep_their_order_in_a_new_merge() {
+    let items = vec![(5, 0), (7, 1), (7, 2)].into_iter();
+    let mut merge: Owned<Items> = Merge::new(vec![Source::new(items)], vec![None; 2], 100);
+    // The third item takes the slot of the first one, before the second.
+    assert_eq!(merge.next(), Some((5, 0)));
+    let (sources, buffer) = merge.into_parts();
+    assert_eq!(Merge::new(sources, buffer, 100).collect::<Vec<_>>(), [(7, 1), (7, 2)]);
+}
+
+#[test]
+fn drain_counts_the_late_items_of_both_sources() {
+    let streams: [&[u64]; 2] = [&[1, 20, 25], &[2, 10, 3, 30]];
+    for streams in [streams, [streams[1], streams[0]]] {
+        let mut merge = merge(&streams, 0, 0);
+        let mut found = vec![];
+        let _: ControlFlow<()> = merge.drain(|(time, _)| {
+            found.push(time);
+            ControlFlow::Continue(())
+        });
+        assert_eq!((found, merge.late()), (vec![1, 2, 10, 3, 20, 25, 30], 1), "{streams:?}");
+    }
+}

@@ -281,3 +281,16 @@ fn record_prints_its_fields_and_trailer_on_one_line() {
     assert_eq!(comm.to_string(), printed);
     assert!(std::format!("{comm:?}").starts_with("Comm { pid: "), "{comm:?}");
 }
+
+#[test]
+fn debug_forms_show_fields_and_trailer() {
+    let attr = ATTR.with_sample_type(SampleType::TIME);
+    let words = body(RecordType::LOST).words(&[1, 2]).with_trailer(&attr, &TRAILER).finish();
+    let layout = SampleLayout::new(&attr);
+    let record = raw(&words).decode(&layout).unwrap();
+    let fields = r#"[Field { name: "id", value: Number(1) }, Field { name: "lost", value: Number(2) }]"#;
+    assert_eq!(std::format!("{record:?}"), std::format!("LOST: {fields}"));
+    assert_eq!(std::format!("{:?}", record.fields()), fields);
+    let trailer = std::format!("{:?}", record.sample_id().unwrap());
+    assert_eq!(trailer, r#"[Field { name: "time", value: Number(12) }]"#);
+}

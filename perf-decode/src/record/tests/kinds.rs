@@ -102,3 +102,25 @@ fn every_kind_prints_each_of_its_fields() {
         }
     }
 }
+
+/// The kinds whose body says how long it is, so that a look at length and name does not validate them.
+const COUNTED: [RecordType; 6] = [
+    RecordType::READ,
+    RecordType::NAMESPACES,
+    RecordType::KSYMBOL,
+    RecordType::BPF_EVENT,
+    RecordType::TEXT_POKE,
+    RecordType::CALLCHAIN_DEFERRED,
+];
+
+#[test]
+fn only_kinds_that_count_need_more_than_the_first_check() {
+    for kind in kinds().filter(|kind| *kind != RecordType::SAMPLE) {
+        let counts = COUNTED.contains(&kind);
+        for more in [0, 3] {
+            let words = finish(body(kind).words(&shortest_body(kind)).words(&std::vec![0; more]));
+            assert_eq!(raw(&words).is_simple_and_whole(&LAYOUT), !counts, "{kind:?}");
+            assert_eq!(raw(&words).ends_in_trailer(&LAYOUT), !counts, "{kind:?}");
+        }
+    }
+}

@@ -145,3 +145,10 @@ fn unknown_read_format_bit_makes_counts_unknown() {
     let words = finish(body(RecordType::LOST).words(&[1, 2]));
     assert_eq!(raw(&words).decode(&layout).map(|record| record.time()), Ok(Some(12)));
 }
+
+#[test]
+fn time_and_id_are_read_without_a_look_at_the_body() {
+    let words = finish(body(RecordType::COMM).pair(1, 2).bytes(b"no NUL: "));
+    assert!(matches!(raw(&words).decode(&LAYOUT), Err(Error::Unterminated { .. })));
+    assert_eq!((raw(&words).time(&LAYOUT), raw(&words).id(&LAYOUT)), (Some(12), Some(13)));
+}

@@ -116,6 +116,9 @@ fn branch_stack_prints_its_hardware_index_and_counters() {
     let words = SampleBuilder::new(&attr).branches(&[BRANCH], Some(77), &[0x99]).finish();
     let line = with_sample(&words, &attr, |sample| sample.to_string()).unwrap();
     assert!(line.contains("hw_idx 77") && line.contains("counters 0x99"), "{line}");
+    let words = SampleBuilder::new(&attr).branches(&[BRANCH, BRANCH], Some(77), &[8, 9]).finish();
+    let line = with_sample(&words, &attr, |sample| sample.to_string()).unwrap();
+    assert!(line.contains("[0x10->0x20 ") && line.contains(" counters 0x8, 0x10->0x20 "), "{line}");
     let words = SampleBuilder::new(&attr).branches(&[], None, &[]).finish();
     let line = with_sample(&words, &attr, |sample| sample.to_string()).unwrap();
     assert!(!line.contains("hw_idx") && !line.contains("counters"), "{line}");

@@ -109,3 +109,26 @@ fn exact_ip_follows_its_misc_bit() {
         assert_eq!(with_sample(&words, &attr, |sample| sample.exact_ip()), Ok(exact));
     }
 }
+
+#[test]
+fn whole_head_is_not_what_is_missing() {
+    let attr = event(SampleType::IP | SampleType::CALLCHAIN);
+    let words = cut(SampleBuilder::new(&attr).finish(), 1);
+    let missing = Error::Truncated { kind: RecordType::SAMPLE, field: "callchain", needed: 8, found: 0 };
+    assert_eq!(fields(&words, &attr), Err(missing));
+}
+
+#[test]
+fn debug_form_shows_the_fields() {
+    let attr = event(SampleType::IP | SampleType::TIME);
+    let words = SampleBuilder::new(&attr).ip(5).time(6).finish();
+    let shown = with_sample(&words, &attr, |sample| std::format!("{sample:?}"));
+    assert_eq!(shown, Ok("Sample { ip: Hex(5), time: Number(6) }".into()));
+    let shown = with_sample(&words, &attr, |sample| std::format!("{:?}", sample.fields()));
+    let expected = r#"[Field { name: "ip", value: Hex(5) }, Field { name: "time", value: Number(6) }]"#;
+    assert_eq!(shown, Ok(expected.into()));
+    let layout = SampleLayout::new(&attr);
+    let head = RawRecord::from_words(&words).unwrap().sample_head(&layout).unwrap();
+    let shown = std::format!("{head:?}");
+    assert!(shown.starts_with("SampleHead {") && shown.contains("time: Some(6)"), "{shown}");
+}

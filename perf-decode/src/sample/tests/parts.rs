@@ -140,3 +140,16 @@ fn cgroup_precedes_the_page_sizes_and_aux_is_last() {
     });
     assert_eq!(read, Ok(8));
 }
+
+#[test]
+fn weight_is_one_number_or_three() {
+    // The numbers have the same bits in both byte orders.
+    let word = 7 << 48 | 6 << 32 | 5;
+    for (wanted, text) in [
+        (SampleType::WEIGHT, std::format!("weight={word}")),
+        (SampleType::WEIGHT_STRUCT, "weight_struct=5/6/7".into()),
+    ] {
+        let attr = event(wanted);
+        assert_eq!(fields(&SampleBuilder::new(&attr).weight(word).finish(), &attr), Ok(Vec::from([text])));
+    }
+}

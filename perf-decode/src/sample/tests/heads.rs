@@ -113,7 +113,7 @@ fn exact_ip_follows_its_misc_bit() {
 #[test]
 fn whole_head_is_not_what_is_missing() {
     let attr = event(SampleType::IP | SampleType::CALLCHAIN);
-    let words = cut(SampleBuilder::new(&attr).finish(), 1);
+    let words = truncate(SampleBuilder::new(&attr).finish(), 1);
     let missing = Error::Truncated { kind: RecordType::SAMPLE, field: "callchain", needed: 8, found: 0 };
     assert_eq!(fields(&words, &attr), Err(missing));
 }

@@ -30,5 +30,5 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(records.position(), read);
     }
     assert!(records.next().is_none(), "more records than words");
-    assert!(read + records.cut() <= data.len() as u64 * 8);
+    assert!(read + records.truncated_len() <= data.len() as u64 * 8);
 });

@@ -160,7 +160,7 @@ fn an_attr_of_another_length_is_read_or_refused() {
         RingFile::forward().event_of_bytes(13, &attr).records(&three(), 32, 0).finish()
     };
     assert!(dump_bytes("damage-attr-long", &with_more(&[0; 24]), &[]).is_clean());
-    damaged("attr-newer", &with_more(&[0, 0, 0, 0, 0, 0, 0, 1]), 0, "attr length is");
+    damaged("attr-newer", &with_more(&[0, 0, 0, 0, 0, 0, 0, 1]), 0, "attr length: expected");
     for length in [145_u32, 60_000, u32::MAX] {
         let mut file = forward().records(&three(), 32, 0).finish();
         // Behind the id and four numbers.
@@ -195,7 +195,7 @@ fn counts_and_lengths_without_sense_are_refused_quickly() {
     }
     let mut more = file.clone();
     more.push(0);
-    damaged("surplus", &more, 3, "1 bytes behind its end");
+    damaged("surplus", &more, 3, "found 1 trailing bytes");
 }
 
 #[test]

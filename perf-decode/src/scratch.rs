@@ -38,3 +38,13 @@ impl core::fmt::Debug for Scratch {
         f.write_str("Scratch")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_form_leaves_the_words_out() {
+        assert_eq!(std::format!("{:?}", Scratch::new()), "Scratch");
+    }
+}

@@ -117,6 +117,8 @@ mod tests {
     #[test]
     fn empty_ring_is_an_empty_window() {
         assert!(Window::new(&DATA, 16, 16).unwrap().is_empty());
+        assert!(!Window::new(&DATA, 16, 24).unwrap().is_empty());
+        assert!(!Window::from_slices(&DATA, &[]).is_empty() && !Window::from_slices(&[], &DATA).is_empty());
     }
 
     #[test]

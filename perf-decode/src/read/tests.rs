@@ -104,4 +104,6 @@ fn values_are_scaled_by_the_times_of_the_block() {
     }
     let enabled = ReadValues::parse(&[1000, 80], ReadFormat::TOTAL_TIME_ENABLED).unwrap();
     assert_eq!(enabled.scaled(1000), Scaled::Unscaled(1000));
+    let known = [Scaled::Exact(7), Scaled::Estimate(7), Scaled::Unscaled(7)];
+    assert_eq!(known.map(Scaled::value), [Some(7); 3]);
 }

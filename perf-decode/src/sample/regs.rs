@@ -90,6 +90,7 @@ mod tests {
     #[test]
     fn register_is_found_by_its_bit() {
         let regs = Regs::from_words(&[2, 10, 30, 60], 1 << 1 | 1 << 3 | 1 << 63).unwrap();
+        assert_eq!((regs.abi(), regs.mask()), (RegsAbi::ABI_64, 1 << 1 | 1 << 3 | 1 << 63));
         assert_eq!((regs.get(1), regs.get(3), regs.get(63)), (Some(10), Some(30), Some(60)));
         assert_eq!((regs.get(0), regs.get(2), regs.get(64)), (None, None, None));
         assert_eq!(regs.iter().collect::<Vec<_>>(), [(1, 10), (3, 30), (63, 60)]);

@@ -124,3 +124,12 @@ fn only_kinds_that_count_need_more_than_the_first_check() {
         }
     }
 }
+
+#[test]
+fn last_word_of_a_body_without_a_name_is_not_looked_at() {
+    // With and without a NUL, in the byte whose bit means that there is no name and in others.
+    for last in [0, 1, u64::MAX, u64::MAX >> 8, u64::MAX << 8] {
+        let words = finish(body(RecordType::LOST).words(&[1, last]));
+        assert!(raw(&words).is_simple_and_whole(&LAYOUT), "{last:#x}");
+    }
+}

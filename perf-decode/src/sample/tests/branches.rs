@@ -123,3 +123,12 @@ fn branch_stack_prints_its_hardware_index_and_counters() {
     let line = with_sample(&words, &attr, |sample| sample.to_string()).unwrap();
     assert!(!line.contains("hw_idx") && !line.contains("counters"), "{line}");
 }
+
+#[test]
+fn stack_without_optional_words_is_not_ambiguous() {
+    let attr = event(SampleType::BRANCH_STACK);
+    for branches in [&[][..], &[BRANCH]] {
+        let words = SampleBuilder::new(&attr).branches(branches, None, &[]).finish();
+        assert_eq!(parts(&words, &attr), (None, 0, 0, false));
+    }
+}

@@ -68,6 +68,20 @@ fn abi_none_has_no_register_words() {
 }
 
 #[test]
+fn registers_have_the_masks_of_their_event() {
+    let wanted = SampleType::REGS_USER | SampleType::REGS_INTR;
+    let attr = event(wanted).with_regs_user(0b1011).with_regs_intr(0b110);
+    let words = SampleBuilder::new(&attr).regs_user(2, &[4, 5, 6]).regs_intr(1, &[7, 8]).finish();
+    let read = with_sample(&words, &attr, |s| {
+        let [user, intr] = [s.regs_user().unwrap(), s.regs_intr().unwrap()];
+        assert_eq!((user.abi(), user.mask(), user.get(3)), (RegsAbi::ABI_64, 0b1011, Some(6)));
+        assert_eq!((intr.abi(), intr.mask(), intr.get(2)), (RegsAbi::ABI_32, 0b110, Some(8)));
+        (s.layout().regs_user(), s.layout().regs_intr())
+    });
+    assert_eq!(read, Ok((0b1011, 0b110)));
+}
+
+#[test]
 fn unknown_abi_is_refused() {
     let attr = event(SampleType::REGS_USER).with_regs_user(1);
     let words = SampleBuilder::new(&attr).regs_user(3, &[7]).finish();

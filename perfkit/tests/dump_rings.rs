@@ -244,7 +244,7 @@ fn a_record_without_an_event_or_a_meaning_is_kept_and_counted() {
         json!({"type": 77, "name": "RecordType(77)", "misc": 0, "size": 16, "snapshot": 0, "offset": 80,
                "wraps": false, "fields": {"raw": "2211000000000000"}}),
         json!({"type": 9, "name": "SAMPLE", "misc": 0, "size": 16, "snapshot": 0, "offset": 96,
-               "wraps": false, "attr": 0, "error": "SAMPLE: tid: expected 8 bytes, found 0"}),
+               "wraps": false, "error": "SAMPLE: tid: expected 8 bytes, found 0"}),
     ];
     assert_eq!(run.records(), expected);
     assert!(run.complained_once() && run.complaints[0].ends_with("the first of 2 errors"), "{run:?}");

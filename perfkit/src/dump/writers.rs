@@ -80,7 +80,8 @@ impl<'t> Writers<'t> {
         let event = match (record.id(layout), self.events.as_slice()) {
             // An id that is not this event's has been refused.
             (_, &[only]) => only,
-            (None, _) => return Err(Error::NoId { kind: record.kind() }),
+            // The layout was found by the id, so the record is truncated after it: decoding says where.
+            (None, _) => return Ok(Owner { layout, event: None }),
             (Some(id), events) => {
                 let place = events.binary_search_by_key(&id, |(_, event)| event.id);
                 let place = place.ok().and_then(|place| events.get(place));

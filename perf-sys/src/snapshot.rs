@@ -115,7 +115,7 @@ pub struct Snapshot<'r> {
 
 impl Snapshot<'_> {
     /// The records, newest first. The oldest is usually cut and left out: see
-    /// [`BackwardRecords::cut`].
+    /// [`BackwardRecords::truncated_len`].
     ///
     /// # Errors
     ///

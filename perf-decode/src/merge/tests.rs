@@ -91,6 +91,13 @@ fn items_of_the_same_time_are_in_the_order_of_their_sources() {
 }
 
 #[test]
+fn two_sources_of_the_same_times_do_not_take_turns() {
+    let sources = [[(5, 'a'), (5, 'b')], [(5, 'c'), (5, 'd')]].map(|stream| Source::new(stream.into_iter()));
+    let mut merge = Merge::new(sources, [None; 0], 0);
+    assert_eq!([(); 4].map(|()| merge.next().map(|(_, item)| item)), ['a', 'b', 'c', 'd'].map(Some));
+}
+
+#[test]
 fn the_latest_possible_times_are_merged_too() {
     let last = u64::MAX;
     assert_eq!(merged(&[&[last - 5, last, last - 9]], 4, 9), (vec![last - 9, last - 5, last], 0, 0));

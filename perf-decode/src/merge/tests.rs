@@ -92,6 +92,13 @@ fn items_of_the_same_time_are_in_the_order_of_their_sources() {
 }
 
 #[test]
+fn two_sources_of_the_same_times_do_not_take_turns() {
+    let sources = [[(5, 'a'), (5, 'b')], [(5, 'c'), (5, 'd')]].map(|stream| Source::new(stream.into_iter()));
+    let mut merge = Merge::new(sources, [None; 0], 0);
+    assert_eq!([(); 4].map(|()| merge.next().map(|(_, item)| item)), ['a', 'b', 'c', 'd'].map(Some));
+}
+
+#[test]
 fn the_latest_possible_times_are_merged_too() {
     let last = u64::MAX;
     assert_eq!(merged(&[&[last - 5, last, last - 9]], 4, 9), (vec![last - 9, last - 5, last], 0, 0));
@@ -268,4 +275,25 @@ fn drain_counts_the_late_items_of_both_sources() {
         });
         assert_eq!((found, merge.late()), (vec![1, 2, 10, 3, 20, 25, 30], 1), "{streams:?}");
     }
+}
+
+#[test]
+fn items_after_the_end_of_the_round_take_no_slot() {
+    let mut merge = merge(&[&[10, 100], &[]], 1, 5);
+    assert_eq!(round(&mut merge, 20), [10]);
+    refill(&mut merge, 1, [30, 32, 31, 60]);
+    // Were 100 in the slot, 32 would be delivered before 31.
+    assert_eq!(round(&mut merge, 50), [30, 31, 32]);
+    assert_eq!((merge.late(), merge.early()), (0, 1));
+}
+
+#[test]
+fn without_lateness_no_slot_is_used() {
+    let mut merge = merge(&[&[1, 4], &[2, 3]], 2, 0);
+    for time in 1..4 {
+        assert_eq!(merge.peek(), Some(&(time, time)));
+        assert_eq!(merge.next(), Some((time, time)));
+    }
+    merge.peek();
+    assert!(merge.into_parts().1.iter().all(Option::is_none));
 }

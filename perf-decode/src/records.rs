@@ -1,6 +1,6 @@
 use core::iter::FusedIterator;
 
-use crate::guess::Guess;
+use crate::guess::{Guess, read_ahead};
 use crate::raw::{frame, framing_error};
 use crate::{RawRecord, Result, Scratch, Window, word};
 
@@ -101,6 +101,7 @@ impl<'a> Iterator for Records<'a> {
             return Some(Ok(record));
         }
         if let Some((record, rest)) = frame(self.current) {
+            read_ahead(self.current);
             self.guess.learn(record.words().len());
             self.current = rest;
             return Some(Ok(record));

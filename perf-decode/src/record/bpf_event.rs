@@ -45,11 +45,6 @@ impl<'a, L: Layout> BpfEvent<'a, L> {
     pub fn tag(&self) -> &'a [u8] {
         word::bytes(self.0.fixed().get(2..).unwrap_or(&[]))
     }
-
-    #[expect(clippy::unused_self, reason = "one signature for all kinds")]
-    pub(super) fn unclaimed_words(&self) -> usize {
-        0
-    }
 }
 
 pub(super) fn end(body: Body<'_>) -> Result<&[u64]> {

@@ -54,11 +54,6 @@ impl<'a, L: Layout> Ksymbol<'a, L> {
     pub fn name(&self) -> &'a [u8] {
         self.0.name()
     }
-
-    #[expect(clippy::unused_self, reason = "one signature for all kinds")]
-    pub(super) fn unclaimed_words(&self) -> usize {
-        0
-    }
 }
 
 pub(super) fn end(body: Body<'_>) -> Result<&[u64]> {

@@ -11,6 +11,7 @@
 /// | `fixed` | the view's words | length |
 /// | `name(field)` | the view's words, then a name up to the trailer | length, and a NUL |
 /// | `end` | its own length | `fn end(Body) -> Result<&[u64]>` of the file |
+/// | `end_then_trailer` | as `end`, and the trailer follows it, not the end of the record | the same |
 /// | `end_or_name(field)` | as `name`, with `end` for records with a build id or a long padding | both |
 macro_rules! records {
     ($($KIND:ident => $file:ident::$View:ident, $end:ident $(($name:ident))?,
@@ -150,6 +151,15 @@ macro_rules! records {
                 _ => None,
             }
         }
+
+        /// Returns whether the trailer of this kind is located by the end of the body, not by the
+        /// end of the record: see [`Body::words_with_trailer_after`].
+        pub(crate) fn trailer_follows_body(kind: RecordType) -> bool {
+            match kind {
+                $(RecordType::$KIND => trailer_follows_body!($end),)*
+                _ => false,
+            }
+        }
     };
 }
 
@@ -165,6 +175,9 @@ macro_rules! length_check {
         LengthCheck::named(<$View<'_>>::WORDS)
     };
     ($View:ident, end) => {
+        LengthCheck::rare(<$View<'_>>::WORDS)
+    };
+    ($View:ident, end_then_trailer) => {
         LengthCheck::rare(<$View<'_>>::WORDS)
     };
 }
@@ -183,6 +196,9 @@ macro_rules! body_end {
     ($file:ident::$View:ident, end) => {
         $file::end
     };
+    ($file:ident::$View:ident, end_then_trailer) => {
+        $file::end
+    };
 }
 
 /// The words of a row's view that no field claims.
@@ -193,8 +209,22 @@ macro_rules! unclaimed {
     ($view:ident, end) => {
         $view.unclaimed_words()
     };
+    // What follows the trailer is not part of the view.
+    ($view:ident, end_then_trailer) => {
+        0
+    };
     ($view:ident, $named:ident) => {
         $view.0.words_after_name()
+    };
+}
+
+/// Whether the trailer of a row is after the end of the body.
+macro_rules! trailer_follows_body {
+    (end_then_trailer) => {
+        true
+    };
+    ($end:ident) => {
+        false
     };
 }
 

@@ -52,24 +52,18 @@ records! {
         { next_prev_pid: task, next_prev_tid: task };
     NAMESPACES => namespaces::Namespaces, end,
         { pid: task, tid: task, namespaces: namespaces };
-    KSYMBOL => ksymbol::Ksymbol, end,
+    KSYMBOL => ksymbol::Ksymbol, end_then_trailer,
         { addr: hex, len: number, ksym_type: ksymbol_type, flags: ksymbol_flags, name: text };
-    BPF_EVENT => bpf_event::BpfEvent, end,
+    BPF_EVENT => bpf_event::BpfEvent, end_then_trailer,
         { bpf_type: bpf_event_type, flags: number, id: number, tag: bytes };
     CGROUP => cgroup::Cgroup, name(path),
         { id: number, path: text };
-    TEXT_POKE => text_poke::TextPoke, end,
+    TEXT_POKE => text_poke::TextPoke, end_then_trailer,
         { addr: hex, old_len: number, new_len: number, bytes: bytes };
     AUX_OUTPUT_HW_ID => aux_output_hw_id::AuxOutputHwId, fixed,
         { hw_id: hex };
     CALLCHAIN_DEFERRED => callchain_deferred::CallchainDeferred, end,
         { cookie: hex, ips: words };
-}
-
-/// Returns whether the trailer of this kind is located by the end of the body, not by the end of
-/// the record: see [`Body::words_with_trailer_after`].
-pub(crate) fn trailer_follows_body(kind: RecordType) -> bool {
-    matches!(kind, RecordType::BPF_EVENT | RecordType::KSYMBOL | RecordType::TEXT_POKE)
 }
 
 /// Returns the words of header and body of a record whose trailer follows its body; `None` if it is

@@ -58,11 +58,6 @@ impl<'a, L: Layout> TextPoke<'a, L> {
         let end = 12 + usize::from(self.old_len()) + usize::from(self.new_len());
         word::bytes(self.0.body()).get(12..end).unwrap_or(&[])
     }
-
-    #[expect(clippy::unused_self, reason = "one signature for all kinds")]
-    pub(super) fn unclaimed_words(&self) -> usize {
-        0
-    }
 }
 
 pub(super) fn end(body: Body<'_>) -> Result<&[u64]> {

@@ -1,7 +1,7 @@
 use perf_abi::Attr;
 use rustix::io::Errno;
 
-use crate::Error;
+use crate::{Call, Error};
 
 /// An attr on its way into the kernel, which writes its own size into it if it does not like ours.
 ///
@@ -24,7 +24,7 @@ impl AttrArgument {
     }
 
     /// What `call` meant by `errno`: E2BIG is about the attr only if the kernel wrote its size back.
-    pub(crate) fn refused(&self, call: &'static str, errno: Errno) -> Error {
+    pub(crate) fn refused(&self, call: Call, errno: Errno) -> Error {
         match errno {
             Errno::TOOBIG if self.attr.size != self.asked => Error::AttrSize { kernel: self.attr.size, call },
             errno => Error::System { call, errno },
@@ -46,13 +46,13 @@ mod tests {
     fn a_size_written_back_is_the_kernels() {
         let mut passed = AttrArgument::new(&Attr::default());
         passed.as_mut().size = 136;
-        let error = passed.refused("perf_event_open", Errno::TOOBIG);
-        assert_eq!(error, Error::AttrSize { kernel: 136, call: "perf_event_open" });
+        let error = passed.refused(Call::PerfEventOpen, Errno::TOOBIG);
+        assert_eq!(error, Error::AttrSize { kernel: 136, call: Call::PerfEventOpen });
     }
 
     #[test]
     fn a_size_left_alone_means_the_group_is_too_large() {
-        let error = AttrArgument::new(&Attr::default()).refused("perf_event_open", Errno::TOOBIG);
-        assert_eq!(error, Error::System { call: "perf_event_open", errno: Errno::TOOBIG });
+        let error = AttrArgument::new(&Attr::default()).refused(Call::PerfEventOpen, Errno::TOOBIG);
+        assert_eq!(error, Error::System { call: Call::PerfEventOpen, errno: Errno::TOOBIG });
     }
 }

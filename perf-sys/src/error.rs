@@ -3,6 +3,7 @@ use core::fmt;
 use perf_decode::Error as Framing;
 use rustix::io::Errno;
 
+use crate::Call;
 use crate::hint::hint;
 
 /// Why a call of this crate failed.
@@ -16,7 +17,7 @@ pub enum Error {
     /// A system call failed.
     System {
         /// The call as the manual pages name it, for an ioctl the request: `PERF_EVENT_IOC_ID`.
-        call: &'static str,
+        call: Call,
         /// What the kernel answered.
         errno: Errno,
     },
@@ -29,7 +30,7 @@ pub enum Error {
         /// The size of the kernel's `perf_event_attr`, in bytes: what lies behind it must be zero.
         kernel: u32,
         /// The call that refused the attr.
-        call: &'static str,
+        call: Call,
     },
     /// A ring was asked for with a number of data pages that is not a power of two, or that is more
     /// than an address space can hold.
@@ -101,7 +102,7 @@ impl Error {
 
     /// The system call or ioctl request that failed, if one did.
     #[must_use]
-    pub const fn call(&self) -> Option<&'static str> {
+    pub const fn call(&self) -> Option<Call> {
         match self {
             Self::System { call, .. } | Self::AttrSize { call, .. } => Some(*call),
             _ => None,
@@ -109,7 +110,7 @@ impl Error {
     }
 
     /// For `map_err`: the errno of `call`.
-    pub(crate) const fn of(call: &'static str) -> impl Fn(Errno) -> Self {
+    pub(crate) const fn of(call: Call) -> impl Fn(Errno) -> Self {
         move |errno| Self::System { call, errno }
     }
 }
@@ -182,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_refused_open_names_call_errno_and_causes() {
-        let error = Error::of("perf_event_open")(Errno::ACCESS);
+        let error = Error::of(Call::PerfEventOpen)(Errno::ACCESS);
         let text = error.to_string();
         assert!(text.starts_with("perf_event_open: Permission denied"), "{text}");
         assert!(text.contains("perf_event_paranoid"), "{text}");
@@ -191,14 +192,14 @@ mod tests {
 
     #[test]
     fn an_errno_without_a_hint_still_prints() {
-        let text = Error::of("poll")(Errno::NOMEM).to_string();
+        let text = Error::of(Call::Poll)(Errno::NOMEM).to_string();
         assert!(text.starts_with("poll: Cannot allocate memory"), "{text}");
     }
 
     #[test]
     fn both_meanings_of_e2big_have_the_errno() {
-        let size = Error::AttrSize { kernel: 136, call: "perf_event_open" };
-        assert_eq!(size.errno(), Error::of("perf_event_open")(Errno::TOOBIG).errno());
+        let size = Error::AttrSize { kernel: 136, call: Call::PerfEventOpen };
+        assert_eq!(size.errno(), Error::of(Call::PerfEventOpen)(Errno::TOOBIG).errno());
         assert!(size.to_string().contains("136 bytes"));
     }
 }

@@ -5,7 +5,7 @@ use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 
 use crate::syscall::perf_event_open;
-use crate::{Error, Result, Target};
+use crate::{Call, Error, Result, Target};
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
 ///
@@ -68,7 +68,7 @@ impl Event {
     /// 2026 (some 6.18.y): earlier it maps that other ring, which would then have two readers.
     pub(crate) fn check_own_ring(&self) -> Result<()> {
         let redirected = *self.redirected.lock().unwrap_or_else(PoisonError::into_inner);
-        if redirected { Err(Error::of("mmap")(Errno::BUSY)) } else { Ok(()) }
+        if redirected { Err(Error::of(Call::Mmap)(Errno::BUSY)) } else { Ok(()) }
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn busy() -> Result<()> {
-        Err(Error::of("mmap")(Errno::BUSY))
+        Err(Error::of(Call::Mmap)(Errno::BUSY))
     }
 
     #[test]

@@ -1,14 +1,17 @@
 use rustix::io::Errno;
 
+use crate::Call;
+
 /// The usual causes of `errno` from `call`, most likely first, as far as the two alone can tell.
 ///
 /// From the validation order of `kernel/events/core.c`; the PMU drivers add causes of their own.
-pub(crate) fn hint(call: &str, errno: Errno) -> Option<&'static str> {
+pub(crate) fn hint(call: Call, errno: Errno) -> Option<&'static str> {
     match call {
-        "perf_event_open" => open(errno),
-        "mmap" => map(errno),
-        "read" => read(errno),
-        _ => ioctl(call, errno),
+        Call::PerfEventOpen => open(errno),
+        Call::Mmap => map(errno),
+        Call::Read => read(errno),
+        _ if call.is_ioctl() => ioctl(call, errno),
+        _ => None,
     }
 }
 
@@ -62,20 +65,20 @@ fn read(errno: Errno) -> Option<&'static str> {
     })
 }
 
-fn ioctl(request: &str, errno: Errno) -> Option<&'static str> {
+fn ioctl(request: Call, errno: Errno) -> Option<&'static str> {
     Some(match (request, errno) {
-        ("PERF_EVENT_IOC_REFRESH", Errno::INVAL) => "not a sampling event, or an inherited one",
-        ("PERF_EVENT_IOC_PERIOD", Errno::INVAL) => "not a sampling event, or a period or rate out of range",
-        ("PERF_EVENT_IOC_SET_OUTPUT", Errno::INVAL) => {
+        (Call::IocRefresh, Errno::INVAL) => "not a sampling event, or an inherited one",
+        (Call::IocPeriod, Errno::INVAL) => "not a sampling event, or a period or rate out of range",
+        (Call::IocSetOutput, Errno::INVAL) => {
             "the target has no ring, this event has one itself, or CPU, task, clock or direction differ"
         }
-        ("PERF_EVENT_IOC_SET_FILTER", Errno::INVAL) => "the event takes no filter, or its syntax is wrong",
-        ("PERF_EVENT_IOC_SET_FILTER", Errno::EXIST) => "the tracepoint event has a filter already",
-        ("PERF_EVENT_IOC_SET_BPF", Errno::INVAL | Errno::BADF) => "not a program, or not of the event's type",
-        ("PERF_EVENT_IOC_SET_BPF", Errno::EXIST) => "the event has a program already",
-        ("PERF_EVENT_IOC_PAUSE_OUTPUT", Errno::INVAL) => "the event has no ring",
-        ("PERF_EVENT_IOC_QUERY_BPF", Errno::INVAL) => "not a tracepoint event",
-        ("PERF_EVENT_IOC_MODIFY_ATTRIBUTES", Errno::INVAL | Errno::OPNOTSUPP) => {
+        (Call::IocSetFilter, Errno::INVAL) => "the event takes no filter, or its syntax is wrong",
+        (Call::IocSetFilter, Errno::EXIST) => "the tracepoint event has a filter already",
+        (Call::IocSetBpf, Errno::INVAL | Errno::BADF) => "not a program, or not of the event's type",
+        (Call::IocSetBpf, Errno::EXIST) => "the event has a program already",
+        (Call::IocPauseOutput, Errno::INVAL) => "the event has no ring",
+        (Call::IocQueryBpf, Errno::INVAL) => "not a tracepoint event",
+        (Call::IocModifyAttributes, Errno::INVAL | Errno::OPNOTSUPP) => {
             "only the address, length, type and state of a breakpoint can be changed"
         }
         (_, Errno::NODEV) => "the event's PMU is gone",
@@ -91,15 +94,15 @@ mod tests {
     #[test]
     fn the_usual_refusals_name_what_to_look_at() {
         let expected = [
-            ("perf_event_open", Errno::ACCESS, "perf_event_paranoid"),
-            ("perf_event_open", Errno::PERM, "seccomp"),
-            ("perf_event_open", Errno::NODEV, "offline"),
-            ("perf_event_open", Errno::OPNOTSUPP, "precisely"),
-            ("perf_event_open", Errno::MFILE, "descriptor limit"),
-            ("mmap", Errno::PERM, "RLIMIT_MEMLOCK"),
-            ("mmap", Errno::INVAL, "per CPU"),
-            ("PERF_EVENT_IOC_SET_OUTPUT", Errno::INVAL, "no ring"),
-            ("PERF_EVENT_IOC_SET_FILTER", Errno::INVAL, "no filter"),
+            (Call::PerfEventOpen, Errno::ACCESS, "perf_event_paranoid"),
+            (Call::PerfEventOpen, Errno::PERM, "seccomp"),
+            (Call::PerfEventOpen, Errno::NODEV, "offline"),
+            (Call::PerfEventOpen, Errno::OPNOTSUPP, "precisely"),
+            (Call::PerfEventOpen, Errno::MFILE, "descriptor limit"),
+            (Call::Mmap, Errno::PERM, "RLIMIT_MEMLOCK"),
+            (Call::Mmap, Errno::INVAL, "per CPU"),
+            (Call::IocSetOutput, Errno::INVAL, "no ring"),
+            (Call::IocSetFilter, Errno::INVAL, "no filter"),
         ];
         for (call, errno, word) in expected {
             let causes = hint(call, errno).unwrap();

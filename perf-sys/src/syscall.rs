@@ -14,7 +14,7 @@ use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use rustix::io::Errno;
 
 use crate::attr::AttrArgument;
-use crate::{Error, Event, Result, Target};
+use crate::{Call, Error, Event, Result, Target};
 
 /// `perf_event_open(attr, pid, cpu, group_fd, flags)`.
 #[allow(trivial_numeric_casts)] // an unsigned long is not 64 bits everywhere
@@ -43,7 +43,7 @@ pub(crate) fn perf_event_open(
     match c_int::try_from(fd) {
         // SAFETY: the kernel just made this descriptor and nobody else knows of it.
         Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
-        _ => Err(passed.refused("perf_event_open", last_errno())),
+        _ => Err(passed.refused(Call::PerfEventOpen, last_errno())),
     }
 }
 
@@ -83,7 +83,7 @@ impl Event {
         let len = size_of_val(buf);
         // SAFETY: the same memory as `buf`, borrowed as long; any bytes are a `u64`, and back.
         let bytes = unsafe { core::slice::from_raw_parts_mut(buf.as_mut_ptr().cast::<u8>(), len) };
-        let read = rustix::io::read(self, bytes).map_err(Error::of("read"))?;
+        let read = rustix::io::read(self, bytes).map_err(Error::of(Call::Read))?;
         Ok(read / size_of::<u64>())
     }
 }

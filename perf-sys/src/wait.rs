@@ -4,7 +4,7 @@ use core::time::Duration;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-use crate::{Canceller, Error, Result, Ring};
+use crate::{Call, Canceller, Error, Result, Ring};
 
 mod poll;
 
@@ -71,7 +71,7 @@ impl Wait {
     ///
     /// `epoll(7)`.
     pub fn new() -> Result<Self> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::of("epoll_create1"))?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::of(Call::EpollCreate1))?;
         Ok(Self { epoll, members: Vec::new(), heads: 0, explained: 0 })
     }
 
@@ -97,7 +97,7 @@ impl Wait {
     pub fn add(&mut self, ring: Ring) -> Result<usize> {
         let index = self.members.len();
         let data = epoll::EventData::new_u64(index as u64);
-        epoll::add(&self.epoll, &ring, data, epoll::EventFlags::IN).map_err(Error::of("epoll_ctl"))?;
+        epoll::add(&self.epoll, &ring, data, epoll::EventFlags::IN).map_err(Error::of(Call::EpollCtl))?;
         ring.polled_untold(); // by the addition
         self.members.push(Member { ring, end: None });
         Ok(index)
@@ -172,7 +172,7 @@ impl Wait {
             let mut room = [MaybeUninit::uninit(); SOME];
             // Not waiting, it cannot be interrupted by a signal.
             let found = epoll::wait(&self.epoll, &mut room[..], Some(&Timespec::default()));
-            let (found, _) = found.map_err(Error::of("epoll_wait"))?;
+            let (found, _) = found.map_err(Error::of(Call::EpollWait))?;
             for event in &*found {
                 let (flags, index) = (event.flags, event.data.u64());
                 self.end_if(index as usize, flags)?;
@@ -190,7 +190,7 @@ impl Wait {
             return Ok(());
         };
         member.end = Some(found);
-        epoll::delete(&self.epoll, &member.ring).map_err(Error::of("epoll_ctl"))
+        epoll::delete(&self.epoll, &member.ring).map_err(Error::of(Call::EpollCtl))
     }
 
     /// Whether any ring is due. All are asked: one answer is for all.

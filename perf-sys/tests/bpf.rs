@@ -7,7 +7,7 @@ mod support;
 use perf_abi::bpf::{BPF_TAG_SIZE, BpfCmd, BpfInsn, BpfProgLoad, BpfProgType};
 use perf_abi::{AttrFlags, BpfEventType, KsymbolFlags, KsymbolType};
 use perf_decode::Record;
-use perf_sys::{Errno, Target};
+use perf_sys::{Call, Errno, Target};
 use rustix::fd::{AsFd, FromRawFd, OwnedFd};
 use support::{count, during, kinds, open_or_skip, ring, sideband, skip, switch, switches, told, tracepoint};
 
@@ -83,7 +83,7 @@ fn a_program_of_another_type_is_refused() {
         return;
     };
     let error = event.set_bpf(program.as_fd()).unwrap_err();
-    assert_eq!((error.call(), error.errno()), (Some("PERF_EVENT_IOC_SET_BPF"), Some(Errno::INVAL)));
+    assert_eq!((error.call(), error.errno()), (Some(Call::IocSetBpf), Some(Errno::INVAL)));
     assert!(error.to_string().contains("not of the event's type"), "{error}");
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, Software};
 use perf_sys::{
-    AuxArea, Errno, Error, Event, Group, OpenOptions, Ring, SnapshotRing, Target, UserCounter, Wait,
+    AuxArea, Call, Errno, Error, Event, Group, OpenOptions, Ring, SnapshotRing, Target, UserCounter, Wait,
 };
 use rustix::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use rustix::process::Resource;
@@ -51,7 +51,7 @@ fn a_wait_that_the_kernel_refuses_is_an_error() {
     let mut wait = Wait::over([other]).unwrap();
     let at_once = Some(Duration::ZERO);
     let found = with_limit(Resource::Nofile, 0, || [one.wait(at_once), wait.wait(at_once)]);
-    assert_eq!(found, [Err(Error::System { call: "poll", errno: Errno::INVAL }); 2]);
+    assert_eq!(found, [Err(Error::System { call: Call::Poll, errno: Errno::INVAL }); 2]);
 }
 
 /// Descriptors of events, and mappings of rings, that the process has.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, SampleType, Software};
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Errno, Event, Ring, Target};
+use perf_sys::{Call, Errno, Event, Ring, Target};
 use rustix::fd::AsFd;
 use support::{count, open_or_skip, switch, switch_ring, switches, tracepoint};
 
@@ -36,7 +36,7 @@ fn a_period_can_be_changed() {
     let after = records(&mut ring);
     assert!(after < 5, "{after}: the period that ran may end before the new one begins");
     let error = ring.event().set_period(0).unwrap_err();
-    assert_eq!(error.call(), Some("PERF_EVENT_IOC_PERIOD"));
+    assert_eq!(error.call(), Some(Call::IocPeriod));
     assert_eq!(error.errno(), Some(Errno::INVAL));
 }
 
@@ -78,7 +78,7 @@ fn output_that_cannot_be_sent_there_says_why() {
     ];
     for refused in refused {
         let error = refused.unwrap_err();
-        assert_eq!(error.call(), Some("PERF_EVENT_IOC_SET_OUTPUT"));
+        assert_eq!(error.call(), Some(Call::IocSetOutput));
         assert_eq!(error.errno(), Some(Errno::INVAL));
         assert!(error.to_string().contains("the target has no ring"), "{error}");
     }
@@ -144,7 +144,7 @@ fn only_breakpoints_can_be_modified() {
         return;
     };
     let error = event.modify_attributes(&switches()).unwrap_err();
-    assert_eq!(error.call(), Some("PERF_EVENT_IOC_MODIFY_ATTRIBUTES"));
+    assert_eq!(error.call(), Some(Call::IocModifyAttributes));
 }
 
 #[test]

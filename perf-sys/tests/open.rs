@@ -7,7 +7,7 @@ mod support;
 use std::fs::File;
 
 use perf_abi::{Attr, AttrFlags, Hardware, Software};
-use perf_sys::{Errno, Error, Event, OpenOptions, Target};
+use perf_sys::{Call, Errno, Error, Event, OpenOptions, Target};
 use rustix::fd::AsFd;
 use rustix::io::{FdFlags, fcntl_getfd};
 use support::{cgroup2, open_or_skip};
@@ -57,7 +57,7 @@ fn a_cgroup_is_its_directory() {
 fn a_descriptor_that_is_no_cgroup_is_refused() {
     let dir = File::open("/").unwrap();
     let error = Event::open(&dummy(), Target::cgroup(dir.as_fd(), 0)).unwrap_err();
-    assert_eq!(error.call(), Some("perf_event_open"));
+    assert_eq!(error.call(), Some(Call::PerfEventOpen));
     assert!(matches!(error.errno(), Some(Errno::BADF | Errno::ACCESS | Errno::PERM)), "{error}");
 }
 
@@ -121,6 +121,6 @@ fn a_field_from_the_future_tells_the_kernels_size() {
 #[test]
 fn an_event_that_is_not_there_names_the_call() {
     let error = Event::open(&Attr::software(Software(1 << 20)), Target::calling_thread()).unwrap_err();
-    assert_eq!(error.call(), Some("perf_event_open"));
+    assert_eq!(error.call(), Some(Call::PerfEventOpen));
     assert!(error.to_string().starts_with("perf_event_open: "), "{error}");
 }

@@ -6,7 +6,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 
-use crate::{Canceller, Error, Result};
+use crate::{Call, Canceller, Error, Result};
 
 /// What a wait came back with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,7 +87,7 @@ fn ppoll(fds: &mut [PollFd<'_>], deadline: Deadline) -> Result<()> {
         match rustix::event::poll(fds, deadline.left(Instant::now).as_ref()) {
             Ok(_) => return Ok(()),
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(Error::of("poll")(errno)),
+            Err(errno) => return Err(Error::of(Call::Poll)(errno)),
         }
     }
 }

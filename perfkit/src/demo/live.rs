@@ -147,11 +147,13 @@ fn cpus() -> Result<Vec<u32>, Errno> {
 
 #[cfg(test)]
 mod tests {
+    use perf_sys::Call;
+
     use super::*;
     use crate::demo::plan::Scope;
 
     fn reasons_of(errno: impl Fn(Plan) -> Errno) -> Vec<String> {
-        let refuse = |plan| (plan, Error::System { call: "perf_event_open", errno: errno(plan) });
+        let refuse = |plan| (plan, Error::System { call: Call::PerfEventOpen, errno: errno(plan) });
         let refused: Vec<_> = Plan::ladder(None).into_iter().map(refuse).collect();
         reasons(refused.iter()).into_iter().map(|(label, _)| label).collect()
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use perf_sys::Error;
+use perf_sys::{Call, Error};
 use rustix::io::Errno;
 
 use super::live::{Refusal, reasons};
@@ -79,9 +79,8 @@ pub(crate) fn kernel_scope(evidence: Evidence) -> String {
 }
 
 fn explanation(error: Error, evidence: Evidence) -> Explanation {
-    let call = error.call().unwrap_or_default();
     match error.errno() {
-        Some(Errno::PERM) if call == "mmap" => because(
+        Some(Errno::PERM) if error.call() == Some(Call::Mmap) => because(
             "the rings need more locked memory than this user may have",
             &["raise kernel.perf_event_mlock_kb or ulimit -l", "grant CAP_IPC_LOCK"],
         ),
@@ -123,14 +122,14 @@ mod tests {
     use super::*;
     use crate::demo::plan::Plan;
 
-    fn explained(call: &'static str, errno: Errno, evidence: Evidence) -> Explanation {
+    fn explained(call: Call, errno: Errno, evidence: Evidence) -> Explanation {
         explanation(Error::System { call, errno }, evidence)
     }
 
     #[test]
     fn a_paranoid_level_is_named_with_its_sysctl() {
         let evidence = Evidence { paranoid: Some(3), filtered: false };
-        let Explanation { cause, remedies } = explained("perf_event_open", Errno::ACCESS, evidence);
+        let Explanation { cause, remedies } = explained(Call::PerfEventOpen, Errno::ACCESS, evidence);
         assert!(cause.ends_with("perf_event_paranoid is 3"), "{cause}");
         assert!(remedies[0].starts_with("sysctl kernel.perf_event_paranoid="));
     }
@@ -138,27 +137,27 @@ mod tests {
     #[test]
     fn a_filter_is_blamed_for_its_own_answers_only() {
         let evidence = Evidence { paranoid: Some(2), filtered: true };
-        assert!(explained("perf_event_open", Errno::PERM, evidence).cause.contains("seccomp"));
-        assert!(explained("perf_event_open", Errno::NOSYS, evidence).cause.contains("seccomp"));
-        assert!(explained("perf_event_open", Errno::ACCESS, evidence).cause.contains("paranoid is 2"));
+        assert!(explained(Call::PerfEventOpen, Errno::PERM, evidence).cause.contains("seccomp"));
+        assert!(explained(Call::PerfEventOpen, Errno::NOSYS, evidence).cause.contains("seccomp"));
+        assert!(explained(Call::PerfEventOpen, Errno::ACCESS, evidence).cause.contains("paranoid is 2"));
     }
 
     #[test]
     fn a_kernel_without_perf_is_not_a_matter_of_permission() {
-        let cause = explained("perf_event_open", Errno::NOSYS, Evidence::default()).cause;
+        let cause = explained(Call::PerfEventOpen, Errno::NOSYS, Evidence::default()).cause;
         assert!(cause.contains("without perf"), "{cause}");
     }
 
     #[test]
     fn a_missing_pmu_leads_to_the_clock() {
-        let remedies = explained("perf_event_open", Errno::NOENT, Evidence::default()).remedies;
+        let remedies = explained(Call::PerfEventOpen, Errno::NOENT, Evidence::default()).remedies;
         assert_eq!(remedies[0], "perfkit demo --event cpu-clock");
     }
 
     #[test]
     fn a_refused_mapping_is_about_locked_memory() {
         let evidence = Evidence { paranoid: Some(2), filtered: true };
-        assert!(explained("mmap", Errno::PERM, evidence).cause.contains("locked memory"));
+        assert!(explained(Call::Mmap, Errno::PERM, evidence).cause.contains("locked memory"));
     }
 
     #[test]
@@ -170,7 +169,7 @@ mod tests {
 
     #[test]
     fn every_event_is_listed_once_with_the_kernels_answer() {
-        let error = Error::System { call: "perf_event_open", errno: Errno::ACCESS };
+        let error = Error::System { call: Call::PerfEventOpen, errno: Errno::ACCESS };
         let refusal = Refusal::Plans(Plan::ladder(None).into_iter().map(|plan| (plan, error)).collect());
         let mut out = Vec::new();
         explain(&mut out, &refusal, Evidence::default()).unwrap();

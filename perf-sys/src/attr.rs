@@ -1,7 +1,6 @@
 use perf_abi::Attr;
-use rustix::io::Errno;
 
-use crate::{Call, Error};
+use crate::{Call, Errno, Error};
 
 /// An attr on its way into the kernel, which writes its own size into it if it does not like ours.
 ///
@@ -26,7 +25,7 @@ impl AttrArgument {
     /// What `call` meant by `errno`: E2BIG is about the attr only if the kernel wrote its size back.
     pub(crate) fn refused(&self, call: Call, errno: Errno) -> Error {
         match errno {
-            Errno::TOOBIG if self.attr.size != self.asked => Error::AttrSize { kernel: self.attr.size, call },
+            Errno::E2BIG if self.attr.size != self.asked => Error::AttrSize { kernel: self.attr.size, call },
             errno => Error::System { call, errno },
         }
     }
@@ -46,13 +45,13 @@ mod tests {
     fn a_size_written_back_is_the_kernels() {
         let mut passed = AttrArgument::new(&Attr::default());
         passed.as_mut().size = 136;
-        let error = passed.refused(Call::PerfEventOpen, Errno::TOOBIG);
+        let error = passed.refused(Call::PerfEventOpen, Errno::E2BIG);
         assert_eq!(error, Error::AttrSize { kernel: 136, call: Call::PerfEventOpen });
     }
 
     #[test]
     fn a_size_left_alone_means_the_group_is_too_large() {
-        let error = AttrArgument::new(&Attr::default()).refused(Call::PerfEventOpen, Errno::TOOBIG);
-        assert_eq!(error, Error::System { call: Call::PerfEventOpen, errno: Errno::TOOBIG });
+        let error = AttrArgument::new(&Attr::default()).refused(Call::PerfEventOpen, Errno::E2BIG);
+        assert_eq!(error, Error::System { call: Call::PerfEventOpen, errno: Errno::E2BIG });
     }
 }

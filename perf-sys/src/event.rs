@@ -1,11 +1,10 @@
 use std::sync::{Mutex, PoisonError};
 
 use perf_abi::{Attr, AttrFlags, OpenFlags};
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use crate::syscall::perf_event_open;
-use crate::{Call, Error, Result, Target};
+use crate::{Call, Errno, Error, Result, Target};
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
 ///
@@ -68,7 +67,7 @@ impl Event {
     /// 2026 (some 6.18.y): earlier it maps that other ring, which would then have two readers.
     pub(crate) fn check_own_ring(&self) -> Result<()> {
         let redirected = *self.redirected.lock().unwrap_or_else(PoisonError::into_inner);
-        if redirected { Err(Error::of(Call::Mmap)(Errno::BUSY)) } else { Ok(()) }
+        if redirected { Err(Error::System { call: Call::Mmap, errno: Errno::EBUSY }) } else { Ok(()) }
     }
 }
 
@@ -158,7 +157,7 @@ mod tests {
     use super::*;
 
     fn busy() -> Result<()> {
-        Err(Error::of(Call::Mmap)(Errno::BUSY))
+        Err(Error::System { call: Call::Mmap, errno: Errno::EBUSY })
     }
 
     #[test]

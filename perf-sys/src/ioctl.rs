@@ -11,11 +11,11 @@ use core::ffi::CStr;
 use core::ptr::without_provenance_mut;
 
 use perf_abi::{Attr, IocFlags};
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
 use rustix::ioctl::{Getter, IntegerSetter, Ioctl, Opcode, Setter, Updater, ioctl};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use crate::attr::AttrArgument;
-use crate::{BpfIds, Call, Error, Event, Result};
+use crate::{BpfIds, Call, Errno, Error, Event, Result};
 
 #[allow(trivial_numeric_casts)] // `Opcode` is `u32` or `c_ulong`, as rustix's backend has it
 const fn opcode(number: u32) -> Opcode {
@@ -234,6 +234,6 @@ impl Event {
         let argument = unsafe { Updater::<MODIFY_ATTRIBUTES, Attr>::new(passed.as_mut()) };
         // SAFETY: as above.
         let done = unsafe { ioctl(self, argument) };
-        done.map_err(|errno| passed.refused(Call::IocModifyAttributes, errno))
+        done.map_err(|errno| passed.refused(Call::IocModifyAttributes, Errno::from_rustix(errno)))
     }
 }

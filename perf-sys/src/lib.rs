@@ -58,8 +58,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `error`, `hint` | why a call failed, and the usual causes in words |
-//! | `target` | which task, CPU or cgroup |
+//! | `error`, `errno`, `call`, `hint` | errors, and the usual causes of an errno |
+//! | `target` | tasks, CPUs and cgroups |
 //! | `event` | the owned descriptor, and how to open it |
 //! | `syscall`* | `perf_event_open`, `read` |
 //! | `attr` | an attr on its way into the kernel |
@@ -89,6 +89,7 @@ mod cancel;
 mod count;
 mod count_row;
 mod counter_page;
+mod errno;
 mod error;
 mod event;
 mod group;
@@ -114,14 +115,13 @@ pub use bpf_ids::BpfIds;
 pub use call::Call;
 pub use cancel::Canceller;
 pub use count::Count;
+pub use errno::Errno;
 pub use error::{Error, Result};
 pub use event::{Event, OpenOptions};
 pub use group::Group;
 pub use group_count::GroupCount;
 pub use label::Label;
 pub use ring::Ring;
-pub use rustix::io::Errno;
-pub use rustix::process::Pid;
 pub use snapshot::{Snapshot, SnapshotRing};
 pub use target::Target;
 pub use time_conversion::TimeConversion;

@@ -13,9 +13,9 @@ use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use perf_abi::MmapPage;
-use rustix::fd::BorrowedFd;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
+use std::os::fd::BorrowedFd;
 
 use crate::{Call, Error, Result};
 

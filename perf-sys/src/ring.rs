@@ -3,7 +3,7 @@ use core::time::Duration;
 use std::sync::Arc;
 
 use perf_decode::Scratch;
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use crate::map::{Area, Consumer};
 use crate::wait::{Deadline, poll};

@@ -1,6 +1,6 @@
 use perf_decode::{BackwardRecords, Scratch};
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use rustix::thread::{MembarrierCommand, membarrier};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use crate::map::{Area, Overwritten};
 use crate::{Error, Event, Result};

@@ -10,11 +10,11 @@ use core::ffi::{c_int, c_ulong};
 use std::io;
 
 use perf_abi::{Attr, OpenFlags};
-use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use rustix::io::Errno;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use crate::attr::AttrArgument;
-use crate::{Call, Error, Event, Result, Target};
+use crate::target::TargetArguments;
+use crate::{Call, Errno, Error, Event, Result, Target};
 
 /// `perf_event_open(attr, pid, cpu, group_fd, flags)`.
 #[allow(trivial_numeric_casts)] // an unsigned long is not 64 bits everywhere
@@ -25,7 +25,7 @@ pub(crate) fn perf_event_open(
     flags: OpenFlags,
 ) -> Result<OwnedFd> {
     let mut passed = AttrArgument::new(attr);
-    let (pid, cpu, is_cgroup) = target.arguments();
+    let TargetArguments { pid, cpu, is_cgroup } = target.arguments()?;
     let flags = if is_cgroup { flags | OpenFlags::PID_CGROUP } else { flags - OpenFlags::PID_CGROUP };
     let group: c_int = group.map_or(-1, |fd| fd.as_raw_fd());
     // SAFETY: the attr is live, and mutable because the kernel writes its own size back on E2BIG; the
@@ -49,7 +49,7 @@ pub(crate) fn perf_event_open(
 
 fn last_errno() -> Errno {
     // A failed call always leaves a number; the fallback is for the type only.
-    Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
+    io::Error::last_os_error().raw_os_error().map_or(Errno::EIO, Errno::from_raw_os_error)
 }
 
 /// What only the caller can vouch for.

@@ -2,7 +2,7 @@ use core::mem::MaybeUninit;
 use core::time::Duration;
 
 use rustix::event::{Timespec, epoll};
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use crate::{Call, Canceller, Error, Result, Ring};
 

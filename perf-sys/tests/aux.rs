@@ -16,7 +16,7 @@ fn an_event_that_traces_nothing_has_no_aux_area() {
         let refused = AuxArea::map(&mut ring, 4).unwrap_err();
         assert_eq!(
             (refused.call(), refused.errno()),
-            (Some(Call::Mmap), Some(Errno::OPNOTSUPP)),
+            (Some(Call::Mmap), Some(Errno::EOPNOTSUPP)),
             "{refused}"
         );
         assert!(AuxSnapshot::map(&mut ring, 4).is_err());

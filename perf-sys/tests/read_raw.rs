@@ -48,7 +48,7 @@ fn a_short_buffer_reads_nothing() {
         return;
     };
     let error = event.read_raw(&mut [0; 1]).unwrap_err();
-    assert_eq!((error.call(), error.errno()), (Some(Call::Read), Some(Errno::NOSPC)));
+    assert_eq!((error.call(), error.errno()), (Some(Call::Read), Some(Errno::ENOSPC)));
 }
 
 #[test]

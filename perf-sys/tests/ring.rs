@@ -146,7 +146,7 @@ fn an_inherited_event_on_any_cpu_has_no_ring() {
         return;
     };
     let error = Ring::map(event, 1).unwrap_err();
-    assert_eq!((error.call(), error.errno()), (Some(Call::Mmap), Some(Errno::INVAL)));
+    assert_eq!((error.call(), error.errno()), (Some(Call::Mmap), Some(Errno::EINVAL)));
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn a_filter_is_among_the_causes_of_its_refusal() {
             return eprintln!("skipped: seccomp: {error}");
         }
         let refused = Event::open(&faults(), Target::calling_thread()).unwrap_err();
-        assert_eq!((refused.call(), refused.errno()), (Some(Call::PerfEventOpen), Some(Errno::PERM)));
+        assert_eq!((refused.call(), refused.errno()), (Some(Call::PerfEventOpen), Some(Errno::EPERM)));
         assert!(refused.to_string().contains("seccomp"), "{refused}");
     });
     thread.join().unwrap();

@@ -3,8 +3,8 @@ use core::time::Duration;
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::{Call, Canceller, Error, Result};
 

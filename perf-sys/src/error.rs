@@ -1,6 +1,6 @@
 use perf_decode::Error as Framing;
 
-use crate::{Call, Errno};
+use crate::{Call, Causes, Errno};
 
 mod display;
 mod io;
@@ -33,12 +33,22 @@ mod tests;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A system call failed.
+    /// A system call other than `perf_event_open` failed.
     System {
         /// The call, for an ioctl or a prctl the request.
         call: Call,
         /// The error number that the kernel returned.
         errno: Errno,
+    },
+    /// `perf_event_open` failed.
+    ///
+    /// [`call`](Self::call) and [`errno`](Self::errno) return it as they do for
+    /// [`System`](Self::System).
+    Open {
+        /// The error number that the kernel returned.
+        errno: Errno,
+        /// The causes that the attr and the target suggest.
+        causes: Causes,
     },
     /// The attr has a nonzero field that this kernel does not have, or a size that no kernel accepts:
     /// `E2BIG`, and the kernel wrote its own size into the attr.
@@ -125,7 +135,7 @@ impl Error {
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         match self {
-            Self::System { errno, .. } => Some(*errno),
+            Self::System { errno, .. } | Self::Open { errno, .. } => Some(*errno),
             Self::AttrSize { .. } => Some(Errno::E2BIG),
             _ => None,
         }
@@ -146,6 +156,7 @@ impl Error {
     pub const fn call(&self) -> Option<Call> {
         match self {
             Self::System { call, .. } | Self::AttrSize { call, .. } => Some(*call),
+            Self::Open { .. } => Some(Call::PerfEventOpen),
             _ => None,
         }
     }

@@ -58,7 +58,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `error`, `errno`, `call`, `hint` | errors, and the usual causes of an errno |
+//! | `error`, `errno`, `call`, `hint`, `causes` | errors, and the usual causes of an errno |
 //! | `target` | tasks, CPUs and cgroups |
 //! | `event` | the owned descriptor, and how to open it |
 //! | `syscall`* | `perf_event_open`, `read` |
@@ -86,6 +86,7 @@ mod batch;
 mod bpf_ids;
 mod call;
 mod cancel;
+mod causes;
 mod count;
 mod count_row;
 mod counter_page;
@@ -114,6 +115,7 @@ pub use batch::{Batch, BatchRecords};
 pub use bpf_ids::BpfIds;
 pub use call::Call;
 pub use cancel::Canceller;
+pub use causes::Causes;
 pub use count::Count;
 pub use errno::Errno;
 pub use error::{Error, Result};

@@ -109,6 +109,22 @@ impl<'fd> Target<'fd> {
         Self { cpu: Some(cpu), ..self }
     }
 
+    pub(crate) const fn is_thread(&self) -> bool {
+        matches!(self.tasks, Tasks::Caller | Tasks::Thread(_))
+    }
+
+    pub(crate) const fn is_other_thread(&self) -> bool {
+        matches!(self.tasks, Tasks::Thread(_))
+    }
+
+    pub(crate) const fn is_cgroup(&self) -> bool {
+        matches!(self.tasks, Tasks::Cgroup(_))
+    }
+
+    pub(crate) const fn has_cpu(&self) -> bool {
+        self.cpu.is_some()
+    }
+
     /// Returns the arguments of the system call.
     pub(crate) fn arguments(self) -> Result<TargetArguments> {
         let (pid, is_cgroup) = match self.tasks {

@@ -6,7 +6,7 @@ mod support;
 
 use std::fs::File;
 
-use perf_abi::{Attr, AttrFlags, Hardware, Software};
+use perf_abi::{Attr, AttrFlags, Hardware, SampleType, Software};
 use perf_sys::{Call, Errno, Error, Event, OpenOptions, Target};
 use rustix::io::{FdFlags, fcntl_getfd};
 use std::os::fd::AsFd;
@@ -148,5 +148,30 @@ fn raw_arguments_open_as_in_c() {
         if open_or_skip(&dummy(), Target::from_raw(pid, cpu).unwrap()).is_none() {
             return;
         }
+    }
+}
+
+#[test]
+fn an_invalid_argument_names_its_cause() {
+    let stack = |bytes| {
+        let attr = dummy().with_sample_type(SampleType::STACK_USER);
+        Attr { sample_stack_user: bytes, ..attr }
+    };
+    let clock = Attr::software(Software::CPU_CLOCK);
+    let me = Target::calling_thread();
+    let invalid = [
+        (dummy(), me.on_cpu(1 << 20), "no CPU has this number"),
+        (dummy().with_sample_type(SampleType::REGS_USER), me, "REGS_USER without registers"),
+        (stack(4), me, "multiple of 8"),
+        (stack(65536), me, "at most 65528"),
+        (clock.with_frequency(1 << 40), me, "perf_event_max_sample_rate"),
+    ];
+    for (attr, target, word) in invalid {
+        let error = Event::open(&attr, target).unwrap_err();
+        if matches!(error.errno(), Some(Errno::EACCES | Errno::EPERM | Errno::ENOSYS)) {
+            return eprintln!("skipped: {error}");
+        }
+        assert_eq!(error.errno(), Some(Errno::EINVAL), "{error}");
+        assert!(error.to_string().contains(word), "{error}");
     }
 }

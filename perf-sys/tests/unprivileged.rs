@@ -32,7 +32,7 @@ fn the_kernel_side_is_refused_with_its_cause() {
         let attr = Attr::software(Software::PAGE_FAULTS);
         let error = Event::open(&attr, Target::calling_thread()).unwrap_err();
         assert_eq!(error.errno(), Some(Errno::EACCES));
-        assert!(error.to_string().contains("exclude_kernel"), "{error}");
+        assert!(error.to_string().contains("EXCLUDE_KERNEL"), "{error}");
     });
 }
 

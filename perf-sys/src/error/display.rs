@@ -1,6 +1,7 @@
 use core::fmt;
 
 use super::Error;
+use crate::Call;
 use crate::hint::hint;
 
 impl fmt::Display for Error {
@@ -12,6 +13,10 @@ impl fmt::Display for Error {
                     Some(causes) => write!(f, ": {causes}"),
                     None => Ok(()),
                 }
+            }
+            Self::Open { errno, causes } => {
+                write!(f, "{}: {errno}", Call::PerfEventOpen)?;
+                if causes.iter().next().is_some() { write!(f, ": {causes}") } else { Ok(()) }
             }
             Self::AttrSize { kernel, call } => write!(
                 f,

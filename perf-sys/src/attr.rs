@@ -34,7 +34,8 @@ impl AttrArgument {
         self.refused_size(Call::PerfEventOpen, errno).unwrap_or(Error::Open { errno, causes })
     }
 
-    /// Returns the error of a wrong size: `E2BIG` is about the attr only if the kernel wrote its size.
+    /// Returns the error of a wrong size: `E2BIG` is about the attr only if the kernel wrote its
+    /// size.
     fn refused_size(&self, call: Call, errno: Errno) -> Option<Error> {
         let kernel = self.attr.size;
         (errno == Errno::E2BIG && kernel != self.passed_size).then_some(Error::AttrSize { kernel, call })

@@ -1,7 +1,7 @@
 use core::fmt;
 
-use crate::Errno;
 use crate::hint::hint;
+use crate::{Call, Errno};
 
 mod invalid;
 mod opening;
@@ -9,7 +9,6 @@ mod other;
 #[cfg(test)]
 mod tests;
 
-use crate::Call;
 pub(crate) use opening::Opening;
 
 /// Usual causes of a failed `perf_event_open`, chosen by its errno, attr, target and group.

@@ -3,8 +3,8 @@ use std::io;
 
 /// Error number of a system call.
 ///
-/// Any number is possible. The constants are those that the calls of this crate are known to return;
-/// `Debug` prints their names, `Display` the text of the C library.
+/// Any number is possible. The constants are those that the calls of this crate are known to
+/// return; `Debug` prints their names, `Display` the text of the C library.
 ///
 /// ```
 /// use perf_sys::Errno;

@@ -10,9 +10,9 @@ mod tests;
 /// An error of a call of this crate.
 ///
 /// One flat `Copy` enum: [`System`](Self::System) if a system call failed, the others if this crate
-/// refused before or after one. `Display` prints the call, the errno and its usual causes, as far as
-/// they follow from the call's arguments; no file is read for it. [`source`] is always `None`, so
-/// that a chain of errors prints each text once.
+/// refused before or after one. `Display` prints the call, the errno and its usual causes, as far
+/// as they follow from the call's arguments; no file is read for it. [`source`] is always `None`,
+/// so that a chain of errors prints each text once.
 ///
 /// [`std::io::Error`] is made of it by `From`, with the kind of the errno and the same text:
 ///
@@ -50,8 +50,8 @@ pub enum Error {
         /// The causes that the attr and the target suggest.
         causes: Causes,
     },
-    /// The attr has a nonzero field that this kernel does not have, or a size that no kernel accepts:
-    /// `E2BIG`, and the kernel wrote its own size into the attr.
+    /// The attr has a nonzero field that this kernel does not have, or a size that no kernel
+    /// accepts: `E2BIG`, and the kernel wrote its own size into the attr.
     ///
     /// Other causes of `E2BIG`, such as a group whose read is longer than 16 KiB, are not this
     /// variant.
@@ -79,11 +79,11 @@ pub enum Error {
         /// Size of the mapping in bytes, control page included.
         mapped: usize,
     },
-    /// `data_head` and `data_tail` of the control page contradict each other. The ring can no longer
-    /// be read.
+    /// `data_head` and `data_tail` of the control page contradict each other. The ring can no
+    /// longer be read.
     Positions(Framing),
-    /// A pinned event could not be scheduled on its PMU and no longer counts: read returned 0 bytes.
-    /// Enabling the event retries.
+    /// A pinned event could not be scheduled on its PMU and no longer counts: read returned 0
+    /// bytes. Enabling the event retries.
     PinnedFailed,
     /// A read returned another length than the event's read format has.
     ReadLength {
@@ -93,8 +93,8 @@ pub enum Error {
         found: u64,
     },
     /// A single count was read from an event whose read format has
-    /// [`GROUP`](perf_abi::ReadFormat::GROUP): see [`Event::read_values`](crate::Event::read_values)
-    /// and [`Group`](crate::Group).
+    /// [`GROUP`](perf_abi::ReadFormat::GROUP): see
+    /// [`Event::read_values`](crate::Event::read_values) and [`Group`](crate::Group).
     GroupFormat,
     /// The event lacks [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), which
     /// [`SnapshotRing::map`](crate::SnapshotRing::map) needs.

@@ -56,32 +56,34 @@ impl<'fd> Target<'fd> {
 
     /// Returns the thread `tid`, on any CPU.
     ///
-    /// A thread of another process needs `CAP_PERFMON`, or the permission to `ptrace` it. The id of a
-    /// process, as [`Child::id`](std::process::Child::id) returns it, is that of its main thread; the
-    /// others need an event each, or [`INHERIT`](perf_abi::AttrFlags::INHERIT) before they start.
+    /// A thread of another process needs `CAP_PERFMON`, or the permission to `ptrace` it. The id of
+    /// a process, as [`Child::id`](std::process::Child::id) returns it, is that of its main thread;
+    /// the others need an event each, or [`INHERIT`](perf_abi::AttrFlags::INHERIT) before they
+    /// start.
     ///
-    /// Opening an event fails with [`Error::ThreadId`] if `tid` is 0 or above `i32::MAX`: neither is
-    /// taken as the calling thread or all tasks.
+    /// Opening an event fails with [`Error::ThreadId`] if `tid` is 0 or above `i32::MAX`: neither
+    /// is taken as the calling thread or all tasks.
     pub const fn thread(tid: u32) -> Self {
         Self { tasks: Tasks::Thread(tid), cpu: None }
     }
 
-    /// Returns all tasks on CPU `cpu`. They need `CAP_PERFMON`, or `perf_event_paranoid` of at most 0.
+    /// Returns all tasks on CPU `cpu`. They need `CAP_PERFMON`, or `perf_event_paranoid` of at most
+    /// 0.
     pub const fn cpu(cpu: u32) -> Self {
         Self { tasks: Tasks::All, cpu: Some(cpu) }
     }
 
     /// Returns the tasks of the cgroup with directory `dir`, on CPU `cpu`. Since Linux 2.6.39.
     ///
-    /// The directory is one of cgroup2, or of the version 1 hierarchy of the `perf_event` controller.
-    /// The permissions are those of [`cpu`](Self::cpu).
+    /// The directory is one of cgroup2, or of the version 1 hierarchy of the `perf_event`
+    /// controller. The permissions are those of [`cpu`](Self::cpu).
     #[doc(alias = "PERF_FLAG_PID_CGROUP")]
     pub const fn cgroup(dir: BorrowedFd<'fd>, cpu: u32) -> Self {
         Self { tasks: Tasks::Cgroup(dir), cpu: Some(cpu) }
     }
 
-    /// Returns the target of the C arguments: `pid` 0 is the calling thread, -1 all tasks, above 0 a
-    /// thread; `cpu` -1 is any CPU.
+    /// Returns the target of the C arguments: `pid` 0 is the calling thread, -1 all tasks, above 0
+    /// a thread; `cpu` -1 is any CPU.
     ///
     /// Cgroups have a constructor of their own, [`cgroup`](Self::cgroup).
     ///
@@ -160,7 +162,8 @@ fn thread_argument(tid: u32) -> Result<i32> {
     }
 }
 
-/// Keeps a number above `i32::MAX` from becoming -1, which is any CPU; the kernel fails with `EINVAL`.
+/// Keeps a number above `i32::MAX` from becoming -1, which is any CPU; the kernel fails with
+/// `EINVAL`.
 fn cpu_argument(cpu: u32) -> i32 {
     i32::try_from(cpu).unwrap_or(i32::MAX)
 }

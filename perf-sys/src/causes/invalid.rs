@@ -86,7 +86,8 @@ pub(super) const BROKEN: &[Rule] = &[
     ),
 ];
 
-/// Rules that the arguments may break: it depends on the kernel, its settings, the CPU and the leader.
+/// Rules that the arguments may break: it depends on the kernel, its settings, the CPU and the
+/// leader.
 pub(super) const POSSIBLE: &[Rule] = &[
     rule(
         |o| o.has(AttrFlags::FREQ) && o.is_sampling(),

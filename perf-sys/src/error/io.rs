@@ -20,8 +20,8 @@ impl Error {
 
 /// Keeps the kind of the errno and the whole text.
 ///
-/// [`get_ref`](io::Error::get_ref) returns the [`Error`]; [`raw_os_error`](io::Error::raw_os_error) of
-/// the result is `None`, because std keeps a number or a text, not both.
+/// [`get_ref`](io::Error::get_ref) returns the [`Error`]; [`raw_os_error`](io::Error::raw_os_error)
+/// of the result is `None`, because std keeps a number or a text, not both.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         Self::new(error.kind(), error)

@@ -59,7 +59,7 @@ fn napping(naps: u64) -> Result<Sleeper, Box<dyn Error>> {
         .with_wakeup_events(1);
     let ((tell_tid, tid), (start, started)) = (channel(), channel());
     let thread = thread::spawn(move || {
-        if tell_tid.send(gettid()).is_ok() && started.recv().is_ok() {
+        if tell_tid.send(thread_id()).is_ok() && started.recv().is_ok() {
             (0..naps).for_each(|_| thread::sleep(Duration::from_millis(1)));
         }
     });
@@ -87,4 +87,9 @@ pub(crate) fn watch(threads: usize, naps: u64) -> Result<Vec<u64>, Box<dyn Error
 fn main() -> Result<(), Box<dyn Error>> {
     println!("samples of four threads that slept 100 times: {:?}", watch(4, 100)?);
     Ok(())
+}
+
+/// The id of the calling thread.
+fn thread_id() -> u32 {
+    gettid().as_raw_nonzero().get().unsigned_abs()
 }

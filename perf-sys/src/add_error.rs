@@ -1,4 +1,5 @@
 use core::fmt;
+use std::io;
 
 use crate::{Error, Ring};
 
@@ -19,14 +20,16 @@ impl fmt::Display for AddError {
     }
 }
 
-impl core::error::Error for AddError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        self.error.source()
-    }
-}
+impl core::error::Error for AddError {}
 
 impl From<AddError> for Error {
     fn from(refused: AddError) -> Self {
         refused.error
+    }
+}
+
+impl From<AddError> for io::Error {
+    fn from(refused: AddError) -> Self {
+        refused.error.into()
     }
 }

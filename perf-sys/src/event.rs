@@ -1,11 +1,10 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use perf_abi::{Attr, AttrFlags, OpenFlags};
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use crate::syscall::perf_event_open;
-use crate::{Error, Result, Target};
+use crate::{Call, Errno, Error, Result, Target};
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
 ///
@@ -77,7 +76,7 @@ impl Event {
     pub(crate) fn redirect(&self, to_another: bool, change: impl FnOnce() -> Result<()>) -> Result<()> {
         let mut output = self.output();
         if *output == Output::Own {
-            return Err(Error::of("PERF_EVENT_IOC_SET_OUTPUT")(Errno::INVAL));
+            return Err(Error::System { call: Call::IocSetOutput, errno: Errno::EINVAL });
         }
         change()?;
         *output = if to_another { Output::Redirected } else { Output::None };
@@ -96,7 +95,7 @@ impl Event {
         match *output {
             Output::None => *output = Output::Own,
             Output::Own => return Err(Error::RingInUse),
-            Output::Redirected => return Err(Error::of("mmap")(Errno::BUSY)),
+            Output::Redirected => return Err(Error::System { call: Call::Mmap, errno: Errno::EBUSY }),
         }
         Ok(RingClaim(Arc::clone(self)))
     }
@@ -105,7 +104,7 @@ impl Event {
     /// [`claim_ring`](Self::claim_ring).
     pub(crate) fn check_not_redirected(&self) -> Result<()> {
         match *self.output() {
-            Output::Redirected => Err(Error::of("mmap")(Errno::BUSY)),
+            Output::Redirected => Err(Error::System { call: Call::Mmap, errno: Errno::EBUSY }),
             Output::None | Output::Own => Ok(()),
         }
     }
@@ -219,7 +218,7 @@ mod tests {
     }
 
     fn is_busy(event: &Arc<Event>) -> bool {
-        matches!(event.claim_ring(), Err(error) if error.errno() == Some(Errno::BUSY))
+        matches!(event.claim_ring(), Err(error) if error.errno() == Some(Errno::EBUSY))
     }
 
     #[test]
@@ -242,7 +241,7 @@ mod tests {
         let claim = event.claim_ring().unwrap();
         assert_eq!(event.claim_ring().unwrap_err(), Error::RingInUse);
         let error = event.redirect(true, || unreachable!()).unwrap_err();
-        assert_eq!(error.errno(), Some(Errno::INVAL));
+        assert_eq!(error.errno(), Some(Errno::EINVAL));
         drop(claim);
         assert!(event.claim_ring().is_ok());
     }

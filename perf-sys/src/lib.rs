@@ -58,8 +58,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `error`, `hint` | why a call failed, and the usual causes in words |
-//! | `target` | which task, CPU or cgroup |
+//! | `error`, `errno`, `call`, `hint`, `causes` | errors, and the usual causes of an errno |
+//! | `target` | tasks, CPUs and cgroups |
 //! | `event` | the owned descriptor, and how to open it |
 //! | `syscall`* | `perf_event_open`, `read` |
 //! | `attr` | an attr on its way into the kernel |
@@ -85,11 +85,14 @@ mod attr;
 mod aux;
 mod batch;
 mod bpf_ids;
+mod call;
 mod cancel;
+mod causes;
 mod count;
 mod count_row;
 mod counter_page;
 mod damage;
+mod errno;
 mod error;
 mod event;
 mod group;
@@ -116,9 +119,12 @@ pub use add_error::AddError;
 pub use aux::{AuxArea, AuxSnapshot};
 pub use batch::{Batch, BatchRecords, PeekableRecords};
 pub use bpf_ids::BpfIds;
+pub use call::Call;
 pub use cancel::Canceller;
+pub use causes::Causes;
 pub use count::Count;
 pub use damage::Damage;
+pub use errno::Errno;
 pub use error::{Error, Result};
 pub use event::{Event, OpenOptions};
 pub use group::Group;
@@ -127,8 +133,6 @@ pub use label::Label;
 pub use map_error::MapError;
 pub use ring::Ring;
 pub use ring_set::{Drained, RingSet, SortedRecord};
-pub use rustix::io::Errno;
-pub use rustix::process::Pid;
 pub use snapshot::{Snapshot, SnapshotRing};
 pub use target::Target;
 pub use time_conversion::TimeConversion;

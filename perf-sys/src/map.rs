@@ -13,12 +13,12 @@ use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use perf_abi::MmapPage;
-use rustix::fd::BorrowedFd;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
+use std::os::fd::BorrowedFd;
 
 use crate::event::RingClaim;
-use crate::{Error, Result};
+use crate::{Call, Error, Result};
 
 mod aux;
 mod consumer;
@@ -68,7 +68,7 @@ impl Mapping {
     fn own(base: rustix::io::Result<*mut c_void>, len: usize) -> Result<Self> {
         // Page 0 is never given without MAP_FIXED; the error is for the type only.
         let base = base.and_then(|base| NonNull::new(base).ok_or(rustix::io::Errno::FAULT));
-        Ok(Self { base: base.map_err(Error::of("mmap"))?, len })
+        Ok(Self { base: base.map_err(Error::of(Call::Mmap))?, len })
     }
 
     /// Where `offset` bytes behind the start are. To use it is as safe as `offset` is inside.

@@ -1,6 +1,6 @@
 use rustix::process::configure_performance_counters;
 
-use crate::{Error, Event, Result};
+use crate::{Call, Error, Event, Result};
 
 /// Every event at once.
 impl Event {
@@ -13,12 +13,12 @@ impl Event {
     /// `prctl(2)`, `PR_TASK_PERF_EVENTS_ENABLE`.
     #[doc(alias = "PR_TASK_PERF_EVENTS_ENABLE")]
     pub fn enable_all() -> Result<()> {
-        configure_performance_counters(true).map_err(Error::of("PR_TASK_PERF_EVENTS_ENABLE"))
+        configure_performance_counters(true).map_err(Error::of(Call::PrctlEnable))
     }
 
     /// `prctl(PR_TASK_PERF_EVENTS_DISABLE)`—Disables what [`enable_all`](Self::enable_all) enables.
     #[doc(alias = "PR_TASK_PERF_EVENTS_DISABLE")]
     pub fn disable_all() -> Result<()> {
-        configure_performance_counters(false).map_err(Error::of("PR_TASK_PERF_EVENTS_DISABLE"))
+        configure_performance_counters(false).map_err(Error::of(Call::PrctlDisable))
     }
 }

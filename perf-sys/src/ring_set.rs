@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustix::event::epoll;
 
-use crate::{AddError, Batch, Error, Event, MapError, Readiness, Result, Ring};
+use crate::{AddError, Batch, Call, Error, Event, MapError, Readiness, Result, Ring};
 
 mod member;
 mod sorted;
@@ -72,7 +72,7 @@ impl<K: Eq> RingSet<K> {
     ///
     /// `epoll(7)`.
     pub fn new() -> Result<Self> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::of("epoll_create1"))?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::of(Call::EpollCreate1))?;
         let (wakeups, sort) = (wait::Wakeups::default(), sorted::Sort::default());
         Ok(Self { epoll, members: Vec::new(), next_id: 0, wakeups, sort })
     }

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use perf_decode::{BackwardRecords, Scratch};
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use rustix::thread::{MembarrierCommand, membarrier};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use crate::map::{Area, Overwritten, pages_for};
 use crate::{Error, Event, MapError, Result};

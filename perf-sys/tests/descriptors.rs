@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, Software};
 use perf_sys::{
-    AuxArea, Errno, Error, Event, Group, OpenOptions, Ring, RingSet, SnapshotRing, Target, UserCounter,
+    AuxArea, Call, Errno, Error, Event, Group, OpenOptions, Ring, RingSet, SnapshotRing, Target, UserCounter,
 };
-use rustix::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use rustix::process::Resource;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use support::{open_or_skip, set_of, sideband, switch, switch_ring, switches, with_limit};
 use work::faults;
 
@@ -40,7 +40,7 @@ fn an_exhausted_limit_says_so() {
             }
         }
     });
-    assert_eq!(error.errno(), Some(Errno::MFILE));
+    assert_eq!(error.errno(), Some(Errno::EMFILE));
     assert!(events.len() < 32 && error.to_string().contains("descriptor limit"), "{error}");
 }
 
@@ -51,7 +51,7 @@ fn a_wait_that_the_kernel_refuses_is_an_error() {
     let mut set = set_of([other]);
     let at_once = Some(Duration::ZERO);
     let found = with_limit(Resource::Nofile, 0, || [one.wait(at_once), set.wait(at_once)]);
-    assert_eq!(found, [Err(Error::System { call: "poll", errno: Errno::INVAL }); 2]);
+    assert_eq!(found, [Err(Error::System { call: Call::Poll, errno: Errno::EINVAL }); 2]);
 }
 
 /// Descriptors of events, and mappings of rings, that the process has.

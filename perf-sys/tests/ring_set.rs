@@ -11,7 +11,6 @@ use std::time::Duration;
 use perf_abi::{Attr, AttrFlags, RecordType, Software};
 use perf_sys::{Canceller, Event, Readiness, Ring, RingSet, Target};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::thread::gettid;
 use support::{PATIENCE, batch_kinds, kinds, open_or_skip, ring, set_of, switch, switch_ring, switches};
 
 const SHORT: Option<Duration> = Some(Duration::from_micros(200));
@@ -26,7 +25,7 @@ fn thread_that_switches(attr: &Attr) -> Option<(Ring, Sender<u64>, JoinHandle<()
     let (tell_tid, tid) = channel();
     let (order, orders) = channel();
     let thread = thread::spawn(move || {
-        tell_tid.send(gettid()).unwrap();
+        tell_tid.send(support::tid()).unwrap();
         orders.iter().for_each(switch);
     });
     let ring = Ring::map(open_or_skip(attr, Target::thread(tid.recv().unwrap()))?, 1).unwrap();

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use perf_abi::{Attr, AttrFlags, IocFlags, OpenFlags, ReadFormat, SampleType, Software};
 use perf_decode::{Layouts, Record, SampleLayout};
-use perf_sys::{Errno, Error, Event, OpenOptions, Ring, SnapshotRing, Target};
+use perf_sys::{Call, Errno, Error, Event, OpenOptions, Ring, SnapshotRing, Target};
 use support::{count, open_or_skip, switch, switches, tracepoint};
 use work::touch;
 
@@ -129,7 +129,7 @@ fn what_a_guest_wrote_stays_when_it_is_closed() {
 
 #[test]
 fn a_guest_has_no_ring_of_its_own_until_it_is_sent_home() {
-    let busy = Error::System { call: "mmap", errno: Errno::BUSY };
+    let busy = Error::System { call: Call::Mmap, errno: Errno::EBUSY };
     let attr = shared(switches(), SampleType::empty());
     let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
     let ring = Ring::map(owner, 1).unwrap();
@@ -166,7 +166,7 @@ fn a_guest_whose_host_is_gone_is_still_a_guest() {
     guests[2].set_output(Some(ring.event())).unwrap();
     drop(ring);
     for guest in guests {
-        let busy = Error::System { call: "mmap", errno: Errno::BUSY };
+        let busy = Error::System { call: Call::Mmap, errno: Errno::EBUSY };
         assert_eq!(Ring::map(guest, 1).unwrap_err().error, busy);
     }
 }
@@ -180,5 +180,5 @@ fn a_guest_that_writes_backward_has_no_ring_of_its_own_either() {
     guest.set_output(Some(ring.event())).unwrap();
     drop(ring); // as above
     let error = SnapshotRing::map(guest, 1).map(|_| ()).unwrap_err().error;
-    assert_eq!(error, Error::System { call: "mmap", errno: Errno::BUSY });
+    assert_eq!(error, Error::System { call: Call::Mmap, errno: Errno::EBUSY });
 }

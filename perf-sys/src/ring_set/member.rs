@@ -4,7 +4,7 @@ use std::sync::Arc;
 use rustix::event::epoll;
 
 use super::sorted::Lookahead;
-use crate::{Error, Event, MapError, Readiness, Result, Ring};
+use crate::{Call, Error, Event, MapError, Readiness, Result, Ring};
 
 /// A ring of a set.
 #[derive(Debug)]
@@ -27,7 +27,8 @@ impl<K> Member<K> {
     pub(super) fn watch_all(&mut self, epoll: &OwnedFd) -> Result<()> {
         for event in self.ring.events().skip(self.ends.len()) {
             let data = epoll::EventData::new_u64(u64::from(self.id) << 32 | self.ends.len() as u64);
-            epoll::add(epoll, event.as_fd(), data, epoll::EventFlags::IN).map_err(Error::of("epoll_ctl"))?;
+            epoll::add(epoll, event.as_fd(), data, epoll::EventFlags::IN)
+                .map_err(Error::of(Call::EpollCtl))?;
             self.ends.push(None);
         }
         self.ring.set_pending_wakeup(); // the addition polls
@@ -74,7 +75,7 @@ impl<K> Member<K> {
         if slot.replace(end).is_some() {
             return Ok(());
         }
-        epoll::delete(epoll, event.as_fd()).map_err(Error::of("epoll_ctl"))
+        epoll::delete(epoll, event.as_fd()).map_err(Error::of(Call::EpollCtl))
     }
 
     /// Returns how the ring ended: its last event hung up, or one of them failed.

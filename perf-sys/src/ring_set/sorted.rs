@@ -185,6 +185,3 @@ impl<K> RingSet<K> {
         Ok((drained, flow))
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -7,7 +7,7 @@ use rustix::event::{Timespec, epoll};
 
 use super::{Member, RingSet};
 use crate::wait::{Deadline, poll};
-use crate::{Canceller, Error, Readiness, Result};
+use crate::{Call, Canceller, Error, Readiness, Result};
 
 /// What the waits of a set remember.
 #[derive(Debug, Default)]
@@ -113,7 +113,7 @@ impl<K> RingSet<K> {
             let mut buffer = [MaybeUninit::uninit(); SOME];
             // Does not block, so no signal interrupts it.
             let found = epoll::wait(&self.epoll, &mut buffer[..], Some(&Timespec::default()));
-            let (found, _) = found.map_err(Error::of("epoll_wait"))?;
+            let (found, _) = found.map_err(Error::of(Call::EpollWait))?;
             for event in &*found {
                 let (flags, data) = (event.flags, event.data.u64());
                 self.reap(data, flags)?;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use crate::{Canceller, Error, Readiness, Result};
+use crate::{Call, Canceller, Error, Readiness, Result};
 
 /// The time at which a wait ends at the latest.
 #[derive(Clone, Copy)]
@@ -105,7 +105,7 @@ fn ppoll(fds: &mut [PollFd<'_>], deadline: Deadline) -> Result<()> {
         match rustix::event::poll(fds, deadline.left(Instant::now).as_ref()) {
             Ok(_) => return Ok(()),
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(Error::of("poll")(errno)),
+            Err(errno) => return Err(Error::of(Call::Poll)(errno)),
         }
     }
 }

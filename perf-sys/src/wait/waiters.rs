@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{EventfdFlags, eventfd};
 
-use crate::{Error, Result};
+use crate::{Call, Error, Result};
 
 /// The threads that wait for one ring.
 ///
@@ -56,7 +56,7 @@ impl Waiters {
             Arc::clone(tokens)
         } else {
             let flags = EventfdFlags::SEMAPHORE | EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC;
-            let tokens = Arc::new(eventfd(0, flags).map_err(Error::of("eventfd"))?);
+            let tokens = Arc::new(eventfd(0, flags).map_err(Error::of(Call::Eventfd))?);
             Arc::clone(state.tokens.insert(tokens))
         };
         state.followers += 1;

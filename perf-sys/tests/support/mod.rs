@@ -34,8 +34,8 @@ pub(crate) fn open_or_skip(attr: &Attr, target: Target<'_>) -> Option<Event> {
         Err(error) => error,
     };
     let errno = error.errno();
-    let not_here = matches!(errno, Some(Errno::NOENT | Errno::OPNOTSUPP | Errno::NODEV));
-    let refused = matches!(errno, Some(Errno::ACCESS | Errno::PERM | Errno::NOSYS));
+    let not_here = matches!(errno, Some(Errno::ENOENT | Errno::EOPNOTSUPP | Errno::ENODEV));
+    let refused = matches!(errno, Some(Errno::EACCES | Errno::EPERM | Errno::ENOSYS));
     assert!(not_here || refused, "{error}");
     if refused {
         skip(error);

@@ -72,14 +72,7 @@ impl Ring {
     pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, MapError> {
         let event = event.into();
         match map(&event, data_pages) {
-            Ok(consumer) => Ok(Self {
-                reader: Reader::new(consumer),
-                event,
-                redirected: Vec::new(),
-                pending_wakeup: AtomicBool::new(false),
-                is_kept: false,
-                waiters: Waiters::default(),
-            }),
+            Ok(consumer) => Ok(Self::new(consumer, event)),
             Err(error) => Err(MapError { error, event }),
         }
     }
@@ -167,6 +160,24 @@ impl Ring {
     /// Returns what was skipped in this ring because it was no record, since the ring was mapped.
     pub const fn damage(&self) -> Damage {
         self.reader.damage
+    }
+
+    /// Makes a ring of an area that no kernel writes, with an event that is none.
+    #[cfg(test)]
+    pub(crate) fn on(area: Arc<Area>, attr: perf_abi::Attr) -> Self {
+        let fd = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
+        Self::new(Consumer::new(area).unwrap(), Arc::new(Event::new(fd, attr)))
+    }
+
+    fn new(consumer: Consumer, event: Arc<Event>) -> Self {
+        Self {
+            reader: Reader::new(consumer),
+            event,
+            redirected: Vec::new(),
+            pending_wakeup: AtomicBool::new(false),
+            is_kept: false,
+            waiters: Waiters::default(),
+        }
     }
 
     /// Looks how far the kernel has written.

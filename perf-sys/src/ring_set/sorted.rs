@@ -185,3 +185,6 @@ impl<K> RingSet<K> {
         Ok((drained, flow))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! The kernel's side is played on rings of one page.
+
+use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
+use perf_decode::Record;
+
+use super::*;
+use crate::map::{Area, Kernel};
+use crate::{Readiness, Ring};
+
+mod random;
+
+const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
+    .with_sample_type(SampleType::TIME.union(SampleType::ADDR))
+    .with_flags(AttrFlags::SAMPLE_ID_ALL);
+
+/// A set of rings under the keys 0, 1, 2, and their kernels, in which every round is old enough.
+fn set(rings: usize) -> (RingSet<usize>, Vec<Kernel>) {
+    let mut set = RingSet::new().unwrap();
+    set.set_sort_delay(Duration::ZERO);
+    let kernels = (0..rings).map(|key| {
+        let area = std::sync::Arc::new(Area::anonymous(1).unwrap());
+        let kernel = Kernel::on(&area);
+        set.add(key, Ring::on(area, ATTR)).unwrap();
+        kernel
+    });
+    let kernels = kernels.collect();
+    (set, kernels)
+}
+
+/// Writes a sample of 24 bytes.
+fn write(kernel: &mut Kernel, time: u64, addr: u64) {
+    assert!(kernel.write_words(&[Kernel::any_header(RecordType::SAMPLE, 24), time, addr]));
+}
+
+/// The times and keys that a round delivers.
+fn round(set: &mut RingSet<usize>) -> Vec<(u64, usize)> {
+    let mut found = vec![];
+    let drained = set.drain_sorted(|record| found.push((record.time(), *record.key()))).unwrap();
+    assert_eq!(drained.records, found.len() as u64);
+    found
+}
+
+#[test]
+fn records_of_two_rings_are_one_stream_a_round_later() {
+    let (mut set, mut kernels) = set(2);
+    for time in [10, 20, 50] {
+        write(&mut kernels[0], time, 0);
+    }
+    for time in [15, 40] {
+        write(&mut kernels[1], time, 0);
+    }
+    assert_eq!(round(&mut set), [], "an earlier record may still come");
+    write(&mut kernels[1], 45, 0);
+    write(&mut kernels[1], 60, 0);
+    assert_eq!(round(&mut set), [(10, 0), (15, 1), (20, 0), (40, 1), (45, 1), (50, 0)]);
+    assert_eq!(round(&mut set), [(60, 1)]);
+    assert_eq!((round(&mut set), set.late()), (vec![], 0));
+}
+
+#[test]
+fn flush_delivers_everything() {
+    let (mut set, mut kernels) = set(2);
+    write(&mut kernels[1], 20, 0);
+    write(&mut kernels[0], 30, 0);
+    let mut times = vec![];
+    set.flush_sorted(|record| times.push(record.time())).unwrap();
+    assert_eq!(times, [20, 30]);
+    assert_eq!(round(&mut set), []);
+}
+
+#[test]
+fn each_record_is_released_when_the_callback_returns() {
+    let (mut set, mut kernels) = set(1);
+    (0..4).for_each(|time| write(&mut kernels[0], time, 0));
+    set.flush_sorted(|record| assert_eq!(kernels[0].tail(), record.time() * 24)).unwrap();
+    assert_eq!(kernels[0].tail(), 96);
+}
+
+#[test]
+fn records_after_a_break_are_delivered_in_the_next_round() {
+    let (mut set, mut kernels) = set(2);
+    (0..6).for_each(|time| write(&mut kernels[time as usize % 2], time, 0));
+    round(&mut set);
+    let (drained, flow) = set
+        .try_drain_sorted(|record| match record.time() {
+            3 => ControlFlow::Break("three"),
+            _ => ControlFlow::Continue(()),
+        })
+        .unwrap();
+    assert_eq!((drained.records, flow), (4, ControlFlow::Break("three")));
+    assert_eq!(set.wait(None), Ok(Readiness::Readable), "at once");
+    assert_eq!(round(&mut set), [(4, 0), (5, 1)]);
+}
+
+#[test]
+fn records_out_of_order_in_a_ring_are_sorted_and_released_in_its_order() {
+    let (mut set, mut kernels) = set(2);
+    for time in [10, 30, 20, 40] {
+        write(&mut kernels[0], time, 0);
+    }
+    write(&mut kernels[1], 25, 0);
+    let mut found = vec![];
+    set.flush_sorted(|record| found.push((record.time(), kernels[0].tail()))).unwrap();
+    assert_eq!(found, [(10, 0), (20, 24), (25, 24), (30, 24), (40, 72)]);
+    assert_eq!((kernels[0].tail(), set.late()), (96, 0));
+}
+
+#[test]
+fn record_that_appears_too_late_is_delivered_and_counted() {
+    let (mut set, mut kernels) = set(2);
+    write(&mut kernels[0], 30, 0);
+    round(&mut set);
+    assert_eq!(round(&mut set), [(30, 0)]);
+    write(&mut kernels[1], 20, 0);
+    write(&mut kernels[1], 40, 0);
+    let mut late = vec![];
+    let drained = set.flush_sorted(|record| late.push((record.time(), record.is_late()))).unwrap();
+    assert_eq!((late, drained.late, set.late()), (vec![(20, true), (40, false)], 1, 1));
+}
+
+#[test]
+fn damage_is_skipped_and_counted_and_the_other_ring_goes_on() {
+    let (mut set, mut kernels) = set(2);
+    write(&mut kernels[0], 10, 0);
+    kernels[0].write_words(&[Kernel::any_header(RecordType::SAMPLE, 4), 0, 0]);
+    write(&mut kernels[0], 30, 0);
+    [20, 40].map(|time| write(&mut kernels[1], time, 0));
+    let mut found = vec![];
+    set.flush_sorted(|record| found.push((record.time(), *record.key()))).unwrap();
+    assert_eq!(found, [(10, 0), (20, 1), (40, 1)]);
+    let damage = set.get(&0).unwrap().damage();
+    assert_eq!((damage.count, damage.bytes), (1, 48));
+    write(&mut kernels[0], 50, 0);
+    set.flush_sorted(|record| found.push((record.time(), *record.key()))).unwrap();
+    assert_eq!(found.last(), Some(&(50, 0)));
+}
+
+#[test]
+fn record_without_a_time_follows_the_record_before_it() {
+    let (mut set, mut kernels) = set(2);
+    write(&mut kernels[0], 20, 0);
+    kernels[0].write_words(&[Kernel::any_header(RecordType(77), 8)]);
+    write(&mut kernels[0], 30, 0);
+    write(&mut kernels[1], 25, 0);
+    let mut kinds = vec![];
+    set.flush_sorted(|record| kinds.push((record.raw().kind().0, record.time()))).unwrap();
+    assert_eq!(kinds, [(9, 20), (77, 20), (9, 25), (9, 30)]);
+}
+
+#[test]
+fn half_full_ring_is_drained_without_the_delay() {
+    let (mut set, mut kernels) = set(1);
+    set.set_sort_delay(Duration::from_secs(3600));
+    write(&mut kernels[0], 0, 0);
+    assert_eq!((round(&mut set).len(), round(&mut set).len()), (0, 0), "too young");
+    (1..100).for_each(|time| write(&mut kernels[0], time, 0)); // 2400 of 4096 bytes
+    assert_eq!(round(&mut set), [(0, 0)]);
+    assert_eq!(round(&mut set).len(), 99);
+}
+
+#[test]
+fn wait_ends_when_kept_records_are_old_enough() {
+    let (mut set, mut kernels) = set(1);
+    set.set_sort_delay(Duration::from_millis(2));
+    write(&mut kernels[0], 5, 0);
+    assert_eq!(round(&mut set), []);
+    assert_eq!(set.wait(Some(Duration::ZERO)), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait(None), Ok(Readiness::Readable));
+    assert_eq!(round(&mut set), [(5, 0)]);
+    assert_eq!(set.wait(Some(Duration::from_millis(5))), Ok(Readiness::TimedOut), "nothing is kept");
+}
+
+#[test]
+fn ring_that_was_read_otherwise_in_between_is_read_from_there() {
+    let (mut set, mut kernels) = set(1);
+    (0..3).for_each(|time| write(&mut kernels[0], time, 0));
+    round(&mut set);
+    assert_eq!(set.batch(&0).unwrap().unwrap().records().take(2).count(), 2);
+    round(&mut set);
+    assert_eq!(round(&mut set), [(2, 0)]);
+}
+
+#[test]
+fn records_are_decoded_by_the_layout_of_their_event() {
+    let (mut set, mut kernels) = set(1);
+    write(&mut kernels[0], 1, 77);
+    let mut found = vec![];
+    set.flush_sorted(|record| {
+        let Ok(Record::Sample(sample)) = record.decode() else { panic!("{record:?}") };
+        found.push((sample.addr(), record.event().map(|event| *event.attr())));
+    })
+    .unwrap();
+    assert_eq!(found, [(Some(77), Some(ATTR))]);
+}
+
+#[test]
+fn removed_ring_keeps_its_unread_records() {
+    let (mut set, mut kernels) = set(2);
+    write(&mut kernels[0], 1, 0);
+    write(&mut kernels[1], 2, 0);
+    round(&mut set);
+    let mut ring = set.remove(&0).unwrap();
+    assert_eq!(ring.batch().unwrap().records().count(), 1);
+    assert_eq!((round(&mut set), set.len()), (vec![(2, 1)], 1));
+}

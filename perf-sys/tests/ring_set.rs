@@ -4,14 +4,16 @@
 
 mod support;
 
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::Sender;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, Software};
 use perf_sys::{Canceller, Event, Readiness, Ring, RingSet, Target};
 use rustix::event::{PollFd, PollFlags, poll};
-use support::{PATIENCE, batch_kinds, kinds, open_or_skip, ring, set_of, switch, switch_ring, switches};
+use support::{
+    PATIENCE, Switcher, batch_kinds, kinds, open_or_skip, ring, set_of, switch, switch_ring, switches,
+};
 
 const SHORT: Option<Duration> = Some(Duration::from_micros(200));
 
@@ -20,15 +22,10 @@ fn dummy() -> Option<Ring> {
     Some(Ring::map(event, 1).unwrap())
 }
 
-/// A ring over a thread that switches each time it is told to, and ends when nobody can tell it any more.
+/// A thread and its ring.
 fn thread_that_switches(attr: &Attr) -> Option<(Ring, Sender<u64>, JoinHandle<()>)> {
-    let (tell_tid, tid) = channel();
-    let (order, orders) = channel();
-    let thread = thread::spawn(move || {
-        tell_tid.send(support::tid()).unwrap();
-        orders.iter().for_each(switch);
-    });
-    let ring = Ring::map(open_or_skip(attr, Target::thread(tid.recv().unwrap()))?, 1).unwrap();
+    let Switcher { tid, order, thread } = Switcher::spawn();
+    let ring = Ring::map(open_or_skip(attr, Target::thread(tid))?, 1).unwrap();
     ring.event().enable().unwrap();
     Some((ring, order, thread))
 }

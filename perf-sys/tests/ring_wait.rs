@@ -1,16 +1,18 @@
 //! Waiting for one ring: the end of the time, wakeups, and the end of the target.
 
+#![allow(clippy::unwrap_used, clippy::never_loop)] // also in what the tests share
+
 mod support;
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, Software};
-use perf_sys::{Readiness, Ring, Target};
-use support::{PATIENCE, open_or_skip, switch, switches};
+use perf_sys::{Canceller, Readiness, Ring, Target};
+use support::{PATIENCE, Switcher, kinds, open_or_skip, switch, switches};
 
 #[test]
-fn nothing_in_time_is_a_time_out() {
+fn wait_without_records_times_out() {
     let attr = Attr::software(Software::DUMMY);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
@@ -22,7 +24,7 @@ fn nothing_in_time_is_a_time_out() {
 }
 
 #[test]
-fn a_wakeup_event_ends_the_wait() {
+fn wakeup_event_ends_the_wait() {
     let attr = switches().with_wakeup_events(1);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
@@ -34,7 +36,7 @@ fn a_wakeup_event_ends_the_wait() {
 }
 
 #[test]
-fn what_lies_below_the_watermark_is_found_by_looking() {
+fn records_below_the_watermark_are_found_by_a_look() {
     let attr = switches().with_wakeup_watermark(2048);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
@@ -48,7 +50,7 @@ fn what_lies_below_the_watermark_is_found_by_looking() {
 }
 
 #[test]
-fn a_hang_up_comes_after_the_last_record() {
+fn hang_up_is_reported_after_the_last_record() {
     let (tell_tid, tid) = channel();
     let (start, started) = channel();
     let thread = std::thread::spawn(move || {
@@ -79,4 +81,99 @@ fn a_hang_up_comes_after_the_last_record() {
     assert!(samples >= 5, "{kinds:?}");
     assert_eq!(kinds.last(), Some(&RecordType::EXIT));
     assert_eq!(ring.wait(None), Ok(Readiness::HungUp), "it stays so");
+}
+
+/// A ring that wakes the reader for each sample, with `samples` of them, disabled.
+fn filled(samples: u64) -> Option<Ring> {
+    let event = open_or_skip(&switches().with_wakeup_events(1), Target::calling_thread())?;
+    let ring = Ring::map(event, 1).unwrap();
+    ring.event().enable().unwrap();
+    switch(samples);
+    ring.event().disable().unwrap();
+    Some(ring)
+}
+
+#[test]
+fn batch_that_was_left_early_leaves_the_ring_readable() {
+    let Some(mut ring) = filled(10) else { return };
+    let mut read = 0;
+    while ring.has_records() {
+        assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+        for record in ring.batch().unwrap().records() {
+            record.unwrap();
+            read += 1;
+            break;
+        }
+    }
+    assert!(read >= 10, "{read}");
+    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(Readiness::TimedOut));
+}
+
+#[test]
+fn cursor_that_stopped_early_leaves_the_ring_readable() {
+    let Some(mut ring) = filled(3) else { return };
+    assert!(ring.refresh().unwrap());
+    assert!(ring.peek().is_some() && ring.next().is_some());
+    assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+    while ring.next().is_some() {}
+    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(Readiness::TimedOut));
+}
+
+#[test]
+fn set_with_a_ring_left_unread_is_readable() {
+    let (Some(one), Some(other)) = (filled(3), filled(3)) else { return };
+    let mut set = support::set_of([one, other]);
+    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    for (_, batch) in set.ready() {
+        assert!(batch.unwrap().records().count() >= 3);
+        break;
+    }
+    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    assert_eq!(set.ready().map(|(&key, _)| key).collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn one_wakeup_ends_the_waits_of_four_threads() {
+    let thread = Switcher::spawn();
+    let attr = switches().with_wakeup_events(1);
+    let Some(event) = open_or_skip(&attr, Target::thread(thread.tid)) else { return };
+    let mut ring = Ring::map(event, 1).unwrap();
+    ring.event().enable().unwrap();
+    for _ in 0..20 {
+        let canceller = Canceller::new().unwrap();
+        let found = std::thread::scope(|scope| {
+            let waits: Vec<_> = (0..4)
+                .map(|number| {
+                    let (ring, canceller) = (&ring, &canceller);
+                    scope.spawn(move || match number {
+                        0 => ring.wait_or_cancelled(PATIENCE, canceller),
+                        _ => ring.wait(PATIENCE),
+                    })
+                })
+                .collect();
+            thread.order.send(1).unwrap();
+            waits.into_iter().map(|wait| wait.join().unwrap()).collect::<Vec<_>>()
+        });
+        assert_eq!(found, [Ok(Readiness::Readable); 4]);
+        while ring.wait(Some(Duration::from_micros(100))).unwrap() == Readiness::Readable {
+            kinds(&mut ring);
+        }
+    }
+    thread.exit();
+}
+
+#[test]
+fn thread_that_takes_over_the_wait_of_another_times_out_by_itself() {
+    let Some(ring) = support::switch_ring(1) else { return };
+    ring.event().disable().unwrap();
+    let canceller = Canceller::new().unwrap();
+    std::thread::scope(|scope| {
+        let short = scope.spawn(|| ring.wait(Some(Duration::from_millis(1))));
+        let long = scope.spawn(|| ring.wait(Some(Duration::from_millis(20))));
+        let cancelled = scope.spawn(|| ring.wait_or_cancelled(None, &canceller));
+        assert_eq!(short.join().unwrap(), Ok(Readiness::TimedOut));
+        assert_eq!(long.join().unwrap(), Ok(Readiness::TimedOut));
+        canceller.cancel().unwrap();
+        assert_eq!(cancelled.join().unwrap(), Ok(Readiness::Cancelled));
+    });
 }

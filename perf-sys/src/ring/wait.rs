@@ -75,7 +75,7 @@ impl Ring {
 
     /// Notes that a poll has consumed the kernel's wakeup for the records in the ring.
     pub(crate) fn set_pending_wakeup(&self) {
-        if self.has_records() {
+        if self.has_new_records() {
             self.pending_wakeup.store(true, Ordering::Relaxed);
         }
     }
@@ -84,7 +84,7 @@ impl Ring {
     /// wakeup is pending, a batch has left them, or the ring is so full that the kernel may write no
     /// more.
     pub(crate) fn must_not_block(&self) -> bool {
-        let is_pending = self.pending_wakeup.load(Ordering::Relaxed) && self.has_records();
+        let is_pending = self.pending_wakeup.load(Ordering::Relaxed) && self.has_new_records();
         let consumer = &self.reader.consumer;
         is_pending || consumer.len() != 0 && !self.is_kept || consumer.is_half_full()
     }

@@ -68,7 +68,10 @@ impl<K> RingSet<K> {
                 Readiness::Readable if self.has_new_data() => {}
                 // A wakeup for records that were read meanwhile, or a hang-up.
                 Readiness::Readable => self.reap_hung_up()?,
-                Readiness::TimedOut if must_not_block => {}
+                Readiness::TimedOut if must_not_block => {
+                    self.keep_wakeups();
+                    return Ok(Readiness::Readable);
+                }
                 Readiness::TimedOut if round_due.is_some_and(|due| due <= Instant::now()) => {
                     return Ok(Readiness::Readable);
                 }

@@ -14,10 +14,12 @@ use rustix::thread::gettid;
 
 mod limit;
 mod nobody;
+mod switcher;
 mod tracefs;
 
 pub(crate) use limit::with_limit;
 pub(crate) use nobody::as_nobody;
+pub(crate) use switcher::Switcher;
 pub(crate) use tracefs::tracepoint;
 
 /// More than long enough: the tests do not measure, they only must not hang.

@@ -1,0 +1,157 @@
+//! Events of other threads that write into a ring: they are watched, and their records are told apart.
+
+#![allow(clippy::unwrap_used)] // also in what the tests share
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
+use perf_sys::{Error, Event, Readiness, Ring, RingSet, Target};
+use support::{PATIENCE, Switcher, kinds, open_or_skip, switches};
+
+/// Context switches that wake the reader at once, with the exit of the thread.
+fn attr() -> Attr {
+    switches()
+        .with_sample_type(SampleType::TID | SampleType::TIME | SampleType::IDENTIFIER)
+        .with_flags(AttrFlags::TASK | AttrFlags::SAMPLE_ID_ALL)
+        .with_wakeup_events(1)
+}
+
+fn on_cpu_0(thread: &Switcher) -> Option<Event> {
+    open_or_skip(&attr(), Target::thread(thread.tid).on_cpu(0))
+}
+
+/// A ring of one thread's event with that of another redirected into it, both enabled.
+fn shared() -> Option<(Ring, Switcher, Switcher)> {
+    let (owner, other) = (Switcher::spawn(), Switcher::spawn());
+    let mut ring = Ring::map(on_cpu_0(&owner)?, 1).unwrap();
+    ring.redirect(on_cpu_0(&other)?).unwrap();
+    ring.events().for_each(|event| event.enable().unwrap());
+    Some((ring, owner, other))
+}
+
+#[test]
+fn ring_whose_owner_exited_is_waited_for_while_a_redirected_event_lives() {
+    let Some((mut ring, owner, other)) = shared() else { return };
+    owner.exit();
+    while ring.wait(Some(Duration::from_millis(1))).unwrap() == Readiness::Readable {
+        kinds(&mut ring);
+    }
+    for _ in 0..3 {
+        assert_eq!(ring.wait(Some(Duration::from_millis(1))), Ok(Readiness::TimedOut), "not hung up");
+        other.order.send(1).unwrap();
+        assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+        while ring.wait(Some(Duration::from_millis(1))).unwrap() == Readiness::Readable {
+            kinds(&mut ring);
+        }
+    }
+    other.exit();
+    let mut last = None;
+    while ring.wait(PATIENCE).unwrap() == Readiness::Readable {
+        last = kinds(&mut ring).pop().or(last);
+    }
+    assert_eq!(last, Some(RecordType::EXIT));
+    assert_eq!(ring.wait(None), Ok(Readiness::HungUp));
+}
+
+#[test]
+fn set_waits_for_a_ring_whose_owner_exited_and_frees_it_after_the_last_exit() {
+    let Some((ring, owner, other)) = shared() else { return };
+    let mut set = RingSet::new().unwrap();
+    set.add("shared", ring).unwrap();
+    owner.exit();
+    let read = |set: &mut RingSet<&str>| set.drain_sorted(|_| {}).unwrap().records;
+    while set.wait(Some(Duration::from_millis(30))).unwrap() == Readiness::Readable {
+        read(&mut set);
+    }
+    assert!((set.end(&"shared"), set.pop_ended().is_none()) == (None, true), "one event lives");
+    other.order.send(3).unwrap();
+    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    other.exit();
+    while set.wait(PATIENCE).unwrap() == Readiness::Readable {
+        read(&mut set);
+    }
+    let (key, ring, end) = set.pop_ended().unwrap();
+    assert_eq!((key, ring.has_records(), end), ("shared", false, Readiness::HungUp));
+    assert!(set.pop_ended().is_none() && set.is_empty());
+    assert_eq!(set.wait(None), Ok(Readiness::HungUp), "an empty set");
+}
+
+#[test]
+fn event_that_cannot_be_redirected_comes_back() {
+    let Some((mut ring, owner, other)) = shared() else { return };
+    let stranger = Event::open(&attr(), Target::calling_thread()).unwrap();
+    let refused = ring.redirect(stranger).unwrap_err();
+    assert_eq!(refused.error.raw_os_error(), Some(22), "another CPU and task: {refused}");
+    assert!(Ring::map(refused.event, 1).is_ok(), "and can have a ring of its own");
+    assert_eq!(ring.redirected().len(), 1);
+    let mut set = RingSet::new().unwrap();
+    set.add(7, ring).unwrap();
+    let refused = set.redirect(&8, on_cpu_0(&owner).unwrap()).unwrap_err();
+    assert_eq!(refused.error, Error::NoSuchKey);
+    set.redirect(&7, refused.event).unwrap();
+    assert_eq!(set.get(&7).unwrap().redirected().len(), 2);
+    owner.exit();
+    other.exit();
+}
+
+#[test]
+fn sorted_stream_tells_the_events_of_a_ring_apart() {
+    let Some((ring, owner, other)) = shared() else { return };
+    let mut attr = attr().with_flags(AttrFlags::INHERIT);
+    attr.sample_type |= SampleType::CPU; // another layout, with the id in the same place
+    let mut set = RingSet::new().unwrap();
+    set.add(0, ring).unwrap();
+    let third = Switcher::spawn();
+    let Some(event) = open_or_skip(&attr, Target::thread(third.tid).on_cpu(0)) else { return };
+    set.redirect(&0, event).unwrap();
+    set.iter().for_each(|(_, ring)| ring.events().for_each(|event| event.enable().unwrap()));
+    let tids = [owner.tid, other.tid, third.tid];
+    for thread in [&owner, &other, &third] {
+        thread.order.send(5).unwrap();
+    }
+    for thread in [owner, other, third] {
+        thread.exit();
+    }
+    let events: Vec<_> = set.get(&0).unwrap().events().map(Arc::clone).collect();
+    let (mut samples, mut latest) = (BTreeMap::<u32, u64>::new(), 0);
+    let drained = set
+        .flush_sorted(|record| {
+            assert!(record.time() >= latest);
+            latest = record.time();
+            let decoded = record.decode().unwrap();
+            let index = tids.iter().position(|&tid| {
+                decoded.sample_id().map_or_else(
+                    || matches!(decoded, perf_decode::Record::Sample(sample) if sample.tid() == Some(tid)),
+                    |id| id.tid() == Some(tid),
+                )
+            });
+            let event = record.event().unwrap();
+            assert!(Arc::ptr_eq(event, &events[index.unwrap()]), "{decoded}");
+            if record.raw().kind() == RecordType::SAMPLE {
+                *samples.entry(tids[index.unwrap()]).or_default() += 1;
+            }
+        })
+        .unwrap();
+    assert!(tids.iter().all(|tid| samples[tid] >= 5), "{samples:?}");
+    assert_eq!(drained.late, 0);
+}
+
+#[test]
+fn events_whose_ids_are_at_different_offsets_are_refused() {
+    let Some((ring, owner, other)) = shared() else { return };
+    let mut set = RingSet::new().unwrap();
+    set.add(0, ring).unwrap();
+    let odd = Attr::software(Software::PAGE_FAULTS)
+        .with_period(1)
+        .with_sample_type(SampleType::ID | SampleType::TIME | SampleType::IP)
+        .with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::DISABLED);
+    set.redirect(&0, Event::open(&odd, Target::thread(owner.tid).on_cpu(0)).unwrap()).unwrap();
+    let error = set.drain_sorted(|_| {}).unwrap_err();
+    assert!(matches!(error, Error::Layouts(_)) && error.to_string().contains("IDENTIFIER"), "{error}");
+    owner.exit();
+    other.exit();
+}

@@ -72,13 +72,17 @@ impl Count {
         (enabled != 0).then(|| (running as f64 / enabled as f64).min(1.0))
     }
 
-    /// What was counted between `before` and this, two counts of one event: for intervals.
+    /// Returns the difference of two counts of one event: what it counted from `before` to `self`.
     ///
-    /// Unlike a [`reset`](Event::reset) it covers the times and the losses too, and what children have
-    /// counted that ended.
+    /// Times and losses are in the difference only if both counts have them. A count by
+    /// [`UserCounter::try_read`](crate::UserCounter::try_read) and one by [`Event::read`] may differ in
+    /// that.
+    ///
+    /// Unlike a [`reset`](Event::reset), a difference covers the times, the losses, and the counts of
+    /// inherited copies that have exited.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
-        let difference = |now: Option<u64>, then: Option<u64>| Some(now?.wrapping_sub(then.unwrap_or(0)));
+        let difference = |now: Option<u64>, before: Option<u64>| Some(now?.wrapping_sub(before?));
         Self {
             label: self.label,
             value: self.value.wrapping_sub(before.value),

@@ -50,6 +50,19 @@ fn a_difference_covers_times_and_losses_but_not_the_id() {
 }
 
 #[test]
+fn difference_has_only_the_times_that_both_counts_have() {
+    let with_times = |value| Count { lost: Some(1), ..cycles(value, Some((1_000, 500))) };
+    for (now, before) in [(with_times(200), cycles(100, None)), (cycles(200, None), with_times(100))] {
+        let found = now.since(&before);
+        assert_eq!(found, cycles(100, None));
+        assert_eq!((found.scaled(), found.coverage()), (Scaled::Unscaled(100), None));
+    }
+    let enabled_only = Count { time_running: None, ..with_times(100) };
+    let found = with_times(200).since(&enabled_only);
+    assert_eq!((found.time_enabled, found.time_running, found.lost), (Some(0), None, Some(0)));
+}
+
+#[test]
 fn a_line_says_how_good_the_value_is() {
     assert_eq!(cycles(7, None).to_string(), "7  CPU_CYCLES");
     assert_eq!(cycles(7, Some((80, 80))).to_string(), "7  CPU_CYCLES  ran 100.0 %");

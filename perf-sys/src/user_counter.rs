@@ -89,9 +89,11 @@ impl<'e> UserCounter<'e> {
 
     /// The event's count at this moment, without any system call.
     ///
-    /// It has both times, whatever the event's [`ReadFormat`](perf_abi::ReadFormat), and nothing else of
-    /// it. Where the kernel does not offer its clock ([`USER_TIME`](MmapCapabilities::USER_TIME)) they are
-    /// those of the moment when the event was last put on the PMU.
+    /// It has both times where the kernel offers its clock
+    /// ([`USER_TIME`](MmapCapabilities::USER_TIME)), whatever the event's
+    /// [`ReadFormat`](perf_abi::ReadFormat), and nothing else of the format. Without the clock, as in
+    /// most virtual machines, it has no times, and a [scaled](Count::scaled) value needs
+    /// [`Event::read`].
     ///
     /// `None` if the counter cannot be read so: not a hardware event, not enabled, not on the PMU at the
     /// moment, not allowed, or [inherited](AttrFlags::INHERIT), for the counts of children are not in the
@@ -106,8 +108,8 @@ impl<'e> UserCounter<'e> {
         Some(Count {
             label: Label::of(attr),
             value: found.value,
-            time_enabled: Some(found.time_enabled),
-            time_running: Some(found.time_running),
+            time_enabled: found.times.map(|times| times.enabled),
+            time_running: found.times.map(|times| times.running),
             id: None,
             lost: None,
         })

@@ -55,6 +55,26 @@ fn the_instruction_agrees_with_the_system_call() {
 }
 
 #[test]
+fn interval_between_two_readings_has_a_value_that_prints() {
+    let attr = user_side(Attr::hardware(Hardware::INSTRUCTIONS)).without_flags(AttrFlags::DISABLED);
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
+        return;
+    };
+    let counter = UserCounter::map(&event).unwrap();
+    let before = counter.read().unwrap();
+    spin(100_000);
+    let count = counter.read().unwrap().since(&before);
+    assert!(count.value > 100_000, "{count}");
+    assert!(count.scaled().value().is_some_and(|value| value >= count.value), "{count}");
+    assert!(!count.to_string().contains('-'), "{count}");
+    let has_clock = counter.capabilities().contains(MmapCapabilities::USER_TIME);
+    if let Some(fast) = counter.try_read() {
+        assert_eq!(fast.time_enabled.is_some(), has_clock, "{fast:?}");
+        assert_eq!(fast.time_running.is_some(), has_clock, "{fast:?}");
+    }
+}
+
+#[test]
 fn a_counter_without_children_is_no_count_of_an_inherited_event() {
     let attr = user_side(Attr::hardware(Hardware::INSTRUCTIONS)).with_flags(AttrFlags::INHERIT);
     let Some(event) = open_or_skip(&attr, Target::calling_thread().on_cpu(0)) else {

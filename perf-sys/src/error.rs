@@ -66,6 +66,11 @@ pub enum Error {
     /// One count was asked of an event whose read format has [`GROUP`](perf_abi::ReadFormat::GROUP): see
     /// [`Event::read_values`](crate::Event::read_values) and [`Group`](crate::Group).
     GroupFormat,
+    /// A [`UserCounter`](crate::UserCounter) was asked for of an event that does not count the calling
+    /// thread alone: another thread's, a CPU's, a cgroup's, an
+    /// [inherited](perf_abi::AttrFlags::INHERIT) one, or one whose target is unknown
+    /// ([`Event::from_owned_fd`](crate::Event::from_owned_fd)).
+    NotSelfMonitoring,
     /// A ring that is overwritten was asked for on an event without
     /// [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD): see
     /// [`SnapshotRing::map`](crate::SnapshotRing::map).
@@ -157,6 +162,10 @@ impl fmt::Display for Error {
             Self::AuxRange { offset, size, tail, head } => {
                 write!(f, "AUX data at {offset} with {size} bytes: unread are those from {tail} to {head}")
             }
+            Self::NotSelfMonitoring => f.write_str(
+                "user counter: expected an event opened for the calling thread and not inherited, \
+                 found another: read it by Event::read",
+            ),
             Self::GroupFormat => f.write_str(
                 "the event reads its whole group: use a Group, or open it without PERF_FORMAT_GROUP",
             ),

@@ -1,8 +1,10 @@
+use core::num::NonZeroI32;
 use std::sync::{Mutex, PoisonError};
 
 use perf_abi::{Attr, AttrFlags, OpenFlags};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
+use rustix::thread::gettid;
 
 use crate::syscall::perf_event_open;
 use crate::{Error, Result, Target};
@@ -18,6 +20,9 @@ use crate::{Error, Result, Target};
 pub struct Event {
     fd: OwnedFd,
     attr: Attr,
+    /// The only thread that the event watches, wherever it runs or on one CPU. `None` of a CPU, of a
+    /// cgroup, and of a descriptor that was opened elsewhere.
+    thread: Option<NonZeroI32>,
     /// Whether the records go to another event's ring.
     redirected: Mutex<bool>,
 }
@@ -41,13 +46,19 @@ impl Event {
     }
 
     pub(crate) const fn new(fd: OwnedFd, attr: Attr) -> Self {
-        Self { fd, attr, redirected: Mutex::new(false) }
+        Self { fd, attr, thread: None, redirected: Mutex::new(false) }
     }
 
     /// The attr as it was at the open. Its [`SampleLayout`](perf_decode::SampleLayout) decodes the
     /// event's records; a period or a breakpoint changed later by ioctl does not show here.
     pub const fn attr(&self) -> &Attr {
         &self.attr
+    }
+
+    /// Whether the event counts the calling thread and nothing else.
+    pub(crate) fn is_self_monitoring(&self) -> bool {
+        let inherited = self.attr.flags.contains(AttrFlags::INHERIT);
+        !inherited && self.thread == Some(gettid().as_raw_nonzero())
     }
 
     /// Whether the kernel writes this event's ring downward.
@@ -141,7 +152,8 @@ impl<'a> OpenOptions<'a> {
     pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
         let fd = perf_event_open(attr, target, self.leader, self.flags)?;
         let redirected = self.leader.is_some() && self.flags.contains(OpenFlags::FD_OUTPUT);
-        Ok(Event { redirected: Mutex::new(redirected), ..Event::new(fd, *attr) })
+        let thread = target.watched_thread();
+        Ok(Event { thread, redirected: Mutex::new(redirected), ..Event::new(fd, *attr) })
     }
 }
 

@@ -1,5 +1,8 @@
+use core::num::NonZeroI32;
+
 use rustix::fd::{AsRawFd, BorrowedFd};
 use rustix::process::Pid;
+use rustix::thread::gettid;
 
 /// Whom an event watches: the `pid` and `cpu` of `perf_event_open`, as the pairs that exist.
 ///
@@ -71,6 +74,14 @@ impl<'fd> Target<'fd> {
             Self::Thread { tid, .. } => Self::Thread { tid, cpu: Some(cpu) },
             Self::Cpu(_) => Self::Cpu(cpu),
             Self::Cgroup { dir, .. } => Self::Cgroup { dir, cpu },
+        }
+    }
+
+    /// Returns the only thread that an event opened here watches: the calling one if no other is named.
+    pub(crate) fn watched_thread(self) -> Option<NonZeroI32> {
+        match self {
+            Self::Thread { tid, .. } => Some(tid.unwrap_or_else(gettid).as_raw_nonzero()),
+            Self::Cpu(_) | Self::Cgroup { .. } => None,
         }
     }
 

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use rustix::thread::gettid;
 
 use crate::syscall::perf_event_open;
-use crate::{Error, Result, Target};
+use crate::{Error, Label, Result, Target};
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
 ///
@@ -23,6 +23,7 @@ pub struct Event {
     /// The only thread that the event watches, wherever it runs or on one CPU. `None` of a CPU, of a
     /// cgroup, and of a descriptor that was opened elsewhere.
     thread: Option<NonZeroI32>,
+    label: Label,
     /// Whether the records go to another event's ring.
     redirected: Mutex<bool>,
 }
@@ -46,7 +47,39 @@ impl Event {
     }
 
     pub(crate) const fn new(fd: OwnedFd, attr: Attr) -> Self {
-        Self { fd, attr, thread: None, redirected: Mutex::new(false) }
+        Self { fd, attr, thread: None, label: Label::of(&attr), redirected: Mutex::new(false) }
+    }
+
+    /// Names the event: its counts have `label` in place of the attr's.
+    ///
+    /// ```
+    /// # use perf_abi::Attr;
+    /// use perf_sys::{Event, Target};
+    ///
+    /// # fn main() -> perf_sys::Result<()> {
+    /// # let (id, system, name) = (0x1a3, "sched", "sched_switch");
+    /// // id, system and name as tracefs has them
+    /// let event = match Event::open(&Attr::tracepoint(id), Target::calling_thread()) {
+    ///     Ok(event) => event.with_label(format!("{system}:{name}")),
+    ///     Err(refused) => return Ok(println!("{refused}")),
+    /// };
+    /// println!("{}", event.read()?); // 7  sched:sched_switch
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_label(mut self, label: impl Into<Label>) -> Self {
+        self.set_label(label.into());
+        self
+    }
+
+    pub(crate) fn set_label(&mut self, label: Label) {
+        self.label = label;
+    }
+
+    /// Returns the label of the event's counts.
+    pub const fn label(&self) -> &Label {
+        &self.label
     }
 
     /// The attr as it was at the open. Its [`SampleLayout`](perf_decode::SampleLayout) decodes the

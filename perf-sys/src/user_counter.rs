@@ -112,7 +112,7 @@ impl<'e> UserCounter<'e> {
     #[inline]
     pub fn try_read(&self) -> Option<Count> {
         let reading = counter_page::read(&self.area, rdpmc::counter, rdpmc::clock)?;
-        Some(count(Label::of(self.event.attr()), reading))
+        Some(count(self.event.label().clone(), reading))
     }
 
     /// Returns what the kernel offers to user space. Empty before Linux 3.12.
@@ -153,7 +153,7 @@ mod tests {
     fn interval(times: [Option<Times>; 2]) -> String {
         let label = Label::of(&Attr::hardware(Hardware::INSTRUCTIONS));
         let [before, now] = times;
-        let before = count(label, Reading { value: 1_000, times: before });
+        let before = count(label.clone(), Reading { value: 1_000, times: before });
         count(label, Reading { value: 1_100, times: now }).since(&before).to_string()
     }
 

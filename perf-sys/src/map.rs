@@ -17,6 +17,7 @@ use rustix::fd::BorrowedFd;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 
+use crate::event::RingClaim;
 use crate::{Error, Result};
 
 mod aux;
@@ -86,25 +87,36 @@ impl Drop for Mapping {
 
 /// A mapping of whole pages, the first of them a control page.
 #[derive(Debug)]
-pub(crate) struct Area(Mapping);
+pub(crate) struct Area {
+    // Before the claim: another reader may map the ring only after it is unmapped.
+    mapping: Mapping,
+    _claim: Option<RingClaim>,
+}
 
 impl Area {
     /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an event's
     /// ring so that the kernel waits for the reader.
-    pub(crate) fn map(fd: BorrowedFd<'_>, data_pages: usize) -> Result<Self> {
-        Ok(Self(Mapping::of(fd, bytes_of(data_pages)?, WAITS, 0)?))
+    pub(crate) fn map(fd: BorrowedFd<'_>, data_pages: usize, claim: RingClaim) -> Result<Self> {
+        let mapping = Mapping::of(fd, bytes_of(data_pages)?, WAITS, 0)?;
+        Ok(Self { mapping, _claim: Some(claim) })
+    }
+
+    /// `mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an event's control page alone.
+    pub(crate) fn map_page(fd: BorrowedFd<'_>) -> Result<Self> {
+        Ok(Self { mapping: Mapping::of(fd, page_size(), WAITS, 0)?, _claim: None })
     }
 
     /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Maps an event's ring so that
     /// the kernel overwrites it. No word of its page may be stored to.
-    pub(crate) fn map_overwritten(fd: BorrowedFd<'_>, data_pages: usize) -> Result<Self> {
-        Ok(Self(Mapping::of(fd, bytes_of(data_pages)?, OVERWRITES, 0)?))
+    pub(crate) fn map_overwritten(fd: BorrowedFd<'_>, data_pages: usize, claim: RingClaim) -> Result<Self> {
+        let mapping = Mapping::of(fd, bytes_of(data_pages)?, OVERWRITES, 0)?;
+        Ok(Self { mapping, _claim: Some(claim) })
     }
 
     /// An area with a control page that no kernel writes.
     #[cfg(test)]
     pub(crate) fn anonymous(data_pages: usize) -> Result<Self> {
-        Ok(Self(Mapping::anonymous(bytes_of(data_pages)?)?))
+        Ok(Self { mapping: Mapping::anonymous(bytes_of(data_pages)?)?, _claim: None })
     }
 
     /// One word of the control page. Never a reference to the page: the kernel writes it at any time.
@@ -112,7 +124,7 @@ impl Area {
         // SAFETY: the offset of a field of the control page, which is in the first page of the mapping;
         // aligned, because pages are and `PageWord` proves the rest; mapped as long as `self`; this
         // process uses the word only through here.
-        unsafe { AtomicU64::from_ptr(self.0.at(offset)) }
+        unsafe { AtomicU64::from_ptr(self.mapping.at(offset)) }
     }
 
     /// Where the data are: their first byte, and their length in words, a power of two.
@@ -121,14 +133,14 @@ impl Area {
     ///
     /// [`Error::DataArea`] if that is not inside the mapping, or no ring.
     fn data(&self) -> Result<(usize, usize)> {
-        let (page, mapped) = (page_size() as u64, self.0.len as u64);
+        let (page, mapped) = (page_size() as u64, self.mapping.len as u64);
         let or_if_0 = |value, old| if value == 0 { old } else { value };
         // Written once, before the mapping was ours. Kernels before 4.1 leave both at 0.
         let offset = or_if_0(self.word(PageWord::DATA_OFFSET).load(Ordering::Relaxed), page);
         let size = or_if_0(self.word(PageWord::DATA_SIZE).load(Ordering::Relaxed), mapped - page);
         let inside = offset.checked_add(size).is_some_and(|end| end <= mapped);
         if !inside || offset < page || offset % 8 != 0 || size < 8 || !size.is_power_of_two() {
-            return Err(Error::DataArea { offset, size, mapped: self.0.len });
+            return Err(Error::DataArea { offset, size, mapped: self.mapping.len });
         }
         Ok((offset as usize, size as usize / 8))
     }
@@ -138,6 +150,12 @@ fn bytes_of(data_pages: usize) -> Result<usize> {
     let pages = data_pages.checked_add(1);
     let bytes = pages.and_then(|pages| pages.checked_mul(page_size()));
     bytes.ok_or(Error::PageCount { found: data_pages })
+}
+
+/// Returns the number of data pages for a ring of at least `bytes` bytes: a power of two, or 0 if no
+/// address space holds so many.
+pub(crate) fn pages_for(bytes: usize) -> usize {
+    bytes.div_ceil(page_size()).checked_next_power_of_two().unwrap_or(0)
 }
 
 /// The free-running position that the kernel means by `found`, at or after `known`: a 32-bit kernel
@@ -169,6 +187,13 @@ impl PageWord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_rounded_up_to_a_power_of_two_of_pages() {
+        let page = page_size();
+        assert_eq!([0, 1, page, page + 1, 5 * page].map(pages_for), [1, 1, 1, 2, 8]);
+        assert_eq!(pages_for(usize::MAX), (usize::MAX / page) + 1);
+    }
 
     #[test]
     fn a_page_count_beyond_the_address_space_is_refused() {

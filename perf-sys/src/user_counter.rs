@@ -77,8 +77,8 @@ impl<'e> UserCounter<'e> {
         if !event.is_self_monitoring() {
             return Err(Error::NotSelfMonitoring);
         }
-        event.check_own_ring()?;
-        let area = Area::map(event.as_fd(), 0)?;
+        event.check_not_redirected()?;
+        let area = Area::map_page(event.as_fd())?;
         Ok(Self { area, event, not_send: PhantomData })
     }
 

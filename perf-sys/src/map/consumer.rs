@@ -104,7 +104,7 @@ impl Consumer {
     /// `len` words at index `start` of the data area: only for [`window`](Self::window), inside
     /// `[tail, head)`.
     fn slice(&self, start: usize, len: usize) -> &[u64] {
-        let first = self.area.0.at(self.offset + start * 8);
+        let first = self.area.mapping.at(self.offset + start * 8);
         // SAFETY: `start + len <= words`, so this is inside the data area and the mapping; aligned
         // because page, offset and words are; part of `[tail, head)`, so that the kernel does not write
         // it while `self` is borrowed: only `release`, which borrows `self` alone, gives it back.

@@ -85,7 +85,7 @@ impl Kernel {
 
     fn store(&self, position: u64, words: &[u64]) {
         for (index, &value) in (position as usize / 8..).zip(words) {
-            let word = self.area.0.at(self.offset + index % self.words * 8);
+            let word = self.area.mapping.at(self.offset + index % self.words * 8);
             // SAFETY: an aligned word of the data area, mapped as long as `self`. Nobody has borrowed it:
             // it is outside of `[tail, head)`, or in a ring of which nothing is lent.
             unsafe { AtomicU64::from_ptr(word) }.store(value, Ordering::Relaxed);

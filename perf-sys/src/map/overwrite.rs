@@ -53,7 +53,7 @@ impl Overwritten {
     /// it was before or after, word by word.
     pub(crate) fn copy(&self, copy: &mut [u64]) {
         for (index, to) in copy.iter_mut().take(self.words).enumerate() {
-            let word = self.area.0.at(self.offset + index * 8);
+            let word = self.area.mapping.at(self.offset + index * 8);
             // SAFETY: inside the data area, aligned because page and offset are, mapped as long as
             // `self`; this process uses it only through here, and writes it never. A relaxed load of a
             // word is allowed on pages mapped for reading only.

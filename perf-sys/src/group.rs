@@ -4,7 +4,7 @@ use std::sync::Arc;
 use perf_abi::{Attr, AttrFlags, IocFlags, ReadFormat};
 use perf_decode::ReadValues;
 
-use crate::{Event, GroupCount, Label, OpenOptions, Result, Target};
+use crate::{Event, GroupCount, Label, OpenOptions, Result, Ring, Target};
 
 /// Events that are counted together: a group leader and its members, on the PMU at the same time or not
 /// at all. Their ratios are right even if they are multiplexed with other events.
@@ -106,6 +106,74 @@ impl Group {
             }
         }
         self
+    }
+
+    /// Maps a ring of `data_pages` pages for the records of all events: maps the leader's ring and
+    /// redirects the members' records into it. The group is counted and controlled as before, also while
+    /// the ring is read.
+    ///
+    /// The records of the events differ in layout. Set [`IDENTIFIER`] and, for records other than
+    /// samples, [`SAMPLE_ID_ALL`] in all attrs, and find the layouts by id, with
+    /// [`Layouts`](perf_decode::Layouts). A member without a period writes no samples. Two software
+    /// events of one kind have no ids to be told apart by: Linux 6.18 gives the samples of both the id of
+    /// the one opened last.
+    ///
+    /// Keep the group as long as the ring: dropping it closes the members.
+    ///
+    /// ```
+    /// use perf_abi::{Attr, AttrFlags, SampleType, Software};
+    /// use perf_decode::{Layouts, SampleLayout};
+    /// use perf_sys::{Group, Target};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let sampled = |event, period| {
+    ///     Attr::software(event)
+    ///         .with_period(period)
+    ///         .with_sample_type(SampleType::IDENTIFIER | SampleType::TIME | SampleType::IP)
+    ///         .with_flags(AttrFlags::DISABLED | AttrFlags::SAMPLE_ID_ALL | AttrFlags::EXCLUDE_KERNEL)
+    /// };
+    /// let (clock, faults) = (sampled(Software::CPU_CLOCK, 1_000_000), sampled(Software::PAGE_FAULTS, 1));
+    /// let mut group = match Group::open(&clock, &[faults], Target::calling_thread()) {
+    ///     Ok(group) => group,
+    ///     Err(refused) => return Ok(println!("{refused}")),
+    /// };
+    /// let mut ring = group.map_ring(16)?;
+    /// let mut table = [group.leader(), &group.members()[0]]
+    ///     .map(|event| (event.id().unwrap_or(0), SampleLayout::new(event.attr())));
+    /// let layouts = Layouts::new(&mut table)?;
+    ///
+    /// group.enable()?;
+    /// let memory = vec![1_u8; 1 << 20];
+    /// for record in ring.batch()?.records() {
+    ///     let record = record?;
+    ///     println!("{}", record.decode(layouts.find(record)?)?);
+    /// }
+    /// println!("{}", group.read()?);
+    /// # drop(memory);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Ring::map`] for the leader and of [`Event::set_output`] for the members: `EINVAL` if a
+    /// member differs from the leader in clock or in [`WRITE_BACKWARD`]. No record is redirected after an
+    /// error.
+    ///
+    /// [`IDENTIFIER`]: perf_abi::SampleType::IDENTIFIER
+    /// [`SAMPLE_ID_ALL`]: AttrFlags::SAMPLE_ID_ALL
+    /// [`WRITE_BACKWARD`]: AttrFlags::WRITE_BACKWARD
+    pub fn map_ring(&self, data_pages: usize) -> Result<Ring> {
+        let ring = Ring::map(Arc::clone(&self.leader), data_pages)?;
+        for (redirected, member) in self.members.iter().enumerate() {
+            if let Err(error) = member.set_output(Some(&self.leader)) {
+                for member in self.members.iter().take(redirected) {
+                    member.set_output(None)?;
+                }
+                return Err(error);
+            }
+        }
+        Ok(ring)
     }
 
     /// Returns the group leader, which reads and controls the group.

@@ -1,11 +1,11 @@
 //! Several software events of one kind on one thread, for whose samples the kernel shares one structure.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
 
 mod support;
 mod work;
 
-use perf_abi::{Attr, AttrFlags, ReadFormat, SampleType, Software};
+use perf_abi::{Attr, ReadFormat, SampleType, Software};
 use perf_decode::{Record, SampleLayout};
 use perf_sys::{Event, Ring, Target};
 use support::open_or_skip;
@@ -38,9 +38,13 @@ fn id_of_a_sample_is_certain_only_in_its_read_values() {
     let last = Event::open(&faults(), Target::calling_thread()).unwrap();
     let mut rings = [first, last].map(|event| Ring::map(event, 16).unwrap());
     let events = rings.each_ref().map(|ring| ring.event().id().unwrap());
-    rings.iter().for_each(|ring| ring.event().enable().unwrap());
+    for ring in &rings {
+        ring.event().enable().unwrap();
+    }
     touch(10);
-    rings.iter().for_each(|ring| ring.event().disable().unwrap());
+    for ring in &rings {
+        ring.event().disable().unwrap();
+    }
     for (ring, own) in rings.iter_mut().zip(events) {
         let found = ids(ring);
         assert!(found.len() >= 10, "{found:?}");

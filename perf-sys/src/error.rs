@@ -77,6 +77,12 @@ pub enum Error {
     WriteForward,
     /// The event has a ring already: a second reader would release the first one's records.
     RingInUse,
+    /// The set has a ring under this key.
+    KeyInUse,
+    /// The set has no ring under this key.
+    NoSuchKey,
+    /// The records of the events in one ring cannot be told apart.
+    Layouts(Framing),
     /// An AUX area was asked for while the ring has one.
     AuxInUse,
     /// The AUX area does not hold these bytes: its unread part is another.
@@ -161,6 +167,11 @@ impl fmt::Display for Error {
                 "no record can be found in a ring that is overwritten forward: set write_backward",
             ),
             Self::RingInUse => f.write_str("ring: expected an event without one; the event's ring is mapped"),
+            Self::KeyInUse => f.write_str("ring set: expected an unused key; remove the ring under it first"),
+            Self::NoSuchKey => f.write_str("ring set: expected the key of a ring in the set"),
+            Self::Layouts(error) => {
+                write!(f, "events of one ring: {error}; set IDENTIFIER and SAMPLE_ID_ALL on each of them")
+            }
             Self::AuxInUse => f.write_str("the ring has an AUX area already"),
             Self::AuxRange { offset, size, tail, head } => {
                 write!(f, "AUX data at {offset} with {size} bytes: unread are those from {tail} to {head}")
@@ -180,7 +191,7 @@ impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Self::System { errno, .. } => Some(errno),
-            Self::Positions(error) => Some(error),
+            Self::Positions(error) | Self::Layouts(error) => Some(error),
             _ => None,
         }
     }

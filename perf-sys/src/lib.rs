@@ -80,6 +80,7 @@
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("perf-sys shares 64-bit positions with the kernel and needs atomic loads of them");
 
+mod add_error;
 mod attr;
 mod aux;
 mod batch;
@@ -89,6 +90,7 @@ mod count;
 mod count_row;
 mod count_table;
 mod counter_page;
+mod damage;
 mod error;
 mod event;
 mod group;
@@ -101,7 +103,9 @@ mod map_error;
 mod measure;
 mod prctl;
 mod rdpmc;
+mod reader;
 mod ring;
+mod ring_set;
 mod snapshot;
 mod syscall;
 mod target;
@@ -109,12 +113,14 @@ mod time_conversion;
 mod user_counter;
 mod wait;
 
+pub use add_error::AddError;
 pub use aux::{AuxArea, AuxSnapshot};
-pub use batch::{Batch, BatchRecords};
+pub use batch::{Batch, BatchRecords, PeekableRecords};
 pub use bpf_ids::BpfIds;
 pub use cancel::Canceller;
 pub use count::Count;
 pub use count_table::CountTable;
+pub use damage::Damage;
 pub use error::{Error, Result};
 pub use event::{Event, OpenOptions};
 pub use group::Group;
@@ -122,13 +128,14 @@ pub use group_count::GroupCount;
 pub use label::Label;
 pub use map_error::MapError;
 pub use ring::Ring;
+pub use ring_set::{Drained, RingSet, SortedRecord};
 pub use rustix::io::Errno;
 pub use rustix::process::Pid;
 pub use snapshot::{Snapshot, SnapshotRing};
 pub use target::Target;
 pub use time_conversion::TimeConversion;
 pub use user_counter::UserCounter;
-pub use wait::{Readiness, Wait};
+pub use wait::Readiness;
 
 /// The README's code blocks, compiled as tests: this crate knows all that they use.
 #[cfg(doctest)]

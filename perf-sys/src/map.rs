@@ -27,7 +27,7 @@ mod kernel;
 mod overwrite;
 
 pub(crate) use aux::{AuxConsumer, AuxOverwritten};
-pub(crate) use consumer::Consumer;
+pub(crate) use consumer::{Consumer, Position};
 #[cfg(test)]
 pub(crate) use kernel::Kernel;
 pub(crate) use overwrite::Overwritten;

@@ -109,8 +109,8 @@ impl Group {
     }
 
     /// Maps a ring of `data_pages` pages for the records of all events: maps the leader's ring and
-    /// redirects the members' records into it. The group is counted and controlled as before, also while
-    /// the ring is read.
+    /// [redirects](Ring::redirect) the members into it. The group is read and controlled as before, also
+    /// while the ring is read.
     ///
     /// The records of the events differ in layout. Set [`IDENTIFIER`] and, for records other than
     /// samples, [`SAMPLE_ID_ALL`] in all attrs, and find the layouts by id, with
@@ -118,7 +118,7 @@ impl Group {
     /// events of one kind have no ids to be told apart by: Linux 6.18 gives the samples of both the id of
     /// the one opened last.
     ///
-    /// Keep the group as long as the ring: dropping it closes the members.
+    /// The ring shares the events with the group, so they count until both are dropped.
     ///
     /// ```
     /// use perf_abi::{Attr, AttrFlags, SampleType, Software};
@@ -156,21 +156,19 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// Those of [`Ring::map`] for the leader and of [`Event::set_output`] for the members: `EINVAL` if a
-    /// member differs from the leader in clock or in [`WRITE_BACKWARD`]. No record is redirected after an
-    /// error.
+    /// Those of [`Ring::map`] for the leader and of [`Ring::redirect`] for the members: `EINVAL` if a
+    /// member differs from the leader in clock or in [`WRITE_BACKWARD`]. No member is redirected after
+    /// an error.
     ///
     /// [`IDENTIFIER`]: perf_abi::SampleType::IDENTIFIER
     /// [`SAMPLE_ID_ALL`]: AttrFlags::SAMPLE_ID_ALL
     /// [`WRITE_BACKWARD`]: AttrFlags::WRITE_BACKWARD
     pub fn map_ring(&self, data_pages: usize) -> Result<Ring> {
-        let ring = Ring::map(Arc::clone(&self.leader), data_pages)?;
-        for (redirected, member) in self.members.iter().enumerate() {
-            if let Err(error) = member.set_output(Some(&self.leader)) {
-                for member in self.members.iter().take(redirected) {
-                    member.set_output(None)?;
-                }
-                return Err(error);
+        let mut ring = Ring::map(Arc::clone(&self.leader), data_pages)?;
+        for member in &self.members {
+            if let Err(refused) = ring.redirect(Arc::clone(member)) {
+                while ring.undo_redirect().is_some() {}
+                return Err(refused.error);
             }
         }
         Ok(ring)

@@ -110,6 +110,7 @@ impl fmt::Display for Label {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
     use super::*;
 
@@ -153,6 +154,15 @@ mod tests {
         assert!(labels.iter().all(|label| *label == labels[0]));
         assert_eq!(labels.into_iter().collect::<HashSet<_>>().len(), 1);
         assert_ne!(Label::named("instructions:u"), Label::named("instructions"));
+    }
+
+    #[test]
+    fn hash_is_that_of_the_name_or_the_attr() {
+        let hash = |label: Label| BuildHasherDefault::<DefaultHasher>::default().hash_one(label);
+        let cycles = || Label::of(&Attr::hardware(Hardware::CPU_CYCLES));
+        assert_eq!(hash(cycles()), hash(cycles()));
+        assert_ne!(hash(cycles()), hash(Label::of(&Attr::hardware(Hardware::INSTRUCTIONS))));
+        assert_ne!(hash(Label::named("a")), hash(Label::named("b")));
     }
 
     #[test]

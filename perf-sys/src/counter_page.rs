@@ -118,10 +118,10 @@ fn word(area: &Area, word: PageWord) -> u64 {
     area.word(word).load(Ordering::Relaxed)
 }
 
-/// Returns the field of `len` bytes at `offset` bytes after the address of `word`.
+/// Returns the field of `len` bytes at `offset` bytes after the address of `word`, in the low bytes of
+/// the result.
 const fn field(word: u64, offset: u32, len: u32) -> u64 {
-    let shift = if cfg!(target_endian = "little") { 8 * offset } else { 64 - 8 * (offset + len) };
-    (word >> shift) & (u64::MAX >> (64 - 8 * len))
+    word >> if cfg!(target_endian = "little") { 8 * offset } else { 64 - 8 * (offset + len) }
 }
 
 const fn lock(word: u64) -> u32 {

@@ -16,7 +16,7 @@ fn page(capabilities: MmapCapabilities) -> Area {
     store(PageWord::CAPABILITIES, capabilities.bits());
     store(
         PageWord::WIDTH_SHIFT_MULT,
-        word_of(&[&48_u16.to_ne_bytes(), &1_u16.to_ne_bytes(), &3_u32.to_ne_bytes()]),
+        word_of(&[&48_u16.to_ne_bytes(), &2_u16.to_ne_bytes(), &6_u32.to_ne_bytes()]),
     );
     store(PageWord::TIME_OFFSET, 150_u64.wrapping_neg());
     store(PageWord::TIME_ZERO, 7_000);
@@ -45,6 +45,7 @@ fn counter_is_sign_extended_from_its_width() {
     assert_eq!(found.value, 42);
     assert_eq!(sign_extended(0x8000, 16), 0x8000_u64.wrapping_sub(0x1_0000));
     assert_eq!(sign_extended(0x7fff, 16), 0x7fff);
+    assert_eq!(sign_extended(0xabc_7fff, 16), 0x7fff, "bits above the width are undefined");
     assert_eq!((sign_extended(u64::MAX, 64), sign_extended(9, 0)), (u64::MAX, 9));
 }
 
@@ -118,7 +119,7 @@ fn lock_that_stays_odd_is_given_up() {
 fn time_of_samples_needs_user_time_zero() {
     assert_eq!(time_conversion(&page(RDPMC | MmapCapabilities::USER_TIME)), None);
     let zero = RDPMC | MmapCapabilities::USER_TIME_ZERO;
-    let long = TimeConversion::new(3, 1, 7_000).unwrap();
+    let long = TimeConversion::new(6, 2, 7_000).unwrap();
     assert_eq!(time_conversion(&page(zero)), Some(long));
     let short = long.with_short_clock(0x1f0, 0xff);
     assert_eq!(time_conversion(&page(zero | MmapCapabilities::USER_TIME_SHORT)), Some(short));

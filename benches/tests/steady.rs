@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use perf_abi::{Attr, ReadFormat, Software};
+use perf_abi::{Attr, AttrFlags, ReadFormat, SampleType, Software};
 use perf_decode::{Record, SampleLayout};
 use perf_event::{Builder, events};
-use perf_sys::{Canceller, Event, Group, Readiness, Ring, Target, UserCounter, Wait};
+use perf_sys::{Canceller, Event, Group, Readiness, Ring, RingSet, Target, UserCounter};
 use perfkit_benches::allocations;
 use perfkit_benches::live::open_or_skip;
 use perfkit_benches::stream::{Faults, attr};
@@ -29,6 +29,7 @@ fn counting_does_not_allocate() {
     let format = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING | ReadFormat::ID;
     let faults = attr(0).with_period(0).with_read_format(format);
     let Some(event) = open_or_skip(Event::open(&faults, ME)) else { return };
+    let event = event.with_label(format!("{}:{}", "sched", "sched_switch"));
     let clock = Attr::software(Software::TASK_CLOCK).with_flags(faults.flags).with_read_format(format);
     let mut group = Group::open(&clock, &[faults, faults, faults], ME).unwrap();
     let counter = UserCounter::map(&event).unwrap();
@@ -49,32 +50,62 @@ fn reading_many_rings_does_not_allocate() {
     let attr = attr(4096);
     let Some(event) = open_or_skip(Event::open(&attr, ME)) else { return };
     let rings = [event, Event::open(&attr, ME).unwrap()].map(|event| Ring::map(event, 8).unwrap());
-    let mut wait = Wait::over(rings).unwrap();
+    let mut set = RingSet::new().unwrap();
+    rings.into_iter().enumerate().for_each(|(key, ring)| set.add(key, ring).unwrap());
     let canceller = Canceller::new().unwrap();
     let layout = SampleLayout::new(&attr);
     let mut memory = Faults::new().unwrap();
     let mut samples = [0; 2];
-    let mut read = |wait: &mut Wait| {
-        for (index, ring) in wait.ready() {
-            for record in ring.batch().unwrap().records() {
+    let mut read = |set: &mut RingSet<usize>| {
+        for (&index, batch) in set.ready() {
+            for record in batch.unwrap().records() {
                 let Ok(Record::Sample(sample)) = record.unwrap().decode(&layout) else { continue };
                 samples[index] += u64::from(sample.addr().is_some());
             }
         }
     };
-    let ((), allocated) = allocations_of(|| {
-        for _ in 0..50 {
-            wait.rings().for_each(|ring| ring.event().enable().unwrap());
+    let mut rounds = |rounds| {
+        for _ in 0..rounds {
+            set.iter().for_each(|(_, ring)| ring.event().enable().unwrap());
             memory.make(200);
-            wait.rings().for_each(|ring| ring.event().disable().unwrap());
+            set.iter().for_each(|(_, ring)| ring.event().disable().unwrap());
             let patience = Some(Duration::from_secs(20));
-            assert_eq!(wait.wait_or_cancelled(patience, &canceller), Ok(Readiness::Readable));
-            read(&mut wait);
-            assert_eq!(wait.wait(Some(Duration::ZERO)), Ok(Readiness::TimedOut));
+            assert_eq!(set.wait_or_cancelled(patience, &canceller), Ok(Readiness::Readable));
+            read(&mut set);
+            assert_eq!(set.wait(Some(Duration::ZERO)), Ok(Readiness::TimedOut));
         }
-    });
-    assert_eq!(allocated, 0);
-    assert!(samples.iter().all(|&samples| samples >= 50 * 200), "{samples:?}");
+    };
+    rounds(20); // until the records of each ring have wrapped
+    assert_eq!(allocations_of(|| rounds(50)).1, 0);
+    assert!(samples.iter().all(|&samples| samples >= 70 * 200), "{samples:?}");
+}
+
+#[test]
+fn sorted_drain_of_many_rings_does_not_allocate() {
+    let attr = attr(4096).with_flags(AttrFlags::SAMPLE_ID_ALL);
+    let attr = attr.with_sample_type(attr.sample_type | SampleType::TIME);
+    let Some(event) = open_or_skip(Event::open(&attr, ME)) else { return };
+    let rings = [event, Event::open(&attr, ME).unwrap()].map(|event| Ring::map(event, 8).unwrap());
+    let mut set = RingSet::new().unwrap();
+    rings.into_iter().enumerate().for_each(|(key, ring)| set.add(key, ring).unwrap());
+    set.set_sort_delay(Duration::ZERO);
+    set.iter().for_each(|(_, ring)| ring.event().enable().unwrap());
+    let mut memory = Faults::new().unwrap();
+    let (mut samples, mut latest) = (0, 0);
+    let mut rounds = |rounds| {
+        for _ in 0..rounds {
+            memory.make(200);
+            let drained = set.drain_sorted(|record| {
+                assert!(record.time() >= latest);
+                latest = record.time();
+                samples += 1;
+            });
+            assert_eq!(drained.unwrap().late, 0);
+        }
+    };
+    rounds(20);
+    assert_eq!(allocations_of(|| rounds(50)).1, 0);
+    assert!(samples >= 2 * 69 * 200, "{samples}");
 }
 
 #[test]

@@ -1,15 +1,18 @@
 use core::fmt;
 
 use perf_abi::ReadFormat;
-use perf_decode::{ReadValues, Scaled};
+use perf_decode::{ReadEntry, ReadValues, Scaled};
 
 use crate::count_row::{Columns, write_row};
 use crate::{Error, Event, Label, Result};
 
-/// What one event has counted, read at one moment.
+/// The count of one event at one moment.
 ///
-/// Printing it gives one line: the value, with `~` if it is an estimate and `-` if the event never ran;
-/// the label; then what the event's [`ReadFormat`] adds.
+/// Prints one line: the value, with `~` if it is an estimate and `-` if the event never ran; the label;
+/// then the fields of the event's [`ReadFormat`]. [`CountTable`](crate::CountTable) aligns the lines of
+/// several counts.
+///
+/// Cloning does not allocate.
 ///
 /// ```
 /// # let attr = perf_abi::Attr::hardware(perf_abi::Hardware::CPU_CYCLES);
@@ -27,31 +30,32 @@ use crate::{Error, Event, Label, Result};
 /// assert_eq!(count.scaled(), Scaled::Estimate(2000));
 /// assert_eq!(count.to_string(), "~2000  CPU_CYCLES  ran  50.0 %");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// What was counted.
+    /// The name of the event: [`Event::label`].
     pub label: Label,
-    /// How much of it, in the event's unit, while the event had the hardware.
+    /// The number of events, or ns of a clock, counted while the event ran. Not scaled.
     pub value: u64,
-    /// ns that the event was enabled, with [`ReadFormat::TOTAL_TIME_ENABLED`].
+    /// Time enabled in ns, with [`ReadFormat::TOTAL_TIME_ENABLED`].
     pub time_enabled: Option<u64>,
-    /// ns that the event had the hardware, with [`ReadFormat::TOTAL_TIME_RUNNING`].
+    /// Time running in ns, with [`ReadFormat::TOTAL_TIME_RUNNING`]. Less than the time enabled if the
+    /// event was multiplexed.
     pub time_running: Option<u64>,
     /// [`Event::id`], with [`ReadFormat::ID`].
     pub id: Option<u64>,
-    /// Samples of the event that were lost, with [`ReadFormat::LOST`] (since Linux 6.0).
+    /// The number of lost samples of the event, with [`ReadFormat::LOST`] (since Linux 6.0).
     pub lost: Option<u64>,
 }
 
 impl Count {
-    /// One entry of a block of counts.
-    pub(crate) fn of(label: Label, values: &ReadValues<'_>, entry: perf_decode::ReadEntry) -> Self {
+    /// Returns the count of one entry of `values`.
+    pub(crate) fn new(label: Label, values: &ReadValues<'_>, entry: ReadEntry) -> Self {
         let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
         Self { label, value: entry.value, time_enabled, time_running, id: entry.id, lost: entry.lost }
     }
 
-    /// The value as it would be, had the event had the hardware all the time it was enabled. Without
-    /// both times in the [`ReadFormat`]: the value as it is.
+    /// Returns the value extrapolated to the full time enabled (multiplexing correction). Without both
+    /// times, returns the value unscaled.
     #[must_use]
     pub fn scaled(&self) -> Scaled {
         match (self.time_enabled, self.time_running) {
@@ -60,27 +64,31 @@ impl Count {
         }
     }
 
-    /// The confidence of [`scaled`](Self::scaled): the part of its time that the event was really
-    /// counting, from 0 to 1. At 1 the value is exact; an estimate supposes that the other part was like
-    /// this one.
+    /// Returns time running divided by time enabled, from 0 to 1: how far [`scaled`](Self::scaled) is
+    /// measured. At 1 the value is exact. Below 1 the estimate assumes the same rate of events in the
+    /// rest of the time.
     ///
-    /// `None` without both times, or if the event was never enabled.
+    /// Returns `None` without both times, or if the event was never enabled.
     #[must_use]
-    #[allow(clippy::cast_precision_loss)] // a ratio: the lost bits are below what it can say
+    #[allow(clippy::cast_precision_loss)] // a ratio does not need more than 53 bits
     pub fn coverage(&self) -> Option<f64> {
         let (enabled, running) = self.time_enabled.zip(self.time_running)?;
         (enabled != 0).then(|| (running as f64 / enabled as f64).min(1.0))
     }
 
-    /// What was counted between `before` and this, two counts of one event: for intervals.
+    /// Returns the difference of two counts of one event: what it counted from `before` to `self`.
     ///
-    /// Unlike a [`reset`](Event::reset) it covers the times and the losses too, and what children have
-    /// counted that ended.
+    /// Times and losses are in the difference only if both counts have them. A count by
+    /// [`UserCounter::try_read`](crate::UserCounter::try_read) and one by [`Event::read`] may differ in
+    /// that.
+    ///
+    /// Unlike a [`reset`](Event::reset), a difference covers the times, the losses, and the counts of
+    /// inherited copies that have exited.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
-        let difference = |now: Option<u64>, then: Option<u64>| Some(now?.wrapping_sub(then.unwrap_or(0)));
+        let difference = |now: Option<u64>, before: Option<u64>| Some(now?.wrapping_sub(before?));
         Self {
-            label: self.label,
+            label: self.label.clone(),
             value: self.value.wrapping_sub(before.value),
             time_enabled: difference(self.time_enabled, before.time_enabled),
             time_running: difference(self.time_running, before.time_running),
@@ -96,13 +104,14 @@ impl fmt::Display for Count {
     }
 }
 
-/// Counting: one system call each.
+/// Counting, by one system call each.
 impl Event {
-    /// `read(fd, buf, len)`—Reads the event's count, with all that its [`ReadFormat`] adds.
+    /// `read(fd, buf, len)`—Reads the event's count, with all fields of its [`ReadFormat`]. Does not
+    /// allocate.
     ///
     /// # Errors
     ///
-    /// [`Error::GroupFormat`] if the format has [`GROUP`](ReadFormat::GROUP), and as
+    /// [`Error::GroupFormat`] if the format has [`GROUP`](ReadFormat::GROUP), and those of
     /// [`read_values`](Self::read_values).
     ///
     /// # References
@@ -110,23 +119,24 @@ impl Event {
     /// `perf_event_open(2)`, "Reading results".
     #[doc(alias = "ReadCount")]
     pub fn read(&self) -> Result<Count> {
-        let attr = self.attr();
-        if attr.read_format.contains(ReadFormat::GROUP) {
+        if self.attr().read_format.contains(ReadFormat::GROUP) {
             return Err(Error::GroupFormat);
         }
         let mut words = [0; MAX_WORDS];
         let values = self.read_values(&mut words)?;
         let entry = values.iter().next().ok_or(Error::ReadLength { needed: 8, found: 0 })?;
-        Ok(Count::of(Label::of(attr), &values, entry))
+        Ok(Count::new(self.label().clone(), &values, entry))
     }
 
-    /// `read(fd, buf, 8 * n)`—Reads the count of the event, or with [`GROUP`](ReadFormat::GROUP) those
-    /// of its whole group, leader first, whichever member this is. `buf` must have room for all.
+    /// `read(fd, buf, 8 * n)`—Reads the count of the event. With [`GROUP`](ReadFormat::GROUP), reads
+    /// those of its whole group, the group leader first, through any of the group's events. `buf` must
+    /// hold them all.
     ///
     /// # Errors
     ///
-    /// [`Error::PinnedFailed`] of a pinned event that could not be placed, [`Error::ReadLength`] if the
-    /// answer has not the length of the format, and [`Error::System`]: `ENOSPC` if `buf` is shorter.
+    /// [`Error::PinnedFailed`] for a pinned event that could not be scheduled, [`Error::ReadLength`] if
+    /// the kernel's length is not that of the format, and [`Error::System`]: `ENOSPC` if `buf` is
+    /// shorter.
     #[doc(alias = "ReadGroupCount")]
     pub fn read_values<'b>(&self, buf: &'b mut [u64]) -> Result<ReadValues<'b>> {
         let len = self.read_raw(buf)?;
@@ -135,16 +145,16 @@ impl Event {
     }
 }
 
-/// Words of the longest count of one event: its value, two times, id and losses.
+/// Length in words of the longest count of one event: value, two times, id and losses.
 const MAX_WORDS: usize = 5;
 
-/// What the kernel answered with `words`.
+/// Parses the words that the kernel returned.
 fn values_of(words: &[u64], format: ReadFormat) -> Result<ReadValues<'_>> {
     use perf_decode::Error::{TrailingBytes, Truncated};
     let found = words.len() as u64 * 8;
     match ReadValues::parse(words, format) {
         Ok(values) => Ok(values),
-        // Nothing at all is how the kernel says it; less than a format needs it never says.
+        // 0 bytes are how the kernel reports it: `perf_read_hw`, PERF_EVENT_STATE_ERROR.
         Err(_) if found == 0 => Err(Error::PinnedFailed),
         Err(Truncated { needed, .. }) => Err(Error::ReadLength { needed: u64::from(needed), found }),
         Err(TrailingBytes { found: trailing, .. }) => {

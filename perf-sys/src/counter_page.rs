@@ -6,7 +6,7 @@ use perf_abi::{MmapCapabilities, MmapPage};
 use crate::TimeConversion;
 use crate::map::{Area, PageWord};
 
-/// The words of the page that its lock guards. Two of them hold several fields.
+/// The words of the control page that its seqlock guards. Two of them hold several fields.
 impl PageWord {
     const LOCK_INDEX: Self = Self::at(offset_of!(MmapPage, lock));
     const OFFSET: Self = Self::at(offset_of!(MmapPage, offset));
@@ -20,18 +20,25 @@ impl PageWord {
     const TIME_MASK: Self = Self::at(offset_of!(MmapPage, time_mask));
 }
 
-/// A counter that was read together with its page.
+/// A counter and its times, read under one lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub(crate) value: u64,
-    pub(crate) time_enabled: u64,
-    pub(crate) time_running: u64,
+    /// Absent if the page or the CPU has no clock to bring them up to now.
+    pub(crate) times: Option<Times>,
 }
 
-/// Reads the counter and its times: with `counter` the hardware's, with `clock` the CPU's clock, whose
-/// values `None` mean that there is none.
+/// Times of an event in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Times {
+    pub(crate) enabled: u64,
+    pub(crate) running: u64,
+}
+
+/// Reads the hardware counter by `counter` and its times by `clock`, the CPU's clock. Either returns
+/// `None` where this crate has no instruction for it.
 ///
-/// `None` if the counter cannot be read from here at the moment.
+/// Returns `None` if the counter cannot be read from user space at the moment.
 pub(crate) fn read(
     area: &Area,
     counter: impl Fn(u32) -> Option<u64>,
@@ -45,29 +52,34 @@ pub(crate) fn read(
         let raw = counter(index(word(area, PageWord::LOCK_INDEX)).checked_sub(1)?)?;
         let width = pmc_width(word(area, PageWord::WIDTH_SHIFT_MULT));
         let value = word(area, PageWord::OFFSET).wrapping_add(sign_extended(raw, width));
-        // The kernel wrote the times when it last placed the event, which has been running since.
-        let since = conversion(area, MmapCapabilities::USER_TIME, PageWord::TIME_OFFSET);
-        let delta = since.and_then(|since| Some(since.time(clock()?))).unwrap_or(0);
-        Some(Reading {
-            value,
-            time_enabled: word(area, PageWord::TIME_ENABLED).wrapping_add(delta),
-            time_running: word(area, PageWord::TIME_RUNNING).wrapping_add(delta),
-        })
+        Some(Reading { value, times: times(area, &clock) })
     })?
 }
 
-/// How the CPU's clock becomes the time of samples, if the page says so.
+/// Returns the times up to now. The page holds those of the moment when the kernel last scheduled the
+/// event in; the event has been running since. Without a clock the page's times are not times of now:
+/// two readings would have the same ones, and an interval of 0 ns.
+fn times(area: &Area, clock: impl Fn() -> Option<u64>) -> Option<Times> {
+    let since = conversion(area, MmapCapabilities::USER_TIME, PageWord::TIME_OFFSET)?;
+    let delta = since.time(clock()?);
+    Some(Times {
+        enabled: word(area, PageWord::TIME_ENABLED).wrapping_add(delta),
+        running: word(area, PageWord::TIME_RUNNING).wrapping_add(delta),
+    })
+}
+
+/// Returns the conversion of the CPU's clock to the time of samples, if the page has one.
 pub(crate) fn time_conversion(area: &Area) -> Option<TimeConversion> {
     locked(area, || conversion(area, MmapCapabilities::USER_TIME_ZERO, PageWord::TIME_ZERO))?
 }
 
-/// What the page offers; nothing on kernels before 3.12, whose bits had two meanings.
+/// Returns the page's capabilities; none before Linux 3.12, where bit 0 has two meanings.
 pub(crate) fn capabilities(area: &Area) -> MmapCapabilities {
     let found = MmapCapabilities::from_bits_retain(word(area, PageWord::CAPABILITIES));
     if found.contains(MmapCapabilities::BIT0_IS_DEPRECATED) { found } else { MmapCapabilities::empty() }
 }
 
-/// The conversion of cycles to what is counted from `zero`, if the page has `capability`.
+/// Returns the conversion of cycles to ns from `zero`, if the page has `capability`.
 fn conversion(area: &Area, capability: MmapCapabilities, zero: PageWord) -> Option<TimeConversion> {
     let capabilities = capabilities(area);
     if !capabilities.contains(capability) {
@@ -81,16 +93,17 @@ fn conversion(area: &Area, capability: MmapCapabilities, zero: PageWord) -> Opti
     Some(long.with_short_clock(word(area, PageWord::TIME_CYCLES), word(area, PageWord::TIME_MASK)))
 }
 
-/// More than one is needed only if the kernel touched the page meanwhile, which it does at switches of
-/// tasks and events: that many of them in a row are no reading worth waiting for.
+/// The kernel writes the page when it switches tasks or events, so a second attempt is rare. After this
+/// many failures in a row `read(2)` is the better choice.
 const ATTEMPTS: u32 = 64;
 
-/// What `read` returns when the kernel did not write the page meanwhile; `None` if it always did.
+/// Returns the result of a `read` during which the kernel did not write the page; `None` if every
+/// attempt overlapped with a write.
 fn locked<T>(area: &Area, read: impl Fn() -> T) -> Option<T> {
     let lock = |order| lock(area.word(PageWord::LOCK_INDEX).load(order));
     for _ in 0..ATTEMPTS {
-        // Acquire keeps the loads of `read` behind this one, and the fence keeps them before the next:
-        // they pair with the kernel's barriers between its two increments of the lock.
+        // Acquire keeps the loads of `read` after this load, and the fence keeps them before the next
+        // one. They pair with the barriers after and before the kernel's two increments of the lock.
         let before = lock(Ordering::Acquire);
         let found = read();
         fence(Ordering::Acquire);
@@ -105,10 +118,10 @@ fn word(area: &Area, word: PageWord) -> u64 {
     area.word(word).load(Ordering::Relaxed)
 }
 
-/// The field of `len` bytes that lies `offset` bytes behind the address of `word`.
+/// Returns the field of `len` bytes at `offset` bytes after the address of `word`, in the low bytes of
+/// the result.
 const fn field(word: u64, offset: u32, len: u32) -> u64 {
-    let shift = if cfg!(target_endian = "little") { 8 * offset } else { 64 - 8 * (offset + len) };
-    (word >> shift) & (u64::MAX >> (64 - 8 * len))
+    word >> if cfg!(target_endian = "little") { 8 * offset } else { 64 - 8 * (offset + len) }
 }
 
 const fn lock(word: u64) -> u32 {
@@ -131,7 +144,7 @@ const fn time_mult(word: u64) -> u32 {
     field(word, 4, 4) as u32
 }
 
-/// A counter of `width` bits as 64: the kernel starts them below zero.
+/// Extends a counter of `width` bits to 64. The kernel starts sampling counters below zero.
 const fn sign_extended(raw: u64, width: u16) -> u64 {
     match width {
         1..=63 => {

@@ -96,6 +96,11 @@ pub enum Error {
     /// [`GROUP`](perf_abi::ReadFormat::GROUP): see
     /// [`Event::read_values`](crate::Event::read_values) and [`Group`](crate::Group).
     GroupFormat,
+    /// A [`UserCounter`](crate::UserCounter) was asked for of an event that does not count the calling
+    /// thread alone: another thread's, a CPU's, a cgroup's, an
+    /// [inherited](perf_abi::AttrFlags::INHERIT) one, or one whose target is unknown
+    /// ([`Event::from_owned_fd`](crate::Event::from_owned_fd)).
+    NotSelfMonitoring,
     /// The event lacks [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), which
     /// [`SnapshotRing::map`](crate::SnapshotRing::map) needs.
     WriteForward,

@@ -1,10 +1,13 @@
+use core::num::NonZeroI32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use perf_abi::{Attr, AttrFlags, OpenFlags};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
+use rustix::thread::gettid;
+
 use crate::syscall::perf_event_open;
-use crate::{Call, Errno, Error, Result, Target};
+use crate::{Call, Errno, Error, Label, Result, Target};
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
 ///
@@ -20,6 +23,10 @@ use crate::{Call, Errno, Error, Result, Target};
 pub struct Event {
     fd: OwnedFd,
     attr: Attr,
+    /// The only thread that the event watches, wherever it runs or on one CPU. `None` of a CPU, of a
+    /// cgroup, and of a descriptor that was opened elsewhere.
+    thread: Option<NonZeroI32>,
+    label: Label,
     output: Mutex<Output>,
 }
 
@@ -53,13 +60,51 @@ impl Event {
     }
 
     pub(crate) const fn new(fd: OwnedFd, attr: Attr) -> Self {
-        Self { fd, attr, output: Mutex::new(Output::None) }
+        Self { fd, attr, thread: None, label: Label::of(&attr), output: Mutex::new(Output::None) }
+    }
+
+    /// Names the event: its counts have `label` in place of the attr's.
+    ///
+    /// ```
+    /// # use perf_abi::Attr;
+    /// use perf_sys::{Event, Target};
+    ///
+    /// # fn main() -> perf_sys::Result<()> {
+    /// # let (id, system, name) = (0x1a3, "sched", "sched_switch");
+    /// // id, system and name as tracefs has them
+    /// let event = match Event::open(&Attr::tracepoint(id), Target::calling_thread()) {
+    ///     Ok(event) => event.with_label(format!("{system}:{name}")),
+    ///     Err(refused) => return Ok(println!("{refused}")),
+    /// };
+    /// println!("{}", event.read()?); // 7  sched:sched_switch
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_label(mut self, label: impl Into<Label>) -> Self {
+        self.set_label(label.into());
+        self
+    }
+
+    pub(crate) fn set_label(&mut self, label: Label) {
+        self.label = label;
+    }
+
+    /// Returns the label of the event's counts.
+    pub const fn label(&self) -> &Label {
+        &self.label
     }
 
     /// The attr as it was at the open. Its [`SampleLayout`](perf_decode::SampleLayout) decodes the
     /// event's records; a period or a breakpoint changed later by ioctl does not show here.
     pub const fn attr(&self) -> &Attr {
         &self.attr
+    }
+
+    /// Whether the event counts the calling thread and nothing else.
+    pub(crate) fn is_self_monitoring(&self) -> bool {
+        let inherited = self.attr.flags.contains(AttrFlags::INHERIT);
+        !inherited && self.thread == Some(gettid().as_raw_nonzero())
     }
 
     /// Whether the kernel writes this event's ring downward.
@@ -192,7 +237,7 @@ impl<'a> OpenOptions<'a> {
     /// As [`Event::open`].
     pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
         let fd = perf_event_open(attr, target, self.leader, self.flags)?;
-        let event = Event::new(fd, *attr);
+        let event = Event { thread: target.watched_thread(), ..Event::new(fd, *attr) };
         if self.leader.is_some() && self.flags.contains(OpenFlags::FD_OUTPUT) {
             *event.output() = Output::Redirected;
         }

@@ -1,13 +1,16 @@
+use core::iter::once;
+use std::sync::Arc;
+
 use perf_abi::{Attr, AttrFlags, IocFlags, ReadFormat};
 use perf_decode::ReadValues;
 
-use crate::{Event, GroupCount, OpenOptions, Result, Target};
+use crate::{Event, GroupCount, Label, OpenOptions, Result, Ring, Target};
 
-/// Events that are counted together: a leader and its members, on the PMU at the same time or not at
-/// all. That makes their ratios right even when events share the hardware.
+/// Events that are counted together: a group leader and its members, on the PMU at the same time or not
+/// at all. Their ratios are right even if they are multiplexed with other events.
 ///
-/// Holding one proves that the leader reads all of them in one system call, and that the buffer for it
-/// has their length: nothing is allocated after the open.
+/// Holding one proves that the leader reads all of them in one system call, into a buffer of the right
+/// length: nothing is allocated after the open.
 ///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, Software};
@@ -28,13 +31,13 @@ use crate::{Event, GroupCount, OpenOptions, Result, Target};
 /// ```
 #[derive(Debug)]
 pub struct Group {
-    // Before the leader: without it they would go on for a moment as groups of their own.
-    members: Vec<Event>,
-    leader: Event,
+    // Dropped before the leader. Without it they would count for a moment as separate groups.
+    members: Vec<Arc<Event>>,
+    leader: Arc<Event>,
     buffers: Buffers,
 }
 
-/// Room for two readings.
+/// Buffers for two readings, in words.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     pub(crate) now: Box<[u64]>,
@@ -42,18 +45,18 @@ pub(crate) struct Buffers {
 }
 
 impl Group {
-    /// `perf_event_open(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC)`—Opens a leader and its
-    /// members, all on one target.
+    /// `perf_event_open(attr, pid, cpu, group_fd, PERF_FLAG_FD_CLOEXEC)`—Opens a group leader and its
+    /// members, all with one target.
     ///
-    /// The leader gets [`ReadFormat::GROUP`]; what else its format has is read of every member, whose
-    /// own formats do not matter. Members count when the leader does: their
-    /// [`DISABLED`](AttrFlags::DISABLED) is taken off. Leave it on in the leader's attr, or counting begins
-    /// before the group is complete.
+    /// Sets [`ReadFormat::GROUP`] in the leader's format, which applies to all events; the members' own
+    /// formats are not used. Clears [`DISABLED`](AttrFlags::DISABLED) in the members' attrs, so that
+    /// they count when the leader does. Set it in the leader's, or counting starts before the group is
+    /// complete.
     ///
     /// # Errors
     ///
-    /// As [`Event::open`]. Above all: `EINVAL` if the group has more hardware events than the CPU has
-    /// counters, if hardware events are of two PMUs, or if a member is pinned.
+    /// Those of [`Event::open`]. The usual one is `EINVAL`: more hardware events than the CPU has
+    /// counters, hardware events of two PMUs, or a pinned member.
     ///
     /// # References
     ///
@@ -63,63 +66,162 @@ impl Group {
         let format = leader.read_format | ReadFormat::GROUP;
         let leader = Event::open(&leader.with_read_format(format), target)?;
         let join = OpenOptions::new().leader(&leader);
-        let members = members.iter().map(|attr| join.open(&attr.without_flags(AttrFlags::DISABLED), target));
+        let members = members
+            .iter()
+            .map(|attr| join.open(&attr.without_flags(AttrFlags::DISABLED), target).map(Arc::new));
         let members = members.collect::<Result<Vec<_>>>()?;
-        // No more than the answer has: the kernel refuses a shorter buffer, and so does not leave out in
-        // silence what joined the group elsewhere.
+        // Exactly the length of the read: if an event joined the group elsewhere, the kernel returns
+        // ENOSPC instead of counts that belong to other labels.
         let len = ReadValues::words(format, 1 + members.len() as u64) as usize;
         let buffers = Buffers { now: vec![0; len].into(), before: vec![0; len].into() };
-        Ok(Self { members, leader, buffers })
+        Ok(Self { members, leader: Arc::new(leader), buffers })
     }
 
-    /// The event that leads: it reads and controls the group.
-    pub const fn leader(&self) -> &Event {
+    /// Names the events: the leader first, then the members in the order of [`open`](Self::open). Events
+    /// after the last label keep theirs.
+    ///
+    /// Call it right after the open. An event that is shared already, as that of a ring is, keeps its
+    /// label.
+    ///
+    /// ```
+    /// # use perf_abi::{Attr, Software};
+    /// # use perf_sys::{Group, Target};
+    /// # fn main() -> perf_sys::Result<()> {
+    /// # let attrs = [Software::TASK_CLOCK, Software::PAGE_FAULTS].map(Attr::software);
+    /// let names: Vec<String> = vec!["busy".into(), "faults".into()]; // of the user's choice
+    /// # let opened = Group::open(&attrs[0], &attrs[1..], Target::calling_thread());
+    /// # let Ok(group) = opened else { return Ok(()) };
+    /// let mut group = group.with_labels(names);
+    /// println!("{}", group.read()?); // 81250  busy
+    ///                                //     7  faults
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_labels(mut self, labels: impl IntoIterator<Item: Into<Label>>) -> Self {
+        let events = once(&mut self.leader).chain(&mut self.members);
+        for (event, label) in events.zip(labels) {
+            if let Some(event) = Arc::get_mut(event) {
+                event.set_label(label.into());
+            }
+        }
+        self
+    }
+
+    /// Maps a ring of `data_pages` pages for the records of all events: maps the leader's ring and
+    /// [redirects](Ring::redirect) the members into it. The group is read and controlled as before, also
+    /// while the ring is read.
+    ///
+    /// The records of the events differ in layout. Set [`IDENTIFIER`] and, for records other than
+    /// samples, [`SAMPLE_ID_ALL`] in all attrs, and find the layouts by id, with
+    /// [`Layouts`](perf_decode::Layouts). A member without a period writes no samples. Two software
+    /// events of one kind have no ids to be told apart by: Linux 6.18 gives the samples of both the id of
+    /// the one opened last.
+    ///
+    /// The ring shares the events with the group, so they count until both are dropped.
+    ///
+    /// ```
+    /// use perf_abi::{Attr, AttrFlags, SampleType, Software};
+    /// use perf_decode::{Layouts, SampleLayout};
+    /// use perf_sys::{Group, Target};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let sampled = |event, period| {
+    ///     Attr::software(event)
+    ///         .with_period(period)
+    ///         .with_sample_type(SampleType::IDENTIFIER | SampleType::TIME | SampleType::IP)
+    ///         .with_flags(AttrFlags::DISABLED | AttrFlags::SAMPLE_ID_ALL | AttrFlags::EXCLUDE_KERNEL)
+    /// };
+    /// let (clock, faults) = (sampled(Software::CPU_CLOCK, 1_000_000), sampled(Software::PAGE_FAULTS, 1));
+    /// let mut group = match Group::open(&clock, &[faults], Target::calling_thread()) {
+    ///     Ok(group) => group,
+    ///     Err(refused) => return Ok(println!("{refused}")),
+    /// };
+    /// let mut ring = group.map_ring(16)?;
+    /// let mut table = [group.leader(), &group.members()[0]]
+    ///     .map(|event| (event.id().unwrap_or(0), SampleLayout::new(event.attr())));
+    /// let layouts = Layouts::new(&mut table)?;
+    ///
+    /// group.enable()?;
+    /// let memory = vec![1_u8; 1 << 20];
+    /// for record in ring.batch()?.records() {
+    ///     let record = record?;
+    ///     println!("{}", record.decode(layouts.find(record)?)?);
+    /// }
+    /// println!("{}", group.read()?);
+    /// # drop(memory);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Ring::map`] for the leader and of [`Ring::redirect`] for the members: `EINVAL` if a
+    /// member differs from the leader in clock or in [`WRITE_BACKWARD`]. No member is redirected after
+    /// an error.
+    ///
+    /// [`IDENTIFIER`]: perf_abi::SampleType::IDENTIFIER
+    /// [`SAMPLE_ID_ALL`]: AttrFlags::SAMPLE_ID_ALL
+    /// [`WRITE_BACKWARD`]: AttrFlags::WRITE_BACKWARD
+    pub fn map_ring(&self, data_pages: usize) -> Result<Ring> {
+        let mut ring = Ring::map(Arc::clone(&self.leader), data_pages)?;
+        for member in &self.members {
+            if let Err(refused) = ring.redirect(Arc::clone(member)) {
+                while ring.undo_redirect().is_some() {}
+                return Err(refused.error);
+            }
+        }
+        Ok(ring)
+    }
+
+    /// Returns the group leader, which reads and controls the group.
+    pub const fn leader(&self) -> &Arc<Event> {
         &self.leader
     }
 
-    /// The other events, as they were given to [`open`](Self::open).
-    pub fn members(&self) -> &[Event] {
+    /// Returns the other events, in the order of [`open`](Self::open).
+    pub fn members(&self) -> &[Arc<Event>] {
         &self.members
     }
 
-    /// The events by themselves, still a group in the kernel: to give the leader a
-    /// [`Ring`](crate::Ring).
-    pub fn into_parts(self) -> (Event, Vec<Event>) {
+    /// Returns the events. They stay a group in the kernel.
+    pub fn into_parts(self) -> (Arc<Event>, Vec<Arc<Event>>) {
         (self.leader, self.members)
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)`—Starts counting, all at once: members follow their leader.
-    /// One that was disabled by itself stays so.
-    // Not with PERF_IOC_FLAG_GROUP, which stops and starts each member: newer kernels (6.18 does) place
-    // one of another PMU than the leader's, TASK_CLOCK beside PAGE_FAULTS, only at the next task switch.
+    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)`—Enables the leader, and with it all members that were not
+    /// disabled separately.
+    // Not with PERF_IOC_FLAG_GROUP, which disables and enables each member: Linux 6.18 then schedules a
+    // member of another PMU than the leader's (TASK_CLOCK beside PAGE_FAULTS) only at the next switch.
     pub fn enable(&self) -> Result<()> {
         self.leader.enable()
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, 0)`—Stops counting, all at once: members follow their leader.
+    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, 0)`—Disables the leader, and with it all members.
     pub fn disable(&self) -> Result<()> {
         self.leader.disable()
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP)`—Sets all counts to 0; the times go on.
+    /// `ioctl(fd, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP)`—Sets all counts to 0. The times are not
+    /// reset.
     pub fn reset(&self) -> Result<()> {
         self.leader.reset_with(IocFlags::GROUP)
     }
 
-    /// `read(fd, buf, len)`—Reads all counts at one moment, leader first, in the order of
-    /// [`open`](Self::open).
+    /// `read(fd, buf, len)`—Reads all counts at one moment: the leader's first, then the members' in the
+    /// order of [`open`](Self::open).
     ///
     /// # Errors
     ///
-    /// As [`Event::read_values`]; `ENOSPC` while there are events in the group that were opened elsewhere,
-    /// `ECHILD` if copies were inherited before it was complete.
+    /// Those of [`Event::read_values`]; `ENOSPC` while the group has events that were opened elsewhere,
+    /// `ECHILD` if copies were inherited before the group was complete.
     pub fn read(&mut self) -> Result<GroupCount<'_>> {
         let now = self.leader.read_values(&mut self.buffers.now)?;
         Ok(GroupCount::new(now, None, &self.leader, &self.members))
     }
 
-    /// All parts, each by itself.
-    pub(crate) fn parts_mut(&mut self) -> (&Event, &[Event], &mut Buffers) {
+    /// Returns the leader, the members and the buffers as separate borrows.
+    pub(crate) fn parts_mut(&mut self) -> (&Event, &[Arc<Event>], &mut Buffers) {
         (&self.leader, &self.members, &mut self.buffers)
     }
 }

@@ -1,21 +1,21 @@
 use core::fmt;
 use core::iter::{FusedIterator, once};
+use std::sync::Arc;
 
 use perf_decode::ReadValues;
 
-use crate::count_row::{Columns, write_row};
-use crate::{Count, Event, Label};
+use crate::{Count, CountTable, Event};
 
-/// What the events of a [`Group`](crate::Group) have counted, all read at the same moment.
+/// The counts of the events of a [`Group`](crate::Group), all read at the same moment.
 ///
-/// Printing it gives a table with a line for each event, as [`Count`] prints it.
+/// Prints a [`CountTable`].
 #[derive(Clone, Copy, Debug)]
 pub struct GroupCount<'g> {
     now: ReadValues<'g>,
-    /// What was there already when the measuring began.
+    /// The counts at the start of a measurement, to be subtracted.
     before: Option<ReadValues<'g>>,
     leader: &'g Event,
-    members: &'g [Event],
+    members: &'g [Arc<Event>],
 }
 
 impl<'g> GroupCount<'g> {
@@ -23,26 +23,25 @@ impl<'g> GroupCount<'g> {
         now: ReadValues<'g>,
         before: Option<ReadValues<'g>>,
         leader: &'g Event,
-        members: &'g [Event],
+        members: &'g [Arc<Event>],
     ) -> Self {
         Self { now, before, leader, members }
     }
 
-    /// The counts, leader first, then the members in the order of their opening. All have the same
-    /// times.
-    pub fn iter(&self) -> impl FusedIterator<Item = Count> + use<'g> {
+    /// Returns the counts, the group leader's first, then those of the members in the order of
+    /// [`Group::open`](crate::Group::open). All have the same times.
+    pub fn iter(&self) -> impl FusedIterator<Item = Count> + Clone + use<'g> {
         let Self { now, before, leader, members } = *self;
         let mut earlier = before.map(|before| (before, before.iter()));
-        let events = once(leader).chain(members).zip(now.iter());
+        let events = once(leader).chain(members.iter().map(Arc::as_ref)).zip(now.iter());
         let counts = events.map(move |(event, entry)| {
-            let label = Label::of(event.attr());
-            let count = Count::of(label, &now, entry);
-            match &mut earlier {
-                Some((before, entries)) => match entries.next() {
-                    Some(entry) => count.since(&Count::of(label, before, entry)),
-                    None => count,
-                },
-                None => count,
+            let count = |values, entry| Count::new(event.label().clone(), values, entry);
+            let of_now = count(&now, entry);
+            let of_before =
+                earlier.as_mut().and_then(|(values, entries)| Some(count(values, entries.next()?)));
+            match of_before {
+                Some(before) => of_now.since(&before),
+                None => of_now,
             }
         });
         counts.fuse()
@@ -51,13 +50,6 @@ impl<'g> GroupCount<'g> {
 
 impl fmt::Display for GroupCount<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = Columns::fit(self.iter());
-        for (line, count) in self.iter().enumerate() {
-            if line != 0 {
-                writeln!(f)?;
-            }
-            write_row(f, &count, &columns)?;
-        }
-        Ok(())
+        CountTable::new(self.iter()).fmt(f)
     }
 }

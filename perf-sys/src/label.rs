@@ -1,63 +1,98 @@
 use core::fmt;
+use core::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use perf_abi::{Attr, CacheEvent, EventType, HW_EVENT_MASK, Hardware, PMU_TYPE_SHIFT, Software};
 
-/// What an event counts, to be printed beside its count.
+/// The name of an event, printed beside its count.
 ///
-/// The names are those of the kernel's header, as far as the attr alone tells them: `PAGE_FAULTS`,
-/// `L1D-READ-MISS`; of everything else the type and the number: `TRACEPOINT:0x1a3`. The names of
-/// tracepoints and of a PMU's own events are in files, and this crate reads none: who knows the name gives
-/// it by [`named`](Self::named).
+/// The default is that of the attr, by the kernel header's names: `PAGE_FAULTS`, `L1D-READ-MISS`. An
+/// event without a name there has its type and number: `TRACEPOINT:0x1a3`. The names of tracepoints and
+/// of a PMU's own events are in files, which this crate does not read: set them by
+/// [`Event::with_label`](crate::Event::with_label) or [`Group::with_labels`](crate::Group::with_labels).
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
 /// use perf_sys::Label;
 ///
 /// assert_eq!(Label::of(&Attr::software(Software::PAGE_FAULTS)).to_string(), "PAGE_FAULTS");
+///
+/// let (system, name) = ("sched", "sched_switch"); // found at run time
+/// assert_eq!(Label::from(format!("{system}:{name}")).to_string(), "sched:sched_switch");
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+///
+/// Cloning does not allocate: a name that was made at run time is shared.
+#[derive(Clone, Debug)]
 pub struct Label(Source);
 
-/// Where the text comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The source of the text.
+#[derive(Clone, Debug)]
 enum Source {
     Attr { kind: EventType, config: u64 },
-    Name(&'static str),
+    Static(&'static str),
+    Shared(Arc<str>),
 }
 
 impl Label {
-    /// The label of events that are opened with `attr`.
+    /// Returns the default label of events that are opened with `attr`.
     pub const fn of(attr: &Attr) -> Self {
         Self(Source::Attr { kind: attr.kind, config: attr.config })
     }
 
-    /// A name of one's own, for the [`label`](crate::Count::label) of a count.
-    ///
-    /// ```
-    /// # use perf_abi::Attr;
-    /// # use perf_sys::{Event, Target};
-    /// use perf_sys::Label;
-    ///
-    /// # fn main() -> perf_sys::Result<()> {
-    /// # let opened = Event::open(&Attr::tracepoint(0x1a3), Target::calling_thread());
-    /// # let Ok(event) = opened else { return Ok(()) };
-    /// let mut count = event.read()?; // 7  TRACEPOINT:0x1a3
-    /// count.label = Label::named("sched:sched_switch");
-    /// println!("{count}"); // 7  sched:sched_switch
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Returns a label with a name that is a constant. [`From`] takes names that are made at run time.
     #[must_use]
     pub const fn named(name: &'static str) -> Self {
-        Self(Source::Name(name))
+        Self(Source::Static(name))
+    }
+
+    /// Returns the name or the attr's type and number. Equal labels have equal ones, however the name is
+    /// stored.
+    fn key(&self) -> Result<&str, (EventType, u64)> {
+        match &self.0 {
+            &Source::Attr { kind, config } => Err((kind, config)),
+            Source::Static(name) => Ok(name),
+            Source::Shared(name) => Ok(name),
+        }
+    }
+}
+
+impl From<&'static str> for Label {
+    fn from(name: &'static str) -> Self {
+        Self::named(name)
+    }
+}
+
+impl From<String> for Label {
+    fn from(name: String) -> Self {
+        Self(Source::Shared(name.into()))
+    }
+}
+
+impl From<Arc<str>> for Label {
+    fn from(name: Arc<str>) -> Self {
+        Self(Source::Shared(name))
+    }
+}
+
+impl PartialEq for Label {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Label {}
+
+impl Hash for Label {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
     }
 }
 
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, config) = match self.0 {
-            Source::Attr { kind, config } => (kind, config),
-            Source::Name(name) => return f.write_str(name),
+        let (kind, config) = match self.key() {
+            Ok(name) => return f.write_str(name),
+            Err(attr) => attr,
         };
         match (kind, CacheEvent::from_config(config)) {
             (EventType::SOFTWARE, _) => return write!(f, "{}", Software(config)),
@@ -74,6 +109,9 @@ impl fmt::Display for Label {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
     use super::*;
 
     fn label(kind: EventType, config: u64) -> String {
@@ -88,23 +126,52 @@ mod tests {
     }
 
     #[test]
-    fn a_core_pmu_of_a_hybrid_cpu_is_told() {
+    fn core_pmu_of_a_hybrid_cpu_is_printed() {
         assert_eq!(label(EventType::HARDWARE, 0xa_0000_0000), "CPU_CYCLES@10");
         assert_eq!(label(EventType::HW_CACHE, 0xa_0001_0000), "L1D-READ-MISS@10");
     }
 
     #[test]
-    fn a_name_of_ones_own_is_printed_as_it_is() {
+    fn event_without_a_name_is_a_number() {
+        assert_eq!(label(EventType::TRACEPOINT, 0x1a3), "TRACEPOINT:0x1a3");
+        assert_eq!(label(EventType::HW_CACHE, 0xff00_0000), "HW_CACHE:0xff000000");
+        assert_eq!(label(EventType::SOFTWARE, 77), "Software(77)");
+        assert_eq!(label(EventType(9), 2), "EventType(9):0x2");
+    }
+
+    #[test]
+    fn name_replaces_that_of_the_attr() {
         const SWITCH: Label = Label::named("sched:sched_switch");
         assert_eq!(SWITCH.to_string(), "sched:sched_switch");
         assert_ne!(SWITCH, Label::of(&Attr::tracepoint(0x1a3)));
     }
 
     #[test]
-    fn what_has_no_name_is_a_number() {
-        assert_eq!(label(EventType::TRACEPOINT, 0x1a3), "TRACEPOINT:0x1a3");
-        assert_eq!(label(EventType::HW_CACHE, 0xff00_0000), "HW_CACHE:0xff000000");
-        assert_eq!(label(EventType::SOFTWARE, 77), "Software(77)");
-        assert_eq!(label(EventType(9), 2), "EventType(9):0x2");
+    fn names_are_equal_however_they_are_stored() {
+        let shared = Arc::<str>::from("instructions:u");
+        let owned = String::from("instructions:u");
+        let labels = [Label::named("instructions:u"), shared.into(), owned.into(), "instructions:u".into()];
+        assert!(labels.iter().all(|label| *label == labels[0]));
+        assert_eq!(labels.into_iter().collect::<HashSet<_>>().len(), 1);
+        assert_ne!(Label::named("instructions:u"), Label::named("instructions"));
+    }
+
+    #[test]
+    fn hash_is_that_of_the_name_or_the_attr() {
+        let hash = |label: Label| BuildHasherDefault::<DefaultHasher>::default().hash_one(label);
+        let cycles = || Label::of(&Attr::hardware(Hardware::CPU_CYCLES));
+        assert_eq!(hash(cycles()), hash(cycles()));
+        assert_ne!(hash(cycles()), hash(Label::of(&Attr::hardware(Hardware::INSTRUCTIONS))));
+        assert_ne!(hash(Label::named("a")), hash(Label::named("b")));
+    }
+
+    #[test]
+    fn clone_shares_the_name() {
+        let name = Arc::<str>::from("sched:sched_switch");
+        let label = Label::from(Arc::clone(&name));
+        let copies = [label.clone(), label];
+        assert_eq!(Arc::strong_count(&name), 3);
+        drop(copies);
+        assert_eq!(Arc::strong_count(&name), 1);
     }
 }

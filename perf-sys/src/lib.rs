@@ -40,7 +40,7 @@
 //! |---|---|
 //! | say whom to watch | [`Target`] |
 //! | open an event, control and count with it | [`Event`], [`OpenOptions`] |
-//! | read, scale and print counts, of one event or of a group | [`Count`], [`Group`], [`GroupCount`], [`Label`] |
+//! | read, scale and print counts of events and of groups | [`Count`], [`CountTable`], [`Group`], [`GroupCount`], [`Label`] |
 //! | read a counter without a system call, convert time stamps | [`UserCounter`], [`TimeConversion`] |
 //! | receive its records | [`Ring`], [`Batch`], [`Readiness`] |
 //! | wait for many rings, end a wait | [`Wait`], [`Canceller`] |
@@ -65,7 +65,7 @@
 //! | `attr` | an attr on its way into the kernel |
 //! | `ioctl`*, `bpf_ids` | the twelve requests |
 //! | `count`, `group`, `group_count`, `measure` | reading counts, and what was read |
-//! | `label`, `count_row` | how counts are printed |
+//! | `label`, `count_row`, `count_table` | how counts are printed |
 //! | `prctl` | every event of a thread at once |
 //! | `rdpmc`* | the instructions that read counters and clocks |
 //! | `counter_page`, `user_counter`, `time_conversion` | what the control page says of them |
@@ -90,6 +90,7 @@ mod cancel;
 mod causes;
 mod count;
 mod count_row;
+mod count_table;
 mod counter_page;
 mod damage;
 mod errno;
@@ -123,6 +124,7 @@ pub use call::Call;
 pub use cancel::Canceller;
 pub use causes::Causes;
 pub use count::Count;
+pub use count_table::CountTable;
 pub use damage::Damage;
 pub use errno::Errno;
 pub use error::{Error, Result};

@@ -1,12 +1,12 @@
 use crate::{Count, Event, Group, GroupCount, Result};
 
-/// Measuring a piece of work.
+/// Measuring work.
 impl Event {
-    /// Counts what happens while `work` runs: enables the event, runs `work`, disables it, and returns
-    /// what `work` returned and what was counted.
+    /// Counts events while `work` runs: enables the event, runs `work`, disables the event. Returns the
+    /// result of `work` and the count.
     ///
-    /// Open the event with [`DISABLED`](perf_abi::AttrFlags::DISABLED). The count is a difference, so
-    /// that one event can measure many times and its times and losses are of this work alone. If `work`
+    /// Open the event with [`DISABLED`](perf_abi::AttrFlags::DISABLED). The count is a difference, so an
+    /// event can measure many times, and value, times and losses are those of `work` alone. If `work`
     /// panics, the event stays enabled.
     ///
     /// ```
@@ -29,7 +29,7 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read) and [`enable`](Self::enable).
+    /// Those of [`read`](Self::read) and [`enable`](Self::enable).
     #[doc(alias = "Measure")]
     pub fn measure<R>(&self, work: impl FnOnce() -> R) -> Result<(R, Count)> {
         let before = self.read()?;
@@ -40,9 +40,13 @@ impl Event {
     }
 }
 
-/// Measuring a piece of work.
+/// Measuring work.
 impl Group {
-    /// Counts what happens while `work` runs, with all events of the group: as [`Event::measure`].
+    /// Counts all events of the group while `work` runs, as [`Event::measure`] does with one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read) and [`enable`](Self::enable).
     #[doc(alias = "MeasureGroup")]
     pub fn measure<R>(&mut self, work: impl FnOnce() -> R) -> Result<(R, GroupCount<'_>)> {
         let (leader, members, buffers) = self.parts_mut();

@@ -1,24 +1,24 @@
-//! The instructions that read a counter or a clock without the kernel.
+//! The instructions that read a counter or a clock in user space.
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because no library has these instructions. Each only writes registers
-//! that it names; where the kernel has not allowed it, it ends the program by a signal. None claims
-//! `nomem`: so the compiler keeps them between the loads of the control page's lock.
+//! This file may use `unsafe` because no library has these instructions. Each writes only its named
+//! output registers. If the kernel does not permit the instruction, a signal ends the program. None has
+//! the option `nomem`, so the compiler keeps them between the loads of the control page's seqlock.
 #![allow(unsafe_code)]
-#![allow(clippy::unnecessary_wraps)] // `None` is the answer of other architectures
+#![allow(clippy::unnecessary_wraps)] // `None` on other architectures
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 use core::arch::asm;
 
-/// `RDPMC`—Reads the hardware counter `index`, as the control page's `index - 1` names it: fixed
-/// counters have bit 30.
+/// `RDPMC`—Reads the hardware counter `index`, which is the control page's `index - 1`. Fixed counters
+/// have bit 30.
 ///
-/// `None` where this crate has no instruction for it.
+/// Returns `None` on architectures without an instruction here.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(crate) fn counter(index: u32) -> Option<u64> {
     let (low, high): (u32, u32);
-    // SAFETY: reads ECX and writes EAX and EDX, nothing else.
+    // SAFETY: reads ECX, writes EAX and EDX, and accesses no memory and no stack.
     unsafe {
         asm!("rdpmc", in("ecx") index, out("eax") low, out("edx") high, options(nostack, preserves_flags));
     }
@@ -29,12 +29,12 @@ pub(crate) fn counter(index: u32) -> Option<u64> {
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(crate) fn clock() -> Option<u64> {
     let (low, high): (u32, u32);
-    // SAFETY: writes EAX and EDX, nothing else.
+    // SAFETY: writes EAX and EDX, and accesses no memory and no stack.
     unsafe { asm!("rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
     Some(u64::from(high) << 32 | u64::from(low))
 }
 
-/// `MRS`—Reads a system register. The name is part of the instruction: it cannot be a variable.
+/// `MRS`—Reads a system register. The name is part of the instruction, so it is a literal.
 ///
 /// ```text
 /// read_register!("cntvct_el0")
@@ -44,7 +44,7 @@ pub(crate) fn clock() -> Option<u64> {
 macro_rules! read_register {
     ($($name:expr),+) => {{
         let value: u64;
-        // SAFETY: writes the one register that it is given, nothing else.
+        // SAFETY: writes its output register, and accesses no memory and no stack.
         unsafe { asm!(concat!("mrs {}, ", $($name),+), out(reg) value, options(nostack, preserves_flags)) };
         value
     }};

@@ -1,4 +1,7 @@
+use core::num::NonZeroI32;
 use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rustix::thread::gettid;
 
 use crate::{Error, Result};
 
@@ -109,6 +112,15 @@ impl<'fd> Target<'fd> {
     #[must_use]
     pub const fn on_cpu(self, cpu: u32) -> Self {
         Self { cpu: Some(cpu), ..self }
+    }
+
+    /// Returns the only thread that an event opened here watches: the calling one if no other is named.
+    pub(crate) fn watched_thread(self) -> Option<NonZeroI32> {
+        match self.tasks {
+            Tasks::Caller => Some(gettid().as_raw_nonzero()),
+            Tasks::Thread(tid) => NonZeroI32::new(i32::try_from(tid).ok()?),
+            Tasks::All | Tasks::Cgroup(_) => None,
+        }
     }
 
     pub(crate) const fn is_thread(&self) -> bool {

@@ -2,21 +2,21 @@ use core::num::NonZeroU32;
 
 use crate::rdpmc;
 
-/// How the CPU's clock and perf's time are converted into each other.
+/// The conversion between the CPU's clock and perf's time.
 ///
-/// The cycles are those of the time-stamp counter on x86 and of the virtual counter-timer on arm64, as
-/// AUX traces and programs themselves record them. The time is that of samples, in ns, of events
-/// without [`USE_CLOCKID`](perf_abi::AttrFlags::USE_CLOCKID).
+/// The clock is the time-stamp counter on x86 and the virtual counter-timer on arm64, in cycles, as AUX
+/// traces and programs record them. The time is that of samples, in ns, of events without
+/// [`USE_CLOCKID`](perf_abi::AttrFlags::USE_CLOCKID).
 ///
-/// The factors come from a control page, by [`UserCounter::time_conversion`], or from the
-/// `TIME_CONV` record of a `perf.data` file, by [`new`](Self::new).
+/// The parameters come from a control page ([`UserCounter::time_conversion`]) or from the `TIME_CONV`
+/// record of a `perf.data` file ([`new`](Self::new)).
 ///
 /// [`UserCounter::time_conversion`]: crate::UserCounter::time_conversion
 ///
 /// ```
 /// use perf_sys::TimeConversion;
 ///
-/// // 4 GHz: a quarter of a ns for each cycle, since 1000 ns.
+/// // 4 GHz, 0.25 ns a cycle; the clock was 0 at 1000 ns.
 /// let conversion = TimeConversion::new(1 << 30, 32, 1000).unwrap();
 /// assert_eq!(conversion.time(400), 1100);
 /// assert_eq!(conversion.cycles(1100), 400);
@@ -31,19 +31,19 @@ pub struct TimeConversion {
     /// At most [`MAX_SHIFT`].
     shift: u16,
     zero: u64,
-    /// Where a short clock was; 0 of one that is not short.
+    /// A full value of a short clock; 0 for a clock of 64 bits.
     cycles: u64,
-    /// The bits that a short clock has; all of one that is not short.
+    /// The bits of a short clock; all for a clock of 64 bits.
     mask: u64,
 }
 
-/// Kernels use 32 at most; up to here no product below can overflow.
+/// Kernels use at most 32. No product below overflows up to this.
 const MAX_SHIFT: u16 = 63;
 
 impl TimeConversion {
-    /// `cycles * mult / 2^shift + zero` is the time, in ns.
+    /// Returns the conversion by which the time in ns is `cycles * mult / 2^shift + zero`.
     ///
-    /// `None` if `mult` is 0 or `shift` above 63: no clock is like that.
+    /// Returns `None` if `mult` is 0 or `shift` is above 63, which no clock has.
     #[doc(alias = "time_mult")]
     #[doc(alias = "time_shift")]
     #[doc(alias = "time_zero")]
@@ -54,8 +54,8 @@ impl TimeConversion {
         }
     }
 
-    /// For a clock that has only the bits of `mask` and wraps: at some time not long ago, its full value
-    /// was `cycles`. Since Linux 5.9.
+    /// Sets the parameters of a short clock, which has only the bits of `mask` and wraps: `cycles` is a
+    /// full value of it, less than one wrap in the past. Since Linux 5.9.
     #[must_use]
     #[doc(alias = "time_cycles")]
     #[doc(alias = "time_mask")]
@@ -63,24 +63,24 @@ impl TimeConversion {
         Self { cycles, mask, ..self }
     }
 
-    /// The time of a clock value, in ns.
+    /// Returns the time in ns of a clock value in cycles.
     pub const fn time(&self, cycles: u64) -> u64 {
         let cycles = self.cycles.wrapping_add(cycles.wrapping_sub(self.cycles) & self.mask);
-        // Wider than 64 bits: the product of a machine that is up for long does not fit.
+        // 128 bits, because the product exceeds 64 bits after some seconds of uptime.
         let ns = (cycles as u128 * self.mult.get() as u128) >> self.shift;
         self.zero.wrapping_add(ns as u64)
     }
 
-    /// The clock value of a time in ns: the last one before it, which [`time`](Self::time) may convert
-    /// to less than the time, by no more than one cycle's length.
+    /// Returns the clock value in cycles of a time in ns, rounded down: [`time`](Self::time) of the result
+    /// is at most one cycle before `time`.
     pub const fn cycles(&self, time: u64) -> u64 {
         let ns = time.wrapping_sub(self.zero) as u128;
         ((ns << self.shift) / self.mult.get() as u128) as u64
     }
 
-    /// The time at this moment, in ns, read from the CPU's clock without a system call.
+    /// Returns the current time in ns, by the CPU's clock and without a system call.
     ///
-    /// `None` where this crate cannot read the clock: on other architectures than x86 and arm64.
+    /// Returns `None` on architectures other than x86 and arm64.
     pub fn now(&self) -> Option<u64> {
         rdpmc::clock().map(|cycles| self.time(cycles))
     }
@@ -90,7 +90,7 @@ impl TimeConversion {
 mod tests {
     use super::*;
 
-    /// A clock of 3 cycles a ns, as the kernel rounds it.
+    /// 3 cycles a ns, rounded as the kernel does.
     const SHIFT: u16 = 31;
     const MULT: u32 = (1 << SHIFT) / 3;
 
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn there_and_back_loses_less_than_a_cycle() {
+    fn conversion_there_and_back_loses_less_than_a_cycle() {
         let conversion = TimeConversion::new(MULT, SHIFT, 1_000).unwrap();
         for time in [1_000, 1_001, 123_456_789_012, 1 << 60] {
             let cycles = conversion.cycles(time);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_of_32_takes_the_largest_factor() {
+    fn shift_of_32_takes_the_largest_factor() {
         let conversion = TimeConversion::new(u32::MAX, 32, 0).unwrap();
         assert_eq!(conversion.time(1 << 32), (1 << 32) - 1);
         assert_eq!(conversion.cycles((1 << 32) - 1), 1 << 32);
@@ -123,13 +123,13 @@ mod tests {
     }
 
     #[test]
-    fn zero_may_be_before_the_clock_began() {
+    fn zero_may_be_before_the_start_of_the_clock() {
         let conversion = TimeConversion::new(1 << 10, 10, 5_u64.wrapping_neg()).unwrap();
         assert_eq!((conversion.time(7), conversion.cycles(2)), (2, 7));
     }
 
     #[test]
-    fn a_short_clock_that_wrapped_goes_on() {
+    fn short_clock_continues_after_its_wrap() {
         let short = TimeConversion::new(1, 0, 0).unwrap().with_short_clock(0x1_00f0, 0xff);
         assert_eq!(short.time(0xf0), 0x1_00f0);
         assert_eq!(short.time(0xf8), 0x1_00f8);
@@ -137,15 +137,17 @@ mod tests {
     }
 
     #[test]
-    fn impossible_factors_are_refused() {
+    fn impossible_parameters_are_refused() {
         assert_eq!(TimeConversion::new(0, 10, 0), None);
         assert_eq!(TimeConversion::new(1, 64, 0), None);
     }
 
     #[test]
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    fn the_clock_goes_forward() {
+    fn clock_increases_monotonically() {
         let conversion = TimeConversion::new(1, 0, 0).unwrap();
-        assert!(conversion.now() <= conversion.now());
+        let first = conversion.now().unwrap();
+        assert!(first > 1, "{first}");
+        assert!(conversion.now() >= Some(first));
     }
 }

@@ -1,18 +1,19 @@
 use core::marker::PhantomData;
 
-use perf_abi::{AttrFlags, MmapCapabilities};
+use perf_abi::MmapCapabilities;
 use std::os::fd::AsFd;
 
+use crate::counter_page::Reading;
 use crate::map::Area;
-use crate::{Count, Event, Label, Result, TimeConversion, counter_page, rdpmc};
+use crate::{Count, Error, Event, Label, Result, TimeConversion, counter_page, rdpmc};
 
-/// A counter that is read without a system call, where CPU and kernel allow it: by `rdpmc` on x86, by
-/// `mrs` on arm64. Everywhere else it reads by `read(2)`.
+/// A counter of the calling thread that is read without a system call, where CPU and kernel allow it: by
+/// `rdpmc` on x86, by `mrs` on arm64. [`read`](Self::read) falls back to `read(2)` everywhere else, and
+/// for events without a hardware counter.
 ///
-/// **Only for an event on the calling thread**, opened by this very thread with
-/// [`Target::calling_thread`](crate::Target::calling_thread). The instruction reads a counter of the
-/// CPU that it runs on: for another task's event, or another CPU's, the value would be that of
-/// something else. That is why this type stays on its thread; what the event watches it cannot check.
+/// Holding one proves that the event was opened here for the calling thread alone, so that the
+/// instruction reads the event's counter and no other: it reads a counter of the CPU that executes it.
+/// For the same reason the type is not [`Send`].
 ///
 /// ```compile_fail,E0277
 /// fn to_another_thread(counter: perf_sys::UserCounter<'static>) {
@@ -20,10 +21,10 @@ use crate::{Count, Event, Label, Result, TimeConversion, counter_page, rdpmc};
 /// }
 /// ```
 ///
-/// The event must not have a [`Ring`](crate::Ring): one event has one size of mapping.
+/// The event cannot have a [`Ring`](crate::Ring) at the same time, because all mappings of an event have
+/// one size.
 ///
-/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
-/// unmap what lies there since.
+/// The mapping is not inherited across `fork`. Do not use or drop this value in the child.
 ///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, Hardware};
@@ -52,29 +53,39 @@ use crate::{Count, Event, Label, Result, TimeConversion, counter_page, rdpmc};
 pub struct UserCounter<'e> {
     area: Area,
     event: &'e Event,
-    stays_on_its_thread: PhantomData<*mut ()>,
+    not_send: PhantomData<*mut ()>,
 }
 
 impl<'e> UserCounter<'e> {
     /// `mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps the control page of `event`,
-    /// and no ring. On x86 this also allows the process the instruction.
+    /// and no ring. On x86 this also permits the process to execute `rdpmc`.
     ///
-    /// On arm64 the kernel allows it only with the sysctl `perf_user_access` and bit 1 of the attr's
-    /// `config1`.
+    /// On arm64 the kernel permits the instruction only with the sysctl `perf_user_access` and bit 1 of
+    /// the attr's `config1`.
     ///
     /// # Errors
     ///
-    /// [`Error::System`](crate::Error::System): `EINVAL` for an inherited event on any CPU, and for one
-    /// whose ring is mapped; `EBUSY` for one whose records go to another's ring.
+    /// [`Error::NotSelfMonitoring`] unless the event was opened by this process with a
+    /// [`Target`](crate::Target) that is the calling thread, on any CPU or on one, and without
+    /// [`INHERIT`](perf_abi::AttrFlags::INHERIT). The target of an event adopted by
+    /// [`Event::from_owned_fd`] is unknown, so it is refused too.
+    ///
+    /// [`Error::System`]: `EINVAL` for an event whose ring is mapped, `EBUSY` for one whose records go to
+    /// another event's ring.
     #[doc(alias = "rdpmc")]
     pub fn map(event: &'e Event) -> Result<Self> {
+        if !event.is_self_monitoring() {
+            return Err(Error::NotSelfMonitoring);
+        }
         event.check_not_redirected()?;
         let area = Area::map_page(event.as_fd())?;
-        Ok(Self { area, event, stays_on_its_thread: PhantomData })
+        Ok(Self { area, event, not_send: PhantomData })
     }
 
-    /// The event's count at this moment: by [`try_read`](Self::try_read) if that works, else by
-    /// [`Event::read`].
+    /// Reads the event's count: by [`try_read`](Self::try_read), else by [`Event::read`].
+    ///
+    /// The two differ in the times and in the rest of the format, and the first may fail at any time: the
+    /// event is multiplexed out, for example. A [difference](Count::since) has only what both counts have.
     ///
     /// # Errors
     ///
@@ -87,44 +98,73 @@ impl<'e> UserCounter<'e> {
         }
     }
 
-    /// The event's count at this moment, without any system call.
+    /// Reads the event's count without a system call.
     ///
-    /// It has both times, whatever the event's [`ReadFormat`](perf_abi::ReadFormat), and nothing else of
-    /// it. Where the kernel does not offer its clock ([`USER_TIME`](MmapCapabilities::USER_TIME)) they are
-    /// those of the moment when the event was last put on the PMU.
+    /// The count has no id and no losses. It has both times, whatever the event's
+    /// [`ReadFormat`](perf_abi::ReadFormat), where the kernel offers its clock
+    /// ([`USER_TIME`](MmapCapabilities::USER_TIME)). It has none elsewhere, for example in most virtual
+    /// machines: the control page then has the times of the moment when the event was last scheduled in,
+    /// which are not those of an interval between two reads. A [scaled](Count::scaled) value needs
+    /// [`Event::read`] there.
     ///
-    /// `None` if the counter cannot be read so: not a hardware event, not enabled, not on the PMU at the
-    /// moment, not allowed, or [inherited](AttrFlags::INHERIT), for the counts of children are not in the
-    /// counter.
+    /// Returns `None` if the counter is not readable: the event has no hardware counter, is disabled or
+    /// multiplexed out, or the kernel does not permit the instruction.
     #[inline]
     pub fn try_read(&self) -> Option<Count> {
-        let attr = self.event.attr();
-        if attr.flags.contains(AttrFlags::INHERIT) {
-            return None;
-        }
-        let found = counter_page::read(&self.area, rdpmc::counter, rdpmc::clock)?;
-        Some(Count {
-            label: Label::of(attr),
-            value: found.value,
-            time_enabled: Some(found.time_enabled),
-            time_running: Some(found.time_running),
-            id: None,
-            lost: None,
-        })
+        let reading = counter_page::read(&self.area, rdpmc::counter, rdpmc::clock)?;
+        Some(count(self.event.label().clone(), reading))
     }
 
-    /// What the kernel offers to do without it. Empty before Linux 3.12.
+    /// Returns what the kernel offers to user space. Empty before Linux 3.12.
     #[doc(alias = "cap_user_rdpmc")]
     #[doc(alias = "cap_user_time")]
     pub fn capabilities(&self) -> MmapCapabilities {
         counter_page::capabilities(&self.area)
     }
 
-    /// How the CPU's clock and the time of samples are converted, if the kernel says it
-    /// ([`USER_TIME_ZERO`](MmapCapabilities::USER_TIME_ZERO)): not in most virtual machines.
+    /// Returns the conversion between the CPU's clock and the time of samples, if the kernel offers it
+    /// ([`USER_TIME_ZERO`](MmapCapabilities::USER_TIME_ZERO)); most virtual machines do not.
     ///
-    /// It holds until the CPU's clock is set or changes its speed.
+    /// It is valid until the kernel changes the clock's offset or frequency.
     pub fn time_conversion(&self) -> Option<TimeConversion> {
         counter_page::time_conversion(&self.area)
+    }
+}
+
+/// Returns the count of a reading.
+fn count(label: Label, Reading { value, times }: Reading) -> Count {
+    Count {
+        label,
+        value,
+        time_enabled: times.map(|times| times.enabled),
+        time_running: times.map(|times| times.running),
+        id: None,
+        lost: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::{Attr, Hardware};
+
+    use super::*;
+    use crate::counter_page::Times;
+
+    fn interval(times: [Option<Times>; 2]) -> String {
+        let label = Label::of(&Attr::hardware(Hardware::INSTRUCTIONS));
+        let [before, now] = times;
+        let before = count(label.clone(), Reading { value: 1_000, times: before });
+        count(label, Reading { value: 1_100, times: now }).since(&before).to_string()
+    }
+
+    #[test]
+    fn interval_without_a_clock_has_a_value_and_no_times() {
+        assert_eq!(interval([None, None]), "100  INSTRUCTIONS");
+    }
+
+    #[test]
+    fn interval_with_a_clock_is_scaled() {
+        let times = [(80, 80), (180, 130)].map(|(enabled, running)| Some(Times { enabled, running }));
+        assert_eq!(interval(times), "~200  INSTRUCTIONS  ran  50.0 %");
     }
 }

@@ -1,4 +1,4 @@
-//! Counting: what is counted, and what a count says of itself.
+//! Counting by separate events, and the printed counts.
 
 #![allow(clippy::unwrap_used)] // also in what the tests share
 
@@ -7,7 +7,7 @@ mod work;
 
 use perf_abi::{Attr, AttrFlags, Cache, CacheOp, CacheResult, Hardware, ReadFormat, Software};
 use perf_decode::Scaled;
-use perf_sys::Target;
+use perf_sys::{CountTable, Event, Target};
 use rustix::process::getpid;
 use support::{open_or_skip, switch, switches, tracepoint};
 use work::{faults, spin, touch, user_side};
@@ -19,7 +19,7 @@ fn each_fresh_page_is_one_page_fault() {
     let Some(event) = open_or_skip(&faults(), Target::calling_thread()) else {
         return;
     };
-    // Code and stack may fault too, but not each time.
+    // Code and stack may fault too, but not in every run.
     let counts = [(); 8].map(|()| event.measure(|| touch(64)).unwrap().1.value);
     assert_eq!(counts.iter().min(), Some(&64), "{counts:?}");
 }
@@ -35,11 +35,45 @@ fn three_calls_of_getpid_are_three_hits() {
 }
 
 #[test]
+fn count_has_the_label_of_its_event() {
+    let Some(attr) = tracepoint("syscalls/sys_enter_getpid") else { return };
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
+        return;
+    };
+    let (system, name) = ("syscalls", "sys_enter_getpid");
+    let event = event.with_label(format!("{system}:{name}"));
+    let ((), count) = event.measure(|| (0..3).for_each(|_| _ = getpid())).unwrap();
+    assert_eq!(count.to_string(), "3  syscalls:sys_enter_getpid");
+    assert_eq!(event.read().unwrap().label, *event.label());
+}
+
+#[test]
+fn counts_of_separate_events_are_one_table() {
+    let Some(faults) = open_or_skip(&faults().with_read_format(TIMES), Target::calling_thread()) else {
+        return;
+    };
+    let switches = Event::open(&switches(), Target::calling_thread()).unwrap();
+    let counts = [
+        faults.with_label("faults").measure(|| touch(100)).unwrap().1,
+        switches.with_label(String::from("µ-switches")).measure(|| switch(3)).unwrap().1,
+    ];
+    let text = CountTable::new(&counts).to_string();
+    let [faults, switches] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+    assert_eq!(
+        faults.strip_prefix(&counts[0].value.to_string()),
+        Some("  faults      ran 100.0 %"),
+        "{text}"
+    );
+    let value = format!("{:>width$}", counts[1].value, width = counts[0].value.to_string().len());
+    assert_eq!(switches.strip_prefix(&value), Some("  µ-switches"), "{text}");
+}
+
+#[test]
 fn every_software_event_opens_and_reads() {
     for &name in Software::ALL {
         let attr = Attr::software(name).with_flags(AttrFlags::DISABLED).with_read_format(TIMES);
         let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
-            continue; // some are younger than the oldest kernel
+            continue; // some are newer than the oldest kernel
         };
         let ((), count) = event.measure(|| spin(1_000)).unwrap();
         assert_eq!(count.time_enabled, count.time_running, "{name}: software is never shared");
@@ -50,7 +84,7 @@ fn every_software_event_opens_and_reads() {
 }
 
 #[test]
-fn clocks_count_ns_of_the_own_thread() {
+fn clocks_count_ns_of_the_calling_thread() {
     for clock in [Software::CPU_CLOCK, Software::TASK_CLOCK] {
         let Some(event) = open_or_skip(&user_side(Attr::software(clock)), Target::calling_thread()) else {
             return;
@@ -60,7 +94,7 @@ fn clocks_count_ns_of_the_own_thread() {
 }
 
 #[test]
-fn every_generic_hardware_event_opens_or_is_not_there() {
+fn every_generic_hardware_event_opens_or_is_absent() {
     for &name in Hardware::ALL {
         let attr = user_side(Attr::hardware(name)).with_read_format(TIMES);
         let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
@@ -75,7 +109,7 @@ fn every_generic_hardware_event_opens_or_is_not_there() {
 }
 
 #[test]
-fn cache_events_open_or_are_not_there() {
+fn cache_events_open_or_are_absent() {
     for cache in [Cache::L1D, Cache::LL, Cache::DTLB] {
         for result in [CacheResult::ACCESS, CacheResult::MISS] {
             let attr = user_side(Attr::cache(cache, CacheOp::READ, result));
@@ -91,7 +125,7 @@ fn cache_events_open_or_are_not_there() {
 }
 
 #[test]
-fn a_disabled_event_stands_still_and_a_reset_one_begins_again() {
+fn disabled_event_does_not_count_and_reset_sets_0() {
     let Some(event) = open_or_skip(&faults(), Target::calling_thread()) else {
         return;
     };
@@ -110,7 +144,7 @@ fn a_disabled_event_stands_still_and_a_reset_one_begins_again() {
 }
 
 #[test]
-fn refresh_ends_counting_after_so_many_overflows() {
+fn refresh_disables_after_its_number_of_overflows() {
     let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };
@@ -123,15 +157,15 @@ fn refresh_ends_counting_after_so_many_overflows() {
 }
 
 #[test]
-fn all_events_of_the_thread_stop_and_start_at_once() {
+fn all_events_of_the_thread_are_enabled_and_disabled_at_once() {
     let Some(event) = open_or_skip(&faults(), Target::calling_thread()) else {
         return;
     };
-    let other = perf_sys::Event::open(&faults(), Target::calling_thread()).unwrap();
+    let other = Event::open(&faults(), Target::calling_thread()).unwrap();
     let counts = || [&event, &other].map(|event| event.read().unwrap().value);
-    perf_sys::Event::enable_all().unwrap();
+    Event::enable_all().unwrap();
     touch(8);
-    perf_sys::Event::disable_all().unwrap();
+    Event::disable_all().unwrap();
     let counted = counts();
     assert!(counted.iter().all(|&value| value >= 8), "{counted:?}");
     touch(8);

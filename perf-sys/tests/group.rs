@@ -1,4 +1,4 @@
-//! Groups: opened, read and measured together, and the two flags about a group's descriptor.
+//! Groups: opened, read, measured and sampled together, and the two flags of `group_fd`.
 
 #![allow(clippy::unwrap_used)] // also in what the tests share
 
@@ -13,7 +13,7 @@ use work::{faults, spin, touch, user_side};
 
 const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
 
-/// A group on the calling thread, unless one of its events cannot be opened here.
+/// Opens a group on the calling thread, unless one of its events cannot be opened here.
 fn group_or_skip(leader: &Attr, members: &[Attr]) -> Option<Group> {
     for attr in members.iter().chain([leader]) {
         open_or_skip(attr, Target::calling_thread())?;
@@ -22,7 +22,7 @@ fn group_or_skip(leader: &Attr, members: &[Attr]) -> Option<Group> {
 }
 
 #[test]
-fn a_group_of_software_events_counts_the_same_work() {
+fn group_of_software_events_counts_the_same_work() {
     let clock = user_side(Attr::software(Software::TASK_CLOCK)).with_read_format(TIMES | ReadFormat::ID);
     let Some(mut group) = group_or_skip(&clock, &[faults(), faults()]) else {
         return;
@@ -58,7 +58,7 @@ fn members_of_another_kind_start_and_stop_with_their_leader() {
 }
 
 #[test]
-fn a_group_measures_again_and_again() {
+fn group_measures_many_times() {
     let Some(mut group) = group_or_skip(&faults(), &[faults()]) else { return };
     let mut least = u64::MAX;
     for _ in 0..8 {
@@ -72,12 +72,23 @@ fn a_group_measures_again_and_again() {
 }
 
 #[test]
-fn a_line_has_its_events_name_wherever_it_stands() {
+fn line_has_the_name_of_its_event() {
     let Some(mut group) = group_or_skip(&faults(), &[switches()]) else { return };
     let ((), counts) = group.measure(|| switch(2)).unwrap();
     let last = counts.iter().last().unwrap();
     assert!(last.value >= 2, "{counts}");
     assert_eq!(last.label.to_string(), "CONTEXT_SWITCHES");
+}
+
+#[test]
+fn group_prints_the_labels_of_its_events() {
+    let Some(group) = group_or_skip(&faults(), &[switches(), faults()]) else { return };
+    let mut group = group.with_labels(["leader", "first"].map(String::from));
+    assert_eq!(group.members()[0].label().to_string(), "first");
+    let ((), counts) = group.measure(|| switch(2)).unwrap();
+    let text = counts.to_string();
+    let labels = text.lines().map(|line| line.split_whitespace().last().unwrap()).collect::<Vec<_>>();
+    assert_eq!(labels, ["leader", "first", "PAGE_FAULTS"], "{text}");
 }
 
 #[test]
@@ -93,33 +104,33 @@ fn instructions_per_cycle_come_from_one_group() {
 }
 
 #[test]
-fn an_event_that_joined_elsewhere_is_not_left_out_in_silence() {
+fn event_that_joined_elsewhere_is_an_error() {
     let formats = [ReadFormat::empty(), TIMES, ReadFormat::ID, TIMES | ReadFormat::ID];
     for format in formats {
         let Some(mut group) = group_or_skip(&faults().with_read_format(format), &[faults()]) else { return };
         let join = |group: &Group| {
             OpenOptions::new().leader(group.leader()).open(&faults(), Target::calling_thread()).unwrap()
         };
-        let stranger = join(&group);
+        let joined = join(&group);
         assert_eq!(group.read().unwrap_err().errno(), Some(Errno::ENOSPC), "{format}");
         assert_eq!(group.measure(|| ()).unwrap_err().errno(), Some(Errno::ENOSPC), "{format}");
-        drop(stranger);
+        drop(joined);
         assert_eq!(group.read().unwrap().iter().count(), 2, "{format}");
     }
 }
 
 #[test]
-fn a_member_lives_on_when_its_leader_is_closed() {
+fn member_outlives_its_leader() {
     let Some(group) = group_or_skip(&faults(), &[faults()]) else { return };
     let (leader, members) = group.into_parts();
     drop(leader);
-    members[0].disable().unwrap(); // it was ready to follow, and may start at any time now
+    members[0].disable().unwrap(); // it was enabled with its leader, and may be scheduled at any time
     let ((), count) = members[0].measure(|| touch(8)).unwrap();
     assert!(count.value >= 8);
 }
 
 #[test]
-fn a_member_of_another_target_is_refused_and_not_counted_as_one() {
+fn member_of_another_target_is_refused() {
     let Some(leader) = open_or_skip(&faults().with_read_format(ReadFormat::GROUP), Target::calling_thread())
     else {
         return;
@@ -131,7 +142,7 @@ fn a_member_of_another_target_is_refused_and_not_counted_as_one() {
 }
 
 #[test]
-fn a_leader_may_be_alone() {
+fn leader_without_members_is_a_group() {
     let Some(mut group) = group_or_skip(&faults(), &[]) else { return };
     let ((), counts) = group.measure(|| touch(8)).unwrap();
     assert_eq!(counts.iter().filter(|count| count.value >= 8).count(), 1);
@@ -139,7 +150,7 @@ fn a_leader_may_be_alone() {
 }
 
 #[test]
-fn no_group_leaves_the_event_alone() {
+fn fd_no_group_opens_a_separate_event() {
     let attr = faults().with_read_format(ReadFormat::GROUP);
     let Some(other) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
@@ -151,7 +162,7 @@ fn no_group_leaves_the_event_alone() {
 }
 
 #[test]
-fn output_goes_to_the_ring_of_the_descriptor() {
+fn fd_output_redirects_to_the_ring_of_the_descriptor() {
     let dummy = Attr { config: Software::DUMMY.0, ..switches() };
     let Some(event) = open_or_skip(&dummy, Target::calling_thread()) else {
         return;

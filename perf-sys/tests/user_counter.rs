@@ -1,4 +1,4 @@
-//! Reading counters and clocks without a system call, and the way back to `read(2)`.
+//! Counters and clocks read without a system call, and the fallback to `read(2)`.
 
 #![allow(clippy::unwrap_used)] // also in what the tests share
 
@@ -7,12 +7,13 @@ mod work;
 
 use perf_abi::{Attr, AttrFlags, Hardware, MmapCapabilities};
 use perf_decode::SampleLayout;
-use perf_sys::{Call, Errno, Event, Ring, Target, UserCounter};
+use perf_sys::{Call, Errno, Error, Event, Ring, Target, UserCounter};
+use std::os::fd::AsFd;
 use support::{open_or_skip, switch, switch_ring, switches};
 use work::{faults, spin, touch, user_side};
 
 #[test]
-fn an_event_without_a_hardware_counter_is_read_by_the_kernel() {
+fn event_without_a_hardware_counter_is_read_by_the_kernel() {
     let Some(event) = open_or_skip(&faults(), Target::calling_thread()) else {
         return;
     };
@@ -21,12 +22,12 @@ fn an_event_without_a_hardware_counter_is_read_by_the_kernel() {
     assert_eq!(counter.try_read(), None);
     event.measure(|| touch(8)).unwrap();
     let count = counter.read().unwrap();
-    assert_eq!(Ok(count), event.read());
     assert!(count.value >= 8);
+    assert_eq!(Ok(count), event.read());
 }
 
 #[test]
-fn the_instruction_agrees_with_the_system_call() {
+fn instruction_agrees_with_the_system_call() {
     let attr = user_side(Attr::hardware(Hardware::INSTRUCTIONS)).without_flags(AttrFlags::DISABLED);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
@@ -55,24 +56,95 @@ fn the_instruction_agrees_with_the_system_call() {
 }
 
 #[test]
-fn a_counter_without_children_is_no_count_of_an_inherited_event() {
-    let attr = user_side(Attr::hardware(Hardware::INSTRUCTIONS)).with_flags(AttrFlags::INHERIT);
-    let Some(event) = open_or_skip(&attr, Target::calling_thread().on_cpu(0)) else {
+fn interval_between_two_readings_has_a_value_that_prints() {
+    let attr = user_side(Attr::hardware(Hardware::INSTRUCTIONS)).without_flags(AttrFlags::DISABLED);
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
-    event.enable().unwrap();
-    assert_eq!(UserCounter::map(&event).unwrap().try_read(), None);
+    let counter = UserCounter::map(&event).unwrap();
+    let before = counter.read().unwrap();
+    spin(100_000);
+    let count = counter.read().unwrap().since(&before);
+    assert!(count.value > 100_000, "{count}");
+    assert!(count.scaled().value().is_some_and(|value| value >= count.value), "{count}");
+    assert!(!count.to_string().contains('-'), "{count}");
+    let has_clock = counter.capabilities().contains(MmapCapabilities::USER_TIME);
+    if let Some(fast) = counter.try_read() {
+        assert_eq!(fast.time_enabled.is_some(), has_clock, "{fast:?}");
+        assert_eq!(fast.time_running.is_some(), has_clock, "{fast:?}");
+    }
+}
+
+/// Opens an event of page faults, as anyone may count them.
+fn open(flags: AttrFlags, target: Target<'_>) -> Event {
+    Event::open(&faults().with_flags(flags), target).unwrap()
 }
 
 #[test]
-fn an_event_with_a_ring_has_no_second_page() {
+fn event_of_the_calling_thread_is_mapped_however_it_is_named() {
+    if open_or_skip(&faults(), Target::calling_thread()).is_none() {
+        return;
+    }
+    let own = Target::calling_thread();
+    let named = Target::thread(support::tid());
+    for target in [own, own.on_cpu(0), named, named.on_cpu(0)] {
+        let event = open(AttrFlags::empty(), target);
+        assert!(UserCounter::map(&event).is_ok(), "{target:?}");
+    }
+}
+
+#[test]
+fn event_of_another_thread_is_refused() {
+    if open_or_skip(&faults(), Target::calling_thread()).is_none() {
+        return;
+    }
+    let own = open(AttrFlags::empty(), Target::calling_thread());
+    let refused = |event: &Event| UserCounter::map(event).unwrap_err() == Error::NotSelfMonitoring;
+    std::thread::scope(|scope| {
+        let of_parent = scope.spawn(|| refused(&own));
+        assert!(of_parent.join().unwrap(), "opened for the parent, mapped by the child");
+    });
+    let tid = support::tid();
+    std::thread::spawn(move || {
+        assert!(refused(&open(AttrFlags::empty(), Target::thread(tid))), "opened for the parent");
+        let event = open(AttrFlags::empty(), Target::thread(support::tid()));
+        assert!(UserCounter::map(&event).is_ok(), "opened for the child");
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn event_of_more_than_one_thread_is_refused() {
+    if open_or_skip(&faults(), Target::calling_thread()).is_none() {
+        return;
+    }
+    let inherited = open(AttrFlags::INHERIT, Target::calling_thread().on_cpu(0));
+    assert_eq!(UserCounter::map(&inherited).unwrap_err(), Error::NotSelfMonitoring);
+    let Some(of_cpu) = open_or_skip(&faults(), Target::cpu(0)) else { return };
+    assert_eq!(UserCounter::map(&of_cpu).unwrap_err(), Error::NotSelfMonitoring);
+}
+
+#[test]
+fn event_of_unknown_target_is_refused() {
+    let Some(event) = open_or_skip(&faults(), Target::calling_thread()) else {
+        return;
+    };
+    let fd = event.as_fd().try_clone_to_owned().unwrap();
+    // SAFETY: a perf event opened with this attr; no ring is mapped.
+    let adopted = unsafe { Event::from_owned_fd(fd, *event.attr()) };
+    assert_eq!(UserCounter::map(&adopted).unwrap_err(), Error::NotSelfMonitoring);
+}
+
+#[test]
+fn event_with_a_ring_has_no_second_mapping() {
     let Some(ring) = switch_ring(1) else { return };
     let error = UserCounter::map(ring.event()).unwrap_err();
     assert_eq!((error.call(), error.errno()), (Some(Call::Mmap), Some(Errno::EINVAL)));
 }
 
 #[test]
-fn a_ring_can_follow_a_counter() {
+fn ring_can_follow_a_counter() {
     let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };
@@ -84,7 +156,7 @@ fn a_ring_can_follow_a_counter() {
 }
 
 #[test]
-fn the_clock_of_the_cpu_gives_the_time_of_samples() {
+fn clock_of_the_cpu_gives_the_time_of_samples() {
     let Some(mut ring) = switch_ring(1) else { return };
     let event = Event::open(&faults(), Target::calling_thread()).unwrap();
     let Some(conversion) = UserCounter::map(&event).unwrap().time_conversion() else {

@@ -11,37 +11,37 @@ fn cycles(value: u64, times: Option<(u64, u64)>) -> Count {
 }
 
 #[test]
-fn nothing_read_is_a_pinned_event_in_error() {
+fn empty_read_is_a_pinned_event_in_error_state() {
     assert_eq!(values_of(&[], ReadFormat::empty()), Err(Error::PinnedFailed));
     assert_eq!(values_of(&[], ReadFormat::GROUP), Err(Error::PinnedFailed));
 }
 
 #[test]
-fn a_short_read_tells_both_lengths() {
+fn short_read_reports_both_lengths() {
     assert_eq!(values_of(&[1, 2], TIMES), Err(Error::ReadLength { needed: 24, found: 16 }));
     assert_eq!(values_of(&[3, 1, 1], ReadFormat::GROUP), Err(Error::ReadLength { needed: 32, found: 24 }));
 }
 
 #[test]
-fn a_long_read_tells_both_lengths() {
+fn long_read_reports_both_lengths() {
     assert_eq!(values_of(&[1, 2, 3, 4], TIMES), Err(Error::ReadLength { needed: 24, found: 32 }));
 }
 
 #[test]
-fn coverage_is_the_part_of_the_time_on_the_hardware() {
+fn coverage_is_time_running_over_time_enabled() {
     assert_eq!(cycles(1, Some((80, 40))).coverage(), Some(0.5));
     assert_eq!(cycles(1, Some((80, 0))).coverage(), Some(0.0));
     assert_eq!(cycles(1, Some((80, 81))).coverage(), Some(1.0));
 }
 
 #[test]
-fn without_times_nothing_is_claimed() {
+fn count_without_times_is_unscaled() {
     assert_eq!((cycles(7, None).coverage(), cycles(7, None).scaled()), (None, Scaled::Unscaled(7)));
     assert_eq!(cycles(0, Some((0, 0))).coverage(), None);
 }
 
 #[test]
-fn a_difference_covers_times_and_losses_but_not_the_id() {
+fn difference_covers_times_and_losses_but_not_the_id() {
     let before = Count { id: Some(21), lost: Some(2), ..cycles(100, Some((50, 50))) };
     let now = Count { id: Some(21), lost: Some(5), ..cycles(300, Some((150, 75))) };
     let found = now.since(&before);
@@ -50,7 +50,20 @@ fn a_difference_covers_times_and_losses_but_not_the_id() {
 }
 
 #[test]
-fn a_line_says_how_good_the_value_is() {
+fn difference_has_only_the_times_that_both_counts_have() {
+    let with_times = |value| Count { lost: Some(1), ..cycles(value, Some((1_000, 500))) };
+    for (now, before) in [(with_times(200), cycles(100, None)), (cycles(200, None), with_times(100))] {
+        let found = now.since(&before);
+        assert_eq!(found, cycles(100, None));
+        assert_eq!((found.scaled(), found.coverage()), (Scaled::Unscaled(100), None));
+    }
+    let enabled_only = Count { time_running: None, ..with_times(100) };
+    let found = with_times(200).since(&enabled_only);
+    assert_eq!((found.time_enabled, found.time_running, found.lost), (Some(0), None, Some(0)));
+}
+
+#[test]
+fn line_marks_estimates_and_unknown_values() {
     assert_eq!(cycles(7, None).to_string(), "7  CPU_CYCLES");
     assert_eq!(cycles(7, Some((80, 80))).to_string(), "7  CPU_CYCLES  ran 100.0 %");
     assert_eq!(cycles(0, Some((80, 0))).to_string(), "-  CPU_CYCLES  ran   0.0 %");

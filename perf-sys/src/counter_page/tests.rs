@@ -4,8 +4,8 @@ use super::*;
 
 const RDPMC: MmapCapabilities = MmapCapabilities::BIT0_IS_DEPRECATED.union(MmapCapabilities::USER_RDPMC);
 
-/// A page that the kernel could have written: counter 5, of 48 bits, that started at -2^47, and a clock
-/// of which a cycle is 1.5 ns.
+/// A control page as the kernel writes it: counter 5 with 48 bits, started at -2^47, and a clock with
+/// 1.5 ns a cycle.
 fn page(capabilities: MmapCapabilities) -> Area {
     let area = Area::anonymous(0).unwrap();
     let store = |word, value| area.word(word).store(value, Ordering::Relaxed);
@@ -16,7 +16,7 @@ fn page(capabilities: MmapCapabilities) -> Area {
     store(PageWord::CAPABILITIES, capabilities.bits());
     store(
         PageWord::WIDTH_SHIFT_MULT,
-        word_of(&[&48_u16.to_ne_bytes(), &1_u16.to_ne_bytes(), &3_u32.to_ne_bytes()]),
+        word_of(&[&48_u16.to_ne_bytes(), &2_u16.to_ne_bytes(), &6_u32.to_ne_bytes()]),
     );
     store(PageWord::TIME_OFFSET, 150_u64.wrapping_neg());
     store(PageWord::TIME_ZERO, 7_000);
@@ -29,55 +29,63 @@ fn lock_and_index(lock: u32, index: u32) -> u64 {
     word_of(&[&lock.to_ne_bytes(), &index.to_ne_bytes()])
 }
 
-/// The word of fields that lie one behind the other.
+/// Returns the word that consists of adjacent fields.
 fn word_of(fields: &[&[u8]]) -> u64 {
     u64::from_ne_bytes(fields.concat().try_into().unwrap())
 }
 
-/// What counter 5 shows: 42 events after its start.
+/// Counter 5, 42 events after its start.
 fn counter(index: u32) -> Option<u64> {
     (index == 5).then_some((1 << 47) + 42)
 }
 
 #[test]
-fn a_counter_is_sign_extended_from_its_width() {
+fn counter_is_sign_extended_from_its_width() {
     let found = read(&page(RDPMC), counter, || None).unwrap();
     assert_eq!(found.value, 42);
     assert_eq!(sign_extended(0x8000, 16), 0x8000_u64.wrapping_sub(0x1_0000));
     assert_eq!(sign_extended(0x7fff, 16), 0x7fff);
+    assert_eq!(sign_extended(0xabc_7fff, 16), 0x7fff, "bits above the width are undefined");
     assert_eq!((sign_extended(u64::MAX, 64), sign_extended(9, 0)), (u64::MAX, 9));
 }
 
+/// Time enabled and time running of a reading.
+fn times(found: Reading) -> Option<(u64, u64)> {
+    found.times.map(|times| (times.enabled, times.running))
+}
+
 #[test]
-fn without_a_clock_the_times_are_those_of_the_page() {
-    for clock in [None, Some(200)] {
-        let found = read(&page(RDPMC), counter, || clock).unwrap();
-        assert_eq!((found.time_enabled, found.time_running), (1_000, 400));
+fn times_are_unknown_without_a_clock() {
+    let with_time = RDPMC | MmapCapabilities::USER_TIME;
+    for (capabilities, clock) in [(RDPMC, None), (RDPMC, Some(200)), (with_time, None)] {
+        let found = read(&page(capabilities), counter, || clock).unwrap();
+        assert_eq!((found.value, times(found)), (42, None));
     }
 }
 
 #[test]
-fn a_clock_brings_both_times_up_to_now() {
+fn clock_extends_both_times_to_now() {
     let found = read(&page(RDPMC | MmapCapabilities::USER_TIME), counter, || Some(200)).unwrap();
-    assert_eq!((found.time_enabled, found.time_running), (1_150, 550), "200 cycles are 300 ns, minus 150");
+    assert_eq!(times(found), Some((1_150, 550)), "200 cycles are 300 ns, minus 150");
 }
 
 #[test]
-fn a_short_clock_brings_them_up_past_its_wrap() {
+fn short_clock_extends_both_times_past_its_wrap() {
     let capabilities = RDPMC | MmapCapabilities::USER_TIME | MmapCapabilities::USER_TIME_SHORT;
     let found = read(&page(capabilities), counter, || Some(0x10)).unwrap();
-    assert_eq!(found.time_enabled, 1_000 + 0x210 * 3 / 2 - 150);
+    let delta = 0x210 * 3 / 2 - 150;
+    assert_eq!(times(found), Some((1_000 + delta, 400 + delta)));
 }
 
 #[test]
-fn an_event_that_is_not_on_the_pmu_cannot_be_read() {
+fn event_that_is_not_on_the_pmu_is_not_readable() {
     let area = page(RDPMC);
     area.word(PageWord::LOCK_INDEX).store(lock_and_index(8, 0), Ordering::Relaxed);
     assert_eq!(read(&area, |_| panic!("no counter has index 0"), || None), None);
 }
 
 #[test]
-fn without_the_capability_no_instruction_runs() {
+fn counter_is_not_read_without_the_capability() {
     let aliased = MmapCapabilities::BIT0 | MmapCapabilities::USER_RDPMC;
     for capabilities in [MmapCapabilities::BIT0_IS_DEPRECATED, aliased] {
         assert_eq!(read(&page(capabilities), |_| panic!("not allowed"), || None), None);
@@ -85,7 +93,7 @@ fn without_the_capability_no_instruction_runs() {
 }
 
 #[test]
-fn a_reading_is_repeated_if_the_kernel_wrote_meanwhile() {
+fn reading_is_repeated_after_a_write_of_the_kernel() {
     let area = page(RDPMC);
     let reads = Cell::new(0);
     let moved = |index| {
@@ -100,7 +108,7 @@ fn a_reading_is_repeated_if_the_kernel_wrote_meanwhile() {
 }
 
 #[test]
-fn a_lock_that_stays_taken_ends_the_attempt() {
+fn lock_that_stays_odd_is_given_up() {
     let area = page(RDPMC);
     area.word(PageWord::LOCK_INDEX).store(lock_and_index(9, 6), Ordering::Relaxed);
     assert_eq!(read(&area, counter, || None), None);
@@ -108,10 +116,10 @@ fn a_lock_that_stays_taken_ends_the_attempt() {
 }
 
 #[test]
-fn the_time_of_samples_needs_its_own_capability() {
+fn time_of_samples_needs_user_time_zero() {
     assert_eq!(time_conversion(&page(RDPMC | MmapCapabilities::USER_TIME)), None);
     let zero = RDPMC | MmapCapabilities::USER_TIME_ZERO;
-    let long = TimeConversion::new(3, 1, 7_000).unwrap();
+    let long = TimeConversion::new(6, 2, 7_000).unwrap();
     assert_eq!(time_conversion(&page(zero)), Some(long));
     let short = long.with_short_clock(0x1f0, 0xff);
     assert_eq!(time_conversion(&page(zero | MmapCapabilities::USER_TIME_SHORT)), Some(short));

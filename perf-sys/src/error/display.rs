@@ -61,6 +61,10 @@ impl fmt::Display for Error {
             Self::Layouts(error) => {
                 write!(f, "events of one ring: {error}; set IDENTIFIER and SAMPLE_ID_ALL on each of them")
             }
+            Self::NotSelfMonitoring => f.write_str(
+                "user counter: expected an event opened for the calling thread and not inherited, \
+                 found another; read it by Event::read",
+            ),
             Self::AuxInUse => {
                 f.write_str("AUX area: expected a ring without one, found one; drop the other AuxArea first")
             }

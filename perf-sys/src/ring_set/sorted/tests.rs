@@ -124,7 +124,8 @@ fn damage_is_skipped_and_counted_and_the_other_ring_goes_on() {
     write(&mut kernels[0], 10, 0);
     kernels[0].write_words(&[Kernel::any_header(RecordType::SAMPLE, 4), 0, 0]);
     write(&mut kernels[0], 30, 0);
-    [20, 40].map(|time| write(&mut kernels[1], time, 0));
+    write(&mut kernels[1], 20, 0);
+    write(&mut kernels[1], 40, 0);
     let mut found = vec![];
     set.flush_sorted(|record| found.push((record.time(), *record.key()))).unwrap();
     assert_eq!(found, [(10, 0), (20, 1), (40, 1)]);

@@ -1,0 +1,129 @@
+//! Groups that sample: the records of all events in the leader's ring, the counts read meanwhile.
+
+#![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
+
+mod support;
+mod work;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use perf_abi::{Attr, AttrFlags, SampleType, Software};
+use perf_decode::{Layouts, Record, SampleLayout};
+use perf_sys::{Errno, Event, Group, Ring, Target};
+use support::open_or_skip;
+use work::{spin, touch, user_side};
+
+/// Returns an attr for a shared ring, with `more` fields in its samples.
+fn sampled(event: Software, period: u64, more: SampleType) -> Attr {
+    let fields = SampleType::IDENTIFIER | SampleType::TID | SampleType::TIME;
+    user_side(Attr::software(event).with_period(period))
+        .with_sample_type(fields | more)
+        .with_flags(AttrFlags::SAMPLE_ID_ALL)
+}
+
+fn clock() -> Attr {
+    sampled(Software::CPU_CLOCK, 1_000_000, SampleType::IP)
+}
+
+fn faults() -> Attr {
+    sampled(Software::PAGE_FAULTS, 1, SampleType::ADDR)
+}
+
+/// Opens a group on the calling thread, unless its events are not permitted.
+fn group_or_skip(leader: &Attr, members: &[Attr]) -> Option<Group> {
+    open_or_skip(leader, Target::calling_thread())?;
+    Some(Group::open(leader, members, Target::calling_thread()).unwrap())
+}
+
+/// Returns the values of the leader and the first member.
+fn values(group: &mut Group) -> [u64; 2] {
+    let mut counts = group.read().unwrap().iter();
+    [(); 2].map(|()| counts.next().unwrap().value)
+}
+
+/// Makes page faults and uses at least 20 ms of a CPU.
+fn work(group: &mut Group) {
+    touch(100);
+    let [start, _] = values(group);
+    while values(group)[0] < start + 20_000_000 {
+        spin(10_000);
+    }
+}
+
+/// Returns the samples of a group's leader and first member in the ring, told apart by their layouts.
+/// Calls `meanwhile` while a record is borrowed.
+fn samples(ring: &mut Ring, events: &[Arc<Event>; 2], meanwhile: impl FnOnce()) -> [u64; 2] {
+    let ids = events.each_ref().map(|event| event.id().unwrap());
+    let mut table = events.each_ref().map(|event| (event.id().unwrap(), SampleLayout::new(event.attr())));
+    let layouts = Layouts::new(&mut table).unwrap();
+    let mut found = BTreeMap::new();
+    let mut batch = ring.batch().unwrap();
+    let mut records = batch.records();
+    let first = records.next();
+    meanwhile();
+    for record in first.into_iter().chain(records) {
+        let record = record.unwrap();
+        let Record::Sample(sample) = record.decode(layouts.find(record).unwrap()).unwrap() else {
+            panic!("{record:?}")
+        };
+        let id = sample.identifier().unwrap();
+        assert_eq!([sample.ip().is_some(), sample.addr().is_some()], ids.map(|of| of == id));
+        *found.entry(id).or_default() += 1;
+    }
+    ids.map(|id| found.get(&id).copied().unwrap_or(0))
+}
+
+#[test]
+fn group_is_read_and_controlled_while_its_ring_is_read() {
+    let Some(group) = group_or_skip(&clock(), &[faults()]) else { return };
+    let mut group = group.with_labels(["busy", "faults"]);
+    let mut ring = group.map_ring(64).unwrap();
+    let events = [group.leader(), &group.members()[0]].map(Arc::clone);
+    let in_ring = ring.events().zip(&events);
+    assert!(in_ring.map(|(found, expected)| Arc::ptr_eq(found, expected)).eq([true; 2]));
+    for _ in 0..2 {
+        group.reset().unwrap();
+        assert_eq!(values(&mut group), [0; 2]);
+        group.enable().unwrap();
+        work(&mut group);
+        let early = samples(&mut ring, &events, || {
+            group.disable().unwrap();
+            let text = group.read().unwrap().to_string();
+            let labels = text.lines().map(|line| line.split_whitespace().last().unwrap());
+            assert_eq!(labels.collect::<Vec<_>>(), ["busy", "faults"], "{text}");
+        });
+        let late = samples(&mut ring, &events, || ());
+        let [ticks, faults] = [early[0] + late[0], early[1] + late[1]];
+        assert!(ticks >= 5, "{ticks} of 20");
+        assert!(faults >= 100, "{faults} samples");
+        assert_eq!(values(&mut group)[1], faults, "each fault is a sample");
+    }
+}
+
+#[test]
+fn ring_of_a_group_can_be_mapped_again() {
+    let Some(mut group) = group_or_skip(&clock(), &[faults()]) else { return };
+    let events = [group.leader(), &group.members()[0]].map(Arc::clone);
+    for pages in [64, 32] {
+        let mut ring = group.map_ring(pages).unwrap();
+        group.enable().unwrap();
+        touch(10);
+        group.disable().unwrap();
+        let [_, faults] = samples(&mut ring, &events, || ());
+        assert!(faults >= 10, "{faults} samples");
+    }
+    assert!(values(&mut group)[1] >= 20);
+}
+
+#[test]
+fn refused_member_leaves_no_event_redirected() {
+    let backward = faults().with_flags(AttrFlags::WRITE_BACKWARD);
+    let Some(mut group) = group_or_skip(&clock(), &[faults(), backward]) else { return };
+    assert_eq!(group.map_ring(1).unwrap_err().errno(), Some(Errno::EINVAL));
+    group.measure(|| touch(10)).unwrap();
+    assert!(values(&mut group)[1] >= 10);
+    let (leader, members) = group.into_parts();
+    assert!(Ring::map(leader, 1).is_ok());
+    assert!(Ring::map(Arc::clone(&members[0]), 1).is_ok(), "not redirected");
+}

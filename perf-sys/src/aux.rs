@@ -12,8 +12,7 @@ use rustix::fd::AsFd;
 /// it. The hardware waits: what has not been given back is not overwritten. When the area is full the
 /// kernel stops the event and flags the piece as `TRUNCATED`: release, then enable it again.
 ///
-/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
-/// unmap what lies there since.
+/// The mapping is not inherited across `fork`: see [`Error::Forked`].
 ///
 /// ```no_run
 /// use perf_decode::{Record, SampleLayout};
@@ -117,7 +116,7 @@ impl AuxArea {
 /// Stop the event, copy, go on. There is nothing to release; the [`Aux`] records that the kernel writes
 /// are flagged `OVERWRITE`, their offset is the position up to which was written.
 ///
-/// In a child of `fork` it may be used and dropped as little as an [`AuxArea`].
+/// The mapping is not inherited across `fork`: see [`Error::Forked`].
 #[derive(Debug)]
 pub struct AuxSnapshot {
     area: AuxOverwritten,
@@ -146,7 +145,7 @@ impl AuxSnapshot {
     ///
     /// What was never written is 0. What is written meanwhile is copied as it was before or after.
     #[doc(alias = "aux_head")]
-    pub fn copy_newest(&self, copy: &mut [u8]) -> (usize, u64) {
+    pub fn copy_newest(&self, copy: &mut [u8]) -> Result<(usize, u64)> {
         self.area.copy(copy)
     }
 }

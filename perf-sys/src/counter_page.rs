@@ -4,7 +4,7 @@ use core::sync::atomic::{Ordering, fence};
 use perf_abi::{MmapCapabilities, MmapPage};
 
 use crate::TimeConversion;
-use crate::map::{Area, PageWord};
+use crate::map::{Area, Here, PageWord};
 
 /// The words of the page that its lock guards. Two of them hold several fields.
 impl PageWord {
@@ -31,14 +31,15 @@ pub(crate) struct Reading {
 /// Reads the counter and its times: with `counter` the hardware's, with `clock` the CPU's clock, whose
 /// values `None` mean that there is none.
 ///
-/// `None` if the counter cannot be read from here at the moment.
+/// `None` if the counter cannot be read from here at the moment, and in a child of `fork`.
 pub(crate) fn read(
     area: &Area,
     counter: impl Fn(u32) -> Option<u64>,
     clock: impl Fn() -> Option<u64>,
 ) -> Option<Reading> {
+    let area = area.here().ok()?;
     locked(area, || {
-        let capabilities = capabilities(area);
+        let capabilities = capabilities_here(area);
         if !capabilities.contains(MmapCapabilities::USER_RDPMC) {
             return None;
         }
@@ -58,18 +59,23 @@ pub(crate) fn read(
 
 /// How the CPU's clock becomes the time of samples, if the page says so.
 pub(crate) fn time_conversion(area: &Area) -> Option<TimeConversion> {
+    let area = area.here().ok()?;
     locked(area, || conversion(area, MmapCapabilities::USER_TIME_ZERO, PageWord::TIME_ZERO))?
 }
 
 /// What the page offers; nothing on kernels before 3.12, whose bits had two meanings.
 pub(crate) fn capabilities(area: &Area) -> MmapCapabilities {
+    area.here().map_or(MmapCapabilities::empty(), capabilities_here)
+}
+
+fn capabilities_here(area: Here<'_>) -> MmapCapabilities {
     let found = MmapCapabilities::from_bits_retain(word(area, PageWord::CAPABILITIES));
     if found.contains(MmapCapabilities::BIT0_IS_DEPRECATED) { found } else { MmapCapabilities::empty() }
 }
 
 /// The conversion of cycles to what is counted from `zero`, if the page has `capability`.
-fn conversion(area: &Area, capability: MmapCapabilities, zero: PageWord) -> Option<TimeConversion> {
-    let capabilities = capabilities(area);
+fn conversion(area: Here<'_>, capability: MmapCapabilities, zero: PageWord) -> Option<TimeConversion> {
+    let capabilities = capabilities_here(area);
     if !capabilities.contains(capability) {
         return None;
     }
@@ -86,7 +92,7 @@ fn conversion(area: &Area, capability: MmapCapabilities, zero: PageWord) -> Opti
 const ATTEMPTS: u32 = 64;
 
 /// What `read` returns when the kernel did not write the page meanwhile; `None` if it always did.
-fn locked<T>(area: &Area, read: impl Fn() -> T) -> Option<T> {
+fn locked<T>(area: Here<'_>, read: impl Fn() -> T) -> Option<T> {
     let lock = |order| lock(area.word(PageWord::LOCK_INDEX).load(order));
     for _ in 0..ATTEMPTS {
         // Acquire keeps the loads of `read` behind this one, and the fence keeps them before the next:
@@ -101,7 +107,7 @@ fn locked<T>(area: &Area, read: impl Fn() -> T) -> Option<T> {
     None
 }
 
-fn word(area: &Area, word: PageWord) -> u64 {
+fn word(area: Here<'_>, word: PageWord) -> u64 {
     area.word(word).load(Ordering::Relaxed)
 }
 

@@ -83,6 +83,16 @@ pub enum Error {
         /// `aux_head`: what is behind it was not written yet.
         head: u64,
     },
+    /// A ring, AUX area or counter page was used in a child of `fork`. The kernel does not copy these
+    /// mappings to a child (a child that shares the address space, as of `vfork`, has them). The value's
+    /// methods return this error or find nothing, and dropping it leaves the child's memory alone.
+    ///
+    /// Records, slices and iterators borrowed before the fork cannot be checked: using them in the child
+    /// is undefined behaviour, one of the reasons why `fork` is `unsafe`. Dropping a
+    /// [`Batch`](crate::Batch) is safe and releases nothing.
+    ///
+    /// The descriptor of the event is inherited: it is the parent's event, also for its ioctls.
+    Forked,
 }
 
 /// What the calls of this crate answer.
@@ -157,6 +167,10 @@ impl fmt::Display for Error {
             Self::AuxRange { offset, size, tail, head } => {
                 write!(f, "AUX data at {offset} with {size} bytes: unread are those from {tail} to {head}")
             }
+            Self::Forked => f.write_str(
+                "mapping: expected one of this process, found one of a parent, which fork does not copy: \
+                 open and map an event in this process",
+            ),
             Self::GroupFormat => f.write_str(
                 "the event reads its whole group: use a Group, or open it without PERF_FORMAT_GROUP",
             ),

@@ -19,8 +19,7 @@ use crate::{Batch, Canceller, Error, Event, Readiness, Result};
 /// A full ring loses what comes: the kernel drops new records, never unread ones, and says so in a
 /// [`Lost`](perf_decode::Lost) record before the next that fits.
 ///
-/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
-/// unmap what lies there since.
+/// The mapping is not inherited across `fork`: see [`Error::Forked`].
 #[derive(Debug)]
 pub struct Ring {
     // Before the event: unmapped first, closed second, so that closing ends the event.
@@ -76,6 +75,11 @@ impl Ring {
     /// Whether there is a record that no batch has visited: one look at the page, no system call.
     pub fn has_records(&self) -> bool {
         self.consumer.has_unread()
+    }
+
+    /// Returns [`Error::Forked`] in a child of `fork`.
+    pub(crate) fn check_here(&self) -> Result<()> {
+        self.consumer.check_here()
     }
 
     /// How far the kernel has written.
@@ -134,6 +138,7 @@ impl Ring {
     }
 
     fn wait_until(&self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
+        self.check_here()?;
         loop {
             let is_due = self.is_due();
             let found = poll(self.as_fd(), cancel, deadline.or_now(is_due))?;

@@ -10,8 +10,7 @@ use crate::{Error, Event, Result};
 /// It runs at the kernel's cost alone until something happens; then [`snapshot`](Self::snapshot) gives
 /// the last records, newest first. Since Linux 4.7.
 ///
-/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
-/// unmap what lies there since.
+/// The mapping is not inherited across `fork`: see [`Error::Forked`].
 ///
 /// ```no_run
 /// use perf_abi::{Attr, AttrFlags, Software};
@@ -80,13 +79,14 @@ impl SnapshotRing {
     ///
     /// [`Error::System`] from the ioctl, on kernels before 4.7.
     pub fn snapshot(&mut self) -> Result<Snapshot<'_>> {
+        self.ring.check_here()?;
         self.event.pause_output(true)?;
         // A writer that came before the pause may be in the middle of a record, over the oldest ones. It
         // cannot be preempted there, and this waits for a grace period of RCU: for all who cannot. Where
         // it is refused (nohz_full, seccomp) the oldest records may come out damaged.
         let _ = membarrier(MembarrierCommand::Global);
-        let head = self.ring.head();
-        self.ring.copy(&mut self.copy);
+        let head = self.ring.head()?;
+        self.ring.copy(&mut self.copy)?;
         self.event.pause_output(false)?;
         Ok(Snapshot { head, data: &self.copy, scratch: &mut self.scratch })
     }

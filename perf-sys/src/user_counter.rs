@@ -22,8 +22,7 @@ use crate::{Count, Event, Label, Result, TimeConversion, counter_page, rdpmc};
 ///
 /// The event must not have a [`Ring`](crate::Ring): one event has one size of mapping.
 ///
-/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
-/// unmap what lies there since.
+/// The mapping is not inherited across `fork`: see [`Error::Forked`](crate::Error::Forked).
 ///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, Hardware};
@@ -78,13 +77,14 @@ impl<'e> UserCounter<'e> {
     ///
     /// # Errors
     ///
-    /// As [`Event::read`].
+    /// As [`Event::read`], and [`Error::Forked`](crate::Error::Forked).
     #[inline]
     pub fn read(&self) -> Result<Count> {
-        match self.try_read() {
-            Some(count) => Ok(count),
-            None => self.event.read(),
+        if let Some(count) = self.try_read() {
+            return Ok(count);
         }
+        self.area.here()?; // in a child of fork it is not this thread's event
+        self.event.read()
     }
 
     /// The event's count at this moment, without any system call.

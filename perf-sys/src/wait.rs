@@ -128,6 +128,7 @@ impl Wait {
     }
 
     fn wait_until(&mut self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
+        self.rings().try_for_each(Ring::check_here)?;
         loop {
             if let Some(end) = self.end_of_all() {
                 return Ok(if self.has_records() { Readiness::Readable } else { end });

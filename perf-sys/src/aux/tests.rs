@@ -8,7 +8,7 @@ use perf_decode::{RawRecord, Record, SampleLayout};
 use rustix::param::page_size;
 
 use super::*;
-use crate::map::{Area, Kernel, PageWord};
+use crate::map::{Area, Kernel, PageWord, in_child};
 
 struct Fake {
     page: Arc<Area>,
@@ -170,11 +170,29 @@ fn a_snapshot_ends_where_the_hardware_is() {
     let snapshot = AuxSnapshot { area };
     page.word(PageWord::AUX_HEAD).store(size() + 2, Ordering::Release);
     let mut newest = [0; 4];
-    assert_eq!(snapshot.copy_newest(&mut newest), (4, size() + 2));
+    assert_eq!(snapshot.copy_newest(&mut newest), Ok((4, size() + 2)));
     let content = content();
     assert_eq!(newest, [content[page_size() - 2], content[page_size() - 1], 0, 1]);
     let mut all = vec![0xff; page_size() + 8];
-    assert_eq!(snapshot.copy_newest(&mut all).0, snapshot.len());
+    assert_eq!(snapshot.copy_newest(&mut all).unwrap().0, snapshot.len());
     assert_eq!(all[..2], content[2..4], "the oldest is what comes next to be overwritten");
     assert_eq!(all[page_size()..], [0xff; 8]);
+}
+
+#[test]
+fn areas_are_refused_in_a_child_of_fork() {
+    let mut fake = Fake::new();
+    fake.head(64);
+    let page = Arc::new(Area::anonymous(1).unwrap());
+    let snapshot = AuxSnapshot { area: AuxOverwritten::anonymous(page, &content()).unwrap() };
+    assert!(in_child(|| {
+        let piece = piece(0, 8);
+        fake.area.chunk(&piece.record()) == Err(Error::Forked)
+            && fake.area.unread() == Err(Error::Forked)
+            && fake.area.release(&piece.record()) == Err(Error::Forked)
+            && fake.area.discard() == Err(Error::Forked)
+            && snapshot.copy_newest(&mut [0; 8]) == Err(Error::Forked)
+    }));
+    assert_eq!(fake.tail(), 0, "these pages are shared: the child stored nothing");
+    assert_eq!(fake.area.discard(), Ok(64));
 }

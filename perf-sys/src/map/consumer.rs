@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use perf_decode::Window;
 
-use super::{Area, PageWord, position};
+use super::{Area, Here, PageWord, position};
 use crate::{Error, Result};
 
 /// The reading side of a ring: what the kernel has written and we have not given back.
@@ -43,7 +43,7 @@ impl Consumer {
     pub(crate) fn new(area: Arc<Area>) -> Result<Self> {
         let (offset, words) = area.data()?;
         // Nobody but a reader stores data_tail, and that is us; an earlier one may have left off there.
-        let tail = area.word(PageWord::DATA_TAIL).load(Ordering::Relaxed);
+        let tail = area.here()?.word(PageWord::DATA_TAIL).load(Ordering::Relaxed);
         Ok(Self { area, offset, words, tail, head: tail })
     }
 
@@ -58,11 +58,17 @@ impl Consumer {
         self.offset + self.words * 8
     }
 
+    /// Returns [`Error::Forked`] in a child of `fork`, where every other method finds nothing.
+    pub(crate) fn check_here(&self) -> Result<()> {
+        self.area.here().map(|_| ())
+    }
+
     /// How far the kernel has written, as the page says at this moment.
     pub(crate) fn load_head(&self) -> u64 {
+        let Ok(here) = self.area.here() else { return self.tail };
         // Acquire pairs with the write barrier before the kernel's store of data_head: the records up to
         // it are seen whole.
-        position(self.tail, self.area.word(PageWord::DATA_HEAD).load(Ordering::Acquire))
+        position(self.tail, here.word(PageWord::DATA_HEAD).load(Ordering::Acquire))
     }
 
     /// Whether there is anything that [`refresh`](Self::refresh) would find.
@@ -79,8 +85,9 @@ impl Consumer {
     ///
     /// # Errors
     ///
-    /// [`Error::Positions`] if that cannot be; what was known before stays.
+    /// [`Error::Positions`] if that cannot be, [`Error::Forked`]; what was known before stays.
     pub(crate) fn refresh(&mut self) -> Result<()> {
+        self.check_here()?;
         let head = self.load_head();
         Window::span(self.words, self.tail, head).map_err(Error::Positions)?;
         self.head = head;
@@ -94,17 +101,18 @@ impl Consumer {
 
     /// The window of `[tail + skip, head)`. `skip` is in bytes; too much of it leaves nothing.
     pub(crate) fn window(&self, skip: u64) -> Window<'_> {
+        let Ok(here) = self.area.here() else { return Window::from_slices(&[], &[]) };
         let start = self.tail.wrapping_add(skip.min(self.len()));
         // `refresh` has checked the whole of it, and a part can only fail by its alignment.
         let (start, len) = Window::span(self.words, start, self.head).unwrap_or((0, 0));
         let first = len.min(self.words - start);
-        Window::from_slices(self.slice(start, first), self.slice(0, len - first))
+        Window::from_slices(self.slice(here, start, first), self.slice(here, 0, len - first))
     }
 
     /// `len` words at index `start` of the data area: only for [`window`](Self::window), inside
     /// `[tail, head)`.
-    fn slice(&self, start: usize, len: usize) -> &[u64] {
-        let first = self.area.0.at(self.offset + start * 8);
+    fn slice(&self, here: Here<'_>, start: usize, len: usize) -> &[u64] {
+        let first = here.at(self.offset + start * 8);
         // SAFETY: `start + len <= words`, so this is inside the data area and the mapping; aligned
         // because page, offset and words are; part of `[tail, head)`, so that the kernel does not write
         // it while `self` is borrowed: only `release`, which borrows `self` alone, gives it back.
@@ -113,10 +121,11 @@ impl Consumer {
 
     /// Gives the first `bytes` of `[tail, head)` back to the kernel.
     pub(crate) fn release(&mut self, bytes: u64) {
+        let Ok(here) = self.area.here() else { return };
         self.tail = self.tail.wrapping_add(bytes.min(self.len()));
         // Release pairs with the kernel's load of data_tail, on which its writing of new records
         // depends: all our reads of the old ones are done before it sees room.
-        self.area.word(PageWord::DATA_TAIL).store(self.tail, Ordering::Release);
+        here.word(PageWord::DATA_TAIL).store(self.tail, Ordering::Release);
     }
 }
 

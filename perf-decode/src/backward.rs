@@ -1,6 +1,6 @@
 use core::iter::FusedIterator;
 
-use crate::{Error, RawRecord, Records, Result, Scratch, Window};
+use crate::{Error, RawRecord, Records, Result, Window};
 
 /// The records of an overwritten ring (`write_backward`), newest first.
 ///
@@ -40,7 +40,9 @@ impl<'a> BackwardRecords<'a> {
     /// # Errors
     ///
     /// Those of [`Window::new`].
-    pub fn new(data: &'a [u64], head: u64, scratch: &'a mut Scratch) -> Result<Self> {
+    ///
+    /// `scratch` as for [`Window::records`].
+    pub fn new(data: &'a [u64], head: u64, scratch: &'a mut [u64]) -> Result<Self> {
         let size = data.len() as u64 * 8;
         let written = 0_u64.wrapping_sub(head);
         let window = Window::new(data, head, head.wrapping_add(written.min(size)))?;
@@ -87,6 +89,7 @@ mod tests {
     use perf_abi::{Header, Misc, RecordType};
 
     use super::*;
+    use crate::Scratch;
     use crate::testing::builder::RecordBuilder;
 
     /// Writes records of these lengths in words the way the kernel does; the body counts them.

@@ -41,6 +41,16 @@ pub enum Error {
         /// Bytes left from the record's start to the end.
         available: u64,
     },
+    /// A record wraps at the end of the ring and is longer than the scratch that it must be joined
+    /// in.
+    ScratchTooShort {
+        /// Bytes before this record.
+        at: u64,
+        /// The header's size field in bytes.
+        size: u16,
+        /// Bytes of the scratch.
+        found: u64,
+    },
     /// A slice that should be exactly one record is longer than the size in its header.
     SizeShortOfSlice {
         /// The header's size field in bytes.
@@ -166,6 +176,9 @@ impl fmt::Display for Error {
             }
             Self::SizePastEnd { at, size, available } => {
                 write!(f, "record at byte {at}: expected {size} bytes, found {available}")
+            }
+            Self::ScratchTooShort { at, size, found } => {
+                write!(f, "record at byte {at}: expected a scratch of {size} bytes, found {found}")
             }
             Self::SizeShortOfSlice { size, len } => {
                 write!(f, "record: expected a slice of {size} bytes, found {len}")

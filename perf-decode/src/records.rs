@@ -2,7 +2,7 @@ use core::iter::FusedIterator;
 
 use crate::guess::{Guess, read_ahead};
 use crate::raw::{frame, framing_error};
-use crate::{RawRecord, Result, Scratch, Window, word};
+use crate::{Error, RawRecord, Result, Window, word};
 
 /// The records of a [`Window`], oldest first.
 ///
@@ -25,17 +25,18 @@ pub struct Records<'a> {
 struct Rest<'a> {
     /// The second slice, until the first is finished.
     next: &'a [u64],
-    scratch: Option<&'a mut Scratch>,
+    /// Empty once a record was joined in it.
+    scratch: &'a mut [u64],
     /// Words of the window, or words before the damaged record once there is one.
     end: usize,
 }
 
 impl<'a> Records<'a> {
     #[inline]
-    pub(crate) fn new(window: Window<'a>, scratch: &'a mut Scratch) -> Self {
+    pub(crate) fn new(window: Window<'a>, scratch: &'a mut [u64]) -> Self {
         let (current, next) = window.as_slices();
         let end = current.len() + next.len();
-        Self { current, guess: Guess::default(), rest: Rest { next, scratch: Some(scratch), end } }
+        Self { current, guess: Guess::default(), rest: Rest { next, scratch, end } }
     }
 
     /// Returns the bytes of the records yielded so far, by which `data_tail` may advance.
@@ -73,9 +74,17 @@ impl<'a> Rest<'a> {
             return (self, rest, Some(Ok(record)));
         }
         let (at, end) = (self.at(words), self.end);
+        let found = self.scratch.len();
         self.next = &[];
         self.end = at;
-        (self, &[], Some(Err(framing_error(words, at, end - at))))
+        let error = match framing_error(words, at, end - at) {
+            // Not damaged: the record is in the window, in two parts.
+            Error::SizePastEnd { at, size, available } if u64::from(size) <= available => {
+                Error::ScratchTooShort { at, size, found: found as u64 * 8 }
+            }
+            error => error,
+        };
+        (self, &[], Some(Err(error)))
     }
 
     fn join_wrapped(&mut self, current: &[u64]) -> Option<&'a [u64]> {
@@ -85,7 +94,14 @@ impl<'a> Rest<'a> {
         }
         let missing = usize::from(size / 8).checked_sub(current.len())?;
         let (second, rest) = self.next.split_at_checked(missing)?;
-        let joined = self.scratch.take()?.join(current, second)?;
+        let len = current.len() + missing;
+        if len > self.scratch.len() {
+            return None;
+        }
+        let (joined, _) = core::mem::take(&mut self.scratch).split_at_mut_checked(len)?;
+        for (to, from) in joined.iter_mut().zip(current.iter().chain(second)) {
+            *to = *from;
+        }
         self.next = rest;
         Some(joined)
     }

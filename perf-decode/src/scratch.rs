@@ -1,8 +1,11 @@
+use core::ops::{Deref, DerefMut};
+
 /// A buffer for any one record: 64 KiB, 8-aligned.
 ///
 /// A record that wraps at the end of a ring is joined here. At most one record of a window wraps,
 /// so one `Scratch` lent to [`Window::records`](crate::Window::records) is enough. Allocate it
-/// once, because it is too big to build per call or for a small stack.
+/// once, because it is too big to build per call or for a small stack. For a ring smaller than
+/// 64 KiB, a slice as long as the ring does as well.
 #[derive(Clone)]
 pub struct Scratch([u64; Self::WORDS]);
 
@@ -16,14 +19,20 @@ impl Scratch {
     pub const fn new() -> Self {
         Self([0; Self::WORDS])
     }
+}
 
-    /// Joins `first` and `second`; `None` if they are longer than any record.
-    pub(crate) fn join(&mut self, first: &[u64], second: &[u64]) -> Option<&[u64]> {
-        let joined = self.0.get_mut(..first.len() + second.len())?;
-        for (to, from) in joined.iter_mut().zip(first.iter().chain(second)) {
-            *to = *from;
-        }
-        Some(joined)
+/// A scratch is lent as a slice of words.
+impl Deref for Scratch {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+impl DerefMut for Scratch {
+    fn deref_mut(&mut self) -> &mut [u64] {
+        &mut self.0
     }
 }
 
@@ -46,5 +55,10 @@ mod tests {
     #[test]
     fn debug_form_leaves_the_words_out() {
         assert_eq!(std::format!("{:?}", Scratch::new()), "Scratch");
+    }
+
+    #[test]
+    fn scratch_has_words_for_the_longest_record() {
+        assert_eq!(Scratch::new().len() * 8, usize::from(u16::MAX) + 1);
     }
 }

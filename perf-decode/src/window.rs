@@ -1,4 +1,4 @@
-use crate::{Error, Records, Result, Scratch};
+use crate::{Error, Records, Result};
 
 /// The unread part of a ring: one slice, or two if it wraps at the end of the data area.
 ///
@@ -70,8 +70,13 @@ impl<'a> Window<'a> {
     }
 
     /// Iterates over the records, oldest first. The one that wraps, if any, is copied to `scratch`.
+    ///
+    /// A [`Scratch`](crate::Scratch) or any slice that is as long as the data area or 64 KiB,
+    /// whichever is less. A window whose second slice is empty needs no scratch: `&mut []`. If
+    /// the record that wraps is longer than `scratch`, the iteration ends with
+    /// [`Error::ScratchTooShort`] before it.
     #[inline]
-    pub fn records(self, scratch: &'a mut Scratch) -> Records<'a> {
+    pub fn records(self, scratch: &'a mut [u64]) -> Records<'a> {
         Records::new(self, scratch)
     }
 }

@@ -70,6 +70,8 @@ pub enum Error {
     /// [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD): see
     /// [`SnapshotRing::map`](crate::SnapshotRing::map).
     WriteForward,
+    /// The event has a ring already: a second reader would release the first one's records.
+    RingInUse,
     /// An AUX area was asked for while the ring has one.
     AuxInUse,
     /// The AUX area does not hold these bytes: its unread part is another.
@@ -91,12 +93,13 @@ pub enum Error {
     /// is undefined behaviour, one of the reasons why `fork` is `unsafe`. Dropping a
     /// [`Batch`](crate::Batch) is safe and releases nothing.
     ///
-    /// The descriptor of the event is inherited: it is the parent's event, also for its ioctls.
+    /// The descriptor of the event is inherited: it is the parent's event, also for its ioctls. Mapping
+    /// and redirecting it in the child is this error too, because the parent may map it as well.
     Forked,
 }
 
 /// What the calls of this crate answer.
-pub type Result<T> = core::result::Result<T, Error>;
+pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 impl Error {
     /// The errno, if it was a system call that failed.
@@ -163,6 +166,7 @@ impl fmt::Display for Error {
             Self::WriteForward => f.write_str(
                 "no record can be found in a ring that is overwritten forward: set write_backward",
             ),
+            Self::RingInUse => f.write_str("ring: expected an event without one; the event's ring is mapped"),
             Self::AuxInUse => f.write_str("the ring has an AUX area already"),
             Self::AuxRange { offset, size, tail, head } => {
                 write!(f, "AUX data at {offset} with {size} bytes: unread are those from {tail} to {head}")

@@ -1,4 +1,4 @@
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use perf_abi::{Attr, AttrFlags, OpenFlags};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -14,12 +14,25 @@ use crate::{Error, Result, Target};
 /// why a foreign descriptor enters only by the `unsafe` [`from_owned_fd`](Self::from_owned_fd).
 ///
 /// Dropping it closes the descriptor and ends the event, unless it is mapped: then with the mapping.
+///
+/// A [`Ring`](crate::Ring) shares its event: clone the [`Arc`] of [`Ring::event`](crate::Ring::event) to
+/// enable, disable, read or identify the event while its records are read, or in another thread.
 #[derive(Debug)]
 pub struct Event {
     fd: OwnedFd,
     attr: Attr,
-    /// Whether the records go to another event's ring.
-    redirected: Mutex<bool>,
+    output: Mutex<Output>,
+}
+
+/// Where the kernel writes an event's records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Output {
+    /// Nowhere, until the event has a ring.
+    None,
+    /// Into a ring that is mapped, or that is being mapped.
+    Own,
+    /// Into another event's ring.
+    Redirected,
 }
 
 impl Event {
@@ -41,7 +54,7 @@ impl Event {
     }
 
     pub(crate) const fn new(fd: OwnedFd, attr: Attr) -> Self {
-        Self { fd, attr, redirected: Mutex::new(false) }
+        Self { fd, attr, output: Mutex::new(Output::None) }
     }
 
     /// The attr as it was at the open. Its [`SampleLayout`](perf_decode::SampleLayout) decodes the
@@ -55,20 +68,60 @@ impl Event {
         self.attr.flags.contains(AttrFlags::WRITE_BACKWARD)
     }
 
-    /// Does `change` to where the records go, and remembers it: one at a time, lest two threads' changes be
-    /// remembered in another order than the kernel made them.
+    /// Redirects the records by `change`, and remembers it. The lock keeps two threads' changes in the
+    /// order in which the kernel made them.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` if the event has a ring, as the kernel returns for a mapped event.
     pub(crate) fn redirect(&self, to_another: bool, change: impl FnOnce() -> Result<()>) -> Result<()> {
-        let mut redirected = self.redirected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut output = self.output();
+        if *output == Output::Own {
+            return Err(Error::of("PERF_EVENT_IOC_SET_OUTPUT")(Errno::INVAL));
+        }
         change()?;
-        *redirected = to_another;
+        *output = if to_another { Output::Redirected } else { Output::None };
         Ok(())
     }
 
-    /// Refuses a ring to an event whose records go to another's, as Linux itself does only since January
-    /// 2026 (some 6.18.y): earlier it maps that other ring, which would then have two readers.
-    pub(crate) fn check_own_ring(&self) -> Result<()> {
-        let redirected = *self.redirected.lock().unwrap_or_else(PoisonError::into_inner);
-        if redirected { Err(Error::of("mmap")(Errno::BUSY)) } else { Ok(()) }
+    /// Reserves the event's ring for one mapping.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::RingInUse`] if the ring is mapped. `EBUSY` if the records go to another event's ring:
+    /// Linux checks that only since January 2026 (some 6.18.y), and maps the other ring before, which
+    /// would then have two readers.
+    pub(crate) fn claim_ring(self: &Arc<Self>) -> Result<RingClaim> {
+        let mut output = self.output();
+        match *output {
+            Output::None => *output = Output::Own,
+            Output::Own => return Err(Error::RingInUse),
+            Output::Redirected => return Err(Error::of("mmap")(Errno::BUSY)),
+        }
+        Ok(RingClaim(Arc::clone(self)))
+    }
+
+    /// Returns an error if the records go to another event's ring: see
+    /// [`claim_ring`](Self::claim_ring).
+    pub(crate) fn check_not_redirected(&self) -> Result<()> {
+        match *self.output() {
+            Output::Redirected => Err(Error::of("mmap")(Errno::BUSY)),
+            Output::None | Output::Own => Ok(()),
+        }
+    }
+
+    fn output(&self) -> MutexGuard<'_, Output> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to map the ring of an event. Holding one proves that no other mapping of it has a reader.
+#[derive(Debug)]
+pub(crate) struct RingClaim(Arc<Event>);
+
+impl Drop for RingClaim {
+    fn drop(&mut self) {
+        *self.0.output() = Output::None;
     }
 }
 
@@ -140,8 +193,11 @@ impl<'a> OpenOptions<'a> {
     /// As [`Event::open`].
     pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
         let fd = perf_event_open(attr, target, self.leader, self.flags)?;
-        let redirected = self.leader.is_some() && self.flags.contains(OpenFlags::FD_OUTPUT);
-        Ok(Event { redirected: Mutex::new(redirected), ..Event::new(fd, *attr) })
+        let event = Event::new(fd, *attr);
+        if self.leader.is_some() && self.flags.contains(OpenFlags::FD_OUTPUT) {
+            *event.output() = Output::Redirected;
+        }
+        Ok(event)
     }
 }
 
@@ -157,23 +213,37 @@ mod tests {
 
     use super::*;
 
-    fn busy() -> Result<()> {
-        Err(Error::of("mmap")(Errno::BUSY))
+    fn event() -> Arc<Event> {
+        let fd = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
+        Arc::new(Event::new(fd, Attr::software(perf_abi::Software::DUMMY)))
+    }
+
+    fn is_busy(event: &Arc<Event>) -> bool {
+        matches!(event.claim_ring(), Err(error) if error.errno() == Some(Errno::BUSY))
     }
 
     #[test]
-    fn only_a_change_that_succeeds_is_remembered() {
-        let fd = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
-        let event = Event::new(fd, Attr::software(perf_abi::Software::DUMMY));
+    fn only_a_redirection_that_succeeds_is_remembered() {
+        let event = event();
         let refuse = || Err(Error::GroupFormat);
-        assert_eq!(event.check_own_ring(), Ok(()));
         assert!(event.redirect(true, refuse).is_err());
-        assert_eq!(event.check_own_ring(), Ok(()), "it was refused");
+        assert!(event.claim_ring().is_ok(), "not redirected");
         event.redirect(true, || Ok(())).unwrap();
-        assert_eq!(event.check_own_ring(), busy());
+        assert!(is_busy(&event));
         assert!(event.redirect(false, refuse).is_err());
-        assert_eq!(event.check_own_ring(), busy(), "still there");
+        assert!(is_busy(&event), "still redirected");
         event.redirect(false, || Ok(())).unwrap();
-        assert_eq!(event.check_own_ring(), Ok(()));
+        assert!(event.claim_ring().is_ok());
+    }
+
+    #[test]
+    fn a_ring_has_one_reader_and_no_redirection_meanwhile() {
+        let event = event();
+        let claim = event.claim_ring().unwrap();
+        assert_eq!(event.claim_ring().unwrap_err(), Error::RingInUse);
+        let error = event.redirect(true, || unreachable!()).unwrap_err();
+        assert_eq!(error.errno(), Some(Errno::INVAL));
+        drop(claim);
+        assert!(event.claim_ring().is_ok());
     }
 }

@@ -18,6 +18,7 @@ use rustix::fd::BorrowedFd;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
 
+use crate::event::RingClaim;
 use crate::{Error, Result};
 
 mod aux;
@@ -30,7 +31,7 @@ mod read_only;
 
 pub(crate) use aux::{AuxConsumer, AuxOverwritten};
 pub(crate) use consumer::Consumer;
-use generation::Generation;
+pub(crate) use generation::Generation;
 #[cfg(test)]
 pub(crate) use generation::in_child;
 #[cfg(test)]
@@ -126,25 +127,36 @@ impl<'m> Here<'m> {
 
 /// A mapping of whole pages, the first of them a control page.
 #[derive(Debug)]
-pub(crate) struct Area(Mapping);
+pub(crate) struct Area {
+    // Before the claim: another reader may map the ring only after it is unmapped.
+    mapping: Mapping,
+    _claim: Option<RingClaim>,
+}
 
 impl Area {
     /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an event's
     /// ring so that the kernel does not overwrite unread records.
-    pub(crate) fn map(fd: BorrowedFd<'_>, data_pages: usize) -> Result<Self> {
-        Ok(Self(Mapping::of(fd, bytes_of(data_pages)?, WAITS, 0)?))
+    pub(crate) fn map(fd: BorrowedFd<'_>, data_pages: usize, claim: RingClaim) -> Result<Self> {
+        let mapping = Mapping::of(fd, bytes_of(data_pages)?, WAITS, 0)?;
+        Ok(Self { mapping, _claim: Some(claim) })
+    }
+
+    /// `mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an event's control page alone.
+    pub(crate) fn map_page(fd: BorrowedFd<'_>) -> Result<Self> {
+        Ok(Self { mapping: Mapping::of(fd, page_size(), WAITS, 0)?, _claim: None })
     }
 
     /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Maps an event's ring so that
     /// the kernel overwrites it. A store to it, also to the control page, is a fault.
-    pub(crate) fn map_overwritten(fd: BorrowedFd<'_>, data_pages: usize) -> Result<Self> {
-        Ok(Self(Mapping::of(fd, bytes_of(data_pages)?, OVERWRITES, 0)?))
+    pub(crate) fn map_overwritten(fd: BorrowedFd<'_>, data_pages: usize, claim: RingClaim) -> Result<Self> {
+        let mapping = Mapping::of(fd, bytes_of(data_pages)?, OVERWRITES, 0)?;
+        Ok(Self { mapping, _claim: Some(claim) })
     }
 
     /// Maps an area with a control page that no kernel writes.
     #[cfg(test)]
     pub(crate) fn anonymous(data_pages: usize) -> Result<Self> {
-        Ok(Self(Mapping::anonymous(bytes_of(data_pages)?)?))
+        Ok(Self { mapping: Mapping::anonymous(bytes_of(data_pages)?)?, _claim: None })
     }
 
     /// Returns access to the area.
@@ -153,7 +165,7 @@ impl Area {
     ///
     /// [`Error::Forked`] in a child of `fork`.
     pub(crate) fn here(&self) -> Result<Here<'_>> {
-        self.0.here()
+        self.mapping.here()
     }
 
     /// Returns a word of the control page, for tests.
@@ -168,14 +180,14 @@ impl Area {
     ///
     /// [`Error::DataArea`] if the control page puts them outside the mapping, or they are no ring.
     fn data(&self) -> Result<(usize, usize)> {
-        let (here, page, mapped) = (self.here()?, page_size() as u64, self.0.len as u64);
+        let (here, page, mapped) = (self.here()?, page_size() as u64, self.mapping.len as u64);
         let or_if_0 = |value, default| if value == 0 { default } else { value };
         // The kernel writes both once, in mmap. Before Linux 4.1 they are 0.
         let offset = or_if_0(here.load(PageWord::DATA_OFFSET), page);
         let size = or_if_0(here.load(PageWord::DATA_SIZE), mapped - page);
         let inside = offset.checked_add(size).is_some_and(|end| end <= mapped);
         if !inside || offset < page || offset % 8 != 0 || size < 8 || !size.is_power_of_two() {
-            return Err(Error::DataArea { offset, size, mapped: self.0.len });
+            return Err(Error::DataArea { offset, size, mapped: self.mapping.len });
         }
         Ok((offset as usize, size as usize / 8))
     }
@@ -185,6 +197,12 @@ fn bytes_of(data_pages: usize) -> Result<usize> {
     let pages = data_pages.checked_add(1);
     let bytes = pages.and_then(|pages| pages.checked_mul(page_size()));
     bytes.ok_or(Error::PageCount { found: data_pages })
+}
+
+/// Returns the number of data pages for a ring of at least `bytes` bytes: a power of two, or 0 if no
+/// address space holds so many.
+pub(crate) fn pages_for(bytes: usize) -> usize {
+    bytes.div_ceil(page_size()).checked_next_power_of_two().unwrap_or(0)
 }
 
 /// Returns `found` as a free-running position of 64 bits, at or after `known`.
@@ -217,6 +235,13 @@ impl PageWord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_rounded_up_to_a_power_of_two_of_pages() {
+        let page = page_size();
+        assert_eq!([0, 1, page, page + 1, 5 * page].map(pages_for), [1, 1, 1, 2, 8]);
+        assert_eq!(pages_for(usize::MAX), (usize::MAX / page) + 1);
+    }
 
     #[test]
     fn a_page_count_beyond_the_address_space_is_refused() {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use perf_decode::Scratch;
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
-use crate::map::{Area, Consumer};
+use crate::map::{Area, Consumer, pages_for};
 use crate::wait::{Deadline, poll};
-use crate::{Batch, Canceller, Error, Event, Readiness, Result};
+use crate::{Batch, Canceller, Error, Event, MapError, Readiness, Result};
 
 /// An event with its ring: the records that the kernel writes, and the right to give them back.
 ///
@@ -24,7 +24,7 @@ use crate::{Batch, Canceller, Error, Event, Readiness, Result};
 pub struct Ring {
     // Before the event: unmapped first, closed second, so that closing ends the event.
     consumer: Consumer,
-    event: Event,
+    event: Arc<Event>,
     scratch: Box<Scratch>,
     /// Whether the kernel may have called for records that are there without a wait having told.
     untold: AtomicBool,
@@ -49,26 +49,40 @@ impl Ring {
     /// # References
     ///
     /// `perf_event_open(2)`, "MMAP layout".
+    ///
+    /// All of these return the event with the error, so that a smaller ring is one line:
+    ///
+    /// ```no_run
+    /// # use perf_sys::{Event, MapError, Ring};
+    /// # fn map(event: Event) -> Result<Ring, MapError> {
+    /// let ring = Ring::map(event, 512).or_else(|refused| Ring::map(refused.event, 64))?;
+    /// # Ok(ring)
+    /// # }
+    /// ```
     #[doc(alias = "mmap")]
-    pub fn map(event: Event, data_pages: usize) -> Result<Self> {
-        if !data_pages.is_power_of_two() {
-            return Err(Error::PageCount { found: data_pages });
+    pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, MapError> {
+        let event = event.into();
+        match map(&event, data_pages) {
+            Ok(consumer) => {
+                Ok(Self { consumer, event, scratch: Box::default(), untold: AtomicBool::new(false) })
+            }
+            Err(error) => Err(MapError { error, event }),
         }
-        if event.writes_backward() {
-            return Err(Error::WriteBackward);
-        }
-        event.check_own_ring()?;
-        let area = Area::map(event.as_fd(), data_pages)?;
-        Ok(Self {
-            consumer: Consumer::new(Arc::new(area))?,
-            event,
-            scratch: Box::default(),
-            untold: AtomicBool::new(false),
-        })
+    }
+
+    /// Maps a ring of at least `bytes` bytes of data: rounded up to a power of two of pages.
+    ///
+    /// # Errors
+    ///
+    /// As [`map`](Self::map).
+    pub fn map_bytes(event: impl Into<Arc<Event>>, bytes: usize) -> Result<Self, MapError> {
+        Self::map(event, pages_for(bytes))
     }
 
     /// The event whose ring this is.
-    pub const fn event(&self) -> &Event {
+    ///
+    /// Clone the [`Arc`] to use the event while a batch borrows the ring, or in another thread.
+    pub const fn event(&self) -> &Arc<Event> {
         &self.event
     }
 
@@ -161,6 +175,16 @@ impl Ring {
     pub(crate) fn share_page(&mut self) -> Option<(Arc<Area>, usize)> {
         Some((self.consumer.share()?, self.consumer.end()))
     }
+}
+
+fn map(event: &Arc<Event>, data_pages: usize) -> Result<Consumer> {
+    if !data_pages.is_power_of_two() {
+        return Err(Error::PageCount { found: data_pages });
+    }
+    if event.writes_backward() {
+        return Err(Error::WriteBackward);
+    }
+    Consumer::new(Arc::new(Area::map(event.as_fd(), data_pages, event.claim_ring()?)?))
 }
 
 /// For an event loop of one's own. The kernel's hang-up comes while records are still there.

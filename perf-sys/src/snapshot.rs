@@ -1,9 +1,11 @@
+use std::sync::Arc;
+
 use perf_decode::{BackwardRecords, Scratch};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use rustix::thread::{MembarrierCommand, membarrier};
 
-use crate::map::{Area, Overwritten};
-use crate::{Error, Event, Result};
+use crate::map::{Area, Overwritten, pages_for};
+use crate::{Error, Event, MapError, Result};
 
 /// An event with a ring that the kernel overwrites, the oldest records first: a flight recorder.
 ///
@@ -33,7 +35,7 @@ use crate::{Error, Event, Result};
 pub struct SnapshotRing {
     // Before the event: unmapped first, closed second, so that closing ends the event.
     ring: Overwritten,
-    event: Event,
+    event: Arc<Event>,
     copy: Box<[u64]>,
     scratch: Box<Scratch>,
 }
@@ -50,22 +52,30 @@ impl SnapshotRing {
     /// # References
     ///
     /// `perf_event_open(2)`, `write_backward`.
-    pub fn map(event: Event, data_pages: usize) -> Result<Self> {
-        if !data_pages.is_power_of_two() {
-            return Err(Error::PageCount { found: data_pages });
+    pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, MapError> {
+        let event = event.into();
+        let mapped = map(&event, data_pages);
+        match mapped {
+            Ok(ring) => {
+                let copy = vec![0; ring.words()].into_boxed_slice();
+                Ok(Self { ring, event, copy, scratch: Box::default() })
+            }
+            Err(error) => Err(MapError { error, event }),
         }
-        if !event.writes_backward() {
-            return Err(Error::WriteForward);
-        }
-        event.check_own_ring()?;
-        let ring = Overwritten::new(Area::map_overwritten(event.as_fd(), data_pages)?)?;
-        let copy = vec![0; ring.words()].into_boxed_slice();
-        Ok(Self { ring, event, copy, scratch: Box::default() })
+    }
+
+    /// Maps a ring of at least `bytes` bytes of data: see [`Ring::map_bytes`](crate::Ring::map_bytes).
+    ///
+    /// # Errors
+    ///
+    /// As [`map`](Self::map).
+    pub fn map_bytes(event: impl Into<Arc<Event>>, bytes: usize) -> Result<Self, MapError> {
+        Self::map(event, pages_for(bytes))
     }
 
     /// The event whose ring this is. Others may send their records here, by [`Event::set_output`], if
     /// they write backward as well.
-    pub const fn event(&self) -> &Event {
+    pub const fn event(&self) -> &Arc<Event> {
         &self.event
     }
 
@@ -90,6 +100,16 @@ impl SnapshotRing {
         self.event.pause_output(false)?;
         Ok(Snapshot { head, data: &self.copy, scratch: &mut self.scratch })
     }
+}
+
+fn map(event: &Arc<Event>, data_pages: usize) -> Result<Overwritten> {
+    if !data_pages.is_power_of_two() {
+        return Err(Error::PageCount { found: data_pages });
+    }
+    if !event.writes_backward() {
+        return Err(Error::WriteForward);
+    }
+    Overwritten::new(Area::map_overwritten(event.as_fd(), data_pages, event.claim_ring()?)?)
 }
 
 impl AsFd for SnapshotRing {

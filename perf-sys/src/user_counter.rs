@@ -67,8 +67,8 @@ impl<'e> UserCounter<'e> {
     /// whose ring is mapped; `EBUSY` for one whose records go to another's ring.
     #[doc(alias = "rdpmc")]
     pub fn map(event: &'e Event) -> Result<Self> {
-        event.check_own_ring()?;
-        let area = Area::map(event.as_fd(), 0)?;
+        event.check_not_redirected()?;
+        let area = Area::map_page(event.as_fd())?;
         Ok(Self { area, event, stays_on_its_thread: PhantomData })
     }
 

@@ -23,7 +23,7 @@ fn a_ring_of_more_memory_than_may_be_locked_is_refused_with_its_cause() {
         let refused = with_limit(Resource::Memlock, 0, || {
             (0..=16).find_map(|power| {
                 let event = Event::open(&faults(), Target::calling_thread()).unwrap();
-                Ring::map(event, 1 << power).err()
+                Ring::map(event, 1 << power).err().map(|refused| refused.error)
             })
         });
         let Some(error) = refused else {

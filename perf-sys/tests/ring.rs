@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, ReadFormat, RecordType, SampleType, Software, StackSize};
@@ -126,8 +127,36 @@ fn a_ring_of_three_pages_is_refused() {
         let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
             return;
         };
-        assert_eq!(Ring::map(event, found).unwrap_err(), Error::PageCount { found });
+        assert_eq!(Ring::map(event, found).unwrap_err().error, Error::PageCount { found });
     }
+}
+
+#[test]
+fn refused_event_can_be_mapped_again() {
+    let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else { return };
+    let ring = Ring::map(event, 3).or_else(|refused| Ring::map_bytes(refused.event, 5000)).unwrap();
+    let event = Arc::clone(ring.event());
+    let refused = Ring::map(Arc::clone(&event), 1).unwrap_err();
+    assert_eq!(refused.error, Error::RingInUse);
+    drop(ring);
+    assert!(Ring::map(event, 1).is_ok(), "the first ring is unmapped");
+}
+
+#[test]
+fn event_is_used_while_its_records_are_read_and_from_another_thread() {
+    let Some(mut ring) = switch_ring(1) else { return };
+    switch(3);
+    let event = Arc::clone(ring.event());
+    let batch = ring.batch().unwrap();
+    let id = std::thread::spawn({
+        let event = Arc::clone(&event);
+        move || event.disable().and_then(|()| event.id())
+    });
+    assert_eq!(id.join().unwrap().unwrap(), event.id().unwrap());
+    let before = count(&event);
+    assert!(before >= 3 && !batch.is_empty());
+    switch(3);
+    assert_eq!(count(&event), before, "disabled by the other thread");
 }
 
 #[test]
@@ -136,7 +165,7 @@ fn a_backward_event_is_refused() {
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
-    assert_eq!(Ring::map(event, 1).unwrap_err(), Error::WriteBackward);
+    assert_eq!(Ring::map(event, 1).unwrap_err().error, Error::WriteBackward);
 }
 
 #[test]
@@ -145,7 +174,7 @@ fn an_inherited_event_on_any_cpu_has_no_ring() {
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
-    let error = Ring::map(event, 1).unwrap_err();
+    let error = Ring::map(event, 1).unwrap_err().error;
     assert_eq!((error.call(), error.errno()), (Some("mmap"), Some(Errno::INVAL)));
 }
 

@@ -137,7 +137,7 @@ fn a_guest_has_no_ring_of_its_own_until_it_is_sent_home() {
 
     let sent = guest();
     sent.set_output(Some(ring.event())).unwrap();
-    assert_eq!(Ring::map(sent, 1).unwrap_err(), busy);
+    assert_eq!(Ring::map(sent, 1).unwrap_err().error, busy);
 
     let home = guest();
     home.set_output(Some(ring.event())).unwrap();
@@ -167,7 +167,7 @@ fn a_guest_whose_host_is_gone_is_still_a_guest() {
     drop(ring);
     for guest in guests {
         let busy = Error::System { call: "mmap", errno: Errno::BUSY };
-        assert_eq!(Ring::map(guest, 1).unwrap_err(), busy);
+        assert_eq!(Ring::map(guest, 1).unwrap_err().error, busy);
     }
 }
 
@@ -179,6 +179,6 @@ fn a_guest_that_writes_backward_has_no_ring_of_its_own_either() {
     let guest = Event::open(&attr, Target::calling_thread()).unwrap();
     guest.set_output(Some(ring.event())).unwrap();
     drop(ring); // as above
-    let error = SnapshotRing::map(guest, 1).map(|_| ()).unwrap_err();
+    let error = SnapshotRing::map(guest, 1).map(|_| ()).unwrap_err().error;
     assert_eq!(error, Error::System { call: "mmap", errno: Errno::BUSY });
 }

@@ -4,7 +4,7 @@ use std::vec::Vec;
 use perf_abi::{Header, Misc, RecordType};
 
 use super::*;
-use crate::Error;
+use crate::{Error, Scratch};
 
 /// A record of `words` words whose body words all hold `value`.
 fn record(words: u16, value: u64) -> Vec<u64> {
@@ -142,4 +142,26 @@ fn longest_record_wraps() {
     let mut scratch = Scratch::new();
     let mut records = Window::from_slices(&longest[..1], &longest[1..]).records(&mut scratch);
     assert_eq!(records.next().unwrap().unwrap().words(), longest);
+}
+
+#[test]
+fn record_that_wraps_needs_a_scratch_as_long_as_itself() {
+    let words = [record(2, 1), record(4, 2), record(1, 3)].concat();
+    let (data, tail, head) = laid(&words, 8, 4);
+    let window = Window::new(&data, tail, head).unwrap();
+    for len in 0..4 {
+        let mut scratch = vec![0; len];
+        let mut records = window.records(&mut scratch);
+        assert_eq!(records.next().unwrap().unwrap().words(), record(2, 1));
+        let error = Error::ScratchTooShort { at: 16, size: 32, found: len as u64 * 8 };
+        assert_eq!(records.next(), Some(Err(error)));
+        assert_eq!((records.next(), records.position()), (None, 16));
+    }
+    assert_eq!(window.records(&mut [0; 4]).flatten().count(), 3);
+}
+
+#[test]
+fn window_that_does_not_wrap_needs_no_scratch() {
+    let (data, tail, head) = laid(&record(8, 1), 8, 0);
+    assert_eq!(Window::new(&data, tail, head).unwrap().records(&mut []).flatten().count(), 1);
 }

@@ -29,7 +29,7 @@ static LAST: AtomicU64 = AtomicU64::new(0);
 
 /// A generation of this process or of an ancestor.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Generation {
+pub(crate) struct Generation {
     marker: &'static AtomicU64,
     number: u64,
 }
@@ -39,7 +39,7 @@ impl Generation {
     ///
     /// Call it before the mapping is made: a `fork` between the two then makes a usable mapping look
     /// foreign, not the reverse.
-    pub(super) fn current() -> Result<Self> {
+    pub(crate) fn current() -> Result<Self> {
         let marker = marker()?;
         let number = match marker.load(Ordering::Relaxed) {
             0 => {
@@ -53,7 +53,7 @@ impl Generation {
     }
 
     /// Whether the calling process is of this generation: one relaxed load.
-    pub(super) fn is_current(self) -> bool {
+    pub(crate) fn is_current(self) -> bool {
         self.marker.load(Ordering::Relaxed) == self.number
     }
 }

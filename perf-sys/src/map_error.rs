@@ -1,0 +1,34 @@
+use core::fmt;
+use std::sync::Arc;
+
+use crate::{Error, Event};
+
+/// The reason why a ring could not be mapped, with the event.
+///
+/// The event is as it was, so that a smaller ring can be tried. `?` drops it and converts this into an
+/// [`Error`].
+#[derive(Debug)]
+pub struct MapError {
+    /// The reason.
+    pub error: Error,
+    /// The event that has no ring.
+    pub event: Arc<Event>,
+}
+
+impl fmt::Display for MapError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl core::error::Error for MapError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        self.error.source()
+    }
+}
+
+impl From<MapError> for Error {
+    fn from(refused: MapError) -> Self {
+        refused.error
+    }
+}

@@ -4,6 +4,7 @@ use perf_abi::{Attr, AttrFlags, OpenFlags};
 use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 
+use crate::map::Generation;
 use crate::syscall::perf_event_open;
 use crate::{Error, Result, Target};
 
@@ -22,6 +23,8 @@ pub struct Event {
     fd: OwnedFd,
     attr: Attr,
     output: Mutex<Output>,
+    /// The process that opened the event; `None` if it has no memory for the number.
+    generation: Option<Generation>,
 }
 
 /// Where the kernel writes an event's records.
@@ -53,8 +56,8 @@ impl Event {
         OpenOptions::new().open(attr, target)
     }
 
-    pub(crate) const fn new(fd: OwnedFd, attr: Attr) -> Self {
-        Self { fd, attr, output: Mutex::new(Output::None) }
+    pub(crate) fn new(fd: OwnedFd, attr: Attr) -> Self {
+        Self { fd, attr, output: Mutex::new(Output::None), generation: Generation::current().ok() }
     }
 
     /// The attr as it was at the open. Its [`SampleLayout`](perf_decode::SampleLayout) decodes the
@@ -73,8 +76,10 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// `EINVAL` if the event has a ring, as the kernel returns for a mapped event.
+    /// `EINVAL` if the event has a ring, as the kernel returns for a mapped event, and
+    /// [`Error::Forked`].
     pub(crate) fn redirect(&self, to_another: bool, change: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.check_here()?;
         let mut output = self.output();
         if *output == Output::Own {
             return Err(Error::of("PERF_EVENT_IOC_SET_OUTPUT")(Errno::INVAL));
@@ -88,10 +93,12 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// [`Error::RingInUse`] if the ring is mapped. `EBUSY` if the records go to another event's ring:
+    /// [`Error::RingInUse`] if the ring is mapped. [`Error::Forked`] in a child of `fork`, because the
+    /// parent may map it. `EBUSY` if the records go to another event's ring:
     /// Linux checks that only since January 2026 (some 6.18.y), and maps the other ring before, which
     /// would then have two readers.
     pub(crate) fn claim_ring(self: &Arc<Self>) -> Result<RingClaim> {
+        self.check_here()?;
         let mut output = self.output();
         match *output {
             Output::None => *output = Output::Own,
@@ -104,9 +111,20 @@ impl Event {
     /// Returns an error if the records go to another event's ring: see
     /// [`claim_ring`](Self::claim_ring).
     pub(crate) fn check_not_redirected(&self) -> Result<()> {
+        self.check_here()?;
         match *self.output() {
             Output::Redirected => Err(Error::of("mmap")(Errno::BUSY)),
             Output::None | Output::Own => Ok(()),
+        }
+    }
+
+    /// Returns [`Error::Forked`] in a child of `fork`. `output` is a copy there: it does not show what
+    /// the parent does with the same event.
+    fn check_here(&self) -> Result<()> {
+        match self.generation {
+            Some(generation) if generation.is_current() => Ok(()),
+            Some(_) => Err(Error::Forked),
+            None => Err(Error::of("mmap")(Errno::NOMEM)),
         }
     }
 
@@ -121,7 +139,10 @@ pub(crate) struct RingClaim(Arc<Event>);
 
 impl Drop for RingClaim {
     fn drop(&mut self) {
-        *self.0.output() = Output::None;
+        // In a child of fork the lock may be held by a thread that only the parent has.
+        if self.0.check_here().is_ok() {
+            *self.0.output() = Output::None;
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 mod support;
 
 use core::ffi::c_void;
+use std::sync::Arc;
 use std::thread;
 
 use perf_abi::{Attr, AttrFlags, MmapCapabilities, Software};
@@ -188,4 +189,23 @@ fn a_user_counter_is_refused_in_a_child() {
             && counter.time_conversion().is_none()
     }));
     assert!(counter.read().is_ok());
+}
+
+#[test]
+fn an_event_of_the_parent_is_neither_mapped_nor_redirected_in_a_child() {
+    let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else { return };
+    let Some(ring) = switch_ring(1) else { return };
+    let (event, mut ring) = (Arc::new(event), Some(ring));
+    assert!(in_child(|| {
+        let Some(ring) = ring.take() else { return false };
+        let mapped = Arc::clone(ring.event());
+        drop(ring);
+        let refused = |event: &Arc<Event>| Ring::map(Arc::clone(event), 1).err().map(Error::from);
+        refused(&event) == Some(Error::Forked)
+            && refused(&mapped) == Some(Error::Forked)
+            && UserCounter::map(&event).err() == Some(Error::Forked)
+            && event.set_output(Some(&mapped)) == Err(Error::Forked)
+            && event.id().is_ok()
+    }));
+    assert!(event.set_output(Some(ring.unwrap().event())).is_ok());
 }

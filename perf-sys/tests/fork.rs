@@ -209,3 +209,25 @@ fn an_event_of_the_parent_is_neither_mapped_nor_redirected_in_a_child() {
     }));
     assert!(event.set_output(Some(ring.unwrap().event())).is_ok());
 }
+
+#[test]
+fn rings_are_resumed_if_one_cannot_be_copied() {
+    fn recorder() -> Option<SnapshotRing> {
+        let attr = switches().with_flags(AttrFlags::WRITE_BACKWARD);
+        let recorder = SnapshotRing::map(open_or_skip(&attr, Target::calling_thread())?, 1).unwrap();
+        recorder.event().enable().unwrap();
+        Some(recorder)
+    }
+    fn records(recorder: &mut SnapshotRing) -> usize {
+        recorder.snapshot().unwrap().records().unwrap().count()
+    }
+    let Some(mut parents) = recorder() else { return };
+    assert!(in_child(|| {
+        let Some(mut own) = recorder() else { return false };
+        let refused = SnapshotRing::snapshot_all([&mut own, &mut parents]).err();
+        switch(3);
+        refused == Some(Error::Forked) && records(&mut own) >= 3
+    }));
+    switch(3);
+    assert!(records(&mut parents) >= 3);
+}

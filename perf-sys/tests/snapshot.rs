@@ -8,6 +8,9 @@ mod support;
 #[path = "../examples/flight_recorder.rs"]
 mod flight_recorder;
 
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
 use perf_abi::{AttrFlags, RecordType, SampleType};
 use perf_decode::SampleLayout;
 use perf_sys::{Error, Event, SnapshotRing, Target};
@@ -71,8 +74,8 @@ fn an_empty_recorder_has_no_records() {
 #[test]
 fn a_snapshot_of_another_thread_is_whole_while_that_runs() {
     let Some((mut recorder, layout)) = recorder(1) else { return };
-    std::thread::scope(|scope| {
-        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let (stop, stopped) = mpsc::channel::<()>();
         scope.spawn(move || {
             for _ in 0..20 {
                 // Decoded with its payload: a record that was overwritten in the middle would be refused.
@@ -83,7 +86,7 @@ fn a_snapshot_of_another_thread_is_whole_while_that_runs() {
             }
             drop(stop);
         });
-        while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+        while stopped.try_recv() == Err(mpsc::TryRecvError::Empty) {
             calls(100);
         }
     });
@@ -129,4 +132,65 @@ fn the_flight_recorder_tells_what_came_before_the_incident() {
             eprintln!("skipped: {refused}");
         }
     }
+}
+
+/// A recorder of context switches on each CPU, in rings of `pages`, `per_cpu` of them each.
+fn recorders(per_cpu: usize, pages: usize) -> Option<Vec<SnapshotRing>> {
+    let attr = switches().with_flags(AttrFlags::WRITE_BACKWARD);
+    let cpus = thread::available_parallelism().unwrap().get() as u32;
+    let open = |cpu| open_or_skip(&attr, Target::cpu(cpu));
+    let events: Option<Vec<_>> = (0..cpus).flat_map(|cpu| vec![cpu; per_cpu]).map(open).collect();
+    let rings: Vec<_> = events?.into_iter().map(|event| SnapshotRing::map(event, pages).unwrap()).collect();
+    rings.iter().for_each(|ring| ring.event().enable().unwrap());
+    Some(rings)
+}
+
+/// Makes every CPU switch tasks until the returned sender is dropped.
+fn switch_everywhere() -> mpsc::Sender<()> {
+    let (stop, stopped) = mpsc::channel();
+    let stopped = Arc::new(Mutex::new(stopped));
+    for _ in 0..2 * thread::available_parallelism().unwrap().get() {
+        let stopped = Arc::clone(&stopped);
+        thread::spawn(move || {
+            while stopped.lock().unwrap().try_recv() == Err(mpsc::TryRecvError::Empty) {
+                switch(10);
+            }
+        });
+    }
+    stop
+}
+
+#[test]
+fn rings_of_all_cpus_are_copied_in_one_grace_period() {
+    let Some(mut recorders) = recorders(4, 1) else { return };
+    let layout = SampleLayout::new(recorders[0].event().attr());
+    let stop = switch_everywhere();
+    for _ in 0..20 {
+        let snapshots = SnapshotRing::snapshot_all(&mut recorders).unwrap();
+        for mut snapshot in snapshots {
+            for record in snapshot.records().unwrap() {
+                record.unwrap().decode(&layout).unwrap();
+            }
+        }
+    }
+    drop(stop);
+}
+
+#[test]
+fn snapshots_are_in_the_order_of_their_rings_which_go_on() {
+    let attr = switches().with_flags(AttrFlags::WRITE_BACKWARD);
+    let recorder = || Some(SnapshotRing::map(open_or_skip(&attr, Target::calling_thread())?, 1).unwrap());
+    let (Some(mut active), Some(mut idle)) = (recorder(), recorder()) else { return };
+    active.event().enable().unwrap();
+    let mut last = 0;
+    for _ in 0..3 {
+        switch(5);
+        let snapshots = SnapshotRing::snapshot_all([&mut idle, &mut active]).unwrap();
+        let counts: Vec<_> =
+            snapshots.into_iter().map(|mut found| found.records().unwrap().count()).collect();
+        assert_eq!(counts[0], 0);
+        assert!(counts[1] >= last + 5, "{counts:?} after {last}");
+        last = counts[1];
+    }
+    assert!(SnapshotRing::snapshot_all([]).unwrap().is_empty());
 }

@@ -53,6 +53,7 @@ fn a_child_of_the_bare_system_call_is_recognized() {
     let own = Generation::current().unwrap();
     // SAFETY: without CLONE_VM it is fork, except that the C library's handlers do not run.
     let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
+    let child = libc::pid_t::try_from(child).unwrap();
     if child == 0 {
         let code = i32::from(own.is_current());
         // SAFETY: ends the child without unwinding into the harness.
@@ -60,7 +61,7 @@ fn a_child_of_the_bare_system_call_is_recognized() {
     }
     let mut status = -1;
     // SAFETY: the status is live.
-    assert_eq!(unsafe { libc::waitpid(child as i32, &raw mut status, 0) }, child as i32);
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     assert_eq!(status, 0);
 }
 

@@ -2,11 +2,10 @@ use rustix::process::configure_performance_counters;
 
 use crate::{Error, Event, Result};
 
-/// Every event at once.
+/// All events of a thread.
 impl Event {
-    /// `prctl(PR_TASK_PERF_EVENTS_ENABLE)`—Enables every event that the calling thread has opened,
-    /// whatever it watches, with its inherited copies. Events that others opened to watch this thread
-    /// are not among them.
+    /// `prctl(PR_TASK_PERF_EVENTS_ENABLE)`—Enables every event that the calling thread opened, on
+    /// any target, with its inherited copies. It does not enable events that others opened on this thread.
     ///
     /// # References
     ///
@@ -16,7 +15,8 @@ impl Event {
         configure_performance_counters(true).map_err(Error::of("PR_TASK_PERF_EVENTS_ENABLE"))
     }
 
-    /// `prctl(PR_TASK_PERF_EVENTS_DISABLE)`—Disables what [`enable_all`](Self::enable_all) enables.
+    /// `prctl(PR_TASK_PERF_EVENTS_DISABLE)`—Disables every event that
+    /// [`enable_all`](Self::enable_all) enables.
     #[doc(alias = "PR_TASK_PERF_EVENTS_DISABLE")]
     pub fn disable_all() -> Result<()> {
         configure_performance_counters(false).map_err(Error::of("PR_TASK_PERF_EVENTS_DISABLE"))

@@ -1,4 +1,4 @@
-//! Rings that are overwritten: the newest records, however long it went on before.
+//! Rings in which the kernel overwrites the oldest records.
 
 #![allow(clippy::unwrap_used)] // also in what the tests share
 
@@ -16,7 +16,7 @@ use perf_decode::SampleLayout;
 use perf_sys::{Error, Event, SnapshotRing, Target};
 use support::{count, hit, hits, open_or_skip, switch, switches};
 
-/// A ring of `pages` that is overwritten, on [`hits`] of the calling thread, with its layout.
+/// A ring of `pages` pages that is overwritten, for [`hits`] of the calling thread, with its layout.
 fn recorder(pages: usize) -> Option<(SnapshotRing, SampleLayout)> {
     let attr =
         hits()?.with_sample_type(SampleType::TIME | SampleType::RAW).with_flags(AttrFlags::WRITE_BACKWARD);
@@ -41,7 +41,7 @@ fn the_newest_records_come_first() {
     assert!(first.is_sorted_by(|new, old| new > old), "{first:?}");
     hit(2);
     let second = times(&mut recorder, &layout);
-    assert_eq!(second[2..], first, "it went on, and a snapshot takes nothing away");
+    assert_eq!(second[2..], first, "the ring was resumed, and a snapshot consumes nothing");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_recorder_holds_the_last_records_after_many_laps() {
     let more = times(&mut recorder, &layout);
     assert!(more[0] > many[0]);
     assert!(more[1..].iter().zip(&many).all(|(later, earlier)| later == earlier));
-    assert_eq!(count(recorder.event()), 10_001, "all were counted");
+    assert_eq!(count(recorder.event()), 10_001, "overwritten records are counted too");
 }
 
 #[test]
@@ -64,13 +64,13 @@ fn an_empty_recorder_has_no_records() {
 }
 
 #[test]
-fn a_snapshot_of_another_thread_is_whole_while_that_runs() {
+fn a_snapshot_has_whole_records_while_the_thread_runs() {
     let Some((mut recorder, layout)) = recorder(1) else { return };
     thread::scope(|scope| {
         let (stop, stopped) = mpsc::channel::<()>();
         scope.spawn(move || {
             for _ in 0..20 {
-                // Decoded with its payload: a record that was overwritten in the middle would be refused.
+                // A record that was partly overwritten would fail to decode.
                 let mut snapshot = recorder.snapshot().unwrap();
                 for record in snapshot.records().unwrap() {
                     record.unwrap().decode(&layout).unwrap();
@@ -174,7 +174,7 @@ fn rings_of_all_cpus_are_copied_in_one_grace_period() {
 }
 
 #[test]
-fn snapshots_are_in_the_order_of_their_rings_which_go_on() {
+fn snapshots_are_in_the_order_of_their_rings_and_rings_are_resumed() {
     let attr = switches().with_flags(AttrFlags::WRITE_BACKWARD);
     let recorder = || Some(SnapshotRing::map(open_or_skip(&attr, Target::calling_thread())?, 1).unwrap());
     let (Some(mut active), Some(mut idle)) = (recorder(), recorder()) else { return };

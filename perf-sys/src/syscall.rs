@@ -87,3 +87,21 @@ impl Event {
         Ok(read / size_of::<u64>())
     }
 }
+
+/// `membarrier(MEMBARRIER_CMD_GLOBAL, 0, 0)`—Waits for a grace period of RCU, if the kernel supports
+/// it: not before Linux 4.3 and not with `nohz_full`.
+///
+/// Not by rustix: its features `thread` and `process` are most of its build.
+pub(crate) fn membarrier_global() {
+    // SAFETY: numbers only; the call changes no memory of this process.
+    unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_GLOBAL, 0, 0) };
+}
+
+/// `prctl(PR_TASK_PERF_EVENTS_ENABLE)` or `prctl(PR_TASK_PERF_EVENTS_DISABLE)`.
+pub(crate) fn enable_task_events(enable: bool) -> rustix::io::Result<()> {
+    let option = if enable { libc::PR_TASK_PERF_EVENTS_ENABLE } else { libc::PR_TASK_PERF_EVENTS_DISABLE };
+    let none: c_ulong = 0;
+    // SAFETY: these options take no pointer and change only events.
+    let found = unsafe { libc::prctl(option, none, none, none, none) };
+    if found == 0 { Ok(()) } else { Err(last_errno()) }
+}

@@ -1,7 +1,6 @@
-use rustix::thread::{MembarrierCommand, membarrier};
-
 use super::Snapshot;
 use crate::map::Overwritten;
+use crate::syscall::membarrier_global;
 use crate::{Event, Result};
 
 /// A paused ring with the memory for its copy. Resumed when it is copied or dropped.
@@ -62,5 +61,5 @@ impl Drop for PausedOutput<'_> {
 /// waits for no section with preemption disabled. It fails with `nohz_full` and under some seccomp
 /// filters: then the oldest records may be damaged.
 pub(super) fn wait_for_writers() {
-    let _ = membarrier(MembarrierCommand::Global);
+    membarrier_global();
 }

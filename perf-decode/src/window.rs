@@ -3,7 +3,7 @@ use crate::{Error, Records, Result};
 /// The unread part of a ring: one slice, or two if it wraps at the end of the data area.
 ///
 /// The slices can be of the kernel's mapping, of an array in a test or of a saved capture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window<'a> {
     first: &'a [u64],
     second: &'a [u64],

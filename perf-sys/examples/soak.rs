@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use perf_abi::{Attr, AttrFlags, ReadFormat, SampleType};
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Event, Pid, Ring, Target};
+use perf_sys::{Event, Ring, Target};
 use rustix::process::getppid;
 use rustix::thread::gettid;
 
@@ -54,7 +54,7 @@ pub(crate) fn run(time: Duration, pages: usize) -> Result<Outcome, Box<dyn Error
         let caller = scope.spawn(|| {
             let started = started; // gone with this thread, so that nobody waits for it
             // Without a start there is no ring, and nothing to call for.
-            let go_on = tell_tid.send(gettid()).is_ok() && started.recv().is_ok();
+            let go_on = tell_tid.send(thread_id()).is_ok() && started.recv().is_ok();
             let mut calls = 0;
             while go_on && !stop.load(Ordering::Relaxed) {
                 let _ = getppid();
@@ -79,7 +79,7 @@ pub(crate) fn run(time: Duration, pages: usize) -> Result<Outcome, Box<dyn Error
     })
 }
 
-fn open(tid: Pid, pages: usize) -> Result<Ring, Box<dyn Error>> {
+fn open(tid: u32, pages: usize) -> Result<Ring, Box<dyn Error>> {
     let id = std::fs::read_to_string("/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id")?;
     let attr = Attr::tracepoint(id.trim().parse()?)
         .with_period(1)
@@ -128,4 +128,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let outcome = run(Duration::from_secs(seconds), pages)?;
     println!("{outcome}");
     if outcome.is_exact() { Ok(()) } else { Err("records are missing, or came twice".into()) }
+}
+
+/// The id of the calling thread.
+fn thread_id() -> u32 {
+    gettid().as_raw_nonzero().get().unsigned_abs()
 }

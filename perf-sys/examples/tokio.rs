@@ -1,6 +1,6 @@
 //! Many rings in an asynchronous program: one task, one descriptor, and no thread for any of them.
 //!
-//! Each watched thread has a ring of its own; a [`Wait`] over all of them is what tokio waits for.
+//! Each watched thread has a ring of its own; a [`RingSet`] of all of them is what tokio waits for.
 
 use std::error::Error;
 use std::sync::mpsc::{Sender, channel};
@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use perf_abi::{Attr, RecordType, SampleType, Software};
-use perf_sys::{Event, Readiness, Ring, Target, Wait};
+use perf_sys::{Event, Readiness, Ring, RingSet, Target};
 use rustix::thread::gettid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -16,19 +16,23 @@ use tokio::io::unix::AsyncFd;
 /// Counts the samples of each ring until all watched threads have ended.
 async fn count(rings: Vec<Ring>) -> Result<Vec<u64>, Box<dyn Error>> {
     let mut samples = vec![0; rings.len()];
-    // SAFETY: a wait's descriptor stays the same, and open, as long as the wait lives.
-    let mut wait = unsafe { AsyncFd::register_with_interest(Wait::over(rings)?, Interest::READABLE) }?;
+    let mut set = RingSet::new()?;
+    for (index, ring) in rings.into_iter().enumerate() {
+        set.add(index, ring)?;
+    }
+    // SAFETY: the descriptor of a set stays the same, and open, as long as the set lives.
+    let mut set = unsafe { AsyncFd::register_with_interest(set, Interest::READABLE) }?;
     loop {
-        let mut readable = wait.readable_mut().await?;
-        // Cleared before the look, so that what comes after the look is told again.
+        let mut readable = set.readable_mut().await?;
+        // Cleared before the look, so that later records are reported again.
         readable.clear_ready();
-        let wait = readable.get_inner_mut();
+        let set = readable.get_inner_mut();
         loop {
-            let found = wait.wait(Some(Duration::ZERO))?;
-            for (index, ring) in wait.ready() {
-                for record in ring.batch()?.records() {
+            let found = set.wait(Some(Duration::ZERO))?;
+            for (&index, batch) in set.ready() {
+                for record in batch?.records() {
                     let is_sample = record?.kind() == RecordType::SAMPLE;
-                    *samples.get_mut(index).ok_or("a ring that was not there")? += u64::from(is_sample);
+                    *samples.get_mut(index).ok_or("a ring that was not added")? += u64::from(is_sample);
                 }
             }
             match found {
@@ -55,7 +59,7 @@ fn napping(naps: u64) -> Result<Sleeper, Box<dyn Error>> {
         .with_wakeup_events(1);
     let ((tell_tid, tid), (start, started)) = (channel(), channel());
     let thread = thread::spawn(move || {
-        if tell_tid.send(gettid()).is_ok() && started.recv().is_ok() {
+        if tell_tid.send(thread_id()).is_ok() && started.recv().is_ok() {
             (0..naps).for_each(|_| thread::sleep(Duration::from_millis(1)));
         }
     });
@@ -83,4 +87,9 @@ pub(crate) fn watch(threads: usize, naps: u64) -> Result<Vec<u64>, Box<dyn Error
 fn main() -> Result<(), Box<dyn Error>> {
     println!("samples of four threads that slept 100 times: {:?}", watch(4, 100)?);
     Ok(())
+}
+
+/// The id of the calling thread.
+fn thread_id() -> u32 {
+    gettid().as_raw_nonzero().get().unsigned_abs()
 }

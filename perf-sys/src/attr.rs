@@ -1,58 +1,75 @@
 use perf_abi::Attr;
-use rustix::io::Errno;
 
-use crate::Error;
+use crate::causes::Opening;
+use crate::{Call, Causes, Errno, Error};
 
-/// An attr on its way into the kernel, which writes its own size into it if it does not like ours.
+/// A copy of an attr for a system call, into which the kernel may write the size that it expects.
 ///
-/// Holding one proves that the attr's size is not larger than the attr: the kernel reads no other
-/// memory. A field that an [`Attr`] does not have is zero, and so is what the kernel would look for.
+/// The attr's size is never larger than [`Attr`], so the kernel reads no memory after it. An `Attr`
+/// has no fields after its end, so the cut bytes were zero.
 #[derive(Debug)]
 pub(crate) struct AttrArgument {
     attr: Attr,
-    asked: u32,
+    passed_size: u32,
 }
 
 impl AttrArgument {
     pub(crate) fn new(attr: &Attr) -> Self {
-        let asked = attr.size.min(size_of::<Attr>() as u32);
-        Self { attr: Attr { size: asked, ..*attr }, asked }
+        let passed_size = attr.size.min(size_of::<Attr>() as u32);
+        Self { attr: Attr { size: passed_size, ..*attr }, passed_size }
     }
 
     pub(crate) const fn as_mut(&mut self) -> &mut Attr {
         &mut self.attr
     }
 
-    /// What `call` meant by `errno`: E2BIG is about the attr only if the kernel wrote its size back.
-    pub(crate) fn refused(&self, call: &'static str, errno: Errno) -> Error {
-        match errno {
-            Errno::TOOBIG if self.attr.size != self.asked => Error::AttrSize { kernel: self.attr.size, call },
-            errno => Error::System { call, errno },
-        }
+    /// Returns the error for `errno` from an ioctl that takes an attr.
+    pub(crate) fn refused(&self, call: Call, errno: Errno) -> Error {
+        self.refused_size(call, errno).unwrap_or(Error::System { call, errno })
+    }
+
+    /// Returns the error for `errno` from `perf_event_open`.
+    pub(crate) fn refused_open(&self, errno: Errno, opening: &Opening<'_>) -> Error {
+        let causes = Causes::new(opening, errno);
+        self.refused_size(Call::PerfEventOpen, errno).unwrap_or(Error::Open { errno, causes })
+    }
+
+    /// Returns the error of a wrong size: `E2BIG` is about the attr only if the kernel wrote its
+    /// size.
+    fn refused_size(&self, call: Call, errno: Errno) -> Option<Error> {
+        let kernel = self.attr.size;
+        (errno == Errno::E2BIG && kernel != self.passed_size).then_some(Error::AttrSize { kernel, call })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use perf_abi::OpenFlags;
+
     use super::*;
+    use crate::Target;
 
     #[test]
-    fn the_kernel_never_reads_behind_the_attr() {
+    fn the_kernel_never_reads_past_the_attr() {
         let mut passed = AttrArgument::new(&Attr { size: 4096, ..Attr::default() });
         assert_eq!(passed.as_mut().size as usize, size_of::<Attr>());
     }
 
     #[test]
-    fn a_size_written_back_is_the_kernels() {
+    fn a_size_that_changed_is_the_kernels() {
         let mut passed = AttrArgument::new(&Attr::default());
         passed.as_mut().size = 136;
-        let error = passed.refused("perf_event_open", Errno::TOOBIG);
-        assert_eq!(error, Error::AttrSize { kernel: 136, call: "perf_event_open" });
+        let error = passed.refused(Call::IocModifyAttributes, Errno::E2BIG);
+        assert_eq!(error, Error::AttrSize { kernel: 136, call: Call::IocModifyAttributes });
     }
 
     #[test]
-    fn a_size_left_alone_means_the_group_is_too_large() {
-        let error = AttrArgument::new(&Attr::default()).refused("perf_event_open", Errno::TOOBIG);
-        assert_eq!(error, Error::System { call: "perf_event_open", errno: Errno::TOOBIG });
+    fn a_size_that_did_not_change_means_another_cause() {
+        let attr = Attr::default();
+        let flags = OpenFlags::empty();
+        let opening = Opening { attr: &attr, target: Target::cpu(0), is_sibling: true, flags };
+        let error = AttrArgument::new(&attr).refused_open(Errno::E2BIG, &opening);
+        assert_eq!((error.call(), error.errno()), (Some(Call::PerfEventOpen), Some(Errno::E2BIG)));
+        assert!(error.to_string().ends_with("a read of the group would be longer than 16 KiB"), "{error}");
     }
 }

@@ -2,7 +2,7 @@ use perf_decode::{Aux, Layout};
 
 use crate::map::{AuxConsumer, AuxOverwritten};
 use crate::{Error, Result, Ring};
-use rustix::fd::AsFd;
+use std::os::fd::AsFd;
 
 /// The AUX area beside a [`Ring`]: the raw trace of a unit like Intel PT, `CoreSight` or SPE, in bytes.
 /// Since Linux 4.1.

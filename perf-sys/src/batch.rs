@@ -1,16 +1,21 @@
-use core::iter::FusedIterator;
+use perf_decode::Window;
 
-use perf_decode::{RawRecord, Records, Scratch};
+use crate::Damage;
+use crate::reader::Reader;
 
-use crate::Result;
-use crate::map::Consumer;
+mod peekable;
+mod records;
 
-/// What lay in a ring when [`Ring::batch`](crate::Ring::batch) looked: a guard over its records.
+pub use peekable::PeekableRecords;
+pub use records::BatchRecords;
+
+/// A guard over the records that were in a ring when [`Ring::batch`](crate::Ring::batch) looked.
 ///
-/// The records borrow the batch, and dropping it gives those back to the kernel that were visited, by
-/// one store: after a `break`, a `?` or a panic exactly these, and the next batch begins with the first
-/// that was not. A record counts as visited once the iterator has delivered it. A batch that is
-/// forgotten gives nothing back.
+/// The records borrow the batch. Dropping it releases those that were consumed, by one store of
+/// `data_tail`: after a `break`, a `?` or a panic exactly these, and the next batch begins with the first
+/// of the others. The iterator consumes a record when it returns it. To look at a record without
+/// consuming it, use [`BatchRecords::peekable`] or [`BatchRecords::take_while`]. A batch that is
+/// forgotten releases nothing.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -50,83 +55,67 @@ use crate::map::Consumer;
 #[derive(Debug)]
 #[must_use = "its records are not read yet"]
 pub struct Batch<'r> {
-    consumer: &'r mut Consumer,
-    scratch: &'r mut Scratch,
-    /// Bytes delivered and not yet given back.
-    visited: u64,
+    reader: &'r mut Reader,
 }
 
 impl<'r> Batch<'r> {
-    pub(crate) fn new(consumer: &'r mut Consumer, scratch: &'r mut Scratch) -> Result<Self> {
-        consumer.refresh()?;
-        Ok(Self { consumer, scratch, visited: 0 })
+    pub(crate) const fn new(reader: &'r mut Reader) -> Self {
+        Self { reader }
     }
 
-    /// The records that were not visited yet, oldest first: an ordinary iterator, whose records may all
-    /// live together.
+    /// Iterates over the records that were not consumed yet, oldest first. The records may all live
+    /// together.
     ///
-    /// Damage gives one `Err` that says where, and the iteration ends. The next batch begins at the same
-    /// place: only [`discard`](Self::discard) leads past it.
+    /// A size that no record can have yields one `Err` with its position. The iteration ends, the bytes
+    /// from there to the end of the batch are consumed, and [`damage`](Self::damage) counts them, so that
+    /// a loop over batches goes on with what the kernel writes later.
     #[inline]
     pub fn records(&mut self) -> BatchRecords<'_> {
-        let Self { consumer, scratch, visited } = self;
-        BatchRecords { records: consumer.window(*visited).records(scratch), visited }
+        self.reader.records()
     }
 
-    /// Bytes that were not visited yet.
+    /// Copies all records that were not consumed yet to `copy`, consumes and releases them, and returns
+    /// them as a window: the ring is free while they are read.
+    ///
+    /// Clears `copy` first and allocates only if its capacity is less than the unread bytes. The copy is
+    /// made by atomic loads, so it is sound even if the kernel violates its own protocol: see
+    /// [`Ring::copy_into`](crate::Ring::copy_into).
+    pub fn copy_into<'c>(&mut self, copy: &'c mut Vec<u64>) -> Window<'c> {
+        self.reader.copy_into(copy)
+    }
+
+    /// Returns the bytes that were not consumed yet.
     pub fn len(&self) -> u64 {
-        self.consumer.len() - self.visited
+        self.reader.consumer.len()
     }
 
-    /// Whether every record was visited.
+    /// Returns whether every record was consumed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Gives back what was visited so far, before the batch ends: for work so long that the ring may
+    /// Releases what was consumed so far, before the batch ends: for work so long that the ring may
     /// fill up meanwhile.
     pub fn release(&mut self) {
-        if self.visited != 0 {
-            self.consumer.release(core::mem::take(&mut self.visited));
-        }
+        self.reader.consumer.release();
     }
 
-    /// Gives everything back, visited or not, and returns how many bytes were thrown away.
-    pub fn discard(mut self) -> u64 {
-        let thrown_away = self.len();
-        self.visited = self.consumer.len();
-        thrown_away
+    /// Consumes and releases everything, and returns the bytes that were not read.
+    pub fn discard(self) -> u64 {
+        let unread = self.len();
+        self.reader.consumer.consume_all();
+        unread
+    }
+
+    /// Returns what was skipped in this ring because it was no record, since the ring was mapped.
+    pub const fn damage(&self) -> Damage {
+        self.reader.damage
     }
 }
 
 impl Drop for Batch<'_> {
     fn drop(&mut self) {
         self.release();
-    }
-}
-
-/// The records of a [`Batch`]: [`Records`] that tell the batch how far they came.
-#[derive(Debug)]
-pub struct BatchRecords<'b> {
-    records: Records<'b>,
-    visited: &'b mut u64,
-}
-
-impl<'b> Iterator for BatchRecords<'b> {
-    type Item = perf_decode::Result<RawRecord<'b>>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        self.records.next()
-    }
-}
-
-impl FusedIterator for BatchRecords<'_> {}
-
-impl Drop for BatchRecords<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        *self.visited += self.records.position();
     }
 }
 

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-use crate::{Error, Result};
+use crate::{Call, Error, Result};
 
 /// Ends waits from another thread, or from a signal handler.
 ///
@@ -42,7 +42,7 @@ impl Canceller {
     /// `eventfd(2)`.
     pub fn new() -> Result<Self> {
         let fd = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC);
-        Ok(Self(Arc::new(fd.map_err(Error::of("eventfd"))?)))
+        Ok(Self(Arc::new(fd.map_err(Error::of(Call::Eventfd))?)))
     }
 
     /// `write(fd, 1)`—Ends the waits that run and those to come.
@@ -54,7 +54,7 @@ impl Canceller {
         match rustix::io::write(&self.0, &1_u64.to_ne_bytes()) {
             // The count is at its limit: it was cancelled often enough.
             Ok(_) | Err(Errno::AGAIN) => Ok(()),
-            Err(errno) => Err(Error::of("write")(errno)),
+            Err(errno) => Err(Error::of(Call::Write)(errno)),
         }
     }
 
@@ -67,7 +67,7 @@ impl Canceller {
         match rustix::io::read(&self.0, &mut [0; 8]) {
             Ok(_) => Ok(true),
             Err(Errno::AGAIN) => Ok(false),
-            Err(errno) => Err(Error::of("read")(errno)),
+            Err(errno) => Err(Error::of(Call::Read)(errno)),
         }
     }
 }

@@ -1,88 +1,123 @@
-use core::fmt;
-
 use perf_decode::Error as Framing;
-use rustix::io::Errno;
 
-use crate::hint::hint;
+use crate::{Call, Causes, Errno};
 
-/// Why a call of this crate failed.
+mod display;
+mod io;
+#[cfg(test)]
+mod tests;
+
+/// An error of a call of this crate.
 ///
-/// One flat `Copy` enum: nearly always [`System`](Self::System), a system call and what the kernel
-/// answered; the others are what this crate finds out by itself. The text names the usual causes from
-/// what the call and the number alone can tell; no file is read for it.
+/// One flat `Copy` enum: [`System`](Self::System) if a system call failed, the others if this crate
+/// refused before or after one. `Display` prints the call, the errno and its usual causes, as far
+/// as they follow from the call's arguments; no file is read for it. [`source`] is always `None`,
+/// so that a chain of errors prints each text once.
+///
+/// [`std::io::Error`] is made of it by `From`, with the kind of the errno and the same text:
+///
+/// ```
+/// use std::io;
+///
+/// use perf_sys::{Call, Errno, Error};
+///
+/// let error = Error::System { call: Call::Mmap, errno: Errno::EPERM };
+/// let error = io::Error::from(error);
+/// assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+/// assert!(error.to_string().starts_with("mmap: Operation not permitted"));
+/// let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+/// assert_eq!(inner.and_then(Error::errno), Some(Errno::EPERM));
+/// ```
+///
+/// [`source`]: core::error::Error::source
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A system call failed.
+    /// A system call other than `perf_event_open` failed.
     System {
-        /// The call as the manual pages name it, for an ioctl the request: `PERF_EVENT_IOC_ID`.
-        call: &'static str,
-        /// What the kernel answered.
+        /// The call, for an ioctl or a prctl the request.
+        call: Call,
+        /// The error number that the kernel returned.
         errno: Errno,
     },
-    /// The attr uses fields that this kernel does not have, or a size that no kernel knows: `E2BIG`,
-    /// and the kernel wrote its own size back.
+    /// `perf_event_open` failed.
     ///
-    /// `E2BIG` without this, as [`System`](Self::System), has another meaning: one read of the group
-    /// would be longer than 16 KiB.
-    AttrSize {
-        /// The size of the kernel's `perf_event_attr`, in bytes: what lies behind it must be zero.
-        kernel: u32,
-        /// The call that refused the attr.
-        call: &'static str,
+    /// [`call`](Self::call) and [`errno`](Self::errno) return it as they do for
+    /// [`System`](Self::System).
+    Open {
+        /// The error number that the kernel returned.
+        errno: Errno,
+        /// The causes that the attr and the target suggest.
+        causes: Causes,
     },
-    /// A ring was asked for with a number of data pages that is not a power of two, or that is more
-    /// than an address space can hold.
+    /// The attr has a nonzero field that this kernel does not have, or a size that no kernel
+    /// accepts: `E2BIG`, and the kernel wrote its own size into the attr.
+    ///
+    /// Other causes of `E2BIG`, such as a group whose read is longer than 16 KiB, are not this
+    /// variant.
+    AttrSize {
+        /// Size of the kernel's `perf_event_attr` in bytes; all bytes after it must be 0.
+        kernel: u32,
+        /// The call that failed.
+        call: Call,
+    },
+    /// The number of data pages is not a power of two, or more than the address space can hold.
     PageCount {
-        /// The number that was asked for.
+        /// The requested number.
         found: usize,
     },
-    /// A ring was asked for on an event with
-    /// [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD): see [`Ring::map`](crate::Ring::map).
+    /// The event has [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), which
+    /// [`Ring::map`](crate::Ring::map) cannot read.
     WriteBackward,
-    /// The control page says that the data lie where nothing is mapped, or in an area that cannot be a
-    /// ring.
+    /// The control page places the data area outside the mapping, or gives it a size that no ring
+    /// has.
     DataArea {
         /// `data_offset` of the page, in bytes from the start of the mapping.
         offset: u64,
         /// `data_size` of the page, in bytes.
         size: u64,
-        /// Bytes that are mapped, the control page among them.
+        /// Size of the mapping in bytes, control page included.
         mapped: usize,
     },
-    /// The control page's positions cannot be a reader's and a writer's of one ring. The ring cannot be
-    /// read any further.
+    /// `data_head` and `data_tail` of the control page contradict each other. The ring can no
+    /// longer be read.
     Positions(Framing),
-    /// A pinned event could not be placed on its PMU and counts no more: read gave 0 bytes. Enabling it
-    /// tries again.
+    /// A pinned event could not be scheduled on its PMU and no longer counts: read returned 0
+    /// bytes. Enabling the event retries.
     PinnedFailed,
-    /// A count had not the length of its read format.
+    /// A read returned another length than the event's read format has.
     ReadLength {
-        /// Bytes that the format needs.
+        /// Length of the read format in bytes.
         needed: u64,
-        /// Bytes that read gave.
+        /// Bytes that read returned.
         found: u64,
     },
-    /// One count was asked of an event whose read format has [`GROUP`](perf_abi::ReadFormat::GROUP): see
+    /// A single count was read from an event whose read format has
+    /// [`GROUP`](perf_abi::ReadFormat::GROUP): see
     /// [`Event::read_values`](crate::Event::read_values) and [`Group`](crate::Group).
     GroupFormat,
-    /// A ring that is overwritten was asked for on an event without
-    /// [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD): see
-    /// [`SnapshotRing::map`](crate::SnapshotRing::map).
+    /// The event lacks [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), which
+    /// [`SnapshotRing::map`](crate::SnapshotRing::map) needs.
     WriteForward,
     /// The event has a ring already: a second reader would release the first one's records.
     RingInUse,
-    /// An AUX area was asked for while the ring has one.
+    /// The set has a ring under this key.
+    KeyInUse,
+    /// The set has no ring under this key.
+    NoSuchKey,
+    /// The records of the events in one ring cannot be told apart.
+    Layouts(Framing),
+    /// The ring already has an AUX area.
     AuxInUse,
-    /// The AUX area does not hold these bytes: its unread part is another.
+    /// The requested bytes are not all in the unread part of the AUX area.
     AuxRange {
-        /// Where the bytes should begin, as a free-running position.
+        /// Start of the requested bytes, a free-running position.
         offset: u64,
-        /// How many there should be.
+        /// Length of the requested bytes.
         size: u64,
-        /// `aux_tail`: what is before it was given back.
+        /// `aux_tail`, the start of the unread part.
         tail: u64,
-        /// `aux_head`: what is behind it was not written yet.
+        /// `aux_head`, the end of the unread part.
         head: u64,
     },
     /// A ring, AUX area or counter page was used in a child of `fork`. The kernel does not copy these
@@ -96,127 +131,57 @@ pub enum Error {
     /// The descriptor of the event is inherited: it is the parent's event, also for its ioctls. Mapping
     /// and redirecting it in the child is this error too, because the parent may map it as well.
     Forked,
+    /// [`Target::from_raw`](crate::Target::from_raw) was called with a pair of numbers that
+    /// `perf_event_open` refuses, or that is no target.
+    Target {
+        /// The process or thread id.
+        pid: i32,
+        /// The CPU.
+        cpu: i32,
+    },
+    /// An event was opened for a thread whose id is 0 or above `i32::MAX`. No system call was made.
+    ThreadId {
+        /// The argument of [`Target::thread`](crate::Target::thread).
+        found: u32,
+    },
 }
 
-/// What the calls of this crate answer.
+/// Result of the calls of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 impl Error {
-    /// The errno, if it was a system call that failed.
+    /// Returns the errno if a system call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         match self {
-            Self::System { errno, .. } => Some(*errno),
-            Self::AttrSize { .. } => Some(Errno::TOOBIG),
+            Self::System { errno, .. } | Self::Open { errno, .. } => Some(*errno),
+            Self::AttrSize { .. } => Some(Errno::E2BIG),
             _ => None,
         }
     }
 
-    /// The system call or ioctl request that failed, if one did.
+    /// Returns the number of the errno if a system call failed, as
+    /// [`std::io::Error::raw_os_error`] does.
     #[must_use]
-    pub const fn call(&self) -> Option<&'static str> {
+    pub const fn raw_os_error(&self) -> Option<i32> {
+        match self.errno() {
+            Some(errno) => Some(errno.raw_os_error()),
+            None => None,
+        }
+    }
+
+    /// Returns the system call or ioctl request that failed, if one did.
+    #[must_use]
+    pub const fn call(&self) -> Option<Call> {
         match self {
             Self::System { call, .. } | Self::AttrSize { call, .. } => Some(*call),
+            Self::Open { .. } => Some(Call::PerfEventOpen),
             _ => None,
         }
     }
 
-    /// For `map_err`: the errno of `call`.
-    pub(crate) const fn of(call: &'static str) -> impl Fn(Errno) -> Self {
-        move |errno| Self::System { call, errno }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::System { call, errno } => {
-                write!(f, "{call}: {errno}")?;
-                match hint(call, errno) {
-                    Some(causes) => write!(f, ": {causes}"),
-                    None => Ok(()),
-                }
-            }
-            Self::AttrSize { kernel, call } => write!(
-                f,
-                "{call}: this kernel's perf_event_attr has {kernel} bytes, \
-                 and a field behind them is set (or the size is below 64)"
-            ),
-            Self::PageCount { found } => {
-                write!(
-                    f,
-                    "a ring of {found} data pages: the number must be a power of two that fits in memory"
-                )
-            }
-            Self::WriteBackward => f.write_str(
-                "a write_backward event is overwritten while it is read: it cannot have this kind of ring",
-            ),
-            Self::DataArea { offset, size, mapped } => write!(
-                f,
-                "the control page puts the data at {offset} with {size} bytes, in a mapping of {mapped} bytes"
-            ),
-            Self::Positions(error) => write!(f, "the control page's positions make no sense: {error}"),
-            Self::PinnedFailed => f.write_str(
-                "read gave nothing: the pinned event could not be placed on its PMU and counts no more; \
-                 enable it to try again, or open it without pinned",
-            ),
-            Self::ReadLength { needed, found } => {
-                write!(f, "read gave {found} bytes, but the event's read format has {needed}")
-            }
-            Self::WriteForward => f.write_str(
-                "no record can be found in a ring that is overwritten forward: set write_backward",
-            ),
-            Self::RingInUse => f.write_str("ring: expected an event without one; the event's ring is mapped"),
-            Self::AuxInUse => f.write_str("the ring has an AUX area already"),
-            Self::AuxRange { offset, size, tail, head } => {
-                write!(f, "AUX data at {offset} with {size} bytes: unread are those from {tail} to {head}")
-            }
-            Self::Forked => f.write_str(
-                "mapping: expected one of this process, found one of a parent, which fork does not copy: \
-                 open and map an event in this process",
-            ),
-            Self::GroupFormat => f.write_str(
-                "the event reads its whole group: use a Group, or open it without PERF_FORMAT_GROUP",
-            ),
-        }
-    }
-}
-
-impl core::error::Error for Error {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::System { errno, .. } => Some(errno),
-            Self::Positions(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::error::Error as _;
-
-    use super::*;
-
-    #[test]
-    fn a_refused_open_names_call_errno_and_causes() {
-        let error = Error::of("perf_event_open")(Errno::ACCESS);
-        let text = error.to_string();
-        assert!(text.starts_with("perf_event_open: Permission denied"), "{text}");
-        assert!(text.contains("perf_event_paranoid"), "{text}");
-        assert_eq!(error.source().unwrap().to_string(), Errno::ACCESS.to_string());
-    }
-
-    #[test]
-    fn an_errno_without_a_hint_still_prints() {
-        let text = Error::of("poll")(Errno::NOMEM).to_string();
-        assert!(text.starts_with("poll: Cannot allocate memory"), "{text}");
-    }
-
-    #[test]
-    fn both_meanings_of_e2big_have_the_errno() {
-        let size = Error::AttrSize { kernel: 136, call: "perf_event_open" };
-        assert_eq!(size.errno(), Error::of("perf_event_open")(Errno::TOOBIG).errno());
-        assert!(size.to_string().contains("136 bytes"));
+    /// Returns a closure for `map_err` after a rustix function that makes `call`.
+    pub(crate) const fn of(call: Call) -> impl Fn(rustix::io::Errno) -> Self {
+        move |errno| Self::System { call, errno: Errno::from_rustix(errno) }
     }
 }

@@ -1,12 +1,11 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use perf_abi::{Attr, AttrFlags, OpenFlags};
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use crate::map::Generation;
 use crate::syscall::perf_event_open;
-use crate::{Error, Result, Target};
+use crate::{Call, Errno, Error, Result, Target};
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
 ///
@@ -82,7 +81,7 @@ impl Event {
         self.check_here()?;
         let mut output = self.output();
         if *output == Output::Own {
-            return Err(Error::of("PERF_EVENT_IOC_SET_OUTPUT")(Errno::INVAL));
+            return Err(Error::System { call: Call::IocSetOutput, errno: Errno::EINVAL });
         }
         change()?;
         *output = if to_another { Output::Redirected } else { Output::None };
@@ -103,7 +102,7 @@ impl Event {
         match *output {
             Output::None => *output = Output::Own,
             Output::Own => return Err(Error::RingInUse),
-            Output::Redirected => return Err(Error::of("mmap")(Errno::BUSY)),
+            Output::Redirected => return Err(Error::System { call: Call::Mmap, errno: Errno::EBUSY }),
         }
         Ok(RingClaim(Arc::clone(self)))
     }
@@ -113,7 +112,7 @@ impl Event {
     pub(crate) fn check_not_redirected(&self) -> Result<()> {
         self.check_here()?;
         match *self.output() {
-            Output::Redirected => Err(Error::of("mmap")(Errno::BUSY)),
+            Output::Redirected => Err(Error::System { call: Call::Mmap, errno: Errno::EBUSY }),
             Output::None | Output::Own => Ok(()),
         }
     }
@@ -124,7 +123,7 @@ impl Event {
         match self.generation {
             Some(generation) if generation.is_current() => Ok(()),
             Some(_) => Err(Error::Forked),
-            None => Err(Error::of("mmap")(Errno::NOMEM)),
+            None => Err(Error::System { call: Call::Mmap, errno: Errno::ENOMEM }),
         }
     }
 
@@ -240,7 +239,7 @@ mod tests {
     }
 
     fn is_busy(event: &Arc<Event>) -> bool {
-        matches!(event.claim_ring(), Err(error) if error.errno() == Some(Errno::BUSY))
+        matches!(event.claim_ring(), Err(error) if error.errno() == Some(Errno::EBUSY))
     }
 
     #[test]
@@ -263,7 +262,7 @@ mod tests {
         let claim = event.claim_ring().unwrap();
         assert_eq!(event.claim_ring().unwrap_err(), Error::RingInUse);
         let error = event.redirect(true, || unreachable!()).unwrap_err();
-        assert_eq!(error.errno(), Some(Errno::INVAL));
+        assert_eq!(error.errno(), Some(Errno::EINVAL));
         drop(claim);
         assert!(event.claim_ring().is_ok());
     }

@@ -1,109 +1,93 @@
-use rustix::io::Errno;
-
-/// The usual causes of `errno` from `call`, most likely first, as far as the two alone can tell.
-///
-/// From the validation order of `kernel/events/core.c`; the PMU drivers add causes of their own.
-pub(crate) fn hint(call: &str, errno: Errno) -> Option<&'static str> {
-    match call {
-        "perf_event_open" => open(errno),
-        "mmap" => map(errno),
-        "read" => read(errno),
-        _ => ioctl(call, errno),
-    }
-}
-
-fn open(errno: Errno) -> Option<&'static str> {
-    Some(match errno {
-        Errno::ACCESS => {
-            "perf_event_paranoid (kernel side without exclude_kernel, or a whole CPU), or another user's task"
-        }
-        Errno::PERM => "raw tracepoint data, a kernel breakpoint, a container's seccomp filter, or lockdown",
-        Errno::INVAL => "a bit newer than this kernel, or fields that do not go together",
-        Errno::NOENT => {
-            "no such PMU or event here (hardware events are missing in most virtual machines), or no probe file"
-        }
-        Errno::OPNOTSUPP => "this PMU cannot sample, or not branches, or not as precisely as asked for",
-        Errno::NODEV => "the CPU is offline, or this PMU is not on it",
-        Errno::SRCH => "the task is gone",
-        Errno::BADF => "the group leader or the cgroup is not an open descriptor of its kind",
-        Errno::BUSY => "an exclusive PMU is in use",
-        Errno::NOSPC => "no hardware breakpoint is left",
-        Errno::TOOBIG => "one read of the group would be longer than 16 KiB",
-        Errno::OVERFLOW => "sample_max_stack is above perf_event_max_stack",
-        Errno::MFILE | Errno::NFILE => "the descriptor limit: every event takes one for each CPU",
-        Errno::NOMEM => "no memory for the event or its callchain buffers",
-        Errno::FAULT => "a bad path pointer in the attr",
-        Errno::INTR => "a signal came while waiting for the task's exec",
-        Errno::NOSYS => "a kernel without perf, a seccomp filter, or no register dumps on this architecture",
-        _ => return None,
-    })
-}
-
-fn map(errno: Errno) -> Option<&'static str> {
-    Some(match errno {
-        Errno::PERM => {
-            "more locked memory than perf_event_mlock_kb and RLIMIT_MEMLOCK allow: use fewer pages"
-        }
-        Errno::INVAL => {
-            "an inherited event must be opened per CPU to have a ring, and one event has one ring size"
-        }
-        Errno::OPNOTSUPP => "the event's PMU has no AUX area",
-        Errno::BUSY => "the event's records go to another event's ring",
-        Errno::NODEV => "the event's PMU is gone",
-        _ => return None,
-    })
-}
-
-fn read(errno: Errno) -> Option<&'static str> {
-    Some(match errno {
-        Errno::NOSPC => "the buffer is shorter than the read format, with all events of the group, needs",
-        Errno::CHILD => "inherited copies were made before the group was complete",
-        _ => return None,
-    })
-}
-
-fn ioctl(request: &str, errno: Errno) -> Option<&'static str> {
-    Some(match (request, errno) {
-        ("PERF_EVENT_IOC_REFRESH", Errno::INVAL) => "not a sampling event, or an inherited one",
-        ("PERF_EVENT_IOC_PERIOD", Errno::INVAL) => "not a sampling event, or a period or rate out of range",
-        ("PERF_EVENT_IOC_SET_OUTPUT", Errno::INVAL) => {
-            "the target has no ring, this event has one itself, or CPU, task, clock or direction differ"
-        }
-        ("PERF_EVENT_IOC_SET_FILTER", Errno::INVAL) => "the event takes no filter, or its syntax is wrong",
-        ("PERF_EVENT_IOC_SET_FILTER", Errno::EXIST) => "the tracepoint event has a filter already",
-        ("PERF_EVENT_IOC_SET_BPF", Errno::INVAL | Errno::BADF) => "not a program, or not of the event's type",
-        ("PERF_EVENT_IOC_SET_BPF", Errno::EXIST) => "the event has a program already",
-        ("PERF_EVENT_IOC_PAUSE_OUTPUT", Errno::INVAL) => "the event has no ring",
-        ("PERF_EVENT_IOC_QUERY_BPF", Errno::INVAL) => "not a tracepoint event",
-        ("PERF_EVENT_IOC_MODIFY_ATTRIBUTES", Errno::INVAL | Errno::OPNOTSUPP) => {
-            "only the address, length, type and state of a breakpoint can be changed"
-        }
-        (_, Errno::NODEV) => "the event's PMU is gone",
-        (_, Errno::NOTTY) => "this kernel does not know the request",
-        _ => return None,
-    })
-}
+use crate::{Call, Errno};
 
 #[cfg(test)]
-mod tests {
-    use super::*;
+mod tests;
 
-    #[test]
-    fn the_usual_refusals_name_what_to_look_at() {
-        let expected = [
-            ("perf_event_open", Errno::ACCESS, "perf_event_paranoid"),
-            ("perf_event_open", Errno::PERM, "seccomp"),
-            ("perf_event_open", Errno::NODEV, "offline"),
-            ("perf_event_open", Errno::OPNOTSUPP, "precisely"),
-            ("perf_event_open", Errno::MFILE, "descriptor limit"),
-            ("mmap", Errno::PERM, "RLIMIT_MEMLOCK"),
-            ("mmap", Errno::INVAL, "per CPU"),
-            ("PERF_EVENT_IOC_SET_OUTPUT", Errno::INVAL, "no ring"),
-            ("PERF_EVENT_IOC_SET_FILTER", Errno::INVAL, "no filter"),
-        ];
-        for (call, errno, word) in expected {
-            let causes = hint(call, errno).unwrap();
-            assert!(causes.contains(word), "{call} {errno}: {causes}");
-        }
-    }
+/// Usual causes of an errno, whatever the arguments of the call were.
+struct Hint {
+    /// The calls; all ioctls if empty.
+    calls: &'static [Call],
+    errnos: &'static [Errno],
+    text: &'static str,
 }
+
+/// Every ioctl.
+const IOCTLS: &[Call] = &[];
+/// The calls that open a descriptor.
+const OPENS: &[Call] = &[Call::PerfEventOpen, Call::Eventfd, Call::EpollCreate1];
+const PRCTLS: &[Call] = &[Call::PrctlEnable, Call::PrctlDisable];
+
+/// Returns the usual causes of `errno` from `call`, most likely first.
+///
+/// The first row of the table that fits both. The causes of `perf_event_open` that depend on its
+/// arguments are in [`Causes`](crate::Causes). From the checks of `kernel/events/core.c` and the
+/// manual pages; PMU drivers add causes of their own.
+pub(crate) fn hint(call: Call, errno: Errno) -> Option<&'static str> {
+    let fits = |hint: &&Hint| {
+        let is_call = if hint.calls.is_empty() { call.is_ioctl() } else { hint.calls.contains(&call) };
+        is_call && hint.errnos.contains(&errno)
+    };
+    HINTS.iter().find(fits).map(|hint| hint.text)
+}
+
+const fn row(calls: &'static [Call], errnos: &'static [Errno], text: &'static str) -> Hint {
+    Hint { calls, errnos, text }
+}
+
+#[rustfmt::skip] // one row a line
+const HINTS: &[Hint] = &[
+    // perf_event_open
+    row(&[Call::PerfEventOpen], &[Errno::EACCES], "perf_event_paranoid of 3 or more, as some distributions have, or a security module"),
+    row(&[Call::PerfEventOpen], &[Errno::EPERM], "a container's seccomp filter, or kernel lockdown"),
+    row(&[Call::PerfEventOpen], &[Errno::EINVAL], "a flag or field that is newer than this kernel"),
+    row(&[Call::PerfEventOpen], &[Errno::ENOENT], "no PMU offers the event"),
+    row(&[Call::PerfEventOpen], &[Errno::EOPNOTSUPP], "the PMU lacks a feature that the attr asks for"),
+    row(&[Call::PerfEventOpen], &[Errno::ENODEV], "the PMU is not available"),
+    row(&[Call::PerfEventOpen], &[Errno::ESRCH], "the task has exited, or no task has this id"),
+    row(&[Call::PerfEventOpen], &[Errno::EBADF], "a descriptor that is closed or of another kind"),
+    row(&[Call::PerfEventOpen], &[Errno::EBUSY], "another event has the exclusive PMU"),
+    row(&[Call::PerfEventOpen], &[Errno::ENOSPC], "no hardware breakpoint is free"),
+    row(&[Call::PerfEventOpen], &[Errno::E2BIG], "a read of the group would be longer than 16 KiB"),
+    row(&[Call::PerfEventOpen], &[Errno::EOVERFLOW], "sample_max_stack is above kernel.perf_event_max_stack"),
+    row(&[Call::PerfEventOpen], &[Errno::EMFILE], "the descriptor limit of the process (RLIMIT_NOFILE): an event takes one descriptor for each CPU"),
+    row(&[Call::PerfEventOpen], &[Errno::ENOMEM], "no memory for the event or its callchain buffers"),
+    row(&[Call::PerfEventOpen], &[Errno::EFAULT], "a path pointer in the attr that is not readable"),
+    row(&[Call::PerfEventOpen], &[Errno::EINTR], "a signal arrived while the kernel waited for an exec of the task"),
+    row(&[Call::PerfEventOpen], &[Errno::ENOSYS], "a kernel without perf events, or a seccomp filter"),
+    row(OPENS, &[Errno::EMFILE], "the descriptor limit of the process (RLIMIT_NOFILE)"),
+    row(OPENS, &[Errno::ENFILE], "the limit of open files of the system (fs.file-max)"),
+    row(OPENS, &[Errno::ENOMEM], "no kernel memory, or the memory limit of the cgroup"),
+    row(&[Call::Eventfd], &[Errno::ENODEV], "a kernel without anonymous inodes"),
+    // mmap
+    row(&[Call::Mmap], &[Errno::EPERM, Errno::EAGAIN], "the limit of locked memory (kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK): map fewer pages"),
+    row(&[Call::Mmap], &[Errno::ENOMEM], "no memory for the ring, or vm.max_map_count mappings exist: map fewer pages"),
+    row(&[Call::Mmap], &[Errno::EINVAL], "an inherited event on any CPU cannot have a ring, or the event has a ring of another size"),
+    row(&[Call::Mmap], &[Errno::EOPNOTSUPP], "the event's PMU has no AUX area"),
+    row(&[Call::Mmap], &[Errno::EBUSY], "the event's records go to another event's ring"),
+    row(&[Call::Mmap], &[Errno::ENODEV], "the event's PMU is gone"),
+    row(&[Call::Mmap], &[Errno::EACCES], "a security module"),
+    // read, poll, epoll, membarrier, prctl
+    row(&[Call::Read], &[Errno::ENOSPC], "the buffer is shorter than the read format needs for all events of the group"),
+    row(&[Call::Read], &[Errno::ECHILD], "a task inherited the group before it was complete"),
+    row(&[Call::Poll], &[Errno::EINVAL], "more descriptors than RLIMIT_NOFILE allows"),
+    row(&[Call::Poll], &[Errno::ENOMEM], "no kernel memory for the descriptors"),
+    row(&[Call::EpollCtl], &[Errno::ENOSPC], "the limit of watched descriptors of the user (fs.epoll.max_user_watches)"),
+    row(&[Call::EpollCtl], &[Errno::EEXIST], "the descriptor is already in the set"),
+    row(&[Call::EpollCtl], &[Errno::ENOMEM], "no kernel memory for the descriptor"),
+    row(&[Call::Membarrier], &[Errno::ENOSYS, Errno::EINVAL], "a kernel without membarrier, or with nohz_full CPUs"),
+    row(PRCTLS, &[Errno::EINVAL], "a kernel without perf events"),
+    // ioctl
+    row(&[Call::IocRefresh], &[Errno::EINVAL], "an event that does not sample, or is inherited"),
+    row(&[Call::IocPeriod], &[Errno::EINVAL], "an event that does not sample, a period of 0 or from 2^63, or a frequency above kernel.perf_event_max_sample_rate"),
+    row(&[Call::IocSetOutput], &[Errno::EINVAL], "the target has no ring, this event has one, or CPU, task, clock or direction differ"),
+    row(&[Call::IocSetFilter], &[Errno::EINVAL], "the event takes no filter, or the syntax of the filter is wrong"),
+    row(&[Call::IocSetFilter], &[Errno::EEXIST], "the tracepoint event already has a filter"),
+    row(&[Call::IocSetBpf], &[Errno::EINVAL, Errno::EBADF], "not a program, or a program of a type that the event does not take"),
+    row(&[Call::IocSetBpf], &[Errno::EEXIST], "the event already has a program"),
+    row(&[Call::IocPauseOutput], &[Errno::EINVAL], "the event has no ring"),
+    row(&[Call::IocQueryBpf], &[Errno::EINVAL], "not a tracepoint event"),
+    row(&[Call::IocQueryBpf], &[Errno::EPERM], "needs CAP_PERFMON"),
+    row(&[Call::IocModifyAttributes], &[Errno::EINVAL, Errno::EOPNOTSUPP], "only the address, length, type and state of a breakpoint can change"),
+    row(IOCTLS, &[Errno::ENODEV], "the event's PMU is gone"),
+    row(IOCTLS, &[Errno::ENOTTY], "the request is newer than this kernel"),
+];

@@ -11,11 +11,11 @@ use core::ffi::CStr;
 use core::ptr::without_provenance_mut;
 
 use perf_abi::{Attr, IocFlags};
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd};
 use rustix::ioctl::{Getter, IntegerSetter, Ioctl, Opcode, Setter, Updater, ioctl};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use crate::attr::AttrArgument;
-use crate::{BpfIds, Error, Event, Result};
+use crate::{BpfIds, Call, Errno, Error, Event, Result};
 
 #[allow(trivial_numeric_casts)] // `Opcode` is `u32` or `c_ulong`, as rustix's backend has it
 const fn opcode(number: u32) -> Opcode {
@@ -39,7 +39,7 @@ const MODIFY_ATTRIBUTES: Opcode = opcode(perf_abi::IOC_MODIFY_ATTRIBUTES);
 ///
 /// The kernel takes the request's argument as a number, or as a pointer to memory that is live and that
 /// it only reads; see [`request`].
-unsafe fn by_value<const OPCODE: Opcode>(event: &Event, call: &'static str, word: *mut ()) -> Result<()> {
+unsafe fn by_value<const OPCODE: Opcode>(event: &Event, call: Call, word: *mut ()) -> Result<()> {
     // SAFETY: the caller's promise.
     let argument = unsafe { IntegerSetter::<OPCODE>::new_pointer(word.cast()) };
     // SAFETY: the caller's promise.
@@ -50,7 +50,7 @@ unsafe fn by_value<const OPCODE: Opcode>(event: &Event, call: &'static str, word
 ///
 /// The request, as the kernel knows it for a perf event, takes this argument and changes no other
 /// memory than the argument says.
-unsafe fn request<I: Ioctl>(event: &Event, call: &'static str, argument: I) -> Result<I::Output> {
+unsafe fn request<I: Ioctl>(event: &Event, call: Call, argument: I) -> Result<I::Output> {
     // SAFETY: the caller's promise; an `Event` is a descriptor of perf_event_open.
     let done = unsafe { ioctl(event, argument) };
     done.map_err(Error::of(call))
@@ -81,7 +81,7 @@ impl Event {
     /// members enabled and switches the leader alone.
     pub fn enable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
-        unsafe { by_value::<ENABLE>(self, "PERF_EVENT_IOC_ENABLE", word(flags.bits() as usize)) }
+        unsafe { by_value::<ENABLE>(self, Call::IocEnable, word(flags.bits() as usize)) }
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, 0)`—Stops counting, in inherited copies too.
@@ -94,7 +94,7 @@ impl Event {
     /// see [`enable_with`](Self::enable_with) for starting it again.
     pub fn disable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
-        unsafe { by_value::<DISABLE>(self, "PERF_EVENT_IOC_DISABLE", word(flags.bits() as usize)) }
+        unsafe { by_value::<DISABLE>(self, Call::IocDisable, word(flags.bits() as usize)) }
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_RESET, 0)`—Sets the count to 0. The times go on, and so does what
@@ -107,7 +107,7 @@ impl Event {
     /// `ioctl(fd, PERF_EVENT_IOC_RESET, flags)`—As [`reset`](Self::reset), or the whole group.
     pub fn reset_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
-        unsafe { by_value::<RESET>(self, "PERF_EVENT_IOC_RESET", word(flags.bits() as usize)) }
+        unsafe { by_value::<RESET>(self, Call::IocReset, word(flags.bits() as usize)) }
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_REFRESH, overflows)`—Enables the event for so many more overflows,
@@ -119,7 +119,7 @@ impl Event {
     #[doc(alias = "PERF_EVENT_IOC_REFRESH")]
     pub fn refresh(&self, overflows: u32) -> Result<()> {
         // SAFETY: the kernel takes the number by value.
-        unsafe { by_value::<REFRESH>(self, "PERF_EVENT_IOC_REFRESH", word(overflows as usize)) }
+        unsafe { by_value::<REFRESH>(self, Call::IocRefresh, word(overflows as usize)) }
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_PERIOD, &period)`—Sets the sampling period, at once (since Linux 3.14,
@@ -134,7 +134,7 @@ impl Event {
         // SAFETY: the kernel reads a `u64` here.
         let argument = unsafe { Setter::<PERIOD, u64>::new(period) };
         // SAFETY: as above.
-        unsafe { request(self, "PERF_EVENT_IOC_PERIOD", argument) }
+        unsafe { request(self, Call::IocPeriod, argument) }
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, target)`—Sends this event's records to the ring of
@@ -153,7 +153,7 @@ impl Event {
         let output = target.map_or(word(usize::MAX), |event| descriptor(event.as_fd()));
         self.redirect(target.is_some(), || {
             // SAFETY: the kernel takes the descriptor by value.
-            unsafe { by_value::<SET_OUTPUT>(self, "PERF_EVENT_IOC_SET_OUTPUT", output) }
+            unsafe { by_value::<SET_OUTPUT>(self, Call::IocSetOutput, output) }
         })
     }
 
@@ -167,7 +167,7 @@ impl Event {
     pub fn set_filter(&self, filter: &CStr) -> Result<()> {
         let text = filter.as_ptr().cast_mut().cast();
         // SAFETY: the kernel reads a string up to its NUL here, and `filter` lives until it has.
-        unsafe { by_value::<SET_FILTER>(self, "PERF_EVENT_IOC_SET_FILTER", text) }
+        unsafe { by_value::<SET_FILTER>(self, Call::IocSetFilter, text) }
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_ID, &id)`—The event's id, as its records and counts carry it. Since
@@ -177,7 +177,7 @@ impl Event {
         // SAFETY: the kernel writes a `u64` here.
         let argument = unsafe { Getter::<ID, u64>::new() };
         // SAFETY: as above.
-        unsafe { request(self, "PERF_EVENT_IOC_ID", argument) }
+        unsafe { request(self, Call::IocId, argument) }
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_SET_BPF, program)`—Runs a loaded BPF program on every overflow, or on
@@ -190,7 +190,7 @@ impl Event {
     pub fn set_bpf(&self, program: BorrowedFd<'_>) -> Result<()> {
         let program = descriptor(program);
         // SAFETY: the kernel takes the descriptor by value.
-        unsafe { by_value::<SET_BPF>(self, "PERF_EVENT_IOC_SET_BPF", program) }
+        unsafe { by_value::<SET_BPF>(self, Call::IocSetBpf, program) }
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause)`—Stops the kernel writing to this event's ring, or
@@ -203,7 +203,7 @@ impl Event {
     pub fn pause_output(&self, pause: bool) -> Result<()> {
         let pause = word(usize::from(pause));
         // SAFETY: the kernel takes the flag by value.
-        unsafe { by_value::<PAUSE_OUTPUT>(self, "PERF_EVENT_IOC_PAUSE_OUTPUT", pause) }
+        unsafe { by_value::<PAUSE_OUTPUT>(self, Call::IocPauseOutput, pause) }
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &query)`—The ids of the BPF programs on this event's
@@ -218,7 +218,7 @@ impl Event {
         // SAFETY: the kernel reads `ids_len` and writes `prog_cnt` and at most `ids_len` ids: `BpfIds`.
         let argument = unsafe { Updater::<QUERY_BPF, BpfIds>::new(&mut ids) };
         // SAFETY: as above.
-        unsafe { request(self, "PERF_EVENT_IOC_QUERY_BPF", argument) }?;
+        unsafe { request(self, Call::IocQueryBpf, argument) }?;
         Ok(ids)
     }
 
@@ -231,12 +231,11 @@ impl Event {
     /// [`Error::AttrSize`] as from [`open`](Self::open).
     #[doc(alias = "PERF_EVENT_IOC_MODIFY_ATTRIBUTES")]
     pub fn modify_attributes(&self, attr: &Attr) -> Result<()> {
-        const CALL: &str = "PERF_EVENT_IOC_MODIFY_ATTRIBUTES";
         let mut passed = AttrArgument::new(attr);
         // SAFETY: the kernel reads `size` bytes, at most all of the attr, and writes `size` on E2BIG.
         let argument = unsafe { Updater::<MODIFY_ATTRIBUTES, Attr>::new(passed.as_mut()) };
         // SAFETY: as above.
         let done = unsafe { ioctl(self, argument) };
-        done.map_err(|errno| passed.refused(CALL, errno))
+        done.map_err(|errno| passed.refused(Call::IocModifyAttributes, Errno::from_rustix(errno)))
     }
 }

@@ -58,8 +58,8 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `error`, `hint` | why a call failed, and the usual causes in words |
-//! | `target` | which task, CPU or cgroup |
+//! | `error`, `errno`, `call`, `hint`, `causes` | errors, and the usual causes of an errno |
+//! | `target` | tasks, CPUs and cgroups |
 //! | `event` | the owned descriptor, and how to open it |
 //! | `syscall`* | `perf_event_open`, `read` |
 //! | `attr` | an attr on its way into the kernel |
@@ -80,14 +80,19 @@
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("perf-sys shares 64-bit positions with the kernel and needs atomic loads of them");
 
+mod add_error;
 mod attr;
 mod aux;
 mod batch;
 mod bpf_ids;
+mod call;
 mod cancel;
+mod causes;
 mod count;
 mod count_row;
 mod counter_page;
+mod damage;
+mod errno;
 mod error;
 mod event;
 mod group;
@@ -100,7 +105,9 @@ mod map_error;
 mod measure;
 mod prctl;
 mod rdpmc;
+mod reader;
 mod ring;
+mod ring_set;
 mod snapshot;
 mod syscall;
 mod target;
@@ -108,11 +115,16 @@ mod time_conversion;
 mod user_counter;
 mod wait;
 
+pub use add_error::AddError;
 pub use aux::{AuxArea, AuxSnapshot};
-pub use batch::{Batch, BatchRecords};
+pub use batch::{Batch, BatchRecords, PeekableRecords};
 pub use bpf_ids::BpfIds;
+pub use call::Call;
 pub use cancel::Canceller;
+pub use causes::Causes;
 pub use count::Count;
+pub use damage::Damage;
+pub use errno::Errno;
 pub use error::{Error, Result};
 pub use event::{Event, OpenOptions};
 pub use group::Group;
@@ -120,13 +132,12 @@ pub use group_count::GroupCount;
 pub use label::Label;
 pub use map_error::MapError;
 pub use ring::Ring;
-pub use rustix::io::Errno;
-pub use rustix::process::Pid;
+pub use ring_set::{Drained, RingSet, SortedRecord};
 pub use snapshot::{Snapshot, SnapshotRing};
 pub use target::Target;
 pub use time_conversion::TimeConversion;
 pub use user_counter::UserCounter;
-pub use wait::{Readiness, Wait};
+pub use wait::Readiness;
 
 /// The README's code blocks, compiled as tests: this crate knows all that they use.
 #[cfg(doctest)]

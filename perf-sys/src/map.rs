@@ -14,12 +14,12 @@ use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::AtomicU64;
 
 use perf_abi::MmapPage;
-use rustix::fd::BorrowedFd;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
+use std::os::fd::BorrowedFd;
 
 use crate::event::RingClaim;
-use crate::{Error, Result};
+use crate::{Call, Error, Result};
 
 mod aux;
 mod consumer;
@@ -30,7 +30,7 @@ mod overwrite;
 mod read_only;
 
 pub(crate) use aux::{AuxConsumer, AuxOverwritten};
-pub(crate) use consumer::Consumer;
+pub(crate) use consumer::{Consumer, Position};
 pub(crate) use generation::Generation;
 #[cfg(test)]
 pub(crate) use generation::in_child;
@@ -78,7 +78,7 @@ impl Mapping {
     fn own(base: rustix::io::Result<*mut c_void>, len: usize, generation: Generation) -> Result<Self> {
         // The kernel never maps page 0 without MAP_FIXED; the error is for the type only.
         let base = base.and_then(|base| NonNull::new(base).ok_or(rustix::io::Errno::FAULT));
-        Ok(Self { base: base.map_err(Error::of("mmap"))?, len, generation })
+        Ok(Self { base: base.map_err(Error::of(Call::Mmap))?, len, generation })
     }
 
     /// Returns the proof that the calling process has this mapping.
@@ -105,7 +105,7 @@ impl Drop for Mapping {
 /// A mapping that the calling process has, not a child of the process that made it.
 ///
 /// It is checked once per operation. Nothing that holds one returns to the caller, who may fork.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Here<'m>(&'m Mapping);
 
 impl<'m> Here<'m> {

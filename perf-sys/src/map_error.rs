@@ -1,4 +1,5 @@
 use core::fmt;
+use std::io;
 use std::sync::Arc;
 
 use crate::{Error, Event};
@@ -21,14 +22,16 @@ impl fmt::Display for MapError {
     }
 }
 
-impl core::error::Error for MapError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        self.error.source()
-    }
-}
+impl core::error::Error for MapError {}
 
 impl From<MapError> for Error {
     fn from(refused: MapError) -> Self {
         refused.error
+    }
+}
+
+impl From<MapError> for io::Error {
+    fn from(refused: MapError) -> Self {
+        refused.error.into()
     }
 }

@@ -1,5 +1,5 @@
 use crate::syscall::enable_task_events;
-use crate::{Error, Event, Result};
+use crate::{Event, Result};
 
 /// All events of a thread.
 impl Event {
@@ -11,13 +11,13 @@ impl Event {
     /// `prctl(2)`, `PR_TASK_PERF_EVENTS_ENABLE`.
     #[doc(alias = "PR_TASK_PERF_EVENTS_ENABLE")]
     pub fn enable_all() -> Result<()> {
-        enable_task_events(true).map_err(Error::of("PR_TASK_PERF_EVENTS_ENABLE"))
+        enable_task_events(true)
     }
 
     /// `prctl(PR_TASK_PERF_EVENTS_DISABLE)`—Disables every event that
     /// [`enable_all`](Self::enable_all) enables.
     #[doc(alias = "PR_TASK_PERF_EVENTS_DISABLE")]
     pub fn disable_all() -> Result<()> {
-        enable_task_events(false).map_err(Error::of("PR_TASK_PERF_EVENTS_DISABLE"))
+        enable_task_events(false)
     }
 }

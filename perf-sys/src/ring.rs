@@ -1,54 +1,58 @@
 use core::sync::atomic::{AtomicBool, Ordering};
-use core::time::Duration;
 use std::sync::Arc;
 
-use perf_decode::Scratch;
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use crate::map::{Area, Consumer, pages_for};
-use crate::wait::{Deadline, poll};
-use crate::{Batch, Canceller, Error, Event, MapError, Readiness, Result};
+use crate::reader::Reader;
+use crate::wait::Waiters;
+use crate::{Batch, Damage, Error, Event, MapError, Result};
 
-/// An event with its ring: the records that the kernel writes, and the right to give them back.
+mod cursor;
+mod wait;
+
+/// An event with its ring: the records that the kernel writes, and the right to release them.
 ///
-/// Holding one proves that nobody else reads this ring: it owns the [`Event`] and the mapping, and the
-/// kernel made the ring for this event.
-/// Other events may send their records here, by [`Event::set_output`]: then find each record's event by
-/// its id, with [`Layouts`](perf_decode::Layouts).
+/// Holding one proves that it is the ring's only reader: the kernel made the ring for the [`Event`],
+/// which remembers that it is mapped. Other events may write into it, by [`redirect`](Self::redirect):
+/// then find each record's event by its id, with [`Layouts`](perf_decode::Layouts).
 ///
-/// A full ring loses what comes: the kernel drops new records, never unread ones, and says so in a
-/// [`Lost`](perf_decode::Lost) record before the next that fits.
+/// A full ring loses new records: the kernel drops them, never unread ones, and reports the number in a
+/// [`Lost`](perf_decode::Lost) record before the next one that fits.
+///
+/// There are three ways to read: a guard over all unread records, [`batch`](Self::batch); a cursor whose
+/// state is in the ring, [`next`](Self::next); a copy of the unread records,
+/// [`copy_into`](Self::copy_into).
 ///
 /// The mapping is not inherited across `fork`: see [`Error::Forked`].
 #[derive(Debug)]
 pub struct Ring {
-    // Before the event: unmapped first, closed second, so that closing ends the event.
-    consumer: Consumer,
-    event: Arc<Event>,
-    scratch: Box<Scratch>,
-    /// Whether the kernel may have called for records that are there without a wait having told.
-    untold: AtomicBool,
+    // Before the events: unmapped first, closed second, so that closing ends the event.
+    pub(crate) reader: Reader,
+    pub(crate) event: Arc<Event>,
+    pub(crate) redirected: Vec<Arc<Event>>,
+    /// Set when a poll consumed the kernel's wakeup, until the reader looks at the ring.
+    pending_wakeup: AtomicBool,
+    /// Whether the unread records as of the last look are kept for a later round on purpose.
+    pub(crate) is_kept: bool,
+    waiters: Waiters,
 }
 
 impl Ring {
-    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Gives `event` a
-    /// ring of `data_pages` pages.
+    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps a ring of
+    /// `data_pages` pages for `event`.
     ///
-    /// A [`WRITE_BACKWARD`] event is refused: it is for rings that the kernel overwrites while they are
-    /// read, and records borrowed from this ring must stay as they are.
+    /// A [`WRITE_BACKWARD`] event is refused, because the kernel overwrites such a ring while it is read;
+    /// it is for a [`SnapshotRing`](crate::SnapshotRing).
     ///
     /// # Errors
     ///
     /// [`Error::PageCount`] unless `data_pages` is a power of two, [`Error::WriteBackward`],
-    /// [`Error::DataArea`] if the kernel's page is not to be believed, and [`Error::System`]: above all
-    /// `EPERM`, more memory than the user may lock, `EINVAL`, an inherited event on any CPU, and `EBUSY`,
-    /// an event whose records go to another's ring.
+    /// [`Error::RingInUse`], [`Error::DataArea`] if the control page is malformed, and
+    /// [`Error::System`]: `EPERM` if it is more memory than the user may lock, `EINVAL` for an inherited
+    /// event on any CPU, and `EBUSY` for an event whose records go to another's ring.
     ///
     /// [`WRITE_BACKWARD`]: perf_abi::AttrFlags::WRITE_BACKWARD
-    ///
-    /// # References
-    ///
-    /// `perf_event_open(2)`, "MMAP layout".
     ///
     /// All of these return the event with the error, so that a smaller ring is one line:
     ///
@@ -59,18 +63,27 @@ impl Ring {
     /// # Ok(ring)
     /// # }
     /// ```
+    ///
+    /// # References
+    ///
+    /// `perf_event_open(2)`, "MMAP layout".
     #[doc(alias = "mmap")]
     pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, MapError> {
         let event = event.into();
         match map(&event, data_pages) {
-            Ok(consumer) => {
-                Ok(Self { consumer, event, scratch: Box::default(), untold: AtomicBool::new(false) })
-            }
+            Ok(consumer) => Ok(Self {
+                reader: Reader::new(consumer),
+                event,
+                redirected: Vec::new(),
+                pending_wakeup: AtomicBool::new(false),
+                is_kept: false,
+                waiters: Waiters::default(),
+            }),
             Err(error) => Err(MapError { error, event }),
         }
     }
 
-    /// Maps a ring of at least `bytes` bytes of data: rounded up to a power of two of pages.
+    /// Maps a ring of at least `bytes` bytes of data, rounded up to a power of two of pages.
     ///
     /// # Errors
     ///
@@ -79,101 +92,100 @@ impl Ring {
         Self::map(event, pages_for(bytes))
     }
 
-    /// The event whose ring this is.
+    /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring)`—Makes `event` write its records into this ring.
     ///
-    /// Clone the [`Arc`] to use the event while a batch borrows the ring, or in another thread.
+    /// The ring keeps the event open and watches it in its waits: it hangs up only when all events that
+    /// write into it have. An event that is redirected by [`Event::set_output`] is not watched.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Event::set_output`], with the event.
+    pub fn redirect(&mut self, event: impl Into<Arc<Event>>) -> Result<(), MapError> {
+        let event = event.into();
+        match event.set_output(Some(&self.event)) {
+            Ok(()) => {
+                self.redirected.push(event);
+                Ok(())
+            }
+            Err(error) => Err(MapError { error, event }),
+        }
+    }
+
+    /// Takes the event that was redirected last out of the ring again.
+    pub(crate) fn undo_redirect(&mut self) -> Option<Arc<Event>> {
+        let event = self.redirected.pop()?;
+        let undone = event.set_output(None);
+        debug_assert!(undone.is_ok(), "{undone:?}");
+        Some(event)
+    }
+
+    /// Returns the event whose ring this is.
+    ///
+    /// Clone the [`Arc`] to use the event while records are read, or in another thread.
     pub const fn event(&self) -> &Arc<Event> {
         &self.event
     }
 
-    /// Whether there is a record that no batch has visited: one look at the page, no system call.
+    /// Returns the events that were [redirected](Self::redirect) into this ring.
+    pub fn redirected(&self) -> &[Arc<Event>] {
+        &self.redirected
+    }
+
+    /// Returns all events that write into this ring: its own, then the redirected ones.
+    pub fn events(&self) -> impl Iterator<Item = &Arc<Event>> {
+        core::iter::once(&self.event).chain(&self.redirected)
+    }
+
+    /// Returns whether the kernel has written records that were not consumed: one look at the control
+    /// page, no system call.
     pub fn has_records(&self) -> bool {
-        self.consumer.has_unread()
+        self.reader.consumer.has_unread()
     }
 
     /// Returns [`Error::Forked`] in a child of `fork`.
     pub(crate) fn check_here(&self) -> Result<()> {
-        self.consumer.check_here()
+        self.reader.consumer.check_here()
     }
 
-    /// How far the kernel has written.
+    /// Returns whether there are records beside those that are kept for a later round.
+    pub(crate) fn has_new_records(&self) -> bool {
+        let consumer = &self.reader.consumer;
+        if self.is_kept { consumer.load_head() != consumer.head() } else { consumer.has_unread() }
+    }
+
+    /// Returns the kernel's position.
     pub(crate) fn head(&self) -> u64 {
-        self.consumer.load_head()
+        self.reader.consumer.load_head()
     }
 
-    /// Notes that somebody polled the event and told nobody. The kernel calls once, for what was there.
-    pub(crate) fn polled_untold(&self) {
-        if self.has_records() {
-            self.untold.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Whether a wait must not sleep, for there are records and perhaps no call for them to come: once for
-    /// a call that was not told, and always from half the ring, as a full one makes no call any more.
-    pub(crate) fn is_due(&self) -> bool {
-        let untold = self.untold.swap(false, Ordering::Relaxed);
-        untold && self.has_records() || self.consumer.is_half_full()
-    }
-
-    /// What the kernel has written since the last batch, up to now.
+    /// Returns a guard over what the kernel has written and was not consumed.
     ///
     /// # Errors
     ///
-    /// [`Error::Positions`] if the control page was damaged: no record can be found any more.
+    /// [`Error::Positions`] if the control page is damaged: no record can be found any more.
     pub fn batch(&mut self) -> Result<Batch<'_>> {
-        Batch::new(&mut self.consumer, &mut self.scratch)
+        self.look()?;
+        Ok(Batch::new(&mut self.reader))
     }
 
-    /// `ppoll(fd, POLLIN, timeout)`—Waits until the kernel calls, at most as long as `timeout`, to the
-    /// nanosecond; `None` is for ever. A signal does not end it.
-    ///
-    /// The kernel calls when as much has come as the attr's watermark or number of wakeup events says,
-    /// and at half the ring if it says nothing. What lies below makes no call, however long it lies: use
-    /// a timeout, and look at [`batch`](Self::batch) after one. A ring left half full or more is readable.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::System`], if the kernel has no memory for it.
-    ///
-    /// # References
-    ///
-    /// `poll(2)`, `perf_event_open(2)`, "Overflow handling".
-    pub fn wait(&self, timeout: Option<Duration>) -> Result<Readiness> {
-        self.wait_until(None, Deadline::after(timeout))
+    /// Returns what was skipped in this ring because it was no record, since the ring was mapped.
+    pub const fn damage(&self) -> Damage {
+        self.reader.damage
     }
 
-    /// As [`wait`](Self::wait), until `cancel` is used.
-    ///
-    /// # Errors
-    ///
-    /// As [`wait`](Self::wait).
-    pub fn wait_or_cancelled(&self, timeout: Option<Duration>, cancel: &Canceller) -> Result<Readiness> {
-        self.wait_until(Some(cancel), Deadline::after(timeout))
+    /// Looks how far the kernel has written.
+    pub(crate) fn look(&mut self) -> Result<()> {
+        // Before the load: a wakeup for records after it must stay pending.
+        self.pending_wakeup.store(false, Ordering::Relaxed);
+        self.is_kept = false;
+        self.reader.consumer.refresh()
     }
 
-    fn wait_until(&self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
-        self.check_here()?;
-        loop {
-            let is_due = self.is_due();
-            let found = poll(self.as_fd(), cancel, deadline.or_now(is_due))?;
-            if found == Readiness::Cancelled {
-                self.polled_untold();
-            }
-            return Ok(match (found, self.has_records()) {
-                (Readiness::TimedOut, true) if is_due => Readiness::Readable,
-                // Called for what a batch has visited since. The call is over now: wait for the next.
-                (Readiness::Readable, false) => continue,
-                // A hang-up comes alone, even while records are left. None come after it.
-                (Readiness::HungUp | Readiness::Failed, true) => Readiness::Readable,
-                (found, _) => found,
-            });
-        }
-    }
-
-    /// The control page for the reader of an AUX area, and where that can begin; `None` while there is
-    /// one already.
+    /// Returns the control page for the reader of an AUX area, and the first offset of that; `None`
+    /// while there is one already.
     pub(crate) fn share_page(&mut self) -> Option<(Arc<Area>, usize)> {
-        Some((self.consumer.share()?, self.consumer.end()))
+        let consumer = &mut self.reader.consumer;
+        Some((consumer.share()?, consumer.end()))
     }
 }
 
@@ -187,14 +199,15 @@ fn map(event: &Arc<Event>, data_pages: usize) -> Result<Consumer> {
     Consumer::new(Arc::new(Area::map(event.as_fd(), data_pages, event.claim_ring()?)?))
 }
 
-/// For an event loop of one's own. The kernel's hang-up comes while records are still there.
+/// For an event loop. The kernel reports the hang-up of the ring's own event while records are still
+/// unread; redirected events have descriptors of their own.
 impl AsFd for Ring {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.event.as_fd()
     }
 }
 
-/// For tokio's `AsyncFd`, which asks for it.
+/// For tokio's `AsyncFd`, which needs it.
 impl AsRawFd for Ring {
     fn as_raw_fd(&self) -> RawFd {
         self.as_fd().as_raw_fd()

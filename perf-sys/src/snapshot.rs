@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use perf_decode::{BackwardRecords, Scratch};
-use rustix::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use crate::map::{Area, Overwritten, pages_for};
 use crate::{Error, Event, MapError, Result};

@@ -10,11 +10,12 @@ use core::ffi::{c_int, c_ulong};
 use std::io;
 
 use perf_abi::{Attr, OpenFlags};
-use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use rustix::io::Errno;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use crate::attr::AttrArgument;
-use crate::{Error, Event, Result, Target};
+use crate::causes::Opening;
+use crate::target::TargetArguments;
+use crate::{Call, Errno, Error, Event, Result, Target};
 
 /// `perf_event_open(attr, pid, cpu, group_fd, flags)`.
 #[allow(trivial_numeric_casts)] // an unsigned long is not 64 bits everywhere
@@ -25,7 +26,8 @@ pub(crate) fn perf_event_open(
     flags: OpenFlags,
 ) -> Result<OwnedFd> {
     let mut passed = AttrArgument::new(attr);
-    let (pid, cpu, is_cgroup) = target.arguments();
+    let TargetArguments { pid, cpu, is_cgroup } = target.arguments()?;
+    let opening = Opening { attr, target, is_sibling: group.is_some(), flags };
     let flags = if is_cgroup { flags | OpenFlags::PID_CGROUP } else { flags - OpenFlags::PID_CGROUP };
     let group: c_int = group.map_or(-1, |fd| fd.as_raw_fd());
     // SAFETY: the attr is live, and mutable because the kernel writes its own size back on E2BIG; the
@@ -43,13 +45,13 @@ pub(crate) fn perf_event_open(
     match c_int::try_from(fd) {
         // SAFETY: the kernel just made this descriptor and nobody else knows of it.
         Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
-        _ => Err(passed.refused("perf_event_open", last_errno())),
+        _ => Err(passed.refused_open(last_errno(), &opening)),
     }
 }
 
 fn last_errno() -> Errno {
     // A failed call always leaves a number; the fallback is for the type only.
-    Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO)
+    io::Error::last_os_error().raw_os_error().map_or(Errno::EIO, Errno::from_raw_os_error)
 }
 
 /// What only the caller can vouch for.
@@ -83,7 +85,7 @@ impl Event {
         let len = size_of_val(buf);
         // SAFETY: the same memory as `buf`, borrowed as long; any bytes are a `u64`, and back.
         let bytes = unsafe { core::slice::from_raw_parts_mut(buf.as_mut_ptr().cast::<u8>(), len) };
-        let read = rustix::io::read(self, bytes).map_err(Error::of("read"))?;
+        let read = rustix::io::read(self, bytes).map_err(Error::of(Call::Read))?;
         Ok(read / size_of::<u64>())
     }
 }
@@ -98,10 +100,14 @@ pub(crate) fn membarrier_global() {
 }
 
 /// `prctl(PR_TASK_PERF_EVENTS_ENABLE)` or `prctl(PR_TASK_PERF_EVENTS_DISABLE)`.
-pub(crate) fn enable_task_events(enable: bool) -> rustix::io::Result<()> {
-    let option = if enable { libc::PR_TASK_PERF_EVENTS_ENABLE } else { libc::PR_TASK_PERF_EVENTS_DISABLE };
+pub(crate) fn enable_task_events(enable: bool) -> Result<()> {
+    let (option, call) = if enable {
+        (libc::PR_TASK_PERF_EVENTS_ENABLE, Call::PrctlEnable)
+    } else {
+        (libc::PR_TASK_PERF_EVENTS_DISABLE, Call::PrctlDisable)
+    };
     let none: c_ulong = 0;
     // SAFETY: these options take no pointer and change only events.
     let found = unsafe { libc::prctl(option, none, none, none, none) };
-    if found == 0 { Ok(()) } else { Err(last_errno()) }
+    if found == 0 { Ok(()) } else { Err(Error::System { call, errno: last_errno() }) }
 }

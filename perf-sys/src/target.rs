@@ -1,17 +1,22 @@
-use rustix::fd::{AsRawFd, BorrowedFd};
-use rustix::process::Pid;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Whom an event watches: the `pid` and `cpu` of `perf_event_open`, as the pairs that exist.
+use crate::{Error, Result};
+
+#[cfg(test)]
+mod tests;
+
+/// The tasks and the CPU that an event observes: the `pid` and `cpu` of `perf_event_open`.
 ///
-/// A pair that the kernel must refuse (every task on every CPU, a cgroup on no CPU) cannot be written.
+/// The constructors cover the pairs that the kernel accepts; [`from_raw`](Self::from_raw) takes the
+/// two numbers as C does and checks them.
 ///
 /// ```
 /// use perf_sys::Target;
 ///
 /// let me = Target::calling_thread();
-/// let me_here = me.on_cpu(0);
-/// let everyone = Target::cpu(0);
-/// assert_ne!(me_here, everyone);
+/// assert_ne!(me.on_cpu(0), Target::cpu(0));
+/// assert_eq!(Target::from_raw(0, -1), Ok(me));
+/// assert!(Target::from_raw(-1, -1).is_err());
 /// ```
 ///
 /// # References
@@ -19,107 +24,146 @@ use rustix::process::Pid;
 /// `perf_event_open(2)`, "Arguments".
 #[derive(Clone, Copy, Debug)]
 #[doc(alias = "pid")]
-pub enum Target<'fd> {
-    /// One thread.
-    Thread {
-        /// The thread (a tid: a process has one event per thread, or [`INHERIT`] for those to come);
-        /// `None` is the thread that opens the event.
-        ///
-        /// [`INHERIT`]: perf_abi::AttrFlags::INHERIT
-        tid: Option<Pid>,
-        /// Count only while the thread runs on this CPU; `None` is wherever it runs.
-        cpu: Option<u32>,
-    },
-    /// Every task on one CPU. Needs `CAP_PERFMON` or `perf_event_paranoid` at most 0.
-    Cpu(u32),
-    /// The tasks of a cgroup on one CPU. Needs what [`Cpu`](Self::Cpu) needs.
-    Cgroup {
-        /// The cgroup's directory: cgroup2, or the version 1 hierarchy of the `perf_event` controller.
-        dir: BorrowedFd<'fd>,
-        /// The CPU.
-        cpu: u32,
-    },
+pub struct Target<'fd> {
+    tasks: Tasks<'fd>,
+    /// `None` is any CPU, which only threads have.
+    cpu: Option<u32>,
+}
+
+/// The tasks on the target's CPUs that the event observes.
+#[derive(Clone, Copy, Debug)]
+enum Tasks<'fd> {
+    Caller,
+    Thread(u32),
+    All,
+    Cgroup(BorrowedFd<'fd>),
+}
+
+/// Arguments of `perf_event_open`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TargetArguments {
+    pub(crate) pid: i32,
+    pub(crate) cpu: i32,
+    /// Whether `pid` is the descriptor of a cgroup.
+    pub(crate) is_cgroup: bool,
 }
 
 impl<'fd> Target<'fd> {
-    /// The thread that opens the event, on any CPU. Needs no permission.
+    /// Returns the thread that opens the event, on any CPU. It needs no permission.
     pub const fn calling_thread() -> Self {
-        Self::Thread { tid: None, cpu: None }
+        Self { tasks: Tasks::Caller, cpu: None }
     }
 
-    /// The thread `tid`, on any CPU. A thread of another process needs `CAP_PERFMON`, or the right to
-    /// `ptrace` it.
-    pub const fn thread(tid: Pid) -> Self {
-        Self::Thread { tid: Some(tid), cpu: None }
+    /// Returns the thread `tid`, on any CPU.
+    ///
+    /// A thread of another process needs `CAP_PERFMON`, or the permission to `ptrace` it. The id of
+    /// a process, as [`Child::id`](std::process::Child::id) returns it, is that of its main thread;
+    /// the others need an event each, or [`INHERIT`](perf_abi::AttrFlags::INHERIT) before they
+    /// start.
+    ///
+    /// Opening an event fails with [`Error::ThreadId`] if `tid` is 0 or above `i32::MAX`: neither
+    /// is taken as the calling thread or all tasks.
+    pub const fn thread(tid: u32) -> Self {
+        Self { tasks: Tasks::Thread(tid), cpu: None }
     }
 
-    /// Every task on CPU `cpu`.
+    /// Returns all tasks on CPU `cpu`. They need `CAP_PERFMON`, or `perf_event_paranoid` of at most
+    /// 0.
     pub const fn cpu(cpu: u32) -> Self {
-        Self::Cpu(cpu)
+        Self { tasks: Tasks::All, cpu: Some(cpu) }
     }
 
-    /// The tasks of the cgroup whose directory is `dir`, on CPU `cpu`. Since Linux 2.6.39.
+    /// Returns the tasks of the cgroup with directory `dir`, on CPU `cpu`. Since Linux 2.6.39.
+    ///
+    /// The directory is one of cgroup2, or of the version 1 hierarchy of the `perf_event`
+    /// controller. The permissions are those of [`cpu`](Self::cpu).
     #[doc(alias = "PERF_FLAG_PID_CGROUP")]
     pub const fn cgroup(dir: BorrowedFd<'fd>, cpu: u32) -> Self {
-        Self::Cgroup { dir, cpu }
+        Self { tasks: Tasks::Cgroup(dir), cpu: Some(cpu) }
     }
 
-    /// The same tasks, on CPU `cpu` only: what a set with one event for each CPU is made of.
+    /// Returns the target of the C arguments: `pid` 0 is the calling thread, -1 all tasks, above 0
+    /// a thread; `cpu` -1 is any CPU.
+    ///
+    /// Cgroups have a constructor of their own, [`cgroup`](Self::cgroup).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Target`] if both numbers are -1, or one is below -1.
+    pub const fn from_raw(pid: i32, cpu: i32) -> Result<Self> {
+        let tasks = match pid {
+            -1 if cpu >= 0 => Tasks::All,
+            0 => Tasks::Caller,
+            1.. => Tasks::Thread(pid.unsigned_abs()),
+            _ => return Err(Error::Target { pid, cpu }),
+        };
+        let cpu = match cpu {
+            -1 => None,
+            0.. => Some(cpu.unsigned_abs()),
+            _ => return Err(Error::Target { pid, cpu }),
+        };
+        Ok(Self { tasks, cpu })
+    }
+
+    /// Returns the same tasks on CPU `cpu` only, as an event for each CPU needs it.
     #[must_use]
     pub const fn on_cpu(self, cpu: u32) -> Self {
-        match self {
-            Self::Thread { tid, .. } => Self::Thread { tid, cpu: Some(cpu) },
-            Self::Cpu(_) => Self::Cpu(cpu),
-            Self::Cgroup { dir, .. } => Self::Cgroup { dir, cpu },
-        }
+        Self { cpu: Some(cpu), ..self }
     }
 
-    /// The two arguments of the system call, and whether `pid` is a cgroup's descriptor.
-    pub(crate) fn arguments(self) -> (i32, i32, bool) {
-        match self {
-            Self::Thread { tid, cpu } => (Pid::as_raw(tid), cpu.map_or(-1, cpu_argument), false),
-            Self::Cpu(cpu) => (-1, cpu_argument(cpu), false),
-            Self::Cgroup { dir, cpu } => (dir.as_raw_fd(), cpu_argument(cpu), true),
-        }
+    pub(crate) const fn is_thread(&self) -> bool {
+        matches!(self.tasks, Tasks::Caller | Tasks::Thread(_))
+    }
+
+    pub(crate) const fn is_other_thread(&self) -> bool {
+        matches!(self.tasks, Tasks::Thread(_))
+    }
+
+    pub(crate) const fn is_cgroup(&self) -> bool {
+        matches!(self.tasks, Tasks::Cgroup(_))
+    }
+
+    pub(crate) const fn has_cpu(&self) -> bool {
+        self.cpu.is_some()
+    }
+
+    /// Returns the arguments of the system call.
+    pub(crate) fn arguments(self) -> Result<TargetArguments> {
+        let (pid, is_cgroup) = match self.tasks {
+            Tasks::Caller => (0, false),
+            Tasks::Thread(tid) => (thread_argument(tid)?, false),
+            Tasks::All => (-1, false),
+            Tasks::Cgroup(dir) => (dir.as_raw_fd(), true),
+        };
+        Ok(TargetArguments { pid, cpu: self.cpu.map_or(-1, cpu_argument), is_cgroup })
     }
 }
 
 impl PartialEq for Target<'_> {
-    /// Two cgroup targets are equal if they name the same descriptor.
+    /// Two cgroups are equal if their descriptors have the same number.
     fn eq(&self, other: &Self) -> bool {
-        self.arguments() == other.arguments()
+        let same_tasks = match (self.tasks, other.tasks) {
+            (Tasks::Caller, Tasks::Caller) | (Tasks::All, Tasks::All) => true,
+            (Tasks::Thread(one), Tasks::Thread(other)) => one == other,
+            (Tasks::Cgroup(one), Tasks::Cgroup(other)) => one.as_raw_fd() == other.as_raw_fd(),
+            _ => false,
+        };
+        same_tasks && self.cpu == other.cpu
     }
 }
 
 impl Eq for Target<'_> {}
 
-/// A number above `i32::MAX` must not turn into -1, which means any CPU: the kernel refuses this one.
-fn cpu_argument(cpu: u32) -> i32 {
-    i32::try_from(cpu).unwrap_or(i32::MAX)
+/// Refuses the numbers that would become the calling thread, all tasks or a process group.
+fn thread_argument(tid: u32) -> Result<i32> {
+    match i32::try_from(tid) {
+        Ok(pid) if pid > 0 => Ok(pid),
+        _ => Err(Error::ThreadId { found: tid }),
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_calling_thread_is_pid_0_on_any_cpu() {
-        assert_eq!(Target::calling_thread().arguments(), (0, -1, false));
-    }
-
-    #[test]
-    fn a_thread_can_be_narrowed_to_a_cpu() {
-        let tid = Pid::from_raw(42).unwrap();
-        assert_eq!(Target::thread(tid).on_cpu(3).arguments(), (42, 3, false));
-    }
-
-    #[test]
-    fn a_cpu_can_be_moved_to_another() {
-        assert_eq!(Target::cpu(0).on_cpu(5).arguments(), (-1, 5, false));
-    }
-
-    #[test]
-    fn a_huge_cpu_number_is_not_any_cpu() {
-        assert_eq!(Target::cpu(u32::MAX).arguments(), (-1, i32::MAX, false));
-    }
+/// Keeps a number above `i32::MAX` from becoming -1, which is any CPU; the kernel fails with
+/// `EINVAL`.
+fn cpu_argument(cpu: u32) -> i32 {
+    i32::try_from(cpu).unwrap_or(i32::MAX)
 }

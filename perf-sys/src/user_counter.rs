@@ -1,7 +1,7 @@
 use core::marker::PhantomData;
 
 use perf_abi::{AttrFlags, MmapCapabilities};
-use rustix::fd::AsFd;
+use std::os::fd::AsFd;
 
 use crate::map::Area;
 use crate::{Count, Event, Label, Result, TimeConversion, counter_page, rdpmc};

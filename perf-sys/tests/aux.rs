@@ -6,7 +6,7 @@
 mod support;
 
 use perf_abi::{Attr, AttrFlags, EventType};
-use perf_sys::{AuxArea, AuxSnapshot, Errno, Error, Event, Ring, Target};
+use perf_sys::{AuxArea, AuxSnapshot, Call, Errno, Error, Event, Ring, Target};
 use support::{kinds, switch, switch_ring};
 
 #[test]
@@ -14,7 +14,11 @@ fn an_event_without_a_trace_unit_has_no_aux_area() {
     let Some(mut ring) = switch_ring(1) else { return };
     for _ in 0..2 {
         let refused = AuxArea::map(&mut ring, 4).unwrap_err();
-        assert_eq!((refused.call(), refused.errno()), (Some("mmap"), Some(Errno::OPNOTSUPP)), "{refused}");
+        assert_eq!(
+            (refused.call(), refused.errno()),
+            (Some(Call::Mmap), Some(Errno::EOPNOTSUPP)),
+            "{refused}"
+        );
         assert!(AuxSnapshot::map(&mut ring, 4).is_err());
     }
     switch(1);

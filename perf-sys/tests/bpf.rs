@@ -7,8 +7,8 @@ mod support;
 use perf_abi::bpf::{BPF_TAG_SIZE, BpfCmd, BpfInsn, BpfProgLoad, BpfProgType};
 use perf_abi::{AttrFlags, BpfEventType, KsymbolFlags, KsymbolType};
 use perf_decode::Record;
-use perf_sys::{Errno, Target};
-use rustix::fd::{AsFd, FromRawFd, OwnedFd};
+use perf_sys::{Call, Errno, Target};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use support::{count, during, kinds, open_or_skip, ring, sideband, skip, switch, switches, told, tracepoint};
 
 /// A program that answers `answer`, loaded until it is dropped.
@@ -30,7 +30,7 @@ fn load(prog_type: BpfProgType, answer: i32) -> Result<OwnedFd, Errno> {
         unsafe { libc::syscall(libc::SYS_bpf, BpfCmd::PROG_LOAD.0, &raw const load, size_of_val(&load)) };
     let fd = i32::try_from(fd).unwrap();
     if fd < 0 {
-        return Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap());
+        return Err(Errno::from_raw_os_error(std::io::Error::last_os_error().raw_os_error().unwrap()));
     }
     // SAFETY: the kernel just made it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
@@ -52,8 +52,8 @@ fn a_program_decides_which_samples_are_written() {
         assert!(count(ring.event()) >= 3);
         assert_eq!(kinds(&mut ring).len() >= 3, written);
         let second = ring.event().set_bpf(program.as_fd()).unwrap_err();
-        assert_eq!(second.errno(), Some(Errno::EXIST));
-        assert!(second.to_string().contains("has a program already"), "{second}");
+        assert_eq!(second.errno(), Some(Errno::EEXIST));
+        assert!(second.to_string().contains("already has a program"), "{second}");
     }
 }
 
@@ -83,8 +83,8 @@ fn a_program_of_another_type_is_refused() {
         return;
     };
     let error = event.set_bpf(program.as_fd()).unwrap_err();
-    assert_eq!((error.call(), error.errno()), (Some("PERF_EVENT_IOC_SET_BPF"), Some(Errno::INVAL)));
-    assert!(error.to_string().contains("not of the event's type"), "{error}");
+    assert_eq!((error.call(), error.errno()), (Some(Call::IocSetBpf), Some(Errno::EINVAL)));
+    assert!(error.to_string().contains("of a type that the event does not take"), "{error}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 use perf_abi::regs::{RegsAbi, X86Reg};
 use perf_abi::{Attr, AttrFlags, SampleType, Software, StackSize};
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Pid, Ring, Target};
+use perf_sys::{Ring, Target};
 use support::open_or_skip;
 
 /// Where the program is loaded; its code stands behind the two headers.
@@ -97,7 +97,7 @@ fn registers_of_a_32_bit_task_say_so_and_the_rest_of_the_sample_follows() {
         .with_regs_user(mask.iter().sum())
         .with_stack_user(StackSize::new(64).unwrap())
         .with_flags(AttrFlags::EXCLUDE_KERNEL);
-    let event = open_or_skip(&attr, Target::thread(Pid::from_child(&child)));
+    let event = open_or_skip(&attr, Target::thread(child.id()));
     let ring = event.map(|event| Ring::map(event, 8).unwrap());
     child.stdin.take().unwrap().write_all(b"!").unwrap();
     assert!(child.wait().unwrap().success());

@@ -6,8 +6,8 @@
 
 mod support;
 
-use perf_sys::{Event, Readiness, Ring, Target, Wait};
-use support::{count, open_or_skip, switch, switches, tracepoint};
+use perf_sys::{Batch, Event, Readiness, Ring, Target};
+use support::{count, open_or_skip, set_of, switch, switches, tracepoint};
 
 /// Counts the system calls of this thread.
 fn system_calls() -> Option<Event> {
@@ -30,7 +30,11 @@ fn fill(ring: &Ring) {
 }
 
 fn read_all(ring: &mut Ring) -> usize {
-    ring.batch().unwrap().records().count()
+    read(ring.batch().unwrap())
+}
+
+fn read(mut batch: Batch<'_>) -> usize {
+    batch.records().count()
 }
 
 /// The system calls that `work` makes.
@@ -55,15 +59,15 @@ fn a_wake_up_costs_one_system_call() {
 }
 
 #[test]
-fn a_wake_up_for_many_rings_costs_one_system_call() {
+fn wakeup_for_many_rings_costs_one_system_call() {
     let (Some(calls), Some(first), Some(second)) = (system_calls(), ring(), ring()) else { return };
-    let mut wait = Wait::over([first, second]).unwrap();
+    let mut set = set_of([first, second]);
     for _ in 0..5 {
-        wait.rings().for_each(fill);
+        set.iter().for_each(|(_, ring)| fill(ring));
         let made = calls_of(&calls, || {
-            assert_eq!(wait.wait(None), Ok(Readiness::Readable));
-            assert_eq!(wait.ready().count(), 2);
-            wait.ready().for_each(|(_, ring)| assert!(read_all(ring) >= 3));
+            assert_eq!(set.wait(None), Ok(Readiness::Readable));
+            assert_eq!(set.ready().count(), 2);
+            set.ready().for_each(|(_, batch)| assert!(read(batch.unwrap()) >= 3));
         });
         assert_eq!(made, 1);
     }

@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, Software};
 use perf_sys::{
-    AuxArea, Errno, Error, Event, Group, OpenOptions, Ring, SnapshotRing, Target, UserCounter, Wait,
+    AuxArea, Call, Errno, Error, Event, Group, OpenOptions, Ring, RingSet, SnapshotRing, Target, UserCounter,
 };
-use rustix::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use rustix::process::Resource;
-use support::{open_or_skip, sideband, switch, switch_ring, switches, with_limit};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use support::{open_or_skip, set_of, sideband, switch, switch_ring, switches, with_limit};
 use work::faults;
 
 /// Keeps the other tests off until it is dropped.
@@ -40,7 +40,7 @@ fn an_exhausted_limit_says_so() {
             }
         }
     });
-    assert_eq!(error.errno(), Some(Errno::MFILE));
+    assert_eq!(error.errno(), Some(Errno::EMFILE));
     assert!(events.len() < 32 && error.to_string().contains("descriptor limit"), "{error}");
 }
 
@@ -48,10 +48,10 @@ fn an_exhausted_limit_says_so() {
 fn a_wait_that_the_kernel_refuses_is_an_error() {
     let _alone = alone();
     let (Some(one), Some(other)) = (switch_ring(1), switch_ring(1)) else { return };
-    let mut wait = Wait::over([other]).unwrap();
+    let mut set = set_of([other]);
     let at_once = Some(Duration::ZERO);
-    let found = with_limit(Resource::Nofile, 0, || [one.wait(at_once), wait.wait(at_once)]);
-    assert_eq!(found, [Err(Error::System { call: "poll", errno: Errno::INVAL }); 2]);
+    let found = with_limit(Resource::Nofile, 0, || [one.wait(at_once), set.wait(at_once)]);
+    assert_eq!(found, [Err(Error::System { call: Call::Poll, errno: Errno::EINVAL }); 2]);
 }
 
 /// Descriptors of events, and mappings of rings, that the process has.
@@ -88,7 +88,10 @@ fn a_step_that_fails_leaves_nothing_behind() {
         assert!(Group::open(&faults(), &[faults(), refused, faults()], here).is_err());
     }
     let other = Ring::map(event(AttrFlags::empty()), 1).unwrap();
-    assert!(with_limit(Resource::Nofile, 0, || Wait::over([other])).is_err());
+    let mut set = RingSet::new().unwrap();
+    assert!(with_limit(Resource::Nofile, 0, || RingSet::<u32>::new().map(drop)).is_err());
+    set.add(0, other).unwrap();
+    drop(set);
     assert_eq!(left(), before);
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::thread;
 
 use perf_abi::{Attr, AttrFlags, MmapCapabilities, Software};
-use perf_sys::{Error, Event, Ring, SnapshotRing, Target, UserCounter, Wait};
+use perf_sys::{Error, Event, Ring, RingSet, SnapshotRing, Target, UserCounter};
 use rustix::param::page_size;
 use support::{PATIENCE, kinds, open_or_skip, switch, switch_ring, switches};
 
@@ -155,12 +155,31 @@ fn a_child_and_its_child_map_their_own_rings() {
 }
 
 #[test]
-fn a_wait_over_rings_of_the_parent_is_refused() {
+fn a_set_of_the_parents_rings_is_refused() {
     let Some(ring) = switch_ring(1) else { return };
-    let mut wait = Wait::over([ring]).unwrap();
-    assert!(in_child(|| wait.wait(PATIENCE) == Err(Error::Forked) && wait.ready().next().is_none()));
+    let mut set = RingSet::new().unwrap();
+    set.add(0, ring).unwrap();
+    assert!(in_child(|| set.wait(PATIENCE) == Err(Error::Forked) && set.ready().next().is_none()));
     switch(1);
-    assert!(wait.ready().next().is_some());
+    assert!(set.ready().next().is_some());
+}
+
+#[test]
+fn a_cursor_in_a_child_reads_consumes_and_releases_nothing() {
+    let Some(mut ring) = switch_ring(1) else { return };
+    switch(3);
+    let (base, len) = (base(&mut ring), 2 * page_size());
+    assert_eq!(ring.refresh(), Ok(true));
+    assert!(ring.next().is_some());
+    assert!(in_child(|| {
+        let Some(foreign) = Foreign::map(base, len) else { return false };
+        let has_none = ring.peek().is_none() && ring.next().is_none();
+        ring.release();
+        let mut copy = Vec::new();
+        let is_refused = ring.refresh() == Err(Error::Forked) && ring.copy_into(&mut copy).is_err();
+        has_none && is_refused && copy.is_empty() && foreign.is_unharmed()
+    }));
+    assert!(ring.next().is_some_and(|record| record.is_ok()));
 }
 
 #[test]

@@ -101,8 +101,8 @@ fn an_event_that_joined_elsewhere_is_not_left_out_in_silence() {
             OpenOptions::new().leader(group.leader()).open(&faults(), Target::calling_thread()).unwrap()
         };
         let stranger = join(&group);
-        assert_eq!(group.read().unwrap_err().errno(), Some(Errno::NOSPC), "{format}");
-        assert_eq!(group.measure(|| ()).unwrap_err().errno(), Some(Errno::NOSPC), "{format}");
+        assert_eq!(group.read().unwrap_err().errno(), Some(Errno::ENOSPC), "{format}");
+        assert_eq!(group.measure(|| ()).unwrap_err().errno(), Some(Errno::ENOSPC), "{format}");
         drop(stranger);
         assert_eq!(group.read().unwrap().iter().count(), 2, "{format}");
     }
@@ -126,7 +126,7 @@ fn a_member_of_another_target_is_refused_and_not_counted_as_one() {
     };
     let elsewhere = Target::calling_thread().on_cpu(0);
     let error = OpenOptions::new().leader(&leader).open(&faults(), elsewhere).unwrap_err();
-    assert_eq!(error.errno(), Some(Errno::INVAL));
+    assert_eq!(error.errno(), Some(Errno::EINVAL));
     assert_eq!(leader.read_values(&mut [0; 8]).unwrap().iter().count(), 1);
 }
 
@@ -158,7 +158,7 @@ fn output_goes_to_the_ring_of_the_descriptor() {
     };
     let flags = OpenFlags::FD_OUTPUT | OpenFlags::FD_NO_GROUP;
     let refused = OpenOptions::new().leader(&event).flags(flags).open(&switches(), Target::calling_thread());
-    assert_eq!(refused.unwrap_err().errno(), Some(Errno::INVAL), "it has no ring yet");
+    assert_eq!(refused.unwrap_err().errno(), Some(Errno::EINVAL), "it has no ring yet");
     let mut ring = Ring::map(event, 1).unwrap();
     let options = OpenOptions::new().leader(ring.event()).flags(flags);
     let guest = options.open(&switches(), Target::calling_thread()).unwrap();

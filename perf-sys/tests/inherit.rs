@@ -11,7 +11,7 @@ use std::process::Command;
 
 use perf_abi::{Attr, AttrFlags};
 use perf_sys::{Errno, Event, Target};
-use rustix::fd::AsFd;
+use std::os::fd::AsFd;
 use support::{cgroup2, open_or_skip};
 use work::{Waiting, faults, touch};
 
@@ -93,13 +93,13 @@ fn a_cgroup_counts_its_members() {
 fn count_a_member(place: &Path) -> Option<u64> {
     let dir = File::open(place).unwrap();
     let child = Waiting::spawn();
-    let pid = child.pid().as_raw_nonzero().to_string();
+    let pid = child.pid().to_string();
     let moved = fs::write(place.join("cgroup.procs"), pid);
     let mut events = Vec::new();
     for cpu in 0.. {
         match Event::open(&enabled(AttrFlags::empty()), Target::cgroup(dir.as_fd(), cpu)) {
             Ok(event) => events.push(event),
-            Err(error) if error.errno() == Some(Errno::NODEV) => {} // offline
+            Err(error) if error.errno() == Some(Errno::ENODEV) => {} // offline
             Err(error) => {
                 println!("cpu {cpu}: {error}");
                 break;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, SampleType, Software};
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Errno, Event, Ring, Target};
-use rustix::fd::AsFd;
+use perf_sys::{Call, Errno, Event, Ring, Target};
+use std::os::fd::AsFd;
 use support::{count, open_or_skip, switch, switch_ring, switches, tracepoint};
 
 fn records(ring: &mut Ring) -> usize {
@@ -36,8 +36,8 @@ fn a_period_can_be_changed() {
     let after = records(&mut ring);
     assert!(after < 5, "{after}: the period that ran may end before the new one begins");
     let error = ring.event().set_period(0).unwrap_err();
-    assert_eq!(error.call(), Some("PERF_EVENT_IOC_PERIOD"));
-    assert_eq!(error.errno(), Some(Errno::INVAL));
+    assert_eq!(error.call(), Some(Call::IocPeriod));
+    assert_eq!(error.errno(), Some(Errno::EINVAL));
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn output_can_be_sent_to_another_ring_and_nowhere() {
     switch(2);
     if let Err(refused) = guest.set_output(None) {
         // A 64-bit kernel compares 64 bits with -1, of which a 32-bit program gives it 32.
-        assert_eq!((refused.errno(), size_of::<usize>()), (Some(Errno::BADF), 4), "{refused}");
+        assert_eq!((refused.errno(), size_of::<usize>()), (Some(Errno::EBADF), 4), "{refused}");
         return eprintln!("skipped: {refused}");
     }
     let layout = SampleLayout::new(&attr);
@@ -82,8 +82,8 @@ fn output_that_cannot_be_sent_there_says_why() {
     ];
     for refused in refused {
         let error = refused.unwrap_err();
-        assert_eq!(error.call(), Some("PERF_EVENT_IOC_SET_OUTPUT"));
-        assert_eq!(error.errno(), Some(Errno::INVAL));
+        assert_eq!(error.call(), Some(Call::IocSetOutput));
+        assert_eq!(error.errno(), Some(Errno::EINVAL));
         assert!(error.to_string().contains("the target has no ring"), "{error}");
     }
     switch(1);
@@ -107,7 +107,7 @@ fn pausing_needs_a_ring() {
     let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };
-    assert_eq!(event.pause_output(true).unwrap_err().errno(), Some(Errno::INVAL));
+    assert_eq!(event.pause_output(true).unwrap_err().errno(), Some(Errno::EINVAL));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn an_event_without_filters_and_programs_says_so() {
     };
     for filter in [c"a == 1", c"filter 0x1000/0x1000", c"start 0x0@/bin/true"] {
         let error = event.set_filter(filter).unwrap_err();
-        assert_eq!(error.errno(), Some(Errno::INVAL));
+        assert_eq!(error.errno(), Some(Errno::EINVAL));
         assert!(error.to_string().contains("the event takes no filter"), "{error}");
     }
     assert!(event.set_bpf(event.as_fd()).is_err());
@@ -148,7 +148,7 @@ fn only_breakpoints_can_be_modified() {
         return;
     };
     let error = event.modify_attributes(&switches()).unwrap_err();
-    assert_eq!(error.call(), Some("PERF_EVENT_IOC_MODIFY_ATTRIBUTES"));
+    assert_eq!(error.call(), Some(Call::IocModifyAttributes));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_tracepoint_takes_one_filter_and_has_no_programs() {
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
-    assert_eq!(event.set_filter(c"no such field").unwrap_err().errno(), Some(Errno::INVAL));
+    assert_eq!(event.set_filter(c"no such field").unwrap_err().errno(), Some(Errno::EINVAL));
     event.set_filter(c"prev_pid == 0").unwrap();
     assert!(event.query_bpf().unwrap().is_empty());
 }

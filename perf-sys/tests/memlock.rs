@@ -5,7 +5,7 @@
 mod support;
 mod work;
 
-use perf_sys::{Errno, Event, Ring, Target};
+use perf_sys::{Call, Errno, Event, Ring, Target};
 use rustix::process::Resource;
 use support::{as_nobody, open_or_skip, with_limit};
 use work::faults;
@@ -29,7 +29,7 @@ fn a_ring_of_more_memory_than_may_be_locked_is_refused_with_its_cause() {
         let Some(error) = refused else {
             return eprintln!("skipped: perf_event_mlock_kb is enough for 65536 pages");
         };
-        assert_eq!((error.call(), error.errno()), (Some("mmap"), Some(Errno::PERM)));
+        assert_eq!((error.call(), error.errno()), (Some(Call::Mmap), Some(Errno::EPERM)));
         let text = error.to_string();
         for word in ["perf_event_mlock_kb", "RLIMIT_MEMLOCK", "fewer pages"] {
             assert!(text.contains(word), "{text}");

@@ -6,10 +6,10 @@ mod support;
 
 use std::fs::File;
 
-use perf_abi::{Attr, AttrFlags, Hardware, Software};
-use perf_sys::{Errno, Error, Event, OpenOptions, Target};
-use rustix::fd::AsFd;
+use perf_abi::{Attr, AttrFlags, Hardware, SampleType, Software};
+use perf_sys::{Call, Errno, Error, Event, OpenOptions, Target};
 use rustix::io::{FdFlags, fcntl_getfd};
+use std::os::fd::AsFd;
 use support::{cgroup2, open_or_skip};
 
 fn dummy() -> Attr {
@@ -32,7 +32,7 @@ fn descriptors_close_on_exec_unless_told_otherwise() {
 
 #[test]
 fn every_kind_of_target_opens() {
-    let here = rustix::thread::gettid();
+    let here = support::tid();
     let narrow = [
         Target::thread(here),
         Target::thread(here).on_cpu(0),
@@ -57,14 +57,14 @@ fn a_cgroup_is_its_directory() {
 fn a_descriptor_that_is_no_cgroup_is_refused() {
     let dir = File::open("/").unwrap();
     let error = Event::open(&dummy(), Target::cgroup(dir.as_fd(), 0)).unwrap_err();
-    assert_eq!(error.call(), Some("perf_event_open"));
-    assert!(matches!(error.errno(), Some(Errno::BADF | Errno::ACCESS | Errno::PERM)), "{error}");
+    assert_eq!(error.call(), Some(Call::PerfEventOpen));
+    assert!(matches!(error.errno(), Some(Errno::EBADF | Errno::EACCES | Errno::EPERM)), "{error}");
 }
 
 #[test]
 fn a_huge_cpu_number_is_refused() {
     let error = Event::open(&dummy(), Target::calling_thread().on_cpu(u32::MAX)).unwrap_err();
-    assert!(matches!(error.errno(), Some(Errno::INVAL | Errno::ACCESS | Errno::PERM)), "{error}");
+    assert!(matches!(error.errno(), Some(Errno::EINVAL | Errno::EACCES | Errno::EPERM)), "{error}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_cpu_that_is_offline_says_so() {
         return;
     }
     let error = Event::open(&dummy(), Target::cpu(cpu)).unwrap_err();
-    assert_eq!(error.errno(), Some(Errno::NODEV));
+    assert_eq!(error.errno(), Some(Errno::ENODEV));
     assert!(error.to_string().contains("offline"), "{error}");
 }
 
@@ -92,7 +92,7 @@ fn more_precision_than_the_pmu_has_says_so() {
     match Event::open(&precise.with_precise_ip(perf_abi::Skid::ZERO), Target::calling_thread()) {
         Ok(_) => eprintln!("skipped: this PMU has the highest precision"),
         Err(error) => {
-            assert!(matches!(error.errno(), Some(Errno::OPNOTSUPP | Errno::NOENT)), "{error}");
+            assert!(matches!(error.errno(), Some(Errno::EOPNOTSUPP | Errno::ENOENT)), "{error}");
         }
     }
 }
@@ -112,7 +112,7 @@ fn a_field_from_the_future_tells_the_kernels_size() {
     match Event::open(&attr, Target::calling_thread()) {
         Err(error @ Error::AttrSize { kernel, .. }) => {
             assert!((64..144).contains(&kernel), "{kernel}");
-            assert_eq!(error.errno(), Some(Errno::TOOBIG));
+            assert_eq!(error.errno(), Some(Errno::E2BIG));
         }
         other => eprintln!("skipped: this kernel has the field: {other:?}"),
     }
@@ -121,6 +121,57 @@ fn a_field_from_the_future_tells_the_kernels_size() {
 #[test]
 fn an_event_that_is_not_there_names_the_call() {
     let error = Event::open(&Attr::software(Software(1 << 20)), Target::calling_thread()).unwrap_err();
-    assert_eq!(error.call(), Some("perf_event_open"));
+    assert_eq!(error.call(), Some(Call::PerfEventOpen));
     assert!(error.to_string().starts_with("perf_event_open: "), "{error}");
+}
+
+#[test]
+fn a_pid_of_minus_1_is_not_a_thread() {
+    let minus_1 = u32::MAX;
+    let target = Target::thread(minus_1).on_cpu(0);
+    let error = Event::open(&dummy(), target).unwrap_err();
+    assert_eq!(error, Error::ThreadId { found: minus_1 });
+    assert_eq!(error.call(), None, "no call was made");
+}
+
+#[test]
+fn a_pid_of_0_is_not_a_thread() {
+    let error = Event::open(&dummy(), Target::thread(0)).unwrap_err();
+    assert_eq!(error, Error::ThreadId { found: 0 });
+    assert!(error.to_string().contains("Target::calling_thread"), "{error}");
+}
+
+#[test]
+fn raw_arguments_open_as_in_c() {
+    let me = i32::try_from(support::tid()).unwrap();
+    for (pid, cpu) in [(0, -1), (0, 0), (me, -1), (me, 0), (-1, 0)] {
+        if open_or_skip(&dummy(), Target::from_raw(pid, cpu).unwrap()).is_none() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn an_invalid_argument_names_its_cause() {
+    let stack = |bytes| {
+        let attr = dummy().with_sample_type(SampleType::STACK_USER);
+        Attr { sample_stack_user: bytes, ..attr }
+    };
+    let clock = Attr::software(Software::CPU_CLOCK);
+    let me = Target::calling_thread();
+    let invalid = [
+        (dummy(), me.on_cpu(1 << 20), "no CPU has this number"),
+        (dummy().with_sample_type(SampleType::REGS_USER), me, "REGS_USER without registers"),
+        (stack(4), me, "multiple of 8"),
+        (stack(65536), me, "at most 65528"),
+        (clock.with_frequency(1 << 40), me, "perf_event_max_sample_rate"),
+    ];
+    for (attr, target, word) in invalid {
+        let error = Event::open(&attr, target).unwrap_err();
+        if matches!(error.errno(), Some(Errno::EACCES | Errno::EPERM | Errno::ENOSYS)) {
+            return eprintln!("skipped: {error}");
+        }
+        assert_eq!(error.errno(), Some(Errno::EINVAL), "{error}");
+        assert!(error.to_string().contains(word), "{error}");
+    }
 }

@@ -14,7 +14,7 @@ use work::{faults, touch};
 fn formats() -> impl Iterator<Item = ReadFormat> {
     let newest = faults().with_read_format(ReadFormat::LOST);
     let old = Event::open(&newest, Target::calling_thread()).err().and_then(|error| error.errno());
-    let bits = if old == Some(Errno::INVAL) { 16 } else { 32 };
+    let bits = if old == Some(Errno::EINVAL) { 16 } else { 32 };
     (0..bits).map(ReadFormat::from_bits_retain)
 }
 
@@ -95,6 +95,6 @@ fn a_buffer_too_short_for_the_group_reads_nothing() {
     };
     let _member = OpenOptions::new().leader(&leader).open(&attr, Target::calling_thread()).unwrap();
     let error = leader.read_values(&mut [0; 2]).unwrap_err();
-    assert_eq!(error.errno(), Some(Errno::NOSPC));
+    assert_eq!(error.errno(), Some(Errno::ENOSPC));
     assert!(error.to_string().contains("shorter"), "{error}");
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use perf_abi::{Attr, AttrFlags, Hardware, IocFlags, ReadFormat, Software};
-use perf_sys::{Errno, OpenOptions, Target};
+use perf_sys::{Call, Errno, OpenOptions, Target};
 use support::{count, open_or_skip, switch, switches};
 
 fn user_side(attr: Attr) -> Attr {
@@ -48,7 +48,7 @@ fn a_short_buffer_reads_nothing() {
         return;
     };
     let error = event.read_raw(&mut [0; 1]).unwrap_err();
-    assert_eq!((error.call(), error.errno()), (Some("read"), Some(Errno::NOSPC)));
+    assert_eq!((error.call(), error.errno()), (Some(Call::Read), Some(Errno::ENOSPC)));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, ReadFormat, RecordType, SampleType, Software, StackSize};
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Errno, Error, Event, Readiness, Ring, Target};
+use perf_sys::{Call, Errno, Error, Event, Readiness, Ring, Target};
 use rustix::param::page_size;
 use rustix::thread::gettid;
 use support::{count, open_or_skip, switch, switch_ring, switches};
@@ -175,7 +175,7 @@ fn an_inherited_event_on_any_cpu_has_no_ring() {
         return;
     };
     let error = Ring::map(event, 1).unwrap_err().error;
-    assert_eq!((error.call(), error.errno()), (Some("mmap"), Some(Errno::INVAL)));
+    assert_eq!((error.call(), error.errno()), (Some(Call::Mmap), Some(Errno::EINVAL)));
 }
 
 #[test]

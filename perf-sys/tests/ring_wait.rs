@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, Software};
 use perf_sys::{Readiness, Ring, Target};
-use rustix::thread::gettid;
 use support::{PATIENCE, open_or_skip, switch, switches};
 
 #[test]
@@ -53,7 +52,7 @@ fn a_hang_up_comes_after_the_last_record() {
     let (tell_tid, tid) = channel();
     let (start, started) = channel();
     let thread = std::thread::spawn(move || {
-        tell_tid.send(gettid()).unwrap();
+        tell_tid.send(support::tid()).unwrap();
         started.recv().unwrap();
         switch(5);
     });

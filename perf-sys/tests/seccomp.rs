@@ -8,7 +8,7 @@ mod work;
 use core::mem::offset_of;
 
 use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter, sock_fprog};
-use perf_sys::{Errno, Event, Target};
+use perf_sys::{Call, Errno, Event, Target};
 use support::open_or_skip;
 use work::faults;
 
@@ -40,7 +40,7 @@ fn a_filter_is_among_the_causes_of_its_refusal() {
             return eprintln!("skipped: seccomp: {error}");
         }
         let refused = Event::open(&faults(), Target::calling_thread()).unwrap_err();
-        assert_eq!((refused.call(), refused.errno()), (Some("perf_event_open"), Some(Errno::PERM)));
+        assert_eq!((refused.call(), refused.errno()), (Some(Call::PerfEventOpen), Some(Errno::EPERM)));
         assert!(refused.to_string().contains("seccomp"), "{refused}");
     });
     thread.join().unwrap();

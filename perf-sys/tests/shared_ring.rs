@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use perf_abi::{Attr, AttrFlags, IocFlags, OpenFlags, ReadFormat, SampleType, Software};
 use perf_decode::{Layouts, Record, SampleLayout};
-use perf_sys::{Errno, Error, Event, OpenOptions, Ring, SnapshotRing, Target};
+use perf_sys::{Call, Errno, Error, Event, OpenOptions, Ring, SnapshotRing, Target};
 use support::{count, hit, hits, open_or_skip, switch, switches};
 use work::touch;
 
@@ -127,7 +127,7 @@ fn what_a_guest_wrote_stays_when_it_is_closed() {
 
 #[test]
 fn a_guest_has_no_ring_of_its_own_until_it_is_sent_home() {
-    let busy = Error::System { call: "mmap", errno: Errno::BUSY };
+    let busy = Error::System { call: Call::Mmap, errno: Errno::EBUSY };
     let attr = shared(switches(), SampleType::empty());
     let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
     let ring = Ring::map(owner, 1).unwrap();
@@ -145,7 +145,7 @@ fn a_guest_has_no_ring_of_its_own_until_it_is_sent_home() {
     home.set_output(Some(ring.event())).unwrap();
     if let Err(refused) = home.set_output(None) {
         // A 64-bit kernel does not recognize the -1 of a 32-bit program.
-        assert_eq!((refused.errno(), size_of::<usize>()), (Some(Errno::BADF), 4), "{refused}");
+        assert_eq!((refused.errno(), size_of::<usize>()), (Some(Errno::EBADF), 4), "{refused}");
         return eprintln!("skipped: {refused}");
     }
     let mut own = Ring::map(home, 1).unwrap();
@@ -168,7 +168,7 @@ fn a_guest_whose_host_is_gone_is_still_a_guest() {
     guests[2].set_output(Some(ring.event())).unwrap();
     drop(ring);
     for guest in guests {
-        let busy = Error::System { call: "mmap", errno: Errno::BUSY };
+        let busy = Error::System { call: Call::Mmap, errno: Errno::EBUSY };
         assert_eq!(Ring::map(guest, 1).unwrap_err().error, busy);
     }
 }
@@ -182,5 +182,5 @@ fn a_guest_that_writes_backward_has_no_ring_of_its_own_either() {
     guest.set_output(Some(ring.event())).unwrap();
     drop(ring); // as above
     let error = SnapshotRing::map(guest, 1).map(|_| ()).unwrap_err().error;
-    assert_eq!(error, Error::System { call: "mmap", errno: Errno::BUSY });
+    assert_eq!(error, Error::System { call: Call::Mmap, errno: Errno::EBUSY });
 }

@@ -17,7 +17,7 @@ fn one_task_reads_many_rings_to_their_ends() {
         Ok(samples) => samples,
         Err(error) => {
             let errno = error.downcast_ref().and_then(Error::errno);
-            let refused = matches!(errno, Some(Errno::ACCESS | Errno::PERM | Errno::NOSYS));
+            let refused = matches!(errno, Some(Errno::EACCES | Errno::EPERM | Errno::ENOSYS));
             assert!(refused, "{error}");
             return skip(error);
         }

@@ -115,27 +115,45 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
     /// crate.
     #[inline]
     pub fn find(&self, record: RawRecord<'_>) -> Result<&SampleLayout> {
-        let layout = match self.table.as_ref() {
+        let index = self.find_index(record)?;
+        self.table.as_ref().get(index).map(|(_, layout)| layout).ok_or(Error::NoId { kind: record.kind() })
+    }
+
+    /// Returns the index of the event that wrote `record`, in the order of [`iter`](Layouts::iter):
+    /// for a table of the events' names or states beside this one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`find`](Layouts::find).
+    #[inline]
+    pub fn find_index(&self, record: RawRecord<'_>) -> Result<usize> {
+        let table = self.table.as_ref();
+        let index = match table {
             [] => return Err(Error::NoId { kind: record.kind() }),
             [(id, only)] => match record.id(only) {
                 Some(found) if found != *id && found != 0 => {
                     return Err(unknown(record.kind(), Some(found)));
                 }
-                _ => only,
+                _ => 0,
             },
             [(_, any), ..] if id_offset::follows_body(record.kind()) => {
-                let own =
-                    |(offset, id)| self.get(id).filter(|layout| id_offset::in_trailer(layout) == offset);
+                let own = |(offset, id)| {
+                    let index = self.search(id).ok()?;
+                    let (_, layout) = table.get(index)?;
+                    (id_offset::in_trailer(layout) == offset).then_some(index)
+                };
                 let mut candidates = id_offset::words_after_body(record);
                 candidates.find_map(own).ok_or_else(|| unknown(record.kind(), record.id(any)))?
             }
             [..] => {
                 let id = self.offset.id(record);
-                id.and_then(|id| self.get(id)).ok_or_else(|| unknown(record.kind(), id))?
+                id.and_then(|id| self.search(id).ok()).ok_or_else(|| unknown(record.kind(), id))?
             }
         };
-        id_offset::check_known(layout)?;
-        Ok(layout)
+        if let Some((_, layout)) = table.get(index) {
+            id_offset::check_known(layout)?;
+        }
+        Ok(index)
     }
 
     /// Returns the layout of the event with this id.

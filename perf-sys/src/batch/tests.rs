@@ -3,17 +3,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use perf_abi::{Attr, AuxFlags, RecordType};
-use perf_decode::{Record, SampleLayout};
+use perf_decode::{RawRecord, Record, SampleLayout};
+use rustix::param::page_size;
 
 use super::*;
-use crate::map::{Area, Kernel, PageWord};
+use crate::map::{Area, Consumer, Kernel, PageWord};
 
 mod two_threads;
 
 /// Plays the kernel on a ring of one page.
 struct Fake {
-    consumer: Consumer,
-    scratch: Box<Scratch>,
+    reader: Reader,
     kernel: Kernel,
 }
 
@@ -23,11 +23,12 @@ impl Fake {
         let area = Arc::new(Area::anonymous(1).unwrap());
         let mut kernel = Kernel::on(&area);
         assert!((0..records).all(|number| kernel.write(&[0, number])));
-        Self { consumer: Consumer::new(area).unwrap(), scratch: Box::default(), kernel }
+        Self { reader: Reader::new(Consumer::new(area).unwrap()), kernel }
     }
 
     fn batch(&mut self) -> Batch<'_> {
-        Batch::new(&mut self.consumer, &mut self.scratch).unwrap()
+        self.reader.consumer.refresh().unwrap();
+        Batch::new(&mut self.reader)
     }
 
     fn tail(&self) -> u64 {
@@ -50,10 +51,11 @@ fn all_records_are_given_back_at_the_end() {
 fn the_tail_is_stored_once_for_all_records() {
     /// What no store of the batch leaves there.
     const UNTOUCHED: u64 = u64::MAX;
-    let Fake { mut consumer, mut scratch, kernel } = Fake::with(100);
+    let Fake { mut reader, kernel } = Fake::with(100);
+    reader.consumer.refresh().unwrap();
     let tail = kernel.page(PageWord::DATA_TAIL);
     tail.store(UNTOUCHED, Ordering::Relaxed);
-    let mut batch = Batch::new(&mut consumer, &mut scratch).unwrap();
+    let mut batch = Batch::new(&mut reader);
     for record in batch.records() {
         assert_eq!(record.unwrap().words().len(), 3);
         assert_eq!(kernel.tail(), UNTOUCHED);
@@ -129,20 +131,114 @@ fn discard_tells_what_it_throws_away() {
 }
 
 #[test]
-fn damage_stays_until_it_is_discarded() {
-    // No record, less than a header, no whole word, more than there is, far more.
+fn damage_is_skipped_and_counted_once() {
+    // No record, less than a header, no multiple of 8, more than there is, far more.
     for size in [0, 4, 12, 24, 0xfff8] {
         let mut ring = Fake::with(1);
         ring.kernel.write_words(&[Kernel::any_header(RecordType::LOST, size), 0]);
-        for records in [2, 1] {
-            let found: Vec<_> = ring.batch().records().map(|record| record.is_ok()).collect();
-            assert_eq!((found.len(), found.last()), (records, Some(&false)), "{size}: one error ends it");
-            assert_eq!(ring.tail(), 24, "{size}: the record before the damage");
-        }
-        assert_eq!(ring.batch().discard(), 16);
+        let mut batch = ring.batch();
+        let found: Vec<_> = batch.records().map(Result::err).collect();
+        assert_eq!((found.len(), found[0]), (2, None), "{size}: one error ends it");
+        let damage = Damage { count: 1, bytes: 16, last: found[1] };
+        assert_eq!((batch.damage(), batch.len()), (damage, 0), "{size}");
+        drop(batch);
+        assert_eq!(ring.tail(), 40, "{size}: the record and the damage");
         ring.kernel.write(&[0, 9]);
         assert_eq!(numbers(&mut ring.batch()), [9]);
+        assert_eq!(ring.batch().damage(), damage);
     }
+}
+
+#[test]
+fn damage_in_the_middle_of_a_full_ring_ends_a_loop_over_batches() {
+    let records = page_size() as u64 / 24;
+    let mut ring = Fake::with(records);
+    ring.kernel.overwrite(240, Kernel::any_header(RecordType::LOST, 4));
+    let (mut read, mut errors) = (0, vec![]);
+    while ring.reader.consumer.has_unread() {
+        for record in ring.batch().records() {
+            match record {
+                Ok(_) => read += 1,
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    let error = perf_decode::Error::SizeBelowHeader { at: 240, size: 4 };
+    assert_eq!((read, errors), (10, vec![error]));
+    let damage = Damage { count: 1, bytes: (records - 10) * 24, last: Some(error) };
+    assert_eq!(ring.batch().damage(), damage);
+}
+
+#[test]
+fn damage_after_a_record_that_wraps_is_at_its_distance_from_the_start() {
+    let mut ring = Fake::with(170);
+    assert_eq!(numbers(&mut ring.batch()).len(), 170);
+    ring.kernel.write(&[0, 1]);
+    ring.kernel.write_words(&[Kernel::any_header(RecordType::LOST, 4), 0]);
+    let mut batch = ring.batch();
+    let error = batch.records().find_map(Result::err);
+    assert_eq!(error, Some(perf_decode::Error::SizeBelowHeader { at: 24, size: 4 }));
+}
+
+#[test]
+fn record_that_was_only_looked_at_is_not_consumed() {
+    let mut ring = Fake::with(5);
+    let mut batch = ring.batch();
+    let mut records = batch.records().peekable();
+    while records.next_if(|record| record.unwrap().words()[2] < 2).is_some() {}
+    assert_eq!(records.peek().unwrap().unwrap().words()[2], 2);
+    drop(records);
+    assert_eq!(batch.len(), 72);
+    assert_eq!(batch.records().take_while(|record| record.unwrap().words()[2] < 3).count(), 1);
+    assert_eq!(batch.len(), 48);
+    let number = |record: perf_decode::Result<RawRecord<'_>>| record.ok().map(|record| record.words()[2]);
+    assert_eq!(batch.records().map_while(|record| number(record).filter(|&n| n < 4)).sum::<u64>(), 3);
+    assert_eq!(numbers(&mut batch), [4]);
+    drop(batch);
+    assert_eq!(ring.tail(), 120);
+}
+
+#[test]
+fn peekable_yields_everything_once() {
+    let mut ring = Fake::with(3);
+    let mut batch = ring.batch();
+    let mut records = batch.records().peekable();
+    assert!(records.peek().is_some());
+    assert_eq!(records.by_ref().map(|record| record.unwrap().words()[2]).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!(records.peek().is_none());
+    drop(records);
+    assert!(batch.is_empty());
+}
+
+#[test]
+fn nothing_follows_the_end_of_a_take_while() {
+    let mut ring = Fake::with(3);
+    let mut batch = ring.batch();
+    let mut asked = 0;
+    let mut records = batch.records().take_while(|_| {
+        asked += 1;
+        asked != 2
+    });
+    assert!(records.next().is_some());
+    assert!(records.next().is_none());
+    assert!(records.next().is_none(), "the condition would hold again");
+    drop(records);
+    assert_eq!(batch.len(), 48);
+}
+
+#[test]
+fn copy_frees_the_ring_at_once() {
+    let mut ring = Fake::with(170);
+    assert_eq!(numbers(&mut ring.batch()).len(), 170);
+    assert!((200..203).all(|number| ring.kernel.write(&[0, number])), "past the end of the ring");
+    let mut copy = vec![7; 3];
+    let mut batch = ring.batch();
+    batch.records().next();
+    let window = batch.copy_into(&mut copy);
+    drop(batch);
+    assert_eq!(ring.tail(), 173 * 24);
+    let records = window.records(&mut []).map(|record| record.unwrap().words()[2]);
+    assert_eq!(records.collect::<Vec<_>>(), [201, 202]);
 }
 
 #[test]
@@ -161,10 +257,10 @@ fn a_kind_from_the_future_does_not_keep_back_what_follows() {
 }
 
 #[test]
-fn records_across_the_seam_live_together() {
+fn records_on_both_sides_of_the_end_live_together() {
     let mut ring = Fake::with(170);
     assert_eq!(numbers(&mut ring.batch()).len(), 170);
-    assert!((200..203).all(|number| ring.kernel.write(&[0, number])), "past the seam");
+    assert!((200..203).all(|number| ring.kernel.write(&[0, number])), "past the end");
     let mut batch = ring.batch();
     let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
     assert_eq!(records.iter().map(|record| record.words()[2]).collect::<Vec<_>>(), [200, 201, 202]);

@@ -11,9 +11,9 @@ use core::slice;
 use core::sync::atomic::{AtomicU8, Ordering, fence};
 use std::sync::Arc;
 
-use rustix::fd::BorrowedFd;
 use rustix::mm::ProtFlags;
 use rustix::param::page_size;
+use std::os::fd::BorrowedFd;
 
 use super::{Area, Here, Mapping, OVERWRITES, PageWord, WAITS, position};
 use crate::{Error, Result};

@@ -1,13 +1,14 @@
-//! The reading side of a ring whose writer waits for it.
+//! The reader's side of a ring in consumer mode, in which the kernel drops new records instead of
+//! overwriting unread ones.
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because it lends parts of the shared memory as slices: only what the
-//! kernel has finished and will not touch before it is given back.
+//! This file uses `unsafe` to borrow parts of the shared memory as slices, which must be complete
+//! records that the kernel does not write before they are released.
 #![allow(unsafe_code)]
 
 use core::slice;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use perf_decode::Window;
@@ -15,22 +16,26 @@ use perf_decode::Window;
 use super::{Area, Here, PageWord, position};
 use crate::{Error, Result};
 
-/// The reading side of a ring: what the kernel has written and we have not given back.
+/// The reader's side of a ring.
 ///
-/// Holding one proves that the data area lies inside the mapping, and that `[tail, head)` is at most
-/// the area, was complete when `head` was loaded, and stays as it is until [`release`](Self::release):
-/// the kernel writes only outside of what `data_tail` and `data_head` enclose.
+/// Holding one proves that the data area lies inside the mapping, that `tail <= next <= head`, that
+/// `[tail, head)` is at most the area and was complete when `head` was loaded, and that it stays as it
+/// is until [`release`](Self::release), because the kernel writes only outside of `[data_tail,
+/// data_head)`. The kernel itself violates the last point for software events that sample registers
+/// by different masks (`docs/kernel-errata.md`); [`copy`](Self::copy) is sound in that case as well.
 #[derive(Debug)]
 pub(crate) struct Consumer {
     /// Shared with the reader of an AUX area, whose positions are on the same page.
     area: Arc<Area>,
-    /// Where the data start in the area, in bytes.
+    /// Offset of the data in the area, in bytes.
     offset: usize,
-    /// The data's length in words: a power of two.
+    /// Length of the data in words, a power of two.
     words: usize,
-    /// What `data_tail` is; free-running like the kernel's, never reduced to the area.
+    /// The published `data_tail`: free-running like the kernel's, never modulo the area.
     tail: u64,
-    /// What `data_head` was when it was last looked at.
+    /// Position of the first record that was not consumed.
+    next: u64,
+    /// `data_head` as of the last refresh.
     head: u64,
 }
 
@@ -42,50 +47,62 @@ impl Consumer {
     /// [`Error::DataArea`] if that is not inside the mapping, or no ring.
     pub(crate) fn new(area: Arc<Area>) -> Result<Self> {
         let (offset, words) = area.data()?;
-        // Nobody but a reader stores data_tail, and that is us; an earlier one may have left off there.
+        // Only a reader stores data_tail, and this is the only one; an earlier one may have left it
+        // anywhere.
         let tail = area.here()?.word(PageWord::DATA_TAIL).load(Ordering::Relaxed);
-        Ok(Self { area, offset, words, tail, head: tail })
+        Ok(Self { area, offset, words, tail, next: tail, head: tail })
     }
 
-    /// The area for a second reader, of AUX data; `None` while there is one already.
+    /// Returns the area for the reader of AUX data, or `None` while there is one.
     pub(crate) fn share(&mut self) -> Option<Arc<Area>> {
         Arc::get_mut(&mut self.area)?;
         Some(Arc::clone(&self.area))
     }
 
-    /// The first byte of the mapping that no data is in.
+    /// Returns the offset of the first byte after the data.
     pub(crate) fn end(&self) -> usize {
         self.offset + self.words * 8
     }
 
-    /// Returns [`Error::Forked`] in a child of `fork`, where every other method finds nothing.
+    /// Returns [`Error::Forked`] in a child of `fork`, where the other methods find no records.
     pub(crate) fn check_here(&self) -> Result<()> {
         self.area.here().map(|_| ())
     }
 
-    /// How far the kernel has written, as the page says at this moment.
+    /// Loads the kernel's position; `next` in a child of `fork`.
     pub(crate) fn load_head(&self) -> u64 {
-        let Ok(here) = self.area.here() else { return self.tail };
-        // Acquire pairs with the write barrier before the kernel's store of data_head: the records up to
-        // it are seen whole.
+        let Ok(here) = self.area.here() else { return self.next };
+        // Acquire pairs with the write barrier before the kernel's store of data_head: the records up
+        // to it are complete.
         position(self.tail, here.word(PageWord::DATA_HEAD).load(Ordering::Acquire))
     }
 
-    /// Whether there is anything that [`refresh`](Self::refresh) would find.
-    pub(crate) fn has_unread(&self) -> bool {
-        self.load_head() != self.tail
+    /// Returns the position of the first record that was not consumed.
+    pub(crate) const fn next(&self) -> u64 {
+        self.next
     }
 
-    /// Whether at least half of the area is unread.
+    /// Returns the kernel's position as of the last refresh.
+    pub(crate) const fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// Returns whether a refresh would find unread records.
+    pub(crate) fn has_unread(&self) -> bool {
+        self.load_head() != self.next
+    }
+
+    /// Returns whether at least half of the area is not released.
     pub(crate) fn is_half_full(&self) -> bool {
         self.load_head().wrapping_sub(self.tail) >= self.words as u64 * 4
     }
 
-    /// Looks how far the kernel has come.
+    /// Loads the kernel's position as the end of the unread records.
     ///
     /// # Errors
     ///
-    /// [`Error::Positions`] if that cannot be, [`Error::Forked`]; what was known before stays.
+    /// [`Error::Positions`] if that is not a possible position, and [`Error::Forked`]; the state stays as
+    /// it was.
     pub(crate) fn refresh(&mut self) -> Result<()> {
         self.check_here()?;
         let head = self.load_head();
@@ -94,38 +111,139 @@ impl Consumer {
         Ok(())
     }
 
-    /// Bytes between tail and head.
+    /// Returns the number of unread bytes as of the last refresh.
     pub(crate) fn len(&self) -> u64 {
-        self.head.wrapping_sub(self.tail)
+        self.head.wrapping_sub(self.next)
     }
 
-    /// The window of `[tail + skip, head)`. `skip` is in bytes; too much of it leaves nothing.
-    pub(crate) fn window(&self, skip: u64) -> Window<'_> {
-        let Ok(here) = self.area.here() else { return Window::from_slices(&[], &[]) };
-        let start = self.tail.wrapping_add(skip.min(self.len()));
-        // `refresh` has checked the whole of it, and a part can only fail by its alignment.
-        let (start, len) = Window::span(self.words, start, self.head).unwrap_or((0, 0));
-        let first = len.min(self.words - start);
-        Window::from_slices(self.slice(here, start, first), self.slice(here, 0, len - first))
+    /// Returns the unread records, and `next` for the one who consumes them.
+    #[inline]
+    pub(crate) fn parts(&mut self) -> (Unread<'_>, Position<'_>) {
+        let here = self.area.here().ok();
+        let (start, len) = (self.index(), self.len() as usize / 8);
+        let unread = Unread { here, offset: self.offset, words: self.words, start, len };
+        (unread, Position { next: &mut self.next, head: self.head })
     }
 
-    /// `len` words at index `start` of the data area: only for [`window`](Self::window), inside
-    /// `[tail, head)`.
-    fn slice(&self, here: Here<'_>, start: usize, len: usize) -> &[u64] {
+    /// Index of the word at `next`.
+    #[inline]
+    fn index(&self) -> usize {
+        (self.next / 8) as usize & (self.words - 1)
+    }
+
+    /// Appends the unread words to `copy`, each by one atomic load: sound even while the kernel writes
+    /// them.
+    pub(crate) fn copy(&self, copy: &mut Vec<u64>) {
+        let Ok(here) = self.area.here() else { return };
+        let (start, len) = (self.index(), self.len() as usize / 8);
+        copy.extend((start..start + len).map(|index| {
+            let word = here.at(self.offset + index % self.words * 8);
+            // SAFETY: inside the data area, aligned because page and offset are, mapped as long as
+            // `self`; this process never writes it.
+            unsafe { AtomicU64::from_ptr(word) }.load(Ordering::Relaxed)
+        }));
+    }
+
+    /// Returns the unread words from `position` on, which lies in `[next, head]`.
+    pub(crate) fn unread_from(&self, position: u64) -> Unread<'_> {
+        let len = self.head.wrapping_sub(position).min(self.len()) as usize / 8;
+        let start = (position / 8) as usize & (self.words - 1);
+        Unread { here: self.area.here().ok(), offset: self.offset, words: self.words, start, len }
+    }
+
+    /// Consumes the records before `position`, which lies in `[next, head]`.
+    pub(crate) const fn consume_to(&mut self, position: u64) {
+        self.next = position;
+    }
+
+    /// Consumes all unread records.
+    pub(crate) const fn consume_all(&mut self) {
+        self.next = self.head;
+    }
+
+    /// Publishes `next` as `data_tail`: the kernel may overwrite everything before it.
+    pub(crate) fn release(&mut self) {
+        self.release_to(self.next);
+    }
+
+    /// As [`release`](Self::release), up to `position` only, which must lie in `[tail, next]`.
+    pub(crate) fn release_to(&mut self, position: u64) {
+        if position == self.tail {
+            return;
+        }
+        let Ok(here) = self.area.here() else { return };
+        self.tail = position;
+        // Release pairs with the kernel's load of data_tail, on which its stores of new records
+        // depend: all reads of the old ones are done before it sees the free space.
+        here.word(PageWord::DATA_TAIL).store(self.tail, Ordering::Release);
+    }
+}
+
+/// The unread records of a ring, `[next, head)`.
+///
+/// Holding one proves that `start + len` words, modulo `words`, lie in the data area and are not
+/// released while `'c` lasts: it borrows the consumer, whose release needs it exclusively.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unread<'c> {
+    /// `None` in a child of `fork`, where nothing is unread.
+    here: Option<Here<'c>>,
+    offset: usize,
+    words: usize,
+    start: usize,
+    len: usize,
+}
+
+impl<'c> Unread<'c> {
+    /// The unread words before the end of the data area.
+    #[inline]
+    pub(crate) fn contiguous(self) -> &'c [u64] {
+        self.slice(self.start, self.len.min(self.words - self.start))
+    }
+
+    /// All unread words.
+    #[inline]
+    pub(crate) fn window(self) -> Window<'c> {
+        let first = self.contiguous();
+        let wrapped = self.len.saturating_sub(self.words - self.start);
+        Window::from_slices(first, self.slice(0, wrapped))
+    }
+
+    /// Borrows `len` words at index `start` of the data, inside `[next, head)`.
+    #[inline]
+    fn slice(self, start: usize, len: usize) -> &'c [u64] {
+        let Some(here) = self.here else { return &[] };
         let first = here.at(self.offset + start * 8);
         // SAFETY: `start + len <= words`, so this is inside the data area and the mapping; aligned
-        // because page, offset and words are; part of `[tail, head)`, so that the kernel does not write
-        // it while `self` is borrowed: only `release`, which borrows `self` alone, gives it back.
+        // because page, offset and words are; part of `[tail, head)`, which the kernel does not write
+        // before it is released, and `release` needs the consumer that `'c` borrows.
         unsafe { slice::from_raw_parts(first, len) }
     }
+}
 
-    /// Gives the first `bytes` of `[tail, head)` back to the kernel.
-    pub(crate) fn release(&mut self, bytes: u64) {
-        let Ok(here) = self.area.here() else { return };
-        self.tail = self.tail.wrapping_add(bytes.min(self.len()));
-        // Release pairs with the kernel's load of data_tail, on which its writing of new records
-        // depends: all our reads of the old ones are done before it sees room.
-        here.word(PageWord::DATA_TAIL).store(self.tail, Ordering::Release);
+/// The position of the first record of a ring that was not consumed.
+#[derive(Debug)]
+pub(crate) struct Position<'c> {
+    next: &'c mut u64,
+    head: u64,
+}
+
+impl Position<'_> {
+    /// Consumes `bytes`, at most to the end of the unread records.
+    #[inline]
+    pub(crate) fn advance(&mut self, bytes: u64) {
+        *self.next = self.next.wrapping_add(bytes.min(self.unread()));
+    }
+
+    /// Consumes all unread records and returns their length in bytes.
+    pub(crate) fn advance_to_end(&mut self) -> u64 {
+        let bytes = self.unread();
+        *self.next = self.head;
+        bytes
+    }
+
+    /// Returns the bytes that were not consumed.
+    fn unread(&self) -> u64 {
+        self.head.wrapping_sub(*self.next)
     }
 }
 

@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::param::page_size;
 
-use crate::{Error, Result};
+use crate::{Call, Error, Result};
 
 /// The page's first word, or null before the first mapping of this process and its ancestors.
 static MARKER: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
@@ -63,7 +63,7 @@ fn marker() -> Result<&'static AtomicU64> {
     if let Some(marker) = known() {
         return Ok(marker);
     }
-    let page = new_page().map_err(Error::of("mmap"))?;
+    let page = new_page().map_err(Error::of(Call::Mmap))?;
     // The order of the two is free: the content is zero before and after.
     let published =
         MARKER.compare_exchange(null_mut(), page.as_ptr().cast(), Ordering::Release, Ordering::Relaxed);

@@ -69,6 +69,11 @@ impl Kernel {
         self.publish(head);
     }
 
+    /// Overwrites one word of the data, as no kernel should.
+    pub(crate) fn overwrite(&mut self, position: u64, word: u64) {
+        self.store(position, &[word]);
+    }
+
     /// Stores `data_head`, which may be invalid.
     pub(crate) fn publish(&mut self, head: u64) {
         self.head = head;

@@ -1,93 +1,111 @@
 use core::slice;
 use core::time::Duration;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fd::{AsFd, BorrowedFd};
 use rustix::io::Errno;
 
-use crate::{Canceller, Error, Result};
+use crate::{Call, Canceller, Error, Readiness, Result};
 
-/// What a wait came back with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Readiness {
-    /// There are records to read.
-    Readable,
-    /// The time is over. There may be records nevertheless, fewer than the watermark.
-    TimedOut,
-    /// The task that the event watched has ended, with all copies that inherited it (since Linux 3.18),
-    /// and no record is left: nothing will come any more but from other events sent to this ring.
-    HungUp,
-    /// The event has failed and no record is left: a pinned event that could not be placed, or a PMU
-    /// that is gone.
-    Failed,
-    /// Someone used the [`Canceller`]. There may be records nevertheless. The kernel does not call for them
-    /// again, but the next wait is [`Readable`](Self::Readable) by them.
-    Cancelled,
-}
-
-impl Readiness {
-    /// Whether waiting again would be answered the same at once: until other events write into the ring
-    /// of one that hung up, or a failed one is enabled again.
-    pub const fn is_final(self) -> bool {
-        matches!(self, Self::HungUp | Self::Failed)
-    }
-
-    pub(super) const fn of(readable: bool, error: bool, hung_up: bool) -> Self {
-        match (readable, error, hung_up) {
-            (true, _, _) => Self::Readable,
-            (_, true, _) => Self::Failed,
-            (_, _, true) => Self::HungUp,
-            _ => Self::TimedOut,
-        }
-    }
-}
-
-/// When a wait ends at the latest.
+/// The time at which a wait ends at the latest.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// A time that no clock can hold is for ever.
+    /// Returns the end of `timeout`; none for a time that no clock can hold.
     pub(crate) fn after(timeout: Option<Duration>) -> Self {
         Self(timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
     }
 
-    /// The same, or at once.
+    /// Returns the same, or the present time.
     pub(crate) fn or_now(self, at_once: bool) -> Self {
         if at_once { Self::after(Some(Duration::ZERO)) } else { self }
     }
 
-    /// What is left of the time. The clock is not read for what has no end.
+    /// Returns the earlier one of this and `time`.
+    pub(crate) fn at_most(self, time: Option<Instant>) -> Self {
+        match (self.0, time) {
+            (Some(deadline), Some(time)) => Self(Some(deadline.min(time))),
+            (deadline, time) => Self(deadline.or(time)),
+        }
+    }
+
+    /// Returns the remaining time. Reads the clock only if there is a deadline.
     fn left(self, now: impl FnOnce() -> Instant) -> Option<Timespec> {
         self.0?.saturating_duration_since(now()).try_into().ok()
     }
 }
 
-/// `ppoll` of one descriptor, taken up again after signals with what is left of the time.
+/// `ppoll` of one descriptor, and of the canceller if there is one.
 pub(crate) fn poll(fd: BorrowedFd<'_>, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
-    let descriptor = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
     let mut watched = descriptor(fd);
-    let found = |watched: PollFlags| {
-        let error = watched.intersects(PollFlags::ERR | PollFlags::NVAL);
-        Readiness::of(watched.contains(PollFlags::IN), error, watched.contains(PollFlags::HUP))
-    };
     let Some(cancel) = cancel else {
         ppoll(slice::from_mut(&mut watched), deadline)?;
-        return Ok(found(watched.revents()));
+        return Ok(found(&watched));
     };
     let mut both = [descriptor(cancel.as_fd()), watched];
     ppoll(&mut both, deadline)?;
     let [cancelled, watched] = both;
-    Ok(if cancelled.revents().is_empty() { found(watched.revents()) } else { Readiness::Cancelled })
+    Ok(if cancelled.revents().is_empty() { found(&watched) } else { Readiness::Cancelled })
 }
 
+/// `ppoll` of all events that write into one ring: returns a hang-up or a failure only when none of them
+/// can write any more.
+pub(crate) fn poll_events<'fd>(
+    events: impl Iterator<Item = BorrowedFd<'fd>>,
+    cancel: Option<&'fd Canceller>,
+    deadline: Deadline,
+) -> Result<Readiness> {
+    let mut fds: Vec<_> = cancel.into_iter().map(Canceller::as_fd).chain(events).map(descriptor).collect();
+    let first = usize::from(cancel.is_some());
+    let mut all = Readiness::HungUp;
+    loop {
+        ppoll(&mut fds, deadline)?;
+        let (cancelled, events) = fds.split_at(first);
+        if cancelled.iter().any(|cancel| !cancel.revents().is_empty()) {
+            return Ok(Readiness::Cancelled);
+        }
+        let mut ends = events.iter().map(found);
+        if ends.clone().any(|end| end == Readiness::Readable) {
+            return Ok(Readiness::Readable);
+        }
+        if ends.clone().any(|end| end == Readiness::Failed) {
+            all = Readiness::Failed;
+        }
+        if ends.all(Readiness::is_final) {
+            return Ok(all);
+        }
+        // A descriptor that hung up would end every poll at once.
+        let before = fds.len();
+        let mut index = 0;
+        fds.retain(|fd| {
+            index += 1;
+            index <= first || !found(fd).is_final()
+        });
+        if fds.len() == before {
+            return Ok(Readiness::TimedOut);
+        }
+    }
+}
+
+fn descriptor(fd: BorrowedFd<'_>) -> PollFd<'_> {
+    PollFd::from_borrowed_fd(fd, PollFlags::IN)
+}
+
+fn found(watched: &PollFd<'_>) -> Readiness {
+    let found = watched.revents();
+    let error = found.intersects(PollFlags::ERR | PollFlags::NVAL);
+    Readiness::new(found.contains(PollFlags::IN), error, found.contains(PollFlags::HUP))
+}
+
+/// Polls again after signals, with the remaining time.
 fn ppoll(fds: &mut [PollFd<'_>], deadline: Deadline) -> Result<()> {
     loop {
         match rustix::event::poll(fds, deadline.left(Instant::now).as_ref()) {
             Ok(_) => return Ok(()),
             Err(Errno::INTR) => {}
-            Err(errno) => return Err(Error::of("poll")(errno)),
+            Err(errno) => return Err(Error::of(Call::Poll)(errno)),
         }
     }
 }
@@ -97,29 +115,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_are_told_before_a_hang_up() {
-        assert_eq!(Readiness::of(true, false, true), Readiness::Readable);
-    }
-
-    #[test]
-    fn a_failed_event_is_not_merely_hung_up() {
-        assert_eq!(Readiness::of(false, true, true), Readiness::Failed);
-    }
-
-    #[test]
-    fn nothing_found_is_the_end_of_the_time() {
-        assert_eq!(Readiness::of(false, false, false), Readiness::TimedOut);
-    }
-
-    #[test]
-    fn a_time_without_end_is_for_ever_and_needs_no_clock() {
+    fn timeout_beyond_the_clock_is_none_and_reads_no_clock() {
         for timeout in [Some(Duration::MAX), None] {
             assert_eq!(Deadline::after(timeout).left(|| unreachable!()), None);
         }
     }
 
     #[test]
-    fn a_time_below_a_millisecond_is_not_cut_and_one_that_is_over_is_zero() {
+    fn remaining_time_keeps_its_nanoseconds_and_is_never_negative() {
         let begin = Instant::now();
         let nanoseconds = |tv_nsec| Some(Timespec { tv_sec: 0, tv_nsec });
         let deadline = Deadline(Some(begin + Duration::from_nanos(1_001)));
@@ -129,13 +132,41 @@ mod tests {
     }
 
     #[test]
-    fn a_cancellation_ends_every_wait_until_it_is_reset() {
+    fn earlier_one_of_two_deadlines_counts() {
+        let (begin, later) = (Instant::now(), Instant::now() + Duration::from_secs(1));
+        assert_eq!(Deadline(Some(later)).at_most(Some(begin)).0, Some(begin));
+        assert_eq!(Deadline(Some(begin)).at_most(Some(later)).0, Some(begin));
+        assert_eq!(Deadline(None).at_most(Some(begin)).0, Some(begin));
+        assert_eq!(Deadline(Some(begin)).at_most(None).0, Some(begin));
+    }
+
+    #[test]
+    fn cancellation_ends_every_wait_until_it_is_reset() {
         let (cancel, quiet) = (Canceller::new().unwrap(), Canceller::new().unwrap());
         let wait = |timeout| poll(quiet.as_fd(), Some(&cancel), Deadline::after(timeout));
+        let wait_for_two =
+            |timeout| poll_events([quiet.as_fd(); 2].into_iter(), Some(&cancel), Deadline::after(timeout));
         cancel.cancel().unwrap();
         assert_eq!(wait(None), Ok(Readiness::Cancelled));
-        assert_eq!(wait(None), Ok(Readiness::Cancelled));
+        assert_eq!(wait_for_two(None), Ok(Readiness::Cancelled));
         cancel.reset().unwrap();
+        let short = Some(Duration::from_micros(1));
+        assert_eq!(wait(short), Ok(Readiness::TimedOut));
+        assert_eq!(wait_for_two(short), Ok(Readiness::TimedOut));
+    }
+
+    #[test]
+    fn events_hang_up_when_the_last_of_them_does() {
+        let ((reads, writes), (other, writes_too)) =
+            (rustix::pipe::pipe().unwrap(), rustix::pipe::pipe().unwrap());
+        let wait =
+            |timeout| poll_events([reads.as_fd(), other.as_fd()].into_iter(), None, Deadline::after(timeout));
+        drop(writes);
         assert_eq!(wait(Some(Duration::from_micros(1))), Ok(Readiness::TimedOut));
+        rustix::io::write(&writes_too, b"x").unwrap();
+        assert_eq!(wait(None), Ok(Readiness::Readable));
+        rustix::io::read(&other, &mut [0; 1]).unwrap();
+        drop(writes_too);
+        assert_eq!(wait(None), Ok(Readiness::HungUp));
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Errno, Event, Ring, Target};
+use perf_sys::{Batch, Errno, Event, Ring, RingSet, Target};
 use rustix::thread::gettid;
 
 mod limit;
@@ -34,8 +34,8 @@ pub(crate) fn open_or_skip(attr: &Attr, target: Target<'_>) -> Option<Event> {
         Err(error) => error,
     };
     let errno = error.errno();
-    let not_here = matches!(errno, Some(Errno::NOENT | Errno::OPNOTSUPP | Errno::NODEV));
-    let refused = matches!(errno, Some(Errno::ACCESS | Errno::PERM | Errno::NOSYS));
+    let not_here = matches!(errno, Some(Errno::ENOENT | Errno::EOPNOTSUPP | Errno::ENODEV));
+    let refused = matches!(errno, Some(Errno::EACCES | Errno::EPERM | Errno::ENOSYS));
     assert!(not_here || refused, "{error}");
     if refused {
         skip(error);
@@ -139,8 +139,22 @@ pub(crate) fn cgroup2() -> Option<PathBuf> {
     })
 }
 
-/// The kinds of all records that are there now.
+/// Returns the kinds of the unread records.
 #[track_caller]
 pub(crate) fn kinds(ring: &mut Ring) -> Vec<RecordType> {
-    ring.batch().unwrap().records().map(|record| record.unwrap().kind()).collect()
+    batch_kinds(ring.batch())
+}
+
+/// Returns the kinds of the records in a batch.
+#[track_caller]
+pub(crate) fn batch_kinds(batch: perf_sys::Result<Batch<'_>>) -> Vec<RecordType> {
+    batch.unwrap().records().map(|record| record.unwrap().kind()).collect()
+}
+
+/// Returns a set of these rings, under the keys 0, 1, 2 and so on.
+#[track_caller]
+pub(crate) fn set_of(rings: impl IntoIterator<Item = Ring>) -> RingSet<usize> {
+    let mut set = RingSet::new().unwrap();
+    rings.into_iter().enumerate().for_each(|(key, ring)| set.add(key, ring).unwrap());
+    set
 }

@@ -8,7 +8,6 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::ptr;
 
 use perf_abi::{Attr, AttrFlags, Software};
-use perf_sys::Pid;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::param::page_size;
 
@@ -53,8 +52,8 @@ impl Waiting {
         Self(sh.args(["-c", "read word; exec true"]).stdin(Stdio::piped()).spawn().unwrap())
     }
 
-    pub(crate) fn pid(&self) -> Pid {
-        Pid::from_child(&self.0)
+    pub(crate) fn pid(&self) -> u32 {
+        self.0.id()
     }
 
     pub(crate) fn go(mut self) -> ExitStatus {

@@ -7,8 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use perf_decode::SampleLayout;
-use perf_sys::{Error, Event, Ring, Target};
-use rustix::io::Errno;
+use perf_sys::{Errno, Error, Event, Ring, Target};
 
 use super::plan::{Plan, Source};
 use super::stopwatch::Stopwatch;
@@ -129,7 +128,7 @@ fn open_on(cpus: &[u32], plan: Plan) -> Result<Vec<Ring>, Error> {
         match Event::open(&plan.attr(), Target::calling_thread().on_cpu(cpu)) {
             Ok(event) => rings.push(Ring::map(event, PAGES)?),
             // A CPU that went away since it was listed runs nothing that could be missed.
-            Err(error) if error.errno() == Some(Errno::NODEV) => offline = Some(error),
+            Err(error) if error.errno() == Some(Errno::ENODEV) => offline = Some(error),
             Err(error) => return Err(error),
         }
     }
@@ -141,30 +140,33 @@ fn open_on(cpus: &[u32], plan: Plan) -> Result<Vec<Ring>, Error> {
 
 /// The CPUs on which this thread and its children may run. Their numbers may have holes.
 fn cpus() -> Result<Vec<u32>, Errno> {
-    let set = rustix::thread::sched_getaffinity(None)?;
+    let set = rustix::thread::sched_getaffinity(None)
+        .map_err(|errno| Errno::from_raw_os_error(errno.raw_os_error()))?;
     Ok((0..rustix::thread::CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect())
 }
 
 #[cfg(test)]
 mod tests {
+    use perf_sys::Call;
+
     use super::*;
     use crate::demo::plan::Scope;
 
     fn reasons_of(errno: impl Fn(Plan) -> Errno) -> Vec<String> {
-        let refuse = |plan| (plan, Error::System { call: "perf_event_open", errno: errno(plan) });
+        let refuse = |plan| (plan, Error::System { call: Call::PerfEventOpen, errno: errno(plan) });
         let refused: Vec<_> = Plan::ladder(None).into_iter().map(refuse).collect();
         reasons(refused.iter()).into_iter().map(|(label, _)| label).collect()
     }
 
     #[test]
     fn an_event_that_fails_alike_in_every_scope_is_one_reason() {
-        assert_eq!(reasons_of(|_| Errno::ACCESS), ["cycles", "cpu-clock"]);
+        assert_eq!(reasons_of(|_| Errno::EACCES), ["cycles", "cpu-clock"]);
     }
 
     #[test]
     fn scopes_that_fail_differently_are_told_apart() {
         let errno = |plan: Plan| {
-            if plan.scope == Scope::UserOnly { Errno::NOENT } else { Errno::ACCESS }
+            if plan.scope == Scope::UserOnly { Errno::ENOENT } else { Errno::EACCES }
         };
         let reasons = reasons_of(errno);
         assert_eq!(reasons.len(), 4);

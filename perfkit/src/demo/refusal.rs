@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use perf_sys::Error;
-use rustix::io::Errno;
+use perf_sys::{Call, Errno, Error};
 
 use super::live::{Refusal, reasons};
 
@@ -79,35 +78,34 @@ pub(crate) fn kernel_scope(evidence: Evidence) -> String {
 }
 
 fn explanation(error: Error, evidence: Evidence) -> Explanation {
-    let call = error.call().unwrap_or_default();
     match error.errno() {
-        Some(Errno::PERM) if call == "mmap" => because(
+        Some(Errno::EPERM) if error.call() == Some(Call::Mmap) => because(
             "the rings need more locked memory than this user may have",
             &["raise kernel.perf_event_mlock_kb or ulimit -l", "grant CAP_IPC_LOCK"],
         ),
-        Some(Errno::NOSYS) if evidence.paranoid.is_none() => {
+        Some(Errno::ENOSYS) if evidence.paranoid.is_none() => {
             because("this kernel was built without perf events", &["use a kernel with CONFIG_PERF_EVENTS=y"])
         }
         // EACCES is the kernel's own word; filters are written to answer with one of these two.
-        Some(Errno::PERM | Errno::NOSYS) if evidence.filtered => because(
+        Some(Errno::EPERM | Errno::ENOSYS) if evidence.filtered => because(
             "a seccomp filter watches this process, as in most containers, and refuses perf_event_open",
             &[
                 "start the container with a profile that allows perf_event_open, and with CAP_PERFMON",
                 "for a trial: docker run --security-opt seccomp=unconfined --cap-add PERFMON",
             ],
         ),
-        Some(Errno::PERM | Errno::ACCESS) => because(
+        Some(Errno::EPERM | Errno::EACCES) => because(
             &format!("this user has no permission: kernel.perf_event_paranoid is {}", evidence.paranoid()),
             &[
                 "sysctl kernel.perf_event_paranoid=2 (user space) or 1 (with the kernel)",
                 "grant CAP_PERFMON, or run as root",
             ],
         ),
-        Some(Errno::NOENT | Errno::OPNOTSUPP | Errno::NODEV | Errno::NXIO) => because(
+        Some(Errno::ENOENT | Errno::EOPNOTSUPP | Errno::ENODEV | Errno::ENXIO) => because(
             "there is no PMU for this event, as in most virtual machines",
             &["perfkit demo --event cpu-clock", "give the virtual machine a PMU"],
         ),
-        Some(Errno::MFILE | Errno::NFILE) => {
+        Some(Errno::EMFILE | Errno::ENFILE) => {
             because("too many open files: every CPU takes one", &["raise the limit with ulimit -n"])
         }
         _ => because("the kernel's answer is not a usual one", &["look for perf messages in dmesg"]),
@@ -123,14 +121,14 @@ mod tests {
     use super::*;
     use crate::demo::plan::Plan;
 
-    fn explained(call: &'static str, errno: Errno, evidence: Evidence) -> Explanation {
+    fn explained(call: Call, errno: Errno, evidence: Evidence) -> Explanation {
         explanation(Error::System { call, errno }, evidence)
     }
 
     #[test]
     fn a_paranoid_level_is_named_with_its_sysctl() {
         let evidence = Evidence { paranoid: Some(3), filtered: false };
-        let Explanation { cause, remedies } = explained("perf_event_open", Errno::ACCESS, evidence);
+        let Explanation { cause, remedies } = explained(Call::PerfEventOpen, Errno::EACCES, evidence);
         assert!(cause.ends_with("perf_event_paranoid is 3"), "{cause}");
         assert!(remedies[0].starts_with("sysctl kernel.perf_event_paranoid="));
     }
@@ -138,27 +136,27 @@ mod tests {
     #[test]
     fn a_filter_is_blamed_for_its_own_answers_only() {
         let evidence = Evidence { paranoid: Some(2), filtered: true };
-        assert!(explained("perf_event_open", Errno::PERM, evidence).cause.contains("seccomp"));
-        assert!(explained("perf_event_open", Errno::NOSYS, evidence).cause.contains("seccomp"));
-        assert!(explained("perf_event_open", Errno::ACCESS, evidence).cause.contains("paranoid is 2"));
+        assert!(explained(Call::PerfEventOpen, Errno::EPERM, evidence).cause.contains("seccomp"));
+        assert!(explained(Call::PerfEventOpen, Errno::ENOSYS, evidence).cause.contains("seccomp"));
+        assert!(explained(Call::PerfEventOpen, Errno::EACCES, evidence).cause.contains("paranoid is 2"));
     }
 
     #[test]
     fn a_kernel_without_perf_is_not_a_matter_of_permission() {
-        let cause = explained("perf_event_open", Errno::NOSYS, Evidence::default()).cause;
+        let cause = explained(Call::PerfEventOpen, Errno::ENOSYS, Evidence::default()).cause;
         assert!(cause.contains("without perf"), "{cause}");
     }
 
     #[test]
     fn a_missing_pmu_leads_to_the_clock() {
-        let remedies = explained("perf_event_open", Errno::NOENT, Evidence::default()).remedies;
+        let remedies = explained(Call::PerfEventOpen, Errno::ENOENT, Evidence::default()).remedies;
         assert_eq!(remedies[0], "perfkit demo --event cpu-clock");
     }
 
     #[test]
     fn a_refused_mapping_is_about_locked_memory() {
         let evidence = Evidence { paranoid: Some(2), filtered: true };
-        assert!(explained("mmap", Errno::PERM, evidence).cause.contains("locked memory"));
+        assert!(explained(Call::Mmap, Errno::EPERM, evidence).cause.contains("locked memory"));
     }
 
     #[test]
@@ -170,7 +168,7 @@ mod tests {
 
     #[test]
     fn every_event_is_listed_once_with_the_kernels_answer() {
-        let error = Error::System { call: "perf_event_open", errno: Errno::ACCESS };
+        let error = Error::System { call: Call::PerfEventOpen, errno: Errno::EACCES };
         let refusal = Refusal::Plans(Plan::ladder(None).into_iter().map(|plan| (plan, error)).collect());
         let mut out = Vec::new();
         explain(&mut out, &refusal, Evidence::default()).unwrap();

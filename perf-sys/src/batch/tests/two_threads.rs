@@ -1,7 +1,5 @@
 use std::thread;
 
-use perf_decode::RawRecord;
-
 use super::*;
 
 /// Records to write: enough for some thousand laps of the ring, and few enough for a sanitizer.
@@ -25,7 +23,7 @@ fn number(record: RawRecord<'_>) -> u64 {
 /// then the others.
 fn race(patient: bool, release: bool) -> u64 {
     let mut fake = Fake::with(0);
-    let (consumer, scratch, mut kernel) = (&mut fake.consumer, &mut fake.scratch, fake.kernel);
+    let (reader, mut kernel) = (&mut fake.reader, fake.kernel);
     let (mut next, mut delivered) = (0, 0);
     let lost = thread::scope(|scope| {
         let writer = scope.spawn(move || {
@@ -41,7 +39,8 @@ fn race(patient: bool, release: bool) -> u64 {
         });
         loop {
             let is_over = writer.is_finished();
-            let mut batch = Batch::new(consumer, scratch).unwrap();
+            reader.consumer.refresh().unwrap();
+            let mut batch = Batch::new(reader);
             if batch.is_empty() {
                 if is_over {
                     break writer.join().unwrap();

@@ -55,30 +55,59 @@ fn a_control_page_alone_is_no_ring() {
     assert_eq!(found, Error::DataArea { offset: page(), size: 0, mapped: page_size() });
 }
 
-#[test]
-fn only_what_lies_between_tail_and_head_is_lent() {
-    let (mut kernel, mut consumer) = ring();
-    kernel.write_words(&[1, 0, 3]);
-    assert!(consumer.window(0).is_empty(), "nothing before the first look");
-    consumer.refresh().unwrap();
-    kernel.write_words(&[4]);
-    assert_eq!(consumer.window(0).as_slices(), (&[1, 0, 3][..], &[][..]));
-    assert_eq!(consumer.window(16).as_slices(), (&[3][..], &[][..]));
-    assert!(consumer.window(24).is_empty());
-    assert!(consumer.window(u64::MAX).is_empty());
+/// The unread words, and the consumption of `bytes` of them.
+fn read(consumer: &mut Consumer, bytes: u64) -> Vec<u64> {
+    let (unread, mut position) = consumer.parts();
+    let (first, second) = unread.window().as_slices();
+    let words = [first, second].concat();
+    position.advance(bytes);
+    words
 }
 
 #[test]
-fn the_tail_runs_on_and_is_never_reduced() {
+fn only_what_lies_between_tail_and_head_is_borrowed() {
+    let (mut kernel, mut consumer) = ring();
+    kernel.write_words(&[1, 0, 3]);
+    assert_eq!(read(&mut consumer, 8), [0; 0], "nothing before the first look");
+    consumer.refresh().unwrap();
+    kernel.write_words(&[4]);
+    assert_eq!(read(&mut consumer, 16), [1, 0, 3]);
+    assert_eq!(read(&mut consumer, 0), [3]);
+    assert_eq!(consumer.unread_from(24).window().len(), 0);
+    assert_eq!(read(&mut consumer, u64::MAX), [3]);
+    assert_eq!((read(&mut consumer, 8).len(), consumer.len()), (0, 0));
+}
+
+#[test]
+fn the_tail_is_free_running() {
     let (mut kernel, mut consumer) = ring();
     kernel.publish(page());
     consumer.refresh().unwrap();
-    consumer.release(page());
+    consumer.consume_all();
+    consumer.release();
     kernel.write_words(&[0, 7]);
     consumer.refresh().unwrap();
-    assert_eq!(consumer.window(8).as_slices().0, [7]);
-    consumer.release(16);
+    assert_eq!(read(&mut consumer, 16), [0, 7]);
+    assert_eq!(kernel.tail(), page(), "consumed is not released");
+    consumer.release();
     assert_eq!(kernel.tail(), page() + 16);
+}
+
+#[test]
+fn unread_words_wrap_and_are_copied_in_order() {
+    let (mut kernel, mut consumer) = ring();
+    kernel.publish(page() - 16);
+    consumer.refresh().unwrap();
+    consumer.consume_all();
+    consumer.release();
+    kernel.write_words(&[1, 2, 3]);
+    consumer.refresh().unwrap();
+    let (unread, _) = consumer.parts();
+    assert_eq!((unread.contiguous(), unread.window().as_slices()), (&[1, 2][..], (&[1, 2][..], &[3][..])));
+    assert_eq!(consumer.unread_from(page() - 8).window().as_slices(), (&[2][..], &[3][..]));
+    let mut copy = vec![0];
+    consumer.copy(&mut copy);
+    assert_eq!(copy, [0, 1, 2, 3]);
 }
 
 #[test]
@@ -101,7 +130,8 @@ fn positions_past_the_end_of_64_bits_are_a_distance() {
     assert!(consumer.has_unread());
     consumer.refresh().unwrap();
     assert_eq!(consumer.len(), 24, "a head below its tail is not behind it");
-    consumer.release(24);
+    consumer.consume_all();
+    consumer.release();
     assert_eq!((consumer.tail, consumer.has_unread()), (8, false));
 }
 
@@ -118,11 +148,12 @@ fn a_head_that_cannot_be_keeps_what_was_known() {
 }
 
 #[test]
-fn more_than_there_is_cannot_be_given_back() {
+fn more_than_there_is_cannot_be_consumed() {
     let (mut kernel, mut consumer) = ring();
     kernel.publish(16);
     consumer.refresh().unwrap();
-    consumer.release(u64::MAX);
+    read(&mut consumer, u64::MAX);
+    consumer.release();
     assert_eq!(kernel.tail(), 16);
 }
 

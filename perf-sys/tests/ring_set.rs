@@ -1,4 +1,4 @@
-//! Waiting for many rings, and ending a wait from elsewhere.
+//! Waiting for many rings, their hang-ups, and cancelling a wait.
 
 #![allow(clippy::unwrap_used)] // also in what the tests share
 
@@ -9,10 +9,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, Software};
-use perf_sys::{Canceller, Event, Readiness, Ring, Target, Wait};
+use perf_sys::{Canceller, Event, Readiness, Ring, RingSet, Target};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::thread::gettid;
-use support::{PATIENCE, kinds, open_or_skip, ring, switch, switch_ring, switches};
+use support::{PATIENCE, batch_kinds, kinds, open_or_skip, ring, set_of, switch, switch_ring, switches};
 
 const SHORT: Option<Duration> = Some(Duration::from_micros(200));
 
@@ -26,7 +25,7 @@ fn thread_that_switches(attr: &Attr) -> Option<(Ring, Sender<u64>, JoinHandle<()
     let (tell_tid, tid) = channel();
     let (order, orders) = channel();
     let thread = thread::spawn(move || {
-        tell_tid.send(gettid()).unwrap();
+        tell_tid.send(support::tid()).unwrap();
         orders.iter().for_each(switch);
     });
     let ring = Ring::map(open_or_skip(attr, Target::thread(tid.recv().unwrap()))?, 1).unwrap();
@@ -35,48 +34,51 @@ fn thread_that_switches(attr: &Attr) -> Option<(Ring, Sender<u64>, JoinHandle<()
 }
 
 #[test]
-fn a_wait_over_no_rings_is_over() {
-    assert_eq!(Wait::new().unwrap().wait(None), Ok(Readiness::HungUp));
+fn empty_set_has_hung_up() {
+    assert_eq!(RingSet::<u32>::new().unwrap().wait(None), Ok(Readiness::HungUp));
 }
 
 #[test]
-fn nothing_in_time_is_a_time_out() {
+fn wait_without_records_times_out() {
     let (Some(one), Some(other)) = (dummy(), dummy()) else { return };
-    let mut wait = Wait::over([one, other]).unwrap();
+    let mut set = set_of([one, other]);
     for timeout in [Duration::ZERO, Duration::from_nanos(1), Duration::from_micros(200)] {
-        assert_eq!(wait.wait(Some(timeout)), Ok(Readiness::TimedOut));
+        assert_eq!(set.wait(Some(timeout)), Ok(Readiness::TimedOut));
     }
-    assert_eq!(wait.ready().count(), 0);
-    assert_eq!((wait.rings().len(), wait.end(0), wait.end(2)), (2, None, None));
+    assert_eq!(set.ready().count(), 0);
+    assert_eq!((set.len(), set.end(&0), set.end(&2)), (2, None, None));
 }
 
 #[test]
-fn one_wake_up_is_for_all_rings_with_records() {
+fn one_wakeup_makes_all_rings_with_records_ready() {
     let waking = switches().with_wakeup_events(1);
     let (Some(quiet), Some(lazy)) = (dummy(), switch_ring(8)) else { return };
     let waking = Ring::map(Event::open(&waking, Target::calling_thread()).unwrap(), 8).unwrap();
     waking.event().enable().unwrap();
-    let mut wait = Wait::over([quiet, lazy, waking]).unwrap();
+    let mut set = set_of([quiet, lazy, waking]);
     switch(2);
-    assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
-    let ready: Vec<_> = wait.ready().map(|(index, ring)| (index, kinds(ring).len() >= 2)).collect();
+    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    let ready: Vec<_> = set.ready().map(|(&key, batch)| (key, batch_kinds(batch).len() >= 2)).collect();
     assert_eq!(ready, [(1, true), (2, true)], "the second is below its watermark");
 }
 
 #[test]
-fn what_lies_below_every_watermark_is_ready_after_the_time() {
+fn records_below_every_watermark_are_ready_after_the_timeout() {
     let Some(ring) = ring(&switches()) else { return };
-    let mut wait = Wait::over([ring]).unwrap(); // with nothing in it yet
-    wait.rings().for_each(|ring| ring.event().enable().unwrap());
+    let mut set = set_of([ring]); // with nothing in it yet
+    set.iter().for_each(|(_, ring)| ring.event().enable().unwrap());
     switch(1);
-    wait.rings().for_each(|ring| ring.event().disable().unwrap());
-    assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
-    assert_eq!(wait.ready().map(|(index, ring)| (index, kinds(ring).is_empty())).next(), Some((0, false)));
-    assert_eq!(wait.ready().count(), 0, "it was read");
+    set.iter().for_each(|(_, ring)| ring.event().disable().unwrap());
+    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(
+        set.ready().map(|(&key, batch)| (key, batch_kinds(batch).is_empty())).next(),
+        Some((0, false))
+    );
+    assert_eq!(set.ready().count(), 0, "it was read");
 }
 
 #[test]
-fn a_call_for_records_that_were_read_meanwhile_is_no_call() {
+fn wakeup_for_records_that_were_read_meanwhile_ends_no_wait() {
     let attr = switches().with_wakeup_events(1);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
@@ -93,59 +95,60 @@ fn a_call_for_records_that_were_read_meanwhile_is_no_call() {
     switch(1);
     ring.event().disable().unwrap();
     kinds(&mut ring);
-    assert_eq!(Wait::over([ring]).unwrap().wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(set_of([ring]).wait(SHORT), Ok(Readiness::TimedOut));
 }
 
 #[test]
-fn whoever_polls_the_wait_from_outside_takes_no_records_away() {
+fn poll_of_the_set_by_an_event_loop_hides_no_records() {
     let attr = switches().with_wakeup_events(1);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
     let ring = Ring::map(event, 1).unwrap();
     ring.event().enable().unwrap();
-    let mut wait = Wait::over([ring]).unwrap();
+    let mut set = set_of([ring]);
     switch(1);
-    let mut outside = [PollFd::new(&wait, PollFlags::IN)];
+    let mut outside = [PollFd::new(&set, PollFlags::IN)];
     assert_eq!(poll(&mut outside, None), Ok(1), "and this took the kernel's call");
-    wait.wait(Some(Duration::ZERO)).unwrap();
-    assert_eq!(wait.ready().count(), 1);
+    set.wait(Some(Duration::ZERO)).unwrap();
+    assert_eq!(set.ready().count(), 1);
 }
 
 #[test]
-fn two_threads_are_read_by_one_and_both_ends_are_told() {
+fn two_threads_are_read_by_one_and_both_hang_ups_are_reported() {
     let attr = switches().with_wakeup_events(1).with_flags(AttrFlags::TASK);
     let (Some(one), Some(other)) = (thread_that_switches(&attr), thread_that_switches(&attr)) else {
         return;
     };
-    let mut wait = Wait::over([one.0, other.0]).unwrap();
+    let mut set = set_of([one.0, other.0]);
     let mut seen = [vec![], vec![]];
-    let mut read = |wait: &mut Wait| wait.ready().for_each(|(index, ring)| seen[index].extend(kinds(ring)));
+    let mut read =
+        |set: &mut RingSet<usize>| set.ready().for_each(|(&key, batch)| seen[key].extend(batch_kinds(batch)));
     other.1.send(5).unwrap();
-    assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
-    read(&mut wait);
+    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    read(&mut set);
     drop(one.1);
     one.2.join().unwrap();
-    while wait.end(0).is_none() {
-        wait.wait(SHORT).unwrap();
+    while set.end(&0).is_none() {
+        set.wait(SHORT).unwrap();
     }
-    read(&mut wait);
-    assert_eq!((wait.end(0), wait.end(1)), (Some(Readiness::HungUp), None));
+    read(&mut set);
+    assert_eq!((set.end(&0), set.end(&1)), (Some(Readiness::HungUp), None));
     other.1.send(5).unwrap();
     drop(other.1);
-    while wait.wait(PATIENCE).unwrap() == Readiness::Readable {
-        read(&mut wait);
+    while set.wait(PATIENCE).unwrap() == Readiness::Readable {
+        read(&mut set);
     }
-    assert_eq!(wait.wait(None), Ok(Readiness::HungUp), "it stays so");
+    assert_eq!(set.wait(None), Ok(Readiness::HungUp), "it stays so");
     for kinds in &seen {
         assert_eq!(kinds.last(), Some(&RecordType::EXIT), "delivered before the end is told");
     }
     assert!(seen[1].iter().filter(|&&kind| kind == RecordType::SAMPLE).count() >= 10);
-    assert_eq!(wait.into_rings().len(), 2);
+    assert_eq!(set.into_rings().len(), 2);
 }
 
 #[test]
-fn an_end_is_told_while_another_ring_is_written_again_and_again() {
+fn hang_up_is_noticed_while_another_ring_is_written() {
     let attr = switches().with_wakeup_events(1);
     let Some((mut ended, order, thread)) = thread_that_switches(&attr) else { return };
     drop(order);
@@ -155,13 +158,13 @@ fn an_end_is_told_while_another_ring_is_written_again_and_again() {
     }
     let busy = Ring::map(Event::open(&attr, Target::calling_thread()).unwrap(), 1).unwrap();
     busy.event().enable().unwrap();
-    let mut wait = Wait::over([ended, busy]).unwrap();
+    let mut set = set_of([ended, busy]);
     for _ in 0..100 {
         switch(1);
-        assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
-        wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
+        assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+        set.ready().for_each(|(_, batch)| assert!(!batch_kinds(batch).is_empty()));
     }
-    assert_eq!((wait.end(0), wait.end(1)), (Some(Readiness::HungUp), None));
+    assert_eq!((set.end(&0), set.end(&1)), (Some(Readiness::HungUp), None));
 }
 
 #[test]
@@ -185,7 +188,7 @@ fn two_threads_wait_at_once_each_for_its_own_ring() {
 }
 
 #[test]
-fn more_rings_than_one_look_takes_may_end_together() {
+fn more_rings_than_one_epoll_wait_returns_may_hang_up_together() {
     let attr = switches().with_flags(AttrFlags::TASK);
     let threads: Option<Vec<_>> = (0..40).map(|_| thread_that_switches(&attr)).collect();
     let Some(threads) = threads else { return };
@@ -194,34 +197,34 @@ fn more_rings_than_one_look_takes_may_end_together() {
     for thread in handles {
         thread.join().unwrap();
     }
-    let mut wait = Wait::over(rings).unwrap();
+    let mut set = set_of(rings);
     let mut ends = 0;
-    while wait.wait(PATIENCE).unwrap() == Readiness::Readable {
-        ends += wait
+    while set.wait(PATIENCE).unwrap() == Readiness::Readable {
+        ends += set
             .ready()
-            .filter_map(|(_, ring)| kinds(ring).pop())
+            .filter_map(|(_, batch)| batch_kinds(batch).pop())
             .filter(|&kind| kind == RecordType::EXIT)
             .count();
     }
     assert_eq!(ends, 40);
-    assert!((0..40).all(|index| wait.end(index) == Some(Readiness::HungUp)));
+    assert!((0..40).all(|key| set.end(&key) == Some(Readiness::HungUp)));
 }
 
 #[test]
-fn a_wait_is_cancelled_from_another_thread() {
+fn wait_is_cancelled_from_another_thread() {
     let (Some(one), Some(other)) = (dummy(), dummy()) else { return };
     let canceller = Canceller::new().unwrap();
-    let mut wait = Wait::over([one]).unwrap();
+    let mut set = set_of([one]);
     thread::scope(|scope| {
-        let waits = scope.spawn(|| wait.wait_or_cancelled(None, &canceller));
+        let waits = scope.spawn(|| set.wait_or_cancelled(None, &canceller));
         let waits_too = scope.spawn(|| other.wait_or_cancelled(None, &canceller));
         canceller.cancel().unwrap();
         assert_eq!(waits.join().unwrap(), Ok(Readiness::Cancelled));
         assert_eq!(waits_too.join().unwrap(), Ok(Readiness::Cancelled));
     });
-    assert_eq!(wait.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled), "until the reset");
+    assert_eq!(set.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled), "until the reset");
     assert_eq!(canceller.reset(), Ok(true));
-    assert_eq!(wait.wait_or_cancelled(SHORT, &canceller), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait_or_cancelled(SHORT, &canceller), Ok(Readiness::TimedOut));
 }
 
 /// A ring of this thread's switches that calls for each of them, with some of them, disabled.
@@ -235,33 +238,33 @@ fn filled(times: u64) -> Option<Ring> {
 }
 
 #[test]
-fn a_call_before_the_ring_was_added_is_told() {
+fn wakeup_before_the_ring_was_added_is_reported() {
     let Some(ring) = filled(1) else { return };
-    let mut wait = Wait::over([ring]).unwrap();
-    assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
-    wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
-    assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
+    let mut set = set_of([ring]);
+    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    set.ready().for_each(|(_, batch)| assert!(!batch_kinds(batch).is_empty()));
+    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
 }
 
 #[test]
-fn a_ring_left_full_is_readable_again() {
+fn ring_left_full_is_readable_again() {
     let Some(ring) = filled(400) else { return }; // 24 bytes each: more than a page
     for _ in 0..3 {
         assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
     }
-    let mut wait = Wait::over([ring]).unwrap();
+    let mut set = set_of([ring]);
     for _ in 0..3 {
-        assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
+        assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
     }
     let canceller = Canceller::new().unwrap();
     canceller.cancel().unwrap();
-    assert_eq!(wait.wait_or_cancelled(PATIENCE, &canceller), Ok(Readiness::Cancelled), "for all that");
-    wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
-    assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait_or_cancelled(PATIENCE, &canceller), Ok(Readiness::Cancelled), "for all that");
+    set.ready().for_each(|(_, batch)| assert!(!batch_kinds(batch).is_empty()));
+    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
 }
 
 #[test]
-fn a_cancellation_swallows_no_call() {
+fn cancellation_hides_no_wakeup() {
     let (Some(mut ring), canceller) = (filled(1), Canceller::new().unwrap()) else { return };
     canceller.cancel().unwrap();
     assert_eq!(ring.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled));
@@ -269,12 +272,12 @@ fn a_cancellation_swallows_no_call() {
     assert!(!kinds(&mut ring).is_empty());
     assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
 
-    let mut wait = Wait::over([ring]).unwrap();
-    wait.rings().for_each(|ring| ring.event().enable().unwrap());
+    let mut set = set_of([ring]);
+    set.iter().for_each(|(_, ring)| ring.event().enable().unwrap());
     switch(1);
-    wait.rings().for_each(|ring| ring.event().disable().unwrap());
-    assert_eq!(wait.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled));
-    assert_eq!(wait.wait(PATIENCE), Ok(Readiness::Readable));
-    wait.ready().for_each(|(_, ring)| assert!(!kinds(ring).is_empty()));
-    assert_eq!(wait.wait(SHORT), Ok(Readiness::TimedOut));
+    set.iter().for_each(|(_, ring)| ring.event().disable().unwrap());
+    assert_eq!(set.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled));
+    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    set.ready().for_each(|(_, batch)| assert!(!batch_kinds(batch).is_empty()));
+    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
 }

@@ -1,0 +1,139 @@
+use core::fmt;
+
+/// Defines [`Call`] with the manual's name beside each variant.
+macro_rules! calls {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// A system call or ioctl request that this crate makes.
+        ///
+        /// ```
+        /// use perf_sys::Call;
+        ///
+        /// assert_eq!(Call::PerfEventOpen.name(), "perf_event_open");
+        /// assert_eq!(Call::IocSetOutput.to_string(), "PERF_EVENT_IOC_SET_OUTPUT");
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Call {
+            $($(#[$doc])* #[doc(alias = $name)] $variant,)*
+        }
+
+        impl Call {
+            /// All calls, each once.
+            #[cfg(test)]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Returns the name that the manual pages use: for an ioctl or a prctl, that of the
+            /// request.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+calls! {
+    /// `perf_event_open(2)`.
+    PerfEventOpen = "perf_event_open",
+    /// `mmap(2)` of a ring, a control page or an AUX area.
+    Mmap = "mmap",
+    /// `munmap(2)`.
+    Munmap = "munmap",
+    /// `read(2)` of counts, or of a canceller.
+    Read = "read",
+    /// `write(2)` to a canceller.
+    Write = "write",
+    /// `poll(2)`, made as `ppoll`.
+    Poll = "poll",
+    /// `epoll_create1(2)`.
+    EpollCreate1 = "epoll_create1",
+    /// `epoll_ctl(2)`.
+    EpollCtl = "epoll_ctl",
+    /// `epoll_wait(2)`.
+    EpollWait = "epoll_wait",
+    /// `eventfd(2)`.
+    Eventfd = "eventfd",
+    /// `membarrier(2)`.
+    Membarrier = "membarrier",
+    /// `prctl(2)` with `PR_TASK_PERF_EVENTS_ENABLE`.
+    PrctlEnable = "PR_TASK_PERF_EVENTS_ENABLE",
+    /// `prctl(2)` with `PR_TASK_PERF_EVENTS_DISABLE`.
+    PrctlDisable = "PR_TASK_PERF_EVENTS_DISABLE",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_ENABLE`.
+    IocEnable = "PERF_EVENT_IOC_ENABLE",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_DISABLE`.
+    IocDisable = "PERF_EVENT_IOC_DISABLE",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_REFRESH`.
+    IocRefresh = "PERF_EVENT_IOC_REFRESH",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_RESET`.
+    IocReset = "PERF_EVENT_IOC_RESET",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_PERIOD`.
+    IocPeriod = "PERF_EVENT_IOC_PERIOD",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_SET_OUTPUT`.
+    IocSetOutput = "PERF_EVENT_IOC_SET_OUTPUT",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_SET_FILTER`.
+    IocSetFilter = "PERF_EVENT_IOC_SET_FILTER",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_ID`.
+    IocId = "PERF_EVENT_IOC_ID",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_SET_BPF`.
+    IocSetBpf = "PERF_EVENT_IOC_SET_BPF",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_PAUSE_OUTPUT`.
+    IocPauseOutput = "PERF_EVENT_IOC_PAUSE_OUTPUT",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_QUERY_BPF`.
+    IocQueryBpf = "PERF_EVENT_IOC_QUERY_BPF",
+    /// `ioctl(2)` with `PERF_EVENT_IOC_MODIFY_ATTRIBUTES`.
+    IocModifyAttributes = "PERF_EVENT_IOC_MODIFY_ATTRIBUTES",
+}
+
+impl Call {
+    /// Whether the call is an ioctl request on an event.
+    pub(crate) const fn is_ioctl(self) -> bool {
+        matches!(
+            self,
+            Self::IocEnable
+                | Self::IocDisable
+                | Self::IocRefresh
+                | Self::IocReset
+                | Self::IocPeriod
+                | Self::IocSetOutput
+                | Self::IocSetFilter
+                | Self::IocId
+                | Self::IocSetBpf
+                | Self::IocPauseOutput
+                | Self::IocQueryBpf
+                | Self::IocModifyAttributes
+        )
+    }
+}
+
+/// The name that the manual pages use.
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_call_has_a_name_of_its_own() {
+        for (at, call) in Call::ALL.iter().enumerate() {
+            assert!(Call::ALL[..at].iter().all(|other| other.name() != call.name()), "{call}");
+        }
+    }
+
+    #[test]
+    fn ioctl_requests_are_those_with_the_prefix() {
+        for call in Call::ALL {
+            assert_eq!(call.is_ioctl(), call.name().starts_with("PERF_EVENT_IOC_"), "{call}");
+        }
+    }
+
+    #[test]
+    fn a_name_can_be_padded_in_a_column() {
+        assert_eq!(format!("{:<6}|", Call::Mmap), "mmap  |");
+    }
+}

@@ -1,0 +1,83 @@
+use std::error::Error as _;
+use std::io;
+
+use super::*;
+
+const REFUSED: Error = Error::System { call: Call::PerfEventOpen, errno: Errno::EACCES };
+
+/// All texts from `error` down, as reporters of error chains print them.
+fn chain(error: &dyn core::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}\ncaused by: {}", chain(cause)),
+        None => error.to_string(),
+    }
+}
+
+#[test]
+fn a_failed_open_names_call_errno_and_causes() {
+    let text = REFUSED.to_string();
+    assert!(text.starts_with("perf_event_open: Permission denied (os error 13): "), "{text}");
+    assert!(text.contains("perf_event_paranoid"), "{text}");
+}
+
+#[test]
+fn a_chain_prints_the_errno_once() {
+    let error = io::Error::from(REFUSED);
+    for text in [chain(&REFUSED), chain(&error)] {
+        assert_eq!(text.matches("Permission denied").count(), 1, "{text}");
+        assert_eq!(text.matches("os error 13").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_chain_prints_malformed_positions_once() {
+    let framing = Framing::HeadBehindTail { tail: 16, head: 8 };
+    assert!(Error::Positions(framing).source().is_none());
+    let text = chain(&Error::Positions(framing));
+    assert_eq!(text.matches(&framing.to_string()).count(), 1, "{text}");
+}
+
+#[test]
+fn an_io_error_keeps_kind_text_and_error() {
+    let error = io::Error::from(REFUSED);
+    assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+    assert_eq!(error.to_string(), REFUSED.to_string());
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    assert_eq!(inner, Some(&REFUSED));
+    assert_eq!(inner.unwrap().raw_os_error(), Some(13));
+}
+
+#[test]
+fn an_error_without_errno_has_a_fitting_kind() {
+    let length = Error::ReadLength { needed: 16, found: 8 };
+    let kinds = [
+        (Error::PageCount { found: 3 }, io::ErrorKind::InvalidInput),
+        (Error::WriteBackward, io::ErrorKind::InvalidInput),
+        (length, io::ErrorKind::InvalidData),
+        (Error::ThreadId { found: 0 }, io::ErrorKind::InvalidInput),
+        (Error::PinnedFailed, io::ErrorKind::ResourceBusy),
+    ];
+    for (error, kind) in kinds {
+        assert_eq!(io::Error::from(error).kind(), kind, "{error}");
+        assert_eq!((error.errno(), error.raw_os_error(), error.call()), (None, None, None), "{error}");
+    }
+}
+
+#[test]
+fn an_errno_without_a_hint_prints_its_text() {
+    let text = Error::of(Call::Munmap)(rustix::io::Errno::NOMEM).to_string();
+    assert_eq!(text, "munmap: Cannot allocate memory (os error 12)");
+}
+
+#[test]
+fn both_meanings_of_e2big_have_the_errno() {
+    let size = Error::AttrSize { kernel: 136, call: Call::PerfEventOpen };
+    assert_eq!(size.errno(), Some(Errno::E2BIG));
+    assert_eq!(size.call(), Some(Call::PerfEventOpen));
+    assert!(size.to_string().contains("136 bytes"));
+}
+
+#[test]
+fn an_error_stays_small() {
+    assert!(size_of::<Error>() <= 40, "{}", size_of::<Error>());
+}

@@ -1,0 +1,105 @@
+use perf_decode::{Error, RawRecord, Records, Window};
+
+use crate::map::{Consumer, Position};
+use crate::{BatchRecords, Damage};
+
+/// The records of a ring, read through a batch, through the cursor or by copying.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pub(crate) consumer: Consumer,
+    pub(crate) damage: Damage,
+    /// As long as the longest record that wrapped so far.
+    scratch: Vec<u64>,
+}
+
+impl Reader {
+    pub(crate) const fn new(consumer: Consumer) -> Self {
+        Self { consumer, damage: Damage { count: 0, bytes: 0, last: None }, scratch: Vec::new() }
+    }
+
+    /// Iterates over the unread records.
+    #[inline]
+    pub(crate) fn records(&mut self) -> BatchRecords<'_> {
+        let (unread, position) = self.consumer.parts();
+        BatchRecords::new(unread.window(), position, &mut self.scratch, &mut self.damage)
+    }
+
+    /// Returns the first unread record and consumes it.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
+        let (unread, mut position) = self.consumer.parts();
+        match RawRecord::split_first(unread.contiguous()) {
+            Ok((record, _)) => {
+                position.advance(record.size() as u64);
+                Some(Ok(record))
+            }
+            Err(_) => next_wrapped(unread.window(), position, &mut self.scratch, &mut self.damage),
+        }
+    }
+
+    /// Returns the first unread record.
+    #[inline]
+    pub(crate) fn peek(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
+        let (unread, _) = self.consumer.parts();
+        match RawRecord::split_first(unread.contiguous()) {
+            Ok((record, _)) => Some(Ok(record)),
+            Err(_) => join_first(unread.window(), &mut self.scratch).next(),
+        }
+    }
+
+    /// Returns the record at `position`, in `[next, head)`.
+    #[inline]
+    pub(crate) fn record_at(&mut self, position: u64) -> perf_decode::Result<RawRecord<'_>> {
+        let unread = self.consumer.unread_from(position);
+        match RawRecord::split_first(unread.contiguous()) {
+            Ok((record, _)) => Ok(record),
+            Err(error) => join_first(unread.window(), &mut self.scratch).next().unwrap_or(Err(error)),
+        }
+    }
+
+    /// Consumes and releases all unread bytes because of `error` at their start.
+    #[cold]
+    pub(crate) fn skip_damage(&mut self, error: Error) {
+        self.damage.add(self.consumer.len(), error);
+        self.consumer.consume_all();
+        self.consumer.release();
+    }
+
+    /// Copies all unread records to `copy` and releases them.
+    pub(crate) fn copy_into<'c>(&mut self, copy: &'c mut Vec<u64>) -> Window<'c> {
+        copy.clear();
+        self.consumer.copy(copy);
+        self.consumer.consume_all();
+        self.consumer.release();
+        Window::from_slices(copy, &[])
+    }
+}
+
+/// Returns and consumes the first record of `window` if it is not framed before the end of the data
+/// area: it wraps, it is damaged, or there is none.
+#[cold]
+#[inline(never)]
+fn next_wrapped<'c>(
+    window: Window<'c>,
+    mut position: Position<'c>,
+    scratch: &'c mut Vec<u64>,
+    damage: &mut Damage,
+) -> Option<perf_decode::Result<RawRecord<'c>>> {
+    let found = join_first(window, scratch).next()?;
+    match found {
+        Ok(record) => position.advance(record.size() as u64),
+        Err(error) => damage.add(position.advance_to_end(), error),
+    }
+    Some(found)
+}
+
+/// Iterates over `window` with a scratch that is long enough for its first record.
+pub(crate) fn join_first<'c>(window: Window<'c>, scratch: &'c mut Vec<u64>) -> Records<'c> {
+    if let Err(Error::SizePastEnd { size, .. }) = RawRecord::split_first(window.as_slices().0) {
+        let size = usize::from(size);
+        if size <= window.len() && size / 8 > scratch.len() {
+            scratch.resize(size / 8, 0);
+        }
+    }
+    window.records(scratch)
+}

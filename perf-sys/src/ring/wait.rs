@@ -1,0 +1,92 @@
+use core::sync::atomic::Ordering;
+use core::time::Duration;
+use std::os::fd::AsFd;
+
+use super::Ring;
+use crate::wait::{Deadline, Turn, poll, poll_events};
+use crate::{Canceller, Readiness, Result};
+
+/// Waiting for records.
+impl Ring {
+    /// `ppoll(fd, POLLIN, timeout)`—Waits for the kernel's wakeup, for at most `timeout`, in ns; `None`
+    /// waits without limit. A signal does not end the wait.
+    ///
+    /// The kernel wakes the reader at the attr's watermark or wakeup count, by default when the ring is
+    /// half full. It never wakes for fewer records: use a timeout, and read the ring after it. A wakeup
+    /// that was not followed by a [`batch`](Self::batch) or a [`refresh`](Self::refresh), a batch that was
+    /// not read to its end, and a ring left half full make the next wait return
+    /// [`Readable`](Readiness::Readable) at once.
+    ///
+    /// Several threads may wait at the same time; one wakeup ends the waits of all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::System`](crate::Error::System) if the kernel has no memory or no descriptor for it.
+    ///
+    /// # References
+    ///
+    /// `poll(2)`, `perf_event_open(2)`, "Overflow handling".
+    pub fn wait(&self, timeout: Option<Duration>) -> Result<Readiness> {
+        self.wait_until(None, Deadline::after(timeout))
+    }
+
+    /// As [`wait`](Self::wait), until `cancel` is used.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait`](Self::wait).
+    pub fn wait_or_cancelled(&self, timeout: Option<Duration>, cancel: &Canceller) -> Result<Readiness> {
+        self.wait_until(Some(cancel), Deadline::after(timeout))
+    }
+
+    fn wait_until(&self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
+        self.check_here()?;
+        loop {
+            let must_not_block = self.must_not_block();
+            let deadline = deadline.or_now(must_not_block);
+            let turn = self.waiters.turn()?;
+            let found = match &turn {
+                Turn::Leader(_) if self.redirected.is_empty() => poll(self.as_fd(), cancel, deadline),
+                Turn::Leader(_) => poll_events(self.events().map(|event| event.as_fd()), cancel, deadline),
+                Turn::Follower(follower) => poll(follower.as_fd(), cancel, deadline),
+            }?;
+            self.keep_wakeup(&turn, found);
+            let is_woken_by_leader = matches!((&turn, found), (Turn::Follower(_), Readiness::Readable));
+            drop(turn);
+            return Ok(match (found, self.has_records()) {
+                (Readiness::TimedOut, true) if must_not_block => Readiness::Readable,
+                // A wakeup for records that were read before the wait, or a leader that found none.
+                (Readiness::Readable, false) => continue,
+                // The leader may have timed out while records are below the watermark.
+                (Readiness::Readable, true) if is_woken_by_leader => continue,
+                // A hang-up comes alone, even while records are unread. None are written after it.
+                (Readiness::HungUp | Readiness::Failed, true) => Readiness::Readable,
+                (found, _) => found,
+            });
+        }
+    }
+
+    /// Keeps a wakeup that the poll consumed for the other waiting threads and for the next wait: the
+    /// kernel reports it once.
+    fn keep_wakeup(&self, turn: &Turn<'_>, found: Readiness) {
+        if matches!(turn, Turn::Leader(_)) && matches!(found, Readiness::Readable | Readiness::Cancelled) {
+            self.set_pending_wakeup();
+        }
+    }
+
+    /// Notes that a poll has consumed the kernel's wakeup for the records in the ring.
+    pub(crate) fn set_pending_wakeup(&self) {
+        if self.has_records() {
+            self.pending_wakeup.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether a wait must not sleep, because unread records may have no wakeup to come: their
+    /// wakeup is pending, a batch has left them, or the ring is so full that the kernel may write no
+    /// more.
+    pub(crate) fn must_not_block(&self) -> bool {
+        let is_pending = self.pending_wakeup.load(Ordering::Relaxed) && self.has_records();
+        let consumer = &self.reader.consumer;
+        is_pending || consumer.len() != 0 && !self.is_kept || consumer.is_half_full()
+    }
+}

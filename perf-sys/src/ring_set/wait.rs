@@ -1,0 +1,142 @@
+use core::mem::{MaybeUninit, replace};
+use core::time::Duration;
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use rustix::event::{Timespec, epoll};
+
+use super::{Member, RingSet};
+use crate::wait::{Deadline, poll};
+use crate::{Call, Canceller, Error, Readiness, Result};
+
+/// What the waits of a set remember.
+#[derive(Debug, Default)]
+pub(super) struct Wakeups {
+    /// The sum of the rings' heads at the last wakeup.
+    heads: u64,
+    /// Number of wakeups in a row that came with new data, modulo [`REAP_EVERY`].
+    with_data: u8,
+}
+
+/// A look for hang-ups at least once in so many wakeups: a sixteenth of a system call each.
+const REAP_EVERY: u8 = 16;
+
+/// Waiting for records.
+impl<K> RingSet<K> {
+    /// `ppoll(epoll, POLLIN, timeout)`—Waits for a wakeup of any ring, for at most `timeout`, in ns;
+    /// `None` waits without limit. A signal does not end the wait.
+    ///
+    /// Unread records that a batch has left, a ring left half full, and records that were there when a
+    /// ring was added make a wait return [`Readable`](Readiness::Readable) at once. Records that
+    /// [`drain_sorted`](Self::drain_sorted) keeps for a later round do so when the round is due.
+    ///
+    /// Returns [`HungUp`](Readiness::HungUp) (or [`Failed`](Readiness::Failed) if an event has) when all
+    /// events have and no record is left, and for an empty set. [`end`](Self::end) and
+    /// [`pop_ended`](Self::pop_ended) tell which.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::System`] if the kernel has no memory for it.
+    ///
+    /// # References
+    ///
+    /// `poll(2)`, `epoll(7)`.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Readiness> {
+        self.wait_until(None, Deadline::after(timeout))
+    }
+
+    /// As [`wait`](Self::wait), until `cancel` is used.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait`](Self::wait).
+    pub fn wait_or_cancelled(&mut self, timeout: Option<Duration>, cancel: &Canceller) -> Result<Readiness> {
+        self.wait_until(Some(cancel), Deadline::after(timeout))
+    }
+
+    fn wait_until(&mut self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
+        self.members.iter().try_for_each(|member| member.ring.check_here())?;
+        loop {
+            if let Some(end) = self.end_of_all() {
+                let has_records = self.members.iter().any(|member| member.ring.has_records());
+                return Ok(if has_records { Readiness::Readable } else { end });
+            }
+            let must_not_block = self.members.iter().any(|member| member.ring.must_not_block());
+            let round_due = self.round_due();
+            let deadline = deadline.at_most(round_due).or_now(must_not_block);
+            match poll(self.epoll.as_fd(), cancel, deadline)? {
+                // One system call is enough.
+                Readiness::Readable if self.has_new_data() => {}
+                // A wakeup for records that were read meanwhile, or a hang-up.
+                Readiness::Readable => self.reap_hung_up()?,
+                Readiness::TimedOut if must_not_block => {}
+                Readiness::TimedOut if round_due.is_some_and(|due| due <= Instant::now()) => {
+                    return Ok(Readiness::Readable);
+                }
+                Readiness::Cancelled => {
+                    self.keep_wakeups();
+                    return Ok(Readiness::Cancelled);
+                }
+                found => return Ok(found),
+            }
+            self.keep_wakeups();
+            if self.members.iter().any(|member| member.ring.has_new_records()) {
+                return Ok(Readiness::Readable);
+            }
+        }
+    }
+
+    /// Notes in each ring with records that their wakeup was consumed: a reader may leave some rings
+    /// unread.
+    fn keep_wakeups(&self) {
+        self.members.iter().for_each(|member| member.ring.set_pending_wakeup());
+    }
+
+    /// Returns whether the kernel has written since the last wakeup, so that this one needs no other
+    /// cause.
+    ///
+    /// An event that hung up wakes again and again, and is not noticed while others write. So now and
+    /// then new data do not count.
+    fn has_new_data(&mut self) -> bool {
+        let heads = self.members.iter().fold(0_u64, |sum, member| sum.wrapping_add(member.ring.head()));
+        let has_new = replace(&mut self.wakeups.heads, heads) != heads;
+        self.wakeups.with_data = if has_new { (self.wakeups.with_data + 1) % REAP_EVERY } else { 0 };
+        self.wakeups.with_data != 0
+    }
+
+    /// Finds the events that hung up or failed, and removes them from the epoll.
+    ///
+    /// Nothing else is to be learned here: the kernel reports a wakeup once, and an event loop around
+    /// this epoll may have consumed it. The rings' heads tell.
+    fn reap_hung_up(&mut self) -> Result<()> {
+        const SOME: usize = 32;
+        loop {
+            let mut buffer = [MaybeUninit::uninit(); SOME];
+            // Does not block, so no signal interrupts it.
+            let found = epoll::wait(&self.epoll, &mut buffer[..], Some(&Timespec::default()));
+            let (found, _) = found.map_err(Error::of(Call::EpollWait))?;
+            for event in &*found {
+                let (flags, data) = (event.flags, event.data.u64());
+                self.reap(data, flags)?;
+            }
+            if found.len() < SOME {
+                return Ok(());
+            }
+        }
+    }
+
+    fn reap(&mut self, data: u64, found: epoll::EventFlags) -> Result<()> {
+        let (error, hung_up) = (epoll::EventFlags::ERR, epoll::EventFlags::HUP);
+        let end = Readiness::new(false, found.contains(error), found.contains(hung_up));
+        let (id, index) = Member::<K>::parse_data(data);
+        match self.members.iter_mut().find(|member| member.id() == id) {
+            Some(member) if end.is_final() => member.set_end(&self.epoll, index, end),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns how the rings ended, if all of them have.
+    pub(super) fn end_of_all(&self) -> Option<Readiness> {
+        Readiness::of_all(self.members.iter().map(Member::end))
+    }
+}

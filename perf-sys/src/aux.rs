@@ -4,16 +4,15 @@ use crate::map::{AuxConsumer, AuxOverwritten};
 use crate::{Error, Result, Ring};
 use std::os::fd::AsFd;
 
-/// The AUX area beside a [`Ring`]: the raw trace of a unit like Intel PT, `CoreSight` or SPE, which does
-/// not fit into records. Since Linux 4.1.
+/// The AUX area beside a [`Ring`]: the raw trace of a unit like Intel PT, `CoreSight` or SPE, in bytes.
+/// Since Linux 4.1.
 ///
-/// Each piece is announced in the ring by an [`Aux`] record: look at its flags
+/// The kernel announces each chunk of the trace in the ring by an [`Aux`] record. Check its flags
 /// ([`AuxFlags`](perf_abi::AuxFlags)), read its [`chunk`](Self::chunk), then [`release`](Self::release)
-/// it. The hardware waits: what has not been given back is not overwritten. When the area is full the
-/// kernel stops the event and flags the piece as `TRUNCATED`: release, then enable it again.
+/// it. Unreleased bytes are not overwritten. When the area is full, the kernel stops the event and flags
+/// the record as `TRUNCATED`: release, then enable the event again.
 ///
-/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
-/// unmap what lies there since.
+/// The mapping is not inherited across `fork`: see [`Error::Forked`].
 ///
 /// ```no_run
 /// use perf_decode::{Record, SampleLayout};
@@ -40,14 +39,14 @@ pub struct AuxArea {
 }
 
 impl AuxArea {
-    /// `mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, aux_offset)`—Gives the event of
-    /// `ring` an AUX area of `pages` pages, behind the ring.
+    /// `mmap(NULL, pages * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, aux_offset)`—Maps an AUX area of
+    /// `pages` pages for the event of `ring`, after the ring.
     ///
     /// # Errors
     ///
-    /// [`Error::PageCount`] unless `pages` is a power of two, [`Error::AuxInUse`] while another area of
-    /// this ring is there, and [`Error::System`]: `EOPNOTSUPP` if the event's PMU traces nothing,
-    /// `EPERM` if the memory is more than the user may lock.
+    /// [`Error::PageCount`] unless `pages` is a power of two, [`Error::AuxInUse`] while the ring has
+    /// another area, [`Error::Forked`], and [`Error::System`]: `EOPNOTSUPP` if the event's PMU has no AUX
+    /// area, `EPERM` if the memory exceeds what the user may lock.
     ///
     /// # References
     ///
@@ -59,15 +58,17 @@ impl AuxArea {
         Ok(Self { consumer: AuxConsumer::map(page, ring.as_fd(), offset, pages)? })
     }
 
-    /// The bytes that `record` announces: two slices, the second empty unless the piece goes on at the
-    /// start of the area.
+    /// Returns the bytes that `record` announces, as two slices. The second is empty unless the chunk
+    /// wraps at the end of the area.
+    ///
+    /// The kernel writes the record before it stores `aux_head`. This method spins in between.
     ///
     /// # Errors
     ///
-    /// [`Error::AuxRange`] if they are not there: given back already, from another ring, or, for an
-    /// instant, not published yet: the kernel writes the record before it moves `aux_head`.
+    /// [`Error::AuxRange`] if the bytes are not unread, for example released or of another ring.
+    /// [`Error::Forked`].
     pub fn chunk<L: Layout>(&self, record: &Aux<'_, L>) -> Result<(&[u8], &[u8])> {
-        /// Far longer than the kernel takes from the one store to the other.
+        /// Takes much longer than the kernel from one store to the other.
         const LOOKS: usize = 10_000;
         for _ in 0..LOOKS {
             match self.consumer.slices(record.aux_offset(), record.aux_size()) {
@@ -78,29 +79,28 @@ impl AuxArea {
         self.consumer.slices(record.aux_offset(), record.aux_size())
     }
 
-    /// Everything that was not given back, announced or not: two slices, as from
-    /// [`chunk`](Self::chunk).
+    /// Returns all unreleased bytes, announced or not, as two slices like [`chunk`](Self::chunk).
     ///
     /// # Errors
     ///
-    /// [`Error::AuxRange`] if the control page was damaged.
+    /// [`Error::AuxRange`] if the control page is damaged. [`Error::Forked`].
     pub fn unread(&self) -> Result<(&[u8], &[u8])> {
         let (tail, head) = self.consumer.unread()?;
         self.consumer.slices(tail, head.wrapping_sub(tail))
     }
 
-    /// Gives the bytes of `record` back to the hardware, and all before them: also those whose record
-    /// was lost.
+    /// Releases the bytes of `record` and all bytes before them, also those whose record was lost. Does
+    /// nothing if they are released already.
     ///
     /// # Errors
     ///
-    /// As [`unread`](Self::unread). A record that was given back already changes nothing.
+    /// As [`unread`](Self::unread).
     pub fn release<L: Layout>(&mut self, record: &Aux<'_, L>) -> Result<()> {
         self.consumer.release(record.aux_offset().wrapping_add(record.aux_size()))
     }
 
-    /// Gives everything back, read or not, and returns how many bytes were thrown away: the way on after
-    /// [`Aux`] records were lost and the area stays full.
+    /// Releases all bytes, read or not, and returns their number. Use it if the area stays full because
+    /// [`Aux`] records were lost.
     ///
     /// # Errors
     ///
@@ -112,20 +112,20 @@ impl AuxArea {
     }
 }
 
-/// An AUX area that the hardware overwrites in circles: the last moments of a trace. Since Linux 4.1.
+/// An AUX area in which the hardware overwrites the oldest bytes: the end of a trace. Since Linux 4.1.
 ///
-/// Stop the event, copy, go on. There is nothing to release; the [`Aux`] records that the kernel writes
-/// are flagged `OVERWRITE`, their offset is the position up to which was written.
+/// Disable the event, copy, and enable it. Nothing is released. The kernel flags the [`Aux`] records
+/// `OVERWRITE`; their offset is the position after the newest byte.
 ///
-/// In a child of `fork` it may be used and dropped as little as an [`AuxArea`].
+/// The mapping is not inherited across `fork`: see [`Error::Forked`].
 #[derive(Debug)]
 pub struct AuxSnapshot {
     area: AuxOverwritten,
 }
 
 impl AuxSnapshot {
-    /// `mmap(NULL, pages * page, PROT_READ, MAP_SHARED, fd, aux_offset)`—Gives the event of `ring` an AUX
-    /// area that is overwritten.
+    /// `mmap(NULL, pages * page, PROT_READ, MAP_SHARED, fd, aux_offset)`—Maps an AUX area that is
+    /// overwritten for the event of `ring`.
     ///
     /// # Errors
     ///
@@ -135,18 +135,24 @@ impl AuxSnapshot {
         Ok(Self { area: AuxOverwritten::map(page, ring.as_fd(), offset, pages)? })
     }
 
-    /// Bytes in the area.
+    /// Returns the length of the area in bytes.
     #[expect(clippy::len_without_is_empty, reason = "an area of no pages cannot be mapped")]
     pub fn len(&self) -> usize {
         self.area.len()
     }
 
-    /// Copies the newest bytes, oldest of them first, and returns how many, and `aux_head`: the position
-    /// behind them, which some drivers count on for ever and others keep below the area's length.
+    /// Copies the newest bytes in the order of the trace, and returns their number and `aux_head`, the
+    /// position after them. Depending on the driver, it is free-running or modulo the area's length; a
+    /// 32-bit kernel counts modulo 2^32.
     ///
-    /// What was never written is 0. What is written meanwhile is copied as it was before or after.
+    /// Bytes that were never written are 0. A byte that the hardware writes meanwhile is copied as it was
+    /// before or after.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forked`].
     #[doc(alias = "aux_head")]
-    pub fn copy_newest(&self, copy: &mut [u8]) -> (usize, u64) {
+    pub fn copy_newest(&self, copy: &mut [u8]) -> Result<(usize, u64)> {
         self.area.copy(copy)
     }
 }

@@ -3,8 +3,8 @@ use core::ops::Deref;
 
 use perf_abi::bpf::PerfEventQueryBpf;
 
-/// The BPF programs on one tracepoint, as [`Event::query_bpf`](crate::Event::query_bpf) finds them: a
-/// slice of their ids.
+/// The ids of the BPF programs attached to a tracepoint, from
+/// [`Event::query_bpf`](crate::Event::query_bpf). Dereferences to a slice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct BpfIds {
@@ -13,10 +13,10 @@ pub struct BpfIds {
 }
 
 impl BpfIds {
-    /// A tracepoint never has more: `BPF_TRACE_MAX_PROGS` in `kernel/trace/bpf_trace.c`.
+    /// The kernel's limit for a tracepoint: `BPF_TRACE_MAX_PROGS` in `kernel/trace/bpf_trace.c`.
     const MAX: usize = 64;
 
-    /// The question: room for all of them.
+    /// The argument of the ioctl before the call, with space for [`MAX`](Self::MAX) ids.
     pub(crate) const EMPTY: Self =
         Self { head: PerfEventQueryBpf { ids_len: Self::MAX as u32, prog_cnt: 0 }, ids: [0; Self::MAX] };
 }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_ids_that_were_found_are_there() {
+    fn only_the_returned_ids_are_in_the_slice() {
         let mut found = BpfIds::EMPTY;
         found.head.prog_cnt = 1;
         found.ids[0] = 7;

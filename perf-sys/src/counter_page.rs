@@ -4,7 +4,7 @@ use core::sync::atomic::{Ordering, fence};
 use perf_abi::{MmapCapabilities, MmapPage};
 
 use crate::TimeConversion;
-use crate::map::{Area, PageWord};
+use crate::map::{Area, Here, PageWord};
 
 /// The words of the control page that its seqlock guards. Two of them hold several fields.
 impl PageWord {
@@ -38,14 +38,15 @@ pub(crate) struct Times {
 /// Reads the hardware counter by `counter` and its times by `clock`, the CPU's clock. Either returns
 /// `None` where this crate has no instruction for it.
 ///
-/// Returns `None` if the counter cannot be read from user space at the moment.
+/// Returns `None` if the counter cannot be read from user space at the moment, and in a child of `fork`.
 pub(crate) fn read(
     area: &Area,
     counter: impl Fn(u32) -> Option<u64>,
     clock: impl Fn() -> Option<u64>,
 ) -> Option<Reading> {
+    let area = area.here().ok()?;
     locked(area, || {
-        let capabilities = capabilities(area);
+        let capabilities = capabilities_here(area);
         if !capabilities.contains(MmapCapabilities::USER_RDPMC) {
             return None;
         }
@@ -59,7 +60,7 @@ pub(crate) fn read(
 /// Returns the times up to now. The page holds those of the moment when the kernel last scheduled the
 /// event in; the event has been running since. Without a clock the page's times are not times of now:
 /// two readings would have the same ones, and an interval of 0 ns.
-fn times(area: &Area, clock: impl Fn() -> Option<u64>) -> Option<Times> {
+fn times(area: Here<'_>, clock: impl Fn() -> Option<u64>) -> Option<Times> {
     let since = conversion(area, MmapCapabilities::USER_TIME, PageWord::TIME_OFFSET)?;
     let delta = since.time(clock()?);
     Some(Times {
@@ -70,18 +71,23 @@ fn times(area: &Area, clock: impl Fn() -> Option<u64>) -> Option<Times> {
 
 /// Returns the conversion of the CPU's clock to the time of samples, if the page has one.
 pub(crate) fn time_conversion(area: &Area) -> Option<TimeConversion> {
+    let area = area.here().ok()?;
     locked(area, || conversion(area, MmapCapabilities::USER_TIME_ZERO, PageWord::TIME_ZERO))?
 }
 
 /// Returns the page's capabilities; none before Linux 3.12, where bit 0 has two meanings.
 pub(crate) fn capabilities(area: &Area) -> MmapCapabilities {
+    area.here().map_or(MmapCapabilities::empty(), capabilities_here)
+}
+
+fn capabilities_here(area: Here<'_>) -> MmapCapabilities {
     let found = MmapCapabilities::from_bits_retain(word(area, PageWord::CAPABILITIES));
     if found.contains(MmapCapabilities::BIT0_IS_DEPRECATED) { found } else { MmapCapabilities::empty() }
 }
 
 /// Returns the conversion of cycles to ns from `zero`, if the page has `capability`.
-fn conversion(area: &Area, capability: MmapCapabilities, zero: PageWord) -> Option<TimeConversion> {
-    let capabilities = capabilities(area);
+fn conversion(area: Here<'_>, capability: MmapCapabilities, zero: PageWord) -> Option<TimeConversion> {
+    let capabilities = capabilities_here(area);
     if !capabilities.contains(capability) {
         return None;
     }
@@ -99,7 +105,7 @@ const ATTEMPTS: u32 = 64;
 
 /// Returns the result of a `read` during which the kernel did not write the page; `None` if every
 /// attempt overlapped with a write.
-fn locked<T>(area: &Area, read: impl Fn() -> T) -> Option<T> {
+fn locked<T>(area: Here<'_>, read: impl Fn() -> T) -> Option<T> {
     let lock = |order| lock(area.word(PageWord::LOCK_INDEX).load(order));
     for _ in 0..ATTEMPTS {
         // Acquire keeps the loads of `read` after this load, and the fence keeps them before the next
@@ -114,7 +120,7 @@ fn locked<T>(area: &Area, read: impl Fn() -> T) -> Option<T> {
     None
 }
 
-fn word(area: &Area, word: PageWord) -> u64 {
+fn word(area: Here<'_>, word: PageWord) -> u64 {
     area.word(word).load(Ordering::Relaxed)
 }
 

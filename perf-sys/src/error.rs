@@ -125,6 +125,17 @@ pub enum Error {
         /// `aux_head`, the end of the unread part.
         head: u64,
     },
+    /// A ring, AUX area or counter page was used in a child of `fork`. The kernel does not copy these
+    /// mappings to a child (a child that shares the address space, as of `vfork`, has them). The value's
+    /// methods return this error or find nothing, and dropping it leaves the child's memory alone.
+    ///
+    /// Records, slices and iterators borrowed before the fork cannot be checked: using them in the child
+    /// is undefined behaviour, one of the reasons why `fork` is `unsafe`. Dropping a
+    /// [`Batch`](crate::Batch) is safe and releases nothing.
+    ///
+    /// The descriptor of the event is inherited: it is the parent's event, also for its ioctls. Mapping
+    /// and redirecting it in the child is this error too, because the parent may map it as well.
+    Forked,
     /// [`Target::from_raw`](crate::Target::from_raw) was called with a pair of numbers that
     /// `perf_event_open` refuses, or that is no target.
     Target {

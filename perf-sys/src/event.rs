@@ -4,9 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use perf_abi::{Attr, AttrFlags, OpenFlags};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-use rustix::thread::gettid;
-
-use crate::syscall::perf_event_open;
+use crate::map::Generation;
+use crate::syscall::{gettid, perf_event_open};
 use crate::{Call, Errno, Error, Label, Result, Target};
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
@@ -28,6 +27,8 @@ pub struct Event {
     thread: Option<NonZeroI32>,
     label: Label,
     output: Mutex<Output>,
+    /// The process that opened the event; `None` if it has no memory for the number.
+    generation: Option<Generation>,
 }
 
 /// Where the kernel writes an event's records.
@@ -59,8 +60,9 @@ impl Event {
         OpenOptions::new().open(attr, target)
     }
 
-    pub(crate) const fn new(fd: OwnedFd, attr: Attr) -> Self {
-        Self { fd, attr, thread: None, label: Label::of(&attr), output: Mutex::new(Output::None) }
+    pub(crate) fn new(fd: OwnedFd, attr: Attr) -> Self {
+        let (label, generation) = (Label::of(&attr), Generation::current().ok());
+        Self { fd, attr, thread: None, label, output: Mutex::new(Output::None), generation }
     }
 
     /// Names the event: its counts have `label` in place of the attr's.
@@ -104,7 +106,7 @@ impl Event {
     /// Whether the event counts the calling thread and nothing else.
     pub(crate) fn is_self_monitoring(&self) -> bool {
         let inherited = self.attr.flags.contains(AttrFlags::INHERIT);
-        !inherited && self.thread == Some(gettid().as_raw_nonzero())
+        !inherited && self.thread.is_some() && self.thread == gettid()
     }
 
     /// Whether the kernel writes this event's ring downward.
@@ -117,8 +119,10 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// `EINVAL` if the event has a ring, as the kernel returns for a mapped event.
+    /// `EINVAL` if the event has a ring, as the kernel returns for a mapped event, and
+    /// [`Error::Forked`].
     pub(crate) fn redirect(&self, to_another: bool, change: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.check_here()?;
         let mut output = self.output();
         if *output == Output::Own {
             return Err(Error::System { call: Call::IocSetOutput, errno: Errno::EINVAL });
@@ -132,10 +136,12 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// [`Error::RingInUse`] if the ring is mapped. `EBUSY` if the records go to another event's ring:
+    /// [`Error::RingInUse`] if the ring is mapped. [`Error::Forked`] in a child of `fork`, because the
+    /// parent may map it. `EBUSY` if the records go to another event's ring:
     /// Linux checks that only since January 2026 (some 6.18.y), and maps the other ring before, which
     /// would then have two readers.
     pub(crate) fn claim_ring(self: &Arc<Self>) -> Result<RingClaim> {
+        self.check_here()?;
         let mut output = self.output();
         match *output {
             Output::None => *output = Output::Own,
@@ -148,9 +154,20 @@ impl Event {
     /// Returns an error if the records go to another event's ring: see
     /// [`claim_ring`](Self::claim_ring).
     pub(crate) fn check_not_redirected(&self) -> Result<()> {
+        self.check_here()?;
         match *self.output() {
             Output::Redirected => Err(Error::System { call: Call::Mmap, errno: Errno::EBUSY }),
             Output::None | Output::Own => Ok(()),
+        }
+    }
+
+    /// Returns [`Error::Forked`] in a child of `fork`. `output` is a copy there: it does not show what
+    /// the parent does with the same event.
+    fn check_here(&self) -> Result<()> {
+        match self.generation {
+            Some(generation) if generation.is_current() => Ok(()),
+            Some(_) => Err(Error::Forked),
+            None => Err(Error::System { call: Call::Mmap, errno: Errno::ENOMEM }),
         }
     }
 
@@ -165,7 +182,10 @@ pub(crate) struct RingClaim(Arc<Event>);
 
 impl Drop for RingClaim {
     fn drop(&mut self) {
-        *self.0.output() = Output::None;
+        // In a child of fork the lock may be held by a thread that only the parent has.
+        if self.0.check_here().is_ok() {
+            *self.0.output() = Output::None;
+        }
     }
 }
 

@@ -145,6 +145,8 @@ impl Event {
     ///
     /// `EINVAL` if `target` has no ring, this event has one itself, or the two differ in CPU, in task
     /// (when on any CPU), in clock or in direction.
+    /// `EBADF` for `None` in a 32-bit program on a 64-bit kernel, which compares 64 bits with -1.
+    /// [`Error::Forked`](crate::Error::Forked) in a child of `fork`.
     #[doc(alias = "PERF_EVENT_IOC_SET_OUTPUT")]
     pub fn set_output(&self, target: Option<&Event>) -> Result<()> {
         // The kernel compares the whole word with -1: 32 bits of it would be a bad descriptor.

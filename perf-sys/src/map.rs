@@ -1,16 +1,17 @@
-//! The memory shared with the kernel: the control page, and the mapping under everything behind it.
+//! The memory shared with the kernel: mappings, and the control page at the start of a ring's.
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because it maps memory that the kernel writes. A [`Mapping`] gives out
-//! bare pointers only, and an [`Area`] the atomics of its control page; what may be borrowed of the
-//! rest, and why, is proved in the files below this one.
+//! This file may use `unsafe` because it maps memory that the kernel writes. A [`Mapping`] hands out
+//! only [`Here`], the proof that it exists in this process, and that only bare pointers and the
+//! atomics of the control page. What may be borrowed of the rest, and why, is proved in the files of
+//! the folder `map`.
 #![allow(unsafe_code)]
 
 use core::ffi::c_void;
 use core::mem::offset_of;
 use core::ptr::{NonNull, null_mut};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::AtomicU64;
 
 use perf_abi::MmapPage;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
@@ -22,27 +23,34 @@ use crate::{Call, Error, Result};
 
 mod aux;
 mod consumer;
+mod generation;
 #[cfg(test)]
 mod kernel;
 mod overwrite;
+mod read_only;
 
 pub(crate) use aux::{AuxConsumer, AuxOverwritten};
 pub(crate) use consumer::{Consumer, Position};
+pub(crate) use generation::Generation;
+#[cfg(test)]
+pub(crate) use generation::in_child;
 #[cfg(test)]
 pub(crate) use kernel::Kernel;
 pub(crate) use overwrite::Overwritten;
 
-/// The kernel waits for whoever maps like this: it drops new data rather than unread ones.
+/// Protection of a mapping that the kernel does not overwrite: it drops new data instead of unread data.
 const WAITS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
-/// The kernel overwrites the oldest data of whoever maps like this.
+/// Protection of a mapping in which the kernel overwrites the oldest data.
 const OVERWRITES: ProtFlags = ProtFlags::READ;
 
-/// Whole pages shared with the kernel, unmapped at the end.
+/// Whole pages shared with the kernel, unmapped on drop by the process that mapped them.
 #[derive(Debug)]
 struct Mapping {
     base: NonNull<c_void>,
-    /// Bytes.
+    /// In bytes.
     len: usize,
+    /// Of the process that the pages are mapped in. A child of `fork` does not have them.
+    generation: Generation,
 }
 
 // SAFETY: the mapping belongs to the process, not to a thread.
@@ -52,36 +60,68 @@ unsafe impl Sync for Mapping {}
 
 impl Mapping {
     fn of(fd: BorrowedFd<'_>, len: usize, protection: ProtFlags, offset: u64) -> Result<Self> {
-        // SAFETY: the kernel chooses the address, so that no memory in use is mapped over.
+        let generation = Generation::current()?;
+        // SAFETY: the kernel chooses the address, so no memory in use is mapped over.
         let base = unsafe { mmap(null_mut(), len, protection, MapFlags::SHARED, fd, offset) };
-        Self::own(base, len)
+        Self::own(base, len, generation)
     }
 
-    /// Pages that no kernel writes: tests play its part.
+    /// Maps pages that no kernel writes. Tests play its part.
     #[cfg(test)]
     fn anonymous(len: usize) -> Result<Self> {
+        let generation = Generation::current()?;
         // SAFETY: as in `of`.
         let base = unsafe { rustix::mm::mmap_anonymous(null_mut(), len, WAITS, MapFlags::SHARED) };
-        Self::own(base, len)
+        Self::own(base, len, generation)
     }
 
-    fn own(base: rustix::io::Result<*mut c_void>, len: usize) -> Result<Self> {
-        // Page 0 is never given without MAP_FIXED; the error is for the type only.
+    fn own(base: rustix::io::Result<*mut c_void>, len: usize, generation: Generation) -> Result<Self> {
+        // The kernel never maps page 0 without MAP_FIXED; the error is for the type only.
         let base = base.and_then(|base| NonNull::new(base).ok_or(rustix::io::Errno::FAULT));
-        Ok(Self { base: base.map_err(Error::of(Call::Mmap))?, len })
+        Ok(Self { base: base.map_err(Error::of(Call::Mmap))?, len, generation })
     }
 
-    /// Where `offset` bytes behind the start are. To use it is as safe as `offset` is inside.
-    fn at<T>(&self, offset: usize) -> *mut T {
-        self.base.as_ptr().wrapping_byte_add(offset).cast()
+    /// Returns the proof that the calling process has this mapping.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forked`] in a child of `fork`.
+    fn here(&self) -> Result<Here<'_>> {
+        if self.generation.is_current() { Ok(Here(self)) } else { Err(Error::Forked) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: exactly what was mapped, and all borrows of it have ended.
-        let unmapped = unsafe { munmap(self.base.as_ptr(), self.len) };
-        debug_assert_eq!(unmapped, Ok(()), "munmap of a whole mapping");
+        // In a child of `fork` other memory may have these addresses.
+        if self.generation.is_current() {
+            // SAFETY: exactly what this process mapped, and all borrows of it have ended.
+            let unmapped = unsafe { munmap(self.base.as_ptr(), self.len) };
+            debug_assert_eq!(unmapped, Ok(()), "munmap of a whole mapping");
+        }
+    }
+}
+
+/// A mapping that the calling process has, not a child of the process that made it.
+///
+/// It is checked once per operation. Nothing that holds one returns to the caller, who may fork.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Here<'m>(&'m Mapping);
+
+impl<'m> Here<'m> {
+    /// Returns the address `offset` bytes after the start. It may be used if `offset` is inside.
+    fn at<T>(self, offset: usize) -> *mut T {
+        self.0.base.as_ptr().wrapping_byte_add(offset).cast()
+    }
+
+    /// Returns a word of the control page, which must be the first page of the mapping.
+    ///
+    /// Never a reference to the whole page: the kernel writes it at any time. A page mapped for reading
+    /// only is read by `load` instead, in `map/read_only`.
+    pub(crate) fn word(self, PageWord(offset): PageWord) -> &'m AtomicU64 {
+        // SAFETY: a `PageWord` is the offset of an aligned `u64` of the first page; mapped in this
+        // process as long as `'m`; this process accesses the word only atomically.
+        unsafe { AtomicU64::from_ptr(self.at(offset)) }
     }
 }
 
@@ -95,7 +135,7 @@ pub(crate) struct Area {
 
 impl Area {
     /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps an event's
-    /// ring so that the kernel waits for the reader.
+    /// ring so that the kernel does not overwrite unread records.
     pub(crate) fn map(fd: BorrowedFd<'_>, data_pages: usize, claim: RingClaim) -> Result<Self> {
         let mapping = Mapping::of(fd, bytes_of(data_pages)?, WAITS, 0)?;
         Ok(Self { mapping, _claim: Some(claim) })
@@ -107,37 +147,44 @@ impl Area {
     }
 
     /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Maps an event's ring so that
-    /// the kernel overwrites it. No word of its page may be stored to.
+    /// the kernel overwrites it. A store to it, also to the control page, is a fault.
     pub(crate) fn map_overwritten(fd: BorrowedFd<'_>, data_pages: usize, claim: RingClaim) -> Result<Self> {
         let mapping = Mapping::of(fd, bytes_of(data_pages)?, OVERWRITES, 0)?;
         Ok(Self { mapping, _claim: Some(claim) })
     }
 
-    /// An area with a control page that no kernel writes.
+    /// Maps an area with a control page that no kernel writes.
     #[cfg(test)]
     pub(crate) fn anonymous(data_pages: usize) -> Result<Self> {
         Ok(Self { mapping: Mapping::anonymous(bytes_of(data_pages)?)?, _claim: None })
     }
 
-    /// One word of the control page. Never a reference to the page: the kernel writes it at any time.
-    pub(crate) fn word(&self, PageWord(offset): PageWord) -> &AtomicU64 {
-        // SAFETY: the offset of a field of the control page, which is in the first page of the mapping;
-        // aligned, because pages are and `PageWord` proves the rest; mapped as long as `self`; this
-        // process uses the word only through here.
-        unsafe { AtomicU64::from_ptr(self.mapping.at(offset)) }
-    }
-
-    /// Where the data are: their first byte, and their length in words, a power of two.
+    /// Returns access to the area.
     ///
     /// # Errors
     ///
-    /// [`Error::DataArea`] if that is not inside the mapping, or no ring.
+    /// [`Error::Forked`] in a child of `fork`.
+    pub(crate) fn here(&self) -> Result<Here<'_>> {
+        self.mapping.here()
+    }
+
+    /// Returns a word of the control page, for tests.
+    #[cfg(test)]
+    pub(crate) fn word(&self, word: PageWord) -> &AtomicU64 {
+        self.here().unwrap().word(word)
+    }
+
+    /// Returns the offset of the data in bytes, and their length in words, a power of two.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DataArea`] if the control page puts them outside the mapping, or they are no ring.
     fn data(&self) -> Result<(usize, usize)> {
-        let (page, mapped) = (page_size() as u64, self.mapping.len as u64);
-        let or_if_0 = |value, old| if value == 0 { old } else { value };
-        // Written once, before the mapping was ours. Kernels before 4.1 leave both at 0.
-        let offset = or_if_0(self.word(PageWord::DATA_OFFSET).load(Ordering::Relaxed), page);
-        let size = or_if_0(self.word(PageWord::DATA_SIZE).load(Ordering::Relaxed), mapped - page);
+        let (here, page, mapped) = (self.here()?, page_size() as u64, self.mapping.len as u64);
+        let or_if_0 = |value, default| if value == 0 { default } else { value };
+        // The kernel writes both once, in mmap. Before Linux 4.1 they are 0.
+        let offset = or_if_0(here.load(PageWord::DATA_OFFSET), page);
+        let size = or_if_0(here.load(PageWord::DATA_SIZE), mapped - page);
         let inside = offset.checked_add(size).is_some_and(|end| end <= mapped);
         if !inside || offset < page || offset % 8 != 0 || size < 8 || !size.is_power_of_two() {
             return Err(Error::DataArea { offset, size, mapped: self.mapping.len });
@@ -158,13 +205,14 @@ pub(crate) fn pages_for(bytes: usize) -> usize {
     bytes.div_ceil(page_size()).checked_next_power_of_two().unwrap_or(0)
 }
 
-/// The free-running position that the kernel means by `found`, at or after `known`: a 32-bit kernel
-/// counts in 32 bits and wraps, and the distance is right on all of them.
+/// Returns `found` as a free-running position of 64 bits, at or after `known`.
+///
+/// A 32-bit kernel counts modulo 2^32; the distance between two positions is right on all kernels.
 fn position(known: u64, found: u64) -> u64 {
     known.wrapping_add(found.wrapping_sub(known) as usize as u64)
 }
 
-/// A word of the control page by its place. Holding one proves that it is an aligned `u64` field.
+/// The offset of an aligned `u64` of the control page, in bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct PageWord(usize);
 

@@ -1,24 +1,23 @@
-use rustix::process::configure_performance_counters;
+use crate::syscall::enable_task_events;
+use crate::{Event, Result};
 
-use crate::{Call, Error, Event, Result};
-
-/// Every event at once.
+/// All events of a thread.
 impl Event {
-    /// `prctl(PR_TASK_PERF_EVENTS_ENABLE)`—Enables every event that the calling thread has opened,
-    /// whatever it watches, with its inherited copies. Events that others opened to watch this thread
-    /// are not among them.
+    /// `prctl(PR_TASK_PERF_EVENTS_ENABLE)`—Enables every event that the calling thread opened, on
+    /// any target, with its inherited copies. It does not enable events that others opened on this thread.
     ///
     /// # References
     ///
     /// `prctl(2)`, `PR_TASK_PERF_EVENTS_ENABLE`.
     #[doc(alias = "PR_TASK_PERF_EVENTS_ENABLE")]
     pub fn enable_all() -> Result<()> {
-        configure_performance_counters(true).map_err(Error::of(Call::PrctlEnable))
+        enable_task_events(true)
     }
 
-    /// `prctl(PR_TASK_PERF_EVENTS_DISABLE)`—Disables what [`enable_all`](Self::enable_all) enables.
+    /// `prctl(PR_TASK_PERF_EVENTS_DISABLE)`—Disables every event that
+    /// [`enable_all`](Self::enable_all) enables.
     #[doc(alias = "PR_TASK_PERF_EVENTS_DISABLE")]
     pub fn disable_all() -> Result<()> {
-        configure_performance_counters(false).map_err(Error::of(Call::PrctlDisable))
+        enable_task_events(false)
     }
 }

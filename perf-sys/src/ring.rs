@@ -24,8 +24,7 @@ mod wait;
 /// state is in the ring, [`next`](Self::next); a copy of the unread records,
 /// [`copy_into`](Self::copy_into).
 ///
-/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
-/// unmap what lies there since.
+/// The mapping is not inherited across `fork`: see [`Error::Forked`].
 #[derive(Debug)]
 pub struct Ring {
     // Before the events: unmapped first, closed second, so that closing ends the event.
@@ -134,6 +133,11 @@ impl Ring {
     /// page, no system call.
     pub fn has_records(&self) -> bool {
         self.reader.consumer.has_unread()
+    }
+
+    /// Returns [`Error::Forked`] in a child of `fork`.
+    pub(crate) fn check_here(&self) -> Result<()> {
+        self.reader.consumer.check_here()
     }
 
     /// Returns whether there are records beside those that are kept for a later round.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustix::event::epoll;
 
+use crate::map::Generation;
 use crate::{AddError, Batch, Call, Error, Event, MapError, Readiness, Result, Ring};
 
 mod member;
@@ -50,10 +51,14 @@ pub use sorted::{Drained, SortedRecord};
 /// that becomes readable with any of its rings. Then call `wait(Some(Duration::ZERO))`, which finds the
 /// rings that hung up, and go over [`ready`](Self::ready), until the result is no more `Readable`, as the
 /// crate's tokio example does.
+///
+/// The rings are not inherited across `fork`: see [`Error::Forked`].
 #[doc(alias = "epoll")]
 #[derive(Debug)]
 pub struct RingSet<K> {
     epoll: OwnedFd,
+    /// The process that made the epoll: its child shares it.
+    generation: Generation,
     members: Vec<Member<K>>,
     /// Id of the next member, which is its name in the epoll.
     next_id: u32,
@@ -74,7 +79,8 @@ impl<K: Eq> RingSet<K> {
     pub fn new() -> Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(Error::of(Call::EpollCreate1))?;
         let (wakeups, sort) = (wait::Wakeups::default(), sorted::Sort::default());
-        Ok(Self { epoll, members: Vec::new(), next_id: 0, wakeups, sort })
+        let generation = Generation::current()?;
+        Ok(Self { epoll, generation, members: Vec::new(), next_id: 0, wakeups, sort })
     }
 
     /// `epoll_ctl(EPOLL_CTL_ADD, EPOLLIN)`—Adds a ring, with the events that were redirected into it.
@@ -84,8 +90,12 @@ impl<K: Eq> RingSet<K> {
     /// [`Error::KeyInUse`], or [`Error::System`]: `ENOSPC` above the user's limit of watched descriptors,
     /// `ENOMEM`. The error holds the ring.
     pub fn add(&mut self, key: K, ring: Ring) -> Result<(), AddError> {
+        let refuse = |error, ring| Err(AddError { error, ring: Box::new(ring) });
+        if let Err(error) = self.check_here() {
+            return refuse(error, ring);
+        }
         if self.member(&key).is_some() {
-            return Err(AddError { error: Error::KeyInUse, ring: Box::new(ring) });
+            return refuse(Error::KeyInUse, ring);
         }
         let mut member = Member::new(key, self.next_id, ring);
         self.next_id = self.next_id.wrapping_add(1);
@@ -96,7 +106,7 @@ impl<K: Eq> RingSet<K> {
             }
             Err(error) => {
                 member.unwatch_all(&self.epoll);
-                Err(AddError { error, ring: Box::new(member.ring) })
+                refuse(error, member.ring)
             }
         }
     }
@@ -108,6 +118,9 @@ impl<K: Eq> RingSet<K> {
     /// [`Error::NoSuchKey`], those of [`Ring::redirect`] and of [`add`](Self::add), with the event.
     pub fn redirect(&mut self, key: &K, event: impl Into<Arc<Event>>) -> Result<(), MapError> {
         let event = event.into();
+        if let Err(error) = self.check_here() {
+            return Err(MapError { error, event });
+        }
         match self.members.iter_mut().find(|member| member.key == *key) {
             Some(member) => member.redirect(&self.epoll, event),
             None => Err(MapError { error: Error::NoSuchKey, event }),
@@ -135,7 +148,9 @@ impl<K: Eq> RingSet<K> {
 
     fn remove_at(&mut self, index: usize) -> (K, Ring) {
         let mut member = self.members.remove(index);
-        member.unwatch_all(&self.epoll);
+        if self.generation.is_current() {
+            member.unwatch_all(&self.epoll);
+        }
         member.ring.is_kept = false;
         (member.key, member.ring)
     }
@@ -171,6 +186,11 @@ impl<K: Eq> RingSet<K> {
 }
 
 impl<K> RingSet<K> {
+    /// Returns [`Error::Forked`] in a child of `fork`, which shares the epoll with its parent.
+    fn check_here(&self) -> Result<()> {
+        if self.generation.is_current() { Ok(()) } else { Err(Error::Forked) }
+    }
+
     /// Iterates over the rings with unread records, in the order in which they were added: those that
     /// the kernel sent a wakeup for, those below their watermark, and those that hung up. It is one look at
     /// each control page, no system call.

@@ -1,19 +1,20 @@
 use std::sync::Arc;
 
 use perf_decode::{BackwardRecords, Scratch};
-use rustix::thread::{MembarrierCommand, membarrier};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use crate::map::{Area, Overwritten, pages_for};
 use crate::{Error, Event, MapError, Result};
 
-/// An event with a ring that the kernel overwrites, the oldest records first: a flight recorder.
+mod pause;
+
+use pause::{Paused, wait_for_writers};
+
+/// An event with a ring in which the kernel overwrites the oldest records: a flight recorder.
 ///
-/// It runs at the kernel's cost alone until something happens; then [`snapshot`](Self::snapshot) gives
-/// the last records, newest first. Since Linux 4.7.
+/// It costs no system call until [`snapshot`](Self::snapshot) copies the last records. Since Linux 4.7.
 ///
-/// A child of `fork` does not inherit the mapping: use it there no more, and do not drop it, for that would
-/// unmap what lies there since.
+/// The mapping is not inherited across `fork`: see [`Error::Forked`].
 ///
 /// ```no_run
 /// use perf_abi::{Attr, AttrFlags, Software};
@@ -21,10 +22,10 @@ use crate::{Error, Event, MapError, Result};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let attr = Attr::software(Software::CPU_CLOCK)
-///     .with_period(1_000_000)
+///     .with_period(1_000_000) // ns
 ///     .with_flags(AttrFlags::WRITE_BACKWARD);
-/// let mut recorder = SnapshotRing::map(Event::open(&attr, Target::calling_thread())?, 64)?;
-/// // ... and when it has happened:
+/// let mut recorder = SnapshotRing::map(Event::open(&attr, Target::calling_thread())?, 64)?; // pages
+/// // ... and after the incident:
 /// for record in recorder.snapshot()?.records()? {
 ///     println!("{:?}", record?.kind());
 /// }
@@ -38,34 +39,37 @@ pub struct SnapshotRing {
     ring: Overwritten,
     event: Arc<Event>,
     copy: Box<[u64]>,
-    scratch: Box<Scratch>,
+    scratch: Box<[u64]>,
 }
 
 impl SnapshotRing {
-    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Gives `event` a ring of
-    /// `data_pages` pages that is overwritten, and makes room for a copy of it.
+    /// `mmap(NULL, (1 + data_pages) * page, PROT_READ, MAP_SHARED, fd, 0)`—Maps a ring of `data_pages`
+    /// pages that is overwritten, and allocates memory for a copy of it.
     ///
     /// # Errors
     ///
-    /// [`Error::WriteForward`] unless the event has [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD):
-    /// in a ring overwritten forward no record can be found. Otherwise as [`Ring::map`](crate::Ring::map).
+    /// [`Error::WriteForward`] unless the event has [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD),
+    /// because no record can be found in a ring overwritten forward. Otherwise as
+    /// [`Ring::map`](crate::Ring::map).
     ///
     /// # References
     ///
     /// `perf_event_open(2)`, `write_backward`.
     pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, MapError> {
         let event = event.into();
-        let mapped = map(&event, data_pages);
-        match mapped {
+        match map(&event, data_pages) {
             Ok(ring) => {
-                let copy = vec![0; ring.words()].into_boxed_slice();
-                Ok(Self { ring, event, copy, scratch: Box::default() })
+                let zeros = |words| vec![0; words].into_boxed_slice();
+                // No record is longer than the ring, or than a Scratch.
+                let scratch = ring.words().min(size_of::<Scratch>() / 8);
+                let (copy, scratch) = (zeros(ring.words()), zeros(scratch));
+                Ok(Self { ring, event, copy, scratch })
             }
             Err(error) => Err(MapError { error, event }),
         }
     }
 
-    /// Maps a ring of at least `bytes` bytes of data: see [`Ring::map_bytes`](crate::Ring::map_bytes).
+    /// Maps a ring of at least `bytes` bytes of data, rounded up to a power of two of pages.
     ///
     /// # Errors
     ///
@@ -74,31 +78,58 @@ impl SnapshotRing {
         Self::map(event, pages_for(bytes))
     }
 
-    /// The event whose ring this is. Others may send their records here, by [`Event::set_output`], if
+    /// Returns the event of this ring. Other events may be redirected here by [`Event::set_output`] if
     /// they write backward as well.
     pub const fn event(&self) -> &Arc<Event> {
         &self.event
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1)`, a copy, and the same with 0—What the ring holds now.
+    /// Copies the ring: `PERF_EVENT_IOC_PAUSE_OUTPUT`, `membarrier(MEMBARRIER_CMD_GLOBAL)`, a copy, and
+    /// the ioctl again to resume.
     ///
-    /// The ring is paused as long as the copy takes, not as long as it is read: milliseconds, most of
-    /// them for the kernel to see that no CPU is still writing. What comes meanwhile counts as lost.
-    /// It goes on afterwards, even if it was paused before.
+    /// The ring is paused until it is copied, not until it is read. That takes milliseconds, most of
+    /// them to wait for CPUs that are still writing: copy several rings by
+    /// [`snapshot_all`](Self::snapshot_all), which waits once. The kernel counts records of that time
+    /// as lost. The ring is resumed even if it was paused before.
     ///
     /// # Errors
     ///
-    /// [`Error::System`] from the ioctl, on kernels before 4.7.
+    /// [`Error::System`] from the ioctl, before Linux 4.7. [`Error::Forked`].
     pub fn snapshot(&mut self) -> Result<Snapshot<'_>> {
-        self.event.pause_output(true)?;
-        // A writer that came before the pause may be in the middle of a record, over the oldest ones. It
-        // cannot be preempted there, and this waits for a grace period of RCU: for all who cannot. Where
-        // it is refused (nohz_full, seccomp) the oldest records may come out damaged.
-        let _ = membarrier(MembarrierCommand::Global);
-        let head = self.ring.head();
-        self.ring.copy(&mut self.copy);
-        self.event.pause_output(false)?;
-        Ok(Snapshot { head, data: &self.copy, scratch: &mut self.scratch })
+        let paused = self.pause()?;
+        wait_for_writers();
+        paused.copy()
+    }
+
+    /// Copies all of `rings`, and returns the snapshots in the same order.
+    ///
+    /// As [`snapshot`](Self::snapshot) of each, but all rings are paused before the first is copied, and
+    /// the wait for the CPUs that are still writing is one for all. Each ring is resumed as soon as it is
+    /// copied.
+    ///
+    /// ```no_run
+    /// # fn last(recorders: &mut [perf_sys::SnapshotRing]) -> Result<(), Box<dyn std::error::Error>> {
+    /// for (cpu, mut snapshot) in perf_sys::SnapshotRing::snapshot_all(recorders)?.into_iter().enumerate() {
+    ///     println!("CPU {cpu}: {} records", snapshot.records()?.count());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`snapshot`](Self::snapshot). All rings are resumed then too.
+    pub fn snapshot_all<'r>(rings: impl IntoIterator<Item = &'r mut Self>) -> Result<Vec<Snapshot<'r>>> {
+        let paused: Vec<_> = rings.into_iter().map(Self::pause).collect::<Result<_>>()?;
+        if !paused.is_empty() {
+            wait_for_writers();
+        }
+        paused.into_iter().map(Paused::copy).collect()
+    }
+
+    fn pause(&mut self) -> Result<Paused<'_>> {
+        let Self { ring, event, copy, scratch } = self;
+        Paused::new(event, ring, copy, scratch)
     }
 }
 
@@ -124,22 +155,22 @@ impl AsRawFd for SnapshotRing {
     }
 }
 
-/// The last records of a [`SnapshotRing`]: a copy, which stays as it is while the ring goes on.
+/// The last records of a [`SnapshotRing`]: a copy, which the kernel does not change.
 #[derive(Debug)]
 #[must_use = "its records are not read yet"]
 pub struct Snapshot<'r> {
     head: u64,
     data: &'r [u64],
-    scratch: &'r mut Scratch,
+    scratch: &'r mut [u64],
 }
 
 impl Snapshot<'_> {
-    /// The records, newest first. The oldest is usually cut and left out: see
+    /// Iterates over the records, newest first. The oldest record is usually truncated and left out: see
     /// [`BackwardRecords::truncated_len`].
     ///
     /// # Errors
     ///
-    /// [`Error::Positions`] if the control page was damaged.
+    /// [`Error::Positions`] if the control page is damaged.
     pub fn records(&mut self) -> Result<BackwardRecords<'_>> {
         BackwardRecords::new(self.data, self.head, self.scratch).map_err(Error::Positions)
     }

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use core::ffi::{c_int, c_ulong};
+use core::num::NonZeroI32;
 use std::io;
 
 use perf_abi::{Attr, OpenFlags};
@@ -88,4 +89,33 @@ impl Event {
         let read = rustix::io::read(self, bytes).map_err(Error::of(Call::Read))?;
         Ok(read / size_of::<u64>())
     }
+}
+
+/// `membarrier(MEMBARRIER_CMD_GLOBAL, 0, 0)`—Waits for a grace period of RCU, if the kernel supports
+/// it: not before Linux 4.3 and not with `nohz_full`.
+///
+/// Not by rustix: its features `thread` and `process` are most of its build.
+pub(crate) fn membarrier_global() {
+    // SAFETY: numbers only; the call changes no memory of this process.
+    unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_GLOBAL, 0, 0) };
+}
+
+/// `gettid()`—Returns the id of the calling thread, which is never 0.
+pub(crate) fn gettid() -> Option<NonZeroI32> {
+    // SAFETY: no arguments; the call changes no memory.
+    let tid = unsafe { libc::syscall(libc::SYS_gettid) };
+    NonZeroI32::new(i32::try_from(tid).ok()?)
+}
+
+/// `prctl(PR_TASK_PERF_EVENTS_ENABLE)` or `prctl(PR_TASK_PERF_EVENTS_DISABLE)`.
+pub(crate) fn enable_task_events(enable: bool) -> Result<()> {
+    let (option, call) = if enable {
+        (libc::PR_TASK_PERF_EVENTS_ENABLE, Call::PrctlEnable)
+    } else {
+        (libc::PR_TASK_PERF_EVENTS_DISABLE, Call::PrctlDisable)
+    };
+    let none: c_ulong = 0;
+    // SAFETY: these options take no pointer and change only events.
+    let found = unsafe { libc::prctl(option, none, none, none, none) };
+    if found == 0 { Ok(()) } else { Err(Error::System { call, errno: last_errno() }) }
 }

@@ -1,7 +1,7 @@
 use core::num::NonZeroI32;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use rustix::thread::gettid;
+use crate::syscall::gettid;
 
 use crate::{Error, Result};
 
@@ -117,7 +117,7 @@ impl<'fd> Target<'fd> {
     /// Returns the only thread that an event opened here watches: the calling one if no other is named.
     pub(crate) fn watched_thread(self) -> Option<NonZeroI32> {
         match self.tasks {
-            Tasks::Caller => Some(gettid().as_raw_nonzero()),
+            Tasks::Caller => gettid(),
             Tasks::Thread(tid) => NonZeroI32::new(i32::try_from(tid).ok()?),
             Tasks::All | Tasks::Cgroup(_) => None,
         }

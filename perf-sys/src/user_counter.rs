@@ -24,7 +24,7 @@ use crate::{Count, Error, Event, Label, Result, TimeConversion, counter_page, rd
 /// The event cannot have a [`Ring`](crate::Ring) at the same time, because all mappings of an event have
 /// one size.
 ///
-/// The mapping is not inherited across `fork`. Do not use or drop this value in the child.
+/// The mapping is not inherited across `fork`: see [`Error::Forked`](crate::Error::Forked).
 ///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, Hardware};
@@ -74,10 +74,10 @@ impl<'e> UserCounter<'e> {
     /// another event's ring.
     #[doc(alias = "rdpmc")]
     pub fn map(event: &'e Event) -> Result<Self> {
+        event.check_not_redirected()?;
         if !event.is_self_monitoring() {
             return Err(Error::NotSelfMonitoring);
         }
-        event.check_not_redirected()?;
         let area = Area::map_page(event.as_fd())?;
         Ok(Self { area, event, not_send: PhantomData })
     }
@@ -89,13 +89,14 @@ impl<'e> UserCounter<'e> {
     ///
     /// # Errors
     ///
-    /// As [`Event::read`].
+    /// As [`Event::read`], and [`Error::Forked`](crate::Error::Forked).
     #[inline]
     pub fn read(&self) -> Result<Count> {
-        match self.try_read() {
-            Some(count) => Ok(count),
-            None => self.event.read(),
+        if let Some(count) = self.try_read() {
+            return Ok(count);
         }
+        self.area.here()?; // in a child of fork it is not this thread's event
+        self.event.read()
     }
 
     /// Reads the event's count without a system call.

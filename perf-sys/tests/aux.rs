@@ -1,5 +1,5 @@
-//! The AUX area against the kernel. Reading one is tested on pages that the tests write themselves:
-//! see `src/aux/tests.rs`.
+//! Mapping AUX areas on the running kernel. Reading them is tested on simulated pages in
+//! `src/aux/tests.rs`.
 
 #![allow(clippy::unwrap_used)] // also in what the tests share
 
@@ -10,7 +10,7 @@ use perf_sys::{AuxArea, AuxSnapshot, Call, Errno, Error, Event, Ring, Target};
 use support::{kinds, switch, switch_ring};
 
 #[test]
-fn an_event_that_traces_nothing_has_no_aux_area() {
+fn an_event_without_a_trace_unit_has_no_aux_area() {
     let Some(mut ring) = switch_ring(1) else { return };
     for _ in 0..2 {
         let refused = AuxArea::map(&mut ring, 4).unwrap_err();
@@ -22,7 +22,7 @@ fn an_event_that_traces_nothing_has_no_aux_area() {
         assert!(AuxSnapshot::map(&mut ring, 4).is_err());
     }
     switch(1);
-    assert!(!kinds(&mut ring).is_empty(), "the ring is as it was");
+    assert!(!kinds(&mut ring).is_empty(), "the ring is unchanged");
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn an_area_of_three_pages_is_refused() {
 }
 
 #[test]
-fn a_trace_unit_gives_an_area_where_there_is_one() {
+fn an_event_of_a_trace_unit_has_one_area() {
     let pmus = ["intel_pt", "intel_bts", "arm_spe_0", "cs_etm"];
     let read = |pmu| std::fs::read_to_string(format!("/sys/bus/event_source/devices/{pmu}/type")).ok();
     let Some(kind) = pmus.into_iter().find_map(read) else {

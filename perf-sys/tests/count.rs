@@ -8,8 +8,7 @@ mod work;
 use perf_abi::{Attr, AttrFlags, Cache, CacheOp, CacheResult, Hardware, ReadFormat, Software};
 use perf_decode::Scaled;
 use perf_sys::{CountTable, Event, Target};
-use rustix::process::getpid;
-use support::{open_or_skip, switch, switches, tracepoint};
+use support::{hit, hits, open_or_skip, switch, switches};
 use work::{faults, spin, touch, user_side};
 
 const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
@@ -25,25 +24,25 @@ fn each_fresh_page_is_one_page_fault() {
 }
 
 #[test]
-fn three_calls_of_getpid_are_three_hits() {
-    let Some(attr) = tracepoint("syscalls/sys_enter_getpid") else { return };
+fn three_hits_of_a_tracepoint_count_three() {
+    let Some(attr) = hits() else { return };
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
-    let ((), count) = event.measure(|| (0..3).for_each(|_| _ = getpid())).unwrap();
+    let ((), count) = event.measure(|| hit(3)).unwrap();
     assert_eq!(count.value, 3);
 }
 
 #[test]
 fn count_has_the_label_of_its_event() {
-    let Some(attr) = tracepoint("syscalls/sys_enter_getpid") else { return };
+    let Some(attr) = hits() else { return };
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
-    let (system, name) = ("syscalls", "sys_enter_getpid");
+    let (system, name) = ("task", "task_rename");
     let event = event.with_label(format!("{system}:{name}"));
-    let ((), count) = event.measure(|| (0..3).for_each(|_| _ = getpid())).unwrap();
-    assert_eq!(count.to_string(), "3  syscalls:sys_enter_getpid");
+    let ((), count) = event.measure(|| hit(3)).unwrap();
+    assert_eq!(count.to_string(), "3  task:task_rename");
     assert_eq!(event.read().unwrap().label, *event.label());
 }
 

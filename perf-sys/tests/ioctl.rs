@@ -51,7 +51,11 @@ fn output_can_be_sent_to_another_ring_and_nowhere() {
     guest.set_output(Some(ring.event())).unwrap();
     guest.enable().unwrap();
     switch(2);
-    guest.set_output(None).unwrap();
+    if let Err(refused) = guest.set_output(None) {
+        // A 64-bit kernel compares 64 bits with -1, of which a 32-bit program gives it 32.
+        assert_eq!((refused.errno(), size_of::<usize>()), (Some(Errno::EBADF), 4), "{refused}");
+        return eprintln!("skipped: {refused}");
+    }
     let layout = SampleLayout::new(&attr);
     let mut batch = ring.batch().unwrap();
     let first = batch.records().next().unwrap().unwrap();

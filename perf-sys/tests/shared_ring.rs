@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use perf_abi::{Attr, AttrFlags, IocFlags, OpenFlags, ReadFormat, SampleType, Software};
 use perf_decode::{Layouts, Record, SampleLayout};
 use perf_sys::{Call, Errno, Error, Event, OpenOptions, Ring, SnapshotRing, Target};
-use support::{count, open_or_skip, switch, switches, tracepoint};
+use support::{count, hit, hits, open_or_skip, switch, switches};
 use work::touch;
 
 /// The attr with what a shared ring needs, and these more fields in its samples.
@@ -27,22 +27,20 @@ fn with_layout(event: &Event) -> (u64, SampleLayout) {
 fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
     let dummy = shared(Attr::software(Software::DUMMY), SampleType::empty()).with_flags(AttrFlags::COMM);
     let faults = shared(Attr::software(Software::PAGE_FAULTS).with_period(1), SampleType::ADDR);
-    let Some(calls) = tracepoint("syscalls/sys_enter_getppid") else { return };
-    let calls = shared(calls, SampleType::RAW | SampleType::IP);
+    let Some(hits) = hits() else { return };
+    let hits = shared(hits, SampleType::RAW | SampleType::IP);
     let Some(owner) = open_or_skip(&dummy, Target::calling_thread()) else {
         return;
     };
     let mut ring = Ring::map(owner, 64).unwrap();
-    let guests = [&faults, &calls].map(|attr| Event::open(attr, Target::calling_thread()).unwrap());
+    let guests = [&faults, &hits].map(|attr| Event::open(attr, Target::calling_thread()).unwrap());
     for guest in &guests {
         guest.set_output(Some(ring.event())).unwrap();
         guest.enable().unwrap();
     }
     ring.event().enable().unwrap();
     touch(64);
-    for _ in 0..7 {
-        let _ = rustix::process::getppid();
-    }
+    hit(7);
     rustix::thread::set_name(c"renamed").unwrap();
     for event in [ring.event(), &guests[0], &guests[1]] {
         event.disable().unwrap();
@@ -56,8 +54,8 @@ fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
         let record = record.unwrap();
         match record.decode(layouts.find(record).unwrap()).unwrap() {
             Record::Sample(sample) => {
-                let is_call = sample.raw().is_some();
-                assert_ne!(is_call, sample.addr().is_some(), "each by its own layout");
+                let is_hit = sample.raw().is_some();
+                assert_ne!(is_hit, sample.addr().is_some(), "each by its own layout");
                 *samples.entry(sample.identifier().unwrap()).or_default() += 1;
             }
             Record::Comm(comm) => renamed |= comm.comm() == b"renamed",
@@ -68,7 +66,7 @@ fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
     for guest in &guests {
         assert_eq!(samples.get(&guest.id().unwrap()), Some(&count(guest)));
     }
-    assert_eq!(count(&guests[1]), 7);
+    assert_eq!(count(&guests[1]), 8, "the renaming is a hit too");
 }
 
 #[test]
@@ -139,18 +137,22 @@ fn a_guest_has_no_ring_of_its_own_until_it_is_sent_home() {
     sent.set_output(Some(ring.event())).unwrap();
     assert_eq!(Ring::map(sent, 1).unwrap_err().error, busy);
 
+    let refused = guest();
+    assert!(refused.set_output(Some(&guest())).is_err(), "it has no ring");
+    assert!(Ring::map(refused, 1).is_ok());
+
     let home = guest();
     home.set_output(Some(ring.event())).unwrap();
-    home.set_output(None).unwrap();
+    if let Err(refused) = home.set_output(None) {
+        // A 64-bit kernel does not recognize the -1 of a 32-bit program.
+        assert_eq!((refused.errno(), size_of::<usize>()), (Some(Errno::EBADF), 4), "{refused}");
+        return eprintln!("skipped: {refused}");
+    }
     let mut own = Ring::map(home, 1).unwrap();
     own.event().enable().unwrap();
     switch(1);
     assert!(own.batch().unwrap().records().count() > 0);
     assert!(!ring.has_records());
-
-    let refused = guest();
-    assert!(refused.set_output(Some(&guest())).is_err(), "it has no ring");
-    assert!(Ring::map(refused, 1).is_ok());
 }
 
 /// A kernel that refuses it by itself refuses no more then: this is the event's own memory.

@@ -1,4 +1,4 @@
-//! Rings that are overwritten: the newest records, however long it went on before.
+//! Rings in which the kernel overwrites the oldest records.
 
 #![allow(clippy::unwrap_used)] // also in what the tests share
 
@@ -8,17 +8,18 @@ mod support;
 #[path = "../examples/flight_recorder.rs"]
 mod flight_recorder;
 
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
 use perf_abi::{AttrFlags, RecordType, SampleType};
 use perf_decode::SampleLayout;
 use perf_sys::{Error, Event, SnapshotRing, Target};
-use rustix::process::getppid;
-use support::{count, open_or_skip, switch, switches, tracepoint};
+use support::{count, hit, hits, open_or_skip, switch, switches};
 
-/// A ring of `pages` that is overwritten, on the calling thread's calls of getppid; with its layout.
+/// A ring of `pages` pages that is overwritten, for [`hits`] of the calling thread, with its layout.
 fn recorder(pages: usize) -> Option<(SnapshotRing, SampleLayout)> {
-    let attr = tracepoint("syscalls/sys_enter_getppid")?
-        .with_sample_type(SampleType::TIME | SampleType::RAW)
-        .with_flags(AttrFlags::WRITE_BACKWARD);
+    let attr =
+        hits()?.with_sample_type(SampleType::TIME | SampleType::RAW).with_flags(AttrFlags::WRITE_BACKWARD);
     let event = open_or_skip(&attr, Target::calling_thread())?;
     event.enable().unwrap();
     Some((SnapshotRing::map(event, pages).unwrap(), SampleLayout::new(&attr)))
@@ -31,35 +32,29 @@ fn times(recorder: &mut SnapshotRing, layout: &SampleLayout) -> Vec<u64> {
     samples.map(|record| record.time(layout).unwrap()).collect()
 }
 
-fn calls(number: usize) {
-    for _ in 0..number {
-        let _ = getppid();
-    }
-}
-
 #[test]
 fn the_newest_records_come_first() {
     let Some((mut recorder, layout)) = recorder(1) else { return };
-    calls(5);
+    hit(5);
     let first = times(&mut recorder, &layout);
     assert_eq!(first.len(), 5);
     assert!(first.is_sorted_by(|new, old| new > old), "{first:?}");
-    calls(2);
+    hit(2);
     let second = times(&mut recorder, &layout);
-    assert_eq!(second[2..], first, "it went on, and a snapshot takes nothing away");
+    assert_eq!(second[2..], first, "the ring was resumed, and a snapshot consumes nothing");
 }
 
 #[test]
 fn a_recorder_holds_the_last_records_after_many_laps() {
     let Some((mut recorder, layout)) = recorder(1) else { return };
-    calls(10_000);
+    hit(10_000);
     let many = times(&mut recorder, &layout);
     assert!(many.len() > 10 && many.len() < 1000, "{}", many.len());
-    calls(1);
+    hit(1);
     let more = times(&mut recorder, &layout);
     assert!(more[0] > many[0]);
     assert!(more[1..].iter().zip(&many).all(|(later, earlier)| later == earlier));
-    assert_eq!(count(recorder.event()), 10_001, "all were counted");
+    assert_eq!(count(recorder.event()), 10_001, "overwritten records are counted too");
 }
 
 #[test]
@@ -69,13 +64,13 @@ fn an_empty_recorder_has_no_records() {
 }
 
 #[test]
-fn a_snapshot_of_another_thread_is_whole_while_that_runs() {
+fn a_snapshot_has_whole_records_while_the_thread_runs() {
     let Some((mut recorder, layout)) = recorder(1) else { return };
-    std::thread::scope(|scope| {
-        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let (stop, stopped) = mpsc::channel::<()>();
         scope.spawn(move || {
             for _ in 0..20 {
-                // Decoded with its payload: a record that was overwritten in the middle would be refused.
+                // A record that was partly overwritten would fail to decode.
                 let mut snapshot = recorder.snapshot().unwrap();
                 for record in snapshot.records().unwrap() {
                     record.unwrap().decode(&layout).unwrap();
@@ -83,8 +78,8 @@ fn a_snapshot_of_another_thread_is_whole_while_that_runs() {
             }
             drop(stop);
         });
-        while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
-            calls(100);
+        while stopped.try_recv() == Err(mpsc::TryRecvError::Empty) {
+            hit(100);
         }
     });
 }
@@ -121,7 +116,10 @@ fn other_backward_events_can_share_the_ring() {
 }
 
 #[test]
-fn the_flight_recorder_tells_what_came_before_the_incident() {
+fn the_flight_recorder_has_the_last_calls_before_the_incident() {
+    if cfg!(target_pointer_width = "32") {
+        return eprintln!("skipped: its tracepoint does not fire for 32-bit tasks");
+    }
     match flight_recorder::last_calls(5_000, 3) {
         Ok(last) => assert_eq!(last, [4_999, 4_998, 4_997]),
         Err(refused) => {
@@ -129,4 +127,67 @@ fn the_flight_recorder_tells_what_came_before_the_incident() {
             eprintln!("skipped: {refused}");
         }
     }
+}
+
+/// A recorder of context switches on each CPU, in rings of `pages`, `per_cpu` of them each.
+fn recorders(per_cpu: usize, pages: usize) -> Option<Vec<SnapshotRing>> {
+    let attr = switches().with_flags(AttrFlags::WRITE_BACKWARD);
+    let cpus = thread::available_parallelism().unwrap().get() as u32;
+    let open = |cpu| open_or_skip(&attr, Target::cpu(cpu));
+    let events: Option<Vec<_>> = (0..cpus).flat_map(|cpu| vec![cpu; per_cpu]).map(open).collect();
+    let rings: Vec<_> = events?.into_iter().map(|event| SnapshotRing::map(event, pages).unwrap()).collect();
+    for ring in &rings {
+        ring.event().enable().unwrap();
+    }
+    Some(rings)
+}
+
+/// Makes every CPU switch tasks until the returned sender is dropped.
+fn switch_everywhere() -> mpsc::Sender<()> {
+    let (stop, stopped) = mpsc::channel();
+    let stopped = Arc::new(Mutex::new(stopped));
+    for _ in 0..2 * thread::available_parallelism().unwrap().get() {
+        let stopped = Arc::clone(&stopped);
+        thread::spawn(move || {
+            while stopped.lock().unwrap().try_recv() == Err(mpsc::TryRecvError::Empty) {
+                switch(10);
+            }
+        });
+    }
+    stop
+}
+
+#[test]
+fn rings_of_all_cpus_are_copied_in_one_grace_period() {
+    let Some(mut recorders) = recorders(4, 1) else { return };
+    let layout = SampleLayout::new(recorders[0].event().attr());
+    let stop = switch_everywhere();
+    for _ in 0..20 {
+        let snapshots = SnapshotRing::snapshot_all(&mut recorders).unwrap();
+        for mut snapshot in snapshots {
+            for record in snapshot.records().unwrap() {
+                record.unwrap().decode(&layout).unwrap();
+            }
+        }
+    }
+    drop(stop);
+}
+
+#[test]
+fn snapshots_are_in_the_order_of_their_rings_and_rings_are_resumed() {
+    let attr = switches().with_flags(AttrFlags::WRITE_BACKWARD);
+    let recorder = || Some(SnapshotRing::map(open_or_skip(&attr, Target::calling_thread())?, 1).unwrap());
+    let (Some(mut active), Some(mut idle)) = (recorder(), recorder()) else { return };
+    active.event().enable().unwrap();
+    let mut last = 0;
+    for _ in 0..3 {
+        switch(5);
+        let snapshots = SnapshotRing::snapshot_all([&mut idle, &mut active]).unwrap();
+        let counts: Vec<_> =
+            snapshots.into_iter().map(|mut found| found.records().unwrap().count()).collect();
+        assert_eq!(counts[0], 0);
+        assert!(counts[1] >= last + 5, "{counts:?} after {last}");
+        last = counts[1];
+    }
+    assert!(SnapshotRing::snapshot_all([]).unwrap().is_empty());
 }

@@ -10,6 +10,9 @@ use std::time::Duration;
 
 #[test]
 fn every_call_is_delivered_or_counted_as_lost() {
+    if cfg!(target_pointer_width = "32") {
+        return eprintln!("skipped: its tracepoint does not fire for 32-bit tasks");
+    }
     let outcome = match soak::run(Duration::from_secs(2), 1) {
         Ok(outcome) => outcome,
         Err(refused) => {

@@ -1,4 +1,4 @@
-//! On a page and an area that no kernel and no hardware write: the tests play both.
+//! The tests write the control page and the area as kernel and hardware do.
 
 use core::sync::atomic::Ordering;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use perf_decode::{RawRecord, Record, SampleLayout};
 use rustix::param::page_size;
 
 use super::*;
-use crate::map::{Area, Kernel, PageWord};
+use crate::map::{Area, Kernel, PageWord, in_child};
 
-struct Fake {
+struct Simulated {
     page: Arc<Area>,
     area: AuxArea,
 }
 
-impl Fake {
-    /// An area of one page; byte n of it is n modulo 251.
+impl Simulated {
+    /// An area of one page. Byte n is n modulo 251.
     fn new() -> Self {
         let page = Arc::new(Area::anonymous(1).unwrap());
         let consumer = AuxConsumer::anonymous(Arc::clone(&page), &content()).unwrap();
         Self { page, area: AuxArea { consumer } }
     }
 
-    /// The hardware has written up to here.
+    /// Stores `aux_head`.
     fn head(&self, head: u64) {
         self.page.word(PageWord::AUX_HEAD).store(head, Ordering::Release);
     }
@@ -42,9 +42,9 @@ fn size() -> u64 {
 }
 
 /// The words of an AUX record.
-struct Piece([u64; 4]);
+struct AuxRecord([u64; 4]);
 
-impl Piece {
+impl AuxRecord {
     fn record(&self) -> Aux<'_> {
         static LAYOUT: SampleLayout = SampleLayout::new(&Attr::new(EventType::SOFTWARE, 0));
         match RawRecord::from_words(&self.0).unwrap().decode(&LAYOUT) {
@@ -54,17 +54,17 @@ impl Piece {
     }
 }
 
-fn flagged(aux_offset: u64, aux_size: u64, flags: AuxFlags) -> Piece {
-    Piece([Kernel::any_header(RecordType::AUX, 32), aux_offset, aux_size, flags.bits()])
+fn flagged(aux_offset: u64, aux_size: u64, flags: AuxFlags) -> AuxRecord {
+    AuxRecord([Kernel::any_header(RecordType::AUX, 32), aux_offset, aux_size, flags.bits()])
 }
 
-fn piece(aux_offset: u64, aux_size: u64) -> Piece {
+fn piece(aux_offset: u64, aux_size: u64) -> AuxRecord {
     flagged(aux_offset, aux_size, AuxFlags::empty())
 }
 
 #[test]
-fn a_chunk_is_lent_and_given_back() {
-    let mut fake = Fake::new();
+fn a_chunk_is_borrowed_and_released() {
+    let mut fake = Simulated::new();
     fake.head(100);
     assert_eq!(fake.area.chunk(&piece(10, 3).record()), Ok((&[10, 11, 12][..], &[][..])));
     fake.area.release(&piece(10, 3).record()).unwrap();
@@ -73,8 +73,8 @@ fn a_chunk_is_lent_and_given_back() {
 }
 
 #[test]
-fn a_chunk_that_wraps_is_two_slices_and_the_tail_runs_on() {
-    let mut fake = Fake::new();
+fn a_chunk_that_wraps_is_two_slices_and_the_tail_is_free_running() {
+    let mut fake = Simulated::new();
     fake.head(size());
     assert_eq!(fake.area.discard(), Ok(size()));
     fake.head(3 * size() / 2);
@@ -84,12 +84,12 @@ fn a_chunk_that_wraps_is_two_slices_and_the_tail_runs_on() {
     let last = content()[page_size() - 1];
     assert_eq!(fake.area.chunk(&wrapping.record()), Ok((&[last][..], &[0, 1][..])));
     fake.area.release(&wrapping.record()).unwrap();
-    assert_eq!(fake.tail(), 2 * size() + 2, "never reduced to the area");
+    assert_eq!(fake.tail(), 2 * size() + 2, "not modulo the area");
 }
 
 #[test]
-fn a_32_bit_kernels_positions_go_on_past_4_gib() {
-    /// As a kernel counts in an `unsigned long`.
+fn positions_of_a_32_bit_kernel_are_extended_beyond_4_gib() {
+    /// The position as a kernel counts it, in an `unsigned long`.
     fn counted(position: u64) -> u64 {
         position as usize as u64
     }
@@ -97,9 +97,9 @@ fn a_32_bit_kernels_positions_go_on_past_4_gib() {
     let page = Arc::new(Area::anonymous(1).unwrap());
     page.word(PageWord::AUX_TAIL).store(PAST - 2, Ordering::Relaxed);
     let consumer = AuxConsumer::anonymous(Arc::clone(&page), &content()).unwrap();
-    let mut fake = Fake { page, area: AuxArea { consumer } };
+    let mut fake = Simulated { page, area: AuxArea { consumer } };
     let last = content()[page_size() - 1];
-    // One piece up to where 32 bits end, one across, one behind.
+    // One chunk ends at 4 GiB, one crosses it, one follows.
     fake.head(counted(PAST + 8));
     for (offset, size, chunk) in [(PAST - 2, 1, None), (PAST - 1, 3, Some(last)), (PAST + 4, 4, None)] {
         let piece = piece(counted(offset), size);
@@ -107,14 +107,14 @@ fn a_32_bit_kernels_positions_go_on_past_4_gib() {
         assert_eq!((first.len() + wrapped.len()) as u64, size);
         assert!(chunk.is_none_or(|last| (first, wrapped) == (&[last], &[0, 1])));
         fake.area.release(&piece.record()).unwrap();
-        assert_eq!(fake.tail(), offset + size, "never reduced to 32 bits");
+        assert_eq!(fake.tail(), offset + size, "not modulo 2^32");
     }
-    assert!(fake.area.chunk(&piece(counted(PAST - 2), 1).record()).is_err(), "given back");
+    assert!(fake.area.chunk(&piece(counted(PAST - 2), 1).record()).is_err(), "released");
 }
 
 #[test]
-fn a_chunk_that_is_not_there_is_refused() {
-    let mut fake = Fake::new();
+fn bytes_that_are_not_unread_are_an_error() {
+    let mut fake = Simulated::new();
     fake.head(64);
     fake.area.release(&piece(0, 32).record()).unwrap();
     for (offset, size) in [(0, 8), (31, 8), (60, 8), (64, 1), (32, u64::MAX), (u64::MAX, 1)] {
@@ -125,8 +125,8 @@ fn a_chunk_that_is_not_there_is_refused() {
 }
 
 #[test]
-fn an_old_record_gives_nothing_back_twice() {
-    let mut fake = Fake::new();
+fn an_old_record_moves_the_tail_neither_back_nor_beyond_the_head() {
+    let mut fake = Simulated::new();
     fake.head(64);
     fake.area.release(&piece(0, 48).record()).unwrap();
     fake.area.release(&piece(0, 16).record()).unwrap();
@@ -135,8 +135,8 @@ fn an_old_record_gives_nothing_back_twice() {
 }
 
 #[test]
-fn a_record_may_come_before_its_bytes_are_published() {
-    let fake = Fake::new();
+fn a_record_may_precede_the_store_of_the_head() {
+    let fake = Simulated::new();
     std::thread::scope(|scope| {
         scope.spawn(|| fake.head(8));
         while fake.area.chunk(&piece(0, 8).record()).is_err() {}
@@ -145,8 +145,8 @@ fn a_record_may_come_before_its_bytes_are_published() {
 }
 
 #[test]
-fn a_truncated_area_is_full_until_it_is_given_back() {
-    let mut fake = Fake::new();
+fn a_truncated_area_is_full_until_it_is_released() {
+    let mut fake = Simulated::new();
     fake.head(size());
     let full = flagged(0, size(), AuxFlags::TRUNCATED | AuxFlags::PARTIAL);
     assert_eq!(fake.area.chunk(&full.record()).unwrap().0, content());
@@ -155,8 +155,8 @@ fn a_truncated_area_is_full_until_it_is_given_back() {
 }
 
 #[test]
-fn positions_that_cannot_be_are_an_error() {
-    let mut fake = Fake::new();
+fn an_unread_range_longer_than_the_area_is_an_error() {
+    let mut fake = Simulated::new();
     fake.head(size() + 1);
     let damaged = Error::AuxRange { offset: 0, size: size() + 1, tail: 0, head: size() + 1 };
     assert_eq!(fake.area.unread().unwrap_err(), damaged);
@@ -170,11 +170,29 @@ fn a_snapshot_ends_where_the_hardware_is() {
     let snapshot = AuxSnapshot { area };
     page.word(PageWord::AUX_HEAD).store(size() + 2, Ordering::Release);
     let mut newest = [0; 4];
-    assert_eq!(snapshot.copy_newest(&mut newest), (4, size() + 2));
+    assert_eq!(snapshot.copy_newest(&mut newest), Ok((4, size() + 2)));
     let content = content();
     assert_eq!(newest, [content[page_size() - 2], content[page_size() - 1], 0, 1]);
     let mut all = vec![0xff; page_size() + 8];
-    assert_eq!(snapshot.copy_newest(&mut all).0, snapshot.len());
-    assert_eq!(all[..2], content[2..4], "the oldest is what comes next to be overwritten");
+    assert_eq!(snapshot.copy_newest(&mut all).unwrap().0, snapshot.len());
+    assert_eq!(all[..2], content[2..4], "the oldest byte is the next to be overwritten");
     assert_eq!(all[page_size()..], [0xff; 8]);
+}
+
+#[test]
+fn areas_are_refused_in_a_child_of_fork() {
+    let mut fake = Simulated::new();
+    fake.head(64);
+    let page = Arc::new(Area::anonymous(1).unwrap());
+    let snapshot = AuxSnapshot { area: AuxOverwritten::anonymous(page, &content()).unwrap() };
+    assert!(in_child(|| {
+        let piece = piece(0, 8);
+        fake.area.chunk(&piece.record()) == Err(Error::Forked)
+            && fake.area.unread() == Err(Error::Forked)
+            && fake.area.release(&piece.record()) == Err(Error::Forked)
+            && fake.area.discard() == Err(Error::Forked)
+            && snapshot.copy_newest(&mut [0; 8]) == Err(Error::Forked)
+    }));
+    assert_eq!(fake.tail(), 0, "these pages are shared: the child stored nothing");
+    assert_eq!(fake.area.discard(), Ok(64));
 }

@@ -73,6 +73,10 @@ impl fmt::Display for Error {
                 "AUX data: expected a part of the unread bytes {tail} to {head}, \
                  found {size} bytes at {offset}"
             ),
+            Self::Forked => f.write_str(
+                "mapping: expected one of this process, found one of a parent, which fork does not copy; \
+                 open and map an event in this process",
+            ),
             Self::Target { pid, cpu } => write!(
                 f,
                 "target: expected pid 0 (calling thread) or a thread id with cpu -1 (any) or a CPU, \

@@ -1,10 +1,10 @@
-//! The reading sides of an AUX area: the bytes that a trace unit writes beside the ring.
+//! The readers of an AUX area, which a trace unit writes beside the ring.
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because it lends parts of an area that hardware writes, or copies them.
-//! What is lent lies between `aux_tail` and `aux_head`, where nothing is written before it is given
-//! back; what can be overwritten is copied by atomic loads.
+//! This file may use `unsafe` because it borrows or copies parts of an area that hardware writes. Only
+//! bytes between `aux_tail` and `aux_head` are borrowed: they are not written before they are released.
+//! Bytes that may be overwritten are copied by atomic loads.
 #![allow(unsafe_code)]
 
 use core::slice;
@@ -15,26 +15,26 @@ use rustix::mm::ProtFlags;
 use rustix::param::page_size;
 use std::os::fd::BorrowedFd;
 
-use super::{Area, Mapping, OVERWRITES, PageWord, WAITS, position};
+use super::{Area, Here, Mapping, OVERWRITES, PageWord, WAITS, position};
 use crate::{Error, Result};
 
-/// Tells the kernel, by the control page, that the AUX area begins `offset` bytes into the event's
-/// file, and maps it there.
+/// Stores offset and size of the AUX area in the control page, as the kernel requires, and maps it.
 fn map(page: &Area, fd: BorrowedFd<'_>, offset: usize, pages: usize, mode: ProtFlags) -> Result<Mapping> {
     let len = pages.checked_mul(page_size()).filter(|_| pages.is_power_of_two());
     let len = len.ok_or(Error::PageCount { found: pages })?;
-    page.word(PageWord::AUX_OFFSET).store(offset as u64, Ordering::Relaxed);
-    page.word(PageWord::AUX_SIZE).store(len as u64, Ordering::Relaxed);
+    let here = page.here()?;
+    here.word(PageWord::AUX_OFFSET).store(offset as u64, Ordering::Relaxed);
+    here.word(PageWord::AUX_SIZE).store(len as u64, Ordering::Relaxed);
     Mapping::of(fd, len, mode, offset as u64)
 }
 
-/// The reading side of an area whose writer waits for it.
+/// The reader of an area that the hardware does not overwrite.
 ///
-/// Holding one proves that the area is a power of two of bytes, and that nobody else moves `aux_tail`.
+/// The length of the area in bytes is a power of two, and only this value stores `aux_tail`.
 #[derive(Debug)]
 pub(crate) struct AuxConsumer {
     data: Mapping,
-    /// What `aux_tail` is; free-running, never reduced to the area.
+    /// The value of `aux_tail`: free-running, never taken modulo the area.
     tail: u64,
     page: Arc<Area>,
 }
@@ -42,31 +42,31 @@ pub(crate) struct AuxConsumer {
 impl AuxConsumer {
     pub(crate) fn map(page: Arc<Area>, fd: BorrowedFd<'_>, offset: usize, pages: usize) -> Result<Self> {
         let data = map(&page, fd, offset, pages, WAITS)?;
-        Ok(Self::new(page, data))
+        Self::new(page, data)
     }
 
-    fn new(page: Arc<Area>, data: Mapping) -> Self {
-        // As for data_tail: an earlier reader may have left off there.
-        let tail = page.word(PageWord::AUX_TAIL).load(Ordering::Relaxed);
-        Self { data, tail, page }
+    fn new(page: Arc<Area>, data: Mapping) -> Result<Self> {
+        // An earlier reader may have stored it.
+        let tail = page.here()?.word(PageWord::AUX_TAIL).load(Ordering::Relaxed);
+        Ok(Self { data, tail, page })
     }
 
-    /// As [`map`](Self::map), on pages of its own; `page` is played by the test.
+    /// As [`map`](Self::map), on anonymous pages. The test writes `page`.
     #[cfg(test)]
     pub(crate) fn anonymous(page: Arc<Area>, content: &[u8]) -> Result<Self> {
-        let data = filled(content)?;
-        Ok(Self::new(page, data))
+        Self::new(page, filled(content)?)
     }
 
-    /// `[tail, head)` as it is now.
+    /// Returns the unread range, `[tail, head)`.
     ///
     /// # Errors
     ///
-    /// [`Error::AuxRange`] if it cannot be that.
+    /// [`Error::AuxRange`] if it is longer than the area.
     pub(crate) fn unread(&self) -> Result<(u64, u64)> {
         // Acquire pairs with the barrier before the kernel's store of aux_head: the trace up to it is
-        // there.
-        let head = position(self.tail, self.page.word(PageWord::AUX_HEAD).load(Ordering::Acquire));
+        // complete.
+        let head = self.page.here()?.word(PageWord::AUX_HEAD).load(Ordering::Acquire);
+        let head = position(self.tail, head);
         let size = head.wrapping_sub(self.tail);
         if size > self.data.len as u64 {
             return Err(Error::AuxRange { offset: self.tail, size, tail: self.tail, head });
@@ -74,8 +74,8 @@ impl AuxConsumer {
         Ok((self.tail, head))
     }
 
-    /// The `size` bytes from `offset`, free-running as the kernel counts it, which go on at the area's start if the first
-    /// slice does not hold them all.
+    /// Returns the `size` bytes from `offset`, a position as the kernel counts it. They continue in the
+    /// second slice if they wrap at the end of the area.
     ///
     /// # Errors
     ///
@@ -89,33 +89,34 @@ impl AuxConsumer {
         }
         let (start, len) = (offset as usize & (self.data.len - 1), size as usize);
         let first = len.min(self.data.len - start);
-        Ok((self.slice(start, first), self.slice(0, len - first)))
+        let here = self.data.here()?;
+        Ok((Self::slice(here, start, first), Self::slice(here, 0, len - first)))
     }
 
-    /// Only for [`slices`](Self::slices), inside `[tail, head)`.
-    fn slice(&self, start: usize, len: usize) -> &[u8] {
-        let first = self.data.at(start);
+    /// Borrows `len` bytes at `start`. Only for [`slices`](Self::slices), inside `[tail, head)`.
+    fn slice(here: Here<'_>, start: usize, len: usize) -> &[u8] {
+        let first = here.at(start);
         // SAFETY: `start + len` is at most the area's length; part of `[tail, head)`, which the hardware
-        // does not write while `self` is borrowed: only `release`, which borrows `self` alone, gives it
-        // back.
+        // does not write while the consumer is borrowed, because `release` needs it mutably.
         unsafe { slice::from_raw_parts(first, len) }
     }
 
-    /// Gives everything before `to` back, as the kernel counts; a `to` that is not between tail and head changes nothing.
+    /// Releases everything before `to`, a position as the kernel counts it. Does nothing if it is not
+    /// between tail and head.
     pub(crate) fn release(&mut self, to: u64) -> Result<()> {
         let (tail, head) = self.unread()?;
         let to = position(tail, to);
         if to.wrapping_sub(tail) <= head.wrapping_sub(tail) {
             self.tail = to;
-            // Release pairs with the kernel's load of aux_tail, on which the hardware's room depends:
-            // our reads are done before it sees any.
-            self.page.word(PageWord::AUX_TAIL).store(to, Ordering::Release);
+            // Release pairs with the kernel's load of aux_tail: this process has read the bytes before
+            // the hardware may write them.
+            self.page.here()?.word(PageWord::AUX_TAIL).store(to, Ordering::Release);
         }
         Ok(())
     }
 }
 
-/// An area mapped for reading only: the hardware runs in circles over it.
+/// An area mapped for reading only, which the hardware overwrites.
 #[derive(Debug)]
 pub(crate) struct AuxOverwritten {
     data: Mapping,
@@ -127,41 +128,44 @@ impl AuxOverwritten {
         Ok(Self { data: map(&page, fd, offset, pages, OVERWRITES)?, page })
     }
 
-    /// As [`map`](Self::map), on pages of its own; `page` is played by the test.
+    /// As [`map`](Self::map), on anonymous pages. The test writes `page`.
     #[cfg(test)]
     pub(crate) fn anonymous(page: Arc<Area>, content: &[u8]) -> Result<Self> {
         Ok(Self { data: filled(content)?, page })
     }
 
-    /// Bytes in the area.
+    /// Returns the length of the area in bytes.
     pub(crate) fn len(&self) -> usize {
         self.data.len
     }
 
-    /// Copies what lies before `aux_head`, as much as `copy` holds and at most the area, and returns the
-    /// number of bytes and the head.
-    pub(crate) fn copy(&self, copy: &mut [u8]) -> (usize, u64) {
-        let head = self.page.word(PageWord::AUX_HEAD).load(Ordering::Acquire);
+    /// Copies the bytes before `aux_head`, at most the length of `copy` and of the area, and returns
+    /// their number and the head.
+    pub(crate) fn copy(&self, copy: &mut [u8]) -> Result<(usize, u64)> {
+        // Unlike the area, the control page is mapped for writing.
+        let head = self.page.here()?.word(PageWord::AUX_HEAD).load(Ordering::Acquire);
+        let here = self.data.here()?;
         let len = copy.len().min(self.data.len);
         let start = (head as usize).wrapping_sub(len);
         for (index, to) in copy.iter_mut().take(len).enumerate() {
-            let byte = self.data.at(start.wrapping_add(index) & (self.data.len - 1));
-            // SAFETY: inside the area, mapped as long as `self`; this process never writes it. A relaxed
-            // load of a byte is allowed on pages mapped for reading only.
+            let byte = here.at(start.wrapping_add(index) & (self.data.len - 1));
+            // SAFETY: inside the area, mapped as long as `self`; this process never writes it. On all
+            // targets std allows a relaxed load of a byte from pages mapped for reading only.
             *to = unsafe { AtomicU8::from_ptr(byte) }.load(Ordering::Relaxed);
         }
         fence(Ordering::Acquire);
-        (len, head)
+        Ok((len, head))
     }
 }
 
-/// Pages with this at their start.
+/// Returns anonymous pages that begin with `content`.
 #[cfg(test)]
 fn filled(content: &[u8]) -> Result<Mapping> {
     let data = Mapping::anonymous(content.len().next_multiple_of(page_size()))?;
     for (index, &byte) in content.iter().enumerate() {
-        // SAFETY: inside the mapping, which nobody else knows yet.
-        unsafe { data.at::<u8>(index).write(byte) };
+        let at: *mut u8 = data.here()?.at(index);
+        // SAFETY: inside the mapping, to which nothing else refers yet.
+        unsafe { at.write(byte) };
     }
     Ok(data)
 }

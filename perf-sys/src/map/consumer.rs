@@ -8,12 +8,12 @@
 #![allow(unsafe_code)]
 
 use core::slice;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::Ordering;
 use std::sync::Arc;
 
 use perf_decode::Window;
 
-use super::{Area, PageWord, position};
+use super::{Area, Here, PageWord, position};
 use crate::{Error, Result};
 
 /// The reader's side of a ring.
@@ -49,7 +49,7 @@ impl Consumer {
         let (offset, words) = area.data()?;
         // Only a reader stores data_tail, and this is the only one; an earlier one may have left it
         // anywhere.
-        let tail = area.word(PageWord::DATA_TAIL).load(Ordering::Relaxed);
+        let tail = area.here()?.word(PageWord::DATA_TAIL).load(Ordering::Relaxed);
         Ok(Self { area, offset, words, tail, next: tail, head: tail })
     }
 
@@ -64,11 +64,17 @@ impl Consumer {
         self.offset + self.words * 8
     }
 
-    /// Loads the kernel's position.
+    /// Returns [`Error::Forked`] in a child of `fork`, where the other methods find no records.
+    pub(crate) fn check_here(&self) -> Result<()> {
+        self.area.here().map(|_| ())
+    }
+
+    /// Loads the kernel's position; `next` in a child of `fork`.
     pub(crate) fn load_head(&self) -> u64 {
+        let Ok(here) = self.area.here() else { return self.next };
         // Acquire pairs with the write barrier before the kernel's store of data_head: the records up
         // to it are complete.
-        position(self.tail, self.area.word(PageWord::DATA_HEAD).load(Ordering::Acquire))
+        position(self.tail, here.word(PageWord::DATA_HEAD).load(Ordering::Acquire))
     }
 
     /// Returns the position of the first record that was not consumed.
@@ -95,8 +101,10 @@ impl Consumer {
     ///
     /// # Errors
     ///
-    /// [`Error::Positions`] if that is not a possible position; the state stays as it was.
+    /// [`Error::Positions`] if that is not a possible position, and [`Error::Forked`]; the state stays as
+    /// it was.
     pub(crate) fn refresh(&mut self) -> Result<()> {
+        self.check_here()?;
         let head = self.load_head();
         Window::span(self.words, self.tail, head).map_err(Error::Positions)?;
         self.head = head;
@@ -111,8 +119,9 @@ impl Consumer {
     /// Returns the unread records, and `next` for the one who consumes them.
     #[inline]
     pub(crate) fn parts(&mut self) -> (Unread<'_>, Position<'_>) {
+        let here = self.area.here().ok();
         let (start, len) = (self.index(), self.len() as usize / 8);
-        let unread = Unread { area: &self.area, offset: self.offset, words: self.words, start, len };
+        let unread = Unread { here, offset: self.offset, words: self.words, start, len };
         (unread, Position { next: &mut self.next, head: self.head })
     }
 
@@ -125,20 +134,17 @@ impl Consumer {
     /// Appends the unread words to `copy`, each by one atomic load: sound even while the kernel writes
     /// them.
     pub(crate) fn copy(&self, copy: &mut Vec<u64>) {
+        let Ok(here) = self.area.here() else { return };
         let (start, len) = (self.index(), self.len() as usize / 8);
-        copy.extend((start..start + len).map(|index| {
-            let word = self.area.mapping.at(self.offset + index % self.words * 8);
-            // SAFETY: inside the data area, aligned because page and offset are, mapped as long as
-            // `self`; this process never writes it.
-            unsafe { AtomicU64::from_ptr(word) }.load(Ordering::Relaxed)
-        }));
+        let words = start..start + len;
+        copy.extend(words.map(|index| here.load_data(self.offset + index % self.words * 8)));
     }
 
     /// Returns the unread words from `position` on, which lies in `[next, head]`.
     pub(crate) fn unread_from(&self, position: u64) -> Unread<'_> {
         let len = self.head.wrapping_sub(position).min(self.len()) as usize / 8;
         let start = (position / 8) as usize & (self.words - 1);
-        Unread { area: &self.area, offset: self.offset, words: self.words, start, len }
+        Unread { here: self.area.here().ok(), offset: self.offset, words: self.words, start, len }
     }
 
     /// Consumes the records before `position`, which lies in `[next, head]`.
@@ -161,10 +167,11 @@ impl Consumer {
         if position == self.tail {
             return;
         }
+        let Ok(here) = self.area.here() else { return };
         self.tail = position;
         // Release pairs with the kernel's load of data_tail, on which its stores of new records
         // depend: all reads of the old ones are done before it sees the free space.
-        self.area.word(PageWord::DATA_TAIL).store(self.tail, Ordering::Release);
+        here.word(PageWord::DATA_TAIL).store(self.tail, Ordering::Release);
     }
 }
 
@@ -174,7 +181,8 @@ impl Consumer {
 /// released while `'c` lasts: it borrows the consumer, whose release needs it exclusively.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unread<'c> {
-    area: &'c Area,
+    /// `None` in a child of `fork`, where nothing is unread.
+    here: Option<Here<'c>>,
     offset: usize,
     words: usize,
     start: usize,
@@ -192,13 +200,15 @@ impl<'c> Unread<'c> {
     #[inline]
     pub(crate) fn window(self) -> Window<'c> {
         let first = self.contiguous();
-        Window::from_slices(first, self.slice(0, self.len - first.len()))
+        let wrapped = self.len.saturating_sub(self.words - self.start);
+        Window::from_slices(first, self.slice(0, wrapped))
     }
 
     /// Borrows `len` words at index `start` of the data, inside `[next, head)`.
     #[inline]
     fn slice(self, start: usize, len: usize) -> &'c [u64] {
-        let first = self.area.mapping.at(self.offset + start * 8);
+        let Some(here) = self.here else { return &[] };
+        let first = here.at(self.offset + start * 8);
         // SAFETY: `start + len <= words`, so this is inside the data area and the mapping; aligned
         // because page, offset and words are; part of `[tail, head)`, which the kernel does not write
         // before it is released, and `release` needs the consumer that `'c` borrows.

@@ -1,10 +1,10 @@
-//! Plays the kernel on an area of its own: for tests, on this thread or another.
+//! A simulated kernel that writes an anonymous area, for tests, from any thread.
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because it writes the memory that the readers beside it lend, by the
-//! rules of `kernel/events/ring_buffer.c`: a ring that is waited for only outside of `[tail, head)`.
-//! It stores atomically, so that a reader of an overwritten ring may look on.
+//! This file may use `unsafe` because it writes the memory that readers borrow, by the rules of
+//! `kernel/events/ring_buffer.c`: only outside `[tail, head)`, except in a ring that is overwritten.
+//! The stores are atomic, so that a reader may copy an overwritten ring meanwhile.
 #![allow(unsafe_code)]
 
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use perf_abi::RecordType;
 
 use super::{Area, PageWord};
 
-/// The writing side of a ring.
+/// The writer of a ring.
 pub(crate) struct Kernel {
     area: Arc<Area>,
     offset: usize,
@@ -28,12 +28,12 @@ impl Kernel {
         Self { area: Arc::clone(area), offset, words, head: 0 }
     }
 
-    /// The header of a LOST record with so many words.
+    /// Returns the header of a LOST record of `words` words.
     pub(crate) fn header(words: usize) -> u64 {
         Self::any_header(RecordType::LOST, words as u16 * 8)
     }
 
-    /// A header of any kind with any size in bytes, also one that cannot be.
+    /// Returns a header with any kind and any size in bytes, also a malformed one.
     pub(crate) fn any_header(kind: RecordType, size: u16) -> u64 {
         let kind = u64::from(kind.0);
         if cfg!(target_endian = "little") {
@@ -43,14 +43,14 @@ impl Kernel {
         }
     }
 
-    /// Writes a record with this body, or nothing if the reader has not made room for it.
+    /// Writes a record with this body, or returns `false` if the ring has no space for it.
     pub(crate) fn write(&mut self, body: &[u64]) -> bool {
         self.write_words(&[&[Self::header(body.len() + 1)], body].concat())
     }
 
-    /// As [`write`](Self::write), the header among the words.
+    /// As [`write`](Self::write), with the header as the first word.
     pub(crate) fn write_words(&mut self, record: &[u64]) -> bool {
-        // Acquire stands for the kernel's control dependency: no store below is made before this load.
+        // Acquire takes the place of the kernel's control dependency: no store below precedes this load.
         let tail = self.area.word(PageWord::DATA_TAIL).load(Ordering::Acquire);
         let head = self.head + record.len() as u64 * 8;
         if head - tail > self.words as u64 * 8 {
@@ -61,7 +61,7 @@ impl Kernel {
         true
     }
 
-    /// Writes a record with this body below the last one, over whatever is there.
+    /// Writes a record with this body before the last one, over older records.
     pub(crate) fn write_backward(&mut self, body: &[u64]) {
         let record = [&[Self::header(body.len() + 1)], body].concat();
         let head = self.head.wrapping_sub(record.len() as u64 * 8);
@@ -74,7 +74,7 @@ impl Kernel {
         self.store(position, &[word]);
     }
 
-    /// Says how far it is, true or not.
+    /// Stores `data_head`, which may be invalid.
     pub(crate) fn publish(&mut self, head: u64) {
         self.head = head;
         self.page(PageWord::DATA_HEAD).store(head, Ordering::Release);
@@ -90,9 +90,9 @@ impl Kernel {
 
     fn store(&self, position: u64, words: &[u64]) {
         for (index, &value) in (position as usize / 8..).zip(words) {
-            let word = self.area.mapping.at(self.offset + index % self.words * 8);
-            // SAFETY: an aligned word of the data area, mapped as long as `self`. Nobody has borrowed it:
-            // it is outside of `[tail, head)`, or in a ring of which nothing is lent.
+            let word = self.area.here().unwrap().at(self.offset + index % self.words * 8);
+            // SAFETY: an aligned word of the data area, mapped as long as `self`. It is not borrowed: it is
+            // outside `[tail, head)`, or in a ring that readers only copy.
             unsafe { AtomicU64::from_ptr(word) }.store(value, Ordering::Relaxed);
         }
     }

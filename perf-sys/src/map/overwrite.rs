@@ -1,19 +1,14 @@
-//! The reading side of a ring that the kernel overwrites.
+//! The reader of a ring that the kernel overwrites.
 //!
-//! # Safety
-//!
-//! This file may use `unsafe` because it reads shared memory that the kernel may be writing. It lends
-//! nothing of it: every word is copied by one atomic load, which is sound whatever the kernel does.
-#![allow(unsafe_code)]
+//! No part of the ring is borrowed: every word is copied by relaxed atomic loads, which are sound
+//! whatever the kernel writes meanwhile.
 
-use core::sync::atomic::{AtomicU64, Ordering, fence};
+use core::sync::atomic::{Ordering, fence};
 
 use super::{Area, PageWord};
 use crate::Result;
 
-/// A ring mapped for reading only: its writer waits for nobody.
-///
-/// Holding one proves that the data area lies inside the mapping.
+/// A ring mapped for reading only. Its data area is inside the mapping.
 #[derive(Debug)]
 pub(crate) struct Overwritten {
     area: Area,
@@ -24,43 +19,47 @@ pub(crate) struct Overwritten {
 }
 
 impl Overwritten {
-    /// Reads from `area` where its control page says the data are.
+    /// Takes the data area that the control page of `area` names.
     ///
     /// # Errors
     ///
-    /// [`Error::DataArea`](crate::Error::DataArea) if that is not inside the mapping, or no ring.
+    /// [`Error::DataArea`](crate::Error::DataArea) if it is not inside the mapping, or no ring.
     pub(crate) fn new(area: Area) -> Result<Self> {
         let (offset, words) = area.data()?;
         Ok(Self { area, offset, words })
     }
 
-    /// Words in the ring.
+    /// Returns the length of the ring in words.
     pub(crate) const fn words(&self) -> usize {
         self.words
     }
 
-    /// How far the kernel has written, downward from 0.
-    pub(crate) fn head(&self) -> u64 {
-        // On a page mapped for reading only a relaxed load is allowed, and an acquiring one is not: the
-        // fence takes its place, and pairs with the write barrier before the kernel's store.
-        let head = self.area.word(PageWord::DATA_HEAD).load(Ordering::Relaxed);
-        fence(Ordering::Acquire);
-        // A 32-bit kernel counts down in 32 bits; no other comes so low.
-        if head != 0 && head >> 32 == 0 { head | u64::MAX << 32 } else { head }
+    /// Returns [`Error::Forked`](crate::Error::Forked) in a child of `fork`.
+    pub(crate) fn check_here(&self) -> Result<()> {
+        self.area.here().map(|_| ())
     }
 
-    /// Copies the whole ring, each word to its own place. What the kernel writes meanwhile is copied as
-    /// it was before or after, word by word.
-    pub(crate) fn copy(&self, copy: &mut [u64]) {
-        for (index, to) in copy.iter_mut().take(self.words).enumerate() {
-            let word = self.area.mapping.at(self.offset + index * 8);
-            // SAFETY: inside the data area, aligned because page and offset are, mapped as long as
-            // `self`; this process uses it only through here, and writes it never. A relaxed load of a
-            // word is allowed on pages mapped for reading only.
-            *to = unsafe { AtomicU64::from_ptr(word) }.load(Ordering::Relaxed);
-        }
-        // The next look at the head is not taken before the words.
+    /// Loads the position of the newest record. The kernel counts it downward from 0.
+    pub(crate) fn head(&self) -> Result<u64> {
+        let head = self.area.here()?.load(PageWord::DATA_HEAD);
+        // In place of an acquire load, which a page mapped for reading only does not allow. Pairs with
+        // the write barrier before the kernel's store.
         fence(Ordering::Acquire);
+        // A 32-bit kernel counts modulo 2^32. A 64-bit head would be this low only after 2^64 - 2^32
+        // bytes.
+        Ok(if head != 0 && head >> 32 == 0 { head | u64::MAX << 32 } else { head })
+    }
+
+    /// Copies the whole ring, each word to its own index. A word that the kernel writes meanwhile is
+    /// copied as it was before or after, on 32-bit targets each half of it.
+    pub(crate) fn copy(&self, copy: &mut [u64]) -> Result<()> {
+        let here = self.area.here()?;
+        for (index, to) in copy.iter_mut().take(self.words).enumerate() {
+            *to = here.load_data(self.offset + index * 8);
+        }
+        // A later load of the head is not reordered before the words.
+        fence(Ordering::Acquire);
+        Ok(())
     }
 }
 
@@ -84,9 +83,9 @@ mod tests {
         drop(kernel);
         let ring = Overwritten::new(Arc::into_inner(area).unwrap()).unwrap();
         let mut copy = vec![0; ring.words()];
-        ring.copy(&mut copy);
+        ring.copy(&mut copy).unwrap();
         let mut scratch = Scratch::new();
-        let records = BackwardRecords::new(&copy, ring.head(), &mut scratch).unwrap();
+        let records = BackwardRecords::new(&copy, ring.head().unwrap(), &mut scratch).unwrap();
         let records: Vec<_> = records.map(|record| record.unwrap()).collect();
         assert_eq!(records.len(), ring.words() / 3);
         for (record, number) in records.iter().zip((1..=300).rev()) {
@@ -95,9 +94,9 @@ mod tests {
     }
 
     #[test]
-    fn a_head_of_32_bits_counts_down_as_well() {
+    fn a_head_of_a_32_bit_kernel_is_extended() {
         let area = Area::anonymous(1).unwrap();
         area.word(PageWord::DATA_HEAD).store(0xffff_ff00, Ordering::Relaxed);
-        assert_eq!(Overwritten::new(area).unwrap().head(), 0_u64.wrapping_sub(256));
+        assert_eq!(Overwritten::new(area).unwrap().head(), Ok(0_u64.wrapping_sub(256)));
     }
 }

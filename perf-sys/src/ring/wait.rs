@@ -40,6 +40,7 @@ impl Ring {
     }
 
     fn wait_until(&self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
+        self.check_here()?;
         loop {
             let must_not_block = self.must_not_block();
             let deadline = deadline.or_now(must_not_block);

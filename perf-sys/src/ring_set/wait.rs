@@ -55,6 +55,7 @@ impl<K> RingSet<K> {
     }
 
     fn wait_until(&mut self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
+        self.check_here()?;
         loop {
             if let Some(end) = self.end_of_all() {
                 let has_records = self.members.iter().any(|member| member.ring.has_records());

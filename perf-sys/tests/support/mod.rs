@@ -20,7 +20,7 @@ mod tracefs;
 pub(crate) use limit::with_limit;
 pub(crate) use nobody::as_nobody;
 pub(crate) use switcher::Switcher;
-pub(crate) use tracefs::tracepoint;
+pub(crate) use tracefs::{hit, hits, tracepoint};
 
 /// More than long enough: the tests do not measure, they only must not hang.
 pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));

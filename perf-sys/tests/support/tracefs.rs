@@ -6,17 +6,35 @@ use perf_abi::{Attr, AttrFlags};
 
 use super::skip;
 
-/// A disabled event that samples every hit of a tracepoint, by its tracefs directory; or why there is
-/// none.
+/// A disabled event that samples every hit of a tracepoint, by its tracefs directory. `None` with the
+/// reason if there is none.
 #[track_caller]
 pub(crate) fn tracepoint(name: &str) -> Option<Attr> {
+    // 64-bit kernels do not trace the system calls of 32-bit tasks.
+    if cfg!(target_pointer_width = "32") && name.starts_with("syscalls/") {
+        eprintln!("skipped: {name} does not fire for 32-bit tasks");
+        return None;
+    }
     let read = |tracefs: &Path| fs::read_to_string(tracefs.join("events").join(name).join("id"));
     let found = read(Path::new("/sys/kernel/tracing")).or_else(|_| with_tracefs(read));
     let id = found.map_err(|error| skip(format_args!("tracepoint {name}: {error}"))).ok()?;
     Some(Attr::tracepoint(id.trim().parse().unwrap()).with_period(1).with_flags(AttrFlags::DISABLED))
 }
 
-/// Mounts tracefs for the time of `read`.
+/// A disabled event that samples every [`hit`] of the thread, with the same payload each time.
+#[track_caller]
+pub(crate) fn hits() -> Option<Attr> {
+    tracepoint("task/task_rename")
+}
+
+/// Renames the calling thread `times` times: each is a sample of [`hits`].
+pub(crate) fn hit(times: usize) {
+    for _ in 0..times {
+        rustix::thread::set_name(c"hit").unwrap();
+    }
+}
+
+/// Mounts tracefs while `read` runs.
 fn with_tracefs<R>(read: impl FnOnce(&Path) -> io::Result<R>) -> io::Result<R> {
     let name = format!("perf-sys-{}-{:?}", std::process::id(), std::thread::current().id());
     let place: PathBuf = std::env::temp_dir().join(name);

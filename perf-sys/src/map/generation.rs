@@ -1,0 +1,116 @@
+//! The generation of a process: a number by which a mapping recognizes the child of a `fork`.
+//!
+//! The kernel does not copy perf mappings to a child (`VM_DONTCOPY` in `perf_mmap`), but the values
+//! that own them are copied. A page that the kernel does zero in the child (`MADV_WIPEONFORK`, Linux
+//! 4.14) holds the generation: 0 in a child until it takes the next number. This also works for a
+//! child of the bare `clone` system call. A child that shares the address space (`vfork`, `CLONE_VM`)
+//! shares the mappings too, and keeps the generation.
+//!
+//! # Safety
+//!
+//! This file may use `unsafe` because it maps that page, and refers to it without owning it. The page
+//! is written only through atomics and never unmapped once it is in [`MARKER`].
+#![allow(unsafe_code)]
+
+use core::ffi::c_void;
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use rustix::io::Errno;
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use rustix::param::page_size;
+
+use crate::{Call, Error, Result};
+
+/// The page's first word, or null before the first mapping of this process and its ancestors.
+static MARKER: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
+/// The last generation that was taken. A child copies it, so its own is greater than its parent's.
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+/// A generation of this process or of an ancestor.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Generation {
+    marker: &'static AtomicU64,
+    number: u64,
+}
+
+impl Generation {
+    /// Returns the generation of the calling process.
+    ///
+    /// Call it before the mapping is made: a `fork` between the two then makes a usable mapping look
+    /// foreign, not the reverse.
+    pub(crate) fn current() -> Result<Self> {
+        let marker = marker()?;
+        let number = match marker.load(Ordering::Relaxed) {
+            0 => {
+                let next = LAST.fetch_add(1, Ordering::Relaxed) + 1;
+                let taken = marker.compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed);
+                taken.map_or_else(|by_another_thread| by_another_thread, |_| next)
+            }
+            number => number,
+        };
+        Ok(Self { marker, number })
+    }
+
+    /// Whether the calling process is of this generation: one relaxed load.
+    pub(crate) fn is_current(self) -> bool {
+        self.marker.load(Ordering::Relaxed) == self.number
+    }
+}
+
+/// Returns the marker, made by the first caller. No lock: a child could inherit it locked.
+fn marker() -> Result<&'static AtomicU64> {
+    if let Some(marker) = known() {
+        return Ok(marker);
+    }
+    let page = new_page().map_err(Error::of(Call::Mmap))?;
+    // The order of the two is free: the content is zero before and after.
+    let published =
+        MARKER.compare_exchange(null_mut(), page.as_ptr().cast(), Ordering::Release, Ordering::Relaxed);
+    if published.is_err() {
+        // SAFETY: exactly what `new_page` mapped; another thread published first, so nothing refers to it.
+        let unmapped = unsafe { munmap(page.as_ptr(), page_size()) };
+        debug_assert_eq!(unmapped, Ok(()), "munmap of a whole mapping");
+    }
+    known().ok_or(Error::Forked) // never null again; the error is for the type only
+}
+
+fn known() -> Option<&'static AtomicU64> {
+    let marker = NonNull::new(MARKER.load(Ordering::Acquire))?;
+    // SAFETY: aligned because pages are; mapped for the life of the process and copied to children;
+    // any bytes are an `AtomicU64`.
+    Some(unsafe { marker.as_ref() })
+}
+
+/// Maps a zeroed page that is zero in a child.
+fn new_page() -> rustix::io::Result<NonNull<c_void>> {
+    let writable = ProtFlags::READ.union(ProtFlags::WRITE);
+    // SAFETY: the kernel chooses the address, so no memory in use is mapped over.
+    let page = unsafe { mmap_anonymous(null_mut(), page_size(), writable, MapFlags::PRIVATE) }?;
+    let page = NonNull::new(page).ok_or(Errno::FAULT)?; // never without MAP_FIXED
+    // SAFETY: exactly the page that was just mapped. The advice changes nothing in this process.
+    let advised = unsafe { madvise(page.as_ptr(), page_size(), Advice::LinuxWipeOnFork) };
+    advised.or_else(|_| wipe_by_handler())?;
+    Ok(page)
+}
+
+/// For kernels before 4.14: wipes the marker by a handler of the C library, which the bare `clone`
+/// system call does not run.
+fn wipe_by_handler() -> rustix::io::Result<()> {
+    /// Runs in the child, before `fork` returns there.
+    extern "C" fn wipe() {
+        if let Some(marker) = known() {
+            marker.store(0, Ordering::Relaxed);
+        }
+    }
+    // SAFETY: the handler takes no lock, does not allocate and does not unwind.
+    match unsafe { libc::pthread_atfork(None, None, Some(wipe)) } {
+        0 => Ok(()),
+        errno => Err(Errno::from_raw_os_error(errno)),
+    }
+}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) use tests::in_child;

@@ -67,26 +67,22 @@ where
                 ControlFlow::Continue(next) => sum = next,
                 end @ ControlFlow::Break(_) => break ((None, Some(b)), end),
             }
-            match next_item!(first.stream) {
-                Some(next) => a = next,
-                None => {
-                    first.ended = true;
-                    break ((None, Some(b)), ControlFlow::Continue(sum));
-                }
-            }
+            let Some(next) = next_item!(first.stream) else {
+                first.ended = true;
+                break ((None, Some(b)), ControlFlow::Continue(sum));
+            };
+            a = next;
         } else if b.0 < a.0 && latest <= b.0 && b.0 <= until {
             (second.latest, latest) = (b.0, b.0);
             match add(sum, b) {
                 ControlFlow::Continue(next) => sum = next,
                 end @ ControlFlow::Break(_) => break ((Some(a), None), end),
             }
-            match next_item!(second.stream) {
-                Some(next) => b = next,
-                None => {
-                    second.ended = true;
-                    break ((Some(a), None), ControlFlow::Continue(sum));
-                }
-            }
+            let Some(next) = next_item!(second.stream) else {
+                second.ended = true;
+                break ((Some(a), None), ControlFlow::Continue(sum));
+            };
+            b = next;
         } else {
             break ((Some(a), Some(b)), ControlFlow::Continue(sum));
         }

@@ -4,8 +4,8 @@ use super::tournament::Entry;
 ///
 /// The `next` of an adapter such as `Map` is one function, which LLVM does not inline into the
 /// several places that call it if it frames a record and reads its time. The item then passes
-/// through memory, for three times the time (benches `merge`). Each closure below has a type of its
-/// own, so each `try_fold` of an adapter has one caller, into which LLVM inlines it.
+/// through memory, for three times the time (benches `merge`). Each closure below has a separate
+/// type, so each `try_fold` of an adapter has one caller, into which LLVM inlines it.
 macro_rules! next_item {
     ($stream:expr) => {
         $stream.try_fold((), |(), item| Err(item)).err()

@@ -29,7 +29,7 @@ impl<'a> RawRecord<'a> {
     pub fn split_first(words: &'a [u64]) -> Result<(Self, &'a [u64])> {
         match frame(words) {
             Some(framed) => Ok(framed),
-            None => Err(framing_error(words, 0, words.len())),
+            None => Err(first_error(words)),
         }
     }
 
@@ -152,6 +152,13 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
 #[inline(never)]
 fn unframed(condition: u8) {
     core::hint::black_box(condition);
+}
+
+/// Returns why [`frame`] found no record in `words`.
+#[cold]
+#[inline(never)]
+fn first_error(words: &[u64]) -> Error {
+    framing_error(words, 0, words.len())
 }
 
 /// Returns why [`frame`] found no record at the start of `words`, `at` words into the window with

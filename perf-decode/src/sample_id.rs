@@ -128,11 +128,25 @@ impl<'a> RawRecord<'a> {
     }
 
     /// Decodes the record for a value that is not at a fixed distance from its end.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn decode_for<L: Layout>(self, layout: L, get: impl FnOnce(Record<'a, L>) -> Option<u64>) -> Option<u64> {
-        self.decode(layout).ok().and_then(get)
+        decode_for(self.words(), layout, get)
     }
+}
+
+/// The cold path of [`RawRecord::decode_for`].
+///
+/// Takes the words, because the record is passed by reference, and the hot path before would store
+/// it in memory (benches `merge`).
+#[cold]
+#[inline(never)]
+fn decode_for<'a, L: Layout>(
+    words: &'a [u64],
+    layout: L,
+    get: impl FnOnce(Record<'a, L>) -> Option<u64>,
+) -> Option<u64> {
+    let &first = words.first()?;
+    RawRecord::framed(first, words).decode(layout).ok().and_then(get)
 }
 
 impl<L: Layout> core::fmt::Debug for SampleId<'_, L> {

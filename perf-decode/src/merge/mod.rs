@@ -32,7 +32,10 @@ use tournament::Entry;
 /// An item costs one comparison while its stream stays the earliest, and time logarithmic in the
 /// number of streams when another stream becomes the earliest. An item out of order is moved past
 /// the later buffered items, one by one. [`drain`](Merge::drain) and [`fold`](Iterator::fold) are
-/// faster than `next`, because they hold state in registers that `next` must store in memory.
+/// faster than `next`, because they hold state in registers that `next` must store in memory. A
+/// stream of records made by `map` or `map_while` is inlined into the merge. Another type that
+/// implements [`Iterator`] needs `#[inline(always)]` on its `next`, or each item passes through
+/// memory.
 ///
 /// ```
 /// use perf_decode::{Merge, Source};

@@ -3,6 +3,7 @@
 use core::convert::Infallible;
 use core::ops::ControlFlow;
 
+use super::source::next_item;
 use super::tournament::{self, Entry};
 use super::{Buffered, Merge, Source, State, run};
 
@@ -196,7 +197,7 @@ where
     #[inline]
     fn next(&mut self) -> Option<(u64, T)> {
         if let Some(source) = self.sources.as_mut().get_mut(self.current) {
-            if let Some(item) = source.stream.next() {
+            if let Some(item) = next_item!(source.stream) {
                 if self.delivered <= item.0 && item.0 <= self.bound {
                     self.delivered = item.0;
                     return Some(item);

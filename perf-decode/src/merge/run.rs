@@ -3,6 +3,7 @@
 use core::ops::ControlFlow;
 
 use super::Source;
+use super::source::next_item;
 
 /// Adds the items of one source whose times are `delivered..=bound`, up to the first other one.
 #[inline]
@@ -18,7 +19,7 @@ where
 {
     let mut latest = *delivered;
     let end = loop {
-        let Some(item) = source.stream.next() else {
+        let Some(item) = next_item!(source.stream) else {
             source.ended = true;
             break ControlFlow::Continue(sum);
         };
@@ -50,37 +51,43 @@ where
     I: Iterator<Item = (u64, T)>,
 {
     let [first, second] = sources;
-    let (mut head, mut other) = (first.next(), second.next());
-    let mut latest = (first.latest, second.latest, *delivered);
-    // One arm for each source keeps the heads in registers.
-    let end = loop {
-        match (head, other) {
-            (Some(a), Some(b)) if a.0 <= b.0 && latest.2 <= a.0 && a.0 <= until => {
-                (head, other) = (None, Some(b));
-                (latest.0, latest.2) = (a.0, a.0);
-                match add(sum, a) {
-                    ControlFlow::Continue(next) => sum = next,
-                    end @ ControlFlow::Break(_) => break end,
-                }
-                head = first.stream.next();
-            }
-            (Some(a), Some(b)) if b.0 < a.0 && latest.2 <= b.0 && b.0 <= until => {
-                (head, other) = (Some(a), None);
-                (latest.1, latest.2) = (b.0, b.0);
-                match add(sum, b) {
-                    ControlFlow::Continue(next) => sum = next,
-                    end @ ControlFlow::Break(_) => break end,
-                }
-                other = second.stream.next();
-            }
-            heads => {
-                (head, other) = heads;
-                (first.ended, second.ended) = (head.is_none(), other.is_none());
-                break ControlFlow::Continue(sum);
-            }
+    let (mut a, mut b) = match (first.next(), second.next()) {
+        (Some(a), Some(b)) => (a, b),
+        heads => {
+            (first.head, second.head) = heads;
+            return ControlFlow::Continue(sum);
         }
     };
-    (first.head, second.head) = (head, other);
-    (first.latest, second.latest, *delivered) = latest;
+    let mut latest = *delivered;
+    // One arm for each source keeps the heads in registers.
+    let (heads, end) = loop {
+        if a.0 <= b.0 && latest <= a.0 && a.0 <= until {
+            (first.latest, latest) = (a.0, a.0);
+            match add(sum, a) {
+                ControlFlow::Continue(next) => sum = next,
+                end @ ControlFlow::Break(_) => break ((None, Some(b)), end),
+            }
+            let Some(next) = next_item!(first.stream) else {
+                first.ended = true;
+                break ((None, Some(b)), ControlFlow::Continue(sum));
+            };
+            a = next;
+        } else if b.0 < a.0 && latest <= b.0 && b.0 <= until {
+            (second.latest, latest) = (b.0, b.0);
+            match add(sum, b) {
+                ControlFlow::Continue(next) => sum = next,
+                end @ ControlFlow::Break(_) => break ((Some(a), None), end),
+            }
+            let Some(next) = next_item!(second.stream) else {
+                second.ended = true;
+                break ((Some(a), None), ControlFlow::Continue(sum));
+            };
+            b = next;
+        } else {
+            break ((Some(a), Some(b)), ControlFlow::Continue(sum));
+        }
+    };
+    (first.head, second.head) = heads;
+    *delivered = latest;
     end
 }

@@ -47,6 +47,13 @@ impl Reader {
         }
     }
 
+    /// Returns the unread records, the position of the first, and the scratch for one that wraps.
+    #[inline]
+    pub(crate) fn split(&mut self) -> (Window<'_>, Position<'_>, &mut Vec<u64>) {
+        let (unread, position) = self.consumer.parts();
+        (unread.window(), position, &mut self.scratch)
+    }
+
     /// Returns the record at `position`, in `[next, head)`.
     #[inline]
     pub(crate) fn record_at(&mut self, position: u64) -> perf_decode::Result<RawRecord<'_>> {

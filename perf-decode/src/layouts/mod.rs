@@ -115,18 +115,17 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
     /// crate.
     #[inline]
     pub fn find(&self, record: RawRecord<'_>) -> Result<&SampleLayout> {
-        let index = self.find_index(record)?;
-        self.table.as_ref().get(index).map(|(_, layout)| layout).ok_or(Error::NoId { kind: record.kind() })
+        self.find_entry(record).map(|(_, layout)| layout)
     }
 
-    /// Returns the index of the event that wrote `record`, in the order of [`iter`](Layouts::iter):
-    /// for a table of the events' names or states beside this one.
+    /// Returns the index of the event that wrote `record`, in the order of [`iter`](Layouts::iter),
+    /// and its layout: for a table of the events' names or states beside this one.
     ///
     /// # Errors
     ///
     /// Those of [`find`](Layouts::find).
     #[inline]
-    pub fn find_index(&self, record: RawRecord<'_>) -> Result<usize> {
+    pub fn find_entry(&self, record: RawRecord<'_>) -> Result<(usize, &SampleLayout)> {
         let table = self.table.as_ref();
         let index = match table {
             [] => return Err(Error::NoId { kind: record.kind() }),
@@ -150,10 +149,11 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
                 id.and_then(|id| self.search(id).ok()).ok_or_else(|| unknown(record.kind(), id))?
             }
         };
-        if let Some((_, layout)) = table.get(index) {
-            id_offset::check_known(layout)?;
-        }
-        Ok(index)
+        let Some((_, layout)) = table.get(index) else {
+            return Err(Error::NoId { kind: record.kind() });
+        };
+        id_offset::check_known(layout)?;
+        Ok((index, layout))
     }
 
     /// Returns the layout of the event with this id.

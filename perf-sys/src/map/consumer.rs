@@ -137,7 +137,8 @@ impl Consumer {
         let Ok(here) = self.area.here() else { return };
         let (start, len) = (self.index(), self.len() as usize / 8);
         let words = start..start + len;
-        copy.extend(words.map(|index| here.load_data(self.offset + index % self.words * 8)));
+        let mask = self.words - 1;
+        copy.extend(words.map(|index| here.load_data(self.offset + (index & mask) * 8)));
     }
 
     /// Returns the unread words from `position` on, which lies in `[next, head]`.
@@ -147,28 +148,31 @@ impl Consumer {
         Unread { here: self.area.here().ok(), offset: self.offset, words: self.words, start, len }
     }
 
-    /// Consumes the records before `position`, which lies in `[next, head]`.
-    pub(crate) const fn consume_to(&mut self, position: u64) {
-        self.next = position;
-    }
-
     /// Consumes all unread records.
     pub(crate) const fn consume_all(&mut self) {
         self.next = self.head;
     }
 
-    /// Publishes `next` as `data_tail`: the kernel may overwrite everything before it.
-    pub(crate) fn release(&mut self) {
-        self.release_to(self.next);
+    /// Releases if at least an eighth of the ring was consumed since the last release.
+    #[inline]
+    pub(crate) fn release_if_due(&mut self) {
+        if self.next.wrapping_sub(self.tail) >= self.release_step() as u64 * 8 {
+            self.release();
+        }
     }
 
-    /// As [`release`](Self::release), up to `position` only, which must lie in `[tail, next]`.
-    pub(crate) fn release_to(&mut self, position: u64) {
-        if position == self.tail {
+    /// Returns an eighth of the ring in words.
+    pub(crate) const fn release_step(&self) -> usize {
+        self.words / 8
+    }
+
+    /// Publishes `next` as `data_tail`: the kernel may overwrite everything before it.
+    pub(crate) fn release(&mut self) {
+        if self.next == self.tail {
             return;
         }
         let Ok(here) = self.area.here() else { return };
-        self.tail = position;
+        self.tail = self.next;
         // Release pairs with the kernel's load of data_tail, on which its stores of new records
         // depend: all reads of the old ones are done before it sees the free space.
         here.word(PageWord::DATA_TAIL).store(self.tail, Ordering::Release);
@@ -228,6 +232,16 @@ impl Position<'_> {
     #[inline]
     pub(crate) fn advance(&mut self, bytes: u64) {
         *self.next = self.next.wrapping_add(bytes.min(self.unread()));
+    }
+
+    pub(crate) const fn get(&self) -> u64 {
+        *self.next
+    }
+
+    /// Consumes the records before `position`, at most to the end of the unread records.
+    #[inline]
+    pub(crate) fn advance_to(&mut self, position: u64) {
+        self.advance(position.wrapping_sub(*self.next));
     }
 
     /// Consumes all unread records and returns their length in bytes.

@@ -1,7 +1,5 @@
-use core::cmp::Reverse;
 use core::ops::ControlFlow;
 use core::time::Duration;
-use std::collections::BinaryHeap;
 use std::time::Instant;
 
 use super::{Member, RingSet};
@@ -21,8 +19,8 @@ pub use record::SortedRecord;
 pub(super) struct Sort {
     /// Age at which a record is delivered.
     delay: Duration,
-    /// Next time of each ring with records in this round, earliest first, with the ring's index.
-    heads: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Next time of each ring with framed records, with the ring's index, earliest first.
+    heads: Vec<(u64, u32)>,
     /// Latest time that was delivered.
     latest: u64,
     late: u64,
@@ -30,7 +28,7 @@ pub(super) struct Sort {
 
 impl Default for Sort {
     fn default() -> Self {
-        Self { delay: Duration::from_millis(10), heads: BinaryHeap::new(), latest: 0, late: 0 }
+        Self { delay: Duration::from_millis(10), heads: Vec::new(), latest: 0, late: 0 }
     }
 }
 
@@ -46,7 +44,8 @@ pub struct Drained {
 /// Reading all rings as one stream.
 impl<K> RingSet<K> {
     /// Calls `consume` with the unread records of all rings in the order of time, as far as the order is
-    /// certain, and releases each when `consume` returns.
+    /// certain. A record is consumed when `consume` returns, and released at the latest after an eighth of
+    /// its ring.
     ///
     /// Call it after every [`wait`](Self::wait). A record of one CPU can be written after a later one of
     /// another CPU, and an interrupt can write its record before an earlier one of the code that it
@@ -155,16 +154,14 @@ impl<K> RingSet<K> {
         for (member, index) in self.members.iter_mut().zip(0..) {
             let has_open = member.lookahead.start_round(&mut member.ring, now, *delay, all)?;
             open += usize::from(has_open);
-            heads.extend(member.lookahead.next_time().map(|time| Reverse((time, index))));
+            heads.extend(member.lookahead.next_time().map(|time| (time, index)));
         }
+        heads.sort_unstable();
         let mut progress = Progress { drained: Drained::default(), latest };
         let mut flow = ControlFlow::Continue(());
         while open != 0 && flow.is_continue() {
-            // The children of the root are the candidates for the second place.
-            let bound = heads.as_slice().get(1..).unwrap_or(&[]).iter().take(2).max();
-            let bound = bound.map_or((u64::MAX, u32::MAX), |&Reverse(bound)| bound);
-            let Some(mut first) = heads.peek_mut() else { break };
-            let Reverse((_, index)) = *first;
+            let Some(&(_, index)) = heads.first() else { break };
+            let bound = heads.get(1).copied().unwrap_or((u64::MAX, u32::MAX));
             let Some(member) = self.members.get_mut(index as usize) else { break };
             let Member { key, ring, lookahead, .. } = member;
             match lookahead.run(key, ring, (bound, index), &mut progress, &mut consume) {
@@ -173,16 +170,34 @@ impl<K> RingSet<K> {
                 Stop::Break(value) => flow = ControlFlow::Break(value),
             }
             match lookahead.next_time() {
-                Some(time) => *first = Reverse((time, index)),
-                None => drop(std::collections::binary_heap::PeekMut::pop(first)),
+                Some(time) => reinsert(heads, (time, index)),
+                None => drop(heads.remove(0)),
             }
         }
         let Progress { drained, .. } = progress;
         *late += drained.late;
         for member in &mut self.members {
+            member.ring.reader.consumer.release();
             member.ring.is_kept = flow.is_continue();
         }
         Ok((drained, flow))
+    }
+}
+
+/// Replaces the first of the heads by its ring's next one, in order.
+#[inline]
+fn reinsert(heads: &mut [(u64, u32)], head: (u64, u32)) {
+    let mut index = 0;
+    while let Some(pair) = heads.get_mut(index..index + 2) {
+        let [this, next] = pair else { break };
+        if *next >= head {
+            break;
+        }
+        *this = *next;
+        index += 1;
+    }
+    if let Some(slot) = heads.get_mut(index) {
+        *slot = head;
     }
 }
 

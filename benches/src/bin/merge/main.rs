@@ -1,8 +1,7 @@
 //! Prints what a merge costs per item, beside a scan by hand and a merge through `BinaryHeap`.
 //!
 //! `merge [PASSES [STREAMS]]`: passes of each, 101 by default, and the only number of streams to merge. All merge
-//! the same items, held to one checksum: pairs in slices, records split off slices, and records of windows (of at
-//! most two rings).
+//! the same items, held to one checksum: pairs in slices, records split off slices, and records of windows.
 
 mod by_hand;
 mod heap;
@@ -46,10 +45,8 @@ fn main() -> Result<()> {
         let dealt = deal(&words, RECORD.0, streams, run);
         let split: Vec<_> = dealt.iter().map(|words| Split { words, layout: &layout }).collect();
         compare(&format!("split: {streams} {name}"), passes, &clock, &split)?;
-        if streams <= 2 {
-            let rings: Vec<_> = split.into_iter().map(Ring).collect();
-            compare(&format!("rings: {streams} {name}"), passes, &clock, &rings)?;
-        }
+        let rings: Vec<_> = split.into_iter().map(Ring).collect();
+        compare(&format!("rings: {streams} {name}"), passes, &clock, &rings)?;
     }
     Ok(())
 }

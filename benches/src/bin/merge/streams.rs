@@ -3,7 +3,7 @@
 use std::iter::Cloned;
 use std::slice::Iter;
 
-use perf_decode::{RawRecord, Records, SampleLayout, Scratch, Window};
+use perf_decode::{RawRecord, Records, SampleLayout, Window};
 
 /// Words of the workload's record, and the index of its time.
 pub(crate) const RECORD: (usize, usize) = (6, 3);
@@ -114,9 +114,7 @@ impl<'a> Stream for Ring<'a> {
     type Merged = Timed<'a>;
 
     fn merged(&self) -> Timed<'a> {
-        // No record wraps in a single slice, so the scratch is never written.
-        let scratch = Box::leak(Box::<Scratch>::default());
-        Timed { records: Window::from_slices(self.0.words, &[]).records(scratch), layout: self.0.layout }
+        Timed { records: Window::from_slices(self.0.words, &[]).records(&mut []), layout: self.0.layout }
     }
 
     #[inline]

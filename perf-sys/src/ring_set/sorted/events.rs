@@ -48,12 +48,8 @@ impl Events {
     pub(super) fn find(&self, record: RawRecord<'_>) -> (u16, Option<u64>) {
         match self {
             Self::One(layout, event) => (*event, record.time(layout)),
-            Self::Many(layouts, indices) => match layouts.find_index(record) {
-                Ok(index) => {
-                    let layout = layouts.iter().nth(index).map(|(_, layout)| layout);
-                    let time = layout.and_then(|layout| record.time(layout));
-                    (indices.get(index).copied().unwrap_or(UNKNOWN), time)
-                }
+            Self::Many(layouts, indices) => match layouts.find_entry(record) {
+                Ok((index, layout)) => (indices.get(index).copied().unwrap_or(UNKNOWN), record.time(layout)),
                 Err(_) => (UNKNOWN, None),
             },
         }

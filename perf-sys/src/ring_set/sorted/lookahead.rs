@@ -2,9 +2,13 @@ use core::ops::ControlFlow;
 use core::time::Duration;
 use std::time::Instant;
 
+use perf_decode::{RawRecord, Window};
+
 use super::events::Events;
 use super::queue::{Entry, Queue};
 use super::{Drained, SortedRecord};
+use crate::map::Position;
+use crate::reader::{Reader, join_first};
 use crate::{Result, Ring};
 
 /// The next records of a ring in the order of time, and how far the ring is read in this round.
@@ -63,15 +67,16 @@ impl Lookahead {
         }
         let consumer = &ring.reader.consumer;
         let is_ripe = self.since.is_none_or(|since| now.saturating_duration_since(since) >= delay);
-        if is_ripe || consumer.is_half_full() {
+        let is_half_full = consumer.is_half_full();
+        if is_ripe || is_half_full {
             self.limit = self.next_limit;
             self.next_limit = consumer.head();
             self.since = Some(now);
         }
-        if all {
+        if all || is_half_full && self.limit == next {
             self.limit = consumer.head();
         }
-        self.fill(ring);
+        self.fill(&mut ring.reader);
         self.is_open = self.has_open();
         Ok(self.is_open)
     }
@@ -94,6 +99,7 @@ impl Lookahead {
     }
 
     /// Delivers records up to the one of another ring, whose time and index are `bound`.
+    #[inline]
     pub(super) fn run<K, B>(
         &mut self,
         key: &K,
@@ -102,21 +108,61 @@ impl Lookahead {
         progress: &mut Progress<'_>,
         consume: &mut impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
     ) -> Stop<B> {
-        while let Some(&Entry { time, at, event, .. }) = self.queue.first() {
-            if (time, index) > bound {
-                return Stop::Bound;
+        loop {
+            let stop = self.run_framed(key, ring, (bound, index), progress, consume);
+            ring.reader.consumer.release_if_due();
+            if self.queue.is_low() {
+                self.fill(&mut ring.reader);
             }
-            let Some(events) = &self.events else { return Stop::Bound };
-            let Ring { reader, event: own, redirected, .. } = &mut *ring;
-            let raw = match reader.record_at(self.position(at)) {
-                Ok(raw) => raw,
-                Err(error) => {
-                    // The kernel wrote over it after it was framed.
-                    self.queue.clear();
-                    self.damage = Some(error);
-                    self.framed = reader.consumer.next();
-                    self.fill(ring);
-                    break;
+            let is_closed = self.is_open && !self.has_open();
+            self.is_open &= !is_closed;
+            match stop {
+                Some(stop) => return stop,
+                None if is_closed => return Stop::Closed,
+                None if self.queue.is_empty() => return Stop::Bound,
+                None => {}
+            }
+        }
+    }
+
+    /// Delivers framed records. Returns `None` when more must be framed, and after the last record before
+    /// the limit.
+    #[inline]
+    fn run_framed<K, B>(
+        &mut self,
+        key: &K,
+        ring: &mut Ring,
+        (bound, index): ((u64, u32), u32),
+        progress: &mut Progress<'_>,
+        consume: &mut impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
+    ) -> Option<Stop<B>> {
+        let Some(events) = &self.events else { return Some(Stop::Bound) };
+        let Ring { reader, event: own, redirected, .. } = ring;
+        let limit = self.is_open.then_some((self.limit / 8) as u32);
+        let step = reader.consumer.release_step();
+        let base = (reader.consumer.next() / 8) as u32;
+        let (window, position, scratch) = reader.split();
+        let (first, second) = window.as_slices();
+        let mut run = Run { queue: &mut self.queue, framed: self.framed, position };
+        while let Some(&Entry { time, at, event, .. }) = run.queue.first() {
+            if (time, index) > bound {
+                return Some(Stop::Bound);
+            }
+            let offset = at.wrapping_sub(base) as usize;
+            let words = first.get(offset..).filter(|words| !words.is_empty());
+            let words = words.or_else(|| second.get(offset - first.len()..)).unwrap_or(&[]);
+            let raw = match RawRecord::split_first(words) {
+                Ok((raw, _)) => raw,
+                Err(_) => {
+                    let joined = join_first(Window::from_slices(words, second), scratch).next();
+                    let Some(Ok(raw)) = joined else {
+                        // The kernel wrote over it after it was framed.
+                        run.queue.clear();
+                        run.framed = run.position.get();
+                        self.framed = run.framed;
+                        return None;
+                    };
+                    raw
                 }
             };
             let event = match usize::from(event).checked_sub(1) {
@@ -125,37 +171,56 @@ impl Lookahead {
             };
             let is_late = time < *progress.latest;
             progress.drained.records += 1;
-            progress.drained.late += u64::from(is_late);
-            *progress.latest = time.max(*progress.latest);
-            let flow = consume(SortedRecord { key, raw, time, is_late, event, events });
-            self.queue.pop();
-            reader.consumer.consume_to(self.earliest());
-            reader.consumer.release();
-            if self.queue.is_low() {
-                self.fill(ring);
+            if is_late {
+                progress.drained.late += 1;
+            } else {
+                *progress.latest = time;
             }
-            if let ControlFlow::Break(value) = flow {
-                return Stop::Break(value);
+            run.queue.pop();
+            if let ControlFlow::Break(value) =
+                consume(SortedRecord { key, raw, time, is_late, event, events })
+            {
+                return Some(Stop::Break(value));
             }
-            if self.is_open && !self.has_open() {
-                break;
+            let next = run.queue.first();
+            if run.queue.is_low()
+                || offset >= step
+                || next.is_none_or(|next| limit.is_some_and(|limit| reaches(next, limit)))
+            {
+                return None;
             }
         }
-        let is_closed = self.is_open && !self.has_open();
-        self.is_open &= !is_closed;
-        if is_closed { Stop::Closed } else { Stop::Bound }
+        None
     }
 
     /// Frames records until the queue is full or all unread records are in it.
-    fn fill(&mut self, ring: &mut Ring) {
+    #[inline(never)]
+    fn fill(&mut self, reader: &mut Reader) {
         let Some(events) = &self.events else { return };
-        let reader = &mut ring.reader;
-        while self.damage.is_none() && self.framed != reader.consumer.head() && !self.queue.is_full() {
+        let mut room = self.queue.make_room();
+        let head = reader.consumer.head();
+        while room != 0 && self.framed != head && self.damage.is_none() {
+            let unread = reader.consumer.unread_from(self.framed).window();
+            let mut records = Window::from_slices(unread.as_slices().0, &[]).records(&mut []);
+            let mut at = (self.framed / 8) as u32;
+            let mut frame = |record: RawRecord<'_>| {
+                let (event, time) = events.find(record);
+                self.time = time.unwrap_or(self.time);
+                self.queue.push(Entry::new(self.time, at, event));
+                at = at.wrapping_add((record.size() / 8) as u32);
+                room -= 1;
+                room == 0
+            };
+            let is_full = records.by_ref().map_while(Result::ok).any(&mut frame);
+            let before = records.position();
+            self.framed = self.framed.wrapping_add(before);
+            if is_full || self.framed == head {
+                break;
+            }
+            // The next record wraps, or is damaged.
             match reader.record_at(self.framed) {
                 Ok(record) => {
-                    let (event, time) = events.find(record);
-                    self.time = time.unwrap_or(self.time);
-                    self.queue.push(Entry::new(self.time, self.framed, event));
+                    frame(record);
                     self.framed = self.framed.wrapping_add(record.size() as u64);
                 }
                 Err(error) => self.damage = Some(error),
@@ -171,12 +236,7 @@ impl Lookahead {
 
     /// Returns the position of the earliest record that was not delivered.
     fn earliest(&self) -> u64 {
-        self.queue.first().map_or(self.framed, |entry| self.position(entry.floor()))
-    }
-
-    /// Returns the position of a word of a framed record.
-    fn position(&self, at: u32) -> u64 {
-        self.framed.wrapping_sub(u64::from(((self.framed / 8) as u32).wrapping_sub(at)) * 8)
+        earliest(&self.queue, self.framed)
     }
 
     /// Returns whether a record before the limit was not delivered.
@@ -184,4 +244,32 @@ impl Lookahead {
         // A distance, because positions wrap at 2^64.
         (1..1 << 63).contains(&self.limit.wrapping_sub(self.earliest()))
     }
+}
+
+/// The delivery of framed records. Dropping it consumes those that were taken out of the queue, also when
+/// the callback panics.
+struct Run<'r> {
+    queue: &'r mut Queue,
+    framed: u64,
+    position: Position<'r>,
+}
+
+impl Drop for Run<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.position.advance_to(earliest(self.queue, self.framed));
+    }
+}
+
+/// Returns the position of the earliest record in the queue, or `framed`.
+#[inline]
+fn earliest(queue: &Queue, framed: u64) -> u64 {
+    let back = |entry: &Entry| ((framed / 8) as u32).wrapping_sub(entry.floor());
+    framed.wrapping_sub(queue.first().map_or(0, |entry| u64::from(back(entry)) * 8))
+}
+
+/// Returns whether no record before the limit, a word index, is left when `next` is the first.
+#[inline]
+fn reaches(next: &Entry, limit: u32) -> bool {
+    next.floor().wrapping_sub(limit) < 1 << 31
 }

@@ -4,10 +4,10 @@
 /// interrupted, which has the earlier time. So it is enough to sort the next few.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Empty until the first push. The queue wraps at its end.
+    /// Allocated by the first push.
     entries: Option<Box<[Entry; SLOTS]>>,
     start: usize,
-    len: usize,
+    end: usize,
 }
 
 /// A framed record.
@@ -22,78 +22,96 @@ pub(super) struct Entry {
     pub(super) event: u16,
 }
 
-/// Number of records that are framed ahead: far more than interrupts nest, and few enough to stay in the
-/// CPU's cache until they are delivered.
-const SLOTS: usize = 64;
-/// Number of records below which more are framed.
+/// Number of records that are framed ahead: few enough to stay in the CPU's cache until they are
+/// delivered.
+const SLOTS: usize = 128;
+/// Number of records below which more are framed: far more than interrupts nest.
 const LOW: usize = 32;
 
 impl Entry {
-    /// Creates the entry of a record at `position`, in bytes.
-    pub(super) const fn new(time: u64, position: u64, event: u16) -> Self {
-        Self { time, at: (position / 8) as u32, back: 0, event }
+    /// Creates the entry of the record whose first word has the index `at`.
+    #[inline]
+    pub(super) const fn new(time: u64, at: u32, event: u16) -> Self {
+        Self { time, at, back: 0, event }
     }
 
     /// Returns the index of the earliest record of this and the following entries.
+    #[inline]
     pub(super) const fn floor(&self) -> u32 {
         self.at.wrapping_sub(self.back as u32)
     }
 }
 
 impl Queue {
-    pub(super) fn clear(&mut self) {
-        self.len = 0;
+    pub(super) const fn clear(&mut self) {
+        (self.start, self.end) = (0, 0);
     }
 
     pub(super) const fn is_empty(&self) -> bool {
-        self.len == 0
+        self.start == self.end
     }
 
-    pub(super) const fn is_full(&self) -> bool {
-        self.len == SLOTS
-    }
-
+    /// Returns whether more records should be framed.
     pub(super) const fn is_low(&self) -> bool {
-        self.len < LOW
+        self.end - self.start < LOW
+    }
+
+    /// Moves the records to the start of the buffer, and returns how many more can be pushed.
+    pub(super) fn make_room(&mut self) -> usize {
+        if let Some(entries) = &mut self.entries {
+            entries.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        SLOTS - self.end
     }
 
     /// Returns the record with the earliest time.
     #[inline]
     pub(super) fn first(&self) -> Option<&Entry> {
-        self.entries.as_ref()?.get(self.start % SLOTS).filter(|_| self.len != 0)
+        self.entries.as_ref()?.get(self.start..self.end)?.first()
     }
 
     /// Removes the record with the earliest time.
     #[inline]
-    pub(super) fn pop(&mut self) {
+    pub(super) const fn pop(&mut self) {
         self.start += 1;
-        self.len -= 1;
     }
 
-    /// Adds a record that was written after all others. The queue is not full.
+    /// Adds a record that was written after all others; nothing without [room](Self::make_room).
     ///
     /// Records with the same time keep their order. If the records that are later by time are more than
     /// 512 KiB long, the order stays that of the ring.
     #[inline]
-    pub(super) fn push(&mut self, mut new: Entry) {
+    pub(super) fn push(&mut self, new: Entry) {
         let entries = self.entries.get_or_insert_with(|| Box::new([Entry::default(); SLOTS]));
-        let mut slot = self.start + self.len;
-        let later = |entries: &[Entry; SLOTS], slot: usize| {
-            let before = entries.get(slot.wrapping_sub(1) % SLOTS).filter(|_| slot != self.start)?;
-            let back = u16::try_from(new.at.wrapping_sub(before.floor())).ok()?;
-            (before.time > new.time).then_some((*before, back))
+        let (queued, free) = entries.split_at_mut(self.end.min(SLOTS));
+        let Some(slot) = free.first_mut() else { return };
+        *slot = new;
+        self.end += 1;
+        if queued.get(self.start..).and_then(<[_]>::last).is_some_and(|last| last.time > new.time) {
+            self.sift();
+        }
+    }
+
+    /// Moves the last record before those with a later time.
+    #[cold]
+    fn sift(&mut self) {
+        let Some(queued) = self.entries.as_mut().and_then(|entries| entries.get_mut(self.start..self.end))
+        else {
+            return;
         };
-        while let Some((before, back)) = later(entries, slot) {
-            if let Some(moved) = entries.get_mut(slot % SLOTS) {
-                *moved = before;
+        let Some((&mut mut new, before)) = queued.split_last_mut() else { return };
+        let later = before.iter().rev().take_while(|entry| entry.time > new.time);
+        let back = |entry: &Entry| u16::try_from(new.at.wrapping_sub(entry.floor())).ok();
+        let Some((count, floor)) = later.map_while(back).enumerate().last() else { return };
+        new.back = floor;
+        let index = before.len() - count - 1;
+        if let Some(moved) = queued.get_mut(index..) {
+            moved.rotate_right(1);
+            if let Some(slot) = moved.first_mut() {
+                *slot = new;
             }
-            slot -= 1;
-            new.back = back;
         }
-        if let Some(free) = entries.get_mut(slot % SLOTS) {
-            *free = new;
-        }
-        self.len += 1;
     }
 }
 
@@ -115,7 +133,7 @@ mod tests {
     fn records_come_in_order_of_time_and_keep_the_order_of_equal_times() {
         let mut queue = Queue::default();
         for (time, at) in [(10, 0), (30, 3), (30, 6), (20, 9), (40, 12)] {
-            queue.push(Entry::new(time, at * 8, 0));
+            queue.push(Entry::new(time, at, 0));
         }
         let expected = [(10, 0, 0), (20, 9, 3), (30, 3, 3), (30, 6, 6), (40, 12, 12)];
         assert_eq!(popped(&mut queue), expected);
@@ -125,43 +143,39 @@ mod tests {
     fn nothing_is_released_before_the_earliest_record_in_the_ring() {
         let mut queue = Queue::default();
         for (time, at) in [(50, 0), (40, 2), (30, 4), (45, 6)] {
-            queue.push(Entry::new(time, at * 8, 0));
+            queue.push(Entry::new(time, at, 0));
         }
         assert_eq!(popped(&mut queue), [(30, 4, 0), (40, 2, 0), (45, 6, 0), (50, 0, 0)]);
     }
 
     #[test]
-    fn queue_wraps_and_indices_wrap() {
+    fn indices_wrap_at_32_bits() {
         let mut queue = Queue::default();
-        for round in 0..100_u64 {
-            let at = (u64::from(u32::MAX) - 50 + round) * 8;
-            queue.push(Entry::new(round, at, 7));
-            queue.push(Entry::new(round, at, 8));
-            let first = *queue.first().unwrap();
-            assert_eq!((first.time, first.at, first.event), (round, (at / 8) as u32, 7));
-            queue.pop();
-            queue.pop();
-            assert!(queue.is_empty());
-        }
+        queue.push(Entry::new(20, u32::MAX - 1, 7));
+        queue.push(Entry::new(10, 1, 8));
+        let first = *queue.first().unwrap();
+        assert_eq!((first.at, first.floor(), first.event), (1, u32::MAX - 1, 8));
     }
 
     #[test]
     fn distance_beyond_the_counter_keeps_the_order_of_the_ring() {
         let mut queue = Queue::default();
         queue.push(Entry::new(50, 0, 0));
-        queue.push(Entry::new(40, 65_536 * 8, 0));
+        queue.push(Entry::new(40, 65_536, 0));
         assert_eq!(popped(&mut queue), [(50, 0, 0), (40, 65_536, 65_536)]);
     }
 
     #[test]
-    fn full_queue_has_all_its_slots() {
+    fn queue_takes_as_many_records_as_it_has_slots() {
         let mut queue = Queue::default();
-        for time in (0..SLOTS as u64).rev() {
-            assert!(!queue.is_full());
-            queue.push(Entry::new(time, (SLOTS as u64 - time) * 8, 0));
+        for time in (0..=SLOTS as u32).rev() {
+            queue.push(Entry::new(time.into(), SLOTS as u32 - time, 0));
         }
-        assert!(queue.is_full() && !queue.is_low());
-        let popped = popped(&mut queue);
-        assert!(popped.is_sorted() && popped.len() == SLOTS);
+        assert!(queue.make_room() == 0 && !queue.is_low());
+        (0..100).for_each(|_| queue.pop());
+        assert!(queue.is_low() && queue.make_room() == 100);
+        queue.push(Entry::new(200, 200, 0));
+        let times: Vec<_> = popped(&mut queue).into_iter().map(|(time, ..)| time).collect();
+        assert_eq!(times, [(101..=128).collect::<Vec<_>>(), vec![200]].concat());
     }
 }

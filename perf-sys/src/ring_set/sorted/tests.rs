@@ -69,11 +69,13 @@ fn flush_delivers_everything() {
 }
 
 #[test]
-fn each_record_is_released_when_the_callback_returns() {
+fn records_are_released_by_eighths_of_the_ring_and_at_the_end() {
     let (mut set, mut kernels) = set(1);
-    (0..4).for_each(|time| write(&mut kernels[0], time, 0));
-    set.flush_sorted(|record| assert_eq!(kernels[0].tail(), record.time() * 24)).unwrap();
-    assert_eq!(kernels[0].tail(), 96);
+    (0..100).for_each(|time| write(&mut kernels[0], time, 0));
+    let mut most = 0;
+    set.flush_sorted(|record| most = most.max(record.time() * 24 - kernels[0].tail())).unwrap();
+    assert!((480..1600).contains(&most), "{most}");
+    assert_eq!(kernels[0].tail(), 2400);
 }
 
 #[test]
@@ -100,9 +102,17 @@ fn records_out_of_order_in_a_ring_are_sorted_and_released_in_its_order() {
     }
     write(&mut kernels[1], 25, 0);
     let mut found = vec![];
-    set.flush_sorted(|record| found.push((record.time(), kernels[0].tail()))).unwrap();
-    assert_eq!(found, [(10, 0), (20, 24), (25, 24), (30, 24), (40, 72)]);
-    assert_eq!((kernels[0].tail(), set.late()), (96, 0));
+    let flow = set.try_drain_sorted(|_| ControlFlow::<()>::Continue(())).unwrap();
+    assert_eq!(flow.0.records, 0, "too young");
+    let (_, flow) = set
+        .try_drain_sorted(|record| {
+            found.push(record.time());
+            if record.time() == 25 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+    assert_eq!((flow, kernels[0].tail()), (ControlFlow::Break(()), 24), "that of 30 is not delivered");
+    set.flush_sorted(|record| found.push(record.time())).unwrap();
+    assert_eq!((found, kernels[0].tail(), set.late()), (vec![10, 20, 25, 30, 40], 96, 0));
 }
 
 #[test]
@@ -157,6 +167,8 @@ fn half_full_ring_is_drained_without_the_delay() {
     (1..100).for_each(|time| write(&mut kernels[0], time, 0)); // 2400 of 4096 bytes
     assert_eq!(round(&mut set), [(0, 0)]);
     assert_eq!(round(&mut set).len(), 99);
+    (100..200).for_each(|time| write(&mut kernels[0], time, 0));
+    assert_eq!(round(&mut set).len(), 100, "nothing was kept before");
 }
 
 #[test]

@@ -91,11 +91,11 @@ impl Sampler {
             let (samples, side_band) = (ring.event().read()?, ring.redirected());
             let mut lost = samples.lost;
             for event in side_band {
-                lost = lost.zip(event.read()?.lost).map(|(sum, lost)| sum + lost);
+                lost = add(lost, event.read()?.lost);
             }
             let count = sum(samples, tally.count);
             tally.count = Some(Count { label: Label::named(self.plan.source.unit()), ..count });
-            tally.lost_by_count = lost.map(|lost| lost + tally.lost_by_count.unwrap_or(0));
+            tally.lost_by_count = add(lost, Some(tally.lost_by_count.unwrap_or(0)));
         }
         Ok(())
     }
@@ -104,6 +104,10 @@ impl Sampler {
 /// Adds the counts of one event on two CPUs.
 fn sum(count: Count, other: Option<Count>) -> Count {
     let Some(other) = other else { return count };
-    let lost = count.lost.zip(other.lost).map(|(one, other)| one + other);
-    Count { value: count.value + other.value, lost, ..count }
+    let lost = add(count.lost, other.lost);
+    Count { value: count.value.wrapping_add(other.value), lost, ..count }
+}
+
+fn add(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    Some(one?.wrapping_add(other?))
 }

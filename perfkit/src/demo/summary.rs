@@ -92,7 +92,7 @@ fn spots(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
         writeln!(out, "  {samples:>7} {share:>6}  {offset:>#18x}  {file}")?;
     }
     if let Some(more @ 1..) = spots.len().checked_sub(SPOTS) {
-        writeln!(out, "  ... and {more} others with fewer samples")?;
+        writeln!(out, "  ... and {more} others")?;
     }
     Ok(())
 }
@@ -124,5 +124,33 @@ fn lost(tally: &Tally) -> String {
     match tally.lost_by_count {
         Some(count) => format!("{} by LOST records, {count} by the events' counts", tally.lost),
         None => format!("{} by LOST records", tally.lost),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(tally: &Tally) -> String {
+        let mut out = Vec::new();
+        print(&mut out, tally).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn losses_and_damage_are_printed() {
+        let mut tally = Tally { lost: 7, lost_by_count: Some(9), skipped_bytes: 24, ..Tally::default() };
+        tally.damage(perf_decode::Error::UnknownId { id: 5 });
+        let text = summary(&tally);
+        assert!(text.contains("Lost    7 by LOST records, 9 by the events' counts\n"), "{text}");
+        assert!(text.contains("Damaged 1 records, the first: id: expected"), "{text}");
+        assert!(text.contains("Skipped 24 B, which are no records\n"), "{text}");
+    }
+
+    #[test]
+    fn undamaged_run_prints_no_damage() {
+        let text = summary(&Tally::default());
+        assert!(!text.contains("Damaged") && !text.contains("Skipped"), "{text}");
+        assert!(text.contains("Lost    0 by LOST records\n"), "{text}");
     }
 }

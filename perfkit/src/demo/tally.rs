@@ -37,7 +37,8 @@ pub(crate) struct Tally {
     pub(crate) first_damage: Option<Error>,
     /// CPU time of reading, decoding and counting together.
     pub(crate) spent: Duration,
-    hot: HashMap<Spot, u64>,
+    /// Samples by instruction.
+    pub(crate) hot: HashMap<Spot, u64>,
 }
 
 /// The records of one kind.
@@ -94,8 +95,8 @@ impl Tally {
                     Place { file: String::from_utf8_lossy(map.filename()).into(), offset: map.pgoff() };
                 self.mappings.map(map.pid(), map.addr(), map.len(), place);
             }
-            Record::Lost(lost) => self.lost += lost.lost(),
-            Record::LostSamples(lost) => self.lost += lost.lost(),
+            Record::Lost(lost) => self.lost = self.lost.wrapping_add(lost.lost()),
+            Record::LostSamples(lost) => self.lost = self.lost.wrapping_add(lost.lost()),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! `perfkit`: see what the Linux kernel's perf events have to say.
+//! `perfkit`: Linux perf events on the command line.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +10,7 @@ use clap::{Parser, Subcommand};
 mod demo;
 mod dump;
 
-/// See what the Linux kernel's perf events have to say
+/// Linux perf events on the command line
 #[derive(Debug, Parser)]
 #[command(name = "perfkit", version, about)]
 struct Arguments {
@@ -20,7 +20,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Sample a small workload for two seconds and show what came
+    /// Sample a small workload and print a summary of the records
     Demo(demo::Options),
     /// Print every record of a saved ring
     Dump(dump::Options),
@@ -31,17 +31,17 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut out = io::stdout().lock();
-    let done = match &arguments.command {
+    let result = match &arguments.command {
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()),
         Command::Dump(options) => dump::run(&mut out, options),
         Command::Workload(arguments) => demo::workload::run(arguments),
     };
-    match done {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads our output has seen enough, as `head` does.
+        // The reader of the output exited early, as `head` does.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            // There is nobody left to tell if this fails too.
+            // Without standard error there is nowhere to report this.
             let _ = writeln!(io::stderr(), "perfkit: {error}");
             ExitCode::FAILURE
         }

@@ -1,4 +1,5 @@
-//! `perfkit dump` on real rings, compared with what another decoder made of them, and on damaged ones.
+//! `perfkit dump` on captured rings, compared with the output of another decoder, and on damaged
+//! files.
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -10,13 +11,13 @@ use serde_json::Value;
 
 mod support;
 
-use support::run::{dump, dump_bytes, left_early};
+use support::run::{dump, dump_bytes, dump_to_closed_pipe};
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../perf-decode/tests/data")
 }
 
-/// Every real ring, by name.
+/// Returns the names of all captured rings.
 fn rings() -> Vec<String> {
     let names = fs::read_dir(data()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut rings: Vec<_> = names.filter_map(|name| Some(name.strip_suffix(".bin")?.to_owned())).collect();
@@ -28,7 +29,7 @@ fn path(ring: &str) -> PathBuf {
     data().join(format!("{ring}.bin"))
 }
 
-/// The records of all snapshots as the other decoder wrote them.
+/// Returns the records of all snapshots as the other decoder printed them.
 fn oracle(ring: &str) -> Vec<Value> {
     let packed = fs::File::open(data().join(format!("{ring}.json.gz"))).unwrap();
     let mut text = String::new();
@@ -46,11 +47,11 @@ fn oracle(ring: &str) -> Vec<Value> {
 }
 
 #[test]
-fn every_record_of_a_real_ring_is_what_the_oracle_says() {
+fn every_record_of_a_captured_ring_equals_that_of_the_oracle() {
     let (mut compared, mut wrapped) = (0, 0);
     for ring in rings() {
         let (run, expected) = (dump(&path(&ring), &["--json"]), oracle(&ring));
-        assert_eq!(run.code, Some(0), "{ring}: {:?}", run.complaints);
+        assert_eq!(run.code, Some(0), "{ring}: {:?}", run.errors);
         let found = run.records();
         for (found, expected) in found.iter().zip(&expected) {
             assert_eq!(found, expected, "{ring}");
@@ -59,12 +60,12 @@ fn every_record_of_a_real_ring_is_what_the_oracle_says() {
         assert_eq!(found.len(), expected.len(), "{ring}");
         compared += found.len();
     }
-    println!("{compared} records compared, {wrapped} of them across the end");
+    println!("{compared} records compared, {wrapped} of which wrap");
     assert_eq!((rings().len(), compared, wrapped), (21, 2710, 38));
 }
 
 #[test]
-fn a_line_for_people_is_printed_for_every_record() {
+fn every_record_is_one_line_of_text() {
     for ring in rings() {
         let run = dump(&path(&ring), &[]);
         assert_eq!((run.code, run.lines.len()), (Some(0), oracle(&ring).len()), "{ring}");
@@ -76,21 +77,21 @@ fn a_line_for_people_is_printed_for_every_record() {
 }
 
 #[test]
-fn an_overwritten_forward_ring_has_no_records_and_says_why() {
+fn overwritten_forward_ring_has_a_note_instead_of_records() {
     let run = dump(&path("ring-ovwfwd-0"), &["--json"]);
-    assert_eq!((run.code, run.lines.len(), run.complaints.len()), (Some(0), 0, 1));
-    assert!(run.complaints[0].contains("no records"), "{run:?}");
+    assert_eq!((run.code, run.lines.len(), run.errors.len()), (Some(0), 0, 1));
+    assert!(run.errors[0].contains("no records"), "{run:?}");
 }
 
-/// Cuts a ring at `count` places; what is printed must be the beginning of `whole`, and never less than
-/// for a shorter file.
-fn cut(ring: &str, count: usize, more: &[&str]) {
+/// Truncates a ring file to `count` lengths. Each output must be a prefix of the complete one, and
+/// not shorter than that of a shorter file.
+fn truncate(ring: &str, count: usize, more: &[&str]) {
     let (bytes, whole) = (fs::read(path(ring)).unwrap(), dump(&path(ring), more).lines);
     let mut before = 0;
     for index in 0..count {
         let len = index * bytes.len() / count;
-        let run = dump_bytes(&format!("cut-{ring}{}", more.len()), &bytes[..len], more);
-        assert!(run.complained_once(), "{ring} of {len} bytes: {run:?}");
+        let run = dump_bytes(&format!("truncated-{ring}{}", more.len()), &bytes[..len], more);
+        assert!(run.has_one_error(), "{ring} of {len} bytes: {run:?}");
         assert!(whole.starts_with(&run.lines), "{ring} of {len} bytes");
         assert!(run.lines.len() >= before, "{ring} of {len} bytes has {} of {before}", run.lines.len());
         before = run.lines.len();
@@ -98,46 +99,46 @@ fn cut(ring: &str, count: usize, more: &[&str]) {
 }
 
 #[test]
-fn a_cut_file_gives_the_records_that_are_whole() {
-    cut("ring-multi-0", 200, &["--json"]);
-    cut("ring-bwd-0", 200, &[]);
+fn truncated_file_has_the_records_before_its_end() {
+    truncate("ring-multi-0", 200, &["--json"]);
+    truncate("ring-bwd-0", 200, &[]);
     for ring in rings().iter().filter(|ring| *ring != "ring-ovwfwd-0") {
-        cut(ring, 20, &["--json"]);
+        truncate(ring, 20, &["--json"]);
     }
 }
 
 #[test]
-fn a_flipped_byte_is_never_a_panic() {
+fn flipped_bytes_do_not_panic() {
     let mut random = 1_u64;
     for ring in ["ring-multi-0", "ring-bwdmulti-0", "ring-allbits-0", "ring-sys-0"] {
         let whole = fs::read(path(ring)).unwrap();
         for _ in 0..60 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // One byte of the first kilobyte, where lengths and attrs are, and one anywhere.
+            // One byte of the first 1024, which hold lengths and attrs, and one anywhere.
             let (near, far) = ((random >> 33) as usize % 1024, (random >> 40) as usize % whole.len());
             let mut bytes = whole.clone();
             bytes[near] ^= (random >> 24) as u8;
             bytes[far] ^= (random >> 16) as u8;
             let run = dump_bytes(&format!("flipped-{ring}"), &bytes, &["--json"]);
-            assert!(run.is_clean() || run.complained_once(), "{ring} at {near} and {far}: {run:?}");
+            assert!(run.is_clean() || run.has_one_error(), "{ring} at {near} and {far}: {run:?}");
             run.records();
         }
     }
 }
 
 #[test]
-fn a_file_that_is_no_ring_is_refused_in_one_line() {
+fn file_that_is_not_a_ring_is_one_error() {
     for (name, bytes) in [("empty", &b""[..]), ("other", &b"PERFILE2 and more"[..])] {
         let run = dump_bytes(name, bytes, &["--json"]);
-        assert!(run.complained_once() && run.lines.is_empty(), "{run:?}");
+        assert!(run.has_one_error() && run.lines.is_empty(), "{run:?}");
     }
     let run = dump(Path::new("does/not/exist"), &[]);
-    assert!(run.complained_once(), "{run:?}");
-    assert!(run.complaints[0].contains("does/not/exist"), "{run:?}");
+    assert!(run.has_one_error(), "{run:?}");
+    assert!(run.errors[0].contains("does/not/exist"), "{run:?}");
 }
 
 #[test]
-fn a_reader_that_leaves_early_ends_the_dump_quietly() {
-    let run = left_early(&path("ring-bpf-0"), 0, &[]);
+fn closed_output_ends_the_dump_without_an_error() {
+    let run = dump_to_closed_pipe(&path("ring-bpf-0"), 0, &[]);
     assert!(run.is_clean(), "{run:?}");
 }

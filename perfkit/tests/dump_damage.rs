@@ -1,4 +1,4 @@
-//! `perfkit dump` on damaged files: what is whole, then one line that says what is wrong, and exit code 1.
+//! `perfkit dump` on damaged files: the undamaged records, one line of error and exit code 1.
 
 #![cfg(target_endian = "little")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers may fail it")]
@@ -12,13 +12,14 @@ use zerocopy::IntoBytes;
 mod support;
 
 use support::ring::{BackwardRing, RingFile};
-use support::run::{dump_bytes, left_early};
+use support::run::{dump_bytes, dump_to_closed_pipe};
 
 const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
     .with_sample_type(SampleType::IDENTIFIER.union(SampleType::CALLCHAIN))
     .with_flags(AttrFlags::SAMPLE_ID_ALL);
 
-/// Where the event and the snapshot start in a file with one of each, and the snapshot's control page.
+/// Offsets of the event, the snapshot and its control page in a file with one event and one
+/// snapshot.
 const EVENT: usize = 40;
 const SNAPSHOT: usize = EVENT + 32 + size_of::<Attr>() + 8;
 const CONTROL: usize = SNAPSHOT + 40;
@@ -29,7 +30,7 @@ fn lost(lost: u64) -> Vec<u64> {
     body.with_trailer(&ATTR, &trailer).finish()
 }
 
-/// LOST, a sample, LOST: 32, 56 and 32 bytes.
+/// Returns LOST, a sample and LOST: 32, 56 and 32 bytes.
 fn three() -> Vec<Vec<u64>> {
     let sample = SampleBuilder::new(&ATTR).identifier(13).callchain(&[1, 2, 3, 4]);
     vec![lost(1), sample.finish(), lost(3)]
@@ -39,13 +40,13 @@ fn forward() -> RingFile {
     RingFile::forward().event(13, &ATTR)
 }
 
-/// Dumps in both forms. Both must print `whole` records and complain once, of `complaint`.
-fn damaged(name: &str, file: &[u8], whole: usize, complaint: &str) {
+/// Dumps as JSON and as text. Both must print `count` records and one error that contains `error`.
+fn damaged(name: &str, file: &[u8], count: usize, error: &str) {
     for more in [&["--json"][..], &[]] {
         let run = dump_bytes(&format!("damage-{name}"), file, more);
-        assert!(run.complained_once(), "{name}: {run:?}");
-        assert_eq!(run.lines.len(), whole, "{name}: {run:?}");
-        assert!(run.complaints[0].contains(complaint), "{name}: {run:?}");
+        assert!(run.has_one_error(), "{name}: {run:?}");
+        assert_eq!(run.lines.len(), count, "{name}: {run:?}");
+        assert!(run.errors[0].contains(error), "{name}: {run:?}");
         if !more.is_empty() {
             run.records();
         }
@@ -53,19 +54,19 @@ fn damaged(name: &str, file: &[u8], whole: usize, complaint: &str) {
 }
 
 #[test]
-fn a_file_cut_anywhere_gives_the_records_before_the_cut() {
-    let ring = BackwardRing::of(&three(), 16);
+fn file_truncated_anywhere_has_the_records_before_its_end() {
+    let ring = BackwardRing::from_records(&three(), 16);
     let backward = RingFile::backward().event(13, &ATTR).snapshot(0, ring.head, &ring.data).finish();
-    // The second snapshot of the forward ring goes over its end.
+    // The second snapshot of the forward ring wraps.
     let forward = forward().records(&[lost(1)], 16, 0).records(&three(), 16, 32).finish();
     for (name, file) in [("forward", forward), ("backward", backward)] {
-        let whole = dump_bytes(&format!("damage-cut-{name}"), &file, &["--json"]);
+        let whole = dump_bytes(&format!("damage-truncated-{name}"), &file, &["--json"]);
         assert!(whole.is_clean(), "{whole:?}");
         let mut before = 0;
-        // A stride that meets every byte of a word.
+        // The stride reaches every byte of a word.
         for len in (0..file.len()).step_by(7).chain([file.len() - 1]) {
-            let run = dump_bytes(&format!("damage-cut-{name}"), &file[..len], &["--json"]);
-            assert!(run.complained_once(), "{name}, {len} bytes: {run:?}");
+            let run = dump_bytes(&format!("damage-truncated-{name}"), &file[..len], &["--json"]);
+            assert!(run.has_one_error(), "{name}, {len} bytes: {run:?}");
             assert!(
                 whole.lines.starts_with(&run.lines) && run.lines.len() >= before,
                 "{name}, {len}: {run:?}"
@@ -77,8 +78,8 @@ fn a_file_cut_anywhere_gives_the_records_before_the_cut() {
 }
 
 #[test]
-fn behind_a_size_that_cannot_be_true_nothing_of_its_snapshot_is_read() {
-    for (size, complaint) in [
+fn impossible_size_ends_its_snapshot() {
+    for (size, error) in [
         (0, "a size of 8 at least, found 0"),
         (4, "a size of 8 at least, found 4"),
         (12, "a size that is a multiple of 8, found 12"),
@@ -86,15 +87,15 @@ fn behind_a_size_that_cannot_be_true_nothing_of_its_snapshot_is_read() {
     ] {
         let mut records = three();
         records[1][0] = records[1][0] & !0 >> 16 | size << 48;
-        // The next snapshot is read all the same.
+        // The next snapshot is read.
         let file = forward().records(&records, 32, 0).records(&three(), 32, 256).finish();
-        let complaint = format!("snapshot 0: record at byte 32: expected {complaint}");
-        damaged("size", &file, 1 + 3, &complaint);
+        let error = format!("snapshot 0: record at byte 32: expected {error}");
+        damaged("size", &file, 1 + 3, &error);
     }
 }
 
 #[test]
-fn a_record_that_cannot_be_decoded_is_kept_with_its_reason() {
+fn record_that_cannot_be_decoded_is_printed_with_its_error() {
     let mut records = three();
     records[1][2] = u64::MAX; // nr of the callchain
     let file = forward().records(&records, 32, 0).finish();
@@ -106,11 +107,11 @@ fn a_record_that_cannot_be_decoded_is_kept_with_its_reason() {
 }
 
 #[test]
-fn positions_that_cannot_be_true_lose_their_snapshot_only() {
+fn impossible_positions_lose_only_their_snapshot() {
     let data = [0; 32];
-    for (name, tail, head, complaint) in [
+    for (name, tail, head, error) in [
         (
-            "head-behind-tail",
+            "head-before-tail",
             64,
             32,
             "snapshot 0: ring: expected a head at or after the tail 0x40, found 0x20",
@@ -121,35 +122,35 @@ fn positions_that_cannot_be_true_lose_their_snapshot_only() {
         ("nonsense", u64::MAX / 2, 7, "snapshot 0:"),
     ] {
         let file = forward().snapshot(tail, head, &data).records(&three(), 32, 0).finish();
-        damaged(name, &file, 3, complaint);
+        damaged(name, &file, 3, error);
     }
     let file = forward().snapshot(0, 0, &[0; 12]).records(&three(), 32, 0).finish();
     damaged("ring-size", &file, 3, "expected a size that is a power of two, at least 8, found 96");
-    let ring = BackwardRing::of(&[lost(1)], 32);
+    let ring = BackwardRing::from_records(&[lost(1)], 32);
     let file = RingFile::backward().event(13, &ATTR).snapshot(0, ring.head + 4, &ring.data);
     damaged("backward-odd", &file.snapshot(0, ring.head, &ring.data).finish(), 1, "snapshot 0: ");
 }
 
 #[test]
 fn damage_in_a_backward_ring_ends_its_snapshot() {
-    let ring = BackwardRing::of(&three(), 32);
+    let ring = BackwardRing::from_records(&three(), 32);
     let damaged_head = (ring.head % 256 / 8) as usize;
     let mut data = ring.data.clone();
-    data[damaged_head + 4] &= !0 >> 16; // the size of the sample behind the newest record
+    data[damaged_head + 4] &= !0 >> 16; // the size of the sample after the newest record
     let file = RingFile::backward().event(13, &ATTR).snapshot(0, ring.head, &data);
     damaged("backward-size", &file.snapshot(0, ring.head, &ring.data).finish(), 1 + 3, "found 0");
 }
 
 #[test]
-fn an_attr_of_another_length_is_read_or_refused() {
+fn attr_of_another_length_is_read_or_refused() {
     let attr = ATTR.as_bytes();
     for len in [64, 72, 80, 96, 104, 112, 120, 128, 136, 144] {
-        // What a shorter attr lacks is 0, and nothing of it is needed here.
+        // The missing fields of a shorter attr are 0; this test needs none of them.
         let file = RingFile::forward().event_of_bytes(13, &attr[..len]).records(&three(), 32, 0).finish();
         let run = dump_bytes("damage-attr-short", &file, &["--json"]);
         assert!(run.is_clean() && run.lines.len() == 3, "{len}: {run:?}");
     }
-    // Without a sample_type no field of a sample is known.
+    // Without a sample_type a sample has no known fields.
     let file = RingFile::forward().event_of_bytes(13, &[]).records(&three(), 32, 0).finish();
     let run = dump_bytes("damage-attr-empty", &file, &["--json"]);
     assert!(run.is_clean(), "{run:?}");
@@ -163,15 +164,15 @@ fn an_attr_of_another_length_is_read_or_refused() {
     damaged("attr-newer", &with_more(&[0, 0, 0, 0, 0, 0, 0, 1]), 0, "attr length: expected");
     for length in [145_u32, 60_000, u32::MAX] {
         let mut file = forward().records(&three(), 32, 0).finish();
-        // Behind the id and four numbers.
+        // After the id and four numbers.
         file[EVENT + 24..][..4].copy_from_slice(&length.to_le_bytes());
         let run = dump_bytes("damage-attr-length", &file, &["--json"]);
-        assert!(run.complained_once() && run.lines.is_empty(), "{length}: {run:?}");
+        assert!(run.has_one_error() && run.lines.is_empty(), "{length}: {run:?}");
     }
 }
 
 #[test]
-fn counts_and_lengths_without_sense_are_refused_quickly() {
+fn impossible_counts_and_lengths_are_refused() {
     let file = forward().records(&three(), 32, 0).finish();
     let with = |at: usize, value: u64, len: usize| {
         let mut file = file.clone();
@@ -189,17 +190,17 @@ fn counts_and_lengths_without_sense_are_refused_quickly() {
     ] {
         for value in [u64::MAX, u64::MAX >> 1, 1 << 40 | 1 << 31, 99] {
             let run = dump_bytes("damage-count", &with(at, value, len), &["--json"]);
-            assert!(run.complained_once(), "{name} {value:#x}: {run:?}");
+            assert!(run.has_one_error(), "{name} {value:#x}: {run:?}");
             assert!(run.lines.len() <= whole, "{name} {value:#x}: {run:?}");
         }
     }
     let mut more = file.clone();
     more.push(0);
-    damaged("surplus", &more, 3, "found 1 trailing bytes");
+    damaged("trailing", &more, 3, "found 1 trailing bytes");
 }
 
 #[test]
-fn every_flipped_byte_of_a_small_file_ends_well() {
+fn flipped_byte_is_a_record_or_one_error() {
     let file = forward().records(&three(), 16, 96).finish();
     // The control page is not read.
     for at in (0..file.len()).filter(|at| !(CONTROL..CONTROL + 1088).contains(at)) {
@@ -207,24 +208,24 @@ fn every_flipped_byte_of_a_small_file_ends_well() {
             let mut file = file.clone();
             file[at] ^= bits;
             let run = dump_bytes("damage-flipped", &file, &["--json"]);
-            assert!(run.is_clean() || run.complained_once(), "byte {at} ^ {bits:#x}: {run:?}");
+            assert!(run.is_clean() || run.has_one_error(), "byte {at} ^ {bits:#x}: {run:?}");
             run.records();
         }
     }
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_panic_even_where_the_file_is_damaged() {
-    // More than a pipe takes, so that the writer notices.
+fn closed_output_ends_the_dump_of_a_damaged_file_without_an_error() {
+    // More than the capacity of a pipe, so that a write fails.
     let chain = SampleBuilder::new(&ATTR).identifier(13).callchain(&[0x40_1000; 1000]).finish();
     let mut records = vec![chain; 60];
     records.push(vec![0]);
     let file = forward().records(&records, 1 << 16, 0).finish();
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("damage-left-early");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("damage-closed-pipe");
     std::fs::write(&path, file).unwrap();
     for more in [&["--json"][..], &[]] {
         for lines in [0, 1, 3] {
-            let run = left_early(&path, lines, more);
+            let run = dump_to_closed_pipe(&path, lines, more);
             assert!(run.is_clean() && run.lines.len() == lines, "{lines} lines: {run:?}");
         }
     }

@@ -1,5 +1,4 @@
-//! `perfkit dump --json` on every kind of record but samples, made by hand and written out here once more in the forms
-//! of the schema.
+//! `perfkit dump --json` on every kind of side-band record, beside the expected JSON of each.
 
 #![cfg(target_endian = "little")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers may fail it")]
@@ -11,9 +10,9 @@ use serde_json::{Value, json};
 mod support;
 
 use support::ring::RingFile;
-use support::run::{fields, sound};
+use support::run::{fields, undamaged};
 
-/// All that a trailer can hold, and READ records of one count with its time.
+/// All fields of a trailer, and READ records of one count with its time.
 const ATTR: Attr = Attr::software(Software::DUMMY)
     .with_sample_type(
         SampleType::TID
@@ -36,14 +35,14 @@ const TRAILER: SampleIdValues = SampleIdValues {
     identifier: u64::MAX,
 };
 
-/// Kind, misc, the record so far, and the fields as they must be printed.
+/// Kind, misc, the record without a trailer, and the expected fields.
 type Case = (u32, u16, RecordBuilder, Value);
 
 fn case(kind: u32, misc: u16, body: impl FnOnce(RecordBuilder) -> RecordBuilder, fields: Value) -> Case {
     (kind, misc, body(RecordBuilder::new(RecordType(kind), Misc::from_bits_retain(misc))), fields)
 }
 
-/// Names as the kernel pads them: nothing, up to the word's end, one more, and what is no UTF-8.
+/// Returns records with names: empty, up to the end of a word, one byte longer, and not UTF-8.
 fn named() -> Vec<Case> {
     let mapping = |name: &'static [u8]| {
         move |body: RecordBuilder| {
@@ -57,17 +56,17 @@ fn named() -> Vec<Case> {
                "pgoff": "0xffffffffffffffff", "filename": name})
     };
     let comm = |name: &'static [u8]| move |body: RecordBuilder| body.pair(7, 8).string(name);
-    let called = |name: &str| json!({"pid": 7, "tid": 8, "comm": name});
+    let named = |name: &str| json!({"pid": 7, "tid": 8, "comm": name});
     let cgroup = |body: RecordBuilder| body.u64(348).string("/a \"b\"\u{1f980}".as_bytes());
     vec![
         case(1, 0x2, mapping(b"//anon"), mapped("//anon")),
         case(1, 0x2002, mapping(b""), mapped("")),
         case(1, 0x2, mapping(b"/tmp/\xff\xc3\x28"), mapped("/tmp/\u{fffd}\u{fffd}(")),
-        case(3, 0, comm(b"sh"), called("sh")),
-        case(3, 0x2000, comm(b"1234567"), called("1234567")),
-        case(3, 0, comm(b"12345678"), called("12345678")),
-        case(3, 0, comm(b"a\tb\\\"\x1b\x7f"), called("a\tb\\\"\u{1b}\u{7f}")),
-        case(3, 0, comm(b"\xf0\x9f\xa6cut"), called("\u{fffd}cut")),
+        case(3, 0, comm(b"sh"), named("sh")),
+        case(3, 0x2000, comm(b"1234567"), named("1234567")),
+        case(3, 0, comm(b"12345678"), named("12345678")),
+        case(3, 0, comm(b"a\tb\\\"\x1b\x7f"), named("a\tb\\\"\u{1b}\u{7f}")),
+        case(3, 0, comm(b"\xf0\x9f\xa6end"), named("\u{fffd}end")),
         case(19, 0, cgroup, json!({"id": 348, "path": "/a \"b\"\u{1f980}"})),
     ]
 }
@@ -163,7 +162,7 @@ fn lists() -> Vec<Case> {
     ]
 }
 
-/// The kinds whose copies grow by words that are never written. Their trailer stands in front of those.
+/// Returns records of the kinds whose copies some kernels enlarge after the trailer.
 fn growing() -> Vec<Case> {
     let symbol = |name: &'static [u8]| {
         // addr; len; ksym_type, flags; name
@@ -202,7 +201,7 @@ fn all() -> Vec<Case> {
 }
 
 #[test]
-fn every_kind_is_printed_as_the_schema_says() {
+fn every_kind_is_printed_by_the_schema() {
     let (mut records, mut expected, mut offset) = (Vec::new(), Vec::new(), 0);
     for (kind, misc, record, mut fields) in all() {
         let record = record.with_trailer(&ATTR, &TRAILER).finish();
@@ -215,14 +214,14 @@ fn every_kind_is_printed_as_the_schema_says() {
         offset += size;
     }
     let file = RingFile::forward().event(13, &ATTR).records(&records, 1024, 0).finish();
-    assert_eq!(sound("kinds", &file), expected);
+    assert_eq!(undamaged("kinds", &file), expected);
     let mut missing: Vec<_> = (1..=RecordType::LAST.0).map(RecordType).collect();
     missing.retain(|kind| *kind != RecordType::SAMPLE && all().iter().all(|(other, ..)| *other != kind.0));
     assert_eq!(missing, [], "kinds without a case");
 }
 
 #[test]
-fn without_sample_id_all_a_record_ends_with_its_body() {
+fn record_without_sample_id_all_has_no_trailer() {
     let attr = ATTR.without_flags(AttrFlags::SAMPLE_ID_ALL);
     let (records, expected): (Vec<_>, Vec<_>) =
         all().into_iter().map(|(_, _, record, fields)| (record.finish(), fields)).unzip();
@@ -231,25 +230,25 @@ fn without_sample_id_all_a_record_ends_with_its_body() {
 }
 
 #[test]
-fn what_a_grown_copy_ends_with_is_not_read() {
-    for surplus in [1, 6, 18] {
+fn words_after_the_trailer_are_not_read() {
+    for trailing in [1, 6, 18] {
         let build = |(_, _, record, mut fields): Case| {
             fields["sample_id"] = json!({"tid": 11, "pid": -1, "time": TRAILER.time, "id": 13,
                                          "stream_id": 14, "cpu": 15, "identifier": u64::MAX});
-            let record = record.with_trailer(&ATTR, &TRAILER).words(&vec![0xdead_beef; surplus]);
+            let record = record.with_trailer(&ATTR, &TRAILER).words(&vec![0xdead_beef; trailing]);
             (record.finish(), fields)
         };
         let (records, expected): (Vec<_>, Vec<_>) = growing().into_iter().map(build).unzip();
         let file = RingFile::forward().event(13, &ATTR).records(&records, 1024, 0).finish();
-        assert_eq!(fields("kinds-grown", &file), expected, "{surplus} words");
+        assert_eq!(fields("kinds-grown", &file), expected, "{trailing} words");
     }
 }
 
 #[test]
-fn what_a_newer_kernel_adds_stands_between_the_body_and_the_trailer() {
+fn trailer_is_found_after_fields_of_a_newer_kernel() {
     let record = RecordBuilder::new(RecordType::LOST, Misc::empty())
         .words(&[13, 5]) //   id, lost
-        .words(&[77, 78]) //  not known yet
+        .words(&[77, 78]) //  unknown fields
         .with_trailer(&ATTR, &TRAILER)
         .finish();
     let file = RingFile::forward().event(13, &ATTR).records(&[record], 64, 0).finish();
@@ -259,7 +258,7 @@ fn what_a_newer_kernel_adds_stands_between_the_body_and_the_trailer() {
 }
 
 #[test]
-fn the_build_id_bit_of_an_event_that_did_not_ask_means_nothing() {
+fn build_id_bit_without_the_build_id_flag_is_ignored() {
     let attr = ATTR.without_flags(AttrFlags::BUILD_ID | AttrFlags::SAMPLE_ID_ALL);
     let (_, _, record, _) = mapped_files().pop().unwrap();
     let file = RingFile::forward().event(13, &attr).records(&[record.finish()], 64, 0).finish();
@@ -269,7 +268,7 @@ fn the_build_id_bit_of_an_event_that_did_not_ask_means_nothing() {
 }
 
 #[test]
-fn kinds_that_are_not_known_keep_their_bytes() {
+fn unknown_kinds_are_printed_as_bytes() {
     for kind in [0, RecordType::LAST.0 + 1, 63, 64, 90, u32::MAX] {
         let record =
             RecordBuilder::new(RecordType(kind), Misc::from_bits_retain(0xffff)).u64(0x0201).finish();
@@ -282,6 +281,6 @@ fn kinds_that_are_not_known_keep_their_bytes() {
             json!({"type": kind, "name": name, "misc": 0, "size": 8, "snapshot": 0, "offset": 16,
                    "wraps": false, "fields": {"raw": ""}}),
         ];
-        assert_eq!(sound("kinds-unknown", &file), expected);
+        assert_eq!(undamaged("kinds-unknown", &file), expected);
     }
 }

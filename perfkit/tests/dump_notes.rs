@@ -16,7 +16,7 @@ const ATTR: Attr = Attr::software(Software::PAGE_FAULTS)
     .with_sample_type(SampleType::IDENTIFIER.union(SampleType::IP))
     .with_flags(AttrFlags::SAMPLE_ID_ALL);
 
-/// Dumps one record in both forms: as JSON, and the line for people from its kind on.
+/// Dumps one record as JSON, and as text from its kind on.
 fn dumped(name: &str, attr: &Attr, record: &[u64]) -> (Value, String) {
     let file = RingFile::forward().event(13, attr).records(&[record.to_vec()], 64, 0).finish();
     let run = |more: &[&str]| {
@@ -25,13 +25,13 @@ fn dumped(name: &str, attr: &Attr, record: &[u64]) -> (Value, String) {
         run
     };
     let line = run(&[]).lines.remove(0);
-    // Snapshot, offset and size come before it.
+    // Preceded by snapshot, offset and size.
     let content = line.split_whitespace().skip(3).collect::<Vec<_>>().join(" ");
     (run(&["--json"]).records().remove(0), content)
 }
 
 #[test]
-fn whole_records_have_no_note() {
+fn records_without_trailing_bytes_have_no_note() {
     let (record, _) = dumped("whole", &ATTR, &SampleBuilder::new(&ATTR).identifier(13).finish());
     let keys: Vec<_> = record.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["fields", "misc", "name", "offset", "size", "snapshot", "type", "wraps"]);
@@ -39,7 +39,7 @@ fn whole_records_have_no_note() {
 
 #[test]
 fn sample_enlarged_by_another_event_is_decoded() {
-    // identifier, ip; the four words are another event's
+    // identifier, ip; four words of another event
     let words = [13, 0x40_1000, 1, 2, 3, 4];
     let record = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&words).finish();
     let (json, line) = dumped("sample", &ATTR, &record);
@@ -61,7 +61,7 @@ fn unclaimed_words_before_and_after_a_trailer_are_trailing_bytes() {
         .u32s(&[131]) // id
         .u64(7) // tag
         .with_trailer(&ATTR, &trailer)
-        .words(&[0xdead_beef]) // never written
+        .words(&[0xdead_beef]) // not written by the kernel
         .finish();
     for (name, record, trailing) in [("newer", newer, 16), ("grown", grown, 8)] {
         let (json, line) = dumped(name, &ATTR, &record);

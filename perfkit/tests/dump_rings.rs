@@ -1,4 +1,4 @@
-//! `perfkit dump --json` on rings made by hand: where records lie, in which order they come, and whose they are.
+//! `perfkit dump --json` on built rings: offset, order and event of each record.
 
 #![cfg(target_endian = "little")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers may fail it")]
@@ -10,23 +10,23 @@ use serde_json::{Value, json};
 mod support;
 
 use support::ring::{BackwardRing, RingFile};
-use support::run::{dump_bytes, sound};
+use support::run::{dump_bytes, undamaged};
 
 fn event(wanted: SampleType) -> Attr {
     Attr::software(Software::CPU_CLOCK).with_sample_type(wanted).with_flags(AttrFlags::SAMPLE_ID_ALL)
 }
 
-/// LOST of an event without a trailer: 24 bytes.
+/// Returns LOST of an event without a trailer: 24 bytes.
 fn lost(number: u64) -> Vec<u64> {
     RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[13, number]).finish()
 }
 
-/// A sample of this many callchain entries: 16 bytes and 8 for each.
+/// Returns a sample with a callchain: 16 bytes, and 8 for each entry.
 fn chain(number: u64, entries: usize) -> Vec<u64> {
     SampleBuilder::new(&event(SampleType::CALLCHAIN)).callchain(&vec![number; entries]).finish()
 }
 
-/// Which record it is, its place, its size and whether it wraps.
+/// Returns the number of the record, its offset, its size and whether it wraps.
 fn place(record: &Value) -> [&Value; 4] {
     let fields = &record["fields"];
     let number = if record["type"] == 9 { &fields["callchain"][0] } else { &fields["lost"] };
@@ -34,13 +34,13 @@ fn place(record: &Value) -> [&Value; 4] {
 }
 
 #[test]
-fn the_last_record_crosses_the_seam_at_every_offset() {
-    // A ring of 256 bytes; positions near 0, and where the counter is about to overflow.
+fn last_record_wraps_at_every_offset() {
+    // A ring of 256 bytes; positions after 0, and before the overflow of the counter.
     for tail in (0..256).chain(u64::MAX - 255..=u64::MAX).filter(|tail| tail % 8 == 0) {
         let attr = event(SampleType::CALLCHAIN).without_flags(AttrFlags::SAMPLE_ID_ALL);
         let records = [lost(1), lost(2), chain(3, 9)];
         let file = RingFile::forward().event(13, &attr).records(&records, 32, tail).finish();
-        let found = sound("rings-seam", &file);
+        let found = undamaged("rings-wrap", &file);
         let sizes = [24, 24, 88];
         let mut position = tail;
         for ((found, size), number) in found.iter().zip(sizes).zip([json!(1), json!(2), json!("0x3")]) {
@@ -54,17 +54,17 @@ fn the_last_record_crosses_the_seam_at_every_offset() {
 }
 
 #[test]
-fn each_snapshot_holds_what_is_between_its_tail_and_its_head() {
+fn each_snapshot_has_the_records_from_its_tail_to_its_head() {
     let attr = event(SampleType::CALLCHAIN).without_flags(AttrFlags::SAMPLE_ID_ALL);
     let full: Vec<_> = (0..8).map(|number| chain(number, 2)).collect();
     let file = RingFile::forward()
         .event(13, &attr)
         .records(&[lost(1)], 32, 0)
-        .records(&[], 32, 24) // nothing new
-        .records(&full, 32, 24) // exactly full
-        .records(&[chain(9, 30)], 32, 280) // one record that is the whole ring
+        .records(&[], 32, 24) // empty
+        .records(&full, 32, 24) // full
+        .records(&[chain(9, 30)], 32, 280) // one record as long as the ring
         .finish();
-    let found = sound("rings-snapshots", &file);
+    let found = undamaged("rings-snapshots", &file);
     let snapshots: Vec<_> = found.iter().map(|record| record["snapshot"].as_u64().unwrap()).collect();
     assert_eq!(snapshots, [0, 2, 2, 2, 2, 2, 2, 2, 2, 3]);
     assert_eq!(place(&found[1]), [&json!("0x0"), &json!(24), &json!(32), &json!(false)]);
@@ -73,39 +73,40 @@ fn each_snapshot_holds_what_is_between_its_tail_and_its_head() {
 }
 
 #[test]
-fn a_file_may_have_no_records_no_snapshots_and_no_events() {
+fn file_without_records_snapshots_or_events_is_empty() {
     let attr = event(SampleType::IP);
     let none: [Value; 0] = [];
-    assert_eq!(sound("rings-empty", &RingFile::forward().finish()), none);
-    assert_eq!(sound("rings-empty", &RingFile::backward().event(13, &attr).finish()), none);
+    assert_eq!(undamaged("rings-empty", &RingFile::forward().finish()), none);
+    assert_eq!(undamaged("rings-empty", &RingFile::backward().event(13, &attr).finish()), none);
     assert_eq!(
-        sound("rings-empty", &RingFile::forward().event(13, &attr).records(&[], 512, 96).finish()),
+        undamaged("rings-empty", &RingFile::forward().event(13, &attr).records(&[], 512, 96).finish()),
         none
     );
     assert_eq!(
-        sound("rings-empty", &RingFile::backward().event(13, &attr).snapshot(0, 0, &[0; 512]).finish()),
+        undamaged("rings-empty", &RingFile::backward().event(13, &attr).snapshot(0, 0, &[0; 512]).finish()),
         none
     );
 }
 
 #[test]
-fn a_backward_ring_comes_newest_first_without_the_record_that_is_cut() {
+fn backward_ring_is_newest_first_without_the_truncated_record() {
     let attr = event(SampleType::CALLCHAIN).without_flags(AttrFlags::SAMPLE_ID_ALL);
     let mut ring = BackwardRing::new(32);
     let mut file = RingFile::backward().event(13, &attr);
     let mut written: Vec<(u64, u64, u64)> = Vec::new();
     let mut expected = Vec::new();
-    // A snapshot behind each record: of a ring that was never full, that is exactly full, and that has gone round.
+    // A snapshot after each record: of a ring that is not full yet, that is full, and that was
+    // overwritten.
     for number in 0..40 {
         let entries = [2, 9, 2, 1, 20][number as usize % 5];
         ring.write(&chain(number, entries));
         written.push((number, ring.head, 16 + 8 * entries as u64));
         file = file.snapshot(0, ring.head, &ring.data);
-        let mut room = 256_u64;
+        let mut free = 256_u64;
         let newest = written.iter().rev();
         for (number, head, size) in newest.take_while(|(.., size)| {
-            let left = room.checked_sub(*size);
-            left.map(|left| room = left).is_some()
+            let left = free.checked_sub(*size);
+            left.map(|left| free = left).is_some()
         }) {
             let offset = head % 256;
             expected.push((
@@ -114,7 +115,7 @@ fn a_backward_ring_comes_newest_first_without_the_record_that_is_cut() {
             ));
         }
     }
-    let found = sound("rings-backward", &file.finish());
+    let found = undamaged("rings-backward", &file.finish());
     assert_eq!(found.len(), expected.len());
     for (found, (snapshot, expected)) in found.iter().zip(&expected) {
         assert_eq!((&found["snapshot"], place(found)), (&json!(snapshot), expected.each_ref()));
@@ -122,8 +123,8 @@ fn a_backward_ring_comes_newest_first_without_the_record_that_is_cut() {
     assert!(expected.iter().any(|(_, [.., wraps])| *wraps == true));
 }
 
-/// What the records of two events in one ring are printed as.
-fn shared(name: &str, events: &[Attr; 2], surplus: &[u64]) {
+/// Checks the dump of a ring with records of two events, one of them followed by `trailing` words.
+fn shared(name: &str, events: &[Attr; 2], trailing: &[u64]) {
     let ids = [5_000_000_001, 7];
     let record = |index: usize, attr: &Attr| {
         let id = ids[index];
@@ -134,15 +135,15 @@ fn shared(name: &str, events: &[Attr; 2], surplus: &[u64]) {
         [
             sample.stream_id(9).callchain(&[id]).finish(),
             comm.with_trailer(attr, &trailer).finish(),
-            symbol.with_trailer(attr, &trailer).words(surplus).finish(),
+            symbol.with_trailer(attr, &trailer).words(trailing).finish(),
         ]
     };
     let [first, second] = [record(0, &events[0]), record(1, &events[1])];
     let file = RingFile::forward().event(ids[0], &events[0]).event(ids[1], &events[1]);
     let records: Vec<_> = second.into_iter().chain(first).collect();
-    let found = sound(name, &file.records(&records, 256, 0).finish());
-    let owners: Vec<_> = found.iter().map(|record| &record["attr"]).collect();
-    assert_eq!(owners, [1, 1, 1, 0, 0, 0].map(Value::from).each_ref());
+    let found = undamaged(name, &file.records(&records, 256, 0).finish());
+    let origins: Vec<_> = found.iter().map(|record| &record["attr"]).collect();
+    assert_eq!(origins, [1, 1, 1, 0, 0, 0].map(Value::from).each_ref());
     for record in &found {
         let index = record["attr"].as_u64().unwrap() as usize;
         let (wanted, fields) = (events[index].sample_type, &record["fields"]);
@@ -157,7 +158,7 @@ fn shared(name: &str, events: &[Attr; 2], surplus: &[u64]) {
 }
 
 #[test]
-fn events_of_a_shared_ring_are_told_apart_by_their_identifier() {
+fn events_of_one_ring_are_found_by_identifier() {
     let base = SampleType::IDENTIFIER;
     shared("rings-identifier", &[event(base), event(base | SampleType::IP)], &[]);
     let long =
@@ -167,41 +168,41 @@ fn events_of_a_shared_ring_are_told_apart_by_their_identifier() {
 }
 
 #[test]
-fn events_of_a_shared_ring_are_told_apart_by_the_place_of_their_id() {
+fn events_of_one_ring_are_found_by_id() {
     let base = SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::ADDR | SampleType::ID;
-    // In the trailer CPU and STREAM_ID stand behind the id: all must have them, or none.
+    // CPU and STREAM_ID follow the id in the trailer: all events must have them, or none.
     shared("rings-id", &[event(base), event(base | SampleType::CALLCHAIN)], &[]);
-    let behind = SampleType::CPU | SampleType::STREAM_ID;
-    shared("rings-id", &[event(base | behind), event(base | behind | SampleType::CALLCHAIN)], &[]);
+    let after = SampleType::CPU | SampleType::STREAM_ID;
+    shared("rings-id", &[event(base | after), event(base | after | SampleType::CALLCHAIN)], &[]);
     let bare = SampleType::ID | SampleType::CPU;
     shared("rings-id", &[event(bare), event(bare | SampleType::PERIOD)], &[]);
 }
 
 #[test]
-fn members_of_a_group_that_only_count_own_no_record() {
+fn siblings_that_only_count_have_no_records() {
     let leader = event(SampleType::IP | SampleType::READ)
         .with_read_format(ReadFormat::GROUP | ReadFormat::ID)
         .without_flags(AttrFlags::SAMPLE_ID_ALL);
-    let member = event(SampleType::empty()).with_read_format(ReadFormat::GROUP | ReadFormat::ID);
+    let sibling = event(SampleType::empty()).with_read_format(ReadFormat::GROUP | ReadFormat::ID);
     let values = [1, 2].map(|value| ReadValue { value, id: value + 6, lost: 0 }).to_vec();
     let sample =
         SampleBuilder::new(&leader).ip(1).read(ReadValues { values, ..ReadValues::default() }).finish();
-    let file = RingFile::forward().event(8, &member).event(7, &leader).records(&[sample], 64, 0).finish();
+    let file = RingFile::forward().event(8, &sibling).event(7, &leader).records(&[sample], 64, 0).finish();
     let expected = json!({"type": 9, "name": "SAMPLE", "misc": 0, "size": 56, "snapshot": 0, "offset": 0,
         "wraps": false, "attr": 1,
         "fields": {"ip": "0x1", "read": {"values": [{"value": 1, "id": 7}, {"value": 2, "id": 8}]}}});
-    assert_eq!(sound("rings-group", &file), [expected]);
+    assert_eq!(undamaged("rings-group", &file), [expected]);
 }
 
 #[test]
-fn events_without_ids_need_none_if_their_records_look_alike() {
+fn events_of_one_layout_need_no_ids() {
     let attr = event(SampleType::IP | SampleType::TIME);
     let sample = SampleBuilder::new(&attr).ip(1).time(2).finish();
     let comm = RecordBuilder::new(RecordType::COMM, Misc::empty()).pair(2, 3).string(b"sh").u64(4).finish();
     let records = [sample, comm];
-    let alike = RingFile::forward().event(7, &attr).event(8, &attr.with_period(5));
-    let found = sound("rings-alike", &alike.records(&records, 64, 0).finish());
-    // Which of them wrote a record cannot be said.
+    let equal = RingFile::forward().event(7, &attr).event(8, &attr.with_period(5));
+    let found = undamaged("rings-equal", &equal.records(&records, 64, 0).finish());
+    // The event of a record is unknown.
     let expected = [
         json!({"type": 9, "name": "SAMPLE", "misc": 0, "size": 24, "snapshot": 0, "offset": 0, "wraps": false,
                "fields": {"ip": "0x1", "time": 2}}),
@@ -209,16 +210,13 @@ fn events_without_ids_need_none_if_their_records_look_alike() {
                "fields": {"pid": 2, "tid": 3, "comm": "sh", "sample_id": {"time": 4}}}),
     ];
     assert_eq!(found, expected);
-    let unlike = RingFile::forward().event(7, &attr).event(8, &event(SampleType::IP | SampleType::ADDR));
-    let run = dump_bytes("rings-unlike", &unlike.records(&records, 64, 0).finish(), &["--json"]);
-    assert!(
-        run.complained_once() && run.records().iter().all(|record| record["error"].is_string()),
-        "{run:?}"
-    );
+    let different = RingFile::forward().event(7, &attr).event(8, &event(SampleType::IP | SampleType::ADDR));
+    let run = dump_bytes("rings-different", &different.records(&records, 64, 0).finish(), &["--json"]);
+    assert!(run.has_one_error() && run.records().iter().all(|record| record["error"].is_string()), "{run:?}");
 }
 
 #[test]
-fn a_record_without_an_event_or_a_meaning_is_kept_and_counted() {
+fn record_of_unknown_event_or_kind_is_printed() {
     let attr = event(SampleType::TID | SampleType::IDENTIFIER);
     let lost = |identifier| {
         let trailer =
@@ -244,16 +242,16 @@ fn a_record_without_an_event_or_a_meaning_is_kept_and_counted() {
         json!({"type": 77, "name": "RecordType(77)", "misc": 0, "size": 16, "snapshot": 0, "offset": 80,
                "wraps": false, "fields": {"raw": "2211000000000000"}}),
         json!({"type": 9, "name": "SAMPLE", "misc": 0, "size": 16, "snapshot": 0, "offset": 96,
-               "wraps": false, "error": "SAMPLE: tid: expected 8 bytes, found 0"}),
+               "wraps": false, "attr": 0, "error": "SAMPLE: tid: expected 8 bytes, found 0"}),
     ];
     assert_eq!(run.records(), expected);
-    assert!(run.complained_once() && run.complaints[0].ends_with("the first of 2 errors"), "{run:?}");
+    assert!(run.has_one_error() && run.errors[0].ends_with("the first of 2 errors"), "{run:?}");
 }
 
 #[test]
-fn an_overwritten_ring_has_a_note_and_no_record() {
+fn overwritten_ring_has_a_note_instead_of_records() {
     let attr = event(SampleType::IP);
     let file = RingFile::overwritten().event(13, &attr).records(&[lost(1)], 32, 0).finish();
     let run = dump_bytes("rings-overwritten", &file, &["--json"]);
-    assert_eq!((run.code, run.lines.len(), run.complaints.len()), (Some(0), 0, 1));
+    assert_eq!((run.code, run.lines.len(), run.errors.len()), (Some(0), 0, 1));
 }

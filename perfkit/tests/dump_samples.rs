@@ -1,4 +1,4 @@
-//! `perfkit dump --json` on samples made by hand: each field alone, many together, and the counts in every format.
+//! `perfkit dump --json` on built samples: each field alone, many together, and every read format.
 
 #![cfg(target_endian = "little")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers may fail it")]
@@ -10,9 +10,10 @@ use serde_json::{Map, Value, json};
 mod support;
 
 use support::ring::RingFile;
-use support::run::{fields, sound};
+use support::run::{fields, undamaged};
 
-/// An event that samples these fields: registers 0, 8 and 63 of the user, 1 and 2 at the interrupt.
+/// Returns an event that samples these fields; user registers 0, 8 and 63, interrupt registers 1
+/// and 2.
 fn event(wanted: SampleType) -> Attr {
     Attr::software(Software::CPU_CLOCK)
         .with_read_format(ReadFormat::ID)
@@ -22,7 +23,7 @@ fn event(wanted: SampleType) -> Attr {
         .with_sample_type(wanted)
 }
 
-/// A sample with every field set, and misc bits: user space, exact.
+/// Returns a sample with every field, of user space and with an exact ip.
 fn sample(attr: &Attr, identifier: u64) -> Vec<u64> {
     SampleBuilder::new(attr)
         .misc(Misc::from_bits_retain(0x4002))
@@ -53,7 +54,7 @@ fn sample(attr: &Attr, identifier: u64) -> Vec<u64> {
         .finish()
 }
 
-/// What each bit of `sample_type` adds to the fields of [`sample`].
+/// Returns the JSON fields that each bit of `sample_type` adds to [`sample`].
 fn printed() -> Vec<(SampleType, Value)> {
     vec![
         (SampleType::IP, json!({"ip": "0xffffffff815dfd55"})),
@@ -98,7 +99,7 @@ fn printed() -> Vec<(SampleType, Value)> {
     ]
 }
 
-/// The fields of [`sample`] for an event that samples `wanted`.
+/// Returns the fields of [`sample`] for an event that samples `wanted`.
 fn expected(wanted: SampleType) -> Value {
     let fields = printed().into_iter().filter(|(bit, _)| wanted.contains(*bit));
     let entries = fields.flat_map(|(_, fields)| fields.as_object().unwrap().clone());
@@ -106,7 +107,7 @@ fn expected(wanted: SampleType) -> Value {
 }
 
 #[test]
-fn each_field_alone_is_printed_as_the_schema_says() {
+fn each_field_is_printed_by_the_schema() {
     let mut bits = SampleType::empty();
     for (bit, fields_of_bit) in printed() {
         let attr = event(bit);
@@ -119,11 +120,11 @@ fn each_field_alone_is_printed_as_the_schema_says() {
     let file = RingFile::forward().event(13, &attr).records(&[sample(&attr, 99)], 64, 0).finish();
     let whole = json!({"type": 9, "name": "SAMPLE", "misc": 0x4002, "size": 16, "snapshot": 0, "offset": 0,
                        "wraps": false, "fields": {"identifier": 99}});
-    assert_eq!(sound("samples-identifier", &file), [whole]);
+    assert_eq!(undamaged("samples-identifier", &file), [whole]);
 }
 
 #[test]
-fn events_of_any_fields_share_a_ring() {
+fn events_with_random_fields_share_a_ring() {
     const EVENTS: u64 = 400;
     let (mut random, mut file, mut records, mut wanted) =
         (1_u64, RingFile::forward(), Vec::new(), Vec::new());
@@ -139,7 +140,7 @@ fn events_of_any_fields_share_a_ring() {
         records.push(sample(&attr, 1000 + id));
         wanted.push(fields);
     }
-    let found = sound("samples-any-fields", &file.records(&records, 1 << 15, 0).finish());
+    let found = undamaged("samples-any-fields", &file.records(&records, 1 << 15, 0).finish());
     assert_eq!(found.len() as u64, EVENTS);
     for ((index, found), wanted) in found.iter().enumerate().zip(wanted) {
         let mut fields = expected(wanted);
@@ -149,7 +150,7 @@ fn events_of_any_fields_share_a_ring() {
 }
 
 #[test]
-fn a_field_may_have_nothing_in_it() {
+fn empty_fields_are_printed() {
     let wanted = SampleType::CALLCHAIN
         | SampleType::RAW
         | SampleType::BRANCH_STACK
@@ -166,7 +167,7 @@ fn a_field_may_have_nothing_in_it() {
         if let Some(index) = hw_idx {
             branches["hw_idx"] = index.into();
         }
-        // A sample without raw data has four bytes of it.
+        // The raw data of a sample without any are 4 bytes of padding.
         let expected = json!({"callchain": [], "raw": "00000000", "branches": branches, "user_abi": 0,
                               "stack_size": 0, "intr_abi": 0, "aux": "", "cgroup": 348});
         assert_eq!(fields("samples-empty-fields", &file), [expected]);
@@ -174,7 +175,7 @@ fn a_field_may_have_nothing_in_it() {
 }
 
 #[test]
-fn counters_of_branches_may_come_unasked() {
+fn branch_counters_without_the_flag_are_printed() {
     let attr = event(SampleType::BRANCH_STACK);
     let sample = SampleBuilder::new(&attr).branches(&[[1, 2, 3]], Some(4), &[0xff]).finish();
     let file = RingFile::forward().event(13, &attr).records(&[sample], 64, 0).finish();
@@ -183,7 +184,7 @@ fn counters_of_branches_may_come_unasked() {
     assert_eq!(fields("samples-counters", &file), [expected]);
 }
 
-/// The counts of three events in this format, as they must be printed.
+/// Returns the expected JSON of the counts of three events in this format.
 fn counts(format: ReadFormat) -> Value {
     let mut whole = Map::new();
     for (bit, name, time) in [
@@ -213,14 +214,14 @@ fn counts(format: ReadFormat) -> Value {
 }
 
 #[test]
-fn counts_of_every_format_are_told_apart() {
+fn counts_of_every_read_format_are_printed() {
     let (mut file, mut records, mut expected) = (RingFile::forward(), Vec::new(), Vec::new());
     let value = |value: u64| ReadValue { value, id: value + 100, lost: value + 200 };
     let values =
         ReadValues { time_enabled: 20, time_running: 10, values: vec![value(1), value(2), value(3)] };
     for bits in 0..32 {
         let format = ReadFormat::from_bits_retain(bits);
-        // A field behind the counts, so that a wrong length shows.
+        // A field after the counts detects a wrong length.
         let attr = event(SampleType::IDENTIFIER | SampleType::READ | SampleType::CGROUP)
             .with_read_format(format)
             .with_flags(perf_abi::AttrFlags::SAMPLE_ID_ALL);

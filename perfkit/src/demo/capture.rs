@@ -1,4 +1,4 @@
-//! The capture inside the program: what to show where the kernel gives nothing.
+//! The built-in capture, which is replayed if live sampling is not possible.
 
 use std::io;
 
@@ -11,17 +11,17 @@ use super::tally::Tally;
 /// Four events with different fields in one small ring, saved at five moments.
 const CAPTURE: &[u8] = include_bytes!("../../data/ring-multi-0.bin");
 
-/// Reads the file's own description.
+/// Parses the capture.
 pub(crate) fn load() -> io::Result<Capture> {
     let file = Capture::parse(CAPTURE).map_err(io::Error::other)?;
     if file.mode == Mode::Forward {
         Ok(file)
     } else {
-        Err(io::Error::other(format!("capture: expected a ring that was consumed, found {:?}", file.mode)))
+        Err(io::Error::other(format!("capture: expected a consumed ring, found {:?}", file.mode)))
     }
 }
 
-/// Reads all records of all snapshots.
+/// Reads all records of all snapshots, in the order in which they were written.
 pub(crate) fn decode(file: &Capture, tally: &mut Tally) -> io::Result<()> {
     let layout = |event: &Event| (event.id, SampleLayout::new(&event.attr));
     let mut table: Vec<_> = file.events.iter().map(layout).collect();
@@ -31,8 +31,8 @@ pub(crate) fn decode(file: &Capture, tally: &mut Tally) -> io::Result<()> {
     for snapshot in &file.snapshots {
         let window = Window::new(&snapshot.data, snapshot.tail, snapshot.head).map_err(io::Error::other)?;
         for record in window.records(&mut scratch) {
-            match record.and_then(|record| Ok((record, layouts.find(record)?))) {
-                Ok((record, layout)) => tally.record(record, layout),
+            match record {
+                Ok(raw) => tally.record(raw, layouts.find(raw).and_then(|layout| raw.decode(layout))),
                 Err(error) => tally.damage(error),
             }
         }
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_record_of_the_capture_is_decoded() {
+    fn every_record_of_the_capture_decodes() {
         let mut tally = Tally::default();
         decode(&load().unwrap(), &mut tally).unwrap();
         assert_eq!((tally.damaged, tally.lost), (0, 0), "{:?}", tally.first_damage);

@@ -1,4 +1,4 @@
-//! How far the sampling is: a bar on a terminal, lines elsewhere.
+//! Progress of the sampling: a bar on a terminal, lines elsewhere.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
@@ -10,15 +10,18 @@ use super::tally::Tally;
 /// Time between two lines.
 const STEP: Duration = Duration::from_millis(500);
 
-/// What is shown while records come in.
+/// A bar or lines.
 #[derive(Debug)]
 pub(crate) enum Progress {
     Bar(ProgressBar),
-    Lines { next: Duration },
+    Lines {
+        /// Elapsed time at which the next line is due.
+        next: Duration,
+    },
 }
 
 impl Progress {
-    /// For a run of about this long.
+    /// Starts the progress of a run of `time`.
     pub(crate) fn new(time: Duration) -> Self {
         if !io::stdout().is_terminal() {
             return Self::Lines { next: STEP };
@@ -30,7 +33,7 @@ impl Progress {
         Self::Bar(bar)
     }
 
-    /// Shows what has come by now.
+    /// Shows the elapsed time and the records so far.
     pub(crate) fn show(&mut self, out: &mut dyn Write, elapsed: Duration, tally: &Tally) -> io::Result<()> {
         match self {
             Self::Bar(bar) => {
@@ -47,7 +50,7 @@ impl Progress {
         Ok(())
     }
 
-    /// Makes room for the summary.
+    /// Clears the bar.
     pub(crate) fn finish(self) {
         if let Self::Bar(bar) = self {
             bar.finish_and_clear();

@@ -1,4 +1,4 @@
-//! CPU time, which does not run while others have the CPU.
+//! CPU time of a thread, without the time in which it sleeps or waits for a CPU.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use rustix::time::{ClockId, clock_gettime};
 pub(crate) struct Stopwatch(Duration);
 
 impl Stopwatch {
-    /// Starts now.
+    /// Starts measuring.
     pub(crate) fn start() -> Self {
         Self(now())
     }
 
-    /// CPU time since the start.
+    /// Returns the CPU time since the start.
     pub(crate) fn elapsed(self) -> Duration {
         now().saturating_sub(self.0)
     }
 }
 
 fn now() -> Duration {
-    // The clock is never negative: it starts with the thread.
+    // Never negative, because the clock starts at 0 with the thread.
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
@@ -30,9 +30,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sleep_costs_no_cpu_time() {
-        let (watch, nap) = (Stopwatch::start(), Duration::from_millis(50));
-        std::thread::sleep(nap);
-        assert!(watch.elapsed() < nap);
+    fn sleep_takes_no_cpu_time() {
+        let (watch, pause) = (Stopwatch::start(), Duration::from_millis(50));
+        std::thread::sleep(pause);
+        assert!(watch.elapsed() < pause);
     }
 }

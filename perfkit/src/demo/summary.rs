@@ -1,4 +1,4 @@
-//! What was seen, in a form that people want to look at.
+//! The summary of a run as text.
 
 use std::io::{self, Write};
 
@@ -7,16 +7,16 @@ use perf_abi::{CpuMode, RecordType};
 use super::chart::{bar, bytes, percent, quotient};
 use super::tally::{Spot, Tally};
 
-/// Columns of a bar.
+/// Length of the longest bar, in columns.
 const BAR: usize = 30;
 
-/// Rows of the thread chart; the rest is one row.
+/// Rows of the thread chart; the other threads share one row.
 const THREADS: usize = 16;
 
-/// Rows of the instruction pointers.
+/// Rows of the hottest instructions.
 const SPOTS: usize = 10;
 
-/// Prints everything about `tally`.
+/// Prints the summary.
 pub(crate) fn print(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
     kinds(out, tally)?;
     cpus(out, tally)?;
@@ -37,7 +37,7 @@ fn kinds(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
 }
 
 fn cpus(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
-    let label = |cpu: Option<u32>| cpu.map_or("(no CPU field)".to_owned(), |cpu| format!("CPU {cpu}"));
+    let label = |cpu: Option<u32>| cpu.map_or("(samples without CPU)".to_owned(), |cpu| format!("CPU {cpu}"));
     chart(out, "Samples per CPU", tally.cpus.iter().map(|(&cpu, &samples)| (label(cpu), samples)).collect())
 }
 
@@ -52,12 +52,12 @@ fn threads(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
         })
         .collect();
     if !rest.is_empty() {
-        rows.push((format!("({} more)", rest.len()), rest.iter().map(|row| row.samples).sum()));
+        rows.push((format!("({} other threads)", rest.len()), rest.iter().map(|row| row.samples).sum()));
     }
-    chart(out, "Samples per thread (name, process/thread)", rows)
+    chart(out, "Samples per thread (name, process id/thread id)", rows)
 }
 
-/// One bar a row, all of one scale.
+/// Prints one bar per row, all on one scale.
 fn chart(out: &mut dyn Write, title: &str, rows: Vec<(String, u64)>) -> io::Result<()> {
     let (mut width, mut max, mut sum) = (0, 0, 0);
     for (label, samples) in &rows {
@@ -76,45 +76,81 @@ fn chart(out: &mut dyn Write, title: &str, rows: Vec<(String, u64)>) -> io::Resu
 
 fn spots(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
     let spots = tally.spots();
-    let sum = spots.iter().map(|(_, samples)| samples).sum();
+    let sum: u64 = spots.iter().map(|(_, samples)| samples).sum();
     if sum == 0 {
         return Ok(());
     }
-    writeln!(out, "\nTop instruction pointers (offset in the file that MMAP2 records put there)")?;
+    writeln!(out, "\nHottest instructions (samples, share, offset in the mapped file)")?;
     for (spot, samples) in spots.iter().take(SPOTS) {
         let share = percent(*samples, sum);
         let (offset, file) = match spot {
             Spot::Mapped(place) => (place.offset, &*place.file),
-            Spot::Unmapped(ip) => (*ip, "(mapped before the recording began)"),
-            Spot::Other(CpuMode::KERNEL, ip) => (*ip, "[kernel]"),
-            Spot::Other(_, ip) => (*ip, "(neither user space nor kernel)"),
+            Spot::Unmapped(ip) => (*ip, "(address in no recorded mapping)"),
+            Spot::Other(CpuMode::KERNEL, ip) => (*ip, "[kernel] (address)"),
+            Spot::Other(_, ip) => (*ip, "(address outside user space and kernel)"),
         };
         writeln!(out, "  {samples:>7} {share:>6}  {offset:>#18x}  {file}")?;
     }
     if let Some(more @ 1..) = spots.len().checked_sub(SPOTS) {
-        writeln!(out, "  and {more} more")?;
+        writeln!(out, "  ... and {more} others")?;
     }
     Ok(())
 }
 
 fn cost(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
     let all = tally.total();
-    writeln!(out, "\nLost    {}", lost(tally))?;
+    writeln!(out)?;
+    if let Some(count) = &tally.count {
+        writeln!(out, "Count   {count}")?;
+        writeln!(out, "Order   {} of {} records out of time order", tally.late, all.records)?;
+    }
+    writeln!(out, "Lost    {}", lost(tally))?;
     if let Some(error) = tally.first_damage {
         writeln!(out, "Damaged {} records, the first: {error}", tally.damaged)?;
+    }
+    if tally.skipped_bytes > 0 {
+        writeln!(out, "Skipped {}, which are no records", bytes(tally.skipped_bytes))?;
     }
     if tally.frames > 0 {
         let samples = tally.records(RecordType::SAMPLE);
         writeln!(out, "Chains  {} frames per sample", quotient(tally.frames, samples))?;
     }
     let each = tally.spent.as_nanos() / u128::from(all.records.max(1));
-    let debug = if cfg!(debug_assertions) { "; a debug build, slow by nature" } else { "" };
-    writeln!(out, "Cost    {each} ns of CPU time per record: walk + decode + tally{debug}")
+    let debug = if cfg!(debug_assertions) { " (a debug build: not optimized)" } else { "" };
+    writeln!(out, "Cost    {each} ns of CPU time per record, to read, decode and count it{debug}")
 }
 
 fn lost(tally: &Tally) -> String {
     match tally.lost_by_count {
-        Some(count) => format!("{} (LOST records), {count} (the kernel's own count)", tally.lost),
-        None => format!("{} (LOST records)", tally.lost),
+        Some(count) => format!("{} by LOST records, {count} by the events' counts", tally.lost),
+        None => format!("{} by LOST records", tally.lost),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(tally: &Tally) -> String {
+        let mut out = Vec::new();
+        print(&mut out, tally).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn losses_and_damage_are_printed() {
+        let mut tally = Tally { lost: 7, lost_by_count: Some(9), skipped_bytes: 24, ..Tally::default() };
+        tally.damage(perf_decode::Error::UnknownId { id: 5 });
+        let text = summary(&tally);
+        assert!(text.contains("Lost    7 by LOST records, 9 by the events' counts\n"), "{text}");
+        assert!(text.contains("Damaged 1 records, the first: id: expected"), "{text}");
+        assert!(text.contains("Skipped 24 B, which are no records\n"), "{text}");
+    }
+
+    #[test]
+    fn undamaged_run_prints_no_damage() {
+        let text = summary(&Tally::default());
+        assert!(!text.contains("Damaged") && !text.contains("Skipped"), "{text}");
+        assert!(text.contains("Lost    0 by LOST records\n"), "{text}");
     }
 }

@@ -1,35 +1,44 @@
-//! What is counted while records pass by, whatever ring they come from.
+//! Numbers about a stream of records, live or from the capture.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use perf_abi::{CpuMode, RecordType};
-use perf_decode::{Error, RawRecord, Record, Sample, SampleLayout};
+use perf_decode::{Error, RawRecord, Record, Sample};
+use perf_sys::Count;
 
 use super::mappings::{Mappings, Place};
 use super::threads::Threads;
 
-/// Everything the summary is made of.
+/// The content of the summary.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// Records of each kind.
     pub(crate) kinds: BTreeMap<RecordType, Kind>,
-    /// Samples of each CPU; `None` where samples do not say it.
+    /// Samples by CPU; `None` counts samples without this field.
     pub(crate) cpus: BTreeMap<Option<u32>, u64>,
     pub(crate) threads: Threads,
     pub(crate) mappings: Mappings,
     /// Addresses in callchains.
     pub(crate) frames: u64,
-    /// Records that the kernel says, in LOST records, it had no room for.
+    /// Records that the kernel dropped because a ring was full, as LOST records report them.
     pub(crate) lost: u64,
-    /// What the kernel itself counted as lost, if it was asked.
+    /// Count of the sampling event, summed over the CPUs.
+    pub(crate) count: Option<Count>,
+    /// Records that the kernel dropped, by the counts of all events; `None` before Linux 6.0. Also
+    /// those after the last record, which no LOST record reports.
     pub(crate) lost_by_count: Option<u64>,
-    /// Records that were read and could not be decoded, and what was wrong with the first.
+    /// Records that were read after one with a later time.
+    pub(crate) late: u64,
+    /// Bytes of the rings that were skipped because they are no records.
+    pub(crate) skipped_bytes: u64,
+    /// Records that could not be decoded, and the error of the first.
     pub(crate) damaged: u64,
     pub(crate) first_damage: Option<Error>,
-    /// CPU time spent in the walk, the decoding and this tally together.
+    /// CPU time of reading, decoding and counting together.
     pub(crate) spent: Duration,
-    hot: HashMap<Address, Hits>,
+    /// Samples by instruction.
+    pub(crate) hot: HashMap<Spot, u64>,
 }
 
 /// The records of one kind.
@@ -39,71 +48,55 @@ pub(crate) struct Kind {
     pub(crate) bytes: u64,
 }
 
-/// An instruction pointer in one process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Address {
-    pid: Option<u32>,
-    ip: u64,
-    mode: CpuMode,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Hits {
-    samples: u64,
-    /// Of the first sample: what was mapped is looked up for this moment.
-    time: u64,
-}
-
-/// Where samples were taken.
+/// The instruction of a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Spot {
     /// In a mapped file.
     Mapped(Place),
-    /// In user space, in no mapping that a record spoke of.
+    /// In user space, in no mapping of an earlier record.
     Unmapped(u64),
     /// Outside user space.
     Other(CpuMode, u64),
 }
 
 impl Tally {
-    /// Counts one record of an event with this layout.
-    pub(crate) fn record(&mut self, raw: RawRecord<'_>, layout: &SampleLayout) {
+    /// Counts one record, and its content if it decodes. The records must come in order of time.
+    pub(crate) fn record<'r>(&mut self, raw: RawRecord<'r>, decoded: Result<Record<'r>, Error>) {
         let kind = self.kinds.entry(raw.kind()).or_default();
         kind.records += 1;
         kind.bytes += raw.size() as u64;
-        match raw.decode(layout) {
+        match decoded {
             Ok(record) => self.decoded(&record),
             Err(error) => self.damage(error),
         }
     }
 
-    /// Counts bytes or a record that could not be read.
+    /// Counts a record that could not be decoded.
     pub(crate) fn damage(&mut self, error: Error) {
         self.damaged += 1;
         self.first_damage.get_or_insert(error);
     }
 
     fn decoded(&mut self, record: &Record<'_>) {
-        let time = record.time().unwrap_or(0);
         match record {
             Record::Sample(sample) => self.sample(record.misc().cpu_mode(), sample),
             Record::Comm(comm) => {
                 self.threads.rename(comm.tid(), &String::from_utf8_lossy(comm.comm()));
                 if comm.exec() {
-                    self.mappings.exec(comm.pid(), time);
+                    self.mappings.exec(comm.pid());
                 }
             }
             Record::Fork(fork) => {
                 self.threads.fork(fork.tid(), fork.ptid());
-                self.mappings.fork(fork.pid(), time, fork.ppid());
+                self.mappings.fork(fork.pid(), fork.ppid());
             }
             Record::Mmap2(map) => {
                 let place =
                     Place { file: String::from_utf8_lossy(map.filename()).into(), offset: map.pgoff() };
-                self.mappings.map(map.pid(), time, map.addr(), map.len(), place);
+                self.mappings.map(map.pid(), map.addr(), map.len(), place);
             }
-            Record::Lost(lost) => self.lost += lost.lost(),
-            Record::LostSamples(lost) => self.lost += lost.lost(),
+            Record::Lost(lost) => self.lost = self.lost.wrapping_add(lost.lost()),
+            Record::LostSamples(lost) => self.lost = self.lost.wrapping_add(lost.lost()),
             _ => {}
         }
     }
@@ -115,13 +108,11 @@ impl Tally {
             self.frames += chain.frames().count() as u64;
         }
         if let Some(ip) = sample.ip() {
-            // A sample without a time sees every mapping.
-            let hits = Hits { samples: 0, time: sample.time().unwrap_or(u64::MAX) };
-            self.hot.entry(Address { pid: sample.pid(), ip, mode }).or_insert(hits).samples += 1;
+            *self.hot.entry(self.spot(sample.pid(), ip, mode)).or_default() += 1;
         }
     }
 
-    /// All records.
+    /// Returns the number and size of all records.
     pub(crate) fn total(&self) -> Kind {
         self.kinds.values().fold(Kind::default(), |sum, kind| Kind {
             records: sum.records + kind.records,
@@ -129,33 +120,30 @@ impl Tally {
         })
     }
 
-    /// Records of one kind.
+    /// Returns the number of records of one kind.
     pub(crate) fn records(&self, kind: RecordType) -> u64 {
         self.kinds.get(&kind).map_or(0, |kind| kind.records)
     }
 
-    /// Where samples were taken, most first. Processes that run the same file share its rows.
-    pub(crate) fn spots(&self) -> Vec<(Spot, u64)> {
-        let mut spots: HashMap<Spot, u64> = HashMap::new();
-        for (address, hits) in &self.hot {
-            *spots.entry(self.spot(*address, hits.time)).or_default() += hits.samples;
-        }
-        let mut spots: Vec<_> = spots.into_iter().collect();
+    /// Returns the instructions of all samples, most samples first. Processes that execute the same
+    /// file share its instructions.
+    pub(crate) fn spots(&self) -> Vec<(&Spot, u64)> {
+        let mut spots: Vec<_> = self.hot.iter().map(|(spot, &samples)| (spot, samples)).collect();
         spots.sort_by(|(a, left), (b, right)| right.cmp(left).then_with(|| a.order().cmp(&b.order())));
         spots
     }
 
-    fn spot(&self, Address { pid, ip, mode }: Address, time: u64) -> Spot {
+    fn spot(&self, pid: Option<u32>, ip: u64, mode: CpuMode) -> Spot {
         if mode != CpuMode::USER {
             return Spot::Other(mode, ip);
         }
-        let place = pid.and_then(|pid| self.mappings.find(pid, time, ip));
+        let place = pid.and_then(|pid| self.mappings.find(pid, ip));
         place.map_or(Spot::Unmapped(ip), Spot::Mapped)
     }
 }
 
 impl Spot {
-    /// Keeps rows with equal counts in one order from run to run.
+    /// Returns the key that keeps rows with equal counts in one order from run to run.
     fn order(&self) -> (&str, u64) {
         match self {
             Self::Mapped(place) => (&place.file, place.offset),

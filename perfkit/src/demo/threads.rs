@@ -1,58 +1,62 @@
-//! Who ran: the names of threads, and the samples of each.
+//! Names and samples of threads.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Clones to follow back for a name; a longer line than this is a damaged one.
+/// Limit of creators that are followed for a name: damaged records could form a cycle.
 const MAX_GENERATIONS: usize = 32;
 
-/// All threads that a record spoke of.
+/// All threads that appear in a record.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
-    /// Samples by process and thread; `None` where samples do not say whose they are.
+    /// Samples by process and thread id; `None` counts samples without these fields.
     samples: BTreeMap<Option<(u32, u32)>, u64>,
+    /// Last name by thread id.
     names: HashMap<u32, String>,
+    /// Creator by thread id.
     creators: HashMap<u32, u32>,
 }
 
 /// The samples of one thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Process and thread; `None` is all samples without them.
+    /// Process and thread id; `None` for all samples without them.
     pub(crate) id: Option<(u32, u32)>,
-    /// The thread's last name, or that of the thread that made it.
+    /// Last name of the thread, by default that of its creator.
     pub(crate) name: String,
     pub(crate) samples: u64,
 }
 
 impl Threads {
-    /// A sample of thread `id`, process and thread.
+    /// Counts a sample of a thread, by its process and thread id.
     pub(crate) fn sample(&mut self, id: Option<(u32, u32)>) {
         *self.samples.entry(id).or_default() += 1;
     }
 
-    /// Thread `tid` took a name.
+    /// Sets the name of thread `tid`.
     pub(crate) fn rename(&mut self, tid: u32, name: &str) {
         self.names.insert(tid, name.to_owned());
     }
 
-    /// Thread `creator` made thread `tid`.
+    /// Sets the creator of the new thread `tid`.
     pub(crate) fn fork(&mut self, tid: u32, creator: u32) {
+        // The id may be that of a thread that exited.
+        self.names.remove(&tid);
         self.creators.insert(tid, creator);
     }
 
-    /// All threads with samples, most first.
+    /// Returns all threads with samples, most samples first.
     pub(crate) fn rows(&self) -> Vec<Row> {
         let row = |(&id, &samples): (&Option<(u32, u32)>, &u64)| Row { id, name: self.label(id), samples };
         let mut rows: Vec<Row> = self.samples.iter().map(row).collect();
-        // Stable, so that equal counts stay in the order of their ids.
+        // Stable: equal counts stay in the order of the ids.
         rows.sort_by_key(|row| std::cmp::Reverse(row.samples));
         rows
     }
 
     fn label(&self, id: Option<(u32, u32)>) -> String {
         match id {
-            Some((_, tid)) => self.name(tid).unwrap_or("(no name seen)").to_owned(),
-            None => "(no TID in the sample)".to_owned(),
+            Some((_, tid)) => self.name(tid).unwrap_or("(name unknown)").to_owned(),
+            None => "(samples without TID)".to_owned(),
         }
     }
 
@@ -72,19 +76,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_come_with_most_samples_first() {
+    fn rows_are_sorted_by_samples() {
         let mut threads = Threads::default();
         threads.rename(2, "busy");
         for id in [Some((1, 2)), Some((1, 1)), Some((1, 2)), None] {
             threads.sample(id);
         }
         let names: Vec<_> = threads.rows().into_iter().map(|row| (row.name, row.samples)).collect();
-        let expected = [("busy", 2), ("(no TID in the sample)", 1), ("(no name seen)", 1)];
+        let expected = [("busy", 2), ("(samples without TID)", 1), ("(name unknown)", 1)];
         assert_eq!(names, expected.map(|(name, samples)| (name.to_owned(), samples)));
     }
 
     #[test]
-    fn a_thread_without_a_name_has_its_creators() {
+    fn thread_without_a_name_has_that_of_its_creator() {
         let mut threads = Threads::default();
         threads.rename(1, "first");
         threads.fork(2, 1);
@@ -94,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_name_counts() {
+    fn last_name_of_a_thread_is_shown() {
         let mut threads = Threads::default();
         threads.rename(1, "old");
         threads.rename(1, "new");
@@ -103,11 +107,11 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_claim_to_have_made_each_other_end() {
+    fn cycle_of_creators_ends() {
         let mut threads = Threads::default();
         threads.fork(1, 2);
         threads.fork(2, 1);
         threads.sample(Some((1, 1)));
-        assert_eq!(threads.rows()[0].name, "(no name seen)");
+        assert_eq!(threads.rows()[0].name, "(name unknown)");
     }
 }

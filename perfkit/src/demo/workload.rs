@@ -1,7 +1,7 @@
-//! The program that is sampled: threads with distinct functions, and children that come and go.
+//! The sampled program: threads with different functions, and short-lived child processes.
 //!
-//! It is this program again, started with a hidden subcommand. The exec makes the kernel tell all its
-//! mappings, so that every address of a sample can be found.
+//! It is this program, executed with a hidden subcommand. The events start at the exec, so records
+//! report all mappings of the new program.
 
 use std::hint::black_box;
 use std::io;
@@ -14,68 +14,75 @@ use clap::Args;
 /// Computing threads of the workload.
 pub(crate) const THREADS: usize = JOBS.len();
 
-/// Programs that the workload starts, one after the other.
+/// Child processes of the workload, one after another.
 pub(crate) const CHILDREN: u32 = 4;
 
 /// Name of the hidden subcommand.
 pub(crate) const SUBCOMMAND: &str = "demo-workload";
 
-/// Name of a thread, its share of a CPU in percent, and a round of its work.
+/// Name of each thread, its share of a CPU in percent, and one round of its work.
 const JOBS: [(&str, u64, fn()); 4] =
     [("hash-words", 100, hash), ("multiply", 60, multiply), ("sieve", 30, sieve), ("sort", 15, sort)];
 
-/// Work and rest of a thread together.
+/// Time in which a thread computes for its share, and sleeps for the rest.
 const PERIOD: Duration = Duration::from_millis(10);
 
 /// Arguments of the hidden subcommand.
 #[derive(Args, Debug)]
 pub(crate) struct Arguments {
-    /// How long to compute
+    /// Milliseconds to compute
     #[arg(long)]
     millis: u64,
-    /// Be one of the children
+    /// Run as a child process of the workload
     #[arg(long)]
     child: bool,
 }
 
-/// The workload as the demo sees it: a process that does not outlive this value.
+/// The process of the workload, killed on drop.
 #[derive(Debug)]
 pub(crate) struct Workload(Child);
 
 impl Workload {
-    /// Starts the workload, which ends by itself after `time`.
+    /// Starts the workload, which exits after `time`.
     pub(crate) fn start(time: Duration) -> io::Result<Self> {
-        let context =
-            |error| io::Error::other(format!("cannot start this program again as the workload: {error}"));
+        let context = |error: io::Error| {
+            io::Error::new(error.kind(), format!("workload: cannot execute this program: {error}"))
+        };
         command(time).spawn().map(Self).map_err(context)
     }
 
-    /// Whether it is still there. That it failed is an error.
+    /// Returns whether the workload still runs.
+    ///
+    /// # Errors
+    ///
+    /// If it exited with a failure.
     pub(crate) fn runs(&mut self) -> io::Result<bool> {
         match self.0.try_wait()? {
             None => Ok(true),
             Some(status) if status.success() => Ok(false),
-            Some(status) => Err(io::Error::other(format!("the workload failed: {status}"))),
+            Some(status) => {
+                Err(io::Error::other(format!("workload: expected exit status 0, found {status}")))
+            }
         }
     }
 }
 
 impl Drop for Workload {
     fn drop(&mut self) {
-        // Both fail only for a process that has ended, which is what they are for.
+        // Both fail only after the process was reaped.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
 fn command(time: Duration) -> Command {
-    // Not the path of the program: that may have been replaced or hidden since it was started.
+    // Not by its path, because the file may have been replaced since the start.
     let mut command = Command::new("/proc/self/exe");
     command.args([SUBCOMMAND, "--millis", &time.as_millis().to_string()]).stdin(Stdio::null());
     command
 }
 
-/// The workload itself.
+/// Runs the hidden subcommand.
 pub(crate) fn run(arguments: &Arguments) -> io::Result<()> {
     let time = Duration::from_millis(arguments.millis);
     let end = Instant::now() + time;
@@ -110,7 +117,7 @@ fn repeat(share: u64, work: fn(), end: Instant) {
     }
 }
 
-/// Integers, nothing but registers.
+/// Integer arithmetic in registers.
 #[inline(never)]
 fn hash() {
     let mut state = black_box(0xcbf2_9ce4_8422_2325_u64);
@@ -120,7 +127,7 @@ fn hash() {
     black_box(state);
 }
 
-/// Floating point over a small matrix.
+/// Floating-point arithmetic on a small matrix.
 #[inline(never)]
 fn multiply() {
     const SIZE: usize = 24;
@@ -148,7 +155,7 @@ fn sieve() {
     black_box(composite);
 }
 
-/// Branches that cannot be predicted.
+/// Unpredictable branches.
 #[inline(never)]
 fn sort() {
     let mut seed = black_box(42_u32);
@@ -162,7 +169,7 @@ fn sort() {
     black_box(numbers);
 }
 
-/// The children's work.
+/// Work of the child processes.
 #[inline(never)]
 fn collatz(end: Instant) {
     let mut start = 1_u64;

@@ -1,35 +1,38 @@
-//! One record as it is printed.
+//! A record with its origin, as a line of text or JSON.
 
 use std::fmt;
 
 use perf_decode::{Error, Record, Result};
 use serde_json::json;
 
+use super::event_index::{EventIndex, Origin};
 use super::json::{Object, object};
-use super::walk::Placed;
-use super::writers::{Owner, Writers};
+use super::snapshot_records::Placed;
 
-/// A record, its place, its event and its content.
+/// A record with its position, its event and its content.
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
+    /// Index of the snapshot in the file.
     snapshot: usize,
     placed: Placed<'a>,
-    /// `None` where no event is known or needed.
-    owner: Option<Owner<'a>>,
+    /// `None` if the event is unknown or not needed.
+    origin: Option<Origin<'a>>,
     decoded: Result<Record<'a>>,
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn new(snapshot: usize, placed: Placed<'a>, writers: &'a Writers<'a>) -> Self {
+    pub(super) fn new(snapshot: usize, placed: Placed<'a>, events: &'a EventIndex<'a>) -> Self {
         let record = placed.record;
-        // No field of a record of unknown kind depends on the event, and the place of its id is
-        // unknown too.
+        // The fields of an unknown kind are the same for every event, and the offset of its id is
+        // unknown.
         if record.kind().name().is_none() {
-            return Self { snapshot, placed, owner: None, decoded: Ok(Record::Unknown(record)) };
+            return Self { snapshot, placed, origin: None, decoded: Ok(Record::Unknown(record)) };
         }
-        match writers.find(record) {
-            Ok(owner) => Self { snapshot, placed, owner: Some(owner), decoded: record.decode(owner.layout) },
-            Err(error) => Self { snapshot, placed, owner: None, decoded: Err(error) },
+        match events.find(record) {
+            Ok(origin) => {
+                Self { snapshot, placed, origin: Some(origin), decoded: record.decode(origin.layout) }
+            }
+            Err(error) => Self { snapshot, placed, origin: None, decoded: Err(error) },
         }
     }
 
@@ -50,7 +53,7 @@ impl<'a> Entry<'a> {
         put("snapshot", self.snapshot.into());
         put("offset", self.placed.offset.into());
         put("wraps", self.placed.wraps.into());
-        if let Some((index, _)) = self.owner.and_then(|owner| owner.event) {
+        if let Some((index, _)) = self.origin.and_then(|origin| origin.event) {
             put("attr", index.into());
         }
         match &self.decoded {
@@ -71,7 +74,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Returns the fields of the body, and those of the trailer in an object of their own.
+/// Returns the fields of the body, and those of the trailer in a separate object.
 fn fields(record: &Record<'_>) -> Object {
     let mut fields = object(record.fields());
     if let Some(trailer) = record.sample_id().filter(|trailer| !trailer.is_empty()) {
@@ -85,11 +88,11 @@ fn is_ambiguous(record: &Record<'_>) -> bool {
 }
 
 impl fmt::Display for Entry<'_> {
-    /// One line: snapshot, offset, size, the event if there are several, and the content.
+    /// One line: snapshot, offset, size, the event if the file has several, and the content.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Placed { record, offset, .. } = self.placed;
         write!(f, "{} {offset:#06x} {:5} ", self.snapshot, record.size())?;
-        if let Some((_, event)) = self.owner.and_then(|owner| owner.event) {
+        if let Some((_, event)) = self.origin.and_then(|origin| origin.event) {
             write!(f, "[{}] ", event.name.escape_debug())?;
         }
         match &self.decoded {

@@ -1,4 +1,4 @@
-//! The JSON form of fields: one form for each type of value, whatever record it is in.
+//! Fields as JSON: one form for each type of value, in records of every kind.
 
 use perf_abi::branch::BranchEntry;
 use perf_abi::{NamespaceLink, ReadFormat, Weight};
@@ -36,7 +36,7 @@ fn value(value: Value<'_>) -> Json {
         Value::KsymbolFlags(flags) => flags.bits().into(),
         Value::BpfEventType(kind) => kind.0.into(),
         Value::Namespaces(links) => links.iter().map(namespace).collect(),
-        // A type of value that is newer than this program.
+        // `Value` is non-exhaustive: a type that this program does not know.
         other => other.to_string().into(),
     }
 }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn unnamed_task_is_minus_one() {
+    fn task_without_id_is_minus_one() {
         assert_eq!([u32::MAX, 7].map(|id| value(Value::Task(id))), [json!(-1), json!(7)]);
     }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_have_two_digits_each() {
+    fn each_byte_has_two_digits() {
         assert_eq!(value(Value::Bytes(&[1, 0xab])), "01ab");
     }
 }

@@ -1,4 +1,4 @@
-//! `perfkit dump`: every record of a saved ring, one a line.
+//! `perfkit dump`: prints every record of a saved ring, one per line.
 
 use std::fmt;
 use std::fs;
@@ -11,13 +11,13 @@ use perf_decode::testing::capture::{Capture, Mode};
 use serde_json::Value as Json;
 
 mod entry;
+mod event_index;
 mod json;
-mod walk;
-mod writers;
+mod snapshot_records;
 
 use entry::Entry;
-use walk::{Placed, Walk};
-use writers::Writers;
+use event_index::EventIndex;
+use snapshot_records::{Placed, SnapshotRecords};
 
 /// Options of `perfkit dump`.
 #[derive(Args, Debug)]
@@ -25,23 +25,22 @@ pub(crate) struct Options {
     /// File with a saved ring
     #[arg(long, value_name = "FILE")]
     ring: PathBuf,
-    /// Print one JSON object for each record
+    /// Print one JSON object per record instead of a line of text
     #[arg(long)]
     json: bool,
 }
 
-/// Prints the records of a file. Damage is an error, after all that is whole has been printed.
+/// Prints the records of a file. Damage is an error, after all whole records are printed.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let path = options.ring.display();
     let bytes =
         fs::read(&options.ring).map_err(|error| io::Error::new(error.kind(), format!("{path}: {error}")))?;
     let (file, end) = Capture::parse_prefix(&bytes);
     drop(bytes);
-    let mut table = writers::table(&file.events);
     let mut dump = Dump {
         out: BufWriter::new(out),
         json: options.json,
-        writers: Writers::new(&file.events, &mut table),
+        events: EventIndex::new(&file.events),
         damage: Damage::default(),
     };
     let overwritten = file.mode == Mode::Overwritten;
@@ -54,10 +53,10 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     }
     match dump.damage.into_text() {
         Some(text) => Err(io::Error::other(format!("{path}: {text}"))),
-        // The file is sound, so this is no error.
+        // Not an error, because the file is not damaged.
         None if overwritten => writeln!(
             io::stderr(),
-            "perfkit: {path}: no records: where one starts is lost when a forward ring is overwritten"
+            "perfkit: {path}: no records: the start of the first record of an overwritten forward ring is unknown"
         ),
         None => Ok(()),
     }
@@ -67,7 +66,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
 struct Dump<'a> {
     out: BufWriter<&'a mut dyn Write>,
     json: bool,
-    writers: Writers<'a>,
+    events: EventIndex<'a>,
     damage: Damage,
 }
 
@@ -75,17 +74,17 @@ impl Dump<'_> {
     fn snapshots(&mut self, file: &Capture) -> io::Result<()> {
         let mut scratch = Box::new(Scratch::new());
         for (index, snapshot) in file.snapshots.iter().enumerate() {
-            match Walk::over(snapshot, file.mode, &mut scratch) {
-                Ok(walk) => self.records(index, walk)?,
+            match SnapshotRecords::new(snapshot, file.mode, &mut scratch) {
+                Ok(records) => self.records(index, records)?,
                 Err(error) => self.damage.add(format_args!("snapshot {index}: {error}")),
             }
         }
         Ok(())
     }
 
-    fn records(&mut self, snapshot: usize, walk: Walk<'_>) -> io::Result<()> {
-        for next in walk {
-            match next {
+    fn records(&mut self, snapshot: usize, records: SnapshotRecords<'_>) -> io::Result<()> {
+        for record in records {
+            match record {
                 Ok(placed) => self.record(snapshot, placed)?,
                 Err(error) => self.damage.add(format_args!("snapshot {snapshot}: {error}")),
             }
@@ -94,7 +93,7 @@ impl Dump<'_> {
     }
 
     fn record(&mut self, snapshot: usize, placed: Placed<'_>) -> io::Result<()> {
-        let entry = Entry::new(snapshot, placed, &self.writers);
+        let entry = Entry::new(snapshot, placed, &self.events);
         if let Some(error) = entry.error() {
             let offset = placed.offset;
             self.damage.add(format_args!("snapshot {snapshot}, offset {offset:#x}: {error}"));
@@ -107,7 +106,7 @@ impl Dump<'_> {
     }
 }
 
-/// What could not be read.
+/// The errors of a dump.
 #[derive(Debug, Default)]
 struct Damage {
     count: u64,
@@ -120,7 +119,7 @@ impl Damage {
         self.first.get_or_insert_with(|| error.to_string());
     }
 
-    /// One line: the first error and how many there are.
+    /// Returns one line: the first error and the number of errors.
     fn into_text(self) -> Option<String> {
         match self.count {
             0 | 1 => self.first,

@@ -1,4 +1,4 @@
-//! What the tests of `perfkit dump` share: running it, and rings to run it on.
+//! Helpers of the tests of `perfkit dump`: running it, and ring files for it.
 
 #![allow(dead_code, reason = "each test crate uses a part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's helpers may fail it")]

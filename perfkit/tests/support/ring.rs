@@ -1,4 +1,4 @@
-//! Ring files made by hand, in the format that `perf_decode::testing::capture` describes.
+//! Ring files built by tests, in the format that `perf_decode::testing::capture` describes.
 
 use perf_abi::Attr;
 use perf_decode::testing::builder::{self, STALE};
@@ -19,7 +19,7 @@ struct Parts {
 }
 
 impl RingFile {
-    /// A ring whose records were consumed.
+    /// A forward ring that was consumed.
     pub(crate) fn forward() -> Self {
         Self::default()
     }
@@ -29,7 +29,7 @@ impl RingFile {
         Self { mode: 1, ..Self::default() }
     }
 
-    /// A forward ring that nobody read.
+    /// A forward ring that was not consumed, so that the kernel overwrote it.
     pub(crate) fn overwritten() -> Self {
         Self { mode: 2, ..Self::default() }
     }
@@ -39,7 +39,7 @@ impl RingFile {
         self.event_of_bytes(id, attr.as_bytes())
     }
 
-    /// Adds an event with this for an attr.
+    /// Adds an event with these bytes as its attr.
     pub(crate) fn event_of_bytes(mut self, id: u64, attr: &[u8]) -> Self {
         let Parts { count, bytes } = &mut self.events;
         *count += 1;
@@ -51,7 +51,8 @@ impl RingFile {
         self
     }
 
-    /// Adds a snapshot of a data area of `words` words with these records in it, the first at position `tail`.
+    /// Adds a snapshot of a data area of `words` words with these records, the first at position
+    /// `tail`.
     pub(crate) fn records(self, records: &[Vec<u64>], words: usize, tail: u64) -> Self {
         let (data, tail, head) = builder::ring(records, words, tail);
         self.snapshot(tail, head, &data)
@@ -83,7 +84,7 @@ impl RingFile {
     }
 }
 
-/// A ring that the kernel writes backwards.
+/// A ring with `write_backward`.
 #[derive(Debug)]
 pub(crate) struct BackwardRing {
     pub(crate) data: Vec<u64>,
@@ -95,8 +96,8 @@ impl BackwardRing {
         Self { data: vec![STALE; words], head: 0 }
     }
 
-    /// With these records in it, the first of them the oldest.
-    pub(crate) fn of(records: &[Vec<u64>], words: usize) -> Self {
+    /// Builds a ring of `words` words and writes these records, oldest first.
+    pub(crate) fn from_records(records: &[Vec<u64>], words: usize) -> Self {
         let mut ring = Self::new(words);
         for record in records {
             ring.write(record);
@@ -104,7 +105,7 @@ impl BackwardRing {
         ring
     }
 
-    /// Writes a record below the one before.
+    /// Writes a record before the previous one.
     pub(crate) fn write(&mut self, record: &[u64]) {
         self.head = self.head.wrapping_sub(record.len() as u64 * 8);
         let (start, words) = ((self.head / 8) as usize, self.data.len());

@@ -1,4 +1,4 @@
-//! `perfkit dump` as its users run it.
+//! Running `perfkit dump`.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -7,28 +7,30 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What one run gave.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
+    /// Lines of standard output.
     pub(crate) lines: Vec<String>,
-    pub(crate) complaints: Vec<String>,
+    /// Lines of standard error.
+    pub(crate) errors: Vec<String>,
 }
 
 impl Run {
-    /// The lines as JSON.
+    /// Returns the lines as JSON.
     pub(crate) fn records(&self) -> Vec<Value> {
         self.lines.iter().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 
-    /// Whether nothing was wrong.
+    /// Returns whether the exit code is 0 and there are no errors.
     pub(crate) fn is_clean(&self) -> bool {
-        (self.code, self.complaints.len()) == (Some(0), 0)
+        (self.code, self.errors.len()) == (Some(0), 0)
     }
 
-    /// Whether it ended as programs do that meet damage: with one line that says so.
-    pub(crate) fn complained_once(&self) -> bool {
-        (self.code, self.complaints.len()) == (Some(1), 1)
+    /// Returns whether the exit code is 1 and there is one line of error.
+    pub(crate) fn has_one_error(&self) -> bool {
+        (self.code, self.errors.len()) == (Some(1), 1)
     }
 }
 
@@ -45,34 +47,34 @@ fn command(file: &Path, more: &[&str]) -> Command {
 /// Dumps a file.
 pub(crate) fn dump(file: &Path, more: &[&str]) -> Run {
     let output = command(file, more).output().unwrap();
-    Run { code: output.status.code(), lines: lines(output.stdout), complaints: lines(output.stderr) }
+    Run { code: output.status.code(), lines: lines(output.stdout), errors: lines(output.stderr) }
 }
 
-/// Dumps a file for a reader who leaves after `count` lines, or before the first.
-pub(crate) fn left_early(file: &Path, count: usize, more: &[&str]) -> Run {
+/// Dumps a file to a pipe that is closed after `count` lines.
+pub(crate) fn dump_to_closed_pipe(file: &Path, count: usize, more: &[&str]) -> Run {
     let mut child = command(file, more).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
-    // This uses up `out`, which closes the pipe.
+    // Drops `out`, which closes the pipe.
     let read = out.lines().take(count).map(Result::unwrap).collect();
     let output = child.wait_with_output().unwrap();
-    Run { code: output.status.code(), lines: read, complaints: lines(output.stderr) }
+    Run { code: output.status.code(), lines: read, errors: lines(output.stderr) }
 }
 
-/// Writes `bytes` to a file of this name, which no other test may use, and dumps it.
+/// Writes `bytes` to a file and dumps it. No other test may use its name.
 pub(crate) fn dump_bytes(name: &str, bytes: &[u8], more: &[&str]) -> Run {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::write(&path, bytes).unwrap();
     dump(&path, more)
 }
 
-/// The records of a file that nothing is wrong with.
-pub(crate) fn sound(name: &str, bytes: &[u8]) -> Vec<Value> {
+/// Returns the records of an undamaged file.
+pub(crate) fn undamaged(name: &str, bytes: &[u8]) -> Vec<Value> {
     let run = dump_bytes(name, bytes, &["--json"]);
     assert!(run.is_clean(), "{name}: {run:?}");
     run.records()
 }
 
-/// As [`sound`], the fields alone.
+/// Returns the fields of the records of an undamaged file.
 pub(crate) fn fields(name: &str, bytes: &[u8]) -> Vec<Value> {
-    sound(name, bytes).iter_mut().map(|record| record["fields"].take()).collect()
+    undamaged(name, bytes).iter_mut().map(|record| record["fields"].take()).collect()
 }

@@ -151,19 +151,18 @@ impl Lookahead {
             let offset = at.wrapping_sub(base) as usize;
             let words = first.get(offset..).filter(|words| !words.is_empty());
             let words = words.or_else(|| second.get(offset - first.len()..)).unwrap_or(&[]);
-            let raw = match RawRecord::split_first(words) {
-                Ok((raw, _)) => raw,
-                Err(_) => {
-                    let joined = join_first(Window::from_slices(words, second), scratch).next();
-                    let Some(Ok(raw)) = joined else {
-                        // The kernel wrote over it after it was framed.
-                        run.queue.clear();
-                        run.framed = run.position.get();
-                        self.framed = run.framed;
-                        return None;
-                    };
-                    raw
-                }
+            let raw = if let Ok((raw, _)) = RawRecord::split_first(words) {
+                raw
+            } else {
+                let joined = join_first(Window::from_slices(words, second), scratch).next();
+                let Some(Ok(raw)) = joined else {
+                    // The kernel wrote over it after it was framed.
+                    run.queue.clear();
+                    run.framed = run.position.get();
+                    self.framed = run.framed;
+                    return None;
+                };
+                raw
             };
             let event = match usize::from(event).checked_sub(1) {
                 None => Some(&*own),

@@ -1,4 +1,5 @@
 use perf_abi::{Attr, AttrFlags, Header, Misc, SampleType, Software};
+use perf_decode::SampleLayout;
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::*;
@@ -13,12 +14,12 @@ fn layout() -> SampleLayout {
     SampleLayout::new(&attr.with_flags(AttrFlags::SAMPLE_ID_ALL))
 }
 
-/// Two halves of a word, in the order of memory.
+/// Returns a word of two halves, in memory order.
 fn pair(first: u32, second: u32) -> u64 {
     u64::read_from_bytes([first, second].as_bytes()).unwrap()
 }
 
-/// Text in words, with at least one NUL.
+/// Returns text as words, with at least one NUL.
 fn text(text: &str) -> Vec<u64> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(bytes.len() / 8 * 8 + 8, 0);
@@ -29,10 +30,11 @@ fn record(tally: &mut Tally, kind: RecordType, misc: Misc, body: &[u64]) {
     let header = Header { kind, misc, size: body.len() as u16 * 8 + 8 };
     let mut words = vec![u64::read_from_bytes(header.as_bytes()).unwrap()];
     words.extend(body);
-    tally.record(RawRecord::from_words(&words).unwrap(), &layout());
+    let (raw, layout) = (RawRecord::from_words(&words).unwrap(), layout());
+    tally.record(raw, raw.decode(&layout));
 }
 
-/// Anything but a sample, with its trailer: pid and tid 1, the time, CPU 0.
+/// Counts a side-band record with its trailer: pid and tid 1, the time, CPU 0.
 fn event(tally: &mut Tally, kind: RecordType, misc: Misc, time: u64, body: &[u64]) {
     record(tally, kind, misc, &[body, &[pair(1, 1), time, pair(0, 0)]].concat());
 }
@@ -61,15 +63,14 @@ fn samples_are_counted_by_cpu_and_thread() {
 }
 
 #[test]
-fn a_file_mapped_at_two_addresses_is_one_spot() {
+fn file_mapped_at_two_addresses_is_one_spot() {
     let mut tally = Tally::default();
-    // The samples come before the mappings, as they may from another CPU's ring.
-    sample(&mut tally, USER, 0x5010, (1, 1), 20, 0);
-    sample(&mut tally, USER, 0x9010, (2, 2), 20, 0);
     map(&mut tally, 1, 10, 0x5000, "/bin/a");
     map(&mut tally, 2, 10, 0x9000, "/bin/a");
+    sample(&mut tally, USER, 0x5010, (1, 1), 20, 0);
+    sample(&mut tally, USER, 0x9010, (2, 2), 20, 0);
     let place = Place { file: "/bin/a".into(), offset: 0x10 };
-    assert_eq!(tally.spots(), [(Spot::Mapped(place), 2)]);
+    assert_eq!(tally.spots(), [(&Spot::Mapped(place), 2)]);
 }
 
 #[test]
@@ -77,22 +78,22 @@ fn kernel_addresses_are_not_looked_up() {
     let mut tally = Tally::default();
     map(&mut tally, 1, 10, 0x5000, "/bin/a");
     sample(&mut tally, KERNEL, 0x5010, (1, 1), 20, 0);
-    assert_eq!(tally.spots(), [(Spot::Other(CpuMode::KERNEL, 0x5010), 1)]);
+    assert_eq!(tally.spots(), [(&Spot::Other(CpuMode::KERNEL, 0x5010), 1)]);
 }
 
 #[test]
-fn an_exec_ends_what_was_mapped() {
+fn exec_removes_the_mappings_and_changes_the_name() {
     let mut tally = Tally::default();
     map(&mut tally, 1, 10, 0x5000, "/bin/a");
     let body = [&[pair(1, 1)], text("b").as_slice()].concat();
     event(&mut tally, RecordType::COMM, EXEC, 15, &body);
     sample(&mut tally, USER, 0x5010, (1, 1), 20, 0);
-    assert_eq!(tally.spots(), [(Spot::Unmapped(0x5010), 1)]);
+    assert_eq!(tally.spots(), [(&Spot::Unmapped(0x5010), 1)]);
     assert_eq!(tally.threads.rows()[0].name, "b");
 }
 
 #[test]
-fn a_fork_hands_on_name_and_mappings() {
+fn child_has_name_and_mappings_of_its_parent() {
     let mut tally = Tally::default();
     event(&mut tally, RecordType::COMM, Misc::empty(), 5, &[&[pair(1, 1)], text("a").as_slice()].concat());
     map(&mut tally, 1, 10, 0x5000, "/bin/a");
@@ -100,11 +101,11 @@ fn a_fork_hands_on_name_and_mappings() {
     event(&mut tally, RecordType::FORK, Misc::empty(), 15, &[pair(2, 1), pair(2, 1), 15]);
     sample(&mut tally, USER, 0x5000, (2, 2), 20, 0);
     assert_eq!(tally.threads.rows()[0].name, "a");
-    assert_eq!(tally.spots(), [(Spot::Mapped(Place { file: "/bin/a".into(), offset: 0 }), 1)]);
+    assert_eq!(tally.spots(), [(&Spot::Mapped(Place { file: "/bin/a".into(), offset: 0 }), 1)]);
 }
 
 #[test]
-fn losses_add_up() {
+fn losses_are_summed() {
     let mut tally = Tally::default();
     event(&mut tally, RecordType::LOST, Misc::empty(), 5, &[77, 3]);
     event(&mut tally, RecordType::LOST, Misc::empty(), 6, &[77, 4]);
@@ -112,7 +113,7 @@ fn losses_add_up() {
 }
 
 #[test]
-fn a_damaged_record_is_counted_and_the_first_kept() {
+fn damaged_records_are_counted_and_the_first_error_is_kept() {
     let mut tally = Tally::default();
     record(&mut tally, RecordType::SAMPLE, USER, &[1]);
     record(&mut tally, RecordType::FORK, USER, &[1]);
@@ -121,7 +122,7 @@ fn a_damaged_record_is_counted_and_the_first_kept() {
 }
 
 #[test]
-fn a_kind_of_the_future_is_counted() {
+fn unknown_kind_is_counted() {
     let mut tally = Tally::default();
     record(&mut tally, RecordType(60), Misc::empty(), &[1, 2, 3]);
     assert_eq!((tally.kinds[&RecordType(60)].records, tally.damaged), (1, 0));

@@ -1,23 +1,23 @@
-//! The records of a snapshot, each with its place in the data area.
+//! The records of a snapshot, each with its position in the data area.
 
 use perf_decode::testing::capture::{Mode, Snapshot};
 use perf_decode::{BackwardRecords, Error, RawRecord, Records, Result, Scratch, Window};
 
-/// A record and where it lies.
+/// A record with its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed<'a> {
     pub(super) record: RawRecord<'a>,
-    /// Bytes from the start of the data area.
+    /// In bytes from the start of the data area.
     pub(super) offset: u64,
-    /// Whether it goes on at the start of the data area.
+    /// Whether it wraps at the end of the data area.
     pub(super) wraps: bool,
 }
 
-/// The records of one snapshot: oldest first, of a backward ring newest first.
+/// Iterator over the records of one snapshot: oldest first, in a backward ring newest first.
 #[derive(Debug)]
-pub(super) struct Walk<'a> {
+pub(super) struct SnapshotRecords<'a> {
     source: Source<'a>,
-    /// Where the first record starts, as a position that runs on for ever.
+    /// Start of the first record, a free-running position.
     start: u64,
     snapshot: &'a Snapshot,
 }
@@ -28,11 +28,11 @@ enum Source<'a> {
     Backward(BackwardRecords<'a>),
 }
 
-impl<'a> Walk<'a> {
+impl<'a> SnapshotRecords<'a> {
     /// # Errors
     ///
-    /// As [`Window::new`].
-    pub(super) fn over(snapshot: &'a Snapshot, mode: Mode, scratch: &'a mut Scratch) -> Result<Self> {
+    /// Those of [`Window::new`].
+    pub(super) fn new(snapshot: &'a Snapshot, mode: Mode, scratch: &'a mut Scratch) -> Result<Self> {
         let Snapshot { head, tail, ref data, .. } = *snapshot;
         let backward = mode == Mode::Backward;
         let source = if snapshot.is_truncated() {
@@ -45,7 +45,7 @@ impl<'a> Walk<'a> {
         Ok(Self { source, start: if backward { head } else { tail }, snapshot })
     }
 
-    /// Where the next record starts, in bytes from the start of the data area.
+    /// Returns the start of the next record, in bytes from the start of the data area.
     pub(super) fn offset(&self) -> u64 {
         let position = match &self.source {
             Source::Forward(records) => records.position(),
@@ -55,7 +55,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl<'a> Iterator for Walk<'a> {
+impl<'a> Iterator for SnapshotRecords<'a> {
     type Item = Result<Placed<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -65,7 +65,7 @@ impl<'a> Iterator for Walk<'a> {
             Source::Backward(records) => records.next(),
         };
         match next? {
-            // The file ends in this record, and that is reported of the file.
+            // The file ends within this record, which is reported as an error of the file.
             Err(Error::SizePastEnd { .. }) if self.snapshot.is_truncated() => None,
             Err(error) => Some(Err(error)),
             Ok(record) => {
@@ -76,8 +76,9 @@ impl<'a> Iterator for Walk<'a> {
     }
 }
 
-/// What is left of the readable part where the end of the data area is missing. The part behind the seam
-/// cannot be reached: what leads there is cut.
+/// Returns the readable part of a data area whose end is missing in the file.
+///
+/// Records after the end of the data area are not in it: the sizes that lead to them are missing.
 fn present(snapshot: &Snapshot, backward: bool) -> Result<Window<'_>> {
     let Snapshot { head, tail, size, ref data } = *snapshot;
     let (from, to) =

@@ -1,0 +1,47 @@
+//! Counts what a program does from its `exec` to its exit, with all its children, as `perf stat` does.
+//!
+//! The events are opened for this thread, disabled. A child inherits them, and its `exec` enables its
+//! copies only. The kernel adds the counts of the child to this thread's events when it exits. So the
+//! start is exact without a stopped child, and without `unsafe`.
+//!
+//! Usage: `stat COMMAND [ARGUMENT...]`
+
+use std::error::Error;
+use std::process::{Command, ExitStatus};
+
+use perf_sys::{Attr, AttrFlags, Group, GroupCount, Hardware, ReadFormat, Software, Target};
+
+const SOFTWARE: [Software; 3] = [Software::PAGE_FAULTS, Software::CONTEXT_SWITCHES, Software::CPU_MIGRATIONS];
+
+const HARDWARE: [Hardware; 4] =
+    [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::BRANCH_INSTRUCTIONS, Hardware::BRANCH_MISSES];
+
+/// Opens the events as a group, with the hardware events if this machine has them.
+fn open() -> Result<Group, perf_sys::Error> {
+    let inherited = |attr: Attr| attr.with_flags(AttrFlags::INHERIT);
+    let leader = inherited(Attr::software(Software::TASK_CLOCK))
+        .with_flags(AttrFlags::DISABLED | AttrFlags::ENABLE_ON_EXEC)
+        .with_read_format(ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING);
+    let software = SOFTWARE.map(|event| inherited(Attr::software(event)));
+    let hardware = HARDWARE.map(|event| inherited(Attr::hardware(event)));
+    let all = [&software[..], &hardware[..]].concat();
+    Group::open(&leader, &all, Target::calling_thread())
+        .or_else(|_| Group::open(&leader, &software, Target::calling_thread()))
+}
+
+/// Runs `command` and passes its counts to `report`.
+pub(crate) fn run<R>(
+    command: &mut Command,
+    report: impl FnOnce(ExitStatus, GroupCount<'_>) -> R,
+) -> Result<R, Box<dyn Error>> {
+    let mut group = open()?;
+    let name = command.get_program().to_string_lossy().into_owned();
+    let status = command.status().map_err(|error| format!("{name}: {error}"))?;
+    Ok(report(status, group.read()?))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args_os().skip(1);
+    let program = arguments.next().ok_or("usage: stat COMMAND [ARGUMENT...]")?;
+    run(Command::new(program).args(arguments), |status, counts| eprintln!("{counts}\n{status}"))
+}

@@ -54,6 +54,7 @@
 //! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |
 //! | read a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
 //! | find out why a call failed | [`Error`], [`Call`], [`Errno`], [`Causes`] |
+//! | port a program from another crate | [`coming_from`] |
 //!
 //! This crate reads no file under `/proc` or `/sys`: it takes the ids of tracepoints and PMUs and the
 //! CPUs as numbers.
@@ -88,6 +89,11 @@
 //! }
 //! # fn errors(_: perf_sys::Error, _: perf_sys::decode::Error, _: perf_sys::Result<Event>) {}
 //! ```
+//!
+//! # Examples
+//!
+//! The package has complete programs in `examples/`: `cursor`, `flight_recorder`, `stat`,
+//! `system_wide`, `threads`, `tokio` and `soak`.
 
 #![deny(unsafe_code)]
 
@@ -102,6 +108,7 @@ mod bpf_ids;
 mod call;
 mod cancel;
 mod causes;
+pub mod coming_from;
 mod count;
 mod count_row;
 mod counter_page;

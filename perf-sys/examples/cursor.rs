@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::process::ExitCode;
 
 use perf_sys::{Attr, AttrFlags, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
 
@@ -59,7 +60,7 @@ pub(crate) fn profile(work: impl FnOnce()) -> Result<BTreeMap<u64, u64>, Box<dyn
     Ok(lines)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn run() -> Result<(), Box<dyn Error>> {
     let lines = profile(|| {
         std::hint::black_box((0..50_000_000_u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 1)));
     })?;
@@ -67,4 +68,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{line:#x}: {samples} samples");
     }
     Ok(())
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cursor: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

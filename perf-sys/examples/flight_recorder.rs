@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::error::Error;
+use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
@@ -61,14 +62,25 @@ impl Recorder {
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let milliseconds = std::env::args().nth(1).map_or(Ok(1000), |text| text.parse());
-    let milliseconds =
-        milliseconds.map_err(|error| format!("usage: flight_recorder [MILLISECONDS]: {error}"))?;
+fn run() -> Result<(), Box<dyn Error>> {
+    let milliseconds = match std::env::args().nth(1) {
+        Some(text) => text.parse().map_err(|error| format!("MILLISECONDS: {text}: {error}"))?,
+        None => 1000,
+    };
     let mut recorder = Recorder::start(1 << 16)?;
     thread::sleep(Duration::from_millis(milliseconds));
     for Switch { time, cpu, tid } in recorder.last(20)? {
         println!("{:>12}.{:06} ms  cpu {cpu:>3}  thread {tid}", time / 1_000_000, time % 1_000_000);
     }
     Ok(())
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("flight_recorder: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

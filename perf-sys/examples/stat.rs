@@ -7,7 +7,7 @@
 //! Usage: `stat COMMAND [ARGUMENT...]`
 
 use std::error::Error;
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitCode, ExitStatus};
 
 use perf_sys::{Attr, AttrFlags, Group, GroupCount, Hardware, ReadFormat, Software, Target};
 
@@ -40,8 +40,17 @@ pub(crate) fn run<R>(
     Ok(report(status, group.read()?))
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
-    let program = arguments.next().ok_or("usage: stat COMMAND [ARGUMENT...]")?;
-    run(Command::new(program).args(arguments), |status, counts| eprintln!("{counts}\n{status}"))
+    let Some(program) = arguments.next() else {
+        eprintln!("usage: stat COMMAND [ARGUMENT...]");
+        return ExitCode::FAILURE;
+    };
+    match run(Command::new(program).args(arguments), |status, counts| eprintln!("{counts}\n{status}")) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("stat: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use perf_sys::{
@@ -31,6 +32,9 @@ pub(crate) struct Summary {
     pub(crate) lost: u64,
     /// Records that were delivered after one with a later time.
     pub(crate) late: u64,
+    /// Samples with the id of an event that has no ring here. Linux 6.18 writes the id of the event that
+    /// it served first into the samples of all software events of a kind, also of other users.
+    pub(crate) unknown: u64,
     /// Records of other kinds.
     pub(crate) other: u64,
 }
@@ -38,12 +42,16 @@ pub(crate) struct Summary {
 impl Summary {
     fn add<K>(&mut self, record: &SortedRecord<'_, K>) -> Result<(), decode::Error> {
         self.late += u64::from(record.is_late());
-        match (record.decode()?, record.event()) {
-            (Record::Sample(sample), Some(event)) => {
+        let Some(event) = record.event() else {
+            self.unknown += 1;
+            return Ok(());
+        };
+        match record.decode()? {
+            Record::Sample(sample) => {
                 let key = (Software(event.attr().config), sample.tid().unwrap_or(0));
                 *self.samples.entry(key).or_default() += 1;
             }
-            (Record::Lost(lost), _) => self.lost += lost.lost(),
+            Record::Lost(lost) => self.lost += lost.lost(),
             _ => self.other += 1,
         }
         Ok(())
@@ -64,7 +72,8 @@ impl fmt::Display for Summary {
             }
             writeln!(f)?;
         }
-        write!(f, "{} lost, {} late, {} other records", self.lost, self.late, self.other)
+        let Self { lost, late, unknown, other, .. } = self;
+        write!(f, "{lost} lost, {late} late, {unknown} of unknown events, {other} other records")
     }
 }
 
@@ -102,9 +111,21 @@ pub(crate) fn sample(time: Duration) -> Result<Summary, Box<dyn Error>> {
     failed.map_or(Ok(summary), |error| Err(error.into()))
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let milliseconds = std::env::args().nth(1).map_or(Ok(1000), |text| text.parse());
-    let milliseconds = milliseconds.map_err(|error| format!("usage: system_wide [MILLISECONDS]: {error}"))?;
+fn run() -> Result<(), Box<dyn Error>> {
+    let milliseconds = match std::env::args().nth(1) {
+        Some(text) => text.parse().map_err(|error| format!("MILLISECONDS: {text}: {error}"))?,
+        None => 1000,
+    };
     println!("{}", sample(Duration::from_millis(milliseconds))?);
     Ok(())
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("system_wide: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use perf_sys::{
@@ -87,13 +88,24 @@ pub(crate) fn sample(pid: u32, time: Option<Duration>) -> Result<BTreeMap<u32, T
     }
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn run() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let pid = arguments.next().ok_or("usage: threads PID [MILLISECONDS]")?.parse()?;
+    let pid = arguments.next().ok_or("usage: threads PID [MILLISECONDS]")?;
+    let pid = pid.parse().map_err(|error| format!("PID: {pid}: {error}"))?;
     let time = arguments.next().map(|text| text.parse().map(Duration::from_millis)).transpose()?;
     for (tid, Thread { samples, parent, name }) in sample(pid, time)? {
         let parent = parent.map(|parent| format!(", started by {parent}")).unwrap_or_default();
         println!("{tid:>8} {:<16} {samples:>8} ms{parent}", name.unwrap_or_default());
     }
     Ok(())
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("threads: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -68,7 +68,10 @@ fn stream_of_all_cpus_has_every_event_in_order() {
     println!("{summary}");
     let caller = caller.join().unwrap();
     for event in [Software::CPU_CLOCK, Software::CONTEXT_SWITCHES, Software::PAGE_FAULTS] {
-        assert!(summary.samples.contains_key(&(event, caller)), "{event} of {caller}");
+        let is_found = summary.samples.contains_key(&(event, caller));
+        // Another program on this machine may sample the same.
+        let is_hidden = summary.unknown != 0 && event != Software::CPU_CLOCK;
+        assert!(is_found || is_hidden, "{event} of {caller}");
     }
     assert_eq!(summary.late, 0);
 }

@@ -92,8 +92,11 @@ fn run() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let pid = arguments.next().ok_or("usage: threads PID [MILLISECONDS]")?;
     let pid = pid.parse().map_err(|error| format!("PID: {pid}: {error}"))?;
-    let time = arguments.next().map(|text| text.parse().map(Duration::from_millis)).transpose()?;
-    for (tid, Thread { samples, parent, name }) in sample(pid, time)? {
+    let time = match arguments.next() {
+        Some(text) => Some(text.parse().map_err(|error| format!("MILLISECONDS: {text}: {error}"))?),
+        None => None,
+    };
+    for (tid, Thread { samples, parent, name }) in sample(pid, time.map(Duration::from_millis))? {
         let parent = parent.map(|parent| format!(", started by {parent}")).unwrap_or_default();
         println!("{tid:>8} {:<16} {samples:>8} ms{parent}", name.unwrap_or_default());
     }

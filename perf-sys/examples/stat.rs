@@ -16,17 +16,25 @@ const SOFTWARE: [Software; 3] = [Software::PAGE_FAULTS, Software::CONTEXT_SWITCH
 const HARDWARE: [Hardware; 4] =
     [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::BRANCH_INSTRUCTIONS, Hardware::BRANCH_MISSES];
 
-/// Opens the events as a group, with the hardware events if this machine has them.
+/// Opens the events as a group: without those of the hardware if this machine has none, and without the
+/// kernel's side if that is not permitted.
 fn open() -> Result<Group, perf_sys::Error> {
-    let inherited = |attr: Attr| attr.with_flags(AttrFlags::INHERIT);
-    let leader = inherited(Attr::software(Software::TASK_CLOCK))
-        .with_flags(AttrFlags::DISABLED | AttrFlags::ENABLE_ON_EXEC)
+    let user = AttrFlags::EXCLUDE_KERNEL;
+    open_with(&HARDWARE, AttrFlags::empty())
+        .or_else(|_| open_with(&[], AttrFlags::empty()))
+        .or_else(|_| open_with(&HARDWARE, user))
+        .or_else(|_| open_with(&[], user))
+}
+
+fn open_with(hardware: &[Hardware], flags: AttrFlags) -> Result<Group, perf_sys::Error> {
+    let leader = Attr::software(Software::TASK_CLOCK)
+        .with_flags(AttrFlags::DISABLED | AttrFlags::ENABLE_ON_EXEC | AttrFlags::INHERIT | flags)
         .with_read_format(ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING);
-    let software = SOFTWARE.map(|event| inherited(Attr::software(event)));
-    let hardware = HARDWARE.map(|event| inherited(Attr::hardware(event)));
-    let all = [&software[..], &hardware[..]].concat();
-    Group::open(&leader, &all, Target::calling_thread())
-        .or_else(|_| Group::open(&leader, &software, Target::calling_thread()))
+    let (software, hardware) = (SOFTWARE.iter(), hardware.iter());
+    let members = software.map(|&event| Attr::software(event));
+    let members = members.chain(hardware.map(|&event| Attr::hardware(event)));
+    let members: Vec<_> = members.map(|attr| attr.with_flags(AttrFlags::INHERIT | flags)).collect();
+    Group::open(&leader, &members, Target::calling_thread())
 }
 
 /// Runs `command` and passes its counts to `report`.

@@ -154,7 +154,6 @@ fn counts_are_of_the_program_and_its_children_alone() {
     let value = |label: &str| counts.iter().find(|(name, _)| name == label).unwrap().1;
     assert!(value("TASK_CLOCK") > 0, "{counts:?}");
     assert!((50..4000).contains(&value("PAGE_FAULTS")), "{counts:?}");
-    assert!(value("CONTEXT_SWITCHES") > 0, "{counts:?}");
 }
 
 #[test]

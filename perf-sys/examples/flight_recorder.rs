@@ -1,42 +1,86 @@
-//! A flight recorder: it costs one small ring however long it runs, and tells at the incident what came
-//! last.
+//! A flight recorder of all CPUs: the kernel overwrites one small ring for each CPU, and an incident
+//! copies the last records of all.
 //!
-//! What it records are this program's own calls of `lseek`, each with its number as the offset.
+//! The records are context switches. Usage: `flight_recorder [MILLISECONDS]`, the time before the
+//! incident, 1000 by default. Needs root, `CAP_PERFMON`, or `perf_event_paranoid` of at most 0.
 
+use std::cmp::Reverse;
 use std::error::Error;
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
 
-use perf_abi::{Attr, AttrFlags, SampleType};
-use perf_decode::{Record, SampleLayout};
-use perf_sys::{Event, SnapshotRing, Target};
+use perf_sys::{Attr, AttrFlags, Event, Record, SampleLayout, SampleType, SnapshotRing, Software, Target};
 
-/// Makes `calls` numbered calls and returns the numbers of the last `wanted` of them, newest first.
-pub(crate) fn last_calls(calls: u64, wanted: usize) -> Result<Vec<u64>, Box<dyn Error>> {
-    let id = std::fs::read_to_string("/sys/kernel/tracing/events/syscalls/sys_enter_lseek/id")?;
-    let attr = Attr::tracepoint(id.trim().parse()?)
-        .with_period(1)
-        .with_sample_type(SampleType::TIME | SampleType::RAW)
-        .with_flags(AttrFlags::WRITE_BACKWARD);
-    let layout = SampleLayout::new(&attr);
-    let mut recorder = SnapshotRing::map(Event::open(&attr, Target::calling_thread())?, 1)?;
+mod cpus;
 
-    let null = std::fs::File::open("/dev/null")?;
-    for number in 0..calls {
-        rustix::fs::seek(&null, rustix::fs::SeekFrom::Start(number))?;
-    }
-
-    let mut snapshot = recorder.snapshot()?;
-    let mut last = Vec::new();
-    for record in snapshot.records()?.take(wanted) {
-        let record = record?;
-        let Record::Sample(sample) = record.decode(&layout)? else { continue };
-        // The tracepoint's fields: two words of what they all have, then the arguments: fd, offset.
-        let argument = sample.raw().and_then(|raw| raw.get(24..32)).ok_or("no arguments in the record")?;
-        last.push(u64::from_ne_bytes(argument.try_into()?));
-    }
-    Ok(last)
+/// A context switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Switch {
+    /// ns of the kernel's clock.
+    pub(crate) time: u64,
+    pub(crate) cpu: u32,
+    /// The thread that left the CPU.
+    pub(crate) tid: u32,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    println!("the last of 100000 calls, newest first: {:?}", last_calls(100_000, 5)?);
+pub(crate) struct Recorder {
+    /// A ring for each CPU.
+    rings: Vec<(u32, SnapshotRing)>,
+    layout: SampleLayout,
+}
+
+impl Recorder {
+    /// Starts recording on all CPUs, into rings of `bytes` bytes.
+    pub(crate) fn start(bytes: usize) -> Result<Self, Box<dyn Error>> {
+        let attr = Attr::software(Software::CONTEXT_SWITCHES)
+            .with_period(1)
+            .with_sample_type(SampleType::TID | SampleType::TIME)
+            .with_flags(AttrFlags::WRITE_BACKWARD);
+        let mut rings = Vec::new();
+        for cpu in cpus::online()? {
+            rings.push((cpu, SnapshotRing::map_bytes(Event::open(&attr, Target::cpu(cpu))?, bytes)?));
+        }
+        Ok(Self { rings, layout: SampleLayout::new(&attr) })
+    }
+
+    /// Returns the last `wanted` switches of all CPUs, newest first. Recording continues.
+    pub(crate) fn last(&mut self, wanted: usize) -> Result<Vec<Switch>, Box<dyn Error>> {
+        let mut last = Vec::new();
+        for (cpu, ring) in &mut self.rings {
+            // A ring is read from its newest record, so no more of it can be among the last.
+            for record in ring.snapshot()?.records()?.take(wanted) {
+                if let Record::Sample(sample) = record?.decode(&self.layout)? {
+                    let (time, tid) = (sample.time().unwrap_or(0), sample.tid().unwrap_or(0));
+                    last.push(Switch { time, cpu: *cpu, tid });
+                }
+            }
+        }
+        last.sort_by_key(|switch| Reverse(switch.time));
+        last.truncate(wanted);
+        Ok(last)
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let milliseconds = match std::env::args().nth(1) {
+        Some(text) => text.parse().map_err(|error| format!("MILLISECONDS: {text}: {error}"))?,
+        None => 1000,
+    };
+    let mut recorder = Recorder::start(1 << 16)?;
+    thread::sleep(Duration::from_millis(milliseconds));
+    for Switch { time, cpu, tid } in recorder.last(20)? {
+        println!("{:>12}.{:06} ms  cpu {cpu:>3}  thread {tid}", time / 1_000_000, time % 1_000_000);
+    }
     Ok(())
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("flight_recorder: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

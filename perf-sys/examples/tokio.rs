@@ -1,19 +1,18 @@
-//! Many rings in an asynchronous program: one task, one descriptor, and no thread for any of them.
+//! Many rings in an asynchronous program: one task and one descriptor, and no thread for any of them.
 //!
-//! Each watched thread has a ring of its own; a [`RingSet`] of all of them is what tokio waits for.
+//! Each watched thread has a ring. tokio waits for a [`RingSet`] of all of them.
 
 use std::error::Error;
+use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use perf_abi::{Attr, RecordType, SampleType, Software};
-use perf_sys::{Event, Readiness, Ring, RingSet, Target};
-use rustix::thread::gettid;
+use perf_sys::{Attr, Event, Readiness, RecordType, Ring, RingSet, SampleType, Software, Target};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Counts the samples of each ring until all watched threads have ended.
+/// Counts the samples of each ring until all watched threads have exited.
 async fn count(rings: Vec<Ring>) -> Result<Vec<u64>, Box<dyn Error>> {
     let mut samples = vec![0; rings.len()];
     let mut set = RingSet::new()?;
@@ -51,27 +50,27 @@ struct Sleeper {
     thread: JoinHandle<()>,
 }
 
-/// A thread that sleeps `naps` times once it is told to start, and a ring of its context switches.
-fn napping(naps: u64) -> Result<Sleeper, Box<dyn Error>> {
+/// Starts a thread that maps a ring of its context switches, and sleeps `naps` times after the start.
+fn spawn(naps: u64) -> Result<Sleeper, Box<dyn Error>> {
     let attr = Attr::software(Software::CONTEXT_SWITCHES)
         .with_period(1)
         .with_sample_type(SampleType::TID | SampleType::TIME)
         .with_wakeup_events(1);
-    let ((tell_tid, tid), (start, started)) = (channel(), channel());
+    let ((send_ring, ring), (start, started)) = (channel(), channel());
     let thread = thread::spawn(move || {
-        if tell_tid.send(thread_id()).is_ok() && started.recv().is_ok() {
+        let ring = Event::open(&attr, Target::calling_thread()).and_then(|event| Ok(Ring::map(event, 8)?));
+        if send_ring.send(ring).is_ok() && started.recv().is_ok() {
             (0..naps).for_each(|_| thread::sleep(Duration::from_millis(1)));
         }
     });
-    let ring = Ring::map(Event::open(&attr, Target::thread(tid.recv()?))?, 8)?;
-    Ok(Sleeper { ring, start, thread })
+    Ok(Sleeper { ring: ring.recv()??, start, thread })
 }
 
-/// Watches so many threads, each of which sleeps `naps` times, and returns each one's samples.
+/// Watches `threads` threads, each of which sleeps `naps` times, and returns the samples of each.
 pub(crate) fn watch(threads: usize, naps: u64) -> Result<Vec<u64>, Box<dyn Error>> {
     let (mut rings, mut running) = (Vec::new(), Vec::new());
     for _ in 0..threads {
-        let Sleeper { ring, start, thread } = napping(naps)?;
+        let Sleeper { ring, start, thread } = spawn(naps)?;
         rings.push(ring);
         running.push((start, thread));
     }
@@ -84,12 +83,17 @@ pub(crate) fn watch(threads: usize, naps: u64) -> Result<Vec<u64>, Box<dyn Error
     samples
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn run() -> Result<(), Box<dyn Error>> {
     println!("samples of four threads that slept 100 times: {:?}", watch(4, 100)?);
     Ok(())
 }
 
-/// The id of the calling thread.
-fn thread_id() -> u32 {
-    gettid().as_raw_nonzero().get().unsigned_abs()
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("tokio: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }

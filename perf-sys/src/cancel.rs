@@ -6,13 +6,14 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use crate::{Call, Error, Result};
 
-/// Ends waits from another thread, or from a signal handler.
+/// Ends waits from another thread or from a signal handler.
 ///
-/// Hand a clone to whoever shall be able to end a [`Ring::wait_or_cancelled`](crate::Ring::wait_or_cancelled)
-/// or [`Wait::wait_or_cancelled`](crate::Wait::wait_or_cancelled). One may serve any number of waits.
-/// A cancellation stays, so that none is missed by coming just before the wait: every wait is answered
-/// [`Cancelled`](crate::Readiness::Cancelled) at once until [`reset`](Self::reset). Only a
-/// [`Wait`](crate::Wait) whose rings have all ended, or that has none, says that instead.
+/// Pass it to [`Ring::wait_or_cancelled`](crate::Ring::wait_or_cancelled) or
+/// [`RingSet::wait_or_cancelled`](crate::RingSet::wait_or_cancelled), and keep a clone where the wait is
+/// to be ended. One canceller serves any number of waits. A cancellation persists until
+/// [`reset`](Self::reset), so that one just before the wait is not missed: every wait returns
+/// [`Cancelled`](crate::Readiness::Cancelled) at once. Only a [`RingSet`](crate::RingSet) without a ring,
+/// or whose events have all hung up, returns its end instead.
 ///
 /// ```no_run
 /// use perf_sys::{Canceller, Readiness, Ring};

@@ -1,79 +1,99 @@
-//! The minimal layer under a Linux tracer: open perf events, control them, map their rings and read the
-//! records in place.
+//! Opens Linux perf events, controls them, maps their rings and reads the records in place: the layer
+//! under a tracer, profiler or BPF agent.
 //!
 //! ```
 //! use std::time::Duration;
 //!
-//! use perf_abi::{Attr, AttrFlags, SampleType, Software};
-//! use perf_decode::{Record, SampleLayout};
-//! use perf_sys::{Event, Ring, Target};
+//! use perf_sys::{Attr, AttrFlags, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // Where does this thread spend its time? A sample for each millisecond on a CPU.
+//! // A sample of the calling thread for each millisecond on a CPU.
 //! let attr = Attr::software(Software::CPU_CLOCK)
-//!     .with_period(1_000_000)
-//!     .with_sample_type(SampleType::IP.union(SampleType::TID))
-//!     .with_flags(AttrFlags::DISABLED.union(AttrFlags::EXCLUDE_KERNEL));
+//!     .with_period(1_000_000) // ns
+//!     .with_sample_type(SampleType::IP | SampleType::TID | SampleType::TIME)
+//!     .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
 //! let event = match Event::open(&attr, Target::calling_thread()) {
 //!     Ok(event) => event,
-//!     Err(refused) => return Ok(println!("{refused}")), // it says why
+//!     Err(error) => return Ok(println!("{error}")), // with its usual causes
 //! };
-//! let mut ring = Ring::map(event, 16)?;
+//! let mut ring = Ring::map(event, 16)?; // pages
 //!
 //! ring.event().enable()?;
-//! let busy = (0..20_000_000_u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 1));
+//! let sum = (0..20_000_000_u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 1));
 //! ring.event().disable()?;
 //!
 //! let layout = SampleLayout::new(&attr);
 //! ring.wait(Some(Duration::from_millis(1)))?;
 //! for record in ring.batch()?.records() {
-//!     if let Record::Sample(sample) = record?.decode(&layout)? {
-//!         println!("thread {:?} at {:#x?}", sample.tid(), sample.ip());
+//!     match record?.decode(&layout)? {
+//!         Record::Sample(sample) => println!("thread {:?} at {:#x?}", sample.tid(), sample.ip()),
+//!         other => println!("{other}"),
 //!     }
 //! }
-//! # std::hint::black_box(busy);
+//! # std::hint::black_box(sum);
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! | to | use |
 //! |---|---|
-//! | say whom to watch | [`Target`] |
-//! | open an event, control and count with it | [`Event`], [`OpenOptions`] |
-//! | read, scale and print counts of events and of groups | [`Count`], [`CountTable`], [`Group`], [`GroupCount`], [`Label`] |
+//! | describe an event | [`Attr`], with the numbers and flags of [`abi`] |
+//! | choose tasks, CPUs or a cgroup | [`Target`] |
+//! | open an event and control it | [`Event`], [`OpenOptions`] |
+//! | read, scale and print counts, of one event or of a group | [`Event::read`], [`Event::measure`], [`Count`], [`CountTable`], [`Group`], [`GroupCount`], [`Label`] |
 //! | read a counter without a system call, convert time stamps | [`UserCounter`], [`TimeConversion`] |
-//! | receive its records | [`Ring`], [`Batch`], [`Readiness`] |
-//! | wait for many rings, end a wait | [`Wait`], [`Canceller`] |
+//! | map a ring, also for several events | [`Ring::map`], [`Ring::redirect`], [`MapError`] |
+//! | read all unread records | [`Ring::batch`]: a guard that releases the consumed ones |
+//! | return one record from a function | [`Ring::next`]: a cursor whose state is in the ring |
+//! | free the ring at once | [`Ring::copy_into`] |
+//! | decode a record | [`RawRecord::decode`], [`SampleLayout`], the views of [`decode`] |
+//! | wait for records, end a wait | [`Ring::wait`], [`Readiness`], [`Canceller`] |
+//! | read many rings | [`RingSet`]: [`wait`](RingSet::wait), then [`ready`](RingSet::ready) |
+//! | read many rings in the order of time | [`RingSet::drain_sorted`] |
+//! | count losses and damage | [`decode::Lost`], [`Damage`], [`Drained`] |
 //! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |
-//! | receive a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
-//! | learn what went wrong | [`Error`] |
+//! | read a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
+//! | find out why a call failed | [`Error`], [`Call`], [`Errno`], [`Causes`] |
+//! | port a program from another crate | [`coming_from`] |
 //!
-//! What an event counts and what its records hold is said by a [`perf_abi::Attr`]; the records are
-//! decoded by [`perf_decode`]. This crate reads no file under `/proc` or `/sys`.
+//! This crate reads no file under `/proc` or `/sys`: it takes the ids of tracepoints and PMUs and the
+//! CPUs as numbers.
 //!
-//! # Modules
+//! # One dependency
 //!
-//! All are private; what they hold is found here, at the root. Those marked * are the only ones with
-//! `unsafe`, and each begins by saying why it may.
+//! The types of the kernel's interface are those of the crate `perf-abi`, here [`abi`]; records are
+//! decoded by the crate `perf-decode`, here [`decode`]. The names that most tracers need are also at the
+//! root. `Error` and `Result` at the root are those of system calls; those of decoding are
+//! [`decode::Error`] and [`decode::Result`]:
 //!
-//! | module | holds |
-//! |---|---|
-//! | `error`, `errno`, `call`, `hint`, `causes` | errors, and the usual causes of an errno |
-//! | `target` | tasks, CPUs and cgroups |
-//! | `event` | the owned descriptor, and how to open it |
-//! | `syscall`* | `perf_event_open`, `read` |
-//! | `attr` | an attr on its way into the kernel |
-//! | `ioctl`*, `bpf_ids` | the twelve requests |
-//! | `count`, `group`, `group_count`, `measure` | reading counts, and what was read |
-//! | `label`, `count_row`, `count_table` | how counts are printed |
-//! | `prctl` | every event of a thread at once |
-//! | `rdpmc`* | the instructions that read counters and clocks |
-//! | `counter_page`, `user_counter`, `time_conversion` | what the control page says of them |
-//! | `map`* | mappings, and the reader's side of a ring |
-//! | `ring`, `batch` | a mapped ring, and the guard over what lies in it |
-//! | `snapshot` | a ring that is overwritten |
-//! | `aux` | the AUX area beside a ring |
-//! | `wait`, `cancel` | waiting for records, and ending that |
+//! ```
+//! use perf_sys::{RawRecord, Record, SampleLayout, decode};
+//!
+//! fn name(record: RawRecord<'_>, layout: &SampleLayout) -> Result<String, decode::Error> {
+//!     Ok(match record.decode(layout)? {
+//!         Record::Sample(sample) => format!("sample at {:#x?}", sample.ip()),
+//!         Record::Lost(lost) => format!("{} records lost", lost.lost()),
+//!         other => other.kind().to_string(),
+//!     })
+//! }
+//! ```
+//!
+//! Both may be imported by a glob, if the two errors are named with their crates:
+//!
+//! ```
+//! use perf_sys::decode::*;
+//! use perf_sys::*;
+//!
+//! fn ip(sample: &Sample<'_>) -> Option<u64> {
+//!     sample.ip()
+//! }
+//! # fn errors(_: perf_sys::Error, _: perf_sys::decode::Error, _: perf_sys::Result<Event>) {}
+//! ```
+//!
+//! # Examples
+//!
+//! The package has complete programs in `examples/`: `cursor`, `flight_recorder`, `stat`,
+//! `system_wide`, `threads`, `tokio` and `soak`.
 
 #![deny(unsafe_code)]
 
@@ -88,6 +108,7 @@ mod bpf_ids;
 mod call;
 mod cancel;
 mod causes;
+pub mod coming_from;
 mod count;
 mod count_row;
 mod count_table;
@@ -116,6 +137,25 @@ mod time_conversion;
 mod user_counter;
 mod wait;
 
+/// The kernel's structs, flags and numbers: the crate `perf-abi`.
+#[doc(no_inline)]
+pub use perf_abi as abi;
+/// Views of records: the crate `perf-decode`.
+#[doc(no_inline)]
+pub use perf_decode as decode;
+
+#[doc(no_inline)]
+pub use perf_abi::{
+    Attr, AttrFlags, BranchSampleType, BreakpointLen, BreakpointType, Cache, CacheEvent, CacheOp,
+    CacheResult, Clock, EventType, Hardware, IocFlags, Misc, MmapCapabilities, OpenFlags, ReadFormat,
+    RecordType, SampleType, Skid, Software, StackSize,
+};
+#[doc(no_inline)]
+pub use perf_decode::{
+    Aux, BackwardRecords, Callchain, Frame, Layout, Layouts, Lost, RawRecord, ReadEntry, ReadValues, Record,
+    Sample, SampleHead, SampleId, SampleLayout, Scaled, Window,
+};
+
 pub use add_error::AddError;
 pub use aux::{AuxArea, AuxSnapshot};
 pub use batch::{Batch, BatchRecords, PeekableRecords};
@@ -141,7 +181,7 @@ pub use time_conversion::TimeConversion;
 pub use user_counter::UserCounter;
 pub use wait::Readiness;
 
-/// The README's code blocks, compiled as tests: this crate knows all that they use.
+/// Runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
-struct Readme;
+mod readme {}

@@ -4,10 +4,6 @@
 
 mod support;
 
-#[allow(dead_code)] // its `main`
-#[path = "../examples/flight_recorder.rs"]
-mod flight_recorder;
-
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
@@ -113,20 +109,6 @@ fn other_backward_events_can_share_the_ring() {
     guest.enable().unwrap();
     switch(3);
     assert!(recorder.snapshot().unwrap().records().unwrap().count() >= 3);
-}
-
-#[test]
-fn the_flight_recorder_has_the_last_calls_before_the_incident() {
-    if cfg!(target_pointer_width = "32") {
-        return eprintln!("skipped: its tracepoint does not fire for 32-bit tasks");
-    }
-    match flight_recorder::last_calls(5_000, 3) {
-        Ok(last) => assert_eq!(last, [4_999, 4_998, 4_997]),
-        Err(refused) => {
-            assert!(std::env::var_os("PERFKIT_REQUIRE_LIVE").is_none(), "{refused}");
-            eprintln!("skipped: {refused}");
-        }
-    }
 }
 
 /// A recorder of context switches on each CPU, in rings of `pages`, `per_cpu` of them each.

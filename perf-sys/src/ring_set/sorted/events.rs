@@ -7,8 +7,15 @@ use crate::{Error, Result, Ring};
 pub(super) enum Events {
     /// All records have this layout, and are of this event.
     One(SampleLayout, u16),
-    /// The events by id; the second table holds their indices in the ring, in the order of the first.
-    Many(Layouts<Vec<(u64, SampleLayout)>>, Vec<u16>),
+    Many {
+        /// The events by id.
+        layouts: Layouts<Vec<(u64, SampleLayout)>>,
+        /// Their indices in the ring, in the order of `layouts`.
+        indices: Vec<u16>,
+        /// Layout of all events, if they have the same, for records with an unknown id: the kernel
+        /// writes the id of a foreign event into samples of software events.
+        common: Option<SampleLayout>,
+    },
 }
 
 /// The index of an event that is not known.
@@ -33,12 +40,12 @@ impl Events {
         let indices = table.iter().map(|&(.., index)| index).collect();
         let layouts = table.into_iter().map(|(id, layout, _)| (id, layout)).collect();
         let layouts: Vec<(u64, SampleLayout)> = layouts;
-        match (Layouts::from_sorted(layouts.clone()), layouts.split_first()) {
-            (Ok(layouts), _) => Ok(Self::Many(layouts, indices)),
-            (Err(_), Some((&(_, first), others))) if others.iter().all(|(_, layout)| *layout == first) => {
-                Ok(Self::One(first, UNKNOWN))
-            }
-            (Err(error), _) => Err(Error::Layouts(error)),
+        let common = layouts.first().map(|&(_, first)| first);
+        let common = common.filter(|first| layouts.iter().all(|(_, layout)| layout == first));
+        match (Layouts::from_sorted(layouts), common) {
+            (Ok(layouts), common) => Ok(Self::Many { layouts, indices, common }),
+            (Err(_), Some(common)) => Ok(Self::One(common, UNKNOWN)),
+            (Err(error), None) => Err(Error::Layouts(error)),
         }
     }
 
@@ -48,9 +55,9 @@ impl Events {
     pub(super) fn find(&self, record: RawRecord<'_>) -> (u16, Option<u64>) {
         match self {
             Self::One(layout, event) => (*event, record.time(layout)),
-            Self::Many(layouts, indices) => match layouts.find_entry(record) {
+            Self::Many { layouts, indices, common } => match layouts.find_entry(record) {
                 Ok((index, layout)) => (indices.get(index).copied().unwrap_or(UNKNOWN), record.time(layout)),
-                Err(_) => (UNKNOWN, None),
+                Err(_) => (UNKNOWN, common.as_ref().and_then(|layout| record.time(layout))),
             },
         }
     }
@@ -59,12 +66,15 @@ impl Events {
     ///
     /// # Errors
     ///
-    /// Those of [`Layouts::find`].
+    /// Those of [`Layouts::find`], unless all events have the same layout.
     #[inline]
     pub(super) fn layout(&self, record: RawRecord<'_>) -> perf_decode::Result<&SampleLayout> {
         match self {
             Self::One(layout, _) => Ok(layout),
-            Self::Many(layouts, _) => layouts.find(record),
+            Self::Many { layouts, common, .. } => match (layouts.find(record), common) {
+                (Err(_), Some(common)) => Ok(common),
+                (found, _) => found,
+            },
         }
     }
 }

@@ -30,7 +30,7 @@ mod overwrite;
 mod read_only;
 
 pub(crate) use aux::{AuxConsumer, AuxOverwritten};
-pub(crate) use consumer::{Consumer, Position};
+pub(crate) use consumer::{Consumer, Position, Unread};
 pub(crate) use generation::Generation;
 #[cfg(test)]
 pub(crate) use generation::in_child;
@@ -86,6 +86,7 @@ impl Mapping {
     /// # Errors
     ///
     /// [`Error::Forked`] in a child of `fork`.
+    #[inline]
     fn here(&self) -> Result<Here<'_>> {
         if self.generation.is_current() { Ok(Here(self)) } else { Err(Error::Forked) }
     }
@@ -164,6 +165,7 @@ impl Area {
     /// # Errors
     ///
     /// [`Error::Forked`] in a child of `fork`.
+    #[inline]
     pub(crate) fn here(&self) -> Result<Here<'_>> {
         self.mapping.here()
     }

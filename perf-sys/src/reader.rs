@@ -1,6 +1,6 @@
 use perf_decode::{Error, RawRecord, Records, Window};
 
-use crate::map::{Consumer, Position};
+use crate::map::{Consumer, Position, Unread};
 use crate::{BatchRecords, Damage};
 
 /// The records of a ring, read through a batch, through the cursor or by copying.
@@ -47,21 +47,16 @@ impl Reader {
         }
     }
 
-    /// Returns the unread records, the position of the first, and the scratch for one that wraps.
-    #[inline]
-    pub(crate) fn split(&mut self) -> (Window<'_>, Position<'_>, &mut Vec<u64>) {
-        let (unread, position) = self.consumer.parts();
-        (unread.window(), position, &mut self.scratch)
-    }
-
     /// Returns the record at `position`, in `[next, head)`.
     #[inline]
     pub(crate) fn record_at(&mut self, position: u64) -> perf_decode::Result<RawRecord<'_>> {
-        let unread = self.consumer.unread_from(position);
-        match RawRecord::split_first(unread.contiguous()) {
-            Ok((record, _)) => Ok(record),
-            Err(error) => join_first(unread.window(), &mut self.scratch).next().unwrap_or(Err(error)),
-        }
+        record(self.consumer.unread_from(position), &mut self.scratch)
+    }
+
+    /// As [`record_at`](Self::record_at), at a free-running word index modulo 2^32.
+    #[inline]
+    pub(crate) fn record_at_word(&mut self, at: u32) -> perf_decode::Result<RawRecord<'_>> {
+        record(self.consumer.unread_from_word(at), &mut self.scratch)
     }
 
     /// Consumes and releases all unread bytes because of `error` at their start.
@@ -79,6 +74,15 @@ impl Reader {
         self.consumer.consume_all();
         self.consumer.release();
         Window::from_slices(copy, &[])
+    }
+}
+
+/// Returns the first record of `unread`.
+#[inline]
+fn record<'c>(unread: Unread<'c>, scratch: &'c mut Vec<u64>) -> perf_decode::Result<RawRecord<'c>> {
+    match RawRecord::split_first(unread.contiguous()) {
+        Ok((record, _)) => Ok(record),
+        Err(error) => join_first(unread.window(), scratch).next().unwrap_or(Err(error)),
     }
 }
 

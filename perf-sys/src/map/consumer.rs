@@ -78,11 +78,13 @@ impl Consumer {
     }
 
     /// Returns the position of the first record that was not consumed.
+    #[inline]
     pub(crate) const fn next(&self) -> u64 {
         self.next
     }
 
     /// Returns the kernel's position as of the last refresh.
+    #[inline]
     pub(crate) const fn head(&self) -> u64 {
         self.head
     }
@@ -112,6 +114,7 @@ impl Consumer {
     }
 
     /// Returns the number of unread bytes as of the last refresh.
+    #[inline]
     pub(crate) fn len(&self) -> u64 {
         self.head.wrapping_sub(self.next)
     }
@@ -142,9 +145,18 @@ impl Consumer {
     }
 
     /// Returns the unread words from `position` on, which lies in `[next, head]`.
+    #[inline]
     pub(crate) fn unread_from(&self, position: u64) -> Unread<'_> {
         let len = self.head.wrapping_sub(position).min(self.len()) as usize / 8;
         let start = (position / 8) as usize & (self.words - 1);
+        Unread { here: self.area.here().ok(), offset: self.offset, words: self.words, start, len }
+    }
+
+    /// Returns the unread words from the free-running word index `at`, modulo 2^32.
+    #[inline]
+    pub(crate) fn unread_from_word(&self, at: u32) -> Unread<'_> {
+        let len = ((self.head / 8) as u32).wrapping_sub(at) as usize;
+        let (len, start) = (len.min(self.words), at as usize & (self.words - 1));
         Unread { here: self.area.here().ok(), offset: self.offset, words: self.words, start, len }
     }
 
@@ -162,6 +174,7 @@ impl Consumer {
     }
 
     /// Returns an eighth of the ring in words.
+    #[inline]
     pub(crate) const fn release_step(&self) -> usize {
         self.words / 8
     }
@@ -234,10 +247,6 @@ impl Position<'_> {
         *self.next = self.next.wrapping_add(bytes.min(self.unread()));
     }
 
-    pub(crate) const fn get(&self) -> u64 {
-        *self.next
-    }
-
     /// Consumes the records before `position`, at most to the end of the unread records.
     #[inline]
     pub(crate) fn advance_to(&mut self, position: u64) {
@@ -245,6 +254,7 @@ impl Position<'_> {
     }
 
     /// Consumes all unread records and returns their length in bytes.
+    #[inline]
     pub(crate) fn advance_to_end(&mut self) -> u64 {
         let bytes = self.unread();
         *self.next = self.head;
@@ -252,6 +262,7 @@ impl Position<'_> {
     }
 
     /// Returns the bytes that were not consumed.
+    #[inline]
     fn unread(&self) -> u64 {
         self.head.wrapping_sub(*self.next)
     }

@@ -53,6 +53,7 @@ impl Generation {
     }
 
     /// Whether the calling process is of this generation: one relaxed load.
+    #[inline]
     pub(crate) fn is_current(self) -> bool {
         self.marker.load(Ordering::Relaxed) == self.number
     }

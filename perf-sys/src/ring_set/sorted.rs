@@ -7,11 +7,12 @@ use crate::Result;
 
 mod events;
 mod lookahead;
+mod plan;
 mod queue;
 mod record;
 
 pub(super) use lookahead::Lookahead;
-use lookahead::{Progress, Stop};
+use plan::{Flow, Plan};
 pub use record::SortedRecord;
 
 /// What a set remembers between two rounds.
@@ -19,8 +20,7 @@ pub use record::SortedRecord;
 pub(super) struct Sort {
     /// Age at which a record is delivered.
     delay: Duration,
-    /// Next time of each ring with framed records, with the ring's index, earliest first.
-    heads: Vec<(u64, u32)>,
+    plan: Plan,
     /// Latest time that was delivered.
     latest: u64,
     late: u64,
@@ -28,7 +28,7 @@ pub(super) struct Sort {
 
 impl Default for Sort {
     fn default() -> Self {
-        Self { delay: Duration::from_millis(10), heads: Vec::new(), latest: 0, late: 0 }
+        Self { delay: Duration::from_millis(10), plan: Plan::default(), latest: 0, late: 0 }
     }
 }
 
@@ -143,61 +143,31 @@ impl<K> RingSet<K> {
         all: bool,
         mut consume: impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
     ) -> Result<(Drained, ControlFlow<B>)> {
-        let Sort { delay, heads, latest, late } = &mut self.sort;
+        let Sort { delay, plan, latest, late } = &mut self.sort;
         // All looks come before the first record: a record of a later look may be earlier.
         for member in &mut self.members {
             member.ring.look()?;
         }
         let now = Instant::now();
-        heads.clear();
-        let mut open = 0_usize;
-        for (member, index) in self.members.iter_mut().zip(0..) {
-            let has_open = member.lookahead.start_round(&mut member.ring, now, *delay, all)?;
-            open += usize::from(has_open);
-            heads.extend(member.lookahead.next_time().map(|time| (time, index)));
+        for Member { ring, lookahead, .. } in &mut self.members {
+            lookahead.start_round(ring, now, *delay, all)?;
         }
-        heads.sort_unstable();
-        let mut progress = Progress { drained: Drained::default(), latest };
-        let mut flow = ControlFlow::Continue(());
-        while open != 0 && flow.is_continue() {
-            let Some(&(_, index)) = heads.first() else { break };
-            let bound = heads.get(1).copied().unwrap_or((u64::MAX, u32::MAX));
-            let Some(member) = self.members.get_mut(index as usize) else { break };
-            let Member { key, ring, lookahead, .. } = member;
-            match lookahead.run(key, ring, (bound, index), &mut progress, &mut consume) {
-                Stop::Bound => {}
-                Stop::Closed => open -= 1,
-                Stop::Break(value) => flow = ControlFlow::Break(value),
-            }
-            match lookahead.next_time() {
-                Some(time) => reinsert(heads, (time, index)),
-                None => drop(heads.remove(0)),
+        let mut drained = Drained::default();
+        let mut end = ControlFlow::Continue(());
+        plan.restart(&self.members);
+        while end.is_continue() && plan.make(&mut self.members) {
+            match plan.deliver(&mut self.members, &mut drained, latest, &mut consume) {
+                Flow::Continue => {}
+                Flow::Overwritten => plan.restart(&self.members),
+                Flow::Break(value) => end = ControlFlow::Break(value),
             }
         }
-        let Progress { drained, .. } = progress;
         *late += drained.late;
         for member in &mut self.members {
             member.ring.reader.consumer.release();
-            member.ring.is_kept = flow.is_continue();
+            member.ring.is_kept = end.is_continue();
         }
-        Ok((drained, flow))
-    }
-}
-
-/// Replaces the first of the heads by its ring's next one, in order.
-#[inline]
-fn reinsert(heads: &mut [(u64, u32)], head: (u64, u32)) {
-    let mut index = 0;
-    while let Some(pair) = heads.get_mut(index..index + 2) {
-        let [this, next] = pair else { break };
-        if *next >= head {
-            break;
-        }
-        *this = *next;
-        index += 1;
-    }
-    if let Some(slot) = heads.get_mut(index) {
-        *slot = head;
+        Ok((drained, end))
     }
 }
 

@@ -1,4 +1,3 @@
-use core::ops::ControlFlow;
 use core::time::Duration;
 use std::time::Instant;
 
@@ -6,9 +5,7 @@ use perf_decode::{RawRecord, Window};
 
 use super::events::Events;
 use super::queue::{Entry, Queue};
-use super::{Drained, SortedRecord};
-use crate::map::Position;
-use crate::reader::{Reader, join_first};
+use crate::reader::Reader;
 use crate::{Result, Ring};
 
 /// The next records of a ring in the order of time, and how far the ring is read in this round.
@@ -17,6 +14,8 @@ pub(crate) struct Lookahead {
     queue: Queue,
     /// Position after the last framed record.
     framed: u64,
+    /// Whether there are bytes after `framed` to frame or to skip.
+    can_fill: bool,
     /// Set if the bytes at `framed` are no record.
     damage: Option<perf_decode::Error>,
     /// Time of the record that was framed last, for records without a time.
@@ -31,33 +30,15 @@ pub(crate) struct Lookahead {
     events: Option<Events>,
 }
 
-/// The reason why a run of one ring's records ended.
-pub(super) enum Stop<B> {
-    /// Another ring has the next record, or this one has no more.
-    Bound,
-    /// The last record before the limit was delivered.
-    Closed,
-    /// The callback ended the round.
-    Break(B),
-}
-
-/// What a run reports to its round.
-pub(super) struct Progress<'s> {
-    pub(super) drained: Drained,
-    /// Latest time that was delivered.
-    pub(super) latest: &'s mut u64,
-}
-
 impl Lookahead {
-    /// Prepares a round: frames records and sets the limit. Returns whether there are records before the
-    /// limit.
+    /// Prepares a round: frames records and sets the limit.
     pub(super) fn start_round(
         &mut self,
         ring: &mut Ring,
         now: Instant,
         delay: Duration,
         all: bool,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let next = ring.reader.consumer.next();
         if self.events.is_none() {
             self.events = Some(Events::new(ring)?);
@@ -78,7 +59,7 @@ impl Lookahead {
         }
         self.fill(&mut ring.reader);
         self.is_open = self.has_open();
-        Ok(self.is_open)
+        Ok(())
     }
 
     /// Forgets what was framed, and starts at `position`.
@@ -93,133 +74,93 @@ impl Lookahead {
         self.since.filter(|_| ring.reader.consumer.len() != 0)?.checked_add(delay)
     }
 
-    /// Returns the time of the next record.
-    pub(super) fn next_time(&self) -> Option<u64> {
-        self.queue.first().map(|entry| entry.time)
+    /// Returns whether a record before the limit was not removed.
+    pub(super) const fn is_open(&self) -> bool {
+        self.is_open
     }
 
-    /// Delivers records up to the one of another ring, whose time and index are `bound`.
+    /// Returns the events of the ring; `None` before the first round.
     #[inline]
-    pub(super) fn run<K, B>(
-        &mut self,
-        key: &K,
-        ring: &mut Ring,
-        (bound, index): ((u64, u32), u32),
-        progress: &mut Progress<'_>,
-        consume: &mut impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
-    ) -> Stop<B> {
-        loop {
-            let stop = self.run_framed(key, ring, (bound, index), progress, consume);
-            ring.reader.consumer.release_if_due();
-            if self.queue.is_low() {
-                self.fill(&mut ring.reader);
-            }
-            let is_closed = self.is_open && !self.has_open();
-            self.is_open &= !is_closed;
-            match stop {
-                Some(stop) => return stop,
-                None if is_closed => return Stop::Closed,
-                None if self.queue.is_empty() => return Stop::Bound,
-                None => {}
-            }
-        }
+    pub(super) const fn events(&self) -> Option<&Events> {
+        self.events.as_ref()
     }
 
-    /// Delivers framed records. Returns `None` when more must be framed, and after the last record before
-    /// the limit.
+    /// Returns the next record.
     #[inline]
-    fn run_framed<K, B>(
-        &mut self,
-        key: &K,
-        ring: &mut Ring,
-        (bound, index): ((u64, u32), u32),
-        progress: &mut Progress<'_>,
-        consume: &mut impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
-    ) -> Option<Stop<B>> {
-        let Some(events) = &self.events else { return Some(Stop::Bound) };
-        let Ring { reader, event: own, redirected, .. } = ring;
-        let limit = self.is_open.then_some((self.limit / 8) as u32);
-        let step = reader.consumer.release_step();
-        let base = (reader.consumer.next() / 8) as u32;
-        let (window, position, scratch) = reader.split();
-        let (first, second) = window.as_slices();
-        let mut run = Run { queue: &mut self.queue, framed: self.framed, position };
-        while let Some(&Entry { time, at, event, .. }) = run.queue.first() {
-            if (time, index) > bound {
-                return Some(Stop::Bound);
-            }
-            let offset = at.wrapping_sub(base) as usize;
-            let words = first.get(offset..).filter(|words| !words.is_empty());
-            let words = words.or_else(|| second.get(offset - first.len()..)).unwrap_or(&[]);
-            let raw = if let Ok((raw, _)) = RawRecord::split_first(words) {
-                raw
-            } else {
-                let joined = join_first(Window::from_slices(words, second), scratch).next();
-                let Some(Ok(raw)) = joined else {
-                    // The kernel wrote over it after it was framed.
-                    run.queue.clear();
-                    run.framed = run.position.get();
-                    self.framed = run.framed;
-                    return None;
-                };
-                raw
-            };
-            let event = match usize::from(event).checked_sub(1) {
-                None => Some(&*own),
-                Some(index) => redirected.get(index),
-            };
-            let is_late = time < *progress.latest;
-            progress.drained.records += 1;
-            if is_late {
-                progress.drained.late += 1;
-            } else {
-                *progress.latest = time;
-            }
-            run.queue.pop();
-            if let ControlFlow::Break(value) =
-                consume(SortedRecord { key, raw, time, is_late, event, events })
-            {
-                return Some(Stop::Break(value));
-            }
-            let next = run.queue.first();
-            if run.queue.is_low()
-                || offset >= step
-                || next.is_none_or(|next| limit.is_some_and(|limit| reaches(next, limit)))
-            {
-                return None;
-            }
+    pub(super) fn first(&self) -> Option<&Entry> {
+        self.queue.first()
+    }
+
+    /// Removes the next record, to be delivered. Returns whether it was the last before the limit.
+    #[inline]
+    pub(super) fn pop(&mut self) -> bool {
+        self.queue.pop();
+        if !self.is_open || self.queue.first().is_some_and(|next| !reaches(next, self.limit)) {
+            return false;
         }
-        None
+        self.is_open = self.has_open();
+        !self.is_open
+    }
+
+    /// Puts the record back that was removed last.
+    pub(super) const fn unpop(&mut self) {
+        self.queue.unpop();
+    }
+
+    /// Returns whether more records must be framed before another one is removed.
+    #[inline]
+    pub(super) const fn must_fill(&self) -> bool {
+        self.can_fill && self.queue.is_low()
+    }
+
+    /// Consumes the records that were removed, and frames more.
+    pub(super) fn settle(&mut self, reader: &mut Reader) {
+        reader.consumer.parts().1.advance_to(self.earliest());
+        reader.consumer.release_if_due();
+        if self.must_fill() {
+            self.fill(reader);
+        }
+        self.is_open = self.has_open();
+    }
+
+    /// Notes that the kernel wrote over the next record after it was framed.
+    #[cold]
+    pub(super) fn set_damage(&mut self, reader: &mut Reader, error: perf_decode::Error) {
+        self.queue.clear();
+        self.framed = reader.consumer.next();
+        self.damage = Some(error);
+        self.fill(reader);
+        self.is_open = self.has_open();
     }
 
     /// Frames records until the queue is full or all unread records are in it.
     #[inline(never)]
     fn fill(&mut self, reader: &mut Reader) {
         let Some(events) = &self.events else { return };
-        let mut room = self.queue.make_room();
+        self.queue.compact();
         let head = reader.consumer.head();
-        while room != 0 && self.framed != head && self.damage.is_none() {
-            let unread = reader.consumer.unread_from(self.framed).window();
-            let mut records = Window::from_slices(unread.as_slices().0, &[]).records(&mut []);
-            let mut at = (self.framed / 8) as u32;
-            let mut frame = |record: RawRecord<'_>| {
-                let (event, time) = events.find(record);
-                self.time = time.unwrap_or(self.time);
-                self.queue.push(Entry::new(self.time, at, event));
-                at = at.wrapping_add((record.size() / 8) as u32);
-                room -= 1;
-                room == 0
+        while self.framed != head && self.damage.is_none() {
+            let words = reader.consumer.unread_from(self.framed).contiguous();
+            let from = ((self.framed / 8) as u32, self.time);
+            // A loop for each, so that the layout of a single event is known in its loop.
+            let (is_full, (at, time)) = match events {
+                Events::One(layout, event) => {
+                    frame(words, &mut self.queue, from, |record| (*event, record.time(layout)))
+                }
+                Events::Many { .. } => frame(words, &mut self.queue, from, |record| events.find(record)),
             };
-            let is_full = records.by_ref().map_while(Result::ok).any(&mut frame);
-            let before = records.position();
-            self.framed = self.framed.wrapping_add(before);
+            self.framed = self.framed.wrapping_add(u64::from(at.wrapping_sub((self.framed / 8) as u32)) * 8);
+            self.time = time;
             if is_full || self.framed == head {
                 break;
             }
             // The next record wraps, or is damaged.
             match reader.record_at(self.framed) {
                 Ok(record) => {
-                    frame(record);
+                    let (event, found) = events.find(record);
+                    self.time = found.unwrap_or(time);
+                    let mut joined = Some(Entry::new(self.time, at, event));
+                    self.queue.push_while(|| joined.take());
                     self.framed = self.framed.wrapping_add(record.size() as u64);
                 }
                 Err(error) => self.damage = Some(error),
@@ -231,33 +172,42 @@ impl Lookahead {
             self.framed = reader.consumer.next();
             self.damage = None;
         }
+        self.can_fill = self.framed != head || self.damage.is_some();
     }
 
     /// Returns the position of the earliest record that was not delivered.
+    #[inline]
     fn earliest(&self) -> u64 {
         earliest(&self.queue, self.framed)
     }
 
     /// Returns whether a record before the limit was not delivered.
+    #[inline]
     fn has_open(&self) -> bool {
         // A distance, because positions wrap at 2^64.
         (1..1 << 63).contains(&self.limit.wrapping_sub(self.earliest()))
     }
 }
 
-/// The delivery of framed records. Dropping it consumes those that were taken out of the queue, also when
-/// the callback panics.
-struct Run<'r> {
-    queue: &'r mut Queue,
-    framed: u64,
-    position: Position<'r>,
-}
-
-impl Drop for Run<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        self.position.advance_to(earliest(self.queue, self.framed));
-    }
+/// Frames the records in `words` and pushes them, from a word index and the time for records that have none.
+/// Returns whether the queue is full, and index and time after the last record.
+#[inline(always)]
+fn frame(
+    words: &[u64],
+    queue: &mut Queue,
+    (mut at, mut time): (u32, u64),
+    find: impl Fn(RawRecord<'_>) -> (u16, Option<u64>),
+) -> (bool, (u32, u64)) {
+    let mut records = Window::from_slices(words, &[]).records(&mut []);
+    let is_full = queue.push_while(|| {
+        let record = records.next()?.ok()?;
+        let (event, found) = find(record);
+        time = found.unwrap_or(time);
+        let entry = Entry::new(time, at, event);
+        at = at.wrapping_add((record.size() / 8) as u32);
+        Some(entry)
+    });
+    (is_full, (at, time))
 }
 
 /// Returns the position of the earliest record in the queue, or `framed`.
@@ -267,8 +217,8 @@ fn earliest(queue: &Queue, framed: u64) -> u64 {
     framed.wrapping_sub(queue.first().map_or(0, |entry| u64::from(back(entry)) * 8))
 }
 
-/// Returns whether no record before the limit, a word index, is left when `next` is the first.
+/// Returns whether no record before the position `limit` is left when `next` is the first.
 #[inline]
-fn reaches(next: &Entry, limit: u32) -> bool {
-    next.floor().wrapping_sub(limit) < 1 << 31
+const fn reaches(next: &Entry, limit: u64) -> bool {
+    next.floor().wrapping_sub((limit / 8) as u32) < 1 << 31
 }

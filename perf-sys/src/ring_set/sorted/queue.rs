@@ -4,8 +4,8 @@
 /// interrupted, which has the earlier time. So it is enough to sort the next few.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// Allocated by the first push.
-    entries: Option<Box<[Entry; SLOTS]>>,
+    /// [`SLOTS`] of them, or none before the first use.
+    entries: Box<[Entry]>,
     start: usize,
     end: usize,
 }
@@ -47,28 +47,21 @@ impl Queue {
         (self.start, self.end) = (0, 0);
     }
 
+    #[inline]
     pub(super) const fn is_empty(&self) -> bool {
         self.start == self.end
     }
 
-    /// Returns whether more records should be framed.
+    /// Returns whether more records should be framed, if there are any.
+    #[inline]
     pub(super) const fn is_low(&self) -> bool {
         self.end - self.start < LOW
-    }
-
-    /// Moves the records to the start of the buffer, and returns how many more can be pushed.
-    pub(super) fn make_room(&mut self) -> usize {
-        if let Some(entries) = &mut self.entries {
-            entries.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
-        }
-        SLOTS - self.end
     }
 
     /// Returns the record with the earliest time.
     #[inline]
     pub(super) fn first(&self) -> Option<&Entry> {
-        self.entries.as_ref()?.get(self.start..self.end)?.first()
+        if self.start == self.end { None } else { self.entries.get(self.start) }
     }
 
     /// Removes the record with the earliest time.
@@ -77,29 +70,48 @@ impl Queue {
         self.start += 1;
     }
 
-    /// Adds a record that was written after all others; nothing without [room](Self::make_room).
+    /// Puts the record back that was removed last, if nothing was pushed since.
+    pub(super) const fn unpop(&mut self) {
+        self.start = self.start.saturating_sub(1);
+    }
+
+    /// Moves the records to the start of the buffer, so that others can be pushed.
+    pub(super) fn compact(&mut self) {
+        if self.entries.is_empty() {
+            self.entries = vec![Entry::default(); SLOTS].into();
+        }
+        self.entries.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+    }
+
+    /// Adds records that were written after all others, until `next` returns `None` or the buffer is
+    /// full. Returns whether it is.
     ///
     /// Records with the same time keep their order. If the records that are later by time are more than
     /// 512 KiB long, the order stays that of the ring.
     #[inline]
-    pub(super) fn push(&mut self, new: Entry) {
-        let entries = self.entries.get_or_insert_with(|| Box::new([Entry::default(); SLOTS]));
-        let (queued, free) = entries.split_at_mut(self.end.min(SLOTS));
-        let Some(slot) = free.first_mut() else { return };
-        *slot = new;
-        self.end += 1;
-        if queued.get(self.start..).and_then(<[_]>::last).is_some_and(|last| last.time > new.time) {
-            self.sift();
+    pub(super) fn push_while(&mut self, mut next: impl FnMut() -> Option<Entry>) -> bool {
+        let last = |queue: &Self| queue.entries.get(queue.start..queue.end)?.last().map(|last| last.time);
+        let mut latest = last(self).unwrap_or(0);
+        while self.end < self.entries.len() {
+            let Some(new) = next() else { return false };
+            if let Some(slot) = self.entries.get_mut(self.end) {
+                *slot = new;
+            }
+            self.end += 1;
+            if new.time < latest {
+                self.sift();
+            } else {
+                latest = new.time;
+            }
         }
+        true
     }
 
     /// Moves the last record before those with a later time.
     #[cold]
     fn sift(&mut self) {
-        let Some(queued) = self.entries.as_mut().and_then(|entries| entries.get_mut(self.start..self.end))
-        else {
-            return;
-        };
+        let Some(queued) = self.entries.get_mut(self.start..self.end) else { return };
         let Some((&mut mut new, before)) = queued.split_last_mut() else { return };
         let later = before.iter().rev().take_while(|entry| entry.time > new.time);
         let back = |entry: &Entry| u16::try_from(new.at.wrapping_sub(entry.floor())).ok();
@@ -119,6 +131,12 @@ impl Queue {
 mod tests {
     use super::*;
 
+    fn push(queue: &mut Queue, entries: &[(u64, u32)]) -> bool {
+        queue.compact();
+        let mut entries = entries.iter().map(|&(time, at)| Entry::new(time, at, 0));
+        queue.push_while(|| entries.next())
+    }
+
     /// Times and indices in the order of the queue, each with the floor when it is the first.
     fn popped(queue: &mut Queue) -> Vec<(u64, u32, u32)> {
         let mut popped = Vec::new();
@@ -132,9 +150,7 @@ mod tests {
     #[test]
     fn records_come_in_order_of_time_and_keep_the_order_of_equal_times() {
         let mut queue = Queue::default();
-        for (time, at) in [(10, 0), (30, 3), (30, 6), (20, 9), (40, 12)] {
-            queue.push(Entry::new(time, at, 0));
-        }
+        push(&mut queue, &[(10, 0), (30, 3), (30, 6), (20, 9), (40, 12)]);
         let expected = [(10, 0, 0), (20, 9, 3), (30, 3, 3), (30, 6, 6), (40, 12, 12)];
         assert_eq!(popped(&mut queue), expected);
     }
@@ -142,39 +158,34 @@ mod tests {
     #[test]
     fn nothing_is_released_before_the_earliest_record_in_the_ring() {
         let mut queue = Queue::default();
-        for (time, at) in [(50, 0), (40, 2), (30, 4), (45, 6)] {
-            queue.push(Entry::new(time, at, 0));
-        }
+        push(&mut queue, &[(50, 0), (40, 2), (30, 4), (45, 6)]);
         assert_eq!(popped(&mut queue), [(30, 4, 0), (40, 2, 0), (45, 6, 0), (50, 0, 0)]);
     }
 
     #[test]
     fn indices_wrap_at_32_bits() {
         let mut queue = Queue::default();
-        queue.push(Entry::new(20, u32::MAX - 1, 7));
-        queue.push(Entry::new(10, 1, 8));
+        push(&mut queue, &[(20, u32::MAX - 1), (10, 1)]);
         let first = *queue.first().unwrap();
-        assert_eq!((first.at, first.floor(), first.event), (1, u32::MAX - 1, 8));
+        assert_eq!((first.at, first.floor()), (1, u32::MAX - 1));
     }
 
     #[test]
     fn distance_beyond_the_counter_keeps_the_order_of_the_ring() {
         let mut queue = Queue::default();
-        queue.push(Entry::new(50, 0, 0));
-        queue.push(Entry::new(40, 65_536, 0));
+        push(&mut queue, &[(50, 0), (40, 65_536)]);
         assert_eq!(popped(&mut queue), [(50, 0, 0), (40, 65_536, 65_536)]);
     }
 
     #[test]
     fn queue_takes_as_many_records_as_it_has_slots() {
         let mut queue = Queue::default();
-        for time in (0..=SLOTS as u32).rev() {
-            queue.push(Entry::new(time.into(), SLOTS as u32 - time, 0));
-        }
-        assert!(queue.make_room() == 0 && !queue.is_low());
+        let descending: Vec<_> = (0..=SLOTS as u32).map(|at| (u64::from(SLOTS as u32 - at), at)).collect();
+        assert!(push(&mut queue, &descending), "full");
+        assert!(!queue.is_low());
         (0..100).for_each(|_| queue.pop());
-        assert!(queue.is_low() && queue.make_room() == 100);
-        queue.push(Entry::new(200, 200, 0));
+        assert!(queue.is_low());
+        assert!(!push(&mut queue, &[(200, 200)]));
         let times: Vec<_> = popped(&mut queue).into_iter().map(|(time, ..)| time).collect();
         assert_eq!(times, [(101..=128).collect::<Vec<_>>(), vec![200]].concat());
     }

@@ -78,12 +78,23 @@ impl Reader {
 }
 
 /// Returns the first record of `unread`.
-#[inline]
+#[inline(always)]
 fn record<'c>(unread: Unread<'c>, scratch: &'c mut Vec<u64>) -> perf_decode::Result<RawRecord<'c>> {
     match RawRecord::split_first(unread.contiguous()) {
         Ok((record, _)) => Ok(record),
-        Err(error) => join_first(unread.window(), scratch).next().unwrap_or(Err(error)),
+        Err(error) => join(unread.window(), scratch, error),
     }
+}
+
+/// Returns the first record of `window` if it wraps, and else `error`.
+#[cold]
+#[inline(never)]
+fn join<'c>(
+    window: Window<'c>,
+    scratch: &'c mut Vec<u64>,
+    error: Error,
+) -> perf_decode::Result<RawRecord<'c>> {
+    join_first(window, scratch).next().unwrap_or(Err(error))
 }
 
 /// Returns and consumes the first record of `window` if it is not framed before the end of the data

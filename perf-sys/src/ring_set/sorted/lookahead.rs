@@ -91,20 +91,32 @@ impl Lookahead {
         self.queue.first()
     }
 
-    /// Removes the next record, to be delivered. Returns whether it was the last before the limit.
+    /// Takes records up to the one of another ring, whose time and index are `bound`, `most` of them at
+    /// most. Returns the slot of the first and their number, which may be 0 if the limit is reached.
     #[inline]
-    pub(super) fn pop(&mut self) -> bool {
-        self.queue.pop();
-        if !self.is_open || self.queue.first().is_some_and(|next| !reaches(next, self.limit)) {
-            return false;
-        }
-        self.is_open = self.has_open();
-        !self.is_open
+    pub(super) fn take(&mut self, index: u32, bound: (u64, u32), most: usize) -> (usize, usize) {
+        let queued = self.queue.queued();
+        let is_next = |entry: &&Entry| (entry.time, index) <= bound;
+        let count = if self.is_open {
+            let limit = self.limit;
+            queued.iter().take(most).take_while(is_next).take_while(|next| !reaches(next, limit)).count()
+        } else {
+            queued.iter().take(most).take_while(is_next).count()
+        };
+        let start = self.queue.take(count);
+        self.is_open = self.is_open && self.has_open();
+        (start, count)
     }
 
-    /// Puts the record back that was removed last.
-    pub(super) const fn unpop(&mut self) {
-        self.queue.unpop();
+    /// Returns records that were taken.
+    #[inline]
+    pub(super) fn taken(&self, start: usize, count: usize) -> &[Entry] {
+        self.queue.slots(start, count)
+    }
+
+    /// Puts the records back that were taken last.
+    pub(super) const fn put_back(&mut self, count: usize) {
+        self.queue.put_back(count);
     }
 
     /// Returns whether more records must be framed before another one is removed.

@@ -1,6 +1,5 @@
 use core::ops::ControlFlow;
 
-use super::queue::Entry;
 use super::{Drained, Member, SortedRecord};
 
 /// The next records of all rings, in order.
@@ -9,18 +8,27 @@ use super::{Drained, Member, SortedRecord};
 /// callback is in only one of them.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    items: Vec<(Entry, u32)>,
+    runs: Vec<Run>,
     /// Next time of each ring with framed records, with the ring's index, earliest first.
     heads: Vec<(u64, u32)>,
 }
 
-/// Number of records in a plan.
-const ITEMS: usize = 64;
+/// Records of one ring that follow each other in the order of all rings.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    member: u32,
+    /// Slot of the first in the ring's queue.
+    start: usize,
+    count: usize,
+}
+
+/// Number of records in a plan, at most.
+const RECORDS: usize = 64;
 
 impl Plan {
     /// Starts with the rings as they are.
     pub(super) fn restart<K>(&mut self, members: &[Member<K>]) {
-        self.items.reserve(ITEMS);
+        self.runs.reserve(RECORDS);
         self.heads.clear();
         for (member, index) in members.iter().zip(0..) {
             self.heads.extend(member.lookahead.first().map(|entry| (entry.time, index)));
@@ -30,24 +38,30 @@ impl Plan {
 
     /// Takes the next records out of the lookaheads. Returns whether there are any.
     pub(super) fn make<K>(&mut self, members: &mut [Member<K>]) -> bool {
-        self.items.clear();
+        self.runs.clear();
+        let mut left = RECORDS;
         // Rings with a record before their limit.
         let mut open = members.iter().filter(|member| member.lookahead.is_open()).count();
-        while open != 0 && self.items.len() < ITEMS {
+        while open != 0 && left != 0 {
             let Some(&(_, index)) = self.heads.first() else { break };
-            let Some(member) = members.get_mut(index as usize) else { break };
-            let Some(&entry) = member.lookahead.first() else { break };
-            self.items.push((entry, index));
-            open -= usize::from(member.lookahead.pop());
-            match member.lookahead.first() {
-                Some(next) => reinsert(&mut self.heads, (next.time, index)),
-                None => drop(self.heads.remove(0)),
+            let bound = self.heads.get(1).copied().unwrap_or((u64::MAX, u32::MAX));
+            let Some(Member { lookahead, .. }) = members.get_mut(index as usize) else { break };
+            let was_open = lookahead.is_open();
+            let (start, count) = lookahead.take(index, bound, left);
+            open -= usize::from(was_open && !lookahead.is_open());
+            if count != 0 {
+                self.runs.push(Run { member: index, start, count });
+                left -= count;
+                match lookahead.first() {
+                    Some(next) => reinsert(&mut self.heads, (next.time, index)),
+                    None => drop(self.heads.remove(0)),
+                }
             }
-            if member.lookahead.must_fill() {
+            if lookahead.must_fill() {
                 break;
             }
         }
-        !self.items.is_empty()
+        !self.runs.is_empty()
     }
 
     /// Delivers the planned records.
@@ -61,36 +75,41 @@ impl Plan {
         latest: &mut u64,
         consume: &mut impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
     ) -> Flow<B> {
-        let mut delivery = Delivery { members, left: &self.items };
-        while let Some((&(entry, index), left)) = delivery.left.split_first() {
-            let Some(Member { key, ring, lookahead, .. }) = delivery.members.get_mut(index as usize) else {
+        let mut delivery = Delivery { members, runs: &self.runs, done: 0 };
+        while let Some((run, runs)) = delivery.runs.split_first() {
+            let Some(Member { key, ring, lookahead, .. }) = delivery.members.get_mut(run.member as usize)
+            else {
                 break;
             };
-            let raw = match ring.reader.record_at_word(entry.at) {
-                Ok(raw) => raw,
-                Err(error) => {
-                    drop(delivery);
-                    if let Some(member) = members.get_mut(index as usize) {
-                        member.lookahead.set_damage(&mut member.ring.reader, error);
-                    }
-                    return Flow::Overwritten;
-                }
-            };
             let Some(events) = lookahead.events() else { break };
-            let event = match usize::from(entry.event).checked_sub(1) {
-                None => Some(&ring.event),
-                Some(index) => ring.redirected.get(index),
-            };
-            let time = entry.time;
-            let is_late = time < *latest;
-            drained.records += 1;
-            drained.late += u64::from(is_late);
-            *latest = time.max(*latest);
-            delivery.left = left;
-            let record = SortedRecord { key, raw, time, is_late, event, events };
-            if let ControlFlow::Break(value) = consume(record) {
-                return Flow::Break(value);
+            for entry in lookahead.taken(run.start, run.count) {
+                let raw = match ring.reader.record_at_word(entry.at) {
+                    Ok(raw) => raw,
+                    Err(error) => {
+                        let index = run.member as usize;
+                        drop(delivery);
+                        if let Some(member) = members.get_mut(index) {
+                            member.lookahead.set_damage(&mut member.ring.reader, error);
+                        }
+                        return Flow::Overwritten;
+                    }
+                };
+                let event = match usize::from(entry.event).checked_sub(1) {
+                    None => Some(&ring.event),
+                    Some(index) => ring.redirected.get(index),
+                };
+                let time = entry.time;
+                let is_late = time < *latest;
+                drained.records += 1;
+                drained.late += u64::from(is_late);
+                *latest = time.max(*latest);
+                delivery.done += 1;
+                let record = SortedRecord { key, raw, time, is_late, event, events };
+                if let ControlFlow::Break(value) = consume(record) {
+                    return Flow::Break(value);
+                }
             }
+            (delivery.runs, delivery.done) = (runs, 0);
         }
         Flow::Continue
     }
@@ -110,15 +129,19 @@ pub(super) enum Flow<B> {
 /// when the callback panics.
 struct Delivery<'p, K> {
     members: &'p mut [Member<K>],
-    left: &'p [(Entry, u32)],
+    /// The runs that are not delivered.
+    runs: &'p [Run],
+    /// Delivered records of the first of them.
+    done: usize,
 }
 
 impl<K> Drop for Delivery<'_, K> {
     fn drop(&mut self) {
-        for &(_, index) in self.left {
-            if let Some(member) = self.members.get_mut(index as usize) {
-                member.lookahead.unpop();
+        for run in self.runs {
+            if let Some(member) = self.members.get_mut(run.member as usize) {
+                member.lookahead.put_back(run.count - self.done);
             }
+            self.done = 0;
         }
         for Member { ring, lookahead, .. } in &mut *self.members {
             lookahead.settle(&mut ring.reader);

@@ -64,15 +64,28 @@ impl Queue {
         if self.start == self.end { None } else { self.entries.get(self.start) }
     }
 
-    /// Removes the record with the earliest time.
+    /// Returns the records, earliest first.
     #[inline]
-    pub(super) const fn pop(&mut self) {
-        self.start += 1;
+    pub(super) fn queued(&self) -> &[Entry] {
+        self.slots(self.start, self.end - self.start)
     }
 
-    /// Puts the record back that was removed last, if nothing was pushed since.
-    pub(super) const fn unpop(&mut self) {
-        self.start = self.start.saturating_sub(1);
+    /// Returns slots of the buffer, also those of records that were taken.
+    #[inline]
+    pub(super) fn slots(&self, start: usize, count: usize) -> &[Entry] {
+        self.entries.get(start..start + count).unwrap_or(&[])
+    }
+
+    /// Takes the `count` earliest records, and returns the slot of the first.
+    #[inline]
+    pub(super) const fn take(&mut self, count: usize) -> usize {
+        self.start += count;
+        self.start - count
+    }
+
+    /// Puts the records back that were taken last, if nothing was pushed since.
+    pub(super) const fn put_back(&mut self, count: usize) {
+        self.start = self.start.saturating_sub(count);
     }
 
     /// Moves the records to the start of the buffer, so that others can be pushed.
@@ -142,7 +155,7 @@ mod tests {
         let mut popped = Vec::new();
         while let Some(first) = queue.first() {
             popped.push((first.time, first.at, first.floor()));
-            queue.pop();
+            queue.take(1);
         }
         popped
     }
@@ -183,7 +196,7 @@ mod tests {
         let descending: Vec<_> = (0..=SLOTS as u32).map(|at| (u64::from(SLOTS as u32 - at), at)).collect();
         assert!(push(&mut queue, &descending), "full");
         assert!(!queue.is_low());
-        (0..100).for_each(|_| queue.pop());
+        queue.take(100);
         assert!(queue.is_low());
         assert!(!push(&mut queue, &[(200, 200)]));
         let times: Vec<_> = popped(&mut queue).into_iter().map(|(time, ..)| time).collect();

@@ -1,6 +1,6 @@
-//! Several events in one ring, told apart by the id in each record.
+//! Several events in one ring, distinguished by the id in each record.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -13,7 +13,7 @@ use perf_sys::{Call, Errno, Error, Event, OpenOptions, Ring, SnapshotRing, Targe
 use support::{count, hit, hits, open_or_skip, switch, switches};
 use work::touch;
 
-/// The attr with what a shared ring needs, and these more fields in its samples.
+/// Returns the attr with the flags and fields that a shared ring needs, and `more` fields.
 fn shared(attr: Attr, more: SampleType) -> Attr {
     let fields = SampleType::IDENTIFIER | SampleType::TID | SampleType::TIME;
     Attr { sample_type: fields | more, ..attr }.with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::DISABLED)
@@ -24,7 +24,7 @@ fn with_layout(event: &Event) -> (u64, SampleLayout) {
 }
 
 #[test]
-fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
+fn records_of_three_events_in_one_ring_are_decoded_by_their_ids() {
     let dummy = shared(Attr::software(Software::DUMMY), SampleType::empty()).with_flags(AttrFlags::COMM);
     let faults = shared(Attr::software(Software::PAGE_FAULTS).with_period(1), SampleType::ADDR);
     let Some(hits) = hits() else { return };
@@ -55,14 +55,14 @@ fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
         match record.decode(layouts.find(record).unwrap()).unwrap() {
             Record::Sample(sample) => {
                 let is_hit = sample.raw().is_some();
-                assert_ne!(is_hit, sample.addr().is_some(), "each by its own layout");
+                assert_ne!(is_hit, sample.addr().is_some(), "each with its own layout");
                 *samples.entry(sample.identifier().unwrap()).or_default() += 1;
             }
             Record::Comm(comm) => renamed |= comm.comm() == b"renamed",
             other => panic!("{other:?}"),
         }
     }
-    assert!(renamed, "the owner's own records are there too");
+    assert!(renamed, "the ring has the owner's records too");
     for guest in &guests {
         assert_eq!(samples.get(&guest.id().unwrap()), Some(&count(guest)));
     }
@@ -70,7 +70,7 @@ fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
 }
 
 #[test]
-fn a_group_in_one_ring_samples_all_its_counts() {
+fn samples_of_a_group_have_all_its_counts() {
     let read = |attr: Attr| attr.with_read_format(ReadFormat::GROUP | ReadFormat::ID);
     let leader = read(shared(switches(), SampleType::READ));
     let Some(leader) = open_or_skip(&leader, Target::calling_thread()) else {
@@ -109,7 +109,7 @@ fn a_group_in_one_ring_samples_all_its_counts() {
 }
 
 #[test]
-fn what_a_guest_wrote_stays_when_it_is_closed() {
+fn records_of_a_closed_redirected_event_remain() {
     let attr = shared(switches(), SampleType::empty());
     let Some(owner) =
         open_or_skip(&shared(Attr::software(Software::DUMMY), SampleType::empty()), Target::calling_thread())
@@ -122,11 +122,11 @@ fn what_a_guest_wrote_stays_when_it_is_closed() {
     guest.enable().unwrap();
     switch(2);
     drop(guest);
-    assert!(ring.batch().unwrap().records().count() >= 2, "what it wrote stays");
+    assert!(ring.batch().unwrap().records().count() >= 2, "its records remain");
 }
 
 #[test]
-fn a_guest_has_no_ring_of_its_own_until_it_is_sent_home() {
+fn redirected_event_is_not_mapped_until_its_redirection_ends() {
     let busy = Error::System { call: Call::Mmap, errno: Errno::EBUSY };
     let attr = shared(switches(), SampleType::empty());
     let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
@@ -155,9 +155,10 @@ fn a_guest_has_no_ring_of_its_own_until_it_is_sent_home() {
     assert!(!ring.has_records());
 }
 
-/// A kernel that refuses it by itself refuses no more then: this is the event's own memory.
+/// Kernels that return `EBUSY` for redirected events do not do so here. The event itself stores its
+/// redirection.
 #[test]
-fn a_guest_whose_host_is_gone_is_still_a_guest() {
+fn event_stays_redirected_after_the_ring_was_unmapped() {
     let attr = shared(switches(), SampleType::empty());
     let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
     let ring = Ring::map(owner, 1).unwrap();
@@ -174,7 +175,7 @@ fn a_guest_whose_host_is_gone_is_still_a_guest() {
 }
 
 #[test]
-fn a_guest_that_writes_backward_has_no_ring_of_its_own_either() {
+fn backward_event_stays_redirected_after_the_ring_was_unmapped() {
     let attr = shared(switches(), SampleType::empty()).with_flags(AttrFlags::WRITE_BACKWARD);
     let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
     let ring = SnapshotRing::map(owner, 1).unwrap();

@@ -81,9 +81,9 @@ fn failed_call_leaves_no_descriptor_and_no_mapping() {
     assert!(SnapshotRing::map(event(AttrFlags::WRITE_BACKWARD | AttrFlags::INHERIT), 1).is_err());
     assert!(AuxArea::map(&mut ring, 1).is_err());
     assert!(UserCounter::map(ring.event()).is_err());
-    let guest = event(AttrFlags::empty());
-    assert!(guest.set_output(Some(&guest)).is_err());
-    drop(guest);
+    let unmapped = event(AttrFlags::empty());
+    assert!(unmapped.set_output(Some(&unmapped)).is_err());
+    drop(unmapped);
     for refused in [Attr::software(Software(1 << 20)), faults().with_flags(AttrFlags::PINNED)] {
         assert!(Group::open(&faults(), &[faults(), refused, faults()], here).is_err());
     }

@@ -172,9 +172,9 @@ fn fd_output_redirects_to_the_ring_of_the_descriptor() {
     assert_eq!(refused.unwrap_err().errno(), Some(Errno::EINVAL), "it has no ring yet");
     let mut ring = Ring::map(event, 1).unwrap();
     let options = OpenOptions::new().leader(ring.event()).flags(flags);
-    let guest = options.open(&switches(), Target::calling_thread()).unwrap();
-    guest.enable().unwrap();
+    let redirected = options.open(&switches(), Target::calling_thread()).unwrap();
+    redirected.enable().unwrap();
     switch(2);
-    guest.disable().unwrap();
+    redirected.disable().unwrap();
     assert!(ring.batch().unwrap().records().count() >= 2);
 }

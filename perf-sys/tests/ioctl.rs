@@ -43,15 +43,15 @@ fn a_period_can_be_changed() {
 #[test]
 fn output_is_redirected_to_another_ring_and_back() {
     let attr = switches().with_sample_type(switches().sample_type | SampleType::ID);
-    let Some(guest) = open_or_skip(&attr, Target::calling_thread()) else {
+    let Some(redirected) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
     let dummy = Attr { config: Software::DUMMY.0, ..attr };
     let mut ring = Ring::map(Event::open(&dummy, Target::calling_thread()).unwrap(), 1).unwrap();
-    guest.set_output(Some(ring.event())).unwrap();
-    guest.enable().unwrap();
+    redirected.set_output(Some(ring.event())).unwrap();
+    redirected.enable().unwrap();
     switch(2);
-    if let Err(refused) = guest.set_output(None) {
+    if let Err(refused) = redirected.set_output(None) {
         // A 64-bit kernel compares 64 bits with -1, but a 32-bit program passes 32.
         assert_eq!((refused.errno(), size_of::<usize>()), (Some(Errno::EBADF), 4), "{refused}");
         return eprintln!("skipped: {refused}");
@@ -60,11 +60,11 @@ fn output_is_redirected_to_another_ring_and_back() {
     let mut batch = ring.batch().unwrap();
     let first = batch.records().next().unwrap().unwrap();
     let Record::Sample(sample) = first.decode(&layout).unwrap() else { panic!("{first:?}") };
-    assert_eq!(sample.id(), guest.id().ok());
+    assert_eq!(sample.id(), redirected.id().ok());
     batch.discard();
-    let before = count(&guest);
+    let before = count(&redirected);
     switch(2);
-    assert!(count(&guest) > before);
+    assert!(count(&redirected) > before);
     assert_eq!(records(&mut ring), 0);
 }
 

@@ -33,20 +33,20 @@ fn records_of_three_events_in_one_ring_are_decoded_by_their_ids() {
         return;
     };
     let mut ring = Ring::map(owner, 64).unwrap();
-    let guests = [&faults, &hits].map(|attr| Event::open(attr, Target::calling_thread()).unwrap());
-    for guest in &guests {
-        guest.set_output(Some(ring.event())).unwrap();
-        guest.enable().unwrap();
+    let redirected = [&faults, &hits].map(|attr| Event::open(attr, Target::calling_thread()).unwrap());
+    for event in &redirected {
+        event.set_output(Some(ring.event())).unwrap();
+        event.enable().unwrap();
     }
     ring.event().enable().unwrap();
     touch(64);
     hit(7);
     rustix::thread::set_name(c"renamed").unwrap();
-    for event in [ring.event(), &guests[0], &guests[1]] {
+    for event in [ring.event(), &redirected[0], &redirected[1]] {
         event.disable().unwrap();
     }
 
-    let mut table = [ring.event(), &guests[0], &guests[1]].map(with_layout);
+    let mut table = [ring.event(), &redirected[0], &redirected[1]].map(with_layout);
     let layouts = Layouts::new(&mut table).unwrap();
     let mut samples = BTreeMap::<_, u64>::new();
     let mut renamed = false;
@@ -63,10 +63,10 @@ fn records_of_three_events_in_one_ring_are_decoded_by_their_ids() {
         }
     }
     assert!(renamed, "the ring has the owner's records too");
-    for guest in &guests {
-        assert_eq!(samples.get(&guest.id().unwrap()), Some(&count(guest)));
+    for event in &redirected {
+        assert_eq!(samples.get(&event.id().unwrap()), Some(&count(event)));
     }
-    assert_eq!(count(&guests[1]), 8, "the renaming is a hit too");
+    assert_eq!(count(&redirected[1]), 8, "the renaming is a hit too");
 }
 
 #[test]
@@ -117,11 +117,11 @@ fn records_of_a_closed_redirected_event_remain() {
         return;
     };
     let mut ring = Ring::map(owner, 1).unwrap();
-    let guest = Event::open(&attr, Target::calling_thread()).unwrap();
-    guest.set_output(Some(ring.event())).unwrap();
-    guest.enable().unwrap();
+    let redirected = Event::open(&attr, Target::calling_thread()).unwrap();
+    redirected.set_output(Some(ring.event())).unwrap();
+    redirected.enable().unwrap();
     switch(2);
-    drop(guest);
+    drop(redirected);
     assert!(ring.batch().unwrap().records().count() >= 2, "its records remain");
 }
 
@@ -131,24 +131,24 @@ fn redirected_event_is_not_mapped_until_its_redirection_ends() {
     let attr = shared(switches(), SampleType::empty());
     let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
     let ring = Ring::map(owner, 1).unwrap();
-    let guest = || Event::open(&attr, Target::calling_thread()).unwrap();
+    let open = || Event::open(&attr, Target::calling_thread()).unwrap();
 
-    let sent = guest();
-    sent.set_output(Some(ring.event())).unwrap();
-    assert_eq!(Ring::map(sent, 1).unwrap_err().error, busy);
+    let redirected = open();
+    redirected.set_output(Some(ring.event())).unwrap();
+    assert_eq!(Ring::map(redirected, 1).unwrap_err().error, busy);
 
-    let refused = guest();
-    assert!(refused.set_output(Some(&guest())).is_err(), "it has no ring");
+    let refused = open();
+    assert!(refused.set_output(Some(&open())).is_err(), "it has no ring");
     assert!(Ring::map(refused, 1).is_ok());
 
-    let home = guest();
-    home.set_output(Some(ring.event())).unwrap();
-    if let Err(refused) = home.set_output(None) {
+    let ended = open();
+    ended.set_output(Some(ring.event())).unwrap();
+    if let Err(refused) = ended.set_output(None) {
         // A 64-bit kernel does not recognize the -1 of a 32-bit program.
         assert_eq!((refused.errno(), size_of::<usize>()), (Some(Errno::EBADF), 4), "{refused}");
         return eprintln!("skipped: {refused}");
     }
-    let mut own = Ring::map(home, 1).unwrap();
+    let mut own = Ring::map(ended, 1).unwrap();
     own.event().enable().unwrap();
     switch(1);
     assert!(own.batch().unwrap().records().count() > 0);
@@ -163,14 +163,14 @@ fn event_stays_redirected_after_the_ring_was_unmapped() {
     let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
     let ring = Ring::map(owner, 1).unwrap();
     let open = |flags| OpenOptions::new().leader(ring.event()).flags(flags);
-    let guests =
+    let redirected =
         [OpenFlags::FD_OUTPUT, OpenFlags::FD_OUTPUT | OpenFlags::FD_NO_GROUP, OpenFlags::FD_NO_GROUP]
             .map(|flags| open(flags).open(&attr, Target::calling_thread()).unwrap());
-    guests[2].set_output(Some(ring.event())).unwrap();
+    redirected[2].set_output(Some(ring.event())).unwrap();
     drop(ring);
-    for guest in guests {
+    for event in redirected {
         let busy = Error::System { call: Call::Mmap, errno: Errno::EBUSY };
-        assert_eq!(Ring::map(guest, 1).unwrap_err().error, busy);
+        assert_eq!(Ring::map(event, 1).unwrap_err().error, busy);
     }
 }
 
@@ -179,9 +179,9 @@ fn backward_event_stays_redirected_after_the_ring_was_unmapped() {
     let attr = shared(switches(), SampleType::empty()).with_flags(AttrFlags::WRITE_BACKWARD);
     let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
     let ring = SnapshotRing::map(owner, 1).unwrap();
-    let guest = Event::open(&attr, Target::calling_thread()).unwrap();
-    guest.set_output(Some(ring.event())).unwrap();
+    let redirected = Event::open(&attr, Target::calling_thread()).unwrap();
+    redirected.set_output(Some(ring.event())).unwrap();
     drop(ring); // as above
-    let error = SnapshotRing::map(guest, 1).map(|_| ()).unwrap_err().error;
+    let error = SnapshotRing::map(redirected, 1).map(|_| ()).unwrap_err().error;
     assert_eq!(error, Error::System { call: Call::Mmap, errno: Errno::EBUSY });
 }

@@ -104,9 +104,9 @@ fn other_backward_events_can_share_the_ring() {
         return;
     };
     let mut recorder = SnapshotRing::map(event, 1).unwrap();
-    let guest = Event::open(&backward, Target::calling_thread()).unwrap();
-    guest.set_output(Some(recorder.event())).unwrap();
-    guest.enable().unwrap();
+    let redirected = Event::open(&backward, Target::calling_thread()).unwrap();
+    redirected.set_output(Some(recorder.event())).unwrap();
+    redirected.enable().unwrap();
     switch(3);
     assert!(recorder.snapshot().unwrap().records().unwrap().count() >= 3);
 }

@@ -1,6 +1,6 @@
-//! A reader that returns one record a call: its state is in the ring, and a record is not copied.
+//! A reader that returns one record per call. Its state is in the ring, and records are not copied.
 //!
-//! It samples this thread and prints where it was.
+//! It samples this thread and prints a profile by address.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use perf_sys::{Attr, AttrFlags, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
 
-/// A ring with what is needed to decode its records.
+/// A ring, and the layout that decodes its records.
 pub(crate) struct Reader {
     ring: Ring,
     layout: SampleLayout,
@@ -25,7 +25,7 @@ impl Reader {
         Ok(Self { ring, layout: SampleLayout::new(&attr) })
     }
 
-    /// Returns the next record, or `None` if the kernel has written no more.
+    /// Returns the next record, or `None` if there are no unread records.
     ///
     /// The kernel cannot overwrite the record before the next call.
     pub(crate) fn read(&mut self) -> Result<Option<Record<'_>>, Box<dyn Error>> {

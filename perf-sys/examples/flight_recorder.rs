@@ -1,5 +1,5 @@
-//! A flight recorder of all CPUs: the kernel overwrites one small ring for each CPU, and an incident
-//! copies the last records of all.
+//! A flight recorder of all CPUs. The kernel overwrites one small ring for each CPU; after an
+//! incident, the last records of all are copied.
 //!
 //! The records are context switches. Usage: `flight_recorder [MILLISECONDS]`, the time before the
 //! incident, 1000 by default. Needs root, `CAP_PERFMON`, or `perf_event_paranoid` of at most 0.
@@ -48,7 +48,7 @@ impl Recorder {
     pub(crate) fn last(&mut self, wanted: usize) -> Result<Vec<Switch>, Box<dyn Error>> {
         let mut last = Vec::new();
         for (cpu, ring) in &mut self.rings {
-            // A ring is read from its newest record, so no more of it can be among the last.
+            // Newest first, so the later ones are not among the last `wanted` of all CPUs.
             for record in ring.snapshot()?.records()?.take(wanted) {
                 if let Record::Sample(sample) = record?.decode(&self.layout)? {
                     let (time, tid) = (sample.time().unwrap_or(0), sample.tid().unwrap_or(0));

@@ -1,4 +1,5 @@
-//! Counts what a program does from its `exec` to its exit, with all its children, as `perf stat` does.
+//! Counts the events of a program from its `exec` to its exit, with all its children, as
+//! `perf stat` does.
 //!
 //! The events are opened for this thread, disabled. A child inherits them, and its `exec` enables its
 //! copies only. The kernel adds the counts of the child to this thread's events when it exits. So the
@@ -16,8 +17,8 @@ const SOFTWARE: [Software; 3] = [Software::PAGE_FAULTS, Software::CONTEXT_SWITCH
 const HARDWARE: [Hardware; 4] =
     [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::BRANCH_INSTRUCTIONS, Hardware::BRANCH_MISSES];
 
-/// Opens the events as a group: without those of the hardware if this machine has none, and without the
-/// kernel's side if that is not permitted.
+/// Opens the events as a group: without hardware events if this machine has none, and without the
+/// kernel if that is not permitted.
 fn open() -> Result<Group, perf_sys::Error> {
     let user = AttrFlags::EXCLUDE_KERNEL;
     open_with(&HARDWARE, AttrFlags::empty())

@@ -32,10 +32,10 @@ pub(crate) struct Summary {
     pub(crate) lost: u64,
     /// Records that were delivered after one with a later time.
     pub(crate) late: u64,
-    /// Samples with the id of an event that has no ring here. Linux 6.18 writes the id of the event that
-    /// it served first into the samples of all software events of a kind, also of other users.
+    /// Samples with the id of an event that has no ring here. Linux 6.18 writes the id of one event
+    /// into the samples of all software events of its kind, also of other users.
     pub(crate) unknown: u64,
-    /// Records of other kinds.
+    /// Side-band records.
     pub(crate) other: u64,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for Summary {
             writeln!(f)?;
         }
         let Self { lost, late, unknown, other, .. } = self;
-        write!(f, "{lost} lost, {late} late, {unknown} of unknown events, {other} other records")
+        write!(f, "{lost} lost, {late} late, {unknown} of unknown events, {other} of other kinds")
     }
 }
 

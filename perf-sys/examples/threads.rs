@@ -26,7 +26,7 @@ pub(crate) struct Thread {
     pub(crate) samples: u64,
     /// The thread that started it, if it is new.
     pub(crate) parent: Option<u32>,
-    /// Name that it got while it was watched.
+    /// The name that it was given while it was watched.
     pub(crate) name: Option<String>,
 }
 

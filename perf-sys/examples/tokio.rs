@@ -1,4 +1,4 @@
-//! Many rings in an asynchronous program: one task and one descriptor, and no thread for any of them.
+//! Many rings in an asynchronous program, with one task and one descriptor and without threads.
 //!
 //! Each watched thread has a ring. tokio waits for a [`RingSet`] of all of them.
 
@@ -23,7 +23,7 @@ async fn count(rings: Vec<Ring>) -> Result<Vec<u64>, Box<dyn Error>> {
     let mut set = unsafe { AsyncFd::register_with_interest(set, Interest::READABLE) }?;
     loop {
         let mut readable = set.readable_mut().await?;
-        // Cleared before the look, so that later records are reported again.
+        // Cleared before the wait, so that later records make the set ready again.
         readable.clear_ready();
         let set = readable.get_inner_mut();
         loop {

@@ -10,7 +10,7 @@ use crate::{Error, Ring};
 pub struct AddError {
     /// The reason.
     pub error: Error,
-    /// The ring, as it was.
+    /// The ring, unchanged.
     pub ring: Box<Ring>,
 }
 

@@ -6,7 +6,7 @@ use crate::{Call, Causes, Errno, Error};
 /// A copy of an attr for a system call, into which the kernel may write the size that it expects.
 ///
 /// The attr's size is never larger than [`Attr`], so the kernel reads no memory after it. An `Attr`
-/// has no fields after its end, so the cut bytes were zero.
+/// has no fields after its end, so the bytes left out are zero.
 #[derive(Debug)]
 pub(crate) struct AttrArgument {
     attr: Attr,
@@ -34,8 +34,8 @@ impl AttrArgument {
         self.refused_size(Call::PerfEventOpen, errno).unwrap_or(Error::Open { errno, causes })
     }
 
-    /// Returns the error of a wrong size: `E2BIG` is about the attr only if the kernel wrote its
-    /// size.
+    /// Returns the error of a wrong size, `None` if `errno` has another cause. `E2BIG` is about the
+    /// attr only if the kernel wrote its own size.
     fn refused_size(&self, call: Call, errno: Errno) -> Option<Error> {
         let kernel = self.attr.size;
         (errno == Errno::E2BIG && kernel != self.passed_size).then_some(Error::AttrSize { kernel, call })
@@ -50,13 +50,13 @@ mod tests {
     use crate::Target;
 
     #[test]
-    fn the_kernel_never_reads_past_the_attr() {
+    fn kernel_never_reads_past_the_attr() {
         let mut passed = AttrArgument::new(&Attr { size: 4096, ..Attr::default() });
         assert_eq!(passed.as_mut().size as usize, size_of::<Attr>());
     }
 
     #[test]
-    fn a_size_that_changed_is_the_kernels() {
+    fn size_changed_by_the_kernel_is_in_the_error() {
         let mut passed = AttrArgument::new(&Attr::default());
         passed.as_mut().size = 136;
         let error = passed.refused(Call::IocModifyAttributes, Errno::E2BIG);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_did_not_change_means_another_cause() {
+    fn unchanged_size_means_another_cause() {
         let attr = Attr::default();
         let flags = OpenFlags::empty();
         let opening = Opening { attr: &attr, target: Target::cpu(0), is_sibling: true, flags };

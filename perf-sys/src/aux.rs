@@ -8,11 +8,12 @@ use std::os::fd::AsFd;
 /// Since Linux 4.1.
 ///
 /// The kernel announces each chunk of the trace in the ring by an [`Aux`] record. Check its flags
-/// ([`AuxFlags`](perf_abi::AuxFlags)), read its [`chunk`](Self::chunk), then [`release`](Self::release)
-/// it. Unreleased bytes are not overwritten. When the area is full, the kernel stops the event and flags
-/// the record as `TRUNCATED`: release, then enable the event again.
+/// ([`AuxFlags`](perf_abi::AuxFlags)), read its [`chunk`](Self::chunk), then
+/// [`release`](Self::release) it. Unreleased bytes are not overwritten. When the area is full, the
+/// kernel stops the event and flags the record as `TRUNCATED`. Release it, then enable the event
+/// again.
 ///
-/// The mapping is not inherited across `fork`: see [`Error::Forked`].
+/// The mapping is not inherited across `fork`; see [`Error::Forked`].
 ///
 /// ```no_run
 /// use perf_decode::{Record, SampleLayout};
@@ -68,12 +69,12 @@ impl AuxArea {
     /// [`Error::AuxRange`] if the bytes are not unread, for example released or of another ring.
     /// [`Error::Forked`].
     pub fn chunk<L: Layout>(&self, record: &Aux<'_, L>) -> Result<(&[u8], &[u8])> {
-        /// Takes much longer than the kernel from one store to the other.
-        const LOOKS: usize = 10_000;
-        for _ in 0..LOOKS {
+        /// Number of attempts, which take much longer than the kernel needs between its two stores.
+        const ATTEMPTS: usize = 10_000;
+        for _ in 0..ATTEMPTS {
             match self.consumer.slices(record.aux_offset(), record.aux_size()) {
                 Err(Error::AuxRange { .. }) => core::hint::spin_loop(),
-                answer => return answer,
+                result => return result,
             }
         }
         self.consumer.slices(record.aux_offset(), record.aux_size())
@@ -112,12 +113,13 @@ impl AuxArea {
     }
 }
 
-/// An AUX area in which the hardware overwrites the oldest bytes: the end of a trace. Since Linux 4.1.
+/// An AUX area in which the hardware overwrites the oldest bytes, so that it has the end of a
+/// trace. Since Linux 4.1.
 ///
 /// Disable the event, copy, and enable it. Nothing is released. The kernel flags the [`Aux`] records
 /// `OVERWRITE`; their offset is the position after the newest byte.
 ///
-/// The mapping is not inherited across `fork`: see [`Error::Forked`].
+/// The mapping is not inherited across `fork`; see [`Error::Forked`].
 #[derive(Debug)]
 pub struct AuxSnapshot {
     area: AuxOverwritten,

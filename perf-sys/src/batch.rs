@@ -9,13 +9,13 @@ mod records;
 pub use peekable::PeekableRecords;
 pub use records::BatchRecords;
 
-/// A guard over the records that were in a ring when [`Ring::batch`](crate::Ring::batch) looked.
+/// A guard over the unread records of a ring, as of [`Ring::batch`](crate::Ring::batch).
 ///
-/// The records borrow the batch. Dropping it releases those that were consumed, by one store of
-/// `data_tail`: after a `break`, a `?` or a panic exactly these, and the next batch begins with the first
-/// of the others. The iterator consumes a record when it returns it. To look at a record without
-/// consuming it, use [`BatchRecords::peekable`] or [`BatchRecords::take_while`]. A batch that is
-/// forgotten releases nothing.
+/// The records borrow the batch. Dropping it releases the consumed records by one store of
+/// `data_tail`, also after a `break`, a `?` or a panic. The next batch begins with the first record
+/// that was not consumed. The iterator consumes a record when it returns it. To peek at a record
+/// without consuming it, use [`BatchRecords::peekable`] or [`BatchRecords::take_while`]. A batch
+/// passed to [`forget`](core::mem::forget) releases nothing.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -63,28 +63,28 @@ impl<'r> Batch<'r> {
         Self { reader }
     }
 
-    /// Iterates over the records that were not consumed yet, oldest first. The records may all live
-    /// together.
+    /// Iterates over the records that were not consumed yet, oldest first. All of them may be held
+    /// at the same time.
     ///
-    /// A size that no record can have yields one `Err` with its position. The iteration ends, the bytes
-    /// from there to the end of the batch are consumed, and [`damage`](Self::damage) counts them, so that
-    /// a loop over batches goes on with what the kernel writes later.
+    /// A size that no record can have yields one `Err` with its position. The iteration ends, the
+    /// bytes from there to the end of the batch are consumed, and [`damage`](Self::damage) counts
+    /// them, so that a loop over batches continues with the records that the kernel writes later.
     #[inline]
     pub fn records(&mut self) -> BatchRecords<'_> {
         self.reader.records()
     }
 
-    /// Copies all records that were not consumed yet to `copy`, consumes and releases them, and returns
-    /// them as a window: the ring is free while they are read.
+    /// Copies all records that were not consumed yet to `copy`, consumes and releases them, and
+    /// returns them as a window. The ring is free while they are read.
     ///
-    /// Clears `copy` first and allocates only if its capacity is less than the unread bytes. The copy is
-    /// made by atomic loads, so it is sound even if the kernel violates its own protocol: see
-    /// [`Ring::copy_into`](crate::Ring::copy_into).
+    /// Clears `copy` first and allocates only if its capacity is less than the unread bytes. The
+    /// copy is made by atomic loads, so it is sound even if the kernel violates its own protocol.
+    /// See [`Ring::copy_into`](crate::Ring::copy_into).
     pub fn copy_into<'c>(&mut self, copy: &'c mut Vec<u64>) -> Window<'c> {
         self.reader.copy_into(copy)
     }
 
-    /// Returns the bytes that were not consumed yet.
+    /// Returns the number of bytes that were not consumed yet.
     pub fn len(&self) -> u64 {
         self.reader.consumer.len()
     }
@@ -94,20 +94,21 @@ impl<'r> Batch<'r> {
         self.len() == 0
     }
 
-    /// Releases what was consumed so far, before the batch ends: for work so long that the ring may
-    /// fill up meanwhile.
+    /// Releases the records that were consumed so far, before the batch is dropped. Use it if the
+    /// ring may fill up while the batch is processed.
     pub fn release(&mut self) {
         self.reader.consumer.release();
     }
 
-    /// Consumes and releases everything, and returns the bytes that were not read.
+    /// Consumes and releases all records, and returns the number of bytes that were not read.
     pub fn discard(self) -> u64 {
         let unread = self.len();
         self.reader.consumer.consume_all();
         unread
     }
 
-    /// Returns what was skipped in this ring because it was no record, since the ring was mapped.
+    /// Returns the bytes that were skipped in this ring because they are not records, since it was
+    /// mapped.
     pub const fn damage(&self) -> Damage {
         self.reader.damage
     }

@@ -87,7 +87,7 @@ calls! {
 }
 
 impl Call {
-    /// Whether the call is an ioctl request on an event.
+    /// Returns whether the call is an ioctl request on an event.
     pub(crate) const fn is_ioctl(self) -> bool {
         matches!(
             self,
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_call_has_a_name_of_its_own() {
+    fn names_of_calls_are_distinct() {
         for (at, call) in Call::ALL.iter().enumerate() {
             assert!(Call::ALL[..at].iter().all(|other| other.name() != call.name()), "{call}");
         }

@@ -9,11 +9,11 @@ use crate::{Call, Error, Result};
 /// Ends waits from another thread or from a signal handler.
 ///
 /// Pass it to [`Ring::wait_or_cancelled`](crate::Ring::wait_or_cancelled) or
-/// [`RingSet::wait_or_cancelled`](crate::RingSet::wait_or_cancelled), and keep a clone where the wait is
-/// to be ended. One canceller serves any number of waits. A cancellation persists until
-/// [`reset`](Self::reset), so that one just before the wait is not missed: every wait returns
-/// [`Cancelled`](crate::Readiness::Cancelled) at once. Only a [`RingSet`](crate::RingSet) without a ring,
-/// or whose events have all hung up, returns its end instead.
+/// [`RingSet::wait_or_cancelled`](crate::RingSet::wait_or_cancelled), and keep a clone for the code
+/// that ends the wait. One canceller serves any number of waits. A cancellation persists until
+/// [`reset`](Self::reset), so that one just before the wait is not missed. Until then every wait
+/// returns [`Cancelled`](crate::Readiness::Cancelled) at once. Only a [`RingSet`](crate::RingSet)
+/// without a ring, or whose events have all hung up, returns its end instead.
 ///
 /// ```no_run
 /// use perf_sys::{Canceller, Readiness, Ring};
@@ -32,11 +32,11 @@ use crate::{Call, Error, Result};
 pub struct Canceller(Arc<OwnedFd>);
 
 impl Canceller {
-    /// `eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)`—Makes one that has not cancelled anything yet.
+    /// `eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)`—Creates a canceller that is not cancelled.
     ///
     /// # Errors
     ///
-    /// [`Error::System`], if no descriptor is left.
+    /// [`Error::System`] if no descriptor is left.
     ///
     /// # References
     ///
@@ -46,20 +46,20 @@ impl Canceller {
         Ok(Self(Arc::new(fd.map_err(Error::of(Call::Eventfd))?)))
     }
 
-    /// `write(fd, 1)`—Ends the waits that run and those to come.
+    /// `write(fd, 1)`—Ends the current waits and all later ones.
     ///
     /// # Errors
     ///
-    /// None that is known; the kernel's answer is passed on.
+    /// [`Error::System`]; no errno is known that the kernel returns here.
     pub fn cancel(&self) -> Result<()> {
         match rustix::io::write(&self.0, &1_u64.to_ne_bytes()) {
-            // The count is at its limit: it was cancelled often enough.
+            // The eventfd's counter is at its limit, so it is readable.
             Ok(_) | Err(Errno::AGAIN) => Ok(()),
             Err(errno) => Err(Error::of(Call::Write)(errno)),
         }
     }
 
-    /// `read(fd)`—Lets waits wait again, and returns whether there was a cancellation.
+    /// `read(fd)`—Removes the cancellation, and returns whether there was one.
     ///
     /// # Errors
     ///
@@ -73,14 +73,14 @@ impl Canceller {
     }
 }
 
-/// For an event loop of one's own: readable from the cancellation to the reset.
+/// The eventfd, for an event loop. It is readable from the cancellation to the reset.
 impl AsFd for Canceller {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-/// For tokio's `AsyncFd`, which asks for it.
+/// For tokio's `AsyncFd`, which needs it.
 impl AsRawFd for Canceller {
     fn as_raw_fd(&self) -> RawFd {
         self.0.as_raw_fd()
@@ -92,14 +92,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_descriptors_are_one_and_clones_share_it() {
+    fn clones_share_one_descriptor() {
         let canceller = Canceller::new().unwrap();
         assert_eq!(canceller.as_raw_fd(), canceller.as_fd().as_raw_fd());
         assert_eq!(canceller.as_raw_fd(), canceller.clone().as_raw_fd());
     }
 
     #[test]
-    fn many_cancellations_are_one() {
+    fn one_reset_removes_many_cancellations() {
         let canceller = Canceller::new().unwrap();
         assert_eq!(canceller.reset(), Ok(false));
         canceller.cancel().unwrap();

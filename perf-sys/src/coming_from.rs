@@ -1,4 +1,5 @@
-//! Tables for the port of a program from another crate: its items beside those of this one.
+//! Tables for the port of a program from another crate. They list its items and those of this
+//! crate.
 //!
 //! | from | page |
 //! |---|---|

@@ -64,9 +64,8 @@ impl Count {
         }
     }
 
-    /// Returns time running divided by time enabled, from 0 to 1: how far [`scaled`](Self::scaled) is
-    /// measured. At 1 the value is exact. Below 1 the estimate assumes the same rate of events in the
-    /// rest of the time.
+    /// Returns time running divided by time enabled, from 0 to 1. At 1 the value is exact. Below 1,
+    /// [`scaled`](Self::scaled) assumes the same rate of events in the rest of the time.
     ///
     /// Returns `None` without both times, or if the event was never enabled.
     #[must_use]
@@ -76,7 +75,7 @@ impl Count {
         (enabled != 0).then(|| (running as f64 / enabled as f64).min(1.0))
     }
 
-    /// Returns the difference of two counts of one event: what it counted from `before` to `self`.
+    /// Returns the difference of two counts of one event, the count from `before` to `self`.
     ///
     /// Times and losses are in the difference only if both counts have them. A count by
     /// [`UserCounter::try_read`](crate::UserCounter::try_read) and one by [`Event::read`] may differ in
@@ -154,7 +153,7 @@ fn values_of(words: &[u64], format: ReadFormat) -> Result<ReadValues<'_>> {
     let found = words.len() as u64 * 8;
     match ReadValues::parse(words, format) {
         Ok(values) => Ok(values),
-        // 0 bytes are how the kernel reports it: `perf_read_hw`, PERF_EVENT_STATE_ERROR.
+        // The kernel returns 0 bytes for it (`perf_read_hw`, PERF_EVENT_STATE_ERROR).
         Err(_) if found == 0 => Err(Error::PinnedFailed),
         Err(Truncated { needed, .. }) => Err(Error::ReadLength { needed: u64::from(needed), found }),
         Err(TrailingBytes { found: trailing, .. }) => {

@@ -69,7 +69,7 @@ impl fmt::Display for Value {
 struct Coverage(Option<f64>);
 
 impl Coverage {
-    /// `None` without both times.
+    /// Returns `None` without both times.
     fn of(count: &Count) -> Option<Self> {
         count.time_enabled.and(count.time_running).map(|_| Self(count.coverage()))
     }

@@ -6,9 +6,9 @@ use crate::count_row::{Columns, write_row};
 
 /// An aligned table of counts, one a line, as [`Count`] prints it.
 ///
-/// The counts may be of any events: of separate ones, of several groups, with and without times, ids and
-/// losses. The counts are read from the iterator twice: once for the widths of the columns, once for the
-/// lines.
+/// The counts may be those of separate events and of several groups, with and without times, ids
+/// and losses. They are read from the iterator twice, first for the widths of the columns, then for
+/// the lines.
 ///
 /// ```
 /// # let (cycles, faults) = (perf_abi::Hardware::CPU_CYCLES, perf_abi::Software::PAGE_FAULTS);
@@ -37,8 +37,8 @@ impl<I> CountTable<I>
 where
     I: IntoIterator<Item: Borrow<Count>> + Clone,
 {
-    /// Returns the table of `counts`: a reference to an array, slice or `Vec`, or an iterator that can be
-    /// cloned.
+    /// Returns the table of `counts`, which is a reference to an array, slice or `Vec`, or an
+    /// iterator that can be cloned.
     pub const fn new(counts: I) -> Self {
         Self(counts)
     }

@@ -24,7 +24,7 @@ impl PageWord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub(crate) value: u64,
-    /// Absent if the page or the CPU has no clock to bring them up to now.
+    /// `None` if the page or the CPU has no clock that extends them to the current time.
     pub(crate) times: Option<Times>,
 }
 
@@ -57,9 +57,9 @@ pub(crate) fn read(
     })?
 }
 
-/// Returns the times up to now. The page holds those of the moment when the kernel last scheduled the
-/// event in; the event has been running since. Without a clock the page's times are not times of now:
-/// two readings would have the same ones, and an interval of 0 ns.
+/// Returns the current times. The page has those of the moment when the kernel last scheduled the
+/// event in; the event has been running since. Returns `None` without a clock, because two readings
+/// would then have the page's times and an interval of 0 ns.
 fn times(area: Here<'_>, clock: impl Fn() -> Option<u64>) -> Option<Times> {
     let since = conversion(area, MmapCapabilities::USER_TIME, PageWord::TIME_OFFSET)?;
     let delta = since.time(clock()?);

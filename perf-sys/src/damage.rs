@@ -9,7 +9,7 @@ pub struct Damage {
     pub count: u64,
     /// Skipped bytes in total.
     pub bytes: u64,
-    /// The error at the last damaged place. Its position counts from the start of the batch.
+    /// The last error. Its position is in bytes from the start of the batch.
     pub last: Option<perf_decode::Error>,
 }
 

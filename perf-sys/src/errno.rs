@@ -32,7 +32,7 @@ impl Errno {
         self.0
     }
 
-    /// Returns the errno of a failed call, which rustix keeps in a type of its own.
+    /// Returns the errno of a failed call of rustix.
     pub(crate) const fn from_rustix(errno: rustix::io::Errno) -> Self {
         Self(errno.raw_os_error())
     }

@@ -9,12 +9,12 @@ mod tests;
 
 /// An error of a call of this crate.
 ///
-/// One flat `Copy` enum: [`System`](Self::System) if a system call failed, the others if this crate
-/// refused before or after one. `Display` prints the call, the errno and its usual causes, as far
-/// as they follow from the call's arguments; no file is read for it. [`source`] is always `None`,
-/// so that a chain of errors prints each text once.
+/// One flat `Copy` enum. [`System`](Self::System) and [`Open`](Self::Open) are failed system calls;
+/// the others are found by checks of this crate. `Display` prints the call, the errno and its usual
+/// causes, as far as they follow from the call's arguments. It reads no file. [`source`] is always
+/// `None`, so that a chain of errors prints each text once.
 ///
-/// [`std::io::Error`] is made of it by `From`, with the kind of the errno and the same text:
+/// It converts into [`std::io::Error`] by `From`, with the kind of the errno and the same text:
 ///
 /// ```
 /// use std::io;
@@ -51,7 +51,7 @@ pub enum Error {
         causes: Causes,
     },
     /// The attr has a nonzero field that this kernel does not have, or a size that no kernel
-    /// accepts: `E2BIG`, and the kernel wrote its own size into the attr.
+    /// accepts. The kernel returned `E2BIG` and wrote its own size into the attr.
     ///
     /// Other causes of `E2BIG`, such as a group whose read is longer than 16 KiB, are not this
     /// variant.
@@ -69,8 +69,8 @@ pub enum Error {
     /// The event has [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), which
     /// [`Ring::map`](crate::Ring::map) cannot read.
     WriteBackward,
-    /// The control page places the data area outside the mapping, or gives it a size that no ring
-    /// has.
+    /// The control page places the data area outside the mapping, or its size is not that of a
+    /// ring.
     DataArea {
         /// `data_offset` of the page, in bytes from the start of the mapping.
         offset: u64,
@@ -82,7 +82,7 @@ pub enum Error {
     /// `data_head` and `data_tail` of the control page contradict each other. The ring can no
     /// longer be read.
     Positions(Framing),
-    /// A pinned event could not be scheduled on its PMU and no longer counts: read returned 0
+    /// A pinned event could not be scheduled on its PMU and no longer counts, so read returned 0
     /// bytes. Enabling the event retries.
     PinnedFailed,
     /// A read returned another length than the event's read format has.
@@ -93,24 +93,24 @@ pub enum Error {
         found: u64,
     },
     /// A single count was read from an event whose read format has
-    /// [`GROUP`](perf_abi::ReadFormat::GROUP): see
+    /// [`GROUP`](perf_abi::ReadFormat::GROUP); see
     /// [`Event::read_values`](crate::Event::read_values) and [`Group`](crate::Group).
     GroupFormat,
-    /// A [`UserCounter`](crate::UserCounter) was asked for of an event that does not count the calling
-    /// thread alone: another thread's, a CPU's, a cgroup's, an
+    /// A [`UserCounter`](crate::UserCounter) was mapped for an event that does not count the
+    /// calling thread alone: an event of another thread, a CPU or a cgroup, an
     /// [inherited](perf_abi::AttrFlags::INHERIT) one, or one whose target is unknown
     /// ([`Event::from_owned_fd`](crate::Event::from_owned_fd)).
     NotSelfMonitoring,
     /// The event lacks [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), which
     /// [`SnapshotRing::map`](crate::SnapshotRing::map) needs.
     WriteForward,
-    /// The event has a ring already: a second reader would release the first one's records.
+    /// The event already has a ring. A second reader would release the first one's records.
     RingInUse,
-    /// The set has a ring under this key.
+    /// The set already has a ring under this key.
     KeyInUse,
     /// The set has no ring under this key.
     NoSuchKey,
-    /// The records of the events in one ring cannot be told apart.
+    /// The events that share a ring have layouts that cannot be found by the ids of their records.
     Layouts(Framing),
     /// The ring already has an AUX area.
     AuxInUse,
@@ -125,19 +125,21 @@ pub enum Error {
         /// `aux_head`, the end of the unread part.
         head: u64,
     },
-    /// A ring, AUX area or counter page was used in a child of `fork`. The kernel does not copy these
-    /// mappings to a child (a child that shares the address space, as of `vfork`, has them). The value's
-    /// methods return this error or find nothing, and dropping it leaves the child's memory alone.
+    /// A ring, AUX area or counter page was used in a child of `fork`. The kernel does not copy
+    /// these mappings to a child (a child that shares the address space, as of `vfork`, has them).
+    /// The value's methods return this error or find nothing, and dropping it does not unmap memory
+    /// of the child.
     ///
-    /// Records, slices and iterators borrowed before the fork cannot be checked: using them in the child
-    /// is undefined behaviour, one of the reasons why `fork` is `unsafe`. Dropping a
+    /// Records, slices and iterators borrowed before the fork cannot be checked. Using them in the
+    /// child is undefined behaviour, one of the reasons why `fork` is `unsafe`. Dropping a
     /// [`Batch`](crate::Batch) is safe and releases nothing.
     ///
-    /// The descriptor of the event is inherited: it is the parent's event, also for its ioctls. Mapping
-    /// and redirecting it in the child is this error too, because the parent may map it as well.
+    /// The descriptor of the event is inherited. It is the parent's event, also for its ioctls.
+    /// Mapping or redirecting it in the child returns this error too, because the parent may map it
+    /// as well.
     Forked,
-    /// [`Target::from_raw`](crate::Target::from_raw) was called with a pair of numbers that
-    /// `perf_event_open` refuses, or that is no target.
+    /// [`Target::from_raw`](crate::Target::from_raw) was called with a pair of numbers that is not
+    /// a target of `perf_event_open`.
     Target {
         /// The process or thread id.
         pid: i32,
@@ -151,7 +153,7 @@ pub enum Error {
     },
 }
 
-/// Result of the calls of this crate.
+/// The result of a call of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 impl Error {

@@ -10,20 +10,23 @@ use crate::{Call, Errno, Error, Label, Result, Target};
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
 ///
-/// Holding one proves that the descriptor is of `perf_event_open`, opened with [`attr`](Self::attr),
-/// and that no safe code maps its ring but through this value. That is why there is no `try_clone`, and
-/// why a foreign descriptor enters only by the `unsafe` [`from_owned_fd`](Self::from_owned_fd).
+/// Holding one proves that the descriptor is of `perf_event_open`, opened with
+/// [`attr`](Self::attr), and that no safe code maps its ring but through this value. That is why
+/// there is no `try_clone`, and why a foreign descriptor becomes an event only by the `unsafe`
+/// [`from_owned_fd`](Self::from_owned_fd).
 ///
-/// Dropping it closes the descriptor and ends the event, unless it is mapped: then with the mapping.
+/// Dropping it closes the descriptor, which ends the event. An event whose ring is mapped ends when
+/// the ring is unmapped.
 ///
-/// A [`Ring`](crate::Ring) shares its event: clone the [`Arc`] of [`Ring::event`](crate::Ring::event) to
-/// enable, disable, read or identify the event while its records are read, or in another thread.
+/// A [`Ring`](crate::Ring) shares its event. Clone the [`Arc`] of
+/// [`Ring::event`](crate::Ring::event) to enable, disable, read or identify the event while its
+/// records are read, or in another thread.
 #[derive(Debug)]
 pub struct Event {
     fd: OwnedFd,
     attr: Attr,
-    /// The only thread that the event watches, wherever it runs or on one CPU. `None` of a CPU, of a
-    /// cgroup, and of a descriptor that was opened elsewhere.
+    /// The only thread that the event watches, on any CPU or on one. `None` for all tasks of a CPU
+    /// or cgroup, and for a descriptor that was opened elsewhere.
     thread: Option<NonZeroI32>,
     label: Label,
     output: Mutex<Output>,
@@ -31,26 +34,26 @@ pub struct Event {
     generation: Option<Generation>,
 }
 
-/// Where the kernel writes an event's records.
+/// Destination of an event's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Output {
-    /// Nowhere, until the event has a ring.
+    /// None, until the event has a ring.
     None,
-    /// Into a ring that is mapped, or that is being mapped.
+    /// The event's own ring, which is mapped or being mapped.
     Own,
-    /// Into another event's ring.
+    /// The ring of another event.
     Redirected,
 }
 
 impl Event {
-    /// `perf_event_open(attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC)`—Opens an event of its own.
+    /// `perf_event_open(attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC)`—Opens an event without a group.
     ///
-    /// With a leader or other flags: [`OpenOptions`].
+    /// Use [`OpenOptions`] for a group leader or other flags.
     ///
     /// # Errors
     ///
     /// [`Error::AttrSize`](crate::Error::AttrSize) if the attr needs a newer kernel than this, and
-    /// [`Error::System`](crate::Error::System) with the kernel's answer; its text names the usual causes.
+    /// [`Error::Open`](crate::Error::Open) with the errno and its usual causes.
     ///
     /// # References
     ///
@@ -65,7 +68,7 @@ impl Event {
         Self { fd, attr, thread: None, label, output: Mutex::new(Output::None), generation }
     }
 
-    /// Names the event: its counts have `label` in place of the attr's.
+    /// Sets the label of the event's counts, in place of the attr's.
     ///
     /// ```
     /// # use perf_abi::Attr;
@@ -97,25 +100,26 @@ impl Event {
         &self.label
     }
 
-    /// The attr as it was at the open. Its [`SampleLayout`](perf_decode::SampleLayout) decodes the
-    /// event's records; a period or a breakpoint changed later by ioctl does not show here.
+    /// Returns the attr with which the event was opened. Its
+    /// [`SampleLayout`](perf_decode::SampleLayout) decodes the event's records. Later changes of
+    /// the period or the breakpoint by ioctl are not in the attr.
     pub const fn attr(&self) -> &Attr {
         &self.attr
     }
 
-    /// Whether the event counts the calling thread and nothing else.
+    /// Returns whether the event counts the calling thread alone.
     pub(crate) fn is_self_monitoring(&self) -> bool {
         let inherited = self.attr.flags.contains(AttrFlags::INHERIT);
         !inherited && self.thread.is_some() && self.thread == gettid()
     }
 
-    /// Whether the kernel writes this event's ring downward.
+    /// Returns whether the kernel writes this event's ring backward.
     pub(crate) const fn writes_backward(&self) -> bool {
         self.attr.flags.contains(AttrFlags::WRITE_BACKWARD)
     }
 
-    /// Redirects the records by `change`, and remembers it. The lock keeps two threads' changes in the
-    /// order in which the kernel made them.
+    /// Redirects the records by `change`, and stores their destination. The lock keeps the changes
+    /// of two threads in the order in which the kernel made them.
     ///
     /// # Errors
     ///
@@ -136,10 +140,10 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// [`Error::RingInUse`] if the ring is mapped. [`Error::Forked`] in a child of `fork`, because the
-    /// parent may map it. `EBUSY` if the records go to another event's ring:
-    /// Linux checks that only since January 2026 (some 6.18.y), and maps the other ring before, which
-    /// would then have two readers.
+    /// [`Error::RingInUse`] if the ring is mapped. [`Error::Forked`] in a child of `fork`, because
+    /// the parent may map it. `EBUSY` if the records go to another event's ring. Linux returns it
+    /// only since January 2026 (some 6.18.y). Older kernels map the other ring, which would then
+    /// have two readers.
     pub(crate) fn claim_ring(self: &Arc<Self>) -> Result<RingClaim> {
         self.check_here()?;
         let mut output = self.output();
@@ -151,8 +155,8 @@ impl Event {
         Ok(RingClaim(Arc::clone(self)))
     }
 
-    /// Returns an error if the records go to another event's ring: see
-    /// [`claim_ring`](Self::claim_ring).
+    /// Returns the error of [`claim_ring`](Self::claim_ring) if the records go to another event's
+    /// ring.
     pub(crate) fn check_not_redirected(&self) -> Result<()> {
         self.check_here()?;
         match *self.output() {
@@ -161,8 +165,8 @@ impl Event {
         }
     }
 
-    /// Returns [`Error::Forked`] in a child of `fork`. `output` is a copy there: it does not show what
-    /// the parent does with the same event.
+    /// Returns [`Error::Forked`] in a child of `fork`. `output` is a copy there, which does not
+    /// have the parent's later changes of the same event.
     fn check_here(&self) -> Result<()> {
         match self.generation {
             Some(generation) if generation.is_current() => Ok(()),
@@ -201,7 +205,7 @@ impl AsRawFd for Event {
     }
 }
 
-/// How to open an event that is not alone: its group, and the flags of the call.
+/// Options of `perf_event_open`: the group leader and the flags.
 ///
 /// ```no_run
 /// use perf_abi::{Attr, Hardware};
@@ -222,12 +226,13 @@ pub struct OpenOptions<'a> {
 }
 
 impl<'a> OpenOptions<'a> {
-    /// No group, closed on exec.
+    /// Returns the options of an event without a group, closed on exec.
     pub const fn new() -> Self {
         Self { leader: None, flags: OpenFlags::FD_CLOEXEC }
     }
 
-    /// Joins the group of `leader`: its members are on the PMU together or not at all.
+    /// Adds the event to the group of `leader`, whose members are on the PMU together or not at
+    /// all.
     #[must_use]
     #[doc(alias = "group_fd")]
     pub fn leader(mut self, leader: &'a Event) -> Self {
@@ -235,15 +240,15 @@ impl<'a> OpenOptions<'a> {
         self
     }
 
-    /// Sets more flags. [`PID_CGROUP`](OpenFlags::PID_CGROUP) is not one of them: the [`Target`] alone
-    /// says what `pid` is.
+    /// Sets more flags. [`PID_CGROUP`](OpenFlags::PID_CGROUP) is ignored, because it follows from
+    /// the [`Target`].
     #[must_use]
     pub fn flags(mut self, flags: OpenFlags) -> Self {
         self.flags |= flags;
         self
     }
 
-    /// Leaves the descriptor open for the program that this process may become.
+    /// Keeps the descriptor open across `exec`.
     #[must_use]
     pub fn keep_on_exec(mut self) -> Self {
         self.flags -= OpenFlags::FD_CLOEXEC;
@@ -287,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_redirection_that_succeeds_is_remembered() {
+    fn only_a_successful_redirection_is_stored() {
         let event = event();
         let refuse = || Err(Error::GroupFormat);
         assert!(event.redirect(true, refuse).is_err());
@@ -301,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_has_one_reader_and_no_redirection_meanwhile() {
+    fn mapped_event_has_one_reader_and_is_not_redirected() {
         let event = event();
         let claim = event.claim_ring().unwrap();
         assert_eq!(event.claim_ring().unwrap_err(), Error::RingInUse);

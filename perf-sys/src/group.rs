@@ -6,11 +6,11 @@ use perf_decode::ReadValues;
 
 use crate::{Event, GroupCount, Label, OpenOptions, Result, Ring, Target};
 
-/// Events that are counted together: a group leader and its members, on the PMU at the same time or not
-/// at all. Their ratios are right even if they are multiplexed with other events.
+/// A group leader and its members, which are on the PMU at the same time or not at all. Their
+/// ratios are exact even if the group is multiplexed with other events.
 ///
-/// Holding one proves that the leader reads all of them in one system call, into a buffer of the right
-/// length: nothing is allocated after the open.
+/// Holding one proves that the leader reads all of them in one system call, into a buffer of the
+/// right length. Nothing is allocated after the open.
 ///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, Software};
@@ -31,7 +31,8 @@ use crate::{Event, GroupCount, Label, OpenOptions, Result, Ring, Target};
 /// ```
 #[derive(Debug)]
 pub struct Group {
-    // Dropped before the leader. Without it they would count for a moment as separate groups.
+    // Dropped before the leader. Without the leader they would count for a moment as separate
+    // events.
     members: Vec<Arc<Event>>,
     leader: Arc<Event>,
     buffers: Buffers,
@@ -55,8 +56,8 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// Those of [`Event::open`]. The usual one is `EINVAL`: more hardware events than the CPU has
-    /// counters, hardware events of two PMUs, or a pinned member.
+    /// Those of [`Event::open`]. The usual one is `EINVAL`, for more hardware events than the CPU
+    /// has counters, for hardware events of two PMUs, or for a pinned member.
     ///
     /// # References
     ///
@@ -70,25 +71,25 @@ impl Group {
             .iter()
             .map(|attr| join.open(&attr.without_flags(AttrFlags::DISABLED), target).map(Arc::new));
         let members = members.collect::<Result<Vec<_>>>()?;
-        // Exactly the length of the read: if an event joined the group elsewhere, the kernel returns
-        // ENOSPC instead of counts that belong to other labels.
+        // Exactly the length of the read. If other code added an event to the group, the kernel
+        // returns ENOSPC instead of counts that belong to other labels.
         let len = ReadValues::words(format, 1 + members.len() as u64) as usize;
         let buffers = Buffers { now: vec![0; len].into(), before: vec![0; len].into() };
         Ok(Self { members, leader: Arc::new(leader), buffers })
     }
 
-    /// Names the events: the leader first, then the members in the order of [`open`](Self::open). Events
-    /// after the last label keep theirs.
+    /// Sets the labels of the events, first the leader's, then the members' in the order of
+    /// [`open`](Self::open). Events after the last label keep theirs.
     ///
-    /// Call it right after the open. An event that is shared already, as that of a ring is, keeps its
-    /// label.
+    /// Call it right after the open. An event that is already shared, for example with a ring,
+    /// keeps its label.
     ///
     /// ```
     /// # use perf_abi::{Attr, Software};
     /// # use perf_sys::{Group, Target};
     /// # fn main() -> perf_sys::Result<()> {
     /// # let attrs = [Software::TASK_CLOCK, Software::PAGE_FAULTS].map(Attr::software);
-    /// let names: Vec<String> = vec!["busy".into(), "faults".into()]; // of the user's choice
+    /// let names: Vec<String> = vec!["busy".into(), "faults".into()]; // chosen by the user
     /// # let opened = Group::open(&attrs[0], &attrs[1..], Target::calling_thread());
     /// # let Ok(group) = opened else { return Ok(()) };
     /// let mut group = group.with_labels(names);
@@ -108,15 +109,15 @@ impl Group {
         self
     }
 
-    /// Maps a ring of `data_pages` pages for the records of all events: maps the leader's ring and
-    /// [redirects](Ring::redirect) the members into it. The group is read and controlled as before, also
-    /// while the ring is read.
+    /// Maps a ring of `data_pages` pages for the records of all events. It is the leader's ring,
+    /// into which the members are [redirected](Ring::redirect). The group is read and controlled as
+    /// before, also while the ring is read.
     ///
     /// The records of the events differ in layout. Set [`IDENTIFIER`] and, for records other than
     /// samples, [`SAMPLE_ID_ALL`] in all attrs, and find the layouts by id, with
-    /// [`Layouts`](perf_decode::Layouts). A member without a period writes no samples. Two software
-    /// events of one kind have no ids to be told apart by: Linux 6.18 gives the samples of both the id of
-    /// the one opened last.
+    /// [`Layouts`](perf_decode::Layouts). A member without a period writes no samples. The ids do
+    /// not distinguish two software events of one kind, because Linux 6.18 writes the id of the
+    /// event that was opened last into the samples of both.
     ///
     /// The ring shares the events with the group, so they count until both are dropped.
     ///
@@ -208,12 +209,12 @@ impl Group {
         self.leader.reset_with(IocFlags::GROUP)
     }
 
-    /// `read(fd, buf, len)`—Reads all counts at one moment: the leader's first, then the members' in the
-    /// order of [`open`](Self::open).
+    /// `read(fd, buf, len)`—Reads all counts at one moment, first the leader's, then the members'
+    /// in the order of [`open`](Self::open).
     ///
     /// # Errors
     ///
-    /// Those of [`Event::read_values`]; `ENOSPC` while the group has events that were opened elsewhere,
+    /// Those of [`Event::read_values`]; `ENOSPC` while the group has events that other code added,
     /// `ECHILD` if copies were inherited before the group was complete.
     pub fn read(&mut self) -> Result<GroupCount<'_>> {
         let now = self.leader.read_values(&mut self.buffers.now)?;

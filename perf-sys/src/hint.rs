@@ -3,9 +3,9 @@ use crate::{Call, Errno};
 #[cfg(test)]
 mod tests;
 
-/// Usual causes of an errno, whatever the arguments of the call were.
+/// Usual causes of an errno that do not depend on the arguments of the call.
 struct Hint {
-    /// The calls; all ioctls if empty.
+    /// The calls, or all ioctls if empty.
     calls: &'static [Call],
     errnos: &'static [Errno],
     text: &'static str,
@@ -19,9 +19,9 @@ const PRCTLS: &[Call] = &[Call::PrctlEnable, Call::PrctlDisable];
 
 /// Returns the usual causes of `errno` from `call`, most likely first.
 ///
-/// The first row of the table that fits both. The causes of `perf_event_open` that depend on its
-/// arguments are in [`Causes`](crate::Causes). From the checks of `kernel/events/core.c` and the
-/// manual pages; PMU drivers add causes of their own.
+/// They are in the first row of the table that has both. The causes of `perf_event_open` that
+/// depend on its arguments are in [`Causes`](crate::Causes). The texts follow the checks of
+/// `kernel/events/core.c` and the manual pages; PMU drivers have further causes.
 pub(crate) fn hint(call: Call, errno: Errno) -> Option<&'static str> {
     let fits = |hint: &&Hint| {
         let is_call = if hint.calls.is_empty() { call.is_ioctl() } else { hint.calls.contains(&call) };
@@ -41,7 +41,7 @@ const HINTS: &[Hint] = &[
     row(&[Call::PerfEventOpen], &[Errno::EPERM], "a container's seccomp filter, or kernel lockdown"),
     row(&[Call::PerfEventOpen], &[Errno::EINVAL], "a flag or field that is newer than this kernel"),
     row(&[Call::PerfEventOpen], &[Errno::ENOENT], "no PMU offers the event"),
-    row(&[Call::PerfEventOpen], &[Errno::EOPNOTSUPP], "the PMU lacks a feature that the attr asks for"),
+    row(&[Call::PerfEventOpen], &[Errno::EOPNOTSUPP], "the PMU lacks a feature that the attr requests"),
     row(&[Call::PerfEventOpen], &[Errno::ENODEV], "the PMU is not available"),
     row(&[Call::PerfEventOpen], &[Errno::ESRCH], "the task has exited, or no task has this id"),
     row(&[Call::PerfEventOpen], &[Errno::EBADF], "a descriptor that is closed or of another kind"),

@@ -2,9 +2,8 @@
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because rustix cannot know which argument a request takes: what is
-//! promised here is the pairing of each number with its argument, as `_perf_ioctl` in
-//! `kernel/events/core.c` takes it.
+//! This file may use `unsafe` because rustix cannot check which argument a request takes. This file
+//! pairs each number with the argument that `_perf_ioctl` in `kernel/events/core.c` takes.
 #![allow(unsafe_code)]
 
 use core::ffi::CStr;
@@ -40,23 +39,23 @@ const MODIFY_ATTRIBUTES: Opcode = opcode(perf_abi::IOC_MODIFY_ATTRIBUTES);
 /// The kernel takes the request's argument as a number, or as a pointer to memory that is live and that
 /// it only reads; see [`request`].
 unsafe fn by_value<const OPCODE: Opcode>(event: &Event, call: Call, word: *mut ()) -> Result<()> {
-    // SAFETY: the caller's promise.
+    // SAFETY: upheld by the caller.
     let argument = unsafe { IntegerSetter::<OPCODE>::new_pointer(word.cast()) };
-    // SAFETY: the caller's promise.
+    // SAFETY: upheld by the caller.
     unsafe { request(event, call, argument) }
 }
 
 /// # Safety
 ///
-/// The request, as the kernel knows it for a perf event, takes this argument and changes no other
-/// memory than the argument says.
+/// For a perf event, the kernel takes `argument` with this request, and writes no memory that
+/// `argument` does not name.
 unsafe fn request<I: Ioctl>(event: &Event, call: Call, argument: I) -> Result<I::Output> {
-    // SAFETY: the caller's promise; an `Event` is a descriptor of perf_event_open.
+    // SAFETY: upheld by the caller; an `Event` is a descriptor of perf_event_open.
     let done = unsafe { ioctl(event, argument) };
     done.map_err(Error::of(call))
 }
 
-/// A number where the request's argument goes.
+/// Returns a number as the argument of a request.
 fn word(number: usize) -> *mut () {
     without_provenance_mut(number)
 }
@@ -65,7 +64,7 @@ fn descriptor(fd: BorrowedFd<'_>) -> *mut () {
     word(fd.as_raw_fd().unsigned_abs() as usize) // never negative: a `BorrowedFd` is open
 }
 
-/// Control: one system call each.
+/// Control by one system call each.
 impl Event {
     /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)`—Starts counting, in inherited copies too.
     #[doc(alias = "PERF_EVENT_IOC_ENABLE")]
@@ -73,12 +72,12 @@ impl Event {
         self.enable_with(IocFlags::empty())
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, flags)`—As [`enable`](Self::enable); with
-    /// [`IocFlags::GROUP`] the whole group, whichever member this is.
+    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, flags)`—As [`enable`](Self::enable), or with
+    /// [`IocFlags::GROUP`] the whole group of which this event is a member.
     ///
-    /// On Linux 6.18 that leaves members of another software PMU than the leader's off (`TASK_CLOCK`
-    /// beside `PAGE_FAULTS`) until the task is next switched in; a [`Group`](crate::Group) keeps its
-    /// members enabled and switches the leader alone.
+    /// Linux 6.18 then schedules members of another software PMU than the leader's (`TASK_CLOCK`
+    /// beside `PAGE_FAULTS`) only at the next switch to the task. A [`Group`](crate::Group) keeps
+    /// its members enabled and enables the leader alone.
     pub fn enable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
         unsafe { by_value::<ENABLE>(self, Call::IocEnable, word(flags.bits() as usize)) }
@@ -90,15 +89,15 @@ impl Event {
         self.disable_with(IocFlags::empty())
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, flags)`—As [`disable`](Self::disable), or the whole group;
-    /// see [`enable_with`](Self::enable_with) for starting it again.
+    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, flags)`—As [`disable`](Self::disable), or the whole
+    /// group. See [`enable_with`](Self::enable_with) before enabling it again.
     pub fn disable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
         unsafe { by_value::<DISABLE>(self, Call::IocDisable, word(flags.bits() as usize)) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_RESET, 0)`—Sets the count to 0. The times go on, and so does what
-    /// inherited copies that ended have left behind.
+    /// `ioctl(fd, PERF_EVENT_IOC_RESET, 0)`—Sets the count to 0. The times, and the counts of
+    /// inherited copies that have exited, are not reset.
     #[doc(alias = "PERF_EVENT_IOC_RESET")]
     pub fn reset(&self) -> Result<()> {
         self.reset_with(IocFlags::empty())
@@ -110,8 +109,8 @@ impl Event {
         unsafe { by_value::<RESET>(self, Call::IocReset, word(flags.bits() as usize)) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_REFRESH, overflows)`—Enables the event for so many more overflows,
-    /// after which it disables itself. 0 means no limit.
+    /// `ioctl(fd, PERF_EVENT_IOC_REFRESH, overflows)`—Enables the event for `overflows` more
+    /// overflows, after which the kernel disables it. 0 means no limit.
     ///
     /// # Errors
     ///
@@ -122,9 +121,10 @@ impl Event {
         unsafe { by_value::<REFRESH>(self, Call::IocRefresh, word(overflows as usize)) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_PERIOD, &period)`—Sets the sampling period, at once (since Linux 3.14,
-    /// before at the next overflow); or the frequency in Hz, if the event was opened with one. The clock
-    /// events turn a frequency into a period of nanoseconds at the open, and take that here.
+    /// `ioctl(fd, PERF_EVENT_IOC_PERIOD, &period)`—Sets the sampling period, or the frequency in Hz
+    /// if the event was opened with one. It takes effect at once; before Linux 3.14, at the next
+    /// overflow. Clock events convert a frequency to a period in ns when they are opened, and take
+    /// a period here.
     ///
     /// # Errors
     ///
@@ -137,19 +137,19 @@ impl Event {
         unsafe { request(self, Call::IocPeriod, argument) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, target)`—Sends this event's records to the ring of
-    /// `target`, which must be mapped; `None` sends them nowhere. Until then this event can have no ring
-    /// of its own, even when that of `target` is gone.
+    /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, target)`—Redirects this event's records to the ring of
+    /// `target`, which must be mapped. `None` ends the redirection. A redirected event cannot have
+    /// its own ring, even after that of `target` was unmapped.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if `target` has no ring, this event has one itself, or the two differ in CPU, in task
-    /// (when on any CPU), in clock or in direction.
-    /// `EBADF` for `None` in a 32-bit program on a 64-bit kernel, which compares 64 bits with -1.
-    /// [`Error::Forked`](crate::Error::Forked) in a child of `fork`.
+    /// `EINVAL` if `target` has no ring, this event has one, or the two differ in CPU, in task
+    /// (when on any CPU), in clock or in direction. `EBADF` for `None` in a 32-bit program on a
+    /// 64-bit kernel, which compares 64 bits with -1. [`Error::Forked`](crate::Error::Forked) in a
+    /// child of `fork`.
     #[doc(alias = "PERF_EVENT_IOC_SET_OUTPUT")]
     pub fn set_output(&self, target: Option<&Event>) -> Result<()> {
-        // The kernel compares the whole word with -1: 32 bits of it would be a bad descriptor.
+        // The kernel compares the whole word with -1, so 32 bits of it would be a bad descriptor.
         let output = target.map_or(word(usize::MAX), |event| descriptor(event.as_fd()));
         self.redirect(target.is_some(), || {
             // SAFETY: the kernel takes the descriptor by value.
@@ -157,21 +157,22 @@ impl Event {
         })
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter)`—Filters a tracepoint's hits by its fields, or
-    /// limits an address-filtering PMU to ranges of code.
+    /// `ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter)`—Filters the hits of a tracepoint by its
+    /// fields, or limits a PMU with address filters to ranges of code.
     ///
     /// # Errors
     ///
-    /// `EINVAL` for a wrong syntax or an event without filters, `EEXIST` on a tracepoint's second one.
+    /// `EINVAL` for a wrong syntax or an event without filters, `EEXIST` for the second filter of a
+    /// tracepoint.
     #[doc(alias = "PERF_EVENT_IOC_SET_FILTER")]
     pub fn set_filter(&self, filter: &CStr) -> Result<()> {
         let text = filter.as_ptr().cast_mut().cast();
-        // SAFETY: the kernel reads a string up to its NUL here, and `filter` lives until it has.
+        // SAFETY: the kernel reads a string up to its NUL here; `filter` outlives the call.
         unsafe { by_value::<SET_FILTER>(self, Call::IocSetFilter, text) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_ID, &id)`—The event's id, as its records and counts carry it. Since
-    /// Linux 3.12.
+    /// `ioctl(fd, PERF_EVENT_IOC_ID, &id)`—Returns the event's id, as its records and counts have
+    /// it. Since Linux 3.12.
     #[doc(alias = "PERF_EVENT_IOC_ID")]
     pub fn id(&self) -> Result<u64> {
         // SAFETY: the kernel writes a `u64` here.
@@ -180,12 +181,13 @@ impl Event {
         unsafe { request(self, Call::IocId, argument) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_SET_BPF, program)`—Runs a loaded BPF program on every overflow, or on
-    /// every hit of a tracepoint or probe. Since Linux 4.1.
+    /// `ioctl(fd, PERF_EVENT_IOC_SET_BPF, program)`—Attaches a loaded BPF program, which runs on
+    /// every overflow, or on every hit of a tracepoint or probe. Since Linux 4.1.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if `program` is not one, or not of the event's type; `EEXIST` if the event has one.
+    /// `EINVAL` if `program` is not a BPF program, or not of the event's type; `EEXIST` if the
+    /// event already has a program.
     #[doc(alias = "PERF_EVENT_IOC_SET_BPF")]
     pub fn set_bpf(&self, program: BorrowedFd<'_>) -> Result<()> {
         let program = descriptor(program);
@@ -193,8 +195,8 @@ impl Event {
         unsafe { by_value::<SET_BPF>(self, Call::IocSetBpf, program) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause)`—Stops the kernel writing to this event's ring, or
-    /// lets it go on. What comes meanwhile counts as lost. Since Linux 4.7.
+    /// `ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause)`—Pauses the output to this event's ring, or
+    /// resumes it. The kernel counts the records of a pause as lost. Since Linux 4.7.
     ///
     /// # Errors
     ///
@@ -206,8 +208,8 @@ impl Event {
         unsafe { by_value::<PAUSE_OUTPUT>(self, Call::IocPauseOutput, pause) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &query)`—The ids of the BPF programs on this event's
-    /// tracepoint. Since Linux 4.16.
+    /// `ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &query)`—Returns the ids of the BPF programs that are
+    /// attached to this event's tracepoint. Since Linux 4.16.
     ///
     /// # Errors
     ///
@@ -222,8 +224,8 @@ impl Event {
         Ok(ids)
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr)`—Moves a breakpoint: its address, length,
-    /// type and state become those of `attr`. Since Linux 4.17.
+    /// `ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr)`—Sets the address, length, type and
+    /// state of a breakpoint to those of `attr`. Since Linux 4.17.
     ///
     /// # Errors
     ///

@@ -6,10 +6,11 @@ use perf_abi::{Attr, CacheEvent, EventType, HW_EVENT_MASK, Hardware, PMU_TYPE_SH
 
 /// The name of an event, printed beside its count.
 ///
-/// The default is that of the attr, by the kernel header's names: `PAGE_FAULTS`, `L1D-READ-MISS`. An
-/// event without a name there has its type and number: `TRACEPOINT:0x1a3`. The names of tracepoints and
-/// of a PMU's own events are in files, which this crate does not read: set them by
-/// [`Event::with_label`](crate::Event::with_label) or [`Group::with_labels`](crate::Group::with_labels).
+/// The default is that of the attr, by the kernel header's names: `PAGE_FAULTS`, `L1D-READ-MISS`.
+/// An event without a name there has its type and number: `TRACEPOINT:0x1a3`. The names of
+/// tracepoints and of a PMU's own events are in files, which this crate does not read. Set them by
+/// [`Event::with_label`](crate::Event::with_label) or
+/// [`Group::with_labels`](crate::Group::with_labels).
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
@@ -21,7 +22,7 @@ use perf_abi::{Attr, CacheEvent, EventType, HW_EVENT_MASK, Hardware, PMU_TYPE_SH
 /// assert_eq!(Label::from(format!("{system}:{name}")).to_string(), "sched:sched_switch");
 /// ```
 ///
-/// Cloning does not allocate: a name that was made at run time is shared.
+/// Cloning does not allocate, because a name that was made at run time is shared.
 #[derive(Clone, Debug)]
 pub struct Label(Source);
 
@@ -45,8 +46,8 @@ impl Label {
         Self(Source::Static(name))
     }
 
-    /// Returns the name or the attr's type and number. Equal labels have equal ones, however the name is
-    /// stored.
+    /// Returns the name, or the attr's type and number. They decide equality, independent of how
+    /// the name is stored.
     fn key(&self) -> Result<&str, (EventType, u64)> {
         match &self.0 {
             &Source::Attr { kind, config } => Err((kind, config)),

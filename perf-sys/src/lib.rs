@@ -44,7 +44,7 @@
 //! | read a counter without a system call, convert time stamps | [`UserCounter`], [`TimeConversion`] |
 //! | map a ring, also for several events | [`Ring::map`], [`Ring::redirect`], [`MapError`] |
 //! | read all unread records | [`Ring::batch`]: a guard that releases the consumed ones |
-//! | return one record from a function | [`Ring::next`]: a cursor whose state is in the ring |
+//! | return each record from a function | [`Ring::next`]: a cursor whose state is in the ring |
 //! | free the ring at once | [`Ring::copy_into`] |
 //! | decode a record | [`RawRecord::decode`], [`SampleLayout`], the views of [`decode`] |
 //! | wait for records, end a wait | [`Ring::wait`], [`Readiness`], [`Canceller`] |
@@ -56,8 +56,8 @@
 //! | find out why a call failed | [`Error`], [`Call`], [`Errno`], [`Causes`] |
 //! | port a program from another crate | [`coming_from`] |
 //!
-//! This crate reads no file under `/proc` or `/sys`: it takes the ids of tracepoints and PMUs and the
-//! CPUs as numbers.
+//! This crate reads no file under `/proc` or `/sys`. It takes the ids of tracepoints and PMUs and
+//! the CPUs as numbers.
 //!
 //! # One dependency
 //!

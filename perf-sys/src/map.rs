@@ -2,10 +2,10 @@
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because it maps memory that the kernel writes. A [`Mapping`] hands out
-//! only [`Here`], the proof that it exists in this process, and that only bare pointers and the
-//! atomics of the control page. What may be borrowed of the rest, and why, is proved in the files of
-//! the folder `map`.
+//! This file may use `unsafe` because it maps memory that the kernel writes. A [`Mapping`] lends
+//! only [`Here`], the proof that it exists in this process. `Here` has raw pointers and the atomics
+//! of the control page. The files of the folder `map` borrow parts of the data, each with its
+//! proof.
 #![allow(unsafe_code)]
 
 use core::ffi::c_void;
@@ -38,7 +38,8 @@ pub(crate) use generation::in_child;
 pub(crate) use kernel::Kernel;
 pub(crate) use overwrite::Overwritten;
 
-/// Protection of a mapping that the kernel does not overwrite: it drops new data instead of unread data.
+/// Protection of a mapping that the kernel does not overwrite. It drops new data if the mapping is
+/// full.
 const WAITS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 /// Protection of a mapping in which the kernel overwrites the oldest data.
 const OVERWRITES: ProtFlags = ProtFlags::READ;
@@ -47,15 +48,15 @@ const OVERWRITES: ProtFlags = ProtFlags::READ;
 #[derive(Debug)]
 struct Mapping {
     base: NonNull<c_void>,
-    /// In bytes.
+    /// Length in bytes.
     len: usize,
-    /// Of the process that the pages are mapped in. A child of `fork` does not have them.
+    /// Generation of the process that mapped the pages. A child of `fork` does not have them.
     generation: Generation,
 }
 
 // SAFETY: the mapping belongs to the process, not to a thread.
 unsafe impl Send for Mapping {}
-// SAFETY: a shared `Mapping` gives out nothing but pointers.
+// SAFETY: a shared `Mapping` lends nothing but pointers.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -66,7 +67,7 @@ impl Mapping {
         Self::own(base, len, generation)
     }
 
-    /// Maps pages that no kernel writes. Tests play its part.
+    /// Maps pages that no kernel writes, for tests that simulate it.
     #[cfg(test)]
     fn anonymous(len: usize) -> Result<Self> {
         let generation = Generation::current()?;
@@ -103,22 +104,24 @@ impl Drop for Mapping {
     }
 }
 
-/// A mapping that the calling process has, not a child of the process that made it.
+/// A proof that the calling process has a mapping, and is not a child of the process that made it.
 ///
-/// It is checked once per operation. Nothing that holds one returns to the caller, who may fork.
+/// It is checked once per operation. No value that holds one is returned from this crate, because
+/// the caller may fork.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Here<'m>(&'m Mapping);
 
 impl<'m> Here<'m> {
-    /// Returns the address `offset` bytes after the start. It may be used if `offset` is inside.
+    /// Returns the address `offset` bytes after the start. It is valid if `offset` is inside the
+    /// mapping.
     fn at<T>(self, offset: usize) -> *mut T {
         self.0.base.as_ptr().wrapping_byte_add(offset).cast()
     }
 
     /// Returns a word of the control page, which must be the first page of the mapping.
     ///
-    /// Never a reference to the whole page: the kernel writes it at any time. A page mapped for reading
-    /// only is read by `load` instead, in `map/read_only`.
+    /// There is never a reference to the whole page, because the kernel writes it at any time.
+    /// Words of a page mapped for reading only are read by `load` in `map/read_only`.
     pub(crate) fn word(self, PageWord(offset): PageWord) -> &'m AtomicU64 {
         // SAFETY: a `PageWord` is the offset of an aligned `u64` of the first page; mapped in this
         // process as long as `'m`; this process accesses the word only atomically.
@@ -126,10 +129,10 @@ impl<'m> Here<'m> {
     }
 }
 
-/// A mapping of whole pages, the first of them a control page.
+/// A mapping of whole pages that begins with a control page.
 #[derive(Debug)]
 pub(crate) struct Area {
-    // Before the claim: another reader may map the ring only after it is unmapped.
+    // Dropped before the claim, because another reader may map the ring only after it is unmapped.
     mapping: Mapping,
     _claim: Option<RingClaim>,
 }
@@ -180,7 +183,8 @@ impl Area {
     ///
     /// # Errors
     ///
-    /// [`Error::DataArea`] if the control page puts them outside the mapping, or they are no ring.
+    /// [`Error::DataArea`] if the control page places them outside the mapping, or their length is
+    /// not that of a ring.
     fn data(&self) -> Result<(usize, usize)> {
         let (here, page, mapped) = (self.here()?, page_size() as u64, self.mapping.len as u64);
         let or_if_0 = |value, default| if value == 0 { default } else { value };
@@ -201,8 +205,8 @@ fn bytes_of(data_pages: usize) -> Result<usize> {
     bytes.ok_or(Error::PageCount { found: data_pages })
 }
 
-/// Returns the number of data pages for a ring of at least `bytes` bytes: a power of two, or 0 if no
-/// address space holds so many.
+/// Returns the number of data pages for a ring of at least `bytes` bytes: a power of two, or 0 if
+/// it exceeds the address space.
 pub(crate) fn pages_for(bytes: usize) -> usize {
     bytes.div_ceil(page_size()).checked_next_power_of_two().unwrap_or(0)
 }

@@ -6,13 +6,13 @@ use crate::{Error, Event};
 
 /// The reason why a ring could not be mapped, with the event.
 ///
-/// The event is as it was, so that a smaller ring can be tried. `?` drops it and converts this into an
-/// [`Error`].
+/// The event is unchanged, so that a smaller ring can be mapped. `?` drops it and converts this
+/// into an [`Error`].
 #[derive(Debug)]
 pub struct MapError {
     /// The reason.
     pub error: Error,
-    /// The event that has no ring.
+    /// The event, still without a ring.
     pub event: Arc<Event>,
 }
 

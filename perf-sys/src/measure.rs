@@ -2,8 +2,8 @@ use crate::{Count, Event, Group, GroupCount, Result};
 
 /// Measuring work.
 impl Event {
-    /// Counts events while `work` runs: enables the event, runs `work`, disables the event. Returns the
-    /// result of `work` and the count.
+    /// Enables the event, runs `work`, disables the event, and returns the result of `work` and the
+    /// count.
     ///
     /// Open the event with [`DISABLED`](perf_abi::AttrFlags::DISABLED). The count is a difference, so an
     /// event can measure many times, and value, times and losses are those of `work` alone. If `work`

@@ -4,7 +4,8 @@ use crate::{Event, Result};
 /// All events of a thread.
 impl Event {
     /// `prctl(PR_TASK_PERF_EVENTS_ENABLE)`—Enables every event that the calling thread opened, on
-    /// any target, with its inherited copies. It does not enable events that others opened on this thread.
+    /// any target, with its inherited copies. It does not enable events that other threads opened
+    /// on this one.
     ///
     /// # References
     ///

@@ -11,29 +11,30 @@ use crate::{Batch, Damage, Error, Event, MapError, Result};
 mod cursor;
 mod wait;
 
-/// An event with its ring: the records that the kernel writes, and the right to release them.
+/// An event with its mapped ring, and the right to read and release its records.
 ///
-/// Holding one proves that it is the ring's only reader: the kernel made the ring for the [`Event`],
-/// which remembers that it is mapped. Other events may write into it, by [`redirect`](Self::redirect):
-/// then find each record's event by its id, with [`Layouts`](perf_decode::Layouts).
+/// Holding one proves that it is the ring's only reader, because the [`Event`] stores whether its
+/// ring is mapped. Other events may be [redirected](Self::redirect) into it. Then find the layout
+/// of each record by its id, with [`Layouts`](perf_decode::Layouts).
 ///
-/// A full ring loses new records: the kernel drops them, never unread ones, and reports the number in a
-/// [`Lost`](perf_decode::Lost) record before the next one that fits.
+/// If the ring is full, the kernel drops new records, never unread ones, and reports their number
+/// in a [`Lost`](perf_decode::Lost) record before the next one that fits.
 ///
-/// There are three ways to read: a guard over all unread records, [`batch`](Self::batch); a cursor whose
-/// state is in the ring, [`next`](Self::next); a copy of the unread records,
-/// [`copy_into`](Self::copy_into).
+/// There are three ways to read: [`batch`](Self::batch), a guard over all unread records;
+/// [`next`](Self::next), a cursor whose state is in the ring; [`copy_into`](Self::copy_into), a
+/// copy of the unread records.
 ///
-/// The mapping is not inherited across `fork`: see [`Error::Forked`].
+/// The mapping is not inherited across `fork`; see [`Error::Forked`].
 #[derive(Debug)]
 pub struct Ring {
-    // Before the events: unmapped first, closed second, so that closing ends the event.
+    // Dropped before the events, because closing the descriptor ends an event only if its ring is
+    // not mapped.
     pub(crate) reader: Reader,
     pub(crate) event: Arc<Event>,
     pub(crate) redirected: Vec<Arc<Event>>,
-    /// Set when a poll consumed the kernel's wakeup, until the reader looks at the ring.
+    /// Set when a poll consumed the kernel's wakeup, until the reader loads the head.
     pending_wakeup: AtomicBool,
-    /// Whether the unread records as of the last look are kept for a later round on purpose.
+    /// Set if the unread records, as of the last load of the head, are kept for a later round.
     pub(crate) is_kept: bool,
     waiters: Waiters,
 }
@@ -42,15 +43,15 @@ impl Ring {
     /// `mmap(NULL, (1 + data_pages) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps a ring of
     /// `data_pages` pages for `event`.
     ///
-    /// A [`WRITE_BACKWARD`] event is refused, because the kernel overwrites such a ring while it is read;
-    /// it is for a [`SnapshotRing`](crate::SnapshotRing).
+    /// A [`WRITE_BACKWARD`] event is refused, because the kernel overwrites such a ring while it is
+    /// read. Use a [`SnapshotRing`](crate::SnapshotRing) for it.
     ///
     /// # Errors
     ///
     /// [`Error::PageCount`] unless `data_pages` is a power of two, [`Error::WriteBackward`],
     /// [`Error::RingInUse`], [`Error::DataArea`] if the control page is malformed, and
-    /// [`Error::System`]: `EPERM` if it is more memory than the user may lock, `EINVAL` for an inherited
-    /// event on any CPU, and `EBUSY` for an event whose records go to another's ring.
+    /// [`Error::System`]: `EPERM` if the user may not lock that much memory, `EINVAL` for an
+    /// inherited event on any CPU, and `EBUSY` for an event whose records go to another's ring.
     ///
     /// [`WRITE_BACKWARD`]: perf_abi::AttrFlags::WRITE_BACKWARD
     ///
@@ -85,10 +86,12 @@ impl Ring {
         Self::map(event, pages_for(bytes))
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring)`—Makes `event` write its records into this ring.
+    /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring)`—Redirects the records of `event` into this
+    /// ring.
     ///
-    /// The ring keeps the event open and watches it in its waits: it hangs up only when all events that
-    /// write into it have. An event that is redirected by [`Event::set_output`] is not watched.
+    /// The ring keeps the event open and watches it in its waits. It hangs up when all events that
+    /// write into it have hung up. An event that is redirected by [`Event::set_output`] is not
+    /// watched.
     ///
     /// # Errors
     ///
@@ -104,7 +107,7 @@ impl Ring {
         }
     }
 
-    /// Takes the event that was redirected last out of the ring again.
+    /// Undoes the last redirection, and returns its event.
     pub(crate) fn undo_redirect(&mut self) -> Option<Arc<Event>> {
         let event = self.redirected.pop()?;
         let undone = event.set_output(None);
@@ -124,13 +127,13 @@ impl Ring {
         &self.redirected
     }
 
-    /// Returns all events that write into this ring: its own, then the redirected ones.
+    /// Returns all events that write into this ring, first its own, then the redirected ones.
     pub fn events(&self) -> impl Iterator<Item = &Arc<Event>> {
         core::iter::once(&self.event).chain(&self.redirected)
     }
 
-    /// Returns whether the kernel has written records that were not consumed: one look at the control
-    /// page, no system call.
+    /// Returns whether there are unread records, by one load from the control page and without a
+    /// system call.
     pub fn has_records(&self) -> bool {
         self.reader.consumer.has_unread()
     }
@@ -140,33 +143,34 @@ impl Ring {
         self.reader.consumer.check_here()
     }
 
-    /// Returns whether there are records beside those that are kept for a later round.
+    /// Returns whether there are unread records other than those that are kept for a later round.
     pub(crate) fn has_new_records(&self) -> bool {
         let consumer = &self.reader.consumer;
         if self.is_kept { consumer.load_head() != consumer.head() } else { consumer.has_unread() }
     }
 
-    /// Returns the kernel's position.
+    /// Loads the kernel's position.
     pub(crate) fn head(&self) -> u64 {
         self.reader.consumer.load_head()
     }
 
-    /// Returns a guard over what the kernel has written and was not consumed.
+    /// Returns a guard over the unread records.
     ///
     /// # Errors
     ///
-    /// [`Error::Positions`] if the control page is damaged: no record can be found any more.
+    /// [`Error::Positions`] if the control page is damaged, so that no record can be found.
     pub fn batch(&mut self) -> Result<Batch<'_>> {
         self.look()?;
         Ok(Batch::new(&mut self.reader))
     }
 
-    /// Returns what was skipped in this ring because it was no record, since the ring was mapped.
+    /// Returns the bytes that were skipped in this ring because they are not records, since it was
+    /// mapped.
     pub const fn damage(&self) -> Damage {
         self.reader.damage
     }
 
-    /// Makes a ring of an area that no kernel writes, with an event that is none.
+    /// Returns a ring of an area that no kernel writes, with an eventfd in place of the event.
     #[cfg(test)]
     pub(crate) fn on(area: Arc<Area>, attr: perf_abi::Attr) -> Self {
         let fd = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
@@ -184,16 +188,16 @@ impl Ring {
         }
     }
 
-    /// Looks how far the kernel has written.
+    /// Loads the head, which ends a pending wakeup.
     pub(crate) fn look(&mut self) -> Result<()> {
-        // Before the load: a wakeup for records after it must stay pending.
+        // Before the load, because a wakeup for later records must stay pending.
         self.pending_wakeup.store(false, Ordering::Relaxed);
         self.is_kept = false;
         self.reader.consumer.refresh()
     }
 
-    /// Returns the control page for the reader of an AUX area, and the first offset of that; `None`
-    /// while there is one already.
+    /// Returns the control page for the reader of an AUX area, and the offset to map that area at;
+    /// `None` while there is such a reader.
     pub(crate) fn share_page(&mut self) -> Option<(Arc<Area>, usize)> {
         let consumer = &mut self.reader.consumer;
         Some((consumer.share()?, consumer.end()))
@@ -210,8 +214,8 @@ fn map(event: &Arc<Event>, data_pages: usize) -> Result<Consumer> {
     Consumer::new(Arc::new(Area::map(event.as_fd(), data_pages, event.claim_ring()?)?))
 }
 
-/// For an event loop. The kernel reports the hang-up of the ring's own event while records are still
-/// unread; redirected events have descriptors of their own.
+/// The descriptor of the ring's own event, for an event loop. The kernel reports its hang-up while
+/// records are still unread. Redirected events have other descriptors.
 impl AsFd for Ring {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.event.as_fd()

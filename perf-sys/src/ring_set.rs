@@ -14,12 +14,12 @@ mod wait;
 use member::Member;
 pub use sorted::{Drained, SortedRecord};
 
-/// Rings under keys of the user's choice, with one wait for all of them: typically a ring for each CPU,
-/// read by one thread.
+/// Rings under keys that the user chooses, with one wait for all of them. Typically they are one
+/// ring per CPU, read by one thread.
 ///
-/// It owns the rings. A wakeup is for all: [`ready`](Self::ready) goes over every ring with unread
-/// records, also those below their watermark, so that none keeps its records back while others are
-/// read. Events that were [redirected](Ring::redirect) into a ring are watched like its own event.
+/// It owns the rings. After a wakeup, [`ready`](Self::ready) returns every ring with unread
+/// records, also those below their watermark. Events that were [redirected](Ring::redirect) into a
+/// ring are watched like its own event.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -47,27 +47,27 @@ pub use sorted::{Drained, SortedRecord};
 ///
 /// For one stream of all records in the order of time, see [`drain_sorted`](Self::drain_sorted).
 ///
-/// In an event loop, the set is one descriptor ([`AsFd`], [`AsRawFd`]: the same as long as the set lives)
-/// that becomes readable with any of its rings. Then call `wait(Some(Duration::ZERO))`, which finds the
-/// rings that hung up, and go over [`ready`](Self::ready), until the result is no more `Readable`, as the
-/// crate's tokio example does.
+/// In an event loop, the set is one descriptor ([`AsFd`], [`AsRawFd`]), the same as long as the set
+/// lives, that becomes readable with any of its rings. Then call `wait(Some(Duration::ZERO))`,
+/// which finds the rings that hung up, and read the rings of [`ready`](Self::ready), until the
+/// result is not `Readable`, as the crate's tokio example does.
 ///
-/// The rings are not inherited across `fork`: see [`Error::Forked`].
+/// The rings are not inherited across `fork`; see [`Error::Forked`].
 #[doc(alias = "epoll")]
 #[derive(Debug)]
 pub struct RingSet<K> {
     epoll: OwnedFd,
-    /// The process that made the epoll: its child shares it.
+    /// The process that made the epoll. Its children share the epoll.
     generation: Generation,
     members: Vec<Member<K>>,
-    /// Id of the next member, which is its name in the epoll.
+    /// Id of the next member, which identifies it in the data of the epoll.
     next_id: u32,
     wakeups: wait::Wakeups,
     sort: sorted::Sort,
 }
 
 impl<K: Eq> RingSet<K> {
-    /// `epoll_create1(EPOLL_CLOEXEC)`—Makes an empty set.
+    /// `epoll_create1(EPOLL_CLOEXEC)`—Creates an empty set.
     ///
     /// # Errors
     ///
@@ -127,15 +127,16 @@ impl<K: Eq> RingSet<K> {
         }
     }
 
-    /// Takes the ring with this key out of the set, with its unread records. The keys of the others stay
-    /// as they are.
+    /// Removes and returns the ring with this key, with its unread records. The other rings keep
+    /// their keys.
     pub fn remove(&mut self, key: &K) -> Option<Ring> {
         let index = self.members.iter().position(|member| member.key == *key)?;
         Some(self.remove_at(index).1)
     }
 
-    /// Takes a ring whose events have all [hung up](Readiness::HungUp) or [failed](Readiness::Failed) out
-    /// of the set, once its records are consumed; `None` if there is none.
+    /// Removes and returns a ring whose events have all [hung up](Readiness::HungUp) or
+    /// [failed](Readiness::Failed) and whose records are consumed, or `None` if there is no such
+    /// ring.
     ///
     /// Dropping the ring closes its descriptors and unmaps its memory.
     pub fn pop_ended(&mut self) -> Option<(K, Ring, Readiness)> {
@@ -164,11 +165,11 @@ impl<K: Eq> RingSet<K> {
         self.member(key).map(|member| &member.ring)
     }
 
-    /// Returns how the events of the ring with this key ended, as of the last wait:
-    /// [`HungUp`](Readiness::HungUp) or [`Failed`](Readiness::Failed); `None` while one of them has not.
+    /// Returns [`HungUp`](Readiness::HungUp) or [`Failed`](Readiness::Failed) if all events of the
+    /// ring with this key have hung up or failed, as of the last wait, and `None` otherwise.
     ///
-    /// Its last records may still be unread. A wait that finds new records does not look for hang-ups,
-    /// but does so at least once in 16 waits.
+    /// Its last records may still be unread. A wait that finds new records checks for hang-ups only
+    /// once in 16 waits.
     pub fn end(&self, key: &K) -> Option<Readiness> {
         self.member(key)?.end()
     }
@@ -191,9 +192,9 @@ impl<K> RingSet<K> {
         if self.generation.is_current() { Ok(()) } else { Err(Error::Forked) }
     }
 
-    /// Iterates over the rings with unread records, in the order in which they were added: those that
-    /// the kernel sent a wakeup for, those below their watermark, and those that hung up. It is one look at
-    /// each control page, no system call.
+    /// Iterates over the rings with unread records, in the order in which they were added: those
+    /// that the kernel sent a wakeup for, those below their watermark, and those that hung up. It
+    /// loads one word of each control page and makes no system call.
     pub fn ready(&mut self) -> impl Iterator<Item = (&K, Result<Batch<'_>>)> {
         let members = self.members.iter_mut().filter(|member| member.ring.has_records());
         members.map(|Member { key, ring, .. }| (&*key, ring.batch()))
@@ -214,7 +215,7 @@ impl<K> RingSet<K> {
         self.members.is_empty()
     }
 
-    /// Takes all rings out of the set.
+    /// Returns all rings with their keys.
     pub fn into_rings(mut self) -> impl ExactSizeIterator<Item = (K, Ring)> {
         mem::take(&mut self.members).into_iter().map(|mut member| {
             member.ring.is_kept = false;
@@ -223,7 +224,7 @@ impl<K> RingSet<K> {
     }
 }
 
-/// The epoll.
+/// The descriptor of the epoll.
 impl<K> AsFd for RingSet<K> {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()

@@ -14,7 +14,7 @@ use pause::{Paused, wait_for_writers};
 ///
 /// It costs no system call until [`snapshot`](Self::snapshot) copies the last records. Since Linux 4.7.
 ///
-/// The mapping is not inherited across `fork`: see [`Error::Forked`].
+/// The mapping is not inherited across `fork`; see [`Error::Forked`].
 ///
 /// ```no_run
 /// use perf_abi::{Attr, AttrFlags, Software};
@@ -35,7 +35,8 @@ use pause::{Paused, wait_for_writers};
 #[derive(Debug)]
 #[doc(alias = "write_backward")]
 pub struct SnapshotRing {
-    // Before the event: unmapped first, closed second, so that closing ends the event.
+    // Dropped before the event, because closing the descriptor ends an event only if its ring is
+    // not mapped.
     ring: Overwritten,
     event: Arc<Event>,
     copy: Box<[u64]>,
@@ -84,13 +85,13 @@ impl SnapshotRing {
         &self.event
     }
 
-    /// Copies the ring: `PERF_EVENT_IOC_PAUSE_OUTPUT`, `membarrier(MEMBARRIER_CMD_GLOBAL)`, a copy, and
-    /// the ioctl again to resume.
+    /// Pauses the ring by `PERF_EVENT_IOC_PAUSE_OUTPUT`, waits by
+    /// `membarrier(MEMBARRIER_CMD_GLOBAL)`, copies the ring, and resumes it.
     ///
-    /// The ring is paused until it is copied, not until it is read. That takes milliseconds, most of
-    /// them to wait for CPUs that are still writing: copy several rings by
-    /// [`snapshot_all`](Self::snapshot_all), which waits once. The kernel counts records of that time
-    /// as lost. The ring is resumed even if it was paused before.
+    /// The ring is paused until it is copied, not until it is read. That takes milliseconds, mostly
+    /// to wait for CPUs that are still writing. Copy several rings by
+    /// [`snapshot_all`](Self::snapshot_all), which waits once. The kernel counts records of that
+    /// time as lost. The ring is resumed even if it was paused before.
     ///
     /// # Errors
     ///
@@ -103,9 +104,9 @@ impl SnapshotRing {
 
     /// Copies all of `rings`, and returns the snapshots in the same order.
     ///
-    /// As [`snapshot`](Self::snapshot) of each, but all rings are paused before the first is copied, and
-    /// the wait for the CPUs that are still writing is one for all. Each ring is resumed as soon as it is
-    /// copied.
+    /// As [`snapshot`](Self::snapshot) of each, but all rings are paused before the first is
+    /// copied, and they share one wait for the CPUs that are still writing. Each ring is resumed as
+    /// soon as it is copied.
     ///
     /// ```no_run
     /// # fn last(recorders: &mut [perf_sys::SnapshotRing]) -> Result<(), Box<dyn std::error::Error>> {
@@ -118,7 +119,7 @@ impl SnapshotRing {
     ///
     /// # Errors
     ///
-    /// As [`snapshot`](Self::snapshot). All rings are resumed then too.
+    /// As [`snapshot`](Self::snapshot). All rings are resumed after an error too.
     pub fn snapshot_all<'r>(rings: impl IntoIterator<Item = &'r mut Self>) -> Result<Vec<Snapshot<'r>>> {
         let paused: Vec<_> = rings.into_iter().map(Self::pause).collect::<Result<_>>()?;
         if !paused.is_empty() {
@@ -155,7 +156,7 @@ impl AsRawFd for SnapshotRing {
     }
 }
 
-/// The last records of a [`SnapshotRing`]: a copy, which the kernel does not change.
+/// A copy of the last records of a [`SnapshotRing`], which the kernel does not change.
 #[derive(Debug)]
 #[must_use = "its records are not read yet"]
 pub struct Snapshot<'r> {
@@ -165,8 +166,8 @@ pub struct Snapshot<'r> {
 }
 
 impl Snapshot<'_> {
-    /// Iterates over the records, newest first. The oldest record is usually truncated and left out: see
-    /// [`BackwardRecords::truncated_len`].
+    /// Iterates over the records, newest first. The oldest record is usually truncated and left
+    /// out; see [`BackwardRecords::truncated_len`].
     ///
     /// # Errors
     ///

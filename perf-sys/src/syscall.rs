@@ -1,9 +1,9 @@
-//! `perf_event_open(2)` and what can only be promised, not checked, about its descriptors.
+//! `perf_event_open(2)`, and the operations on its descriptors that need `unsafe`.
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because rustix has no wrapper for the system call: it is made through
-//! libc's `syscall`, and the number that comes back is turned into an owned descriptor here.
+//! This file may use `unsafe` because rustix has no wrapper for the system call. It is made by
+//! libc's `syscall`, whose result becomes an owned descriptor here.
 #![allow(unsafe_code)]
 
 use core::ffi::{c_int, c_ulong};
@@ -18,7 +18,7 @@ use crate::causes::Opening;
 use crate::target::TargetArguments;
 use crate::{Call, Errno, Error, Event, Result, Target};
 
-/// `perf_event_open(attr, pid, cpu, group_fd, flags)`.
+/// `perf_event_open(attr, pid, cpu, group_fd, flags)`—Opens an event.
 #[allow(trivial_numeric_casts)] // an unsigned long is not 64 bits everywhere
 pub(crate) fn perf_event_open(
     attr: &Attr,
@@ -44,40 +44,42 @@ pub(crate) fn perf_event_open(
         )
     };
     match c_int::try_from(fd) {
-        // SAFETY: the kernel just made this descriptor and nobody else knows of it.
+        // SAFETY: the kernel just made this descriptor, and no other code owns it.
         Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
         _ => Err(passed.refused_open(last_errno(), &opening)),
     }
 }
 
 fn last_errno() -> Errno {
-    // A failed call always leaves a number; the fallback is for the type only.
+    // A failed call always sets errno; the fallback is for the type only.
     io::Error::last_os_error().raw_os_error().map_or(Errno::EIO, Errno::from_raw_os_error)
 }
 
-/// What only the caller can vouch for.
+/// Foreign descriptors, and reads of words.
 impl Event {
-    /// Takes a descriptor that someone else opened: inherited, or received over a socket.
+    /// Creates an event from a descriptor that was opened elsewhere, for example inherited or
+    /// received over a socket.
     ///
     /// # Safety
     ///
-    /// `fd` must be of `perf_event_open`, opened with this `attr`, and nobody may map its ring and move
-    /// its `data_tail` while this event or a [`Ring`](crate::Ring) made from it lives: two readers of
-    /// one ring would give each other's records back to the kernel while they are still borrowed. For the
-    /// same reason its records must not go to another event's ring (`PERF_EVENT_IOC_SET_OUTPUT`,
-    /// `PERF_FLAG_FD_OUTPUT`) when it is mapped: many kernels map that other ring then.
+    /// `fd` must be a descriptor of `perf_event_open`, opened with this `attr`. No other code may
+    /// map its ring and store `data_tail` while this event or a [`Ring`](crate::Ring) made from it
+    /// lives, because a second reader would release records that are still borrowed. For the same
+    /// reason its records must not be redirected to another event's ring
+    /// (`PERF_EVENT_IOC_SET_OUTPUT`, `PERF_FLAG_FD_OUTPUT`) when it is mapped, because many kernels
+    /// then map that other ring.
     pub unsafe fn from_owned_fd(fd: OwnedFd, attr: Attr) -> Self {
         Self::new(fd, attr)
     }
 
     /// `read(fd, buf, 8 * n)`—Reads the counts into `buf` and returns the number of words.
     ///
-    /// What the words mean follows from the attr's [`ReadFormat`](perf_abi::ReadFormat). 0 words are
-    /// the answer of a pinned event that could not be placed on the PMU: it counts no more.
+    /// The attr's [`ReadFormat`](perf_abi::ReadFormat) defines the words. The kernel returns 0
+    /// words for a pinned event that could not be scheduled on its PMU and no longer counts.
     ///
     /// # Errors
     ///
-    /// `ENOSPC` if `buf` is shorter than the whole answer: nothing is read in part.
+    /// `ENOSPC` if `buf` is shorter than the read format needs. Then no word is read.
     ///
     /// # References
     ///
@@ -91,10 +93,10 @@ impl Event {
     }
 }
 
-/// `membarrier(MEMBARRIER_CMD_GLOBAL, 0, 0)`—Waits for a grace period of RCU, if the kernel supports
-/// it: not before Linux 4.3 and not with `nohz_full`.
+/// `membarrier(MEMBARRIER_CMD_GLOBAL, 0, 0)`—Waits for a grace period of RCU, if the kernel
+/// supports it (since Linux 4.3, and not with `nohz_full`).
 ///
-/// Not by rustix: its features `thread` and `process` are most of its build.
+/// Not by rustix, whose features `thread` and `process` take most of its build time.
 pub(crate) fn membarrier_global() {
     // SAFETY: numbers only; the call changes no memory of this process.
     unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_GLOBAL, 0, 0) };
@@ -107,7 +109,8 @@ pub(crate) fn gettid() -> Option<NonZeroI32> {
     NonZeroI32::new(i32::try_from(tid).ok()?)
 }
 
-/// `prctl(PR_TASK_PERF_EVENTS_ENABLE)` or `prctl(PR_TASK_PERF_EVENTS_DISABLE)`.
+/// `prctl(PR_TASK_PERF_EVENTS_ENABLE)` or `prctl(PR_TASK_PERF_EVENTS_DISABLE)`—Enables or disables
+/// the events that the calling thread opened.
 pub(crate) fn enable_task_events(enable: bool) -> Result<()> {
     let (option, call) = if enable {
         (libc::PR_TASK_PERF_EVENTS_ENABLE, Call::PrctlEnable)

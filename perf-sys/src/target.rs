@@ -47,7 +47,7 @@ enum Tasks<'fd> {
 pub(crate) struct TargetArguments {
     pub(crate) pid: i32,
     pub(crate) cpu: i32,
-    /// Whether `pid` is the descriptor of a cgroup.
+    /// Set if `pid` is the descriptor of a cgroup.
     pub(crate) is_cgroup: bool,
 }
 
@@ -64,13 +64,13 @@ impl<'fd> Target<'fd> {
     /// the others need an event each, or [`INHERIT`](perf_abi::AttrFlags::INHERIT) before they
     /// start.
     ///
-    /// Opening an event fails with [`Error::ThreadId`] if `tid` is 0 or above `i32::MAX`: neither
-    /// is taken as the calling thread or all tasks.
+    /// Opening an event fails with [`Error::ThreadId`] if `tid` is 0 or above `i32::MAX`, so
+    /// neither means the calling thread or all tasks.
     pub const fn thread(tid: u32) -> Self {
         Self { tasks: Tasks::Thread(tid), cpu: None }
     }
 
-    /// Returns all tasks on CPU `cpu`. They need `CAP_PERFMON`, or `perf_event_paranoid` of at most
+    /// Returns all tasks on CPU `cpu`. It needs `CAP_PERFMON`, or `perf_event_paranoid` of at most
     /// 0.
     pub const fn cpu(cpu: u32) -> Self {
         Self { tasks: Tasks::All, cpu: Some(cpu) }
@@ -88,7 +88,7 @@ impl<'fd> Target<'fd> {
     /// Returns the target of the C arguments: `pid` 0 is the calling thread, -1 all tasks, above 0
     /// a thread; `cpu` -1 is any CPU.
     ///
-    /// Cgroups have a constructor of their own, [`cgroup`](Self::cgroup).
+    /// The target of a cgroup is returned by [`cgroup`](Self::cgroup).
     ///
     /// # Errors
     ///
@@ -108,13 +108,14 @@ impl<'fd> Target<'fd> {
         Ok(Self { tasks, cpu })
     }
 
-    /// Returns the same tasks on CPU `cpu` only, as an event for each CPU needs it.
+    /// Returns the same tasks on CPU `cpu` only.
     #[must_use]
     pub const fn on_cpu(self, cpu: u32) -> Self {
         Self { cpu: Some(cpu), ..self }
     }
 
-    /// Returns the only thread that an event opened here watches: the calling one if no other is named.
+    /// Returns the only thread that an event of this target watches if the calling thread opens it,
+    /// `None` for all tasks of a CPU or cgroup.
     pub(crate) fn watched_thread(self) -> Option<NonZeroI32> {
         match self.tasks {
             Tasks::Caller => gettid(),
@@ -152,7 +153,8 @@ impl<'fd> Target<'fd> {
 }
 
 impl PartialEq for Target<'_> {
-    /// Two cgroups are equal if their descriptors have the same number.
+    /// Returns whether tasks and CPU are equal. Two cgroups are equal if their descriptors have the
+    /// same number.
     fn eq(&self, other: &Self) -> bool {
         let same_tasks = match (self.tasks, other.tasks) {
             (Tasks::Caller, Tasks::Caller) | (Tasks::All, Tasks::All) => true,
@@ -166,7 +168,8 @@ impl PartialEq for Target<'_> {
 
 impl Eq for Target<'_> {}
 
-/// Refuses the numbers that would become the calling thread, all tasks or a process group.
+/// Returns the `pid` of a thread, or an error for a number that the kernel takes as the calling
+/// thread, all tasks or a process group.
 fn thread_argument(tid: u32) -> Result<i32> {
     match i32::try_from(tid) {
         Ok(pid) if pid > 0 => Ok(pid),
@@ -174,8 +177,8 @@ fn thread_argument(tid: u32) -> Result<i32> {
     }
 }
 
-/// Keeps a number above `i32::MAX` from becoming -1, which is any CPU; the kernel fails with
-/// `EINVAL`.
+/// Returns the argument `cpu`. A number above `i32::MAX` does not become -1, which is any CPU; the
+/// kernel returns `EINVAL` for it.
 fn cpu_argument(cpu: u32) -> i32 {
     i32::try_from(cpu).unwrap_or(i32::MAX)
 }

@@ -54,8 +54,8 @@ impl TimeConversion {
         }
     }
 
-    /// Sets the parameters of a short clock, which has only the bits of `mask` and wraps: `cycles` is a
-    /// full value of it, less than one wrap in the past. Since Linux 5.9.
+    /// Sets the parameters of a short clock, which has only the bits of `mask` and wraps. `cycles`
+    /// is a full value of it, less than one wrap in the past. Since Linux 5.9.
     #[must_use]
     #[doc(alias = "time_cycles")]
     #[doc(alias = "time_mask")]

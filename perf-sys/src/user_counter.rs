@@ -7,13 +7,13 @@ use crate::counter_page::Reading;
 use crate::map::Area;
 use crate::{Count, Error, Event, Label, Result, TimeConversion, counter_page, rdpmc};
 
-/// A counter of the calling thread that is read without a system call, where CPU and kernel allow it: by
-/// `rdpmc` on x86, by `mrs` on arm64. [`read`](Self::read) falls back to `read(2)` everywhere else, and
-/// for events without a hardware counter.
+/// A counter of the calling thread that is read without a system call, where CPU and kernel allow
+/// it, by `rdpmc` on x86 and by `mrs` on arm64. [`read`](Self::read) falls back to `read(2)`
+/// everywhere else, and for events without a hardware counter.
 ///
-/// Holding one proves that the event was opened here for the calling thread alone, so that the
-/// instruction reads the event's counter and no other: it reads a counter of the CPU that executes it.
-/// For the same reason the type is not [`Send`].
+/// Holding one proves that the event was opened here for the calling thread alone. The instruction
+/// requires that, because it reads a counter of the CPU that executes it. For the same reason the
+/// type is not [`Send`].
 ///
 /// ```compile_fail,E0277
 /// fn to_another_thread(counter: perf_sys::UserCounter<'static>) {
@@ -24,7 +24,7 @@ use crate::{Count, Error, Event, Label, Result, TimeConversion, counter_page, rd
 /// The event cannot have a [`Ring`](crate::Ring) at the same time, because all mappings of an event have
 /// one size.
 ///
-/// The mapping is not inherited across `fork`: see [`Error::Forked`](crate::Error::Forked).
+/// The mapping is not inherited across `fork`; see [`Error::Forked`](crate::Error::Forked).
 ///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, Hardware};
@@ -82,10 +82,12 @@ impl<'e> UserCounter<'e> {
         Ok(Self { area, event, not_send: PhantomData })
     }
 
-    /// Reads the event's count: by [`try_read`](Self::try_read), else by [`Event::read`].
+    /// Reads the event's count by [`try_read`](Self::try_read), or by [`Event::read`] if that
+    /// returns `None`.
     ///
-    /// The two differ in the times and in the rest of the format, and the first may fail at any time: the
-    /// event is multiplexed out, for example. A [difference](Count::since) has only what both counts have.
+    /// The two differ in the times and in the rest of the format. The first may return `None` at
+    /// any time, for example while the event is multiplexed out. A [difference](Count::since) has
+    /// only what both counts have.
     ///
     /// # Errors
     ///
@@ -101,22 +103,22 @@ impl<'e> UserCounter<'e> {
 
     /// Reads the event's count without a system call.
     ///
-    /// The count has no id and no losses. It has both times, whatever the event's
+    /// The count has no id and no losses. It has both times, independent of the event's
     /// [`ReadFormat`](perf_abi::ReadFormat), where the kernel offers its clock
-    /// ([`USER_TIME`](MmapCapabilities::USER_TIME)). It has none elsewhere, for example in most virtual
-    /// machines: the control page then has the times of the moment when the event was last scheduled in,
-    /// which are not those of an interval between two reads. A [scaled](Count::scaled) value needs
-    /// [`Event::read`] there.
+    /// ([`USER_TIME`](MmapCapabilities::USER_TIME)). It has none elsewhere, for example in most
+    /// virtual machines, because the control page then has the times of the moment when the event
+    /// was last scheduled in, which are not those of an interval between two reads. A
+    /// [scaled](Count::scaled) value needs [`Event::read`] there.
     ///
-    /// Returns `None` if the counter is not readable: the event has no hardware counter, is disabled or
-    /// multiplexed out, or the kernel does not permit the instruction.
+    /// Returns `None` if the event has no hardware counter, is disabled or multiplexed out, or the
+    /// kernel does not permit the instruction.
     #[inline]
     pub fn try_read(&self) -> Option<Count> {
         let reading = counter_page::read(&self.area, rdpmc::counter, rdpmc::clock)?;
         Some(count(self.event.label().clone(), reading))
     }
 
-    /// Returns what the kernel offers to user space. Empty before Linux 3.12.
+    /// Returns the capabilities that the kernel offers to user space, empty before Linux 3.12.
     #[doc(alias = "cap_user_rdpmc")]
     #[doc(alias = "cap_user_time")]
     pub fn capabilities(&self) -> MmapCapabilities {

@@ -1,4 +1,4 @@
-//! Waiting for descriptors: what a wait returns, until when it waits, and who polls.
+//! Waiting for descriptors: the result of a wait, its deadline, and threads that share a poll.
 
 mod poll;
 mod readiness;

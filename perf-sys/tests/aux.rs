@@ -1,7 +1,7 @@
-//! Mapping AUX areas on the running kernel. Reading them is tested on simulated pages in
+//! Mapping of AUX areas on the running kernel. Reading them is tested on simulated pages in
 //! `src/aux/tests.rs`.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -10,7 +10,7 @@ use perf_sys::{AuxArea, AuxSnapshot, Call, Errno, Error, Event, Ring, Target};
 use support::{kinds, switch, switch_ring};
 
 #[test]
-fn an_event_without_a_trace_unit_has_no_aux_area() {
+fn event_without_a_trace_unit_has_no_aux_area() {
     let Some(mut ring) = switch_ring(1) else { return };
     for _ in 0..2 {
         let refused = AuxArea::map(&mut ring, 4).unwrap_err();

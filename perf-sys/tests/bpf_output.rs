@@ -1,7 +1,7 @@
-//! Records that a BPF program writes, read as libbpf's perf buffer is: the code of the page
-//! `coming_from::libbpf_perf_buffer` with a map and a program.
+//! Records that a BPF program writes, read by the code of the page
+//! `coming_from::libbpf_perf_buffer`, with a map and a program.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -56,9 +56,9 @@ fn poll(
     Ok(())
 }
 
-/// `bpf(cmd, argument, size)`.
+/// Makes the system call `bpf(cmd, argument, size)`.
 fn bpf<T>(cmd: BpfCmd, argument: &T) -> io::Result<i32> {
-    // SAFETY: the argument is that of the command, and what it points to lives until the end of the test.
+    // SAFETY: the argument is that of the command; the memory that it points to outlives the call.
     let result = unsafe { libc::syscall(libc::SYS_bpf, cmd.0, &raw const *argument, size_of::<T>()) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as i32) }
 }
@@ -72,7 +72,7 @@ fn address<T: ?Sized>(value: *const T) -> u64 {
     value.cast::<u8>().expose_provenance() as u64
 }
 
-/// Loads a tracepoint's program that writes the ids of its task: `bpf_get_current_pid_tgid`.
+/// Loads a program for a tracepoint. It writes the result of `bpf_get_current_pid_tgid`.
 fn load(map: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     let code = [
         BpfInsn::new(0xbf, 6, 1, 0, 0),               // r6 = ctx
@@ -127,7 +127,7 @@ fn records_of_a_program_arrive_in_the_ring_of_their_cpu() {
     event.set_bpf(program.as_fd()).unwrap();
     event.enable().unwrap();
 
-    // On one CPU, so that the last call's record follows the losses in their ring.
+    // On one CPU, so that the record of the last call follows the losses in one ring.
     let mut cpu = CpuSet::new();
     cpu.set(sched_getcpu());
     sched_setaffinity(None, &cpu).unwrap();

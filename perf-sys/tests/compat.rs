@@ -1,7 +1,7 @@
-//! A task of 32 bits beside a tracer of 64: its registers, and what follows them in a sample.
+//! Samples of a 32-bit task in a 64-bit tracer: its registers, and the fields after them.
 
 #![cfg(target_arch = "x86_64")]
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -16,21 +16,21 @@ use perf_decode::{Record, SampleLayout};
 use perf_sys::{Ring, Target};
 use support::open_or_skip;
 
-/// Where the program is loaded; its code stands behind the two headers.
+/// Address at which the program is loaded. Its code follows the two headers.
 const BASE: u32 = 0x0804_8000;
 const ENTRY: u32 = BASE + 84;
-/// From one of the pages to the next: the longest that one fault maps, a huge page.
+/// Distance of the pages: a huge page, the most that one fault maps.
 const STEP: u32 = 2 << 20;
-/// The pages that it writes to, of memory that no file is behind.
+/// The pages that it writes to, of anonymous memory.
 const PAGES: [u32; 4] =
     [BASE + 0x1000, BASE + 0x1000 + STEP, BASE + 0x1000 + 2 * STEP, BASE + 0x1000 + 3 * STEP];
-/// The instruction that does.
+/// The instruction that writes.
 const STORE: u32 = ENTRY + 31;
-/// What it writes, held in EBX.
+/// The word that it writes, from EBX.
 const WRITTEN: u32 = 0xfeed_beef;
 
-/// A program for the i386 that waits for a byte, writes a word to each page and ends: written down by
-/// hand, so that the tests need no compiler for it.
+/// Returns a program for i386 that waits for a byte, writes a word to each page and exits. It is
+/// machine code, so that the tests need no compiler for it.
 fn program() -> Vec<u8> {
     #[rustfmt::skip]
     let code = [
@@ -74,7 +74,7 @@ fn program() -> Vec<u8> {
     [headers, code].concat()
 }
 
-/// The program, running and waiting for its byte.
+/// Starts the program, which waits for its byte.
 fn spawn() -> io::Result<Child> {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("i386-{}", std::process::id()));
     std::fs::write(&place, program())?;
@@ -85,10 +85,10 @@ fn spawn() -> io::Result<Child> {
 }
 
 #[test]
-fn registers_of_a_32_bit_task_say_so_and_the_rest_of_the_sample_follows() {
+fn registers_of_a_32_bit_task_have_its_abi_and_later_fields_follow() {
     let mut child = match spawn() {
         Ok(child) => child,
-        Err(error) => return eprintln!("skipped: a program of 32 bits cannot run here: {error}"),
+        Err(error) => return eprintln!("skipped: a 32-bit program cannot run here: {error}"),
     };
     let mask = [X86Reg::BX, X86Reg::DI, X86Reg::SP, X86Reg::IP].map(|register| 1 << register.0);
     let attr = Attr::software(Software::PAGE_FAULTS)
@@ -111,13 +111,13 @@ fn registers_of_a_32_bit_task_say_so_and_the_rest_of_the_sample_follows() {
         let registers = sample.regs_user().unwrap();
         assert_eq!((registers.abi(), registers.values().len()), (RegsAbi::ABI_32, mask.len()));
         if sample.ip() != Some(STORE.into()) {
-            continue; // spawning ends before the program begins, and its first instruction may fault too
+            continue; // faults of the exec, or of the first instruction
         }
         let register = |register: X86Reg| registers.get(register.0).unwrap();
         assert_eq!((register(X86Reg::BX), register(X86Reg::IP)), (WRITTEN.into(), STORE.into()));
         assert_eq!(sample.addr(), Some(register(X86Reg::DI)));
         assert!(register(X86Reg::SP) > 0 && register(X86Reg::SP) < 1 << 32);
-        // Behind the registers: the stack, on which the byte was read, and the last field.
+        // After the registers: the stack, into which the byte was read, and the last field.
         assert_eq!(sample.stack_user().unwrap().bytes().first(), Some(&b'!'));
         assert!(sample.data_src().is_some());
         written.push(register(X86Reg::DI));

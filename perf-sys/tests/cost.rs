@@ -1,28 +1,28 @@
-//! How many system calls it takes to read records, counted by the kernel's tracepoint of them.
+//! The number of system calls to read records, counted by a tracepoint.
 //!
-//! The waits have no end, for on some machines it is a system call to look at the clock.
+//! The waits have no timeout, because some machines read the clock by a system call.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
 use perf_sys::{Batch, Event, Readiness, Ring, Target};
 use support::{count, open_or_skip, set_of, switch, switches, tracepoint};
 
-/// Counts the system calls of this thread.
+/// Returns an event that counts the system calls of this thread.
 fn system_calls() -> Option<Event> {
     let calls = open_or_skip(&tracepoint("raw_syscalls/sys_enter")?, Target::calling_thread())?;
     calls.enable().unwrap();
     Some(calls)
 }
 
-/// A ring of this thread's switches that calls for each of them, not enabled.
+/// Returns a disabled ring of this thread's switches with a wakeup for each.
 fn ring() -> Option<Ring> {
     let attr = switches().with_wakeup_events(1);
     Some(Ring::map(open_or_skip(&attr, Target::calling_thread())?, 1).unwrap())
 }
 
-/// Puts records into the ring, and stops it: nothing disturbs what is counted.
+/// Makes the kernel write records into the ring, and disables the event.
 fn fill(ring: &Ring) {
     ring.event().enable().unwrap();
     switch(3);
@@ -37,16 +37,16 @@ fn read(mut batch: Batch<'_>) -> usize {
     batch.records().count()
 }
 
-/// The system calls that `work` makes.
+/// Returns the number of system calls that `work` makes.
 fn calls_of(calls: &Event, work: impl FnOnce()) -> u64 {
     let before = count(calls);
     work();
-    // The read that ends it has been counted too.
+    // The second read of the count is counted too.
     count(calls) - before - 1
 }
 
 #[test]
-fn a_wake_up_costs_one_system_call() {
+fn wakeup_costs_one_system_call() {
     let (Some(calls), Some(mut ring)) = (system_calls(), ring()) else { return };
     for _ in 0..5 {
         fill(&ring);
@@ -74,7 +74,7 @@ fn wakeup_for_many_rings_costs_one_system_call() {
 }
 
 #[test]
-fn looking_costs_none() {
+fn reading_costs_no_system_call() {
     let (Some(calls), Some(mut ring)) = (system_calls(), ring()) else { return };
     fill(&ring);
     let made = calls_of(&calls, || {

@@ -1,6 +1,6 @@
 //! Counting by separate events, and the printed counts.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -75,7 +75,7 @@ fn every_software_event_opens_and_reads() {
             continue; // some are newer than the oldest kernel
         };
         let ((), count) = event.measure(|| spin(1_000)).unwrap();
-        assert_eq!(count.time_enabled, count.time_running, "{name}: software is never shared");
+        assert_eq!(count.time_enabled, count.time_running, "{name}: software events are never multiplexed");
         assert_eq!(count.scaled(), Scaled::Exact(count.value), "{name}");
         assert_eq!(count.coverage(), Some(1.0), "{name}");
         assert_eq!(count.label.to_string(), name.to_string());

@@ -1,7 +1,7 @@
-//! Descriptors: the last one, the first one, and none left behind. Alone in their process, whose limit
-//! they lower, and one at a time.
+//! Descriptors: the limit, descriptor 0, and leaks. These tests have their own process, whose limit
+//! they lower, and run one at a time.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -19,14 +19,14 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use support::{open_or_skip, set_of, sideband, switch, switch_ring, switches, with_limit};
 use work::faults;
 
-/// Keeps the other tests off until it is dropped.
+/// Blocks the other tests until the guard is dropped.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[test]
-fn an_exhausted_limit_says_so() {
+fn error_at_the_descriptor_limit_names_it() {
     let _alone = alone();
     if open_or_skip(&faults(), Target::calling_thread()).is_none() {
         return;
@@ -45,7 +45,7 @@ fn an_exhausted_limit_says_so() {
 }
 
 #[test]
-fn a_wait_that_the_kernel_refuses_is_an_error() {
+fn failed_poll_is_an_error() {
     let _alone = alone();
     let (Some(one), Some(other)) = (switch_ring(1), switch_ring(1)) else { return };
     let mut set = set_of([other]);
@@ -54,8 +54,8 @@ fn a_wait_that_the_kernel_refuses_is_an_error() {
     assert_eq!(found, [Err(Error::System { call: Call::Poll, errno: Errno::EINVAL }); 2]);
 }
 
-/// Descriptors of events, and mappings of rings, that the process has.
-fn left() -> (usize, usize) {
+/// Returns the numbers of event descriptors and of ring mappings of the process.
+fn in_use() -> (usize, usize) {
     let is_event = |path: &std::path::Path| path.to_string_lossy().contains("[perf_event]");
     let links = fs::read_dir("/proc/self/fd").unwrap().map(|entry| fs::read_link(entry.unwrap().path()));
     let maps = fs::read_to_string("/proc/self/maps").unwrap();
@@ -66,24 +66,24 @@ fn left() -> (usize, usize) {
 }
 
 #[test]
-fn a_step_that_fails_leaves_nothing_behind() {
+fn failed_call_leaves_no_descriptor_and_no_mapping() {
     let _alone = alone();
     let Some(mut ring) = switch_ring(1) else { return };
     let here = Target::calling_thread();
     let event = |flags| Event::open(&faults().with_flags(flags), here).unwrap();
-    let before = left();
+    let before = in_use();
     assert_eq!(before, (1, 1));
 
-    assert!(Ring::map(event(AttrFlags::empty()), 3).is_err(), "no power of two");
+    assert!(Ring::map(event(AttrFlags::empty()), 3).is_err(), "not a power of two");
     assert!(Ring::map(event(AttrFlags::INHERIT), 1).is_err(), "refused by mmap");
     assert!(Ring::map(event(AttrFlags::WRITE_BACKWARD), 1).is_err());
     assert!(SnapshotRing::map(event(AttrFlags::empty()), 1).is_err());
     assert!(SnapshotRing::map(event(AttrFlags::WRITE_BACKWARD | AttrFlags::INHERIT), 1).is_err());
     assert!(AuxArea::map(&mut ring, 1).is_err());
     assert!(UserCounter::map(ring.event()).is_err());
-    let guest = event(AttrFlags::empty());
-    assert!(guest.set_output(Some(&guest)).is_err());
-    drop(guest);
+    let unmapped = event(AttrFlags::empty());
+    assert!(unmapped.set_output(Some(&unmapped)).is_err());
+    drop(unmapped);
     for refused in [Attr::software(Software(1 << 20)), faults().with_flags(AttrFlags::PINNED)] {
         assert!(Group::open(&faults(), &[faults(), refused, faults()], here).is_err());
     }
@@ -92,21 +92,22 @@ fn a_step_that_fails_leaves_nothing_behind() {
     assert!(with_limit(Resource::Nofile, 0, || RingSet::<u32>::new().map(drop)).is_err());
     set.add(0, other).unwrap();
     drop(set);
-    assert_eq!(left(), before);
+    assert_eq!(in_use(), before);
 }
 
-/// Standard input while descriptor 0 is free. It comes back at the end, also when a test fails meanwhile.
+/// Standard input while descriptor 0 is closed. Dropping it restores descriptor 0, also when a test
+/// fails.
 struct Input(OwnedFd);
 
 impl Input {
     fn closed() -> Self {
         let input = rustix::io::dup(std::io::stdin().as_fd()).unwrap();
-        // SAFETY: nobody here reads standard input, and it comes back.
+        // SAFETY: no test reads standard input, and it is restored.
         drop(unsafe { OwnedFd::from_raw_fd(0) });
         Self(input)
     }
 
-    /// The lowest free descriptor.
+    /// Duplicates standard input to the lowest free descriptor.
     fn dup(&self) -> OwnedFd {
         rustix::io::dup(&self.0).unwrap()
     }
@@ -119,7 +120,7 @@ impl Drop for Input {
 }
 
 #[test]
-fn descriptor_0_is_one_like_any_other() {
+fn descriptor_0_is_a_valid_leader_and_ring() {
     let _alone = alone();
     let input = Input::closed();
     let samples = samples_by_descriptor_0();
@@ -127,7 +128,7 @@ fn descriptor_0_is_one_like_any_other() {
     assert!(samples.is_none_or(|samples| samples >= 2), "{samples:?}");
 }
 
-/// Samples of an event whose group's leader, and whose ring's owner, is descriptor 0.
+/// Returns the number of samples of an event whose group leader and ring are those of descriptor 0.
 fn samples_by_descriptor_0() -> Option<usize> {
     open_or_skip(&switches(), Target::calling_thread())?;
     let mut ring = sideband(AttrFlags::empty(), Target::calling_thread())?;

@@ -1,6 +1,6 @@
-//! The examples, run. Those that need more care have tests of their own: `soak`, `tokio`.
+//! Runs the examples, except `soak` and `tokio`, which have separate tests.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 #![allow(clippy::duplicate_mod)] // each example reads the CPUs itself
 
 mod support;
@@ -69,7 +69,7 @@ fn stream_of_all_cpus_has_every_event_in_order() {
     let caller = caller.join().unwrap();
     for event in [Software::CPU_CLOCK, Software::CONTEXT_SWITCHES, Software::PAGE_FAULTS] {
         let is_found = summary.samples.contains_key(&(event, caller));
-        // Another program on this machine may sample the same.
+        // Another program on this machine may sample the same event.
         let is_hidden = summary.unknown != 0 && event != Software::CPU_CLOCK;
         assert!(is_found || is_hidden, "{event} of {caller}");
     }

@@ -1,6 +1,6 @@
 //! Samples of software events with the id of an event that has another ring.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -23,7 +23,7 @@ fn samples_with_the_id_of_a_foreign_event_are_decoded() {
     let foreign = Ring::map(Event::open(&attr(Software::PAGE_FAULTS), target).unwrap(), 16).unwrap();
 
     ring.events().for_each(|event| event.enable().unwrap());
-    foreign.event().enable().unwrap(); // after ours: the kernel serves it first
+    foreign.event().enable().unwrap(); // after the others, so that the kernel writes its sample first
     std::hint::black_box(vec![1_u8; 100 * 4096]);
     ring.events().chain([foreign.event()]).for_each(|event| event.disable().unwrap());
 

@@ -1,8 +1,9 @@
 //! Rings and counter pages in a child of `fork`, which does not have their mappings.
 //!
-//! The children report by their exit code: the test harness has other threads, so they print nothing.
+//! The children report by their exit code and print nothing, because the test harness has other
+//! threads.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -16,11 +17,12 @@ use rustix::param::page_size;
 use support::{PATIENCE, kinds, open_or_skip, switch, switch_ring, switches};
 
 /// Forks, and returns whether the child returned `true`.
-fn in_child(answer: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child allocates at most, which the C library allows, and exits.
+fn in_child(test: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child only makes system calls and allocates, which the C library allows, and
+    // exits.
     match unsafe { libc::fork() } {
         0 => {
-            let code = i32::from(!answer());
+            let code = i32::from(!test());
             // SAFETY: ends the child without unwinding into the harness.
             unsafe { libc::_exit(code) }
         }
@@ -39,12 +41,12 @@ struct Foreign(*mut u8, usize);
 impl Foreign {
     const PATTERN: u8 = 0xa5;
 
-    /// `None` if something is mapped there.
+    /// Maps the memory, or returns `None` if the addresses are in use.
     fn map(base: *mut u8, len: usize) -> Option<Self> {
         let (protection, flags) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let flags = flags | libc::MAP_FIXED_NOREPLACE;
-        // SAFETY: maps over nothing.
+        // SAFETY: MAP_FIXED_NOREPLACE maps over no memory in use.
         let found = unsafe { libc::mmap(base.cast::<c_void>(), len, protection, flags, -1, 0) };
         if found != base.cast() {
             return None;
@@ -54,7 +56,7 @@ impl Foreign {
         Some(Self(base, len))
     }
 
-    /// Whether it is still mapped and as it was.
+    /// Returns whether the memory is still mapped and unchanged.
     fn is_unharmed(&self) -> bool {
         let mut resident = [0; 16];
         // SAFETY: `resident` has a byte for each page; the call fails if one is not mapped.
@@ -89,7 +91,7 @@ fn a_ring_is_refused_in_a_child_and_unharmed_in_the_parent() {
 }
 
 #[test]
-fn dropping_a_ring_in_a_child_leaves_other_memory_at_its_address() {
+fn dropping_a_ring_in_a_child_unmaps_no_other_memory() {
     let Some(mut ring) = switch_ring(1) else { return };
     switch(1);
     let (base, len) = (base(&mut ring), 2 * page_size());
@@ -126,7 +128,7 @@ fn a_batch_in_a_child_reads_and_releases_nothing() {
 
 #[test]
 fn a_child_and_its_child_map_their_own_rings() {
-    /// Whether the calling process can read records of its own.
+    /// Returns whether the calling process can read records of a new event.
     fn reads() -> bool {
         let Ok(event) = Event::open(&switches(), Target::calling_thread()) else { return false };
         let Ok(mut ring) = Ring::map(event, 1) else { return false };

@@ -1,6 +1,6 @@
 //! Groups: opened, read, measured and sampled together, and the two flags of `group_fd`.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -65,8 +65,8 @@ fn group_measures_many_times() {
         let ((), counts) = group.measure(|| touch(32)).unwrap();
         least = counts.iter().map(|count| count.value).fold(least, u64::min);
     }
-    assert_eq!(least, 32, "of this work alone");
-    assert!(group.read().unwrap().iter().all(|count| count.value >= 8 * 32), "of all");
+    assert_eq!(least, 32, "of one measurement");
+    assert!(group.read().unwrap().iter().all(|count| count.value >= 8 * 32), "of all measurements");
     group.reset().unwrap();
     assert!(group.read().unwrap().iter().all(|count| count.value == 0));
 }
@@ -124,7 +124,7 @@ fn member_outlives_its_leader() {
     let Some(group) = group_or_skip(&faults(), &[faults()]) else { return };
     let (leader, members) = group.into_parts();
     drop(leader);
-    members[0].disable().unwrap(); // it was enabled with its leader, and may be scheduled at any time
+    members[0].disable().unwrap(); // enabled with its leader, so it may be scheduled at any time
     let ((), count) = members[0].measure(|| touch(8)).unwrap();
     assert!(count.value >= 8);
 }
@@ -172,9 +172,9 @@ fn fd_output_redirects_to_the_ring_of_the_descriptor() {
     assert_eq!(refused.unwrap_err().errno(), Some(Errno::EINVAL), "it has no ring yet");
     let mut ring = Ring::map(event, 1).unwrap();
     let options = OpenOptions::new().leader(ring.event()).flags(flags);
-    let guest = options.open(&switches(), Target::calling_thread()).unwrap();
-    guest.enable().unwrap();
+    let redirected = options.open(&switches(), Target::calling_thread()).unwrap();
+    redirected.enable().unwrap();
     switch(2);
-    guest.disable().unwrap();
+    redirected.disable().unwrap();
     assert!(ring.batch().unwrap().records().count() >= 2);
 }

@@ -1,4 +1,5 @@
-//! Groups that sample: the records of all events in the leader's ring, the counts read meanwhile.
+//! Groups that sample. The records of all events are in the leader's ring, and the counts are read
+//! meanwhile.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
 
@@ -51,8 +52,8 @@ fn work(group: &mut Group) {
     }
 }
 
-/// Returns the samples of a group's leader and first member in the ring, told apart by their layouts.
-/// Calls `meanwhile` while a record is borrowed.
+/// Returns the numbers of samples of the leader and of the first member in the ring. Checks that
+/// their layouts differ, and calls `meanwhile` while a record is borrowed.
 fn samples(ring: &mut Ring, events: &[Arc<Event>; 2], meanwhile: impl FnOnce()) -> [u64; 2] {
     let ids = events.each_ref().map(|event| event.id().unwrap());
     let mut table = events.each_ref().map(|event| (event.id().unwrap(), SampleLayout::new(event.attr())));

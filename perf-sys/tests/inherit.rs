@@ -1,6 +1,6 @@
-//! Counting what is not the calling thread: children, programs that a child becomes, cgroups.
+//! Counting of other tasks: children, programs after an exec, cgroups.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -24,7 +24,7 @@ fn enabled(flags: AttrFlags) -> Attr {
 }
 
 #[test]
-fn an_inherited_event_counts_children_too() {
+fn inherited_event_counts_children() {
     let Some(all) = open_or_skip(&enabled(AttrFlags::INHERIT), Target::calling_thread()) else {
         return;
     };
@@ -36,7 +36,7 @@ fn an_inherited_event_counts_children_too() {
 }
 
 #[test]
-fn a_thread_only_event_leaves_processes_out() {
+fn event_inherited_by_threads_does_not_count_child_processes() {
     let flags = AttrFlags::INHERIT | AttrFlags::INHERIT_THREAD;
     let all = open_or_skip(&enabled(AttrFlags::INHERIT), Target::calling_thread());
     let threads = match Event::open(&enabled(flags), Target::calling_thread()) {
@@ -53,7 +53,7 @@ fn a_thread_only_event_leaves_processes_out() {
 }
 
 #[test]
-fn counting_can_begin_with_the_next_program() {
+fn event_enabled_on_exec_counts_from_the_next_exec() {
     let child = Waiting::spawn();
     let attr = faults().with_flags(AttrFlags::ENABLE_ON_EXEC);
     let event = open_or_skip(&attr, Target::thread(child.pid()));
@@ -65,7 +65,7 @@ fn counting_can_begin_with_the_next_program() {
 }
 
 #[test]
-fn counting_can_end_with_the_next_program() {
+fn event_removed_on_exec_counts_until_the_next_exec() {
     let child = Waiting::spawn();
     let on = open_or_skip(&enabled(AttrFlags::empty()), Target::thread(child.pid()));
     let off = Event::open(&enabled(AttrFlags::REMOVE_ON_EXEC), Target::thread(child.pid()));
@@ -78,7 +78,7 @@ fn counting_can_end_with_the_next_program() {
 }
 
 #[test]
-fn a_cgroup_counts_its_members() {
+fn event_of_a_cgroup_counts_its_members() {
     let Some(root) = cgroup2() else { return eprintln!("skipped: no cgroup2 is mounted") };
     let place = root.join(format!("perf-sys-test-{}", std::process::id()));
     if let Err(error) = fs::create_dir(&place) {
@@ -89,7 +89,7 @@ fn a_cgroup_counts_its_members() {
     assert_ne!(counted, Some(0));
 }
 
-/// Page faults of one process in the cgroup, or `None` if they cannot be counted here.
+/// Returns the page faults of one process in the cgroup, or `None` if they cannot be counted here.
 fn count_a_member(place: &Path) -> Option<u64> {
     let dir = File::open(place).unwrap();
     let child = Waiting::spawn();

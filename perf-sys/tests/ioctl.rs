@@ -1,6 +1,6 @@
-//! The requests beyond enable, disable, reset and id.
+//! The ioctl requests other than enable, disable, reset and id.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -17,7 +17,7 @@ fn records(ring: &mut Ring) -> usize {
 }
 
 #[test]
-fn refresh_runs_for_so_many_overflows() {
+fn refresh_limits_the_number_of_overflows() {
     let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };
@@ -34,25 +34,25 @@ fn a_period_can_be_changed() {
     records(&mut ring);
     switch(50);
     let after = records(&mut ring);
-    assert!(after < 5, "{after}: the period that ran may end before the new one begins");
+    assert!(after < 5, "{after}: the current period may end before the new one begins");
     let error = ring.event().set_period(0).unwrap_err();
     assert_eq!(error.call(), Some(Call::IocPeriod));
     assert_eq!(error.errno(), Some(Errno::EINVAL));
 }
 
 #[test]
-fn output_can_be_sent_to_another_ring_and_nowhere() {
+fn output_is_redirected_to_another_ring_and_back() {
     let attr = switches().with_sample_type(switches().sample_type | SampleType::ID);
-    let Some(guest) = open_or_skip(&attr, Target::calling_thread()) else {
+    let Some(redirected) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
     let dummy = Attr { config: Software::DUMMY.0, ..attr };
     let mut ring = Ring::map(Event::open(&dummy, Target::calling_thread()).unwrap(), 1).unwrap();
-    guest.set_output(Some(ring.event())).unwrap();
-    guest.enable().unwrap();
+    redirected.set_output(Some(ring.event())).unwrap();
+    redirected.enable().unwrap();
     switch(2);
-    if let Err(refused) = guest.set_output(None) {
-        // A 64-bit kernel compares 64 bits with -1, of which a 32-bit program gives it 32.
+    if let Err(refused) = redirected.set_output(None) {
+        // A 64-bit kernel compares 64 bits with -1, but a 32-bit program passes 32.
         assert_eq!((refused.errno(), size_of::<usize>()), (Some(Errno::EBADF), 4), "{refused}");
         return eprintln!("skipped: {refused}");
     }
@@ -60,16 +60,16 @@ fn output_can_be_sent_to_another_ring_and_nowhere() {
     let mut batch = ring.batch().unwrap();
     let first = batch.records().next().unwrap().unwrap();
     let Record::Sample(sample) = first.decode(&layout).unwrap() else { panic!("{first:?}") };
-    assert_eq!(sample.id(), guest.id().ok());
+    assert_eq!(sample.id(), redirected.id().ok());
     batch.discard();
-    let before = count(&guest);
+    let before = count(&redirected);
     switch(2);
-    assert!(count(&guest) > before);
+    assert!(count(&redirected) > before);
     assert_eq!(records(&mut ring), 0);
 }
 
 #[test]
-fn output_that_cannot_be_sent_there_says_why() {
+fn error_of_a_refused_redirection_names_its_causes() {
     let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };
@@ -78,7 +78,7 @@ fn output_that_cannot_be_sent_there_says_why() {
     let refused = [
         event.set_output(Some(&event)),        // itself
         event.set_output(Some(&other)),        // no ring
-        ring.event().set_output(Some(&other)), // has one itself
+        ring.event().set_output(Some(&other)), // has a ring
     ];
     for refused in refused {
         let error = refused.unwrap_err();
@@ -87,11 +87,11 @@ fn output_that_cannot_be_sent_there_says_why() {
         assert!(error.to_string().contains("the target has no ring"), "{error}");
     }
     switch(1);
-    assert!(records(&mut ring) > 0, "the ring is as it was");
+    assert!(records(&mut ring) > 0, "the ring is unchanged");
 }
 
 #[test]
-fn a_paused_ring_takes_nothing() {
+fn records_of_a_paused_ring_are_lost() {
     let Some(mut ring) = switch_ring(1) else { return };
     ring.event().pause_output(true).unwrap();
     records(&mut ring);
@@ -99,7 +99,7 @@ fn a_paused_ring_takes_nothing() {
     assert_eq!(records(&mut ring), 0);
     ring.event().pause_output(false).unwrap();
     switch(1);
-    assert!(records(&mut ring) >= 2, "a sample, and how many were lost");
+    assert!(records(&mut ring) >= 2, "a LOST record and a sample");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn pausing_needs_a_ring() {
 }
 
 #[test]
-fn an_event_without_filters_and_programs_says_so() {
+fn error_of_a_filter_on_an_event_without_filters_names_the_cause() {
     let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };

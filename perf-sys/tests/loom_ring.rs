@@ -1,14 +1,14 @@
-//! The protocol of head and tail, in every order of execution that the memory model allows.
+//! The protocol of head and tail, in every order of execution that the memory model allows:
 //!
 //! ```sh
 //! RUSTFLAGS="--cfg ring_model" cargo test -p perf-sys --release --test loom_ring
 //! ```
 //!
-//! The orderings of the reader are those of `Consumer` in `src/map/consumer.rs`; those of the writer are
-//! the kernel's. Each is there once more too weak, and must be found out.
+//! The orderings of the reader are those of `Consumer` in `src/map/consumer.rs`; those of the
+//! writer are the kernel's. For each ordering, a test with a relaxed one must fail.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)] // a failure here is the test's
-#![allow(unexpected_cfgs)] // the one below is not a name that cargo knows
+#![allow(unexpected_cfgs)] // the cfg below is not declared in Cargo.toml
 #![cfg(ring_model)]
 
 use loom::cell::UnsafeCell;
@@ -17,7 +17,8 @@ use loom::sync::atomic::AtomicU64;
 use loom::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use loom::thread;
 
-/// Words of the ring, and records of a word that go through it: the second lap needs the tail.
+/// Words of the ring, and records of one word that are written to it. The second lap needs the
+/// tail.
 const WORDS: u64 = 2;
 const RECORDS: u64 = 3;
 
@@ -43,7 +44,8 @@ struct Orderings {
 
 const RIGHT: Orderings = Orderings { store_head: Release, load_head: Acquire, store_tail: Release };
 
-/// One thread writes numbered records as long as there is room, the other reads what it finds.
+/// Runs the model: one thread writes numbered records while the ring has space, the other reads
+/// them.
 fn model(Orderings { store_head, load_head, store_tail }: Orderings) {
     loom::model(move || {
         let page = Arc::new(Page {
@@ -55,9 +57,9 @@ fn model(Orderings { store_head, load_head, store_tail }: Orderings) {
         let writer = thread::spawn(move || {
             let mut head = 0;
             for _ in 0..RECORDS {
-                // Acquire stands for the kernel's control dependency.
+                // Acquire takes the place of the kernel's control dependency.
                 if head - kernel.tail.load(Acquire) < WORDS {
-                    // SAFETY: outside of what tail and head enclose; loom tells if that is not so.
+                    // SAFETY: outside `[tail, head)`; loom reports a data race.
                     kernel.word(head).with_mut(|word| unsafe { *word = head });
                     head += 1;
                     kernel.head.store(head, store_head);
@@ -69,7 +71,7 @@ fn model(Orderings { store_head, load_head, store_tail }: Orderings) {
             let head = page.head.load(load_head);
             assert!(head - tail <= WORDS);
             for position in tail..head {
-                // SAFETY: between tail and head; loom tells if that does not protect it.
+                // SAFETY: inside `[tail, head)`; loom reports a data race.
                 assert_eq!(page.word(position).with(|word| unsafe { *word }), position);
             }
             tail = head;
@@ -80,24 +82,24 @@ fn model(Orderings { store_head, load_head, store_tail }: Orderings) {
 }
 
 #[test]
-fn every_record_is_read_whole() {
+fn every_record_is_read_complete() {
     model(RIGHT);
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn a_head_stored_too_weakly_is_found_out() {
+fn relaxed_store_of_the_head_is_detected() {
     model(Orderings { store_head: Relaxed, ..RIGHT });
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn a_head_loaded_too_weakly_is_found_out() {
+fn relaxed_load_of_the_head_is_detected() {
     model(Orderings { load_head: Relaxed, ..RIGHT });
 }
 
 #[test]
 #[should_panic(expected = "Causality violation")]
-fn a_tail_stored_too_weakly_is_found_out() {
+fn relaxed_store_of_the_tail_is_detected() {
     model(Orderings { store_tail: Relaxed, ..RIGHT });
 }

@@ -1,6 +1,6 @@
-//! The end of the memory that a user may lock: alone in its process, whose limit it lowers.
+//! The limit of locked memory. This test has its own process, whose limit it lowers.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -11,7 +11,7 @@ use support::{as_nobody, open_or_skip, with_limit};
 use work::faults;
 
 #[test]
-fn a_ring_of_more_memory_than_may_be_locked_is_refused_with_its_cause() {
+fn error_at_the_limit_of_locked_memory_names_it() {
     as_nobody(|level| {
         if !(0..=2).contains(&level) {
             return eprintln!("skipped: perf_event_paranoid is {level}");
@@ -19,7 +19,8 @@ fn a_ring_of_more_memory_than_may_be_locked_is_refused_with_its_cause() {
         if open_or_skip(&faults(), Target::calling_thread()).is_none() {
             return;
         }
-        // What remains is perf_event_mlock_kb for each CPU, which all rings of the user share.
+        // The remaining limit is perf_event_mlock_kb for each CPU, which all rings of the user
+        // share.
         let refused = with_limit(Resource::Memlock, 0, || {
             (0..=16).find_map(|power| {
                 let event = Event::open(&faults(), Target::calling_thread()).unwrap();

@@ -1,6 +1,6 @@
-//! The memory of many rings: alone in its process, whose memory it measures.
+//! The memory of many rings. This test has its own process, whose memory it measures.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::fs;
 use perf_sys::{Event, Ring, RingSet, Target};
 use support::{open_or_skip, switch, switches};
 
-/// Resident memory of this process in KiB.
+/// Returns the resident memory of this process in KiB.
 fn resident() -> i64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -35,7 +35,7 @@ fn thousand_rings_of_one_page_take_less_than_5_mib() {
         }
     }
     set.iter().for_each(|(_, ring)| ring.event().enable().unwrap());
-    // 24 bytes each: the first page wraps after 170.
+    // 24 bytes each, so the page wraps after 170.
     for _ in 0..4 {
         switch(60);
         for (_, batch) in set.ready() {

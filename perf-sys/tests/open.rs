@@ -1,6 +1,6 @@
-//! Opening: targets, flags, and what refusals say.
+//! Opening of events: targets, flags, and the errors.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -21,7 +21,7 @@ fn closes_on_exec(event: &Event) -> bool {
 }
 
 #[test]
-fn descriptors_close_on_exec_unless_told_otherwise() {
+fn descriptors_are_closed_on_exec_by_default() {
     let Some(event) = open_or_skip(&dummy(), Target::calling_thread()) else {
         return;
     };
@@ -47,14 +47,14 @@ fn every_kind_of_target_opens() {
 }
 
 #[test]
-fn a_cgroup_is_its_directory() {
+fn target_of_a_cgroup_is_its_directory() {
     let Some(place) = cgroup2() else { return eprintln!("skipped: no cgroup2 is mounted") };
     let dir = File::open(place).unwrap();
     open_or_skip(&dummy(), Target::cgroup(dir.as_fd(), 0));
 }
 
 #[test]
-fn a_descriptor_that_is_no_cgroup_is_refused() {
+fn descriptor_of_another_directory_is_not_a_cgroup() {
     let dir = File::open("/").unwrap();
     let error = Event::open(&dummy(), Target::cgroup(dir.as_fd(), 0)).unwrap_err();
     assert_eq!(error.call(), Some(Call::PerfEventOpen));
@@ -68,7 +68,7 @@ fn a_huge_cpu_number_is_refused() {
 }
 
 #[test]
-fn a_cpu_that_is_offline_says_so() {
+fn error_of_an_offline_cpu_names_the_cause() {
     let offline = std::fs::read_to_string("/sys/devices/system/cpu/offline").unwrap_or_default();
     let Ok(cpu) = offline.trim().split([',', '-']).next().unwrap_or("").parse() else {
         return eprintln!("skipped: no CPU is offline");
@@ -82,7 +82,7 @@ fn a_cpu_that_is_offline_says_so() {
 }
 
 #[test]
-fn more_precision_than_the_pmu_has_says_so() {
+fn unsupported_precision_is_refused() {
     let precise = Attr::hardware(Hardware::CPU_CYCLES)
         .with_period(1_000_000)
         .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
@@ -98,16 +98,16 @@ fn more_precision_than_the_pmu_has_says_so() {
 }
 
 #[test]
-fn an_attr_of_a_size_no_kernel_knows_tells_the_kernels() {
+fn error_of_an_invalid_attr_size_has_the_kernels_size() {
     let attr = Attr { size: 1, ..dummy() };
     match Event::open(&attr, Target::calling_thread()) {
         Err(Error::AttrSize { kernel, .. }) => assert!(kernel >= 64, "{kernel}"),
-        other => eprintln!("skipped: a filter answered first: {other:?}"),
+        other => eprintln!("skipped: another check failed first: {other:?}"),
     }
 }
 
 #[test]
-fn a_field_from_the_future_tells_the_kernels_size() {
+fn error_of_an_unknown_field_has_the_kernels_size() {
     let attr = Attr { config4: 1, ..dummy() };
     match Event::open(&attr, Target::calling_thread()) {
         Err(error @ Error::AttrSize { kernel, .. }) => {
@@ -119,7 +119,7 @@ fn a_field_from_the_future_tells_the_kernels_size() {
 }
 
 #[test]
-fn an_event_that_is_not_there_names_the_call() {
+fn error_of_an_absent_event_names_the_call() {
     let error = Event::open(&Attr::software(Software(1 << 20)), Target::calling_thread()).unwrap_err();
     assert_eq!(error.call(), Some(Call::PerfEventOpen));
     assert!(error.to_string().starts_with("perf_event_open: "), "{error}");

@@ -1,21 +1,21 @@
-//! `SampleType::PERIOD` changes how often a software event samples.
+//! `SampleType::PERIOD` changes the number of samples of a software event.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
 
 use perf_abi::SampleType;
 use perf_decode::Record;
-use support::{during, ring, told};
+use support::{during, filter_map, ring};
 use work::{faults, touch};
 
-/// Returns the period in each sample of 20 page faults or a few more, of an event with this period.
+/// Returns the period in each sample of about 20 page faults, of an event with this period.
 fn periods(period: u64, fields: SampleType) -> Option<Vec<Option<u64>>> {
     let mut ring = ring(&faults().with_period(period).with_sample_type(fields))?;
     touch(1); // the code of `touch` is mapped now
     during(&ring, || touch(20));
-    Some(told(&mut ring, |record| match record {
+    Some(filter_map(&mut ring, |record| match record {
         Record::Sample(sample) => Some(sample.period()),
         _ => None,
     }))

@@ -1,6 +1,6 @@
-//! All 32 read formats, of an event alone and of a group.
+//! All 32 read formats, of a single event and of a group.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -10,7 +10,7 @@ use perf_sys::{Errno, Error, Event, OpenOptions, Target};
 use support::open_or_skip;
 use work::{faults, touch};
 
-/// The five bits, in every combination that this kernel has.
+/// Returns every combination of the bits that this kernel has.
 fn formats() -> impl Iterator<Item = ReadFormat> {
     let newest = faults().with_read_format(ReadFormat::LOST);
     let old = Event::open(&newest, Target::calling_thread()).err().and_then(|error| error.errno());
@@ -18,7 +18,7 @@ fn formats() -> impl Iterator<Item = ReadFormat> {
     (0..bits).map(ReadFormat::from_bits_retain)
 }
 
-/// Words of the times, and of one entry.
+/// Returns the number of words of the times, and of one entry.
 fn words(format: ReadFormat) -> (usize, usize) {
     let count = |bits: ReadFormat| format.intersection(bits).bits().count_ones() as usize;
     let times = count(ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING);
@@ -26,7 +26,7 @@ fn words(format: ReadFormat) -> (usize, usize) {
 }
 
 #[test]
-fn every_format_has_its_length_alone() {
+fn length_of_a_single_read_follows_from_the_format() {
     for format in formats() {
         for inherit in [AttrFlags::empty(), AttrFlags::INHERIT] {
             let attr = faults().with_read_format(format).with_flags(inherit);
@@ -43,7 +43,7 @@ fn every_format_has_its_length_alone() {
 }
 
 #[test]
-fn every_format_has_its_fields() {
+fn fields_of_a_count_follow_from_the_format() {
     for format in formats() {
         let Some(event) = open_or_skip(&faults().with_read_format(format), Target::calling_thread()) else {
             return;
@@ -66,7 +66,7 @@ fn every_format_has_its_fields() {
 }
 
 #[test]
-fn every_format_has_its_length_in_a_group() {
+fn length_of_a_group_read_follows_from_the_format() {
     for format in formats().filter(|format| format.contains(ReadFormat::GROUP)) {
         let attr = faults().with_read_format(format);
         let Some(leader) = open_or_skip(&attr, Target::calling_thread()) else {
@@ -88,7 +88,7 @@ fn every_format_has_its_length_in_a_group() {
 }
 
 #[test]
-fn a_buffer_too_short_for_the_group_reads_nothing() {
+fn buffer_too_short_for_the_group_is_an_error() {
     let attr = faults().with_read_format(ReadFormat::GROUP);
     let Some(leader) = open_or_skip(&attr, Target::calling_thread()) else {
         return;

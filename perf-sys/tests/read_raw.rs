@@ -1,4 +1,4 @@
-//! The words of read(2) as they are: ids, short buffers, and a group by any member.
+//! The words of `read(2)`: ids, short buffers, and a group read by any member.
 
 mod support;
 
@@ -27,7 +27,7 @@ fn cycles_are_counted_between_enable_and_disable() {
 }
 
 #[test]
-fn two_events_have_two_ids_and_read_tells_them() {
+fn read_returns_the_id_of_each_event() {
     let attr = Attr::software(Software::DUMMY).with_read_format(ReadFormat::ID);
     let Some(one) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
@@ -42,7 +42,7 @@ fn two_events_have_two_ids_and_read_tells_them() {
 }
 
 #[test]
-fn a_short_buffer_reads_nothing() {
+fn short_buffer_is_an_error() {
     let attr = Attr::software(Software::DUMMY).with_read_format(ReadFormat::ID);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
@@ -52,7 +52,7 @@ fn a_short_buffer_reads_nothing() {
 }
 
 #[test]
-fn a_group_starts_and_stops_by_any_member() {
+fn group_is_enabled_and_disabled_by_any_member() {
     let Some(leader) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };

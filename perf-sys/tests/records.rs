@@ -1,6 +1,6 @@
-//! Records of many kinds from the running kernel, each provoked by what it is about.
+//! Records of many kinds, written by the running kernel.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -18,13 +18,13 @@ use rustix::param::page_size;
 use support::{count, during, hit, hits, kinds, open_or_skip, ring, sideband, switch, tid};
 use work::touch;
 
-/// Maps the running program once more, as a loader of libraries would.
+/// Maps the running program again, as a dynamic loader maps a library.
 fn map_own_program() {
     let program = File::open("/proc/self/exe").unwrap();
     let protection = ProtFlags::READ | ProtFlags::EXEC;
     // SAFETY: the kernel chooses the address.
     let mapped = unsafe { mmap(null_mut(), page_size(), protection, MapFlags::PRIVATE, &program, 0) };
-    // SAFETY: just mapped, and used by nobody.
+    // SAFETY: just mapped, and not used.
     unsafe { munmap(mapped.unwrap(), page_size()) }.unwrap();
 }
 
@@ -63,7 +63,7 @@ fn a_filter_passes_only_matching_hits() {
 }
 
 #[test]
-fn a_mapped_file_is_told_with_its_name() {
+fn mapped_file_is_recorded_with_its_name() {
     for flags in [AttrFlags::MMAP, AttrFlags::MMAP | AttrFlags::MMAP2] {
         let Some(mut ring) = sideband(flags, Target::calling_thread()) else { return };
         during(&ring, map_own_program);
@@ -84,49 +84,49 @@ fn a_mapped_file_is_told_with_its_name() {
     }
 }
 
-/// Loads a library that is not loaded yet: some are beside every C library that can load one.
+/// Loads one of the libraries that C libraries come with, which is not loaded yet.
 fn load_library() -> Option<*mut c_void> {
     let names = [c"libresolv.so.2", c"libanl.so.1", c"libutil.so.1", c"libm.so.6", c"libz.so.1"];
     names.into_iter().find_map(|name| {
-        // SAFETY: this only looks whether it is loaded.
+        // SAFETY: RTLD_NOLOAD loads nothing.
         let loaded = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         if !loaded.is_null() {
             return None;
         }
-        // SAFETY: the initialisers of these libraries ask for nothing.
+        // SAFETY: the initializers of these libraries have no preconditions.
         let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY) };
         (!library.is_null()).then_some(library)
     })
 }
 
 #[test]
-fn a_loaded_library_is_told_where_it_is() {
+fn loaded_library_is_recorded_with_its_address() {
     let flags = AttrFlags::MMAP | AttrFlags::MMAP2;
     let Some(mut ring) = sideband(flags, Target::calling_thread()) else { return };
     let Some(library) = during(&ring, load_library) else {
         return eprintln!("skipped: no library that is not loaded yet");
     };
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    // SAFETY: loaded above, and nobody has a symbol of it.
+    // SAFETY: loaded above, and no symbol of it is in use.
     unsafe { libc::dlclose(library) };
     let layout = SampleLayout::new(ring.event().attr());
     let mut batch = ring.batch().unwrap();
-    let mut told = batch.records().map(|record| record.unwrap().decode(&layout).unwrap());
+    let mut found = batch.records().map(|record| record.unwrap().decode(&layout).unwrap());
     let is_there = |record| {
         let Record::Mmap2(map) = record else { panic!("{record:?}") };
         let (start, name) = (format!("{:x}-", map.addr()), String::from_utf8_lossy(map.filename()));
         name.contains(".so") && maps.lines().any(|line| line.starts_with(&start) && line.ends_with(&*name))
     };
-    assert!(told.any(is_there), "{maps}");
+    assert!(found.any(is_there), "{maps}");
 }
 
 #[test]
-fn forks_names_and_ends_are_told() {
+fn forks_and_names_are_recorded() {
     let Some(mut ring) = sideband(AttrFlags::TASK | AttrFlags::COMM, Target::calling_thread()) else {
         return;
     };
     during(&ring, || {
-        rustix::thread::set_name(c"told").unwrap();
+        rustix::thread::set_name(c"renamed").unwrap();
         std::thread::spawn(|| {}).join().unwrap();
     });
     let kinds = kinds(&mut ring);
@@ -134,7 +134,7 @@ fn forks_names_and_ends_are_told() {
 }
 
 #[test]
-fn switches_are_told_in_both_directions() {
+fn switches_are_recorded_in_both_directions() {
     let Some(mut ring) = sideband(AttrFlags::CONTEXT_SWITCH, Target::calling_thread()) else { return };
     during(&ring, || switch(2));
     let layout = SampleLayout::new(ring.event().attr());
@@ -148,19 +148,19 @@ fn switches_are_told_in_both_directions() {
 }
 
 #[test]
-fn a_thread_that_starts_has_its_namespaces_told() {
+fn namespaces_of_a_new_thread_are_recorded() {
     let Some(mut ring) = sideband(AttrFlags::NAMESPACES, Target::calling_thread()) else { return };
     during(&ring, || std::thread::spawn(|| {}).join().unwrap());
     let layout = SampleLayout::new(ring.event().attr());
     let mut batch = ring.batch().unwrap();
     let first = batch.records().next().unwrap().unwrap();
-    let Record::Namespaces(told) = first.decode(&layout).unwrap() else { panic!("{first:?}") };
-    assert_eq!(told.pid(), std::process::id());
-    assert!(told.namespaces().len() >= 7, "{told:?}");
+    let Record::Namespaces(found) = first.decode(&layout).unwrap() else { panic!("{first:?}") };
+    assert_eq!(found.pid(), std::process::id());
+    assert!(found.namespaces().len() >= 7, "{found:?}");
 }
 
 #[test]
-fn a_sampled_stack_is_the_threads_own() {
+fn sampled_stack_is_that_of_the_thread() {
     const MARKS: [u64; 3] = [0x5eed_0001, 0x5eed_0002, 0x5eed_0003];
     let attr = Attr::software(Software::PAGE_FAULTS)
         .with_period(1)
@@ -172,7 +172,7 @@ fn a_sampled_stack_is_the_threads_own() {
         .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
     let Some(mut ring) = ring(&attr) else { return };
     during(&ring, || {
-        // In a frame of few variables, or they would lie too far above the stack pointer.
+        // In a frame of few variables, so that they are close to the stack pointer.
         let marks = std::hint::black_box(MARKS);
         touch(64);
         std::hint::black_box(&marks);
@@ -190,11 +190,11 @@ fn a_sampled_stack_is_the_threads_own() {
         assert_eq!(sample.regs_user().unwrap().values().len(), 1, "the stack pointer");
         samples += usize::from(stack.bytes().windows(bytes.len()).any(|part| part == bytes));
     }
-    assert!(samples > 0, "what lies on our stack is in a sample of it");
+    assert!(samples > 0, "the marks are in a sampled stack");
 }
 
 #[test]
-fn registers_of_user_and_interrupt_have_masks_of_their_own() {
+fn user_and_interrupt_registers_have_separate_masks() {
     let attr = Attr::software(Software::PAGE_FAULTS)
         .with_period(1)
         .with_sample_type(SampleType::IP)
@@ -216,7 +216,7 @@ fn registers_of_user_and_interrupt_have_masks_of_their_own() {
 }
 
 #[test]
-fn a_breakpoint_tells_the_address_it_watches() {
+fn samples_of_a_breakpoint_have_its_address() {
     static WATCHED: AtomicU64 = AtomicU64::new(0);
     let addr = WATCHED.as_ptr().expose_provenance() as u64;
     let attr = Attr::breakpoint(BreakpointType::WRITE, addr, BreakpointLen::EIGHT)
@@ -237,7 +237,7 @@ fn a_breakpoint_tells_the_address_it_watches() {
 }
 
 #[test]
-fn a_trap_needs_an_event_that_ends_with_the_program() {
+fn sigtrap_needs_remove_on_exec() {
     let attr = Attr::software(Software::CPU_CLOCK)
         .with_period(1 << 40)
         .with_flags(AttrFlags::SIGTRAP | AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);

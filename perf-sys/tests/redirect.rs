@@ -1,6 +1,7 @@
-//! Events of other threads that write into a ring: they are watched, and their records are told apart.
+//! Events of other threads that write into a ring. They are watched, and their records are
+//! distinguished.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -12,7 +13,7 @@ use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
 use perf_sys::{Error, Event, Readiness, Ring, RingSet, Target};
 use support::{PATIENCE, Switcher, kinds, open_or_skip, switches};
 
-/// Context switches that wake the reader at once, with the exit of the thread.
+/// Returns the attr of context switches with a wakeup for each, and of the thread's exit.
 fn attr() -> Attr {
     switches()
         .with_sample_type(SampleType::TID | SampleType::TIME | SampleType::IDENTIFIER)
@@ -24,7 +25,7 @@ fn on_cpu_0(thread: &Switcher) -> Option<Event> {
     open_or_skip(&attr(), Target::thread(thread.tid).on_cpu(0))
 }
 
-/// A ring of one thread's event with that of another redirected into it, both enabled.
+/// Returns a ring of one thread's event with that of another redirected into it, both enabled.
 fn shared() -> Option<(Ring, Switcher, Switcher)> {
     let (owner, other) = (Switcher::spawn(), Switcher::spawn());
     let mut ring = Ring::map(on_cpu_0(&owner)?, 1).unwrap();
@@ -34,7 +35,7 @@ fn shared() -> Option<(Ring, Switcher, Switcher)> {
 }
 
 #[test]
-fn ring_whose_owner_exited_is_waited_for_while_a_redirected_event_lives() {
+fn wait_outlives_the_owner_of_the_ring_while_a_redirected_event_lives() {
     let Some((mut ring, owner, other)) = shared() else { return };
     owner.exit();
     while ring.wait(Some(Duration::from_millis(1))).unwrap() == Readiness::Readable {
@@ -81,12 +82,12 @@ fn set_waits_for_a_ring_whose_owner_exited_and_frees_it_after_the_last_exit() {
 }
 
 #[test]
-fn event_that_cannot_be_redirected_comes_back() {
+fn event_that_cannot_be_redirected_is_returned() {
     let Some((mut ring, owner, other)) = shared() else { return };
     let stranger = Event::open(&attr(), Target::calling_thread()).unwrap();
     let refused = ring.redirect(stranger).unwrap_err();
     assert_eq!(refused.error.raw_os_error(), Some(22), "another CPU and task: {refused}");
-    assert!(Ring::map(refused.event, 1).is_ok(), "and can have a ring of its own");
+    assert!(Ring::map(refused.event, 1).is_ok(), "and can be mapped");
     assert_eq!(ring.redirected().len(), 1);
     let mut set = RingSet::new().unwrap();
     set.add(7, ring).unwrap();
@@ -99,10 +100,10 @@ fn event_that_cannot_be_redirected_comes_back() {
 }
 
 #[test]
-fn sorted_stream_tells_the_events_of_a_ring_apart() {
+fn sorted_records_have_the_event_that_wrote_them() {
     let Some((ring, owner, other)) = shared() else { return };
     let mut attr = attr().with_flags(AttrFlags::INHERIT);
-    attr.sample_type |= SampleType::CPU; // another layout, with the id in the same place
+    attr.sample_type |= SampleType::CPU; // another layout, with the id at the same offset
     let mut set = RingSet::new().unwrap();
     set.add(0, ring).unwrap();
     let third = Switcher::spawn();

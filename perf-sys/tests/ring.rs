@@ -1,6 +1,6 @@
-//! The ring: records arrive, are given back, and what does not fit is told.
+//! The ring: records are read and released, and losses are reported.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -22,7 +22,7 @@ fn times(ring: &mut Ring, limit: usize) -> Vec<u64> {
 }
 
 #[test]
-fn own_samples_carry_own_thread_and_code() {
+fn samples_have_the_thread_and_the_instruction_pointer() {
     let attr = Attr::software(Software::CPU_CLOCK)
         .with_period(100_000)
         .with_sample_type(SampleType::IP | SampleType::TID)
@@ -48,7 +48,7 @@ fn own_samples_carry_own_thread_and_code() {
 }
 
 #[test]
-fn a_full_ring_tells_how_much_it_lost() {
+fn full_ring_reports_the_number_of_lost_records() {
     let Some(mut ring) = switch_ring(1) else { return };
     let layout = SampleLayout::new(ring.event().attr());
     let id = ring.event().id().unwrap();
@@ -66,7 +66,7 @@ fn a_full_ring_tells_how_much_it_lost() {
             }
         }
         if round == 0 {
-            assert_eq!(lost, 0, "a loss is told with the next record that fits");
+            assert_eq!(lost, 0, "a loss is reported before the next record that fits");
             switch(1);
             ring.event().disable().unwrap();
         }
@@ -76,7 +76,7 @@ fn a_full_ring_tells_how_much_it_lost() {
 }
 
 #[test]
-fn a_sample_larger_than_the_ring_is_counted_as_lost_and_no_wait_hangs_for_it() {
+fn sample_larger_than_the_ring_is_counted_as_lost_and_ends_no_wait() {
     const LARGE: u32 = 32 << 10;
     if page_size() >= LARGE as usize {
         return eprintln!("skipped: pages as large as a record can be");
@@ -98,14 +98,14 @@ fn a_sample_larger_than_the_ring_is_counted_as_lost_and_no_wait_hangs_for_it() {
 }
 
 #[test]
-fn a_break_releases_what_was_visited_and_no_more() {
+fn break_releases_only_the_consumed_records() {
     let Some(mut ring) = switch_ring(1) else { return };
     switch(5);
     ring.event().disable().unwrap();
     let first = times(&mut ring, 2);
     let rest = times(&mut ring, usize::MAX);
     assert_eq!((first.len() + rest.len()) as u64, count(ring.event()));
-    assert!(first.iter().chain(&rest).is_sorted_by(|a, b| a < b), "each once: {first:?} {rest:?}");
+    assert!(first.iter().chain(&rest).is_sorted_by(|a, b| a < b), "each record once: {first:?} {rest:?}");
     assert!(times(&mut ring, usize::MAX).is_empty());
 }
 
@@ -115,9 +115,9 @@ fn discard_empties_the_ring() {
     switch(5);
     ring.event().disable().unwrap();
     let batch = ring.batch().unwrap();
-    let (unread, thrown_away) = (batch.len(), batch.discard());
+    let (unread, discarded) = (batch.len(), batch.discard());
     assert!(unread >= 5 * 24);
-    assert_eq!(thrown_away, unread);
+    assert_eq!(discarded, unread);
     assert!(ring.batch().unwrap().is_empty());
 }
 
@@ -179,14 +179,14 @@ fn an_inherited_event_on_any_cpu_has_no_ring() {
 }
 
 #[test]
-fn a_foreign_descriptor_reads_on() {
+fn event_from_a_descriptor_can_be_mapped() {
     let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };
     let fd = rustix::io::dup(&event).unwrap();
     let attr = *event.attr();
     drop(event);
-    // SAFETY: opened with this attr above, and the other owner is gone.
+    // SAFETY: opened with this attr above, and the other owner is dropped.
     let event = unsafe { Event::from_owned_fd(fd, attr) };
     let mut ring = Ring::map(event, 1).unwrap();
     ring.event().enable().unwrap();

@@ -1,6 +1,6 @@
-//! Waiting for many rings, their hang-ups, and cancelling a wait.
+//! Waits for many rings, hang-ups, and cancellation.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -22,7 +22,7 @@ fn dummy() -> Option<Ring> {
     Some(Ring::map(event, 1).unwrap())
 }
 
-/// A thread and its ring.
+/// Returns a ring of a new thread, the sender of its orders, and the thread.
 fn thread_that_switches(attr: &Attr) -> Option<(Ring, Sender<u64>, JoinHandle<()>)> {
     let Switcher { tid, order, thread } = Switcher::spawn();
     let ring = Ring::map(open_or_skip(attr, Target::thread(tid))?, 1).unwrap();
@@ -62,7 +62,7 @@ fn one_wakeup_makes_all_rings_with_records_ready() {
 #[test]
 fn records_below_every_watermark_are_ready_after_the_timeout() {
     let Some(ring) = ring(&switches()) else { return };
-    let mut set = set_of([ring]); // with nothing in it yet
+    let mut set = set_of([ring]); // still empty
     set.iter().for_each(|(_, ring)| ring.event().enable().unwrap());
     switch(1);
     set.iter().for_each(|(_, ring)| ring.event().disable().unwrap());
@@ -106,7 +106,7 @@ fn poll_of_the_set_by_an_event_loop_hides_no_records() {
     let mut set = set_of([ring]);
     switch(1);
     let mut outside = [PollFd::new(&set, PollFlags::IN)];
-    assert_eq!(poll(&mut outside, None), Ok(1), "and this took the kernel's call");
+    assert_eq!(poll(&mut outside, None), Ok(1), "and it consumed the kernel's wakeup");
     set.wait(Some(Duration::ZERO)).unwrap();
     assert_eq!(set.ready().count(), 1);
 }
@@ -136,9 +136,9 @@ fn two_threads_are_read_by_one_and_both_hang_ups_are_reported() {
     while set.wait(PATIENCE).unwrap() == Readiness::Readable {
         read(&mut set);
     }
-    assert_eq!(set.wait(None), Ok(Readiness::HungUp), "it stays so");
+    assert_eq!(set.wait(None), Ok(Readiness::HungUp), "the hang-up is final");
     for kinds in &seen {
-        assert_eq!(kinds.last(), Some(&RecordType::EXIT), "delivered before the end is told");
+        assert_eq!(kinds.last(), Some(&RecordType::EXIT), "delivered before the hang-up");
     }
     assert!(seen[1].iter().filter(|&&kind| kind == RecordType::SAMPLE).count() >= 10);
     assert_eq!(set.into_rings().len(), 2);
@@ -224,7 +224,8 @@ fn wait_is_cancelled_from_another_thread() {
     assert_eq!(set.wait_or_cancelled(SHORT, &canceller), Ok(Readiness::TimedOut));
 }
 
-/// A ring of this thread's switches that calls for each of them, with some of them, disabled.
+/// Returns a disabled ring of this thread's switches with a wakeup for each, which has `times` of
+/// them.
 fn filled(times: u64) -> Option<Ring> {
     let event = open_or_skip(&switches().with_wakeup_events(1), Target::calling_thread())?;
     let ring = Ring::map(event, 1).unwrap();
@@ -255,7 +256,7 @@ fn ring_left_full_is_readable_again() {
     }
     let canceller = Canceller::new().unwrap();
     canceller.cancel().unwrap();
-    assert_eq!(set.wait_or_cancelled(PATIENCE, &canceller), Ok(Readiness::Cancelled), "for all that");
+    assert_eq!(set.wait_or_cancelled(PATIENCE, &canceller), Ok(Readiness::Cancelled), "before the records");
     set.ready().for_each(|(_, batch)| assert!(!batch_kinds(batch).is_empty()));
     assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
 }

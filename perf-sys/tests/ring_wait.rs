@@ -1,6 +1,6 @@
-//! Waiting for one ring: the end of the time, wakeups, and the end of the target.
+//! Waits for one ring: timeouts, wakeups, and the hang-up when the target exits.
 
-#![allow(clippy::unwrap_used, clippy::never_loop)] // also in what the tests share
+#![allow(clippy::unwrap_used, clippy::never_loop)] // also in shared functions
 
 mod support;
 
@@ -36,7 +36,7 @@ fn wakeup_event_ends_the_wait() {
 }
 
 #[test]
-fn records_below_the_watermark_are_found_by_a_look() {
+fn records_below_the_watermark_are_read_after_the_timeout() {
     let attr = switches().with_wakeup_watermark(2048);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
@@ -51,10 +51,10 @@ fn records_below_the_watermark_are_found_by_a_look() {
 
 #[test]
 fn hang_up_is_reported_after_the_last_record() {
-    let (tell_tid, tid) = channel();
+    let (send_tid, tid) = channel();
     let (start, started) = channel();
     let thread = std::thread::spawn(move || {
-        tell_tid.send(support::tid()).unwrap();
+        send_tid.send(support::tid()).unwrap();
         started.recv().unwrap();
         switch(5);
     });
@@ -80,10 +80,10 @@ fn hang_up_is_reported_after_the_last_record() {
     let samples = kinds.iter().filter(|&&kind| kind == RecordType::SAMPLE).count();
     assert!(samples >= 5, "{kinds:?}");
     assert_eq!(kinds.last(), Some(&RecordType::EXIT));
-    assert_eq!(ring.wait(None), Ok(Readiness::HungUp), "it stays so");
+    assert_eq!(ring.wait(None), Ok(Readiness::HungUp), "the hang-up is final");
 }
 
-/// A ring that wakes the reader for each sample, with `samples` of them, disabled.
+/// Returns a disabled ring with a wakeup for each sample, which has `samples` of them.
 fn filled(samples: u64) -> Option<Ring> {
     let event = open_or_skip(&switches().with_wakeup_events(1), Target::calling_thread())?;
     let ring = Ring::map(event, 1).unwrap();
@@ -94,7 +94,7 @@ fn filled(samples: u64) -> Option<Ring> {
 }
 
 #[test]
-fn batch_that_was_left_early_leaves_the_ring_readable() {
+fn ring_is_readable_after_a_batch_left_early() {
     let Some(mut ring) = filled(10) else { return };
     let mut read = 0;
     while ring.has_records() {
@@ -110,7 +110,7 @@ fn batch_that_was_left_early_leaves_the_ring_readable() {
 }
 
 #[test]
-fn cursor_that_stopped_early_leaves_the_ring_readable() {
+fn ring_is_readable_after_a_cursor_left_early() {
     let Some(mut ring) = filled(3) else { return };
     assert!(ring.refresh().unwrap());
     assert!(ring.peek().is_some() && ring.next().is_some());
@@ -163,7 +163,7 @@ fn one_wakeup_ends_the_waits_of_four_threads() {
 }
 
 #[test]
-fn thread_that_takes_over_the_wait_of_another_times_out_by_itself() {
+fn thread_that_becomes_the_leader_keeps_its_timeout() {
     let Some(ring) = support::switch_ring(1) else { return };
     ring.event().disable().unwrap();
     let canceller = Canceller::new().unwrap();

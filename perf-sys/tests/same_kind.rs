@@ -1,4 +1,5 @@
-//! Several software events of one kind on one thread, for whose samples the kernel shares one structure.
+//! Several software events of one kind on one thread. The kernel prepares one sample for all of
+//! them.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
 
@@ -11,7 +12,7 @@ use perf_sys::{Event, Ring, Target};
 use support::open_or_skip;
 use work::{touch, user_side};
 
-/// Samples of page faults, with the id at three places.
+/// Returns the attr of page faults whose samples have the id in three fields.
 fn faults() -> Attr {
     user_side(Attr::software(Software::PAGE_FAULTS).with_period(1))
         .with_sample_type(SampleType::IDENTIFIER | SampleType::ID | SampleType::STREAM_ID | SampleType::READ)
@@ -50,7 +51,8 @@ fn id_of_a_sample_is_certain_only_in_its_read_values() {
         assert!(found.len() >= 10, "{found:?}");
         for [identifier, id, stream_id, read] in found {
             assert_eq!(read, Some(own));
-            // Its own, or on kernels with the fault that of the event that was opened last.
+            // The event's own id, or on kernels with the fault that of the event that was opened
+            // last.
             let shared = [identifier, id, stream_id];
             assert!([[Some(own); 3], [Some(events[1]); 3]].contains(&shared), "{shared:?} of {events:?}");
         }

@@ -1,6 +1,6 @@
-//! More events than the hardware has counters: pinned ones fail, others take turns.
+//! More events than the hardware has counters. Pinned ones fail, the others are multiplexed.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -13,7 +13,7 @@ use perf_sys::{Count, Error, Event, Target};
 use support::{PATIENCE, open_or_skip};
 use work::{spin, user_side};
 
-/// No PMU has as many counters.
+/// More counters than any PMU has.
 const MANY: usize = 64;
 
 fn many(flags: AttrFlags) -> Option<Vec<Event>> {
@@ -24,7 +24,7 @@ fn many(flags: AttrFlags) -> Option<Vec<Event>> {
 }
 
 #[test]
-fn a_pinned_event_that_finds_no_counter_is_an_error_of_its_own() {
+fn pinned_event_without_a_counter_fails() {
     let Some(events) = many(AttrFlags::PINNED) else { return };
     for event in &events {
         event.enable().unwrap();
@@ -35,7 +35,7 @@ fn a_pinned_event_that_finds_no_counter_is_an_error_of_its_own() {
 }
 
 #[test]
-fn events_that_take_turns_are_estimates() {
+fn counts_of_multiplexed_events_are_estimates() {
     let Some(events) = many(AttrFlags::empty()) else { return };
     for event in &events {
         event.enable().unwrap();
@@ -50,6 +50,6 @@ fn events_that_take_turns_are_estimates() {
             assert!(count.to_string().starts_with('~'), "{count}");
             return;
         }
-        assert!(Instant::now() < end, "{MANY} events, and none takes turns");
+        assert!(Instant::now() < end, "{MANY} events, and none is multiplexed");
     }
 }

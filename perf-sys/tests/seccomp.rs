@@ -1,6 +1,6 @@
-//! A filter of system calls, as container runtimes install one.
+//! A seccomp filter like those of container runtimes.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -12,7 +12,7 @@ use perf_sys::{Call, Errno, Event, Target};
 use support::open_or_skip;
 use work::faults;
 
-/// Answers every `perf_event_open` of the calling thread with `EPERM` from now on.
+/// Makes every later `perf_event_open` of the calling thread fail with `EPERM`.
 fn forbid() -> std::io::Result<()> {
     let step = |code, jt, jf, k| sock_filter { code: code as u16, jt, jf, k };
     let mut steps = [
@@ -30,7 +30,7 @@ fn forbid() -> std::io::Result<()> {
 }
 
 #[test]
-fn a_filter_is_among_the_causes_of_its_refusal() {
+fn seccomp_filter_is_a_cause_of_its_errno() {
     if open_or_skip(&faults(), Target::calling_thread()).is_none() {
         return;
     }
@@ -44,5 +44,5 @@ fn a_filter_is_among_the_causes_of_its_refusal() {
         assert!(refused.to_string().contains("seccomp"), "{refused}");
     });
     thread.join().unwrap();
-    assert!(Event::open(&faults(), Target::calling_thread()).is_ok(), "this thread may still");
+    assert!(Event::open(&faults(), Target::calling_thread()).is_ok(), "this thread has no filter");
 }

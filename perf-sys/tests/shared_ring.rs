@@ -1,6 +1,6 @@
-//! Several events in one ring, told apart by the id in each record.
+//! Several events in one ring, distinguished by the id in each record.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -13,7 +13,7 @@ use perf_sys::{Call, Errno, Error, Event, OpenOptions, Ring, SnapshotRing, Targe
 use support::{count, hit, hits, open_or_skip, switch, switches};
 use work::touch;
 
-/// The attr with what a shared ring needs, and these more fields in its samples.
+/// Returns the attr with the flags and fields that a shared ring needs, and `more` fields.
 fn shared(attr: Attr, more: SampleType) -> Attr {
     let fields = SampleType::IDENTIFIER | SampleType::TID | SampleType::TIME;
     Attr { sample_type: fields | more, ..attr }.with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::DISABLED)
@@ -24,7 +24,7 @@ fn with_layout(event: &Event) -> (u64, SampleLayout) {
 }
 
 #[test]
-fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
+fn records_of_three_events_in_one_ring_are_decoded_by_their_ids() {
     let dummy = shared(Attr::software(Software::DUMMY), SampleType::empty()).with_flags(AttrFlags::COMM);
     let faults = shared(Attr::software(Software::PAGE_FAULTS).with_period(1), SampleType::ADDR);
     let Some(hits) = hits() else { return };
@@ -33,20 +33,20 @@ fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
         return;
     };
     let mut ring = Ring::map(owner, 64).unwrap();
-    let guests = [&faults, &hits].map(|attr| Event::open(attr, Target::calling_thread()).unwrap());
-    for guest in &guests {
-        guest.set_output(Some(ring.event())).unwrap();
-        guest.enable().unwrap();
+    let redirected = [&faults, &hits].map(|attr| Event::open(attr, Target::calling_thread()).unwrap());
+    for event in &redirected {
+        event.set_output(Some(ring.event())).unwrap();
+        event.enable().unwrap();
     }
     ring.event().enable().unwrap();
     touch(64);
     hit(7);
     rustix::thread::set_name(c"renamed").unwrap();
-    for event in [ring.event(), &guests[0], &guests[1]] {
+    for event in [ring.event(), &redirected[0], &redirected[1]] {
         event.disable().unwrap();
     }
 
-    let mut table = [ring.event(), &guests[0], &guests[1]].map(with_layout);
+    let mut table = [ring.event(), &redirected[0], &redirected[1]].map(with_layout);
     let layouts = Layouts::new(&mut table).unwrap();
     let mut samples = BTreeMap::<_, u64>::new();
     let mut renamed = false;
@@ -55,22 +55,22 @@ fn three_events_share_a_ring_and_are_decoded_by_their_ids() {
         match record.decode(layouts.find(record).unwrap()).unwrap() {
             Record::Sample(sample) => {
                 let is_hit = sample.raw().is_some();
-                assert_ne!(is_hit, sample.addr().is_some(), "each by its own layout");
+                assert_ne!(is_hit, sample.addr().is_some(), "each with its own layout");
                 *samples.entry(sample.identifier().unwrap()).or_default() += 1;
             }
             Record::Comm(comm) => renamed |= comm.comm() == b"renamed",
             other => panic!("{other:?}"),
         }
     }
-    assert!(renamed, "the owner's own records are there too");
-    for guest in &guests {
-        assert_eq!(samples.get(&guest.id().unwrap()), Some(&count(guest)));
+    assert!(renamed, "the ring has the owner's records too");
+    for event in &redirected {
+        assert_eq!(samples.get(&event.id().unwrap()), Some(&count(event)));
     }
-    assert_eq!(count(&guests[1]), 8, "the renaming is a hit too");
+    assert_eq!(count(&redirected[1]), 8, "the renaming is a hit too");
 }
 
 #[test]
-fn a_group_in_one_ring_samples_all_its_counts() {
+fn samples_of_a_group_have_all_its_counts() {
     let read = |attr: Attr| attr.with_read_format(ReadFormat::GROUP | ReadFormat::ID);
     let leader = read(shared(switches(), SampleType::READ));
     let Some(leader) = open_or_skip(&leader, Target::calling_thread()) else {
@@ -109,7 +109,7 @@ fn a_group_in_one_ring_samples_all_its_counts() {
 }
 
 #[test]
-fn what_a_guest_wrote_stays_when_it_is_closed() {
+fn records_of_a_closed_redirected_event_remain() {
     let attr = shared(switches(), SampleType::empty());
     let Some(owner) =
         open_or_skip(&shared(Attr::software(Software::DUMMY), SampleType::empty()), Target::calling_thread())
@@ -117,70 +117,71 @@ fn what_a_guest_wrote_stays_when_it_is_closed() {
         return;
     };
     let mut ring = Ring::map(owner, 1).unwrap();
-    let guest = Event::open(&attr, Target::calling_thread()).unwrap();
-    guest.set_output(Some(ring.event())).unwrap();
-    guest.enable().unwrap();
+    let redirected = Event::open(&attr, Target::calling_thread()).unwrap();
+    redirected.set_output(Some(ring.event())).unwrap();
+    redirected.enable().unwrap();
     switch(2);
-    drop(guest);
-    assert!(ring.batch().unwrap().records().count() >= 2, "what it wrote stays");
+    drop(redirected);
+    assert!(ring.batch().unwrap().records().count() >= 2, "its records remain");
 }
 
 #[test]
-fn a_guest_has_no_ring_of_its_own_until_it_is_sent_home() {
+fn redirected_event_is_not_mapped_until_its_redirection_ends() {
     let busy = Error::System { call: Call::Mmap, errno: Errno::EBUSY };
     let attr = shared(switches(), SampleType::empty());
     let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
     let ring = Ring::map(owner, 1).unwrap();
-    let guest = || Event::open(&attr, Target::calling_thread()).unwrap();
+    let open = || Event::open(&attr, Target::calling_thread()).unwrap();
 
-    let sent = guest();
-    sent.set_output(Some(ring.event())).unwrap();
-    assert_eq!(Ring::map(sent, 1).unwrap_err().error, busy);
+    let redirected = open();
+    redirected.set_output(Some(ring.event())).unwrap();
+    assert_eq!(Ring::map(redirected, 1).unwrap_err().error, busy);
 
-    let refused = guest();
-    assert!(refused.set_output(Some(&guest())).is_err(), "it has no ring");
+    let refused = open();
+    assert!(refused.set_output(Some(&open())).is_err(), "it has no ring");
     assert!(Ring::map(refused, 1).is_ok());
 
-    let home = guest();
-    home.set_output(Some(ring.event())).unwrap();
-    if let Err(refused) = home.set_output(None) {
+    let ended = open();
+    ended.set_output(Some(ring.event())).unwrap();
+    if let Err(refused) = ended.set_output(None) {
         // A 64-bit kernel does not recognize the -1 of a 32-bit program.
         assert_eq!((refused.errno(), size_of::<usize>()), (Some(Errno::EBADF), 4), "{refused}");
         return eprintln!("skipped: {refused}");
     }
-    let mut own = Ring::map(home, 1).unwrap();
+    let mut own = Ring::map(ended, 1).unwrap();
     own.event().enable().unwrap();
     switch(1);
     assert!(own.batch().unwrap().records().count() > 0);
     assert!(!ring.has_records());
 }
 
-/// A kernel that refuses it by itself refuses no more then: this is the event's own memory.
+/// Kernels that return `EBUSY` for redirected events do not do so here. The event itself stores its
+/// redirection.
 #[test]
-fn a_guest_whose_host_is_gone_is_still_a_guest() {
+fn event_stays_redirected_after_the_ring_was_unmapped() {
     let attr = shared(switches(), SampleType::empty());
     let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
     let ring = Ring::map(owner, 1).unwrap();
     let open = |flags| OpenOptions::new().leader(ring.event()).flags(flags);
-    let guests =
+    let redirected =
         [OpenFlags::FD_OUTPUT, OpenFlags::FD_OUTPUT | OpenFlags::FD_NO_GROUP, OpenFlags::FD_NO_GROUP]
             .map(|flags| open(flags).open(&attr, Target::calling_thread()).unwrap());
-    guests[2].set_output(Some(ring.event())).unwrap();
+    redirected[2].set_output(Some(ring.event())).unwrap();
     drop(ring);
-    for guest in guests {
+    for event in redirected {
         let busy = Error::System { call: Call::Mmap, errno: Errno::EBUSY };
-        assert_eq!(Ring::map(guest, 1).unwrap_err().error, busy);
+        assert_eq!(Ring::map(event, 1).unwrap_err().error, busy);
     }
 }
 
 #[test]
-fn a_guest_that_writes_backward_has_no_ring_of_its_own_either() {
+fn backward_event_stays_redirected_after_the_ring_was_unmapped() {
     let attr = shared(switches(), SampleType::empty()).with_flags(AttrFlags::WRITE_BACKWARD);
     let Some(owner) = open_or_skip(&attr, Target::calling_thread()) else { return };
     let ring = SnapshotRing::map(owner, 1).unwrap();
-    let guest = Event::open(&attr, Target::calling_thread()).unwrap();
-    guest.set_output(Some(ring.event())).unwrap();
+    let redirected = Event::open(&attr, Target::calling_thread()).unwrap();
+    redirected.set_output(Some(ring.event())).unwrap();
     drop(ring); // as above
-    let error = SnapshotRing::map(guest, 1).map(|_| ()).unwrap_err().error;
+    let error = SnapshotRing::map(redirected, 1).map(|_| ()).unwrap_err().error;
     assert_eq!(error, Error::System { call: Call::Mmap, errno: Errno::EBUSY });
 }

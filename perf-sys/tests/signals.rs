@@ -1,6 +1,6 @@
-//! Signals: those that an event sends, and those that come while its records are waited for.
+//! Signals that an event sends, and signals during a wait.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -18,7 +18,7 @@ use support::{PATIENCE, count, open_or_skip, tid};
 
 type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
-/// A signal's handler, taken off at the end: the one before comes back.
+/// A signal handler. Dropping it restores the previous one.
 struct Handled {
     signal: c_int,
     before: sigaction,
@@ -31,7 +31,7 @@ impl Handled {
         let mut before = action;
         action.sa_sigaction = handler as usize;
         action.sa_flags = SA_SIGINFO;
-        // SAFETY: the handler has the form of SA_SIGINFO, and only stores to atomics.
+        // SAFETY: the handler has the signature of SA_SIGINFO, and only stores to atomics.
         assert_eq!(unsafe { sigaction(signal, &raw const action, &raw mut before) }, 0);
         Self { signal, before }
     }
@@ -39,12 +39,12 @@ impl Handled {
 
 impl Drop for Handled {
     fn drop(&mut self) {
-        // SAFETY: what was installed before us.
+        // SAFETY: restores the previous handler.
         unsafe { sigaction(self.signal, &raw const self.before, null_mut()) };
     }
 }
 
-/// The `siginfo_t` of a trap; libc does not know the last two fields.
+/// The `siginfo_t` of a trap; libc lacks the last two fields.
 #[repr(C)]
 struct TrapInfo {
     signo: c_int,
@@ -62,7 +62,7 @@ static SIG_DATA: AtomicUsize = AtomicUsize::new(0);
 static KIND: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn trapped(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
-    // SAFETY: the kernel's siginfo, of a trap, as long as the handler runs.
+    // SAFETY: the kernel's siginfo of a trap, which lives while the handler runs.
     let info = unsafe { info.cast::<TrapInfo>().read() };
     CODE.store(info.code, Ordering::SeqCst);
     ADDR.store(info.addr, Ordering::SeqCst);
@@ -72,7 +72,7 @@ extern "C" fn trapped(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
 }
 
 #[test]
-fn a_trap_comes_with_every_store_to_the_watched_word() {
+fn every_store_to_the_watched_word_raises_sigtrap() {
     static WATCHED: AtomicU64 = AtomicU64::new(0);
     let watched = WATCHED.as_ptr().expose_provenance() as u64;
     let flags = AttrFlags::SIGTRAP | AttrFlags::REMOVE_ON_EXEC | AttrFlags::DISABLED;
@@ -105,22 +105,22 @@ extern "C" fn interrupted(_: c_int, _: *mut siginfo_t, _: *mut c_void) {
 }
 
 #[test]
-fn a_signal_does_not_end_a_wait() {
+fn signal_does_not_end_a_wait() {
     let Some(event) = open_or_skip(&Attr::software(Software::DUMMY), Target::calling_thread()) else {
         return;
     };
     let ring = Ring::map(event, 1).unwrap();
     let cancel = Canceller::new().unwrap();
     let _handled = Handled::by(interrupted, SIGUSR1);
-    let (tell_tid, waiting) = channel();
+    let (send_tid, waiting) = channel();
     let canceller = cancel.clone();
     let thread = std::thread::spawn(move || {
-        tell_tid.send(tid()).unwrap();
+        send_tid.send(tid()).unwrap();
         ring.wait_or_cancelled(PATIENCE, &canceller)
     });
     let stat = format!("/proc/self/task/{}/stat", waiting.recv().unwrap());
     for signals in 1..=5 {
-        // Asleep is the state S: in the wait, and nowhere else.
+        // The thread sleeps (state S) only in the wait.
         while !std::fs::read_to_string(&stat).unwrap().contains(") S ") {
             std::thread::yield_now();
         }

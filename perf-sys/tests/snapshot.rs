@@ -1,6 +1,6 @@
 //! Rings in which the kernel overwrites the oldest records.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -12,7 +12,7 @@ use perf_decode::SampleLayout;
 use perf_sys::{Error, Event, SnapshotRing, Target};
 use support::{count, hit, hits, open_or_skip, switch, switches};
 
-/// A ring of `pages` pages that is overwritten, for [`hits`] of the calling thread, with its layout.
+/// Returns an overwritten ring of `pages` pages for [`hits`] of the calling thread, and its layout.
 fn recorder(pages: usize) -> Option<(SnapshotRing, SampleLayout)> {
     let attr =
         hits()?.with_sample_type(SampleType::TIME | SampleType::RAW).with_flags(AttrFlags::WRITE_BACKWARD);
@@ -29,7 +29,7 @@ fn times(recorder: &mut SnapshotRing, layout: &SampleLayout) -> Vec<u64> {
 }
 
 #[test]
-fn the_newest_records_come_first() {
+fn newest_records_are_first() {
     let Some((mut recorder, layout)) = recorder(1) else { return };
     hit(5);
     let first = times(&mut recorder, &layout);
@@ -41,7 +41,7 @@ fn the_newest_records_come_first() {
 }
 
 #[test]
-fn a_recorder_holds_the_last_records_after_many_laps() {
+fn snapshot_has_the_last_records_after_many_laps() {
     let Some((mut recorder, layout)) = recorder(1) else { return };
     hit(10_000);
     let many = times(&mut recorder, &layout);
@@ -60,13 +60,13 @@ fn an_empty_recorder_has_no_records() {
 }
 
 #[test]
-fn a_snapshot_has_whole_records_while_the_thread_runs() {
+fn snapshot_has_complete_records_while_the_thread_runs() {
     let Some((mut recorder, layout)) = recorder(1) else { return };
     thread::scope(|scope| {
         let (stop, stopped) = mpsc::channel::<()>();
         scope.spawn(move || {
             for _ in 0..20 {
-                // A record that was partly overwritten would fail to decode.
+                // A partly overwritten record would not decode.
                 let mut snapshot = recorder.snapshot().unwrap();
                 for record in snapshot.records().unwrap() {
                     record.unwrap().decode(&layout).unwrap();
@@ -104,14 +104,14 @@ fn other_backward_events_can_share_the_ring() {
         return;
     };
     let mut recorder = SnapshotRing::map(event, 1).unwrap();
-    let guest = Event::open(&backward, Target::calling_thread()).unwrap();
-    guest.set_output(Some(recorder.event())).unwrap();
-    guest.enable().unwrap();
+    let redirected = Event::open(&backward, Target::calling_thread()).unwrap();
+    redirected.set_output(Some(recorder.event())).unwrap();
+    redirected.enable().unwrap();
     switch(3);
     assert!(recorder.snapshot().unwrap().records().unwrap().count() >= 3);
 }
 
-/// A recorder of context switches on each CPU, in rings of `pages`, `per_cpu` of them each.
+/// Returns `per_cpu` rings of context switches for each CPU, of `pages` pages each.
 fn recorders(per_cpu: usize, pages: usize) -> Option<Vec<SnapshotRing>> {
     let attr = switches().with_flags(AttrFlags::WRITE_BACKWARD);
     let cpus = thread::available_parallelism().unwrap().get() as u32;

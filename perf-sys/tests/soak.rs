@@ -1,6 +1,6 @@
-//! Two seconds of the soak example, for CI; hours of it find more.
+//! Runs the soak example for two seconds.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 #[allow(dead_code)] // its `main`
 #[path = "../examples/soak.rs"]
@@ -9,7 +9,7 @@ mod soak;
 use std::time::Duration;
 
 #[test]
-fn every_call_is_delivered_or_counted_as_lost() {
+fn every_record_is_delivered_or_counted_as_lost() {
     if cfg!(target_pointer_width = "32") {
         return eprintln!("skipped: its tracepoint does not fire for 32-bit tasks");
     }

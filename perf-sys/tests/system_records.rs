@@ -1,6 +1,6 @@
-//! Records about the whole system: from events that watch a CPU, or that the kernel tells of every task.
+//! Records about the whole system, of events on a CPU and of cgroups.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 
@@ -12,9 +12,9 @@ use perf_abi::AttrFlags;
 use perf_decode::{Record, SampleLayout};
 use perf_sys::Target;
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
-use support::{cgroup2, during, sideband, skip, switch, tid, told};
+use support::{cgroup2, during, filter_map, sideband, skip, switch, tid};
 
-/// Runs `test` on a thread of its own that stays on one CPU.
+/// Runs `test` on a new thread that stays on one CPU.
 fn on_one_cpu(test: fn(u32)) {
     let thread = std::thread::spawn(move || {
         let cpu = sched_getcpu();
@@ -27,54 +27,60 @@ fn on_one_cpu(test: fn(u32)) {
 }
 
 #[test]
-fn a_new_cgroup_is_told_with_its_path_and_its_id() {
+fn new_cgroup_is_recorded_with_its_path_and_its_id() {
     on_one_cpu(|cpu| {
         let Some(root) = cgroup2() else { return eprintln!("skipped: no cgroup2 is mounted") };
-        // On a CPU the kernel forgets that this flag too asks for records, unless another does.
+        // On a CPU, some kernels ignore this flag unless another flag requests side-band records.
         let targets = [
             (AttrFlags::CGROUP, Target::calling_thread()),
             (AttrFlags::CGROUP | AttrFlags::COMM, Target::cpu(cpu)),
         ];
         for (flags, target) in targets {
             let Some(mut ring) = sideband(flags, target) else { return };
-            let place = root.join(format!("perf-sys-told-{}", std::process::id()));
+            let place = root.join(format!("perf-sys-test-{}", std::process::id()));
             if let Err(error) = during(&ring, || fs::create_dir(&place)) {
                 return skip(format_args!("{}: {error}", place.display()));
             }
             let id = fs::metadata(&place).unwrap().ino();
             fs::remove_dir(&place).unwrap();
-            let told = told(&mut ring, |record| match record {
-                Record::Cgroup(told) => Some((told.id(), String::from_utf8_lossy(told.path()).into_owned())),
+            let found = filter_map(&mut ring, |record| match record {
+                Record::Cgroup(cgroup) => {
+                    Some((cgroup.id(), String::from_utf8_lossy(cgroup.path()).into_owned()))
+                }
                 _ => None,
             });
-            // Of the path only the end: in a cgroup namespace the mount begins further down.
-            let is_told = |(found, path): &(u64, String)| {
+            // Only the last component, because in a cgroup namespace the mount is not the root.
+            let is_it = |(found, path): &(u64, String)| {
                 *found == id && Path::new(path).file_name() == place.file_name()
             };
-            assert!(told.iter().any(is_told), "{id} {}: {told:?}", place.display());
+            assert!(found.iter().any(is_it), "{id} {}: {found:?}", place.display());
         }
     });
 }
 
 #[test]
-fn a_cpu_tells_who_comes_after_whom() {
+fn switches_of_a_cpu_have_the_next_and_the_previous_task() {
     on_one_cpu(|cpu| {
         let Some(mut ring) = sideband(AttrFlags::CONTEXT_SWITCH, Target::cpu(cpu)) else { return };
         during(&ring, || switch(3));
         let layout = SampleLayout::new(ring.event().attr());
         let mut batch = ring.batch().unwrap();
-        let told = batch.records().map(|record| {
+        let switches = batch.records().map(|record| {
             let record = record.unwrap();
-            let Record::SwitchCpuWide(told) = record.decode(&layout).unwrap() else { panic!("{record:?}") };
-            (told.direction().out, record.sample_id(&layout).unwrap().tid().unwrap(), told.next_prev_tid())
+            let Record::SwitchCpuWide(switch) = record.decode(&layout).unwrap() else { panic!("{record:?}") };
+            (
+                switch.direction().out,
+                record.sample_id(&layout).unwrap().tid().unwrap(),
+                switch.next_prev_tid(),
+            )
         });
-        let told = told.collect::<Vec<_>>();
-        let ours = |out| told.iter().filter(|told| (told.0, told.1) == (out, tid())).count();
-        assert!(ours(true) >= 3 && ours(false) >= 3, "{told:?}");
-        for pair in told.windows(2) {
-            // The idle task tells nothing of its own.
+        let switches = switches.collect::<Vec<_>>();
+        let ours = |out| switches.iter().filter(|switch| (switch.0, switch.1) == (out, tid())).count();
+        assert!(ours(true) >= 3 && ours(false) >= 3, "{switches:?}");
+        for pair in switches.windows(2) {
+            // The kernel writes no records for the idle task.
             if let (true, left, next @ 1..) = pair[0] {
-                assert_eq!(pair[1], (false, next, left), "{told:?}");
+                assert_eq!(pair[1], (false, next, left), "{switches:?}");
             }
         }
     });

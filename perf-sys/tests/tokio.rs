@@ -1,6 +1,6 @@
-//! The asynchronous example, run.
+//! Runs the asynchronous example.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 

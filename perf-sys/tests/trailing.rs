@@ -1,6 +1,7 @@
-//! Two events of one software kind that sample differently: the kernel prepares one sample for both.
+//! Two software events of one kind that sample different fields. The kernel prepares one sample for
+//! both.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -14,13 +15,13 @@ use work::touch;
 /// Page faults that each test makes.
 const FAULTS: usize = 20;
 
-/// Fixed fields only: a sample of three words with its header.
+/// Returns an attr with fixed fields only, whose samples have three words with the header.
 fn plain() -> Attr {
     let attr = Attr::software(Software::PAGE_FAULTS).with_period(1);
     work::user_side(attr).with_sample_type(SampleType::IP | SampleType::TID)
 }
 
-/// [`plain`] with a part that the kernel adds to the samples of both.
+/// Returns [`plain`] with a field that the kernel adds to the samples of both.
 fn enlarging() -> [(&'static str, Attr); 3] {
     let callchain = Attr { sample_type: plain().sample_type | SampleType::CALLCHAIN, ..plain() };
     [
@@ -49,8 +50,8 @@ fn trailing(ring: &mut Ring) -> Vec<usize> {
     trailing.collect()
 }
 
-/// Opens both events in this order, makes page faults and returns the trailing bytes of the samples of
-/// each. The kernel serves the event that was opened last first.
+/// Opens both events in this order, makes page faults and returns the trailing bytes of the samples
+/// of each. The kernel writes the sample of the event that was opened last first.
 fn fault(first: &Attr, second: &Attr) -> Option<[Vec<usize>; 2]> {
     let map = |event: Event| Ring::map(event, 16).unwrap();
     let mut first = map(open_or_skip(first, Target::calling_thread())?);

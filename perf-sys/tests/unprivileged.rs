@@ -1,6 +1,6 @@
-//! What a user without rights may count, and what the refusals say.
+//! Events that an unprivileged user may open, and the errors of the others.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -11,7 +11,7 @@ use support::{as_nobody, open_or_skip, tracepoint};
 use work::{Waiting, faults, touch, user_side};
 
 #[test]
-fn the_own_user_side_can_be_counted() {
+fn unprivileged_user_counts_user_space() {
     as_nobody(|level| {
         if level > 2 {
             return eprintln!("skipped: perf_event_paranoid is {level}");
@@ -24,7 +24,7 @@ fn the_own_user_side_can_be_counted() {
 }
 
 #[test]
-fn the_kernel_side_is_refused_with_its_cause() {
+fn error_of_counting_the_kernel_names_its_cause() {
     as_nobody(|level| {
         if level < 2 {
             return eprintln!("skipped: perf_event_paranoid is {level}");
@@ -37,7 +37,7 @@ fn the_kernel_side_is_refused_with_its_cause() {
 }
 
 #[test]
-fn a_whole_cpu_is_refused_with_its_cause() {
+fn error_of_counting_a_cpu_names_its_cause() {
     as_nobody(|level| {
         if level < 1 {
             return eprintln!("skipped: perf_event_paranoid is {level}");
@@ -49,7 +49,7 @@ fn a_whole_cpu_is_refused_with_its_cause() {
 }
 
 #[test]
-fn another_users_task_is_refused_with_its_cause() {
+fn error_of_counting_another_users_task_names_its_cause() {
     let child = Waiting::spawn();
     let pid = child.pid();
     as_nobody(move |_| {
@@ -61,7 +61,7 @@ fn another_users_task_is_refused_with_its_cause() {
 }
 
 #[test]
-fn the_data_of_tracepoints_are_refused_with_their_cause() {
+fn error_of_raw_tracepoint_data_names_its_cause() {
     let Some(attr) = tracepoint("sched/sched_switch") else { return };
     as_nobody(move |level| {
         if level < 0 {

@@ -1,6 +1,6 @@
 //! Counters and clocks read without a system call, and the fallback to `read(2)`.
 
-#![allow(clippy::unwrap_used)] // also in what the tests share
+#![allow(clippy::unwrap_used)] // also in shared functions
 
 mod support;
 mod work;
@@ -75,7 +75,7 @@ fn interval_between_two_readings_has_a_value_that_prints() {
     }
 }
 
-/// Opens an event of page faults, as anyone may count them.
+/// Opens an event of page faults, which every user may count.
 fn open(flags: AttrFlags, target: Target<'_>) -> Event {
     Event::open(&faults().with_flags(flags), target).unwrap()
 }
@@ -156,7 +156,7 @@ fn ring_can_follow_a_counter() {
 }
 
 #[test]
-fn clock_of_the_cpu_gives_the_time_of_samples() {
+fn clock_of_the_cpu_converts_to_the_time_of_samples() {
     let Some(mut ring) = switch_ring(1) else { return };
     let event = Event::open(&faults(), Target::calling_thread()).unwrap();
     let Some(conversion) = UserCounter::map(&event).unwrap().time_conversion() else {

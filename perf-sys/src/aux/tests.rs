@@ -16,7 +16,7 @@ struct Simulated {
 }
 
 impl Simulated {
-    /// An area of one page. Byte n is n modulo 251.
+    /// Returns an area of one page. Byte n is n modulo 251.
     fn new() -> Self {
         let page = Arc::new(Area::anonymous(1).unwrap());
         let consumer = AuxConsumer::anonymous(Arc::clone(&page), &content()).unwrap();
@@ -89,7 +89,7 @@ fn a_chunk_that_wraps_is_two_slices_and_the_tail_is_free_running() {
 
 #[test]
 fn positions_of_a_32_bit_kernel_are_extended_beyond_4_gib() {
-    /// The position as a kernel counts it, in an `unsigned long`.
+    /// Returns the position as a kernel counts it, in an `unsigned long`.
     fn counted(position: u64) -> u64 {
         position as usize as u64
     }
@@ -164,7 +164,7 @@ fn an_unread_range_longer_than_the_area_is_an_error() {
 }
 
 #[test]
-fn a_snapshot_ends_where_the_hardware_is() {
+fn snapshot_ends_at_the_aux_head() {
     let page = Arc::new(Area::anonymous(1).unwrap());
     let area = AuxOverwritten::anonymous(Arc::clone(&page), &content()).unwrap();
     let snapshot = AuxSnapshot { area };

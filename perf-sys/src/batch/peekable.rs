@@ -4,10 +4,10 @@ use perf_decode::RawRecord;
 
 use super::BatchRecords;
 
-/// The records of a [`Batch`](super::Batch) with a look at the next one: see
+/// The records of a [`Batch`](super::Batch) with [`peek`](Self::peek), from
 /// [`BatchRecords::peekable`].
 ///
-/// A record that was only looked at is not consumed when this is dropped.
+/// A record that was peeked at and not returned is not consumed.
 #[derive(Debug)]
 pub struct PeekableRecords<'b> {
     records: BatchRecords<'b>,

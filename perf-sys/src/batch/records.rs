@@ -10,26 +10,26 @@ use crate::reader::join_first;
 
 /// The records of a [`Batch`](super::Batch), oldest first.
 ///
-/// Each record that it returns is consumed. [`peekable`](Self::peekable), [`take_while`](Self::take_while)
-/// and [`map_while`](Self::map_while) take the place of the methods of [`Iterator`] with these names, and
-/// consume only what they return. An adaptor of `Iterator` that reads ahead, such as
-/// `records().map(..).peekable()`, loses the record that it holds when it is dropped: call these methods
-/// first in the chain.
+/// The iterator consumes each record that it returns. [`peekable`](Self::peekable),
+/// [`take_while`](Self::take_while) and [`map_while`](Self::map_while) take the place of the
+/// methods of [`Iterator`] with these names, and consume only what they return. An adaptor of
+/// `Iterator` that reads ahead, such as `records().map(..).peekable()`, loses the record that it
+/// holds when it is dropped, so call these methods first in the chain.
 #[derive(Debug)]
 pub struct BatchRecords<'b> {
     records: Records<'b>,
     rest: Rest<'b>,
 }
 
-/// What only the end of an iteration and a record that wraps need. Not in `BatchRecords`, so that a loop
-/// keeps the records in registers.
+/// State for a record that wraps and for the end of the iteration. Apart from `records`, so that a
+/// loop keeps those in registers.
 #[derive(Debug, Default)]
 struct Rest<'b> {
     /// The window of `records`.
     window: Window<'b>,
     /// Bytes of the records before `window`.
     before: u64,
-    /// Bytes of the last record if it is not consumed, because it was only looked at.
+    /// Size in bytes of the last record if it was peeked at and not consumed.
     held: u64,
     scratch: Option<&'b mut Vec<u64>>,
     position: Option<Position<'b>>,
@@ -49,8 +49,8 @@ impl<'b> BatchRecords<'b> {
         Self { records: window.records(&mut []), rest }
     }
 
-    /// Returns an iterator with `peek` and `next_if`, which consume a record only when it is returned by
-    /// `next`.
+    /// Returns an iterator with `peek` and `next_if`. It consumes a record only when it returns it,
+    /// not by `peek`.
     ///
     /// ```no_run
     /// # fn before(batch: &mut perf_sys::Batch<'_>, layout: &perf_decode::SampleLayout, until: u64) {
@@ -66,7 +66,8 @@ impl<'b> BatchRecords<'b> {
         PeekableRecords::new(self)
     }
 
-    /// Yields the records as long as `condition` holds for them. The first other one is not consumed.
+    /// Yields the records up to the first for which `condition` is false. That record is not
+    /// consumed.
     pub fn take_while(
         self,
         mut condition: impl FnMut(&perf_decode::Result<RawRecord<'b>>) -> bool,
@@ -74,7 +75,8 @@ impl<'b> BatchRecords<'b> {
         self.map_while(move |record| condition(&record).then_some(record))
     }
 
-    /// Yields what `map` returns for the records, up to the first `None`. That record is not consumed.
+    /// Yields the results of `map` for the records, up to the first `None`. That record is not
+    /// consumed.
     pub fn map_while<T>(
         self,
         mut map: impl FnMut(perf_decode::Result<RawRecord<'b>>) -> Option<T>,
@@ -100,7 +102,7 @@ impl<'b> BatchRecords<'b> {
 }
 
 impl<'b> Rest<'b> {
-    /// Continues after an error of the records: joins the record that wraps, or skips damage.
+    /// Joins the record that wraps, or skips damage, after an error of the records.
     ///
     /// Takes and returns the state by value, because a reference would force the iterator into memory
     /// in every loop.
@@ -130,7 +132,7 @@ impl<'b> Rest<'b> {
     }
 }
 
-/// Returns `error` with its position counted from `bytes` earlier.
+/// Returns `error` with `bytes` added to its position.
 fn moved(error: Error, bytes: u64) -> Error {
     match error {
         Error::SizeBelowHeader { at, size } => Error::SizeBelowHeader { at: at + bytes, size },
@@ -140,7 +142,7 @@ fn moved(error: Error, bytes: u64) -> Error {
     }
 }
 
-/// Returns the part of `window` after `bytes`, which lie in its first slice.
+/// Returns the part of `window` after its first `bytes` bytes.
 fn skip(window: Window<'_>, bytes: u64) -> Window<'_> {
     let (first, second) = window.as_slices();
     let words = (bytes / 8) as usize;

@@ -11,14 +11,14 @@ use crate::map::{Area, Consumer, Kernel, PageWord};
 
 mod two_threads;
 
-/// Plays the kernel on a ring of one page.
+/// A ring of one page with a simulated kernel.
 struct Fake {
     reader: Reader,
     kernel: Kernel,
 }
 
 impl Fake {
-    /// A ring with `records` LOST records in it: 24 bytes each, numbered in their last word.
+    /// Returns a ring with `records` LOST records of 24 bytes each, numbered in their last word.
     fn with(records: u64) -> Self {
         let area = Arc::new(Area::anonymous(1).unwrap());
         let mut kernel = Kernel::on(&area);
@@ -41,7 +41,7 @@ fn numbers(batch: &mut Batch<'_>) -> Vec<u64> {
 }
 
 #[test]
-fn all_records_are_given_back_at_the_end() {
+fn all_records_are_released_at_the_end() {
     let mut ring = Fake::with(3);
     assert_eq!(numbers(&mut ring.batch()), [0, 1, 2]);
     assert_eq!(ring.tail(), 72);
@@ -49,7 +49,7 @@ fn all_records_are_given_back_at_the_end() {
 
 #[test]
 fn the_tail_is_stored_once_for_all_records() {
-    /// What no store of the batch leaves there.
+    /// A value that the batch never stores.
     const UNTOUCHED: u64 = u64::MAX;
     let Fake { mut reader, kernel } = Fake::with(100);
     reader.consumer.refresh().unwrap();
@@ -63,11 +63,11 @@ fn the_tail_is_stored_once_for_all_records() {
     batch.release();
     assert_eq!(tail.swap(UNTOUCHED, Ordering::Relaxed), 2400);
     drop(batch);
-    assert_eq!(kernel.tail(), UNTOUCHED, "nothing was left to give back");
+    assert_eq!(kernel.tail(), UNTOUCHED, "no record was left to release");
 }
 
 #[test]
-fn nothing_is_given_back_while_the_batch_lives() {
+fn nothing_is_released_before_the_batch_is_dropped() {
     let mut ring = Fake::with(3);
     let mut batch = ring.batch();
     assert_eq!(numbers(&mut batch), [0, 1, 2]);
@@ -77,7 +77,7 @@ fn nothing_is_given_back_while_the_batch_lives() {
 }
 
 #[test]
-fn a_break_gives_back_what_was_visited() {
+fn break_releases_the_consumed_records() {
     let mut ring = Fake::with(3);
     for record in ring.batch().records() {
         if record.unwrap().words()[2] == 1 {
@@ -89,19 +89,19 @@ fn a_break_gives_back_what_was_visited() {
 }
 
 #[test]
-fn a_panic_gives_back_what_was_visited() {
+fn panic_releases_the_consumed_records() {
     let mut ring = Fake::with(3);
-    let visit = AssertUnwindSafe(|| {
+    let read = AssertUnwindSafe(|| {
         let mut batch = ring.batch();
         let first = batch.records().next();
-        assert!(first.is_none(), "this is the panic");
+        assert!(first.is_none(), "panics here");
     });
-    assert!(catch_unwind(visit).is_err());
+    assert!(catch_unwind(read).is_err());
     assert_eq!(ring.tail(), 24);
 }
 
 #[test]
-fn a_second_iterator_goes_on_where_the_first_stopped() {
+fn second_iterator_continues_after_the_first() {
     let mut ring = Fake::with(3);
     let mut batch = ring.batch();
     assert_eq!(batch.records().next().unwrap().unwrap().words()[2], 0);
@@ -110,7 +110,7 @@ fn a_second_iterator_goes_on_where_the_first_stopped() {
 }
 
 #[test]
-fn release_publishes_before_the_end() {
+fn release_stores_the_tail_before_the_batch_is_dropped() {
     let mut ring = Fake::with(3);
     let mut batch = ring.batch();
     batch.records().next();
@@ -122,7 +122,7 @@ fn release_publishes_before_the_end() {
 }
 
 #[test]
-fn discard_tells_what_it_throws_away() {
+fn discard_returns_the_number_of_unread_bytes() {
     let mut ring = Fake::with(3);
     let mut batch = ring.batch();
     batch.records().next();
@@ -132,13 +132,13 @@ fn discard_tells_what_it_throws_away() {
 
 #[test]
 fn damage_is_skipped_and_counted_once() {
-    // No record, less than a header, no multiple of 8, more than there is, far more.
+    // Zero, less than a header, not a multiple of 8, past the end, far past the end.
     for size in [0, 4, 12, 24, 0xfff8] {
         let mut ring = Fake::with(1);
         ring.kernel.write_words(&[Kernel::any_header(RecordType::LOST, size), 0]);
         let mut batch = ring.batch();
         let found: Vec<_> = batch.records().map(Result::err).collect();
-        assert_eq!((found.len(), found[0]), (2, None), "{size}: one error ends it");
+        assert_eq!((found.len(), found[0]), (2, None), "{size}: one error, then the end");
         let damage = Damage { count: 1, bytes: 16, last: found[1] };
         assert_eq!((batch.damage(), batch.len()), (damage, 0), "{size}");
         drop(batch);
@@ -170,7 +170,7 @@ fn damage_in_the_middle_of_a_full_ring_ends_a_loop_over_batches() {
 }
 
 #[test]
-fn damage_after_a_record_that_wraps_is_at_its_distance_from_the_start() {
+fn position_of_damage_after_a_wrap_counts_from_the_start_of_the_batch() {
     let mut ring = Fake::with(170);
     assert_eq!(numbers(&mut ring.batch()).len(), 170);
     ring.kernel.write(&[0, 1]);
@@ -181,7 +181,7 @@ fn damage_after_a_record_that_wraps_is_at_its_distance_from_the_start() {
 }
 
 #[test]
-fn record_that_was_only_looked_at_is_not_consumed() {
+fn peeked_record_is_not_consumed() {
     let mut ring = Fake::with(5);
     let mut batch = ring.batch();
     let mut records = batch.records().peekable();
@@ -211,7 +211,7 @@ fn peekable_yields_everything_once() {
 }
 
 #[test]
-fn nothing_follows_the_end_of_a_take_while() {
+fn take_while_is_fused() {
     let mut ring = Fake::with(3);
     let mut batch = ring.batch();
     let mut asked = 0;
@@ -242,7 +242,7 @@ fn copy_frees_the_ring_at_once() {
 }
 
 #[test]
-fn a_kind_from_the_future_does_not_keep_back_what_follows() {
+fn unknown_kind_does_not_end_the_batch() {
     let mut ring = Fake::with(1);
     ring.kernel.write_words(&[Kernel::any_header(RecordType(0x7777), 16), 7]);
     ring.kernel.write(&[0, 2]);
@@ -257,7 +257,7 @@ fn a_kind_from_the_future_does_not_keep_back_what_follows() {
 }
 
 #[test]
-fn records_on_both_sides_of_the_end_live_together() {
+fn records_before_and_after_the_wrap_are_held_together() {
     let mut ring = Fake::with(170);
     assert_eq!(numbers(&mut ring.batch()).len(), 170);
     assert!((200..203).all(|number| ring.kernel.write(&[0, number])), "past the end");
@@ -267,7 +267,7 @@ fn records_on_both_sides_of_the_end_live_together() {
 }
 
 #[test]
-fn what_became_of_a_piece_of_aux_data_is_told_by_its_flags() {
+fn flags_of_aux_records_are_decoded() {
     let flags = [AuxFlags::TRUNCATED, AuxFlags::OVERWRITE, AuxFlags::PARTIAL, AuxFlags::COLLISION];
     let bits = [0x1, 0x2, 0x4, 0x8];
     let mut ring = Fake::with(0);

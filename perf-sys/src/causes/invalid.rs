@@ -8,7 +8,7 @@ use perf_abi::{
 
 use super::{Rule, rule};
 
-/// Privilege levels of branches: they select no branches by themselves.
+/// Privilege levels of branches, which select no branches by themselves.
 const PRIVILEGES: BranchSampleType =
     BranchSampleType::USER.union(BranchSampleType::KERNEL).union(BranchSampleType::HV);
 const CLOCKS_IN_NMI: [Clock; 2] = [Clock::MONOTONIC, Clock::MONOTONIC_RAW];
@@ -86,7 +86,7 @@ pub(super) const BROKEN: &[Rule] = &[
     ),
 ];
 
-/// Rules that the arguments may break: it depends on the kernel, its settings, the CPU and the
+/// Rules that the arguments may break, depending on the kernel, its settings, the CPU and the
 /// leader.
 pub(super) const POSSIBLE: &[Rule] = &[
     rule(

@@ -7,28 +7,28 @@ use crate::Target;
 pub(crate) struct Opening<'a> {
     pub(crate) attr: &'a Attr,
     pub(crate) target: Target<'a>,
-    /// Whether the event joins a group.
+    /// Set if the event joins a group.
     pub(crate) is_sibling: bool,
     pub(crate) flags: OpenFlags,
 }
 
 impl Opening<'_> {
-    /// Whether one of `flags` is set.
+    /// Returns whether one of `flags` is set.
     pub(super) fn has(&self, flags: AttrFlags) -> bool {
         self.attr.flags.intersects(flags)
     }
 
-    /// Whether all of `flags` are set.
+    /// Returns whether all of `flags` are set.
     pub(super) fn has_all(&self, flags: AttrFlags) -> bool {
         self.attr.flags.contains(flags)
     }
 
-    /// Whether samples hold one of `fields`.
+    /// Returns whether samples have one of `fields`.
     pub(super) fn samples(&self, fields: SampleType) -> bool {
         self.attr.sample_type.intersects(fields)
     }
 
-    /// Whether the event samples, instead of only counting.
+    /// Returns whether the event samples, instead of only counting.
     pub(super) fn is_sampling(&self) -> bool {
         self.attr.sample_period != 0
     }
@@ -37,17 +37,18 @@ impl Opening<'_> {
         self.attr.kind == kind
     }
 
-    /// Whether the CPU's own PMU takes the event.
+    /// Returns whether the event is one of the CPU's PMU.
     pub(super) fn is_of_cpu_pmu(&self) -> bool {
         [EventType::HARDWARE, EventType::HW_CACHE, EventType::RAW].contains(&self.attr.kind)
     }
 
-    /// Whether the kernel chose the number of the PMU: probes, uncore PMUs, trace units.
+    /// Returns whether the kernel chose the number of the PMU, as for probes, uncore PMUs and trace
+    /// units.
     pub(super) fn is_of_dynamic_pmu(&self) -> bool {
         self.attr.kind > EventType::BREAKPOINT
     }
 
-    /// Whether precise instruction pointers are requested.
+    /// Returns whether precise instruction pointers are requested.
     pub(super) fn is_precise(&self) -> bool {
         self.attr.flags.precise_ip().level() > 0
     }

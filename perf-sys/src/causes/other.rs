@@ -58,7 +58,10 @@ pub(super) const ENOENT: &[Rule] = &[
 
 pub(super) const EOPNOTSUPP: &[Rule] = &[
     rule(|o| o.samples(SampleType::BRANCH_STACK), "this PMU does not record branches"),
-    rule(|o| o.is_precise(), "this PMU does not sample as precisely as precise_ip says: use a lower level"),
+    rule(
+        |o| o.is_precise(),
+        "this PMU does not sample as precisely as precise_ip requests: use a lower level",
+    ),
     rule(|o| o.is_sampling(), "this PMU cannot sample, only count"),
     rule(
         |o| o.has(AttrFlags::AUX_OUTPUT) || !o.attr.aux_action.is_empty(),

@@ -101,7 +101,7 @@ fn rules_of_groups_and_targets_are_checked() {
 }
 
 #[test]
-fn rules_that_are_kept_are_no_cause() {
+fn rules_that_are_met_are_not_causes() {
     let kept = [
         samples(SampleType::REGS_USER).with_regs_user(1),
         stack(0),

@@ -28,7 +28,7 @@ fn long_read_reports_both_lengths() {
 }
 
 #[test]
-fn coverage_is_time_running_over_time_enabled() {
+fn coverage_is_the_ratio_of_time_running_to_time_enabled() {
     assert_eq!(cycles(1, Some((80, 40))).coverage(), Some(0.5));
     assert_eq!(cycles(1, Some((80, 0))).coverage(), Some(0.0));
     assert_eq!(cycles(1, Some((80, 81))).coverage(), Some(1.0));

@@ -4,8 +4,8 @@ use super::*;
 
 const RDPMC: MmapCapabilities = MmapCapabilities::BIT0_IS_DEPRECATED.union(MmapCapabilities::USER_RDPMC);
 
-/// A control page as the kernel writes it: counter 5 with 48 bits, started at -2^47, and a clock with
-/// 1.5 ns a cycle.
+/// Returns a control page as the kernel writes it, of counter 5 with 48 bits, started at -2^47, and
+/// a clock with 1.5 ns per cycle.
 fn page(capabilities: MmapCapabilities) -> Area {
     let area = Area::anonymous(0).unwrap();
     let store = |word, value| area.word(word).store(value, Ordering::Relaxed);
@@ -34,7 +34,7 @@ fn word_of(fields: &[&[u8]]) -> u64 {
     u64::from_ne_bytes(fields.concat().try_into().unwrap())
 }
 
-/// Counter 5, 42 events after its start.
+/// Reads counter 5, 42 events after its start.
 fn counter(index: u32) -> Option<u64> {
     (index == 5).then_some((1 << 47) + 42)
 }
@@ -49,7 +49,7 @@ fn counter_is_sign_extended_from_its_width() {
     assert_eq!((sign_extended(u64::MAX, 64), sign_extended(9, 0)), (u64::MAX, 9));
 }
 
-/// Time enabled and time running of a reading.
+/// Returns time enabled and time running of a reading.
 fn times(found: Reading) -> Option<(u64, u64)> {
     found.times.map(|times| (times.enabled, times.running))
 }
@@ -93,7 +93,7 @@ fn counter_is_not_read_without_the_capability() {
 }
 
 #[test]
-fn reading_is_repeated_after_a_write_of_the_kernel() {
+fn reading_is_repeated_after_the_kernel_wrote_the_page() {
     let area = page(RDPMC);
     let reads = Cell::new(0);
     let moved = |index| {
@@ -108,7 +108,7 @@ fn reading_is_repeated_after_a_write_of_the_kernel() {
 }
 
 #[test]
-fn lock_that_stays_odd_is_given_up() {
+fn reading_ends_if_the_lock_stays_odd() {
     let area = page(RDPMC);
     area.word(PageWord::LOCK_INDEX).store(lock_and_index(9, 6), Ordering::Relaxed);
     assert_eq!(read(&area, counter, || None), None);

@@ -92,5 +92,5 @@ impl fmt::Display for Error {
     }
 }
 
-/// `source` is `None`: `Display` already has the whole text.
+/// `source` is `None`, because `Display` already has the whole text.
 impl core::error::Error for Error {}

@@ -3,7 +3,7 @@ use std::io;
 use super::Error;
 
 impl Error {
-    /// Returns the kind that std gives the errno, or one that fits an error without an errno.
+    /// Returns std's kind of the errno, or a fitting one for an error without an errno.
     fn kind(&self) -> io::ErrorKind {
         if let Some(raw) = self.raw_os_error() {
             return io::Error::from_raw_os_error(raw).kind();

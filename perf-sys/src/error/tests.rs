@@ -5,7 +5,7 @@ use super::*;
 
 const REFUSED: Error = Error::System { call: Call::PerfEventOpen, errno: Errno::EACCES };
 
-/// All texts from `error` down, as reporters of error chains print them.
+/// Returns the texts of `error` and its sources, as reporters of error chains print them.
 fn chain(error: &dyn core::error::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}\ncaused by: {}", chain(cause)),
@@ -78,6 +78,6 @@ fn both_meanings_of_e2big_have_the_errno() {
 }
 
 #[test]
-fn an_error_stays_small() {
+fn error_has_at_most_40_bytes() {
     assert!(size_of::<Error>() <= 40, "{}", size_of::<Error>());
 }

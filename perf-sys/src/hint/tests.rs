@@ -29,7 +29,7 @@ fn usual_errors_name_the_limit_or_setting() {
 }
 
 #[test]
-fn every_row_can_be_reached() {
+fn every_row_is_found() {
     for row in HINTS {
         let calls: &[Call] = if row.calls.is_empty() { &[Call::IocId] } else { row.calls };
         let reached = |errno: &Errno| calls.iter().any(|&call| hint(call, *errno) == Some(row.text));

@@ -2,9 +2,9 @@
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because it borrows or copies parts of an area that hardware writes. Only
-//! bytes between `aux_tail` and `aux_head` are borrowed: they are not written before they are released.
-//! Bytes that may be overwritten are copied by atomic loads.
+//! This file may use `unsafe` because it borrows or copies parts of an area that hardware writes.
+//! Only bytes between `aux_tail` and `aux_head` are borrowed, because the hardware does not write
+//! them before they are released. Bytes that may be overwritten are copied by atomic loads.
 #![allow(unsafe_code)]
 
 use core::slice;
@@ -34,7 +34,7 @@ fn map(page: &Area, fd: BorrowedFd<'_>, offset: usize, pages: usize, mode: ProtF
 #[derive(Debug)]
 pub(crate) struct AuxConsumer {
     data: Mapping,
-    /// The value of `aux_tail`: free-running, never taken modulo the area.
+    /// The value of `aux_tail`, free-running, never taken modulo the area.
     tail: u64,
     page: Arc<Area>,
 }
@@ -63,8 +63,8 @@ impl AuxConsumer {
     ///
     /// [`Error::AuxRange`] if it is longer than the area.
     pub(crate) fn unread(&self) -> Result<(u64, u64)> {
-        // Acquire pairs with the barrier before the kernel's store of aux_head: the trace up to it is
-        // complete.
+        // Acquire pairs with the barrier before the kernel's store of aux_head, so the trace up to
+        // it is complete.
         let head = self.page.here()?.word(PageWord::AUX_HEAD).load(Ordering::Acquire);
         let head = position(self.tail, head);
         let size = head.wrapping_sub(self.tail);
@@ -108,8 +108,8 @@ impl AuxConsumer {
         let to = position(tail, to);
         if to.wrapping_sub(tail) <= head.wrapping_sub(tail) {
             self.tail = to;
-            // Release pairs with the kernel's load of aux_tail: this process has read the bytes before
-            // the hardware may write them.
+            // Release pairs with the kernel's load of aux_tail, so this process has read the bytes
+            // before the hardware may write them.
             self.page.here()?.word(PageWord::AUX_TAIL).store(to, Ordering::Release);
         }
         Ok(())

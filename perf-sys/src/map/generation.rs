@@ -1,4 +1,4 @@
-//! The generation of a process: a number by which a mapping recognizes the child of a `fork`.
+//! The generation of a process, a number by which a mapping recognizes a child of `fork`.
 //!
 //! The kernel does not copy perf mappings to a child (`VM_DONTCOPY` in `perf_mmap`), but the values
 //! that own them are copied. A page that the kernel does zero in the child (`MADV_WIPEONFORK`, Linux
@@ -37,7 +37,7 @@ pub(crate) struct Generation {
 impl Generation {
     /// Returns the generation of the calling process.
     ///
-    /// Call it before the mapping is made: a `fork` between the two then makes a usable mapping look
+    /// Call it before the mapping is made. After a `fork` between the two, a usable mapping looks
     /// foreign, not the reverse.
     pub(crate) fn current() -> Result<Self> {
         let marker = marker()?;
@@ -52,20 +52,21 @@ impl Generation {
         Ok(Self { marker, number })
     }
 
-    /// Whether the calling process is of this generation: one relaxed load.
+    /// Returns whether the calling process is of this generation, by one relaxed load.
     #[inline]
     pub(crate) fn is_current(self) -> bool {
         self.marker.load(Ordering::Relaxed) == self.number
     }
 }
 
-/// Returns the marker, made by the first caller. No lock: a child could inherit it locked.
+/// Returns the marker. The first caller maps it. There is no lock, because a child could inherit it
+/// locked.
 fn marker() -> Result<&'static AtomicU64> {
     if let Some(marker) = known() {
         return Ok(marker);
     }
     let page = new_page().map_err(Error::of(Call::Mmap))?;
-    // The order of the two is free: the content is zero before and after.
+    // The kernel zeroed the page, so no store to it precedes its publication.
     let published =
         MARKER.compare_exchange(null_mut(), page.as_ptr().cast(), Ordering::Release, Ordering::Relaxed);
     if published.is_err() {
@@ -95,8 +96,8 @@ fn new_page() -> rustix::io::Result<NonNull<c_void>> {
     Ok(page)
 }
 
-/// For kernels before 4.14: wipes the marker by a handler of the C library, which the bare `clone`
-/// system call does not run.
+/// Registers a handler of the C library that wipes the marker, for kernels before 4.14. The bare
+/// `clone` system call does not run it.
 fn wipe_by_handler() -> rustix::io::Result<()> {
     /// Runs in the child, before `fork` returns there.
     extern "C" fn wipe() {

@@ -50,7 +50,8 @@ impl Kernel {
 
     /// As [`write`](Self::write), with the header as the first word.
     pub(crate) fn write_words(&mut self, record: &[u64]) -> bool {
-        // Acquire takes the place of the kernel's control dependency: no store below precedes this load.
+        // Acquire takes the place of the kernel's control dependency, so no store below precedes
+        // this load.
         let tail = self.area.word(PageWord::DATA_TAIL).load(Ordering::Acquire);
         let head = self.head + record.len() as u64 * 8;
         if head - tail > self.words as u64 * 8 {
@@ -69,7 +70,7 @@ impl Kernel {
         self.publish(head);
     }
 
-    /// Overwrites one word of the data, as no kernel should.
+    /// Overwrites one word of the data, as a faulty kernel may.
     pub(crate) fn overwrite(&mut self, position: u64, word: u64) {
         self.store(position, &[word]);
     }

@@ -1,7 +1,7 @@
 //! The reader of a ring that the kernel overwrites.
 //!
-//! No part of the ring is borrowed: every word is copied by relaxed atomic loads, which are sound
-//! whatever the kernel writes meanwhile.
+//! No part of the ring is borrowed. Every word is copied by relaxed atomic loads, which are sound
+//! while the kernel writes.
 
 use core::sync::atomic::{Ordering, fence};
 
@@ -12,18 +12,19 @@ use crate::Result;
 #[derive(Debug)]
 pub(crate) struct Overwritten {
     area: Area,
-    /// Where the data start in the area, in bytes.
+    /// Offset of the data in the area, in bytes.
     offset: usize,
-    /// The data's length in words: a power of two.
+    /// Length of the data in words, a power of two.
     words: usize,
 }
 
 impl Overwritten {
-    /// Takes the data area that the control page of `area` names.
+    /// Returns the reader of the data area that the control page of `area` names.
     ///
     /// # Errors
     ///
-    /// [`Error::DataArea`](crate::Error::DataArea) if it is not inside the mapping, or no ring.
+    /// [`Error::DataArea`](crate::Error::DataArea) if it is not inside the mapping, or its length
+    /// is not that of a ring.
     pub(crate) fn new(area: Area) -> Result<Self> {
         let (offset, words) = area.data()?;
         Ok(Self { area, offset, words })

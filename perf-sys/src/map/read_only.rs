@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use super::{Here, PageWord};
 
-/// Whether the target may load 8 bytes.
+/// Set if the target may load 8 bytes.
 const WHOLE: bool = cfg!(target_pointer_width = "64");
 /// The offset of the more significant half of a word, in bytes.
 const HIGH: usize = if cfg!(target_endian = "little") { 4 } else { 0 };
@@ -30,7 +30,7 @@ impl Here<'_> {
         }
     }
 
-    /// Loads the word at `offset`, relaxed: a multiple of 8 inside the mapping.
+    /// Loads the word at `offset`, relaxed. `offset` is a multiple of 8 inside the mapping.
     ///
     /// If the kernel is writing the word, a 32-bit target may load one half from before and one from
     /// after.
@@ -51,8 +51,8 @@ impl Here<'_> {
 
     fn load_half(self, offset: usize) -> u32 {
         let half = self.at(offset);
-        // SAFETY: as in `load_whole`; std allows 4 bytes on all targets. No access of another size by
-        // this process races with it: the kernel alone writes while the reader looks.
+        // SAFETY: as in `load_whole`; std allows 4 bytes on all targets. No access of another size
+        // by this process races with it, because only the kernel writes meanwhile.
         unsafe { AtomicU32::from_ptr(half) }.load(Ordering::Relaxed)
     }
 }
@@ -61,7 +61,8 @@ fn join(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Returns a word whose halves belong together, of a position that moves by less than 4 GiB meanwhile.
+/// Returns a word from two halves of the same value, for a position that moves by less than 4 GiB
+/// meanwhile.
 fn untorn(high: impl Fn() -> u32, low: impl Fn() -> u32) -> u64 {
     let mut before = high();
     loop {

@@ -3,8 +3,7 @@ use perf_decode::{RawRecord, Window};
 use super::Ring;
 use crate::Result;
 
-/// Reading with a cursor: the state between two records is in the ring, so that a function can return
-/// each record.
+/// Reading with a cursor, whose state is in the ring, so that a function can return each record.
 ///
 /// ```no_run
 /// use perf_decode::{Record, SampleLayout};
@@ -16,10 +15,10 @@ use crate::Result;
 /// }
 ///
 /// impl Reader {
-///     /// Returns the next record, or `None` if the kernel has written no more.
+///     /// Returns the next record, or `None` if there are no unread records.
 ///     fn read(&mut self) -> Result<Option<Record<'_>>, Box<dyn std::error::Error>> {
 ///         if self.ring.peek().is_none() {
-///             self.ring.refresh()?; // also releases what was read before
+///             self.ring.refresh()?; // also releases the records that were read
 ///         }
 ///         match self.ring.next() {
 ///             Some(record) => Ok(Some(record?.decode(&self.layout)?)),
@@ -29,8 +28,8 @@ use crate::Result;
 /// }
 /// ```
 impl Ring {
-    /// Releases the consumed records, looks how far the kernel has written, and returns whether there
-    /// are unread records.
+    /// Releases the consumed records, loads the kernel's position, and returns whether there are
+    /// unread records.
     ///
     /// # Errors
     ///
@@ -41,8 +40,8 @@ impl Ring {
         Ok(self.reader.consumer.len() != 0)
     }
 
-    /// Returns the next record without consuming it; `None` if a [`refresh`](Self::refresh) must look
-    /// for more.
+    /// Returns the next record without consuming it; `None` if all records as of the last
+    /// [`refresh`](Self::refresh) are consumed.
     ///
     /// A size that no record can have is an `Err`, which [`next`](Self::next) skips.
     #[inline]
@@ -50,28 +49,27 @@ impl Ring {
         self.reader.peek()
     }
 
-    /// Returns the next record and consumes it; `None` if a [`refresh`](Self::refresh) must look for
-    /// more.
+    /// Returns the next record and consumes it; `None` if all records as of the last
+    /// [`refresh`](Self::refresh) are consumed.
     ///
-    /// The kernel does not overwrite the record before [`release`](Self::release) or `refresh`. A size
-    /// that no record can have is an `Err`; all bytes up to the last refresh are skipped then, and
-    /// [`damage`](Self::damage) counts them.
+    /// The kernel does not overwrite the record before [`release`](Self::release) or `refresh`. A
+    /// size that no record can have is an `Err`. Then all unread bytes as of the last refresh are
+    /// skipped, and [`damage`](Self::damage) counts them.
     #[expect(clippy::should_implement_trait, reason = "the record borrows the ring, not an iterator's input")]
     #[inline]
     pub fn next(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
         self.reader.next()
     }
 
-    /// Releases the consumed records: the kernel may overwrite them.
+    /// Releases the consumed records, so that the kernel may overwrite them.
     pub fn release(&mut self) {
         self.reader.consumer.release();
     }
 
     /// Copies all unread records to `copy`, releases them, and returns them as a window.
     ///
-    /// The ring is free at once, however long the records are read. Clears `copy` first and allocates
-    /// only if its capacity is less than the unread bytes. The window does not wrap, so it needs no
-    /// scratch.
+    /// The ring is free before the records are read. Clears `copy` first and allocates only if its
+    /// capacity is less than the unread bytes. The window does not wrap, so it needs no scratch.
     ///
     /// ```no_run
     /// # fn read(ring: &mut perf_sys::Ring) -> Result<(), Box<dyn std::error::Error>> {

@@ -11,11 +11,11 @@ impl Ring {
     /// `ppoll(fd, POLLIN, timeout)`—Waits for the kernel's wakeup, for at most `timeout`, in ns; `None`
     /// waits without limit. A signal does not end the wait.
     ///
-    /// The kernel wakes the reader at the attr's watermark or wakeup count, by default when the ring is
-    /// half full. It never wakes for fewer records: use a timeout, and read the ring after it. A wakeup
-    /// that was not followed by a [`batch`](Self::batch) or a [`refresh`](Self::refresh), a batch that was
-    /// not read to its end, and a ring left half full make the next wait return
-    /// [`Readable`](Readiness::Readable) at once.
+    /// The kernel wakes the reader at the attr's watermark or wakeup count, by default when the
+    /// ring is half full. It does not wake it for fewer records, so use a timeout and read the ring
+    /// after it. A wakeup that was not followed by a [`batch`](Self::batch) or a
+    /// [`refresh`](Self::refresh), a batch that was not read to its end, and a ring left half full
+    /// make the next wait return [`Readable`](Readiness::Readable) at once.
     ///
     /// Several threads may wait at the same time; one wakeup ends the waits of all.
     ///
@@ -55,35 +55,36 @@ impl Ring {
             drop(turn);
             return Ok(match (found, self.has_records()) {
                 (Readiness::TimedOut, true) if must_not_block => Readiness::Readable,
-                // A wakeup for records that were read before the wait, or a leader that found none.
+                // A wakeup for records that were read before the wait, or of a leader that found no
+                // records.
                 (Readiness::Readable, false) => continue,
                 // The leader may have timed out while records are below the watermark.
                 (Readiness::Readable, true) if is_woken_by_leader => continue,
-                // A hang-up comes alone, even while records are unread. None are written after it.
+                // The kernel reports a hang-up without readability, even while records are unread.
+                // It writes no records after it.
                 (Readiness::HungUp | Readiness::Failed, true) => Readiness::Readable,
                 (found, _) => found,
             });
         }
     }
 
-    /// Keeps a wakeup that the poll consumed for the other waiting threads and for the next wait: the
-    /// kernel reports it once.
+    /// Keeps a wakeup that the poll consumed, for the other waiting threads and the next wait,
+    /// because the kernel reports it once.
     fn keep_wakeup(&self, turn: &Turn<'_>, found: Readiness) {
         if matches!(turn, Turn::Leader(_)) && matches!(found, Readiness::Readable | Readiness::Cancelled) {
             self.set_pending_wakeup();
         }
     }
 
-    /// Notes that a poll has consumed the kernel's wakeup for the records in the ring.
+    /// Sets the pending wakeup if a poll may have consumed that for the records in the ring.
     pub(crate) fn set_pending_wakeup(&self) {
         if self.has_new_records() {
             self.pending_wakeup.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Returns whether a wait must not sleep, because unread records may have no wakeup to come: their
-    /// wakeup is pending, a batch has left them, or the ring is so full that the kernel may write no
-    /// more.
+    /// Returns whether a wait must not sleep, because the kernel may send no wakeup for the unread
+    /// records: their wakeup is pending, a batch has left them, or the ring is at least half full.
     pub(crate) fn must_not_block(&self) -> bool {
         let is_pending = self.pending_wakeup.load(Ordering::Relaxed) && self.has_new_records();
         let consumer = &self.reader.consumer;

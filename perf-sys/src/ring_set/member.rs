@@ -13,7 +13,7 @@ pub(super) struct Member<K> {
     /// Never reused, so that a stale epoll event finds no other ring.
     id: u32,
     pub(super) ring: Ring,
-    /// How each of the ring's events ended, in the order of [`Ring::events`].
+    /// The hang-up or failure of each of the ring's events, in the order of [`Ring::events`].
     ends: Vec<Option<Readiness>>,
     pub(super) lookahead: Lookahead,
 }
@@ -31,7 +31,7 @@ impl<K> Member<K> {
                 .map_err(Error::of(Call::EpollCtl))?;
             self.ends.push(None);
         }
-        self.ring.set_pending_wakeup(); // the addition polls
+        self.ring.set_pending_wakeup(); // EPOLL_CTL_ADD polls the event
         Ok(())
     }
 
@@ -66,8 +66,8 @@ impl<K> Member<K> {
         self.id
     }
 
-    /// Notes that the event `index` hung up or failed, and removes it from the epoll, which would be
-    /// readable by it from now on.
+    /// Stores that the event `index` hung up or failed, and removes it from the epoll, which would
+    /// stay readable otherwise.
     pub(super) fn set_end(&mut self, epoll: &OwnedFd, index: usize, end: Readiness) -> Result<()> {
         let (Some(slot), Some(event)) = (self.ends.get_mut(index), self.ring.events().nth(index)) else {
             return Ok(());
@@ -78,7 +78,7 @@ impl<K> Member<K> {
         epoll::delete(epoll, event.as_fd()).map_err(Error::of(Call::EpollCtl))
     }
 
-    /// Returns how the ring ended: its last event hung up, or one of them failed.
+    /// Returns the hang-up or failure of the ring, `None` while an event can still write into it.
     pub(super) fn end(&self) -> Option<Readiness> {
         Readiness::of_all(self.ends.iter().copied())
     }

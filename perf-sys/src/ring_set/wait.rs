@@ -9,7 +9,7 @@ use super::{Member, RingSet};
 use crate::wait::{Deadline, poll};
 use crate::{Call, Canceller, Error, Readiness, Result};
 
-/// What the waits of a set remember.
+/// State of a set between two waits.
 #[derive(Debug, Default)]
 pub(super) struct Wakeups {
     /// The sum of the rings' heads at the last wakeup.
@@ -18,7 +18,8 @@ pub(super) struct Wakeups {
     with_data: u8,
 }
 
-/// A look for hang-ups at least once in so many wakeups: a sixteenth of a system call each.
+/// Number of wakeups of which at least one checks for hang-ups, at the cost of 1/16 system call per
+/// wakeup.
 const REAP_EVERY: u8 = 16;
 
 /// Waiting for records.
@@ -26,13 +27,14 @@ impl<K> RingSet<K> {
     /// `ppoll(epoll, POLLIN, timeout)`—Waits for a wakeup of any ring, for at most `timeout`, in ns;
     /// `None` waits without limit. A signal does not end the wait.
     ///
-    /// Unread records that a batch has left, a ring left half full, and records that were there when a
-    /// ring was added make a wait return [`Readable`](Readiness::Readable) at once. Records that
-    /// [`drain_sorted`](Self::drain_sorted) keeps for a later round do so when the round is due.
+    /// Unread records that a batch has left, a ring left half full, and records that a ring had
+    /// when it was added make a wait return [`Readable`](Readiness::Readable) at once. Records that
+    /// [`drain_sorted`](Self::drain_sorted) keeps for a later round end the wait when the round is
+    /// due.
     ///
-    /// Returns [`HungUp`](Readiness::HungUp) (or [`Failed`](Readiness::Failed) if an event has) when all
-    /// events have and no record is left, and for an empty set. [`end`](Self::end) and
-    /// [`pop_ended`](Self::pop_ended) tell which.
+    /// Returns [`HungUp`](Readiness::HungUp) when all events have hung up and no record is left,
+    /// and for an empty set, or [`Failed`](Readiness::Failed) if one of them has failed.
+    /// [`end`](Self::end) and [`pop_ended`](Self::pop_ended) return it for each ring.
     ///
     /// # Errors
     ///
@@ -89,17 +91,16 @@ impl<K> RingSet<K> {
         }
     }
 
-    /// Notes in each ring with records that their wakeup was consumed: a reader may leave some rings
-    /// unread.
+    /// Keeps the wakeup of each ring with records, because a reader may leave some rings unread.
     fn keep_wakeups(&self) {
         self.members.iter().for_each(|member| member.ring.set_pending_wakeup());
     }
 
-    /// Returns whether the kernel has written since the last wakeup, so that this one needs no other
-    /// cause.
+    /// Returns whether the kernel has written records since the last wakeup, which explain this
+    /// one.
     ///
-    /// An event that hung up wakes again and again, and is not noticed while others write. So now and
-    /// then new data do not count.
+    /// An event that hung up keeps the epoll readable, which is not noticed while others write. So
+    /// new data is ignored once in [`REAP_EVERY`] wakeups.
     fn has_new_data(&mut self) -> bool {
         let heads = self.members.iter().fold(0_u64, |sum, member| sum.wrapping_add(member.ring.head()));
         let has_new = replace(&mut self.wakeups.heads, heads) != heads;
@@ -109,8 +110,8 @@ impl<K> RingSet<K> {
 
     /// Finds the events that hung up or failed, and removes them from the epoll.
     ///
-    /// Nothing else is to be learned here: the kernel reports a wakeup once, and an event loop around
-    /// this epoll may have consumed it. The rings' heads tell.
+    /// Readable events are ignored, because the kernel reports a wakeup once, and an event loop
+    /// around this epoll may have consumed it. New records are found by the rings' heads.
     fn reap_hung_up(&mut self) -> Result<()> {
         const SOME: usize = 32;
         loop {
@@ -138,7 +139,7 @@ impl<K> RingSet<K> {
         }
     }
 
-    /// Returns how the rings ended, if all of them have.
+    /// Returns `HungUp` or `Failed` if all rings have hung up or failed.
     pub(super) fn end_of_all(&self) -> Option<Readiness> {
         Readiness::of_all(self.members.iter().map(Member::end))
     }

@@ -18,7 +18,7 @@ impl<'r> Paused<'r> {
         copy: &'r mut [u64],
         scratch: &'r mut [u64],
     ) -> Result<Self> {
-        // First: a child of `fork` must not pause the ring of its parent.
+        // First, because a child of `fork` must not pause the ring of its parent.
         ring.check_here()?;
         event.pause_output(true)?;
         Ok(Self { output: PausedOutput(event), ring, copy, scratch })
@@ -47,7 +47,7 @@ impl PausedOutput<'_> {
 
 impl Drop for PausedOutput<'_> {
     fn drop(&mut self) {
-        // An earlier error is already on its way to the caller.
+        // The caller gets the earlier error.
         let _ = self.0.pause_output(false);
     }
 }
@@ -56,10 +56,10 @@ impl Drop for PausedOutput<'_> {
 /// half written, over the oldest ones.
 ///
 /// The kernel tests the pause under `rcu_read_lock` and writes with preemption disabled
-/// (`perf_output_begin`), so a grace period of RCU has to pass. Of the membarrier commands only GLOBAL
-/// waits for one; the expedited ones interrupt CPUs that run certain processes, which orders memory but
-/// waits for no section with preemption disabled. It fails with `nohz_full` and under some seccomp
-/// filters: then the oldest records may be damaged.
+/// (`perf_output_begin`), so a grace period of RCU has to pass. Of the membarrier commands only
+/// GLOBAL waits for one; the expedited ones interrupt CPUs that run certain processes, which orders
+/// memory but waits for no section with preemption disabled. GLOBAL fails with `nohz_full` and
+/// under some seccomp filters. Then the oldest records may be damaged.
 pub(super) fn wait_for_writers() {
     membarrier_global();
 }

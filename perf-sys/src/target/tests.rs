@@ -53,7 +53,7 @@ fn raw_pairs_follow_the_c_convention() {
 }
 
 #[test]
-fn raw_pairs_outside_the_convention_say_what_is_allowed() {
+fn error_of_an_invalid_raw_pair_names_the_valid_ones() {
     for (pid, cpu) in [(-1, -1), (-2, 0), (0, -2), (1, i32::MIN), (i32::MIN, -1)] {
         let error = Target::from_raw(pid, cpu).unwrap_err();
         assert_eq!(error, Error::Target { pid, cpu });

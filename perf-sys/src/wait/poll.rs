@@ -13,12 +13,12 @@ use crate::{Call, Canceller, Error, Readiness, Result};
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// Returns the end of `timeout`; none for a time that no clock can hold.
+    /// Returns the end of `timeout`, or no deadline for a time that the clock cannot hold.
     pub(crate) fn after(timeout: Option<Duration>) -> Self {
         Self(timeout.and_then(|timeout| Instant::now().checked_add(timeout)))
     }
 
-    /// Returns the same, or the present time.
+    /// Returns the current time if `at_once`, else this deadline.
     pub(crate) fn or_now(self, at_once: bool) -> Self {
         if at_once { Self::after(Some(Duration::ZERO)) } else { self }
     }
@@ -37,7 +37,7 @@ impl Deadline {
     }
 }
 
-/// `ppoll` of one descriptor, and of the canceller if there is one.
+/// Polls one descriptor by `ppoll`, and the canceller if there is one.
 pub(crate) fn poll(fd: BorrowedFd<'_>, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
     let mut watched = descriptor(fd);
     let Some(cancel) = cancel else {
@@ -50,8 +50,8 @@ pub(crate) fn poll(fd: BorrowedFd<'_>, cancel: Option<&Canceller>, deadline: Dea
     Ok(if cancelled.revents().is_empty() { found(&watched) } else { Readiness::Cancelled })
 }
 
-/// `ppoll` of all events that write into one ring: returns a hang-up or a failure only when none of them
-/// can write any more.
+/// Polls all events that write into one ring by `ppoll`. Returns a hang-up or a failure only when
+/// none of them can write.
 pub(crate) fn poll_events<'fd>(
     events: impl Iterator<Item = BorrowedFd<'fd>>,
     cancel: Option<&'fd Canceller>,
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn timeout_beyond_the_clock_is_none_and_reads_no_clock() {
+    fn timeout_beyond_the_clock_has_no_deadline_and_reads_no_clock() {
         for timeout in [Some(Duration::MAX), None] {
             assert_eq!(Deadline::after(timeout).left(|| unreachable!()), None);
         }
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn earlier_one_of_two_deadlines_counts() {
+    fn earlier_of_two_deadlines_counts() {
         let (begin, later) = (Instant::now(), Instant::now() + Duration::from_secs(1));
         assert_eq!(Deadline(Some(later)).at_most(Some(begin)).0, Some(begin));
         assert_eq!(Deadline(Some(begin)).at_most(Some(later)).0, Some(begin));

@@ -3,28 +3,28 @@
 pub enum Readiness {
     /// There are records to read.
     Readable,
-    /// The timeout is over. There may be records nevertheless, fewer than the watermark.
+    /// The timeout expired. There may be unread records, fewer than the watermark.
     TimedOut,
     /// The tasks that the events watch have exited, with all copies that inherited them (since Linux
     /// 3.18), and no record is left.
     HungUp,
-    /// An event has failed and no record is left: a pinned event that could not be placed on its PMU, or
-    /// a PMU that was removed.
+    /// An event has failed and no record is left: a pinned event that could not be scheduled on its
+    /// PMU, or a PMU that was removed.
     Failed,
-    /// The [`Canceller`](crate::Canceller) was used. There may be records nevertheless, and the next
-    /// wait is [`Readable`](Self::Readable) then.
+    /// The [`Canceller`](crate::Canceller) was used. There may be unread records; then the next
+    /// wait returns [`Readable`](Self::Readable).
     Cancelled,
 }
 
 impl Readiness {
-    /// Returns whether another wait would return the same at once: until another event writes into a ring
-    /// that hung up, or a failed event is enabled again.
+    /// Returns whether another wait would return the same at once, until another event writes into
+    /// a ring that hung up, or a failed event is enabled again.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::HungUp | Self::Failed)
     }
 
-    /// Returns the end of events that ended like this, `None` while one has not: a hang-up, or a failure
-    /// if one has failed.
+    /// Returns `Failed` if one of the events has failed, `HungUp` if all have hung up, and `None`
+    /// while one of them has done neither.
     pub(crate) fn of_all(mut ends: impl Iterator<Item = Option<Self>>) -> Option<Self> {
         ends.try_fold(Self::HungUp, |all, end| end.map(|end| if all == Self::Failed { all } else { end }))
     }
@@ -44,12 +44,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_are_reported_before_a_hang_up() {
+    fn readability_is_reported_before_a_hang_up() {
         assert_eq!(Readiness::new(true, false, true), Readiness::Readable);
     }
 
     #[test]
-    fn failed_event_has_not_only_hung_up() {
+    fn failure_is_reported_before_a_hang_up() {
         assert_eq!(Readiness::new(false, true, true), Readiness::Failed);
     }
 
@@ -58,7 +58,7 @@ mod tests {
         let (hung_up, failed) = (Some(Readiness::HungUp), Some(Readiness::Failed));
         assert_eq!(Readiness::of_all([hung_up, failed, hung_up].into_iter()), failed);
         assert_eq!(Readiness::of_all([failed, None].into_iter()), None);
-        assert_eq!(Readiness::of_all([].into_iter()), hung_up, "of none");
+        assert_eq!(Readiness::of_all([].into_iter()), hung_up, "no events");
     }
 
     #[test]

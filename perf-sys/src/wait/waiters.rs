@@ -7,9 +7,10 @@ use crate::{Call, Error, Result};
 
 /// The threads that wait for one ring.
 ///
-/// The kernel reports a wakeup to the first poll only; the other polls of the ring sleep on. So one thread,
-/// the leader, polls the ring, and the others, the followers, poll an eventfd that the leader writes
-/// when its wait ends. It exists only once two threads have waited at the same time.
+/// The kernel reports a wakeup to the first poll only; the other polls of the ring keep sleeping.
+/// So one thread, the leader, polls the ring, and the others, the followers, poll an eventfd that
+/// the leader writes when its wait ends. The eventfd is created when two threads first wait at the
+/// same time.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters(Mutex<State>);
 
@@ -18,11 +19,11 @@ struct State {
     has_leader: bool,
     /// Followers that the eventfd has no token for yet.
     followers: u64,
-    /// A semaphore: each token wakes one follower.
+    /// An eventfd used as a semaphore. Each token wakes one follower.
     tokens: Option<Arc<OwnedFd>>,
 }
 
-/// The part that a thread plays in a wait; dropping it ends the part.
+/// The role of a thread in a wait. Dropping it ends the role.
 #[derive(Debug)]
 pub(crate) enum Turn<'w> {
     /// The thread polls the ring.
@@ -89,7 +90,7 @@ impl AsFd for Follower<'_> {
 }
 
 impl Drop for Follower<'_> {
-    /// Takes the follower's token, or leaves the number of those that need one.
+    /// Reads the follower's token, or removes the follower from those that need one.
     fn drop(&mut self) {
         let mut state = self.waiters.state();
         if rustix::io::read(&self.tokens, &mut [0; 8]).is_err() {
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn first_one_leads_and_wakes_the_others_at_its_end() {
+    fn first_thread_leads_and_wakes_the_others_when_its_wait_ends() {
         let waiters = Waiters::default();
         let leader = waiters.turn().unwrap();
         assert!(matches!(leader, Turn::Leader(_)));

@@ -1,6 +1,6 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Puts the limit back, also when a test fails meanwhile.
+/// Restores the limit when dropped, also when a test fails.
 struct Restore(Resource, Rlimit);
 
 impl Drop for Restore {
@@ -9,7 +9,7 @@ impl Drop for Restore {
     }
 }
 
-/// Does `work` while the process, all its threads, may have no more of `resource` than `most`.
+/// Runs `work` while the limit of the process for `resource` is `most`.
 pub(crate) fn with_limit<R>(resource: Resource, most: u64, work: impl FnOnce() -> R) -> R {
     let limit = getrlimit(resource);
     setrlimit(resource, Rlimit { current: Some(most), ..limit }).unwrap();

@@ -1,7 +1,8 @@
-//! What the live tests share: a test that is not allowed to open its event says so and is passed over.
+//! Functions that the live tests share. A test that is not permitted to open its event prints the
+//! reason and passes.
 
-#![allow(dead_code, unused_imports)] // every test file uses a part of it
-#![allow(clippy::unwrap_used)] // a failure here is the test's
+#![allow(dead_code, unused_imports)] // each test file uses a part of it
+#![allow(clippy::unwrap_used)] // a failure here fails the test
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -22,13 +23,13 @@ pub(crate) use nobody::as_nobody;
 pub(crate) use switcher::Switcher;
 pub(crate) use tracefs::{hit, hits, tracepoint};
 
-/// More than long enough: the tests do not measure, they only must not hang.
+/// A timeout that no test reaches. The tests do not measure time, but must not hang.
 pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
 
-/// Opens the event, or says why not and returns `None`: it is not permitted, or this machine does not
-/// have it (no hardware counters in most virtual machines).
+/// Opens the event. If it is not permitted, or this machine does not have it (most virtual machines
+/// have no hardware counters), prints the reason and returns `None`.
 ///
-/// With `PERFKIT_REQUIRE_LIVE=1` in the environment a missing permission is a failure instead.
+/// With `PERFKIT_REQUIRE_LIVE=1` in the environment, a missing permission fails the test.
 #[track_caller]
 pub(crate) fn open_or_skip(attr: &Attr, target: Target<'_>) -> Option<Event> {
     let error = match Event::open(attr, target) {
@@ -47,7 +48,7 @@ pub(crate) fn open_or_skip(attr: &Attr, target: Target<'_>) -> Option<Event> {
     None
 }
 
-/// Says what is not permitted here, or fails, if all that the machine has must be tested.
+/// Prints the reason for a skipped test, or fails it with `PERFKIT_REQUIRE_LIVE=1`.
 #[track_caller]
 pub(crate) fn skip(reason: impl Display) {
     let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
@@ -55,7 +56,7 @@ pub(crate) fn skip(reason: impl Display) {
     eprintln!("skipped: {reason}");
 }
 
-/// A disabled event that samples every time the thread gives up its CPU: [`switch`] makes one.
+/// Returns the attr of a disabled event that samples each context switch, which [`switch`] makes.
 pub(crate) fn switches() -> Attr {
     Attr::software(Software::CONTEXT_SWITCHES)
         .with_period(1)
@@ -63,9 +64,9 @@ pub(crate) fn switches() -> Attr {
         .with_flags(AttrFlags::DISABLED)
 }
 
-/// Makes the calling thread leave its CPU at least `times` times, each a sample of [`switches`].
+/// Makes at least `times` context switches of the calling thread, each a sample of [`switches`].
 ///
-/// It asks the scheduler: a short sleep may be over before the thread has left, and is none then.
+/// It reads the scheduler's count, because a short sleep may end before a switch.
 pub(crate) fn switch(times: u64) {
     let goal = switched() + times;
     while switched() < goal {
@@ -73,14 +74,14 @@ pub(crate) fn switch(times: u64) {
     }
 }
 
-/// How often the calling thread has left its CPU, of its own will or not.
+/// Returns the number of context switches of the calling thread, voluntary or not.
 fn switched() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
     let counts = status.lines().filter_map(|line| line.split_once("ctxt_switches:"));
     counts.map(|(_, count)| count.trim().parse::<u64>().unwrap()).sum()
 }
 
-/// A ring of [`switches`] of the calling thread, enabled.
+/// Maps an enabled ring of [`switches`] of the calling thread.
 #[track_caller]
 pub(crate) fn switch_ring(data_pages: usize) -> Option<Ring> {
     let ring = Ring::map(open_or_skip(&switches(), Target::calling_thread())?, data_pages).unwrap();
@@ -88,7 +89,7 @@ pub(crate) fn switch_ring(data_pages: usize) -> Option<Ring> {
     Some(ring)
 }
 
-/// The event's count.
+/// Returns the event's count.
 #[track_caller]
 pub(crate) fn count(event: &Event) -> u64 {
     let mut words = [0; 1];
@@ -96,13 +97,14 @@ pub(crate) fn count(event: &Event) -> u64 {
     words[0]
 }
 
-/// A ring of a disabled event of the calling thread.
+/// Maps a ring of a disabled event of the calling thread.
 #[track_caller]
 pub(crate) fn ring(attr: &Attr) -> Option<Ring> {
     Some(Ring::map(open_or_skip(attr, Target::calling_thread())?, 64).unwrap())
 }
 
-/// A ring of a disabled event that counts nothing, for the records of these flags, each with its thread.
+/// Maps a ring of a disabled dummy event with these flags, for side-band records with their thread
+/// id.
 #[track_caller]
 pub(crate) fn sideband(flags: AttrFlags, target: Target<'_>) -> Option<Ring> {
     let attr = Attr::software(Software::DUMMY)
@@ -111,7 +113,7 @@ pub(crate) fn sideband(flags: AttrFlags, target: Target<'_>) -> Option<Ring> {
     Some(Ring::map(open_or_skip(&attr, target)?, 64).unwrap())
 }
 
-/// What the event's ring gets while it is enabled and `work` is done.
+/// Runs `work` while the event of the ring is enabled.
 pub(crate) fn during<R>(ring: &Ring, work: impl FnOnce() -> R) -> R {
     ring.event().enable().unwrap();
     let done = work();
@@ -119,20 +121,20 @@ pub(crate) fn during<R>(ring: &Ring, work: impl FnOnce() -> R) -> R {
     done
 }
 
-/// What is left of the records that are there now.
+/// Returns the results of `map` for the unread records that are not `None`.
 #[track_caller]
-pub(crate) fn told<R>(ring: &mut Ring, tell: impl Fn(Record<'_>) -> Option<R>) -> Vec<R> {
+pub(crate) fn filter_map<R>(ring: &mut Ring, map: impl Fn(Record<'_>) -> Option<R>) -> Vec<R> {
     let layout = SampleLayout::new(ring.event().attr());
     let mut batch = ring.batch().unwrap();
-    batch.records().filter_map(|record| tell(record.unwrap().decode(&layout).unwrap())).collect()
+    batch.records().filter_map(|record| map(record.unwrap().decode(&layout).unwrap())).collect()
 }
 
-/// The calling thread, as records have it.
+/// Returns the id of the calling thread, as records have it.
 pub(crate) fn tid() -> u32 {
     gettid().as_raw_nonzero().get().unsigned_abs()
 }
 
-/// Where cgroup2 is mounted.
+/// Returns the mount point of cgroup2.
 pub(crate) fn cgroup2() -> Option<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     mounts.lines().find_map(|line| {

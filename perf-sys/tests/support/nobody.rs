@@ -10,9 +10,9 @@ use super::{open_or_skip, skip};
 /// The user `nobody`.
 const NOBODY: u32 = 65534;
 
-/// Runs `test` on a thread of its own that gives up root for ever, with the level of
-/// `perf_event_paranoid`; not if somebody else runs the tests, who may have a capability, or if even root
-/// may open nothing.
+/// Runs `test` as `nobody` on a new thread, with the level of `perf_event_paranoid`. Skips it
+/// unless root runs the tests, because other users may have capabilities, and if root may not open
+/// events.
 #[track_caller]
 pub(crate) fn as_nobody(test: impl FnOnce(i32) + Send + 'static) {
     if !geteuid().is_root() {
@@ -22,14 +22,14 @@ pub(crate) fn as_nobody(test: impl FnOnce(i32) + Send + 'static) {
         return eprintln!("skipped: a kernel without perf");
     };
     let level = level.trim().parse().unwrap();
-    // A container's filter of system calls refuses everybody everything, for no cause of the test's.
+    // A container's seccomp filter may forbid all events to all users.
     let own = Attr::software(Software::DUMMY).with_flags(AttrFlags::EXCLUDE_KERNEL);
     if open_or_skip(&own, Target::calling_thread()).is_none() {
         return;
     }
     let thread = std::thread::spawn(move || {
         let nobody = Uid::from_raw(NOBODY);
-        // For this thread alone: the system call, not the C library's function.
+        // By the system call, which changes this thread alone, unlike the C library's function.
         match set_thread_res_uid(nobody, nobody, nobody) {
             Ok(()) => test(level),
             Err(error) => skip(format_args!("becoming nobody: {error}")),

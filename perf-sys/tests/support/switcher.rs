@@ -3,8 +3,8 @@ use std::thread::{self, JoinHandle};
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-/// A thread on CPU 0 that leaves its CPU as often as it is ordered to, and exits when the sender of its
-/// orders is dropped.
+/// A thread on CPU 0 that makes as many context switches as each order says, and exits when the
+/// sender of the orders is dropped.
 pub(crate) struct Switcher {
     pub(crate) tid: u32,
     pub(crate) order: Sender<u64>,
@@ -25,7 +25,7 @@ impl Switcher {
         Self { tid: tid.recv().unwrap(), order, thread }
     }
 
-    /// Waits for the thread's exit.
+    /// Makes the thread exit, and waits for it.
     pub(crate) fn exit(self) {
         drop(self.order);
         self.thread.join().unwrap();

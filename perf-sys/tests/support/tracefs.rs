@@ -6,8 +6,8 @@ use perf_abi::{Attr, AttrFlags};
 
 use super::skip;
 
-/// A disabled event that samples every hit of a tracepoint, by its tracefs directory. `None` with the
-/// reason if there is none.
+/// Returns the attr of a disabled event that samples every hit of a tracepoint, by its tracefs
+/// directory. Prints the reason and returns `None` if there is no such tracepoint.
 #[track_caller]
 pub(crate) fn tracepoint(name: &str) -> Option<Attr> {
     // 64-bit kernels do not trace the system calls of 32-bit tasks.
@@ -21,13 +21,14 @@ pub(crate) fn tracepoint(name: &str) -> Option<Attr> {
     Some(Attr::tracepoint(id.trim().parse().unwrap()).with_period(1).with_flags(AttrFlags::DISABLED))
 }
 
-/// A disabled event that samples every [`hit`] of the thread, with the same payload each time.
+/// Returns the attr of a disabled event that samples every [`hit`] of the thread, always with the
+/// same payload.
 #[track_caller]
 pub(crate) fn hits() -> Option<Attr> {
     tracepoint("task/task_rename")
 }
 
-/// Renames the calling thread `times` times: each is a sample of [`hits`].
+/// Renames the calling thread `times` times. Each renaming is a sample of [`hits`].
 pub(crate) fn hit(times: usize) {
     for _ in 0..times {
         rustix::thread::set_name(c"hit").unwrap();

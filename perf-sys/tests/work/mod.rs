@@ -1,7 +1,7 @@
-//! Work that the counting tests do, of which they know how much it counts.
+//! Work of the counting tests with known counts.
 
-#![allow(dead_code)] // every test file uses a part of it
-#![allow(clippy::unwrap_used)] // a failure here is the test's
+#![allow(dead_code)] // each test file uses a part of it
+#![allow(clippy::unwrap_used)] // a failure here fails the test
 
 use std::io::Write;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -11,12 +11,12 @@ use perf_abi::{Attr, AttrFlags, Software};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::param::page_size;
 
-/// An event that nobody needs a permission for, not counting yet.
+/// Returns the attr for user space alone, which needs no permission, disabled.
 pub(crate) fn user_side(attr: Attr) -> Attr {
     attr.with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
 }
 
-/// Page faults of user space, not counted yet: [`touch`] makes them.
+/// Returns the attr of page faults of user space, which [`touch`] makes, disabled.
 pub(crate) fn faults() -> Attr {
     user_side(Attr::software(Software::PAGE_FAULTS))
 }
@@ -24,26 +24,27 @@ pub(crate) fn faults() -> Attr {
 /// Makes a page fault for each of `pages` fresh pages.
 pub(crate) fn touch(pages: usize) {
     let len = pages * page_size();
-    // SAFETY: new memory, at an address of the kernel's choice.
+    // SAFETY: new memory, at an address that the kernel chooses.
     let base = unsafe { mmap_anonymous(ptr::null_mut(), len, ProtFlags::all(), MapFlags::PRIVATE) }.unwrap();
-    // SAFETY: it only forbids huge pages, one fault for many. A kernel without them refuses.
+    // SAFETY: only forbids huge pages, which take one fault for many pages. Fails on kernels
+    // without them.
     let _ = unsafe { madvise(base, len, Advice::LinuxNoHugepage) };
     for page in 0..pages {
         // SAFETY: inside the mapping.
         let byte = unsafe { base.cast::<u8>().add(page * page_size()) };
-        // SAFETY: nobody else knows of the mapping.
+        // SAFETY: no other code uses the mapping.
         unsafe { byte.write_volatile(1) };
     }
     // SAFETY: exactly what was mapped, and no longer used.
     unsafe { munmap(base, len) }.unwrap();
 }
 
-/// Something to do for the CPU, which no compiler takes away.
+/// Computes for `rounds` rounds, which the compiler does not remove.
 pub(crate) fn spin(rounds: u64) {
     std::hint::black_box((0..rounds).fold(0, |sum: u64, n| sum ^ n.wrapping_mul(sum | 1)));
 }
 
-/// A child process that waits for a word before it becomes another program, and ends.
+/// A child process that waits for a word, then executes another program, and exits.
 pub(crate) struct Waiting(Child);
 
 impl Waiting {

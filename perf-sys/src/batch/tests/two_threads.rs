@@ -2,25 +2,26 @@ use std::thread;
 
 use super::*;
 
-/// Records to write: enough for some thousand laps of the ring, and few enough for a sanitizer.
+/// Number of records: enough for some thousand laps of the ring, and few enough for a sanitizer.
 const RECORDS: u64 = 200_000;
 
-/// Numbered records of seven sizes, each with its number in every word of its body.
+/// Returns the body of a record: one of seven sizes, with the number in every word.
 fn body(number: u64) -> Vec<u64> {
     vec![number; 2 + (number % 7) as usize]
 }
 
-/// Checks that a record is one that was written, whole, and returns its number.
+/// Checks that a record is complete, and returns its number.
 fn number(record: RawRecord<'_>) -> u64 {
     let number = record.words()[1];
-    assert_eq!(record.words()[1..], body(number), "whole");
+    assert_eq!(record.words()[1..], body(number), "complete");
     number
 }
 
-/// Lets one thread write and this one read, and returns how many were lost.
+/// Runs a writer in another thread and the reader in this one, and returns the number of lost
+/// records.
 ///
-/// A patient writer waits for room. The reader visits some records of each batch, then may `release` them,
-/// then the others.
+/// A `patient` writer waits until the ring has space. The reader consumes five records of each
+/// batch, then the others. With `release` it releases each part at once.
 fn race(patient: bool, release: bool) -> u64 {
     let mut fake = Fake::with(0);
     let (reader, mut kernel) = (&mut fake.reader, fake.kernel);
@@ -64,16 +65,16 @@ fn race(patient: bool, release: bool) -> u64 {
 }
 
 #[test]
-fn a_writer_that_waits_loses_nothing() {
+fn writer_that_waits_for_space_loses_nothing() {
     assert_eq!(race(true, false), 0);
 }
 
 #[test]
-fn a_writer_that_does_not_wait_loses_what_was_not_delivered_and_no_more() {
+fn every_record_is_delivered_or_lost() {
     race(false, false);
 }
 
 #[test]
-fn what_is_released_early_is_delivered_once() {
+fn records_released_early_are_delivered_once() {
     assert_eq!(race(true, true), 0);
 }

@@ -3,7 +3,7 @@ use rustix::param::page_size;
 use super::*;
 use crate::map::Kernel;
 
-/// A ring of one data page as the kernel would have set it up.
+/// Returns a ring of one data page whose control page names this data area.
 fn consumer(offset: u64, size: u64) -> Result<Consumer> {
     let area = Area::anonymous(1).unwrap();
     area.word(PageWord::DATA_OFFSET).store(offset, Ordering::Relaxed);
@@ -21,27 +21,27 @@ fn ring() -> (Kernel, Consumer) {
 }
 
 #[test]
-fn data_are_where_the_page_says() {
+fn data_area_is_that_of_the_control_page() {
     let found = consumer(page(), 2048).unwrap();
     assert_eq!((found.offset as u64, found.words), (page(), 256));
 }
 
 #[test]
-fn an_old_kernels_zeros_mean_the_rest_of_the_mapping() {
+fn zeros_of_an_old_kernel_mean_the_rest_of_the_mapping() {
     let found = consumer(0, 0).unwrap();
     assert_eq!((found.offset as u64, found.words), (page(), page_size() / 8));
 }
 
 #[test]
-fn a_page_that_cannot_be_is_refused() {
+fn invalid_data_area_is_refused() {
     let impossible = [
         (page(), page() * 2), // longer than the mapping
-        (page() * 2, page()), // behind it
+        (page() * 2, page()), // after it
         (u64::MAX - 7, 16),   // wraps
         (64, 2048),           // on the control page
         (page() + 4, 2048),   // not aligned
         (page(), 24),         // not a power of two
-        (page(), 4),          // no word
+        (page(), 4),          // less than a word
     ];
     for (offset, size) in impossible {
         let mapped = 2 * page_size();
@@ -50,12 +50,12 @@ fn a_page_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_control_page_alone_is_no_ring() {
+fn control_page_without_data_is_refused() {
     let found = Consumer::new(Arc::new(Area::anonymous(0).unwrap())).unwrap_err();
     assert_eq!(found, Error::DataArea { offset: page(), size: 0, mapped: page_size() });
 }
 
-/// The unread words, and the consumption of `bytes` of them.
+/// Returns the unread words, and consumes `bytes` bytes of them.
 fn read(consumer: &mut Consumer, bytes: u64) -> Vec<u64> {
     let (unread, mut position) = consumer.parts();
     let (first, second) = unread.window().as_slices();
@@ -65,10 +65,10 @@ fn read(consumer: &mut Consumer, bytes: u64) -> Vec<u64> {
 }
 
 #[test]
-fn only_what_lies_between_tail_and_head_is_borrowed() {
+fn only_unread_words_are_borrowed() {
     let (mut kernel, mut consumer) = ring();
     kernel.write_words(&[1, 0, 3]);
-    assert_eq!(read(&mut consumer, 8), [0; 0], "nothing before the first look");
+    assert_eq!(read(&mut consumer, 8), [0; 0], "nothing before the first refresh");
     consumer.refresh().unwrap();
     kernel.write_words(&[4]);
     assert_eq!(read(&mut consumer, 16), [1, 0, 3]);
@@ -79,7 +79,7 @@ fn only_what_lies_between_tail_and_head_is_borrowed() {
 }
 
 #[test]
-fn the_tail_is_free_running() {
+fn tail_is_free_running() {
     let (mut kernel, mut consumer) = ring();
     kernel.publish(page());
     consumer.refresh().unwrap();
@@ -88,7 +88,7 @@ fn the_tail_is_free_running() {
     kernel.write_words(&[0, 7]);
     consumer.refresh().unwrap();
     assert_eq!(read(&mut consumer, 16), [0, 7]);
-    assert_eq!(kernel.tail(), page(), "consumed is not released");
+    assert_eq!(kernel.tail(), page(), "consumed, not released");
     consumer.release();
     assert_eq!(kernel.tail(), page() + 16);
 }
@@ -111,7 +111,7 @@ fn unread_words_wrap_and_are_copied_in_order() {
 }
 
 #[test]
-fn a_reader_goes_on_where_the_last_one_left_off() {
+fn second_reader_continues_at_the_tail_of_the_first() {
     let area = Area::anonymous(1).unwrap();
     area.word(PageWord::DATA_TAIL).store(48, Ordering::Relaxed);
     area.word(PageWord::DATA_HEAD).store(56, Ordering::Relaxed);
@@ -122,21 +122,21 @@ fn a_reader_goes_on_where_the_last_one_left_off() {
 }
 
 #[test]
-fn positions_past_the_end_of_64_bits_are_a_distance() {
+fn positions_may_wrap_at_64_bits() {
     let area = Area::anonymous(1).unwrap();
     area.word(PageWord::DATA_TAIL).store(0_u64.wrapping_sub(16), Ordering::Relaxed);
     area.word(PageWord::DATA_HEAD).store(8, Ordering::Relaxed);
     let mut consumer = Consumer::new(Arc::new(area)).unwrap();
     assert!(consumer.has_unread());
     consumer.refresh().unwrap();
-    assert_eq!(consumer.len(), 24, "a head below its tail is not behind it");
+    assert_eq!(consumer.len(), 24, "a head that wrapped is not before its tail");
     consumer.consume_all();
     consumer.release();
     assert_eq!((consumer.tail, consumer.has_unread()), (8, false));
 }
 
 #[test]
-fn a_head_that_cannot_be_keeps_what_was_known() {
+fn invalid_head_keeps_the_last_valid_one() {
     let (mut kernel, mut consumer) = ring();
     kernel.publish(8);
     consumer.refresh().unwrap();
@@ -148,7 +148,7 @@ fn a_head_that_cannot_be_keeps_what_was_known() {
 }
 
 #[test]
-fn more_than_there_is_cannot_be_consumed() {
+fn only_unread_bytes_can_be_consumed() {
     let (mut kernel, mut consumer) = ring();
     kernel.publish(16);
     consumer.refresh().unwrap();

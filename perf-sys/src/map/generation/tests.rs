@@ -1,13 +1,14 @@
-//! Each test forks: the children exit without returning to the test harness.
+//! Each test forks. The children exit without returning to the test harness.
 
 use super::*;
 
 /// Forks, and returns whether the child returned `true`, which it reports by its exit code.
-pub(crate) fn in_child(answer: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child does what a signal handler may do, allocates at most, and exits.
+pub(crate) fn in_child(test: impl FnOnce() -> bool) -> bool {
+    // SAFETY: the child does only what a signal handler may do, except that it may allocate, and
+    // exits.
     match unsafe { libc::fork() } {
         0 => {
-            let code = i32::from(!answer());
+            let code = i32::from(!test());
             // SAFETY: ends the child without unwinding into the harness.
             unsafe { libc::_exit(code) }
         }
@@ -34,7 +35,7 @@ fn a_process_has_one_generation_and_its_child_another() {
 }
 
 #[test]
-fn a_grandchild_is_neither_its_parent_nor_its_grandparent() {
+fn generation_of_a_grandchild_is_new() {
     let own = Generation::current().unwrap();
     assert!(in_child(|| {
         let Ok(child) = Generation::current() else { return false };
@@ -43,7 +44,7 @@ fn a_grandchild_is_neither_its_parent_nor_its_grandparent() {
 }
 
 #[test]
-fn a_grandchild_is_foreign_though_the_child_mapped_nothing() {
+fn generation_of_a_grandchild_is_new_if_the_child_took_none() {
     let own = Generation::current().unwrap();
     assert!(in_child(|| in_child(|| !own.is_current() && number() > Some(own.number))));
 }
@@ -66,7 +67,7 @@ fn a_child_of_the_bare_system_call_is_recognized() {
 }
 
 #[test]
-fn the_handler_wipes_where_the_kernel_does_not() {
+fn handler_wipes_if_the_kernel_does_not() {
     Generation::current().unwrap();
     let keep = || {
         let marker = NonNull::from(known()?).cast();

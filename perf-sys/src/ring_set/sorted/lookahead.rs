@@ -4,7 +4,7 @@ use std::time::Instant;
 use perf_decode::{RawRecord, Window};
 
 use super::events::Events;
-use super::queue::{Entry, Queue};
+use super::queue::{Entry, LOW, Queue};
 use crate::reader::Reader;
 use crate::{Result, Ring};
 
@@ -96,6 +96,8 @@ impl Lookahead {
     #[inline]
     pub(super) fn take(&mut self, index: u32, bound: (u64, u32), most: usize) -> (usize, usize) {
         let queued = self.queue.queued();
+        // More records must be framed before the queue runs out of them.
+        let most = if self.can_fill { most.min(queued.len().saturating_sub(LOW) + 1) } else { most };
         let is_next = |entry: &&Entry| (entry.time, index) <= bound;
         let count = if self.is_open {
             let limit = self.limit;

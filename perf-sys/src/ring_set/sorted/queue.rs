@@ -26,7 +26,7 @@ pub(super) struct Entry {
 /// delivered.
 const SLOTS: usize = 128;
 /// Number of records below which more are framed: far more than interrupts nest.
-const LOW: usize = 32;
+pub(super) const LOW: usize = 32;
 
 impl Entry {
     /// Creates the entry of the record whose first word has the index `at`.

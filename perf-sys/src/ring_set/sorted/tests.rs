@@ -69,6 +69,17 @@ fn flush_delivers_everything() {
 }
 
 #[test]
+fn rings_with_more_records_than_are_framed_at_once_are_read_to_the_end() {
+    for run in [1, 10, 170] {
+        let (mut set, mut kernels) = set(2);
+        (0..340).for_each(|time| write(&mut kernels[time as usize / run % 2], time, 0));
+        let mut times = vec![];
+        set.flush_sorted(|record| times.push(record.time())).unwrap();
+        assert!(times.iter().copied().eq(0..340), "runs of {run}: {times:?}");
+    }
+}
+
+#[test]
 fn records_are_released_by_eighths_of_the_ring_and_at_the_end() {
     let (mut set, mut kernels) = set(1);
     (0..100).for_each(|time| write(&mut kernels[0], time, 0));

@@ -179,7 +179,7 @@ impl Area {
     /// # Errors
     ///
     /// [`Error::DataArea`] if the control page puts them outside the mapping, or they are no ring.
-    fn data(&self) -> Result<(usize, usize)> {
+    pub(crate) fn data(&self) -> Result<(usize, usize)> {
         let (here, page, mapped) = (self.here()?, page_size() as u64, self.mapping.len as u64);
         let or_if_0 = |value, default| if value == 0 { default } else { value };
         // The kernel writes both once, in mmap. Before Linux 4.1 they are 0.

@@ -31,6 +31,7 @@ pub struct Ring {
     pub(crate) reader: Reader,
     pub(crate) event: Arc<Event>,
     pub(crate) redirected: Vec<Arc<Event>>,
+    data_size: usize,
     /// Set when a poll consumed the kernel's wakeup, until the reader looks at the ring.
     pending_wakeup: AtomicBool,
     /// Whether the unread records as of the last look are kept for a later round on purpose.
@@ -71,7 +72,7 @@ impl Ring {
     pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, MapError> {
         let event = event.into();
         match map(&event, data_pages) {
-            Ok(consumer) => Ok(Self::new(consumer, event)),
+            Ok(area) => Self::new(Arc::new(area), event),
             Err(error) => Err(MapError { error, event }),
         }
     }
@@ -129,6 +130,14 @@ impl Ring {
         core::iter::once(&self.event).chain(&self.redirected)
     }
 
+    /// Returns the size of the data area in bytes, a power of two. At most 8 bytes less can be unread at a
+    /// time, so the kernel always drops a larger record.
+    ///
+    /// It is more than was asked of [`map_bytes`](Self::map_bytes) if that was rounded up.
+    pub const fn data_size(&self) -> usize {
+        self.data_size
+    }
+
     /// Returns whether the kernel has written records that were not consumed: one look at the control
     /// page, no system call.
     pub fn has_records(&self) -> bool {
@@ -170,18 +179,24 @@ impl Ring {
     #[cfg(test)]
     pub(crate) fn on(area: Arc<Area>, attr: perf_abi::Attr) -> Self {
         let fd = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
-        Self::new(Consumer::new(area).unwrap(), Arc::new(Event::new(fd, attr)))
+        Self::new(area, Arc::new(Event::new(fd, attr))).unwrap()
     }
 
-    fn new(consumer: Consumer, event: Arc<Event>) -> Self {
-        Self {
+    fn new(area: Arc<Area>, event: Arc<Event>) -> Result<Self, MapError> {
+        let parts = area.data().and_then(|(_, words)| Ok((words * 8, Consumer::new(area)?)));
+        let (data_size, consumer) = match parts {
+            Ok(parts) => parts,
+            Err(error) => return Err(MapError { error, event }),
+        };
+        Ok(Self {
             reader: Reader::new(consumer),
             event,
             redirected: Vec::new(),
+            data_size,
             pending_wakeup: AtomicBool::new(false),
             is_kept: false,
             waiters: Waiters::default(),
-        }
+        })
     }
 
     /// Looks how far the kernel has written.
@@ -200,14 +215,14 @@ impl Ring {
     }
 }
 
-fn map(event: &Arc<Event>, data_pages: usize) -> Result<Consumer> {
+fn map(event: &Arc<Event>, data_pages: usize) -> Result<Area> {
     if !data_pages.is_power_of_two() {
         return Err(Error::PageCount { found: data_pages });
     }
     if event.writes_backward() {
         return Err(Error::WriteBackward);
     }
-    Consumer::new(Arc::new(Area::map(event.as_fd(), data_pages, event.claim_ring()?)?))
+    Area::map(event.as_fd(), data_pages, event.claim_ring()?)
 }
 
 /// For an event loop. The kernel reports the hang-up of the ring's own event while records are still

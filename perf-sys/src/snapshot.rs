@@ -84,6 +84,11 @@ impl SnapshotRing {
         &self.event
     }
 
+    /// Returns the size of the data area in bytes, a power of two.
+    pub const fn data_size(&self) -> usize {
+        self.ring.words() * 8
+    }
+
     /// Copies the ring: `PERF_EVENT_IOC_PAUSE_OUTPUT`, `membarrier(MEMBARRIER_CMD_GLOBAL)`, a copy, and
     /// the ioctl again to resume.
     ///

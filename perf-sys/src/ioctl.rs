@@ -68,17 +68,20 @@ fn descriptor(fd: BorrowedFd<'_>) -> *mut () {
 /// Control: one system call each.
 impl Event {
     /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)`—Starts counting, in inherited copies too.
+    ///
+    /// An event whose CPU was offline never counts again, although this succeeds: open it anew (kernel
+    /// errata).
     #[doc(alias = "PERF_EVENT_IOC_ENABLE")]
     pub fn enable(&self) -> Result<()> {
         self.enable_with(IocFlags::empty())
     }
 
     /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, flags)`—As [`enable`](Self::enable); with
-    /// [`IocFlags::GROUP`] the whole group, whichever member this is.
+    /// [`IocFlags::GROUP`] the whole group, if this is its leader or a sibling.
     ///
-    /// On Linux 6.18 that leaves members of another software PMU than the leader's off (`TASK_CLOCK`
-    /// beside `PAGE_FAULTS`) until the task is next switched in; a [`Group`](crate::Group) keeps its
-    /// members enabled and switches the leader alone.
+    /// Linux 6.18 then does not start siblings of another software PMU than the leader's (`TASK_CLOCK`
+    /// beside `PAGE_FAULTS`) before the next task switch (kernel errata). A [`Group`](crate::Group)
+    /// keeps its siblings enabled and starts and stops only the leader.
     pub fn enable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
         unsafe { by_value::<ENABLE>(self, Call::IocEnable, word(flags.bits() as usize)) }
@@ -90,15 +93,15 @@ impl Event {
         self.disable_with(IocFlags::empty())
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, flags)`—As [`disable`](Self::disable), or the whole group;
-    /// see [`enable_with`](Self::enable_with) for starting it again.
+    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, flags)`—As [`disable`](Self::disable), or the whole group.
+    /// See [`enable_with`](Self::enable_with) before you start it again that way.
     pub fn disable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
         unsafe { by_value::<DISABLE>(self, Call::IocDisable, word(flags.bits() as usize)) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_RESET, 0)`—Sets the count to 0. The times go on, and so does what
-    /// inherited copies that ended have left behind.
+    /// `ioctl(fd, PERF_EVENT_IOC_RESET, 0)`—Sets the count to 0. The times, and the counts of inherited
+    /// copies that exited, stay as they are.
     #[doc(alias = "PERF_EVENT_IOC_RESET")]
     pub fn reset(&self) -> Result<()> {
         self.reset_with(IocFlags::empty())
@@ -110,8 +113,8 @@ impl Event {
         unsafe { by_value::<RESET>(self, Call::IocReset, word(flags.bits() as usize)) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_REFRESH, overflows)`—Enables the event for so many more overflows,
-    /// after which it disables itself. 0 means no limit.
+    /// `ioctl(fd, PERF_EVENT_IOC_REFRESH, overflows)`—Enables the event for a number of further
+    /// overflows, after which the kernel disables it. 0 means no limit: use [`enable`](Self::enable).
     ///
     /// # Errors
     ///
@@ -122,9 +125,11 @@ impl Event {
         unsafe { by_value::<REFRESH>(self, Call::IocRefresh, word(overflows as usize)) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_PERIOD, &period)`—Sets the sampling period, at once (since Linux 3.14,
-    /// before at the next overflow); or the frequency in Hz, if the event was opened with one. The clock
-    /// events turn a frequency into a period of nanoseconds at the open, and take that here.
+    /// `ioctl(fd, PERF_EVENT_IOC_PERIOD, &period)`—Sets the sampling period at once (before Linux 3.14 at
+    /// the next overflow), or the frequency in Hz if the event was opened with one.
+    ///
+    /// cpu-clock and task-clock take a period in ns, also if they were opened with a frequency (kernel
+    /// errata).
     ///
     /// # Errors
     ///
@@ -137,15 +142,18 @@ impl Event {
         unsafe { request(self, Call::IocPeriod, argument) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, target)`—Sends this event's records to the ring of
-    /// `target`, which must be mapped; `None` sends them nowhere. Until then this event can have no ring
-    /// of its own, even when that of `target` is gone.
+    /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, target)`—Writes this event's records into the ring of
+    /// `target`, which must be mapped; `None` writes them nowhere. A redirected event cannot be mapped
+    /// until it is detached by `None`, even if the ring of `target` is unmapped.
+    ///
+    /// Wakeups follow the watermark of `target`, and the wakeup count of the event that writes.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if `target` has no ring, this event has one itself, or the two differ in CPU, in task
-    /// (when on any CPU), in clock or in direction.
-    /// `EBADF` for `None` in a 32-bit program on a 64-bit kernel, which compares 64 bits with -1.
+    /// `EINVAL` if `target` has no ring or is this event, if this event has a ring, or if the two differ
+    /// in CPU, in task (on any CPU), in clock or in [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD).
+    /// `EBADF` for `None` in a 32-bit program on a 64-bit kernel, which compares 64 bits with -1: such a
+    /// program cannot detach an event (kernel errata).
     /// [`Error::Forked`](crate::Error::Forked) in a child of `fork`.
     #[doc(alias = "PERF_EVENT_IOC_SET_OUTPUT")]
     pub fn set_output(&self, target: Option<&Event>) -> Result<()> {
@@ -160,9 +168,13 @@ impl Event {
     /// `ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter)`—Filters a tracepoint's hits by its fields, or
     /// limits an address-filtering PMU to ranges of code.
     ///
+    /// A tracepoint event takes one filter, which cannot be replaced: open the event anew (kernel
+    /// errata).
+    ///
     /// # Errors
     ///
-    /// `EINVAL` for a wrong syntax or an event without filters, `EEXIST` on a tracepoint's second one.
+    /// `EINVAL` for a wrong syntax or an event without filters, `EEXIST` for the second filter of a
+    /// tracepoint.
     #[doc(alias = "PERF_EVENT_IOC_SET_FILTER")]
     pub fn set_filter(&self, filter: &CStr) -> Result<()> {
         let text = filter.as_ptr().cast_mut().cast();
@@ -170,7 +182,7 @@ impl Event {
         unsafe { by_value::<SET_FILTER>(self, Call::IocSetFilter, text) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_ID, &id)`—The event's id, as its records and counts carry it. Since
+    /// `ioctl(fd, PERF_EVENT_IOC_ID, &id)`—Returns the event's id, as in its records and counts. Since
     /// Linux 3.12.
     #[doc(alias = "PERF_EVENT_IOC_ID")]
     pub fn id(&self) -> Result<u64> {
@@ -193,8 +205,8 @@ impl Event {
         unsafe { by_value::<SET_BPF>(self, Call::IocSetBpf, program) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause)`—Stops the kernel writing to this event's ring, or
-    /// lets it go on. What comes meanwhile counts as lost. Since Linux 4.7.
+    /// `ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause)`—Pauses or resumes the output into this event's
+    /// ring. The kernel drops the records in between and counts them as lost. Since Linux 4.7.
     ///
     /// # Errors
     ///
@@ -206,7 +218,7 @@ impl Event {
         unsafe { by_value::<PAUSE_OUTPUT>(self, Call::IocPauseOutput, pause) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &query)`—The ids of the BPF programs on this event's
+    /// `ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &query)`—Returns the ids of the BPF programs on this event's
     /// tracepoint. Since Linux 4.16.
     ///
     /// # Errors
@@ -222,8 +234,8 @@ impl Event {
         Ok(ids)
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr)`—Moves a breakpoint: its address, length,
-    /// type and state become those of `attr`. Since Linux 4.17.
+    /// `ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr)`—Replaces address, length, type and state of a
+    /// breakpoint by those of `attr`. Since Linux 4.17.
     ///
     /// # Errors
     ///

@@ -58,7 +58,8 @@
 //! | port a program from another crate | [`coming_from`] |
 //!
 //! This crate reads no file under `/proc` or `/sys`: it takes the ids of tracepoints and PMUs and the
-//! CPUs as numbers.
+//! CPUs as numbers. The "kernel errata" that these pages name are the file `docs/kernel-errata.md` of the
+//! repository: faults of real kernels, the behaviour of this crate and its tests.
 //!
 //! # One dependency
 //!

@@ -20,6 +20,10 @@ mod wait;
 /// A full ring loses new records: the kernel drops them, never unread ones, and reports the number in a
 /// [`Lost`](perf_decode::Lost) record before the next one that fits.
 ///
+/// The kernel may overwrite unread records, also borrowed ones, if software events of one kind sample
+/// registers by different masks (kernel errata, "Samples shorter than their registers"). Then read by
+/// [`copy_into`](Self::copy_into).
+///
 /// There are three ways to read: a guard over all unread records, [`batch`](Self::batch); a cursor whose
 /// state is in the ring, [`next`](Self::next); a copy of the unread records,
 /// [`copy_into`](Self::copy_into).
@@ -51,7 +55,7 @@ impl Ring {
     /// [`Error::PageCount`] unless `data_pages` is a power of two, [`Error::WriteBackward`],
     /// [`Error::RingInUse`], [`Error::DataArea`] if the control page is malformed, and
     /// [`Error::System`]: `EPERM` if it is more memory than the user may lock, `EINVAL` for an inherited
-    /// event on any CPU, and `EBUSY` for an event whose records go to another's ring.
+    /// event on any CPU (open one for each CPU), and `EBUSY` for an event whose records are redirected.
     ///
     /// [`WRITE_BACKWARD`]: perf_abi::AttrFlags::WRITE_BACKWARD
     ///

@@ -8,14 +8,13 @@
 //! the folder `map`.
 #![allow(unsafe_code)]
 
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::AtomicU64;
 
 use perf_abi::MmapPage;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-use rustix::param::page_size;
 use std::os::fd::BorrowedFd;
 
 use crate::event::RingClaim;
@@ -37,6 +36,16 @@ pub(crate) use generation::in_child;
 #[cfg(test)]
 pub(crate) use kernel::Kernel;
 pub(crate) use overwrite::Overwritten;
+
+unsafe extern "C" {
+    /// `getpagesize(2)` of the C library, which std links. It cannot fail.
+    safe fn getpagesize() -> c_int;
+}
+
+/// Returns the size of a page in bytes. By the C library: rustix's function takes most of its build.
+pub(crate) fn page_size() -> usize {
+    getpagesize().unsigned_abs() as usize
+}
 
 /// Protection of a mapping that the kernel does not overwrite: it drops new data instead of unread data.
 const WAITS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);

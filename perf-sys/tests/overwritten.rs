@@ -50,11 +50,11 @@ struct Found {
 impl Found {
     fn add(&mut self, window: Window<'_>, layout: &SampleLayout) {
         for record in window.records(&mut []) {
-            self.count(record.map(|record| record.decode(layout)));
+            self.count(&record.map(|record| record.decode(layout)));
         }
     }
 
-    fn count<R>(&mut self, record: perf_decode::Result<perf_decode::Result<R>>) {
+    fn count<R>(&mut self, record: &perf_decode::Result<perf_decode::Result<R>>) {
         match record {
             Ok(Ok(_)) => self.decoded += 1,
             Ok(Err(_)) => self.truncated += 1,
@@ -121,7 +121,7 @@ fn borrowed_records_may_change_and_no_reading_panics() {
     let mut found = Found::default();
     while ring.refresh().unwrap() {
         while let Some(record) = ring.next() {
-            found.count(record.map(|record| record.decode(&layout)));
+            found.count(&record.map(|record| record.decode(&layout)));
         }
     }
     eprintln!("{found:?}, {:?}", ring.damage());

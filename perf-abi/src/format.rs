@@ -17,29 +17,48 @@ bit_set! {
         /// Process and thread id. Since Linux 2.6.31.
         "PERF_SAMPLE_TID" TID = 1 << 1;
         /// Time, in ns of the event's clock. Since Linux 2.6.31.
+        ///
+        /// In samples of software events it may be that of another event of the same kind, and of
+        /// its clock: see `IDENTIFIER`.
         "PERF_SAMPLE_TIME" TIME = 1 << 2;
         /// Data address. Since Linux 2.6.31.
         "PERF_SAMPLE_ADDR" ADDR = 1 << 3;
         /// Counts in the layout of `read_format`. Since Linux 2.6.31.
         "PERF_SAMPLE_READ" READ = 1 << 4;
         /// Callchain. Since Linux 2.6.31.
+        ///
+        /// Without `CAP_PERFMON` the stable releases of autumn 2026 fail with `EACCES` unless
+        /// [`EXCLUDE_CALLCHAIN_KERNEL`](crate::AttrFlags::EXCLUDE_CALLCHAIN_KERNEL) is set.
         "PERF_SAMPLE_CALLCHAIN" CALLCHAIN = 1 << 5;
         /// Id of the opened event. Since Linux 2.6.31.
         "PERF_SAMPLE_ID" ID = 1 << 6;
         /// CPU. Since Linux 2.6.31.
         "PERF_SAMPLE_CPU" CPU = 1 << 7;
         /// Events since the preceding sample. Since Linux 2.6.31.
+        ///
+        /// Not with a fixed period on a software event (except the clocks) or tracepoint: the kernel
+        /// then samples every hit, whatever the period is (kernel errata).
         "PERF_SAMPLE_PERIOD" PERIOD = 1 << 8;
         /// Id of the event that overflowed; differs from `ID` in inherited copies. Since Linux
         /// 2.6.32.
         "PERF_SAMPLE_STREAM_ID" STREAM_ID = 1 << 9;
         /// Raw data, such as a tracepoint's fields. Since Linux 2.6.32.
+        ///
+        /// Their size includes padding with old content of the ring (kernel errata).
         "PERF_SAMPLE_RAW" RAW = 1 << 10;
         /// Branch stack: the last branches taken; needs `branch_sample_type`. Since Linux 3.4.
         "PERF_SAMPLE_BRANCH_STACK" BRANCH_STACK = 1 << 11;
-        /// User registers; needs a register mask. Since Linux 3.7.
+        /// User registers; needs a register mask, and fails with `EINVAL` without one. Since Linux
+        /// 3.7.
+        ///
+        /// Use one mask for all software events of a kind: see
+        /// [`Attr::with_regs_user`](crate::Attr::with_regs_user).
         "PERF_SAMPLE_REGS_USER" REGS_USER = 1 << 12;
         /// Top of the user stack; needs a size. Since Linux 3.7.
+        ///
+        /// With a size of 0 the kernel writes one word more than it reserves, and the end of the
+        /// sample is missing (kernel errata). [`Attr::with_stack_user`](crate::Attr::with_stack_user)
+        /// sets both.
         "PERF_SAMPLE_STACK_USER" STACK_USER = 1 << 13;
         /// Cost of the sampled operation, one number; `EINVAL` together with `WEIGHT_STRUCT`. Since
         /// Linux 3.10.
@@ -48,10 +67,14 @@ bit_set! {
         "PERF_SAMPLE_DATA_SRC" DATA_SRC = 1 << 15;
         /// Id of the opened event at a position that does not depend on other fields. Since Linux
         /// 3.12.
+        ///
+        /// In samples of software events it may be that of another event of the same kind, also of
+        /// another user's; only the id in the values of `READ` is certain (kernel errata).
         "PERF_SAMPLE_IDENTIFIER" IDENTIFIER = 1 << 16;
         /// Abort cause of a hardware transaction. Since Linux 3.13.
         "PERF_SAMPLE_TRANSACTION" TRANSACTION = 1 << 17;
-        /// Registers at the interrupt, of kernel or user; needs a register mask. Since Linux 3.19.
+        /// Registers at the interrupt, of kernel or user; needs a register mask, and fails with
+        /// `EINVAL` without one. Since Linux 3.19.
         "PERF_SAMPLE_REGS_INTR" REGS_INTR = 1 << 18;
         /// Physical data address. Since Linux 4.14.
         "PERF_SAMPLE_PHYS_ADDR" PHYS_ADDR = 1 << 19;

@@ -36,7 +36,8 @@
 //!
 //! Names are those of the header without their prefix (`PERF_SAMPLE_IP` is [`SampleType::IP`]); the
 //! search of these pages finds the C name. "Since Linux" is the first release with the constant or
-//! field.
+//! field. The "kernel errata" are the file `docs/kernel-errata.md` of the repository: faults of real
+//! kernels, with the affected versions.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -25,8 +25,9 @@ pub(crate) struct Switch {
 }
 
 pub(crate) struct Recorder {
+    cpus: Vec<u32>,
     /// A ring for each CPU.
-    rings: Vec<(u32, SnapshotRing)>,
+    rings: Vec<SnapshotRing>,
     layout: SampleLayout,
 }
 
@@ -37,19 +38,21 @@ impl Recorder {
             .with_period(1)
             .with_sample_type(SampleType::TID | SampleType::TIME)
             .with_flags(AttrFlags::WRITE_BACKWARD);
-        let mut rings = Vec::new();
-        for cpu in cpus::online()? {
-            rings.push((cpu, SnapshotRing::map_bytes(Event::open(&attr, Target::cpu(cpu))?, bytes)?));
+        let (cpus, mut rings) = (cpus::online()?, Vec::new());
+        for &cpu in &cpus {
+            rings.push(SnapshotRing::map_bytes(Event::open(&attr, Target::cpu(cpu))?, bytes)?);
         }
-        Ok(Self { rings, layout: SampleLayout::new(&attr) })
+        Ok(Self { cpus, rings, layout: SampleLayout::new(&attr) })
     }
 
     /// Returns the last `wanted` switches of all CPUs, newest first. Recording continues.
     pub(crate) fn last(&mut self, wanted: usize) -> Result<Vec<Switch>, Box<dyn Error>> {
         let mut last = Vec::new();
-        for (cpu, ring) in &mut self.rings {
-            // Newest first, so the later ones are not among the last `wanted` of all CPUs.
-            for record in ring.snapshot()?.records()?.take(wanted) {
+        // All rings are paused at once, and one wait of milliseconds is enough for all.
+        let snapshots = SnapshotRing::snapshot_all(&mut self.rings)?;
+        for (cpu, mut snapshot) in self.cpus.iter().zip(snapshots) {
+            // A ring is read from its newest record, so its older records are not among the last.
+            for record in snapshot.records()?.take(wanted) {
                 if let Record::Sample(sample) = record?.decode(&self.layout)? {
                     let (time, tid) = (sample.time().unwrap_or(0), sample.tid().unwrap_or(0));
                     last.push(Switch { time, cpu: *cpu, tid });

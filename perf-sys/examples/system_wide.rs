@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -98,17 +99,26 @@ pub(crate) fn sample(time: Duration) -> Result<Summary, Box<dyn Error>> {
     for cpu in cpus::online()? {
         set.add(cpu, open(cpu)?)?;
     }
-    let (mut summary, mut failed, end) = (Summary::default(), None, Instant::now() + time);
-    let mut add = |record: SortedRecord<'_, u32>| failed = summary.add(&record).err().or(failed);
+    let (mut summary, end) = (Summary::default(), Instant::now() + time);
     while Instant::now() < end {
         set.wait(Some(end - Instant::now()))?;
-        set.drain_sorted(&mut add)?;
+        let (_, flow) = set.try_drain_sorted(|record| match summary.add(&record) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        })?;
+        if let ControlFlow::Break(error) = flow {
+            return Err(error.into());
+        }
     }
-    for event in set.iter().flat_map(|(_, ring)| ring.events()) {
-        event.disable()?;
-    }
-    set.flush_sorted(add)?;
-    failed.map_or(Ok(summary), |error| Err(error.into()))
+    set.disable()?;
+    let mut flushed = Ok(());
+    set.flush_sorted(|record| {
+        if flushed.is_ok() {
+            flushed = summary.add(&record);
+        }
+    })?;
+    flushed?;
+    Ok(summary)
 }
 
 fn run() -> Result<(), Box<dyn Error>> {

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -72,19 +73,28 @@ fn add(threads: &mut BTreeMap<u32, Thread>, record: &SortedRecord<'_, u32>) -> R
 /// Samples the threads of `pid` until it exits, for at most `time`.
 pub(crate) fn sample(pid: u32, time: Option<Duration>) -> Result<BTreeMap<u32, Thread>, Box<dyn Error>> {
     let mut set = open(pid)?;
-    let (mut threads, mut failed) = (BTreeMap::new(), None);
+    let mut threads = BTreeMap::new();
     let end = time.and_then(|time| Instant::now().checked_add(time));
     loop {
         let left = end.map(|end| end.saturating_duration_since(Instant::now()));
         let is_over = set.wait(left)?.is_final() || left == Some(Duration::ZERO);
-        let consume = |record: SortedRecord<'_, u32>| {
-            failed = add(&mut threads, &record).err().or(failed);
-        };
-        if is_over {
-            set.flush_sorted(consume)?;
-            return failed.map_or(Ok(threads), |error| Err(error.into()));
+        let (_, flow) = set.try_drain_sorted(|record| match add(&mut threads, &record) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        })?;
+        if let ControlFlow::Break(error) = flow {
+            return Err(error.into());
         }
-        set.drain_sorted(consume)?;
+        if is_over {
+            let mut flushed = Ok(());
+            set.flush_sorted(|record| {
+                if flushed.is_ok() {
+                    flushed = add(&mut threads, &record);
+                }
+            })?;
+            flushed?;
+            return Ok(threads);
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 use core::fmt;
 use std::io;
 
-use crate::{Error, Ring};
+use crate::{Call, Errno, Error, Ring};
 
 /// The reason why a ring could not be added to a [`RingSet`](crate::RingSet), with the ring.
 ///
-/// `?` drops the ring and converts this into an [`Error`].
+/// `?` drops the ring and converts this into an [`Error`] or [`io::Error`]. In a `Box<dyn Error>` it is of
+/// this type: downcast it, as a [`MapError`](crate::MapError).
 #[derive(Debug)]
 pub struct AddError {
     /// The reason.
@@ -14,12 +15,33 @@ pub struct AddError {
     pub ring: Box<Ring>,
 }
 
+impl AddError {
+    /// Returns the errno if a system call failed, as [`Error::errno`].
+    #[must_use]
+    pub const fn errno(&self) -> Option<Errno> {
+        self.error.errno()
+    }
+
+    /// Returns the number of the errno if a system call failed, as [`Error::raw_os_error`].
+    #[must_use]
+    pub const fn raw_os_error(&self) -> Option<i32> {
+        self.error.raw_os_error()
+    }
+
+    /// Returns the system call that failed, if one did, as [`Error::call`].
+    #[must_use]
+    pub const fn call(&self) -> Option<Call> {
+        self.error.call()
+    }
+}
+
 impl fmt::Display for AddError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt(f)
     }
 }
 
+/// `source` is `None`: `Display` already has the whole text.
 impl core::error::Error for AddError {}
 
 impl From<AddError> for Error {
@@ -28,6 +50,7 @@ impl From<AddError> for Error {
     }
 }
 
+/// As of [`Error`]: keeps the kind of the errno and the whole text.
 impl From<AddError> for io::Error {
     fn from(refused: AddError) -> Self {
         refused.error.into()

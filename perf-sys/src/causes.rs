@@ -30,7 +30,7 @@ pub(crate) use opening::Opening;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Causes {
     errno: Errno,
     /// Bit n is row n of [`invalid::BROKEN`].
@@ -75,6 +75,13 @@ impl Causes {
         selected(invalid::BROKEN, self.broken)
             .chain(selected(possible(self.errno), self.possible))
             .chain(general)
+    }
+}
+
+/// The list of the causes, because a `main` that returns an error prints `Debug`.
+impl fmt::Debug for Causes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
     }
 }
 

@@ -14,6 +14,15 @@ pub struct Damage {
 }
 
 impl Damage {
+    /// Adds the damage of another ring.
+    pub(crate) const fn add_ring(&mut self, other: Self) {
+        self.count += other.count;
+        self.bytes += other.bytes;
+        if other.last.is_some() {
+            self.last = other.last;
+        }
+    }
+
     pub(crate) const fn add(&mut self, bytes: u64, error: perf_decode::Error) {
         self.count += 1;
         self.bytes += bytes;

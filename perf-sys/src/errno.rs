@@ -41,8 +41,9 @@ impl Errno {
 /// Defines the constants and their names.
 macro_rules! errnos {
     ($($(#[$doc:meta])* $name:ident,)*) => {
+        #[allow(clippy::cast_possible_wrap)] // errnos are small
         impl Errno {
-            $($(#[$doc])* pub const $name: Self = Self(libc::$name);)*
+            $($(#[$doc])* pub const $name: Self = Self(linux_raw_sys::errno::$name as i32);)*
 
             const fn name(self) -> Option<&'static str> {
                 match self {

@@ -67,17 +67,20 @@ fn descriptor(fd: BorrowedFd<'_>) -> *mut () {
 /// Control by one system call each.
 impl Event {
     /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)`—Starts counting, in inherited copies too.
+    ///
+    /// An event whose CPU was offline never counts again, although this succeeds: open it anew (kernel
+    /// errata).
     #[doc(alias = "PERF_EVENT_IOC_ENABLE")]
     pub fn enable(&self) -> Result<()> {
         self.enable_with(IocFlags::empty())
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, flags)`—As [`enable`](Self::enable), or with
-    /// [`IocFlags::GROUP`] the whole group of which this event is a member.
+    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, flags)`—As [`enable`](Self::enable); with
+    /// [`IocFlags::GROUP`] the whole group, if this is its leader or a sibling.
     ///
-    /// Linux 6.18 then schedules members of another software PMU than the leader's (`TASK_CLOCK`
-    /// beside `PAGE_FAULTS`) only at the next switch to the task. A [`Group`](crate::Group) keeps
-    /// its members enabled and enables the leader alone.
+    /// Linux 6.18 then does not start siblings of another software PMU than the leader's (`TASK_CLOCK`
+    /// beside `PAGE_FAULTS`) before the next task switch (kernel errata). A [`Group`](crate::Group)
+    /// keeps its siblings enabled and starts and stops only the leader.
     pub fn enable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
         unsafe { by_value::<ENABLE>(self, Call::IocEnable, word(flags.bits() as usize)) }
@@ -89,15 +92,15 @@ impl Event {
         self.disable_with(IocFlags::empty())
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, flags)`—As [`disable`](Self::disable), or the whole
-    /// group. See [`enable_with`](Self::enable_with) before enabling it again.
+    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, flags)`—As [`disable`](Self::disable), or the whole group.
+    /// See [`enable_with`](Self::enable_with) before you start it again that way.
     pub fn disable_with(&self, flags: IocFlags) -> Result<()> {
         // SAFETY: the kernel takes the flags by value.
         unsafe { by_value::<DISABLE>(self, Call::IocDisable, word(flags.bits() as usize)) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_RESET, 0)`—Sets the count to 0. The times, and the counts of
-    /// inherited copies that have exited, are not reset.
+    /// `ioctl(fd, PERF_EVENT_IOC_RESET, 0)`—Sets the count to 0. The times, and the counts of inherited
+    /// copies that exited, stay as they are.
     #[doc(alias = "PERF_EVENT_IOC_RESET")]
     pub fn reset(&self) -> Result<()> {
         self.reset_with(IocFlags::empty())
@@ -109,8 +112,8 @@ impl Event {
         unsafe { by_value::<RESET>(self, Call::IocReset, word(flags.bits() as usize)) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_REFRESH, overflows)`—Enables the event for `overflows` more
-    /// overflows, after which the kernel disables it. 0 means no limit.
+    /// `ioctl(fd, PERF_EVENT_IOC_REFRESH, overflows)`—Enables the event for a number of further
+    /// overflows, after which the kernel disables it. 0 means no limit: use [`enable`](Self::enable).
     ///
     /// # Errors
     ///
@@ -121,10 +124,11 @@ impl Event {
         unsafe { by_value::<REFRESH>(self, Call::IocRefresh, word(overflows as usize)) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_PERIOD, &period)`—Sets the sampling period, or the frequency in Hz
-    /// if the event was opened with one. It takes effect at once; before Linux 3.14, at the next
-    /// overflow. Clock events convert a frequency to a period in ns when they are opened, and take
-    /// a period here.
+    /// `ioctl(fd, PERF_EVENT_IOC_PERIOD, &period)`—Sets the sampling period at once (before Linux 3.14 at
+    /// the next overflow), or the frequency in Hz if the event was opened with one.
+    ///
+    /// cpu-clock and task-clock take a period in ns, also if they were opened with a frequency (kernel
+    /// errata).
     ///
     /// # Errors
     ///
@@ -137,16 +141,19 @@ impl Event {
         unsafe { request(self, Call::IocPeriod, argument) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, target)`—Redirects this event's records to the ring of
-    /// `target`, which must be mapped. `None` ends the redirection. A redirected event cannot have
-    /// its own ring, even after that of `target` was unmapped.
+    /// `ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, target)`—Writes this event's records into the ring of
+    /// `target`, which must be mapped; `None` writes them nowhere. A redirected event cannot be mapped
+    /// until it is detached by `None`, even if the ring of `target` is unmapped.
+    ///
+    /// Wakeups follow the watermark of `target`, and the wakeup count of the event that writes.
     ///
     /// # Errors
     ///
-    /// `EINVAL` if `target` has no ring, this event has one, or the two differ in CPU, in task
-    /// (when on any CPU), in clock or in direction. `EBADF` for `None` in a 32-bit program on a
-    /// 64-bit kernel, which compares 64 bits with -1. [`Error::Forked`](crate::Error::Forked) in a
-    /// child of `fork`.
+    /// `EINVAL` if `target` has no ring or is this event, if this event has a ring, or if the two differ
+    /// in CPU, in task (on any CPU), in clock or in [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD).
+    /// `EBADF` for `None` in a 32-bit program on a 64-bit kernel, which compares 64 bits with -1: such a
+    /// program cannot detach an event (kernel errata).
+    /// [`Error::Forked`](crate::Error::Forked) in a child of `fork`.
     #[doc(alias = "PERF_EVENT_IOC_SET_OUTPUT")]
     pub fn set_output(&self, target: Option<&Event>) -> Result<()> {
         // The kernel compares the whole word with -1, so 32 bits of it would be a bad descriptor.
@@ -160,6 +167,9 @@ impl Event {
     /// `ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter)`—Filters the hits of a tracepoint by its
     /// fields, or limits a PMU with address filters to ranges of code.
     ///
+    /// A tracepoint event takes one filter, which cannot be replaced: open the event anew (kernel
+    /// errata).
+    ///
     /// # Errors
     ///
     /// `EINVAL` for a wrong syntax or an event without filters, `EEXIST` for the second filter of a
@@ -171,8 +181,8 @@ impl Event {
         unsafe { by_value::<SET_FILTER>(self, Call::IocSetFilter, text) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_ID, &id)`—Returns the event's id, as its records and counts have
-    /// it. Since Linux 3.12.
+    /// `ioctl(fd, PERF_EVENT_IOC_ID, &id)`—Returns the event's id, as in its records and counts. Since
+    /// Linux 3.12.
     #[doc(alias = "PERF_EVENT_IOC_ID")]
     pub fn id(&self) -> Result<u64> {
         // SAFETY: the kernel writes a `u64` here.
@@ -195,8 +205,8 @@ impl Event {
         unsafe { by_value::<SET_BPF>(self, Call::IocSetBpf, program) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause)`—Pauses the output to this event's ring, or
-    /// resumes it. The kernel counts the records of a pause as lost. Since Linux 4.7.
+    /// `ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause)`—Pauses or resumes the output into this event's
+    /// ring. The kernel drops the records in between and counts them as lost. Since Linux 4.7.
     ///
     /// # Errors
     ///
@@ -208,8 +218,8 @@ impl Event {
         unsafe { by_value::<PAUSE_OUTPUT>(self, Call::IocPauseOutput, pause) }
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &query)`—Returns the ids of the BPF programs that are
-    /// attached to this event's tracepoint. Since Linux 4.16.
+    /// `ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, &query)`—Returns the ids of the BPF programs on this event's
+    /// tracepoint. Since Linux 4.16.
     ///
     /// # Errors
     ///
@@ -224,8 +234,8 @@ impl Event {
         Ok(ids)
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr)`—Sets the address, length, type and
-    /// state of a breakpoint to those of `attr`. Since Linux 4.17.
+    /// `ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr)`—Replaces address, length, type and state of a
+    /// breakpoint by those of `attr`. Since Linux 4.17.
     ///
     /// # Errors
     ///

@@ -49,15 +49,17 @@
 //! | decode a record | [`RawRecord::decode`], [`SampleLayout`], the views of [`decode`] |
 //! | wait for records, end a wait | [`Ring::wait`], [`Readiness`], [`Canceller`] |
 //! | read many rings | [`RingSet`]: [`wait`](RingSet::wait), then [`ready`](RingSet::ready) |
-//! | read many rings in the order of time | [`RingSet::drain_sorted`] |
+//! | read many rings in the order of time | [`RingSet::drain_sorted`], [`RingSet::try_drain_sorted`] |
+//! | start and stop all events of many rings | [`RingSet::enable`], [`RingSet::disable`] |
 //! | count losses and damage | [`decode::Lost`], [`Damage`], [`Drained`] |
 //! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |
 //! | read a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
 //! | find out why a call failed | [`Error`], [`Call`], [`Errno`], [`Causes`] |
 //! | port a program from another crate | [`coming_from`] |
 //!
-//! This crate reads no file under `/proc` or `/sys`. It takes the ids of tracepoints and PMUs and
-//! the CPUs as numbers.
+//! This crate reads no file under `/proc` or `/sys`: it takes the ids of tracepoints and PMUs and the
+//! CPUs as numbers. The "kernel errata" that these pages name are the file `docs/kernel-errata.md` of the
+//! repository: faults of real kernels, the behaviour of this crate and its tests.
 //!
 //! # One dependency
 //!
@@ -88,6 +90,38 @@
 //!     sample.ip()
 //! }
 //! # fn errors(_: perf_sys::Error, _: perf_sys::decode::Error, _: perf_sys::Result<Event>) {}
+//! ```
+//!
+//! # Errors in a callback
+//!
+//! A callback cannot use `?`. [`RingSet::try_drain_sorted`] carries its error out as the value of
+//! [`ControlFlow::Break`](core::ops::ControlFlow::Break); the records after it stay in their rings:
+//!
+//! ```no_run
+//! use std::ops::ControlFlow;
+//!
+//! use perf_sys::{Record, RingSet, SortedRecord, decode};
+//!
+//! fn print(record: &SortedRecord<'_, u32>) -> Result<(), decode::Error> {
+//!     match record.decode()? {
+//!         Record::Sample(sample) => println!("{}: {:#x?}", record.key(), sample.ip()),
+//!         other => println!("{}: {other}", record.key()),
+//!     }
+//!     Ok(())
+//! }
+//!
+//! fn read_all(mut set: RingSet<u32>) -> Result<(), Box<dyn std::error::Error>> {
+//!     while !set.wait(None)?.is_final() {
+//!         let (_, flow) = set.try_drain_sorted(|record| match print(&record) {
+//!             Ok(()) => ControlFlow::Continue(()),
+//!             Err(error) => ControlFlow::Break(error),
+//!         })?;
+//!         if let ControlFlow::Break(error) = flow {
+//!             return Err(error.into());
+//!         }
+//!     }
+//!     Ok(())
+//! }
 //! ```
 //!
 //! # Examples

@@ -8,14 +8,13 @@
 //! proof.
 #![allow(unsafe_code)]
 
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 use core::mem::offset_of;
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::AtomicU64;
 
 use perf_abi::MmapPage;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
-use rustix::param::page_size;
 use std::os::fd::BorrowedFd;
 
 use crate::event::RingClaim;
@@ -37,6 +36,16 @@ pub(crate) use generation::in_child;
 #[cfg(test)]
 pub(crate) use kernel::Kernel;
 pub(crate) use overwrite::Overwritten;
+
+unsafe extern "C" {
+    /// `getpagesize(2)` of the C library, which std links. It cannot fail.
+    safe fn getpagesize() -> c_int;
+}
+
+/// Returns the size of a page in bytes. By the C library: rustix's function takes most of its build.
+pub(crate) fn page_size() -> usize {
+    getpagesize().unsigned_abs() as usize
+}
 
 /// Protection of a mapping that the kernel does not overwrite. It drops new data if the mapping is
 /// full.
@@ -185,7 +194,7 @@ impl Area {
     ///
     /// [`Error::DataArea`] if the control page places them outside the mapping, or their length is
     /// not that of a ring.
-    fn data(&self) -> Result<(usize, usize)> {
+    pub(crate) fn data(&self) -> Result<(usize, usize)> {
         let (here, page, mapped) = (self.here()?, page_size() as u64, self.mapping.len as u64);
         let or_if_0 = |value, default| if value == 0 { default } else { value };
         // The kernel writes both once, in mmap. Before Linux 4.1 they are 0.

@@ -2,12 +2,32 @@ use core::fmt;
 use std::io;
 use std::sync::Arc;
 
-use crate::{Error, Event};
+use crate::{Call, Errno, Error, Event};
 
 /// The reason why a ring could not be mapped, with the event.
 ///
-/// The event is unchanged, so that a smaller ring can be mapped. `?` drops it and converts this
-/// into an [`Error`].
+/// The event is as it was, so that a smaller ring can be tried. `?` drops it and converts this into an
+/// [`Error`] or [`io::Error`].
+///
+/// In a function that returns `Box<dyn Error>`, `?` boxes this type itself. [`source`] is `None`, because
+/// a chain of errors would print the text twice: downcast the box to this type.
+///
+/// ```
+/// use perf_sys::{Attr, Errno, Event, MapError, Ring, Software, Target};
+///
+/// fn map() -> Result<Ring, Box<dyn std::error::Error>> {
+///     Ok(Ring::map(Event::open(&Attr::software(Software::DUMMY), Target::calling_thread())?, 1 << 20)?)
+/// }
+///
+/// if let Err(error) = map() {
+///     match error.downcast_ref::<MapError>().and_then(MapError::errno) {
+///         Some(Errno::EPERM | Errno::ENOMEM) => println!("use fewer pages: {error}"),
+///         _ => println!("{error}"),
+///     }
+/// }
+/// ```
+///
+/// [`source`]: core::error::Error::source
 #[derive(Debug)]
 pub struct MapError {
     /// The reason.
@@ -16,12 +36,33 @@ pub struct MapError {
     pub event: Arc<Event>,
 }
 
+impl MapError {
+    /// Returns the errno if a system call failed, as [`Error::errno`].
+    #[must_use]
+    pub const fn errno(&self) -> Option<Errno> {
+        self.error.errno()
+    }
+
+    /// Returns the number of the errno if a system call failed, as [`Error::raw_os_error`].
+    #[must_use]
+    pub const fn raw_os_error(&self) -> Option<i32> {
+        self.error.raw_os_error()
+    }
+
+    /// Returns the system call that failed, if one did, as [`Error::call`].
+    #[must_use]
+    pub const fn call(&self) -> Option<Call> {
+        self.error.call()
+    }
+}
+
 impl fmt::Display for MapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt(f)
     }
 }
 
+/// `source` is `None`: `Display` already has the whole text.
 impl core::error::Error for MapError {}
 
 impl From<MapError> for Error {
@@ -30,8 +71,12 @@ impl From<MapError> for Error {
     }
 }
 
+/// As of [`Error`]: keeps the kind of the errno and the whole text.
 impl From<MapError> for io::Error {
     fn from(refused: MapError) -> Self {
         refused.error.into()
     }
 }
+
+#[cfg(test)]
+mod tests;

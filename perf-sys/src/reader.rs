@@ -98,7 +98,7 @@ fn join<'c>(
 }
 
 /// Returns and consumes the first record of `window` if it is not framed before the end of the data
-/// area: it wraps, it is damaged, or there is none.
+/// area, because it wraps, is damaged or does not exist.
 #[cold]
 #[inline(never)]
 fn next_wrapped<'c>(

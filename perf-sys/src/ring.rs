@@ -20,9 +20,13 @@ mod wait;
 /// If the ring is full, the kernel drops new records, never unread ones, and reports their number
 /// in a [`Lost`](perf_decode::Lost) record before the next one that fits.
 ///
-/// There are three ways to read: [`batch`](Self::batch), a guard over all unread records;
-/// [`next`](Self::next), a cursor whose state is in the ring; [`copy_into`](Self::copy_into), a
-/// copy of the unread records.
+/// The kernel may overwrite unread records, also borrowed ones, if software events of one kind sample
+/// registers by different masks (kernel errata, "Samples shorter than their registers"). Then read by
+/// [`copy_into`](Self::copy_into).
+///
+/// There are three ways to read: a guard over all unread records, [`batch`](Self::batch); a cursor whose
+/// state is in the ring, [`next`](Self::next); a copy of the unread records,
+/// [`copy_into`](Self::copy_into).
 ///
 /// The mapping is not inherited across `fork`; see [`Error::Forked`].
 #[derive(Debug)]
@@ -32,6 +36,7 @@ pub struct Ring {
     pub(crate) reader: Reader,
     pub(crate) event: Arc<Event>,
     pub(crate) redirected: Vec<Arc<Event>>,
+    data_size: usize,
     /// Set when a poll consumed the kernel's wakeup, until the reader loads the head.
     pending_wakeup: AtomicBool,
     /// Set if the unread records, as of the last load of the head, are kept for a later round.
@@ -50,8 +55,8 @@ impl Ring {
     ///
     /// [`Error::PageCount`] unless `data_pages` is a power of two, [`Error::WriteBackward`],
     /// [`Error::RingInUse`], [`Error::DataArea`] if the control page is malformed, and
-    /// [`Error::System`]: `EPERM` if the user may not lock that much memory, `EINVAL` for an
-    /// inherited event on any CPU, and `EBUSY` for an event whose records go to another's ring.
+    /// [`Error::System`]: `EPERM` if it is more memory than the user may lock, `EINVAL` for an inherited
+    /// event on any CPU (open one for each CPU), and `EBUSY` for an event whose records are redirected.
     ///
     /// [`WRITE_BACKWARD`]: perf_abi::AttrFlags::WRITE_BACKWARD
     ///
@@ -72,7 +77,7 @@ impl Ring {
     pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, MapError> {
         let event = event.into();
         match map(&event, data_pages) {
-            Ok(consumer) => Ok(Self::new(consumer, event)),
+            Ok(area) => Self::new(Arc::new(area), event),
             Err(error) => Err(MapError { error, event }),
         }
     }
@@ -132,6 +137,14 @@ impl Ring {
         core::iter::once(&self.event).chain(&self.redirected)
     }
 
+    /// Returns the size of the data area in bytes, a power of two. At most 8 bytes less can be unread at a
+    /// time, so the kernel always drops a larger record.
+    ///
+    /// It is more than was asked of [`map_bytes`](Self::map_bytes) if that was rounded up.
+    pub const fn data_size(&self) -> usize {
+        self.data_size
+    }
+
     /// Returns whether there are unread records, by one load from the control page and without a
     /// system call.
     pub fn has_records(&self) -> bool {
@@ -174,18 +187,24 @@ impl Ring {
     #[cfg(test)]
     pub(crate) fn on(area: Arc<Area>, attr: perf_abi::Attr) -> Self {
         let fd = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
-        Self::new(Consumer::new(area).unwrap(), Arc::new(Event::new(fd, attr)))
+        Self::new(area, Arc::new(Event::new(fd, attr))).unwrap()
     }
 
-    fn new(consumer: Consumer, event: Arc<Event>) -> Self {
-        Self {
+    fn new(area: Arc<Area>, event: Arc<Event>) -> Result<Self, MapError> {
+        let parts = area.data().and_then(|(_, words)| Ok((words * 8, Consumer::new(area)?)));
+        let (data_size, consumer) = match parts {
+            Ok(parts) => parts,
+            Err(error) => return Err(MapError { error, event }),
+        };
+        Ok(Self {
             reader: Reader::new(consumer),
             event,
             redirected: Vec::new(),
+            data_size,
             pending_wakeup: AtomicBool::new(false),
             is_kept: false,
             waiters: Waiters::default(),
-        }
+        })
     }
 
     /// Loads the head, which ends a pending wakeup.
@@ -204,14 +223,14 @@ impl Ring {
     }
 }
 
-fn map(event: &Arc<Event>, data_pages: usize) -> Result<Consumer> {
+fn map(event: &Arc<Event>, data_pages: usize) -> Result<Area> {
     if !data_pages.is_power_of_two() {
         return Err(Error::PageCount { found: data_pages });
     }
     if event.writes_backward() {
         return Err(Error::WriteBackward);
     }
-    Consumer::new(Arc::new(Area::map(event.as_fd(), data_pages, event.claim_ring()?)?))
+    Area::map(event.as_fd(), data_pages, event.claim_ring()?)
 }
 
 /// The descriptor of the ring's own event, for an event loop. The kernel reports its hang-up while

@@ -7,6 +7,7 @@ use rustix::event::epoll;
 use crate::map::Generation;
 use crate::{AddError, Batch, Call, Error, Event, MapError, Readiness, Result, Ring};
 
+mod control;
 mod member;
 mod sorted;
 mod wait;

@@ -85,8 +85,13 @@ impl SnapshotRing {
         &self.event
     }
 
-    /// Pauses the ring by `PERF_EVENT_IOC_PAUSE_OUTPUT`, waits by
-    /// `membarrier(MEMBARRIER_CMD_GLOBAL)`, copies the ring, and resumes it.
+    /// Returns the size of the data area in bytes, a power of two.
+    pub const fn data_size(&self) -> usize {
+        self.ring.words() * 8
+    }
+
+    /// Copies the ring: `PERF_EVENT_IOC_PAUSE_OUTPUT`, `membarrier(MEMBARRIER_CMD_GLOBAL)`, a copy, and
+    /// the ioctl again to resume.
     ///
     /// The ring is paused until it is copied, not until it is read. That takes milliseconds, mostly
     /// to wait for CPUs that are still writing. Copy several rings by

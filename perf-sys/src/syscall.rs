@@ -2,14 +2,19 @@
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because rustix has no wrapper for the system call. It is made by
-//! libc's `syscall`, whose result becomes an owned descriptor here.
+//! This file may use `unsafe` because rustix has no wrapper for the system call, or one in a feature that
+//! takes most of its build: it is made by the C library's `syscall`, which std links, and the number that
+//! it returns becomes an owned descriptor here.
 #![allow(unsafe_code)]
 
-use core::ffi::{c_int, c_ulong};
+use core::ffi::{c_int, c_long, c_ulong};
 use core::num::NonZeroI32;
 use std::io;
 
+use linux_raw_sys::general::{
+    __NR_gettid, __NR_membarrier, __NR_perf_event_open, __NR_prctl, membarrier_cmd,
+};
+use linux_raw_sys::prctl::{PR_TASK_PERF_EVENTS_DISABLE, PR_TASK_PERF_EVENTS_ENABLE};
 use perf_abi::{Attr, OpenFlags};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -18,7 +23,22 @@ use crate::causes::Opening;
 use crate::target::TargetArguments;
 use crate::{Call, Errno, Error, Event, Result, Target};
 
-/// `perf_event_open(attr, pid, cpu, group_fd, flags)`—Opens an event.
+unsafe extern "C" {
+    /// `syscall(2)`. Each argument is an `int`, a `long` or a pointer.
+    fn syscall(number: c_long, ...) -> c_long;
+}
+
+/// Returns the number of a system call as `syscall` takes it.
+#[allow(
+    clippy::cast_lossless,
+    clippy::cast_possible_wrap,
+    reason = "a long has 64 bits or 32, all numbers fit"
+)]
+const fn number(call: u32) -> c_long {
+    call as c_long
+}
+
+/// `perf_event_open(attr, pid, cpu, group_fd, flags)`.
 #[allow(trivial_numeric_casts)] // an unsigned long is not 64 bits everywhere
 pub(crate) fn perf_event_open(
     attr: &Attr,
@@ -34,8 +54,8 @@ pub(crate) fn perf_event_open(
     // SAFETY: the attr is live, and mutable because the kernel writes its own size back on E2BIG; the
     // kernel reads the `size` bytes of it, at most all. The other arguments are numbers.
     let fd = unsafe {
-        libc::syscall(
-            libc::SYS_perf_event_open,
+        syscall(
+            number(__NR_perf_event_open),
             &raw mut *passed.as_mut(),
             pid,
             cpu,
@@ -96,16 +116,16 @@ impl Event {
 /// `membarrier(MEMBARRIER_CMD_GLOBAL, 0, 0)`—Waits for a grace period of RCU, if the kernel
 /// supports it (since Linux 4.3, and not with `nohz_full`).
 ///
-/// Not by rustix, whose features `thread` and `process` take most of its build time.
 pub(crate) fn membarrier_global() {
+    let command = membarrier_cmd::MEMBARRIER_CMD_GLOBAL as c_int;
     // SAFETY: numbers only; the call changes no memory of this process.
-    unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_GLOBAL, 0, 0) };
+    unsafe { syscall(number(__NR_membarrier), command, 0, 0) };
 }
 
 /// `gettid()`—Returns the id of the calling thread, which is never 0.
 pub(crate) fn gettid() -> Option<NonZeroI32> {
     // SAFETY: no arguments; the call changes no memory.
-    let tid = unsafe { libc::syscall(libc::SYS_gettid) };
+    let tid = unsafe { syscall(number(__NR_gettid)) };
     NonZeroI32::new(i32::try_from(tid).ok()?)
 }
 
@@ -113,12 +133,12 @@ pub(crate) fn gettid() -> Option<NonZeroI32> {
 /// the events that the calling thread opened.
 pub(crate) fn enable_task_events(enable: bool) -> Result<()> {
     let (option, call) = if enable {
-        (libc::PR_TASK_PERF_EVENTS_ENABLE, Call::PrctlEnable)
+        (PR_TASK_PERF_EVENTS_ENABLE, Call::PrctlEnable)
     } else {
-        (libc::PR_TASK_PERF_EVENTS_DISABLE, Call::PrctlDisable)
+        (PR_TASK_PERF_EVENTS_DISABLE, Call::PrctlDisable)
     };
     let none: c_ulong = 0;
     // SAFETY: these options take no pointer and change only events.
-    let found = unsafe { libc::prctl(option, none, none, none, none) };
+    let found = unsafe { syscall(number(__NR_prctl), c_ulong::from(option), none, none, none, none) };
     if found == 0 { Ok(()) } else { Err(Error::System { call, errno: last_errno() }) }
 }

@@ -152,12 +152,24 @@ fn only_breakpoints_can_be_modified() {
 }
 
 #[test]
-fn a_tracepoint_takes_one_filter_and_has_no_programs() {
+fn a_second_filter_is_eexist() {
+    let Some(attr) = tracepoint("sched/sched_switch") else { return };
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else { return };
+    assert_eq!(event.set_filter(c"no such field").unwrap_err().errno(), Some(Errno::EINVAL));
+    event.set_filter(c"prev_pid == 0").unwrap();
+    for second in [c"prev_pid == 0", c"prev_pid != 0"] {
+        let error = event.set_filter(second).unwrap_err();
+        assert_eq!((error.call(), error.errno()), (Some(Call::IocSetFilter), Some(Errno::EEXIST)));
+    }
+    let anew = Event::open(&attr, Target::calling_thread()).unwrap();
+    anew.set_filter(c"prev_pid != 0").unwrap();
+}
+
+#[test]
+fn a_tracepoint_has_no_programs() {
     let Some(attr) = tracepoint("sched/sched_switch") else { return };
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
-    assert_eq!(event.set_filter(c"no such field").unwrap_err().errno(), Some(Errno::EINVAL));
-    event.set_filter(c"prev_pid == 0").unwrap();
     assert!(event.query_bpf().unwrap().is_empty());
 }

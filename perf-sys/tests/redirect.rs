@@ -109,7 +109,7 @@ fn sorted_records_have_the_event_that_wrote_them() {
     let third = Switcher::spawn();
     let Some(event) = open_or_skip(&attr, Target::thread(third.tid).on_cpu(0)) else { return };
     set.redirect(&0, event).unwrap();
-    set.iter().for_each(|(_, ring)| ring.events().for_each(|event| event.enable().unwrap()));
+    set.enable().unwrap();
     let tids = [owner.tid, other.tid, third.tid];
     for thread in [&owner, &other, &third] {
         thread.order.send(5).unwrap();
@@ -139,6 +139,30 @@ fn sorted_records_have_the_event_that_wrote_them() {
         .unwrap();
     assert!(tids.iter().all(|tid| samples[tid] >= 5), "{samples:?}");
     assert_eq!(drained.late, 0);
+}
+
+#[test]
+fn set_starts_and_stops_own_and_redirected_events() {
+    let Some((ring, owner, other)) = shared() else { return };
+    let events: Vec<_> = ring.events().map(Arc::clone).collect();
+    let mut set = RingSet::new().unwrap();
+    set.add(0, ring).unwrap();
+    let switch_both = || {
+        for thread in [&owner, &other] {
+            let done = thread.order.send(5);
+            done.unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        [&events[0], &events[1]].map(|event| event.read().unwrap().value)
+    };
+    set.disable().unwrap();
+    let stopped = switch_both();
+    assert_eq!(switch_both(), stopped);
+    set.enable().unwrap();
+    let started = switch_both();
+    assert!(started[0] > stopped[0] && started[1] > stopped[1], "{started:?} {stopped:?}");
+    owner.exit();
+    other.exit();
 }
 
 #[test]

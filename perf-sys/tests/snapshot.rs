@@ -31,6 +31,7 @@ fn times(recorder: &mut SnapshotRing, layout: &SampleLayout) -> Vec<u64> {
 #[test]
 fn newest_records_are_first() {
     let Some((mut recorder, layout)) = recorder(1) else { return };
+    assert_eq!(recorder.data_size(), rustix::param::page_size());
     hit(5);
     let first = times(&mut recorder, &layout);
     assert_eq!(first.len(), 5);

@@ -16,6 +16,11 @@ bit_set! {
         /// Starts disabled. Since Linux 2.6.31.
         "disabled" DISABLED = flag64(0);
         /// Child tasks get a copy of the event. Since Linux 2.6.31.
+        ///
+        /// The kernel maps no ring for an inherited event on any CPU: open one for each CPU. With
+        /// [`SampleType::READ`](crate::SampleType::READ) the kernel fails with `EINVAL` from Linux
+        /// 4.13 to 6.11, and needs [`TID`](crate::SampleType::TID) since 6.12. An inherited uprobe
+        /// may miss hits after an exec (kernel errata).
         "inherit" INHERIT = flag64(1);
         /// Group leader: must always be on the PMU; enters the error state if it cannot. Since
         /// Linux 2.6.31.
@@ -35,6 +40,9 @@ bit_set! {
         /// `COMM`, `FORK` and `EXIT` records. Since Linux 2.6.31.
         "comm" COMM = flag64(9);
         /// `sample_period` is a frequency in Hz. Since Linux 2.6.31.
+        ///
+        /// The clocks convert it to a period in ns once: see
+        /// [`Attr::with_frequency`](crate::Attr::with_frequency).
         "freq" FREQ = flag64(10);
         /// A `READ` record for each inherited task that exits. Since Linux 2.6.31.
         "inherit_stat" INHERIT_STAT = flag64(11);
@@ -43,7 +51,8 @@ bit_set! {
         "enable_on_exec" ENABLE_ON_EXEC = flag64(12);
         /// `FORK` and `EXIT` records. Since Linux 2.6.31.
         "task" TASK = flag64(13);
-        /// `wakeup` is a number of bytes, not of samples. Since Linux 2.6.32.
+        /// `wakeup` is a number of bytes, not of samples; 0 bytes mean half the ring. Since Linux
+        /// 2.6.32.
         "watermark" WATERMARK = flag64(14);
         /// `MMAP` records of mappings that are not executable. Since Linux 2.6.36.
         "mmap_data" MMAP_DATA = flag64(17);
@@ -58,6 +67,9 @@ bit_set! {
         /// No user part in callchains. Since Linux 3.7.
         "exclude_callchain_user" EXCLUDE_CALLCHAIN_USER = flag64(22);
         /// `MMAP2` records in place of `MMAP`; set it together with `MMAP`. Since Linux 3.16.
+        ///
+        /// Alone it requests no records: the event receives them only while any event of the system
+        /// has `MMAP` or `MMAP_DATA` (kernel errata).
         "mmap2" MMAP2 = flag64(23);
         /// Announces to readers of the attr that the `COMM` records of an exec have
         /// [`Misc::COMM_EXEC`](crate::Misc::COMM_EXEC), which the kernel sets in any case. Since
@@ -70,6 +82,9 @@ bit_set! {
         /// The kernel fills the ring from its end to its start. Since Linux 4.7.
         "write_backward" WRITE_BACKWARD = flag64(27);
         /// `NAMESPACES` records. Since Linux 4.12.
+        ///
+        /// Set `COMM` or `TASK` too on an event of all tasks of a CPU: alone it delivers no record
+        /// there, and no error (kernel errata).
         "namespaces" NAMESPACES = flag64(28);
         /// `KSYMBOL` records. Since Linux 5.1.
         "ksymbol" KSYMBOL = flag64(29);
@@ -78,10 +93,17 @@ bit_set! {
         /// Writes event data into the AUX area of the group leader. Since Linux 5.4.
         "aux_output" AUX_OUTPUT = flag64(31);
         /// `CGROUP` records. Since Linux 5.7.
+        ///
+        /// Set `COMM` or `TASK` too on an event of all tasks of a CPU, as for `NAMESPACES`.
         "cgroup" CGROUP = flag64(32);
         /// `TEXT_POKE` records. Since Linux 5.9.
+        ///
+        /// Linux 6.18 accepted it in a virtual machine and wrote no record (kernel errata). The
+        /// stable releases of autumn 2026 need `CAP_PERFMON`.
         "text_poke" TEXT_POKE = flag64(33);
         /// `MMAP2` records hold a build id where one can be read. Since Linux 5.12.
+        ///
+        /// Needs `MMAP` and `MMAP2`: alone it requests no records.
         "build_id" BUILD_ID = flag64(34);
         /// Only new threads inherit the event; `EINVAL` without `INHERIT`. Since Linux 5.13.
         "inherit_thread" INHERIT_THREAD = flag64(35);
@@ -95,6 +117,8 @@ bit_set! {
         /// 6.19.
         "defer_callchain" DEFER_CALLCHAIN = flag64(38);
         /// This event receives the `CALLCHAIN_DEFERRED` records. Since Linux 6.19.
+        ///
+        /// Set `COMM` or `TASK` too on an event of all tasks of a CPU, as for `NAMESPACES`.
         "defer_output" DEFER_OUTPUT = flag64(39);
     }
     numbers { "precise_ip": Self::PRECISE_IP_MASK }

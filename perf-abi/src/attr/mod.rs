@@ -77,13 +77,17 @@ pub struct Attr {
     pub config2: u64,
     /// Branches of [`SampleType::BRANCH_STACK`]. Since Linux 3.4.
     pub branch_sample_type: BranchSampleType,
-    /// Registers of [`SampleType::REGS_USER`], one bit each. Since Linux 3.7.
+    /// Registers of [`SampleType::REGS_USER`], one bit each; `EINVAL` for 0 with that bit. Since
+    /// Linux 3.7.
     pub sample_regs_user: u64,
     /// Size of [`SampleType::STACK_USER`] in bytes, see [`StackSize`]. Since Linux 3.7.
+    ///
+    /// The kernel accepts 0 and then truncates samples (kernel errata).
     pub sample_stack_user: u32,
     /// Clock of all times; used only if [`AttrFlags::USE_CLOCKID`] is set. Since Linux 4.1.
     pub clockid: Clock,
-    /// Registers of [`SampleType::REGS_INTR`], one bit each. Since Linux 3.19.
+    /// Registers of [`SampleType::REGS_INTR`], one bit each; `EINVAL` for 0 with that bit. Since
+    /// Linux 3.19.
     pub sample_regs_intr: u64,
     /// Bytes of AUX data after which the kernel wakes the reader; 0 means half the area. Since
     /// Linux 4.1.
@@ -177,6 +181,8 @@ impl Attr {
     }
 
     /// Returns the tracepoint event whose `id` file in tracefs holds this number.
+    ///
+    /// The tracepoints `syscalls:*` do not fire for 32-bit tasks on a 64-bit kernel (kernel errata).
     pub const fn tracepoint(id: u64) -> Self {
         Self::new(EventType::TRACEPOINT, id)
     }

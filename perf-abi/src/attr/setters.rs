@@ -15,7 +15,9 @@ use crate::{
 impl Attr {
     /// Samples after every `events` events and clears [`AttrFlags::FREQ`]; 0 only counts.
     ///
-    /// The kernel fails with `EINVAL` for 2^63 and more.
+    /// The kernel fails with `EINVAL` for 2^63 and more. On software events (except the clocks) and
+    /// tracepoints, [`SampleType::PERIOD`] makes every event a sample, whatever the period is
+    /// (kernel errata). The period of the clocks is in ns.
     pub const fn with_period(mut self, events: u64) -> Self {
         self.sample_period = events;
         self.without_flags(AttrFlags::FREQ)
@@ -24,7 +26,9 @@ impl Attr {
     /// Samples about `hertz` times a second and sets [`AttrFlags::FREQ`]; 0 only counts.
     ///
     /// The kernel fails with `EINVAL` above `/proc/sys/kernel/perf_event_max_sample_rate`, which it
-    /// lowers itself when sampling takes too much time.
+    /// lowers itself when sampling takes too much time. It converts the frequency of cpu-clock and
+    /// task-clock to a period in ns when the event is opened: the `PERIOD` of their samples and the
+    /// argument of `PERF_EVENT_IOC_PERIOD` are in ns (kernel errata).
     #[doc(alias = "sample_freq")]
     pub const fn with_frequency(mut self, hertz: u64) -> Self {
         self.sample_period = hertz;
@@ -35,7 +39,8 @@ impl Attr {
     ///
     /// Set `REGS_USER`, `REGS_INTR`, `STACK_USER`, `BRANCH_STACK` and `AUX` by the setters of their
     /// parameters instead. The kernel fails with `EINVAL` for [`SampleType::WEIGHT`] together with
-    /// [`SampleType::WEIGHT_STRUCT`].
+    /// [`SampleType::WEIGHT_STRUCT`]. [`SampleType::PERIOD`] overrides the period of some events: see
+    /// [`with_period`](Self::with_period).
     pub const fn with_sample_type(mut self, fields: SampleType) -> Self {
         self.sample_type = fields;
         self
@@ -48,6 +53,9 @@ impl Attr {
     }
 
     /// Sets these flags and keeps all others.
+    ///
+    /// Some flags request nothing alone: `MMAP2`, and on events of all tasks of a CPU `NAMESPACES`,
+    /// `CGROUP`, `BUILD_ID` and `DEFER_OUTPUT`.
     pub const fn with_flags(mut self, flags: AttrFlags) -> Self {
         self.flags = self.flags.union(flags);
         self
@@ -60,6 +68,8 @@ impl Attr {
     }
 
     /// Replaces the skid that the sampled instruction pointer may have. Since Linux 2.6.35.
+    ///
+    /// Software events and breakpoints accept and ignore it (kernel errata).
     pub const fn with_precise_ip(mut self, skid: Skid) -> Self {
         self.flags = self.flags.with_precise_ip(skid);
         self
@@ -67,7 +77,8 @@ impl Attr {
 
     /// Wakes the reader after a number of samples and clears [`AttrFlags::WATERMARK`].
     ///
-    /// 0 is the kernel's default: wake the reader when the ring is half full.
+    /// Side-band records are not counted, so side-band records alone wake the reader only when the ring
+    /// is half full. 0 is the kernel's default: half the ring, for samples too.
     pub const fn with_wakeup_events(mut self, samples: u32) -> Self {
         self.wakeup = samples;
         self.without_flags(AttrFlags::WATERMARK)
@@ -76,7 +87,9 @@ impl Attr {
     /// Wakes the reader after a number of bytes and sets [`AttrFlags::WATERMARK`]. Since Linux
     /// 2.6.32.
     ///
-    /// 0, and more than the size of the ring, mean half the ring.
+    /// 0, and more than the size of the ring, mean half the ring. The event that is mapped decides
+    /// for its ring, also for events whose records are redirected into it. No timer wakes the reader
+    /// for fewer bytes.
     pub const fn with_wakeup_watermark(mut self, bytes: u32) -> Self {
         self.wakeup = bytes;
         self.with_flags(AttrFlags::WATERMARK)
@@ -93,6 +106,9 @@ impl Attr {
     ///
     /// [`Architecture::registers`](crate::regs::Architecture::registers) are the bits that the
     /// kernel accepts on every CPU.
+    ///
+    /// Use one mask for all software events of a kind: with different masks the kernel writes samples
+    /// longer than the space that it reserved, over unread records (kernel errata).
     pub const fn with_regs_user(mut self, mask: u64) -> Self {
         self.sample_regs_user = mask;
         self.with_field(SampleType::REGS_USER, mask != 0)
@@ -102,7 +118,8 @@ impl Attr {
     /// [`SampleType::REGS_INTR`]. Since Linux 3.19.
     ///
     /// [`Architecture::registers`](crate::regs::Architecture::registers) are the bits that the
-    /// kernel accepts on every CPU.
+    /// kernel accepts on every CPU. Use one mask for all software events of a kind, as for
+    /// [`with_regs_user`](Self::with_regs_user).
     pub const fn with_regs_intr(mut self, mask: u64) -> Self {
         self.sample_regs_intr = mask;
         self.with_field(SampleType::REGS_INTR, mask != 0)

@@ -3,9 +3,9 @@
 use core::sync::atomic::Ordering;
 use std::sync::Arc;
 
+use crate::map::page_size;
 use perf_abi::{Attr, AuxFlags, EventType, RecordType};
 use perf_decode::{RawRecord, Record, SampleLayout};
-use rustix::param::page_size;
 
 use super::*;
 use crate::map::{Area, Kernel, PageWord, in_child};

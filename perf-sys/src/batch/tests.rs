@@ -2,9 +2,9 @@ use core::sync::atomic::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use crate::map::page_size;
 use perf_abi::{Attr, AuxFlags, RecordType};
 use perf_decode::{RawRecord, Record, SampleLayout};
-use rustix::param::page_size;
 
 use super::*;
 use crate::map::{Area, Consumer, Kernel, PageWord};

@@ -76,6 +76,19 @@ fn a_broken_rule_is_the_only_cause() {
 }
 
 #[test]
+fn debug_prints_the_list_of_causes() {
+    let attr = samples(SampleType::REGS_USER);
+    let error = crate::Error::Open {
+        errno: Errno::EINVAL,
+        causes: Causes::new(&opening(&attr, Target::calling_thread(), false), Errno::EINVAL),
+    };
+    let text = format!("{error:?}");
+    assert!(text.starts_with("Open { errno: EINVAL, causes: [\"REGS_USER without registers"), "{text}");
+    let unknown = Causes::new(&opening(&CLOCK, Target::calling_thread(), false), Errno::EIO);
+    assert_eq!(format!("{unknown:?}"), "[]");
+}
+
+#[test]
 fn two_broken_rules_are_both_named() {
     let both = causes(Attr { reserved_2: 1, ..samples(SampleType::REGS_USER) }, Errno::EINVAL);
     assert_eq!(both.len(), 2, "{both:?}");

@@ -11,8 +11,8 @@ use core::slice;
 use core::sync::atomic::{AtomicU8, Ordering, fence};
 use std::sync::Arc;
 
+use super::page_size;
 use rustix::mm::ProtFlags;
-use rustix::param::page_size;
 use std::os::fd::BorrowedFd;
 
 use super::{Area, Here, Mapping, OVERWRITES, PageWord, WAITS, position};

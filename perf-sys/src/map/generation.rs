@@ -12,15 +12,23 @@
 //! is written only through atomics and never unmapped once it is in [`MARKER`].
 #![allow(unsafe_code)]
 
-use core::ffi::c_void;
+use core::ffi::{c_int, c_void};
 use core::ptr::{NonNull, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
-use rustix::param::page_size;
 
+use super::page_size;
 use crate::{Call, Error, Result};
+
+/// A handler of `pthread_atfork`.
+type Handler = Option<unsafe extern "C" fn()>;
+
+unsafe extern "C" {
+    /// `pthread_atfork(3)` of the C library, which std links.
+    fn pthread_atfork(prepare: Handler, parent: Handler, child: Handler) -> c_int;
+}
 
 /// The page's first word, or null before the first mapping of this process and its ancestors.
 static MARKER: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
@@ -106,7 +114,7 @@ fn wipe_by_handler() -> rustix::io::Result<()> {
         }
     }
     // SAFETY: the handler takes no lock, does not allocate and does not unwind.
-    match unsafe { libc::pthread_atfork(None, None, Some(wipe)) } {
+    match unsafe { pthread_atfork(None, None, Some(wipe)) } {
         0 => Ok(()),
         errno => Err(Errno::from_raw_os_error(errno)),
     }

@@ -15,7 +15,7 @@ pub(super) use lookahead::Lookahead;
 use plan::{Flow, Plan};
 pub use record::SortedRecord;
 
-/// What a set remembers between two rounds.
+/// The state of a set between two rounds.
 #[derive(Debug)]
 pub(super) struct Sort {
     /// Age at which a record is delivered.

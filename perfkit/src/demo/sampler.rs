@@ -6,7 +6,7 @@
 use std::io;
 use std::time::Duration;
 
-use perf_sys::{Count, Damage, Error, Label, RingSet};
+use perf_sys::{Count, Error, Label, RingSet};
 
 use super::failure::Failure;
 use super::open::{self, Opened};
@@ -85,9 +85,8 @@ impl Sampler {
         self.rings.flush_sorted(|record| tally.record(record.raw(), record.decode()))?;
         tally.spent += start.elapsed();
         tally.late = self.rings.late();
+        tally.skipped_bytes = self.rings.damage().bytes;
         for (_, ring) in self.rings.iter() {
-            let Damage { bytes, .. } = ring.damage();
-            tally.skipped_bytes += bytes;
             let (samples, side_band) = (ring.event().read()?, ring.redirected());
             let mut lost = samples.lost;
             for event in side_band {

@@ -1,4 +1,4 @@
-use rustix::param::page_size;
+use crate::map::page_size;
 
 use super::*;
 use crate::map::Kernel;

@@ -26,7 +26,7 @@ impl Events {
     ///
     /// # Errors
     ///
-    /// [`Error::Layouts`] if their records cannot be told apart, and those of
+    /// [`Error::Layouts`] if their records cannot be attributed to them, and those of
     /// [`Event::id`](crate::Event::id).
     pub(super) fn new(ring: &Ring) -> Result<Self> {
         if ring.redirected().is_empty() {

@@ -140,7 +140,7 @@ fn record_that_appears_too_late_is_delivered_and_counted() {
 }
 
 #[test]
-fn damage_is_skipped_and_counted_and_the_other_ring_goes_on() {
+fn damage_is_skipped_and_counted_and_the_other_ring_is_read() {
     let (mut set, mut kernels) = set(2);
     write(&mut kernels[0], 10, 0);
     kernels[0].write_words(&[Kernel::any_header(RecordType::SAMPLE, 4), 0, 0]);

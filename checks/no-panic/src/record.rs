@@ -47,6 +47,7 @@ constant! {
 /// Everything that a framed record of any kind can be asked.
 pub fn raw<L: Layout>(raw: RawRecord<'_>, layout: L) {
     black_box((raw.kind().name(), raw.misc().cpu_mode().name()));
+    print::debug(raw);
     black_box((raw.header(), raw.kind(), raw.misc(), raw.size(), raw.words(), raw.bytes()));
     black_box((raw.time(layout), raw.id(layout)));
     let _ = black_box((RawRecord::from_bytes(raw.bytes()), words_from_bytes(raw.bytes())));
@@ -78,6 +79,7 @@ fn record<L: Layout>(record: &Record<'_, L>) {
             match record {
                 Record::Sample(view) => sample(view),
                 $(Record::$Kind(view) => {
+                    print::debug(view);
                     black_box((view.misc(), view.time(), view.sample_id().is_empty()));
                     $(black_box(view.$accessor());)+
                 })*
@@ -113,6 +115,7 @@ fn record<L: Layout>(record: &Record<'_, L>) {
 fn trailer<L: Layout>(id: &SampleId<'_, L>) {
     black_box((id.pid(), id.tid(), id.time(), id.id(), id.stream_id(), id.cpu(), id.identifier()));
     black_box(id.is_empty());
+    print::debug(id);
     id.fields().for_each(field);
 }
 
@@ -127,6 +130,7 @@ fn head<L: Layout>(head: &SampleHead<'_, L>) {
     ));
     black_box((head.pid(), head.tid(), head.time(), head.addr(), head.id(), head.stream_id()));
     black_box((head.cpu(), head.period(), head.misc(), head.exact_ip()));
+    print::debug(head);
 }
 
 /// Every accessor of a sample.
@@ -135,6 +139,7 @@ fn sample<L: Layout>(sample: &Sample<'_, L>) {
     black_box((sample.pid(), sample.tid(), sample.time(), sample.addr(), sample.id(), sample.stream_id()));
     black_box((sample.cpu(), sample.period(), sample.misc(), sample.exact_ip()));
     black_box((sample.trailing(), sample.has_ambiguous_branches()));
+    print::debug(sample);
     black_box((sample.raw(), sample.transaction().map(|transaction| transaction.abort_code())));
     black_box(sample.weight().map(|weight| (weight.full(), weight.var1(), weight.var2(), weight.var3())));
     sample.data_src().into_iter().for_each(access);

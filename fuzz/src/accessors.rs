@@ -1,5 +1,9 @@
 //! Every accessor of every view, and what must hold between them.
 
+#[macro_use]
+#[path = "../../checks/accessors.rs"]
+mod lists;
+
 use std::collections::BTreeSet;
 use std::hint::black_box;
 
@@ -34,29 +38,7 @@ fn read_side_band<L: Layout>(record: &Record<'_, L>) {
             }
         };
     }
-    accessors! {
-        Mmap: pid tid addr len pgoff filename data,
-        Lost: id lost,
-        Comm: pid tid comm exec,
-        Exit: pid ppid tid ptid own_time,
-        Throttle: id stream_id own_time,
-        Unthrottle: id stream_id own_time,
-        Fork: pid ppid tid ptid own_time,
-        Read: pid tid read,
-        Mmap2: pid tid addr len pgoff file maj min ino ino_generation build_id prot flags data filename,
-        Aux: aux_offset aux_size flags,
-        ItraceStart: pid tid,
-        LostSamples: lost,
-        Switch: direction,
-        SwitchCpuWide: direction next_prev_pid next_prev_tid,
-        Namespaces: pid tid namespaces,
-        Ksymbol: addr len ksym_type flags name,
-        BpfEvent: bpf_type flags id tag,
-        Cgroup: id path,
-        TextPoke: addr old_len new_len old_bytes new_bytes bytes,
-        AuxOutputHwId: hw_id,
-        CallchainDeferred: cookie ips,
-    }
+    side_band_accessors!(accessors);
 }
 
 fn read_trailer<L: Layout>(trailer: &SampleId<'_, L>) {
@@ -72,18 +54,12 @@ fn read_trailer<L: Layout>(trailer: &SampleId<'_, L>) {
 fn read_sample<L: Layout>(sample: &Sample<'_, L>) {
     let wanted = sample.sample_type();
     macro_rules! present {
-        ($($field:ident $($with:ident)+),* $(,)?) => {$(
+        ($($part:ident: $($field:ident $($with:ident)+),*;)*) => {$($(
             let asked = wanted.intersects(SampleType::empty()$(.union(SampleType::$with))+);
             assert_eq!(sample.$field().is_some(), asked, stringify!($field));
-        )*};
+        )*)*};
     }
-    present! {
-        identifier IDENTIFIER, ip IP, pid TID, tid TID, time TIME, addr ADDR, id ID, stream_id STREAM_ID,
-        cpu CPU, period PERIOD, read READ, callchain CALLCHAIN, raw RAW, branches BRANCH_STACK,
-        regs_user REGS_USER, stack_user STACK_USER, weight WEIGHT WEIGHT_STRUCT, data_src DATA_SRC,
-        transaction TRANSACTION, regs_intr REGS_INTR, phys_addr PHYS_ADDR, cgroup CGROUP,
-        data_page_size DATA_PAGE_SIZE, code_page_size CODE_PAGE_SIZE, aux AUX,
-    }
+    sample_accessors!(present);
     black_box((sample.exact_ip(), sample.misc(), sample.has_ambiguous_branches()));
     assert!(sample.words().ends_with(words(sample.trailing())));
     sample.regs_user().into_iter().chain(sample.regs_intr()).for_each(|regs| read_regs(&regs));

@@ -1,3 +1,5 @@
+use core::fmt;
+
 use perf_abi::mem::DataSource;
 use perf_abi::{
     AuxFlags, BpfEventType, KsymbolFlags, KsymbolType, NamespaceLink, SampleType, Transaction, Weight,
@@ -7,12 +9,20 @@ use crate::field_order::{FixedField, Form};
 use crate::{Branches, Callchain, ReadValues, Regs, word};
 
 /// A named value of a record or of its trailer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Field<'a> {
     /// The name that the kernel's header or the perf tool gives it.
     pub name: &'static str,
     /// The value.
     pub value: Value<'a>,
+}
+
+// Not derived, because core's `Debug` of a string has a panic path: see checks/no-panic.
+impl fmt::Debug for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.name)?;
+        fmt::Debug::fmt(&self.value, f)
+    }
 }
 
 /// The value of a [`Field`]. The variant determines how it prints.

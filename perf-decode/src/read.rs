@@ -19,7 +19,7 @@ use crate::{Error, Result, Scaled};
 /// # Ok::<(), perf_decode::Error>(())
 /// ```
 #[doc(alias = "read_format")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ReadValues<'a> {
     /// The value, or for a group the number of entries; then the times; then the rest.
     words: &'a [u64],
@@ -160,8 +160,21 @@ impl<'a> IntoIterator for &ReadValues<'a> {
     }
 }
 
+// Not derived, because core's helper for more than five fields, as `ReadLayout` has, holds an
+// assertion: see checks/no-panic.
+impl core::fmt::Debug for ReadValues<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("ReadValues")
+            .field("format", &self.format())
+            .field("time_enabled", &self.time_enabled())
+            .field("time_running", &self.time_running())
+            .field("entries", &self.iter())
+            .finish()
+    }
+}
+
 /// Iterator over the entries of a [`ReadValues`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ReadEntries<'a> {
     words: &'a [u64],
     layout: ReadLayout,
@@ -187,6 +200,12 @@ impl Iterator for ReadEntries<'_> {
 impl ExactSizeIterator for ReadEntries<'_> {}
 
 impl core::iter::FusedIterator for ReadEntries<'_> {}
+
+impl core::fmt::Debug for ReadEntries<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -7,15 +7,16 @@ mod support;
 
 use std::fmt::Write as _;
 
-use perf_abi::{Attr, RecordType};
+use perf_abi::{Attr, RecordType, SampleType, Software};
+use perf_decode::testing::builder::SampleBuilder;
 use perf_decode::testing::{reference, to_reference};
-use perf_decode::{Error, RawRecord, SampleLayout};
+use perf_decode::{Error, RawRecord, Sample, SampleLayout};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use support::arbitrary::damage::{damage, plausible_record};
-use support::arbitrary::sample::sample_with_shifted_end;
+use support::arbitrary::sample::{sample, sample_with_shifted_end};
 use support::arbitrary::{attr, cases, valid_record};
 use support::shortcuts;
 
@@ -128,6 +129,26 @@ fn generator_writes_every_kind() {
         missing.retain(|one| *one != kind);
     }
     assert_eq!(missing, [], "kinds that `support::arbitrary` does not write");
+}
+
+#[test]
+fn generator_sets_every_sample_field() {
+    let attr = Attr::software(Software::DUMMY)
+        .with_sample_type(SampleType::KNOWN.difference(SampleType::WEIGHT_STRUCT))
+        .with_regs_user(0b11)
+        .with_regs_intr(0b11);
+    let layout = SampleLayout::new(&attr);
+    let printed = |words: &[u64]| -> Vec<String> {
+        let sample = RawRecord::from_words(words).and_then(|raw| Sample::parse(raw, &layout));
+        sample.expect("a valid sample").fields().map(|field| field.to_string()).collect()
+    };
+    let mut unset = printed(&SampleBuilder::new(&attr).finish());
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..64 {
+        let generated = printed(&sample(attr).new_tree(&mut runner).unwrap().current());
+        unset.retain(|field| generated.contains(field));
+    }
+    assert!(unset.is_empty(), "`support::arbitrary::sample` does not set: {}", unset.join(", "));
 }
 
 #[cfg(target_endian = "little")]

@@ -1,5 +1,9 @@
 //! What can be asked of one record.
 
+#[macro_use]
+#[path = "../../accessors.rs"]
+mod lists;
+
 use core::hint::black_box;
 
 use perf_abi::branch::BranchEntry;
@@ -47,6 +51,7 @@ constant! {
 /// Everything that a framed record of any kind can be asked.
 pub fn raw<L: Layout>(raw: RawRecord<'_>, layout: L) {
     black_box((raw.kind().name(), raw.misc().cpu_mode().name()));
+    print::debug(raw);
     black_box((raw.header(), raw.kind(), raw.misc(), raw.size(), raw.words(), raw.bytes()));
     black_box((raw.time(layout), raw.id(layout)));
     let _ = black_box((RawRecord::from_bytes(raw.bytes()), words_from_bytes(raw.bytes())));
@@ -78,6 +83,7 @@ fn record<L: Layout>(record: &Record<'_, L>) {
             match record {
                 Record::Sample(view) => sample(view),
                 $(Record::$Kind(view) => {
+                    print::debug(view);
                     black_box((view.misc(), view.time(), view.sample_id().is_empty()));
                     $(black_box(view.$accessor());)+
                 })*
@@ -85,61 +91,42 @@ fn record<L: Layout>(record: &Record<'_, L>) {
             }
         };
     }
-    views! {
-        Mmap: pid tid addr len pgoff filename data,
-        Lost: id lost,
-        Comm: pid tid comm exec,
-        Exit: pid ppid tid ptid own_time,
-        Throttle: id stream_id own_time,
-        Unthrottle: id stream_id own_time,
-        Fork: pid ppid tid ptid own_time,
-        Read: pid tid read,
-        Mmap2: pid tid addr len pgoff file maj min ino ino_generation build_id prot flags data filename,
-        Aux: aux_offset aux_size flags,
-        ItraceStart: pid tid,
-        LostSamples: lost,
-        Switch: direction,
-        SwitchCpuWide: direction next_prev_pid next_prev_tid,
-        Namespaces: pid tid namespaces,
-        Ksymbol: addr len ksym_type flags name,
-        BpfEvent: bpf_type flags id tag,
-        Cgroup: id path,
-        TextPoke: addr old_len new_len old_bytes new_bytes bytes,
-        AuxOutputHwId: hw_id,
-        CallchainDeferred: cookie ips,
-    }
+    side_band_accessors!(views);
 }
 
 fn trailer<L: Layout>(id: &SampleId<'_, L>) {
     black_box((id.pid(), id.tid(), id.time(), id.id(), id.stream_id(), id.cpu(), id.identifier()));
     black_box(id.is_empty());
+    print::debug(id);
     id.fields().for_each(field);
 }
 
 /// The fields of fixed place.
 fn head<L: Layout>(head: &SampleHead<'_, L>) {
-    black_box((
-        head.words(),
-        head.layout().sample_layout(),
-        head.sample_type(),
-        head.identifier(),
-        head.ip(),
-    ));
-    black_box((head.pid(), head.tid(), head.time(), head.addr(), head.id(), head.stream_id()));
-    black_box((head.cpu(), head.period(), head.misc(), head.exact_ip()));
+    black_box((head.words(), head.layout().sample_layout(), head.sample_type()));
+    black_box((head.misc(), head.exact_ip()));
+    macro_rules! read {
+        (head: $($field:ident $($bit:ident)+),*; $($parts:tt)*) => {
+            $(black_box(head.$field());)*
+        };
+    }
+    sample_accessors!(read);
+    print::debug(head);
 }
 
 /// Every accessor of a sample.
 fn sample<L: Layout>(sample: &Sample<'_, L>) {
-    black_box((sample.words(), sample.sample_type(), sample.identifier(), sample.ip()));
-    black_box((sample.pid(), sample.tid(), sample.time(), sample.addr(), sample.id(), sample.stream_id()));
-    black_box((sample.cpu(), sample.period(), sample.misc(), sample.exact_ip()));
+    black_box((sample.words(), sample.sample_type(), sample.misc(), sample.exact_ip()));
     black_box((sample.trailing(), sample.has_ambiguous_branches()));
-    black_box((sample.raw(), sample.transaction().map(|transaction| transaction.abort_code())));
+    macro_rules! read {
+        ($($part:ident: $($field:ident $($bit:ident)+),*;)*) => {
+            $($(black_box(sample.$field());)*)*
+        };
+    }
+    sample_accessors!(read);
+    black_box(sample.stack_user().map(|stack| (stack.size(), stack.bytes())));
     black_box(sample.weight().map(|weight| (weight.full(), weight.var1(), weight.var2(), weight.var3())));
-    sample.data_src().into_iter().for_each(access);
-    black_box((sample.phys_addr(), sample.cgroup(), sample.data_page_size(), sample.code_page_size()));
-    black_box((sample.aux(), sample.stack_user().map(|stack| (stack.size(), stack.bytes()))));
+    print::debug(sample);
     sample.fields().for_each(field);
 }
 
@@ -156,6 +143,8 @@ fn field(field: Field<'_>) {
             stack.entries().iter().for_each(branch);
         }
         Value::Regs(regs) => registers(regs),
+        Value::DataSource(source) => access(source),
+        Value::Transaction(transaction) => _ = black_box(transaction.abort_code()),
         other => _ = black_box(other),
     }
 }

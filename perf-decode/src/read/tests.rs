@@ -107,3 +107,14 @@ fn values_are_scaled_by_the_times_of_the_block() {
     let known = [Scaled::Exact(7), Scaled::Estimate(7), Scaled::Unscaled(7)];
     assert_eq!(known.map(Scaled::value), [Some(7); 3]);
 }
+
+#[test]
+fn debug_form_shows_the_times_and_the_entries() {
+    let format = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::ID;
+    let shown = std::format!("{:?}", ReadValues::parse(&[7, 100, 21], format).unwrap());
+    let expected = std::format!(
+        "ReadValues {{ format: {format:?}, time_enabled: Some(100), time_running: None, \
+         entries: [ReadEntry {{ value: 7, id: Some(21), lost: None }}] }}"
+    );
+    assert_eq!(shown, expected);
+}

@@ -1,5 +1,3 @@
-use perf_abi::Misc;
-
 use super::check::{Body, has_build_id};
 use crate::{Layout, Result, word};
 
@@ -24,40 +22,7 @@ view! {
 
 #[expect(clippy::len_without_is_empty, reason = "`len` is a field of the record")]
 impl<'a, L: Layout> Mmap2<'a, L> {
-    /// Returns the process.
-    #[inline]
-    #[must_use]
-    pub fn pid(&self) -> u32 {
-        word::halves(self.0.fixed()[1])[0]
-    }
-
-    /// Returns the thread that made the mapping.
-    #[inline]
-    #[must_use]
-    pub fn tid(&self) -> u32 {
-        word::halves(self.0.fixed()[1])[1]
-    }
-
-    /// Returns the first address.
-    #[inline]
-    #[must_use]
-    pub fn addr(&self) -> u64 {
-        self.0.fixed()[2]
-    }
-
-    /// Returns the length in bytes.
-    #[inline]
-    #[must_use]
-    pub fn len(&self) -> u64 {
-        self.0.fixed()[3]
-    }
-
-    /// Returns the offset in the file in bytes; for anonymous memory often the address.
-    #[inline]
-    #[must_use]
-    pub fn pgoff(&self) -> u64 {
-        self.0.fixed()[4]
-    }
+    mapping_fields!();
 
     /// Returns which file was mapped.
     #[inline]
@@ -134,21 +99,6 @@ impl<'a, L: Layout> Mmap2<'a, L> {
     #[must_use]
     pub fn flags(&self) -> u32 {
         word::halves(self.0.fixed()[8])[1]
-    }
-
-    /// Returns whether the mapping is not executable.
-    #[inline]
-    #[must_use]
-    pub fn data(&self) -> bool {
-        self.misc().contains(Misc::MMAP_DATA)
-    }
-
-    /// Returns the path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without the
-    /// NUL, not UTF-8.
-    #[inline]
-    #[must_use]
-    pub fn filename(&self) -> &'a [u8] {
-        self.0.name()
     }
 }
 

@@ -10,6 +10,8 @@ mod fields;
 #[macro_use]
 mod macros;
 #[macro_use]
+mod mapping;
+#[macro_use]
 mod view;
 
 use check::{Body, LengthCheck};

@@ -288,9 +288,9 @@ fn debug_forms_show_fields_and_trailer() {
     let words = body(RecordType::LOST).words(&[1, 2]).with_trailer(&attr, &TRAILER).finish();
     let layout = SampleLayout::new(&attr);
     let record = raw(&words).decode(&layout).unwrap();
-    let fields = r#"[Field { name: "id", value: Number(1) }, Field { name: "lost", value: Number(2) }]"#;
+    let fields = "[id: Number(1), lost: Number(2)]";
     assert_eq!(std::format!("{record:?}"), std::format!("LOST: {fields}"));
     assert_eq!(std::format!("{:?}", record.fields()), fields);
     let trailer = std::format!("{:?}", record.sample_id().unwrap());
-    assert_eq!(trailer, r#"[Field { name: "time", value: Number(12) }]"#);
+    assert_eq!(trailer, "[time: Number(12)]");
 }

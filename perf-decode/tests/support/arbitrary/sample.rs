@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{bytes, trailing, words};
 
 /// A sample as the kernel writes it for events opened with `attr`, sometimes with trailing bytes.
-pub(super) fn sample(attr: Attr) -> impl Strategy<Value = Vec<u64>> {
+pub(crate) fn sample(attr: Attr) -> impl Strategy<Value = Vec<u64>> {
     (builder(attr), trailing()).prop_map(|(sample, trailing)| sample.trailing(&trailing).finish())
 }
 

@@ -27,7 +27,7 @@
 //! | fields of samples | [`CallchainContext`], [`Weight`], [`Transaction`], the modules [`branch`], [`mem`] and [`regs`] |
 //! | the mapped control page | [`MmapPage`], [`MmapCapabilities`] |
 //! | ioctls | the `IOC_*` constants, [`IocFlags`] |
-//! | `bpf(2)`, as far as it concerns perf events | the module [`bpf`] |
+//! | `bpf(2)`, as far as it concerns perf events | the module `bpf`, with the feature `bpf` |
 //!
 //! The kernel's numbers are newtypes with constants and its flags are bit sets, so a value that is
 //! newer than this crate is kept, compared and printed like any other. `ALL` lists the constants of
@@ -56,6 +56,7 @@ mod macros;
 
 mod attr;
 mod bits;
+#[cfg(feature = "bpf")]
 pub mod bpf;
 pub mod branch;
 mod breakpoint;
@@ -69,6 +70,7 @@ mod headers;
 pub mod mem;
 mod misc;
 mod mmap_page;
+mod query_bpf;
 pub mod regs;
 mod side_band;
 mod sigtrap;
@@ -85,6 +87,7 @@ pub use format::{BranchSampleType, ReadFormat, SampleType};
 pub use header::{Header, RecordType};
 pub use misc::{CpuMode, Misc, MiscNames};
 pub use mmap_page::{MmapCapabilities, MmapPage};
+pub use query_bpf::PerfEventQueryBpf;
 pub use side_band::{
     AuxFlags, BUILD_ID_SIZE_MAX, BpfEventType, KsymbolFlags, KsymbolType, NamespaceIndex, NamespaceLink,
 };

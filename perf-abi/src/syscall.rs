@@ -92,7 +92,7 @@ pub const IOC_SET_BPF: u32 = request::<u32>(WRITE, 8);
 pub const IOC_PAUSE_OUTPUT: u32 = request::<u32>(WRITE, 9);
 
 /// `PERF_EVENT_IOC_QUERY_BPF`—returns the ids of the programs on a tracepoint; takes a pointer to
-/// [`PerfEventQueryBpf`](crate::bpf::PerfEventQueryBpf), followed by a buffer for the ids. Since
+/// [`PerfEventQueryBpf`](crate::PerfEventQueryBpf), followed by a buffer for the ids. Since
 /// Linux 4.16.
 #[doc(alias = "PERF_EVENT_IOC_QUERY_BPF")]
 pub const IOC_QUERY_BPF: u32 = request::<Pointer>(WRITE | READ, 10);

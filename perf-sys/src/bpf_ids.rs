@@ -1,7 +1,7 @@
 use core::fmt;
 use core::ops::Deref;
 
-use perf_abi::bpf::PerfEventQueryBpf;
+use perf_abi::PerfEventQueryBpf;
 
 /// The ids of the BPF programs attached to a tracepoint, from
 /// [`Event::query_bpf`](crate::Event::query_bpf). Dereferences to a slice.

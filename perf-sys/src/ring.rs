@@ -116,7 +116,8 @@ impl Ring {
     pub(crate) fn undo_redirect(&mut self) -> Option<Arc<Event>> {
         let event = self.redirected.pop()?;
         let undone = event.set_output(None);
-        debug_assert!(undone.is_ok(), "{undone:?}");
+        // A 32-bit program cannot detach an event on a 64-bit kernel: it stays redirected.
+        debug_assert!(undone.is_ok() || cfg!(target_pointer_width = "32"), "{undone:?}");
         Some(event)
     }
 

@@ -126,5 +126,7 @@ fn refused_member_leaves_no_event_redirected() {
     assert!(values(&mut group)[1] >= 10);
     let (leader, members) = group.into_parts();
     assert!(Ring::map(leader, 1).is_ok());
-    assert!(Ring::map(Arc::clone(&members[0]), 1).is_ok(), "not redirected");
+    // A 32-bit program cannot detach an event on a 64-bit kernel.
+    let is_detached = Ring::map(Arc::clone(&members[0]), 1).is_ok();
+    assert!(is_detached || cfg!(target_pointer_width = "32"), "not redirected");
 }

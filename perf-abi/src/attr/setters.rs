@@ -77,8 +77,8 @@ impl Attr {
 
     /// Wakes the reader after a number of samples and clears [`AttrFlags::WATERMARK`].
     ///
-    /// Side-band records are not counted, so side-band records alone wake the reader only when the ring
-    /// is half full. 0 is the kernel's default: half the ring, for samples too.
+    /// Side-band records are not counted: they alone wake the reader only when the ring is half full.
+    /// 0 is the kernel's default: half the ring, for samples too.
     pub const fn with_wakeup_events(mut self, samples: u32) -> Self {
         self.wakeup = samples;
         self.without_flags(AttrFlags::WATERMARK)

@@ -1,4 +1,6 @@
-//! The part of `bpf(2)` that concerns perf events.
+//! The part of `bpf(2)` that concerns perf events, with the feature `bpf`.
+//!
+//! It is half of this crate's build time, and only programs that load BPF need it.
 //!
 //! The kernel's `union bpf_attr` is a struct for each command here, without unused bytes at its
 //! end. Pass `size_of` of the struct as the size. All pointers are `u64`, in 32-bit programs too.
@@ -26,9 +28,9 @@ pub use link_info::{
     BpfEventLinkInfo, BpfKprobeLinkInfo, BpfLinkInfo, BpfPerfLinkKind, BpfTracepointLinkInfo,
     BpfUprobeLinkInfo,
 };
+pub use perf::BpfPerfEventValue;
 #[cfg(target_arch = "x86_64")]
 pub use perf::{BpfPerfEventData, PtRegs};
-pub use perf::{BpfPerfEventValue, PerfEventQueryBpf};
 pub use types::{BpfAttachType, BpfHelper, BpfLinkType, BpfMapType, BpfProgType, BpfTaskFdType};
 
 /// Length of the tag of a BPF program, a hash of its code, in bytes. Since Linux 4.10.

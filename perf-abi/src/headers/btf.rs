@@ -2,10 +2,9 @@
 
 use super::constants::constants;
 use super::kernel::{Kernel, fields};
-use crate::bpf::PerfEventQueryBpf;
 use crate::branch::BranchEntry;
 use crate::mem::DataSource;
-use crate::{Attr, Header, MmapPage, NamespaceLink, Weight};
+use crate::{Attr, Header, MmapPage, NamespaceLink, PerfEventQueryBpf, Weight};
 use std::{println, vec::Vec};
 
 #[test]

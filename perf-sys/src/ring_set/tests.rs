@@ -8,6 +8,8 @@ use crate::map::{Kernel, in_child};
 use crate::ring::ring_on_pipe;
 
 const SHORT: Option<Duration> = Some(Duration::from_millis(1));
+/// For a wait that ends at once, so that a test which hangs fails.
+const LONG: Option<Duration> = Some(Duration::from_secs(5));
 
 /// Returns a set of rings under the keys 0, 1, 2, their kernels, and the pipes that their events read.
 fn set(rings: usize) -> (RingSet<usize>, Vec<Kernel>, Vec<OwnedFd>) {
@@ -63,7 +65,9 @@ fn ring_that_hung_up_is_popped_after_its_last_record() {
     pipes.remove(0);
     assert_eq!(set.wait(SHORT), Ok(Readiness::Readable));
     assert_eq!(set.end(&0), None, "a wait with new data does not look for hang-ups");
+    write(&pipes[0], b"x").unwrap(); // of the ring 1
     assert_eq!(set.wait(SHORT), Ok(Readiness::Readable));
+    rustix::io::read(set.get(&1).unwrap(), &mut [0; 1]).unwrap();
     assert_eq!((set.end(&0), set.end(&1), set.end(&2)), (Some(Readiness::HungUp), None, None));
     assert!(set.pop_ended().is_none(), "it has a record");
     assert_eq!(read(&mut set), [0]);
@@ -71,18 +75,18 @@ fn ring_that_hung_up_is_popped_after_its_last_record() {
     assert_eq!((key, end, set.pop_ended().is_none()), (0, Readiness::HungUp, true));
     assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
     pipes.clear();
-    assert_eq!(set.wait(None), Ok(Readiness::HungUp));
+    assert_eq!(set.wait(LONG), Ok(Readiness::HungUp));
 }
 
 #[test]
 fn set_that_hung_up_is_readable_while_it_has_records() {
     let (mut set, mut kernels, pipes) = set(2);
     drop(pipes);
-    assert_eq!(set.wait(None), Ok(Readiness::HungUp));
+    assert_eq!(set.wait(LONG), Ok(Readiness::HungUp));
     assert!(kernels[1].write(&[0, 1]));
-    assert_eq!(set.wait(None), Ok(Readiness::Readable));
+    assert_eq!(set.wait(LONG), Ok(Readiness::Readable));
     assert_eq!(read(&mut set), [1]);
-    assert_eq!(set.wait(None), Ok(Readiness::HungUp));
+    assert_eq!(set.wait(LONG), Ok(Readiness::HungUp));
 }
 
 #[test]
@@ -92,7 +96,7 @@ fn hang_up_is_noticed_in_the_sixteenth_wait_with_new_data() {
     drop(pipes.pop());
     for wait in 1..=16 {
         assert!(kernels[0].write(&[0, wait]));
-        assert_eq!(set.wait(None), Ok(Readiness::Readable));
+        assert_eq!(set.wait(LONG), Ok(Readiness::Readable));
         assert_eq!(read(&mut set), [0]);
         assert_eq!(set.end(&1).is_some(), wait == 16, "{wait}");
     }

@@ -137,6 +137,10 @@ mod tests {
         }
         let expected = [(10, 0, 0), (20, 9, 3), (30, 3, 3), (30, 6, 6), (40, 12, 12)];
         assert_eq!(popped(&mut queue), expected);
+        for (time, at) in [(20, 0), (30, 3), (20, 6)] {
+            queue.push(Entry::new(time, at, 0));
+        }
+        assert_eq!(popped(&mut queue), [(20, 0, 0), (20, 6, 3), (30, 3, 3)]);
     }
 
     #[test]

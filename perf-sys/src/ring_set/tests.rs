@@ -39,7 +39,7 @@ fn rings_are_found_by_their_keys_in_the_order_of_addition() {
     assert_eq!(set.iter().map(|(&key, _)| key).collect::<Vec<_>>(), [0, 2]);
     assert_eq!(set.into_rings().map(|(key, _)| key).collect::<Vec<_>>(), [0, 2]);
     let empty = RingSet::<u32>::new().unwrap();
-    assert!(empty.is_empty() && empty.len() == 0);
+    assert_eq!((empty.is_empty(), empty.len()), (true, 0));
 }
 
 #[test]

@@ -258,7 +258,9 @@ fn more_records_than_are_framed_ahead_are_delivered_past_the_end_of_the_ring() {
 #[test]
 fn records_of_the_same_time_are_not_late() {
     let (mut set, mut kernels) = set(2);
-    kernels.iter_mut().for_each(|kernel| (0..2).for_each(|addr| write(kernel, 5, addr)));
+    for kernel in &mut kernels {
+        (0..2).for_each(|addr| write(kernel, 5, addr));
+    }
     let mut found = vec![];
     set.flush_sorted(|record| found.push((*record.key(), record.raw().words()[2], record.is_late())))
         .unwrap();

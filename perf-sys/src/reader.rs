@@ -125,3 +125,29 @@ pub(crate) fn join_first<'c>(window: Window<'c>, scratch: &'c mut Vec<u64>) -> R
     }
     window.records(scratch)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::Kernel;
+
+    /// The length of the scratch in words after a record of `size` words was joined from two slices that
+    /// hold `available` words after its header.
+    fn scratch_after(mut scratch: Vec<u64>, size: usize, available: usize) -> usize {
+        let rest = vec![0; available];
+        let _record = join_first(Window::from_slices(&[Kernel::header(size)], &rest), &mut scratch).next();
+        scratch.len()
+    }
+
+    #[test]
+    fn scratch_is_as_long_as_the_longest_record_that_wrapped() {
+        assert_eq!(scratch_after(vec![], 3, 2), 3);
+        assert_eq!(scratch_after(vec![0; 2], 3, 9), 3);
+        assert_eq!(scratch_after(vec![0; 5], 3, 2), 5);
+    }
+
+    #[test]
+    fn scratch_does_not_grow_for_a_record_past_the_end() {
+        assert_eq!(scratch_after(vec![], 4, 2), 0);
+    }
+}

@@ -254,3 +254,8 @@ const _: () = {
     const fn assert_send_sync<T: Send + Sync>() {}
     assert_send_sync::<Ring>();
 };
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) use tests::ring_on_pipe;

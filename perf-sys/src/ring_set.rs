@@ -244,3 +244,6 @@ const _: () = {
     const fn assert_send_sync<T: Send + Sync>() {}
     assert_send_sync::<RingSet<u32>>();
 };
+
+#[cfg(test)]
+mod tests;

@@ -18,7 +18,10 @@ impl<T: Touch> Ours<T> {
     /// Opens the event and maps its ring.
     pub fn open(setup: &Setup) -> perf_sys::Result<Self> {
         let attr = stream::attr(setup.watermark);
-        let ring = Ring::map(Event::open(&attr, Target::thread(setup.thread.as_raw_nonzero().get().unsigned_abs()))?, 1 << setup.ring)?;
+        let ring = Ring::map(
+            Event::open(&attr, Target::thread(setup.thread.as_raw_nonzero().get().unsigned_abs()))?,
+            1 << setup.ring,
+        )?;
         Ok(Self { ring, layout: SampleLayout::new(&attr), touch: PhantomData })
     }
 }

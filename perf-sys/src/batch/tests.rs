@@ -170,14 +170,42 @@ fn damage_in_the_middle_of_a_full_ring_ends_a_loop_over_batches() {
 }
 
 #[test]
-fn position_of_damage_after_a_wrap_counts_from_the_start_of_the_batch() {
+fn damage_after_a_record_that_wraps_is_at_its_distance_from_the_start() {
+    use perf_decode::Error::{SizeBelowHeader, SizePastEnd, UnalignedSize};
+    let expected = [
+        SizeBelowHeader { at: 48, size: 4 },
+        UnalignedSize { at: 48, size: 12 },
+        SizePastEnd { at: 48, size: 80, available: 16 },
+    ];
+    for (error, size) in expected.into_iter().zip([4, 12, 80]) {
+        let mut ring = Fake::with(169);
+        assert_eq!(numbers(&mut ring.batch()).len(), 169);
+        assert!((1..3).all(|number| ring.kernel.write(&[0, number])), "the second one wraps");
+        ring.kernel.write_words(&[Kernel::any_header(RecordType::LOST, size), 0]);
+        let mut batch = ring.batch();
+        assert_eq!(batch.records().find_map(Result::err), Some(error));
+        assert_eq!(batch.damage(), Damage { count: 1, bytes: 16, last: Some(error) });
+    }
+}
+
+#[test]
+fn damage_after_records_that_follow_a_record_that_wraps_is_counted_from_the_start() {
     let mut ring = Fake::with(170);
     assert_eq!(numbers(&mut ring.batch()).len(), 170);
-    ring.kernel.write(&[0, 1]);
+    assert!((1..4).all(|number| ring.kernel.write(&[0, number])), "the first one wraps");
     ring.kernel.write_words(&[Kernel::any_header(RecordType::LOST, 4), 0]);
     let mut batch = ring.batch();
-    let error = batch.records().find_map(Result::err);
-    assert_eq!(error, Some(perf_decode::Error::SizeBelowHeader { at: 24, size: 4 }));
+    let error = perf_decode::Error::SizeBelowHeader { at: 72, size: 4 };
+    assert_eq!(batch.records().find_map(Result::err), Some(error));
+    assert_eq!(batch.damage().bytes, 16);
+}
+
+#[test]
+fn damage_at_the_start_is_released() {
+    let mut ring = Fake::with(0);
+    ring.kernel.write_words(&[Kernel::any_header(RecordType::LOST, 4), 0]);
+    assert!(ring.batch().records().next().unwrap().is_err());
+    assert_eq!(ring.tail(), 16);
 }
 
 #[test]

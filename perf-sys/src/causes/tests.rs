@@ -183,6 +183,41 @@ fn possible_causes_follow_from_the_attr() {
 }
 
 #[test]
+fn causes_with_two_conditions_need_both() {
+    let precise = Attr { flags: CYCLES.flags.with_precise_ip(Skid::ZERO), ..CYCLES };
+    let absent = [
+        (Errno::EINVAL, CLOCK.with_period(1), "perf_event_max_sample_rate"),
+        (Errno::EINVAL, CLOCK.with_frequency(0), "perf_event_max_sample_rate"),
+        (Errno::EINVAL, precise.with_period(1), "precise_ip"),
+        (Errno::EINVAL, CYCLES, "precise_ip"),
+        (Errno::EINVAL, inherits(SampleType::TID), "6.12"),
+        (Errno::EINVAL, samples(SampleType::READ), "6.12"),
+        (Errno::EINVAL, inherits(SampleType::TID), "4.13"),
+        (Errno::EINVAL, CLOCK.with_read_format(ReadFormat::GROUP), "4.13"),
+        (Errno::EINVAL, BREAKPOINT, "exclude flag"),
+        (Errno::EACCES, BREAKPOINT, "uprobe"),
+        (Errno::EOPNOTSUPP, action(AuxAction::PAUSE), "AUX_OUTPUT excludes"),
+        (Errno::EOPNOTSUPP, flags(AttrFlags::AUX_OUTPUT), "AUX_OUTPUT excludes"),
+    ];
+    for (errno, attr, word) in absent {
+        let found = causes(attr, errno);
+        assert!(!found.iter().any(|text| text.contains(word)), "{errno:?} {word}: {found:?}");
+    }
+}
+
+#[test]
+fn each_of_several_fields_is_a_cause() {
+    for action in [AuxAction::PAUSE, AuxAction::RESUME] {
+        let found = causes(Attr { aux_action: action, ..flags(AttrFlags::AUX_OUTPUT) }, Errno::EOPNOTSUPP);
+        assert!(found.contains(&"AUX_OUTPUT excludes AuxAction::PAUSE and RESUME"), "{found:?}");
+    }
+    for field in [SampleType::REGS_USER, SampleType::REGS_INTR, SampleType::STACK_USER] {
+        let found = causes(samples(field), Errno::ENOSYS);
+        assert!(found.iter().any(|text| text.contains("this architecture")), "{field:?}: {found:?}");
+    }
+}
+
+#[test]
 fn possible_causes_follow_from_target_and_group() {
     let dir = std::io::stdin();
     let cgroup = Target::cgroup(dir.as_fd(), 0);

@@ -156,6 +156,24 @@ mod tests {
     }
 
     #[test]
+    fn hang_up_of_one_event_does_not_end_the_wait_for_another() {
+        let (hung_up, _) = rustix::pipe::pipe().unwrap();
+        let quiet = Canceller::new().unwrap();
+        let (begin, timeout) = (Instant::now(), Duration::from_millis(20));
+        let events = [hung_up.as_fd(), quiet.as_fd()].into_iter();
+        assert_eq!(poll_events(events, None, Deadline::after(Some(timeout))), Ok(Readiness::TimedOut));
+        assert!(begin.elapsed() >= timeout);
+    }
+
+    #[test]
+    fn error_of_one_event_is_a_failure_when_all_have_ended() {
+        let ((_, failed), (hung_up, _)) = (rustix::pipe::pipe().unwrap(), rustix::pipe::pipe().unwrap());
+        assert_eq!(poll(failed.as_fd(), None, Deadline(None)), Ok(Readiness::Failed));
+        let events = [failed.as_fd(), hung_up.as_fd()].into_iter();
+        assert_eq!(poll_events(events, None, Deadline(None)), Ok(Readiness::Failed));
+    }
+
+    #[test]
     fn events_hang_up_when_the_last_of_them_does() {
         let ((reads, writes), (other, writes_too)) =
             (rustix::pipe::pipe().unwrap(), rustix::pipe::pipe().unwrap());

@@ -165,3 +165,16 @@ fn the_page_is_shared_with_one_other_reader_at_a_time() {
     drop(shared);
     assert!(consumer.share().is_some());
 }
+
+#[test]
+fn an_eighth_of_the_ring_is_due_for_release() {
+    let (mut kernel, mut consumer) = ring();
+    kernel.publish(page());
+    consumer.refresh().unwrap();
+    read(&mut consumer, page() / 8 - 8);
+    consumer.release_if_due();
+    assert_eq!(kernel.tail(), 0);
+    read(&mut consumer, 8);
+    consumer.release_if_due();
+    assert_eq!(kernel.tail(), page() / 8);
+}

@@ -166,6 +166,8 @@ mod tests {
         push(&mut queue, &[(10, 0), (30, 3), (30, 6), (20, 9), (40, 12)]);
         let expected = [(10, 0, 0), (20, 9, 3), (30, 3, 3), (30, 6, 6), (40, 12, 12)];
         assert_eq!(popped(&mut queue), expected);
+        push(&mut queue, &[(20, 0), (30, 3), (20, 6)]);
+        assert_eq!(popped(&mut queue), [(20, 0, 0), (20, 6, 3), (30, 3, 3)]);
     }
 
     #[test]

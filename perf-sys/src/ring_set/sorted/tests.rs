@@ -227,3 +227,53 @@ fn removed_ring_keeps_its_unread_records() {
     assert_eq!(ring.batch().unwrap().records().count(), 1);
     assert_eq!((round(&mut set), set.len()), (vec![(2, 1)], 1));
 }
+
+#[test]
+fn record_that_was_overwritten_after_it_was_framed_is_damage() {
+    let (mut set, mut kernels) = set(1);
+    (0..3).for_each(|time| write(&mut kernels[0], time, 0));
+    round(&mut set);
+    let (drained, _) = set.try_drain_sorted(|_| ControlFlow::Break(())).unwrap();
+    assert_eq!(drained.records, 1);
+    kernels[0].overwrite(24, Kernel::any_header(RecordType::SAMPLE, 4));
+    let mut times = vec![];
+    set.flush_sorted(|record| times.push(record.time())).unwrap();
+    let damage = set.get(&0).unwrap().damage();
+    assert_eq!((times.len(), damage.count, damage.bytes, kernels[0].tail()), (0, 1, 48, 72));
+    write(&mut kernels[0], 9, 0);
+    set.flush_sorted(|record| times.push(record.time())).unwrap();
+    assert_eq!(times, [9]);
+}
+
+#[test]
+fn long_round_delivers_exactly_the_records_before_its_limit() {
+    let (mut set, mut kernels) = set(1);
+    (0..20).for_each(|time| write(&mut kernels[0], time, 0));
+    round(&mut set);
+    (20..100).for_each(|time| write(&mut kernels[0], time, 0));
+    assert_eq!(round(&mut set), (0..20).map(|time| (time, 0)).collect::<Vec<_>>());
+    assert_eq!(round(&mut set).len(), 80);
+}
+
+#[test]
+fn more_records_than_are_framed_ahead_are_delivered_past_the_end_of_the_ring() {
+    let (mut set, mut kernels) = set(1);
+    for times in [0..100, 100..260, 260..400] {
+        times.clone().for_each(|time| write(&mut kernels[0], time, 0));
+        let mut found = vec![];
+        set.flush_sorted(|record| found.push(record.time())).unwrap();
+        assert_eq!(found, times.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn records_of_the_same_time_are_not_late() {
+    let (mut set, mut kernels) = set(2);
+    for kernel in &mut kernels {
+        (0..2).for_each(|addr| write(kernel, 5, addr));
+    }
+    let mut found = vec![];
+    set.flush_sorted(|record| found.push((*record.key(), record.raw().words()[2], record.is_late())))
+        .unwrap();
+    assert_eq!(found, [(0, 0, false), (0, 1, false), (1, 0, false), (1, 1, false)]);
+}

@@ -1,0 +1,207 @@
+use core::time::Duration;
+use std::os::fd::OwnedFd;
+
+use perf_abi::{Attr, AttrFlags, RecordType};
+use rustix::io::write;
+use rustix::pipe::pipe;
+
+use super::*;
+use crate::map::{Kernel, in_child};
+use crate::{Canceller, Readiness};
+
+const SHORT: Option<Duration> = Some(Duration::from_millis(1));
+/// For a wait that ends at once, so that a test which hangs fails.
+const LONG: Option<Duration> = Some(Duration::from_secs(5));
+
+/// Returns an event that is readable while the returned pipe holds bytes, and hangs up with it.
+fn event() -> (Arc<Event>, OwnedFd) {
+    let (reads, writes) = pipe().unwrap();
+    (Arc::new(Event::new(reads, Attr::default())), writes)
+}
+
+/// Returns a ring of one page with its kernel, and the pipe that its event reads.
+pub(crate) fn ring_on_pipe() -> (Ring, Kernel, OwnedFd) {
+    let area = Arc::new(Area::anonymous(1).unwrap());
+    let kernel = Kernel::on(&area);
+    let (event, pipe) = event();
+    (Ring::new(area, event).unwrap(), kernel, pipe)
+}
+
+/// Writes numbered records of 24 bytes.
+fn fill(kernel: &mut Kernel, mut numbers: core::ops::Range<u64>) {
+    assert!(numbers.all(|number| kernel.write(&[0, number])));
+}
+
+/// The number in the next record, by a look and by consuming it.
+fn next(ring: &mut Ring) -> Option<u64> {
+    let number = |record: perf_decode::Result<perf_decode::RawRecord<'_>>| record.unwrap().words()[2];
+    let peeked = ring.peek().map(number);
+    assert_eq!(ring.peek().map(number), peeked, "a look consumes nothing");
+    assert_eq!(ring.next().map(number), peeked);
+    peeked
+}
+
+#[test]
+fn cursor_reads_up_to_the_last_refresh_and_releases_when_asked() {
+    let (mut ring, mut kernel, _pipe) = ring_on_pipe();
+    fill(&mut kernel, 0..2);
+    assert_eq!(next(&mut ring), None);
+    assert!(ring.has_records() && ring.refresh().unwrap());
+    fill(&mut kernel, 2..3);
+    assert_eq!((next(&mut ring), kernel.tail()), (Some(0), 0));
+    ring.release();
+    assert_eq!((kernel.tail(), next(&mut ring), next(&mut ring)), (24, Some(1), None));
+    assert!(ring.refresh().unwrap());
+    assert_eq!((kernel.tail(), next(&mut ring)), (48, Some(2)));
+    assert!(!ring.refresh().unwrap() && !ring.has_records());
+    assert_eq!((kernel.tail(), ring.head()), (72, 72));
+}
+
+#[test]
+fn cursor_joins_a_record_that_wraps() {
+    let (mut ring, mut kernel, _pipe) = ring_on_pipe();
+    fill(&mut kernel, 0..170); // of 170.67 that fit
+    assert_eq!(ring.batch().unwrap().records().count(), 170);
+    fill(&mut kernel, 200..203);
+    ring.refresh().unwrap();
+    let numbers: Vec<_> = core::iter::from_fn(|| next(&mut ring)).collect();
+    assert_eq!(numbers, [200, 201, 202]);
+    ring.release();
+    assert_eq!(kernel.tail(), 173 * 24);
+}
+
+#[test]
+fn cursor_skips_damage_once() {
+    let (mut ring, mut kernel, _pipe) = ring_on_pipe();
+    fill(&mut kernel, 0..1);
+    kernel.write_words(&[Kernel::any_header(RecordType::LOST, 4), 0]);
+    ring.refresh().unwrap();
+    assert_eq!(next(&mut ring), Some(0));
+    assert!(ring.peek().unwrap().is_err() && ring.next().unwrap().is_err() && ring.next().is_none());
+    assert_eq!((ring.damage().count, ring.damage().bytes), (1, 16));
+}
+
+#[test]
+fn copy_has_what_the_kernel_has_written_by_now() {
+    let (mut ring, mut kernel, _pipe) = ring_on_pipe();
+    fill(&mut kernel, 0..2);
+    let mut copy = vec![];
+    let records = ring.copy_into(&mut copy).unwrap().records(&mut []).count();
+    assert_eq!((records, kernel.tail(), ring.has_records()), (2, 48, false));
+}
+
+#[test]
+fn records_that_are_kept_are_not_new() {
+    let (mut ring, mut kernel, _pipe) = ring_on_pipe();
+    assert!(!ring.has_new_records());
+    fill(&mut kernel, 0..1);
+    assert!(ring.has_new_records());
+    ring.refresh().unwrap();
+    assert!(ring.has_new_records() && ring.must_not_block(), "left unread");
+    ring.is_kept = true;
+    assert!(!ring.has_new_records() && !ring.must_not_block());
+    fill(&mut kernel, 1..2);
+    assert!(ring.has_new_records() && !ring.must_not_block());
+    ring.refresh().unwrap();
+    assert!(!ring.is_kept);
+}
+
+#[test]
+fn wakeup_is_kept_until_the_records_are_read() {
+    let (mut ring, mut kernel, pipe) = ring_on_pipe();
+    fill(&mut kernel, 0..1);
+    for _ in 0..2 {
+        assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut), "below the watermark");
+    }
+    write(&pipe, b"x").unwrap();
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::Readable));
+    rustix::io::read(&ring, &mut [0; 1]).unwrap(); // as the kernel, which reports it once
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::Readable), "again");
+    assert_eq!(ring.batch().unwrap().records().count(), 1);
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+}
+
+#[test]
+fn cancellation_keeps_the_wakeup() {
+    let (ring, mut kernel, pipe) = ring_on_pipe();
+    fill(&mut kernel, 0..1);
+    write(&pipe, b"x").unwrap();
+    let cancel = Canceller::new().unwrap();
+    cancel.cancel().unwrap();
+    assert_eq!(ring.wait_or_cancelled(SHORT, &cancel), Ok(Readiness::Cancelled));
+    rustix::io::read(&ring, &mut [0; 1]).unwrap();
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::Readable));
+}
+
+#[test]
+fn half_full_ring_needs_no_wakeup() {
+    let (mut ring, mut kernel, _pipe) = ring_on_pipe();
+    fill(&mut kernel, 0..85); // 2040 of 4096 bytes
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+    fill(&mut kernel, 85..86);
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(ring.batch().unwrap().records().count(), 86);
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+}
+
+#[test]
+fn ring_hangs_up_after_its_last_record_and_its_last_event() {
+    let (mut ring, mut kernel, pipe) = ring_on_pipe();
+    let (redirected, other_pipe) = event();
+    ring.redirected.push(redirected);
+    assert_eq!((ring.redirected().len(), ring.events().count()), (1, 2));
+    assert!(Arc::ptr_eq(ring.events().next().unwrap(), ring.event()));
+    drop(pipe);
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+    drop(other_pipe);
+    fill(&mut kernel, 0..1);
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(ring.batch().unwrap().records().count(), 1);
+    assert_eq!(ring.wait(LONG), Ok(Readiness::HungUp));
+}
+
+#[test]
+fn refused_map_returns_the_event() {
+    let pages = |pages, flags| {
+        let event =
+            Event::new(event().0.as_fd().try_clone_to_owned().unwrap(), Attr { flags, ..Attr::default() });
+        Ring::map(event, pages).unwrap_err().error
+    };
+    assert_eq!(pages(3, AttrFlags::empty()), Error::PageCount { found: 3 });
+    assert_eq!(pages(0, AttrFlags::empty()), Error::PageCount { found: 0 });
+    assert_eq!(pages(1, AttrFlags::WRITE_BACKWARD), Error::WriteBackward);
+    assert!(matches!(pages(1, AttrFlags::empty()), Error::System { .. }), "no event");
+}
+
+#[test]
+fn refused_redirection_returns_the_event() {
+    let (mut ring, ..) = ring_on_pipe();
+    let refused = ring.redirect(event().0).unwrap_err();
+    assert!(matches!(refused.error, Error::System { .. }), "{refused}");
+    assert!(ring.redirected().is_empty());
+}
+
+#[test]
+fn page_is_shared_once_with_the_offset_after_the_data() {
+    let (mut ring, ..) = ring_on_pipe();
+    let (_area, end) = ring.share_page().unwrap();
+    assert_eq!(end, 2 * rustix::param::page_size());
+    assert!(ring.share_page().is_none());
+}
+
+#[test]
+fn descriptor_is_that_of_the_event() {
+    let (ring, ..) = ring_on_pipe();
+    assert_eq!(ring.as_raw_fd(), ring.event().as_fd().as_raw_fd());
+}
+
+#[test]
+fn child_of_a_fork_finds_no_records_and_cannot_wait() {
+    let (mut ring, mut kernel, _pipe) = ring_on_pipe();
+    fill(&mut kernel, 0..1);
+    assert!(in_child(|| {
+        let forked = |result: Result<bool>| result == Err(Error::Forked);
+        !ring.has_records() && forked(ring.wait(SHORT).map(|_| true)) && forked(ring.refresh())
+    }));
+    assert!(ring.refresh().unwrap());
+}

@@ -1,12 +1,12 @@
 use core::num::NonZeroI32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use perf_abi::{Attr, AttrFlags, OpenFlags};
+use perf_abi::{Attr, AttrFlags};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use crate::map::Generation;
-use crate::syscall::{gettid, perf_event_open};
-use crate::{Call, Errno, Error, Label, Result, Target};
+use crate::syscall::gettid;
+use crate::{Call, Errno, Error, Label, OpenOptions, Result, Target};
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
 ///
@@ -61,6 +61,14 @@ impl Event {
     #[doc(alias = "perf_event_open")]
     pub fn open(attr: &Attr, target: Target<'_>) -> Result<Self> {
         OpenOptions::new().open(attr, target)
+    }
+
+    /// Notes what the call that opened the event has determined.
+    pub(crate) fn opened(self, thread: Option<NonZeroI32>, is_redirected: bool) -> Self {
+        if is_redirected {
+            *self.output() = Output::Redirected;
+        }
+        Self { thread, ..self }
     }
 
     pub(crate) fn new(fd: OwnedFd, attr: Attr) -> Self {
@@ -202,77 +210,6 @@ impl AsFd for Event {
 impl AsRawFd for Event {
     fn as_raw_fd(&self) -> RawFd {
         self.fd.as_raw_fd()
-    }
-}
-
-/// Options of `perf_event_open`: the group leader and the flags.
-///
-/// ```no_run
-/// use perf_abi::{Attr, Hardware};
-/// use perf_sys::{Event, OpenOptions, Target};
-///
-/// # fn main() -> perf_sys::Result<()> {
-/// let cycles = Event::open(&Attr::hardware(Hardware::CPU_CYCLES), Target::calling_thread())?;
-/// let instructions = OpenOptions::new()
-///     .leader(&cycles)
-///     .open(&Attr::hardware(Hardware::INSTRUCTIONS), Target::calling_thread())?;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct OpenOptions<'a> {
-    leader: Option<BorrowedFd<'a>>,
-    flags: OpenFlags,
-}
-
-impl<'a> OpenOptions<'a> {
-    /// Returns the options of an event without a group, closed on exec.
-    pub const fn new() -> Self {
-        Self { leader: None, flags: OpenFlags::FD_CLOEXEC }
-    }
-
-    /// Adds the event to the group of `leader`, whose members are on the PMU together or not at
-    /// all.
-    #[must_use]
-    #[doc(alias = "group_fd")]
-    pub fn leader(mut self, leader: &'a Event) -> Self {
-        self.leader = Some(leader.as_fd());
-        self
-    }
-
-    /// Sets more flags. [`PID_CGROUP`](OpenFlags::PID_CGROUP) is ignored, because it follows from
-    /// the [`Target`].
-    #[must_use]
-    pub fn flags(mut self, flags: OpenFlags) -> Self {
-        self.flags |= flags;
-        self
-    }
-
-    /// Keeps the descriptor open across `exec`.
-    #[must_use]
-    pub fn keep_on_exec(mut self) -> Self {
-        self.flags -= OpenFlags::FD_CLOEXEC;
-        self
-    }
-
-    /// Opens the event.
-    ///
-    /// # Errors
-    ///
-    /// As [`Event::open`].
-    pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
-        let fd = perf_event_open(attr, target, self.leader, self.flags)?;
-        let event = Event { thread: target.watched_thread(), ..Event::new(fd, *attr) };
-        if self.leader.is_some() && self.flags.contains(OpenFlags::FD_OUTPUT) {
-            *event.output() = Output::Redirected;
-        }
-        Ok(event)
-    }
-}
-
-impl Default for OpenOptions<'_> {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

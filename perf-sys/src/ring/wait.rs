@@ -42,9 +42,10 @@ impl Ring {
     fn wait_until(&self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
         self.check_here()?;
         loop {
+            let turn = self.waiters.turn()?;
+            // After the turn began: an earlier leader keeps a wakeup before its turn ends.
             let must_not_block = self.must_not_block();
             let deadline = deadline.or_now(must_not_block);
-            let turn = self.waiters.turn()?;
             let found = match &turn {
                 Turn::Leader(_) if self.redirected.is_empty() => poll(self.as_fd(), cancel, deadline),
                 Turn::Leader(_) => poll_events(self.events().map(|event| event.as_fd()), cancel, deadline),

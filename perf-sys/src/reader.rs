@@ -53,10 +53,12 @@ impl Reader {
         record(self.consumer.unread_from(position), &mut self.scratch)
     }
 
-    /// As [`record_at`](Self::record_at), at a free-running word index modulo 2^32.
+    /// Returns the unread words from the free-running word index `at`, modulo 2^32, up to the end of the
+    /// data area, and the reader's other parts for a record that is not in them.
     #[inline]
-    pub(crate) fn record_at_word(&mut self, at: u32) -> perf_decode::Result<RawRecord<'_>> {
-        record(self.consumer.unread_from_word(at), &mut self.scratch)
+    pub(crate) fn words_from(&mut self, at: u32) -> (&[u64], Rest<'_>) {
+        let Self { consumer, scratch, .. } = self;
+        (consumer.unread_from_word(at).contiguous(), Rest { consumer, scratch })
     }
 
     /// Consumes and releases all unread bytes because of `error` at their start.
@@ -74,6 +76,21 @@ impl Reader {
         self.consumer.consume_all();
         self.consumer.release();
         Window::from_slices(copy, &[])
+    }
+}
+
+/// What a record needs that wraps, or that is out of order.
+pub(crate) struct Rest<'r> {
+    consumer: &'r Consumer,
+    scratch: &'r mut Vec<u64>,
+}
+
+impl Rest<'_> {
+    /// Returns the record at a free-running word index, modulo 2^32.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn record_at_word(&mut self, at: u32) -> perf_decode::Result<RawRecord<'_>> {
+        record(self.consumer.unread_from_word(at), self.scratch)
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Member, RingSet};
 use crate::Result;
 
 mod events;
+mod heads;
 mod lookahead;
 mod plan;
 mod queue;

@@ -1,6 +1,10 @@
 use core::ops::ControlFlow;
 
+use perf_decode::RawRecord;
+
+use super::heads::Heads;
 use super::{Drained, Member, SortedRecord};
+use crate::Ring;
 
 /// The next records of all rings, in order.
 ///
@@ -9,8 +13,7 @@ use super::{Drained, Member, SortedRecord};
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     runs: Vec<Run>,
-    /// Next time of each ring with framed records, with the ring's index, earliest first.
-    heads: Vec<(u64, u32)>,
+    heads: Heads,
 }
 
 /// Records of one ring that follow each other in the order of all rings.
@@ -31,9 +34,10 @@ impl Plan {
         self.runs.reserve(RECORDS);
         self.heads.clear();
         for (member, index) in members.iter().zip(0..) {
-            self.heads.extend(member.lookahead.first().map(|entry| (entry.time, index)));
+            if let Some(first) = member.lookahead.first() {
+                self.heads.insert(first.time, index);
+            }
         }
-        self.heads.sort_unstable();
     }
 
     /// Takes the next records out of the lookaheads. Returns whether there are any.
@@ -43,8 +47,8 @@ impl Plan {
         // Rings with a record before their limit.
         let mut open = members.iter().filter(|member| member.lookahead.is_open()).count();
         while open != 0 && left != 0 {
-            let Some(&(_, index)) = self.heads.first() else { break };
-            let bound = self.heads.get(1).copied().unwrap_or((u64::MAX, u32::MAX));
+            let Some(index) = self.heads.first() else { break };
+            let bound = self.heads.bound();
             let Some(Member { lookahead, .. }) = members.get_mut(index as usize) else { break };
             let was_open = lookahead.is_open();
             let (start, count) = lookahead.take(index, bound, left);
@@ -53,8 +57,8 @@ impl Plan {
                 self.runs.push(Run { member: index, start, count });
                 left -= count;
                 match lookahead.first() {
-                    Some(next) => reinsert(&mut self.heads, (next.time, index)),
-                    None => drop(self.heads.remove(0)),
+                    Some(next) => self.heads.replace_first(next.time, index),
+                    None => self.heads.remove_first(),
                 }
             }
             if lookahead.must_fill() {
@@ -82,8 +86,17 @@ impl Plan {
                 break;
             };
             let Some(events) = lookahead.events() else { break };
-            for entry in lookahead.taken(run.start, run.count) {
-                let raw = match ring.reader.record_at_word(entry.at) {
+            let Ring { reader, event: own, redirected, .. } = ring;
+            let entries = lookahead.taken(run.start, run.count);
+            let base = entries.first().map_or(0, |first| first.at);
+            let (words, mut rest) = reader.words_from(base);
+            for entry in entries {
+                let framed = words.get(entry.at.wrapping_sub(base) as usize..).unwrap_or(&[]);
+                let found = match RawRecord::split_first(framed) {
+                    Ok((raw, _)) => Ok(raw),
+                    Err(_) => rest.record_at_word(entry.at),
+                };
+                let raw = match found {
                     Ok(raw) => raw,
                     Err(error) => {
                         let index = run.member as usize;
@@ -95,8 +108,8 @@ impl Plan {
                     }
                 };
                 let event = match usize::from(entry.event).checked_sub(1) {
-                    None => Some(&ring.event),
-                    Some(index) => ring.redirected.get(index),
+                    None => Some(&*own),
+                    Some(index) => redirected.get(index),
                 };
                 let time = entry.time;
                 let is_late = time < *latest;
@@ -146,20 +159,5 @@ impl<K> Drop for Delivery<'_, K> {
         for Member { ring, lookahead, .. } in &mut *self.members {
             lookahead.settle(&mut ring.reader);
         }
-    }
-}
-
-/// Replaces the first of the heads by its ring's next one, in order.
-#[inline]
-fn reinsert(heads: &mut [(u64, u32)], head: (u64, u32)) {
-    let mut index = 0;
-    while let Some(next) = heads.get(index + 1).copied().filter(|next| *next < head) {
-        if let Some(this) = heads.get_mut(index) {
-            *this = next;
-        }
-        index += 1;
-    }
-    if let Some(slot) = heads.get_mut(index) {
-        *slot = head;
     }
 }

@@ -79,7 +79,7 @@ impl Reader {
     }
 }
 
-/// What a record needs that wraps, or that is out of order.
+/// The parts of a reader for a record that wraps, or that is out of order.
 pub(crate) struct Rest<'r> {
     consumer: &'r Consumer,
     scratch: &'r mut Vec<u64>,

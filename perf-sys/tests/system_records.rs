@@ -78,7 +78,7 @@ fn switches_of_a_cpu_have_the_next_and_the_previous_task() {
         let ours = |out| switches.iter().filter(|switch| (switch.0, switch.1) == (out, tid())).count();
         assert!(ours(true) >= 3 && ours(false) >= 3, "{switches:?}");
         for pair in switches.windows(2) {
-            // The kernel writes no records for some of its own threads.
+            // The kernel writes no records for some kernel threads.
             if let (true, left, next @ 1..) = pair[0] {
                 if next == tid() || pair[1].1 == next {
                     assert_eq!(pair[1], (false, next, left), "{switches:?}");

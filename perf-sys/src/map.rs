@@ -194,7 +194,7 @@ impl Area {
     ///
     /// [`Error::DataArea`] if the control page places them outside the mapping, or their length is
     /// not that of a ring.
-    pub(crate) fn data(&self) -> Result<(usize, usize)> {
+    fn data(&self) -> Result<(usize, usize)> {
         let (here, page, mapped) = (self.here()?, page_size() as u64, self.mapping.len as u64);
         let or_if_0 = |value, default| if value == 0 { default } else { value };
         // The kernel writes both once, in mmap. Before Linux 4.1 they are 0.

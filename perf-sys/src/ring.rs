@@ -36,7 +36,6 @@ pub struct Ring {
     pub(crate) reader: Reader,
     pub(crate) event: Arc<Event>,
     pub(crate) redirected: Vec<Arc<Event>>,
-    data_size: usize,
     /// Set when a poll consumed the kernel's wakeup, until the reader loads the head.
     pending_wakeup: AtomicBool,
     /// Set if the unread records, as of the last load of the head, are kept for a later round.
@@ -143,7 +142,7 @@ impl Ring {
     ///
     /// It is more than was asked of [`map_bytes`](Self::map_bytes) if that was rounded up.
     pub const fn data_size(&self) -> usize {
-        self.data_size
+        self.reader.consumer.data_size()
     }
 
     /// Returns whether there are unread records, by one load from the control page and without a
@@ -192,16 +191,14 @@ impl Ring {
     }
 
     fn new(area: Arc<Area>, event: Arc<Event>) -> Result<Self, MapError> {
-        let parts = area.data().and_then(|(_, words)| Ok((words * 8, Consumer::new(area)?)));
-        let (data_size, consumer) = match parts {
-            Ok(parts) => parts,
+        let consumer = match Consumer::new(area) {
+            Ok(consumer) => consumer,
             Err(error) => return Err(MapError { error, event }),
         };
         Ok(Self {
             reader: Reader::new(consumer),
             event,
             redirected: Vec::new(),
-            data_size,
             pending_wakeup: AtomicBool::new(false),
             is_kept: false,
             waiters: Waiters::default(),

@@ -59,9 +59,14 @@ impl Consumer {
         Some(Arc::clone(&self.area))
     }
 
+    /// Returns the size of the data area in bytes.
+    pub(crate) const fn data_size(&self) -> usize {
+        self.words * 8
+    }
+
     /// Returns the offset of the first byte after the data.
     pub(crate) fn end(&self) -> usize {
-        self.offset + self.words * 8
+        self.offset + self.data_size()
     }
 
     /// Returns [`Error::Forked`] in a child of `fork`, where the other methods find no records.

@@ -29,7 +29,7 @@ mod overwrite;
 mod read_only;
 
 pub(crate) use aux::{AuxConsumer, AuxOverwritten};
-pub(crate) use consumer::{Consumer, Position, Unread};
+pub(crate) use consumer::{Consumer, Position};
 pub(crate) use generation::Generation;
 #[cfg(test)]
 pub(crate) use generation::in_child;

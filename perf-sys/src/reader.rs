@@ -1,6 +1,6 @@
 use perf_decode::{Error, RawRecord, Records, Window};
 
-use crate::map::{Consumer, Position, Unread};
+use crate::map::{Consumer, Position};
 use crate::{BatchRecords, Damage};
 
 /// The records of a ring, read through a batch, through the cursor or by copying.
@@ -47,18 +47,12 @@ impl Reader {
         }
     }
 
-    /// Returns the record at `position`, in `[next, head)`.
-    #[inline]
-    pub(crate) fn record_at(&mut self, position: u64) -> perf_decode::Result<RawRecord<'_>> {
-        record(self.consumer.unread_from(position), &mut self.scratch)
-    }
-
     /// Returns the unread words from the free-running word index `at`, modulo 2^32, up to the end of the
     /// data area, and the reader's other parts for a record that is not in them.
     #[inline]
     pub(crate) fn words_from(&mut self, at: u32) -> (&[u64], Rest<'_>) {
         let Self { consumer, scratch, .. } = self;
-        (consumer.unread_from_word(at).contiguous(), Rest { consumer, scratch })
+        (consumer.unread_from(at).contiguous(), Rest { consumer, scratch })
     }
 
     /// Consumes and releases all unread bytes because of `error` at their start.
@@ -89,29 +83,12 @@ impl Rest<'_> {
     /// Returns the record at a free-running word index, modulo 2^32.
     #[cold]
     #[inline(never)]
-    pub(crate) fn record_at_word(&mut self, at: u32) -> perf_decode::Result<RawRecord<'_>> {
-        record(self.consumer.unread_from_word(at), self.scratch)
+    pub(crate) fn record_at(&mut self, at: u32) -> perf_decode::Result<RawRecord<'_>> {
+        let unread = self.consumer.unread_from(at).window();
+        // Nothing to frame is an error like that of a record that is too long.
+        let none = || RawRecord::split_first(&[]).map(|(record, _)| record);
+        join_first(unread, self.scratch).next().unwrap_or_else(none)
     }
-}
-
-/// Returns the first record of `unread`.
-#[inline(always)]
-fn record<'c>(unread: Unread<'c>, scratch: &'c mut Vec<u64>) -> perf_decode::Result<RawRecord<'c>> {
-    match RawRecord::split_first(unread.contiguous()) {
-        Ok((record, _)) => Ok(record),
-        Err(error) => join(unread.window(), scratch, error),
-    }
-}
-
-/// Returns the first record of `window` if it wraps, and else `error`.
-#[cold]
-#[inline(never)]
-fn join<'c>(
-    window: Window<'c>,
-    scratch: &'c mut Vec<u64>,
-    error: Error,
-) -> perf_decode::Result<RawRecord<'c>> {
-    join_first(window, scratch).next().unwrap_or(Err(error))
 }
 
 /// Returns and consumes the first record of `window` if it is not framed before the end of the data

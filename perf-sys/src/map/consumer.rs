@@ -149,17 +149,9 @@ impl Consumer {
         copy.extend(words.map(|index| here.load_data(self.offset + (index & mask) * 8)));
     }
 
-    /// Returns the unread words from `position` on, which lies in `[next, head]`.
-    #[inline]
-    pub(crate) fn unread_from(&self, position: u64) -> Unread<'_> {
-        let len = self.head.wrapping_sub(position).min(self.len()) as usize / 8;
-        let start = (position / 8) as usize & (self.words - 1);
-        Unread { here: self.area.here().ok(), offset: self.offset, words: self.words, start, len }
-    }
-
     /// Returns the unread words from the free-running word index `at`, modulo 2^32.
     #[inline]
-    pub(crate) fn unread_from_word(&self, at: u32) -> Unread<'_> {
+    pub(crate) fn unread_from(&self, at: u32) -> Unread<'_> {
         let len = ((self.head / 8) as u32).wrapping_sub(at) as usize;
         let (len, start) = (len.min(self.words), at as usize & (self.words - 1));
         Unread { here: self.area.here().ok(), offset: self.offset, words: self.words, start, len }
@@ -173,15 +165,10 @@ impl Consumer {
     /// Releases if at least an eighth of the ring was consumed since the last release.
     #[inline]
     pub(crate) fn release_if_due(&mut self) {
-        if self.next.wrapping_sub(self.tail) >= self.release_step() as u64 * 8 {
+        // An eighth of the bytes is the number of words.
+        if self.next.wrapping_sub(self.tail) >= self.words as u64 {
             self.release();
         }
-    }
-
-    /// Returns an eighth of the ring in words.
-    #[inline]
-    pub(crate) const fn release_step(&self) -> usize {
-        self.words / 8
     }
 
     /// Publishes `next` as `data_tail`: the kernel may overwrite everything before it.

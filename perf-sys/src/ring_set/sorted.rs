@@ -84,12 +84,8 @@ impl<K> RingSet<K> {
     /// [`Error::Positions`](crate::Error::Positions) if a control page is damaged,
     /// [`Error::Layouts`](crate::Error::Layouts) if the ids of the events of a ring are at different
     /// offsets, and [`Error::System`](crate::Error::System) if an id cannot be read.
-    pub fn drain_sorted(&mut self, mut consume: impl FnMut(SortedRecord<'_, K>)) -> Result<Drained> {
-        self.try_drain_sorted(|record| {
-            consume(record);
-            ControlFlow::<()>::Continue(())
-        })
-        .map(|(drained, _)| drained)
+    pub fn drain_sorted(&mut self, consume: impl FnMut(SortedRecord<'_, K>)) -> Result<Drained> {
+        self.whole_round(false, consume)
     }
 
     /// As [`drain_sorted`](Self::drain_sorted), until `consume` returns [`ControlFlow::Break`]. The records
@@ -102,8 +98,7 @@ impl<K> RingSet<K> {
         &mut self,
         consume: impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
     ) -> Result<(Drained, ControlFlow<B>)> {
-        let is_over = self.end_of_all().is_some();
-        self.round(is_over, consume)
+        self.round(false, consume)
     }
 
     /// As [`drain_sorted`](Self::drain_sorted), with all records that the rings hold now, whatever their
@@ -112,12 +107,8 @@ impl<K> RingSet<K> {
     /// # Errors
     ///
     /// As [`drain_sorted`](Self::drain_sorted).
-    pub fn flush_sorted(&mut self, mut consume: impl FnMut(SortedRecord<'_, K>)) -> Result<Drained> {
-        let consume = |record: SortedRecord<'_, K>| {
-            consume(record);
-            ControlFlow::<()>::Continue(())
-        };
-        self.round(true, consume).map(|(drained, _)| drained)
+    pub fn flush_sorted(&mut self, consume: impl FnMut(SortedRecord<'_, K>)) -> Result<Drained> {
+        self.whole_round(true, consume)
     }
 
     /// Sets the age at which [`drain_sorted`](Self::drain_sorted) delivers a record, 10 ms by default.
@@ -139,11 +130,22 @@ impl<K> RingSet<K> {
         kept.filter_map(|member| member.lookahead.due(&member.ring, self.sort.delay)).min()
     }
 
+    /// Delivers a round to a callback that does not end it.
+    fn whole_round(&mut self, all: bool, mut consume: impl FnMut(SortedRecord<'_, K>)) -> Result<Drained> {
+        let consume = |record: SortedRecord<'_, K>| {
+            consume(record);
+            ControlFlow::<()>::Continue(())
+        };
+        self.round(all, consume).map(|(drained, _)| drained)
+    }
+
+    /// Delivers a round: with `all`, and after the last hang-up, whatever the age of the records.
     fn round<B>(
         &mut self,
         all: bool,
         mut consume: impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
     ) -> Result<(Drained, ControlFlow<B>)> {
+        let all = all || self.end_of_all().is_some();
         let Sort { delay, plan, latest, late } = &mut self.sort;
         // All looks come before the first record: a record of a later look may be earlier.
         for member in &mut self.members {

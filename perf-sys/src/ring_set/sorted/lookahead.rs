@@ -154,8 +154,9 @@ impl Lookahead {
         self.queue.compact();
         let head = reader.consumer.head();
         while self.framed != head && self.damage.is_none() {
-            let words = reader.consumer.unread_from(self.framed).contiguous();
-            let from = ((self.framed / 8) as u32, self.time);
+            let start = (self.framed / 8) as u32;
+            let (words, mut rest) = reader.words_from(start);
+            let from = (start, self.time);
             // A loop for each, so that the layout of a single event is known in its loop.
             let (is_full, (at, time)) = match events {
                 Events::One(layout, event) => {
@@ -163,13 +164,13 @@ impl Lookahead {
                 }
                 Events::Many { .. } => frame(words, &mut self.queue, from, |record| events.find(record)),
             };
-            self.framed = self.framed.wrapping_add(u64::from(at.wrapping_sub((self.framed / 8) as u32)) * 8);
+            self.framed = self.framed.wrapping_add(u64::from(at.wrapping_sub(start)) * 8);
             self.time = time;
             if is_full || self.framed == head {
                 break;
             }
             // The next record wraps, or is damaged.
-            match reader.record_at(self.framed) {
+            match rest.record_at(at) {
                 Ok(record) => {
                     let (event, found) = events.find(record);
                     self.time = found.unwrap_or(time);
@@ -192,7 +193,8 @@ impl Lookahead {
     /// Returns the position of the earliest record that was not delivered.
     #[inline]
     fn earliest(&self) -> u64 {
-        earliest(&self.queue, self.framed)
+        let back = |entry: &Entry| ((self.framed / 8) as u32).wrapping_sub(entry.floor());
+        self.framed.wrapping_sub(self.queue.first().map_or(0, |entry| u64::from(back(entry)) * 8))
     }
 
     /// Returns whether a record before the limit was not delivered.
@@ -222,13 +224,6 @@ fn frame(
         Some(entry)
     });
     (is_full, (at, time))
-}
-
-/// Returns the position of the earliest record in the queue, or `framed`.
-#[inline]
-fn earliest(queue: &Queue, framed: u64) -> u64 {
-    let back = |entry: &Entry| ((framed / 8) as u32).wrapping_sub(entry.floor());
-    framed.wrapping_sub(queue.first().map_or(0, |entry| u64::from(back(entry)) * 8))
 }
 
 /// Returns whether no record before the position `limit` is left when `next` is the first.

@@ -94,7 +94,7 @@ impl Plan {
                 let framed = words.get(entry.at.wrapping_sub(base) as usize..).unwrap_or(&[]);
                 let found = match RawRecord::split_first(framed) {
                     Ok((raw, _)) => Ok(raw),
-                    Err(_) => rest.record_at_word(entry.at),
+                    Err(_) => rest.record_at(entry.at),
                 };
                 let raw = match found {
                     Ok(raw) => raw,

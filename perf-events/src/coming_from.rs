@@ -1,0 +1,1 @@
+//! Tables for those who port a program from another library.

@@ -1,0 +1,40 @@
+//! Perf events by name, on the right CPUs, and the reason why one does not open.
+//!
+//! The crate stands on [`perf_sys`], here [`sys`].
+
+#![forbid(unsafe_code)]
+
+mod attach_error;
+mod budget;
+mod catalog;
+mod check;
+mod clock;
+pub mod coming_from;
+mod cpus;
+mod explain;
+mod expression;
+mod file_error;
+mod glob;
+mod logical;
+mod loss;
+mod nearest;
+mod negotiate;
+mod pmu;
+mod probe;
+mod resolve;
+mod set;
+mod sized_rings;
+mod spec;
+mod system;
+mod threads;
+mod tracefs;
+
+/// The system calls and rings: the crate `perf-sys`.
+#[doc(no_inline)]
+pub use perf_sys as sys;
+
+pub use cpus::{CpuList, CpuListError};
+pub use file_error::FileError;
+pub use logical::LogicalEvent;
+pub use spec::EventSpec;
+pub use system::System;

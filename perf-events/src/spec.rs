@@ -1,0 +1,152 @@
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use perf_sys::{Attr, Label};
+
+use crate::CpuList;
+
+/// One event that can be opened: its attr, its name, the CPUs on which its PMU counts, and the unit of
+/// its counts.
+///
+/// Event strings and the catalog make it. [`EventSpec::new`] makes it from any attr.
+#[derive(Clone, Debug)]
+pub struct EventSpec {
+    attr: Attr,
+    label: Label,
+    pmu: Option<Arc<str>>,
+    cpus: Option<CpuList>,
+    is_cpu_only: bool,
+    probe_text: Option<Arc<CStr>>,
+    scale: f64,
+    unit: Arc<str>,
+    is_per_package: bool,
+    is_snapshot: bool,
+}
+
+impl EventSpec {
+    /// Returns the event of `attr`, named by its type and number.
+    #[must_use]
+    pub fn new(attr: Attr) -> Self {
+        Self {
+            label: Label::of(&attr),
+            attr,
+            pmu: None,
+            cpus: None,
+            is_cpu_only: false,
+            probe_text: None,
+            scale: 1.0,
+            unit: "".into(),
+            is_per_package: false,
+            is_snapshot: false,
+        }
+    }
+
+    /// Sets the name.
+    #[must_use]
+    pub fn with_label(mut self, label: Label) -> Self {
+        self.label = label;
+        self
+    }
+
+    /// Sets the name of the event's PMU.
+    #[must_use]
+    pub fn with_pmu(mut self, pmu: impl Into<Arc<str>>) -> Self {
+        self.pmu = Some(pmu.into());
+        self
+    }
+
+    /// Restricts the event to the CPUs of its PMU. If `is_cpu_only`, it cannot be opened for a task.
+    #[must_use]
+    pub fn with_cpus(mut self, cpus: CpuList, is_cpu_only: bool) -> Self {
+        self.cpus = Some(cpus);
+        self.is_cpu_only = is_cpu_only;
+        self
+    }
+
+    /// Sets the function name or the path that the PMU of a probe reads through a pointer in `config1`.
+    #[must_use]
+    pub fn with_probe_text(mut self, text: impl Into<Arc<CStr>>) -> Self {
+        self.probe_text = Some(text.into());
+        self
+    }
+
+    /// Sets the factor that turns the count into the unit, and the unit's name.
+    #[must_use]
+    pub fn with_scale(mut self, scale: f64, unit: impl Into<Arc<str>>) -> Self {
+        self.scale = scale;
+        self.unit = unit.into();
+        self
+    }
+
+    /// Sets whether all CPUs of a package read the same count.
+    #[must_use]
+    pub fn with_per_package(mut self, is_per_package: bool) -> Self {
+        self.is_per_package = is_per_package;
+        self
+    }
+
+    /// Sets whether the count is a momentary value, not a sum.
+    #[must_use]
+    pub fn with_snapshot(mut self, is_snapshot: bool) -> Self {
+        self.is_snapshot = is_snapshot;
+        self
+    }
+
+    /// Returns the event with a changed attr.
+    #[must_use]
+    pub fn map_attr(mut self, change: impl FnOnce(Attr) -> Attr) -> Self {
+        self.attr = change(self.attr);
+        self
+    }
+
+    /// Returns the attr as the kernel gets it, with the address of the probe's text in `config1`. The
+    /// address is valid as long as the event or a clone of it lives; the kernel reads it during the
+    /// call only.
+    #[must_use]
+    pub fn attr(&self) -> Attr {
+        match &self.probe_text {
+            Some(text) => self.attr.with_config1(text.as_ptr().expose_provenance() as u64),
+            None => self.attr,
+        }
+    }
+
+    /// Returns the name.
+    pub fn label(&self) -> &Label {
+        &self.label
+    }
+
+    /// Returns the name of the PMU, if it is known.
+    pub fn pmu(&self) -> Option<&str> {
+        self.pmu.as_deref()
+    }
+
+    /// Returns the CPUs on which the PMU counts, or `None` for all.
+    pub fn cpus(&self) -> Option<&CpuList> {
+        self.cpus.as_ref()
+    }
+
+    /// Returns `true` if the event can be opened for CPUs only, not for a task (uncore PMUs).
+    pub fn is_cpu_only(&self) -> bool {
+        self.is_cpu_only
+    }
+
+    /// Returns the factor that turns the count into the [`unit`](Self::unit).
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Returns the unit of the scaled count, or an empty text.
+    pub fn unit(&self) -> &str {
+        &self.unit
+    }
+
+    /// Returns `true` if all CPUs of a package read the same count, so that one of them is enough.
+    pub fn is_per_package(&self) -> bool {
+        self.is_per_package
+    }
+
+    /// Returns `true` if the count is a momentary value, such as a temperature, not a sum.
+    pub fn is_snapshot(&self) -> bool {
+        self.is_snapshot
+    }
+}

@@ -1,0 +1,4 @@
+//! Reads and writes `perf.data`, the file format of the perf tool.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+#![forbid(unsafe_code)]

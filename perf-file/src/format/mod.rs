@@ -1,0 +1,127 @@
+//! The layout of `perf.data` files: magic numbers, headers, numbers of features and of the records
+//! that tools write.
+//!
+//! Structs and numbers are in the byte order of the machine that recorded the file.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+mod feature;
+pub mod record_type;
+
+pub use feature::{Feature, FeatureSet};
+
+/// The first 8 bytes of a file as a number of the machine that recorded it: `PERFILE2` on a
+/// little-endian machine, `2ELIFREP` on a big-endian one.
+///
+/// A reader that finds [`MAGIC_SWAPPED`] has the other byte order.
+#[doc(alias = "PERF_MAGIC")]
+pub const MAGIC: u64 = 0x3245_4c49_4652_4550;
+
+/// [`MAGIC`] of a file from a machine of the other byte order.
+pub const MAGIC_SWAPPED: u64 = MAGIC.swap_bytes();
+
+/// The first 8 bytes of a file of version 1, written before Linux 3.1, in text order. They do not
+/// show the byte order, but [`FileHeader::attr_size`] does.
+pub const MAGIC_VERSION_1: [u8; 8] = *b"PERFFILE";
+
+/// A part of a file.
+#[doc(alias = "perf_file_section")]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct Section {
+    /// Start in bytes from the start of the file.
+    pub offset: u64,
+    /// Length in bytes.
+    pub size: u64,
+}
+
+impl Section {
+    /// Returns the offset of the first byte after the section; `None` if it overflows.
+    #[must_use]
+    pub const fn end(self) -> Option<u64> {
+        self.offset.checked_add(self.size)
+    }
+}
+
+/// The header of the file form.
+#[doc(alias = "perf_file_header")]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct FileHeader {
+    /// [`MAGIC`].
+    pub magic: u64,
+    /// Bytes of this header: [`FileHeader::SIZE`], or [`FileHeader::SIZE_WITHOUT_FEATURES`] in
+    /// files of version 1.
+    pub size: u64,
+    /// Bytes of one entry of the section `attrs`: those of the attr and of the [`Section`] of its
+    /// ids, which follows it.
+    pub attr_size: u64,
+    /// The events: attrs, each followed by the [`Section`] of its ids.
+    pub attrs: Section,
+    /// The records. A size of 0 is that of a recording that was interrupted: the records extend to
+    /// the end of the file, and there are no features.
+    pub data: Section,
+    /// Obsolete, ignored.
+    pub event_types: Section,
+    /// The feature sections. Their table follows the section `data`.
+    #[doc(alias = "adds_features")]
+    pub features: FeatureSet,
+}
+
+impl FileHeader {
+    /// Bytes of the header.
+    pub const SIZE: u64 = 104;
+    /// Bytes of the header before files had features.
+    pub const SIZE_WITHOUT_FEATURES: u64 = 72;
+}
+
+/// The header of the pipe form. Records follow it.
+#[doc(alias = "perf_pipe_file_header")]
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+pub struct PipeHeader {
+    /// [`MAGIC`].
+    pub magic: u64,
+    /// [`PipeHeader::SIZE`], which distinguishes this header from [`FileHeader`].
+    pub size: u64,
+}
+
+impl PipeHeader {
+    /// Bytes of the header.
+    pub const SIZE: u64 = 16;
+}
+
+const _: () = assert!(size_of::<FileHeader>() as u64 == FileHeader::SIZE);
+const _: () = assert!(size_of::<PipeHeader>() as u64 == PipeHeader::SIZE);
+
+/// `type` of [`Feature::COMPRESSED`] for zstd, the only compression of this format.
+#[doc(alias = "PERF_COMP_ZSTD")]
+pub const COMPRESSION_ZSTD: u32 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn magic_is_its_text_in_the_byte_order_of_the_machine() {
+        let text = if cfg!(target_endian = "little") { b"PERFILE2" } else { b"2ELIFREP" };
+        assert_eq!(MAGIC.to_ne_bytes(), *text);
+        assert_eq!(MAGIC_SWAPPED.swap_bytes(), MAGIC);
+    }
+
+    #[test]
+    fn header_fields_are_at_their_offsets() {
+        let mut header = FileHeader { magic: 1, size: 2, attr_size: 3, ..FileHeader::default() };
+        header.attrs = Section { offset: 4, size: 5 };
+        header.data = Section { offset: 6, size: 7 };
+        header.features.insert(Feature(64));
+        let words: [u64; 13] = zerocopy::transmute!(header);
+        assert_eq!(words, [1, 2, 3, 4, 5, 6, 7, 0, 0, 0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn end_of_a_section_does_not_overflow() {
+        assert_eq!(Section { offset: 8, size: 4 }.end(), Some(12));
+        assert_eq!(Section { offset: 8, size: u64::MAX }.end(), None);
+    }
+}

@@ -1,9 +1,10 @@
-use std::fmt;
-use std::io;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, io};
 
-/// A file of `/proc`, `/sys` or tracefs that cannot be used: its path, and what was expected and found.
+/// A file of `/proc`, `/sys` or tracefs that cannot be used: its path, and the error of the system call
+/// or the expected and the found text.
 #[derive(Clone, Debug)]
 pub struct FileError {
     path: PathBuf,
@@ -22,9 +23,28 @@ impl FileError {
         Self { path, cause: Cause::Io(Arc::new(error)) }
     }
 
-    /// Returns the error of a file with other contents than expected.
-    pub(crate) fn malformed(path: PathBuf, expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Self { path, cause: Cause::Malformed { expected: expected.into(), found: found.into() } }
+    /// Returns the error of a file with other contents than expected. The beginning of `found` is quoted.
+    pub(crate) fn malformed(path: PathBuf, expected: impl Into<String>, found: impl AsRef<str>) -> Self {
+        Self::plain(path, expected, excerpt(found.as_ref().as_bytes()))
+    }
+
+    /// Returns the error of a file that is larger than any that is read.
+    pub(crate) fn too_large(path: PathBuf, most: u64) -> Self {
+        Self::plain(path, format!("at most {most} bytes"), "more".into())
+    }
+
+    /// Returns the error of a file that is not UTF-8 from `offset`.
+    pub(crate) fn not_text(path: PathBuf, offset: usize) -> Self {
+        Self::plain(path, "UTF-8 text", format!("a byte at offset {offset} that is not"))
+    }
+
+    /// Returns the error of a directory with a name that is not UTF-8.
+    pub(crate) fn not_a_name(path: PathBuf, name: &OsStr) -> Self {
+        Self::plain(path, "UTF-8 names", excerpt(name.as_encoded_bytes()))
+    }
+
+    fn plain(path: PathBuf, expected: impl Into<String>, found: String) -> Self {
+        Self { path, cause: Cause::Malformed { expected: expected.into(), found } }
     }
 
     /// Returns the path of the file.
@@ -42,7 +62,26 @@ impl FileError {
 
     /// Returns `true` if there is no such file.
     pub fn is_not_found(&self) -> bool {
-        self.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
+        self.has_kind(io::ErrorKind::NotFound)
+    }
+
+    /// Returns `true` if the file exists and the caller may not use it.
+    pub fn is_permission_denied(&self) -> bool {
+        self.has_kind(io::ErrorKind::PermissionDenied)
+    }
+
+    fn has_kind(&self, kind: io::ErrorKind) -> bool {
+        self.io_error().is_some_and(|error| error.kind() == kind)
+    }
+}
+
+/// Returns the beginning of a text in backquotes, printable, or `nothing`.
+pub(crate) fn excerpt(text: &[u8]) -> String {
+    const MOST: usize = 60;
+    match text.trim_ascii() {
+        [] => "nothing".into(),
+        text if text.len() > MOST => format!("`{}...`", text.get(..MOST).unwrap_or_default().escape_ascii()),
+        text => format!("`{}`", text.escape_ascii()),
     }
 }
 
@@ -58,3 +97,26 @@ impl fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn found_text_is_quoted_and_bounded() {
+        let error = |found: &str| FileError::malformed("/sys/x".into(), "a number", found).to_string();
+        assert_eq!(error(""), "/sys/x: expected a number, found nothing");
+        assert_eq!(error("\n"), "/sys/x: expected a number, found nothing");
+        assert_eq!(error("a\x1b[2J\n"), r"/sys/x: expected a number, found `a\x1b[2J`");
+        assert_eq!(error(&"é".repeat(4000)).len(), "/sys/x: expected a number, found `...`".len() + 4 * 60);
+    }
+
+    #[test]
+    fn kinds_of_system_errors_are_distinct() {
+        let error = |kind: io::ErrorKind| FileError::io("/sys/x".into(), kind.into());
+        assert!(error(io::ErrorKind::NotFound).is_not_found());
+        assert!(!error(io::ErrorKind::NotFound).is_permission_denied());
+        assert!(error(io::ErrorKind::PermissionDenied).is_permission_denied());
+        assert!(!FileError::malformed("/sys/x".into(), "a", "b").is_not_found());
+    }
+}

@@ -33,7 +33,7 @@ mod tracefs;
 #[doc(no_inline)]
 pub use perf_sys as sys;
 
-pub use cpus::{CpuList, CpuListError};
+pub use cpus::{CpuIter, CpuList, CpuListError};
 pub use file_error::FileError;
 pub use logical::LogicalEvent;
 pub use spec::EventSpec;

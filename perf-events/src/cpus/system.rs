@@ -1,0 +1,81 @@
+use std::str::FromStr;
+
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+use super::CpuList;
+use crate::{FileError, System};
+
+/// The task that reads it.
+const STATUS: &str = "/proc/thread-self/status";
+
+/// # CPUs of the system
+impl CpuList {
+    /// Returns the CPUs that run tasks now.
+    ///
+    /// # Errors
+    ///
+    /// `/sys/devices/system/cpu/online` cannot be read, or is no list.
+    pub fn online(system: &System) -> Result<Self, FileError> {
+        system.cpu_list("/sys/devices/system/cpu/online")
+    }
+
+    /// Returns the CPUs that the kernel has reserved memory for: those of [`online`](Self::online), and those
+    /// that can be plugged in until it reboots.
+    ///
+    /// # Errors
+    ///
+    /// `/sys/devices/system/cpu/possible` cannot be read, or is no list.
+    pub fn possible(system: &System) -> Result<Self, FileError> {
+        system.cpu_list("/sys/devices/system/cpu/possible")
+    }
+
+    /// Returns the CPUs that are not online. The list may have ids above the last possible CPU.
+    ///
+    /// # Errors
+    ///
+    /// `/sys/devices/system/cpu/offline` cannot be read, or is no list.
+    pub fn offline(system: &System) -> Result<Self, FileError> {
+        system.cpu_list("/sys/devices/system/cpu/offline")
+    }
+
+    /// Returns the online CPUs on which the calling thread may run.
+    ///
+    /// It is the answer of `sched_getaffinity(2)`, which fails on a kernel for more than 1024 CPUs. The
+    /// CPUs are then those of `Cpus_allowed_list` in `/proc/thread-self/status` that are online.
+    ///
+    /// # Errors
+    ///
+    /// The system call failed otherwise, or a file cannot be read or is malformed.
+    #[doc(alias = "sched_getaffinity")]
+    pub fn affinity(system: &System) -> Result<Self, FileError> {
+        match sched_getaffinity(None) {
+            Ok(set) => {
+                let cpus = (0_u32..).take(CpuSet::MAX_CPU);
+                Ok(cpus.filter(|cpu| set.is_set(*cpu as usize)).collect())
+            }
+            Err(Errno::INVAL) => Ok(allowed(system)?.intersection(&Self::online(system)?)),
+            Err(errno) => Err(FileError::io(system.path(STATUS), errno.into())),
+        }
+    }
+}
+
+/// Returns the CPUs that the calling thread may use while they are online.
+pub(super) fn allowed(system: &System) -> Result<CpuList, FileError> {
+    let status = system.read(STATUS)?;
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let malformed = |expected, found| FileError::malformed(system.path(STATUS), expected, found);
+    let list = list.ok_or_else(|| malformed("a line `Cpus_allowed_list:`", ""))?;
+    CpuList::from_str(list).map_err(|error| malformed(error.expected, list.trim_ascii()))
+}
+
+impl System {
+    /// Returns the list of CPUs in a file. An empty file is an empty list.
+    pub(crate) fn cpu_list(&self, absolute: &str) -> Result<CpuList, FileError> {
+        let text = self.read(absolute)?;
+        CpuList::from_str(&text).map_err(|error| {
+            let expected = format!("a list of CPUs such as `0-3,8`, with {}", error.expected);
+            FileError::malformed(self.path(absolute), expected, text.get(error.offset..).unwrap_or_default())
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! Files of `/proc`, `/sys` and tracefs.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::FileError;
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) mod tree;
+
+/// The largest file that is read, in bytes. Files of `/proc` and `/sys` that this crate reads are far smaller.
+const MAX_FILE: u64 = 4 << 20;
+
+/// The root below which `/proc` and `/sys` are found.
+///
+/// Programs use [`System::new`]. Tests build a tree with the files of another machine and use
+/// [`System::at`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct System {
+    root: PathBuf,
+}
+
+impl System {
+    /// Returns the running system.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::at("/")
+    }
+
+    /// Returns a system whose `/proc` and `/sys` are below `root`.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Returns the path of a file that is at `absolute` on a running system.
+    pub fn path(&self, absolute: impl AsRef<Path>) -> PathBuf {
+        let absolute = absolute.as_ref();
+        self.root.join(absolute.strip_prefix("/").unwrap_or(absolute))
+    }
+
+    /// Returns the text of a file that is at `absolute` on a running system.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, is larger than 4 MiB, or is not UTF-8. The error has its path.
+    pub fn read(&self, absolute: impl AsRef<Path>) -> Result<String, FileError> {
+        let path = self.path(absolute);
+        let mut bytes = Vec::new();
+        let read = File::open(&path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
+        if let Err(error) = read {
+            return Err(FileError::io(path, error));
+        }
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(FileError::too_large(path, MAX_FILE));
+        }
+        String::from_utf8(bytes).map_err(|error| FileError::not_text(path, error.utf8_error().valid_up_to()))
+    }
+
+    /// Returns the names in the directory that is at `absolute` on a running system, sorted.
+    ///
+    /// # Errors
+    ///
+    /// The directory cannot be read, or a name is not UTF-8. The error has the path of the directory.
+    pub fn list(&self, absolute: impl AsRef<Path>) -> Result<Vec<String>, FileError> {
+        let path = self.path(absolute);
+        let names: io::Result<Vec<_>> = fs::read_dir(&path)
+            .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.file_name())).collect());
+        let names = names.map_err(|error| FileError::io(path.clone(), error))?;
+        let mut names = names
+            .into_iter()
+            .map(|name| name.into_string().map_err(|name| FileError::not_a_name(path.clone(), &name)))
+            .collect::<Result<Vec<_>, _>>()?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Returns the number in a file, `expected` says of what.
+    pub(crate) fn number(&self, absolute: impl AsRef<Path>, expected: &str) -> Result<u32, FileError> {
+        let text = self.read(&absolute)?;
+        let digits = text.trim_ascii();
+        let number = digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
+        number.ok_or_else(|| FileError::malformed(self.path(absolute), expected, digits))
+    }
+
+    /// Returns `None` in place of the error that a file or directory does not exist.
+    pub(crate) fn optional<T>(found: Result<T, FileError>) -> Result<Option<T>, FileError> {
+        match found {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Default for System {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -7,3 +7,5 @@
 extern crate std;
 
 pub mod format;
+#[cfg(feature = "std")]
+pub mod writer;

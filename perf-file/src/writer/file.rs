@@ -1,0 +1,86 @@
+//! The file form: header, ids, attrs, records, feature sections.
+
+use std::io::{self, Seek, SeekFrom, Write};
+
+use zerocopy::IntoBytes;
+
+use super::event::{attr_size, push_attr};
+use super::output::Output;
+use super::{Features, Form, RecordedEvent, WriteError, Writer};
+use crate::format::{FeatureSet, FileHeader, MAGIC, Section};
+
+impl<W: Write + Seek> Writer<W> {
+    /// Starts a recording in the file form, at the start of an empty file.
+    ///
+    /// The attrs are written with the smallest published length that holds their fields, because the
+    /// perf tool refuses longer ones than it knows.
+    pub fn file(out: W, events: &[RecordedEvent]) -> Result<Self, WriteError> {
+        let mut output = Output::new(out);
+        let (header, start) = start(events);
+        output.write("header", &start)?;
+        output.flush("header")?;
+        Ok(Self { output, form: Form::File { header, rewrite: rewrite::<W> }, compressor: None })
+    }
+}
+
+fn rewrite<W: Write + Seek>(out: &mut W, header: &[u8]) -> io::Result<()> {
+    out.seek(SeekFrom::Start(0))?;
+    out.write_all(header)?;
+    out.seek(SeekFrom::End(0))?;
+    out.flush()
+}
+
+/// Returns the header without features and with a data size of 0, and the bytes before the data.
+fn start(events: &[RecordedEvent]) -> (FileHeader, Vec<u8>) {
+    let size = attr_size(events);
+    let (mut ids, mut attrs) = (Vec::new(), Vec::new());
+    for event in events {
+        let section =
+            Section { offset: FileHeader::SIZE + ids.len() as u64, size: 8 * event.ids.len() as u64 };
+        ids.extend_from_slice(event.ids.as_bytes());
+        push_attr(&mut attrs, &event.attr, size);
+        attrs.extend_from_slice(section.as_bytes());
+    }
+    let attrs_section = Section { offset: FileHeader::SIZE + ids.len() as u64, size: attrs.len() as u64 };
+    let header = FileHeader {
+        magic: MAGIC,
+        size: FileHeader::SIZE,
+        attr_size: u64::from(size) + size_of::<Section>() as u64,
+        attrs: attrs_section,
+        data: Section { offset: attrs_section.offset + attrs_section.size, size: 0 },
+        event_types: Section::default(),
+        features: FeatureSet::default(),
+    };
+    let mut bytes = header.as_bytes().to_vec();
+    bytes.append(&mut ids);
+    bytes.append(&mut attrs);
+    (header, bytes)
+}
+
+pub(super) fn finish<W: Write>(
+    mut output: Output<W>,
+    mut header: FileHeader,
+    rewrite: fn(&mut W, &[u8]) -> io::Result<()>,
+    features: &Features,
+) -> Result<W, WriteError> {
+    header.data.size = output.position() - header.data.offset;
+    header.features = features.iter().map(|(feature, _)| feature).collect();
+    let table_size = features.iter().count() * size_of::<Section>();
+    let mut offset = output.position() + table_size as u64;
+    for (_, content) in features.iter() {
+        let section = Section { offset, size: content.len() as u64 };
+        output.write("feature table", section.as_bytes())?;
+        offset += section.size;
+    }
+    for (_, content) in features.iter() {
+        output.write("feature sections", content)?;
+    }
+    let mut out = output.into_inner("feature sections")?;
+    // Last: until then the file is one that was interrupted, which readers recover.
+    rewrite(&mut out, header.as_bytes()).map_err(|error| WriteError::Io {
+        part: "header",
+        offset: 0,
+        error,
+    })?;
+    Ok(out)
+}

@@ -1,0 +1,51 @@
+use std::io::{self, BufWriter, Write};
+
+use super::WriteError;
+
+/// Small writes that are collected, in bytes. Larger ones go straight to the file.
+const BUFFER: usize = 64 << 10;
+
+/// The file or pipe, with the number of bytes written so far.
+#[derive(Debug)]
+pub(super) struct Output<W: Write> {
+    out: BufWriter<W>,
+    position: u64,
+}
+
+impl<W: Write> Output<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { out: BufWriter::with_capacity(BUFFER, out), position: 0 }
+    }
+
+    /// Returns the number of bytes written, those that are still collected included.
+    pub(super) const fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub(super) fn write(&mut self, part: &'static str, bytes: &[u8]) -> Result<(), WriteError> {
+        let written = self.out.write_all(bytes);
+        self.check(part, written)?;
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
+    pub(super) fn flush(&mut self, part: &'static str) -> Result<(), WriteError> {
+        let flushed = self.out.flush();
+        self.check(part, flushed)
+    }
+
+    /// Writes what is collected and returns the file.
+    pub(super) fn into_inner(mut self, part: &'static str) -> Result<W, WriteError> {
+        self.flush(part)?;
+        let position = self.position;
+        self.out.into_inner().map_err(|error| WriteError::Io {
+            part,
+            offset: position,
+            error: error.into_error(),
+        })
+    }
+
+    fn check(&self, part: &'static str, result: io::Result<()>) -> Result<(), WriteError> {
+        result.map_err(|error| WriteError::Io { part, offset: self.position, error })
+    }
+}

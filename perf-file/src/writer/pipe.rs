@@ -1,0 +1,99 @@
+//! The pipe form: a short header, then events and features as records.
+
+use std::io::Write;
+
+use perf_abi::{Header, Misc, RecordType};
+use zerocopy::IntoBytes;
+
+use super::event::{attr_size, push_attr};
+use super::output::Output;
+use super::{Features, Form, RecordedEvent, WriteError, Writer};
+use crate::format::{Feature, FeatureSet, MAGIC, PipeHeader, record_type};
+
+impl<W: Write> Writer<W> {
+    /// Starts a recording in the pipe form with the features that are known now. [`Writer::finish`]
+    /// writes the others.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::RecordTooLong`] if an event has more than some 8000 ids, or if a feature is longer
+    /// than a record.
+    pub fn pipe(out: W, events: &[RecordedEvent], features: &Features) -> Result<Self, WriteError> {
+        let mut output = Output::new(out);
+        output.write("header", PipeHeader { magic: MAGIC, size: PipeHeader::SIZE }.as_bytes())?;
+        let size = attr_size(events);
+        for event in events {
+            let mut body = Vec::new();
+            push_attr(&mut body, &event.attr, size);
+            body.extend_from_slice(event.ids.as_bytes());
+            write_record(&mut output, "event", record_type::HEADER_ATTR, &body)?;
+        }
+        let mut written = FeatureSet::default();
+        write_features(&mut output, &mut written, features)?;
+        output.flush("features")?;
+        Ok(Self { output, form: Form::Pipe { written }, compressor: None })
+    }
+}
+
+/// Writes the features that are not in `written`, and adds them to it.
+pub(super) fn write_features<W: Write>(
+    output: &mut Output<W>,
+    written: &mut FeatureSet,
+    features: &Features,
+) -> Result<(), WriteError> {
+    for (feature, content) in features.iter() {
+        match feature {
+            _ if written.contains(feature) => {}
+            Feature::TRACING_DATA => write_tracing_data(output, content)?,
+            // It is a sequence of records whose kind is 0 in the file form.
+            Feature::BUILD_ID => write_build_ids(output, features)?,
+            _ => {
+                let body = [u64::from(feature.0).as_bytes(), content].concat();
+                write_record(output, "features", record_type::HEADER_FEATURE, &body)?;
+            }
+        }
+        written.insert(feature);
+    }
+    Ok(())
+}
+
+pub(super) fn finish<W: Write>(
+    mut output: Output<W>,
+    mut written: FeatureSet,
+    features: &Features,
+) -> Result<W, WriteError> {
+    write_features(&mut output, &mut written, features)?;
+    output.into_inner("features")
+}
+
+/// Writes the record whose content follows it outside its length, padded to 8 bytes.
+fn write_tracing_data<W: Write>(output: &mut Output<W>, content: &[u8]) -> Result<(), WriteError> {
+    let padded = content.len().next_multiple_of(8);
+    let Ok(size) = u32::try_from(padded) else {
+        return Err(WriteError::RecordTooLong { part: "tracing data", size: padded });
+    };
+    write_record(output, "tracing data", record_type::HEADER_TRACING_DATA, [size, 0].as_bytes())?;
+    output.write("tracing data", content)?;
+    output.write("tracing data", [0_u8; 8].get(..padded - content.len()).unwrap_or_default())
+}
+
+fn write_build_ids<W: Write>(output: &mut Output<W>, features: &Features) -> Result<(), WriteError> {
+    for record in features.build_id_records(record_type::HEADER_BUILD_ID) {
+        output.write("build ids", &record)?;
+    }
+    Ok(())
+}
+
+fn write_record<W: Write>(
+    output: &mut Output<W>,
+    part: &'static str,
+    kind: RecordType,
+    body: &[u8],
+) -> Result<(), WriteError> {
+    let size = size_of::<Header>() + body.len();
+    let Ok(short) = u16::try_from(size) else {
+        return Err(WriteError::RecordTooLong { part, size });
+    };
+    output.write(part, Header { kind, misc: Misc::empty(), size: short }.as_bytes())?;
+    output.write(part, body)
+}

@@ -1,0 +1,131 @@
+use std::io::{Cursor, ErrorKind};
+
+use perf_abi::{Attr, Software};
+
+use super::*;
+use crate::format::{Feature, MAGIC, PipeHeader};
+
+fn events() -> [RecordedEvent; 2] {
+    let event = |event, name| RecordedEvent::new(Attr::software(event), name);
+    [
+        event(Software::CPU_CLOCK, "cpu-clock").with_ids([7, 8]),
+        event(Software::PAGE_FAULTS, "faults").with_ids([9]),
+    ]
+}
+
+/// Returns the number at an offset.
+fn word(bytes: &[u8], offset: u64) -> u64 {
+    let offset = offset as usize;
+    u64::from_ne_bytes(bytes[offset..offset + 8].try_into().unwrap())
+}
+
+const RECORD: [u64; 2] = [0x0010_0000_0000_0044, 5];
+const ROUND: u64 = 0x0008_0000_0000_0044;
+
+fn header(kind: u32, size: u16) -> Vec<u8> {
+    let header = Header { kind: perf_abi::RecordType(kind), misc: Misc::empty(), size };
+    header.as_bytes().to_vec()
+}
+
+#[test]
+fn file_has_header_ids_attrs_records_and_features() {
+    let mut writer = Writer::file(Cursor::new(Vec::new()), &events()).unwrap();
+    writer.write_window(Window::from_slices(&RECORD[..1], &RECORD[1..])).unwrap();
+    writer.finish_round().unwrap();
+    let mut features = Features::new();
+    features.set_sample_time(3, 4);
+    features.set_total_memory(99);
+    let file = writer.finish(&features).unwrap().into_inner();
+
+    let attrs = 104 + 3 * 8; // after the three ids
+    let data = attrs + 2 * 128; // after two attrs of 112 bytes and their sections
+    let words = |offset| word(&file, offset);
+    assert_eq!([words(0), words(8), words(16)], [MAGIC, 104, 128]);
+    assert_eq!([words(24), words(32)], [attrs, 256]); // attrs
+    assert_eq!([words(40), words(48)], [data, 24]); // data
+    assert_eq!([words(72), words(80)], [1 << 10 | 1 << 21, 0]); // features
+    assert_eq!([words(104), words(112), words(120)], [7, 8, 9]);
+    assert_eq!([words(attrs + 112), words(attrs + 120)], [104, 16]); // ids of the first
+    assert_eq!([words(attrs + 240), words(attrs + 248)], [120, 8]); // ids of the second
+    assert_eq!([words(data), words(data + 8), words(data + 16)], [RECORD[0], RECORD[1], ROUND]);
+    let table = data + 24;
+    assert_eq!([words(table), words(table + 8)], [table + 32, 8]);
+    assert_eq!([words(table + 16), words(table + 24)], [table + 40, 16]);
+    assert_eq!([words(table + 32), words(table + 40), words(table + 48)], [99, 3, 4]);
+    assert_eq!(file.len() as u64, table + 56);
+}
+
+#[test]
+fn killed_writer_leaves_a_data_size_of_zero_and_its_rounds() {
+    let mut file = Vec::new();
+    let mut writer = Writer::file(Cursor::new(&mut file), &events()).unwrap();
+    writer.write_records(RECORD.as_bytes()).unwrap();
+    writer.finish_round().unwrap();
+    drop(writer);
+    let data = word(&file, 40);
+    assert_eq!(word(&file, 48), 0);
+    assert_eq!([word(&file, data), word(&file, data + 16)], [RECORD[0], ROUND]);
+}
+
+#[test]
+fn pipe_has_events_and_features_as_records() {
+    let mut features = Features::new();
+    features.set_total_memory(99);
+    features.set(Feature::TRACING_DATA, vec![1, 2, 3]);
+    let mut writer = Writer::pipe(Vec::new(), &events()[1..], &features).unwrap();
+    writer.write_records(RECORD.as_bytes()).unwrap();
+    features.set_sample_time(3, 4);
+    features.set_build_ids(&[BuildId { path: b"a".to_vec(), id: vec![1; 16], is_kernel: true }]);
+    let pipe = writer.finish(&features).unwrap();
+
+    let mut expected = [MAGIC, PipeHeader::SIZE].as_bytes().to_vec();
+    expected.extend(header(64, 8 + 112 + 8)); // HEADER_ATTR
+    let mut attr = events()[1].attr;
+    attr.size = 112;
+    expected.extend_from_slice(&attr.as_bytes()[..112]);
+    expected.extend_from_slice(9_u64.as_bytes()); // id
+    expected.extend(header(66, 16)); // HEADER_TRACING_DATA
+    expected.extend_from_slice([8_u32, 0].as_bytes()); // padded size
+    expected.extend_from_slice(&[1, 2, 3, 0, 0, 0, 0, 0]);
+    expected.extend(header(80, 24)); // HEADER_FEATURE
+    expected.extend_from_slice([10_u64, 99].as_bytes()); // TOTAL_MEM
+    expected.extend_from_slice(RECORD.as_bytes());
+    expected.extend_from_slice(&features.build_id_records(perf_abi::RecordType(67)).concat());
+    expected.extend(header(80, 32));
+    expected.extend_from_slice([21_u64, 3, 4].as_bytes()); // SAMPLE_TIME
+    assert_eq!(pipe, expected);
+}
+
+#[test]
+fn event_with_too_many_ids_for_a_record_names_the_limit() {
+    let event = RecordedEvent::new(Attr::default(), "e").with_ids(0..9000);
+    let error = Writer::pipe(Vec::new(), &[event], &Features::new()).unwrap_err();
+    let text = "perf.data: expected at most 65535 bytes in the record of the event, found 72120; \
+                write the file form in place of the pipe form";
+    assert_eq!(error.to_string(), text);
+}
+
+/// A disk with space for a number of bytes.
+#[derive(Debug)]
+struct Disk(usize, Vec<u8>);
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(self.0 - self.1.len());
+        self.1.extend_from_slice(&bytes[..taken]);
+        if taken == 0 { Err(ErrorKind::StorageFull.into()) } else { Ok(taken) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn full_disk_is_an_error_with_its_offset() {
+    let mut writer = Writer::pipe(Disk(20, Vec::new()), &[], &Features::new()).unwrap();
+    writer.write_records(RECORD.as_bytes()).unwrap();
+    let error = writer.flush().unwrap_err();
+    assert_eq!(error.to_string(), "perf.data: cannot write the records after 32 bytes: no storage space");
+    assert_eq!(io::Error::from(error).kind(), ErrorKind::StorageFull);
+}

@@ -54,6 +54,7 @@
 //! | count losses and damage | [`decode::Lost`], [`Damage`], [`Drained`] |
 //! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |
 //! | read a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
+//! | read a BPF ring buffer map, with the feature `bpf` | [`BpfRing`](https://docs.rs/perf-sys/latest/perf_sys/struct.BpfRing.html) |
 //! | find out why a call failed | [`Error`], [`Call`], [`Errno`], [`Causes`] |
 //! | port a program from another crate | [`coming_from`] |
 //!
@@ -140,6 +141,8 @@ mod attr;
 mod aux;
 mod batch;
 mod bpf_ids;
+#[cfg(feature = "bpf")]
+mod bpf_ring;
 mod call;
 mod cancel;
 mod causes;
@@ -196,6 +199,8 @@ pub use add_error::AddError;
 pub use aux::{AuxArea, AuxSnapshot};
 pub use batch::{Batch, BatchRecords, PeekableRecords};
 pub use bpf_ids::BpfIds;
+#[cfg(feature = "bpf")]
+pub use bpf_ring::{BpfBatch, BpfRecords, BpfRing};
 pub use call::Call;
 pub use cancel::Canceller;
 pub use causes::Causes;

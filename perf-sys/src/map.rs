@@ -21,6 +21,8 @@ use crate::event::RingClaim;
 use crate::{Call, Error, Result};
 
 mod aux;
+#[cfg(feature = "bpf")]
+mod bpf;
 mod consumer;
 mod generation;
 #[cfg(test)]
@@ -29,6 +31,10 @@ mod overwrite;
 mod read_only;
 
 pub(crate) use aux::{AuxConsumer, AuxOverwritten};
+#[cfg(all(test, feature = "bpf"))]
+pub(crate) use bpf::BpfWriter;
+#[cfg(feature = "bpf")]
+pub(crate) use bpf::{BpfConsumer, BpfStep, BpfUnread};
 pub(crate) use consumer::{Consumer, Position};
 pub(crate) use generation::Generation;
 #[cfg(test)]

@@ -23,6 +23,11 @@ use crate::causes::Opening;
 use crate::target::TargetArguments;
 use crate::{Call, Errno, Error, Event, Result, Target};
 
+#[cfg(feature = "bpf")]
+mod bpf;
+#[cfg(feature = "bpf")]
+pub(crate) use bpf::map_info;
+
 unsafe extern "C" {
     /// `syscall(2)`. Each argument is an `int`, a `long` or a pointer.
     fn syscall(number: c_long, ...) -> c_long;

@@ -12,6 +12,8 @@ impl Error {
             Self::DataArea { .. } | Self::Positions(_) | Self::ReadLength { .. } => {
                 io::ErrorKind::InvalidData
             }
+            #[cfg(feature = "bpf")]
+            Self::BpfRecord { .. } => io::ErrorKind::InvalidData,
             Self::PinnedFailed | Self::AuxInUse | Self::RingInUse => io::ErrorKind::ResourceBusy,
             _ => io::ErrorKind::InvalidInput,
         }

@@ -49,7 +49,8 @@ impl Here<'_> {
         unsafe { AtomicU64::from_ptr(word) }.load(Ordering::Relaxed)
     }
 
-    fn load_half(self, offset: usize) -> u32 {
+    /// Loads the `u32` at `offset`, relaxed. `offset` is a multiple of 4 inside the mapping.
+    pub(super) fn load_half(self, offset: usize) -> u32 {
         let half = self.at(offset);
         // SAFETY: as in `load_whole`; std allows 4 bytes on all targets. No access of another size
         // by this process races with it, because only the kernel writes meanwhile.

@@ -31,6 +31,12 @@ impl Deadline {
         }
     }
 
+    /// Returns whether the deadline has passed.
+    #[cfg(feature = "bpf")]
+    pub(crate) fn is_over(self) -> bool {
+        self.0.is_some_and(|deadline| deadline <= Instant::now())
+    }
+
     /// Returns the remaining time. Reads the clock only if there is a deadline.
     fn left(self, now: impl FnOnce() -> Instant) -> Option<Timespec> {
         self.0?.saturating_duration_since(now()).try_into().ok()

@@ -1,0 +1,170 @@
+use std::path::Path;
+
+use perf_events::{CpuListError, FileError};
+use perf_sys::Errno;
+use perf_sys::abi::bpf::{BpfCmd, BpfMapType};
+
+use crate::{ObjectKind, ObjectName, Privilege};
+
+mod display;
+mod hint;
+#[cfg(test)]
+mod tests;
+
+/// An error of this crate.
+///
+/// [`Bpf`](Self::Bpf) and [`Load`](Self::Load) are failed commands of `bpf(2)`,
+/// [`Event`](Self::Event) is an error of a perf event; the others are found by checks of this
+/// crate. `Display` prints what was expected, what was found and the usual remedy.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// A command of `bpf(2)` failed.
+    Bpf {
+        /// The command.
+        command: BpfCmd,
+        /// The object; empty if it has no name, or if the command is about none.
+        object: ObjectName,
+        /// The errno that the kernel returned.
+        errno: Errno,
+        /// The privilege of the process, if the errno is `EPERM` or `EACCES`.
+        privilege: Option<Box<Privilege>>,
+    },
+    /// `BPF_PROG_LOAD` failed.
+    Load {
+        /// The program.
+        program: ObjectName,
+        /// The errno that the kernel returned.
+        errno: Errno,
+        /// The verifier's log; empty if the kernel wrote none.
+        log: Box<str>,
+        /// The privilege of the process, if the errno is `EPERM` or `EACCES`.
+        privilege: Option<Box<Privilege>>,
+    },
+    /// A call on a perf event or its ring failed.
+    Event(perf_sys::Error),
+    /// A file of `/proc` or `/sys` cannot be used.
+    File(FileError),
+    /// A system call on a path failed.
+    Path {
+        /// The name of the call.
+        call: &'static str,
+        /// The path.
+        path: Box<Path>,
+        /// The errno that the kernel returned.
+        errno: Errno,
+    },
+    /// A path holds a NUL byte.
+    PathNul {
+        /// The path.
+        path: Box<Path>,
+    },
+    /// The path is not on a bpf file system.
+    NotBpfFs {
+        /// The path.
+        path: Box<Path>,
+        /// The magic number of its file system.
+        found: u64,
+    },
+    /// The descriptor, path or id is of another kind of object.
+    Kind {
+        /// The expected kind.
+        expected: ObjectKind,
+        /// The name of the kernel's file.
+        found: Box<str>,
+    },
+    /// A key, value or buffer has another length than the map's.
+    Size {
+        /// The map.
+        map: ObjectName,
+        /// The part: `key`, `value`, `element`.
+        part: &'static str,
+        /// The length for this map in bytes.
+        expected: usize,
+        /// The length that was passed in bytes.
+        found: usize,
+    },
+    /// The map is of a type that this crate does not know, so the length of its elements is
+    /// unknown.
+    UnknownMapType {
+        /// The map.
+        map: ObjectName,
+        /// Its type.
+        found: BpfMapType,
+    },
+    /// The type of the values has one value per element and the map has one for each CPU, or the
+    /// other way round.
+    PerCpu {
+        /// The map.
+        map: ObjectName,
+        /// The type of the map.
+        found: BpfMapType,
+    },
+    /// A descriptor cannot be duplicated.
+    Descriptor {
+        /// The errno that the kernel returned.
+        errno: Errno,
+    },
+    /// The name of an object is longer than 15 bytes, or has a character that the kernel refuses.
+    Name {
+        /// The name.
+        found: Box<str>,
+    },
+    /// The file with the possible CPUs is malformed.
+    PossibleCpus {
+        /// Its text.
+        text: Box<str>,
+        /// The error.
+        error: CpuListError,
+    },
+}
+
+/// The result of a call of this crate.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+impl Error {
+    /// Returns the errno if a system call failed.
+    pub fn errno(&self) -> Option<Errno> {
+        match self {
+            Self::Bpf { errno, .. }
+            | Self::Load { errno, .. }
+            | Self::Path { errno, .. }
+            | Self::Descriptor { errno } => Some(*errno),
+            Self::Event(error) => error.errno(),
+            Self::File(error) => error.io_error()?.raw_os_error().map(Errno::from_raw_os_error),
+            _ => None,
+        }
+    }
+
+    /// Returns the command of `bpf(2)` that failed, if one did.
+    pub fn command(&self) -> Option<BpfCmd> {
+        match self {
+            Self::Bpf { command, .. } => Some(*command),
+            Self::Load { .. } => Some(BpfCmd::PROG_LOAD),
+            _ => None,
+        }
+    }
+
+    /// Returns the error of a failed command.
+    #[cold]
+    pub(crate) fn bpf(command: BpfCmd, object: ObjectName, errno: Errno) -> Self {
+        Self::Bpf { command, object, errno, privilege: Privilege::of_errno(errno) }
+    }
+
+    /// Returns a closure for `map_err` after `command`.
+    pub(crate) fn of(command: BpfCmd, object: ObjectName) -> impl Fn(Errno) -> Self {
+        move |errno| Self::bpf(command, object, errno)
+    }
+}
+
+impl From<perf_sys::Error> for Error {
+    fn from(error: perf_sys::Error) -> Self {
+        Self::Event(error)
+    }
+}
+
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}

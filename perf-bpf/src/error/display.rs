@@ -1,0 +1,72 @@
+use core::fmt;
+
+use super::Error;
+use super::hint::hint;
+use crate::Privilege;
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bpf { command, object, errno, privilege } => {
+                write!(f, "BPF_{command}")?;
+                if !object.is_empty() {
+                    write!(f, " of {object:?}")?;
+                }
+                write!(f, ": {errno}")?;
+                write_cause(f, hint(*command, *errno), privilege.as_deref())
+            }
+            Self::Load { program, errno, log, privilege } => {
+                write!(f, "BPF_PROG_LOAD of {program:?}: {errno}")?;
+                write_cause(f, None, privilege.as_deref())?;
+                if log.is_empty() { Ok(()) } else { write!(f, ": the verifier's log:\n{log}") }
+            }
+            Self::Event(error) => error.fmt(f),
+            Self::File(error) => error.fmt(f),
+            Self::Path { call, path, errno } => write!(f, "{call} {}: {errno}", path.display()),
+            Self::PathNul { path } => {
+                write!(f, "path: expected no NUL byte, found {:?}", path.display().to_string())
+            }
+            Self::NotBpfFs { path, found } => write!(
+                f,
+                "{}: expected a bpf file system, found one with magic {found:#x}; mount it: \
+                 mount -t bpf bpf /sys/fs/bpf",
+                path.display()
+            ),
+            Self::Kind { expected, found } => write!(f, "BPF object: expected a {expected}, found {found:?}"),
+            Self::Size { map, part, expected, found } => {
+                write!(f, "{part} of map {map:?}: expected {expected} bytes, found {found}")
+            }
+            Self::UnknownMapType { map, found } => write!(
+                f,
+                "map {map:?}: expected a type whose elements are known, found {found}; a newer version of \
+                 this crate may know it"
+            ),
+            Self::PerCpu { map, found } => write!(
+                f,
+                "map {map:?} of type {found}: expected values of type PerCpu<V> for a map with a value for \
+                 each CPU and of type V for others, found the other one"
+            ),
+            Self::Descriptor { errno } => write!(f, "dup: {errno}"),
+            Self::Name { found } => write!(
+                f,
+                "name of an object: expected at most 15 letters, digits, '_' and '.', found {found:?}"
+            ),
+            Self::PossibleCpus { text, error } => {
+                write!(f, "/sys/devices/system/cpu/possible: {error}, found {text:?}")
+            }
+        }
+    }
+}
+
+fn write_cause(f: &mut fmt::Formatter<'_>, hint: Option<&str>, privilege: Option<&Privilege>) -> fmt::Result {
+    if let Some(hint) = hint {
+        write!(f, ": {hint}")?;
+    }
+    match privilege {
+        Some(privilege) => write!(f, "; {privilege}"),
+        None => Ok(()),
+    }
+}
+
+/// `source` is `None`, because `Display` already has the whole text.
+impl core::error::Error for Error {}

@@ -1,0 +1,118 @@
+use perf_sys::abi::bpf::{BpfMapCreate, BpfMapInfo, BpfMapType};
+
+use crate::possible_cpus::possible_cpus;
+use crate::{Error, ObjectName};
+
+/// The sizes of a map, as the kernel has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MapLayout {
+    pub(crate) map_type: BpfMapType,
+    pub(crate) name: ObjectName,
+    /// Length of a key in bytes.
+    pub(crate) key_size: u32,
+    /// Length of one value in bytes.
+    pub(crate) value_size: u32,
+    pub(crate) max_entries: u32,
+    /// Length in bytes of the buffer for all values of an element; `None` for a type that is
+    /// unknown here.
+    element_size: Option<usize>,
+}
+
+/// `BPF_MAP_TYPE_PERCPU_CGROUP_STORAGE`.
+const PERCPU_CGROUP_STORAGE: BpfMapType = BpfMapType(21);
+
+/// The last type whose elements are known: `BPF_MAP_TYPE_INSN_ARRAY` of Linux 6.19.
+const LAST_KNOWN: BpfMapType = BpfMapType(34);
+
+/// Returns whether an element of a map of this type has a value for each possible CPU.
+pub(crate) fn is_per_cpu(map_type: BpfMapType) -> bool {
+    matches!(
+        map_type,
+        BpfMapType::PERCPU_HASH
+            | BpfMapType::PERCPU_ARRAY
+            | BpfMapType::LRU_PERCPU_HASH
+            | PERCPU_CGROUP_STORAGE
+    )
+}
+
+/// Returns the length of a per-CPU value in bytes, as the kernel pads it.
+pub(crate) fn padded(value_size: usize) -> usize {
+    value_size.next_multiple_of(8)
+}
+
+impl MapLayout {
+    /// Returns the layout of a new map.
+    pub(crate) fn of_attr(attr: &BpfMapCreate) -> Result<Self, Error> {
+        let name = ObjectName::from_raw(attr.map_name);
+        Self::new(attr.map_type, name, attr.key_size, attr.value_size, attr.max_entries)
+    }
+
+    /// Returns the layout of an existing map.
+    pub(crate) fn of_info(info: &BpfMapInfo) -> Result<Self, Error> {
+        let name = ObjectName::from_raw(info.name);
+        Self::new(info.kind, name, info.key_size, info.value_size, info.max_entries)
+    }
+
+    /// `bpf_map_value_size()` in the kernel's `kernel/bpf/syscall.c` is the rule for
+    /// `element_size`.
+    fn new(
+        map_type: BpfMapType,
+        name: ObjectName,
+        key_size: u32,
+        value_size: u32,
+        max_entries: u32,
+    ) -> Result<Self, Error> {
+        let size = value_size as usize;
+        let element_size = if is_per_cpu(map_type) {
+            padded(size).checked_mul(possible_cpus()?.len())
+        } else {
+            (map_type <= LAST_KNOWN).then_some(size)
+        };
+        Ok(Self { map_type, name, key_size, value_size, max_entries, element_size })
+    }
+
+    /// Returns whether an element has a value for each possible CPU.
+    pub(crate) fn is_per_cpu(&self) -> bool {
+        is_per_cpu(self.map_type)
+    }
+
+    /// Returns the length in bytes of the buffer for an element.
+    pub(crate) fn element_size(&self) -> Result<usize, Error> {
+        self.element_size.ok_or(Error::UnknownMapType { map: self.name, found: self.map_type })
+    }
+
+    pub(crate) fn check_key(&self, found: usize) -> Result<(), Error> {
+        self.check("key", self.key_size as usize, found)
+    }
+
+    pub(crate) fn check_element(&self, found: usize) -> Result<(), Error> {
+        self.check("element", self.element_size()?, found)
+    }
+
+    /// Checks the buffers of a batch: `values` is `None` if the command takes no values.
+    pub(crate) fn check_batch(&self, count: usize, keys: usize, values: Option<usize>) -> Result<(), Error> {
+        let count = u32::try_from(count).map_or(usize::MAX, |count| count as usize);
+        self.check("batch of keys", count.saturating_mul(self.key_size as usize), keys)?;
+        match values {
+            Some(found) => self.check("batch of elements", count.saturating_mul(self.element_size()?), found),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the length in bytes of a position between two batches: hashes store the number of a
+    /// bucket, other maps a key.
+    pub(crate) fn position_size(&self) -> usize {
+        (self.key_size as usize).max(8)
+    }
+
+    pub(crate) fn check_position(&self, found: usize) -> Result<(), Error> {
+        self.check("batch position", self.position_size(), found)
+    }
+
+    fn check(&self, part: &'static str, expected: usize, found: usize) -> Result<(), Error> {
+        if expected == found {
+            return Ok(());
+        }
+        Err(Error::Size { map: self.name, part, expected, found })
+    }
+}

@@ -1,0 +1,71 @@
+use std::os::fd::{AsFd, OwnedFd};
+
+use perf_sys::abi::bpf::BpfMapType;
+
+use crate::{Error, MapFd, MapSpec, ObjectKind, ObjectName};
+
+impl MapFd {
+    /// Creates a map. Since Linux 3.18.
+    ///
+    /// # Errors
+    ///
+    /// `EPERM` without `CAP_BPF` (before Linux 5.8 `CAP_SYS_ADMIN`), `EINVAL` if the kernel does
+    /// not accept the type, a flag or a size.
+    #[doc(alias = "BPF_MAP_CREATE")]
+    pub fn create(spec: &MapSpec<'_>) -> Result<Self, Error> {
+        Self::create_from(&spec.attr())
+    }
+
+    /// Takes the descriptor of a map of another library, after a check that it is one. Since Linux
+    /// 4.13.
+    pub fn from_fd(fd: impl Into<OwnedFd>) -> Result<Self, Error> {
+        let fd = fd.into();
+        ObjectKind::Map.check(&fd)?;
+        Self::with_info(fd)
+    }
+
+    /// Duplicates the descriptor.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        let fd = self.as_fd().try_clone_to_owned().map_err(|error| {
+            let errno = error.raw_os_error().map_or(perf_sys::Errno::EIO, perf_sys::Errno::from_raw_os_error);
+            Error::Descriptor { errno }
+        })?;
+        Self::with_info(fd)
+    }
+
+    /// Returns the map type.
+    pub fn map_type(&self) -> BpfMapType {
+        self.layout().map_type
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> ObjectName {
+        self.layout().name
+    }
+
+    /// Returns the length of a key in bytes; 0 for maps without keys, such as queues.
+    pub fn key_size(&self) -> usize {
+        self.layout().key_size as usize
+    }
+
+    /// Returns the length of one value in bytes.
+    pub fn value_size(&self) -> usize {
+        self.layout().value_size as usize
+    }
+
+    /// Returns the length in bytes of an element as lookups and updates have it: that of the value,
+    /// or for per-CPU maps that of a value for each *possible* CPU, each padded to 8 bytes.
+    pub fn element_size(&self) -> Result<usize, Error> {
+        self.layout().element_size()
+    }
+
+    /// Returns `true` if an element has a value for each possible CPU.
+    pub fn is_per_cpu(&self) -> bool {
+        self.layout().is_per_cpu()
+    }
+
+    /// Returns the maximum number of elements; for a ring buffer its size in bytes.
+    pub fn max_entries(&self) -> u32 {
+        self.layout().max_entries
+    }
+}

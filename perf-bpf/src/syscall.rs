@@ -1,0 +1,120 @@
+//! `bpf(2)`: each command as one function.
+//!
+//! # Safety
+//!
+//! This file and those of its folder may use `unsafe` because rustix has no wrapper for the system
+//! call. It is made by the C library's `syscall`, which std links. The kernel reads and writes
+//! memory at addresses that are numbers in the argument. Each function makes these numbers from
+//! references that live until the call returns, and checks the lengths that the kernel derives from
+//! its own objects.
+#![allow(unsafe_code)]
+
+use core::ffi::{c_int, c_long};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use linux_raw_sys::general::__NR_bpf;
+use perf_sys::Errno;
+use perf_sys::abi::bpf::BpfCmd;
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+mod ids;
+mod link;
+mod map;
+mod object;
+mod program;
+
+pub(crate) use ids::{fd_by_id, fd_by_id_command, next_id, next_id_command};
+pub(crate) use link::{TaskFd, link_create, link_detach, raw_tracepoint_open, task_fd_query};
+pub(crate) use map::Elements;
+pub use map::MapFd;
+pub(crate) use object::{info, obj_get, obj_pin, prog_info};
+pub(crate) use program::{LoadFailure, prog_load, prog_test_run};
+
+unsafe extern "C" {
+    /// `syscall(2)`. Each argument is an `int`, a `long` or a pointer.
+    fn syscall(number: c_long, ...) -> c_long;
+}
+
+/// `bpf(command, attr, size)`—Returns the number that the kernel returned.
+///
+/// The size is that of the attr without its trailing zero bytes: the kernel takes absent bytes as
+/// zero, and an old kernel accepts no fields that it does not have, unless they are zero and inside
+/// its own size. Fields that the kernel writes do not depend on the size.
+///
+/// # Safety
+///
+/// `attr` must be the argument of `command`, and all addresses in it valid for the kernel's reads
+/// and writes until the call returns.
+unsafe fn bpf<A: FromBytes + IntoBytes + Immutable>(command: BpfCmd, attr: &mut A) -> Result<c_int, Errno> {
+    let size = used_size(attr.as_bytes());
+    #[allow(clippy::cast_possible_wrap, clippy::cast_lossless)] // a long has 32 bits or 64, the number fits
+    let number = __NR_bpf as c_long;
+    // SAFETY: the caller's obligation.
+    let found = unsafe { syscall(number, command.0, &raw mut *attr, size) };
+    match c_int::try_from(found) {
+        Ok(found) if found >= 0 => Ok(found),
+        _ => Err(last_errno()),
+    }
+}
+
+/// Like [`bpf`], for a command that returns a descriptor. The kernel sets close-on-exec.
+///
+/// # Safety
+///
+/// As of [`bpf`], and the command must return a new descriptor.
+unsafe fn bpf_fd<A: FromBytes + IntoBytes + Immutable>(
+    command: BpfCmd,
+    attr: &mut A,
+) -> Result<OwnedFd, Errno> {
+    // SAFETY: the caller's obligation.
+    let fd = unsafe { bpf(command, attr) }?;
+    // SAFETY: the kernel just made this descriptor, and no other code owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Returns the length without trailing zero bytes, a multiple of 4.
+fn used_size(attr: &[u8]) -> u32 {
+    let used = attr.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    used.next_multiple_of(4) as u32
+}
+
+fn last_errno() -> Errno {
+    // A failed call always sets errno; the fallback is for the type only.
+    io::Error::last_os_error().raw_os_error().map_or(Errno::EIO, Errno::from_raw_os_error)
+}
+
+/// Returns the address of bytes that the kernel reads. The kernel requires 0 for an absent key.
+fn address(bytes: &[u8]) -> u64 {
+    if bytes.is_empty() { 0 } else { bytes.as_ptr().expose_provenance() as u64 }
+}
+
+/// Returns the address of bytes that the kernel writes, 0 for an empty buffer.
+fn address_mut(bytes: &mut [u8]) -> u64 {
+    if bytes.is_empty() { 0 } else { bytes.as_mut_ptr().expose_provenance() as u64 }
+}
+
+/// Returns the number of a descriptor as arguments have it.
+#[allow(clippy::cast_sign_loss)] // an open descriptor is not negative
+pub(crate) fn number(fd: BorrowedFd<'_>) -> u32 {
+    fd.as_raw_fd() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trailing_zero_bytes_are_not_passed() {
+        assert_eq!(used_size(&[0; 24]), 0);
+        assert_eq!(used_size(&[1, 0, 0, 0, 0, 0, 0, 0]), 4);
+        assert_eq!(used_size(&[0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0]), 8);
+        assert_eq!(used_size(&[9; 12]), 12);
+    }
+
+    #[test]
+    fn empty_bytes_have_address_0() {
+        assert_eq!((address(&[]), address_mut(&mut [])), (0, 0));
+        assert_ne!(address(&[0]), 0);
+    }
+}

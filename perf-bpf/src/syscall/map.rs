@@ -1,0 +1,213 @@
+use core::ffi::c_int;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use perf_sys::Errno;
+use perf_sys::abi::bpf::{
+    BpfCmd, BpfElemFlags, BpfMapBatch, BpfMapCreate, BpfMapElem, BpfMapInfo, BpfMapNextKey,
+};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use super::{address, address_mut, bpf, bpf_fd, info, number};
+use crate::{Error, MapLayout};
+
+/// The descriptor of a map, with the sizes of its keys and values.
+///
+/// Closing the last descriptor of a map that is neither pinned nor used by a program deletes the
+/// map.
+///
+/// The functions here take keys and values as bytes, for all map types.
+#[derive(Debug)]
+pub struct MapFd {
+    fd: OwnedFd,
+    /// As the kernel has it for `fd`. The lengths below rely on it, so it never changes.
+    layout: MapLayout,
+}
+
+/// The argument of `BPF_MAP_FREEZE`.
+#[repr(C)]
+#[derive(FromBytes, IntoBytes, Immutable)]
+struct Freeze {
+    map_fd: u32,
+}
+
+impl MapFd {
+    /// `bpf(BPF_MAP_CREATE)`—Creates a map.
+    pub(crate) fn create_from(attr: &BpfMapCreate) -> Result<Self, Error> {
+        // The only address; no function of this crate sets it.
+        let mut attr = BpfMapCreate { excl_prog_hash: 0, excl_prog_hash_size: 0, ..*attr };
+        let layout = MapLayout::of_attr(&attr)?;
+        // SAFETY: the attr holds numbers only, and the command returns a descriptor.
+        let fd = unsafe { bpf_fd(BpfCmd::MAP_CREATE, &mut attr) };
+        Ok(Self { fd: fd.map_err(Error::of(BpfCmd::MAP_CREATE, layout.name))?, layout })
+    }
+
+    /// Takes a descriptor and the layout that the kernel reports for it. If it is not that of a
+    /// map, all commands on it fail.
+    pub(crate) fn with_info(fd: OwnedFd) -> Result<Self, Error> {
+        let found: BpfMapInfo =
+            info(fd.as_fd()).map_err(Error::of(BpfCmd::OBJ_GET_INFO_BY_FD, crate::ObjectName::EMPTY))?;
+        Ok(Self { fd, layout: MapLayout::of_info(&found)? })
+    }
+
+    pub(crate) fn layout(&self) -> &MapLayout {
+        &self.layout
+    }
+
+    /// Returns the descriptor.
+    pub fn into_fd(self) -> OwnedFd {
+        self.fd
+    }
+
+    /// `bpf(BPF_MAP_LOOKUP_ELEM)`—Reads an element into `value`, and returns `false` if it does not
+    /// exist.
+    ///
+    /// `value` has [`element_size`](Self::element_size) bytes. Since Linux 3.18.
+    #[doc(alias = "BPF_MAP_LOOKUP_ELEM")]
+    pub fn lookup(&self, key: &[u8], value: &mut [u8], flags: BpfElemFlags) -> Result<bool, Error> {
+        self.read_element(BpfCmd::MAP_LOOKUP_ELEM, key, value, flags)
+    }
+
+    /// `bpf(BPF_MAP_LOOKUP_AND_DELETE_ELEM)`—Reads an element into `value` and deletes it, and
+    /// returns `false` if it does not exist.
+    ///
+    /// For queues and stacks since Linux 4.20, for hashes since 5.14.
+    #[doc(alias = "BPF_MAP_LOOKUP_AND_DELETE_ELEM")]
+    pub fn lookup_and_delete(&self, key: &[u8], value: &mut [u8]) -> Result<bool, Error> {
+        self.read_element(BpfCmd::MAP_LOOKUP_AND_DELETE_ELEM, key, value, BpfElemFlags::empty())
+    }
+
+    fn read_element(
+        &self,
+        command: BpfCmd,
+        key: &[u8],
+        value: &mut [u8],
+        flags: BpfElemFlags,
+    ) -> Result<bool, Error> {
+        self.layout.check_key(key.len())?;
+        self.layout.check_element(value.len())?;
+        let mut attr = self.element(key, address_mut(value), flags);
+        // SAFETY: the kernel reads a key of `key_size` bytes and writes an element of
+        // `element_size` bytes; both lengths were compared with the kernel's.
+        self.found(command, unsafe { bpf(command, &mut attr) })
+    }
+
+    /// `bpf(BPF_MAP_UPDATE_ELEM)`—Writes an element of [`element_size`](Self::element_size) bytes.
+    ///
+    /// `flags` restrict it to a new key ([`NO_EXIST`](BpfElemFlags::NO_EXIST)) or to an existing
+    /// one ([`EXIST`](BpfElemFlags::EXIST)). Since Linux 3.18.
+    #[doc(alias = "BPF_MAP_UPDATE_ELEM")]
+    pub fn update(&self, key: &[u8], value: &[u8], flags: BpfElemFlags) -> Result<(), Error> {
+        self.layout.check_key(key.len())?;
+        self.layout.check_element(value.len())?;
+        let mut attr = self.element(key, address(value), flags);
+        // SAFETY: the kernel reads a key of `key_size` and an element of `element_size` bytes; both
+        // lengths were compared with the kernel's.
+        let done = unsafe { bpf(BpfCmd::MAP_UPDATE_ELEM, &mut attr) };
+        done.map(drop).map_err(Error::of(BpfCmd::MAP_UPDATE_ELEM, self.layout.name))
+    }
+
+    /// `bpf(BPF_MAP_DELETE_ELEM)`—Deletes an element, and returns `false` if it does not exist.
+    /// Since Linux 3.18.
+    #[doc(alias = "BPF_MAP_DELETE_ELEM")]
+    pub fn delete(&self, key: &[u8]) -> Result<bool, Error> {
+        self.layout.check_key(key.len())?;
+        let mut attr = self.element(key, 0, BpfElemFlags::empty());
+        // SAFETY: the kernel reads a key of `key_size` bytes, which was compared with the kernel's.
+        self.found(BpfCmd::MAP_DELETE_ELEM, unsafe { bpf(BpfCmd::MAP_DELETE_ELEM, &mut attr) })
+    }
+
+    /// `bpf(BPF_MAP_GET_NEXT_KEY)`—Writes the key after `key` to `next`, and returns `false` at the
+    /// end.
+    ///
+    /// Without a key it writes the first (since Linux 4.12). A hash returns its first key for a key
+    /// that it does not have, so an iteration starts anew if its last key was deleted. Since Linux
+    /// 3.18.
+    #[doc(alias = "BPF_MAP_GET_NEXT_KEY")]
+    pub fn next_key(&self, key: Option<&[u8]>, next: &mut [u8]) -> Result<bool, Error> {
+        self.layout.check_key(key.map_or(next.len(), <[u8]>::len))?;
+        self.layout.check_key(next.len())?;
+        let mut attr = BpfMapNextKey {
+            map_fd: number(self.as_fd()),
+            reserved: 0,
+            key: key.map_or(0, address),
+            next_key: address_mut(next),
+        };
+        // SAFETY: the kernel reads and writes keys of `key_size` bytes, compared with the kernel's.
+        self.found(BpfCmd::MAP_GET_NEXT_KEY, unsafe { bpf(BpfCmd::MAP_GET_NEXT_KEY, &mut attr) })
+    }
+
+    /// `bpf(BPF_MAP_FREEZE)`—Makes the map read-only for all user space, which cannot be undone.
+    /// Programs still write it. Since Linux 5.2.
+    #[doc(alias = "BPF_MAP_FREEZE")]
+    pub fn freeze(&self) -> Result<(), Error> {
+        let mut attr = Freeze { map_fd: number(self.as_fd()) };
+        // SAFETY: the attr holds one number.
+        let done = unsafe { bpf(BpfCmd::MAP_FREEZE, &mut attr) };
+        done.map(drop).map_err(Error::of(BpfCmd::MAP_FREEZE, self.layout.name))
+    }
+
+    /// A command on many elements. Returns the number of processed elements, which are at the start
+    /// of the buffers, with the errno after them.
+    ///
+    /// `values` is empty for a deletion. `position` is at least [`MapLayout::position_size`] long.
+    pub(crate) fn batch(
+        &self,
+        command: BpfCmd,
+        elements: &mut Elements<'_>,
+        elem_flags: BpfElemFlags,
+    ) -> Result<(usize, Option<Errno>), Error> {
+        let Elements { count, keys, values, start, position } = elements;
+        self.layout.check_batch(*count, keys.len(), values.as_ref().map(|values| values.len()))?;
+        self.layout.check_position(position.len())?;
+        if let Some(start) = start {
+            self.layout.check_position(start.len())?;
+        }
+        let mut attr = BpfMapBatch {
+            in_batch: start.map_or(0, address),
+            out_batch: address_mut(position),
+            keys: address_mut(keys),
+            values: values.as_mut().map_or(0, |values| address_mut(values)),
+            count: *count as u32,
+            map_fd: number(self.as_fd()),
+            elem_flags,
+            flags: 0,
+        };
+        // SAFETY: the kernel reads and writes `count` keys and elements, and positions of at most
+        // `position_size` bytes; all lengths were compared with the kernel's.
+        match unsafe { bpf(command, &mut attr) } {
+            Ok(_) => Ok((attr.count as usize, None)),
+            Err(errno) => Ok((attr.count as usize, Some(errno))),
+        }
+    }
+
+    fn element(&self, key: &[u8], value: u64, flags: BpfElemFlags) -> BpfMapElem {
+        BpfMapElem { map_fd: number(self.as_fd()), reserved: 0, key: address(key), value, flags }
+    }
+
+    /// Returns `false` for `ENOENT`.
+    fn found(&self, command: BpfCmd, done: Result<c_int, Errno>) -> Result<bool, Error> {
+        match done {
+            Ok(_) => Ok(true),
+            Err(Errno::ENOENT) => Ok(false),
+            Err(errno) => Err(Error::bpf(command, self.layout.name, errno)),
+        }
+    }
+}
+
+/// The buffers of a command on many elements.
+pub(crate) struct Elements<'a> {
+    /// Number of elements in `keys` and `values`.
+    pub(crate) count: usize,
+    pub(crate) keys: &'a mut [u8],
+    pub(crate) values: Option<&'a mut [u8]>,
+    /// End position of the preceding batch; `None` starts.
+    pub(crate) start: Option<&'a [u8]>,
+    /// Buffer for the end position of this batch.
+    pub(crate) position: &'a mut [u8],
+}
+
+impl AsFd for MapFd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

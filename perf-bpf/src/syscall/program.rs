@@ -1,0 +1,91 @@
+use core::ffi::CStr;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use perf_sys::Errno;
+use perf_sys::abi::bpf::{BpfCmd, BpfInsn, BpfProgLoad, BpfProgRun, BpfProgType};
+use zerocopy::IntoBytes;
+
+use super::{address, address_mut, bpf, bpf_fd, number};
+
+/// Attempts of a load that a signal interrupted: the verifier returns `EAGAIN` then.
+const ATTEMPTS: u32 = 5;
+
+/// Bytes of the verifier's log. A longer log is truncated at its end before Linux 6.4, at its start
+/// since.
+const LOG_SIZE: usize = 64 << 10;
+
+/// A load that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LoadFailure {
+    /// The errno of the load.
+    pub(crate) errno: Errno,
+    /// The verifier's log; empty if the kernel wrote none.
+    pub(crate) log: String,
+}
+
+/// `bpf(BPF_PROG_LOAD)`—Loads a program. If the verifier refuses it, the load is repeated with a
+/// log.
+pub(crate) fn prog_load(
+    prog_type: BpfProgType,
+    code: &[BpfInsn],
+    license: &CStr,
+    prog_name: [u8; 16],
+) -> Result<OwnedFd, LoadFailure> {
+    let load = BpfProgLoad {
+        prog_type,
+        insn_cnt: code.len() as u32,
+        insns: address(code.as_bytes()),
+        license: address(license.to_bytes_with_nul()),
+        prog_name,
+        ..BpfProgLoad::default()
+    };
+    let mut attempt = 0;
+    let errno = loop {
+        attempt += 1;
+        // SAFETY: the kernel reads `insn_cnt` instructions and the license, a live C string, and
+        // returns a descriptor.
+        match unsafe { bpf_fd(BpfCmd::PROG_LOAD, &mut load.clone()) } {
+            Ok(fd) => return Ok(fd),
+            Err(Errno::EAGAIN) if attempt < ATTEMPTS => {}
+            Err(errno) => break errno,
+        }
+    };
+    if errno == Errno::EPERM {
+        return Err(LoadFailure { errno, log: String::new() }); // no code was looked at
+    }
+    let mut log = vec![0; LOG_SIZE];
+    let mut load =
+        BpfProgLoad { log_level: 1, log_size: log.len() as u32, log_buf: address_mut(&mut log), ..load };
+    // SAFETY: as above; the kernel also writes at most `log_size` bytes to `log`.
+    unsafe { bpf_fd(BpfCmd::PROG_LOAD, &mut load) }.map_err(|_| {
+        let text = log.split(|&byte| byte == 0).next().unwrap_or_default();
+        LoadFailure { errno, log: String::from_utf8_lossy(text).trim_end().to_owned() }
+    })
+}
+
+/// The result of a test run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Return value of the program.
+    pub(crate) retval: u32,
+    /// Mean time of a run in ns.
+    pub(crate) duration: u32,
+}
+
+/// `bpf(BPF_PROG_TEST_RUN)`—Runs the program once with this context, on the CPU if one is given
+/// (since Linux 5.10).
+pub(crate) fn prog_test_run(program: BorrowedFd<'_>, context: &[u8], cpu: Option<u32>) -> Result<Run, Errno> {
+    /// `BPF_F_TEST_RUN_ON_CPU`.
+    const RUN_ON_CPU: u32 = 1;
+    let mut attr = BpfProgRun {
+        prog_fd: number(program),
+        ctx_size_in: context.len() as u32,
+        ctx_in: address(context),
+        flags: cpu.map_or(0, |_| RUN_ON_CPU),
+        cpu: cpu.unwrap_or(0),
+        ..BpfProgRun::default()
+    };
+    // SAFETY: the kernel reads `ctx_size_in` bytes of the context; there are no output buffers.
+    unsafe { bpf(BpfCmd::PROG_TEST_RUN, &mut attr) }?;
+    Ok(Run { retval: attr.retval, duration: attr.duration })
+}

@@ -1,0 +1,31 @@
+//! Functions that the live tests share. A test that is not permitted to use BPF prints the reason
+//! and passes.
+
+#![allow(dead_code, unused_imports)] // each test file uses a part of it
+#![allow(clippy::unwrap_used, clippy::panic)] // a failure here fails the test
+
+use std::fmt::Display;
+
+use perf_bpf::{Error, MapFd, MapSpec};
+use perf_sys::Errno;
+
+/// Prints the reason for a skipped test, or fails it with `PERFKIT_REQUIRE_LIVE=1`.
+#[track_caller]
+pub(crate) fn skip(reason: impl Display) {
+    let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
+    assert!(!required, "{reason}");
+    eprintln!("skipped: {reason}");
+}
+
+/// Returns the value, or prints the reason and returns `None` if the process may not use BPF.
+#[track_caller]
+pub(crate) fn permitted<T>(result: Result<T, Error>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error) if matches!(error.errno(), Some(Errno::EPERM | Errno::EACCES | Errno::ENOSYS)) => {
+            skip(error);
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -36,5 +36,8 @@ pub use perf_sys as sys;
 pub use cpus::{CpuIter, CpuList, CpuListError};
 pub use file_error::FileError;
 pub use logical::LogicalEvent;
+pub use pmu::{
+    ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,
+};
 pub use spec::EventSpec;
 pub use system::System;

@@ -6,13 +6,13 @@
 
 mod attach_error;
 mod budget;
-mod catalog;
+pub mod catalog;
 mod check;
 mod clock;
 pub mod coming_from;
 mod cpus;
 mod explain;
-mod expression;
+pub mod expression;
 mod file_error;
 mod glob;
 mod logical;
@@ -34,10 +34,12 @@ mod tracefs;
 pub use perf_sys as sys;
 
 pub use cpus::{CpuIter, CpuList, CpuListError};
+pub use expression::ParseError;
 pub use file_error::FileError;
 pub use logical::LogicalEvent;
 pub use pmu::{
     ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,
 };
+pub use resolve::{EventGroup, parse, parse_event};
 pub use spec::EventSpec;
 pub use system::System;

@@ -1,1 +1,32 @@
+//! Event strings as the perf tool accepts them: the grammar alone, without a look at the machine.
+//!
+//! ```text
+//! list       = group { "," group }
+//! group      = event | [ name ] "{" event { "," event } "}" [ ":" modifiers ]
+//! event      = source [ "/" [ term { "," term } ] "/" ] [ ":" ] [ modifiers ]
+//! source     = name | "r" HEX | number ":" number | name ":" name | breakpoint
+//! breakpoint = "mem:" number [ "/" number ] [ ":" access ]
+//! term       = name [ "=" value ]
+//! ```
+//!
+//! A list has no depth, so neither parsing nor printing is recursive, and both take linear time.
 
+mod ast;
+mod breakpoint;
+mod cursor;
+mod error;
+mod event;
+mod flags;
+mod list;
+mod modifiers;
+mod print;
+mod term;
+#[cfg(test)]
+mod tests;
+
+pub use ast::{Event, Expression, Group, Source, Span, Spanned, Term};
+pub use error::ParseError;
+pub use modifiers::Modifiers;
+
+pub(crate) use cursor::parse_number;
+pub(crate) use error::Problem;

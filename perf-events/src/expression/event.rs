@@ -1,0 +1,64 @@
+use super::cursor::{Cursor, parse_hex, parse_number};
+use super::term::{is_digits, parse_terms};
+use super::{Event, Modifiers, ParseError, Source, Spanned, breakpoint};
+
+/// Returns `true` for the characters of the name of an event, PMU or tracepoint.
+pub(super) fn is_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '*' | '?' | '[' | ']' | '!' | '^')
+}
+
+/// Parses one event.
+pub(super) fn parse_event(cursor: &mut Cursor<'_>) -> Result<Event, ParseError> {
+    let start = cursor.offset();
+    let node = parse_source(cursor)?;
+    let source = Spanned { node, span: cursor.span_from(start) };
+    let terms = if cursor.take("/") { Some(parse_terms(cursor)?) } else { None };
+    let modifiers = if cursor.take(":") || terms.is_some() {
+        Modifiers::parse(cursor)?
+    } else {
+        Spanned { node: Modifiers::default(), span: cursor.span_from(cursor.offset()) }
+    };
+    Ok(Event { source, terms, modifiers })
+}
+
+fn parse_source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
+    if cursor.take(breakpoint::PREFIX) {
+        return breakpoint::parse(cursor);
+    }
+    let first = cursor.expect_while(is_name, "an event")?;
+    let mut ahead = cursor.clone();
+    let second = if ahead.take(":") { ahead.take_while(is_name) } else { Spanned::default() };
+    if is_digits(first.node) {
+        let number = |run: Spanned<&str>, expected| {
+            parse_number(run.node).ok_or_else(|| cursor.error_at(run.span, expected))
+        };
+        let kind = number(first, "a type of at most 32 bits")?;
+        let kind =
+            u32::try_from(kind).map_err(|_| cursor.error_at(first.span, "a type of at most 32 bits"))?;
+        if second.node.is_empty() {
+            return Err(
+                cursor.error("`:` and a number, because an event that starts with a number is TYPE:CONFIG")
+            );
+        }
+        let config = number(second, "a number of at most 64 bits")?;
+        *cursor = ahead;
+        return Ok(Source::Number { kind, config });
+    }
+    if !second.node.is_empty() && !Modifiers::is_spelled(second.node) {
+        *cursor = ahead;
+        return Ok(Source::Tracepoint { category: first.node.to_owned(), name: second.node.to_owned() });
+    }
+    match raw_digits(first.node) {
+        Some(digits) => match parse_hex(digits) {
+            Some(config) => Ok(Source::Raw(config)),
+            None => Err(cursor.error_at(first.span, "a raw event of at most 16 hexadecimal digits")),
+        },
+        None => Ok(Source::Name(first.node.to_owned())),
+    }
+}
+
+/// Returns the digits of a name that has the form of a raw event.
+pub(super) fn raw_digits(name: &str) -> Option<&str> {
+    let digits = name.strip_prefix('r')?;
+    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(digits)
+}

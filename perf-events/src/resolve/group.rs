@@ -1,0 +1,59 @@
+use std::sync::Arc;
+
+use crate::LogicalEvent;
+
+/// Events that are opened together: those between braces in an event string, or a single event.
+#[derive(Clone, Debug)]
+pub struct EventGroup {
+    pub(super) name: Option<Arc<str>>,
+    pub(super) members: Vec<LogicalEvent>,
+    pub(super) is_braced: bool,
+    pub(super) is_leader_sampling: bool,
+    pub(super) is_weak: bool,
+}
+
+impl EventGroup {
+    /// Returns a group that the kernel schedules together: all of its events count, or none.
+    #[must_use]
+    pub fn new(members: Vec<LogicalEvent>) -> Self {
+        Self { name: None, members, is_braced: true, is_leader_sampling: false, is_weak: false }
+    }
+
+    /// Returns the name before the opening brace.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Returns the events, the leader first. There is at least one if an event string made the group.
+    pub fn members(&self) -> &[LogicalEvent] {
+        &self.members
+    }
+
+    /// Returns the events.
+    pub fn into_members(self) -> Vec<LogicalEvent> {
+        self.members
+    }
+
+    /// Returns `true` for events between braces, which the kernel schedules together, `false` for a
+    /// single event.
+    pub fn is_braced(&self) -> bool {
+        self.is_braced
+    }
+
+    /// Returns `true` if only the leader samples and each sample has the counts of all members: `:S`.
+    pub fn is_leader_sampling(&self) -> bool {
+        self.is_leader_sampling
+    }
+
+    /// Returns `true` if the members are to be opened as single events when they do not fit the PMU
+    /// together: `:W`.
+    pub fn is_weak(&self) -> bool {
+        self.is_weak
+    }
+}
+
+impl From<LogicalEvent> for EventGroup {
+    fn from(event: LogicalEvent) -> Self {
+        Self { is_braced: false, ..Self::new(vec![event]) }
+    }
+}

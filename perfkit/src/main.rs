@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+#[expect(dead_code, reason = "the subcommands that run a command are next")]
+mod command;
 mod demo;
 mod dump;
 
@@ -24,6 +26,8 @@ enum Command {
     Demo(demo::Options),
     /// Print every record of a saved ring
     Dump(dump::Options),
+    #[command(name = command::SUBCOMMAND, hide = true)]
+    Hold(command::Arguments),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]
     Workload(demo::workload::Arguments),
 }
@@ -32,12 +36,13 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut out = io::stdout().lock();
     let result = match &arguments.command {
-        Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()),
-        Command::Dump(options) => dump::run(&mut out, options),
-        Command::Workload(arguments) => demo::workload::run(arguments),
+        Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),
+        Command::Dump(options) => dump::run(&mut out, options).map(success),
+        Command::Hold(arguments) => command::hold(arguments),
+        Command::Workload(arguments) => demo::workload::run(arguments).map(success),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         // The reader of the output exited early, as `head` does.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
@@ -46,4 +51,8 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn success((): ()) -> ExitCode {
+    ExitCode::SUCCESS
 }

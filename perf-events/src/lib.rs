@@ -15,6 +15,7 @@ mod explain;
 pub mod expression;
 mod file_error;
 mod glob;
+mod known_names;
 mod logical;
 mod loss;
 mod nearest;
@@ -43,3 +44,4 @@ pub use pmu::{
 pub use resolve::{EventGroup, parse, parse_event};
 pub use spec::EventSpec;
 pub use system::System;
+pub use tracefs::{Tracefs, TracefsError, Tracepoint};

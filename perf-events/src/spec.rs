@@ -102,7 +102,6 @@ impl EventSpec {
     /// Returns the attr as the kernel gets it, with the address of the probe's text in `config1`. The
     /// address is valid as long as the event or a clone of it lives; the kernel reads it during the
     /// call only.
-    #[must_use]
     pub fn attr(&self) -> Attr {
         match &self.probe_text {
             Some(text) => self.attr.with_config1(text.as_ptr().expose_provenance() as u64),

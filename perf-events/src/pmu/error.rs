@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use crate::FileError;
 use crate::file_error::excerpt;
+use crate::known_names::KnownNames;
 
 /// The reason why an event of a PMU cannot be described.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ impl fmt::Display for PmuError {
             Self::File(error) => error.fmt(f),
             Self::NotFound { wanted, has } => {
                 let wanted = excerpt(wanted.as_bytes());
-                write!(f, "PMU {wanted}: not on this machine, which has {}", Names(has))
+                write!(f, "PMU {wanted}: not on this machine, which has {}", KnownNames(has))
             }
             Self::Term(error) => error.fmt(f),
         }
@@ -128,8 +129,8 @@ impl fmt::Display for TermProblem {
                 write!(
                     f,
                     "not known; the PMU has the terms {} and the events {}",
-                    Names(terms),
-                    Names(events)
+                    KnownNames(terms),
+                    KnownNames(events)
                 )
             }
             Self::TooWide { value, max } => write!(f, "expected at most {max:#x}, found {value:#x}"),
@@ -143,22 +144,3 @@ impl fmt::Display for TermProblem {
 }
 
 impl std::error::Error for TermError {}
-
-/// Names that are printed in one line, at most forty.
-struct Names<'a>(&'a [String]);
-
-impl fmt::Display for Names<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MOST: usize = 40;
-        let mut comma = "";
-        for name in self.0.iter().take(MOST) {
-            write!(f, "{comma}{}", name.escape_debug())?;
-            comma = ", ";
-        }
-        match self.0.len() {
-            0 => f.write_str("(none)"),
-            len if len > MOST => write!(f, " and {} more", len - MOST),
-            _ => Ok(()),
-        }
-    }
-}

@@ -1,6 +1,6 @@
 //! Files of `/proc`, `/sys` and tracefs.
 
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -65,9 +65,27 @@ impl System {
     ///
     /// The directory cannot be read, or a name is not UTF-8. The error has the path of the directory.
     pub fn list(&self, absolute: impl AsRef<Path>) -> Result<Vec<String>, FileError> {
+        self.entries(absolute.as_ref(), |_| Ok(true))
+    }
+
+    /// Returns the names of the directories in a directory, as [`list`](Self::list).
+    pub(crate) fn directories(&self, absolute: impl AsRef<Path>) -> Result<Vec<String>, FileError> {
+        self.entries(absolute.as_ref(), |entry| Ok(entry.file_type()?.is_dir()))
+    }
+
+    fn entries(
+        &self,
+        absolute: &Path,
+        is_listed: impl Fn(&DirEntry) -> io::Result<bool>,
+    ) -> Result<Vec<String>, FileError> {
         let path = self.path(absolute);
-        let names: io::Result<Vec<_>> = fs::read_dir(&path)
-            .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.file_name())).collect());
+        let name = |entry: io::Result<DirEntry>| {
+            let entry = entry?;
+            Ok(is_listed(&entry)?.then(|| entry.file_name()))
+        };
+        let names =
+            fs::read_dir(&path).and_then(|entries| entries.filter_map(|it| name(it).transpose()).collect());
+        let names: io::Result<Vec<_>> = names;
         let names = names.map_err(|error| FileError::io(path.clone(), error))?;
         let mut names = names
             .into_iter()

@@ -1,0 +1,71 @@
+use std::fmt;
+use std::path::PathBuf;
+
+use perf_sys::decode::tracepoint::FormatError;
+
+use crate::FileError;
+use crate::file_error::excerpt;
+use crate::known_names::KnownNames;
+
+/// The reason why a tracepoint cannot be described.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum TracefsError {
+    /// tracefs is at none of its mount points.
+    NotMounted,
+    /// The caller may not read tracefs.
+    PermissionDenied {
+        /// The directory or file.
+        path: PathBuf,
+    },
+    /// There is no such category or tracepoint.
+    NotFound {
+        /// The name or pattern that was looked up.
+        wanted: String,
+        /// The names in the place of the one that is missing: the categories, or the tracepoints of the
+        /// category.
+        has: Vec<String>,
+    },
+    /// The kernel's description of a tracepoint is malformed.
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The line and the reason.
+        error: FormatError,
+    },
+    /// A file cannot be read or is malformed.
+    File(FileError),
+}
+
+impl From<FileError> for TracefsError {
+    fn from(error: FileError) -> Self {
+        if error.is_permission_denied() {
+            return Self::PermissionDenied { path: error.path().to_owned() };
+        }
+        Self::File(error)
+    }
+}
+
+impl fmt::Display for TracefsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotMounted => {
+                f.write_str("tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing")
+            }
+            Self::PermissionDenied { path } => write!(
+                f,
+                "{}: permission denied; run as root, or let users read tracefs: \
+                 mount -o remount,mode=755 /sys/kernel/tracing",
+                path.display()
+            ),
+            Self::NotFound { wanted, has } => {
+                let wanted = excerpt(wanted.as_bytes());
+                write!(f, "tracepoint {wanted}: not on this machine, which has {}", KnownNames(has))
+            }
+            Self::Format { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::File(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TracefsError {}

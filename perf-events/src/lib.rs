@@ -4,7 +4,6 @@
 
 #![forbid(unsafe_code)]
 
-mod attach_error;
 mod budget;
 pub mod catalog;
 mod check;
@@ -38,10 +37,16 @@ pub use cpus::{CpuIter, CpuList, CpuListError};
 pub use expression::ParseError;
 pub use file_error::FileError;
 pub use logical::LogicalEvent;
+pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
 pub use pmu::{
     ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,
 };
 pub use resolve::{EventGroup, parse, parse_event};
+pub use set::{
+    Counts, EventCounts, EventError, Inherit, Place, PlaceCount, Refreshed, RingKey, Set, SetError, SetEvent,
+    SetOptions, SetRecord, SetTarget, SpawnMisuse,
+};
 pub use spec::EventSpec;
 pub use system::System;
+pub use threads::threads_of;
 pub use tracefs::{Tracefs, TracefsError, Tracepoint};

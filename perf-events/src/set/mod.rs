@@ -1,1 +1,192 @@
+//! Events on CPUs or tasks, opened, read and closed as one.
 
+use std::sync::Arc;
+
+use perf_sys::{Event, RingSet};
+
+use crate::loss::LossLedger;
+use crate::{CpuList, EventSpec};
+
+mod control;
+mod counts;
+mod error;
+mod event_index;
+mod hotplug;
+mod open;
+mod open_tasks;
+mod options;
+mod packages;
+mod place;
+mod plan;
+mod prepare;
+mod read;
+mod record;
+mod rings;
+mod target;
+mod unit;
+
+pub use counts::{Counts, EventCounts, PlaceCount};
+pub use error::{EventError, SetError, SpawnMisuse};
+pub use hotplug::Refreshed;
+pub use options::SetOptions;
+pub use place::{Place, RingKey};
+pub use record::SetRecord;
+pub use target::{Inherit, SetTarget};
+
+use event_index::EventIndex;
+use packages::Packages;
+use plan::Plan;
+use unit::Unit;
+
+/// Events on CPUs or tasks: opened together, enabled together, read as one table of counts and as one
+/// stream of records.
+///
+/// An event is opened once for each online CPU on which its PMU counts, or for each thread, by its true
+/// id. With rings, all events of a CPU write into one. All are opened disabled, so none counts before the
+/// last is open. Dropping the set closes everything.
+///
+/// ```
+/// use perf_events::sys::{Attr, AttrFlags, Software};
+/// use perf_events::{EventSpec, SetOptions, SetTarget};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let faults = Attr::software(Software::PAGE_FAULTS).with_flags(AttrFlags::EXCLUDE_KERNEL);
+/// let options = SetOptions::new().event(EventSpec::new(faults)).target(SetTarget::calling_thread());
+/// let set = match options.open() {
+///     Ok(set) => set,
+///     Err(error) => return Ok(println!("{error}")), // with the event, its place and the usual causes
+/// };
+/// set.enable()?;
+/// let memory = vec![1_u8; 1 << 20];
+/// set.disable()?;
+/// for event in set.counts()?.iter() {
+///     println!("{} {}", event.total().value, event.name());
+/// }
+/// # drop(memory);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Offline CPUs
+///
+/// A CPU that is offline is skipped, also if it goes offline while the events are opened;
+/// [`offline`](Self::offline) returns those. An event of a CPU does not survive that the CPU goes offline
+/// (kernel errata): call [`refresh`](Self::refresh) now and then, which opens the events of a CPU again
+/// and notes the gap in the [ledger](Self::losses).
+///
+/// # Commands
+///
+/// A set for a [command](SetTarget::command) opens its events for the calling thread, inherited and
+/// enabled by `exec`, because that needs no stopped child. [`spawn`](Self::spawn) starts one command a set:
+/// for a second child of the thread, such events are unreliable. The kernel may exchange the events of
+/// parent and child in a context switch, and then the first `exec` ends the flag of the thread's own
+/// events, so that the second does not enable its copies (kernel errata).
+#[derive(Debug)]
+pub struct Set {
+    options: SetOptions,
+    plan: Plan,
+    units: Vec<Unit>,
+    /// `None` if the set only counts.
+    rings: Option<RingSet<RingKey>>,
+    index: EventIndex,
+    /// Counts of events that were closed after their CPU went offline.
+    retired: Vec<(usize, PlaceCount)>,
+    packages: Packages,
+    ledger: LossLedger,
+    offline: CpuList,
+    exited: Vec<u32>,
+    unsettled: Vec<u32>,
+    reads_lost: bool,
+    is_enabled: bool,
+    /// Time of the last look at the online CPUs, in ns of `CLOCK_MONOTONIC`.
+    last_look: u64,
+    /// The thread that opened the events.
+    opener: rustix::thread::Pid,
+    has_spawned: bool,
+}
+
+/// An event of a [`Set`], opened at one place.
+#[derive(Clone, Copy, Debug)]
+pub struct SetEvent<'s> {
+    /// The event.
+    pub event: &'s Arc<Event>,
+    /// The thread or CPU that it observes.
+    pub place: Place,
+    /// Index of the logical event, in the order of the options.
+    pub index: usize,
+    /// The event as it was asked for.
+    pub spec: &'s EventSpec,
+    /// Whether it is a member of a group, not its leader.
+    pub is_member: bool,
+}
+
+impl Set {
+    /// Returns the options of a set without events.
+    #[must_use]
+    pub fn options() -> SetOptions {
+        SetOptions::new()
+    }
+
+    /// Iterates over the open events: for each group and place the leader, then its members.
+    pub fn events(&self) -> impl Iterator<Item = SetEvent<'_>> {
+        self.units.iter().flat_map(|unit| {
+            let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
+            let events = unit.events.iter().zip(planned).enumerate();
+            events.map(move |(member, (event, planned))| SetEvent {
+                event,
+                place: unit.place,
+                index: planned.index,
+                spec: &planned.spec,
+                is_member: member != 0,
+            })
+        })
+    }
+
+    /// Returns the names of the logical events, in the order of the options.
+    pub fn names(&self) -> &[Arc<str>] {
+        &self.plan.names
+    }
+
+    /// Returns the CPUs on which the set has events of CPUs, or of tasks on one CPU.
+    pub fn cpus(&self) -> CpuList {
+        self.units.iter().filter_map(|unit| unit.place.cpu_id()).collect()
+    }
+
+    /// Returns the threads for which events were opened, in the order in which they were found. Inherited
+    /// copies of later threads are not in it.
+    pub fn threads(&self) -> Vec<u32> {
+        let mut threads: Vec<u32> = self.units.iter().filter_map(|unit| unit.place.thread_id()).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        threads
+    }
+
+    /// Returns the CPUs of the target that were offline when the set was opened or last
+    /// [refreshed](Self::refresh).
+    pub const fn offline(&self) -> &CpuList {
+        &self.offline
+    }
+
+    /// Returns the threads that exited before their events were open.
+    pub fn exited(&self) -> &[u32] {
+        &self.exited
+    }
+
+    /// Returns the threads of which it is not certain whether they have inherited the events: the process
+    /// started threads so fast that in each of several attempts one started while events were opened.
+    /// They were not opened separately, so that nothing is counted twice.
+    pub fn unsettled(&self) -> &[u32] {
+        &self.unsettled
+    }
+
+    /// Returns whether the kernel counts the lost samples of each event. Since Linux 6.0.
+    pub const fn reads_lost(&self) -> bool {
+        self.reads_lost
+    }
+}
+
+/// A set may move to the thread that reads it.
+const _: () = {
+    const fn assert_send_sync<T: Send + Sync>() {}
+    assert_send_sync::<Set>();
+};

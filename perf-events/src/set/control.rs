@@ -1,0 +1,103 @@
+use std::process::{Child, Command};
+use std::sync::Arc;
+
+use perf_sys::{Event, Result};
+
+use super::{EventError, Set, SetError, SpawnMisuse, Unit};
+use crate::loss::LossLedger;
+
+/// # Control
+impl Set {
+    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)` of each event or group—Starts the counting.
+    ///
+    /// One system call an event, so the events do not start at the same time. A set for a command needs
+    /// no call: its events start at the `exec`.
+    ///
+    /// # Errors
+    ///
+    /// The first error. The other events are started all the same.
+    pub fn enable(&mut self) -> Result<(), SetError> {
+        self.is_enabled = true;
+        self.units.iter_mut().for_each(|unit| unit.alive = None);
+        self.control(|_| true, Event::enable)
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, 0)` of each event or group—Stops the counting. The counts and the
+    /// last records can be read.
+    ///
+    /// # Errors
+    ///
+    /// The first error. The other events are stopped all the same.
+    pub fn disable(&mut self) -> Result<(), SetError> {
+        self.is_enabled = false;
+        self.control(|_| true, Event::disable)
+    }
+
+    /// Starts the command of a set for a [command](super::SetTarget::command). Its events count from its
+    /// `exec` on. Call it in the thread that opened the set.
+    ///
+    /// Events of PMUs that count for CPUs only start before it.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::Spawn`], [`SetError::Command`] if the program cannot be started, and those of
+    /// [`enable`](Self::enable).
+    pub fn spawn(&mut self, command: &mut Command) -> Result<Child, SetError> {
+        if !self.options.target.is_command() {
+            return Err(SetError::Spawn(SpawnMisuse::Target));
+        }
+        if self.has_spawned {
+            return Err(SetError::Spawn(SpawnMisuse::Again));
+        }
+        if rustix::thread::gettid() != self.opener {
+            return Err(SetError::Spawn(SpawnMisuse::Thread));
+        }
+        self.has_spawned = true;
+        self.control(|unit| unit.place.thread_id().is_none(), Event::enable)?;
+        command.spawn().map_err(|error| {
+            let program = command.get_program().to_string_lossy().into_owned();
+            SetError::Command { program, error: Arc::new(error) }
+        })
+    }
+
+    /// Stops and closes everything, and returns the ledger with the last losses.
+    ///
+    /// Unread records are dropped and counted as discarded.
+    ///
+    /// # Errors
+    ///
+    /// The first error of a call for an event. Everything is closed all the same, as by dropping the set.
+    pub fn close(mut self) -> Result<LossLedger, SetError> {
+        let disabled = self.disable();
+        let discarded = self.discard();
+        let read = self.read_losses();
+        disabled.and(discarded).and(read)?;
+        Ok(std::mem::take(&mut self.ledger))
+    }
+
+    pub(super) fn control(
+        &self,
+        is_chosen: impl Fn(&Unit) -> bool,
+        control: impl Fn(&Event) -> Result<()>,
+    ) -> Result<(), SetError> {
+        let chosen = self.units.iter().filter(|unit| is_chosen(unit));
+        let leaders = chosen.filter_map(|unit| Some((unit, unit.leader()?)));
+        let results =
+            leaders.map(|(unit, leader)| control(leader).map_err(|error| unit.error(0, error).into()));
+        results.fold(Ok(()), Result::and)
+    }
+}
+
+impl Unit {
+    /// Returns the error of a call for one of the unit's events.
+    pub(super) fn error(&self, index: usize, error: perf_sys::Error) -> EventError {
+        let event = self.events.get(index);
+        EventError {
+            label: event.map_or_else(|| "".into(), |event| event.label().clone()),
+            place: self.place,
+            attr: Box::new(event.map_or_else(perf_sys::Attr::default, |event| *event.attr())),
+            is_member: index != 0,
+            error,
+        }
+    }
+}

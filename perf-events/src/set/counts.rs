@@ -1,0 +1,259 @@
+use std::fmt;
+use std::sync::Arc;
+
+use perf_sys::decode::Scaled;
+use perf_sys::{Count, CountTable, Label};
+
+use super::{Place, Set, SetError};
+
+#[cfg(test)]
+mod tests;
+mod total;
+
+use total::{add, by, scaled, sum};
+
+/// The counts of the events of a [`Set`] at one moment, in the order of the options.
+///
+/// Prints a table of the totals.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    events: Vec<EventCounts>,
+}
+
+/// The counts of one event at all its places.
+#[derive(Clone, Debug)]
+pub struct EventCounts {
+    name: Arc<str>,
+    scale: f64,
+    unit: Arc<str>,
+    is_snapshot: bool,
+    places: Vec<PlaceCount>,
+}
+
+/// The count of one event at one place, on one PMU.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlaceCount {
+    /// The thread or CPU.
+    pub place: Place,
+    /// The name of the PMU, if it is known.
+    pub pmu: Option<Arc<str>>,
+    /// The count, not scaled.
+    pub count: Count,
+    /// Whether another CPU of the package reads the same count, so that this one is not in the sums.
+    pub is_repeated: bool,
+}
+
+impl Counts {
+    /// Iterates over the events, in the order of the options.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &EventCounts> {
+        self.events.iter()
+    }
+
+    /// Returns the event with this index in the order of the options.
+    pub fn get(&self, index: usize) -> Option<&EventCounts> {
+        self.events.get(index)
+    }
+
+    /// Returns the differences from `before`, an earlier reading of the same set. Momentary values are
+    /// those of `self`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let events = self.events.iter().enumerate().map(|(index, event)| match before.get(index) {
+            Some(before) => event.since(before),
+            None => event.clone(),
+        });
+        Self { events: events.collect() }
+    }
+}
+
+impl EventCounts {
+    /// Returns the name of the event as the user wrote it.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Returns the factor that turns the count into the [`unit`](Self::unit).
+    pub const fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Returns the unit of [`in_unit`](Self::in_unit), or an empty text.
+    pub fn unit(&self) -> &str {
+        &self.unit
+    }
+
+    /// Returns whether the counts are momentary values, such as temperatures, which have no sum.
+    pub const fn is_snapshot(&self) -> bool {
+        self.is_snapshot
+    }
+
+    /// Returns the count of each place and PMU.
+    pub fn places(&self) -> &[PlaceCount] {
+        &self.places
+    }
+
+    /// Returns the sum over all places, not scaled. The times are the sums too, so that the time running
+    /// divided by the time enabled is the share of the time in which the event was not multiplexed.
+    ///
+    /// A thread with an event for each CPU or PMU has its time enabled once.
+    ///
+    /// The sum of momentary values of several places is that of none: its value is 0, and
+    /// [`scaled`](Self::scaled) is `None`.
+    pub fn total(&self) -> Count {
+        self.sum_of(self.summed())
+    }
+
+    /// Returns the sum over all places, each extrapolated to its full time enabled (multiplexing
+    /// correction), or `None` for momentary values of several places.
+    pub fn scaled(&self) -> Option<Scaled> {
+        let has_sum = !self.is_snapshot || self.counted().count() <= 1;
+        has_sum.then(|| scaled(self.counted()))
+    }
+
+    /// Returns [`scaled`](Self::scaled) times the [`scale`](Self::scale), in the unit. `None` if the event
+    /// never ran, and for momentary values of several places.
+    #[allow(clippy::cast_precision_loss)] // the scale is a float
+    pub fn in_unit(&self) -> Option<f64> {
+        Some(self.scaled()?.value()? as f64 * self.scale)
+    }
+
+    /// Returns the count of each CPU, ascending. Empty for threads on any CPU.
+    pub fn by_cpu(&self) -> Vec<(u32, Count)> {
+        by(self.places.iter(), |place| place.place.cpu_id(), |places| self.sum_of(places))
+    }
+
+    /// Returns the count of each thread, ascending, with what it started. Empty for CPUs.
+    pub fn by_thread(&self) -> Vec<(u32, Count)> {
+        by(self.places.iter(), |place| place.place.thread_id(), |places| self.sum_of(places))
+    }
+
+    /// Returns the count of each PMU, by name: more than one on a hybrid machine.
+    pub fn by_pmu(&self) -> Vec<(Arc<str>, Count)> {
+        by(self.counted(), |place| place.pmu.clone(), |places| self.sum_of(places))
+    }
+
+    /// Returns the difference from `before`. A place that `before` does not have is counted from 0.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let mut difference = self.clone();
+        if self.is_snapshot {
+            return difference;
+        }
+        for place in &mut difference.places {
+            let mut earlier = before.places.iter();
+            if let Some(before) = earlier.find(|other| other.place == place.place && other.pmu == place.pmu) {
+                place.count = place.count.since(&before.count);
+            }
+        }
+        difference
+    }
+
+    /// Returns the places that are in the sums.
+    fn counted(&self) -> impl Iterator<Item = &PlaceCount> {
+        self.places.iter().filter(|place| !place.is_repeated)
+    }
+
+    fn summed(&self) -> Vec<&PlaceCount> {
+        let has_sum = !self.is_snapshot || self.counted().count() <= 1;
+        if has_sum { self.counted().collect() } else { Vec::new() }
+    }
+
+    fn sum_of<'p>(&self, places: impl IntoIterator<Item = &'p PlaceCount>) -> Count {
+        sum(Label::from(Arc::clone(&self.name)), places)
+    }
+}
+
+/// The totals, one a line.
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let totals: Vec<Count> = self.iter().map(EventCounts::total).collect();
+        CountTable::new(&totals).fmt(f)
+    }
+}
+
+/// # Counts
+impl Set {
+    /// Reads the counts of all events, also of those that were closed when their CPU went offline.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::Event`] if an event cannot be read, also a pinned one that could not be scheduled.
+    pub fn counts(&mut self) -> Result<Counts, SetError> {
+        let read = self.read_all()?;
+        self.note_read(&read);
+        let mut events: Vec<EventCounts> = self.plan.names.iter().map(EventCounts::named).collect();
+        for planned in self.plan.groups.iter().flat_map(|group| &group.events) {
+            if let Some(event) = events.get_mut(planned.index) {
+                event.scale = planned.spec.scale();
+                event.unit = planned.spec.unit().into();
+                event.is_snapshot = planned.spec.is_snapshot();
+            }
+        }
+        for (index, place) in read {
+            if let Some(event) = events.get_mut(index) {
+                event.places.push(place);
+            }
+        }
+        for planned in self.plan.groups.iter().flat_map(|group| &group.events) {
+            if let Some(event) = events.get_mut(planned.index).filter(|_| planned.spec.is_per_package()) {
+                self.packages.mark_repeated(&mut event.places);
+            }
+        }
+        Ok(Counts { events })
+    }
+
+    /// Reads how many samples each event has lost, and notes it in the ledger.
+    pub(super) fn read_losses(&mut self) -> Result<(), SetError> {
+        let read = self.read_all()?;
+        self.note_read(&read);
+        Ok(())
+    }
+
+    /// Reads the counts of all events with their logical event, one for each place and PMU.
+    fn read_all(&self) -> Result<Vec<(usize, PlaceCount)>, SetError> {
+        let mut retired = self.retired.clone();
+        let mut all = Vec::new();
+        for unit in &self.units {
+            for (index, new) in self.read_unit(unit)? {
+                if let Some(new) = merge(&mut retired, index, new) {
+                    all.push((index, new));
+                }
+            }
+        }
+        all.append(&mut retired);
+        all.sort_by(|(one, a), (other, b)| (one, a.place).cmp(&(other, b.place)));
+        Ok(all)
+    }
+
+    /// Reads the counts of the events of a unit.
+    pub(super) fn read_unit(&self, unit: &super::Unit) -> Result<Vec<(usize, PlaceCount)>, SetError> {
+        let counts = unit.read().map_err(|(index, error)| unit.error(index, error))?;
+        let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
+        let counts = counts.into_iter().zip(planned).map(|(count, planned)| {
+            let pmu = planned.spec.pmu().map(Arc::from);
+            (planned.index, PlaceCount { place: unit.place, pmu, count, is_repeated: false })
+        });
+        Ok(counts.collect())
+    }
+
+    fn note_read(&mut self, read: &[(usize, PlaceCount)]) {
+        let with_losses = read
+            .iter()
+            .filter_map(|(_, place)| Some((place.place, place.count.label.clone(), place.count.lost?)));
+        self.ledger.set_read_lost(with_losses);
+    }
+}
+
+impl EventCounts {
+    fn named(name: &Arc<str>) -> Self {
+        Self { name: Arc::clone(name), scale: 1.0, unit: "".into(), is_snapshot: false, places: Vec::new() }
+    }
+}
+
+/// Adds a count to that of the same event, place and PMU. Returns it if there is no such count.
+pub(super) fn merge(all: &mut [(usize, PlaceCount)], index: usize, new: PlaceCount) -> Option<PlaceCount> {
+    let mut same = all.iter_mut().filter(|(other, _)| *other == index).map(|(_, old)| old);
+    let Some(old) = same.find(|old| old.place == new.place && old.pmu == new.pmu) else { return Some(new) };
+    old.count = add(&old.count, &new.count);
+    None
+}

@@ -1,0 +1,101 @@
+use super::*;
+
+fn count(value: u64, enabled: u64, running: u64) -> Count {
+    let (time_enabled, time_running) = (Some(enabled), Some(running));
+    Count { label: "x".into(), value, time_enabled, time_running, id: None, lost: Some(1) }
+}
+
+fn at(place: Place, pmu: &str, count: Count) -> PlaceCount {
+    PlaceCount { place, pmu: Some(pmu.into()), count, is_repeated: false }
+}
+
+fn event(places: Vec<PlaceCount>) -> EventCounts {
+    EventCounts { places, ..EventCounts::named(&"x".into()) }
+}
+
+#[test]
+fn each_cpu_is_scaled_by_its_own_times() {
+    let event = event(vec![
+        at(Place::cpu(0), "cpu", count(10, 100, 50)),
+        at(Place::cpu(3), "cpu", count(7, 100, 100)),
+    ]);
+    assert_eq!(event.scaled(), Some(Scaled::Estimate(27)));
+    let total = event.total();
+    assert_eq!(
+        (total.value, total.time_enabled, total.time_running, total.lost),
+        (17, Some(200), Some(150), Some(2))
+    );
+    let cpus: Vec<(u32, u64)> = event.by_cpu().into_iter().map(|(cpu, count)| (cpu, count.value)).collect();
+    assert_eq!(cpus, [(0, 10), (3, 7)]);
+}
+
+#[test]
+fn thread_on_two_pmus_is_not_scaled_up() {
+    let thread = Place::thread(7);
+    let event =
+        event(vec![at(thread, "cpu_atom", count(50, 10, 6)), at(thread, "cpu_core", count(100, 10, 4))]);
+    assert_eq!(event.scaled(), Some(Scaled::Exact(150)));
+    let pmus = event.by_pmu();
+    let pmus: Vec<(&str, u64)> = pmus.iter().map(|(pmu, count)| (&**pmu, count.value)).collect();
+    assert_eq!(pmus, [("cpu_atom", 50), ("cpu_core", 100)]);
+    assert_eq!(event.by_thread().len(), 1);
+}
+
+#[test]
+fn thread_on_two_cpus_was_enabled_once() {
+    let (one, other) = (Place::thread(7).on_cpu(0), Place::thread(7).on_cpu(1));
+    let event = event(vec![at(one, "cpu", count(3, 10, 6)), at(other, "cpu", count(4, 10, 2))]);
+    assert_eq!(event.scaled(), Some(Scaled::Estimate(8)), "ran 8 of 10 ns");
+}
+
+#[test]
+fn place_that_was_never_enabled_adds_nothing() {
+    let places =
+        vec![at(Place::thread(1), "cpu", count(0, 0, 0)), at(Place::thread(2), "cpu", count(5, 9, 9))];
+    assert_eq!(event(places).scaled(), Some(Scaled::Exact(5)));
+    assert_eq!(event(Vec::new()).scaled(), Some(Scaled::NeverRan));
+    let never = at(Place::cpu(1), "cpu", count(0, 9, 0));
+    let places = vec![never, at(Place::cpu(2), "cpu", count(5, 9, 9))];
+    assert_eq!(event(places).scaled(), Some(Scaled::Estimate(5)), "CPU 1 is unknown");
+}
+
+#[test]
+fn count_of_a_package_is_summed_once() {
+    let mut event = event((0..3).map(|cpu| at(Place::cpu(cpu), "power", count(100, 1, 1))).collect());
+    event.places[1].is_repeated = true;
+    event.scale = 0.5;
+    assert_eq!(event.total().value, 200);
+    assert_eq!(event.in_unit(), Some(100.0));
+    assert_eq!(event.by_cpu().len(), 3, "each reading can be asked for");
+}
+
+#[test]
+fn momentary_values_are_neither_summed_nor_subtracted() {
+    let snapshot = |values: &[u64]| EventCounts {
+        is_snapshot: true,
+        ..event((0..).zip(values).map(|(cpu, value)| at(Place::cpu(cpu), "t", count(*value, 1, 1))).collect())
+    };
+    let (two, one) = (snapshot(&[40, 50]), snapshot(&[45]));
+    assert_eq!((two.scaled(), two.in_unit(), two.total().value), (None, None, 0));
+    assert_eq!(one.since(&snapshot(&[44])).scaled(), Some(Scaled::Exact(45)));
+}
+
+#[test]
+fn difference_counts_new_places_from_zero() {
+    let now =
+        event(vec![at(Place::cpu(0), "cpu", count(10, 8, 8)), at(Place::cpu(1), "cpu", count(5, 4, 4))]);
+    let before = event(vec![at(Place::cpu(0), "cpu", count(4, 6, 6))]);
+    let difference = now.since(&before);
+    let values: Vec<u64> = difference.places().iter().map(|place| place.count.value).collect();
+    assert_eq!(values, [6, 5]);
+    assert_eq!(difference.total().time_enabled, Some(6));
+}
+
+#[test]
+fn count_of_a_closed_event_is_merged_with_that_of_its_successor() {
+    let mut all = vec![(0, at(Place::cpu(1), "cpu", count(10, 8, 4)))];
+    assert!(merge(&mut all, 0, at(Place::cpu(1), "cpu", count(1, 2, 2))).is_none());
+    assert!(merge(&mut all, 0, at(Place::cpu(0), "cpu", count(1, 2, 2))).is_some());
+    assert!(merge(&mut all, 1, at(Place::cpu(1), "cpu", count(1, 2, 2))).is_some());
+    assert_eq!((all[0].1.count.value, all[0].1.count.time_running), (11, Some(6)));
+}

@@ -1,0 +1,97 @@
+use std::collections::BTreeMap;
+
+use perf_sys::decode::Scaled;
+use perf_sys::{Count, Label};
+
+use super::PlaceCount;
+
+/// Returns the sum of two counts of one event.
+pub(super) fn add(one: &Count, other: &Count) -> Count {
+    let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
+    Count {
+        label: one.label.clone(),
+        value: one.value.wrapping_add(other.value),
+        time_enabled: sum(one.time_enabled, other.time_enabled),
+        time_running: sum(one.time_running, other.time_running),
+        id: None,
+        lost: sum(one.lost, other.lost),
+    }
+}
+
+/// Returns one count for each CPU, and one for each thread.
+///
+/// A thread that has an event for each CPU or for each PMU runs on one of them at a time, while the time
+/// enabled of all advances. So its time enabled is that of one, and its times running are summed.
+fn parts<'p>(places: impl IntoIterator<Item = &'p PlaceCount>) -> Vec<Count> {
+    let mut cpus = Vec::new();
+    let mut threads: BTreeMap<u32, Count> = BTreeMap::new();
+    for PlaceCount { place, count, .. } in places {
+        let Some(tid) = place.thread_id() else {
+            cpus.push(count.clone());
+            continue;
+        };
+        threads
+            .entry(tid)
+            .and_modify(|sum| {
+                let enabled = sum.time_enabled.max(count.time_enabled);
+                *sum = Count { time_enabled: enabled, ..add(sum, count) };
+            })
+            .or_insert_with(|| count.clone());
+    }
+    cpus.extend(threads.into_values());
+    cpus
+}
+
+/// Returns the sum of the counts. Its times are those of the parts.
+pub(super) fn sum<'p>(label: Label, places: impl IntoIterator<Item = &'p PlaceCount>) -> Count {
+    let none = Count {
+        label: label.clone(),
+        value: 0,
+        time_enabled: None,
+        time_running: None,
+        id: None,
+        lost: None,
+    };
+    let parts = parts(places).into_iter();
+    Count { label, id: None, ..parts.reduce(|sum, part| add(&sum, &part)).unwrap_or(none) }
+}
+
+/// Returns the sum of the counts, each scaled by its own times. A part that was never enabled adds nothing.
+pub(super) fn scaled<'p>(places: impl IntoIterator<Item = &'p PlaceCount>) -> Scaled {
+    let parts = parts(places).into_iter().filter(|part| part.time_enabled != Some(0));
+    let parts = parts.map(|part| part.scaled());
+    parts.reduce(add_scaled).unwrap_or(Scaled::NeverRan)
+}
+
+/// Returns the sum of two scaled values, which is an estimate if one of them is.
+fn add_scaled(one: Scaled, other: Scaled) -> Scaled {
+    use Scaled::{Estimate, Exact, NeverRan, Unscaled};
+    let sum = |one: u64, other: u64| one.saturating_add(other);
+    match (one, other) {
+        (NeverRan, NeverRan) => NeverRan,
+        // One part is unknown.
+        (NeverRan, Exact(value) | Estimate(value) | Unscaled(value))
+        | (Exact(value) | Estimate(value) | Unscaled(value), NeverRan) => Estimate(value),
+        (Exact(one), Exact(other)) => Exact(sum(one, other)),
+        (Unscaled(one), Exact(other) | Unscaled(other)) | (Exact(one), Unscaled(other)) => {
+            Unscaled(sum(one, other))
+        }
+        (Estimate(one), Exact(other) | Estimate(other) | Unscaled(other))
+        | (Exact(one) | Unscaled(one), Estimate(other)) => Estimate(sum(one, other)),
+    }
+}
+
+/// Returns the sum for each key, ascending. Counts without a key are left out.
+pub(super) fn by<'p, K: Ord>(
+    places: impl Iterator<Item = &'p PlaceCount>,
+    key: impl Fn(&PlaceCount) -> Option<K>,
+    sum: impl Fn(Vec<&'p PlaceCount>) -> Count,
+) -> Vec<(K, Count)> {
+    let mut groups: BTreeMap<K, Vec<&PlaceCount>> = BTreeMap::new();
+    for place in places {
+        if let Some(key) = key(place) {
+            groups.entry(key).or_default().push(place);
+        }
+    }
+    groups.into_iter().map(|(key, places)| (key, sum(places))).collect()
+}

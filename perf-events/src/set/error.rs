@@ -1,0 +1,174 @@
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use perf_sys::{Attr, Label};
+
+use super::Place;
+use crate::{CpuList, FileError};
+
+/// The reason why an event could not be opened, mapped, controlled or read: the event, its place, and the
+/// error of the call.
+#[derive(Clone, Debug)]
+pub struct EventError {
+    /// The name of the event.
+    pub label: Label,
+    /// The thread or CPU for which the call failed.
+    pub place: Place,
+    /// The attr with which the event was opened, or was to be opened.
+    pub attr: Box<Attr>,
+    /// Whether the event is a member of a group, not its leader.
+    pub is_member: bool,
+    /// The error of the call.
+    pub error: perf_sys::Error,
+}
+
+impl fmt::Display for EventError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} for {}: {}", self.label, self.place, self.error)
+    }
+}
+
+/// `source` is `None`: `Display` already has the whole text.
+impl Error for EventError {}
+
+/// The reason why a [`Set`](crate::Set) could not be opened or used.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum SetError {
+    /// A call for one event failed.
+    Event(EventError),
+    /// A call for the rings as a whole failed.
+    Rings(perf_sys::Error),
+    /// A file with the CPUs or threads cannot be used.
+    File(FileError),
+    /// The options have no events.
+    NoEvents,
+    /// The event has no PMU, so there is nothing to open.
+    NoPmu {
+        /// The name of the event.
+        event: Arc<str>,
+    },
+    /// A member of a group has no event on the PMU of its leader.
+    GroupPmu {
+        /// The name of the leader.
+        leader: Arc<str>,
+        /// The name of the member.
+        member: Arc<str>,
+        /// The PMU of the leader.
+        pmu: Arc<str>,
+    },
+    /// No CPU of the target is one on which the event's PMU counts.
+    NoCpu {
+        /// The name of the event.
+        event: Arc<str>,
+        /// The CPUs of the target.
+        target: CpuList,
+    },
+    /// The target has CPUs that this machine does not have.
+    ImpossibleCpus {
+        /// Those CPUs.
+        cpus: CpuList,
+    },
+    /// All CPUs of the target are offline.
+    AllOffline {
+        /// The CPUs.
+        cpus: CpuList,
+    },
+    /// The process or thread has exited, or no task has this id.
+    NoTask {
+        /// The id.
+        id: u32,
+    },
+    /// The set only counts: it was opened without rings.
+    NoRings,
+    /// [`Set::spawn`](crate::Set::spawn) was called for a set whose target is not a command, for the second
+    /// time, or in another thread than the one that opened the set.
+    Spawn(SpawnMisuse),
+    /// The command could not be started.
+    Command {
+        /// The program.
+        program: String,
+        /// The error.
+        error: Arc<io::Error>,
+    },
+}
+
+/// The wrong use of [`Set::spawn`](crate::Set::spawn).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpawnMisuse {
+    /// The target of the set is not [`SetTarget::command`](crate::SetTarget::command).
+    Target,
+    /// The set has already started a command.
+    Again,
+    /// Another thread than the caller has opened the set.
+    Thread,
+}
+
+impl SetError {
+    /// Returns the error of one event, if a call for an event failed.
+    pub const fn event(&self) -> Option<&EventError> {
+        match self {
+            Self::Event(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Returns the error of the system call, if one failed.
+    pub const fn call(&self) -> Option<&perf_sys::Error> {
+        match self {
+            Self::Event(EventError { error, .. }) | Self::Rings(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for SetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Event(error) => error.fmt(f),
+            Self::Rings(error) => error.fmt(f),
+            Self::File(error) => error.fmt(f),
+            Self::NoEvents => f.write_str("no events: add at least one"),
+            Self::NoPmu { event } => write!(f, "{event}: expected at least one PMU, found none"),
+            Self::GroupPmu { leader, member, pmu } => {
+                write!(f, "group of {leader}: {member} is not an event of its PMU {pmu}")
+            }
+            Self::NoCpu { event, target } => {
+                write!(f, "{event}: its PMU counts on none of the CPUs {target}; choose one of the PMU's")
+            }
+            Self::ImpossibleCpus { cpus } => write!(f, "CPUs {cpus}: this machine does not have them"),
+            Self::AllOffline { cpus } => write!(f, "CPUs {cpus}: all are offline; choose an online one"),
+            Self::NoTask { id } => write!(f, "process or thread {id}: it has exited, or never existed"),
+            Self::NoRings => f.write_str("the set has no rings: open it with SetOptions::ring_pages"),
+            Self::Spawn(misuse) => f.write_str(match misuse {
+                SpawnMisuse::Target => "the target of the set is not a command",
+                SpawnMisuse::Again => "the set has already started a command: open a set for each",
+                SpawnMisuse::Thread => "another thread has opened the set: start the command there",
+            }),
+            Self::Command { program, error } => write!(f, "{program}: {error}"),
+        }
+    }
+}
+
+/// `source` is `None`: `Display` already has the whole text.
+impl Error for SetError {}
+
+impl From<EventError> for SetError {
+    fn from(error: EventError) -> Self {
+        Self::Event(error)
+    }
+}
+
+impl From<FileError> for SetError {
+    fn from(error: FileError) -> Self {
+        Self::File(error)
+    }
+}
+
+impl From<perf_sys::Error> for SetError {
+    fn from(error: perf_sys::Error) -> Self {
+        Self::Rings(error)
+    }
+}

@@ -1,0 +1,170 @@
+use perf_sys::{Error, Event};
+
+use super::counts::merge;
+use super::plan::PlannedGroup;
+use super::{Packages, Place, Set, SetError, Unit};
+use crate::CpuList;
+use crate::loss::monotonic;
+
+/// A sign that an event is alive: its time enabled, and when it was first read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sign {
+    time_enabled: u64,
+    /// In ns of `CLOCK_MONOTONIC`.
+    at_ns: u64,
+}
+
+/// An enabled event whose time enabled does not advance for this many ns is dead. The kernel updates the time
+/// when the event is read.
+const PULSE: u64 = 1_000_000;
+
+/// The changes by a [`Set::refresh`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refreshed {
+    /// CPUs whose events had died and were closed. Their counts are kept.
+    pub closed: CpuList,
+    /// CPUs whose events were opened: they came online, or had been offline in between.
+    pub opened: CpuList,
+}
+
+/// # CPUs that come and go
+impl Set {
+    /// Looks for CPUs that went offline or came online, and opens the events of those that are online
+    /// again.
+    ///
+    /// An event of a CPU dies when the CPU goes offline. Its count and its records remain: they are in
+    /// [`counts`](Self::counts) and in the next drain. An event whose CPU was offline in between is found
+    /// because its time enabled no longer advances; this needs two calls, at least 1 ms apart, while the
+    /// set is enabled. Events of a cgroup do not show it, so they are opened again only if a
+    /// call finds the CPU offline. The time without events is a gap in the [ledger](Self::losses).
+    ///
+    /// # Errors
+    ///
+    /// As [`SetOptions::open`](super::SetOptions::open), and if an event cannot be read.
+    pub fn refresh(&mut self) -> Result<Refreshed, SetError> {
+        let mut refreshed = Refreshed::default();
+        if !self.plan.groups.iter().any(|group| self.is_on_cpus(group)) {
+            return Ok(refreshed);
+        }
+        let wanted = self.wanted_cpus()?;
+        let online = wanted.intersection(&CpuList::online(&self.options.system)?);
+        refreshed.closed = self.close_dead(&online)?;
+        let last_look = self.last_look;
+        self.last_look = monotonic();
+        let mut offline = wanted.difference(&online);
+        for cpu in &online {
+            let missing = self.missing_groups(cpu);
+            if missing.is_empty() {
+                continue;
+            }
+            if self.is_enabled {
+                self.ledger.open_gap(Place::cpu(cpu), last_look);
+            }
+            if self.open_cpu(cpu, &missing)? {
+                self.start(cpu)?;
+                refreshed.opened = refreshed.opened.union(&std::iter::once(cpu).collect());
+            } else {
+                offline = offline.union(&std::iter::once(cpu).collect());
+            }
+        }
+        self.offline = offline;
+        if !refreshed.opened.is_empty() {
+            self.packages = Packages::read(self)?;
+        }
+        Ok(refreshed)
+    }
+
+    /// Returns the groups that have no events on this CPU.
+    pub(super) fn missing_groups(&self, cpu: u32) -> Vec<usize> {
+        let place = Place::cpu(cpu);
+        let is_open = |group: usize| self.units.iter().any(|unit| unit.group == group && unit.place == place);
+        let is_here = |group: &PlannedGroup| self.is_on_cpus(group) && group.is_on(cpu);
+        let groups = self.plan.groups.iter().enumerate().filter(|(_, group)| is_here(group));
+        groups.map(|(group, _)| group).filter(|&group| !is_open(group)).collect()
+    }
+
+    /// Enables the events of a CPU that was opened after the others, and ends its gap.
+    fn start(&mut self, cpu: u32) -> Result<(), SetError> {
+        if self.is_enabled {
+            self.control(|unit| unit.place == Place::cpu(cpu), Event::enable)?;
+            self.ledger.close_gap(Place::cpu(cpu), monotonic());
+        }
+        Ok(())
+    }
+
+    /// Closes the events that no longer count because their CPU is or was offline, and keeps their
+    /// counts. Returns the CPUs.
+    pub(super) fn close_dead(&mut self, online: &CpuList) -> Result<CpuList, SetError> {
+        let mut closed = Vec::new();
+        let mut index = 0;
+        while let Some(unit) = self.units.get(index) {
+            let cpu = unit.place.cpu_id().filter(|_| unit.place.thread_id().is_none());
+            let Some(cpu) = cpu else {
+                index += 1;
+                continue;
+            };
+            match self.pulse(unit, online.contains(cpu))? {
+                Pulse::Alive(sign) => {
+                    self.units.iter_mut().skip(index).take(1).for_each(|unit| unit.alive = sign);
+                    index += 1;
+                }
+                Pulse::DeadSince(time) => {
+                    self.retire(index, time)?;
+                    closed.push(cpu);
+                }
+            }
+        }
+        Ok(closed.into_iter().collect())
+    }
+
+    /// Finds out whether the events of a unit still count.
+    fn pulse(&self, unit: &Unit, is_online: bool) -> Result<Pulse, SetError> {
+        let last_ns = unit.alive.map_or(self.last_look, |last| last.at_ns);
+        // The kernel moves the events of an uncore PMU to another CPU.
+        let moves = self.plan.groups.get(unit.group).is_some_and(|group| group.is_cpu_only);
+        if !is_online && !moves {
+            return Ok(Pulse::DeadSince(last_ns));
+        }
+        if !self.is_enabled || self.options.target.is_cgroup() {
+            return Ok(Pulse::Alive(None));
+        }
+        let time_enabled = match unit.read() {
+            Ok(counts) => counts.first().and_then(|count| count.time_enabled),
+            Err((_, Error::PinnedFailed)) => None,
+            Err((index, error)) => return Err(unit.error(index, error).into()),
+        };
+        let now = time_enabled.map(|time_enabled| Sign { time_enabled, at_ns: monotonic() });
+        Ok(match unit.alive.zip(now) {
+            Some((last, now)) if now.time_enabled != last.time_enabled => Pulse::Alive(Some(now)),
+            Some((last, now)) if now.at_ns - last.at_ns >= PULSE => Pulse::DeadSince(last.at_ns),
+            Some((last, _)) => Pulse::Alive(Some(last)),
+            None => Pulse::Alive(now),
+        })
+    }
+
+    /// Closes the events of a unit and keeps their counts. Their records stay in the ring.
+    fn retire(&mut self, index: usize, since: u64) -> Result<(), SetError> {
+        let unit = self.units.remove(index);
+        let read = match self.read_unit(&unit) {
+            Err(SetError::Event(error)) if error.error == Error::PinnedFailed => Vec::new(),
+            read => read?,
+        };
+        for (index, count) in read {
+            if let Some(count) = merge(&mut self.retired, index, count) {
+                self.retired.push((index, count));
+            }
+        }
+        if self.is_enabled {
+            self.ledger.open_gap(unit.place, since);
+        }
+        self.drop_ring_of(unit.place);
+        Ok(())
+    }
+}
+
+/// The result of a look at an event.
+enum Pulse {
+    Alive(Option<Sign>),
+    /// In ns of `CLOCK_MONOTONIC`.
+    DeadSince(u64),
+}

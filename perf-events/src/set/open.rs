@@ -1,0 +1,168 @@
+use std::sync::Arc;
+
+use perf_sys::{Attr, Errno, Event, OpenOptions, RingSet};
+
+use super::plan::{Plan, PlannedGroup};
+use super::{EventError, EventIndex, Packages, Place, Set, SetError, SetOptions, Unit};
+use crate::CpuList;
+use crate::loss::{LossLedger, monotonic};
+
+/// Attempts to open the events of a CPU that is online, and yet reported as missing by the kernel: it may
+/// go offline and return in between.
+const ATTEMPTS: usize = 10;
+
+impl Set {
+    pub(super) fn open(options: SetOptions, plan: Plan) -> Result<Self, SetError> {
+        let rings = options.ring_pages.map(|_| RingSet::new()).transpose()?;
+        let opener = rustix::thread::gettid();
+        let mut set = Self {
+            options,
+            plan,
+            units: Vec::new(),
+            rings,
+            index: EventIndex::default(),
+            retired: Vec::new(),
+            packages: Packages::default(),
+            ledger: LossLedger::default(),
+            offline: CpuList::default(),
+            exited: Vec::new(),
+            unsettled: Vec::new(),
+            reads_lost: true,
+            is_enabled: false,
+            last_look: monotonic(),
+            opener,
+            has_spawned: false,
+        };
+        if set.options.target.is_tasks() {
+            set.open_tasks()?;
+        }
+        set.open_cpus()?;
+        set.packages = Packages::read(&set)?;
+        Ok(set)
+    }
+
+    /// Returns whether the groups of this kind are opened for CPUs.
+    pub(super) fn is_on_cpus(&self, group: &PlannedGroup) -> bool {
+        group.is_cpu_only || !self.options.target.is_tasks()
+    }
+
+    /// Opens the events of CPUs, until those of each online CPU of the target are open.
+    fn open_cpus(&mut self) -> Result<(), SetError> {
+        if !self.plan.groups.iter().any(|group| self.is_on_cpus(group)) {
+            return Ok(());
+        }
+        let wanted = self.wanted_cpus()?;
+        loop {
+            self.last_look = monotonic();
+            let online = wanted.intersection(&CpuList::online(&self.options.system)?);
+            let mut is_complete = true;
+            for cpu in &online {
+                let missing = self.missing_groups(cpu);
+                if !missing.is_empty() {
+                    is_complete = false;
+                    self.open_cpu(cpu, &missing)?;
+                }
+            }
+            if is_complete {
+                // One that went offline meanwhile is dead.
+                self.close_dead(&online)?;
+                self.offline = wanted.difference(&online);
+                return self.check_cpus(&wanted, &online);
+            }
+        }
+    }
+
+    /// Returns the CPUs of the target, also offline ones.
+    pub(super) fn wanted_cpus(&self) -> Result<CpuList, SetError> {
+        let possible = CpuList::possible(&self.options.system)?;
+        let Some(cpus) = &self.options.target.cpus else { return Ok(possible) };
+        let impossible = cpus.difference(&possible);
+        if impossible.is_empty() {
+            Ok(cpus.clone())
+        } else {
+            Err(SetError::ImpossibleCpus { cpus: impossible })
+        }
+    }
+
+    /// Checks that each logical event was opened on a CPU.
+    fn check_cpus(&self, wanted: &CpuList, online: &CpuList) -> Result<(), SetError> {
+        if online.is_empty() {
+            return Err(SetError::AllOffline { cpus: wanted.clone() });
+        }
+        let opened: Vec<usize> = self.events().map(|event| event.index).collect();
+        let missing = self.plan.names.iter().enumerate().find(|(index, _)| !opened.contains(index));
+        match missing {
+            Some((_, name)) => Err(SetError::NoCpu { event: Arc::clone(name), target: online.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens groups of the plan on a CPU. Returns `false` if it is offline.
+    pub(super) fn open_cpu(&mut self, cpu: u32, groups: &[usize]) -> Result<bool, SetError> {
+        let mut attempts = 0;
+        loop {
+            let place = Place::cpu(cpu);
+            let units: Result<Vec<Unit>, EventError> =
+                groups.iter().map(|&group| self.open_unit(group, place)).collect();
+            let error = match units {
+                Ok(units) => return self.add_units(units).map(|()| true),
+                Err(error) => error,
+            };
+            attempts += 1;
+            let may_be_offline = matches!(error.error.errno(), Some(Errno::ENODEV | Errno::ESRCH));
+            if !may_be_offline || attempts == ATTEMPTS {
+                return Err(error.into());
+            }
+            if !CpuList::online(&self.options.system)?.contains(cpu) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Opens a group of the plan at `place`. On an error, its events are closed.
+    pub(super) fn open_unit(&mut self, group: usize, place: Place) -> Result<Unit, EventError> {
+        let Some(planned) = self.plan.groups.get(group) else {
+            return Ok(Unit { group, place, events: Vec::new(), alive: None });
+        };
+        let open = |reads_lost| {
+            let attrs = self.options.attrs(planned, place, reads_lost);
+            self.open_events(planned, &attrs, place)
+        };
+        let opened = match open(self.reads_lost) {
+            // Linux before 6.0 does not have the field.
+            Err(error) if self.reads_lost && error.error.errno() == Some(Errno::EINVAL) => {
+                let opened = open(false).map_err(|_| error)?;
+                self.reads_lost = false;
+                Ok(opened)
+            }
+            opened => opened,
+        };
+        Ok(Unit { group, place, events: opened?, alive: None })
+    }
+
+    fn open_events(
+        &self,
+        planned: &PlannedGroup,
+        attrs: &[Attr],
+        place: Place,
+    ) -> Result<Vec<Arc<Event>>, EventError> {
+        let target = self.options.target.at(place);
+        let mut events: Vec<Arc<Event>> = Vec::new();
+        for (event, attr) in planned.events.iter().zip(attrs) {
+            let options = OpenOptions::new();
+            let opened = match events.first() {
+                Some(leader) => options.leader(leader).open(attr, target),
+                None => options.open(attr, target),
+            };
+            let label = event.spec.label().clone();
+            match opened {
+                Ok(opened) => events.push(Arc::new(opened.with_label(label))),
+                Err(error) => {
+                    let (attr, is_member) = (Box::new(*attr), !events.is_empty());
+                    return Err(EventError { label, place, attr, is_member, error });
+                }
+            }
+        }
+        Ok(events)
+    }
+}

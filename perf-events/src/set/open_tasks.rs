@@ -1,0 +1,146 @@
+use std::sync::Arc;
+
+use perf_sys::Errno;
+
+use super::target::Tasks;
+use super::{Inherit, Place, Set, SetError, Unit};
+use crate::threads::threads_of;
+use crate::{CpuList, System};
+
+/// Attempts to open the events of a process in which no thread starts meanwhile.
+const ATTEMPTS: usize = 8;
+
+impl Set {
+    /// Opens the events of tasks.
+    pub(super) fn open_tasks(&mut self) -> Result<(), SetError> {
+        let groups: Vec<usize> = self.task_groups().collect();
+        if groups.is_empty() {
+            return Ok(());
+        }
+        let cpus = self.task_cpus()?;
+        let (id, units) = match self.options.target.tasks {
+            Tasks::Process(pid) => (pid, self.open_process(pid, &groups, cpus.as_ref())?),
+            Tasks::Thread(tid) => (tid, self.open_thread(tid, &groups, cpus.as_ref())?),
+            Tasks::Caller | Tasks::Command => {
+                let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+                (tid, self.open_thread(tid, &groups, cpus.as_ref())?)
+            }
+            Tasks::All | Tasks::Cgroup(_) => return Ok(()),
+        };
+        if units.is_empty() {
+            return Err(self.no_task_units(id, cpus));
+        }
+        self.add_units(units)
+    }
+
+    /// Returns the groups that are opened for tasks.
+    fn task_groups(&self) -> impl Iterator<Item = usize> {
+        self.plan.groups.iter().enumerate().filter(|(_, group)| !group.is_cpu_only).map(|(index, _)| index)
+    }
+
+    /// Returns the CPUs for each of which the events of a task are opened, or `None` for events on any
+    /// CPU.
+    fn task_cpus(&self) -> Result<Option<CpuList>, SetError> {
+        let is_mapped = self.options.ring_pages.is_some() && self.options.inherits() != Inherit::Nothing;
+        if self.options.target.cpus.is_none() && !is_mapped {
+            return Ok(None);
+        }
+        // Also offline CPUs: an event of a task counts there when they are back.
+        Ok(Some(self.wanted_task_cpus()?))
+    }
+
+    fn wanted_task_cpus(&self) -> Result<CpuList, SetError> {
+        match self.options.target.cpus {
+            Some(_) => self.wanted_cpus(),
+            None => Ok(CpuList::online(&self.options.system)?),
+        }
+    }
+
+    fn no_task_units(&self, id: u32, cpus: Option<CpuList>) -> SetError {
+        let name = self.plan.names.first().map_or_else(|| "".into(), Arc::clone);
+        match cpus {
+            Some(target) if self.exited.is_empty() => SetError::NoCpu { event: name, target },
+            _ => SetError::NoTask { id },
+        }
+    }
+
+    /// Opens the events of all threads of a process.
+    ///
+    /// A thread that starts meanwhile has inherited the events, or not if its parent had none yet. Which
+    /// of both is not visible. So everything is opened again if a thread has started: each thread of the
+    /// list is older than the new events and inherits none of them.
+    fn open_process(
+        &mut self,
+        pid: u32,
+        groups: &[usize],
+        cpus: Option<&CpuList>,
+    ) -> Result<Vec<Unit>, SetError> {
+        let inherits = self.options.inherits() != Inherit::Nothing;
+        let (mut known, mut units) = (Vec::new(), Vec::new());
+        let mut next = list(&self.options.system, pid)?;
+        for attempt in 1.. {
+            for &tid in &next {
+                units.append(&mut self.open_thread(tid, groups, cpus)?);
+            }
+            known.append(&mut next);
+            let mut now = list(&self.options.system, pid)?;
+            let is_settled = now.iter().all(|tid| known.contains(tid));
+            if is_settled || attempt == ATTEMPTS || !inherits {
+                now.retain(|tid| !known.contains(tid));
+            }
+            if is_settled {
+                break;
+            }
+            if attempt == ATTEMPTS {
+                self.unsettled = now;
+                break;
+            }
+            if inherits {
+                units.clear();
+                known.clear();
+                self.exited.clear();
+            }
+            next = now;
+        }
+        Ok(units)
+    }
+
+    /// Opens the events of a thread. Returns none if it has exited.
+    fn open_thread(
+        &mut self,
+        tid: u32,
+        groups: &[usize],
+        cpus: Option<&CpuList>,
+    ) -> Result<Vec<Unit>, SetError> {
+        let thread = Place::thread(tid);
+        let mut units = Vec::new();
+        for &group in groups {
+            let places: Vec<Place> = match cpus {
+                None => vec![thread],
+                Some(cpus) => {
+                    let planned = self.plan.groups.get(group);
+                    let is_on = |cpu: &u32| planned.is_some_and(|planned| planned.is_on(*cpu));
+                    cpus.iter().filter(is_on).map(|cpu| thread.on_cpu(cpu)).collect()
+                }
+            };
+            for place in places {
+                match self.open_unit(group, place) {
+                    Ok(unit) => units.push(unit),
+                    Err(error) if error.error.errno() == Some(Errno::ESRCH) => {
+                        self.exited.push(tid);
+                        return Ok(Vec::new());
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(units)
+    }
+}
+
+/// Returns the threads of a process.
+fn list(system: &System, pid: u32) -> Result<Vec<u32>, SetError> {
+    threads_of(system, pid).map_err(|error| {
+        if error.is_not_found() { SetError::NoTask { id: pid } } else { SetError::File(error) }
+    })
+}

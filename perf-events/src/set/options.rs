@@ -1,0 +1,102 @@
+use super::plan::Plan;
+use super::{Inherit, Set, SetError, SetTarget};
+use crate::{LogicalEvent, System};
+
+/// The events, the target and the rings of a [`Set`].
+///
+/// The default target is all online CPUs, without rings.
+#[derive(Clone, Debug)]
+pub struct SetOptions {
+    pub(super) groups: Vec<Vec<LogicalEvent>>,
+    pub(super) target: SetTarget,
+    pub(super) ring_pages: Option<usize>,
+    pub(super) inherit: Option<Inherit>,
+    pub(super) system: System,
+}
+
+impl SetOptions {
+    /// Returns options without events.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            groups: Vec::new(),
+            target: SetTarget::all_cpus(),
+            ring_pages: None,
+            inherit: None,
+            system: System::new(),
+        }
+    }
+
+    /// Adds an event. An event of a hybrid machine is opened on each of its PMUs.
+    #[must_use]
+    pub fn event(self, event: impl Into<LogicalEvent>) -> Self {
+        self.group([event])
+    }
+
+    /// Adds several events, each by itself.
+    #[must_use]
+    pub fn events<E: Into<LogicalEvent>>(self, events: impl IntoIterator<Item = E>) -> Self {
+        events.into_iter().fold(self, Self::event)
+    }
+
+    /// Adds a group: the leader and its members, which are on the PMU at the same time or not at all. On
+    /// a hybrid machine it is one group for each PMU of the leader.
+    #[must_use]
+    #[doc(alias = "group_fd")]
+    pub fn group<E: Into<LogicalEvent>>(mut self, events: impl IntoIterator<Item = E>) -> Self {
+        self.groups.push(events.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the tasks and CPUs.
+    #[must_use]
+    pub fn target(self, target: SetTarget) -> Self {
+        Self { target, ..self }
+    }
+
+    /// Maps rings, of `data_pages` pages of data each, a power of two. Without it, the set only counts.
+    ///
+    /// The set adds `IDENTIFIER` and `TIME` to the sample types, and `SAMPLE_ID_ALL` to the flags of all
+    /// events, by which their records are attributed and sorted. The events of a task that follow new
+    /// tasks are opened for each CPU, because the kernel maps no ring for an inherited event on any CPU.
+    #[must_use]
+    pub fn ring_pages(self, data_pages: usize) -> Self {
+        Self { ring_pages: Some(data_pages), ..self }
+    }
+
+    /// Sets the new tasks that the events of a task follow, in place of the target's default:
+    /// [`Inherit::Tasks`] for a process or a command, [`Inherit::Nothing`] for a thread. Events of CPUs
+    /// ignore it.
+    #[must_use]
+    pub fn inherit(self, inherit: Inherit) -> Self {
+        Self { inherit: Some(inherit), ..self }
+    }
+
+    /// Sets the system whose `/proc` and `/sys` have the CPUs and threads. The events are opened on the
+    /// running system in any case.
+    #[must_use]
+    pub fn system(self, system: System) -> Self {
+        Self { system, ..self }
+    }
+
+    /// Opens all events, disabled. Nothing counts before [`Set::enable`] or, for a command, before its
+    /// `exec`.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError`]. No event stays open after an error.
+    pub fn open(self) -> Result<Set, SetError> {
+        let plan = Plan::new(&self.groups)?;
+        Set::open(self, plan)
+    }
+
+    pub(super) fn inherits(&self) -> Inherit {
+        self.inherit.unwrap_or_else(|| self.target.default_inherit())
+    }
+}
+
+impl Default for SetOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,42 @@
+use super::{PlaceCount, Set};
+use crate::{FileError, System};
+
+/// The package of each CPU that has an event which counts once for a package.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Packages(Vec<(u32, i64)>);
+
+impl Packages {
+    /// Reads the packages, if an event of the set needs them.
+    pub(super) fn read(set: &Set) -> Result<Self, FileError> {
+        let per_package = set.events().filter(|event| event.spec.is_per_package());
+        let mut cpus: Vec<u32> = per_package.filter_map(|event| event.place.cpu_id()).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        let system = &set.options.system;
+        cpus.into_iter().map(|cpu| Ok((cpu, package(system, cpu)?))).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn of(&self, cpu: u32) -> Option<i64> {
+        self.0.iter().find(|&&(other, _)| other == cpu).map(|&(_, package)| package)
+    }
+
+    /// Marks the counts of a package that an earlier CPU of the package has already.
+    pub(super) fn mark_repeated(&self, places: &mut [PlaceCount]) {
+        let mut seen = Vec::new();
+        for place in places {
+            let Some(package) = place.place.cpu_id().and_then(|cpu| self.of(cpu)) else { continue };
+            let key = (package, place.pmu.clone());
+            place.is_repeated = seen.contains(&key);
+            if !place.is_repeated {
+                seen.push(key);
+            }
+        }
+    }
+}
+
+/// Returns the package of a CPU. It is -1 on machines without packages.
+fn package(system: &System, cpu: u32) -> Result<i64, FileError> {
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/physical_package_id");
+    let text = system.read(&path)?;
+    text.trim().parse().map_err(|_| FileError::malformed(system.path(&path), "a number", text.trim()))
+}

@@ -1,0 +1,142 @@
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use perf_sys::{Canceller, Drained, Readiness, RingSet};
+
+use super::{RingKey, Set, SetError, SetRecord};
+use crate::loss::LossLedger;
+
+/// # Records
+impl Set {
+    /// Waits for records, as [`RingSet::wait`].
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::NoRings`], and [`SetError::Rings`] with those of [`RingSet::wait`].
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Readiness, SetError> {
+        Ok(self.rings_mut()?.wait(timeout)?)
+    }
+
+    /// As [`wait`](Self::wait), until `cancel` is used.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait`](Self::wait).
+    pub fn wait_or_cancelled(
+        &mut self,
+        timeout: Option<Duration>,
+        cancel: &Canceller,
+    ) -> Result<Readiness, SetError> {
+        Ok(self.rings_mut()?.wait_or_cancelled(timeout, cancel)?)
+    }
+
+    /// Calls `consume` with the unread records of all rings in the order of time, as
+    /// [`RingSet::drain_sorted`], and notes losses in the ledger.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::NoRings`], and [`SetError::Rings`] with those of [`RingSet::drain_sorted`].
+    pub fn drain_sorted(&mut self, mut consume: impl FnMut(SetRecord<'_>)) -> Result<Drained, SetError> {
+        let consume = |record: SetRecord<'_>| {
+            consume(record);
+            ControlFlow::<()>::Continue(())
+        };
+        self.try_drain_sorted(consume).map(|(drained, _)| drained)
+    }
+
+    /// As [`drain_sorted`](Self::drain_sorted), until `consume` returns [`ControlFlow::Break`]. The
+    /// records after that one stay in their rings.
+    ///
+    /// # Errors
+    ///
+    /// As [`drain_sorted`](Self::drain_sorted).
+    pub fn try_drain_sorted<B>(
+        &mut self,
+        mut consume: impl FnMut(SetRecord<'_>) -> ControlFlow<B>,
+    ) -> Result<(Drained, ControlFlow<B>), SetError> {
+        let Self { rings, ledger, index, .. } = self;
+        let rings = rings.as_mut().ok_or(SetError::NoRings)?;
+        let drained = rings.try_drain_sorted(|record| {
+            ledger.note(&record);
+            consume(SetRecord { record, index })
+        })?;
+        self.note_damage();
+        Ok(drained)
+    }
+
+    /// As [`drain_sorted`](Self::drain_sorted), with all records that the rings hold now, whatever their
+    /// age: for the end, after the events were disabled.
+    ///
+    /// # Errors
+    ///
+    /// As [`drain_sorted`](Self::drain_sorted).
+    pub fn flush_sorted(&mut self, mut consume: impl FnMut(SetRecord<'_>)) -> Result<Drained, SetError> {
+        let Self { rings, ledger, index, .. } = self;
+        let rings = rings.as_mut().ok_or(SetError::NoRings)?;
+        let drained = rings.flush_sorted(|record| {
+            ledger.note(&record);
+            consume(SetRecord { record, index });
+        })?;
+        self.note_damage();
+        Ok(drained)
+    }
+
+    /// Drops the unread records of all rings, and counts them in the ledger as discarded.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::Rings`] if a control page is damaged.
+    pub fn discard(&mut self) -> Result<(), SetError> {
+        let Self { rings: Some(rings), ledger, .. } = self else { return Ok(()) };
+        for (key, batch) in rings.ready() {
+            let records = batch?.records().flatten().count();
+            ledger.note_discarded(*key, records as u64);
+        }
+        self.note_damage();
+        Ok(())
+    }
+
+    /// Returns the rings, to read each by itself or to wait for them in an event loop. What is read here
+    /// is not noted in the ledger: pass it to [`ledger_mut`](Self::ledger_mut).
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::NoRings`].
+    pub fn rings_mut(&mut self) -> Result<&mut RingSet<RingKey>, SetError> {
+        self.rings.as_mut().ok_or(SetError::NoRings)
+    }
+
+    /// Returns the rings, or `None` if the set only counts.
+    pub const fn rings(&self) -> Option<&RingSet<RingKey>> {
+        self.rings.as_ref()
+    }
+
+    /// Reads how many samples each event has lost, and returns the ledger of all losses until now.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::Event`] if an event cannot be read.
+    pub fn losses(&mut self) -> Result<&LossLedger, SetError> {
+        self.read_losses()?;
+        Ok(&self.ledger)
+    }
+
+    /// Returns the ledger without a system call: the lost samples of each event are those of the last
+    /// [`losses`](Self::losses) or [`counts`](Self::counts).
+    pub const fn ledger(&self) -> &LossLedger {
+        &self.ledger
+    }
+
+    /// Returns the ledger, to note losses of records that were read by [`rings_mut`](Self::rings_mut).
+    pub const fn ledger_mut(&mut self) -> &mut LossLedger {
+        &mut self.ledger
+    }
+
+    /// Notes bytes that were skipped because they are no records, and drops rings that are over.
+    fn note_damage(&mut self) {
+        if let Some(rings) = &self.rings {
+            rings.iter().for_each(|(key, ring)| self.ledger.note_damage(*key, ring.damage()));
+        }
+        self.remove_drained();
+    }
+}

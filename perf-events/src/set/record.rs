@@ -1,0 +1,66 @@
+use std::sync::Arc;
+
+use perf_sys::decode::Result;
+use perf_sys::{Event, RawRecord, Record, SampleLayout, SortedRecord};
+
+use super::{EventIndex, Place, RingKey};
+
+/// A record of [`Set::drain_sorted`](crate::Set::drain_sorted), with its origin.
+#[derive(Clone, Copy, Debug)]
+pub struct SetRecord<'r> {
+    pub(super) record: SortedRecord<'r, RingKey>,
+    pub(super) index: &'r EventIndex,
+}
+
+impl<'r> SetRecord<'r> {
+    /// Returns the key of the ring.
+    pub const fn key(&self) -> RingKey {
+        *self.record.key()
+    }
+
+    /// Returns the place of the ring: a CPU, or a thread if the events of the set are on any CPU.
+    pub const fn place(&self) -> Place {
+        self.record.key().place()
+    }
+
+    /// Returns the record, not decoded.
+    pub const fn raw(&self) -> RawRecord<'r> {
+        self.record.raw()
+    }
+
+    /// Decodes the record by the layout of its event.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SortedRecord::decode`].
+    #[inline]
+    pub fn decode(&self) -> Result<Record<'r, &'r SampleLayout>> {
+        self.record.decode()
+    }
+
+    /// Returns the time by which the record was sorted, in ns of the events' clock.
+    pub const fn time(&self) -> u64 {
+        self.record.time()
+    }
+
+    /// Returns whether a record with a later time was delivered before.
+    pub const fn is_late(&self) -> bool {
+        self.record.is_late()
+    }
+
+    /// Returns the event that wrote the record, whose label is its name; `None` if the record has no known
+    /// id and several events write into the ring.
+    pub const fn event(&self) -> Option<&'r Arc<Event>> {
+        self.record.event()
+    }
+
+    /// Returns the index of the record's logical event in the order of the options.
+    pub fn index(&self) -> Option<usize> {
+        self.index.find(self.event()?)
+    }
+
+    /// Returns the record as the [`RingSet`](perf_sys::RingSet) delivers it.
+    pub const fn sorted(&self) -> SortedRecord<'r, RingKey> {
+        self.record
+    }
+}

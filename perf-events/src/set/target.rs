@@ -1,0 +1,135 @@
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use perf_sys::Target;
+
+use super::Place;
+use crate::CpuList;
+
+/// The tasks and CPUs that a [`Set`](crate::Set) observes.
+///
+/// ```
+/// use perf_events::SetTarget;
+///
+/// let everything = SetTarget::all_cpus();
+/// let two = SetTarget::cpus([0, 5].into_iter().collect());
+/// let this_process = SetTarget::process(std::process::id());
+/// # let _ = (everything, two, this_process);
+/// ```
+#[derive(Clone, Debug)]
+pub struct SetTarget {
+    pub(super) tasks: Tasks,
+    /// `None` for all online CPUs.
+    pub(super) cpus: Option<CpuList>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Tasks {
+    All,
+    Cgroup(Arc<OwnedFd>),
+    Caller,
+    Command,
+    Thread(u32),
+    Process(u32),
+}
+
+/// The new tasks that the events of a task follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inherit {
+    /// No new task.
+    Nothing,
+    /// The threads that the task starts, and their threads. Since Linux 5.13.
+    Threads,
+    /// All threads and processes that the task starts, and theirs.
+    Tasks,
+}
+
+impl SetTarget {
+    const fn of(tasks: Tasks) -> Self {
+        Self { tasks, cpus: None }
+    }
+
+    /// Returns all tasks on all online CPUs.
+    ///
+    /// It needs `CAP_PERFMON`, or `perf_event_paranoid` of at most 0.
+    pub const fn all_cpus() -> Self {
+        Self::of(Tasks::All)
+    }
+
+    /// Returns all tasks on these CPUs. Those that are offline are skipped.
+    pub const fn cpus(cpus: CpuList) -> Self {
+        Self { tasks: Tasks::All, cpus: Some(cpus) }
+    }
+
+    /// Returns the tasks of the cgroup with directory `dir`, on all online CPUs.
+    pub fn cgroup(dir: impl Into<OwnedFd>) -> Self {
+        Self::of(Tasks::Cgroup(Arc::new(dir.into())))
+    }
+
+    /// Returns the process `pid` with all its threads, and the tasks that they start.
+    ///
+    /// The threads are read from `/proc/PID/task`. Events are opened again, for all threads, if a
+    /// thread started meanwhile, so that each thread has exactly one event: one that was opened for
+    /// it, or an inherited copy.
+    pub const fn process(pid: u32) -> Self {
+        Self::of(Tasks::Process(pid))
+    }
+
+    /// Returns the thread `tid` alone.
+    pub const fn thread(tid: u32) -> Self {
+        Self::of(Tasks::Thread(tid))
+    }
+
+    /// Returns the thread that opens the set, alone.
+    pub const fn calling_thread() -> Self {
+        Self::of(Tasks::Caller)
+    }
+
+    /// Returns the command that [`Set::spawn`](crate::Set::spawn) starts, from its `exec` on, and the
+    /// tasks that it starts.
+    pub const fn command() -> Self {
+        Self::of(Tasks::Command)
+    }
+
+    /// Returns the same tasks on these CPUs only.
+    #[must_use]
+    pub fn on_cpus(self, cpus: CpuList) -> Self {
+        Self { cpus: Some(cpus), ..self }
+    }
+
+    pub(super) const fn is_tasks(&self) -> bool {
+        !matches!(self.tasks, Tasks::All | Tasks::Cgroup(_))
+    }
+
+    pub(super) const fn is_command(&self) -> bool {
+        matches!(self.tasks, Tasks::Command)
+    }
+
+    pub(super) const fn is_cgroup(&self) -> bool {
+        matches!(self.tasks, Tasks::Cgroup(_))
+    }
+
+    /// Returns the new tasks that events follow, unless the options set it.
+    pub(super) const fn default_inherit(&self) -> Inherit {
+        match self.tasks {
+            Tasks::Process(_) | Tasks::Command => Inherit::Tasks,
+            _ => Inherit::Nothing,
+        }
+    }
+
+    /// Returns the target of an event at `place`.
+    pub(super) fn at(&self, place: Place) -> Target<'_> {
+        let on_cpu = |target: Target<'static>| match place.cpu_id() {
+            Some(cpu) => target.on_cpu(cpu),
+            None => target,
+        };
+        match (&self.tasks, place.thread_id(), place.cpu_id()) {
+            (Tasks::Cgroup(dir), _, Some(cpu)) => Target::cgroup(dir.as_fd(), cpu),
+            (Tasks::Caller | Tasks::Command, Some(_), _) | (_, None, None) => {
+                on_cpu(Target::calling_thread())
+            }
+            (_, Some(tid), _) => on_cpu(Target::thread(tid)),
+            (_, None, Some(cpu)) => Target::cpu(cpu),
+        }
+    }
+}

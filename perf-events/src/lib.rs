@@ -12,6 +12,7 @@ pub mod coming_from;
 mod cpus;
 mod explain;
 pub mod expression;
+mod fallback;
 mod file_error;
 mod glob;
 mod known_names;
@@ -20,6 +21,7 @@ mod loss;
 mod nearest;
 mod negotiate;
 mod pmu;
+mod privileges;
 mod probe;
 mod resolve;
 mod set;
@@ -33,19 +35,26 @@ mod tracefs;
 #[doc(no_inline)]
 pub use perf_sys as sys;
 
+pub use budget::{LockedMemory, Mapped};
+pub use check::{Checked, Violation, check};
 pub use cpus::{CpuIter, CpuList, CpuListError};
+pub use explain::{Cause, Evidence, Explanation, FailedOpen, Trial, explain, explain_map, trial_of};
 pub use expression::ParseError;
+pub use fallback::{CyclesOrClock, cycles_or_clock};
 pub use file_error::FileError;
 pub use logical::LogicalEvent;
 pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
+pub use negotiate::{AttrField, Concession, NegotiateError, Negotiated, Negotiation, Since, negotiate};
 pub use pmu::{
     ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,
 };
+pub use privileges::{Capability, Privileges};
 pub use resolve::{EventGroup, parse, parse_event};
 pub use set::{
     Counts, EventCounts, EventError, Inherit, Place, PlaceCount, Refreshed, RingKey, Set, SetError, SetEvent,
     SetOptions, SetRecord, SetTarget, SpawnMisuse,
 };
+pub use sized_rings::{SizedRings, SizedRingsError, map_largest};
 pub use spec::EventSpec;
 pub use system::System;
 pub use threads::threads_of;

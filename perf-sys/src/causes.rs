@@ -1,7 +1,9 @@
 use core::fmt;
 
+use perf_abi::{Attr, OpenFlags};
+
 use crate::hint::hint;
-use crate::{Call, Errno};
+use crate::{Call, Errno, Target};
 
 mod invalid;
 mod opening;
@@ -64,16 +66,39 @@ const POSSIBLE: &[(Errno, &[Rule])] = &[
 
 impl Causes {
     pub(crate) fn new(opening: &Opening<'_>, errno: Errno) -> Self {
-        let broken = if errno == Errno::EINVAL { select(invalid::BROKEN, opening) } else { 0 };
-        let possible = if broken == 0 { select(possible(errno), opening) } else { 0 };
+        let broken = if errno == Errno::EINVAL { select(broken_rules(), opening) } else { 0 };
+        let possible = if broken == 0 { select(possible(errno).iter(), opening) } else { 0 };
         Self { errno, broken, possible }
+    }
+
+    /// Returns the rules of every kernel that these arguments break, without a system call: the kernel
+    /// would return `EINVAL`. Each has the name of a field of the attr.
+    ///
+    /// `is_sibling` is set if the event joins a group.
+    ///
+    /// ```
+    /// use perf_sys::{Attr, AttrFlags, Causes, Software, Target};
+    ///
+    /// let attr = Attr::software(Software::DUMMY).with_flags(AttrFlags::SIGTRAP);
+    /// let broken: Vec<_> = Causes::broken_rules(&attr, Target::calling_thread(), false).collect();
+    /// assert_eq!(broken, [("flags", "SIGTRAP needs REMOVE_ON_EXEC")]);
+    /// ```
+    pub fn broken_rules(
+        attr: &Attr,
+        target: Target<'_>,
+        is_sibling: bool,
+    ) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let opening = Opening { attr, target, is_sibling, flags: OpenFlags::empty() };
+        let mask = select(broken_rules(), &opening);
+        let fields = invalid::BROKEN.iter().map(|broken| broken.field);
+        selected_of(fields.zip(broken_rules()), mask).map(|(field, rule)| (field, rule.text))
     }
 
     /// Returns the causes, most likely first.
     pub fn iter(self) -> impl Iterator<Item = &'static str> {
         let general = if self.broken == 0 { hint(Call::PerfEventOpen, self.errno) } else { None };
-        selected(invalid::BROKEN, self.broken)
-            .chain(selected(possible(self.errno), self.possible))
+        selected(broken_rules(), self.broken)
+            .chain(selected(possible(self.errno).iter(), self.possible))
             .chain(general)
     }
 }
@@ -101,11 +126,20 @@ fn possible(errno: Errno) -> &'static [Rule] {
     POSSIBLE.iter().find(|(of, _)| *of == errno).map_or(&[], |(_, rules)| rules)
 }
 
-fn select(rules: &[Rule], opening: &Opening<'_>) -> u32 {
-    let bits = rules.iter().zip(0..u32::BITS).map(|(rule, bit)| u32::from((rule.applies)(opening)) << bit);
+fn broken_rules() -> impl Iterator<Item = &'static Rule> {
+    invalid::BROKEN.iter().map(|broken| &broken.rule)
+}
+
+fn select(rules: impl Iterator<Item = &'static Rule>, opening: &Opening<'_>) -> u32 {
+    let bits = rules.zip(0..u32::BITS).map(|(rule, bit)| u32::from((rule.applies)(opening)) << bit);
     bits.sum()
 }
 
-fn selected(rules: &'static [Rule], mask: u32) -> impl Iterator<Item = &'static str> {
-    rules.iter().zip(0..u32::BITS).filter(move |(_, bit)| mask >> bit & 1 == 1).map(|(rule, _)| rule.text)
+fn selected(rules: impl Iterator<Item = &'static Rule>, mask: u32) -> impl Iterator<Item = &'static str> {
+    selected_of(rules, mask).map(|rule| rule.text)
+}
+
+/// Returns the items at the positions of the bits of `mask`.
+fn selected_of<T>(items: impl Iterator<Item = T>, mask: u32) -> impl Iterator<Item = T> {
+    items.zip(0..u32::BITS).filter(move |(_, bit)| mask >> bit & 1 == 1).map(|(item, _)| item)
 }

@@ -213,6 +213,7 @@ pub use event::Event;
 pub use group::Group;
 pub use group_count::GroupCount;
 pub use label::Label;
+pub use map::page_size;
 pub use map_error::MapError;
 pub use open_options::OpenOptions;
 pub use ring::Ring;

@@ -48,8 +48,10 @@ unsafe extern "C" {
     safe fn getpagesize() -> c_int;
 }
 
-/// Returns the size of a page in bytes. By the C library: rustix's function takes most of its build.
-pub(crate) fn page_size() -> usize {
+/// Returns the size of a page in bytes, the unit of ring sizes.
+#[must_use]
+pub fn page_size() -> usize {
+    // By the C library: rustix's function takes most of its build.
     getpagesize().unsigned_abs() as usize
 }
 

@@ -128,15 +128,31 @@ impl<'fd> Target<'fd> {
         }
     }
 
-    pub(crate) const fn is_thread(&self) -> bool {
+    /// Returns `true` if the target is one thread, on any CPU or on one.
+    pub const fn is_thread(&self) -> bool {
         matches!(self.tasks, Tasks::Caller | Tasks::Thread(_))
+    }
+
+    /// Returns the id of the thread that [`thread`](Self::thread) named, `None` for the calling thread, all
+    /// tasks and a cgroup.
+    pub const fn tid(&self) -> Option<u32> {
+        match self.tasks {
+            Tasks::Thread(tid) => Some(tid),
+            Tasks::Caller | Tasks::All | Tasks::Cgroup(_) => None,
+        }
+    }
+
+    /// Returns the number of the CPU, `None` for any CPU.
+    pub const fn cpu_id(&self) -> Option<u32> {
+        self.cpu
     }
 
     pub(crate) const fn is_other_thread(&self) -> bool {
         matches!(self.tasks, Tasks::Thread(_))
     }
 
-    pub(crate) const fn is_cgroup(&self) -> bool {
+    /// Returns `true` if the target is a cgroup.
+    pub const fn is_cgroup(&self) -> bool {
         matches!(self.tasks, Tasks::Cgroup(_))
     }
 

@@ -6,7 +6,7 @@ use perf_abi::{
     SampleType, StackSize,
 };
 
-use super::{Rule, rule};
+use super::{Opening, Rule, rule};
 
 /// Privilege levels of branches, which select no branches by themselves.
 const PRIVILEGES: BranchSampleType =
@@ -21,66 +21,109 @@ const EXCLUDES: AttrFlags = AttrFlags::EXCLUDE_USER
     .union(AttrFlags::EXCLUDE_GUEST);
 const PAUSE_OR_RESUME: AuxAction = AuxAction::PAUSE.union(AuxAction::RESUME);
 
+/// A rule of every kernel and CPU, and the field of the attr that breaks it.
+pub(super) struct Broken {
+    pub(super) field: &'static str,
+    pub(super) rule: Rule,
+}
+
+const fn broken(field: &'static str, applies: fn(&Opening<'_>) -> bool, text: &'static str) -> Broken {
+    Broken { field, rule: rule(applies, text) }
+}
+
 /// Rules that the arguments break on every kernel and CPU.
-pub(super) const BROKEN: &[Rule] = &[
-    rule(|o| o.attr.reserved_2 != 0, "reserved_2 must be 0"),
-    rule(
+pub(super) const BROKEN: &[Broken] = &[
+    broken("reserved_2", |o| o.attr.reserved_2 != 0, "reserved_2 must be 0"),
+    broken(
+        "branch_sample_type",
         |o| o.samples(SampleType::BRANCH_STACK) && (o.attr.branch_sample_type - PRIVILEGES).is_empty(),
         "BRANCH_STACK without branches: set a bit of branch_sample_type besides USER, KERNEL and HV",
     ),
-    rule(
+    broken(
+        "sample_regs_user",
         |o| o.samples(SampleType::REGS_USER) && o.attr.sample_regs_user == 0,
         "REGS_USER without registers: set sample_regs_user",
     ),
-    rule(
+    broken(
+        "sample_stack_user",
         |o| o.samples(SampleType::STACK_USER) && !is_stack_size(o.attr.sample_stack_user),
         "sample_stack_user must be a multiple of 8 and at most 65528 bytes",
     ),
-    rule(
+    broken(
+        "sample_regs_intr",
         |o| o.samples(SampleType::REGS_INTR) && o.attr.sample_regs_intr == 0,
         "REGS_INTR without registers: set sample_regs_intr",
     ),
-    rule(
+    broken(
+        "sample_type",
         |o| o.attr.sample_type.contains(SampleType::WEIGHT | SampleType::WEIGHT_STRUCT),
         "WEIGHT and WEIGHT_STRUCT exclude each other",
     ),
-    rule(|o| o.has(AttrFlags::INHERIT_THREAD) && !o.has(AttrFlags::INHERIT), "INHERIT_THREAD needs INHERIT"),
-    rule(
+    broken(
+        "flags",
+        |o| o.has(AttrFlags::INHERIT_THREAD) && !o.has(AttrFlags::INHERIT),
+        "INHERIT_THREAD needs INHERIT",
+    ),
+    broken(
+        "flags",
         |o| o.has_all(AttrFlags::REMOVE_ON_EXEC | AttrFlags::ENABLE_ON_EXEC),
         "REMOVE_ON_EXEC and ENABLE_ON_EXEC exclude each other",
     ),
-    rule(|o| o.has(AttrFlags::SIGTRAP) && !o.has(AttrFlags::REMOVE_ON_EXEC), "SIGTRAP needs REMOVE_ON_EXEC"),
-    rule(|o| !o.has(AttrFlags::FREQ) && o.attr.sample_period >> 63 != 0, "sample_period must be below 2^63"),
-    rule(|o| o.has(AttrFlags::SIGTRAP) && !o.target.is_thread(), "SIGTRAP needs a thread as target"),
-    rule(
+    broken(
+        "flags",
+        |o| o.has(AttrFlags::SIGTRAP) && !o.has(AttrFlags::REMOVE_ON_EXEC),
+        "SIGTRAP needs REMOVE_ON_EXEC",
+    ),
+    broken(
+        "sample_period",
+        |o| !o.has(AttrFlags::FREQ) && o.attr.sample_period >> 63 != 0,
+        "sample_period must be below 2^63",
+    ),
+    broken(
+        "flags",
+        |o| o.has(AttrFlags::SIGTRAP) && !o.target.is_thread(),
+        "SIGTRAP needs a thread as target",
+    ),
+    broken(
+        "sample_type",
         |o| o.has(AttrFlags::INHERIT) && o.samples(SampleType::READ) && !o.samples(SampleType::TID),
         "INHERIT with SampleType::READ needs SampleType::TID (and Linux 6.12)",
     ),
-    rule(
+    broken(
+        "bp_type",
         |o| o.is(EventType::BREAKPOINT) && !is_access(o.attr.bp_type),
         "bp_type must be EXECUTE, or reads and writes",
     ),
-    rule(|o| o.attr.aux_action.contains(PAUSE_OR_RESUME), "AuxAction::PAUSE and RESUME exclude each other"),
-    rule(
+    broken(
+        "aux_action",
+        |o| o.attr.aux_action.contains(PAUSE_OR_RESUME),
+        "AuxAction::PAUSE and RESUME exclude each other",
+    ),
+    broken(
+        "clockid",
         |o| {
             o.has(AttrFlags::USE_CLOCKID)
                 && !CLOCKS_IN_NMI.iter().chain(&OTHER_CLOCKS).any(|&c| c == o.attr.clockid)
         },
         "clockid must be MONOTONIC, MONOTONIC_RAW, REALTIME, BOOTTIME or TAI",
     ),
-    rule(
+    broken(
+        "flags",
         |o| o.is_sibling && o.has(AttrFlags::PINNED | AttrFlags::EXCLUSIVE),
         "PINNED and EXCLUSIVE are for group leaders only",
     ),
-    rule(
+    broken(
+        "flags",
         |o| !o.is_sibling && (o.has(AttrFlags::AUX_OUTPUT) || o.attr.aux_action.intersects(PAUSE_OR_RESUME)),
         "AUX_OUTPUT, AuxAction::PAUSE and RESUME need an AUX event as group leader",
     ),
-    rule(
+    broken(
+        "aux_sample_size",
         |o| !o.is_sibling && o.attr.aux_sample_size != 0,
         "aux_sample_size needs an AUX event as group leader",
     ),
-    rule(
+    broken(
+        "aux_sample_size",
         |o| o.has(AttrFlags::AUX_OUTPUT) && o.attr.aux_sample_size != 0,
         "AUX_OUTPUT and aux_sample_size exclude each other",
     ),

@@ -1,0 +1,99 @@
+//! Failed mappings.
+
+use perf_sys::{Attr, AttrFlags, Call, Errno, Error, MapError};
+
+use super::argument;
+use crate::{Cause, Evidence, Explanation, LockedMemory, System};
+
+/// Explains why a ring of `data_pages` data pages was not mapped: the limits of locked memory with their
+/// values, a number of pages that is no power of two, an inherited event on any CPU.
+///
+/// ```
+/// use perf_events::sys::{Attr, Event, Ring, Software, Target};
+/// use perf_events::{System, explain_map};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let Ok(event) = Event::open(&Attr::software(Software::DUMMY), Target::calling_thread()) else {
+/// #     return Ok(());
+/// # };
+/// let pages = 1 << 16;
+/// if let Err(failed) = Ring::map(event, pages) {
+///     println!("{}", explain_map(&System::new(), &failed, pages));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn explain_map(system: &System, failed: &MapError, data_pages: usize) -> Explanation {
+    explain(system, &failed.error, failed.event.attr(), data_pages)
+}
+
+pub(super) fn explain(system: &System, error: &Error, attr: &Attr, data_pages: usize) -> Explanation {
+    let Error::System { call: Call::Mmap, errno } = error else {
+        return argument::explain(error);
+    };
+    match *errno {
+        Errno::EPERM | Errno::EAGAIN => locked_memory(system, data_pages),
+        Errno::ENOMEM => Explanation::new(
+            Cause::Memory,
+            "no memory for the ring, or the process has vm.max_map_count mappings",
+            "map fewer pages",
+        )
+        .with(Evidence::new("the ring", format_args!("{data_pages} data pages")))
+        .with(maps(system)),
+        Errno::EINVAL if attr.flags.contains(AttrFlags::INHERIT) => Explanation::new(
+            Cause::AttrField,
+            "an inherited event on any CPU has no ring",
+            "open the event on each CPU (Target::on_cpu), or clear AttrFlags::INHERIT",
+        )
+        .with(Evidence::new("attr.flags", attr.flags)),
+        Errno::EINVAL => Explanation::new(
+            Cause::State,
+            "the event has a mapping of another size",
+            "map a ring of the same size, or drop the other mapping first",
+        )
+        .with(Evidence::new("the ring", format_args!("{data_pages} data pages"))),
+        Errno::EBUSY => Explanation::new(
+            Cause::State,
+            "the records of the event go to the ring of another event",
+            "read them there, or end the redirection by set_output(None)",
+        ),
+        Errno::ENODEV => {
+            Explanation::new(Cause::State, "the PMU of the event is gone", "open the event again")
+        }
+        Errno::EOPNOTSUPP => Explanation::new(
+            Cause::PmuFeature,
+            "the PMU of the event has no AUX area",
+            "map an AUX area for an event of a trace unit only",
+        ),
+        _ => argument::unknown(error),
+    }
+}
+
+fn maps(system: &System) -> Evidence {
+    const MAX_MAP_COUNT: &str = "/proc/sys/vm/max_map_count";
+    let most = system.read(MAX_MAP_COUNT).map(|text| text.trim().to_owned());
+    Evidence::of_file(MAX_MAP_COUNT, most.as_ref())
+}
+
+fn locked_memory(system: &System, data_pages: usize) -> Explanation {
+    let budget = LockedMemory::read(system);
+    let text = format!("a ring of {data_pages} data pages is more memory than this user may lock");
+    let explanation = Explanation::new(Cause::LockedMemory, text, remedy(budget.as_ref().ok(), data_pages));
+    match budget {
+        Ok(budget) => budget.evidence().into_iter().fold(explanation, Explanation::with),
+        Err(error) => {
+            let path = error.path().display().to_string();
+            explanation.with(Evidence::of_file::<&str>(&path, Err(&error)))
+        }
+    }
+}
+
+fn remedy(budget: Option<&LockedMemory>, asked: usize) -> String {
+    let fewer = match budget.and_then(|budget| budget.data_pages(1, asked / 2)) {
+        Some(pages) => {
+            format!("map at most {pages} data pages, or fewer if other processes of the user have rings")
+        }
+        None => "map fewer pages".to_owned(),
+    };
+    format!("{fewer}; or raise kernel.perf_event_mlock_kb or `ulimit -l`, or run with CAP_IPC_LOCK")
+}

@@ -1,0 +1,87 @@
+//! `ENOENT`: PMUs and events that this machine does not have.
+
+use perf_sys::EventType;
+
+use super::Failure;
+use crate::check::{DEVICES, PmuDir};
+use crate::{Cause, Evidence, Explanation, System};
+
+pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
+    let (system, attr) = (failure.system, failure.open.attr);
+    let pmu = PmuDir::of_attr(system, attr);
+    let list = pmus(system);
+    let pmu = match pmu {
+        Ok(pmu) => pmu,
+        Err(error) => {
+            let evidence = Evidence::of_file::<&str>(DEVICES, Err(&error));
+            let text = format!("unknown: whether a PMU has the type {} cannot be read", attr.kind);
+            return Explanation::new(Cause::Unknown, text, "mount sysfs on /sys").with(evidence);
+        }
+    };
+    match (attr.kind, pmu) {
+        (EventType::SOFTWARE, _) => no_event(
+            format!("this kernel has no software event {}", attr.config),
+            "use an event of an older kernel, such as cpu-clock",
+            Evidence::new("attr.config", attr.config),
+        ),
+        (EventType::TRACEPOINT, _) => no_event(
+            "this kernel has no tracepoints".to_owned(),
+            "use a kernel with CONFIG_EVENT_TRACING=y",
+            list,
+        ),
+        (EventType::HARDWARE | EventType::HW_CACHE | EventType::RAW, None) => Explanation::new(
+            Cause::NoHardwarePmu,
+            "this machine has no hardware PMU, as most virtual machines",
+            "use a software event such as cpu-clock, or give the virtual machine a PMU",
+        )
+        .with(list)
+        .with(guest(system)),
+        (EventType::HARDWARE | EventType::HW_CACHE | EventType::RAW, Some(pmu)) => no_event(
+            format!("PMU {} does not have this event ({} {:#x})", pmu.name, attr.kind, attr.config),
+            "use another event of the PMU, such as cycles or instructions",
+            pmu.evidence(),
+        ),
+        (_, Some(pmu)) if pmu.name == "uprobe" => Explanation::new(
+            Cause::Probe,
+            "the file of the uprobe does not exist, or the kernel cannot read it",
+            "give the absolute path of a file that exists in the kernel's view of this mount namespace",
+        )
+        .with(pmu.evidence()),
+        (_, Some(pmu)) if pmu.name == "kprobe" => {
+            let text = "no function of the kernel has this name, or it cannot be probed";
+            let remedy = "use a name in /proc/kallsyms that is not in /sys/kernel/debug/kprobes/blacklist";
+            Explanation::new(Cause::Probe, text, remedy).with(pmu.evidence())
+        }
+        (kind, Some(pmu)) => no_event(
+            format!("PMU {} does not have this event ({kind} {:#x})", pmu.name, attr.config),
+            "use an event that is listed in the PMU's directory events/",
+            pmu.evidence(),
+        ),
+        (kind, None) => {
+            let text = format!("no PMU has the type {}", kind.0);
+            let remedy =
+                "read the type from the file `type` of the PMU at each start: it changes with the boot";
+            Explanation::new(Cause::NoSuchPmu, text, remedy).with(list)
+        }
+    }
+}
+
+fn no_event(text: String, remedy: &str, evidence: Evidence) -> Explanation {
+    Explanation::new(Cause::NoSuchEvent, text, remedy).with(evidence)
+}
+
+fn pmus(system: &System) -> Evidence {
+    let names = system.list(DEVICES).map(|names| names.join(" "));
+    Evidence::of_file(DEVICES, names.as_ref())
+}
+
+/// Returns whether the CPU is that of a virtual machine.
+fn guest(system: &System) -> Evidence {
+    const CPUINFO: &str = "/proc/cpuinfo";
+    let flags = system.read(CPUINFO).map(|text| {
+        let flags = text.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+        let is_guest = flags.split_ascii_whitespace().any(|flag| flag == "hypervisor");
+        if is_guest { "set: a virtual machine" } else { "not set" }
+    });
+    Evidence::of_file("flag hypervisor of /proc/cpuinfo", flags.as_ref())
+}

@@ -1,0 +1,175 @@
+//! The order of attempts.
+
+use perf_sys::{Attr, AttrFlags, Errno, Error};
+
+use super::since::EXCLUDES;
+use super::{AttrField, Concession, NegotiateError, Negotiated, Negotiation, Step, steps};
+
+/// The attempts so far, and the event of the last one if it was opened.
+struct Search<T, F> {
+    open: F,
+    /// The event of the last attempt.
+    held: Option<(Attr, T)>,
+    attempts: usize,
+}
+
+impl<T, F: FnMut(&Attr) -> Result<T, Error>> Search<T, F> {
+    fn call(&mut self, attr: &Attr) -> Result<T, Error> {
+        self.attempts += 1;
+        (self.open)(attr)
+    }
+
+    /// Opens `attr`, after the event of the last attempt was closed: two of them may not fit.
+    fn attempt(&mut self, attr: &Attr) -> Result<(), Error> {
+        self.held = None;
+        let value = self.call(attr)?;
+        self.held = Some((*attr, value));
+        Ok(())
+    }
+
+    fn failed<R>(&self, error: Error, attr: Attr, missing: Vec<AttrField>) -> Result<R, NegotiateError> {
+        Err(NegotiateError { error, attr: Box::new(attr), missing, attempts: self.attempts })
+    }
+
+    /// Returns the event of `attr`, which is opened again unless it was the last attempt.
+    fn finish(mut self, asked: &Attr, attr: Attr) -> Result<Negotiated<T>, NegotiateError> {
+        let value = match self.held.take() {
+            Some((held, value)) if held == attr => Ok(value),
+            other => {
+                drop(other);
+                self.call(&attr)
+            }
+        };
+        match value {
+            Ok(value) => {
+                let concessions = Concession::between(asked, &attr);
+                Ok(Negotiated { value, attr, concessions, attempts: self.attempts })
+            }
+            Err(error) => self.failed(error, attr, Vec::new()),
+        }
+    }
+}
+
+pub(super) fn search<T>(
+    negotiation: &Negotiation,
+    open: impl FnMut(&Attr) -> Result<T, Error>,
+) -> Result<Negotiated<T>, NegotiateError> {
+    let asked = negotiation.attr;
+    let mut search = Search { open, held: None, attempts: 0 };
+    let mut first = match search.attempt(&asked) {
+        Ok(()) => return search.finish(&asked, asked),
+        Err(error) => error,
+    };
+    if negotiation.all_or_nothing {
+        return search.failed(first, asked, Vec::new());
+    }
+    let mut base = asked;
+    if let Error::AttrSize { kernel, .. } = first {
+        base = match truncated(&asked, kernel, negotiation) {
+            Ok(base) => base,
+            Err(missing) => return search.failed(first, asked, missing),
+        };
+        first = match search.attempt(&base) {
+            Ok(()) => return search.finish(&asked, base),
+            Err(error) => error,
+        };
+    }
+    if !is_negotiable(&first) {
+        return search.failed(first, base, Vec::new());
+    }
+    let steps = steps(negotiation);
+    let mut taken = vec![false; steps.len()];
+    let mut at = 0;
+    loop {
+        let Some((step, flag)) = steps.get(at).zip(taken.get_mut(at)) else {
+            return search.failed(first, base, Vec::new());
+        };
+        let before = apply(&base, &steps, &taken_before(at, steps.len()));
+        *flag = true;
+        at += 1;
+        let attr = step.apply(before);
+        if attr == before {
+            continue;
+        }
+        match search.attempt(&attr) {
+            Ok(()) => break,
+            Err(error) if is_negotiable(&error) => {}
+            // Without the exclude flags an event may need a permission that the attr did not ask for.
+            Err(_) if is_exclude(*step) => return search.failed(first, base, Vec::new()),
+            Err(error) => return search.failed(error, attr, Vec::new()),
+        }
+    }
+    let attr = restore(&mut search, &base, &steps, taken);
+    search.finish(&asked, attr)
+}
+
+/// Tries each step without which the attr may open too, the last that was taken excepted, and returns the
+/// attr without those that are not needed.
+fn restore<T>(
+    search: &mut Search<T, impl FnMut(&Attr) -> Result<T, Error>>,
+    base: &Attr,
+    steps: &[Step],
+    mut taken: Vec<bool>,
+) -> Attr {
+    let mut attr = apply(base, steps, &taken);
+    let last = taken.iter().rposition(|taken| *taken).unwrap_or(0);
+    for at in (0..last).rev() {
+        let mut fewer = taken.clone();
+        if let Some(taken) = fewer.get_mut(at) {
+            *taken = false;
+        }
+        let candidate = apply(base, steps, &fewer);
+        if candidate == attr || search.attempt(&candidate).is_ok() {
+            (attr, taken) = (candidate, fewer);
+        }
+    }
+    attr
+}
+
+fn taken_before(at: usize, len: usize) -> Vec<bool> {
+    (0..len).map(|step| step < at).collect()
+}
+
+fn apply(base: &Attr, steps: &[Step], taken: &[bool]) -> Attr {
+    let taken = steps.iter().zip(taken).filter(|(_, taken)| **taken);
+    taken.fold(*base, |attr, (step, _)| step.apply(attr))
+}
+
+/// Returns the attr without the fields after `kernel` bytes, or those of them that the event needs.
+fn truncated(asked: &Attr, kernel: u32, negotiation: &Negotiation) -> Result<Attr, Vec<AttrField>> {
+    let (mut attr, mut missing) = (*asked, Vec::new());
+    for field in AttrField::beyond(asked, kernel) {
+        let before = attr;
+        let is_optional = field.clear(&mut attr);
+        if !is_optional || !negotiation.permits(&before, &attr) {
+            missing.push(field);
+        }
+    }
+    // No kernel has less than the first published length, and an attr that fits is not too long.
+    if kernel < Attr::SIZE_VER0 || kernel >= asked.size || !missing.is_empty() {
+        return Err(missing);
+    }
+    attr.size = kernel;
+    Ok(attr)
+}
+
+impl Negotiation {
+    /// Returns whether nothing that is kept is in `before` and not in `after`.
+    fn permits(&self, before: &Attr, after: &Attr) -> bool {
+        let clock_is_kept = before.flags.contains(AttrFlags::USE_CLOCKID)
+            && !after.flags.contains(AttrFlags::USE_CLOCKID)
+            && self.keeps_clock;
+        let lost = before.sample_type - after.sample_type;
+        let signals = before.flags.contains(AttrFlags::SIGTRAP) && before.sig_data != after.sig_data;
+        !clock_is_kept && !signals && (lost & self.keep.sample_type).is_empty()
+    }
+}
+
+/// Returns whether an error is of an attr that the kernel or the PMU does not accept.
+fn is_negotiable(error: &Error) -> bool {
+    matches!(error.errno(), Some(Errno::EINVAL | Errno::EOPNOTSUPP))
+}
+
+fn is_exclude(step: Step) -> bool {
+    matches!(step, Step::Flags(flags) if EXCLUDES.contains(&flags))
+}

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use perf_events::{CpuListError, FileError};
+use perf_events::FileError;
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapType};
 
@@ -8,6 +8,7 @@ use crate::{ObjectKind, ObjectName, Privilege};
 
 mod display;
 mod hint;
+pub(crate) use hint::ENOTSUPP;
 #[cfg(test)]
 mod tests;
 
@@ -109,13 +110,6 @@ pub enum Error {
     Name {
         /// The name.
         found: Box<str>,
-    },
-    /// The file with the possible CPUs is malformed.
-    PossibleCpus {
-        /// Its text.
-        text: Box<str>,
-        /// The error.
-        error: CpuListError,
     },
 }
 

@@ -1,10 +1,12 @@
+use std::sync::Arc;
+
+use perf_events::{CpuList, System};
 use perf_sys::abi::bpf::{BpfMapCreate, BpfMapInfo, BpfMapType};
 
-use crate::possible_cpus::possible_cpus;
 use crate::{Error, ObjectName};
 
 /// The sizes of a map, as the kernel has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct MapLayout {
     pub(crate) map_type: BpfMapType,
     pub(crate) name: ObjectName,
@@ -13,6 +15,9 @@ pub(crate) struct MapLayout {
     /// Length of one value in bytes.
     pub(crate) value_size: u32,
     pub(crate) max_entries: u32,
+    /// The possible CPUs of the running system, for per-CPU maps. They do not change until the next
+    /// boot.
+    pub(crate) cpus: Option<Arc<CpuList>>,
     /// Length in bytes of the buffer for all values of an element; `None` for a type that is
     /// unknown here.
     element_size: Option<usize>,
@@ -63,17 +68,17 @@ impl MapLayout {
         max_entries: u32,
     ) -> Result<Self, Error> {
         let size = value_size as usize;
-        let element_size = if is_per_cpu(map_type) {
-            padded(size).checked_mul(possible_cpus()?.len())
-        } else {
-            (map_type <= LAST_KNOWN).then_some(size)
+        let cpus = if is_per_cpu(map_type) { Some(CpuList::possible(&System::new())?) } else { None };
+        let element_size = match &cpus {
+            Some(cpus) => padded(size).checked_mul(cpus.len()),
+            None => (map_type <= LAST_KNOWN).then_some(size),
         };
-        Ok(Self { map_type, name, key_size, value_size, max_entries, element_size })
+        Ok(Self { map_type, name, key_size, value_size, max_entries, cpus: cpus.map(Arc::new), element_size })
     }
 
     /// Returns whether an element has a value for each possible CPU.
     pub(crate) fn is_per_cpu(&self) -> bool {
-        is_per_cpu(self.map_type)
+        self.cpus.is_some()
     }
 
     /// Returns the length in bytes of the buffer for an element.
@@ -83,6 +88,10 @@ impl MapLayout {
 
     pub(crate) fn check_key(&self, found: usize) -> Result<(), Error> {
         self.check("key", self.key_size as usize, found)
+    }
+
+    pub(crate) fn check_value(&self, found: usize) -> Result<(), Error> {
+        self.check("value", self.value_size as usize, found)
     }
 
     pub(crate) fn check_element(&self, found: usize) -> Result<(), Error> {
@@ -113,6 +122,10 @@ impl MapLayout {
         if expected == found {
             return Ok(());
         }
-        Err(Error::Size { map: self.name, part, expected, found })
+        Err(self.size_error(part, expected, found))
+    }
+
+    pub(crate) fn size_error(&self, part: &'static str, expected: usize, found: usize) -> Error {
+        Error::Size { map: self.name, part, expected, found }
     }
 }

@@ -5,11 +5,11 @@
 
 mod error;
 mod layout;
+mod map;
 mod map_fd;
 mod map_spec;
 mod object_kind;
 mod object_name;
-mod possible_cpus;
 mod privilege;
 mod program_fd;
 mod syscall;
@@ -18,6 +18,7 @@ mod syscall;
 pub use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
 
 pub use error::{Error, Result};
+pub use map::{BatchCursor, BatchError, DumpStats, Iter, Key, Keys, Map, PerCpu, Value};
 pub use map_spec::MapSpec;
 pub use object_kind::ObjectKind;
 pub use object_name::ObjectName;

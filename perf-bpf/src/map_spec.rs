@@ -44,7 +44,8 @@ impl<'fd> MapSpec<'fd> {
         self
     }
 
-    /// Sets the lengths of a key and of a value in bytes.
+    /// Sets the lengths of a key and of a value in bytes. [`Map`](crate::Map) sets them by its
+    /// types.
     #[must_use]
     pub fn with_sizes(mut self, key_size: u32, value_size: u32) -> Self {
         (self.attr.key_size, self.attr.value_size) = (key_size, value_size);

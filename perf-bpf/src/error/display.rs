@@ -51,9 +51,6 @@ impl fmt::Display for Error {
                 f,
                 "name of an object: expected at most 15 letters, digits, '_' and '.', found {found:?}"
             ),
-            Self::PossibleCpus { text, error } => {
-                write!(f, "/sys/devices/system/cpu/possible: {error}, found {text:?}")
-            }
         }
     }
 }

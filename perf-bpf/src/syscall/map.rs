@@ -15,7 +15,8 @@ use crate::{Error, MapLayout};
 /// Closing the last descriptor of a map that is neither pinned nor used by a program deletes the
 /// map.
 ///
-/// The functions here take keys and values as bytes, for all map types.
+/// The functions here take keys and values as bytes, for all map types. [`Map`](crate::Map) has
+/// types.
 #[derive(Debug)]
 pub struct MapFd {
     fd: OwnedFd,

@@ -6,7 +6,7 @@
 
 use std::fmt::Display;
 
-use perf_bpf::{Error, MapFd, MapSpec};
+use perf_bpf::{BpfMapType, Error, Key, Map, MapSpec, Value};
 use perf_sys::Errno;
 
 /// Prints the reason for a skipped test, or fails it with `PERFKIT_REQUIRE_LIVE=1`.
@@ -28,4 +28,11 @@ pub(crate) fn permitted<T>(result: Result<T, Error>) -> Option<T> {
         }
         Err(error) => panic!("{error}"),
     }
+}
+
+/// Creates a map with a name of the tests.
+#[track_caller]
+pub(crate) fn map_or_skip<K: Key, V: Value>(map_type: BpfMapType, max_entries: u32) -> Option<Map<K, V>> {
+    let spec = MapSpec::new(map_type, max_entries).with_name("pk_test".parse().unwrap());
+    permitted(Map::create(spec))
 }

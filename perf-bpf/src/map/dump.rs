@@ -1,0 +1,113 @@
+use std::collections::HashSet;
+use std::time::Instant;
+
+use perf_sys::abi::bpf::BpfMapType;
+
+use super::batch::{BatchCursor, Mode};
+use super::iterate::copy;
+use super::{DumpStats, Key, Map, Value};
+use crate::Error;
+
+/// Elements in the first batch of a dump.
+const BATCH: usize = 256;
+
+/// Steps of an iteration by keys for each element of the map's capacity, after which it gives up.
+const STEPS: u64 = 4;
+
+/// Dumps that survive concurrent deletion.
+impl<K: Key, V: Value> Map<K, V> {
+    /// Calls `callback` with each element, while other tasks and programs add and delete elements.
+    /// Returns how it went.
+    ///
+    /// If [`DumpStats::complete`] is set, each element that existed during the whole dump was
+    /// delivered, and no key twice. Batch commands are used if the kernel has them for the map type
+    /// (hashes and arrays since Linux 5.6): they copy a bucket of the hash at once and do not
+    /// depend on keys. Otherwise it is [`dump_by_keys`](Self::dump_by_keys).
+    pub fn dump_reliably(&self, mut callback: impl FnMut(K, V)) -> Result<DumpStats, Error> {
+        if !has_atomic_batches(self.fd().map_type()) {
+            return self.dump_by_keys(callback);
+        }
+        let start = Instant::now();
+        let mut cursor = BatchCursor::new(BATCH);
+        let mut stats = DumpStats { max_entries: self.fd().max_entries(), ..DumpStats::default() };
+        loop {
+            let batch = self.lookup_batch(&mut cursor)?;
+            if cursor.mode() == Mode::Keys {
+                return self.dump_by_keys(callback);
+            }
+            stats.batches += 1;
+            stats.delivered += batch.len() as u64;
+            for (key, value) in batch {
+                callback(key, value);
+            }
+            if cursor.is_at_end() {
+                return Ok(DumpStats { complete: true, duration: start.elapsed(), ..stats });
+            }
+        }
+    }
+
+    /// Does the same with a lookup for each key, on any kernel and for all map types.
+    ///
+    /// If a key is deleted before its lookup, the dump continues after the preceding key, or begins
+    /// anew if that was deleted too. It keeps the delivered keys in memory, so that none is
+    /// delivered twice, and gives up after four steps for each element of the map's capacity.
+    ///
+    /// It is weaker than batches: an update moves an element to the start of its bucket, where the
+    /// dump has passed, and a deletion during the kernel's step from key to key may skip elements.
+    pub fn dump_by_keys(&self, mut callback: impl FnMut(K, V)) -> Result<DumpStats, Error> {
+        let start = Instant::now();
+        let max_entries = self.fd().max_entries();
+        let mut stats = DumpStats { max_entries, ..DumpStats::default() };
+        let mut delivered: HashSet<Box<[u8]>> = HashSet::new();
+        let mut previous: Option<K> = None;
+        let mut current = self.next_key(None)?;
+        for _ in 0..u64::from(max_entries).saturating_mul(STEPS).max(STEPS) {
+            let Some(key) = current else {
+                stats.complete = true;
+                break;
+            };
+            // The successor first: if the key exists at its lookup, this is not the first key
+            // again.
+            let next = self.next_key(Some(&key))?;
+            if delivered.contains(key.as_bytes()) {
+                (previous, current) = (Some(key), next);
+                continue;
+            }
+            stats.lookups += 1;
+            if let Some(value) = self.lookup(&key)? {
+                stats.delivered += 1;
+                delivered.insert(key.as_bytes().into());
+                previous = Some(copy(&key));
+                callback(key, value);
+                current = next;
+                continue;
+            }
+            stats.failed_lookups += 1;
+            current = match previous.take() {
+                Some(previous) if self.lookup(&previous)?.is_some() => {
+                    stats.fallbacks += 1;
+                    self.next_key(Some(&previous))?
+                }
+                last => {
+                    stats.unavailable_keys += u64::from(last.is_some());
+                    stats.interruptions += 1;
+                    self.next_key(None)?
+                }
+            };
+        }
+        Ok(DumpStats { duration: start.elapsed(), ..stats })
+    }
+}
+
+/// Returns whether a batch command on this type does not depend on the key at its start.
+fn has_atomic_batches(map_type: BpfMapType) -> bool {
+    matches!(
+        map_type,
+        BpfMapType::HASH
+            | BpfMapType::LRU_HASH
+            | BpfMapType::PERCPU_HASH
+            | BpfMapType::LRU_PERCPU_HASH
+            | BpfMapType::ARRAY
+            | BpfMapType::PERCPU_ARRAY
+    )
+}

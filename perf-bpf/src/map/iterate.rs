@@ -1,0 +1,106 @@
+use core::fmt;
+
+use super::{Key, Map, Value};
+use crate::Error;
+
+/// The keys of a map, from [`Map::keys`].
+pub struct Keys<'a, K, V> {
+    map: &'a Map<K, V>,
+    state: State<K>,
+}
+
+enum State<K> {
+    Start,
+    After(K),
+    End,
+}
+
+impl<K: Key, V: Value> Iterator for Keys<'_, K, V> {
+    type Item = Result<K, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = match &self.state {
+            State::Start => self.map.next_key(None),
+            State::After(key) => self.map.next_key(Some(key)),
+            State::End => return None,
+        };
+        self.state = match &next {
+            Ok(Some(key)) => State::After(copy(key)),
+            Ok(None) | Err(_) => State::End,
+        };
+        next.transpose()
+    }
+}
+
+/// Returns the same key. `Key` does not imply `Clone`, and all of its bytes are plain.
+pub(super) fn copy<K: Key>(key: &K) -> K {
+    let mut copy = K::new_zeroed();
+    copy.as_mut_bytes().copy_from_slice(key.as_bytes());
+    copy
+}
+
+/// The elements of a map, from [`Map::iter`].
+pub struct Iter<'a, K, V> {
+    keys: Keys<'a, K, V>,
+}
+
+impl<K: Key, V: Value> Iterator for Iter<'_, K, V> {
+    type Item = Result<(K, V), Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let key = match self.keys.next()? {
+                Ok(key) => key,
+                Err(error) => return Some(Err(error)),
+            };
+            match self.keys.map.lookup(&key) {
+                Ok(Some(value)) => return Some(Ok((key, value))),
+                Ok(None) => {} // deleted since
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+/// Iteration.
+impl<K: Key, V: Value> Map<K, V> {
+    /// Returns the keys. The iterator ends after an error.
+    ///
+    /// If another task deletes the last returned key of a hash, the iteration begins anew and
+    /// returns keys twice. [`dump_reliably`](Self::dump_reliably) does not.
+    pub fn keys(&self) -> Keys<'_, K, V> {
+        Keys { map: self, state: State::Start }
+    }
+
+    /// Returns the elements, with two system calls for each. Elements that are deleted between the
+    /// two are left out. As [`keys`](Self::keys), it may begin anew.
+    pub fn iter(&self) -> Iter<'_, K, V> {
+        Iter { keys: self.keys() }
+    }
+
+    /// Calls `callback` with each element, as [`iter`](Self::iter) returns them.
+    pub fn dump(&self, mut callback: impl FnMut(K, V)) -> Result<(), Error> {
+        self.iter().try_for_each(|element| element.map(|(key, value)| callback(key, value)))
+    }
+}
+
+impl<'a, K: Key, V: Value> IntoIterator for &'a Map<K, V> {
+    type Item = Result<(K, V), Error>;
+    type IntoIter = Iter<'a, K, V>;
+
+    fn into_iter(self) -> Iter<'a, K, V> {
+        self.iter()
+    }
+}
+
+impl<K, V> fmt::Debug for Keys<'_, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keys").field("map", &self.map).finish_non_exhaustive()
+    }
+}
+
+impl<K, V> fmt::Debug for Iter<'_, K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Iter").field("map", &self.keys.map).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,104 @@
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use super::per_cpu::PerCpu;
+use crate::layout::padded;
+use crate::{Error, MapLayout};
+
+/// A type of values: plain bytes of a fixed length, or [`PerCpu`] of such a type.
+///
+/// Derive `FromBytes`, `IntoBytes` and `Immutable` of `zerocopy` on a struct without padding. The
+/// trait cannot be implemented otherwise.
+pub trait Value: Element {
+    /// Length of one value in bytes.
+    const SIZE: usize;
+
+    /// Whether an element has a value for each possible CPU.
+    const IS_PER_CPU: bool;
+}
+
+/// The bytes of an element.
+#[allow(unreachable_pub, private_interfaces)] // seals `Value`
+pub trait Element: Sized {
+    /// Returns the value that `read` writes into a buffer, if it returns `true`.
+    fn read(
+        layout: &MapLayout,
+        read: impl FnOnce(&mut [u8]) -> Result<bool, Error>,
+    ) -> Result<Option<Self>, Error>;
+
+    /// Returns the value of these bytes, whose length is that of an element.
+    fn from_element(layout: &MapLayout, bytes: &[u8]) -> Result<Self, Error>;
+
+    /// Calls `write` with the bytes of the element.
+    fn with_bytes<R>(
+        &self,
+        layout: &MapLayout,
+        write: impl FnOnce(&[u8]) -> Result<R, Error>,
+    ) -> Result<R, Error>;
+}
+
+impl<V: FromBytes + IntoBytes + Immutable> Value for V {
+    const SIZE: usize = size_of::<V>();
+    const IS_PER_CPU: bool = false;
+}
+
+#[allow(private_interfaces)]
+impl<V: FromBytes + IntoBytes + Immutable> Element for V {
+    fn read(
+        _: &MapLayout,
+        read: impl FnOnce(&mut [u8]) -> Result<bool, Error>,
+    ) -> Result<Option<Self>, Error> {
+        let mut value = V::new_zeroed();
+        Ok(read(value.as_mut_bytes())?.then_some(value))
+    }
+
+    fn from_element(layout: &MapLayout, bytes: &[u8]) -> Result<Self, Error> {
+        V::read_from_bytes(bytes).map_err(|_| layout.size_error("value", size_of::<V>(), bytes.len()))
+    }
+
+    fn with_bytes<R>(
+        &self,
+        _: &MapLayout,
+        write: impl FnOnce(&[u8]) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        write(self.as_bytes())
+    }
+}
+
+impl<V: FromBytes + IntoBytes + Immutable> Value for PerCpu<V> {
+    const SIZE: usize = size_of::<V>();
+    const IS_PER_CPU: bool = true;
+}
+
+#[allow(private_interfaces)]
+impl<V: FromBytes + IntoBytes + Immutable> Element for PerCpu<V> {
+    fn read(
+        layout: &MapLayout,
+        read: impl FnOnce(&mut [u8]) -> Result<bool, Error>,
+    ) -> Result<Option<Self>, Error> {
+        let mut bytes = vec![0; layout.element_size()?];
+        if read(&mut bytes)? { Self::from_element(layout, &bytes).map(Some) } else { Ok(None) }
+    }
+
+    fn from_element(layout: &MapLayout, bytes: &[u8]) -> Result<Self, Error> {
+        let values = bytes.chunks_exact(padded(size_of::<V>()).max(1)).map(|chunk| {
+            let (value, _) = V::read_from_prefix(chunk)
+                .map_err(|_| layout.size_error("value", size_of::<V>(), chunk.len()))?;
+            Ok(value)
+        });
+        Ok(Self::from_parts(layout.cpus.clone().unwrap_or_default(), values.collect::<Result<_, Error>>()?))
+    }
+
+    fn with_bytes<R>(
+        &self,
+        layout: &MapLayout,
+        write: impl FnOnce(&[u8]) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let mut bytes = vec![0; layout.element_size()?];
+        let size = size_of::<V>();
+        layout.check_element(padded(size) * self.values().len())?;
+        for (chunk, value) in bytes.chunks_exact_mut(padded(size).max(1)).zip(self.values()) {
+            value.write_to_prefix(chunk).map_err(|_| layout.size_error("value", size, chunk.len()))?;
+        }
+        write(&bytes)
+    }
+}

@@ -1,0 +1,106 @@
+//! Dumps while another thread deletes.
+
+#![allow(clippy::unwrap_used)] // also in shared functions
+
+mod support;
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use perf_bpf::{BpfMapType, DumpStats, Map};
+use support::map_or_skip;
+
+/// Keys below this stay, those from it on come and go.
+const LASTING: u32 = 2000;
+const KEYS: u32 = 4000;
+
+/// Dumps while another thread inserts and deletes keys, and returns the statistics of each dump.
+fn dump_under_churn(
+    map: &Map<u32, u64>,
+    dump: impl Fn(&mut dyn FnMut(u32, u64)) -> DumpStats,
+) -> Vec<DumpStats> {
+    (0..LASTING).for_each(|key| map.update(&key, &u64::from(key)).unwrap());
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                (LASTING..KEYS).for_each(|key| map.update(&key, &u64::from(key)).unwrap());
+                (LASTING..KEYS).for_each(|key| assert!(map.delete(&key).unwrap()));
+            }
+        });
+        let stats = (0..10).map(|_| {
+            let mut found = HashSet::new();
+            let stats = dump(&mut |key, value| {
+                assert_eq!(value, u64::from(key));
+                assert!(found.insert(key), "{key} was delivered twice");
+            });
+            assert_eq!(stats.delivered, found.len() as u64);
+            // Batches copy whole buckets; a step by keys may be led astray by a deletion in the
+            // kernel.
+            if stats.batches > 0 {
+                assert!((0..LASTING).all(|key| found.contains(&key)), "{stats}");
+            }
+            stats
+        });
+        let stats = stats.collect();
+        done.store(true, Ordering::Relaxed);
+        stats
+    })
+}
+
+#[test]
+fn a_reliable_dump_delivers_all_lasting_elements_once() {
+    let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, KEYS) else { return };
+    let stats = dump_under_churn(&map, |deliver| map.dump_reliably(deliver).unwrap());
+    for stats in stats {
+        assert!(stats.complete && stats.batches > 0, "{stats}");
+        assert_eq!((stats.lookups, stats.interruptions), (0, 0));
+    }
+}
+
+#[test]
+fn a_dump_by_keys_continues_after_deleted_keys() {
+    let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, KEYS) else { return };
+    let stats = dump_under_churn(&map, |deliver| map.dump_by_keys(deliver).unwrap());
+    for stats in &stats {
+        assert_eq!(stats.lookups, stats.delivered + stats.failed_lookups, "{stats}");
+        assert_eq!(stats.failed_lookups, stats.fallbacks + stats.interruptions, "{stats}");
+        assert!(stats.interruptions >= stats.unavailable_keys, "{stats}");
+        assert_eq!((stats.batches, stats.max_entries), (0, KEYS));
+        eprintln!("{stats}");
+    }
+}
+
+#[test]
+fn a_key_deleted_during_the_dump_is_a_failed_lookup() {
+    let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, 100) else { return };
+    (0..100).for_each(|key| map.update(&key, &0).unwrap());
+    let order: Vec<u32> = map.keys().collect::<Result<_, _>>().unwrap();
+    let mut found = Vec::new();
+    // The successor is known already when its key is deleted.
+    let stats = map.dump_by_keys(|key, _| {
+        if key == order[10] {
+            assert!(map.delete(&order[11]).unwrap());
+        }
+        if key == order[50] {
+            assert!(map.delete(&order[50]).unwrap());
+            assert!(map.delete(&order[51]).unwrap());
+        }
+        found.push(key);
+    });
+    let stats = stats.unwrap();
+    assert!(stats.complete, "{stats}");
+    assert_eq!((stats.failed_lookups, stats.fallbacks, stats.interruptions), (2, 1, 1));
+    assert_eq!(stats.unavailable_keys, 1);
+    found.sort_unstable();
+    let expected: Vec<u32> = (0..100).filter(|key| ![order[11], order[51]].contains(key)).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_dump_of_an_empty_map_is_complete() {
+    let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, 4) else { return };
+    for stats in [map.dump_reliably(|_, _| ()).unwrap(), map.dump_by_keys(|_, _| ()).unwrap()] {
+        assert!(stats.complete && stats.delivered == 0, "{stats}");
+    }
+}

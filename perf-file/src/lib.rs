@@ -8,4 +8,6 @@ extern crate std;
 
 pub mod format;
 #[cfg(feature = "std")]
+pub mod synthesize;
+#[cfg(feature = "std")]
 pub mod writer;

@@ -1,0 +1,99 @@
+//! The build id of ELF files: the note `NT_GNU_BUILD_ID`.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// Program header of notes.
+const PT_NOTE: u64 = 4;
+/// Type of the note with the build id; its owner is `GNU`.
+const NT_GNU_BUILD_ID: u64 = 3;
+/// Bytes of notes that are read at most.
+const MAX_NOTES: u64 = 64 << 10;
+/// Program headers that are read at most.
+const MAX_HEADERS: u64 = 256;
+/// Bytes of a build id that `perf.data` can hold.
+const MAX_ID: usize = 20;
+
+/// Returns the build id of an ELF file; `None` if it has none, is no ELF file or cannot be read.
+pub(super) fn of_file(path: &Path) -> Option<Vec<u8>> {
+    // A device or a pipe must not be opened.
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    of_elf(&mut File::open(path).ok()?)
+}
+
+/// Returns the build id in notes of this machine, such as `/sys/kernel/notes`.
+pub(super) fn of_notes(notes: &[u8]) -> Option<Vec<u8>> {
+    find(notes, Order::NATIVE)
+}
+
+/// The two parameters of the layout of an ELF file.
+#[derive(Clone, Copy)]
+struct Order {
+    is_64_bit: bool,
+    is_little: bool,
+}
+
+impl Order {
+    const NATIVE: Self = Self { is_64_bit: true, is_little: cfg!(target_endian = "little") };
+
+    /// Returns the unsigned number of `len` bytes at an offset.
+    fn number(self, bytes: &[u8], offset: usize, len: usize) -> Option<u64> {
+        let field = bytes.get(offset..offset.checked_add(len)?)?;
+        let append = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
+        Some(if self.is_little { field.iter().rev().fold(0, append) } else { field.iter().fold(0, append) })
+    }
+
+    /// Returns a number at `offset_64` with 8 bytes, or at `offset_32` with 4.
+    fn word(self, bytes: &[u8], offset_64: usize, offset_32: usize) -> Option<u64> {
+        if self.is_64_bit { self.number(bytes, offset_64, 8) } else { self.number(bytes, offset_32, 4) }
+    }
+}
+
+fn of_elf<F: Read + Seek>(file: &mut F) -> Option<Vec<u8>> {
+    let header = read(file, 0, 64)?;
+    let order = match header.get(..6)? {
+        [0x7f, b'E', b'L', b'F', class @ (1 | 2), data @ (1 | 2)] => {
+            Order { is_64_bit: *class == 2, is_little: *data == 1 }
+        }
+        _ => return None,
+    };
+    let start = order.word(&header, 32, 28)?; // e_phoff
+    let (at_size, at_count) = if order.is_64_bit { (54, 56) } else { (42, 44) };
+    let size = order.number(&header, at_size, 2)?; // e_phentsize
+    let count = order.number(&header, at_count, 2)?.min(MAX_HEADERS); // e_phnum
+    let headers = read(file, start, size * count)?;
+    headers.chunks_exact(usize::try_from(size).ok().filter(|size| *size > 0)?).find_map(|segment| {
+        let is_note = order.number(segment, 0, 4)? == PT_NOTE; // p_type
+        let (offset, len) = (order.word(segment, 8, 4)?, order.word(segment, 32, 16)?); // p_offset, p_filesz
+        if is_note { find(&read(file, offset, len.min(MAX_NOTES))?, order) } else { None }
+    })
+}
+
+/// Returns the bytes at an offset, less at the end of the file.
+fn read<F: Read + Seek>(file: &mut F, offset: u64, len: u64) -> Option<Vec<u8>> {
+    file.seek(SeekFrom::Start(offset)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(len).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// Returns the build id in a sequence of notes: u32 length of the owner, u32 length of the
+/// description, u32 type, then both, each padded to 4 bytes.
+fn find(mut notes: &[u8], order: Order) -> Option<Vec<u8>> {
+    loop {
+        let owner_len = usize::try_from(order.number(notes, 0, 4)?).ok()?;
+        let id_len = usize::try_from(order.number(notes, 4, 4)?).ok()?;
+        let kind = order.number(notes, 8, 4)?;
+        let (owner, rest) = notes.get(12..)?.split_at_checked(owner_len.checked_next_multiple_of(4)?)?;
+        if kind == NT_GNU_BUILD_ID && owner == b"GNU\0" {
+            return rest.get(..id_len.min(MAX_ID)).map(<[u8]>::to_vec).filter(|id| !id.is_empty());
+        }
+        notes = rest.get(id_len.checked_next_multiple_of(4)?..)?;
+    }
+}
+
+#[cfg(test)]
+mod tests;

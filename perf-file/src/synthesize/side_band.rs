@@ -1,0 +1,174 @@
+use perf_abi::{Attr, AttrFlags, CpuMode, Header, Misc, RecordType, SampleType};
+use zerocopy::IntoBytes;
+
+/// Side-band records as the kernel writes them, made by a tool.
+///
+/// The fields of the trailer (task, time, event, CPU) are 0: such records belong to no event and precede
+/// all others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SideBand {
+    words: Vec<u64>,
+    /// Words of the trailer.
+    trailer: usize,
+}
+
+/// A mapping of a process, the kernel or a module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mapping<'a> {
+    /// Process; `u32::MAX` for the kernel and its modules.
+    pub pid: u32,
+    /// Thread; 0 for the kernel and its modules.
+    pub tid: u32,
+    /// Start.
+    pub addr: u64,
+    /// Length in bytes.
+    pub len: u64,
+    /// Offset in the file in bytes.
+    pub pgoff: u64,
+    /// Major and minor number of the device.
+    pub device: (u32, u32),
+    /// Inode number.
+    pub inode: u64,
+    /// Build id, at most 20 bytes, written in place of device and inode.
+    pub build_id: Option<&'a [u8]>,
+    /// `PROT_READ` (1), `PROT_WRITE` (2) and `PROT_EXEC` (4).
+    pub prot: u32,
+    /// `MAP_SHARED` (1) or `MAP_PRIVATE` (2).
+    pub flags: u32,
+    /// Path, or a name such as `[vdso]` or `//anon`. It is truncated after 4095 bytes, as by the kernel.
+    pub path: &'a [u8],
+}
+
+/// The bits of `sample_type` that have a word in the trailer.
+const TRAILER: SampleType = SampleType::TID
+    .union(SampleType::TIME)
+    .union(SampleType::ID)
+    .union(SampleType::STREAM_ID)
+    .union(SampleType::CPU)
+    .union(SampleType::IDENTIFIER);
+
+/// Longest name of a task, without its NUL.
+const MAX_COMM: usize = 15;
+/// Longest path, without its NUL.
+const MAX_PATH: usize = 4095;
+/// `PROT_EXEC`.
+const PROT_EXEC: u32 = 4;
+
+impl SideBand {
+    /// Starts without records. `attr` is that of the event whose trailer they have.
+    #[must_use]
+    pub fn new(attr: &Attr) -> Self {
+        let has_trailer = attr.flags.contains(AttrFlags::SAMPLE_ID_ALL);
+        let words = attr.sample_type.intersection(TRAILER).bits().count_ones() as usize;
+        Self { words: Vec::new(), trailer: if has_trailer { words } else { 0 } }
+    }
+
+    /// Returns the records.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.words.as_bytes()
+    }
+
+    /// Removes all records.
+    pub fn clear(&mut self) {
+        self.words.clear();
+    }
+
+    /// Returns the number of words, for [`SideBand::truncate`].
+    pub(super) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Removes the records after a number of words.
+    pub(super) fn truncate(&mut self, words: usize) {
+        self.words.truncate(words);
+    }
+
+    /// Appends a `COMM` record: the name of a task. It is truncated after 15 bytes, as by the kernel.
+    pub fn comm(&mut self, pid: u32, tid: u32, name: &[u8]) {
+        self.push(RecordType::COMM, Misc::empty(), |words| {
+            words.push(halves(pid, tid));
+            push_text(words, name.get(..MAX_COMM).unwrap_or(name));
+        });
+    }
+
+    /// Appends a `FORK` record of a task that runs a program already, so that it does not inherit the
+    /// mappings of its parent.
+    pub fn fork(&mut self, pid: u32, ppid: u32, tid: u32, ptid: u32) {
+        self.push(RecordType::FORK, Misc::FORK_EXEC, |words| {
+            words.extend([halves(pid, ppid), halves(tid, ptid), 0]);
+        });
+    }
+
+    /// Appends an `MMAP2` record.
+    pub fn mmap2(&mut self, mapping: &Mapping<'_>) {
+        let mut misc = mapping.misc(CpuMode::USER);
+        let file = match mapping.build_id {
+            Some(id) => {
+                misc |= Misc::MMAP_BUILD_ID;
+                let mut file = [0_u8; 24];
+                let id = id.get(..20).unwrap_or(id);
+                let (size, rest) = file.split_at_mut(4);
+                size.copy_from_slice(&[id.len() as u8, 0, 0, 0]);
+                rest.iter_mut().zip(id).for_each(|(to, from)| *to = *from);
+                zerocopy::transmute!(file)
+            }
+            None => [halves(mapping.device.0, mapping.device.1), mapping.inode, 0],
+        };
+        self.push(RecordType::MMAP2, misc, |words| {
+            words.extend(mapping.place());
+            words.extend(file);
+            words.push(halves(mapping.prot, mapping.flags));
+            push_text(words, mapping.short_path());
+        });
+    }
+
+    /// Appends an `MMAP` record of the kernel or a module.
+    pub fn kernel_mmap(&mut self, mapping: &Mapping<'_>) {
+        self.push(RecordType::MMAP, mapping.misc(CpuMode::KERNEL), |words| {
+            words.extend(mapping.place());
+            push_text(words, mapping.short_path());
+        });
+    }
+
+    fn push(&mut self, kind: RecordType, misc: Misc, body: impl FnOnce(&mut Vec<u64>)) {
+        let start = self.words.len();
+        self.words.push(0);
+        body(&mut self.words);
+        self.words.resize(self.words.len() + self.trailer, 0);
+        let size = ((self.words.len() - start) * 8) as u16;
+        if let Some(header) = self.words.get_mut(start) {
+            *header = zerocopy::transmute!(Header { kind, misc, size });
+        }
+    }
+}
+
+impl Mapping<'_> {
+    fn place(&self) -> [u64; 4] {
+        [halves(self.pid, self.tid), self.addr, self.len, self.pgoff]
+    }
+
+    fn misc(&self, mode: CpuMode) -> Misc {
+        let data = if self.prot & PROT_EXEC == 0 { Misc::MMAP_DATA } else { Misc::empty() };
+        data.with_cpu_mode(mode)
+    }
+
+    fn short_path(&self) -> &[u8] {
+        self.path.get(..MAX_PATH).unwrap_or(self.path)
+    }
+}
+
+/// Returns a word of two halves, in the order of a C struct.
+fn halves(first: u32, second: u32) -> u64 {
+    zerocopy::transmute!([first, second])
+}
+
+/// Appends a text with one to eight NUL bytes.
+fn push_text(words: &mut Vec<u64>, text: &[u8]) {
+    let start = words.len();
+    words.resize(start + text.len() / 8 + 1, 0);
+    let area = words.get_mut(start..).unwrap_or_default();
+    area.as_mut_bytes().iter_mut().zip(text).for_each(|(to, from)| *to = *from);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use perf_abi::{AttrFlags, SampleType, Software};
+use perf_decode::{Record, SampleLayout};
+use zerocopy::FromBytes;
+
+use super::*;
+use crate::format::Feature;
+
+/// A tree of files of a machine, removed on drop.
+struct Tree(PathBuf);
+
+impl Tree {
+    fn new(files: &[(&str, &str)]) -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let tree = Self(std::env::temp_dir().join(format!("perf-file-{}-{number}", std::process::id())));
+        for (path, content) in files {
+            let path = tree.0.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        tree
+    }
+
+    fn host(&self) -> Host {
+        Host::at(&self.0)
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn attr() -> Attr {
+    Attr::software(Software::CPU_CLOCK)
+        .with_sample_type(SampleType::TIME)
+        .with_flags(AttrFlags::SAMPLE_ID_ALL)
+}
+
+/// Returns the records as one line each.
+fn lines(synthesizer: &Synthesizer) -> Vec<String> {
+    let words = <[u64]>::ref_from_bytes(synthesizer.records().as_bytes()).unwrap();
+    let layout = SampleLayout::new(&attr());
+    let line = |record: Record<'_>| match record {
+        Record::Fork(fork) => format!("fork {} {} {} {}", fork.pid(), fork.ppid(), fork.tid(), fork.ptid()),
+        Record::Comm(comm) => format!("comm {} {} {}", comm.pid(), comm.tid(), text(comm.comm())),
+        Record::Mmap2(mmap) => format!("mmap2 {} {:x} {}", mmap.pid(), mmap.addr(), text(mmap.filename())),
+        Record::Mmap(mmap) => format!("mmap {:x} {:x} {}", mmap.addr(), mmap.len(), text(mmap.filename())),
+        other => panic!("{other:?}"),
+    };
+    perf_decode::Window::from_slices(words, &[])
+        .records(&mut [])
+        .map(|record| line(record.unwrap().decode(&layout).unwrap()))
+        .collect()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn process_has_its_threads_and_executable_mappings() {
+    let tree = Tree::new(&[
+        ("proc/7/status", "Name:\tx\nPPid:\t1\n"),
+        ("proc/7/task/7/comm", "main\n"),
+        ("proc/7/task/9/comm", "other\n"),
+        ("proc/7/maps", "1000-2000 r-xp 0 fe:00 5  /bin/x\n2000-3000 rw-p 0 00:00 0 [heap]\n"),
+        ("proc/8/task/8/comm", "exits\n"),
+        ("proc/self/status", "Name:\n"),
+    ]);
+    let mut synthesizer = Synthesizer::new(tree.host(), &attr());
+    assert_eq!(synthesizer.processes().unwrap(), 1);
+    let expected = ["fork 7 1 7 1", "comm 7 7 main", "mmap2 7 1000 /bin/x", "fork 7 7 9 7", "comm 7 9 other"];
+    assert_eq!(lines(&synthesizer), expected);
+    assert!(!synthesizer.process(8) && !synthesizer.process(99));
+    assert_eq!(lines(&synthesizer).len(), 5);
+}
+
+#[test]
+fn mappings_of_data_are_recorded_on_demand() {
+    let tree = Tree::new(&[
+        ("proc/7/status", "PPid:\t1\n"),
+        ("proc/7/task/7/comm", "x\n"),
+        ("proc/7/maps", "1000-2000 r--p 0 fe:00 5  /bin/x\n2000-3000 ---p 0 00:00 0 \n"),
+    ]);
+    let mut synthesizer =
+        Synthesizer::new(tree.host(), &attr().with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::MMAP_DATA));
+    assert!(synthesizer.process(7));
+    assert_eq!(lines(&synthesizer)[2..], ["mmap2 7 1000 /bin/x"]);
+}
+
+#[test]
+fn kernel_and_modules_are_mappings() {
+    let tree = Tree::new(&[
+        ("proc/kallsyms", "ffffffff81000000 T _stext\nffffffff81000000 T _text\nffffffff82000000 T _etext\n"),
+        (
+            "proc/modules",
+            "xfs_a 4096 0 - Live 0xffffffffc0000000\nb 8192 1 c, Live 0xffffffffc0100000 (OE)\nh 1 0 - Live 0x0000000000000000\n",
+        ),
+        ("proc/sys/kernel/osrelease", "6.1.0\n"),
+        ("lib/modules/6.1.0/modules.dep", "kernel/fs/xfs-a.ko.xz: kernel/lib/b.ko\n"),
+    ]);
+    let mut synthesizer = Synthesizer::new(tree.host(), &attr());
+    synthesizer.kernel().unwrap();
+    let expected = [
+        "mmap ffffffff81000000 1000000 [kernel.kallsyms]_text",
+        "mmap ffffffffc0000000 1000 /lib/modules/6.1.0/kernel/fs/xfs-a.ko.xz",
+        "mmap ffffffffc0100000 2000 [b]",
+    ];
+    assert_eq!(lines(&synthesizer), expected);
+}
+
+#[test]
+fn hidden_and_missing_kernel_symbols_are_errors() {
+    let kernel = |content: &str| {
+        let tree = Tree::new(&[("proc/kallsyms", content)]);
+        let mut synthesizer = Synthesizer::new(tree.host(), &attr());
+        let error = synthesizer.kernel().unwrap_err();
+        assert_eq!(lines(&synthesizer).len(), 0);
+        error
+    };
+    let hidden = kernel("0000000000000000 T _text\n0000000000000000 T _etext\n");
+    assert!(
+        matches!(hidden, KernelMapError::Hidden) && hidden.to_string().contains("kptr_restrict"),
+        "{hidden}"
+    );
+    assert!(matches!(kernel("1000 T _text\n"), KernelMapError::NoSymbol));
+    let none = Synthesizer::new(Host::at("/no/such/root"), &attr()).kernel();
+    assert!(matches!(none, Err(KernelMapError::Io(_))));
+}
+
+#[test]
+fn features_are_those_of_the_files() {
+    let tree = Tree::new(&[
+        ("proc/sys/kernel/hostname", "box\n"),
+        ("proc/cpuinfo", "vendor_id : V\ncpu family : 6\nmodel : 2\nmodel name : Fast CPU\nstepping : 1\n"),
+        ("proc/meminfo", "MemTotal:    1234 kB\n"),
+        ("sys/devices/system/cpu/present", "0-1\n"),
+        ("sys/devices/system/cpu/online", "0\n"),
+        ("sys/devices/system/cpu/cpu0/topology/core_id", "0\n"),
+        ("sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n"),
+        ("sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0\n"),
+        ("sys/devices/system/cpu/cpu0/topology/package_cpus_list", "0\n"),
+        ("sys/bus/event_source/devices/software/type", "1\n"),
+    ]);
+    let features = tree.host().features();
+    let has_text = |feature, expected: &str| {
+        let mut other = crate::writer::Features::new();
+        other.set_text(feature, expected);
+        assert_eq!(features.get(feature), other.get(feature), "{feature}");
+    };
+    has_text(Feature::HOSTNAME, "box");
+    has_text(Feature::CPUDESC, "Fast CPU");
+    has_text(Feature::CPUID, "V,6,2,1");
+    assert_eq!(features.get(Feature::TOTAL_MEM), Some(&1234_u64.to_ne_bytes()[..]));
+    assert_eq!(features.get(Feature::NRCPUS), Some(&[2_u32, 1].map(u32::to_ne_bytes).concat()[..]));
+    assert!(features.get(Feature::CPU_TOPOLOGY).is_some() && features.get(Feature::PMU_MAPPINGS).is_some());
+    assert_eq!(features.get(Feature::NUMA_TOPOLOGY), None);
+}
+
+#[test]
+fn tracing_data_has_the_formats_of_the_tracepoints() {
+    let tree = Tree::new(&[
+        ("sys/kernel/tracing/events/header_page", "PAGE"),
+        ("sys/kernel/tracing/events/header_event", "EVENT"),
+        ("sys/kernel/tracing/events/sched/sched_switch/format", "FORMAT"),
+        ("sys/kernel/tracing/saved_cmdlines", "1 init"),
+    ]);
+    let data = tracing_data(&tree.host(), [("sched", "sched_switch")]).unwrap();
+    let mut expected = b"\x17\x08\x44tracing0.6\0".to_vec();
+    expected.extend([u8::from(cfg!(target_endian = "big")), size_of::<usize>() as u8]);
+    expected.extend(4096_u32.to_ne_bytes()); // page size, unknown in this tree
+    expected.extend([b"header_page\0", &4_u64.to_ne_bytes()[..], b"PAGE"].concat());
+    expected.extend([b"header_event\0", &5_u64.to_ne_bytes()[..], b"EVENT"].concat());
+    expected.extend(0_u32.to_ne_bytes()); // ftrace formats
+    expected.extend([&1_u32.to_ne_bytes()[..], b"sched\0", &1_u32.to_ne_bytes()].concat());
+    expected.extend([&6_u64.to_ne_bytes()[..], b"FORMAT"].concat());
+    expected.extend([0_u32.to_ne_bytes(), 0_u32.to_ne_bytes()].concat()); // kallsyms, printk formats
+    expected.extend([&6_u64.to_ne_bytes()[..], b"1 init"].concat());
+    assert_eq!(data, expected);
+    let error = tracing_data(&tree.host(), [("sched", "none")]).unwrap_err();
+    assert!(error.to_string().starts_with("tracefs: events/sched/none/format: "), "{error}");
+}
+
+#[test]
+fn this_process_is_found_with_its_name() {
+    let mut synthesizer = Synthesizer::new(Host::new(), &attr());
+    assert!(synthesizer.process(std::process::id()));
+    let lines = lines(&synthesizer);
+    assert!(lines[0].starts_with(&format!("fork {} ", std::process::id())), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("mmap2 ")), "{lines:?}");
+}

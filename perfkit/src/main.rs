@@ -11,6 +11,8 @@ use clap::{Parser, Subcommand};
 mod command;
 mod demo;
 mod dump;
+#[expect(dead_code, reason = "the subcommands that run a command are next")]
+mod interrupt;
 
 /// Linux perf events on the command line
 #[derive(Debug, Parser)]

@@ -1,1 +1,41 @@
-//! Tables for those who port a program from another library.
+//! Tables for the port of a program from another library. They list its items and those of this crate
+//! and of [`sys`](crate::sys).
+//!
+//! | from | page |
+//! |---|---|
+//! | `github.com/elastic/go-perf` | [`go_perf`] |
+//! | `perf-event2`, `perf-event-open`, by topic | [`perf_event_crates`] |
+//!
+//! Counters, groups and rings of `perf-event2` item by item are in
+//! [`sys::coming_from`](crate::sys::coming_from). The examples are compiled as tests of this crate, and
+//! their links are checked.
+
+// Only the links of the pages use these names.
+#[cfg(doc)]
+use crate::sys::{abi::*, decode::*, *};
+
+#[doc = include_str!("../docs/coming-from/go-perf.md")]
+pub mod go_perf {
+    #[cfg(doc)]
+    use super::*;
+}
+
+#[doc = include_str!("../docs/coming-from/perf-event-crates.md")]
+pub mod perf_event_crates {
+    #[cfg(doc)]
+    use super::*;
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_exported_name_of_go_perf_is_in_its_table() {
+        let page = include_str!("../docs/coming-from/go-perf.md");
+        let names = include_str!("../tests/data/go-perf.txt");
+        let words: Vec<&str> = page.split('`').skip(1).step_by(2).collect();
+        let is_there = |name: &str| words.contains(&name);
+        let missing: Vec<&str> = names.lines().filter(|name| !is_there(name)).collect();
+        assert!(names.lines().count() > 250);
+        assert_eq!(missing, [""; 0]);
+    }
+}

@@ -27,6 +27,7 @@ mod resolve;
 mod set;
 mod sized_rings;
 mod spec;
+mod sysctl;
 mod system;
 mod threads;
 mod tracefs;

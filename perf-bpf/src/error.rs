@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use perf_events::FileError;
+use perf_events::{CpuList, FileError};
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapType};
 
@@ -42,6 +42,8 @@ pub enum Error {
         /// The privilege of the process, if the errno is `EPERM` or `EACCES`.
         privilege: Option<Box<Privilege>>,
     },
+    /// A record of a ring is malformed.
+    Decode(perf_sys::decode::Error),
     /// A call on a perf event or its ring failed.
     Event(perf_sys::Error),
     /// A file of `/proc` or `/sys` cannot be used.
@@ -73,6 +75,29 @@ pub enum Error {
         expected: ObjectKind,
         /// The name of the kernel's file.
         found: Box<str>,
+    },
+    /// The map is of another type than the value that takes it.
+    MapType {
+        /// The map.
+        map: ObjectName,
+        /// The type that is needed.
+        expected: BpfMapType,
+        /// Its type.
+        found: BpfMapType,
+    },
+    /// A perf event array has no slot with this number, which is by convention that of the CPU.
+    Slot {
+        /// The map.
+        map: ObjectName,
+        /// The number of slots.
+        slots: u32,
+        /// The slot.
+        found: u32,
+    },
+    /// No CPU of those that were asked for is online.
+    NoCpu {
+        /// The CPUs.
+        offline: CpuList,
     },
     /// A key, value or buffer has another length than the map's.
     Size {

@@ -3,27 +3,46 @@
 #![deny(unsafe_code)]
 #![allow(dead_code, unused_imports)] // the system calls land before their callers
 
+mod array;
+mod attach;
 mod error;
 mod layout;
+mod link;
 mod map;
 mod map_fd;
 mod map_spec;
 mod object_kind;
 mod object_name;
+mod perf_buffer;
 mod privilege;
 mod program_fd;
 mod syscall;
+mod task_fd;
+
+/// The events, CPU lists and sets: the crate `perf-events`.
+#[doc(no_inline)]
+pub use perf_events as events;
+/// The system calls and rings: the crate `perf-sys`.
+#[doc(no_inline)]
+pub use perf_sys as sys;
 
 #[doc(no_inline)]
 pub use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
 
+pub use array::EventArray;
+pub use attach::Attachment;
 pub use error::{Error, Result};
+pub use link::Link;
 pub use map::{BatchCursor, BatchError, DumpStats, Iter, Key, Keys, Map, PerCpu, Value};
 pub use map_spec::MapSpec;
 pub use object_kind::ObjectKind;
 pub use object_name::ObjectName;
+pub use perf_buffer::{
+    Output, OutputBatch, OutputCounts, OutputSample, Outputs, PerfBuffer, PerfBufferOptions, RefreshedRings,
+};
 pub use privilege::Privilege;
 pub use program_fd::ProgramFd;
 pub use syscall::MapFd;
+pub use task_fd::TaskFd;
 
 use layout::MapLayout;

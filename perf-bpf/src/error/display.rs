@@ -20,6 +20,7 @@ impl fmt::Display for Error {
                 write_cause(f, None, privilege.as_deref())?;
                 if log.is_empty() { Ok(()) } else { write!(f, ": the verifier's log:\n{log}") }
             }
+            Self::Decode(error) => error.fmt(f),
             Self::Event(error) => error.fmt(f),
             Self::File(error) => error.fmt(f),
             Self::Path { call, path, errno } => write!(f, "{call} {}: {errno}", path.display()),
@@ -33,6 +34,17 @@ impl fmt::Display for Error {
                 path.display()
             ),
             Self::Kind { expected, found } => write!(f, "BPF object: expected a {expected}, found {found:?}"),
+            Self::MapType { map, expected, found } => {
+                write!(f, "map {map:?}: expected type {expected}, found {found}")
+            }
+            Self::Slot { map, slots, found } => write!(
+                f,
+                "perf event array {map:?}: expected a slot below {slots}, found {found}; create the map with \
+                 a slot for each possible CPU, or choose the CPUs"
+            ),
+            Self::NoCpu { offline } => {
+                write!(f, "CPUs: expected one that is online, found {offline}, all offline")
+            }
             Self::Size { map, part, expected, found } => {
                 write!(f, "{part} of map {map:?}: expected {expected} bytes, found {found}")
             }

@@ -9,6 +9,12 @@ use std::fmt::Display;
 use perf_bpf::{BpfMapType, Error, Key, Map, MapSpec, Value};
 use perf_sys::Errno;
 
+pub(crate) mod asm;
+pub(crate) mod programs;
+mod tracefs;
+
+pub(crate) use tracefs::rename_tracepoint;
+
 /// Prints the reason for a skipped test, or fails it with `PERFKIT_REQUIRE_LIVE=1`.
 #[track_caller]
 pub(crate) fn skip(reason: impl Display) {

@@ -1,0 +1,192 @@
+use core::time::Duration;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+
+use perf_events::CpuList;
+use perf_sys::{Canceller, Readiness, RingSet, SampleLayout};
+
+use crate::{Error, EventArray};
+
+mod batch;
+mod cpu_ring;
+mod loss;
+mod open;
+mod options;
+mod output;
+
+pub use batch::{OutputBatch, Outputs};
+pub use loss::OutputCounts;
+pub use open::RefreshedRings;
+pub use options::PerfBufferOptions;
+pub use output::{Output, OutputSample};
+
+use cpu_ring::CpuRing;
+
+/// The reader of what programs write by `bpf_perf_event_output`: a ring for each CPU, with the bpf-output
+/// event of that CPU in its slot of a perf event array.
+///
+/// ```no_run
+/// use perf_bpf::{EventArray, Output, PerfBufferOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let array = EventArray::create("events".parse()?)?;
+/// // Here a program that uses the array is loaded and attached.
+/// let mut buffer = PerfBufferOptions::new().open(array)?;
+/// loop {
+///     buffer.wait(None)?;
+///     for batch in buffer.ready() {
+///         let mut batch = batch?;
+///         let cpu = batch.cpu();
+///         for output in batch.outputs() {
+///             match output? {
+///                 Output::Sample(sample) => println!("CPU {cpu}: {:x?}", sample.bytes()),
+///                 Output::Lost(records) => println!("CPU {cpu}: {records} records lost"),
+///                 Output::Other(record) => println!("CPU {cpu}: {:?}", record.kind()),
+///             }
+///         }
+///     }
+/// }
+/// # }
+/// ```
+///
+/// # Losses
+///
+/// If a ring is full, `bpf_perf_event_output` fails with `ENOSPC`, and the kernel reports the number of
+/// lost records before the next record that fits. So the last losses are not in the ring:
+/// [`counts`](Self::counts) reads them from the event (since Linux 6.0). A record that is larger than the
+/// ring never fits and is lost in the same way.
+///
+/// # CPUs that come and go
+///
+/// An event does not survive that its CPU goes offline (kernel errata). Its ring can still be read. Call
+/// [`refresh`](Self::refresh) now and then, which opens a new event and ring when the CPU is back.
+///
+/// Dropping the reader clears the slots and closes everything.
+#[doc(alias = "perf_buffer__new")]
+#[derive(Debug)]
+pub struct PerfBuffer {
+    // Dropped before the events, so that no program finds a closed one.
+    array: EventArray,
+    rings: RingSet<usize>,
+    /// By ascending key, the order of the rings in the set. A CPU that was offline has several.
+    cpus: Vec<CpuRing>,
+    options: PerfBufferOptions,
+    layout: SampleLayout,
+    offline: CpuList,
+    /// The counts of rings that were closed.
+    closed: Vec<(u32, OutputCounts)>,
+    next_key: usize,
+    /// Whether the kernel counts the lost records of each event (since Linux 6.0).
+    reads_lost: bool,
+}
+
+impl PerfBuffer {
+    /// Waits for a wakeup of any ring, for at most `timeout`, in ns; `None` waits without limit.
+    ///
+    /// With more than one record a [wakeup](PerfBufferOptions::wakeup_events), fewer records cause none:
+    /// then use a timeout.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RingSet::wait`].
+    #[doc(alias = "perf_buffer__poll")]
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Readiness, Error> {
+        Ok(self.rings.wait(timeout)?)
+    }
+
+    /// As [`wait`](Self::wait), until `cancel` is used.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait`](Self::wait).
+    pub fn wait_or_cancelled(
+        &mut self,
+        timeout: Option<Duration>,
+        cancel: &Canceller,
+    ) -> Result<Readiness, Error> {
+        Ok(self.rings.wait_or_cancelled(timeout, cancel)?)
+    }
+
+    /// Iterates over the rings with unread records, also those below their watermark, and makes no
+    /// system call. The records are borrowed from the rings.
+    #[doc(alias = "perf_buffer__consume")]
+    pub fn ready(&mut self) -> impl Iterator<Item = Result<OutputBatch<'_>, Error>> {
+        let (payload, layout) = (self.options.payload(), &self.layout);
+        let mut cpus = self.cpus.iter_mut();
+        self.rings.ready().filter_map(move |(key, batch)| {
+            let cpu = cpus.find(|cpu| cpu.key == *key)?;
+            Some(batch.map(|batch| OutputBatch::new(batch, cpu, layout, payload)).map_err(Error::from))
+        })
+    }
+
+    /// Reads the unread records of all rings, and returns their number. It makes no system call.
+    ///
+    /// # Errors
+    ///
+    /// The first malformed record or unreadable ring ends the call. The records after it stay in their
+    /// rings.
+    #[doc(alias = "ReadAll")]
+    pub fn read(&mut self, mut consume: impl FnMut(u32, Output<'_>)) -> Result<u64, Error> {
+        let mut outputs = 0;
+        for batch in self.ready() {
+            let mut batch = batch?;
+            let cpu = batch.cpu();
+            for output in batch.outputs() {
+                consume(cpu, output?);
+                outputs += 1;
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// Returns the CPUs whose programs write into a ring.
+    pub fn cpus(&self) -> CpuList {
+        self.cpus.iter().filter(|cpu| cpu.is_live).map(|cpu| cpu.cpu).collect()
+    }
+
+    /// Returns the CPUs that were skipped because they were offline when the reader was opened or last
+    /// [refreshed](Self::refresh).
+    pub const fn offline(&self) -> &CpuList {
+        &self.offline
+    }
+
+    /// Returns the array.
+    pub const fn array(&self) -> &EventArray {
+        &self.array
+    }
+
+    /// Returns the rings, with the CPU of each. A CPU that was offline may have two.
+    pub fn rings(&self) -> impl Iterator<Item = (u32, &perf_sys::Ring)> {
+        self.cpus.iter().filter_map(|cpu| Some((cpu.cpu, self.rings.get(&cpu.key)?)))
+    }
+
+    /// Clears the slots of the array, closes everything and returns the array. Records that are not read
+    /// are dropped.
+    ///
+    /// # Errors
+    ///
+    /// The first error. Everything is closed all the same.
+    pub fn close(mut self) -> Result<EventArray, Error> {
+        self.array.clear()?;
+        Ok(self.array)
+    }
+}
+
+/// The descriptor of the epoll, which is readable with any of the rings.
+impl AsFd for PerfBuffer {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.rings.as_fd()
+    }
+}
+
+/// For tokio's `AsyncFd`, which needs it.
+impl AsRawFd for PerfBuffer {
+    fn as_raw_fd(&self) -> RawFd {
+        self.rings.as_raw_fd()
+    }
+}
+
+/// A reader may move to the thread that reads it.
+const _: () = {
+    const fn assert_send_sync<T: Send + Sync>() {}
+    assert_send_sync::<PerfBuffer>();
+};

@@ -1,0 +1,86 @@
+use core::ops::AddAssign;
+
+use perf_events::CpuList;
+
+use super::PerfBuffer;
+use crate::Error;
+
+/// The records of one CPU, or of all, since the reader was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutputCounts {
+    /// Samples that were read.
+    pub samples: u64,
+    /// Records that programs could not write because the ring was full, as the kernel counts them (since
+    /// Linux 6.0, before that as [`reported_lost`](Self::reported_lost)).
+    pub lost: u64,
+    /// The part of them that the records in the ring have reported so far.
+    pub reported_lost: u64,
+    /// Records of a kind other than samples and losses.
+    pub unknown: u64,
+    /// Samples shorter than [`payload_size`](super::PerfBufferOptions::payload_size).
+    pub truncated: u64,
+    /// Malformed records, each with the unread bytes after it if no record could be found there.
+    pub damaged: u64,
+}
+
+impl AddAssign for OutputCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.lost += other.lost;
+        self.reported_lost += other.reported_lost;
+        self.unknown += other.unknown;
+        self.truncated += other.truncated;
+        self.damaged += other.damaged;
+    }
+}
+
+/// # Counts
+impl PerfBuffer {
+    /// Returns the counts of each CPU, ascending, also of those that went offline. It reads each event for
+    /// the losses that no record has reported yet.
+    ///
+    /// # Errors
+    ///
+    /// An event cannot be read.
+    #[doc(alias = "Stats")]
+    pub fn counts(&self) -> Result<Vec<(u32, OutputCounts)>, Error> {
+        let mut all = self.closed.clone();
+        for cpu in &self.cpus {
+            all.push((cpu.cpu, cpu.read_counts()?));
+        }
+        all.sort_by_key(|(cpu, _)| *cpu);
+        let mut sums: Vec<(u32, OutputCounts)> = Vec::new();
+        for (cpu, counts) in all {
+            match sums.last_mut() {
+                Some((last, sum)) if *last == cpu => *sum += counts,
+                _ => sums.push((cpu, counts)),
+            }
+        }
+        Ok(sums)
+    }
+
+    /// Returns the sum of the [`counts`](Self::counts) of all CPUs.
+    ///
+    /// # Errors
+    ///
+    /// As [`counts`](Self::counts).
+    pub fn total(&self) -> Result<OutputCounts, Error> {
+        let mut total = OutputCounts::default();
+        self.counts()?.into_iter().for_each(|(_, counts)| total += counts);
+        Ok(total)
+    }
+
+    /// Returns whether the kernel counts the lost records of each event. Since Linux 6.0.
+    pub const fn reads_lost(&self) -> bool {
+        self.reads_lost
+    }
+
+    /// Returns the CPUs of the reader that have lost records.
+    ///
+    /// # Errors
+    ///
+    /// As [`counts`](Self::counts).
+    pub fn lossy_cpus(&self) -> Result<CpuList, Error> {
+        Ok(self.counts()?.into_iter().filter(|(_, counts)| counts.lost != 0).map(|(cpu, _)| cpu).collect())
+    }
+}

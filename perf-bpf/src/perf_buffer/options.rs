@@ -1,0 +1,138 @@
+use perf_events::{CpuList, System};
+use perf_sys::{Attr, AttrFlags, ReadFormat, RingSet, SampleLayout, SampleType, Software};
+
+use super::PerfBuffer;
+use crate::{Error, EventArray};
+
+/// The rings of a [`PerfBuffer`], and what is in their records.
+///
+/// By default each ring has 64 pages, every record wakes the reader, and samples have the raw data only.
+#[derive(Clone, Debug)]
+pub struct PerfBufferOptions {
+    pub(super) pages: usize,
+    wakeup: Wakeup,
+    sample_type: SampleType,
+    payload_size: Option<usize>,
+    pub(super) cpus: Option<CpuList>,
+    pub(super) system: System,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Wakeup {
+    Events(u32),
+    Bytes(u32),
+}
+
+/// How the bytes of a sample are found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Payload {
+    /// Length in bytes; the maximum if it is unknown.
+    pub(super) size: usize,
+    pub(super) is_exact: bool,
+    /// Set if samples have the raw data only.
+    pub(super) is_raw_only: bool,
+}
+
+impl PerfBufferOptions {
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            pages: 64,
+            wakeup: Wakeup::Events(1),
+            sample_type: SampleType::RAW,
+            payload_size: None,
+            cpus: None,
+            system: System::new(),
+        }
+    }
+
+    /// Sets the data pages of each ring, a power of two.
+    #[must_use]
+    pub fn pages(self, pages: usize) -> Self {
+        Self { pages, ..self }
+    }
+
+    /// Wakes the reader after this number of records in one ring. With more than 1, use a timeout in the
+    /// waits: fewer records cause no wakeup, however old they are.
+    #[must_use]
+    pub fn wakeup_events(self, records: u32) -> Self {
+        Self { wakeup: Wakeup::Events(records), ..self }
+    }
+
+    /// Wakes the reader when a ring has this number of unread bytes. Use a timeout in the waits.
+    #[must_use]
+    pub fn wakeup_watermark(self, bytes: u32) -> Self {
+        Self { wakeup: Wakeup::Bytes(bytes), ..self }
+    }
+
+    /// Adds fields to the samples, such as [`SampleType::TIME`]. [`OutputSample::decode`] returns them.
+    ///
+    /// [`OutputSample::decode`]: super::OutputSample::decode
+    #[must_use]
+    pub fn sample_type(self, fields: SampleType) -> Self {
+        Self { sample_type: fields | SampleType::RAW, ..self }
+    }
+
+    /// Sets the number of bytes that the program writes, if it is always the same. Then samples have no
+    /// padding, and a shorter sample is counted as truncated.
+    #[must_use]
+    pub fn payload_size(self, bytes: usize) -> Self {
+        Self { payload_size: Some(bytes), ..self }
+    }
+
+    /// Sets the CPUs, in place of all online ones. Output of programs on other CPUs fails with `ENOENT`.
+    #[must_use]
+    pub fn cpus(self, cpus: CpuList) -> Self {
+        Self { cpus: Some(cpus), ..self }
+    }
+
+    /// Sets the system whose `/sys` has the CPUs. The events are opened on the running system in any case.
+    #[must_use]
+    pub fn system(self, system: System) -> Self {
+        Self { system, ..self }
+    }
+
+    /// Opens an event and a ring for each online CPU, fills the slots of `array`, and enables the events.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Slot`] if the array has fewer slots than CPUs, [`Error::NoCpu`] if all CPUs are offline,
+    /// and [`Error::Event`]: `EPERM` if the rings are more memory than the user may lock. After an error
+    /// nothing stays open and the slots are empty.
+    pub fn open(self, array: EventArray) -> Result<PerfBuffer, Error> {
+        PerfBuffer::open(self, array, RingSet::new()?)
+    }
+
+    /// Returns the attr of the events.
+    pub(super) fn attr(&self, reads_lost: bool) -> Attr {
+        let attr = Attr::software(Software::BPF_OUTPUT)
+            .with_sample_type(self.sample_type)
+            .with_period(1)
+            .with_flags(AttrFlags::DISABLED);
+        let format = ReadFormat::TOTAL_TIME_ENABLED;
+        let attr = attr.with_read_format(if reads_lost { format | ReadFormat::LOST } else { format });
+        match self.wakeup {
+            Wakeup::Events(records) => attr.with_wakeup_events(records),
+            Wakeup::Bytes(bytes) => attr.with_wakeup_watermark(bytes),
+        }
+    }
+
+    pub(super) fn layout(&self) -> SampleLayout {
+        SampleLayout::new(&self.attr(false))
+    }
+
+    pub(super) fn payload(&self) -> Payload {
+        Payload {
+            size: self.payload_size.unwrap_or(usize::MAX),
+            is_exact: self.payload_size.is_some(),
+            is_raw_only: self.sample_type == SampleType::RAW,
+        }
+    }
+}
+
+impl Default for PerfBufferOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -6,8 +6,32 @@
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+mod attr;
+mod bytes;
+mod error;
+pub mod feature;
+mod file;
 pub mod format;
+mod frame;
+mod head;
+mod list;
+mod order;
+#[cfg(feature = "std")]
+mod read;
+pub mod record;
 #[cfg(feature = "std")]
 pub mod synthesize;
 #[cfg(feature = "std")]
 pub mod writer;
+
+pub use attr::{FileAttr, attr_from_bytes};
+pub use error::{Error, Malformed, Reason, Result};
+pub use feature::{FeatureData, FeatureSection};
+pub use file::{Attrs, Features, Frames, PerfData};
+pub use frame::Frame;
+pub use head::{Form, Head};
+pub use list::{Entries, Entry, List};
+pub use order::ByteOrder;
+#[cfg(feature = "std")]
+pub use read::{Event, Events, FileRecord, Memory, Place, Reader, Source, Stream};
+pub use record::ToolRecord;

@@ -1,0 +1,120 @@
+use crate::bytes::Bytes;
+use crate::list::Read;
+use crate::{ByteOrder, List, Result};
+
+/// The descriptions of tracepoints by tracefs, from
+/// [`Feature::TRACING_DATA`](crate::format::Feature::TRACING_DATA), or from the data that follows a
+/// record [`HEADER_TRACING_DATA`](crate::format::record_type::HEADER_TRACING_DATA).
+#[derive(Clone, Copy, Debug)]
+pub struct TracingData<'a> {
+    /// Version, such as `0.6`.
+    pub version: &'a [u8],
+    /// Byte order of the machine that recorded.
+    pub order: ByteOrder,
+    /// Bytes of a `long` of its kernel.
+    pub long_size: u8,
+    /// Bytes of its pages.
+    pub page_size: u32,
+    /// The file `events/header_page`.
+    pub header_page: &'a [u8],
+    /// The file `events/header_event`.
+    pub header_event: &'a [u8],
+    /// The formats of `events/ftrace`.
+    pub ftrace: List<'a, FormatText<'a>>,
+    /// The formats of the recorded tracepoints, by system.
+    pub systems: List<'a, TraceSystem<'a>>,
+    /// Kernel symbols; empty in new files.
+    pub kallsyms: &'a [u8],
+    /// The file `printk_formats`.
+    pub printk_formats: &'a [u8],
+    /// The file `saved_cmdlines`; empty before version 0.6.
+    pub saved_cmdlines: &'a [u8],
+}
+
+/// The text of a file `format`, for
+/// [`tracepoint::Format`](perf_decode::tracepoint::Format).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FormatText<'a>(pub &'a [u8]);
+
+/// The tracepoints of a system.
+#[derive(Clone, Copy, Debug)]
+pub struct TraceSystem<'a> {
+    /// Name, such as `sched`.
+    pub name: &'a [u8],
+    /// The formats.
+    pub formats: List<'a, FormatText<'a>>,
+}
+
+/// The first bytes.
+const MAGIC: [u8; 10] = *b"\x17\x08\x44tracing";
+
+impl<'a> TracingData<'a> {
+    /// Parses tracing data that starts at `offset` in the file.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Truncated`](crate::Reason::Truncated),
+    /// [`Reason::Unsupported`](crate::Reason::Unsupported) if the data does not start as tracing
+    /// data does.
+    pub fn parse(bytes: &'a [u8], offset: u64) -> Result<Self> {
+        let mut start = Bytes::new(bytes, ByteOrder::Little, offset);
+        let magic: [u8; 10] = start.fixed("start of tracing data")?;
+        if magic != MAGIC {
+            return Err(start.unsupported("start of tracing data", magic[0].into()));
+        }
+        let version = start.c_string("version")?;
+        let order = match start.u8("byte order")? {
+            0 => ByteOrder::Little,
+            1 => ByteOrder::Big,
+            order => return Err(start.unsupported("byte order", order.into())),
+        };
+        let mut data = Bytes::new(start.rest(), order, start.offset());
+        let (long_size, page_size) = (data.u8("size of a long")?, data.u32("size of a page")?);
+        data.c_string("name of header_page")?;
+        let header_page = text(&mut data, "header_page")?;
+        data.c_string("name of header_event")?;
+        let header_event = text(&mut data, "header_event")?;
+        let count = data.u32("formats of ftrace")?;
+        let ftrace = List::take(&mut data, count.into(), "formats of ftrace")?;
+        let count = data.u32("systems")?;
+        let systems = List::take(&mut data, count.into(), "systems")?;
+        let len = data.u32("kallsyms")?;
+        let kallsyms = data.take(len.into(), "kallsyms")?;
+        let len = data.u32("printk_formats")?;
+        let printk_formats = data.take(len.into(), "printk_formats")?;
+        let saved_cmdlines = if data.is_empty() { &[] } else { text(&mut data, "saved_cmdlines")? };
+        Ok(Self {
+            version,
+            order,
+            long_size,
+            page_size,
+            header_page,
+            header_event,
+            ftrace,
+            systems,
+            kallsyms,
+            printk_formats,
+            saved_cmdlines,
+        })
+    }
+}
+
+/// Takes a text after its length.
+fn text<'a>(data: &mut Bytes<'a>, what: &'static str) -> Result<&'a [u8]> {
+    let len = data.u64(what)?;
+    data.take(len, what)
+}
+
+impl<'a> Read<'a> for FormatText<'a> {
+    fn read(bytes: &mut Bytes<'a>) -> Result<Self> {
+        text(bytes, "format").map(Self)
+    }
+}
+
+impl<'a> Read<'a> for TraceSystem<'a> {
+    fn read(bytes: &mut Bytes<'a>) -> Result<Self> {
+        let name = bytes.c_string("name of a system")?;
+        let count = bytes.u32("formats of a system")?;
+        Ok(Self { name, formats: List::take(bytes, count.into(), "formats of a system")? })
+    }
+}

@@ -1,0 +1,66 @@
+use core::iter::FusedIterator;
+
+use crate::format::Section;
+use crate::{ByteOrder, Error, Frame, Result};
+
+/// Iterator over the records of a file.
+///
+/// After a damaged or truncated record there is one error, and the iteration ends.
+#[derive(Clone, Debug)]
+pub struct Frames<'a> {
+    rest: &'a [u8],
+    offset: u64,
+    /// Bytes of the section that are past the end of the file.
+    missing: u64,
+    order: ByteOrder,
+    ended: bool,
+}
+
+impl<'a> Frames<'a> {
+    /// Frames the records of `section`; `present` is the file from its start on.
+    pub(super) fn new(present: &'a [u8], section: Section, order: ByteOrder) -> Self {
+        let len = usize::try_from(section.size).unwrap_or(usize::MAX).min(present.len());
+        Self {
+            rest: present.get(..len).unwrap_or_default(),
+            offset: section.offset,
+            missing: section.size.saturating_sub(len as u64),
+            order,
+            ended: false,
+        }
+    }
+
+    /// Returns the offset of the next record, in bytes from the start of the file.
+    #[must_use]
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+}
+
+impl<'a> Iterator for Frames<'a> {
+    type Item = Result<Frame<'a>>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        if self.rest.is_empty() {
+            self.ended = true;
+            let missing = core::mem::take(&mut self.missing);
+            return (missing > 0).then(|| Err(Error::truncated(self.offset, "records", missing, 0)));
+        }
+        match Frame::split_first(self.rest, self.order, self.offset) {
+            Ok((frame, rest)) => {
+                self.offset += (self.rest.len() - rest.len()) as u64;
+                self.rest = rest;
+                Some(Ok(frame))
+            }
+            Err(error) => {
+                self.ended = true;
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+impl FusedIterator for Frames<'_> {}

@@ -1,0 +1,119 @@
+//! A file in memory: mapped, or read as a whole.
+
+mod attrs;
+mod features;
+mod frames;
+
+pub use attrs::Attrs;
+pub use features::Features;
+pub use frames::Frames;
+
+use crate::bytes::Bytes;
+use crate::feature::FeatureSection;
+use crate::format::{Feature, Section};
+use crate::{ByteOrder, Error, Head, Result};
+
+/// A `perf.data` file in memory.
+///
+/// The bytes are those of a mapped file or of one that was read as a whole. Nothing is copied:
+/// records, attrs and sections borrow the bytes.
+///
+/// ```
+/// use perf_file::{Frame, PerfData};
+///
+/// # fn count(bytes: &[u8]) -> perf_file::Result<()> {
+/// let file = PerfData::new(bytes)?;
+/// for attr in file.attrs() {
+///     println!("{:?}", attr?.attr());
+/// }
+/// for frame in file.frames() {
+///     let frame = frame?;
+///     println!("{:#x}: {}", frame.offset, frame.kind());
+/// }
+/// # Ok(())
+/// # }
+/// # assert!(count(b"").is_err());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct PerfData<'a> {
+    bytes: &'a [u8],
+    head: Head,
+}
+
+impl<'a> PerfData<'a> {
+    /// Parses the header of a file.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Head::parse`].
+    pub fn new(bytes: &'a [u8]) -> Result<Self> {
+        Ok(Self { bytes, head: Head::parse(bytes)? })
+    }
+
+    /// Returns the header.
+    #[must_use]
+    pub const fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// Returns the byte order of the file.
+    #[must_use]
+    pub const fn order(&self) -> ByteOrder {
+        self.head.order
+    }
+
+    /// Returns the whole file.
+    #[must_use]
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Iterates over the events of the file form. The pipe form has records
+    /// [`ToolRecord::HeaderAttr`](crate::ToolRecord::HeaderAttr) instead, and no event here.
+    #[must_use]
+    pub fn attrs(&self) -> Attrs<'a> {
+        Attrs::new(*self)
+    }
+
+    /// Iterates over the records, in the order of the file.
+    #[must_use]
+    pub fn frames(&self) -> Frames<'a> {
+        let section = self.head.records(self.bytes.len() as u64);
+        let from = usize::try_from(section.offset).ok().and_then(|offset| self.bytes.get(offset..));
+        Frames::new(from.unwrap_or_default(), section, self.head.order)
+    }
+
+    /// Iterates over the feature sections of the file form, by number. The pipe form has records
+    /// [`ToolRecord::HeaderFeature`](crate::ToolRecord::HeaderFeature) instead, and no section here. A file whose
+    /// recording was interrupted has none either.
+    #[must_use]
+    pub fn features(&self) -> Features<'a> {
+        Features::new(*self)
+    }
+
+    /// Returns the section of a feature; `None` if the file has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Truncated`](crate::Reason::Truncated) if the table or the section is past the end of the file.
+    pub fn feature(&self, feature: Feature) -> Result<Option<FeatureSection<'a>>> {
+        let set = self.head.features();
+        let index = set.iter().position(|found| found == feature);
+        index.map(|index| self.feature_at(feature, index as u64)).transpose()
+    }
+
+    /// Returns the bytes of a section.
+    fn section(&self, section: Section, what: &'static str) -> Result<Bytes<'a>> {
+        let mut from = self.from(section.offset, what)?;
+        from.part(section.size, what)
+    }
+
+    /// Returns the bytes from `offset` to the end of the file.
+    fn from(&self, offset: u64, what: &'static str) -> Result<Bytes<'a>> {
+        let available = self.bytes.len() as u64;
+        match usize::try_from(offset).ok().and_then(|start| self.bytes.get(start..)) {
+            Some(rest) => Ok(Bytes::new(rest, self.head.order, offset)),
+            None => Err(Error::truncated(available, what, offset.saturating_sub(available), 0)),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Framing: where a record of a file starts and ends.
+
+use perf_abi::{Header, Misc, RecordType};
+use perf_decode::RawRecord;
+
+use crate::bytes::Bytes;
+use crate::format::record_type;
+use crate::{ByteOrder, Error, Reason, Result, ToolRecord};
+
+/// A record of a file as it is in the file: not swapped, not aligned, not decompressed.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// Offset of the record in bytes from the start of the file.
+    pub offset: u64,
+    /// The header, in the byte order of this machine.
+    pub header: Header,
+    /// The record with its header, in the byte order of the file.
+    pub bytes: &'a [u8],
+    /// The data that follows the record outside of its size: AUX data, or formats of tracepoints.
+    pub payload: &'a [u8],
+    /// The byte order of the file.
+    pub order: ByteOrder,
+}
+
+impl<'a> Frame<'a> {
+    /// Splits the first record off `bytes`, which start at `offset` in the file. Returns it and the
+    /// bytes after it.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::TruncatedRecord`], or [`Reason::RecordSize`].
+    pub fn split_first(bytes: &'a [u8], order: ByteOrder, offset: u64) -> Result<(Self, &'a [u8])> {
+        let available = bytes.len() as u64;
+        let truncated =
+            |kind, needed| Error::new(offset, Reason::TruncatedRecord { kind, needed, available });
+        let header = header(bytes, order).ok_or_else(|| truncated(RecordType(0), 8))?;
+        check_size(header, offset)?;
+        let kind = header.kind;
+        let Some((record, rest)) = bytes.split_at_checked(header.size.into()) else {
+            return Err(truncated(kind, header.size.into()));
+        };
+        let payload_len = payload_len(kind, record, order, offset)?;
+        let payload = usize::try_from(payload_len).ok().and_then(|len| rest.split_at_checked(len));
+        let Some((payload, rest)) = payload else {
+            return Err(truncated(kind, payload_len.saturating_add(header.size.into())));
+        };
+        Ok((Self { offset, header, bytes: record, payload, order }, rest))
+    }
+
+    /// Returns the kind of the record.
+    #[must_use]
+    pub const fn kind(&self) -> RecordType {
+        self.header.kind
+    }
+
+    /// Returns the record as the decoder takes it; `None` if a tool wrote it in its own form, if it
+    /// has the other byte order or is not aligned to 8 bytes in memory.
+    #[must_use]
+    pub fn raw(&self) -> Option<RawRecord<'a>> {
+        if self.is_of_tool() || !self.order.is_native() {
+            return None;
+        }
+        RawRecord::from_bytes(self.bytes).ok()
+    }
+
+    /// Returns whether a tool wrote the record in its own form, not in one of the kernel's.
+    #[must_use]
+    pub const fn is_of_tool(&self) -> bool {
+        self.header.kind.0 >= record_type::FIRST.0
+    }
+
+    /// Parses a record that a tool wrote in its own form.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Truncated`] if a field is past the end of the record, [`Reason::Unsupported`].
+    pub fn tool(&self) -> Result<ToolRecord<'a>> {
+        ToolRecord::parse(self.header, self.bytes, self.order, self.offset)
+    }
+}
+
+/// Returns the header at the start of `bytes`.
+#[inline]
+pub(crate) fn header(bytes: &[u8], order: ByteOrder) -> Option<Header> {
+    let first: &[u8; 8] = bytes.first_chunk()?;
+    let header: Header = zerocopy::transmute!(*first);
+    if order.is_native() {
+        return Some(header);
+    }
+    Some(Header {
+        kind: RecordType(header.kind.0.swap_bytes()),
+        misc: Misc::from_bits_retain(header.misc.bits().swap_bytes()),
+        size: header.size.swap_bytes(),
+    })
+}
+
+/// Checks the size in a header.
+#[inline]
+pub(crate) fn check_size(header: Header, offset: u64) -> Result<()> {
+    let is_of_kernel = header.kind.0 < record_type::FIRST.0;
+    if header.size < 8 || (is_of_kernel && header.size % 8 != 0) {
+        return Err(Error::new(offset, Reason::RecordSize { kind: header.kind, found: header.size }));
+    }
+    Ok(())
+}
+
+/// Returns the number of bytes that follow a record outside of its size.
+///
+/// # Errors
+///
+/// [`Reason::Truncated`] if the record is too short to hold that number.
+pub(crate) fn payload_len(kind: RecordType, record: &[u8], order: ByteOrder, offset: u64) -> Result<u64> {
+    let mut body = Bytes::new(record, order, offset);
+    match kind {
+        record_type::HEADER_TRACING_DATA => {
+            body.take(8, "header")?;
+            body.u32("size").map(u64::from)
+        }
+        record_type::AUXTRACE => {
+            body.take(8, "header")?;
+            body.u64("size")
+        }
+        _ => Ok(0),
+    }
+}

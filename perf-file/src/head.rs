@@ -1,0 +1,154 @@
+//! The start of a file: its form, its byte order and its sections.
+
+use zerocopy::FromBytes;
+
+use crate::format::{
+    Feature, FeatureSet, FileHeader, MAGIC, MAGIC_SWAPPED, MAGIC_VERSION_1, PipeHeader, Section,
+};
+use crate::{ByteOrder, Error, Reason, Result};
+
+/// The start of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The byte order of the machine that recorded the file.
+    pub order: ByteOrder,
+    /// The form of the file.
+    pub form: Form,
+}
+
+/// The two forms of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The file form: sections at offsets. The header is in the byte order of this machine.
+    File(FileHeader),
+    /// The pipe form: records follow the header.
+    Pipe,
+}
+
+impl Head {
+    /// Bytes of the longest header, which [`Head::parse`] needs if the file is as long.
+    pub const LEN: usize = size_of::<FileHeader>();
+
+    /// Parses the first bytes of a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NotPerfData`], [`Reason::HeaderSize`], [`Reason::AttrSize`], or
+    /// [`Reason::Truncated`] if the header is longer than `bytes`.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let whole = bytes;
+        let mut bytes = [0; Self::LEN];
+        for (to, from) in bytes.iter_mut().zip(whole) {
+            *to = *from;
+        }
+        let (header, _) = FileHeader::read_from_prefix(&bytes).unwrap_or_default();
+        let order = order(&header)?;
+        let header = if order.is_native() { header } else { swapped(header) };
+        let (form, len) = match header.size {
+            PipeHeader::SIZE => (Form::Pipe, PipeHeader::SIZE),
+            FileHeader::SIZE.. => (Form::File(header), FileHeader::SIZE),
+            FileHeader::SIZE_WITHOUT_FEATURES.. => {
+                let header = FileHeader { features: FeatureSet::default(), ..header };
+                (Form::File(header), FileHeader::SIZE_WITHOUT_FEATURES)
+            }
+            found => return Err(Error::new(8, Reason::HeaderSize { found })),
+        };
+        if (whole.len() as u64) < len {
+            return Err(Error::truncated(0, "header", len, whole.len() as u64));
+        }
+        Ok(Self { order, form })
+    }
+
+    /// Returns the header of the file form.
+    #[must_use]
+    pub const fn file_header(&self) -> Option<&FileHeader> {
+        match &self.form {
+            Form::File(header) => Some(header),
+            Form::Pipe => None,
+        }
+    }
+
+    /// Returns whether the file has the pipe form.
+    #[must_use]
+    pub const fn is_pipe(&self) -> bool {
+        matches!(self.form, Form::Pipe)
+    }
+
+    /// Returns the section of the records, for a file of `len` bytes.
+    ///
+    /// The recording was interrupted if the size in the header is 0. The records then extend to the
+    /// end of the file.
+    #[must_use]
+    pub fn records(&self, len: u64) -> Section {
+        match self.form {
+            Form::Pipe => Section { offset: PipeHeader::SIZE, size: len.saturating_sub(PipeHeader::SIZE) },
+            Form::File(FileHeader { data: Section { offset, size: 0 }, .. }) => {
+                Section { offset, size: len.saturating_sub(offset) }
+            }
+            Form::File(header) => header.data,
+        }
+    }
+
+    /// Returns whether the recording was interrupted before the header was completed.
+    #[must_use]
+    pub const fn is_interrupted(&self) -> bool {
+        matches!(self.form, Form::File(FileHeader { data: Section { size: 0, .. }, .. }))
+    }
+
+    /// Returns the features of the file form. A file whose recording was interrupted has none.
+    #[must_use]
+    pub fn features(&self) -> FeatureSet {
+        let header = self.file_header().filter(|_| !self.is_interrupted());
+        header.map_or_else(FeatureSet::default, |header| header.features)
+    }
+
+    /// Returns the section with the table of the features: an offset and a size for each.
+    #[must_use]
+    pub fn feature_table(&self) -> Option<Section> {
+        let size = self.features().iter().count() as u64 * size_of::<Section>() as u64;
+        Some(Section { offset: self.file_header()?.data.end()?, size }).filter(|table| table.size > 0)
+    }
+}
+
+/// Returns the byte order of a header in the order of the file.
+fn order(header: &FileHeader) -> Result<ByteOrder> {
+    match header.magic {
+        MAGIC => Ok(ByteOrder::NATIVE),
+        MAGIC_SWAPPED => Ok(ByteOrder::NATIVE.other()),
+        magic if magic.to_ne_bytes() == MAGIC_VERSION_1 => {
+            // Version 1 has the same magic number in both orders; the attrs of its time are short.
+            let is_attr = |size: u64| matches!(size, 80 | 88 | 96 | 112 | 120);
+            if is_attr(header.attr_size) || header.size == PipeHeader::SIZE {
+                Ok(ByteOrder::NATIVE)
+            } else if is_attr(header.attr_size.swap_bytes()) || header.size.swap_bytes() == PipeHeader::SIZE {
+                Ok(ByteOrder::NATIVE.other())
+            } else {
+                Err(Error::new(16, Reason::AttrSize { found: header.attr_size }))
+            }
+        }
+        magic => Err(Error::new(0, Reason::NotPerfData { found: magic.to_ne_bytes() })),
+    }
+}
+
+fn swapped(header: FileHeader) -> FileHeader {
+    let section =
+        |section: Section| Section { offset: section.offset.swap_bytes(), size: section.size.swap_bytes() };
+    FileHeader {
+        magic: header.magic.swap_bytes(),
+        size: header.size.swap_bytes(),
+        attr_size: header.attr_size.swap_bytes(),
+        attrs: section(header.attrs),
+        data: section(header.data),
+        event_types: section(header.event_types),
+        features: swapped_features(header.features),
+    }
+}
+
+/// Swaps the features, which a tool writes as `unsigned long`: a 32-bit big-endian tool has the
+/// halves of each word in the other order. Every perf tool writes the host's name.
+fn swapped_features(features: FeatureSet) -> FeatureSet {
+    let words = FeatureSet(features.0.map(u64::swap_bytes));
+    let halves = FeatureSet(words.0.map(|word| word.rotate_left(32)));
+    let has_halves = !words.contains(Feature::HOSTNAME) && halves.contains(Feature::HOSTNAME);
+    if has_halves { halves } else { words }
+}

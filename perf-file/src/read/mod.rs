@@ -1,0 +1,160 @@
+//! Readers: all records of a file, decompressed, aligned and in the byte order of this machine.
+
+use std::boxed::Box;
+
+use perf_abi::Header;
+use perf_decode::{RawRecord, Scratch};
+
+mod buffer;
+mod decompress;
+mod events;
+mod open;
+mod record;
+mod source;
+mod step;
+
+pub use events::{Event, Events};
+pub use record::{FileRecord, Place};
+pub use source::{Memory, Source, Stream};
+
+use crate::{Error, Head, Result};
+use decompress::Decompressor;
+
+/// Reads the records of a file one by one.
+///
+/// Compressed records are decompressed, records of the other byte order are swapped, and unaligned
+/// ones are copied. A record that needs none of this is borrowed from the source.
+///
+/// ```
+/// use perf_file::Reader;
+///
+/// # fn print(bytes: &[u8]) -> perf_file::Result<()> {
+/// let mut reader = Reader::from_bytes(bytes)?;
+/// while let Some(record) = reader.next()? {
+///     if record.kernel().is_some() {
+///         println!("{}", record.decode()?);
+///     } else {
+///         println!("{:?}", record.tool()?);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// # assert!(print(b"").is_err());
+/// ```
+///
+/// # Mapped files
+///
+/// This crate does not map files, because that is unsafe: another process can change the file.
+/// Map it with `memmap2` or `rustix`, and pass the bytes to [`Reader::from_bytes`].
+#[derive(Debug)]
+pub struct Reader<S> {
+    source: S,
+    head: Head,
+    events: Events,
+    /// Offset of the next record in the file.
+    offset: u64,
+    /// Bytes of the section of records from `offset` on; `None` up to the end of the source.
+    left: Option<u64>,
+    /// Bytes that follow the last record and are not consumed: AUX data, formats of tracepoints.
+    payload: u64,
+    /// The record that was read last, which is consumed by the next step.
+    current: Option<Found>,
+    /// Offset of the compressed record whose content is read.
+    compressed_at: u64,
+    /// Length of its content, if it is decompressed.
+    decompressed_len: Option<usize>,
+    decompressor: Option<Box<Decompressor>>,
+    /// An unaligned record, or one of the other byte order.
+    scratch: Box<Scratch>,
+    is_ended: bool,
+}
+
+/// The position of a record that was read.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    place: Place,
+    header: Header,
+    memory: FoundIn,
+}
+
+/// The memory of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FoundIn {
+    Source,
+    Decompressed,
+    /// A copy of a record of the source, or of a decompressed one.
+    Scratch {
+        is_decompressed: bool,
+    },
+}
+
+impl<S: Source> Reader<S> {
+    /// Returns the header of the file.
+    #[must_use]
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// Returns the events that are known so far: all in the file form, those of the records that
+    /// were read in the pipe form.
+    #[must_use]
+    pub fn events(&self) -> &Events {
+        &self.events
+    }
+
+    /// Returns the offset of the next record, in bytes from the start of the file.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Reads the next record, in the order of the file; `None` at the end.
+    ///
+    /// The content of a compressed record follows it.
+    ///
+    /// # Errors
+    ///
+    /// The first error ends the reading: after it, this returns `None`. All records before it were
+    /// returned. [`Reason::TruncatedRecord`](crate::Reason::TruncatedRecord) if the file ends
+    /// within a record, [`Reason::RecordSize`](crate::Reason::RecordSize),
+    /// [`Reason::Compressed`](crate::Reason::Compressed), [`Reason::Io`](crate::Reason::Io).
+    #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
+        match self.step()? {
+            Some(found) => self.record(found).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns a record that was found by the last step.
+    #[inline]
+    fn record(&self, found: Found) -> Result<FileRecord<'_>> {
+        let len = usize::from(found.header.size);
+        let bytes = match found.memory {
+            FoundIn::Source => self.source.filled(),
+            FoundIn::Decompressed => self.decompressed(),
+            FoundIn::Scratch { .. } => perf_decode::bytes_from_words(&self.scratch),
+        };
+        let bytes = bytes.get(..len).unwrap_or_default();
+        let raw = if found.header.kind.0 < crate::format::record_type::FIRST.0 {
+            let raw = RawRecord::from_bytes(bytes);
+            Some(raw.map_err(|error| Error::new(found.place.offset(), crate::Reason::Decoding(error)))?)
+        } else {
+            None
+        };
+        Ok(FileRecord {
+            place: found.place,
+            header: found.header,
+            bytes,
+            raw,
+            order: self.head.order,
+            decompressed_len: self.decompressed_len,
+            events: &self.events,
+        })
+    }
+
+    fn decompressed(&self) -> &[u8] {
+        self.decompressor.as_ref().map_or(&[], |decompressor| decompressor.output())
+    }
+}

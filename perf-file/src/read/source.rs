@@ -1,0 +1,112 @@
+//! The bytes that a reader reads: of memory, or of a stream.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read};
+
+use super::buffer::Buffer;
+
+/// Bytes that are read from the start to the end.
+pub trait Source: private::Source {}
+
+impl<S: private::Source> Source for S {}
+
+pub(super) mod private {
+    use std::io;
+
+    pub trait Source {
+        /// Returns the unread bytes: at least `len`, or all that are left.
+        fn fill(&mut self, len: usize) -> io::Result<&[u8]>;
+
+        /// Returns the bytes that the last call of `fill` returned.
+        fn filled(&self) -> &[u8];
+
+        /// Consumes bytes that were returned by `fill`.
+        fn consume(&mut self, len: usize);
+    }
+}
+
+/// A file in memory, mapped or read as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory<'a>(pub(super) &'a [u8]);
+
+impl private::Source for Memory<'_> {
+    #[inline]
+    fn fill(&mut self, _: usize) -> io::Result<&[u8]> {
+        Ok(self.0)
+    }
+
+    #[inline]
+    fn filled(&self) -> &[u8] {
+        self.0
+    }
+
+    #[inline]
+    fn consume(&mut self, len: usize) {
+        self.0 = self.0.get(len..).unwrap_or_default();
+    }
+}
+
+/// A stream with a buffer: a pipe, or an open file.
+pub struct Stream<R> {
+    pub(super) stream: R,
+    buffer: Buffer,
+}
+
+/// Bytes that are read at once.
+const CHUNK: usize = 256 << 10;
+
+impl<R> Stream<R> {
+    pub(super) fn new(stream: R) -> Self {
+        Self { stream, buffer: Buffer::default() }
+    }
+
+    /// Drops the bytes that were read, after the position of the stream changed.
+    pub(super) fn clear(&mut self) {
+        self.buffer.consume(usize::MAX);
+    }
+}
+
+impl<R: Read> private::Source for Stream<R> {
+    #[inline]
+    fn fill(&mut self, len: usize) -> io::Result<&[u8]> {
+        if self.buffer.len() < len {
+            self.read(len)?;
+        }
+        Ok(self.buffer.unread())
+    }
+
+    #[inline]
+    fn filled(&self) -> &[u8] {
+        self.buffer.unread()
+    }
+
+    #[inline]
+    fn consume(&mut self, len: usize) {
+        self.buffer.consume(len);
+    }
+}
+
+impl<R: Read> Stream<R> {
+    /// Reads until there are `len` bytes or the stream ends.
+    #[cold]
+    fn read(&mut self, len: usize) -> io::Result<()> {
+        while self.buffer.len() < len {
+            let missing = len - self.buffer.len();
+            // Only what the stream has is buffered, so a length of a malformed file costs nothing.
+            let spare = self.buffer.spare(missing.min(CHUNK));
+            match self.stream.read(spare) {
+                Ok(0) => break,
+                Ok(count) => self.buffer.commit(count),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<R> fmt::Debug for Stream<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").field("unread", &self.buffer.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,216 @@
+//! The step of a reader to its next record.
+
+use std::boxed::Box;
+
+use perf_abi::Header;
+
+use super::{Found, FoundIn, Place, Reader, Source};
+use crate::bytes::Bytes;
+use crate::format::record_type as kind;
+use crate::frame::{check_size, header, payload_len};
+use crate::{Error, FileAttr, Reason, Result, ToolRecord};
+
+/// The tools' limit for the content of a compressed record is the size of a ring.
+const DECODED_AHEAD: usize = 4 << 20;
+
+impl<S: Source> Reader<S> {
+    /// Finds the next record; `None` after an error and at the end.
+    #[inline]
+    pub(super) fn step(&mut self) -> Result<Option<Found>> {
+        if self.is_ended {
+            return Ok(None);
+        }
+        let found = self.find();
+        match found {
+            Ok(Some(found)) => self.current = Some(found),
+            Ok(None) | Err(_) => self.is_ended = true,
+        }
+        found
+    }
+
+    #[inline]
+    fn find(&mut self) -> Result<Option<Found>> {
+        self.release();
+        if self.decompressor.is_some() {
+            if let Some(found) = self.find_decompressed()? {
+                return Ok(Some(found));
+            }
+        }
+        self.find_framed()
+    }
+
+    /// Consumes the record that was read last.
+    #[inline]
+    fn release(&mut self) {
+        let Some(found) = self.current.take() else { return };
+        let len = usize::from(found.header.size);
+        match found.memory {
+            FoundIn::Source | FoundIn::Scratch { is_decompressed: false } => {
+                self.source.consume(len);
+                self.advance(len as u64);
+            }
+            FoundIn::Decompressed | FoundIn::Scratch { is_decompressed: true } => {
+                if let Some(decompressor) = &mut self.decompressor {
+                    decompressor.consume(len);
+                }
+            }
+        }
+    }
+
+    /// Moves the offset past bytes that were consumed.
+    #[inline]
+    fn advance(&mut self, len: u64) {
+        self.offset = self.offset.saturating_add(len);
+        self.left = self.left.map(|left| left.saturating_sub(len));
+    }
+
+    /// Finds the next record of the source.
+    #[inline]
+    fn find_framed(&mut self) -> Result<Option<Found>> {
+        if self.payload > 0 {
+            self.skip_payload()?;
+        }
+        let offset = self.offset;
+        let left = self.left.unwrap_or(u64::MAX);
+        let limit = |bytes: &[u8]| left.min(bytes.len() as u64);
+        let bytes = self.source.fill(8).map_err(|error| Error::new(offset, Reason::Io(error)))?;
+        let available = limit(bytes);
+        if available < 8 {
+            return self.end(available);
+        }
+        let Some(header) = header(bytes, self.head.order) else { return self.end(available) };
+        check_size(header, offset)?;
+        let len = usize::from(header.size);
+        let bytes = if bytes.len() < len {
+            self.source.fill(len).map_err(|error| Error::new(offset, Reason::Io(error)))?
+        } else {
+            bytes
+        };
+        let Some(record) = bytes.get(..len).filter(|_| limit(bytes) >= len as u64) else {
+            let (kind, available) = (header.kind, limit(bytes));
+            return Err(Error::new(offset, Reason::TruncatedRecord { kind, needed: len as u64, available }));
+        };
+        let memory = if header.kind.0 < kind::FIRST.0 {
+            self.events.update();
+            if self.head.order.is_native() && record.as_ptr().addr() % 8 == 0 {
+                FoundIn::Source
+            } else {
+                self.copy(header, false)
+            }
+        } else {
+            self.notice(header)?;
+            FoundIn::Source
+        };
+        Ok(Some(Found { place: Place::Offset(offset), header, memory }))
+    }
+
+    /// Finds the next record of the compressed stream.
+    fn find_decompressed(&mut self) -> Result<Option<Found>> {
+        let offset = self.compressed_at;
+        let Some(decompressor) = &mut self.decompressor else { return Ok(None) };
+        let header = loop {
+            let output = decompressor.output();
+            if let Some(header) = header(output, self.head.order) {
+                check_size(header, offset)?;
+                if output.len() >= usize::from(header.size) {
+                    break header;
+                }
+            }
+            match decompressor.decode_block() {
+                Ok(true) => {}
+                Ok(false) => return Ok(None),
+                Err(malformed) => return Err(Error::new(offset, Reason::Compressed(malformed))),
+            }
+        };
+        let is_aligned = decompressor.output().as_ptr().addr() % 8 == 0;
+        let memory = if header.kind.0 >= kind::FIRST.0 || (self.head.order.is_native() && is_aligned) {
+            FoundIn::Decompressed
+        } else {
+            self.copy(header, true)
+        };
+        self.events.update();
+        Ok(Some(Found { place: Place::InCompressed(offset), header, memory }))
+    }
+
+    /// Copies a record of the kernel to aligned memory and swaps it, if needed.
+    #[cold]
+    fn copy(&mut self, header: Header, is_decompressed: bool) -> FoundIn {
+        let record = match &self.decompressor {
+            Some(decompressor) if is_decompressed => decompressor.output(),
+            _ => self.source.filled(),
+        };
+        let words = self.scratch.iter_mut().take(usize::from(header.size / 8));
+        for (word, bytes) in words.zip(record.chunks_exact(8)) {
+            *word = bytes.first_chunk().copied().map_or(0, u64::from_ne_bytes);
+        }
+        FoundIn::Scratch { is_decompressed }
+    }
+
+    /// Uses what a record of a tool contains: an event, a part of the compressed stream, the length
+    /// of the data that follows it.
+    #[cold]
+    fn notice(&mut self, header: Header) -> Result<()> {
+        let (offset, order) = (self.offset, self.head.order);
+        let record = self.source.filled().get(..usize::from(header.size)).unwrap_or_default();
+        self.payload = payload_len(header.kind, record, order, offset)?;
+        self.decompressed_len = None;
+        match header.kind {
+            kind::HEADER_ATTR => {
+                let mut body = Bytes::new(record, order, offset);
+                body.take(8, "header")?;
+                self.events.add(&FileAttr::read(body)?);
+            }
+            kind::COMPRESSED | kind::COMPRESSED2 => {
+                if let ToolRecord::Compressed(part) = ToolRecord::parse(header, record, order, offset)? {
+                    let decompressor = self.decompressor.get_or_insert_with(Box::default);
+                    decompressor.feed(part);
+                    self.decompressed_len = decompressor.decode_ahead(DECODED_AHEAD);
+                    self.compressed_at = offset;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Ends the reading with `available` bytes left, fewer than a header.
+    #[cold]
+    fn end(&mut self, available: u64) -> Result<Option<Found>> {
+        let kind = perf_abi::RecordType(0);
+        if available > 0 {
+            return Err(Error::new(self.offset, Reason::TruncatedRecord { kind, needed: 8, available }));
+        }
+        if let Some(missing) = self.left.filter(|left| *left > 0) {
+            return Err(Error::truncated(self.offset, "records", missing, 0));
+        }
+        match &self.decompressor {
+            Some(decompressor) if decompressor.has_rest() => {
+                let available = decompressor.output().len() as u64;
+                let header = header(decompressor.output(), self.head.order);
+                let needed = header.map_or(8, |header| header.size.into());
+                let kind = header.map_or(kind, |header| header.kind);
+                let reason = Reason::TruncatedRecord { kind, needed, available };
+                Err(Error::new(self.compressed_at, reason))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Skips the data that follows the last record outside of its size.
+    #[cold]
+    fn skip_payload(&mut self) -> Result<()> {
+        while self.payload > 0 {
+            let offset = self.offset;
+            let bytes = self.source.fill(1).map_err(|error| Error::new(offset, Reason::Io(error)))?;
+            let available = (bytes.len() as u64).min(self.left.unwrap_or(u64::MAX));
+            let len = available.min(self.payload);
+            if len == 0 {
+                return Err(Error::truncated(offset, "data of the last record", self.payload, available));
+            }
+            self.source.consume(usize::try_from(len).unwrap_or(usize::MAX));
+            self.advance(len);
+            self.payload -= len;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Captured `perf.data` files, read here and by another decoder: every record, field and event must
+//! agree.
+//!
+//! The files were recorded on x86-64. On a big-endian machine this tests the swapping of records.
+
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use perf_file::{Reader, Source};
+use serde_json::Value as Json;
+use support::{data, describe, oracle};
+
+/// Numbers of compared items.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Compared {
+    files: usize,
+    events: usize,
+    records: usize,
+    values: usize,
+}
+
+impl Compared {
+    fn compare<S: Source>(&mut self, name: &str, mut reader: Reader<S>, oracle: &Json) {
+        let (found, end) = describe::records(&mut reader);
+        end.expect(name);
+        let expected = describe::expected(oracle);
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "{name}");
+            self.values += oracle::leaves(found);
+        }
+        assert_eq!(found.len(), expected.len(), "{name}");
+        let events: Vec<Json> = reader.events().as_slice().iter().map(describe::event).collect();
+        assert_eq!(Json::Array(events), oracle["attrs"], "{name}");
+        assert_eq!(reader.head().is_pipe(), oracle["pipe"], "{name}");
+        self.files += 1;
+        self.events += reader.events().as_slice().len();
+        self.records += found.len();
+    }
+}
+
+/// The numbers of the oracle.
+const ALL: Compared = Compared { files: 44, events: 88, records: 5199, values: 78690 };
+
+#[test]
+fn captured_files_in_memory_equal_the_oracle() {
+    let mut compared = Compared::default();
+    for name in data::names() {
+        let bytes = data::file(&name);
+        compared.compare(&name, Reader::from_bytes(&bytes).expect(&name), &data::oracle(&name));
+    }
+    println!("{compared:?}");
+    assert_eq!(compared, ALL);
+}
+
+#[test]
+fn captured_files_read_from_disk_equal_the_oracle() {
+    let mut compared = Compared::default();
+    for name in data::names() {
+        let path = data::path(&format!("{name}.data"));
+        compared.compare(&name, Reader::open(path).expect(&name), &data::oracle(&name));
+    }
+    assert_eq!(compared, ALL);
+}
+
+#[test]
+fn captured_pipes_equal_the_oracle() {
+    let mut compared = Compared::default();
+    for name in ["pipe", "pipe-tracepoint"] {
+        let bytes = data::file(name);
+        compared.compare(name, Reader::from_pipe(&bytes[..]).expect(name), &data::oracle(name));
+    }
+    assert_eq!(compared.files, 2);
+}

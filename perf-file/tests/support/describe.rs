@@ -1,0 +1,66 @@
+//! Files and records in the notation of the oracle.
+
+use perf_file::{Event, FileRecord, Place, Reader, Result, Source};
+use serde_json::{Map, Value as Json, json};
+
+use super::oracle;
+
+/// Returns all records of a file, and the error at its end.
+pub(crate) fn records<S: Source>(reader: &mut Reader<S>) -> (Vec<Json>, Result<()>) {
+    let mut found = Vec::new();
+    loop {
+        match reader.next() {
+            Ok(Some(record)) => found.push(record_of_file(&record)),
+            Ok(None) => return (found, Ok(())),
+            Err(error) => return (found, Err(error)),
+        }
+    }
+}
+
+/// Returns a record with its place. That of a tool has only its header here.
+pub(crate) fn record_of_file(record: &FileRecord<'_>) -> Json {
+    let mut found = match record.kernel() {
+        Some(_) => {
+            let (index, _) = record.event().unwrap();
+            let mut found = oracle::record(&record.decode().unwrap());
+            found.insert("attr".into(), index.into());
+            found
+        }
+        None => Map::from_iter([
+            ("type".into(), record.kind().0.into()),
+            ("misc".into(), record.header().misc.bits().into()),
+            ("size".into(), record.header().size.into()),
+        ]),
+    };
+    match record.place() {
+        Place::Offset(offset) => found.insert("offset".into(), offset.into()),
+        Place::InCompressed(offset) => found.insert("in_compressed".into(), offset.into()),
+    };
+    Json::Object(found)
+}
+
+/// Returns the records of the oracle with the keys of [`record_of_file`].
+pub(crate) fn expected(oracle: &Json) -> Vec<Json> {
+    let comparable = |record: &Json| {
+        let mut record = record.as_object().unwrap().clone();
+        if record["type"].as_u64() >= Some(64) {
+            record
+                .retain(|key, _| ["type", "misc", "size", "offset", "in_compressed"].contains(&key.as_str()));
+        } else {
+            // The oracle names the event only if there are several.
+            record.entry("attr").or_insert_with(|| 0.into());
+        }
+        Json::Object(record)
+    };
+    oracle["records"].as_array().unwrap().iter().map(comparable).collect()
+}
+
+pub(crate) fn event(event: &Event) -> Json {
+    json!({
+        "hex": oracle::hex(event.bytes()),
+        "ids": event.ids(),
+        "sample_type": format!("{:#x}", event.attr().sample_type.bits()),
+        "read_format": format!("{:#x}", event.attr().read_format.bits()),
+        "flags": format!("{:#x}", event.attr().flags.bits()),
+    })
+}

@@ -1,0 +1,15 @@
+//! Shared by the tests: captured files, and records in the notation of the oracle.
+
+#![allow(dead_code, reason = "each test crate uses a part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test's helpers may fail it"
+)]
+
+pub(crate) mod data;
+pub(crate) mod describe;
+#[path = "../../../perf-decode/tests/support/oracle.rs"]
+pub(crate) mod oracle;

@@ -50,6 +50,7 @@ pub use pmu::{
     ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,
 };
 pub use privileges::{Capability, Privileges};
+pub use probe::{Probe, ProbeError, ProbeEvent};
 pub use resolve::{EventGroup, parse, parse_event};
 pub use set::{
     Counts, EventCounts, EventError, Inherit, Place, PlaceCount, Refreshed, RingKey, Set, SetError, SetEvent,

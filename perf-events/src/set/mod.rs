@@ -103,6 +103,8 @@ pub struct Set {
     /// The thread that opened the events.
     opener: rustix::thread::Pid,
     has_spawned: bool,
+    /// Index of the group whose events could not be opened.
+    failed_group: usize,
 }
 
 /// An event of a [`Set`], opened at one place.

@@ -6,6 +6,7 @@ use super::plan::{Plan, PlannedGroup};
 use super::{EventError, EventIndex, Packages, Place, Set, SetError, SetOptions, Unit};
 use crate::CpuList;
 use crate::loss::{LossLedger, monotonic};
+use rustix::thread::gettid;
 
 /// Attempts to open the events of a CPU that is online, and yet reported as missing by the kernel: it may
 /// go offline and return in between.
@@ -13,13 +14,29 @@ const ATTEMPTS: usize = 10;
 
 impl Set {
     pub(super) fn open(options: SetOptions, plan: Plan) -> Result<Self, SetError> {
-        let rings = options.ring_pages.map(|_| RingSet::new()).transpose()?;
-        let opener = rustix::thread::gettid();
-        let mut set = Self {
+        let mut set = Self::new(options, plan)?;
+        loop {
+            let error = match set.open_all() {
+                Ok(()) => return Ok(set),
+                Err(error) => error,
+            };
+            // More events than the PMU has counters.
+            let may_be_too_large =
+                error.event().is_some_and(|event| event.error.errno() == Some(Errno::EINVAL));
+            if !may_be_too_large || !set.plan.split(set.failed_group) {
+                return Err(error);
+            }
+            let Self { options, plan, .. } = set;
+            set = Self::new(options, plan)?;
+        }
+    }
+
+    fn new(options: SetOptions, plan: Plan) -> Result<Self, SetError> {
+        Ok(Self {
+            rings: options.ring_pages.map(|_| RingSet::new()).transpose()?,
             options,
             plan,
             units: Vec::new(),
-            rings,
             index: EventIndex::default(),
             retired: Vec::new(),
             packages: Packages::default(),
@@ -30,15 +47,19 @@ impl Set {
             reads_lost: true,
             is_enabled: false,
             last_look: monotonic(),
-            opener,
+            opener: gettid(),
             has_spawned: false,
-        };
-        if set.options.target.is_tasks() {
-            set.open_tasks()?;
+            failed_group: 0,
+        })
+    }
+
+    fn open_all(&mut self) -> Result<(), SetError> {
+        if self.options.target.is_tasks() {
+            self.open_tasks()?;
         }
-        set.open_cpus()?;
-        set.packages = Packages::read(&set)?;
-        Ok(set)
+        self.open_cpus()?;
+        self.packages = Packages::read(self)?;
+        Ok(())
     }
 
     /// Returns whether the groups of this kind are opened for CPUs.
@@ -131,12 +152,15 @@ impl Set {
         let opened = match open(self.reads_lost) {
             // Linux before 6.0 does not have the field.
             Err(error) if self.reads_lost && error.error.errno() == Some(Errno::EINVAL) => {
-                let opened = open(false).map_err(|_| error)?;
-                self.reads_lost = false;
-                Ok(opened)
+                let opened = open(false);
+                self.reads_lost = opened.is_err();
+                opened
             }
             opened => opened,
         };
+        if opened.is_err() {
+            self.failed_group = group;
+        }
         Ok(Unit { group, place, events: opened?, alive: None })
     }
 

@@ -1,13 +1,13 @@
 use super::plan::Plan;
 use super::{Inherit, Set, SetError, SetTarget};
-use crate::{LogicalEvent, System};
+use crate::{EventGroup, LogicalEvent, System};
 
 /// The events, the target and the rings of a [`Set`].
 ///
 /// The default target is all online CPUs, without rings.
 #[derive(Clone, Debug)]
 pub struct SetOptions {
-    pub(super) groups: Vec<Vec<LogicalEvent>>,
+    pub(super) groups: Vec<EventGroup>,
     pub(super) target: SetTarget,
     pub(super) ring_pages: Option<usize>,
     pub(super) inherit: Option<Inherit>,
@@ -30,7 +30,7 @@ impl SetOptions {
     /// Adds an event. An event of a hybrid machine is opened on each of its PMUs.
     #[must_use]
     pub fn event(self, event: impl Into<LogicalEvent>) -> Self {
-        self.group([event])
+        self.groups([EventGroup::from(event.into())])
     }
 
     /// Adds several events, each by itself.
@@ -43,8 +43,35 @@ impl SetOptions {
     /// a hybrid machine it is one group for each PMU of the leader.
     #[must_use]
     #[doc(alias = "group_fd")]
-    pub fn group<E: Into<LogicalEvent>>(mut self, events: impl IntoIterator<Item = E>) -> Self {
-        self.groups.push(events.into_iter().map(Into::into).collect());
+    pub fn group<E: Into<LogicalEvent>>(self, events: impl IntoIterator<Item = E>) -> Self {
+        self.groups([EventGroup::new(events.into_iter().map(Into::into).collect())])
+    }
+
+    /// Adds the events of an event string: those between braces as a group, the others each by itself.
+    ///
+    /// The leader of a group with [leader sampling](EventGroup::is_leader_sampling) samples with the counts
+    /// of all members, and the members do not sample. A [weak](EventGroup::is_weak) group that the PMU does
+    /// not take is opened as single events.
+    ///
+    /// ```
+    /// use perf_events::{SetOptions, System, parse};
+    ///
+    /// # fn main() -> Result<(), perf_events::ParseError> {
+    /// let events = parse("{task-clock,page-faults},context-switches", &System::new())?;
+    /// let options = SetOptions::new().groups(events);
+    /// # let _ = options;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn groups(mut self, groups: impl IntoIterator<Item = EventGroup>) -> Self {
+        for group in groups {
+            if group.is_braced() {
+                self.groups.push(group);
+            } else {
+                self.groups.extend(group.into_members().into_iter().map(EventGroup::from));
+            }
+        }
         self
     }
 

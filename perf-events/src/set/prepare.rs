@@ -26,6 +26,7 @@ impl SetOptions {
                 flags |= AttrFlags::ENABLE_ON_EXEC;
             }
             let attr = event.spec.attr();
+            let attr = if group.is_leader_sampling { of_leader_sampling(attr, is_leader) } else { attr };
             let mut format = attr.read_format | TIMES;
             format.set(ReadFormat::LOST, reads_lost);
             if is_leader && is_single_read {
@@ -44,6 +45,16 @@ impl SetOptions {
             (_, Inherit::Threads) => AttrFlags::INHERIT | AttrFlags::INHERIT_THREAD,
             (_, Inherit::Tasks) => AttrFlags::INHERIT,
         }
+    }
+}
+
+/// Returns the attr of an event of a group in which only the leader samples, with the counts of all.
+fn of_leader_sampling(attr: Attr, is_leader: bool) -> Attr {
+    if is_leader {
+        let format = attr.read_format | ReadFormat::GROUP | ReadFormat::ID;
+        attr.with_sample_type(attr.sample_type | SampleType::READ).with_read_format(format)
+    } else {
+        attr.with_period(0).with_read_format(attr.read_format | ReadFormat::ID)
     }
 }
 

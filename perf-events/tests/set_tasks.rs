@@ -1,0 +1,152 @@
+//! Sets of threads, processes and commands.
+
+#![allow(clippy::unwrap_used)] // a failure here fails the test
+
+mod set_support;
+
+use std::process::Command;
+use std::sync::mpsc::channel;
+use std::thread;
+
+use perf_events::sys::{AttrFlags, Record, Software};
+use perf_events::{Inherit, Place, SetError, SetOptions, SetTarget, SpawnMisuse};
+use set_support::{open_or_skip, refused, sideband, software, switch, switched, switches, tid};
+
+fn counting(target: SetTarget) -> SetOptions {
+    SetOptions::new().event(software(Software::CONTEXT_SWITCHES)).target(target)
+}
+
+#[test]
+fn calling_thread_is_counted_alone() {
+    let Some(mut set) = open_or_skip(counting(SetTarget::calling_thread())) else { return };
+    set.enable().unwrap();
+    let before = switched();
+    thread::spawn(|| switch(100)).join().unwrap();
+    switch(10);
+    set.disable().unwrap();
+    let most = switched() - before;
+    let total = set.counts().unwrap().get(0).unwrap().total().value;
+    assert!((10..=most).contains(&total), "{total} of {most}");
+    assert_eq!(set.threads(), [tid()]);
+}
+
+#[test]
+fn thread_without_inherit_has_its_own_ring() {
+    let options = SetOptions::new().event(switches()).target(SetTarget::calling_thread()).ring_pages(8);
+    let Some(mut set) = open_or_skip(options) else { return };
+    set.enable().unwrap();
+    switch(10);
+    set.disable().unwrap();
+    let mut samples = 0;
+    let place = Place::thread(tid());
+    set.flush_sorted(|record| {
+        assert_eq!(record.place(), place);
+        samples += u64::from(matches!(record.decode(), Ok(Record::Sample(_))));
+    })
+    .unwrap();
+    assert_eq!(samples, set.counts().unwrap().get(0).unwrap().total().value);
+}
+
+#[test]
+fn threads_of_another_thread_are_counted_if_inherited() {
+    let (go, wait) = channel::<()>();
+    let (send, receive) = channel();
+    let parent = thread::spawn(move || {
+        send.send(tid()).unwrap();
+        wait.recv().unwrap();
+        thread::spawn(|| switch(50)).join().unwrap();
+    });
+    let thread = receive.recv().unwrap();
+    let options = counting(SetTarget::thread(thread)).inherit(Inherit::Threads);
+    let Some(mut set) = open_or_skip(options) else { return };
+    set.enable().unwrap();
+    go.send(()).unwrap();
+    parent.join().unwrap();
+    let event = set.counts().unwrap().get(0).unwrap().clone();
+    assert!(event.total().value >= 50, "{event:?}");
+    assert_eq!(event.by_thread().len(), 1);
+}
+
+#[test]
+fn command_is_counted_from_its_exec_with_its_children() {
+    let Some(mut set) = open_or_skip(counting(SetTarget::command()).event(software(Software::PAGE_FAULTS)))
+    else {
+        return;
+    };
+    std::hint::black_box(vec![1_u8; 1 << 24]); // 4096 page faults of the caller
+    let mut sh = Command::new("sh");
+    let mut child = set.spawn(sh.args(["-c", "for i in 1 2 3; do true; (exit); done"])).unwrap();
+    assert!(child.wait().unwrap().success());
+    let faults = set.counts().unwrap().get(1).unwrap().total().value;
+    assert!((50..4000).contains(&faults), "{faults}");
+}
+
+#[test]
+fn each_command_has_a_set_and_is_counted() {
+    for _ in 0..20 {
+        let Some(mut set) = open_or_skip(
+            SetOptions::new().event(software(Software::PAGE_FAULTS)).target(SetTarget::command()),
+        ) else {
+            return;
+        };
+        assert!(set.spawn(&mut Command::new("true")).unwrap().wait().unwrap().success());
+        let faults = set.counts().unwrap().get(0).unwrap().total().value;
+        assert!(faults > 10, "{faults}");
+        let again = set.spawn(&mut Command::new("true"));
+        assert!(matches!(again, Err(SetError::Spawn(SpawnMisuse::Again))), "{again:?}");
+    }
+}
+
+#[test]
+fn records_of_a_command_are_in_the_rings_of_its_cpus() {
+    let options = SetOptions::new()
+        .event(sideband(AttrFlags::COMM | AttrFlags::TASK))
+        .target(SetTarget::command())
+        .ring_pages(8);
+    let Some(mut set) = open_or_skip(options) else { return };
+    let mut child = set.spawn(Command::new("sh").args(["-c", "(exit); true"])).unwrap();
+    let pid = child.id();
+    child.wait().unwrap();
+    let (mut execs, mut exits) = (0, 0);
+    set.flush_sorted(|record| match record.decode().unwrap() {
+        Record::Comm(comm) => execs += u32::from(comm.pid() == pid),
+        Record::Exit(_) => exits += 1,
+        _ => {}
+    })
+    .unwrap();
+    assert!(execs >= 1 && exits >= 2, "{execs} execs, {exits} exits");
+}
+
+#[test]
+fn only_a_set_for_a_command_starts_one() {
+    let Some(mut set) = open_or_skip(counting(SetTarget::calling_thread())) else { return };
+    let misuse = set.spawn(&mut Command::new("true"));
+    assert!(matches!(misuse, Err(SetError::Spawn(SpawnMisuse::Target))), "{misuse:?}");
+}
+
+#[test]
+fn command_is_started_by_the_thread_that_opened_the_set() {
+    let Some(mut set) = open_or_skip(counting(SetTarget::command())) else { return };
+    let misuse = thread::spawn(move || set.spawn(&mut Command::new("true")).map(|_| ())).join().unwrap();
+    assert!(matches!(misuse, Err(SetError::Spawn(SpawnMisuse::Thread))), "{misuse:?}");
+}
+
+#[test]
+fn missing_program_is_an_error_with_its_name() {
+    let Some(mut set) = open_or_skip(counting(SetTarget::command())) else { return };
+    let error = set.spawn(&mut Command::new("/no/such/program")).unwrap_err();
+    assert!(error.to_string().starts_with("/no/such/program: "), "{error}");
+}
+
+#[test]
+fn process_that_has_exited_is_an_error() {
+    let mut child = Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    for target in [SetTarget::process(child.id()), SetTarget::thread(child.id())] {
+        if open_or_skip(counting(SetTarget::calling_thread())).is_none() {
+            return;
+        }
+        let error = refused(counting(target));
+        assert!(matches!(error, SetError::NoTask { id } if id == child.id()), "{error}");
+    }
+}

@@ -1,11 +1,22 @@
 use std::collections::HashMap;
 
 use perf_sys::abi::AuxFlags;
-use perf_sys::decode::Error;
-use perf_sys::{Damage, Label, Record, RecordType, SortedRecord};
+use perf_sys::{Damage, Label, RawRecord, Record, RecordType, SampleLayout, SortedRecord};
 
 use super::{Gap, Key, Loss, LossKind, LossLedger};
 use crate::{Place, RingKey};
+
+/// Returns whether records of this kind may report a loss.
+fn reports_loss(kind: RecordType) -> bool {
+    matches!(
+        kind,
+        RecordType::LOST
+            | RecordType::LOST_SAMPLES
+            | RecordType::THROTTLE
+            | RecordType::UNTHROTTLE
+            | RecordType::AUX
+    )
+}
 
 /// A loss to be added.
 struct Entry {
@@ -23,59 +34,71 @@ impl LossLedger {
     #[inline]
     pub fn note(&mut self, record: &SortedRecord<'_, RingKey>) {
         let key = *record.key();
-        let reports_loss = matches!(
-            record.raw().kind(),
-            RecordType::LOST
-                | RecordType::LOST_SAMPLES
-                | RecordType::THROTTLE
-                | RecordType::UNTHROTTLE
-                | RecordType::AUX
-        );
-        if reports_loss || record.is_late() {
-            self.note_loss(record);
+        if reports_loss(record.raw().kind()) || record.is_late() {
+            let event = record.event().map(|event| event.label().clone());
+            if record.is_late() {
+                let late = Entry { kind: LossKind::Late, event: event.clone(), amount: 1 };
+                self.add(key.place(), late, (Some(record.time()), Some(record.time())));
+            }
+            if let Ok(layout) = record.layout() {
+                self.note_loss(key, record.raw(), layout, Some(record.time()), event);
+            }
         }
-        if let Some(ring) = self.rings.get_mut(key.index() as usize) {
-            ring.last = Some(record.time());
-            ring.last_read = ring.last_read.or(ring.last);
+        self.note_time(key, Some(record.time()));
+    }
+
+    /// As [`note`](Self::note), for a record of a ring that is read by itself, with the layout and the name of
+    /// its event.
+    pub fn note_record(
+        &mut self,
+        key: RingKey,
+        record: RawRecord<'_>,
+        layout: &SampleLayout,
+        event: Option<Label>,
+    ) {
+        let time = record.time(layout);
+        if reports_loss(record.kind()) {
+            self.note_loss(key, record, layout, time, event);
+        }
+        self.note_time(key, time);
+    }
+
+    fn note_time(&mut self, key: RingKey, time: Option<u64>) {
+        if let Some(ring) = self.rings.get_mut(key.index() as usize).filter(|_| time.is_some()) {
+            ring.last = time;
+            ring.last_read = ring.last_read.or(time);
         }
     }
 
-    /// Notes a record that reports a loss, or is late.
+    /// Notes a record that reports a loss.
     #[cold]
-    fn note_loss(&mut self, record: &SortedRecord<'_, RingKey>) {
-        let (key, time) = (*record.key(), record.time());
-        let last = self.ring(key).and_then(|ring| ring.last);
-        let event = record.event().map(|event| event.label().clone());
-        let from = if record.is_late() { Some(time) } else { last };
-        let span = (from, Some(time));
-        if record.is_late() {
-            self.add(key.place(), Entry { kind: LossKind::Late, event: event.clone(), amount: 1 }, span);
-        }
-        // The body of these kinds does not depend on the layout.
-        let decoded = record.decode();
-        let (kind, event, amount) = match &decoded {
+    fn note_loss(
+        &mut self,
+        key: RingKey,
+        record: RawRecord<'_>,
+        layout: &SampleLayout,
+        time: Option<u64>,
+        event: Option<Label>,
+    ) {
+        let truncated = AuxFlags::TRUNCATED | AuxFlags::PARTIAL;
+        let (kind, event, amount) = match record.decode(layout) {
             // The id is that of the event whose record was written next.
             Ok(Record::Lost(lost)) => (LossKind::Lost, None, lost.lost()),
             Ok(Record::LostSamples(lost)) => (LossKind::LostSamples, event, lost.lost()),
             Ok(Record::Throttle(_)) => (LossKind::Throttled, event, 1),
+            // Only the end of the time span.
             Ok(Record::Unthrottle(_)) => (LossKind::Throttled, event, 0),
-            Ok(Record::Aux(aux)) if aux.flags().intersects(AuxFlags::TRUNCATED | AuxFlags::PARTIAL) => {
-                (LossKind::AuxTruncated, event, 1)
-            }
+            Ok(Record::Aux(aux)) if aux.flags().intersects(truncated) => (LossKind::AuxTruncated, event, 1),
             Ok(Record::Aux(aux)) if aux.flags().contains(AuxFlags::COLLISION) => {
                 (LossKind::AuxCollision, event, 1)
             }
             Ok(_) => return,
-            Err(error) => return self.note_undecoded(key, record, *error),
+            Err(_) => (LossKind::Damaged, event, record.size() as u64),
         };
-        self.add(key.place(), Entry { kind, event, amount }, span);
-    }
-
-    /// Notes a record that reports a loss and cannot be decoded: its bytes are damaged.
-    fn note_undecoded(&mut self, key: RingKey, record: &SortedRecord<'_, RingKey>, _error: Error) {
-        let amount = record.raw().size() as u64;
-        let span = (Some(record.time()), Some(record.time()));
-        self.add(key.place(), Entry { kind: LossKind::Damaged, event: None, amount }, span);
+        let is_at_record = matches!(kind, LossKind::Throttled);
+        let last = self.ring(key).and_then(|ring| ring.last);
+        let from = if is_at_record { time } else { last };
+        self.add(key.place(), Entry { kind, event, amount }, (from, time));
     }
 
     /// Notes records of a ring that the program dropped unread.

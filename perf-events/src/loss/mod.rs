@@ -11,6 +11,8 @@ mod feed;
 mod gap;
 mod kind;
 mod report;
+#[cfg(test)]
+mod tests;
 
 pub use gap::Gap;
 pub(crate) use gap::monotonic;

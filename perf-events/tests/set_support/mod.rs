@@ -6,6 +6,7 @@
 
 use std::fmt::Display;
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use perf_events::sys::{Attr, AttrFlags, Errno, SampleType, Software};
@@ -87,4 +88,27 @@ pub(crate) fn tid() -> u32 {
 /// Returns the number of open descriptors of the process.
 pub(crate) fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// A folder with files of `/sys/devices/system`, removed when dropped.
+pub(crate) struct Tree(pub(crate) PathBuf);
+
+impl Tree {
+    /// Writes the files, by their paths below `/sys/devices/system`.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let name = format!("perf-events-{}-{}", std::process::id(), tid());
+        let root = std::env::temp_dir().join(name);
+        for (path, text) in files {
+            let path = root.join("sys/devices/system").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Self(root)
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
 }

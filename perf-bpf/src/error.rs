@@ -164,6 +164,13 @@ impl Error {
         }
     }
 
+    /// Returns the error of a failed duplication.
+    #[cold]
+    pub(crate) fn descriptor(error: &std::io::Error) -> Self {
+        // A failed call always sets errno; the fallback is for the type only.
+        Self::Descriptor { errno: error.raw_os_error().map_or(Errno::EIO, Errno::from_raw_os_error) }
+    }
+
     /// Returns the error of a failed command.
     #[cold]
     pub(crate) fn bpf(command: BpfCmd, object: ObjectName, errno: Errno) -> Self {

@@ -16,6 +16,7 @@ mod object_name;
 mod perf_buffer;
 mod privilege;
 mod program_fd;
+mod ring_buffer;
 mod syscall;
 mod task_fd;
 
@@ -25,6 +26,9 @@ pub use perf_events as events;
 /// The system calls and rings: the crate `perf-sys`.
 #[doc(no_inline)]
 pub use perf_sys as sys;
+
+#[doc(no_inline)]
+pub use perf_sys::{BpfBatch, BpfRecords, BpfRing};
 
 #[doc(no_inline)]
 pub use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
@@ -42,6 +46,7 @@ pub use perf_buffer::{
 };
 pub use privilege::Privilege;
 pub use program_fd::ProgramFd;
+pub use ring_buffer::{create_ring_buffer, open_ring_buffer};
 pub use syscall::MapFd;
 pub use task_fd::TaskFd;
 

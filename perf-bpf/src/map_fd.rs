@@ -26,10 +26,7 @@ impl MapFd {
 
     /// Duplicates the descriptor.
     pub fn try_clone(&self) -> Result<Self, Error> {
-        let fd = self.as_fd().try_clone_to_owned().map_err(|error| {
-            let errno = error.raw_os_error().map_or(perf_sys::Errno::EIO, perf_sys::Errno::from_raw_os_error);
-            Error::Descriptor { errno }
-        })?;
+        let fd = self.as_fd().try_clone_to_owned().map_err(|error| Error::descriptor(&error))?;
         Self::with_info(fd)
     }
 

@@ -2,7 +2,9 @@
 
 use perf_bpf::events::{CpuList, System};
 use perf_bpf::sys::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper};
-use perf_bpf::{BpfElemFlags, BpfMapType, BpfProgType, Error, EventArray, MapFd, MapSpec, ProgramFd};
+use perf_bpf::{
+    BpfElemFlags, BpfMapType, BpfProgType, BpfRing, Error, EventArray, MapFd, MapSpec, ProgramFd,
+};
 
 use super::asm::{Asm, R0, R1, R2, R3, R4, R5, R6, R7, R10, RINGBUF_OUTPUT};
 use super::permitted;
@@ -35,7 +37,7 @@ impl Counters {
 /// The map that a program writes into.
 pub(crate) enum Sink<'m> {
     Array(&'m EventArray),
-    Ring(&'m MapFd),
+    Ring(&'m BpfRing),
 }
 
 /// Loads a program that writes a record of `size` bytes, a multiple of 8, and counts it. The first word is

@@ -2,8 +2,8 @@
 
 use perf_sys::{Attr, AttrFlags, Errno, EventType, SampleType, Target};
 
-use super::{PmuDir, Violation};
-use crate::{CpuList, FileError, System};
+use super::{Violation, max_precise, pmu_of};
+use crate::{CpuList, FileError, Pmu, System};
 
 type Rule = fn(&System, &Attr, Target<'_>) -> Result<Option<Violation>, FileError>;
 
@@ -65,8 +65,8 @@ fn online_cpu(system: &System, _: &Attr, target: Target<'_>) -> Result<Option<Vi
 }
 
 /// Returns the PMU of the attr if the kernel chose its number.
-fn dynamic_pmu(system: &System, attr: &Attr) -> Result<Option<PmuDir>, FileError> {
-    if attr.kind <= EventType::BREAKPOINT { Ok(None) } else { PmuDir::of_attr(system, attr) }
+fn dynamic_pmu(system: &System, attr: &Attr) -> Result<Option<Pmu>, FileError> {
+    if attr.kind <= EventType::BREAKPOINT { Ok(None) } else { pmu_of(system, attr) }
 }
 
 /// An uncore PMU, which has a `cpumask`, counts for CPUs only.
@@ -78,10 +78,10 @@ fn cpu_pmu_for_task(
     if !target.is_thread() && !target.is_cgroup() {
         return Ok(None);
     }
-    let Some(pmu) = dynamic_pmu(system, attr)? else { return Ok(None) };
-    let Some(cpumask) = pmu.cpumask(system)? else { return Ok(None) };
-    let rule = format!("PMU {} counts on CPUs, not for tasks", pmu.name);
-    let remedy = format!("open it by Target::cpu on CPUs {cpumask} ({})", pmu.path("cpumask"));
+    let Some(pmu) = dynamic_pmu(system, attr)?.filter(Pmu::is_cpu_only) else { return Ok(None) };
+    let rule = format!("PMU {pmu} counts on CPUs, not for tasks");
+    let cpus = pmu.cpus().map(ToString::to_string).unwrap_or_default();
+    let remedy = format!("open it by Target::cpu on CPUs {cpus} (its file cpumask)");
     let found = if target.is_cgroup() { "a cgroup" } else { "a thread" };
     Ok(Some(Violation::new("target", found, rule, remedy)))
 }
@@ -89,9 +89,9 @@ fn cpu_pmu_for_task(
 /// A core PMU of a hybrid CPU is not on every CPU.
 fn pmu_on_cpu(system: &System, attr: &Attr, target: Target<'_>) -> Result<Option<Violation>, FileError> {
     let Some(cpu) = target.cpu_id() else { return Ok(None) };
-    let Some(pmu) = dynamic_pmu(system, attr)? else { return Ok(None) };
-    let Some(cpus) = pmu.cpus(system)?.filter(|cpus| !cpus.contains(cpu)) else { return Ok(None) };
-    let rule = format!("PMU {} is on CPUs {cpus} ({})", pmu.name, pmu.path("cpus"));
+    let Some(pmu) = dynamic_pmu(system, attr)?.filter(Pmu::is_core) else { return Ok(None) };
+    let Some(cpus) = pmu.cpus().filter(|cpus| !cpus.contains(cpu)) else { return Ok(None) };
+    let rule = format!("PMU {pmu} is on CPUs {cpus} (its file cpus)");
     Ok(Some(Violation::new("cpu", cpu, rule, "open it on these").with_errno(Errno::ENODEV)))
 }
 
@@ -101,10 +101,10 @@ fn precise_ip(system: &System, attr: &Attr, _: Target<'_>) -> Result<Option<Viol
     if level == 0 || ignores.contains(&attr.kind) {
         return Ok(None);
     }
-    let Some(pmu) = PmuDir::of_attr(system, attr)? else { return Ok(None) };
-    let Some(most) = pmu.max_precise(system)? else { return Ok(None) };
+    let Some(pmu) = pmu_of(system, attr)? else { return Ok(None) };
+    let Some(most) = max_precise(&pmu)? else { return Ok(None) };
     Ok((level > most).then(|| {
-        let rule = format!("precise_ip of at most {most} ({})", pmu.path("caps/max_precise"));
+        let rule = format!("PMU {pmu} has a precise_ip of at most {most} (its file caps/max_precise)");
         let remedy = "use a lower level: the samples have more skid";
         Violation::new("flags", format_args!("precise_ip {level}"), rule, remedy)
             .with_errno(Errno::EOPNOTSUPP)

@@ -6,13 +6,13 @@ use crate::{FileError, System};
 
 mod field;
 mod files;
-mod pmu_dir;
+mod pmu;
 mod rules;
 #[cfg(test)]
 mod tests;
 mod violation;
 
-pub(crate) use pmu_dir::{DEVICES, PmuDir};
+pub(crate) use pmu::{max_precise, pmu_of, type_of};
 pub use violation::Violation;
 
 /// The result of [`check`].

@@ -3,7 +3,7 @@
 use perf_sys::Error;
 
 use super::{Failure, Trial};
-use crate::check::PmuDir;
+use crate::check::{pmu_of, type_of};
 use crate::{Cause, CpuList, Evidence, Explanation, FileError, System};
 
 const ONLINE: &str = "/sys/devices/system/cpu/online";
@@ -15,13 +15,12 @@ pub(super) fn no_device(failure: &mut Failure<'_>) -> Option<Explanation> {
         if let Some(explanation) = offline(failure.system, cpu) {
             return Some(explanation);
         }
-        let pmu = PmuDir::of_attr(failure.system, attr).ok().flatten();
-        if let Some((pmu, cpus)) = pmu.and_then(|pmu| pmu_cpus(failure.system, pmu)) {
-            if !cpus.contains(cpu) {
-                let text = format!("PMU {} is not on CPU {cpu}", pmu.name);
-                let remedy = format!("open the event on CPUs {cpus}");
-                return Some(Explanation::new(Cause::PmuNotOnCpu, text, remedy).with(pmu.evidence()));
-            }
+        let pmu = pmu_of(failure.system, attr).ok().flatten();
+        let cpus = pmu.as_ref().and_then(|pmu| pmu.cpus().map(|cpus| (pmu, cpus)));
+        if let Some((pmu, cpus)) = cpus.filter(|(_, cpus)| !cpus.contains(cpu)) {
+            let text = format!("PMU {pmu} is not on CPU {cpu}");
+            let remedy = format!("open the event on CPUs {cpus}");
+            return Some(Explanation::new(Cause::PmuNotOnCpu, text, remedy).with(type_of(pmu)));
         }
     }
     let alone = Trial { attr, target, in_group: false };
@@ -31,11 +30,6 @@ pub(super) fn no_device(failure: &mut Failure<'_>) -> Option<Explanation> {
         Explanation::new(Cause::Leader, "the PMU or the task of the group leader is gone", remedy)
             .with(Evidence::new("the event without the group", "opened"))
     })
-}
-
-fn pmu_cpus(system: &System, pmu: PmuDir) -> Option<(PmuDir, CpuList)> {
-    let cpus = pmu.cpus(system).ok().flatten().or_else(|| pmu.cpumask(system).ok().flatten())?;
-    Some((pmu, cpus))
 }
 
 /// Explains a CPU that is offline.

@@ -38,7 +38,7 @@ impl Evidence {
 
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {}", self.source, self.value)
+        write!(f, "{}: {}", self.source, self.value)
     }
 }
 
@@ -114,7 +114,7 @@ mod tests {
         let explanation = Explanation::new(Cause::Paranoid, "the level", "lower it")
             .with(Evidence::new("/proc/a", 2))
             .with(Evidence::new("/proc/b", "x"));
-        let expected = "cause     the level\nevidence  /proc/a is 2; /proc/b is x\nremedy    lower it";
+        let expected = "cause     the level\nevidence  /proc/a: 2; /proc/b: x\nremedy    lower it";
         assert_eq!(explanation.to_string(), expected);
         let unknown = Explanation::new(Cause::Unknown, "unknown", "none").to_string();
         assert_eq!(unknown.lines().nth(1), Some("evidence  no value"));

@@ -3,7 +3,7 @@
 use perf_sys::{Attr, Errno, EventType};
 
 use super::{Failure, Trial, cpu};
-use crate::check::{PmuDir, check};
+use crate::check::{check, pmu_of};
 use crate::negotiate::{Negotiation, steps};
 use crate::{Cause, Checked, Concession, CpuList, Evidence, Explanation, Violation};
 
@@ -90,8 +90,8 @@ fn needs_cpu(failure: &mut Failure<'_>) -> Option<Explanation> {
     if failure.attempt(on_cpu)?.is_err() {
         return None;
     }
-    let pmu = PmuDir::of_attr(failure.system, attr).ok().flatten();
-    let name = pmu.map_or("the PMU".to_owned(), |pmu| format!("PMU {}", pmu.name));
+    let pmu = pmu_of(failure.system, attr).ok().flatten();
+    let name = pmu.map_or("the PMU".to_owned(), |pmu| format!("PMU {pmu}"));
     let explanation = Explanation::new(
         Cause::PmuNeedsCpu,
         format!("{name} counts on CPUs, not for tasks"),

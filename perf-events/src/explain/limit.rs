@@ -119,15 +119,15 @@ fn too_big(failure: &Failure<'_>) -> Explanation {
 }
 
 fn busy(failure: &mut Failure<'_>) -> Explanation {
-    let pmu = crate::check::PmuDir::of_attr(failure.system, failure.open.attr).ok().flatten();
-    let name = pmu.as_ref().map_or("the PMU".to_owned(), |pmu| format!("PMU {}", pmu.name));
+    let pmu = crate::check::pmu_of(failure.system, failure.open.attr).ok().flatten();
+    let name = pmu.as_ref().map_or("the PMU".to_owned(), |pmu| format!("PMU {pmu}"));
     let explanation = Explanation::new(
         Cause::Busy,
         format!("another event has {name}, or its branch unit, for itself"),
         "close the other event: one program at a time can use a trace unit",
     );
     match pmu {
-        Some(pmu) => explanation.with(pmu.evidence()),
+        Some(pmu) => explanation.with(crate::check::type_of(&pmu)),
         None => explanation,
     }
 }

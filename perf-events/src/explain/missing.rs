@@ -3,12 +3,14 @@
 use perf_sys::EventType;
 
 use super::Failure;
-use crate::check::{DEVICES, PmuDir};
-use crate::{Cause, Evidence, Explanation, System};
+use crate::check::{pmu_of, type_of};
+use crate::{Cause, Evidence, Explanation, Pmu, System};
+
+const DEVICES: &str = "/sys/bus/event_source/devices";
 
 pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
     let (system, attr) = (failure.system, failure.open.attr);
-    let pmu = PmuDir::of_attr(system, attr);
+    let pmu = pmu_of(system, attr);
     let list = pmus(system);
     let pmu = match pmu {
         Ok(pmu) => pmu,
@@ -37,25 +39,25 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
         .with(list)
         .with(guest(system)),
         (EventType::HARDWARE | EventType::HW_CACHE | EventType::RAW, Some(pmu)) => no_event(
-            format!("PMU {} does not have this event ({} {:#x})", pmu.name, attr.kind, attr.config),
+            format!("PMU {pmu} does not have this event ({} {:#x})", attr.kind, attr.config),
             "use another event of the PMU, such as cycles or instructions",
-            pmu.evidence(),
+            type_of(&pmu),
         ),
-        (_, Some(pmu)) if pmu.name == "uprobe" => Explanation::new(
+        (_, Some(pmu)) if pmu.name() == "uprobe" => Explanation::new(
             Cause::Probe,
             "the file of the uprobe does not exist, or the kernel cannot read it",
             "give the absolute path of a file that exists in the kernel's view of this mount namespace",
         )
-        .with(pmu.evidence()),
-        (_, Some(pmu)) if pmu.name == "kprobe" => {
+        .with(type_of(&pmu)),
+        (_, Some(pmu)) if pmu.name() == "kprobe" => {
             let text = "no function of the kernel has this name, or it cannot be probed";
             let remedy = "use a name in /proc/kallsyms that is not in /sys/kernel/debug/kprobes/blacklist";
-            Explanation::new(Cause::Probe, text, remedy).with(pmu.evidence())
+            Explanation::new(Cause::Probe, text, remedy).with(type_of(&pmu))
         }
         (kind, Some(pmu)) => no_event(
-            format!("PMU {} does not have this event ({kind} {:#x})", pmu.name, attr.config),
+            format!("PMU {pmu} does not have this event ({kind} {:#x})", attr.config),
             "use an event that is listed in the PMU's directory events/",
-            pmu.evidence(),
+            type_of(&pmu),
         ),
         (kind, None) => {
             let text = format!("no PMU has the type {}", kind.0);
@@ -71,7 +73,7 @@ fn no_event(text: String, remedy: &str, evidence: Evidence) -> Explanation {
 }
 
 fn pmus(system: &System) -> Evidence {
-    let names = system.list(DEVICES).map(|names| names.join(" "));
+    let names = Pmu::all_names(system).map(|names| names.join(" "));
     Evidence::of_file(DEVICES, names.as_ref())
 }
 

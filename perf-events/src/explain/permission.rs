@@ -3,7 +3,7 @@
 use perf_sys::{Attr, AttrFlags, BranchSampleType, EventType, SampleType, Target};
 
 use super::Failure;
-use crate::check::PmuDir;
+use crate::check::{pmu_of, type_of};
 use crate::{Capability, Cause, Evidence, Explanation, Privileges};
 
 /// A part of an event that is forbidden to a user without `CAP_PERFMON`.
@@ -130,15 +130,15 @@ fn probe(failure: &Failure<'_>, privileges: &Privileges) -> Option<Explanation> 
     if failure.open.attr.kind <= EventType::BREAKPOINT {
         return None;
     }
-    let pmu = PmuDir::of_attr(failure.system, failure.open.attr).ok().flatten()?;
-    let (capability, is_permitted) = match pmu.name.as_str() {
+    let pmu = pmu_of(failure.system, failure.open.attr).ok().flatten()?;
+    let (capability, is_permitted) = match pmu.name() {
         "kprobe" => (Capability::PERFMON, privileges.has_perfmon()),
         "uprobe" => (Capability::SYS_ADMIN, privileges.has(Capability::SYS_ADMIN)),
         _ => return None,
     };
-    let text = format!("a {} needs {capability} at every paranoid level", pmu.name);
+    let text = format!("a {pmu} needs {capability} at every paranoid level");
     let remedy = format!("run with {capability}");
-    let explanation = Explanation::new(Cause::Capability, text, remedy).with(pmu.evidence());
+    let explanation = Explanation::new(Cause::Capability, text, remedy).with(type_of(&pmu));
     (!is_permitted).then(|| with_settings(explanation, privileges))
 }
 

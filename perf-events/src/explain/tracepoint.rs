@@ -1,65 +1,63 @@
 //! Tracepoints: their ids in tracefs.
 
+use std::fs;
+
 use perf_sys::Attr;
 
-use crate::{Cause, Evidence, Explanation, FileError, System};
+use crate::{Cause, Evidence, Explanation, System, Tracefs, TracefsError};
 
-/// The mount points of tracefs, the newer one first.
-const TRACEFS: [&str; 2] = ["/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"];
-
-/// Explains `EINVAL` for a tracepoint.
+/// Explains `EINVAL` for a tracepoint. Returns `None` for one that exists and is like the others.
 pub(super) fn explain(system: &System, attr: &Attr) -> Option<Explanation> {
-    let (root, categories) = match events(system) {
-        Ok(found) => found,
-        Err(error) => return Some(no_tracefs(&error)),
-    };
-    let id = attr.config;
-    for category in categories {
-        for name in system.list(format!("{root}/{category}")).unwrap_or_default() {
-            let path = format!("{root}/{category}/{name}/id");
-            if system.read(&path).is_ok_and(|text| text.trim().parse() == Ok(id)) {
-                return is_function(&category, &name).then(|| function(&path, id));
+    match find(system, attr.config) {
+        Ok(Some(name)) => (name == "ftrace:function").then(|| function(attr.config)),
+        Ok(None) => Some(unknown(attr.config)),
+        Err(error) => Some(no_tracefs(&error)),
+    }
+}
+
+/// Returns the name of the tracepoint with this id.
+fn find(system: &System, id: u64) -> Result<Option<String>, TracefsError> {
+    let tracefs = Tracefs::find(system)?;
+    let events = tracefs.path().join("events");
+    for category in tracefs.categories()? {
+        // Tracepoints may be removed at any time, with the category.
+        for name in tracefs.names(&category).unwrap_or_default() {
+            let text = fs::read_to_string(events.join(&category).join(&name).join("id"));
+            if text.is_ok_and(|text| text.trim().parse() == Ok(id)) {
+                return Ok(Some(format!("{category}:{name}")));
             }
         }
     }
-    let text = format!("no tracepoint has the id {id}");
+    Ok(None)
+}
+
+fn unknown(id: u64) -> Explanation {
     let remedy = "read the id from the tracepoint's file `id` at each start: it changes with the kernel";
-    Some(
-        Explanation::new(Cause::NoSuchTracepoint, text, remedy)
-            .with(Evidence::new(root, format!("without id {id}"))),
-    )
+    Explanation::new(Cause::NoSuchTracepoint, format!("no tracepoint has the id {id}"), remedy)
+        .with(Evidence::new("the files events/*/*/id of tracefs", "other numbers"))
 }
 
-/// Returns the directory of the tracepoints and the names in it.
-fn events(system: &System) -> Result<(&'static str, Vec<String>), FileError> {
-    let [first, second] = TRACEFS;
-    match system.list(first) {
-        Ok(names) => Ok((first, names)),
-        Err(error) => system.list(second).map(|names| (second, names)).map_err(|_| error),
-    }
-}
-
-/// Explains a directory of tracepoints that cannot be read.
-fn no_tracefs(error: &FileError) -> Explanation {
-    let (text, remedy) = if error.is_not_found() {
-        ("unknown tracepoint, and tracefs is not mounted", "mount -t tracefs nodev /sys/kernel/tracing")
-    } else {
-        ("unknown tracepoint, and tracefs cannot be read", "run as root, or chmod a+rx /sys/kernel/tracing")
+/// Explains a tracepoint whose id cannot be looked up.
+fn no_tracefs(error: &TracefsError) -> Explanation {
+    let (text, remedy) = match error {
+        TracefsError::NotMounted => (
+            "probably no tracepoint has this id: tracefs, which has the ids, is not mounted",
+            "mount -t tracefs nodev /sys/kernel/tracing",
+        ),
+        _ => (
+            "probably no tracepoint has this id: tracefs, which has the ids, cannot be read",
+            "run as root, or let users read it: mount -o remount,mode=755 /sys/kernel/tracing",
+        ),
     };
-    let path = error.path().display().to_string();
-    Explanation::new(Cause::Tracefs, text, remedy).with(Evidence::of_file::<&str>(&path, Err(error)))
+    Explanation::new(Cause::Tracefs, text, remedy).with(Evidence::new("tracefs", error))
 }
 
-fn is_function(category: &str, name: &str) -> bool {
-    category == "ftrace" && name == "function"
-}
-
-fn function(path: &str, id: u64) -> Explanation {
+fn function(id: u64) -> Explanation {
     Explanation::new(
         Cause::FunctionTracepoint,
         "ftrace:function records kernel functions only, without callchains and stacks of user space, and needs the \
          function tracer",
         "set EXCLUDE_USER and EXCLUDE_CALLCHAIN_USER, or use a kprobe or fentry program",
     )
-    .with(Evidence::new(path, id))
+    .with(Evidence::new("the tracepoint with this id", format_args!("ftrace:function, {id}")))
 }

@@ -4,7 +4,7 @@ use perf_sys::{AttrFlags, EventType, SampleType};
 
 use super::Failure;
 use super::invalid::guilty;
-use crate::check::PmuDir;
+use crate::check::{max_precise, pmu_of, type_of};
 use crate::{Cause, Evidence, Explanation};
 
 pub(super) fn explain(failure: &mut Failure<'_>) -> Option<Explanation> {
@@ -12,10 +12,9 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Option<Explanation> {
         return Some(explanation);
     }
     let attr = failure.open.attr;
-    let pmu = PmuDir::of_attr(failure.system, attr).ok().flatten();
-    let name =
-        pmu.as_ref().map_or(format!("the PMU of type {}", attr.kind), |pmu| format!("PMU {}", pmu.name));
-    let max = pmu.as_ref().and_then(|pmu| pmu.max_precise(failure.system).ok().flatten());
+    let pmu = pmu_of(failure.system, attr).ok().flatten();
+    let name = pmu.as_ref().map_or(format!("the PMU of type {}", attr.kind), |pmu| format!("PMU {pmu}"));
+    let max = pmu.as_ref().and_then(|pmu| max_precise(pmu).ok().flatten());
     let level = u32::from(attr.flags.precise_ip().level());
     let has_pmu = attr.kind != EventType::SOFTWARE && attr.kind != EventType::TRACEPOINT;
     let explanation = if attr.sample_type.contains(SampleType::BRANCH_STACK) {
@@ -39,7 +38,7 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Option<Explanation> {
         None => explanation,
     };
     Some(match pmu {
-        Some(pmu) => explanation.with(pmu.evidence()),
+        Some(pmu) => explanation.with(type_of(&pmu)),
         None => explanation.with(Evidence::new("attr.type", attr.kind)),
     })
 }

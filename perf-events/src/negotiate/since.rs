@@ -67,6 +67,8 @@ pub(super) const SAMPLES: &[(SampleType, Since)] = &[
     (SampleType::STACK_USER, Since(3, 7)),
     (SampleType::REGS_USER, Since(3, 7)),
     (SampleType::BRANCH_STACK, Since(3, 4)),
+    (SampleType::RAW, Since(2, 32)),
+    (SampleType::STREAM_ID, Since(2, 32)),
 ];
 
 /// The first release that samples counts of inherited events, after those that refuse them (4.13 to 6.11).

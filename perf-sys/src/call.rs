@@ -40,7 +40,7 @@ calls! {
     Mmap = "mmap",
     /// `munmap(2)`.
     Munmap = "munmap",
-    /// `read(2)` of counts, of a canceller or of signals.
+    /// `read(2)` of counts, or of a canceller.
     Read = "read",
     /// `write(2)` to a canceller.
     Write = "write",
@@ -54,10 +54,6 @@ calls! {
     EpollWait = "epoll_wait",
     /// `eventfd(2)`.
     Eventfd = "eventfd",
-    /// `rt_sigprocmask(2)`.
-    RtSigprocmask = "rt_sigprocmask",
-    /// `signalfd(2)`, made as `signalfd4`.
-    Signalfd4 = "signalfd4",
     /// `membarrier(2)`.
     Membarrier = "membarrier",
     /// `bpf(2)` with `BPF_OBJ_GET_INFO_BY_FD`.

@@ -14,7 +14,7 @@ struct Hint {
 /// Every ioctl.
 const IOCTLS: &[Call] = &[];
 /// The calls that open a descriptor.
-const OPENS: &[Call] = &[Call::PerfEventOpen, Call::Eventfd, Call::Signalfd4, Call::EpollCreate1];
+const OPENS: &[Call] = &[Call::PerfEventOpen, Call::Eventfd, Call::EpollCreate1];
 const PRCTLS: &[Call] = &[Call::PrctlEnable, Call::PrctlDisable];
 
 /// Returns the usual causes of `errno` from `call`, most likely first.
@@ -57,7 +57,7 @@ const HINTS: &[Hint] = &[
     row(OPENS, &[Errno::EMFILE], "the descriptor limit of the process (RLIMIT_NOFILE)"),
     row(OPENS, &[Errno::ENFILE], "the limit of open files of the system (fs.file-max)"),
     row(OPENS, &[Errno::ENOMEM], "no kernel memory, or the memory limit of the cgroup"),
-    row(&[Call::Eventfd, Call::Signalfd4], &[Errno::ENODEV], "a kernel without anonymous inodes"),
+    row(&[Call::Eventfd], &[Errno::ENODEV], "a kernel without anonymous inodes"),
     // mmap
     row(&[Call::Mmap], &[Errno::EPERM, Errno::EAGAIN], "the limit of locked memory (kernel.perf_event_mlock_kb and RLIMIT_MEMLOCK): map fewer pages"),
     row(&[Call::Mmap], &[Errno::ENOMEM], "no memory for the ring, or vm.max_map_count mappings exist: map fewer pages"),

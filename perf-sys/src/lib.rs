@@ -47,7 +47,7 @@
 //! | return each record from a function | [`Ring::next`]: a cursor whose state is in the ring |
 //! | free the ring at once | [`Ring::copy_into`] |
 //! | decode a record | [`RawRecord::decode`], [`SampleLayout`], the views of [`decode`] |
-//! | wait for records, end a wait | [`Ring::wait`], [`Readiness`], [`Canceller`], [`StopSignals`] |
+//! | wait for records, end a wait | [`Ring::wait`], [`Readiness`], [`Canceller`] |
 //! | read many rings | [`RingSet`]: [`wait`](RingSet::wait), then [`ready`](RingSet::ready) |
 //! | read many rings in the order of time | [`RingSet::drain_sorted`], [`RingSet::try_drain_sorted`] |
 //! | start and stop all events of many rings | [`RingSet::enable`], [`RingSet::disable`] |
@@ -170,7 +170,6 @@ mod reader;
 mod ring;
 mod ring_set;
 mod snapshot;
-mod stop_signals;
 mod syscall;
 mod target;
 mod time_conversion;
@@ -220,7 +219,6 @@ pub use open_options::OpenOptions;
 pub use ring::Ring;
 pub use ring_set::{Drained, RingSet, SortedRecord};
 pub use snapshot::{Snapshot, SnapshotRing};
-pub use stop_signals::StopSignals;
 pub use target::Target;
 pub use time_conversion::TimeConversion;
 pub use user_counter::UserCounter;

@@ -25,10 +25,8 @@ use crate::{Call, Errno, Error, Event, Result, Target};
 
 #[cfg(feature = "bpf")]
 mod bpf;
-mod signals;
 #[cfg(feature = "bpf")]
 pub(crate) use bpf::map_info;
-pub(crate) use signals::block_signals;
 
 unsafe extern "C" {
     /// `syscall(2)`. Each argument is an `int`, a `long` or a pointer.

@@ -28,8 +28,6 @@ enum Command {
     Demo(demo::Options),
     /// Print every record of a saved ring
     Dump(dump::Options),
-    #[command(name = command::SUBCOMMAND, hide = true)]
-    Hold(command::Arguments),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]
     Workload(demo::workload::Arguments),
 }
@@ -40,7 +38,6 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),
         Command::Dump(options) => dump::run(&mut out, options).map(success),
-        Command::Hold(arguments) => command::hold(arguments),
         Command::Workload(arguments) => demo::workload::run(arguments).map(success),
     };
     match result {

@@ -1,3 +1,5 @@
+use std::sync::mpsc::channel;
+
 use super::*;
 
 #[test]
@@ -13,26 +15,21 @@ fn killed_command_exits_with_128_and_the_signal() {
 }
 
 #[test]
-fn missing_command_is_not_started() {
-    let error = HeldCommand::spawn(&["/no/such/command".into()]).unwrap_err();
-    assert_eq!(error.exit_code(), ExitCode::from(127));
-    assert!(error.to_string().starts_with("cannot execute `/no/such/command`: "), "{error}");
-    assert_eq!(
-        HeldCommand::spawn(&["no-such-command-in-the-path".into()]).unwrap_err().exit_code(),
-        ExitCode::from(127)
-    );
+fn command_that_cannot_be_started_exits_as_in_a_shell() {
+    let start = |program: &str| command(&[program.into()]).unwrap().spawn().unwrap_err();
+    assert_eq!(start_exit_code(&start("/no/such/command")), ExitCode::from(127));
+    assert_eq!(start_exit_code(&start("/")), ExitCode::from(126));
+    assert!(command(&[]).is_none());
 }
 
 #[test]
-fn file_that_is_not_executable_is_not_started() {
-    for path in ["/", "/proc/self/status"] {
-        let error = HeldCommand::spawn(&[path.into()]).unwrap_err();
-        assert_eq!(error.exit_code(), ExitCode::from(126), "{error}");
-    }
-}
-
-#[test]
-fn command_is_searched_in_the_path() {
-    assert!(lookup::check("sh".as_ref()).is_ok());
-    assert!(lookup::check("".as_ref()).is_err());
+fn exit_of_a_command_is_noticed_before_it_is_waited_for() {
+    let (exited, wait) = channel();
+    let mut sleeps = command(&["sleep".into(), "1000".into()]).unwrap();
+    let running = RunningCommand::new(sleeps.spawn().unwrap());
+    running.on_exit(move || exited.send(()).unwrap()).unwrap();
+    running.terminate().unwrap();
+    wait.recv().unwrap();
+    running.terminate().unwrap();
+    assert_eq!(exit_number(running.wait().unwrap()), 143);
 }

@@ -1,3 +1,5 @@
+use crate::pmu::number;
+
 use super::{ParseError, Problem, Span, Spanned};
 
 /// A position in an event string.
@@ -76,17 +78,8 @@ impl<'a> Cursor<'a> {
     /// Consumes a decimal number, or a hexadecimal one after `0x`.
     pub(super) fn number(&mut self, expected: &'static str) -> Result<Spanned<u64>, ParseError> {
         let digits = self.expect_while(|c| c.is_ascii_alphanumeric(), expected)?;
-        let node = parse_number(digits.node).ok_or_else(|| self.error_at(digits.span, expected))?;
+        let node = number(digits.node).ok_or_else(|| self.error_at(digits.span, expected))?;
         Ok(Spanned { node, span: digits.span })
-    }
-}
-
-/// Returns the value of decimal digits, or of hexadecimal digits after `0x`, if it fits 64 bits.
-pub(crate) fn parse_number(text: &str) -> Option<u64> {
-    match text.strip_prefix("0x") {
-        Some(digits) => parse_hex(digits),
-        None if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok(),
-        None => None,
     }
 }
 

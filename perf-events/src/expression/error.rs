@@ -34,7 +34,6 @@ pub(crate) enum Problem {
     /// The text is understood, but cannot be an event, for this reason.
     Invalid(String),
     /// A file with the answer cannot be used.
-    #[allow(dead_code, reason = "constructed for PMUs and tracepoints")]
     File(FileError),
 }
 

@@ -1,6 +1,7 @@
-use super::cursor::{Cursor, parse_hex, parse_number};
+use super::cursor::{Cursor, parse_hex};
 use super::term::{is_digits, parse_terms};
 use super::{Event, Modifiers, ParseError, Source, Spanned, breakpoint};
+use crate::pmu;
 
 /// Returns `true` for the characters of the name of an event, PMU or tracepoint.
 pub(super) fn is_name(c: char) -> bool {
@@ -30,7 +31,7 @@ fn parse_source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
     let second = if ahead.take(":") { ahead.take_while(is_name) } else { Spanned::default() };
     if is_digits(first.node) {
         let number = |run: Spanned<&str>, expected| {
-            parse_number(run.node).ok_or_else(|| cursor.error_at(run.span, expected))
+            pmu::number(run.node).ok_or_else(|| cursor.error_at(run.span, expected))
         };
         let kind = number(first, "a type of at most 32 bits")?;
         let kind =

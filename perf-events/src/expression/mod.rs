@@ -28,5 +28,4 @@ pub use ast::{Event, Expression, Group, Source, Span, Spanned, Term};
 pub use error::ParseError;
 pub use modifiers::Modifiers;
 
-pub(crate) use cursor::parse_number;
 pub(crate) use error::Problem;

@@ -69,7 +69,7 @@ impl General {
 pub(super) const NUMBER: &str = "a number of at most 64 bits, decimal or hexadecimal after 0x";
 
 /// Parses a decimal number, or a hexadecimal one after `0x`.
-pub(super) fn number(text: &str) -> Option<u64> {
+pub(crate) fn number(text: &str) -> Option<u64> {
     let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
     // `from_str_radix` takes a sign.
     let is_number = digits.chars().all(|digit| digit.is_digit(radix));

@@ -24,6 +24,8 @@ pub use event::PmuEvent;
 pub use format::{ConfigField, ConfigFieldError};
 pub use term::{PmuTerm, PmuTermError};
 
+pub(crate) use general::{General, NAMES as GENERAL_TERMS, number};
+
 /// The directory of all PMUs.
 const DEVICES: &str = "/sys/bus/event_source/devices";
 

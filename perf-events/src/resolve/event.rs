@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use perf_sys::{Attr, Label};
+use perf_sys::{AttrFlags, Label};
 
 use super::source::Candidate;
-use super::terms::Settings;
+use super::terms;
 use crate::expression::{Event, Group, Modifiers, Problem, Span};
 use crate::{LogicalEvent, ParseError, System};
 
@@ -11,7 +11,6 @@ use crate::{LogicalEvent, ParseError, System};
 #[derive(Debug)]
 pub(super) struct Resolver<'a> {
     text: &'a str,
-    #[allow(dead_code, reason = "read for PMUs and tracepoints")]
     pub(super) system: &'a System,
 }
 
@@ -25,41 +24,33 @@ impl<'a> Resolver<'a> {
         let mut members = Vec::new();
         for event in &group.events {
             for candidate in self.candidates(event)? {
-                let is_leader = members.is_empty();
-                members.push(self.event(event, candidate, group, is_leader)?);
+                let modifiers = self.modifiers(event, group, members.is_empty())?;
+                members.push(self.event(event, candidate, modifiers));
             }
         }
         Ok(members)
     }
 
-    /// Returns one event with its settings and modifiers.
-    fn event(
-        &self,
-        event: &Event,
-        candidate: Candidate,
-        group: &Group,
-        is_leader: bool,
-    ) -> Result<LogicalEvent, ParseError> {
-        let settings = Settings::new(&candidate.settings, self)?;
-        let modifiers = self.modifiers(event, group, is_leader)?;
-        let name: Arc<str> = match (&settings.name, candidate.name) {
-            (Some(name), _) => name.as_str().into(),
-            (None, Some(name)) => {
-                let own = event.modifiers.node;
-                if own.is_empty() { name.into() } else { format!("{name}:{own}").into() }
-            }
+    /// Returns one event with its name and modifiers.
+    fn event(&self, event: &Event, candidate: Candidate, modifiers: Modifiers) -> LogicalEvent {
+        let own = event.modifiers.node;
+        let name: Arc<str> = match (terms::name(event.terms()), candidate.name) {
+            (Some(name), _) => name.into(),
+            (None, Some(name)) if own.is_empty() => name.into(),
+            (None, Some(name)) => format!("{name}:{own}").into(),
             (None, None) => self.slice(event.span()).into(),
         };
-        let is_one = candidate.specs.len() == 1;
+        let (flags, is_one) = (modifiers.flags(), candidate.specs.len() == 1);
         let specs = candidate.specs.into_iter().map(|spec| {
-            let spec = spec.map_attr(|attr| with_modifiers(settings.apply(attr), modifiers));
             let label = match spec.pmu() {
                 Some(pmu) if !is_one => Label::from(format!("{pmu}/{name}/")),
                 _ => Label::from(Arc::clone(&name)),
             };
-            spec.with_label(label)
+            let skid = flags.precise_ip();
+            let others = flags.difference(AttrFlags::from_bits_retain(AttrFlags::PRECISE_IP_MASK));
+            spec.map_attr(|attr| attr.with_flags(others).with_precise_ip(skid)).with_label(label)
         });
-        Ok(LogicalEvent::new(Arc::clone(&name), specs.collect()))
+        LogicalEvent::new(Arc::clone(&name), specs.collect())
     }
 
     /// Returns the modifiers of the event and of its group. Of the flags that concern the whole group
@@ -73,7 +64,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    pub(super) fn slice(&self, span: Span) -> &'a str {
+    fn slice(&self, span: Span) -> &'a str {
         self.text.get(span.start..span.end).unwrap_or_default()
     }
 
@@ -82,9 +73,9 @@ impl<'a> Resolver<'a> {
     }
 }
 
-fn with_modifiers(attr: Attr, modifiers: Modifiers) -> Attr {
-    let flags = modifiers.flags();
-    let skid = flags.precise_ip();
-    let attr = attr.with_flags(flags);
-    if modifiers.has('p') || modifiers.has('P') { attr.with_precise_ip(skid) } else { attr }
+impl Event {
+    /// Returns the terms between the slashes.
+    pub(super) fn terms(&self) -> &[crate::expression::Term] {
+        self.terms.as_deref().unwrap_or_default()
+    }
 }

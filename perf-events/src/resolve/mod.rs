@@ -2,6 +2,7 @@
 
 mod event;
 mod group;
+mod pmu;
 mod source;
 mod terms;
 #[cfg(test)]

@@ -1,53 +1,59 @@
 use perf_sys::{Attr, BreakpointLen, BreakpointType, EventType};
 
 use super::event::Resolver;
-use crate::expression::{Event, Problem, Source, Span, Term};
-use crate::{EventSpec, ParseError, catalog, nearest};
+use crate::expression::{Event, Problem, Source};
+use crate::{EventSpec, ParseError, catalog};
 
 /// An event of this machine that the source of an event names.
 #[derive(Debug)]
 pub(super) struct Candidate {
-    /// The name, `None` for the text that was written.
+    /// The name without modifiers, `None` for the text that was written.
     pub(super) name: Option<String>,
-    /// One for each PMU.
+    /// One event for each PMU, with all terms.
     pub(super) specs: Vec<EventSpec>,
-    /// The terms that do not belong to the PMU.
-    pub(super) settings: Vec<Term>,
 }
 
 impl Resolver<'_> {
     /// Returns the events of a source: several if it has wildcards.
     pub(super) fn candidates(&self, event: &Event) -> Result<Vec<Candidate>, ParseError> {
         let span = event.source.span;
-        let attr = match &event.source.node {
-            Source::Name(name) => return self.named(event, name),
+        let specs = match &event.source.node {
+            Source::Name(name) => self.named(event, name)?,
             Source::Tracepoint { .. } => return Err(self.error(span, Problem::Unknown("tracepoint"))),
-            &Source::Raw(config) => Attr::raw(config),
-            &Source::Number { kind, config } => Attr::new(EventType(kind), config),
-            &Source::Breakpoint { address, len, access } => breakpoint(address, len, access),
+            &Source::Raw(config) => self.on_core_pmus(event, Attr::raw(config))?,
+            &Source::Number { kind, config } => {
+                self.on_core_pmus(event, Attr::new(EventType(kind), config))?
+            }
+            &Source::Breakpoint { address, len, access } => {
+                vec![self.with_terms(EventSpec::new(breakpoint(address, len, access)), event.terms())?]
+            }
         };
-        Ok(vec![single(event, attr)])
+        Ok(vec![Candidate { name: None, specs }])
     }
 
-    fn named(&self, event: &Event, name: &str) -> Result<Vec<Candidate>, ParseError> {
-        let span = event.source.span;
+    /// Returns the event of a name: a generic one, or with slashes one of the PMU, or one of any PMU.
+    fn named(&self, event: &Event, name: &str) -> Result<Vec<EventSpec>, ParseError> {
         match catalog::attr_of(name) {
-            Some(attr) => Ok(vec![single(event, attr)]),
-            None => Err(self.unknown(span, name)),
+            Some(attr) => {
+                self.check_cache_event(event, attr)?;
+                self.on_core_pmus(event, attr)
+            }
+            None if event.terms.is_some() => self.pmu_events(event, name),
+            None => self.alias(event, name),
         }
     }
 
-    fn unknown(&self, span: Span, name: &str) -> ParseError {
-        let of_caches: Vec<String> = catalog::cache_names().collect();
-        let mut names: Vec<&str> = catalog::names().collect();
-        names.extend(of_caches.iter().map(String::as_str));
-        self.error(span, Problem::Unknown("event")).with_nearest(nearest::nearest(name, names))
+    /// Fails for a cache event that the kernel cannot have.
+    fn check_cache_event(&self, event: &Event, attr: Attr) -> Result<(), ParseError> {
+        let cache = perf_sys::CacheEvent::from_config(attr.config);
+        match cache.filter(|_| attr.kind == EventType::HW_CACHE) {
+            Some(cache) if !catalog::is_possible(cache) => {
+                let reason = format!("the kernel has no {} for {}", cache.op, cache.cache);
+                Err(self.error(event.source.span, Problem::Invalid(reason)))
+            }
+            _ => Ok(()),
+        }
     }
-}
-
-fn single(event: &Event, attr: Attr) -> Candidate {
-    let settings = event.terms.clone().unwrap_or_default();
-    Candidate { name: None, specs: vec![EventSpec::new(attr)], settings }
 }
 
 /// Returns the attr of a breakpoint, by default on reads and writes of 4 bytes, or on the execution of

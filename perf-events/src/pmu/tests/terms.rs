@@ -136,7 +136,7 @@ fn general_terms_change_the_attr() {
     }
     // The list in errors is that of the terms that are applied.
     for name in general::NAMES {
-        let mut general = general::General { attr: attr(""), name: None };
+        let mut general = General { attr: attr(""), name: None };
         assert!(general.apply(name, Some("1")).unwrap(), "{name}");
     }
 }

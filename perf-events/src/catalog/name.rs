@@ -19,10 +19,7 @@ use crate::expression::{Modifiers, Source};
 /// assert_eq!(catalog::name_of(&Attr::tracepoint(0x1a3)), "2:0x1a3");
 /// ```
 pub fn name_of(attr: &Attr) -> String {
-    let mut name = match attr.kind {
-        EventType::BREAKPOINT => breakpoint(attr),
-        _ => named(attr).unwrap_or_else(|| numbered(attr)),
-    };
+    let mut name = breakpoint(attr).or_else(|| named(attr)).unwrap_or_else(|| numbered(attr));
     let modifiers = Modifiers::from_flags(attr.flags);
     if !modifiers.is_empty() {
         let separator = if name.ends_with('/') { "" } else { ":" };
@@ -74,7 +71,85 @@ fn words(attr: &Attr) -> impl Iterator<Item = (&'static str, u64)> {
     words.into_iter().filter(|(_, value)| *value != 0)
 }
 
-fn breakpoint(attr: &Attr) -> String {
-    let access = (attr.bp_type != BreakpointType::EMPTY).then_some(attr.bp_type);
-    Source::Breakpoint { address: attr.config1, len: Some(attr.config2), access }.to_string()
+/// Returns the name of a breakpoint on accesses that have a letter.
+fn breakpoint(attr: &Attr) -> Option<String> {
+    let is_named = attr.kind == EventType::BREAKPOINT
+        && (attr.config, attr.config3, attr.config4) == (0, 0, 0)
+        && attr.bp_type != BreakpointType::EMPTY
+        && attr.bp_type <= BreakpointType::INVALID;
+    let source =
+        Source::Breakpoint { address: attr.config1, len: Some(attr.config2), access: Some(attr.bp_type) };
+    is_named.then(|| source.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_sys::{AttrFlags, BreakpointLen, Skid};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{System, parse_event};
+
+    fn numbers(attr: &Attr) -> (EventType, [u64; 5], BreakpointType, AttrFlags) {
+        let words = [attr.config, attr.config1, attr.config2, attr.config3, attr.config4];
+        (attr.kind, words, attr.bp_type, attr.flags)
+    }
+
+    fn again(attr: &Attr) -> Attr {
+        let event = parse_event(&name_of(attr), &System::at("/nonexistent"));
+        event.unwrap_or_else(|error| panic!("{error}")).specs()[0].attr()
+    }
+
+    #[test]
+    fn breakpoints_are_named_by_address_length_and_accesses() {
+        let attr = Attr::breakpoint(BreakpointType::READ_WRITE, 0x1000, BreakpointLen::FOUR);
+        assert_eq!(name_of(&attr), "mem:0x1000/4:rw");
+        let user = attr.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
+        assert_eq!(name_of(&user), "mem:0x1000/4:rw:u");
+        assert_eq!(
+            name_of(&Attr { bp_type: BreakpointType(8), ..attr }),
+            "5:0x0/config1=0x1000,config2=0x4/"
+        );
+    }
+
+    #[test]
+    fn events_without_a_name_are_numbers() {
+        assert_eq!(name_of(&Attr::new(EventType::HARDWARE, 77)), "0:0x4d");
+        assert_eq!(name_of(&Attr::new(EventType::HARDWARE, 0xa_0000_0000)), "0:0xa00000000");
+        assert_eq!(name_of(&Attr::raw(0x1a2).with_config1(3)), "4:0x1a2/config1=0x3/");
+        // The kernel has no stores to a TLB for instructions.
+        assert_eq!(name_of(&Attr::new(EventType::HW_CACHE, 0x104)), "3:0x104");
+    }
+
+    proptest! {
+        #[test]
+        fn name_of_any_attr_is_a_string_of_the_same_event(
+            kind in prop_oneof![0..8_u32, any::<u32>()],
+            config in prop_oneof![0..0x2_0000_u64, any::<u64>()],
+            words in prop_oneof![Just([0; 4]), any::<[u64; 4]>()],
+            access in 1..8_u32,
+            privileges in 0..7_u32,
+            others in 0..16_u32,
+            skid in 0..4_u8,
+        ) {
+            let flags = [
+                (privileges & 1 != 0, AttrFlags::EXCLUDE_USER),
+                (privileges & 2 != 0, AttrFlags::EXCLUDE_KERNEL),
+                (privileges & 4 != 0, AttrFlags::EXCLUDE_HV),
+                (others & 1 != 0, AttrFlags::EXCLUDE_GUEST),
+                (others & 2 != 0, AttrFlags::EXCLUDE_IDLE),
+                (others & 4 != 0, AttrFlags::PINNED),
+                (others & 8 != 0, AttrFlags::EXCLUSIVE),
+            ];
+            let flags = flags.iter().filter(|(is_set, _)| *is_set).fold(AttrFlags::empty(), |all, (_, it)| all | *it);
+            let [config1, config2, config3, config4] = words;
+            let mut attr = Attr { config1, config2, config3, config4, ..Attr::new(EventType(kind), config) }
+                .with_flags(flags)
+                .with_precise_ip(Skid::from_level(skid).unwrap());
+            if attr.kind == EventType::BREAKPOINT {
+                attr = Attr { bp_type: BreakpointType(access), config: 0, config3: 0, config4: 0, ..attr };
+            }
+            prop_assert_eq!(numbers(&again(&attr)), numbers(&attr));
+        }
+    }
 }

@@ -1,7 +1,7 @@
 use super::cursor::{Cursor, parse_hex};
 use super::term::{is_digits, parse_terms};
 use super::{Event, Modifiers, ParseError, Source, Spanned, breakpoint};
-use crate::pmu;
+use crate::{catalog, pmu};
 
 /// Returns `true` for the characters of the name of an event, PMU or tracepoint.
 pub(super) fn is_name(c: char) -> bool {
@@ -14,7 +14,7 @@ pub(super) fn parse_event(cursor: &mut Cursor<'_>) -> Result<Event, ParseError> 
     let node = parse_source(cursor)?;
     let source = Spanned { node, span: cursor.span_from(start) };
     let terms = if cursor.take("/") { Some(parse_terms(cursor)?) } else { None };
-    let modifiers = if cursor.take(":") || terms.is_some() {
+    let modifiers = if terms.is_some() || cursor.take(":") {
         Modifiers::parse(cursor)?
     } else {
         Spanned { node: Modifiers::default(), span: cursor.span_from(cursor.offset()) }
@@ -45,7 +45,8 @@ fn parse_source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
         *cursor = ahead;
         return Ok(Source::Number { kind, config });
     }
-    if !second.node.is_empty() && !Modifiers::is_spelled(second.node) {
+    let is_generic = catalog::attr_of(first.node).is_some();
+    if !second.node.is_empty() && !Modifiers::is_spelled(second.node) && !is_generic {
         *cursor = ahead;
         return Ok(Source::Tracepoint { category: first.node.to_owned(), name: second.node.to_owned() });
     }

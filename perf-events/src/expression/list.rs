@@ -46,7 +46,11 @@ fn parse_group(cursor: &mut Cursor<'_>) -> Result<Group, ParseError> {
         }
     }
     let modifiers = if cursor.take(":") {
-        Modifiers::parse(cursor)?
+        let modifiers = Modifiers::parse(cursor)?;
+        if modifiers.node.is_empty() {
+            return Err(cursor.error("modifiers"));
+        }
+        modifiers
     } else {
         Spanned { node: Modifiers::default(), span: cursor.span_from(cursor.offset()) }
     };

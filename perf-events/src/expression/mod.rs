@@ -3,7 +3,7 @@
 //! ```text
 //! list       = group { "," group }
 //! group      = event | [ name ] "{" event { "," event } "}" [ ":" modifiers ]
-//! event      = source [ "/" [ term { "," term } ] "/" ] [ ":" ] [ modifiers ]
+//! event      = source [ ":" [ modifiers ] ] | source "/" [ term { "," term } ] "/" [ modifiers ]
 //! source     = name | "r" HEX | number ":" number | name ":" name | breakpoint
 //! breakpoint = "mem:" number [ "/" number ] [ ":" access ]
 //! term       = name [ "=" value ]

@@ -44,7 +44,8 @@ fn breakpoints_have_optional_parts() {
 fn a_word_of_modifier_letters_after_a_name_is_modifiers() {
     assert_eq!(one("cycles:kpp").modifiers.node, Modifiers::new("kpp").unwrap());
     assert_eq!(one("cpu/event=1/kpp").modifiers.node, Modifiers::new("kpp").unwrap());
-    assert_eq!(one("cpu/event=1/:u").modifiers.node, Modifiers::new("u").unwrap());
+    assert_eq!(one("foo:u").modifiers.node, Modifiers::new("u").unwrap());
+    assert!(one("cycles:").modifiers.node.is_empty());
 }
 
 #[test]

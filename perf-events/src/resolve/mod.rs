@@ -1,5 +1,6 @@
 //! From an event string to the events of this machine.
 
+mod core;
 mod event;
 mod group;
 mod pmu;
@@ -7,6 +8,7 @@ mod source;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod tracepoint;
 
 pub use group::EventGroup;
 

@@ -1,48 +1,22 @@
-use perf_sys::abi::HW_EVENT_MASK;
-use perf_sys::{Attr, EventType};
-
 use super::event::Resolver;
 use crate::expression::{Event, Problem, Span, Term};
 use crate::pmu::{PmuError, TermProblem};
 use crate::{EventSpec, FileError, ParseError, Pmu, PmuTerm, System, catalog, nearest};
 
-impl Resolver<'_> {
-    /// Returns a generic or raw event: on a machine with several core PMUs one for each of them.
-    pub(super) fn on_core_pmus(&self, event: &Event, attr: Attr) -> Result<Vec<EventSpec>, ParseError> {
-        let span = event.source.span;
-        let spec = self.with_terms(EventSpec::new(attr), event.terms())?;
-        let attr = spec.attr();
-        let is_of_cores = matches!(attr.kind, EventType::HARDWARE | EventType::HW_CACHE | EventType::RAW);
-        // The upper half of `config` already names the PMU.
-        let names_pmu = attr.kind != EventType::RAW && attr.config > HW_EVENT_MASK;
-        if !is_of_cores || names_pmu {
-            return Ok(vec![spec]);
-        }
-        let cores = self.core_pmus().map_err(|error| self.error(span, Problem::File(error)))?;
-        if cores.len() < 2 {
-            return Ok(vec![spec]);
-        }
-        let specs = cores.iter().map(|pmu| {
-            let kind = pmu.kind();
-            let spec = spec.clone().with_pmu(pmu.name()).map_attr(|attr| match attr.kind {
-                EventType::RAW => Attr { kind, ..attr },
-                _ => attr.with_hybrid_pmu(kind.0),
-            });
-            match pmu.cpus() {
-                Some(cpus) => spec.with_cpus(cpus.clone(), pmu.is_cpu_only()),
-                None => spec,
-            }
-        });
-        Ok(specs.collect())
-    }
+/// The names of values that the perf tool prints beside counts.
+const TOOL_EVENTS: [&str; 3] = ["duration_time", "user_time", "system_time"];
 
+impl Resolver<'_> {
     /// Returns the event of the terms on each PMU that the name matches.
     pub(super) fn pmu_events(&self, event: &Event, name: &str) -> Result<Vec<EventSpec>, ParseError> {
         let terms: Vec<PmuTerm<'_>> =
             event.terms().iter().map(|term| PmuTerm { name: &term.name.node, value: term.text() }).collect();
-        let pmus = Pmu::matching(self.system, name);
-        let specs = pmus.and_then(|pmus| pmus.iter().map(|pmu| pmu.event_spec(&terms)).collect());
-        specs.map_err(|error| self.pmu_error(event, name, error))
+        let pmus = Pmu::matching(self.system, name).map_err(|error| self.pmu_error(event, name, error))?;
+        let specs = pmus.iter().map(|pmu| match self.generic_on(event, pmu)? {
+            Some(spec) => Ok(spec),
+            None => pmu.event_spec(&terms).map_err(|error| self.pmu_error(event, name, error)),
+        });
+        specs.collect()
     }
 
     /// Returns the predefined event of each PMU that has one of this name.
@@ -62,6 +36,10 @@ impl Resolver<'_> {
         }
         if pmus.iter().any(|pmu| pmu.name() == name) {
             let reason = format!("a PMU, expected one of its events: `{name}/EVENT/`");
+            return Err(self.error(span, Problem::Invalid(reason)));
+        }
+        if TOOL_EVENTS.contains(&name) {
+            let reason = "a value that the perf tool computes, not an event of the kernel".to_owned();
             return Err(self.error(span, Problem::Invalid(reason)));
         }
         let mut names: Vec<String> =
@@ -100,10 +78,6 @@ impl Resolver<'_> {
     /// Returns all PMUs, none where sysfs is not mounted.
     fn pmus(&self) -> Result<Vec<Pmu>, FileError> {
         Ok(System::optional(Pmu::all(self.system))?.unwrap_or_default())
-    }
-
-    fn core_pmus(&self) -> Result<Vec<Pmu>, FileError> {
-        Ok(System::optional(Pmu::core(self.system))?.unwrap_or_default())
     }
 }
 

@@ -16,10 +16,9 @@ pub(super) struct Candidate {
 impl Resolver<'_> {
     /// Returns the events of a source: several if it has wildcards.
     pub(super) fn candidates(&self, event: &Event) -> Result<Vec<Candidate>, ParseError> {
-        let span = event.source.span;
         let specs = match &event.source.node {
             Source::Name(name) => self.named(event, name)?,
-            Source::Tracepoint { .. } => return Err(self.error(span, Problem::Unknown("tracepoint"))),
+            Source::Tracepoint { category, name } => return self.tracepoints(event, category, name),
             &Source::Raw(config) => self.on_core_pmus(event, Attr::raw(config))?,
             &Source::Number { kind, config } => {
                 self.on_core_pmus(event, Attr::new(EventType(kind), config))?

@@ -32,6 +32,9 @@ fn errors_are_at_the_character() {
     fails("12", 2, "expected `:` and a number");
     fails("cycles:uu", 7, "expected modifiers");
     fails("cpu/event=1/xyz", 12, "expected modifiers");
+    fails("cpu/event=1/:u", 12, "expected `,` or the end, found `:`");
+    fails("cycles:switch", 7, "expected modifiers");
+    fails("{cs}:", 5, "expected modifiers, found the end");
 }
 
 #[test]

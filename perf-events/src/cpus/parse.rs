@@ -10,12 +10,12 @@ impl FromStr for CpuList {
         let mut rest = Rest { text: text.trim_ascii_end(), offset: 0 };
         rest.skip(rest.text.len() - rest.text.trim_ascii_start().len());
         let mut ranges = Vec::new();
-        while !rest.text.is_empty() || !ranges.is_empty() {
+        if !rest.text.is_empty() {
             ranges.push(rest.range()?);
-            if rest.text.is_empty() {
-                break;
-            }
-            rest.expect(',', "`,`, `-` or the end")?;
+        }
+        while !rest.text.is_empty() {
+            rest.comma()?;
+            ranges.push(rest.range()?);
         }
         // Overlapping ranges are joined before they become ids: their number is that of the CPUs, however
         // often the text repeats them.
@@ -42,11 +42,11 @@ impl Rest<'_> {
         self.offset += len;
     }
 
-    fn expect(&mut self, wanted: char, expected: &'static str) -> Result<(), CpuListError> {
-        if !self.text.starts_with(wanted) {
-            return Err(self.error(expected));
+    fn comma(&mut self) -> Result<(), CpuListError> {
+        if !self.text.starts_with(',') {
+            return Err(self.error("`,`, `-` or the end"));
         }
-        self.skip(wanted.len_utf8());
+        self.skip(1);
         Ok(())
     }
 
@@ -56,11 +56,10 @@ impl Rest<'_> {
             return Ok((first, first));
         }
         self.skip(1);
-        let Self { text, offset } = *self;
+        let offset = self.offset;
         let last = self.cpu()?;
         if last < first {
-            let before = Rest { text, offset };
-            return Err(before.error("a CPU that is not below the first of the range"));
+            return Err(CpuListError { offset, expected: "a CPU that is not below the first of the range" });
         }
         Ok((first, last))
     }

@@ -1,6 +1,5 @@
 use std::str::FromStr;
 
-use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
 use super::CpuList;
@@ -41,22 +40,19 @@ impl CpuList {
 
     /// Returns the online CPUs on which the calling thread may run.
     ///
-    /// It is the answer of `sched_getaffinity(2)`, which fails on a kernel for more than 1024 CPUs. The
-    /// CPUs are then those of `Cpus_allowed_list` in `/proc/thread-self/status` that are online.
+    /// They are those of `sched_getaffinity(2)`. If it fails, as on a kernel for more than 1024 CPUs, they are
+    /// the online ones of `Cpus_allowed_list` in `/proc/thread-self/status`.
     ///
     /// # Errors
     ///
-    /// The system call failed otherwise, or a file cannot be read or is malformed.
+    /// The system call failed, and a file cannot be read or is malformed.
     #[doc(alias = "sched_getaffinity")]
     pub fn affinity(system: &System) -> Result<Self, FileError> {
-        match sched_getaffinity(None) {
-            Ok(set) => {
-                let cpus = (0_u32..).take(CpuSet::MAX_CPU);
-                Ok(cpus.filter(|cpu| set.is_set(*cpu as usize)).collect())
-            }
-            Err(Errno::INVAL) => Ok(allowed(system)?.intersection(&Self::online(system)?)),
-            Err(errno) => Err(FileError::io(system.path(STATUS), errno.into())),
-        }
+        let Ok(set) = sched_getaffinity(None) else {
+            return Ok(allowed(system)?.intersection(&Self::online(system)?));
+        };
+        let cpus = (0_u32..).take(CpuSet::MAX_CPU);
+        Ok(cpus.filter(|cpu| set.is_set(*cpu as usize)).collect())
     }
 }
 

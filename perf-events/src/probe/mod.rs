@@ -49,7 +49,14 @@ pub struct Probe {
 enum Place {
     Function { name: Arc<CStr>, offset: u64 },
     Address(u64),
-    File { path: Arc<CStr>, offset: u64, function: Option<Box<str>> },
+    File { path: Arc<CStr>, offset: u64, function: Option<Function> },
+}
+
+/// A function of a file, and the bytes from its entry to the probe.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Function {
+    name: Box<str>,
+    within: u64,
 }
 
 impl Probe {
@@ -99,7 +106,7 @@ impl Probe {
         let path = path.as_ref();
         let mut probe = Self::file_offset(path, elf::function_offset(path, function)?)?;
         if let Place::File { function: found, .. } = &mut probe.place {
-            *found = Some(function.into());
+            *found = Some(Function { name: function.into(), within: 0 });
         }
         Ok(probe)
     }
@@ -107,6 +114,9 @@ impl Probe {
     /// Moves the probe by a number of bytes, which must be the start of an instruction.
     #[must_use]
     pub fn with_offset(mut self, bytes: u64) -> Self {
+        if let Place::File { function: Some(function), .. } = &mut self.place {
+            function.within = function.within.wrapping_add(bytes);
+        }
         match &mut self.place {
             Place::Function { offset, .. } | Place::Address(offset) | Place::File { offset, .. } => {
                 *offset = offset.wrapping_add(bytes);
@@ -167,14 +177,21 @@ impl fmt::Display for Probe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = self.pmu().strip_suffix("probe").unwrap_or_default();
         write!(f, "{kind}{}probe:", if self.is_return { "ret" } else { "" })?;
-        match &self.place {
-            Place::Function { name, offset: 0 } => write!(f, "{}", name.to_string_lossy()),
-            Place::Function { name, offset } => write!(f, "{}+{offset:#x}", name.to_string_lossy()),
-            Place::Address(address) => write!(f, "{address:#x}"),
-            Place::File { path, function: Some(function), .. } => {
-                write!(f, "{}:{function}", path.to_string_lossy())
+        let within = match &self.place {
+            Place::Function { name, offset } => {
+                f.write_str(&name.to_string_lossy())?;
+                *offset
             }
-            Place::File { path, offset, .. } => write!(f, "{}:{offset:#x}", path.to_string_lossy()),
+            Place::File { path, function: Some(function), .. } => {
+                write!(f, "{}:{}", path.to_string_lossy(), function.name)?;
+                function.within
+            }
+            Place::File { path, offset, .. } => return write!(f, "{}:{offset:#x}", path.to_string_lossy()),
+            Place::Address(address) => return write!(f, "{address:#x}"),
+        };
+        match within {
+            0 => Ok(()),
+            bytes => write!(f, "+{bytes:#x}"),
         }
     }
 }

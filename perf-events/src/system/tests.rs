@@ -1,4 +1,5 @@
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use super::tree::Tree;
 use super::*;
@@ -31,6 +32,12 @@ fn file_that_cannot_be_used_is_named() {
     assert_eq!(message(read("/sys/huge")), expected);
     tree.file("/sys/large", vec![b'1'; 4 << 20]);
     assert_eq!(read("/sys/large").unwrap().len(), 4 << 20);
+
+    // Its first page is not mapped.
+    symlink("/proc/self/mem", tree.system().path("/sys/unreadable")).unwrap();
+    let unreadable = read("/sys/unreadable").unwrap_err();
+    assert!(unreadable.io_error().is_some() && !unreadable.is_not_found());
+    assert!(unreadable.to_string().contains("/sys/unreadable: "), "{unreadable}");
 
     fs::create_dir_all(tree.system().path("/sys/directory")).unwrap();
     assert!(message(read("/sys/directory")).contains("/sys/directory: Is a directory"));

@@ -10,6 +10,9 @@ fn look_up(exported: &[Symbol], others: &[Symbol], name: &str) -> Result<u64, Pr
     let probe = Probe::file_function(&path, name)?;
     assert_eq!(probe.to_string(), format!("uprobe:{}:{name}", path.display()));
     let Place::File { offset, .. } = probe.place else { panic!("a file") };
+    let moved = probe.with_offset(5);
+    assert_eq!(moved.to_string(), format!("uprobe:{}:{name}+0x5", path.display()));
+    assert!(matches!(moved.place, Place::File { offset: moved, .. } if moved == offset + 5));
     Ok(offset)
 }
 

@@ -11,8 +11,8 @@ use clap::{Parser, Subcommand};
 mod command;
 mod demo;
 mod dump;
-#[expect(dead_code, reason = "the subcommands that run a command are next")]
 mod interrupt;
+mod stat;
 
 /// Linux perf events on the command line
 #[derive(Debug, Parser)]
@@ -28,6 +28,7 @@ enum Command {
     Demo(demo::Options),
     /// Print every record of a saved ring
     Dump(dump::Options),
+    Stat(stat::Options),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]
     Workload(demo::workload::Arguments),
 }
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),
         Command::Dump(options) => dump::run(&mut out, options).map(success),
+        Command::Stat(options) => stat::run(options),
         Command::Workload(arguments) => demo::workload::run(arguments).map(success),
     };
     match result {

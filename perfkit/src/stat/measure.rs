@@ -1,0 +1,125 @@
+//! One measurement, until the command or the process exits, or until Ctrl-C.
+
+use std::io;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use perf_events::{Counts, Set, SetError, SetTarget};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::events::Events;
+use super::{Failure, Options};
+use crate::command::{RunningCommand, command};
+use crate::interrupt::on_interrupt;
+
+/// The result of one run.
+#[derive(Debug)]
+pub(super) struct Measurement {
+    pub(super) counts: Counts,
+    /// Seconds from the start of the command to its end.
+    pub(super) elapsed: f64,
+    pub(super) status: Option<ExitStatus>,
+    pub(super) is_interrupted: bool,
+}
+
+/// The reason why a measurement ends.
+#[derive(Debug)]
+enum End {
+    Exited,
+    Interrupted,
+}
+
+/// Prints the counts of an interval, which ends at a time in seconds from the start.
+pub(super) type PrintInterval<'a> = dyn FnMut(&Events, f64, &Counts) -> io::Result<()> + 'a;
+
+/// Counts once.
+pub(super) fn run(
+    options: &Options,
+    events: &mut Events,
+    target: &SetTarget,
+    print: &mut PrintInterval<'_>,
+) -> Result<Measurement, Failure> {
+    let mut set = events.open(target)?;
+    let (sender, ends) = channel();
+    let interrupted = sender.clone();
+    on_interrupt(move || {
+        // Fails only after the measurement.
+        let _ = interrupted.send(End::Interrupted);
+    })?;
+    let before = set.counts()?;
+    let started = Instant::now();
+    let running = start(options, &mut set)?;
+    match (&running, options.pid) {
+        (Some(running), _) => running.on_exit(move || drop(sender.send(End::Exited)))?,
+        (None, Some(pid)) => on_process_exit(pid, sender)?,
+        (None, None) => {}
+    }
+    let mut previous = before.clone();
+    let mut next = options.interval.unwrap_or_default();
+    let end = loop {
+        let received = match options.interval {
+            None => ends.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(_) => ends.recv_timeout(next.saturating_sub(started.elapsed())),
+        };
+        match received {
+            Ok(end) => break end,
+            Err(RecvTimeoutError::Disconnected) => break End::Exited,
+            Err(RecvTimeoutError::Timeout) => {
+                set.refresh()?;
+                let counts = set.counts()?;
+                print(events, started.elapsed().as_secs_f64(), &counts.since(&previous))?;
+                previous = counts;
+                next += options.interval.unwrap_or(Duration::MAX);
+            }
+        }
+    };
+    let is_interrupted = matches!(end, End::Interrupted);
+    if let (true, Some(running)) = (is_interrupted, &running) {
+        running.terminate()?;
+    }
+    let status = running.map(RunningCommand::wait).transpose()?;
+    set.disable()?;
+    let elapsed = started.elapsed().as_secs_f64();
+    let counts = set.counts()?;
+    if options.interval.is_some() {
+        print(events, elapsed, &counts.since(&previous))?;
+    }
+    Ok(Measurement { counts: counts.since(&before), elapsed, status, is_interrupted })
+}
+
+/// Starts the counting, and the command.
+fn start(options: &Options, set: &mut Set) -> Result<Option<RunningCommand>, Failure> {
+    let Some(mut command) = command(&options.command) else {
+        set.enable()?;
+        return Ok(None);
+    };
+    let child = if options.all_cpus || options.pid.is_some() || options.cpus.is_some() {
+        set.enable()?;
+        command.spawn().map_err(|error| SetError::Command {
+            program: command.get_program().to_string_lossy().into_owned(),
+            error: Arc::new(error),
+        })?
+    } else {
+        set.spawn(&mut command)?
+    };
+    Ok(Some(RunningCommand::new(child)))
+}
+
+/// Sends the end when a process has exited.
+fn on_process_exit(pid: u32, ends: Sender<End>) -> io::Result<()> {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return Err(io::Error::other(format!("process {pid}: expected an id from 1 to 2147483647")));
+    };
+    let process = pidfd_open(pid, PidfdFlags::empty())?;
+    let wait = move || {
+        let mut fds = [PollFd::new(&process, PollFlags::IN)];
+        while matches!(poll(&mut fds, None), Err(rustix::io::Errno::INTR)) {}
+        // Fails only after the measurement.
+        let _ = ends.send(End::Exited);
+    };
+    thread::Builder::new().name("perfkit-wait".to_owned()).spawn(wait).map(drop)
+}

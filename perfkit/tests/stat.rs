@@ -1,0 +1,109 @@
+//! `perfkit stat` on the running kernel.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn perfkit() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_perfkit"))
+}
+
+/// Runs `perfkit stat` and returns its output. Skips the test if the kernel permits no event.
+fn stat(arguments: &[&str]) -> Option<Output> {
+    let output = perfkit().arg("stat").args(arguments).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let is_refused = errors.contains("perf_event_open") && !output.status.success();
+    if is_refused {
+        let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
+        assert!(!required, "{errors}");
+        eprintln!("skipped: {errors}");
+        return None;
+    }
+    Some(output)
+}
+
+/// Returns the objects that were printed, one a line.
+fn objects(text: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(text).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect()
+}
+
+#[test]
+fn counts_of_a_command_are_on_standard_error_with_the_keys_of_the_perf_tool() {
+    let Some(output) = stat(&["--json", "-e", "page-faults,task-clock", "--", "echo", "text"]) else {
+        return;
+    };
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"text\n"[..]));
+    let [faults, clock] = &objects(&output.stderr)[..] else { panic!("{output:?}") };
+    assert!(faults["event"].as_str().unwrap().starts_with("page-faults"));
+    assert!(faults["counter-value"].as_str().unwrap().parse::<f64>().unwrap() > 5.0, "{faults}");
+    assert_eq!((&clock["unit"], &clock["pcnt-running"]), (&Value::from("msec"), &Value::from(100.0)));
+    assert!(clock["counter-value"].as_str().unwrap().parse::<f64>().unwrap() > 0.0, "{clock}");
+}
+
+#[test]
+fn exit_status_of_the_command_is_passed_on() {
+    let Some(output) = stat(&["-e", "page-faults", "--", "sh", "-c", "exit 7"]) else { return };
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    let killed = stat(&["-e", "page-faults", "--", "sh", "-c", "kill -KILL $$"]).unwrap();
+    assert_eq!(killed.status.code(), Some(128 + 9));
+    let missing = stat(&["-e", "page-faults", "--", "/no/such/command"]).unwrap();
+    assert_eq!(missing.status.code(), Some(127));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("/no/such/command"), "{missing:?}");
+}
+
+#[test]
+fn repeated_runs_have_a_mean_and_its_spread() {
+    let Some(output) = stat(&["-r", "3", "--json", "-e", "page-faults", "--", "true"]) else { return };
+    let [faults] = &objects(&output.stderr)[..] else { panic!("{output:?}") };
+    assert!(faults["variance"].is_number(), "{faults}");
+    let text = stat(&["-r", "2", "-e", "page-faults", "--", "true"]).unwrap();
+    let text = String::from_utf8_lossy(&text.stderr).into_owned();
+    assert!(text.contains("(2 runs)") && text.contains("+- "), "{text}");
+}
+
+#[test]
+fn intervals_add_up_to_the_whole() {
+    let script = "i=0; while [ $i -lt 20 ]; do /bin/true; i=$((i+1)); sleep 0.01; done";
+    let arguments = ["-I", "50", "--json", "-e", "page-faults", "--", "sh", "-c", script];
+    let Some(output) = stat(&arguments) else { return };
+    let intervals = objects(&output.stderr);
+    let times: Vec<f64> = intervals.iter().map(|interval| interval["interval"].as_f64().unwrap()).collect();
+    assert!(!times.is_empty() && times.is_sorted(), "{times:?}");
+    let count = |interval: &Value| interval["counter-value"].as_str().unwrap().parse::<f64>().unwrap();
+    let sum: f64 = intervals.iter().map(count).sum();
+    assert!(sum > 20.0 * 10.0, "{sum} page faults of more than 20 processes");
+}
+
+#[test]
+fn event_that_does_not_exist_is_an_error_that_points_at_it() {
+    let output = perfkit().args(["stat", "-e", "page-fautls", "--", "true"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("page-faults") && text.contains('^'), "{text}");
+}
+
+#[test]
+fn interrupted_measurement_prints_its_counts() {
+    let mut measuring = perfkit();
+    measuring.args(["stat", "-e", "page-faults", "-I", "20", "-p", &std::process::id().to_string()]);
+    measuring.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let mut child = measuring.spawn().unwrap();
+    let mut line = String::new();
+    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+    // The first interval shows that the signal has a handler.
+    if std::io::BufRead::read_line(&mut out, &mut line).unwrap() == 0 {
+        let output = child.wait_with_output().unwrap();
+        let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
+        assert!(!required, "{output:?}");
+        return eprintln!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut out, &mut rest).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert!(rest.contains("page-faults"), "{line}{rest}");
+}

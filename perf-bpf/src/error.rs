@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use perf_events::{CpuList, FileError};
+use perf_events::{CpuList, FileError, Place, SetError};
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapType};
 
@@ -46,6 +46,15 @@ pub enum Error {
     Decode(perf_sys::decode::Error),
     /// A call on a perf event or its ring failed.
     Event(perf_sys::Error),
+    /// The events of a set cannot be opened or controlled.
+    Set(Box<SetError>),
+    /// A program cannot be attached to an event of a set.
+    Attach {
+        /// The place of the event.
+        place: Place,
+        /// The error.
+        error: Box<Self>,
+    },
     /// A file of `/proc` or `/sys` cannot be used.
     File(FileError),
     /// A system call on a path failed.
@@ -150,6 +159,8 @@ impl Error {
             | Self::Path { errno, .. }
             | Self::Descriptor { errno } => Some(*errno),
             Self::Event(error) => error.errno(),
+            Self::Set(error) => error.event().and_then(|event| event.error.errno()),
+            Self::Attach { error, .. } => error.errno(),
             Self::File(error) => error.io_error()?.raw_os_error().map(Errno::from_raw_os_error),
             _ => None,
         }
@@ -160,6 +171,7 @@ impl Error {
         match self {
             Self::Bpf { command, .. } => Some(*command),
             Self::Load { .. } => Some(BpfCmd::PROG_LOAD),
+            Self::Attach { error, .. } => error.command(),
             _ => None,
         }
     }
@@ -186,6 +198,12 @@ impl Error {
 impl From<perf_sys::Error> for Error {
     fn from(error: perf_sys::Error) -> Self {
         Self::Event(error)
+    }
+}
+
+impl From<SetError> for Error {
+    fn from(error: SetError) -> Self {
+        Self::Set(Box::new(error))
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod array;
 mod attach;
+mod attached_set;
 mod error;
 mod layout;
 mod link;
@@ -35,6 +36,7 @@ pub use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapT
 
 pub use array::EventArray;
 pub use attach::Attachment;
+pub use attached_set::AttachedSet;
 pub use error::{Error, Result};
 pub use link::Link;
 pub use map::{BatchCursor, BatchError, DumpStats, Iter, Key, Keys, Map, PerCpu, Value};

@@ -22,6 +22,8 @@ impl fmt::Display for Error {
             }
             Self::Decode(error) => error.fmt(f),
             Self::Event(error) => error.fmt(f),
+            Self::Set(error) => error.fmt(f),
+            Self::Attach { place, error } => write!(f, "program on the event of {place}: {error}"),
             Self::File(error) => error.fmt(f),
             Self::Path { call, path, errno } => write!(f, "{call} {}: {errno}", path.display()),
             Self::PathNul { path } => {

@@ -1,0 +1,161 @@
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use perf_events::sys::EventType;
+use perf_events::{CpuList, LogicalEvent, LossLedger, Refreshed, Set, SetEvent, SetOptions};
+
+use crate::{Attachment, Error};
+
+/// A [`Set`] of events with a program attached to them.
+///
+/// The program runs on every overflow of each event. A program on a tracepoint or a probe runs for its
+/// hits on all CPUs, so it is attached once, to the first event of it.
+///
+/// ```no_run
+/// use perf_bpf::AttachedSet;
+/// use perf_bpf::events::EventSpec;
+/// use perf_bpf::sys::{Attr, Software};
+///
+/// # fn profile(program: std::os::fd::OwnedFd) -> Result<(), perf_bpf::Error> {
+/// let clock = Attr::software(Software::CPU_CLOCK).with_frequency(99); // Hz
+/// let set = AttachedSet::open(EventSpec::new(clock), &program, 0)?;
+/// println!("sampling on CPUs {}, {} offline", set.set().cpus(), set.offline());
+/// # set.close()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct AttachedSet {
+    // Dropped before the set, so that all links are closed before the first event.
+    attachments: Vec<Attachment>,
+    set: Set,
+    program: OwnedFd,
+    cookie: u64,
+}
+
+impl AttachedSet {
+    /// Opens an event on each online CPU, attaches the program to each, and then enables the events.
+    ///
+    /// Offline CPUs are skipped; [`offline`](Self::offline) returns them. The program reads `cookie` by
+    /// `bpf_get_attach_cookie`; 0 is the same as no cookie.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Set`] if an event cannot be opened, and [`Error::Attach`]. After an error no event stays
+    /// open and no program attached.
+    #[doc(alias = "OpenAll")]
+    pub fn open(event: impl Into<LogicalEvent>, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
+        let mut set = Self::attach(SetOptions::new().event(event).open()?, program, cookie)?;
+        set.enable()?;
+        Ok(set)
+    }
+
+    /// Attaches the program to the events of a set that is not enabled. Nothing runs before
+    /// [`enable`](Self::enable), except on tracepoints and probes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Attach`]. The set is closed then.
+    #[doc(alias = "WithDeferredEnable")]
+    pub fn attach(set: Set, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
+        let program = program.as_fd().try_clone_to_owned().map_err(|error| Error::descriptor(&error))?;
+        let mut attached = Self { attachments: Vec::new(), set, program, cookie };
+        attached.attach_missing()?;
+        Ok(attached)
+    }
+
+    /// Starts all events, as [`Set::enable`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Set::enable`].
+    pub fn enable(&mut self) -> Result<(), Error> {
+        Ok(self.set.enable()?)
+    }
+
+    /// Stops all events, as [`Set::disable`]. Programs on tracepoints and probes still run.
+    ///
+    /// # Errors
+    ///
+    /// As [`Set::disable`].
+    pub fn disable(&mut self) -> Result<(), Error> {
+        Ok(self.set.disable()?)
+    }
+
+    /// Looks for CPUs that went offline or came online, as [`Set::refresh`], and attaches the program to the
+    /// events that were opened. They are enabled first if the set is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Set::refresh`], and [`Error::Attach`].
+    pub fn refresh(&mut self) -> Result<Refreshed, Error> {
+        let refreshed = self.set.refresh()?;
+        let set = &self.set;
+        self.attachments.retain(|attachment| set.events().any(|event| is_on(attachment, &event)));
+        self.attach_missing()?;
+        Ok(refreshed)
+    }
+
+    /// Returns the set, for its counts.
+    pub const fn set(&self) -> &Set {
+        &self.set
+    }
+
+    /// Returns the set, for reading it.
+    pub const fn set_mut(&mut self) -> &mut Set {
+        &mut self.set
+    }
+
+    /// Returns the CPUs that were skipped because they are offline.
+    pub const fn offline(&self) -> &CpuList {
+        self.set.offline()
+    }
+
+    /// Returns the attachments.
+    pub fn attachments(&self) -> &[Attachment] {
+        &self.attachments
+    }
+
+    /// Closes all links and then all events, and returns the ledger of the set.
+    ///
+    /// # Errors
+    ///
+    /// As [`Set::close`]. Everything is closed all the same, as by dropping the value.
+    pub fn close(self) -> Result<LossLedger, Error> {
+        drop(self.attachments);
+        Ok(self.set.close()?)
+    }
+
+    /// Attaches the program where it is missing.
+    fn attach_missing(&mut self) -> Result<(), Error> {
+        for event in self.set.events() {
+            if self.is_attached(&event) {
+                continue;
+            }
+            let attachment = Attachment::new(Arc::clone(event.event), &self.program, self.cookie);
+            let place = event.place;
+            self.attachments
+                .push(attachment.map_err(|error| Error::Attach { place, error: Box::new(error) })?);
+        }
+        Ok(())
+    }
+
+    /// Returns whether the program runs for the event already.
+    fn is_attached(&self, event: &SetEvent<'_>) -> bool {
+        let is_for_all = is_for_all(event);
+        let mut same = self.set.events().filter(|other| {
+            Arc::ptr_eq(other.event, event.event) || is_for_all && other.index == event.index
+        });
+        same.any(|event| self.attachments.iter().any(|attachment| is_on(attachment, &event)))
+    }
+}
+
+fn is_on(attachment: &Attachment, event: &SetEvent<'_>) -> bool {
+    Arc::ptr_eq(attachment.event(), event.event)
+}
+
+/// Returns whether the program runs for the hits of all CPUs, whichever event it is attached to.
+fn is_for_all(event: &SetEvent<'_>) -> bool {
+    let is_probe = event.spec.pmu().is_some_and(|pmu| matches!(pmu, "kprobe" | "uprobe"));
+    is_probe || event.event.attr().kind == EventType::TRACEPOINT
+}

@@ -19,6 +19,7 @@ mod order;
 #[cfg(feature = "std")]
 mod read;
 pub mod record;
+pub mod swap;
 #[cfg(feature = "std")]
 pub mod synthesize;
 #[cfg(feature = "std")]
@@ -33,5 +34,5 @@ pub use head::{Form, Head};
 pub use list::{Entries, Entry, List};
 pub use order::ByteOrder;
 #[cfg(feature = "std")]
-pub use read::{Event, Events, FileRecord, Memory, Place, Reader, Source, Stream};
+pub use read::{Event, Events, FileRecord, Memory, Place, Reader, Sorted, Source, Stream};
 pub use record::ToolRecord;

@@ -5,7 +5,7 @@ use std::vec::Vec;
 use perf_abi::{Attr, RecordType, SampleType};
 use perf_decode::{Error, Layouts, RawRecord, Result, SampleLayout};
 
-use crate::FileAttr;
+use crate::{FileAttr, swap};
 
 /// An event of a file.
 #[derive(Clone, Debug)]
@@ -14,6 +14,7 @@ pub struct Event {
     bytes: Vec<u8>,
     ids: Vec<u64>,
     layout: SampleLayout,
+    fields: swap::Fields,
 }
 
 impl Event {
@@ -103,6 +104,15 @@ impl Events {
         self.all.get(index).map(|event| (index, event)).ok_or(Error::NoId { kind: record.kind() })
     }
 
+    /// Swaps a record of the other byte order.
+    pub(super) fn swap(&self, words: &mut [u64]) {
+        swap::numbers(words);
+        let event = RawRecord::from_words(words).ok().and_then(|raw| self.find(raw).ok());
+        if let Some((_, event)) = event {
+            event.fields.swap(words);
+        }
+    }
+
     /// Adds an event.
     pub(super) fn add(&mut self, attr: &FileAttr<'_>) {
         self.all.push(Event {
@@ -110,6 +120,7 @@ impl Events {
             bytes: attr.bytes().to_vec(),
             ids: attr.ids().iter().collect(),
             layout: SampleLayout::new(&attr.attr()),
+            fields: swap::Fields::new(&attr.attr()),
         });
         self.is_stale = true;
     }

@@ -10,11 +10,13 @@ mod decompress;
 mod events;
 mod open;
 mod record;
+mod sorted;
 mod source;
 mod step;
 
 pub use events::{Event, Events};
 pub use record::{FileRecord, Place};
+pub use sorted::Sorted;
 pub use source::{Memory, Source, Stream};
 
 use crate::{Error, Head, Result};

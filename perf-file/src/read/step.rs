@@ -123,12 +123,12 @@ impl<S: Source> Reader<S> {
             }
         };
         let is_aligned = decompressor.output().as_ptr().addr() % 8 == 0;
+        self.events.update();
         let memory = if header.kind.0 >= kind::FIRST.0 || (self.head.order.is_native() && is_aligned) {
             FoundIn::Decompressed
         } else {
             self.copy(header, true)
         };
-        self.events.update();
         Ok(Some(Found { place: Place::InCompressed(offset), header, memory }))
     }
 
@@ -139,9 +139,12 @@ impl<S: Source> Reader<S> {
             Some(decompressor) if is_decompressed => decompressor.output(),
             _ => self.source.filled(),
         };
-        let words = self.scratch.iter_mut().take(usize::from(header.size / 8));
-        for (word, bytes) in words.zip(record.chunks_exact(8)) {
+        let words = self.scratch.get_mut(..usize::from(header.size / 8)).unwrap_or_default();
+        for (word, bytes) in words.iter_mut().zip(record.chunks_exact(8)) {
             *word = bytes.first_chunk().copied().map_or(0, u64::from_ne_bytes);
+        }
+        if !self.head.order.is_native() {
+            self.events.swap(words);
         }
         FoundIn::Scratch { is_decompressed }
     }

@@ -5,6 +5,7 @@ mod error;
 mod event;
 mod features;
 mod file;
+mod inventory;
 mod output;
 mod pipe;
 
@@ -17,6 +18,7 @@ use zerocopy::IntoBytes;
 pub use error::WriteError;
 pub use event::RecordedEvent;
 pub use features::{BuildId, CpuCache, CpuTopology, EventGroup, Features, MemoryNode, NumaNode};
+pub use inventory::Inventory;
 
 use crate::format::{FeatureSet, FileHeader, record_type};
 use compress::Compressor;

@@ -19,12 +19,15 @@ fn word(bytes: &[u8], offset: u64) -> u64 {
     u64::from_ne_bytes(bytes[offset..offset + 8].try_into().unwrap())
 }
 
-const RECORD: [u64; 2] = [0x0010_0000_0000_0044, 5];
-const ROUND: u64 = 0x0008_0000_0000_0044;
+const RECORD: [u64; 2] = [header_word(68, 16), 5];
+const ROUND: u64 = header_word(68, 8);
 
-fn header(kind: u32, size: u16) -> Vec<u8> {
-    let header = Header { kind: perf_abi::RecordType(kind), misc: Misc::empty(), size };
-    header.as_bytes().to_vec()
+const fn header_word(kind: u32, size: u16) -> u64 {
+    zerocopy::transmute!(Header { kind: perf_abi::RecordType(kind), misc: Misc::empty(), size })
+}
+
+fn header(kind: u32, size: u16) -> [u8; 8] {
+    header_word(kind, size).to_ne_bytes()
 }
 
 #[test]

@@ -1,0 +1,157 @@
+use std::collections::BTreeMap;
+
+use perf_abi::{Attr, RecordType};
+use perf_decode::{MappedFile, RawRecord, Record, SampleLayout, Window};
+
+/// Words of the longest record.
+const MAX_RECORD: usize = 65536 / 8;
+
+/// A count of what was written: records by kind, losses, the time of the samples and the mapped files.
+///
+/// It frames all records and decodes only those of losses and mappings.
+///
+/// ```
+/// use perf_abi::{Attr, Software};
+/// use perf_decode::Window;
+/// use perf_file::writer::Inventory;
+///
+/// let mut inventory = Inventory::new(&Attr::software(Software::CPU_CLOCK));
+/// # let unread = Window::from_slices(&[], &[]);
+/// inventory.note(unread); // beside Writer::write_window
+/// println!("{} samples, {} records lost", inventory.samples(), inventory.lost());
+/// ```
+#[derive(Debug)]
+pub struct Inventory {
+    layout: SampleLayout,
+    /// For the record that wraps at the end of a ring.
+    scratch: Vec<u64>,
+    kinds: BTreeMap<u32, u64>,
+    samples: u64,
+    bytes: u64,
+    damaged: u64,
+    lost: u64,
+    lost_samples: u64,
+    times: Option<(u64, u64)>,
+    files: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+}
+
+impl Inventory {
+    /// Starts with nothing. `attr` is that of any of the events, whose times must be at the same place in their
+    /// records, as with [`IDENTIFIER`](perf_abi::SampleType::IDENTIFIER) and the same fields up to `TIME`.
+    pub fn new(attr: &Attr) -> Self {
+        Self {
+            layout: SampleLayout::new(attr),
+            scratch: vec![0; MAX_RECORD],
+            kinds: BTreeMap::new(),
+            samples: 0,
+            bytes: 0,
+            damaged: 0,
+            lost: 0,
+            lost_samples: 0,
+            times: None,
+            files: BTreeMap::new(),
+        }
+    }
+
+    /// Counts the unread part of a ring, which was written.
+    pub fn note(&mut self, window: Window<'_>) {
+        self.bytes += window.len() as u64;
+        // Moved out, because its records borrow it while they are counted.
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let mut records = window.records(&mut scratch);
+        for record in &mut records {
+            match record {
+                Ok(record) => self.note_record(record),
+                Err(_) => break,
+            }
+        }
+        self.damaged += window.len() as u64 - records.position();
+        self.scratch = scratch;
+    }
+
+    fn note_record(&mut self, record: RawRecord<'_>) {
+        if record.kind() == RecordType::SAMPLE {
+            self.samples += 1;
+            if let Some(time) = record.time(&self.layout) {
+                let (first, last) = self.times.unwrap_or((time, time));
+                self.times = Some((first.min(time), last.max(time)));
+            }
+        } else {
+            self.note_side_band(record);
+        }
+    }
+
+    fn note_side_band(&mut self, record: RawRecord<'_>) {
+        *self.kinds.entry(record.kind().0).or_default() += 1;
+        let kinds = [RecordType::LOST, RecordType::LOST_SAMPLES, RecordType::MMAP, RecordType::MMAP2];
+        if !kinds.contains(&record.kind()) {
+            return;
+        }
+        // What cannot be decoded is counted as a record, and is in the recording.
+        match record.decode(&self.layout) {
+            Ok(Record::Lost(lost)) => self.lost += lost.lost(),
+            Ok(Record::LostSamples(lost)) => self.lost_samples += lost.lost(),
+            Ok(Record::Mmap(mmap)) => self.note_file(mmap.filename(), None),
+            Ok(Record::Mmap2(mmap)) => match mmap.file() {
+                MappedFile::BuildId(id) => self.note_file(mmap.filename(), Some(id)),
+                MappedFile::Inode { .. } => self.note_file(mmap.filename(), None),
+            },
+            _ => {}
+        }
+    }
+
+    fn note_file(&mut self, path: &[u8], build_id: Option<&[u8]>) {
+        if !self.files.contains_key(path) {
+            self.files.insert(path.to_vec(), build_id.map(<[u8]>::to_vec));
+        }
+    }
+
+    /// Returns the number of samples.
+    pub const fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// Returns the number of records that are not samples.
+    pub fn side_band(&self) -> u64 {
+        self.kinds.values().sum()
+    }
+
+    /// Iterates over the kinds of those records with their numbers, by kind.
+    pub fn kinds(&self) -> impl Iterator<Item = (RecordType, u64)> + '_ {
+        self.kinds.iter().map(|(kind, count)| (RecordType(*kind), *count))
+    }
+
+    /// Returns the number of bytes.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns the number of bytes that are no records. They were written all the same.
+    pub const fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Returns the number of records that the kernel dropped because a ring was full, by the `LOST` records.
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Returns the number of samples that the PMU dropped, by the `LOST_SAMPLES` records. Since Linux
+    /// 4.2.
+    pub const fn lost_samples(&self) -> u64 {
+        self.lost_samples
+    }
+
+    /// Returns the times of the first and the last sample, in ns of the events' clock.
+    pub const fn sample_times(&self) -> Option<(u64, u64)> {
+        self.times
+    }
+
+    /// Iterates over the mapped files, by path, with the build ids that records had.
+    pub fn files(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> + '_ {
+        self.files.iter().map(|(path, id)| (path.as_slice(), id.as_deref()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

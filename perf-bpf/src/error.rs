@@ -66,6 +66,31 @@ pub enum Error {
         /// The errno that the kernel returned.
         errno: Errno,
     },
+    /// A pin cannot be created or opened.
+    Pin {
+        /// The command.
+        command: BpfCmd,
+        /// The path.
+        path: Box<Path>,
+        /// The errno that the kernel returned.
+        errno: Errno,
+        /// The privilege of the process, if the errno is `EPERM` or `EACCES`.
+        privilege: Option<Box<Privilege>>,
+    },
+    /// Other processes created and removed the pin again and again.
+    Contended {
+        /// The path.
+        path: Box<Path>,
+    },
+    /// A file `/proc/PID/fdinfo/FD` lacks a field of a map, or has a malformed one.
+    FdInfo {
+        /// The path.
+        path: Box<Path>,
+        /// The name of the field.
+        field: &'static str,
+        /// Its text, or `None` if the field is missing, as for descriptors that are no maps.
+        found: Option<Box<str>>,
+    },
     /// A path holds a NUL byte.
     PathNul {
         /// The path.
@@ -156,6 +181,7 @@ impl Error {
         match self {
             Self::Bpf { errno, .. }
             | Self::Load { errno, .. }
+            | Self::Pin { errno, .. }
             | Self::Path { errno, .. }
             | Self::Descriptor { errno } => Some(*errno),
             Self::Event(error) => error.errno(),
@@ -169,7 +195,7 @@ impl Error {
     /// Returns the command of `bpf(2)` that failed, if one did.
     pub fn command(&self) -> Option<BpfCmd> {
         match self {
-            Self::Bpf { command, .. } => Some(*command),
+            Self::Bpf { command, .. } | Self::Pin { command, .. } => Some(*command),
             Self::Load { .. } => Some(BpfCmd::PROG_LOAD),
             Self::Attach { error, .. } => error.command(),
             _ => None,

@@ -17,6 +17,7 @@ mod value;
 
 pub use batch::{BatchCursor, BatchError};
 pub use dump_stats::DumpStats;
+pub(crate) use iterate::copy;
 pub use iterate::{Iter, Keys};
 pub use per_cpu::PerCpu;
 pub use value::Value;

@@ -115,6 +115,11 @@ impl<'fd> MapSpec<'fd> {
         self.attr.map_flags
     }
 
+    /// Returns the parameter whose meaning depends on the type.
+    pub fn extra(&self) -> u64 {
+        self.attr.map_extra
+    }
+
     /// Returns the name.
     pub fn name(&self) -> ObjectName {
         ObjectName::from_raw(self.attr.map_name)

@@ -29,7 +29,7 @@ pub(crate) use link::{TaskFd, link_create, link_detach, raw_tracepoint_open, tas
 pub(crate) use map::Elements;
 pub use map::MapFd;
 pub(crate) use object::{info, obj_get, obj_pin, prog_info};
-pub(crate) use program::{LoadFailure, prog_load, prog_test_run};
+pub(crate) use program::{LoadFailure, enable_stats, prog_load, prog_test_run};
 
 unsafe extern "C" {
     /// `syscall(2)`. Each argument is an `int`, a `long` or a pointer.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use perf_bpf::{BpfMapType, DumpStats, Map};
-use support::map_or_skip;
+use support::{SetOnDrop, map_or_skip};
 
 /// Keys below this stay, those from it on come and go.
 const LASTING: u32 = 2000;
@@ -28,6 +28,7 @@ fn dump_under_churn(
                 (LASTING..KEYS).for_each(|key| assert!(map.delete(&key).unwrap()));
             }
         });
+        let _done = SetOnDrop(&done);
         let stats = (0..10).map(|_| {
             let mut found = HashSet::new();
             let stats = dump(&mut |key, value| {
@@ -42,9 +43,7 @@ fn dump_under_churn(
             }
             stats
         });
-        let stats = stats.collect();
-        done.store(true, Ordering::Relaxed);
-        stats
+        stats.collect()
     })
 }
 

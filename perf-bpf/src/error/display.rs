@@ -26,6 +26,23 @@ impl fmt::Display for Error {
             Self::Attach { place, error } => write!(f, "program on the event of {place}: {error}"),
             Self::File(error) => error.fmt(f),
             Self::Path { call, path, errno } => write!(f, "{call} {}: {errno}", path.display()),
+            Self::Pin { command, path, errno, privilege } => {
+                write!(f, "BPF_{command} {}: {errno}", path.display())?;
+                write_cause(f, hint(*command, *errno), privilege.as_deref())
+            }
+            Self::Contended { path } => write!(
+                f,
+                "pin {}: expected it to stay, found it created and removed by other processes again and again",
+                path.display()
+            ),
+            Self::FdInfo { path, field, found: Some(found) } => {
+                write!(f, "{}: {field}: expected a number, found {found:?}", path.display())
+            }
+            Self::FdInfo { path, field, found: None } => write!(
+                f,
+                "{}: expected the descriptor of a map, found one without the field {field}",
+                path.display()
+            ),
             Self::PathNul { path } => {
                 write!(f, "path: expected no NUL byte, found {:?}", path.display().to_string())
             }

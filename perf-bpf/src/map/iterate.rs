@@ -33,7 +33,7 @@ impl<K: Key, V: Value> Iterator for Keys<'_, K, V> {
 }
 
 /// Returns the same key. `Key` does not imply `Clone`, and all of its bytes are plain.
-pub(super) fn copy<K: Key>(key: &K) -> K {
+pub(crate) fn copy<K: Key>(key: &K) -> K {
     let mut copy = K::new_zeroed();
     copy.as_mut_bytes().copy_from_slice(key.as_bytes());
     copy

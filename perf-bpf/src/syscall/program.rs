@@ -2,7 +2,7 @@ use core::ffi::CStr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use perf_sys::Errno;
-use perf_sys::abi::bpf::{BpfCmd, BpfInsn, BpfProgLoad, BpfProgRun, BpfProgType};
+use perf_sys::abi::bpf::{BpfCmd, BpfEnableStats, BpfInsn, BpfProgLoad, BpfProgRun, BpfProgType};
 use zerocopy::IntoBytes;
 
 use super::{address, address_mut, bpf, bpf_fd, number};
@@ -88,4 +88,12 @@ pub(crate) fn prog_test_run(program: BorrowedFd<'_>, context: &[u8], cpu: Option
     // SAFETY: the kernel reads `ctx_size_in` bytes of the context; there are no output buffers.
     unsafe { bpf(BpfCmd::PROG_TEST_RUN, &mut attr) }?;
     Ok(Run { retval: attr.retval, duration: attr.duration })
+}
+
+/// `bpf(BPF_ENABLE_STATS)`—Enables statistics of run times until the descriptor is closed. Since
+/// Linux 5.8.
+pub(crate) fn enable_stats() -> Result<OwnedFd, Errno> {
+    let mut attr = BpfEnableStats::default(); // 0 is the run time
+    // SAFETY: the attr holds one number, and the command returns a descriptor.
+    unsafe { bpf_fd(BpfCmd::ENABLE_STATS, &mut attr) }
 }

@@ -5,15 +5,29 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a failure here fails the test
 
 use std::fmt::Display;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use perf_bpf::{BpfMapType, Error, Key, Map, MapSpec, Value};
 use perf_sys::Errno;
 
 pub(crate) mod asm;
+mod bpf_fs;
+mod nobody;
 pub(crate) mod programs;
 mod tracefs;
 
+pub(crate) use bpf_fs::with_bpf_fs;
+pub(crate) use nobody::as_nobody;
 pub(crate) use tracefs::rename_tracepoint;
+
+/// Sets a flag when it is dropped, so that a panic ends a thread that waits for it.
+pub(crate) struct SetOnDrop<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Prints the reason for a skipped test, or fails it with `PERFKIT_REQUIRE_LIVE=1`.
 #[track_caller]

@@ -1,0 +1,151 @@
+use std::path::{Path, PathBuf};
+
+use perf_events::System;
+use perf_sys::Errno;
+
+use crate::Error;
+
+/// `BPF_FS_MAGIC` of `include/uapi/linux/magic.h`.
+const MAGIC: u64 = 0xcafe_4a11;
+
+/// A bpf file system, whose files are pins: references to maps, programs and links that outlive
+/// processes.
+///
+/// It is usually mounted at `/sys/fs/bpf`. This crate does not mount it, because that is the
+/// administrator's choice: `mount -t bpf bpf /sys/fs/bpf`. Since Linux 4.4.
+///
+/// ```
+/// use perf_bpf::BpfFs;
+///
+/// let fs = BpfFs::new();
+/// if let Err(error) = fs.check() {
+///     println!("{error}"); // with the command that mounts it
+/// }
+/// assert_eq!(fs.path("events").to_str(), Some("/sys/fs/bpf/events"));
+/// ```
+#[doc(alias = "bpffs")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BpfFs {
+    root: PathBuf,
+}
+
+impl BpfFs {
+    /// Returns the file system at `/sys/fs/bpf`.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::at("/sys/fs/bpf")
+    }
+
+    /// Returns a file system, or a directory in it, at another path.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Returns the bpf file systems that the process can see, from `/proc/self/mounts`.
+    pub fn mounted(system: &System) -> Result<Vec<Self>, Error> {
+        Ok(mount_points(&system.read("/proc/self/mounts")?).map(Self::at).collect())
+    }
+
+    /// Returns the path of the directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the path of a name in the directory. The kernel refuses names with a `.`.
+    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// Checks by `statfs(2)` that the directory is on a bpf file system.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotBpfFs`] with the command that mounts one, and [`Error::Path`] if there is no
+    /// such directory.
+    #[allow(trivial_numeric_casts, clippy::cast_sign_loss, clippy::unnecessary_cast)] // the type varies
+    pub fn check(&self) -> Result<(), Error> {
+        let found = rustix::fs::statfs(&self.root).map_err(Error::path("statfs", &self.root))?;
+        // The type has 32 bits, whatever the width of the field.
+        let found = u64::from(found.f_type as u32);
+        if found == MAGIC { Ok(()) } else { Err(Error::NotBpfFs { path: self.root.as_path().into(), found }) }
+    }
+}
+
+impl Default for BpfFs {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Returns the mount points of type `bpf` in the format of `proc_pid_mounts(5)`.
+fn mount_points(mounts: &str) -> impl Iterator<Item = PathBuf> + '_ {
+    mounts.lines().filter_map(|line| {
+        let mut fields = line.split(' ').skip(1);
+        let (place, kind) = (fields.next()?, fields.next()?);
+        (kind == "bpf").then(|| unescape(place).into())
+    })
+}
+
+/// Replaces the octal escapes of spaces and other separators, such as `\040`.
+fn unescape(text: &str) -> String {
+    let mut parts = text.split('\\');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        match (code, part.get(3..)) {
+            (Some(code), Some(rest)) if code.is_ascii() => {
+                plain.push(char::from(code));
+                plain.push_str(rest);
+            }
+            _ => {
+                plain.push('\\');
+                plain.push_str(part);
+            }
+        }
+    }
+    plain
+}
+
+impl Error {
+    /// Returns a closure for `map_err` after a system call of rustix on a path.
+    pub(crate) fn path(call: &'static str, path: &Path) -> impl Fn(rustix::io::Errno) -> Self {
+        move |errno| Self::Path {
+            call,
+            path: path.into(),
+            errno: Errno::from_raw_os_error(errno.raw_os_error()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_of_type_bpf_are_found() {
+        let mounts = "sysfs /sys sysfs rw 0 0\n\
+                      bpf /sys/fs/bpf bpf rw,nosuid,mode=700 0 0\n\
+                      none /run/a\\040b bpf rw 0 0\n\
+                      short\n\n\
+                      bpf /bpf tmpfs rw 0 0\n";
+        let found: Vec<_> = mount_points(mounts).collect();
+        assert_eq!(found, [Path::new("/sys/fs/bpf"), Path::new("/run/a b")]);
+    }
+
+    #[test]
+    fn malformed_escapes_are_kept() {
+        for text in ["a\\", "a\\04", "a\\9zz", "a\\777b", "\\é00"] {
+            assert_eq!(unescape(text), text);
+        }
+        assert_eq!(unescape("\\134\\011x"), "\\\tx");
+    }
+
+    #[test]
+    fn another_file_system_is_an_error_with_the_remedy() {
+        let error = BpfFs::at("/proc").check().unwrap_err().to_string();
+        assert!(error.contains("/proc: expected a bpf file system, found"), "{error}");
+        assert!(error.contains("mount -t bpf"), "{error}");
+        let missing = BpfFs::at("/nonexistent/pk").check().unwrap_err().to_string();
+        assert!(missing.starts_with("statfs /nonexistent/pk: No such file"), "{missing}");
+    }
+}

@@ -1,0 +1,119 @@
+use std::collections::BTreeMap;
+
+use crate::{Error, Key, Map, Value};
+
+mod entry;
+
+pub use entry::{CacheEntry, DesiredAction};
+
+/// A map with a copy in memory of what this process wrote, and the status of each element.
+///
+/// A write that the kernel refused, for example because the map is full, stays in the copy as an
+/// action to repeat by [`sync`](Self::sync). The copy does not see what programs and other
+/// processes write.
+///
+/// ```
+/// use perf_bpf::{BpfMapType, CachedMap, DesiredAction, Map, MapSpec};
+///
+/// # fn main() -> Result<(), perf_bpf::Error> {
+/// let map = match Map::<u32, u64>::create(MapSpec::new(BpfMapType::HASH, 1)) {
+///     Ok(map) => map,
+///     Err(error) => return Ok(println!("{error}")),
+/// };
+/// let mut map = CachedMap::new(map);
+/// map.update(1, 10)?;
+/// assert!(map.update(2, 20).is_err()); // full
+/// assert_eq!(map.get(&2).map(|entry| entry.desired_action()), Some(DesiredAction::Insert));
+/// map.delete(&1)?;
+/// assert_eq!(map.sync(), 0); // no action is left
+/// assert_eq!(map.map().lookup(&2)?, Some(20));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct CachedMap<K, V> {
+    map: Map<K, V>,
+    /// By the bytes of the key.
+    entries: BTreeMap<Box<[u8]>, CacheEntry<K, V>>,
+}
+
+impl<K: Key, V: Value> CachedMap<K, V> {
+    /// Returns the map with an empty copy.
+    pub fn new(map: Map<K, V>) -> Self {
+        Self { map, entries: BTreeMap::new() }
+    }
+
+    /// Returns the map.
+    pub fn map(&self) -> &Map<K, V> {
+        &self.map
+    }
+
+    /// Returns the map without the copy.
+    pub fn into_map(self) -> Map<K, V> {
+        self.map
+    }
+
+    /// Writes an element to the copy and to the map. If the map refuses it, it stays in the copy
+    /// with [`DesiredAction::Insert`] and the error.
+    pub fn update(&mut self, key: K, value: V) -> Result<(), Error> {
+        let written = self.map.update(&key, &value);
+        let error = written.as_ref().err().cloned();
+        let bytes = key.as_bytes().into();
+        self.entries.insert(bytes, CacheEntry::inserted(key, value, error));
+        written
+    }
+
+    /// Deletes an element from the map and the copy, and returns `false` if the map has none with
+    /// this key. If the map refuses it, the entry stays with [`DesiredAction::Delete`] and the
+    /// error.
+    pub fn delete(&mut self, key: &K) -> Result<bool, Error> {
+        let deleted = self.map.delete(key);
+        match &deleted {
+            Ok(_) => drop(self.entries.remove(key.as_bytes())),
+            Err(error) => {
+                if let Some(entry) = self.entries.get_mut(key.as_bytes()) {
+                    entry.refuse_deletion(error.clone());
+                } else {
+                    let entry = CacheEntry::undeleted(crate::map::copy(key), error.clone());
+                    self.entries.insert(key.as_bytes().into(), entry);
+                }
+            }
+        }
+        deleted
+    }
+
+    /// Deletes all elements of the map, and the copy. Returns the number of deleted elements.
+    pub fn delete_all(&mut self) -> Result<u64, Error> {
+        let deleted = self.map.delete_all()?;
+        self.entries.clear();
+        Ok(deleted)
+    }
+
+    /// Repeats the actions that failed, deletions first, and returns the number of those that
+    /// failed again. Their errors are in their entries.
+    pub fn sync(&mut self) -> usize {
+        let map = &self.map;
+        // A deletion may make space for an insertion.
+        self.entries.retain(|_, entry| !entry.retry_deletion(map));
+        self.entries.values_mut().map(|entry| entry.retry_insertion(map)).filter(|done| !done).count()
+            + self.entries.values().filter(|entry| entry.desired_action() == DesiredAction::Delete).count()
+    }
+
+    /// Writes all elements of the copy to the map again, for a map that was deleted and created
+    /// anew.
+    pub fn rewrite(&mut self, map: Map<K, V>) -> usize {
+        self.map = map;
+        self.entries.values_mut().for_each(CacheEntry::demand_insertion);
+        self.sync()
+    }
+
+    /// Returns the entry of a key.
+    pub fn get(&self, key: &K) -> Option<&CacheEntry<K, V>> {
+        self.entries.get(key.as_bytes())
+    }
+
+    /// Returns all entries, in the order of the bytes of their keys.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &CacheEntry<K, V>> + '_ {
+        self.entries.values()
+    }
+}

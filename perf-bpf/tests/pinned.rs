@@ -1,0 +1,275 @@
+//! Pins on a bpf file system.
+
+#![allow(clippy::unwrap_used)] // also in shared functions
+
+mod support;
+
+use std::collections::HashSet;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Barrier, Mutex};
+
+use perf_bpf::{
+    BpfFs, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType, Error, Map, MapFd, MapProperty, MapSpec,
+    ParallelMap, PinOutcome, PinnedMap, ProgramFd, unpin,
+};
+use perf_sys::Errno;
+use support::{SetOnDrop, map_or_skip, permitted, with_bpf_fs};
+
+type Pinned = PinnedMap<u32, u64>;
+
+fn spec(max_entries: u32) -> MapSpec<'static> {
+    MapSpec::new(BpfMapType::HASH, max_entries).with_name("pk_pinned".parse().unwrap())
+}
+
+#[test]
+fn a_pin_outlives_its_map() {
+    with_bpf_fs(|fs| {
+        fs.check().unwrap();
+        let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, 4) else { return };
+        map.update(&1, &10).unwrap();
+        map.fd().pin(fs.path("lasting")).unwrap();
+        drop(map);
+        let mut found = Pinned::open(fs.path("lasting")).unwrap();
+        assert_eq!((found.path(), found.lookup(&1).unwrap()), (fs.path("lasting").as_path(), Some(10)));
+        found.reopen().unwrap();
+        let map = found.unpin().unwrap();
+        assert_eq!(map.lookup(&1).unwrap(), Some(10));
+        let error = Pinned::open(fs.path("lasting")).unwrap_err();
+        assert_eq!(error.errno(), Some(Errno::ENOENT));
+        assert!(error.to_string().contains("lasting: No such file"), "{error}");
+        assert!(Pinned::open_if_exists(fs.path("lasting")).unwrap().is_none());
+        assert!(!unpin(fs.path("lasting")).unwrap());
+    });
+}
+
+#[test]
+fn a_second_pin_on_a_path_is_refused() {
+    with_bpf_fs(|fs| {
+        let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, 4) else { return };
+        map.fd().pin(fs.path("twice")).unwrap();
+        let error = map.fd().pin(fs.path("twice")).unwrap_err();
+        assert!(error.to_string().contains("another object is pinned to the path"), "{error}");
+    });
+}
+
+#[test]
+fn a_path_on_another_file_system_is_refused() {
+    let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, 4) else { return };
+    for error in [
+        map.fd().pin("/proc/pk_test").unwrap_err(),
+        Pinned::open_or_create("/proc/pk_test", spec(4)).unwrap_err(),
+        unpin("/proc/self/status").unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::NotBpfFs { .. }), "{error}");
+        assert!(error.to_string().contains("mount -t bpf"), "{error}");
+    }
+}
+
+#[test]
+fn a_pinned_program_is_no_map() {
+    with_bpf_fs(|fs| {
+        let code = [BpfInsn::new(0xb7, 0, 0, 0, 0), BpfInsn::new(0x95, 0, 0, 0, 0)];
+        let program = ProgramFd::load(BpfProgType::SOCKET_FILTER, &code, c"GPL", "pk_pin".parse().unwrap());
+        let Some(program) = permitted(program) else { return };
+        program.pin(fs.path("program")).unwrap();
+        for error in [
+            Pinned::open(fs.path("program")).unwrap_err(),
+            Pinned::open_or_create(fs.path("program"), spec(4)).unwrap_err(),
+        ] {
+            assert!(error.to_string().contains("expected a map, found \"anon_inode:bpf-prog\""), "{error}");
+        }
+        ProgramFd::open_pinned(fs.path("program")).unwrap();
+    });
+}
+
+#[test]
+fn a_map_of_other_properties_is_replaced() {
+    with_bpf_fs(|fs| {
+        let Some((first, outcome)) = permitted(Pinned::open_or_create(fs.path("map"), spec(4))) else {
+            return;
+        };
+        assert_eq!(outcome, PinOutcome::Created);
+        first.update(&1, &10).unwrap();
+        let (same, outcome) = Pinned::open_or_create(fs.path("map"), spec(4)).unwrap();
+        assert_eq!((outcome, same.lookup(&1).unwrap()), (PinOutcome::Opened, Some(10)));
+        let other = spec(8).with_flags(BpfMapFlags::NO_PREALLOC);
+        let (new, outcome) = Pinned::open_or_create(fs.path("map"), other).unwrap();
+        assert_eq!(
+            outcome.to_string(),
+            "replaced: max_entries: expected 8, found 4; map_flags: expected NO_PREALLOC, found 0x0"
+        );
+        assert_eq!(new.lookup(&1).unwrap(), None);
+        // The old map lives on for those who have it open.
+        assert_eq!(first.lookup(&1).unwrap(), Some(10));
+        let (_, outcome) = PinnedMap::<u64, u64>::open_or_create(fs.path("map"), other).unwrap();
+        let PinOutcome::Replaced(differences) = outcome else { panic!("{outcome}") };
+        assert_eq!(
+            differences.iter().map(|found| found.property).collect::<Vec<_>>(),
+            [MapProperty::KeySize]
+        );
+    });
+}
+
+#[test]
+fn an_lru_hash_per_cpu_is_not_replaced_because_the_kernel_rounds_its_capacity() {
+    with_bpf_fs(|fs| {
+        let spec = MapSpec::new(BpfMapType::LRU_HASH, 1001).with_flags(BpfMapFlags::NO_COMMON_LRU);
+        if permitted(Pinned::open_or_create(fs.path("lru"), spec)).is_none() {
+            return;
+        }
+        assert_eq!(Pinned::open_or_create(fs.path("lru"), spec).unwrap().1, PinOutcome::Opened);
+    });
+}
+
+/// Calls `open_or_create` from four threads at the same time, and returns what each did. All got
+/// one map.
+fn race(fs: &BpfFs, name: &str) -> Vec<PinOutcome> {
+    const THREADS: usize = 4;
+    let (start, found) = (Barrier::new(THREADS), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                start.wait();
+                let (map, outcome) = Pinned::open_or_create(fs.path(name), spec(16)).unwrap();
+                found.lock().unwrap().push((map.fd().info().unwrap().id, outcome));
+            });
+        }
+    });
+    let (ids, outcomes): (HashSet<u32>, Vec<_>) = found.into_inner().unwrap().into_iter().unzip();
+    assert_eq!(ids.len(), 1, "{outcomes:?}");
+    outcomes
+}
+
+#[test]
+fn one_of_several_threads_creates_the_map() {
+    with_bpf_fs(|fs| {
+        if permitted(MapFd::create(&spec(1).with_sizes(4, 8))).is_none() {
+            return;
+        }
+        for number in 0..50 {
+            let outcomes = race(fs, &format!("new_{number}"));
+            let created = outcomes.iter().filter(|&outcome| *outcome == PinOutcome::Created).count();
+            let opened = outcomes.iter().filter(|&outcome| *outcome == PinOutcome::Opened).count();
+            assert_eq!((created, opened), (1, 3), "{outcomes:?}");
+        }
+    });
+}
+
+#[test]
+fn one_of_several_threads_replaces_the_map() {
+    with_bpf_fs(|fs| {
+        for number in 0..50 {
+            let name = format!("old_{number}");
+            if permitted(Pinned::open_or_create(fs.path(&name), spec(8))).is_none() {
+                return;
+            }
+            let outcomes = race(fs, &name);
+            let replaced = outcomes.iter().filter(|found| matches!(found, PinOutcome::Replaced(_))).count();
+            assert_eq!(replaced, 1, "{outcomes:?}");
+        }
+    });
+}
+
+#[test]
+fn processes_without_the_lock_cause_no_other_error_than_contention() {
+    with_bpf_fs(|fs| {
+        let Some(foreign) = permitted(MapFd::create(&spec(16).with_sizes(4, 8))) else { return };
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    // Either may lose against the other thread.
+                    let _ = foreign.pin(fs.path("map"));
+                    let _ = unpin(fs.path("map"));
+                }
+            });
+            let _done = SetOnDrop(&done);
+            for _ in 0..500 {
+                match Pinned::open_or_create(fs.path("map"), spec(16)) {
+                    Ok(_) | Err(Error::Contended { .. }) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn a_parallel_map_replaces_the_pin_in_one_step() {
+    with_bpf_fs(|fs| {
+        let Some((old, _)) = permitted(Pinned::open_or_create(fs.path("map"), spec(4))) else { return };
+        old.update(&1, &10).unwrap();
+        let abandoned = ParallelMap::<u32, u64>::create(fs.path("map"), spec(8)).unwrap();
+        drop(abandoned);
+        let parallel = ParallelMap::<u32, u64>::create(fs.path("map"), spec(8)).unwrap();
+        assert_eq!(parallel.old().unwrap().info().unwrap(), old.fd().info().unwrap());
+        parallel.new_map().update(&1, &11).unwrap();
+        assert_eq!(Pinned::open(fs.path("map")).unwrap().lookup(&1).unwrap(), Some(10));
+        let new = parallel.end().unwrap();
+        assert_eq!(Pinned::open(fs.path("map")).unwrap().lookup(&1).unwrap(), Some(11));
+        assert_eq!((old.lookup(&1).unwrap(), new.lookup(&1).unwrap()), (Some(10), Some(11)));
+        // No other name is left.
+        let names = std::fs::read_dir(fs.root()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.filter(|name| name.to_string_lossy().starts_with("map_")).count(), 0);
+        let anew = Pinned::create_anew(fs.path("map"), spec(8)).unwrap();
+        assert_eq!(anew.lookup(&1).unwrap(), None);
+        assert_eq!(Pinned::create_anew(fs.path("other"), spec(8)).unwrap().path(), fs.path("other"));
+    });
+}
+
+#[test]
+fn a_read_only_descriptor_cannot_write() {
+    with_bpf_fs(|fs| {
+        let Some((map, _)) = permitted(Pinned::open_or_create(fs.path("map"), spec(4))) else { return };
+        map.update(&1, &10).unwrap();
+        let reader = MapFd::open_pinned_with(fs.path("map"), BpfMapFlags::READ_ONLY).unwrap();
+        let reader = Map::<u32, u64>::try_from(reader).unwrap();
+        assert_eq!(reader.lookup(&1).unwrap(), Some(10));
+        let error = reader.update(&1, &11).unwrap_err();
+        assert!(error.to_string().contains("its descriptor is read-only"), "{error}");
+    });
+}
+
+#[test]
+fn another_process_opens_the_pin() {
+    with_bpf_fs(|fs| {
+        let Some((map, _)) = permitted(Pinned::open_or_create(fs.path("shared"), spec(4))) else { return };
+        map.update(&1, &10).unwrap();
+        // The process inherits the mount namespace of this thread.
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child_of_another_process_opens_the_pin", "--ignored", "--nocapture"])
+            .env("PK_PIN", fs.path("shared"))
+            .output()
+            .unwrap();
+        assert!(child.status.success(), "{child:?}");
+        assert_eq!((map.lookup(&1).unwrap(), map.lookup(&2).unwrap()), (Some(11), Some(20)));
+    });
+}
+
+#[test]
+#[ignore = "run by another_process_opens_the_pin"]
+fn child_of_another_process_opens_the_pin() {
+    let Some(path) = std::env::var_os("PK_PIN") else { return };
+    let map = Pinned::open(path).unwrap();
+    assert_eq!(map.lookup(&1).unwrap(), Some(10));
+    map.update(&1, &11).unwrap();
+    map.update(&2, &20).unwrap();
+}
+
+#[test]
+fn mounted_file_systems_are_listed() {
+    with_bpf_fs(|fs| {
+        // `/proc/self` is the whole process, whose first thread has another namespace.
+        let mounts = std::fs::read_to_string("/proc/thread-self/mounts").unwrap();
+        assert!(mounts.contains(fs.root().to_str().unwrap()), "{mounts}");
+        let found = BpfFs::mounted(&perf_events::System::new()).unwrap();
+        assert!(found.iter().all(|fs| fs.check().is_ok() || !fs.root().exists()), "{found:?}");
+    });
+}
+
+#[test]
+fn a_path_with_a_nul_byte_is_refused() {
+    let error = Pinned::open("/sys/fs/bpf/a\0b").unwrap_err();
+    assert!(matches!(error, Error::PathNul { .. }), "{error}");
+}

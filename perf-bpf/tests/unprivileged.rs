@@ -1,0 +1,47 @@
+//! Errors of a process without capabilities.
+
+#![allow(clippy::unwrap_used)] // also in shared functions
+
+mod support;
+
+use perf_bpf::{BpfMapType, Error, Ids, MapFd, MapSpec, ObjectKind, Privilege, Probe};
+use perf_events::System;
+use perf_sys::Errno;
+use support::as_nobody;
+
+#[test]
+fn a_missing_capability_is_explained() {
+    as_nobody(|| {
+        let privilege = Privilege::of_thread(&System::new());
+        assert_eq!(privilege.effective, Some(0));
+        // LRU hashes need a capability even if unprivileged users may use BPF.
+        let spec = MapSpec::new(BpfMapType::LRU_HASH, 1).with_sizes(4, 4).with_name("pk_no".parse().unwrap());
+        let error = MapFd::create(&spec).unwrap_err();
+        assert_eq!(error.errno(), Some(Errno::EPERM));
+        let text = error.to_string();
+        assert!(text.starts_with("BPF_MAP_CREATE of \"pk_no\": Operation not permitted"), "{text}");
+        assert!(text.contains("found none of CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN"), "{text}");
+        assert!(text.contains("unprivileged_bpf_disabled") && text.contains("setcap cap_bpf"), "{text}");
+    });
+}
+
+#[test]
+fn ids_need_a_capability() {
+    as_nobody(|| {
+        for kind in [ObjectKind::Map, ObjectKind::Program, ObjectKind::Link] {
+            let mut ids = Ids::new(kind);
+            let error = ids.next().unwrap().unwrap_err();
+            assert!(matches!(error, Error::Bpf { privilege: Some(_), .. }), "{error}");
+            assert!(ids.next().is_none());
+        }
+    });
+}
+
+#[test]
+fn a_probe_without_permission_is_no_answer() {
+    as_nobody(|| {
+        let error = Probe::map_type(BpfMapType::LRU_HASH).unwrap_err();
+        assert_eq!(error.errno(), Some(Errno::EPERM));
+        assert!(Probe::map_type_or_hash(BpfMapType::LPM_TRIE).is_err());
+    });
+}

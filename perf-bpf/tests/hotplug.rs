@@ -1,4 +1,4 @@
-//! CPU 1 goes offline and returns while programs write. A test binary of its own with one test, because it
+//! CPU 1 goes offline and returns while programs write. A separate test binary with one test, because it
 //! changes the machine.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // also in shared functions

@@ -26,7 +26,7 @@ struct Arguments {
 enum Command {
     /// Sample a small workload and print a summary of the records
     Demo(demo::Options),
-    /// Print every record of a saved ring
+    /// Print every record of a perf.data file or a saved ring
     Dump(dump::Options),
     Stat(stat::Options),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]

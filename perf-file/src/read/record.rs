@@ -87,6 +87,12 @@ impl<'r> FileRecord<'r> {
         found.map_err(|error| self.error(error))
     }
 
+    /// Returns the events of the file that are known so far.
+    #[must_use]
+    pub fn events(&self) -> &'r [Event] {
+        self.events.as_slice()
+    }
+
     /// Decodes the record if it has a kind of the kernel.
     ///
     /// # Errors

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use perf_decode::{Error, Record, Result};
-use serde_json::json;
 
+use super::content;
 use super::event_index::{EventIndex, Origin};
-use super::json::{Object, object};
+use super::json::Object;
 use super::snapshot_records::Placed;
 
 /// A record with its position, its event and its content.
@@ -56,35 +56,9 @@ impl<'a> Entry<'a> {
         if let Some((index, _)) = self.origin.and_then(|origin| origin.event) {
             put("attr", index.into());
         }
-        match &self.decoded {
-            Err(error) => {
-                put("error", error.to_string().into());
-            }
-            Ok(record) => {
-                put("fields", fields(record).into());
-                if record.trailing_len() > 0 {
-                    put("trailing", record.trailing_len().into());
-                }
-                if is_ambiguous(record) {
-                    put("ambiguous", true.into());
-                }
-            }
-        }
+        content::put(&mut json, &self.decoded);
         json
     }
-}
-
-/// Returns the fields of the body, and those of the trailer in a separate object.
-fn fields(record: &Record<'_>) -> Object {
-    let mut fields = object(record.fields());
-    if let Some(trailer) = record.sample_id().filter(|trailer| !trailer.is_empty()) {
-        fields.insert("sample_id".to_owned(), json!(object(trailer.fields())));
-    }
-    fields
-}
-
-fn is_ambiguous(record: &Record<'_>) -> bool {
-    matches!(record, Record::Sample(sample) if sample.has_ambiguous_branches())
 }
 
 impl fmt::Display for Entry<'_> {

@@ -39,15 +39,36 @@ fn lines(output: Vec<u8>) -> Vec<String> {
 }
 
 fn command(file: &Path, more: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_perfkit"));
-    command.arg("dump").arg("--ring").arg(file).args(more);
+    let mut command = perfkit();
+    command.arg("--ring").arg(file).args(more);
     command
+}
+
+/// Returns `perfkit dump`.
+pub(crate) fn perfkit() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_perfkit"));
+    command.arg("dump");
+    command
+}
+
+/// Dumps a `perf.data` file.
+pub(crate) fn dump_file(file: &Path, more: &[&str]) -> Run {
+    run(perfkit().arg(file).args(more))
+}
+
+/// Dumps standard input, which is a file or a pipe.
+pub(crate) fn dump_stdin(stdin: Stdio, more: &[&str]) -> Run {
+    run(perfkit().arg("-").args(more).stdin(stdin))
+}
+
+fn run(command: &mut Command) -> Run {
+    let output = command.output().unwrap();
+    Run { code: output.status.code(), lines: lines(output.stdout), errors: lines(output.stderr) }
 }
 
 /// Dumps a file.
 pub(crate) fn dump(file: &Path, more: &[&str]) -> Run {
-    let output = command(file, more).output().unwrap();
-    Run { code: output.status.code(), lines: lines(output.stdout), errors: lines(output.stderr) }
+    run(&mut command(file, more))
 }
 
 /// Dumps a file to a pipe that is closed after `count` lines.

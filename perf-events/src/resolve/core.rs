@@ -4,8 +4,8 @@ use perf_sys::abi::HW_EVENT_MASK;
 use perf_sys::{Attr, EventType};
 
 use super::event::Resolver;
-use crate::expression::{Event, Problem};
-use crate::{EventSpec, FileError, ParseError, Pmu, System, catalog};
+use crate::expression::{Event, Problem, Span};
+use crate::{EventSpec, ParseError, Pmu, catalog};
 
 impl Resolver<'_> {
     /// Returns a generic or raw event: on a machine with several core PMUs one for each of them.
@@ -14,8 +14,7 @@ impl Resolver<'_> {
         if !is_of_cores(&spec.attr()) {
             return Ok(vec![spec]);
         }
-        let cores = self.core_pmus();
-        let cores = cores.map_err(|error| self.error(event.source.span, Problem::File(error)))?;
+        let cores = self.core_pmus(event.source.span)?;
         if cores.len() < 2 {
             return Ok(vec![spec]);
         }
@@ -38,15 +37,14 @@ impl Resolver<'_> {
             let mut others = event.terms().to_vec();
             others.remove(index);
             let spec = self.with_terms(EventSpec::new(attr), &others)?;
-            let is_hybrid = self.core_pmus().map_err(of_file)?.len() > 1;
+            let is_hybrid = self.core_pmus(event.source.span)?.len() > 1;
             return Ok(Some(if is_hybrid { on(pmu, spec) } else { spec.with_pmu(pmu.name()) }));
         }
         Ok(None)
     }
 
-    fn core_pmus(&self) -> Result<Vec<Pmu>, FileError> {
-        // Without sysfs the event is left to the kernel.
-        Ok(System::optional(Pmu::core(self.system))?.unwrap_or_default())
+    fn core_pmus(&self, span: Span) -> Result<Vec<&Pmu>, ParseError> {
+        Ok(self.pmus(span)?.iter().filter(|pmu| pmu.is_core()).collect())
     }
 }
 

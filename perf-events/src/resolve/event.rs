@@ -1,3 +1,4 @@
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use perf_sys::{AttrFlags, Label};
@@ -5,18 +6,25 @@ use perf_sys::{AttrFlags, Label};
 use super::source::Candidate;
 use super::terms;
 use crate::expression::{Event, Group, Modifiers, Problem, Span};
-use crate::{LogicalEvent, ParseError, System};
+use crate::{FileError, LogicalEvent, ParseError, Pmu, System};
 
 /// Finds the events of a string on one machine.
 #[derive(Debug)]
 pub(super) struct Resolver<'a> {
     text: &'a str,
     pub(super) system: &'a System,
+    pmus: OnceCell<Result<Vec<Pmu>, FileError>>,
 }
 
 impl<'a> Resolver<'a> {
     pub(super) const fn new(text: &'a str, system: &'a System) -> Self {
-        Self { text, system }
+        Self { text, system, pmus: OnceCell::new() }
+    }
+
+    /// Returns all PMUs, none where sysfs is not mounted: generic events are then left to the kernel.
+    pub(super) fn pmus(&self, span: Span) -> Result<&[Pmu], ParseError> {
+        let pmus = self.pmus.get_or_init(|| Ok(System::optional(Pmu::all(self.system))?.unwrap_or_default()));
+        pmus.as_deref().map_err(|error| self.error(span, Problem::File(error.clone())))
     }
 
     /// Returns the events of a group, in the order in which they were written.

@@ -1,7 +1,7 @@
 use super::event::Resolver;
 use crate::expression::{Event, Problem, Span, Term};
 use crate::pmu::{PmuError, TermProblem};
-use crate::{EventSpec, FileError, ParseError, Pmu, PmuTerm, System, catalog, nearest};
+use crate::{EventSpec, ParseError, Pmu, PmuTerm, catalog, nearest};
 
 /// The names of values that the perf tool prints beside counts.
 const TOOL_EVENTS: [&str; 3] = ["duration_time", "user_time", "system_time"];
@@ -23,9 +23,9 @@ impl Resolver<'_> {
     pub(super) fn alias(&self, event: &Event, name: &str) -> Result<Vec<EventSpec>, ParseError> {
         let span = event.source.span;
         let of_file = |error| self.error(span, Problem::File(error));
-        let pmus = self.pmus().map_err(of_file)?;
+        let pmus = self.pmus(span)?;
         let mut specs = Vec::new();
-        for pmu in &pmus {
+        for pmu in pmus {
             if pmu.event(name).map_err(of_file)?.is_some() {
                 let spec = pmu.event_spec(&[PmuTerm { name, value: None }]);
                 specs.push(spec.map_err(|error| self.pmu_error(event, name, error))?);
@@ -44,7 +44,7 @@ impl Resolver<'_> {
         }
         let mut names: Vec<String> =
             catalog::names().map(str::to_owned).chain(catalog::cache_names()).collect();
-        for pmu in &pmus {
+        for pmu in pmus {
             names.extend(pmu.event_names().map_err(of_file)?);
         }
         Err(self.unknown(span, "event", name, &names))
@@ -73,11 +73,6 @@ impl Resolver<'_> {
     fn unknown(&self, span: Span, kind: &'static str, wanted: &str, names: &[String]) -> ParseError {
         let nearest = nearest::nearest(wanted, names.iter().map(String::as_str));
         self.error(span, Problem::Unknown(kind)).with_nearest(nearest)
-    }
-
-    /// Returns all PMUs, none where sysfs is not mounted.
-    fn pmus(&self) -> Result<Vec<Pmu>, FileError> {
-        Ok(System::optional(Pmu::all(self.system))?.unwrap_or_default())
     }
 }
 

@@ -2,6 +2,9 @@ use perf_sys::{Attr, AttrFlags, BreakpointLen, BreakpointType, EventType, Hardwa
 
 use super::*;
 
+mod errors;
+mod machine;
+
 fn system() -> System {
     System::at("/nonexistent")
 }

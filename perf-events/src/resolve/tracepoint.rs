@@ -12,8 +12,16 @@ impl Resolver<'_> {
         category: &str,
         name: &str,
     ) -> Result<Vec<Candidate>, ParseError> {
-        let found = Tracefs::find(self.system).and_then(|it| it.matching(&format!("{category}:{name}")));
-        let found = found.map_err(|error| self.tracefs_error(event, category, name, error))?;
+        let tracefs = Tracefs::find(self.system).map_err(|error| self.tracefs_error(event, error))?;
+        let found = match tracefs.matching(&format!("{category}:{name}")) {
+            Ok(found) => found,
+            Err(TracefsError::NotFound { has, .. }) => {
+                let error = self.error(event.source.span, Problem::Unknown("tracepoint"));
+                let categories = tracefs.categories().map_err(|error| self.tracefs_error(event, error))?;
+                return Err(error.with_nearest(similar(category, name, &categories, &has)));
+            }
+            Err(error) => return Err(self.tracefs_error(event, error)),
+        };
         let candidates = found.iter().map(|tracepoint| {
             let spec = self.with_terms(tracepoint.event_spec(), event.terms())?;
             Ok(Candidate { name: Some(tracepoint.to_string()), specs: vec![spec] })
@@ -21,20 +29,22 @@ impl Resolver<'_> {
         candidates.collect()
     }
 
-    fn tracefs_error(&self, event: &Event, category: &str, name: &str, error: TracefsError) -> ParseError {
-        let span = event.source.span;
-        match error {
-            TracefsError::NotFound { has, .. } => {
-                // The names are those of the category, or the categories if there is no such category.
-                let names = nearest::nearest(name, has.iter().map(String::as_str));
-                let names = names.into_iter().map(|name| format!("{category}:{name}"));
-                let categories = nearest::nearest(category, has.iter().map(String::as_str)).into_iter();
-                let categories = categories.map(|category| format!("{category}:{name}"));
-                self.error(span, Problem::Unknown("tracepoint"))
-                    .with_nearest(names.chain(categories).collect())
-            }
-            TracefsError::File(error) => self.error(span, Problem::File(error)),
-            error => self.error(span, Problem::Invalid(error.to_string())),
-        }
+    fn tracefs_error(&self, event: &Event, error: TracefsError) -> ParseError {
+        let problem = match error {
+            TracefsError::File(error) => Problem::File(error),
+            error => Problem::Invalid(error.to_string()),
+        };
+        self.error(event.source.span, problem)
+    }
+}
+
+/// Returns the names of tracepoints like the one that was not found: of its category, or if there is no
+/// such category, of those with a similar name.
+fn similar(category: &str, name: &str, categories: &[String], has: &[String]) -> Vec<String> {
+    let nearest = |wanted, known: &[String]| nearest::nearest(wanted, known.iter().map(String::as_str));
+    if categories.iter().any(|known| known == category) {
+        nearest(name, has).iter().map(|name| format!("{category}:{name}")).collect()
+    } else {
+        nearest(category, categories).iter().map(|category| format!("{category}:{name}")).collect()
     }
 }

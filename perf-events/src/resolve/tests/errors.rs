@@ -1,0 +1,59 @@
+//! Strings that name something that the machine does not have.
+
+use super::machine::tree;
+use super::*;
+
+/// Asserts the place, the beginning of the message, and the nearest name.
+#[track_caller]
+fn fails(text: &str, found: &str, message: &str, nearest: Option<&str>) {
+    let tree = tree();
+    let error = parse(text, tree.system()).expect_err(text);
+    assert_eq!(error.found(), found, "{error}");
+    assert!(error.to_string().starts_with(message), "{error}");
+    assert_eq!(error.nearest().first().map(String::as_str), nearest, "{error}");
+}
+
+#[test]
+fn unknown_names_are_at_their_place_with_the_nearest() {
+    fails("cs,slot", "slot", "unknown event `slot`", Some("slots"));
+    fails("cpu_cor/event=1/", "cpu_cor", "unknown PMU `cpu_cor`", Some("cpu_core"));
+    fails("cpu_core/evnt=1/", "evnt", "unknown term or event of the PMU `evnt`", Some("event"));
+    fails("cpu_core/slotz/", "slotz", "unknown term or event", Some("slots"));
+    fails("cpu_core/cycels/", "cycels", "unknown term or event", None);
+    fails("sched:sched_swich", "sched:sched_swich", "unknown tracepoint", Some("sched:sched_switch"));
+    fails("shed:sched_switch:u", "shed:sched_switch", "unknown tracepoint", Some("sched:sched_switch"));
+    fails("sched:nothing*", "sched:nothing*", "unknown tracepoint", None);
+}
+
+#[test]
+fn wrong_values_are_at_the_value() {
+    fails("cpu_core/event=0x100/", "0x100", "`0x100`: ", None);
+    fails("cpu_core/umask=1,event=x/", "x", "`x`: expected a number", None);
+    fails("cs/period=x/", "x", "expected a number", None);
+    fails("cpu_core/cycles,period=x/", "x", "expected a number", None);
+}
+
+#[test]
+fn names_of_another_kind_say_so() {
+    fails("cpu_core", "cpu_core", "`cpu_core`: a PMU, expected one of its events: `cpu_core/EVENT/`", None);
+    fails("duration_time", "duration_time", "`duration_time`: a value that the perf tool computes", None);
+    fails("iTLB-stores", "iTLB-stores", "`iTLB-stores`: the kernel has no WRITE for ITLB", None);
+}
+
+#[test]
+fn missing_tracefs_is_named_with_the_command() {
+    let error = parse("sched:sched_switch", &system()).unwrap_err();
+    assert!(error.to_string().contains("tracefs is not mounted"), "{error}");
+}
+
+#[test]
+fn file_that_cannot_be_used_is_the_cause() {
+    let tree = tree();
+    tree.pmu("broken", &[("type", "x\n")]);
+    for text in ["cycles", "foo", "broken/event=1/"] {
+        let error = parse(text, tree.system()).unwrap_err();
+        let file = error.file_error().unwrap_or_else(|| panic!("{error}"));
+        assert!(file.path().ends_with("broken/type"), "{error}");
+    }
+    assert!(parse("cs", tree.system()).is_ok());
+}

@@ -1,4 +1,4 @@
-//! CPU 1 goes offline and returns while a set counts. A test binary of its own with one test, because it
+//! CPU 1 goes offline and returns while a set counts. A separate test binary with one test, because it
 //! changes the machine.
 
 #![allow(clippy::unwrap_used)] // a failure here fails the test

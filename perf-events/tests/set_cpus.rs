@@ -1,13 +1,21 @@
 //! Sets of CPUs: counting, sampling, and what is not possible.
 
-#![allow(clippy::unwrap_used)] // a failure here fails the test
+#![allow(clippy::unwrap_used, clippy::panic)] // a failure here fails the test
 
 mod set_support;
 
-use std::collections::HashSet;
+#[allow(dead_code)] // its `main`
+#[path = "../examples/system_wide.rs"]
+mod system_wide;
 
-use perf_events::sys::{SampleType, Software};
-use perf_events::{CpuList, Place, Set, SetError, SetOptions, SetTarget, System};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use perf_events::sys::{AttrFlags, Record, SampleType, Software};
+use perf_events::{CpuList, Place, Set, SetError, SetOptions, SetTarget, System, parse};
 use set_support::{open_or_skip, refused, sideband, software, switch, switches, tid};
 
 #[test]
@@ -54,11 +62,11 @@ fn interval_is_the_difference_of_two_readings() {
 
 #[test]
 fn records_of_all_events_are_one_sorted_stream() {
-    let events = [switches(), sideband(perf_events::sys::AttrFlags::TASK)];
+    let events = [switches(), sideband(AttrFlags::TASK)];
     let Some(mut set) = open_or_skip(Set::options().events(events).ring_pages(64)) else { return };
     set.enable().unwrap();
     switch(20);
-    std::thread::spawn(|| switch(5)).join().unwrap();
+    thread::spawn(|| switch(5)).join().unwrap();
     set.disable().unwrap();
     let (mut own, mut forks, mut last, mut cpus) = (0, 0, 0, HashSet::new());
     let drained = set.flush_sorted(|record| {
@@ -66,8 +74,8 @@ fn records_of_all_events_are_one_sorted_stream() {
         last = record.time();
         cpus.insert(record.place());
         match record.decode().unwrap() {
-            perf_events::sys::Record::Sample(sample) => own += usize::from(sample.tid() == Some(tid())),
-            perf_events::sys::Record::Fork(_) => {
+            Record::Sample(sample) => own += usize::from(sample.tid() == Some(tid())),
+            Record::Fork(_) => {
                 assert_eq!(record.index(), Some(1));
                 forks += 1;
             }
@@ -122,4 +130,68 @@ fn counting_set_has_no_rings() {
     assert!(matches!(set.wait(None), Err(SetError::NoRings)));
     assert!(matches!(set.drain_sorted(|_| ()), Err(SetError::NoRings)));
     assert!(set.rings().is_none());
+}
+
+#[test]
+fn example_finds_the_thread_that_runs() {
+    if open_or_skip(SetOptions::new().event(software(Software::CPU_CLOCK))).is_none() {
+        return;
+    }
+    let is_over = Arc::new(AtomicBool::new(false));
+    let busy = {
+        let is_over = Arc::clone(&is_over);
+        thread::spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+            tid()
+        })
+    };
+    let threads = system_wide::sample(Duration::from_secs(2));
+    is_over.store(true, Ordering::Relaxed);
+    let busy = busy.join().unwrap();
+    let threads = threads.unwrap();
+    assert!(threads.keys().any(|&(_, thread)| thread == busy), "{busy} of {threads:?}");
+}
+
+#[test]
+fn group_with_a_sampling_leader_has_the_counts_of_its_members() {
+    let events = parse("{context-switches/period=1/,page-faults}:S", &System::new()).unwrap();
+    let options = SetOptions::new().groups(events).target(SetTarget::calling_thread()).ring_pages(16);
+    let Some(mut set) = open_or_skip(options) else { return };
+    set.enable().unwrap();
+    switch(5);
+    std::hint::black_box(vec![1_u8; 1 << 22]);
+    switch(5);
+    set.disable().unwrap();
+    let mut faults = Vec::new();
+    set.flush_sorted(|record| match record.decode().unwrap() {
+        Record::Sample(sample) => {
+            assert_eq!(record.index(), Some(0), "only the leader samples");
+            faults.extend(sample.read().and_then(|values| values.iter().nth(1)).map(|entry| entry.value));
+        }
+        other => panic!("{other}"),
+    })
+    .unwrap();
+    assert!(faults.len() >= 10 && faults.is_sorted(), "{faults:?}");
+    assert!(faults.last() >= Some(&100), "{faults:?}");
+    let counts = set.counts().unwrap();
+    assert_eq!(counts.get(0).unwrap().total().value, faults.len() as u64);
+}
+
+#[test]
+fn events_of_a_group_are_read_at_one_moment() {
+    let events = [software(Software::CPU_CLOCK), software(Software::CONTEXT_SWITCHES)];
+    let Some(mut set) = open_or_skip(SetOptions::new().group(events)) else { return };
+    set.enable().unwrap();
+    switch(10);
+    let counts = set.counts().unwrap();
+    let places = |index: usize| counts.get(index).unwrap().places().to_vec();
+    assert_eq!(
+        set.events().map(|event| event.is_member).collect::<Vec<_>>(),
+        [false, true].repeat(set.cpus().len())
+    );
+    for (leader, member) in places(0).iter().zip(places(1)) {
+        assert_eq!((leader.place, leader.count.time_enabled), (member.place, member.count.time_enabled));
+    }
 }

@@ -4,6 +4,10 @@
 
 mod set_support;
 
+#[allow(dead_code)] // its `main`
+#[path = "../examples/stat.rs"]
+mod stat;
+
 use std::process::Command;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -115,6 +119,19 @@ fn records_of_a_command_are_in_the_rings_of_its_cpus() {
     })
     .unwrap();
     assert!(execs >= 1 && exits >= 2, "{execs} execs, {exits} exits");
+}
+
+#[test]
+fn example_counts_a_command() {
+    if open_or_skip(counting(SetTarget::command())).is_none() {
+        return;
+    }
+    let (status, counts) =
+        stat::run("{task-clock,page-faults},context-switches", &mut Command::new("true")).unwrap();
+    assert!(status.success());
+    let names: Vec<&str> = counts.iter().map(|event| &**event.name()).collect();
+    assert_eq!(names, ["task-clock", "page-faults", "context-switches"]);
+    assert!(counts.iter().take(2).all(|event| event.total().value > 0), "{counts}");
 }
 
 #[test]

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use perf_events::sys::{Attr, EventType, Software};
-use perf_events::{EventSpec, SetOptions, SetTarget, System, threads_of};
+use perf_events::sys::Software;
+use perf_events::{EventSpec, SetOptions, SetTarget, System, Tracefs, threads_of};
 use set_support::{open_or_skip, skip, software};
 
 /// Set in the environment of the child process.
@@ -26,16 +26,8 @@ const HITS: usize = 100;
 
 /// Returns an event that counts each renaming of a thread.
 fn renames() -> Option<EventSpec> {
-    let id = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"]
-        .iter()
-        .find_map(|place| std::fs::read_to_string(format!("{place}/events/task/task_rename/id")).ok());
-    match id {
-        Some(id) => Some(EventSpec::new(Attr::new(EventType::TRACEPOINT, id.trim().parse().unwrap()))),
-        None => {
-            skip("tracefs has no task:task_rename");
-            None
-        }
-    }
+    let renames = Tracefs::find(&System::new()).and_then(|tracefs| tracefs.tracepoint("task", "task_rename"));
+    renames.map_err(skip).ok().map(|tracepoint| tracepoint.event_spec())
 }
 
 /// The child: threads that wait, and for the role `churn` others that start and exit, for the role
@@ -72,7 +64,9 @@ fn run_child(role: &str) {
     stop.store(true, Ordering::Relaxed);
     starter.join().unwrap();
     go.wait();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     // A thread that starts after the set was opened.
     thread::spawn(hit).join().unwrap();
 }

@@ -24,10 +24,10 @@ use crate::{Cause, Evidence, Explanation, LockedMemory, System};
 /// # }
 /// ```
 pub fn explain_map(system: &System, failed: &MapError, data_pages: usize) -> Explanation {
-    explain(system, &failed.error, failed.event.attr(), data_pages)
+    explain_mapping(system, &failed.error, failed.event.attr(), data_pages)
 }
 
-pub(super) fn explain(system: &System, error: &Error, attr: &Attr, data_pages: usize) -> Explanation {
+pub(crate) fn explain_mapping(system: &System, error: &Error, attr: &Attr, data_pages: usize) -> Explanation {
     let Error::System { call: Call::Mmap, errno } = error else {
         return argument::explain(error);
     };

@@ -22,6 +22,7 @@ pub use cause::Cause;
 pub use explanation::{Evidence, Explanation};
 pub(crate) use limit::soft_limit;
 pub use map::explain_map;
+pub(crate) use map::explain_mapping;
 pub use trial::{Trial, trial_of};
 
 /// Explains why `perf_event_open` failed: the cause, the values read from `system` that show it, and the

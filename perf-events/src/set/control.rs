@@ -82,22 +82,9 @@ impl Set {
     ) -> Result<(), SetError> {
         let chosen = self.units.iter().filter(|unit| is_chosen(unit));
         let leaders = chosen.filter_map(|unit| Some((unit, unit.leader()?)));
-        let results =
-            leaders.map(|(unit, leader)| control(leader).map_err(|error| unit.error(0, error).into()));
+        let results = leaders.map(|(unit, leader)| {
+            control(leader).map_err(|error| EventError::of(leader, unit.place, false, error).into())
+        });
         results.fold(Ok(()), Result::and)
-    }
-}
-
-impl Unit {
-    /// Returns the error of a call for one of the unit's events.
-    pub(super) fn error(&self, index: usize, error: perf_sys::Error) -> EventError {
-        let event = self.events.get(index);
-        EventError {
-            label: event.map_or_else(|| "".into(), |event| event.label().clone()),
-            place: self.place,
-            attr: Box::new(event.map_or_else(perf_sys::Attr::default, |event| *event.attr())),
-            is_member: index != 0,
-            error,
-        }
     }
 }

@@ -227,7 +227,7 @@ impl Set {
 
     /// Reads the counts of the events of a unit.
     pub(super) fn read_unit(&self, unit: &super::Unit) -> Result<Vec<(usize, PlaceCount)>, SetError> {
-        let counts = unit.read().map_err(|(index, error)| unit.error(index, error))?;
+        let counts = unit.read()?;
         let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
         let counts = counts.into_iter().zip(planned).map(|(count, planned)| {
             let pmu = planned.spec.pmu().map(Arc::from);

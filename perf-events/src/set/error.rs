@@ -3,35 +3,9 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use perf_sys::{Attr, Label};
+use super::EventError;
 
-use super::Place;
-use crate::{CpuList, FileError};
-
-/// The reason why an event could not be opened, mapped, controlled or read: the event, its place, and the
-/// error of the call.
-#[derive(Clone, Debug)]
-pub struct EventError {
-    /// The name of the event.
-    pub label: Label,
-    /// The thread or CPU for which the call failed.
-    pub place: Place,
-    /// The attr with which the event was opened, or was to be opened.
-    pub attr: Box<Attr>,
-    /// Whether the event is a member of a group, not its leader.
-    pub is_member: bool,
-    /// The error of the call.
-    pub error: perf_sys::Error,
-}
-
-impl fmt::Display for EventError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} for {}: {}", self.label, self.place, self.error)
-    }
-}
-
-/// `source` is `None`: `Display` already has the whole text.
-impl Error for EventError {}
+use crate::{CpuList, Explanation, FileError, System};
 
 /// The reason why a [`Set`](crate::Set) could not be opened or used.
 #[derive(Clone, Debug)]
@@ -113,6 +87,12 @@ impl SetError {
             Self::Event(error) => Some(error),
             _ => None,
         }
+    }
+
+    /// Explains the failure: the cause, the values that show it, and the remedy. `None` if the error is
+    /// not that of a call for one event: then `Display` has it all.
+    pub fn explain(&self, system: &System) -> Option<Explanation> {
+        Some(self.event()?.explain(system))
     }
 
     /// Returns the error of the system call, if one failed.

@@ -130,8 +130,8 @@ impl Set {
         }
         let time_enabled = match unit.read() {
             Ok(counts) => counts.first().and_then(|count| count.time_enabled),
-            Err((_, Error::PinnedFailed)) => None,
-            Err((index, error)) => return Err(unit.error(index, error).into()),
+            Err(error) if error.error == Error::PinnedFailed => None,
+            Err(error) => return Err(error.into()),
         };
         let now = time_enabled.map(|time_enabled| Sign { time_enabled, at_ns: monotonic() });
         Ok(match unit.alive.zip(now) {

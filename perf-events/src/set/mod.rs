@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use perf_sys::{Event, RingSet};
+use perf_sys::{Event, ReadFormat, RingSet};
 
 use crate::loss::LossLedger;
-use crate::{CpuList, EventSpec};
+use crate::{Concession, CpuList, EventSpec};
 
 mod control;
 mod counts;
 mod error;
+mod event_error;
 mod event_index;
 mod hotplug;
 mod open;
@@ -26,11 +27,13 @@ mod target;
 mod unit;
 
 pub use counts::{Counts, EventCounts, PlaceCount};
-pub use error::{EventError, SetError, SpawnMisuse};
+pub use error::{SetError, SpawnMisuse};
+pub use event_error::EventError;
 pub use hotplug::Refreshed;
 pub use options::SetOptions;
 pub use place::{Place, RingKey};
 pub use record::SetRecord;
+pub use rings::RingSize;
 pub use target::{Inherit, SetTarget};
 
 use event_index::EventIndex;
@@ -52,7 +55,7 @@ use unit::Unit;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let faults = Attr::software(Software::PAGE_FAULTS).with_flags(AttrFlags::EXCLUDE_KERNEL);
 /// let options = SetOptions::new().event(EventSpec::new(faults)).target(SetTarget::calling_thread());
-/// let set = match options.open() {
+/// let mut set = match options.open() {
 ///     Ok(set) => set,
 ///     Err(error) => return Ok(println!("{error}")), // with the event, its place and the usual causes
 /// };
@@ -103,6 +106,11 @@ pub struct Set {
     /// The thread that opened the events.
     opener: rustix::thread::Pid,
     has_spawned: bool,
+    /// Whether all events were opened once.
+    is_open: bool,
+    ring_size: Option<RingSize>,
+    /// Parts of the attrs that were given up, by group and member.
+    concessions: Vec<(usize, usize, Vec<Concession>)>,
     /// Index of the group whose events could not be opened.
     failed_group: usize,
 }
@@ -120,6 +128,8 @@ pub struct SetEvent<'s> {
     pub spec: &'s EventSpec,
     /// Whether it is a member of a group, not its leader.
     pub is_member: bool,
+    /// The parts of the attr that were given up, if the options [permit](SetOptions::negotiate) it.
+    pub concessions: &'s [Concession],
 }
 
 impl Set {
@@ -131,7 +141,7 @@ impl Set {
 
     /// Iterates over the open events: for each group and place the leader, then its members.
     pub fn events(&self) -> impl Iterator<Item = SetEvent<'_>> {
-        self.units.iter().flat_map(|unit| {
+        self.units.iter().flat_map(move |unit| {
             let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
             let events = unit.events.iter().zip(planned).enumerate();
             events.map(move |(member, (event, planned))| SetEvent {
@@ -140,6 +150,7 @@ impl Set {
                 index: planned.index,
                 spec: &planned.spec,
                 is_member: member != 0,
+                concessions: self.concessions_of(unit.group, member),
             })
         })
     }
@@ -182,8 +193,18 @@ impl Set {
     }
 
     /// Returns whether the kernel counts the lost samples of each event. Since Linux 6.0.
-    pub const fn reads_lost(&self) -> bool {
-        self.reads_lost
+    pub fn reads_lost(&self) -> bool {
+        self.events().all(|event| event.event.attr().read_format.contains(ReadFormat::LOST))
+    }
+
+    /// Returns the size of the rings, or `None` if the set only counts.
+    pub const fn ring_size(&self) -> Option<RingSize> {
+        self.ring_size
+    }
+
+    fn concessions_of(&self, group: usize, member: usize) -> &[Concession] {
+        let found = self.concessions.iter().find(|(of, index, _)| (*of, *index) == (group, member));
+        found.map_or(&[], |(.., concessions)| concessions)
     }
 }
 

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use perf_sys::{Attr, Errno, Event, OpenOptions, RingSet};
+use perf_sys::{Attr, AttrFlags, Errno, Event, OpenOptions, ReadFormat, RingSet, SampleType};
 
 use super::plan::{Plan, PlannedGroup};
 use super::{EventError, EventIndex, Packages, Place, Set, SetError, SetOptions, Unit};
-use crate::CpuList;
 use crate::loss::{LossLedger, monotonic};
+use crate::{CpuList, NegotiateError, Negotiation};
 use rustix::thread::gettid;
 
 /// Attempts to open the events of a CPU that is online, and yet reported as missing by the kernel: it may
@@ -50,6 +50,9 @@ impl Set {
             opener: gettid(),
             has_spawned: false,
             failed_group: 0,
+            is_open: false,
+            ring_size: None,
+            concessions: Vec::new(),
         })
     }
 
@@ -58,6 +61,8 @@ impl Set {
             self.open_tasks()?;
         }
         self.open_cpus()?;
+        self.map_rings(0)?;
+        self.is_open = true;
         self.packages = Packages::read(self)?;
         Ok(())
     }
@@ -142,16 +147,16 @@ impl Set {
 
     /// Opens a group of the plan at `place`. On an error, its events are closed.
     pub(super) fn open_unit(&mut self, group: usize, place: Place) -> Result<Unit, EventError> {
-        let Some(planned) = self.plan.groups.get(group) else {
-            return Ok(Unit { group, place, events: Vec::new(), alive: None });
+        let reads_lost = self.reads_lost;
+        let mut open = |reads_lost| {
+            let planned = self.plan.groups.get(group);
+            let attrs =
+                planned.map_or_else(Vec::new, |planned| self.options.attrs(planned, place, reads_lost));
+            self.open_events(group, &attrs, place)
         };
-        let open = |reads_lost| {
-            let attrs = self.options.attrs(planned, place, reads_lost);
-            self.open_events(planned, &attrs, place)
-        };
-        let opened = match open(self.reads_lost) {
+        let opened = match open(reads_lost) {
             // Linux before 6.0 does not have the field.
-            Err(error) if self.reads_lost && error.error.errno() == Some(Errno::EINVAL) => {
+            Err(error) if reads_lost && error.error.errno() == Some(Errno::EINVAL) => {
                 let opened = open(false);
                 self.reads_lost = opened.is_err();
                 opened
@@ -165,28 +170,44 @@ impl Set {
     }
 
     fn open_events(
-        &self,
-        planned: &PlannedGroup,
+        &mut self,
+        group: usize,
         attrs: &[Attr],
         place: Place,
     ) -> Result<Vec<Arc<Event>>, EventError> {
         let target = self.options.target.at(place);
+        let planned = self.plan.groups.get(group).map_or(&[][..], |group| &group.events);
         let mut events: Vec<Arc<Event>> = Vec::new();
-        for (event, attr) in planned.events.iter().zip(attrs) {
-            let options = OpenOptions::new();
-            let opened = match events.first() {
-                Some(leader) => options.leader(leader).open(attr, target),
-                None => options.open(attr, target),
-            };
+        for (event, attr) in planned.iter().zip(attrs) {
             let label = event.spec.label().clone();
+            let open = |attr: &Attr| match events.first() {
+                Some(leader) => OpenOptions::new().leader(leader).open(attr, target),
+                None => Event::open(attr, target),
+            };
+            let opened = negotiation(attr, self.options.negotiates).open(open);
             match opened {
-                Ok(opened) => events.push(Arc::new(opened.with_label(label))),
-                Err(error) => {
-                    let (attr, is_member) = (Box::new(*attr), !events.is_empty());
-                    return Err(EventError { label, place, attr, is_member, error });
+                Ok(opened) => {
+                    if self.concessions_of(group, events.len()).is_empty() && !opened.concessions.is_empty() {
+                        self.concessions.push((group, events.len(), opened.concessions));
+                    }
+                    events.push(Arc::new(opened.value.with_label(label)));
+                }
+                Err(NegotiateError { error, attr, .. }) => {
+                    let (is_member, cgroup) = (!events.is_empty(), self.options.target.cgroup_dir());
+                    return Err(EventError { label, place, attr, is_member, error, data_pages: 0, cgroup });
                 }
             }
         }
         Ok(events)
     }
+}
+
+/// Returns the negotiation of an attr that keeps what the set needs, or all of it.
+fn negotiation(attr: &Attr, negotiates: bool) -> Negotiation {
+    let flags = AttrFlags::DISABLED | AttrFlags::ENABLE_ON_EXEC | AttrFlags::SAMPLE_ID_ALL;
+    let negotiation = Negotiation::new(attr)
+        .keep_flags(flags | AttrFlags::INHERIT_THREAD)
+        .keep_sample_type(attr.sample_type & (SampleType::IDENTIFIER | SampleType::TIME))
+        .keep_read_format(attr.read_format - ReadFormat::LOST);
+    if negotiates { negotiation } else { negotiation.all_or_nothing() }
 }

@@ -9,7 +9,9 @@ use crate::{EventGroup, LogicalEvent, System};
 pub struct SetOptions {
     pub(super) groups: Vec<EventGroup>,
     pub(super) target: SetTarget,
-    pub(super) ring_pages: Option<usize>,
+    /// The most and the least data pages of a ring.
+    pub(super) ring_pages: Option<(usize, usize)>,
+    pub(super) negotiates: bool,
     pub(super) inherit: Option<Inherit>,
     pub(super) system: System,
 }
@@ -22,6 +24,7 @@ impl SetOptions {
             groups: Vec::new(),
             target: SetTarget::all_cpus(),
             ring_pages: None,
+            negotiates: false,
             inherit: None,
             system: System::new(),
         }
@@ -88,7 +91,23 @@ impl SetOptions {
     /// tasks are opened for each CPU, because the kernel maps no ring for an inherited event on any CPU.
     #[must_use]
     pub fn ring_pages(self, data_pages: usize) -> Self {
-        Self { ring_pages: Some(data_pages), ..self }
+        self.ring_pages_between(data_pages, data_pages)
+    }
+
+    /// As [`ring_pages`](Self::ring_pages), of `most` data pages, or of the largest half, quarter and so on, at
+    /// least `least` pages, that the limits of memory permit for all rings.
+    /// [`Set::ring_size`](Set::ring_size) returns the outcome.
+    #[must_use]
+    pub fn ring_pages_between(self, most: usize, least: usize) -> Self {
+        Self { ring_pages: Some((most, least)), ..self }
+    }
+
+    /// Permits to open the events with less than their attrs if this kernel or PMU does not accept all of it,
+    /// as [`negotiate`](crate::negotiate()). What was given up is in
+    /// [`SetEvent::concessions`](crate::SetEvent::concessions).
+    #[must_use]
+    pub fn negotiate(self) -> Self {
+        Self { negotiates: true, ..self }
     }
 
     /// Sets the new tasks that the events of a task follow, in place of the target's default:

@@ -1,46 +1,83 @@
 use std::sync::Arc;
 
-use perf_sys::{Event, MapError, Ring};
+use perf_sys::Event;
 
 use super::{EventError, RingKey, Set, SetError, Unit};
-use crate::Place;
+use crate::{Place, map_largest};
+
+/// The size of the rings of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingSize {
+    /// The data pages of each ring.
+    pub data_pages: usize,
+    /// The data pages that were requested.
+    pub asked: usize,
+    /// The error of the next larger size, if smaller rings than the requested ones were mapped.
+    pub reason: Option<perf_sys::Error>,
+}
 
 impl Set {
     /// Adds opened events to the set, and maps their rings.
     pub(super) fn add_units(&mut self, units: Vec<Unit>) -> Result<(), SetError> {
-        for unit in units {
-            let group = self.plan.groups.get(unit.group);
-            let indices: Vec<usize> =
-                group.into_iter().flat_map(|group| &group.events).map(|event| event.index).collect();
-            for (event, index) in unit.events.iter().zip(indices) {
-                self.index.add(event, index);
-                self.add_to_ring(unit.place, event)?;
+        let first = self.units.len();
+        for unit in &units {
+            let group = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
+            for (event, planned) in unit.events.iter().zip(group) {
+                self.index.add(event, planned.index);
             }
-            self.units.push(unit);
         }
-        Ok(())
+        self.units.extend(units);
+        if self.is_open { self.map_rings(first) } else { Ok(()) }
     }
 
-    /// Redirects the event into the ring of its place, or maps that ring for it.
-    fn add_to_ring(&mut self, place: Place, event: &Arc<Event>) -> Result<(), SetError> {
-        let (Some(rings), Some(pages)) = (&mut self.rings, self.options.ring_pages) else { return Ok(()) };
-        let ring_place = place.of_ring();
-        let key = rings.iter().map(|(key, _)| *key).find(|&key| self.ledger.is_current(key, ring_place));
-        let of_event = |error: MapError| {
-            SetError::Event(EventError {
-                label: event.label().clone(),
-                place,
-                attr: Box::new(*event.attr()),
-                is_member: false,
-                error: error.error,
-            })
+    /// Maps a ring for each place of the units from index `first` on that has none, of one size, and redirects
+    /// the other events into it.
+    pub(super) fn map_rings(&mut self, first: usize) -> Result<(), SetError> {
+        let (Some(rings), Some((most, least))) = (&mut self.rings, self.options.ring_pages) else {
+            return Ok(());
         };
-        if let Some(key) = key {
-            return rings.redirect(&key, Arc::clone(event)).map_err(of_event);
+        let units = self.units.get(first..).unwrap_or_default();
+        let new = || units.iter().flat_map(|unit| unit.events.iter().map(|event| (unit.place, event)));
+        let mut keys: Vec<RingKey> = rings
+            .iter()
+            .map(|(key, _)| *key)
+            .filter(|key| self.ledger.is_current(*key, key.place()))
+            .collect();
+        let (mut owners, mut others): (Vec<(Place, &Arc<Event>)>, Vec<_>) = (Vec::new(), Vec::new());
+        for (place, event) in new() {
+            let ring = place.of_ring();
+            let is_known = keys.iter().any(|key| key.place() == ring);
+            if is_known || owners.iter().any(|(place, _)| place.of_ring() == ring) {
+                others.push((place, event));
+            } else {
+                owners.push((place, event));
+            }
         }
-        let ring = Ring::map(Arc::clone(event), pages).map_err(of_event)?;
-        let key = RingKey::new(ring_place, self.ledger.add_ring(ring_place));
-        rings.add(key, ring).map_err(|error| SetError::Rings(error.error))
+        let (most, least) = self.ring_size.map_or((most, least), |size| (size.data_pages, size.data_pages));
+        let mapped = map_largest(owners.iter().map(|(_, event)| Arc::clone(event)), most, least);
+        let mapped = mapped.map_err(|failed| match owners.get(failed.index) {
+            Some((place, event)) => {
+                let error = EventError::of(event, *place, false, failed.error);
+                SetError::Event(EventError { data_pages: failed.data_pages, ..error })
+            }
+            None => SetError::Rings(failed.error),
+        })?;
+        if self.ring_size.is_none() {
+            let (asked, reason) = (mapped.asked, mapped.reason);
+            self.ring_size = Some(RingSize { data_pages: mapped.data_pages, asked, reason });
+        }
+        for ((place, _), ring) in owners.iter().zip(mapped.rings) {
+            let place = place.of_ring();
+            let key = RingKey::new(place, self.ledger.add_ring(place));
+            rings.add(key, ring).map_err(|refused| SetError::Rings(refused.error))?;
+            keys.push(key);
+        }
+        for (place, event) in others {
+            let Some(key) = keys.iter().find(|key| key.place() == place.of_ring()) else { continue };
+            let of_event = |error| EventError::of(event, place, false, error);
+            rings.redirect(key, Arc::clone(event)).map_err(|refused| of_event(refused.error))?;
+        }
+        Ok(())
     }
 
     /// Ends the ring of a place that has no events any longer. Its unread records can be drained.

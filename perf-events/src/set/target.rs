@@ -117,6 +117,14 @@ impl SetTarget {
         }
     }
 
+    /// Returns the directory of the cgroup.
+    pub(super) fn cgroup_dir(&self) -> Option<Arc<OwnedFd>> {
+        match &self.tasks {
+            Tasks::Cgroup(dir) => Some(Arc::clone(dir)),
+            _ => None,
+        }
+    }
+
     /// Returns the target of an event at `place`.
     pub(super) fn at(&self, place: Place) -> Target<'_> {
         let on_cpu = |target: Target<'static>| match place.cpu_id() {

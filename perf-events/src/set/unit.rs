@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use perf_sys::decode::ReadValues;
-use perf_sys::{Count, Event, ReadFormat, Result};
+use perf_sys::{Count, Event, ReadFormat};
 
-use super::Place;
+use super::{EventError, Place};
 
 /// A group of the plan, opened at one place.
 #[derive(Debug)]
@@ -24,22 +24,19 @@ impl Unit {
 
     /// Reads the counts of the events, in their order. A group that is read as a whole is read in one
     /// system call.
-    ///
-    /// The error has the index of its event.
-    pub(super) fn read(&self) -> Result<Vec<Count>, (usize, perf_sys::Error)> {
-        let of = |index| move |error| (index, error);
+    pub(super) fn read(&self) -> Result<Vec<Count>, EventError> {
         let Some(leader) = self.leader() else { return Ok(Vec::new()) };
         let format = leader.attr().read_format;
         if !format.contains(ReadFormat::GROUP) {
-            return self
-                .events
-                .iter()
-                .enumerate()
-                .map(|(index, event)| event.read().map_err(of(index)))
-                .collect();
+            let read = |(index, event): (usize, &Arc<Event>)| {
+                event.read().map_err(|error| EventError::of(event, self.place, index != 0, error))
+            };
+            return self.events.iter().enumerate().map(read).collect();
         }
         let mut words = vec![0; ReadValues::words(format, self.events.len() as u64) as usize];
-        let values = leader.read_values(&mut words).map_err(of(0))?;
+        let values = leader
+            .read_values(&mut words)
+            .map_err(|error| EventError::of(leader, self.place, false, error))?;
         let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
         let counts = self.events.iter().zip(values.iter()).map(|(event, entry)| Count {
             label: event.label().clone(),

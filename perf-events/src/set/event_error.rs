@@ -1,0 +1,73 @@
+use std::error::Error;
+use std::fmt;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use perf_sys::{Attr, Call, Event, Label, Target};
+
+use super::Place;
+use crate::explain::explain_mapping;
+use crate::{Explanation, FailedOpen, System, trial_of};
+
+/// The reason why an event could not be opened, mapped, controlled or read: the event, its place, and the
+/// error of the call.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct EventError {
+    /// The name of the event.
+    pub label: Label,
+    /// The thread or CPU for which the call failed.
+    pub place: Place,
+    /// The attr with which the event was opened, or was to be opened.
+    pub attr: Box<Attr>,
+    /// Whether the event is a member of a group, not its leader.
+    pub is_member: bool,
+    /// The error of the call.
+    pub error: perf_sys::Error,
+    /// The data pages of the ring that was not mapped, 0 if another call failed.
+    pub data_pages: usize,
+    pub(super) cgroup: Option<Arc<OwnedFd>>,
+}
+
+impl EventError {
+    /// Returns the error of a call for an open event.
+    pub(super) fn of(event: &Event, place: Place, is_member: bool, error: perf_sys::Error) -> Self {
+        let attr = Box::new(*event.attr());
+        Self { label: event.label().clone(), place, attr, is_member, error, data_pages: 0, cgroup: None }
+    }
+
+    /// Explains the failure: the cause, the values that show it, and the remedy. If the event could not be
+    /// opened, opens others to find the part of the attr that the kernel does not accept.
+    pub fn explain(&self, system: &System) -> Explanation {
+        if self.error.call() == Some(Call::Mmap) {
+            return explain_mapping(system, &self.error, &self.attr, self.data_pages);
+        }
+        let failed = FailedOpen::new(&self.error, &self.attr, self.target());
+        // The group is closed, so a trial cannot join it.
+        if self.is_member {
+            failed.in_group().explain(system)
+        } else {
+            failed.explain_by_trial(system, trial_of(None))
+        }
+    }
+
+    /// Returns the target of the event.
+    pub fn target(&self) -> Target<'_> {
+        match (&self.cgroup, self.place.thread_id(), self.place.cpu_id()) {
+            (Some(dir), _, Some(cpu)) => Target::cgroup(dir.as_fd(), cpu),
+            (_, Some(tid), Some(cpu)) => Target::thread(tid).on_cpu(cpu),
+            (_, Some(tid), None) => Target::thread(tid),
+            (_, None, Some(cpu)) => Target::cpu(cpu),
+            (_, None, None) => Target::calling_thread(),
+        }
+    }
+}
+
+impl fmt::Display for EventError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} for {}: {}", self.label, self.place, self.error)
+    }
+}
+
+/// `source` is `None`: `Display` already has the whole text.
+impl Error for EventError {}

@@ -1,0 +1,92 @@
+//! The ledger of losses, on a live ring that overflows.
+
+#![allow(clippy::unwrap_used)] // a failure here fails the test
+
+#[allow(dead_code)] // its `main`
+#[path = "../examples/soak.rs"]
+mod soak;
+
+mod set_support;
+
+use std::time::Duration;
+
+use perf_events::{LossKind, SetOptions, SetTarget};
+use set_support::{open_or_skip, skip, switch, switches};
+
+#[test]
+fn every_record_is_delivered_or_in_the_ledger() {
+    // A tracepoint of the own thread: if it opens here, it does in the soak.
+    let outcome = match soak::run(Duration::from_secs(2), 1) {
+        Ok(outcome) => outcome,
+        Err(refused) => return skip(refused),
+    };
+    println!("{outcome}");
+    assert!(outcome.is_exact(), "{outcome}");
+    assert!(outcome.delivered > 0 && outcome.ledger.dropped() > 0, "{outcome}");
+    let losses = outcome.ledger.nothing_lost().unwrap_err();
+    assert!(losses.losses.iter().any(|loss| loss.kind == LossKind::ReadLost), "{losses}");
+    // The reported ones have the time span in which they were lost.
+    let reported = losses.losses.iter().find(|loss| loss.kind == LossKind::Lost).unwrap();
+    assert!(reported.from < reported.to && reported.from.is_some(), "{reported:?}");
+}
+
+/// Returns a set with a ring of a page that has overflowed, and its number of switches.
+fn overflowed() -> Option<(perf_events::Set, u64)> {
+    let options = SetOptions::new().event(switches()).target(SetTarget::calling_thread()).ring_pages(1);
+    let mut set = open_or_skip(options)?;
+    set.enable().unwrap();
+    switch(2000);
+    set.disable().unwrap();
+    let total = set.counts().unwrap().get(0).unwrap().total().value;
+    Some((set, total))
+}
+
+#[test]
+fn losses_after_the_last_record_are_read_from_the_event() {
+    let Some((mut set, total)) = overflowed() else { return };
+    if !set.reads_lost() {
+        return eprintln!("skipped: Linux before 6.0");
+    }
+    let mut delivered = 0;
+    set.flush_sorted(|_| delivered += 1).unwrap();
+    let ledger = set.losses().unwrap();
+    assert_eq!(ledger.amount(LossKind::Lost), 0, "no record fitted after the losses");
+    assert_eq!(delivered + ledger.dropped(), total);
+    assert!(ledger.nothing_lost().is_err());
+}
+
+#[test]
+fn unread_records_of_a_closed_set_are_discarded() {
+    let Some((set, total)) = overflowed() else { return };
+    let reads_lost = set.reads_lost();
+    let ledger = set.close().unwrap();
+    let discarded = ledger.amount(LossKind::Discarded);
+    assert!(discarded > 0);
+    if reads_lost {
+        assert_eq!(discarded + ledger.dropped(), total);
+    }
+}
+
+#[test]
+fn records_that_were_left_after_a_break_are_not_lost() {
+    let options = SetOptions::new().event(switches()).target(SetTarget::calling_thread()).ring_pages(8);
+    let Some(mut set) = open_or_skip(options) else { return };
+    set.enable().unwrap();
+    switch(20);
+    set.disable().unwrap();
+    let mut read = 0;
+    while read == 0 {
+        let (_, end) = set
+            .try_drain_sorted(|_| {
+                read += 1;
+                std::ops::ControlFlow::Break(())
+            })
+            .unwrap();
+        if end.is_continue() {
+            set.wait(set_support::PATIENCE).unwrap(); // until the records are old enough
+        }
+    }
+    set.flush_sorted(|_| read += 1).unwrap();
+    assert_eq!(read, set.counts().unwrap().get(0).unwrap().total().value);
+    assert!(set.losses().unwrap().nothing_lost().is_ok());
+}

@@ -4,7 +4,7 @@ use perf_events::{CpuList, FileError, Place, SetError};
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapType};
 
-use crate::{ObjectKind, ObjectName, Privilege};
+use crate::{BpfPrivileges, ObjectKind, ObjectName};
 
 mod display;
 mod hint;
@@ -29,7 +29,7 @@ pub enum Error {
         /// The errno that the kernel returned.
         errno: Errno,
         /// The privilege of the process, if the errno is `EPERM` or `EACCES`.
-        privilege: Option<Box<Privilege>>,
+        privilege: Option<Box<BpfPrivileges>>,
     },
     /// `BPF_PROG_LOAD` failed.
     Load {
@@ -40,7 +40,7 @@ pub enum Error {
         /// The verifier's log; empty if the kernel wrote none.
         log: Box<str>,
         /// The privilege of the process, if the errno is `EPERM` or `EACCES`.
-        privilege: Option<Box<Privilege>>,
+        privilege: Option<Box<BpfPrivileges>>,
     },
     /// A record of a ring is malformed.
     Decode(perf_sys::decode::Error),
@@ -75,7 +75,7 @@ pub enum Error {
         /// The errno that the kernel returned.
         errno: Errno,
         /// The privilege of the process, if the errno is `EPERM` or `EACCES`.
-        privilege: Option<Box<Privilege>>,
+        privilege: Option<Box<BpfPrivileges>>,
     },
     /// Other processes created and removed the pin again and again.
     Contended {
@@ -212,7 +212,7 @@ impl Error {
     /// Returns the error of a failed command.
     #[cold]
     pub(crate) fn bpf(command: BpfCmd, object: ObjectName, errno: Errno) -> Self {
-        Self::Bpf { command, object, errno, privilege: Privilege::of_errno(errno) }
+        Self::Bpf { command, object, errno, privilege: BpfPrivileges::of_errno(errno) }
     }
 
     /// Returns a closure for `map_err` after `command`.

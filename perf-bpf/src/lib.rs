@@ -1,7 +1,6 @@
 //! Attaches BPF programs to perf events, reads their output and uses their maps.
 
 #![deny(unsafe_code)]
-#![allow(dead_code, unused_imports)] // the system calls land before their callers
 
 mod array;
 mod attach;
@@ -9,6 +8,7 @@ mod attached_set;
 mod bpf_fs;
 mod cached;
 mod error;
+mod features;
 mod ids;
 mod layout;
 mod link;
@@ -21,8 +21,7 @@ mod object_name;
 mod perf_buffer;
 mod pin;
 mod pinned;
-mod privilege;
-mod probe;
+mod privileges;
 mod program_fd;
 mod program_info;
 mod ring_buffer;
@@ -49,6 +48,7 @@ pub use attached_set::AttachedSet;
 pub use bpf_fs::BpfFs;
 pub use cached::{CacheEntry, CachedMap, DesiredAction};
 pub use error::{Error, Result};
+pub use features::Features;
 pub use ids::Ids;
 pub use link::Link;
 pub use map::{BatchCursor, BatchError, DumpStats, Iter, Key, Keys, Map, PerCpu, Value};
@@ -61,8 +61,7 @@ pub use perf_buffer::{
 };
 pub use pin::unpin;
 pub use pinned::{ParallelMap, PinOutcome, PinnedMap};
-pub use privilege::Privilege;
-pub use probe::Probe;
+pub use privileges::BpfPrivileges;
 pub use program_fd::ProgramFd;
 pub use program_info::ProgramInfo;
 pub use ring_buffer::{create_ring_buffer, open_ring_buffer};

@@ -7,7 +7,7 @@ use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags};
 
 use crate::syscall::{obj_get, obj_pin};
-use crate::{BpfFs, Error, MapFd, ObjectKind, Privilege, ProgramFd};
+use crate::{BpfFs, BpfPrivileges, Error, MapFd, ObjectKind, ProgramFd};
 
 /// `bpf(BPF_OBJ_PIN)`—Pins an object to a path.
 pub(crate) fn pin(fd: BorrowedFd<'_>, path: &Path) -> Result<(), Error> {
@@ -71,7 +71,7 @@ pub(crate) fn parent(path: &Path) -> &Path {
 }
 
 fn failed(command: BpfCmd, path: &Path, errno: Errno) -> Error {
-    Error::Pin { command, path: path.into(), errno, privilege: Privilege::of_errno(errno) }
+    Error::Pin { command, path: path.into(), errno, privilege: BpfPrivileges::of_errno(errno) }
 }
 
 fn c_path(path: &Path) -> Result<CString, Error> {

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use perf_sys::abi::bpf::{BpfCmd, BpfInsn, BpfProgType};
 
 use crate::syscall::{self, LoadFailure};
-use crate::{Error, ObjectKind, ObjectName, Privilege};
+use crate::{BpfPrivileges, Error, ObjectKind, ObjectName};
 
 /// The descriptor of a loaded program.
 ///
@@ -32,7 +32,7 @@ impl ProgramFd {
         loaded.map(Self).map_err(|LoadFailure { errno, log }| Error::Load {
             program: name,
             errno,
-            privilege: Privilege::of_errno(errno).filter(|_| log.is_empty()),
+            privilege: BpfPrivileges::of_errno(errno).filter(|_| log.is_empty()),
             log: log.into(),
         })
     }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use perf_bpf::{BpfMapType, Error, Ids, MapFd, MapSpec, ObjectKind, Privilege, Probe};
+use perf_bpf::{BpfMapType, BpfPrivileges, Error, Features, Ids, MapFd, MapSpec, ObjectKind};
 use perf_events::System;
 use perf_sys::Errno;
 use support::as_nobody;
@@ -12,8 +12,8 @@ use support::as_nobody;
 #[test]
 fn a_missing_capability_is_explained() {
     as_nobody(|| {
-        let privilege = Privilege::of_thread(&System::new());
-        assert_eq!(privilege.effective, Some(0));
+        let privilege = BpfPrivileges::read(&System::new());
+        assert_eq!(privilege.thread().effective().unwrap(), 0);
         // LRU hashes need a capability even if unprivileged users may use BPF.
         let spec = MapSpec::new(BpfMapType::LRU_HASH, 1).with_sizes(4, 4).with_name("pk_no".parse().unwrap());
         let error = MapFd::create(&spec).unwrap_err();
@@ -40,8 +40,8 @@ fn ids_need_a_capability() {
 #[test]
 fn a_probe_without_permission_is_no_answer() {
     as_nobody(|| {
-        let error = Probe::map_type(BpfMapType::LRU_HASH).unwrap_err();
+        let error = Features::map_type(BpfMapType::LRU_HASH).unwrap_err();
         assert_eq!(error.errno(), Some(Errno::EPERM));
-        assert!(Probe::map_type_or_hash(BpfMapType::LPM_TRIE).is_err());
+        assert!(Features::map_type_or_hash(BpfMapType::LPM_TRIE).is_err());
     });
 }

@@ -19,6 +19,8 @@ impl Capability {
     pub const SYS_ADMIN: Self = Self(21);
     /// `CAP_PERFMON`: all events but some probes. Since Linux 5.8.
     pub const PERFMON: Self = Self(38);
+    /// `CAP_BPF`: maps and programs, those for tracing together with `CAP_PERFMON`. Since Linux 5.8.
+    pub const BPF: Self = Self(39);
 
     /// Returns the name that the manual page uses, `None` for the others.
     pub const fn name(self) -> Option<&'static str> {
@@ -27,6 +29,7 @@ impl Capability {
             Self::SYS_PTRACE => Some("CAP_SYS_PTRACE"),
             Self::SYS_ADMIN => Some("CAP_SYS_ADMIN"),
             Self::PERFMON => Some("CAP_PERFMON"),
+            Self::BPF => Some("CAP_BPF"),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@ use core::fmt;
 
 use super::Error;
 use super::hint::hint;
-use crate::Privilege;
+use crate::BpfPrivileges;
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -86,7 +86,11 @@ impl fmt::Display for Error {
     }
 }
 
-fn write_cause(f: &mut fmt::Formatter<'_>, hint: Option<&str>, privilege: Option<&Privilege>) -> fmt::Result {
+fn write_cause(
+    f: &mut fmt::Formatter<'_>,
+    hint: Option<&str>,
+    privilege: Option<&BpfPrivileges>,
+) -> fmt::Result {
     if let Some(hint) = hint {
         write!(f, ": {hint}")?;
     }

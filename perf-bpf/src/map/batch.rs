@@ -1,6 +1,5 @@
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags};
-use zerocopy::IntoBytes;
 
 use super::iterate::copy;
 use super::{Key, Map, Value};

@@ -5,7 +5,6 @@ use perf_sys::Errno;
 use perf_sys::abi::bpf::{
     BpfAttachType, BpfCmd, BpfLinkCreate, BpfRawTracepointOpen, BpfTaskFdQuery, BpfTaskFdType,
 };
-use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{address, address_mut, bpf, bpf_fd, number};
 
@@ -25,21 +24,6 @@ pub(crate) fn link_create(
     };
     // SAFETY: the attr holds numbers only, and the command returns a descriptor.
     unsafe { bpf_fd(BpfCmd::LINK_CREATE, &mut attr) }
-}
-
-/// The argument of `BPF_LINK_DETACH`.
-#[repr(C)]
-#[derive(FromBytes, IntoBytes, Immutable)]
-struct LinkDetach {
-    link_fd: u32,
-}
-
-/// `bpf(BPF_LINK_DETACH)`—Detaches the program and keeps the link. `EOPNOTSUPP` for links to perf
-/// events, which detach when their last descriptor is closed. Since Linux 5.9.
-pub(crate) fn link_detach(link: BorrowedFd<'_>) -> Result<(), Errno> {
-    let mut attr = LinkDetach { link_fd: number(link) };
-    // SAFETY: the attr holds one number.
-    unsafe { bpf(BpfCmd::LINK_DETACH, &mut attr) }.map(drop)
 }
 
 /// `bpf(BPF_RAW_TRACEPOINT_OPEN)`—Attaches the program to the raw tracepoint until the descriptor

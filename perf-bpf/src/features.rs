@@ -11,18 +11,18 @@ use crate::{BpfElemFlags, Error, MapFd, MapSpec, ObjectName, ProgramFd};
 /// answer.
 ///
 /// ```
-/// use perf_bpf::{BpfMapType, Probe};
+/// use perf_bpf::{BpfMapType, Features};
 ///
-/// match Probe::map_type_or_hash(BpfMapType::LRU_HASH) {
+/// match Features::map_type_or_hash(BpfMapType::LRU_HASH) {
 ///     Ok(map_type) => println!("the cache is a map of type {map_type}"),
 ///     Err(error) => println!("{error}"),
 /// }
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Probe;
+pub struct Features;
 
-impl Probe {
+impl Features {
     /// Returns whether the kernel has a map type.
     pub fn map_type(map_type: BpfMapType) -> Result<bool, Error> {
         supported(MapFd::create(&smallest(map_type)), &[Errno::EINVAL, Errno::E2BIG, ENOTSUPP])

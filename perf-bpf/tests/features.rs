@@ -4,7 +4,7 @@
 
 mod support;
 
-use perf_bpf::{BpfMapType, BpfProgType, Probe};
+use perf_bpf::{BpfMapType, BpfProgType, Features};
 use support::permitted;
 
 #[test]
@@ -21,25 +21,25 @@ fn types_that_the_kernel_has_are_found() {
         BpfMapType::QUEUE,
         BpfMapType::RINGBUF,
     ] {
-        let Some(found) = permitted(Probe::map_type(map_type)) else { return };
+        let Some(found) = permitted(Features::map_type(map_type)) else { return };
         // All are older than Linux 5.8.
         assert!(found, "{map_type}");
-        assert_eq!(Probe::map_type_or_hash(map_type).unwrap(), map_type);
+        assert_eq!(Features::map_type_or_hash(map_type).unwrap(), map_type);
     }
     for prog_type in [BpfProgType::SOCKET_FILTER, BpfProgType::TRACEPOINT, BpfProgType::PERF_EVENT] {
-        assert!(Probe::prog_type(prog_type).unwrap(), "{prog_type}");
+        assert!(Features::prog_type(prog_type).unwrap(), "{prog_type}");
     }
 }
 
 #[test]
 fn types_that_no_kernel_has_are_missing() {
-    let Some(found) = permitted(Probe::map_type(BpfMapType(9999))) else { return };
+    let Some(found) = permitted(Features::map_type(BpfMapType(9999))) else { return };
     assert!(!found);
-    assert!(!Probe::prog_type(BpfProgType(9999)).unwrap());
+    assert!(!Features::prog_type(BpfProgType(9999)).unwrap());
 }
 
 #[test]
 fn a_recent_kernel_has_names_batches_and_frozen_maps() {
-    let Some(names) = permitted(Probe::object_names()) else { return };
-    assert!(names && Probe::batches().unwrap() && Probe::freeze().unwrap());
+    let Some(names) = permitted(Features::object_names()) else { return };
+    assert!(names && Features::batches().unwrap() && Features::freeze().unwrap());
 }

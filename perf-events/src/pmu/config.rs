@@ -60,14 +60,16 @@ impl From<TermProblem> for Problem {
 
 impl Builder<'_> {
     fn add(&mut self, term: PmuTerm<'_>, all: &[PmuTerm<'_>]) -> Result<(), Problem> {
-        if self.add_simple(term)? {
-            return Ok(());
-        }
         // The perf tool also takes `event=cache-misses` and `cache-misses=1`.
-        let is_bare = matches!(term.value, None | Some("1"));
-        let event = if is_bare { self.pmu.event(term.name)? } else { None };
-        if let Some(event) = event {
-            return self.add_event(event, all);
+        if let PmuTerm { name: "event", value: Some(name) } = term {
+            if number(name).is_none() && self.add_named(name, all)? {
+                return Ok(());
+            }
+        }
+        if self.add_simple(term)?
+            || matches!(term.value, None | Some("1")) && self.add_named(term.name, all)?
+        {
+            return Ok(());
         }
         match raw(term) {
             Some(config) => self.bits[0] |= config,
@@ -97,6 +99,15 @@ impl Builder<'_> {
             *word |= bits;
         }
         Ok(())
+    }
+
+    /// Applies the predefined event of this name. Returns `false` if there is no such event.
+    fn add_named(&mut self, name: &str, all: &[PmuTerm<'_>]) -> Result<bool, Problem> {
+        let Some(event) = self.pmu.event(name)? else {
+            return Ok(false);
+        };
+        self.add_event(event, all)?;
+        Ok(true)
     }
 
     /// Applies the terms of a predefined event. Those with the value `?` are parameters, which `all` gives.

@@ -65,7 +65,9 @@ fn bits_are_added_to_whole_words() {
 fn event_is_found_in_any_case_and_before_a_raw_code() {
     let tree = tree();
     let pmu = named(&tree, "test");
-    assert_eq!((config(&pmu, "READS"), config(&pmu, "reads=1")), (0x964, 0x964));
+    for terms in ["READS", "reads=1", "event=reads"] {
+        assert_eq!(config(&pmu, terms), 0x964, "{terms}");
+    }
     assert_eq!((config(&pmu, "r12"), config(&pmu, "r13"), config(&pmu, "r0x13")), (0x67, 0x13, 0x13));
     assert!(matches!(problem(&pmu, "reads=2").2, TermProblem::Unknown { .. }));
 }

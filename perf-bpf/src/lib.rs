@@ -7,6 +7,7 @@ mod attach;
 mod attached_set;
 mod bpf_fs;
 mod cached;
+pub mod coming_from;
 mod error;
 mod features;
 mod ids;

@@ -1,0 +1,25 @@
+//! Tables for the port of a program from another library. They list its items and those of this crate.
+//!
+//! | from | page |
+//! |---|---|
+//! | the perf events of Cilium's `pkg/bpf`, and `perfevent` | [`cilium_events`] |
+//! | the perf buffers of aya, libbpf and `libbpf-rs` | [`perf_buffers`] |
+//!
+//! The pages name the versions that they were written for. Their examples are compiled as tests of this
+//! crate, and their links are checked.
+
+// Only the links of the pages use these names.
+#[cfg(doc)]
+use crate::*;
+
+#[doc = include_str!("../docs/coming-from/cilium-events.md")]
+pub mod cilium_events {
+    #[cfg(doc)]
+    use super::*;
+}
+
+#[doc = include_str!("../docs/coming-from/perf-buffers.md")]
+pub mod perf_buffers {
+    #[cfg(doc)]
+    use super::*;
+}

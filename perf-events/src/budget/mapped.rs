@@ -23,7 +23,7 @@ impl Mapped {
     /// [counted](Self::unreadable) instead.
     pub fn read(system: &System) -> Result<Self, FileError> {
         let own_bytes = bytes(&system.read("/proc/self/maps")?);
-        let status = system.read("/proc/self/status")?;
+        let status = system.read("/proc/thread-self/status")?; // threads may differ in their user
         let (user, pid) = (field(&status, "Uid:"), field(&status, "Pid:"));
         let mut mapped = Self { bytes: own_bytes, own_bytes, unreadable: 0 };
         let processes = system.list("/proc")?;

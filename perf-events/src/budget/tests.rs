@@ -115,7 +115,10 @@ fn rings_of_other_processes_of_the_user_count() {
 #[test]
 fn capability_or_negative_level_has_no_limit() {
     let with = tree();
-    with.file("/proc/thread-self/status", "CapEff:\t0000000000004000\n");
+    with.file(
+        "/proc/thread-self/status",
+        STATUS.replace("CapEff:\t0000000000000000", "CapEff:\t0000000000004000"),
+    );
     assert!(LockedMemory::read(with.system()).unwrap().is_unlimited());
     let open = tree();
     open.file("/proc/sys/kernel/perf_event_paranoid", "-1\n");

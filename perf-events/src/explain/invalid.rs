@@ -16,6 +16,7 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Option<Explanation> {
     group(failure)
         .or_else(|| tracepoint(failure))
         .or_else(|| guilty(failure, Cause::AttrField))
+        .or_else(|| counts_only(failure))
         .or_else(|| needs_cpu(failure))
         .map(|explanation| with_unchecked(explanation, &checked))
 }
@@ -98,6 +99,19 @@ fn needs_cpu(failure: &mut Failure<'_>) -> Option<Explanation> {
         "open it by Target::cpu",
     );
     Some(explanation.with(Evidence::new(format!("the same event on CPU {cpu}"), "accepted")))
+}
+
+/// Explains a PMU that cannot sample, which opens the event if it only counts.
+fn counts_only(failure: &mut Failure<'_>) -> Option<Explanation> {
+    let attr = *failure.open.attr;
+    if attr.sample_period == 0 || failure.attempt_attr(&attr.with_period(0))?.is_err() {
+        return None;
+    }
+    let name = pmu_of(failure.system, &attr).ok().flatten();
+    let name = name.map_or("the PMU".to_owned(), |pmu| format!("PMU {pmu}"));
+    let text = format!("{name} cannot sample the event, only count it");
+    let explanation = Explanation::new(Cause::PmuFeature, text, "set the period to 0, and read the count");
+    Some(explanation.with(Evidence::new("the same event without a period", "accepted")))
 }
 
 /// Explains a part of the attr without which the event opens. Each part is tried alone, the newest first.

@@ -14,6 +14,8 @@ mod limit;
 mod map;
 mod missing;
 mod permission;
+#[cfg(test)]
+mod tests;
 mod tracepoint;
 mod trial;
 mod unsupported;

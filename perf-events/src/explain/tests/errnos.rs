@@ -1,0 +1,212 @@
+//! The other errnos.
+
+use std::os::fd::AsFd;
+
+use super::*;
+
+#[test]
+fn offline_cpu_is_told_apart_from_one_that_does_not_exist() {
+    let tree = tree();
+    let open = |errno, cpu| explain(tree.system(), &failed(errno), &CLOCK, Target::cpu(cpu));
+    assert_is(&open(Errno::ENODEV, 2), Cause::CpuOffline, &["CPU 2 is offline", "0-1,3"]);
+    assert_is(&open(Errno::ESRCH, 2), Cause::CpuOffline, &["CPU 2 is offline"]);
+    assert_is(&open(Errno::EINVAL, 4), Cause::NoSuchCpu, &["no CPU has the number 4", "possible: 0-3"]);
+    assert!(!open(Errno::ENODEV, 3).is_known());
+}
+
+#[test]
+fn pmu_of_other_cpus_is_named() {
+    let tree = tree();
+    tree.pmu("cpu_atom", &[("type", "10\n"), ("cpus", "2-3\n")]);
+    let attr = Attr::new(EventType(10), 0x3c);
+    let explanation = explain(tree.system(), &failed(Errno::ENODEV), &attr, Target::cpu(0));
+    assert_is(&explanation, Cause::PmuNotOnCpu, &["cpu_atom is not on CPU 0", "CPUs 2-3"]);
+}
+
+#[test]
+fn threads_that_exited_are_told_apart_from_unknown_ids() {
+    let tree = tree();
+    let open = |tid| explain(tree.system(), &failed(Errno::ESRCH), &CLOCK, Target::thread(tid));
+    assert_is(&open(77), Cause::NoSuchThread, &["no thread has the id 77", "/proc/77/status: not readable"]);
+    tree.file("/proc/78/status", "State:\tZ (zombie)\n");
+    assert_is(&open(78), Cause::NoSuchThread, &["thread 78 is exiting", "Z (zombie)"]);
+}
+
+#[test]
+fn missing_hardware_pmu_is_told_apart_from_a_missing_event() {
+    let tree = tree();
+    tree.file("/proc/cpuinfo", "flags\t\t: fpu hypervisor\n");
+    let words = ["no hardware PMU", "software tracepoint", "a virtual machine", "cpu-clock"];
+    assert_is(&of(&tree, Errno::ENOENT, &CYCLES), Cause::NoHardwarePmu, &words);
+    tree.pmu("cpu", &[("type", "4\n")]);
+    assert_is(&of(&tree, Errno::ENOENT, &CYCLES), Cause::NoSuchEvent, &["PMU cpu does not have this event"]);
+    assert_is(
+        &of(&tree, Errno::ENOENT, &Attr::new(EventType(55), 0)),
+        Cause::NoSuchPmu,
+        &["type 55", "cpu software"],
+    );
+    assert_is(&of(&tree, Errno::ENOENT, &Attr::new(EventType::SOFTWARE, 99)), Cause::NoSuchEvent, &["99"]);
+    tree.pmu("uprobe", &[("type", "9\n")]);
+    assert_is(&of(&tree, Errno::ENOENT, &Attr::new(EventType(9), 0)), Cause::Probe, &["absolute path"]);
+    tree.pmu("kprobe", &[("type", "8\n")]);
+    assert_is(&of(&tree, Errno::ENOENT, &Attr::new(EventType(8), 0)), Cause::Probe, &["kallsyms"]);
+}
+
+#[test]
+fn unreadable_sysfs_is_an_unknown_cause_with_the_file() {
+    let tree = tree();
+    tree.pmu("cpu", &[("type", "many\n")]);
+    assert_is(&of(&tree, Errno::ENOENT, &CYCLES), Cause::Unknown, &["cannot be read", "cpu/type"]);
+}
+
+#[test]
+fn pmu_for_cpus_is_told_to_be_one() {
+    let tree = tree();
+    tree.pmu("uncore_imc", &[("type", "13\n"), ("cpumask", "0\n")]);
+    let explanation = of(&tree, Errno::EINVAL, &Attr::new(EventType(13), 1));
+    assert_is(&explanation, Cause::PmuNeedsCpu, &["uncore_imc", "CPUs 0", "attr.target: a thread"]);
+}
+
+#[test]
+fn rules_are_causes_with_the_value_of_the_field() {
+    let tree = tree();
+    let attr = CLOCK.with_sample_type(SampleType::REGS_USER);
+    assert_is(&of(&tree, Errno::EINVAL, &attr), Cause::Rule, &["set sample_regs_user", "0x0"]);
+    let attr = CLOCK.with_frequency(100_001);
+    let words = ["100001 Hz", "at most 100000 Hz", "max_sample_rate"];
+    assert_is(&of(&tree, Errno::EINVAL, &attr), Cause::SampleRate, &words);
+    let attr = CLOCK.with_flags(AttrFlags::SIGTRAP).with_sig_data(1);
+    assert_is(&of(&tree, Errno::EINVAL, &attr), Cause::Rule, &["SIGTRAP needs REMOVE_ON_EXEC"]);
+}
+
+#[test]
+fn tracepoints_are_looked_up_by_their_id() {
+    let tree = tree();
+    let attr = Attr::tracepoint(42);
+    assert_is(&of(&tree, Errno::EINVAL, &attr), Cause::Tracefs, &["not mounted", "mount -t tracefs"]);
+    let events = "/sys/kernel/tracing/events";
+    tree.file(format!("{events}/sched/sched_switch/id"), "41\n");
+    tree.file(format!("{events}/ftrace/function/id"), "1\n");
+    assert_is(&of(&tree, Errno::EINVAL, &attr), Cause::NoSuchTracepoint, &["no tracepoint has the id 42"]);
+    assert_is(
+        &of(&tree, Errno::EINVAL, &Attr::tracepoint(1)),
+        Cause::FunctionTracepoint,
+        &["ftrace:function"],
+    );
+    assert!(!of(&tree, Errno::EINVAL, &Attr::tracepoint(41)).is_known(), "one like the others");
+}
+
+#[test]
+fn limits_have_their_values() {
+    let tree = tree();
+    tree.file(
+        "/proc/self/limits",
+        "Max open files            1024                 4096                 files\n",
+    );
+    tree.file("/proc/self/fd/0", "");
+    tree.file("/proc/sys/fs/file-nr", "97\t0\t100\n");
+    let words = ["RLIMIT_NOFILE", "limits: 1024", "/proc/self/fd: 1"];
+    assert_is(&of(&tree, Errno::EMFILE, &CLOCK), Cause::ProcessFiles, &words);
+    assert_is(&of(&tree, Errno::ENFILE, &CLOCK), Cause::SystemFiles, &["fs.file-max", "97 0 100"]);
+    assert_is(&of(&tree, Errno::ENOMEM, &CLOCK), Cause::Memory, &["memory"]);
+    let deep = CLOCK.with_max_stack(200);
+    assert_is(&of(&tree, Errno::EOVERFLOW, &deep), Cause::MaxStack, &["200", "max_stack: 127"]);
+    let breakpoint = Attr::breakpoint_execute(0x1000);
+    assert_is(&of(&tree, Errno::ENOSPC, &breakpoint), Cause::BreakpointSlots, &["0x1000", "the task"]);
+    assert_is(&of(&tree, Errno::ENOSPC, &CYCLES), Cause::GroupSize, &["3.3"]);
+    assert_is(&of(&tree, Errno::E2BIG, &CLOCK), Cause::GroupSize, &["16 KiB"]);
+    assert_is(&of(&tree, Errno::E2BIG, &Attr::new(EventType(9), 0)), Cause::Probe, &["too long"]);
+}
+
+#[test]
+fn exclusive_pmu_is_busy() {
+    let tree = tree();
+    tree.pmu("intel_pt", &[("type", "8\n")]);
+    let words = ["PMU intel_pt", "intel_pt/type: 8", "close the other event"];
+    assert_is(&of(&tree, Errno::EBUSY, &Attr::new(EventType(8), 0)), Cause::Busy, &words);
+}
+
+#[test]
+fn attr_that_is_too_long_names_the_fields() {
+    let error = Error::AttrSize { kernel: 128, call: Call::PerfEventOpen };
+    let attr = CLOCK.with_config3(1).with_config4(2);
+    let explanation = explain(tree().system(), &error, &attr, Target::calling_thread());
+    assert_is(&explanation, Cause::AttrSize, &["config3, config4", "128 bytes; that of the attr is 144"]);
+    let error = Error::AttrSize { kernel: 136, call: Call::PerfEventOpen };
+    let explanation = explain(tree().system(), &error, &CLOCK.with_size(8), Target::calling_thread());
+    assert_is(&explanation, Cause::AttrSize, &["no kernel accepts an attr of 8 bytes"]);
+}
+
+#[test]
+fn directory_that_is_no_cgroup_is_told_with_the_mounts() {
+    let tree = tree();
+    tree.file("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\nproc /proc proc rw 0 0\n");
+    let dir = std::io::stdin();
+    let explanation = explain(tree.system(), &failed(Errno::EBADF), &CLOCK, Target::cgroup(dir.as_fd(), 0));
+    assert_is(&explanation, Cause::Cgroup, &["/sys/fs/cgroup (cgroup2)"]);
+    let sibling = failed(Errno::EBADF);
+    let sibling = FailedOpen::new(&sibling, &CLOCK, Target::calling_thread()).in_group();
+    assert_is(&sibling.explain(tree.system()), Cause::Leader, &["leader"]);
+}
+
+#[test]
+fn features_of_the_pmu_are_causes_of_eopnotsupp() {
+    let tree = tree();
+    tree.pmu("cpu", &[("type", "4\n"), ("caps/max_precise", "1\n")]);
+    let branches = CYCLES.with_branch_sample_type(BranchSampleType::ANY);
+    assert_is(
+        &of(&tree, Errno::EOPNOTSUPP, &branches),
+        Cause::PmuFeature,
+        &["PMU cpu does not record branches"],
+    );
+    let precise = CYCLES.with_period(1).with_precise_ip(perf_sys::Skid::REQUESTED_ZERO);
+    let words = ["precise_ip 2", "at most 1", "max_precise of the PMU: 1"];
+    assert_is(&of(&tree, Errno::EOPNOTSUPP, &precise), Cause::PmuFeature, &words);
+    assert_is(&of(&tree, Errno::EOPNOTSUPP, &CYCLES.with_period(1)), Cause::PmuFeature, &["cannot sample"]);
+    let output = CYCLES.with_flags(AttrFlags::AUX_OUTPUT);
+    assert_is(&of(&tree, Errno::EOPNOTSUPP, &output), Cause::PmuFeature, &["AUX_OUTPUT"]);
+    assert!(!of(&tree, Errno::EOPNOTSUPP, &CYCLES).is_known());
+}
+
+#[test]
+fn errors_of_no_system_call_are_explained_by_their_text() {
+    let errors = [
+        (Error::ThreadId { found: 0 }, Cause::Argument),
+        (Error::Target { pid: -1, cpu: -1 }, Cause::Argument),
+        (Error::PageCount { found: 3 }, Cause::Argument),
+        (Error::RingInUse, Cause::State),
+        (Error::Forked, Cause::State),
+        (Error::PinnedFailed, Cause::State),
+    ];
+    for (error, cause) in errors {
+        let explanation = explain(tree().system(), &error, &CLOCK, Target::calling_thread());
+        assert_is(&explanation, cause, &[&error.to_string()]);
+    }
+    let other = Error::System { call: Call::EpollCtl, errno: Errno::ENOSPC };
+    let explanation = explain(tree().system(), &other, &CLOCK, Target::calling_thread());
+    assert_is(&explanation, Cause::Unknown, &["epoll_ctl", "max_user_watches"]);
+}
+
+#[test]
+fn every_errno_has_three_lines_on_an_empty_machine() {
+    let tree = Tree::new();
+    let attrs = [
+        CLOCK,
+        CYCLES,
+        Attr::tracepoint(1),
+        Attr::breakpoint_execute(0),
+        Attr::new(EventType(77), 0),
+        CLOCK.with_regs_intr(1),
+        Attr { flags: AttrFlags::all(), sample_type: SampleType::all(), ..CYCLES },
+    ];
+    for number in 1..140 {
+        for attr in attrs {
+            for target in [Target::calling_thread(), Target::thread(7), Target::cpu(0)] {
+                let error = failed(Errno::from_raw_os_error(number));
+                let text = explain(tree.system(), &error, &attr, target).to_string();
+                assert_eq!(text.lines().count(), 3, "{text}");
+                assert!(text.lines().all(|line| line.split_whitespace().count() > 1), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Failed mappings.
+
+use super::*;
+
+fn of_map(tree: &Tree, error: Error, attr: &Attr) -> Explanation {
+    super::super::map::explain(tree.system(), &error, attr, 512)
+}
+
+fn mmap(errno: Errno) -> Error {
+    Error::System { call: Call::Mmap, errno }
+}
+
+#[test]
+fn locked_memory_has_all_limits_and_the_size_that_fits() {
+    let tree = tree();
+    tree.file("/proc/self/limits", "Max locked memory  0  0  bytes\n");
+    tree.file("/proc/self/maps", "");
+    let explanation = of_map(&tree, mmap(Errno::EPERM), &CLOCK);
+    let words =
+        ["512 data pages", "perf_event_mlock_kb: 516", "online CPUs: 3", "Max locked memory", "CAP_IPC_LOCK"];
+    assert_is(&explanation, Cause::LockedMemory, &words);
+    assert!(explanation.remedy().starts_with("map at most "), "{explanation}");
+}
+
+#[test]
+fn unreadable_limits_are_named() {
+    let explanation = of_map(&Tree::new(), mmap(Errno::EPERM), &CLOCK);
+    assert_is(&explanation, Cause::LockedMemory, &["perf_event_mlock_kb: not readable", "map fewer pages"]);
+}
+
+#[test]
+fn other_errnos_of_a_mapping_have_their_causes() {
+    let tree = tree();
+    tree.file("/proc/sys/vm/max_map_count", "65530\n");
+    assert_is(&of_map(&tree, mmap(Errno::ENOMEM), &CLOCK), Cause::Memory, &["max_map_count: 65530"]);
+    let inherited = CLOCK.with_flags(AttrFlags::INHERIT);
+    assert_is(&of_map(&tree, mmap(Errno::EINVAL), &inherited), Cause::AttrField, &["INHERIT", "on_cpu"]);
+    assert_is(&of_map(&tree, mmap(Errno::EINVAL), &CLOCK), Cause::State, &["another size"]);
+    assert_is(&of_map(&tree, mmap(Errno::EBUSY), &CLOCK), Cause::State, &["another event"]);
+    assert_is(&of_map(&tree, mmap(Errno::ENODEV), &CLOCK), Cause::State, &["gone"]);
+    assert_is(&of_map(&tree, mmap(Errno::EOPNOTSUPP), &CLOCK), Cause::PmuFeature, &["AUX"]);
+    assert_is(&of_map(&tree, mmap(Errno::EIO), &CLOCK), Cause::Unknown, &["unknown"]);
+    assert_is(&of_map(&tree, Error::PageCount { found: 3 }, &CLOCK), Cause::Argument, &["power of two"]);
+    assert_is(&of_map(&tree, Error::WriteBackward, &CLOCK), Cause::Argument, &["SnapshotRing"]);
+}

@@ -1,0 +1,59 @@
+use std::cell::RefCell;
+
+use perf_sys::{
+    Attr, AttrFlags, BranchSampleType, Call, Errno, Error, EventType, Hardware, SampleType, Software, Target,
+};
+
+use super::*;
+use crate::system::tree::Tree;
+
+mod errnos;
+mod map;
+mod permissions;
+mod trials;
+
+const CLOCK: Attr = Attr::software(Software::CPU_CLOCK).with_flags(AttrFlags::EXCLUDE_KERNEL);
+const CYCLES: Attr = Attr::hardware(Hardware::CPU_CYCLES).with_flags(AttrFlags::EXCLUDE_KERNEL);
+
+/// A machine with CPUs 0 to 3, of which 2 is offline, and a user without capabilities.
+fn tree() -> Tree {
+    let tree = Tree::new();
+    tree.file("/proc/sys/kernel/perf_event_paranoid", "2\n");
+    tree.file("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
+    tree.file("/proc/sys/kernel/perf_event_max_stack", "127\n");
+    tree.file("/proc/sys/kernel/perf_event_mlock_kb", "516\n");
+    tree.file("/proc/self/uid_map", "0 0 4294967295\n");
+    tree.file("/sys/devices/system/cpu/possible", "0-3\n");
+    tree.file("/sys/devices/system/cpu/online", "0-1,3\n");
+    tree.pmu("software", &[("type", "1\n")]);
+    tree.pmu("tracepoint", &[("type", "2\n")]);
+    status(&tree, 0, 0);
+    tree
+}
+
+/// Sets the effective capabilities and the seccomp mode.
+fn status(tree: &Tree, capabilities: u64, seccomp: u32) {
+    let text = format!("Pid:\t7\nUid:\t1000\nCapEff:\t{capabilities:016x}\nSeccomp:\t{seccomp}\n");
+    tree.file("/proc/thread-self/status", &text);
+    tree.file("/proc/self/status", &text);
+}
+
+fn failed(errno: Errno) -> Error {
+    Error::System { call: Call::PerfEventOpen, errno }
+}
+
+/// Asserts the cause, and that words are in the three lines.
+#[track_caller]
+fn assert_is(explanation: &Explanation, cause: Cause, words: &[&str]) {
+    assert_eq!(explanation.cause(), cause, "{explanation}");
+    let text = explanation.to_string();
+    assert_eq!(text.lines().count(), 3, "{text}");
+    for word in words {
+        assert!(text.contains(word), "{word:?} is not in:\n{text}");
+    }
+}
+
+/// Explains an error of the calling thread's event on a tree.
+fn of(tree: &Tree, errno: Errno, attr: &Attr) -> Explanation {
+    explain(tree.system(), &failed(errno), attr, Target::calling_thread())
+}

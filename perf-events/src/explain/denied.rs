@@ -11,6 +11,7 @@ const LOCKDOWN: &str = "/sys/kernel/security/lockdown";
 pub(super) fn explain(failure: &mut Failure<'_>) -> Option<Explanation> {
     seccomp(failure)
         .or_else(|| raw_tracepoint(failure))
+        .or_else(|| forbidden_tracepoint(failure))
         .or_else(|| kernel_breakpoint(failure))
         .or_else(|| lockdown(failure))
         .or_else(|| possible_filter(failure))
@@ -88,6 +89,11 @@ fn raw_tracepoint(failure: &Failure<'_>) -> Option<Explanation> {
     let text = format!("without CAP_PERFMON, {text} needs perf_event_paranoid of at most -1");
     let remedy = format!("{instead}run with CAP_PERFMON, or sysctl kernel.perf_event_paranoid=-1");
     Some(with_settings(Explanation::new(Cause::Paranoid, text, remedy), privileges))
+}
+
+fn forbidden_tracepoint(failure: &Failure<'_>) -> Option<Explanation> {
+    let attr = failure.open.attr;
+    (attr.kind == EventType::TRACEPOINT).then(|| super::tracepoint::forbidden(failure.system, attr))?
 }
 
 fn kernel_breakpoint(failure: &Failure<'_>) -> Option<Explanation> {

@@ -15,6 +15,20 @@ pub(super) fn explain(system: &System, attr: &Attr) -> Option<Explanation> {
     }
 }
 
+/// Explains `EPERM` for a tracepoint of a user who has the permission.
+pub(super) fn forbidden(system: &System, attr: &Attr) -> Option<Explanation> {
+    let name = find(system, attr.config).ok().flatten()?;
+    if name == "ftrace:function" {
+        return Some(function(attr.config));
+    }
+    // Its own interrupt would write the sample, and hit it again.
+    (name == "irq_vectors:irq_work_exit" && attr.sample_period != 0).then(|| {
+        let text = format!("the kernel forbids to sample {name}, which each sample would hit again");
+        Explanation::new(Cause::Rule, text, "count it, or use another tracepoint")
+            .with(Evidence::new("the tracepoint with this id", format_args!("{name}, {}", attr.config)))
+    })
+}
+
 /// Returns the name of the tracepoint with this id.
 fn find(system: &System, id: u64) -> Result<Option<String>, TracefsError> {
     let tracefs = Tracefs::find(system)?;
@@ -56,8 +70,8 @@ fn function(id: u64) -> Explanation {
     Explanation::new(
         Cause::FunctionTracepoint,
         "ftrace:function records kernel functions only, without callchains and stacks of user space, and needs the \
-         function tracer",
-        "set EXCLUDE_USER and EXCLUDE_CALLCHAIN_USER, or use a kprobe or fentry program",
+         function tracer, which kernel lockdown forbids",
+        "set EXCLUDE_CALLCHAIN_USER and no STACK_USER, and boot without lockdown; or use a kprobe",
     )
     .with(Evidence::new("the tracepoint with this id", format_args!("ftrace:function, {id}")))
 }

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use super::*;
 
 #[test]
-fn offline_cpu_is_told_apart_from_one_that_does_not_exist() {
+fn offline_cpu_and_one_that_does_not_exist_are_distinguished() {
     let tree = tree();
     let open = |errno, cpu| explain(tree.system(), &failed(errno), &CLOCK, Target::cpu(cpu));
     assert_is(&open(Errno::ENODEV, 2), Cause::CpuOffline, &["CPU 2 is offline", "0-1,3"]);
@@ -24,7 +24,7 @@ fn pmu_of_other_cpus_is_named() {
 }
 
 #[test]
-fn threads_that_exited_are_told_apart_from_unknown_ids() {
+fn exiting_threads_and_unknown_ids_are_distinguished() {
     let tree = tree();
     let open = |tid| explain(tree.system(), &failed(Errno::ESRCH), &CLOCK, Target::thread(tid));
     assert_is(&open(77), Cause::NoSuchThread, &["no thread has the id 77", "/proc/77/status: not readable"]);
@@ -33,7 +33,7 @@ fn threads_that_exited_are_told_apart_from_unknown_ids() {
 }
 
 #[test]
-fn missing_hardware_pmu_is_told_apart_from_a_missing_event() {
+fn missing_hardware_pmu_and_missing_event_are_distinguished() {
     let tree = tree();
     tree.file("/proc/cpuinfo", "flags\t\t: fpu hypervisor\n");
     let words = ["no hardware PMU", "software tracepoint", "a virtual machine", "cpu-clock"];
@@ -60,7 +60,7 @@ fn unreadable_sysfs_is_an_unknown_cause_with_the_file() {
 }
 
 #[test]
-fn pmu_for_cpus_is_told_to_be_one() {
+fn pmu_for_cpus_is_named() {
     let tree = tree();
     tree.pmu("uncore_imc", &[("type", "13\n"), ("cpumask", "0\n")]);
     let explanation = of(&tree, Errno::EINVAL, &Attr::new(EventType(13), 1));
@@ -138,7 +138,7 @@ fn attr_that_is_too_long_names_the_fields() {
 }
 
 #[test]
-fn directory_that_is_no_cgroup_is_told_with_the_mounts() {
+fn directory_that_is_no_cgroup_comes_with_the_mounts() {
     let tree = tree();
     tree.file("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\nproc /proc proc rw 0 0\n");
     let dir = std::io::stdin();

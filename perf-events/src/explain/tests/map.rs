@@ -3,7 +3,7 @@
 use super::*;
 
 fn of_map(tree: &Tree, error: Error, attr: &Attr) -> Explanation {
-    super::super::map::explain(tree.system(), &error, attr, 512)
+    explain_mapping(tree.system(), &error, attr, 512)
 }
 
 fn mmap(errno: Errno) -> Error {

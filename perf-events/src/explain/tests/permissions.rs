@@ -157,7 +157,7 @@ fn filter_is_possible_where_nothing_can_be_tried() {
 }
 
 #[test]
-fn kernel_without_perf_is_told_apart_from_a_filter() {
+fn kernel_without_perf_and_filter_are_distinguished() {
     let tree = tree();
     status(&tree, 0, 2);
     std::fs::remove_file(tree.system().path(Privileges::PARANOID)).unwrap();
@@ -180,4 +180,17 @@ fn lockdown_is_read_from_its_file() {
     assert_is(&of(&tree, Errno::EPERM, &attr), Cause::Lockdown, &["lockdown: confidentiality"]);
     tree.file("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
     assert!(!of(&tree, Errno::EPERM, &attr).is_known(), "integrity permits it");
+}
+
+#[test]
+fn tracepoints_with_special_rules_are_named() {
+    let tree = at_level(2);
+    status(&tree, PERFMON, 0);
+    let events = "/sys/kernel/tracing/events";
+    tree.file(format!("{events}/ftrace/function/id"), "1\n");
+    tree.file(format!("{events}/irq_vectors/irq_work_exit/id"), "70\n");
+    assert_is(&of(&tree, Errno::EPERM, &Attr::tracepoint(1)), Cause::FunctionTracepoint, &["lockdown"]);
+    let sampled = Attr::tracepoint(70).with_period(1);
+    assert_is(&of(&tree, Errno::EPERM, &sampled), Cause::Rule, &["irq_work_exit, 70"]);
+    assert!(!of(&tree, Errno::EPERM, &Attr::tracepoint(70)).is_known());
 }

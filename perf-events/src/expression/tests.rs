@@ -80,3 +80,17 @@ fn spans_are_the_bytes_of_the_parts() {
     let term = &event.terms.as_ref().unwrap()[0];
     assert_eq!((slice(term.name.span), slice(term.value.as_ref().unwrap().span)), ("event", "0xc0"));
 }
+
+#[test]
+fn hostile_strings_need_neither_depth_nor_much_time() {
+    const MANY: usize = 100_000;
+    for text in ["{", "a{", "a/", "a:", "mem:", "a,{", "a/b=c,"] {
+        assert!(text.repeat(MANY).parse::<Expression>().is_err(), "{text}");
+    }
+    let events = format!("{}cs", "cs,".repeat(MANY));
+    assert_eq!(parse(&events).groups.len(), MANY + 1);
+    let members = format!("{{{}cs}}", "cs:u,".repeat(MANY));
+    assert_eq!(parse(&members).groups[0].events.len(), MANY + 1);
+    let terms = format!("a/{}b/", "b=c,".repeat(MANY));
+    assert_eq!(one(&terms).terms.map(|terms| terms.len()), Some(MANY + 1));
+}

@@ -2,10 +2,14 @@
 
 use perf_sys::{Attr, AttrFlags, SampleType};
 
+use super::sampling;
+
 /// The names of the general terms, sorted.
-pub(crate) const NAMES: [&str; 15] = [
+pub(crate) const NAMES: [&str; 19] = [
     "aux-output",
     "aux-sample-size",
+    "branch_type",
+    "call-graph",
     "config",
     "config1",
     "config2",
@@ -16,8 +20,10 @@ pub(crate) const NAMES: [&str; 15] = [
     "max-stack",
     "name",
     "no-inherit",
+    "no-overwrite",
     "overwrite",
     "period",
+    "stack-size",
     "time",
 ];
 
@@ -50,8 +56,22 @@ impl General {
             "inherit" => with_flag(attr, AttrFlags::INHERIT, yes()?),
             "no-inherit" => with_flag(attr, AttrFlags::INHERIT, !yes()?),
             "overwrite" => with_flag(attr, AttrFlags::WRITE_BACKWARD, yes()?),
+            "no-overwrite" => with_flag(attr, AttrFlags::WRITE_BACKWARD, !yes()?),
+            "call-graph" => {
+                let kind = value.and_then(|kind| sampling::with_callchain(attr, kind));
+                kind.ok_or("`fp`, `dwarf`, `lbr` or `no`")?
+            }
+            "stack-size" => sampling::with_stack_size(attr, number()?)
+                .ok_or("a multiple of 8 from 8 to 65528, in bytes")?,
+            "branch_type" => {
+                let branches = value.and_then(|names| sampling::with_branches(attr, names));
+                branches.ok_or("kinds of branches such as `any` or `'any_call,u'`")?
+            }
             "aux-output" => with_flag(attr, AttrFlags::AUX_OUTPUT, yes()?),
-            "max-stack" => attr.with_max_stack(at_most(u16::MAX.into(), "at most 65535 addresses")? as u16),
+            "max-stack" => {
+                let addresses = at_most(u16::MAX.into(), "at most 65535 addresses")? as u16;
+                with_field(attr.with_max_stack(addresses), SampleType::CALLCHAIN, true)
+            }
             "aux-sample-size" => {
                 attr.with_aux_sample_size(at_most(u32::MAX.into(), "less than 4 GiB, in bytes")? as u32)
             }

@@ -14,6 +14,7 @@ mod find;
 mod format;
 mod general;
 mod info;
+mod sampling;
 mod term;
 #[cfg(test)]
 mod tests;

@@ -31,6 +31,21 @@ use crate::{LogicalEvent, ParseError, System};
 /// | `cycles/period=1000,name=x/` | with settings of the attr |
 /// | `{cycles,instructions}:S` | group |
 ///
+/// The terms of every event are:
+///
+/// | term | field of the attr |
+/// |---|---|
+/// | `config=N` to `config4=N` | the words of the event selector |
+/// | `period=N`, `freq=N` | events between samples, samples per second |
+/// | `name=TEXT` | none: the name of the event |
+/// | `time=0` or `1` | `TIME` in samples |
+/// | `call-graph=fp`, `dwarf`, `lbr` or `no` | callchains in samples, the user's part by these means |
+/// | `stack-size=N`, `max-stack=N` | bytes of the user stack, addresses of a callchain |
+/// | `branch_type='any,u'` | the sampled branches |
+/// | `inherit`, `no-inherit` | `INHERIT` |
+/// | `overwrite`, `no-overwrite` | `WRITE_BACKWARD` |
+/// | `aux-output`, `aux-sample-size=N` | AUX data |
+///
 /// The attrs equal those of the perf tool since Linux 6.13, with one exception: without a term `period`
 /// or `freq` nothing is sampled. Older versions of the tool also exclude guests unless `G` or `H` is
 /// written, which many PMUs reject.

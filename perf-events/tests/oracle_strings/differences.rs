@@ -3,7 +3,6 @@
 const SECOND: &str = "a second operation or outcome is an error; the perf tool drops it";
 const BPF: &str = "the perf tool counts by its own BPF programs";
 const TOOL: &str = "not a part of the event, but of the perf tool's own output";
-const SAMPLING: &str = "which samples are taken is for the caller to say";
 const LATER: &str = "the perf tool looks for an AUX event among the others";
 const EINVAL: &str = "the kernel fails with EINVAL for 2^63 and more";
 const NEWER: &str = "the perf tool accepts it in later versions";
@@ -23,11 +22,6 @@ pub(crate) const DIFFERENCES: &[(&str, &str, &str)] = &[
     ("amd", "cycles/percore/", TOOL),
     ("amd", "cycles/nr=5/", TOOL),
     ("amd", "cpu/event=0xc0,percore/", TOOL),
-    ("amd", "cycles/no-overwrite/", SAMPLING),
-    ("amd", "cycles/call-graph=fp/", SAMPLING),
-    ("amd", "cycles/call-graph=no/", SAMPLING),
-    ("amd", "cycles/branch_type=any/", SAMPLING),
-    ("amd", "cycles/stack-size=1024/", SAMPLING),
     ("amd", "cycles/aux-sample-size=4096/", LATER),
     ("amd", "cycles/period=18446744073709551615/", EINVAL),
     ("amd", "cpu/cycles/", NEWER),

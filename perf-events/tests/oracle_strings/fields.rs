@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use perf_events::expression::Expression;
-use perf_events::sys::{Attr, AttrFlags, BreakpointLen, EventType};
+use perf_events::sys::{Attr, AttrFlags, BranchSampleType, BreakpointLen, EventType, SampleType};
 
 /// The fields of an attr that an event string sets and that are not 0.
 ///
@@ -11,7 +11,7 @@ use perf_events::sys::{Attr, AttrFlags, BreakpointLen, EventType};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Fields(BTreeMap<&'static str, u64>);
 
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 26] = [
     "type",
     "config",
     "config1",
@@ -33,6 +33,11 @@ const NAMES: [&str; 21] = [
     "write_backward",
     "aux_output",
     "aux_sample_size",
+    "callchain",
+    "branch_sample_type",
+    "sample_regs_user",
+    "sample_stack_user",
+    "exclude_callchain_user",
 ];
 
 impl Fields {
@@ -60,6 +65,12 @@ impl Fields {
             flag(AttrFlags::WRITE_BACKWARD),
             flag(AttrFlags::AUX_OUTPUT),
             attr.aux_sample_size.into(),
+            attr.sample_type.contains(SampleType::CALLCHAIN).into(),
+            attr.branch_sample_type.bits(),
+            // Registers differ between architectures.
+            (attr.sample_regs_user != 0).into(),
+            if attr.sample_type.contains(SampleType::STACK_USER) { attr.sample_stack_user.into() } else { 0 },
+            flag(AttrFlags::EXCLUDE_CALLCHAIN_USER),
         ];
         Self(NAMES.into_iter().zip(values).collect()).compared(text)
     }
@@ -68,10 +79,12 @@ impl Fields {
         let mut fields: BTreeMap<_, _> = NAMES.into_iter().map(|name| (name, 0)).collect();
         for field in line.split(' ') {
             let (name, value) = field.split_once('=').unwrap();
-            let value =
-                value.strip_prefix("0x").map_or_else(|| value.parse(), |hex| u64::from_str_radix(hex, 16));
             let Some(field) = fields.get_mut(name) else { continue };
-            *field = value.unwrap();
+            *field = match name {
+                "branch_sample_type" => value.split('|').map(branch).sum(),
+                "sample_regs_user" => 1,
+                _ => number(value),
+            };
         }
         // The perf tool's default.
         if (fields["period"], fields["freq"]) == (4000, 1) {
@@ -94,6 +107,11 @@ impl Fields {
             "write_backward",
             "aux_output",
             "aux_sample_size",
+            "callchain",
+            "branch_sample_type",
+            "sample_regs_user",
+            "sample_stack_user",
+            "exclude_callchain_user",
         ] {
             self.0.remove(name);
         }
@@ -122,6 +140,16 @@ impl Fields {
         self.0.retain(|_, value| *value != 0);
         self
     }
+}
+
+fn number(text: &str) -> u64 {
+    text.strip_prefix("0x").map_or_else(|| text.parse(), |hex| u64::from_str_radix(hex, 16)).unwrap()
+}
+
+/// Returns the bit of `branch_sample_type` with this name.
+fn branch(name: &str) -> u64 {
+    let mut bits = (0..64).map(|bit| 1 << bit);
+    bits.find(|bit| BranchSampleType::from_bits_retain(*bit).to_string() == name).unwrap()
 }
 
 impl fmt::Debug for Fields {

@@ -131,15 +131,25 @@ fn general_terms_change_the_attr() {
         (attr("max-stack=5").sample_max_stack, attr("aux-sample-size=4096").aux_sample_size),
         (5, 4096)
     );
-    for terms in
-        ["period=0x8000000000000000", "max-stack=65536", "time=2", "aux-sample-size=0x100000000", "name"]
-    {
+    assert_eq!(attr("overwrite,no-overwrite").flags, AttrFlags::empty());
+    assert_eq!(attr("stack-size=1024,call-graph=dwarf").sample_stack_user, 1024);
+    assert_eq!(attr("branch_type=any").branch_sample_type.to_string(), "ANY");
+    for terms in [
+        "period=0x8000000000000000",
+        "max-stack=65536",
+        "time=2",
+        "aux-sample-size=0x100000000",
+        "name",
+        "call-graph=x",
+        "stack-size=7",
+        "branch_type=x",
+    ] {
         assert!(problem(&pmu, terms).1, "{terms}");
     }
     // The list in errors is that of the terms that are applied.
     for name in general::NAMES {
         let mut general = General { attr: attr(""), name: None };
-        assert!(general.apply(name, Some("1")).unwrap(), "{name}");
+        assert_ne!(general.apply(name, Some("1")), Ok(false), "{name}");
     }
 }
 

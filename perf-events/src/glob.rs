@@ -5,7 +5,7 @@
 ///
 /// Matching takes time proportional to the product of the two lengths at most, whatever the pattern is.
 #[derive(Clone, Debug)]
-pub(crate) struct Glob {
+pub struct Glob {
     parts: Vec<Part>,
 }
 
@@ -18,7 +18,8 @@ enum Part {
 }
 
 impl Glob {
-    pub(crate) fn new(pattern: &str) -> Self {
+    /// Returns the pattern of this text. Every text is a pattern.
+    pub fn new(pattern: &str) -> Self {
         let mut parts = Vec::new();
         let mut rest = pattern;
         while let Some(c) = rest.chars().next() {
@@ -39,12 +40,12 @@ impl Glob {
     }
 
     /// Returns `true` if the pattern has a wildcard, so that it may match several names.
-    pub(crate) fn is_pattern(&self) -> bool {
+    pub fn is_pattern(&self) -> bool {
         self.parts.iter().any(|part| !matches!(part, Part::One(_)))
     }
 
     /// Returns `true` if the pattern matches the whole text.
-    pub(crate) fn matches(&self, text: &str) -> bool {
+    pub fn matches(&self, text: &str) -> bool {
         let (mut parts, mut text) = (self.parts.as_slice(), text.chars());
         // The parts after the last star and the text from which they are tried next: only the last
         // star is ever tried again, because the shortest text for the earlier ones leaves the most.

@@ -43,6 +43,7 @@ pub use explain::{Cause, Evidence, Explanation, FailedOpen, Trial, explain, expl
 pub use expression::ParseError;
 pub use fallback::{CyclesOrClock, cycles_or_clock};
 pub use file_error::FileError;
+pub use glob::Glob;
 pub use logical::LogicalEvent;
 pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
 pub use negotiate::{AttrField, Concession, NegotiateError, Negotiated, Negotiation, Since, negotiate};

@@ -1,7 +1,5 @@
 //! Settings of the kernel's perf events.
 
-use std::str::FromStr;
-
 use crate::{FileError, System};
 
 impl System {
@@ -18,38 +16,31 @@ impl System {
     ///
     /// The file cannot be read or is no number.
     pub fn max_stack(&self) -> Result<u16, FileError> {
-        self.sysctl("perf_event_max_stack")
-    }
-
-    /// Returns the number in a file of `/proc/sys/kernel`.
-    pub(crate) fn sysctl<T: FromStr>(&self, name: &str) -> Result<T, FileError> {
-        let file = format!("/proc/sys/kernel/{name}");
-        let text = self.read(&file)?;
-        let text = text.trim();
-        text.parse().map_err(|_| FileError::malformed(self.path(&file), "a number", text))
+        let file = "/proc/sys/kernel/perf_event_max_stack";
+        let number = self.number(file, "a number of frames")?;
+        let found = || FileError::malformed(self.path(file), "at most 65535 frames", number.to_string());
+        u16::try_from(number).map_err(|_| found())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
-    use super::*;
+    use crate::system::tree::Tree;
 
     #[test]
-    fn number_of_a_setting_is_read_and_text_is_an_error_with_its_path() {
-        let root = std::env::temp_dir().join(format!("perf-events-sysctl-{}", std::process::id()));
-        let folder = root.join("proc/sys/kernel");
-        fs::create_dir_all(&folder).unwrap();
-        let system = System::at(&root);
+    fn longest_callchain_is_read_and_text_is_an_error_with_its_path() {
+        let tree = Tree::new();
+        let system = tree.system();
         assert!(!system.has_perf_events());
         assert!(system.max_stack().unwrap_err().is_not_found());
-        fs::write(folder.join("perf_event_max_stack"), "127\n").unwrap();
-        fs::write(folder.join("perf_event_paranoid"), "2\n").unwrap();
+        let file = "/proc/sys/kernel/perf_event_max_stack";
+        tree.file(file, "127\n");
+        tree.file("/proc/sys/kernel/perf_event_paranoid", "2\n");
         assert_eq!((system.max_stack().ok(), system.has_perf_events()), (Some(127), true));
-        fs::write(folder.join("perf_event_max_stack"), "many\n").unwrap();
-        let error = system.max_stack().unwrap_err().to_string();
-        assert!(error.ends_with("perf_event_max_stack: expected a number, found `many`"), "{error}");
-        fs::remove_dir_all(&root).unwrap();
+        for wrong in ["many\n", "65536\n"] {
+            tree.file(file, wrong);
+            let error = system.max_stack().unwrap_err().to_string();
+            assert!(error.contains("perf_event_max_stack: expected "), "{error}");
+        }
     }
 }

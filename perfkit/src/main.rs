@@ -10,8 +10,10 @@ use clap::{Parser, Subcommand};
 #[expect(dead_code, reason = "the subcommands that run a command are next")]
 mod command;
 mod demo;
+mod doctor;
 mod dump;
 mod interrupt;
+mod list;
 mod stat;
 
 /// Linux perf events on the command line
@@ -28,6 +30,8 @@ enum Command {
     Demo(demo::Options),
     /// Print every record of a perf.data file or a saved ring
     Dump(dump::Options),
+    Doctor(doctor::Options),
+    List(list::Options),
     Stat(stat::Options),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]
     Workload(demo::workload::Arguments),
@@ -39,6 +43,8 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),
         Command::Dump(options) => dump::run(&mut out, options).map(success),
+        Command::Doctor(options) => doctor::run(&mut out, options),
+        Command::List(options) => list::run(&mut out, options),
         Command::Stat(options) => stat::run(options),
         Command::Workload(arguments) => demo::workload::run(arguments).map(success),
     };

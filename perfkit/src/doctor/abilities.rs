@@ -1,0 +1,99 @@
+//! The uses of perf events, each tried.
+
+use perf_events::sys::{Attr, AttrFlags, Errno, SampleType};
+use perf_events::{LogicalEvent, Set, SetError, SetOptions, SetTarget, System};
+use serde_json::{Value, json};
+
+/// A use of perf events, and whether it is possible.
+#[derive(Debug)]
+pub(super) struct Ability {
+    pub(super) title: &'static str,
+    pub(super) state: State,
+}
+
+#[derive(Debug)]
+pub(super) enum State {
+    Works,
+    /// The kernel or the machine does not have it.
+    Missing(String),
+    /// A permission, a limit or a setting forbids it.
+    Refused(String),
+}
+
+/// A use, by an event string.
+struct Trial {
+    title: &'static str,
+    event: &'static str,
+    /// Whether the event takes samples into a ring.
+    is_sampling: bool,
+    target: SetTarget,
+}
+
+/// Tries each use.
+pub(super) fn try_all(system: &System) -> Vec<Ability> {
+    let own = SetTarget::calling_thread;
+    let trial = |title, event, is_sampling, target| Trial { title, event, is_sampling, target };
+    let trials = [
+        trial("count own tasks in user space", "page-faults:u", false, own()),
+        trial("count own tasks in the kernel", "page-faults:k", false, own()),
+        trial("sample own tasks in user space", "cpu-clock:u", true, own()),
+        trial("sample own tasks in the kernel", "cpu-clock:k", true, own()),
+        trial("sample all CPUs", "cpu-clock", true, SetTarget::all_cpus()),
+        trial("count hardware events", "cycles:u", false, own()),
+        trial("sample hardware events", "cycles:u", true, own()),
+        trial("watch memory (breakpoints)", "mem:0x1000/4:w", false, own()),
+        trial("count tracepoints", "sched:sched_switch", false, own()),
+        trial("sample tracepoints of all CPUs", "sched:sched_switch", true, SetTarget::all_cpus()),
+    ];
+    trials.iter().map(|trial| Ability { title: trial.title, state: trial.run(system) }).collect()
+}
+
+impl Trial {
+    fn run(&self, system: &System) -> State {
+        let event = match perf_events::parse_event(self.event, system) {
+            Ok(event) => event,
+            Err(error) => return State::Refused(error.to_string()),
+        };
+        let mut options = SetOptions::new().target(self.target.clone());
+        if self.is_sampling {
+            options = options.ring_pages(1).event(sampling(&event));
+        } else {
+            options = options.event(event);
+        }
+        match options.open().and_then(Set::close) {
+            Ok(_) => State::Works,
+            Err(error) => failed(&error, system),
+        }
+    }
+}
+
+/// Returns the event with a sample now and then.
+fn sampling(event: &LogicalEvent) -> LogicalEvent {
+    let sample = |attr: Attr| {
+        let attr = attr.with_sample_type(SampleType::IP | SampleType::TID);
+        attr.with_period(1_000_000).with_flags(AttrFlags::SAMPLE_ID_ALL)
+    };
+    let specs = event.specs().iter().cloned().map(|spec| spec.map_attr(sample));
+    LogicalEvent::new(event.name(), specs.collect())
+}
+
+fn failed(error: &SetError, system: &System) -> State {
+    let errno = error.call().and_then(perf_events::sys::Error::errno);
+    let explanation = error.explain(system).map(|explanation| explanation.to_string());
+    let reason = explanation.unwrap_or_else(|| error.to_string());
+    match errno {
+        Some(Errno::ENOENT | Errno::EOPNOTSUPP | Errno::ENODEV) => State::Missing(reason),
+        _ => State::Refused(reason),
+    }
+}
+
+impl Ability {
+    pub(super) fn json(&self) -> Value {
+        let (state, reason) = match &self.state {
+            State::Works => ("ok", None),
+            State::Missing(reason) => ("missing", Some(reason)),
+            State::Refused(reason) => ("refused", Some(reason)),
+        };
+        json!({"ability": self.title, "state": state, "reason": reason})
+    }
+}

@@ -1,0 +1,57 @@
+//! The settings that decide what is permitted.
+
+use perf_events::{Capability, CpuList, LockedMemory, Pmu, Privileges, System, Tracefs};
+
+/// A setting and its value.
+#[derive(Debug)]
+pub(super) struct Fact {
+    pub(super) name: &'static str,
+    pub(super) value: String,
+}
+
+/// Reads the settings. A value that cannot be read is the reason.
+pub(super) fn read(system: &System) -> Vec<Fact> {
+    let privileges = Privileges::read(system);
+    let line = |path: &str| system.read(path).map(|text| text.trim().to_owned());
+    vec![
+        fact("kernel", line("/proc/sys/kernel/osrelease")),
+        fact("perf_event_paranoid", privileges.paranoid().map(paranoid)),
+        fact("capabilities", Ok::<_, String>(capabilities(&privileges))),
+        fact("seccomp", privileges.seccomp().map(|mode| match mode {
+            0 => "off".to_owned(),
+            2 => "a filter".to_owned(),
+            mode => format!("mode {mode}"),
+        })),
+        fact("lockdown", line("/sys/kernel/security/lockdown")),
+        fact("tracefs", Tracefs::find(system).map(|tracefs| tracefs.path().display().to_string())),
+        fact("CPUs online", CpuList::online(system)),
+        fact("PMUs", Pmu::all_names(system).map(|names| names.join(", "))),
+        fact("locked memory", LockedMemory::read(system)),
+        fact("max_sample_rate", line("/proc/sys/kernel/perf_event_max_sample_rate")),
+        fact("max_stack", system.max_stack()),
+    ]
+}
+
+fn fact(name: &'static str, value: Result<impl ToString, impl ToString>) -> Fact {
+    let value = value.map_or_else(|error| error.to_string(), |value| value.to_string());
+    Fact { name, value }
+}
+
+/// Returns the level and what it leaves to users without capabilities.
+fn paranoid(level: i32) -> String {
+    let meaning = match level {
+        ..=-1 => "no restriction",
+        0 => "without CAP_PERFMON no raw tracepoint samples",
+        1 => "without CAP_PERFMON no events of whole CPUs",
+        2 => "without CAP_PERFMON own tasks in user space only",
+        _ => "without CAP_PERFMON nothing, on kernels with such levels",
+    };
+    format!("{level}: {meaning}")
+}
+
+fn capabilities(privileges: &Privileges) -> String {
+    let all = [Capability::PERFMON, Capability::SYS_ADMIN, Capability::SYS_PTRACE, Capability::IPC_LOCK];
+    let held: Vec<String> =
+        all.into_iter().filter(|&one| privileges.has(one)).map(|one| one.to_string()).collect();
+    if held.is_empty() { "none that concerns perf events".to_owned() } else { held.join(", ") }
+}

@@ -1,0 +1,30 @@
+//! The attempt to open an event.
+
+use perf_events::{Set, SetError, SetOptions, SetTarget, System};
+
+/// Opens the event of this name for the calling thread, or on all its CPUs if its PMU counts for CPUs
+/// only, and closes it again.
+///
+/// # Errors
+///
+/// The reason in one line.
+pub(super) fn check(name: &str, system: &System) -> Result<(), String> {
+    let event = perf_events::parse_event(name, system).map_err(|error| one_line(&error.to_string()))?;
+    let is_cpu_only = event.specs().iter().any(perf_events::EventSpec::is_cpu_only);
+    let target = if is_cpu_only { SetTarget::all_cpus() } else { SetTarget::calling_thread() };
+    let opened = SetOptions::new().event(event).target(target).open().and_then(Set::close);
+    opened.map(drop).map_err(|error| reason(&error, system))
+}
+
+/// Returns the cause, if it is known, or the error of the call.
+fn reason(error: &SetError, system: &System) -> String {
+    match error.explain(system) {
+        Some(explanation) => explanation.text().to_owned(),
+        None => one_line(&error.to_string()),
+    }
+}
+
+/// Returns the first line of a message.
+fn one_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}

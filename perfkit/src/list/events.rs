@@ -1,0 +1,124 @@
+//! The names of events, by their source.
+
+use perf_events::catalog::{HARDWARE, Named, SOFTWARE, cache_name};
+use perf_events::sys::CacheEvent;
+use perf_events::{FileError, Pmu, System, Tracefs, TracefsError};
+use serde_json::{Value, json};
+
+/// Events of one source.
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) title: String,
+    /// The word that chooses it.
+    pub(super) kind: &'static str,
+    pub(super) events: Vec<ListedEvent>,
+    /// The reason why there are no events, or not all.
+    pub(super) note: Option<String>,
+    /// Whether its events are listed only when they are asked for.
+    pub(super) is_long: bool,
+}
+
+/// An event, or the form of events.
+#[derive(Clone, Debug)]
+pub(super) struct ListedEvent {
+    /// The event string.
+    pub(super) name: String,
+    pub(super) aliases: Vec<String>,
+    /// Its aliases, or the terms that it stands for.
+    pub(super) note: Option<String>,
+}
+
+impl ListedEvent {
+    fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), aliases: Vec::new(), note: None }
+    }
+
+    /// Iterates over the name and the aliases.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(&self.aliases).map(String::as_str)
+    }
+
+    pub(super) fn json(&self, kind: &str, check: Option<&Result<(), String>>) -> Value {
+        let mut object = json!({"kind": kind, "name": self.name, "aliases": self.aliases});
+        if let (Some(note), true) = (&self.note, self.aliases.is_empty()) {
+            object["terms"] = json!(note);
+        }
+        match check {
+            Some(Ok(())) => object["opens"] = json!(true),
+            Some(Err(reason)) => (object["opens"], object["reason"]) = (json!(false), json!(reason)),
+            None => {}
+        }
+        object
+    }
+}
+
+/// Returns all events of the machine.
+pub(super) fn sections(system: &System) -> Vec<Section> {
+    let section = |title: &str, kind, events| Section {
+        title: title.to_owned(),
+        kind,
+        events,
+        note: None,
+        is_long: false,
+    };
+    let caches = CacheEvent::all().filter_map(cache_name).map(ListedEvent::new).collect();
+    let mut sections = vec![
+        section("Hardware events", "hw", HARDWARE.iter().map(generic).collect()),
+        section("Software events", "sw", SOFTWARE.iter().map(generic).collect()),
+        section("Cache events", "cache", caches),
+    ];
+    match Pmu::all(system) {
+        Ok(pmus) => sections.extend(pmus.iter().filter_map(pmu)),
+        Err(error) => sections.push(Section { note: Some(error.to_string()), ..section("PMUs", "pmu", Vec::new()) }),
+    }
+    sections.push(tracepoints(system));
+    sections
+}
+
+fn generic<T: Copy>(event: &Named<T>) -> ListedEvent {
+    let aliases: Vec<String> = event.names().iter().skip(1).map(|&name| name.to_owned()).collect();
+    let note = (!aliases.is_empty()).then(|| format!("or {}", aliases.join(", ")));
+    ListedEvent { name: event.name().to_owned(), aliases, note }
+}
+
+/// Returns the events of a PMU, and the terms from which others are made; `None` without either.
+fn pmu(pmu: &Pmu) -> Option<Section> {
+    let (events, note) = match pmu_events(pmu) {
+        Ok(events) => (events, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    let title = match pmu.format_names() {
+        Ok(terms) if !terms.is_empty() => {
+            format!("PMU {0}, {0}/TERM=VALUE,.../ with the terms {1}", pmu.name(), terms.join(", "))
+        }
+        _ => format!("PMU {}", pmu.name()),
+    };
+    let is_empty = events.is_empty() && note.is_none();
+    (!is_empty).then_some(Section { title, kind: "pmu", events, note, is_long: false })
+}
+
+fn pmu_events(pmu: &Pmu) -> Result<Vec<ListedEvent>, FileError> {
+    let events = pmu.events()?.into_iter().map(|event| ListedEvent {
+        name: format!("{}/{}/", pmu.name(), event.name()),
+        aliases: Vec::new(),
+        note: Some(event.terms().to_owned()),
+    });
+    Ok(events.collect())
+}
+
+fn tracepoints(system: &System) -> Section {
+    let (events, note) = match tracepoint_names(system) {
+        Ok(names) => (names.into_iter().map(ListedEvent::new).collect(), None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    Section { title: "Tracepoints".to_owned(), kind: "tracepoint", events, note, is_long: true }
+}
+
+fn tracepoint_names(system: &System) -> Result<Vec<String>, TracefsError> {
+    let tracefs = Tracefs::find(system)?;
+    let mut names = Vec::new();
+    for category in tracefs.categories()? {
+        names.extend(tracefs.names(&category)?.into_iter().map(|name| format!("{category}:{name}")));
+    }
+    Ok(names)
+}

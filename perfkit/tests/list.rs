@@ -35,8 +35,7 @@ fn filter_without_a_match_is_a_failure() {
 #[test]
 fn each_checked_event_opens_or_has_a_reason() {
     let output = perfkit(&["list", "sw", "--check", "--json"]);
-    let events: Vec<Value> =
-        text(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<Value> = text(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(events.len(), 12, "{output:?}");
     for event in &events {
         assert!(event["opens"] == true || event["reason"].is_string(), "{event}");

@@ -34,6 +34,13 @@ impl EventGroup {
         self.members
     }
 
+    /// Returns the group with each event changed, for example its attrs.
+    #[must_use]
+    pub fn map_members(mut self, change: impl FnMut(LogicalEvent) -> LogicalEvent) -> Self {
+        self.members = self.members.into_iter().map(change).collect();
+        self
+    }
+
     /// Returns `true` for events between braces, which the kernel schedules together, `false` for a
     /// single event.
     pub fn is_braced(&self) -> bool {

@@ -17,11 +17,14 @@ pub(super) fn read(system: &System) -> Vec<Fact> {
         fact("kernel", line("/proc/sys/kernel/osrelease")),
         fact("perf_event_paranoid", privileges.paranoid().map(paranoid)),
         fact("capabilities", Ok::<_, String>(capabilities(&privileges))),
-        fact("seccomp", privileges.seccomp().map(|mode| match mode {
-            0 => "off".to_owned(),
-            2 => "a filter".to_owned(),
-            mode => format!("mode {mode}"),
-        })),
+        fact(
+            "seccomp",
+            privileges.seccomp().map(|mode| match mode {
+                0 => "off".to_owned(),
+                2 => "a filter".to_owned(),
+                mode => format!("mode {mode}"),
+            }),
+        ),
         fact("lockdown", line("/sys/kernel/security/lockdown")),
         fact("tracefs", Tracefs::find(system).map(|tracefs| tracefs.path().display().to_string())),
         fact("CPUs online", CpuList::online(system)),

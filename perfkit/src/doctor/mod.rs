@@ -14,8 +14,10 @@ use abilities::{Ability, State};
 
 /// Report what this machine and user may measure, why not more, and the remedy
 #[derive(Args, Debug)]
-#[command(after_help = "The exit status is 0 if everything is permitted that this machine has, and 1 if something \
-    is refused. What the machine does not have, such as a hardware PMU in most virtual machines, is not a refusal.")]
+#[command(
+    after_help = "The exit status is 0 if everything is permitted that this machine has, and 1 if something \
+    is refused. What the machine does not have, such as a hardware PMU in most virtual machines, is not a refusal."
+)]
 pub(crate) struct Options {
     /// Print one JSON object
     #[arg(short, long)]

@@ -69,7 +69,9 @@ pub(super) fn sections(system: &System) -> Vec<Section> {
     ];
     match Pmu::all(system) {
         Ok(pmus) => sections.extend(pmus.iter().filter_map(pmu)),
-        Err(error) => sections.push(Section { note: Some(error.to_string()), ..section("PMUs", "pmu", Vec::new()) }),
+        Err(error) => {
+            sections.push(Section { note: Some(error.to_string()), ..section("PMUs", "pmu", Vec::new()) })
+        }
     }
     sections.push(tracepoints(system));
     sections

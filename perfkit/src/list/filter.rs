@@ -39,7 +39,8 @@ impl Filter {
             return self.is_kind(kind);
         }
         let glob = Glob::new(filter);
-        let matches = |name: String| if glob.is_pattern() { glob.matches(&name) } else { name.contains(filter) };
+        let matches =
+            |name: String| if glob.is_pattern() { glob.matches(&name) } else { name.contains(filter) };
         event.names().any(|name| matches(name.to_lowercase()))
     }
 }
@@ -55,7 +56,8 @@ mod tests {
     #[test]
     fn filter_is_a_part_of_a_name_a_pattern_or_a_kind() {
         let matches = |filter: &str| {
-            let events = [("sw", event("page-faults", "faults")), ("tracepoint", event("sched:sched_switch", ""))];
+            let events =
+                [("sw", event("page-faults", "faults")), ("tracepoint", event("sched:sched_switch", ""))];
             let filter = Filter::new(Some(filter));
             events.map(|(kind, event)| filter.matches(kind, &event))
         };

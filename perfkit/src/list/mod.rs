@@ -15,8 +15,10 @@ use filter::Filter;
 
 /// List the events of this machine by name
 #[derive(Args, Debug)]
-#[command(after_help = "Without a filter the tracepoints are counted, not listed. The exit status is 1 if no \
-    event matches the filter.")]
+#[command(
+    after_help = "Without a filter the tracepoints are counted, not listed. The exit status is 1 if no \
+    event matches the filter."
+)]
 pub(crate) struct Options {
     /// Only events whose name contains this text, or matches it if it has *, ? or [..]; hw, sw, cache, pmu and
     /// tracepoint are the kinds

@@ -16,9 +16,14 @@ pub(super) struct Events {
 /// One event, or several that are counted together.
 #[derive(Debug)]
 struct Group {
-    members: Vec<LogicalEvent>,
-    is_braced: bool,
+    events: EventGroup,
     is_supported: bool,
+}
+
+impl Group {
+    fn members(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.events.members().iter().map(|member| (member.name(), self.is_supported))
+    }
 }
 
 impl Events {
@@ -28,7 +33,11 @@ impl Events {
         let mut groups = Vec::new();
         for text in texts {
             let parsed = perf_events::parse(text, &system).map_err(io::Error::other)?;
-            groups.extend(parsed.into_iter().map(Group::new));
+            groups.extend(
+                parsed
+                    .into_iter()
+                    .map(|events| Group { events: events.map_members(in_milliseconds), is_supported: true }),
+            );
         }
         Ok(Self { groups, is_user_only: false })
     }
@@ -47,15 +56,16 @@ impl Events {
     }
 
     fn try_open(&mut self, target: &SetTarget) -> Result<Set, SetError> {
-        let all = |groups: &[Group]| {
-            let supported = groups.iter().filter(|group| group.is_supported);
-            supported.fold(options(target), |options, group| group.add_to(options)).open()
+        let open = |groups: &mut dyn Iterator<Item = &Group>| {
+            let groups = groups.map(|group| group.events.clone());
+            SetOptions::new().groups(groups).target(target.clone()).open()
         };
+        let all = |groups: &[Group]| open(&mut groups.iter().filter(|group| group.is_supported));
         match all(&self.groups) {
             Err(error) if is_missing(&error) => {
                 for group in &mut self.groups {
-                    let opened = group.add_to(options(target)).open();
-                    group.is_supported &= !opened.is_err_and(|error| is_missing(&error));
+                    let opened = open(&mut [&*group].into_iter());
+                    group.is_supported = !opened.is_err_and(|error| is_missing(&error));
                 }
                 all(&self.groups)
             }
@@ -65,39 +75,15 @@ impl Events {
 
     fn exclude_kernel(&mut self) {
         self.is_user_only = true;
-        for member in self.groups.iter_mut().flat_map(|group| &mut group.members) {
-            let specs = member.specs().iter().cloned().map(exclude_kernel).collect();
-            *member = LogicalEvent::new(format!("{}:u", member.name()), specs);
+        for group in &mut self.groups {
+            group.events = group.events.clone().map_members(exclude_kernel);
         }
     }
 
     /// Iterates over the names, with whether the event is open, in the order of the user.
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, bool)> {
-        let events = |group: &'_ Group| group.is_supported;
-        self.groups
-            .iter()
-            .flat_map(move |group| group.members.iter().map(move |member| (member.name(), events(group))))
+        self.groups.iter().flat_map(Group::members)
     }
-}
-
-impl Group {
-    fn new(group: EventGroup) -> Self {
-        let is_braced = group.is_braced();
-        let members = group.into_members().into_iter().map(in_milliseconds).collect();
-        Self { members, is_braced, is_supported: true }
-    }
-
-    fn add_to(&self, options: SetOptions) -> SetOptions {
-        if self.is_braced {
-            options.group(self.members.iter().cloned())
-        } else {
-            options.events(self.members.iter().cloned())
-        }
-    }
-}
-
-fn options(target: &SetTarget) -> SetOptions {
-    SetOptions::new().target(target.clone())
 }
 
 /// Returns whether the kernel or this machine does not have an event.
@@ -111,8 +97,14 @@ fn is_refused(error: &SetError) -> bool {
     matches!(errno, Some(Errno::EACCES | Errno::EPERM))
 }
 
-fn exclude_kernel(spec: EventSpec) -> EventSpec {
-    spec.map_attr(|attr| attr.with_flags(AttrFlags::EXCLUDE_KERNEL))
+/// Restricts an event to user space, and says so in its name.
+fn exclude_kernel(event: LogicalEvent) -> LogicalEvent {
+    let is_user = |spec: &EventSpec| spec.attr().flags.contains(AttrFlags::EXCLUDE_KERNEL);
+    if event.specs().iter().all(is_user) {
+        return event;
+    }
+    let exclude = |spec: EventSpec| spec.map_attr(|attr| attr.with_flags(AttrFlags::EXCLUDE_KERNEL));
+    LogicalEvent::new(format!("{}:u", event.name()), event.specs().iter().cloned().map(exclude).collect())
 }
 
 /// Gives the two clocks, which count ns, a unit that is easier to read.

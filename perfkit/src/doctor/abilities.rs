@@ -41,7 +41,7 @@ pub(super) fn try_all(system: &System) -> Vec<Ability> {
         trial("sample all CPUs", "cpu-clock", true, SetTarget::all_cpus()),
         trial("count hardware events", "cycles:u", false, own()),
         trial("sample hardware events", "cycles:u", true, own()),
-        trial("watch memory (breakpoints)", "mem:0x1000/4:w", false, own()),
+        trial("watch memory (breakpoints)", "mem:0x1000/4:w:u", false, own()),
         trial("count tracepoints", "sched:sched_switch", false, own()),
         trial("sample tracepoints of all CPUs", "sched:sched_switch", true, SetTarget::all_cpus()),
     ];

@@ -16,7 +16,7 @@ use abilities::{Ability, State};
 #[derive(Args, Debug)]
 #[command(
     after_help = "The exit status is 0 if everything is permitted that this machine has, and 1 if something \
-    is refused. What the machine does not have, such as a hardware PMU in most virtual machines, is not a refusal."
+    is refused. What the machine does not have, such as a hardware PMU in most virtual machines, counts as missing, not as refused."
 )]
 pub(crate) struct Options {
     /// Print one JSON object

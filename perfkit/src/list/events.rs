@@ -3,7 +3,7 @@
 use perf_events::catalog::{HARDWARE, Named, SOFTWARE, cache_name};
 use perf_events::sys::CacheEvent;
 use perf_events::{FileError, Pmu, System, Tracefs, TracefsError};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Events of one source.
 #[derive(Debug)]
@@ -39,16 +39,21 @@ impl ListedEvent {
     }
 
     pub(super) fn json(&self, kind: &str, check: Option<&Result<(), String>>) -> Value {
-        let mut object = json!({"kind": kind, "name": self.name, "aliases": self.aliases});
+        let mut object = Map::new();
+        let mut set = |key: &str, value: Value| object.insert(key.to_owned(), value);
+        set("kind", json!(kind));
+        set("name", json!(self.name));
+        set("aliases", json!(self.aliases));
         if let (Some(note), true) = (&self.note, self.aliases.is_empty()) {
-            object["terms"] = json!(note);
+            set("terms", json!(note));
         }
-        match check {
-            Some(Ok(())) => object["opens"] = json!(true),
-            Some(Err(reason)) => (object["opens"], object["reason"]) = (json!(false), json!(reason)),
-            None => {}
+        if let Some(check) = check {
+            set("opens", json!(check.is_ok()));
         }
-        object
+        if let Some(Err(reason)) = check {
+            set("reason", json!(reason));
+        }
+        Value::Object(object)
     }
 }
 
@@ -70,7 +75,7 @@ pub(super) fn sections(system: &System) -> Vec<Section> {
     match Pmu::all(system) {
         Ok(pmus) => sections.extend(pmus.iter().filter_map(pmu)),
         Err(error) => {
-            sections.push(Section { note: Some(error.to_string()), ..section("PMUs", "pmu", Vec::new()) })
+            sections.push(Section { note: Some(error.to_string()), ..section("PMUs", "pmu", Vec::new()) });
         }
     }
     sections.push(tracepoints(system));

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use perf_events::{SetError, SetTarget};
+use perf_events::{SetError, SetTarget, System};
 
 mod events;
 mod measure;
@@ -48,7 +48,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
             eprintln!("perfkit: {program}: {error}");
             Ok(start_exit_code(&error))
         }
-        Err(Failure::Set(error)) => Err(io::Error::other(error)),
+        Err(Failure::Set(error)) => Err(explained(&error)),
         Err(Failure::Other(error)) => Err(error),
     }
 }
@@ -84,6 +84,14 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
         );
     }
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// Returns the error with its cause, the evidence and the remedy, if the kernel refused an event.
+fn explained(error: &SetError) -> io::Error {
+    match error.explain(&System::new()) {
+        Some(explanation) => io::Error::other(format!("{error}\n{explanation}")),
+        None => io::Error::other(error.to_string()),
+    }
 }
 
 /// Returns the tasks and CPUs to count: without a command and other options, all CPUs.

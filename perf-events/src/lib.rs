@@ -51,7 +51,7 @@ pub use pmu::{
     ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,
 };
 pub use privileges::{Capability, Privileges};
-pub use probe::{Probe, ProbeError, ProbeEvent};
+pub use probe::{Probe, ProbeError, ProbeEvent, ProbeHit};
 pub use resolve::{EventGroup, parse, parse_event};
 pub use set::{
     Counts, EventCounts, EventError, Inherit, Place, PlaceCount, Refreshed, RingKey, RingSize, Set, SetError,

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 use std::thread;
 
-use perf_events::sys::{Event, Target};
-use perf_events::{EventSpec, PmuError, Probe, ProbeError, System, TracefsError};
+use perf_events::sys::{Attr, Event, Record, Ring, SampleLayout, SampleType, Target};
+use perf_events::{EventSpec, PmuError, Probe, ProbeError, ProbeHit, System, TracefsError};
 
 mod support;
 
@@ -32,7 +32,7 @@ macro_rules! probed {
 
 probed! {
     perf_events_probed_entry: 3, perf_events_probed_return: 5, perf_events_probed_offset: 7,
-    perf_events_probed_listed: 11, perf_events_probed_counter: 13
+    perf_events_probed_listed: 11, perf_events_probed_counter: 13, perf_events_probed_sampled: 17
 }
 
 /// The 16-bit counter that the kernel increments. Not 0 at first, so that the file has its bytes.
@@ -92,6 +92,32 @@ fn returns_of_a_function_are_counted_exactly() {
     check_calls(&event, perf_events_probed_return);
     let label = spec.label().to_string();
     assert!(label.starts_with("uretprobe:/") && label.ends_with(":perf_events_probed_return"), "{label}");
+}
+
+/// Samples three calls and returns the addresses in their payloads.
+fn hits(probe: &Probe, function: extern "C" fn(u64) -> u64) -> Option<Vec<ProbeHit>> {
+    let sampled = |attr: Attr| attr.with_period(1).with_sample_type(SampleType::RAW);
+    let event = open_or_skip(&spec(probe)?.map_attr(sampled), Target::calling_thread())?;
+    let mut ring = Ring::map(event, 8).unwrap();
+    call(function, 3);
+    let layout = SampleLayout::new(ring.event().attr());
+    let mut hits = Vec::new();
+    for record in ring.batch().unwrap().records() {
+        let Record::Sample(sample) = record.unwrap().decode(&layout).unwrap() else { continue };
+        hits.push(probe.hit(sample.raw().unwrap()).unwrap());
+    }
+    Some(hits)
+}
+
+#[test]
+fn samples_have_the_address_of_the_function() {
+    let address = perf_events_probed_sampled as *const () as u64;
+    let probe = Probe::file_function(program(), "perf_events_probed_sampled").unwrap();
+    let Some(entries) = hits(&probe, perf_events_probed_sampled) else { return };
+    assert_eq!(entries, [ProbeHit { address, return_to: None }; 3]);
+    let Some(returns) = hits(&probe.on_return(), perf_events_probed_sampled) else { return };
+    assert_eq!(returns.len(), 3);
+    assert!(returns.iter().all(|hit| hit.address == address && hit.return_to.is_some_and(|to| to != 0)));
 }
 
 #[test]

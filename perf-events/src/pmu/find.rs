@@ -77,9 +77,14 @@ impl Pmu {
     }
 
     fn filter(system: &System, matches: impl Fn(&str) -> bool) -> Result<Vec<Self>, FileError> {
-        let names = Self::all_names(system)?;
-        let found = names.iter().filter(|name| matches(name)).map(|name| Self::load(system, name));
-        let mut found = found.collect::<Result<Vec<_>, _>>()?;
+        let mut found = Vec::new();
+        for name in Self::all_names(system)?.iter().filter(|name| matches(name)) {
+            match Self::load(system, name) {
+                // Its driver was unloaded since it was listed.
+                Err(error) if error.is_not_found() && !system.path(DEVICES).join(name).exists() => {}
+                pmu => found.push(pmu?),
+            }
+        }
         // `uncore_imc_10` comes after `uncore_imc_9`.
         found.sort_by_cached_key(|pmu| (pmu.unit_name().to_owned(), pmu.name.len(), pmu.name.clone()));
         Ok(found)

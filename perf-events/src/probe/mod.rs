@@ -8,6 +8,7 @@ use std::sync::Arc;
 mod elf;
 mod error;
 mod event;
+mod hit;
 mod pmu;
 mod register;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tests;
 
 pub use error::ProbeError;
 pub use event::ProbeEvent;
+pub use hit::ProbeHit;
 
 /// The longest name of a kernel function, in bytes (`KSYM_NAME_LEN` without its NUL).
 const MAX_FUNCTION: usize = 511;

@@ -36,6 +36,15 @@ fn pmu_without_a_type_is_an_error() {
 }
 
 #[test]
+fn pmu_whose_driver_was_unloaded_is_not_found() {
+    let tree = tree(&[]);
+    let link = tree.system().path("/sys/bus/event_source/devices/unloaded");
+    std::os::unix::fs::symlink("../../../devices/unloaded", link).unwrap();
+    assert_eq!(names(&Pmu::all(tree.system()).unwrap()), ["test"]);
+    assert!(Pmu::named(tree.system(), "unloaded").is_err());
+}
+
+#[test]
 fn malformed_lists_of_cpus_are_named() {
     for file in ["cpus", "cpumask"] {
         let tree = tree(&[(file, "0-zwei\n")]);

@@ -9,7 +9,12 @@
     reason = "a test's helpers may fail it"
 )]
 
+pub(crate) mod byteswap;
+pub(crate) mod byteswap_feature;
+pub(crate) mod byteswap_record;
 pub(crate) mod data;
 pub(crate) mod describe;
 #[path = "../../../perf-decode/tests/support/oracle.rs"]
 pub(crate) mod oracle;
+pub(crate) mod perf_attr;
+pub(crate) mod perf_header;

@@ -2,6 +2,7 @@
 //!
 //! | from | page |
 //! |---|---|
+//! | the maps and objects of Cilium's `pkg/bpf` | [`cilium_maps`] |
 //! | the perf events of Cilium's `pkg/bpf`, and `perfevent` | [`cilium_events`] |
 //! | the perf buffers of aya, libbpf and `libbpf-rs` | [`perf_buffers`] |
 //!
@@ -14,6 +15,12 @@ use crate::*;
 
 #[doc = include_str!("../docs/coming-from/cilium-events.md")]
 pub mod cilium_events {
+    #[cfg(doc)]
+    use super::*;
+}
+
+#[doc = include_str!("../docs/coming-from/cilium-maps.md")]
+pub mod cilium_maps {
     #[cfg(doc)]
     use super::*;
 }

@@ -1,4 +1,60 @@
-//! Attaches BPF programs to perf events, reads their output and uses their maps.
+//! Attaches BPF programs to perf events, reads their output and uses their maps: what a tracer needs beside
+//! a loader. Programs are loaded by aya, libbpf-rs or by hand, and this crate takes their descriptors.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use perf_bpf::{BpfMapType, EventArray, Map, MapSpec, Output, PerfBufferOptions};
+//!
+//! # fn main() -> Result<(), perf_bpf::Error> {
+//! // A count for each process, and an array through which a program writes events.
+//! let spec = MapSpec::new(BpfMapType::HASH, 1024).with_name("counts".parse()?);
+//! let (counts, array) = match (Map::<u32, u64>::create(spec), EventArray::create("events".parse()?)) {
+//!     (Ok(counts), Ok(array)) => (counts, array),
+//!     (Err(error), _) | (_, Err(error)) => return Ok(println!("{error}")), // the missing capability
+//! };
+//! // Here a loader loads and attaches a program that uses both, by their descriptors.
+//!
+//! let mut buffer = match PerfBufferOptions::new().open(array) {
+//!     Ok(buffer) => buffer,
+//!     Err(error) => return Ok(println!("{error}")),
+//! };
+//! buffer.wait(Some(Duration::from_millis(1)))?;
+//! buffer.read(|cpu, output| match output {
+//!     Output::Sample(sample) => println!("CPU {cpu}: {:x?}", sample.bytes()),
+//!     Output::Lost(records) => println!("CPU {cpu}: {records} records lost"),
+//!     Output::Other(record) => println!("CPU {cpu}: {:?}", record.kind()),
+//! })?;
+//!
+//! counts.update(&std::process::id(), &1)?;
+//! let stats = counts.dump_reliably(|process, count| println!("{process}: {count}"))?;
+//! assert!(stats.complete);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | attach a program to an event | [`Attachment`], [`Link`] with a cookie |
+//! | open an event on each CPU and attach a program to all | [`AttachedSet`] |
+//! | read what programs write to a perf event array | [`PerfBufferOptions`], [`PerfBuffer`]; [`EventArray`] alone for counters in slots |
+//! | read what programs write to a ring buffer map | [`create_ring_buffer`], [`open_ring_buffer`] |
+//! | use a map with types | [`Map`], [`PerCpu`] values, [`MapSpec`] for a new map |
+//! | use a map of any type by its bytes | [`MapFd`] |
+//! | dump a map that others change | [`Map::dump_reliably`], [`DumpStats`] |
+//! | access many elements at once | [`Map::lookup_batch`], [`Map::update_batch`], [`Map::delete_batch`] |
+//! | share a map by a path | [`PinnedMap`], [`ParallelMap`], [`BpfFs`] |
+//! | keep what could not be written | [`CachedMap`] |
+//! | list what there is on the system | [`Ids`], [`MapFd::info`], [`ProgramFd::info`], [`ProcessMapInfo`], [`TaskFd`] |
+//! | measure programs | [`RunStats`], [`ProgramInfo`] |
+//! | ask what the kernel supports | [`Features`] |
+//! | port a program from another library | [`coming_from`] |
+//!
+//! # Permissions
+//!
+//! Maps need `CAP_BPF`, programs for tracing also `CAP_PERFMON`, ids `CAP_SYS_ADMIN`; before Linux 5.8 all
+//! need `CAP_SYS_ADMIN`. The error of a missing permission has the capabilities of the thread
+//! ([`BpfPrivileges`]).
 
 #![deny(unsafe_code)]
 
@@ -71,3 +127,8 @@ pub use syscall::MapFd;
 pub use task_fd::TaskFd;
 
 use layout::MapLayout;
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -94,6 +94,27 @@ fn returns_of_a_function_are_counted_exactly() {
     assert!(label.starts_with("uretprobe:/") && label.ends_with(":perf_events_probed_return"), "{label}");
 }
 
+#[test]
+fn calls_of_a_shared_library_are_counted_exactly() {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let paths = maps.lines().filter_map(|line| line.find('/').map(|start| &line[start..]));
+    let Some(library) = paths.into_iter().find(|path| path.ends_with("/libc.so.6")) else {
+        return skip_in_any_case("the test is not linked with a shared C library");
+    };
+    let probe = match Probe::file_function(library, "getppid") {
+        Ok(probe) => probe,
+        Err(error @ ProbeError::File(_)) => return skip_in_any_case(error), // on a file system of another machine
+        Err(error) => panic!("{error}"),
+    };
+    let Some(spec) = spec(&probe) else { return };
+    let Some(event) = open_or_skip(&spec, Target::calling_thread()) else { return };
+    let call = |_| {
+        // SAFETY: the function has no arguments and always succeeds.
+        unsafe { libc::getppid() }
+    };
+    assert_eq!(count_during(&event, || (0..9).map(call).for_each(|parent| assert!(parent >= 0))), 9);
+}
+
 /// Samples three calls and returns the addresses in their payloads.
 fn hits(probe: &Probe, function: extern "C" fn(u64) -> u64) -> Option<Vec<ProbeHit>> {
     let sampled = |attr: Attr| attr.with_period(1).with_sample_type(SampleType::RAW);

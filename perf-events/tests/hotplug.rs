@@ -107,6 +107,12 @@ fn events_of_a_cpu_that_was_offline_are_opened_again() {
     let error = refused(options.clone().target(SetTarget::cpus(one())));
     assert!(matches!(&error, SetError::AllOffline { cpus } if *cpus == one()), "{error}");
 
+    // Events of a task open on an offline CPU, and count when it is back.
+    let tasks = options.clone().target(SetTarget::process(std::process::id()));
+    let mut tasks = tasks.open().unwrap();
+    assert!(tasks.cpus().contains(CPU));
+    tasks.enable().unwrap();
+
     // Its list of online CPUs is not that of the kernel.
     let tree = Tree::new(&[("cpu/online", "0-1\n"), ("cpu/possible", "0-1\n")]);
     let descriptors = set_support::descriptors();
@@ -123,6 +129,8 @@ fn events_of_a_cpu_that_was_offline_are_opened_again() {
     let after = switch_there(30);
     assert!(counted(&mut set) >= old + 30);
     assert!(samples(&mut set, after) >= 30);
+    tasks.disable().unwrap();
+    assert!(samples(&mut tasks, after) >= 30);
 
     // The CPU goes offline and returns between two looks.
     set.refresh().unwrap(); // sees the events alive

@@ -4,19 +4,9 @@
 
 mod set_support;
 
-#[allow(dead_code)] // its `main`
-#[path = "../examples/system_wide.rs"]
-mod system_wide;
-
-use std::collections::HashSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
-
-use perf_events::sys::{AttrFlags, Record, SampleType, Software};
-use perf_events::{CpuList, Place, Set, SetError, SetOptions, SetTarget, System, parse};
-use set_support::{open_or_skip, refused, sideband, software, switch, switches, tid};
+use perf_events::sys::{Attr, AttrFlags, Errno, EventType, SampleType, Software};
+use perf_events::{Cause, CpuList, EventSpec, Place, SetError, SetOptions, SetTarget, System};
+use set_support::{Tree, open_or_skip, refused, software, switch, switches};
 
 #[test]
 fn each_online_cpu_has_its_count() {
@@ -58,36 +48,6 @@ fn interval_is_the_difference_of_two_readings() {
     let now = set.counts().unwrap();
     let (all, last) = (now.get(0).unwrap().total().value, now.since(&before).get(0).unwrap().total().value);
     assert!(last >= 20 && all >= last + 10, "{last} of {all}");
-}
-
-#[test]
-fn records_of_all_events_are_one_sorted_stream() {
-    let events = [switches(), sideband(AttrFlags::TASK)];
-    let Some(mut set) = open_or_skip(Set::options().events(events).ring_pages(64)) else { return };
-    set.enable().unwrap();
-    switch(20);
-    thread::spawn(|| switch(5)).join().unwrap();
-    set.disable().unwrap();
-    let (mut own, mut forks, mut last, mut cpus) = (0, 0, 0, HashSet::new());
-    let drained = set.flush_sorted(|record| {
-        assert!(record.time() >= last || record.is_late());
-        last = record.time();
-        cpus.insert(record.place());
-        match record.decode().unwrap() {
-            Record::Sample(sample) => own += usize::from(sample.tid() == Some(tid())),
-            Record::Fork(_) => {
-                assert_eq!(record.index(), Some(1));
-                forks += 1;
-            }
-            _ => {}
-        }
-    });
-    let drained = drained.unwrap();
-    assert!(own >= 20 && forks >= 1 && drained.records >= 20, "{own} of {drained:?}");
-    assert!(
-        cpus.iter().all(|place| place.thread_id().is_none() && set.cpus().contains(place.cpu_id().unwrap()))
-    );
-    assert_eq!(set.rings().unwrap().len(), set.cpus().len());
 }
 
 #[test]
@@ -133,53 +93,6 @@ fn counting_set_has_no_rings() {
 }
 
 #[test]
-fn example_finds_the_thread_that_runs() {
-    if open_or_skip(SetOptions::new().event(software(Software::CPU_CLOCK))).is_none() {
-        return;
-    }
-    let is_over = Arc::new(AtomicBool::new(false));
-    let busy = {
-        let is_over = Arc::clone(&is_over);
-        thread::spawn(move || {
-            while !is_over.load(Ordering::Relaxed) {
-                std::hint::spin_loop();
-            }
-            tid()
-        })
-    };
-    let threads = system_wide::sample(Duration::from_secs(2));
-    is_over.store(true, Ordering::Relaxed);
-    let busy = busy.join().unwrap();
-    let threads = threads.unwrap();
-    assert!(threads.keys().any(|&(_, thread)| thread == busy), "{busy} of {threads:?}");
-}
-
-#[test]
-fn group_with_a_sampling_leader_has_the_counts_of_its_members() {
-    let events = parse("{context-switches/period=1/,page-faults}:S", &System::new()).unwrap();
-    let options = SetOptions::new().groups(events).target(SetTarget::calling_thread()).ring_pages(16);
-    let Some(mut set) = open_or_skip(options) else { return };
-    set.enable().unwrap();
-    switch(5);
-    std::hint::black_box(vec![1_u8; 1 << 22]);
-    switch(5);
-    set.disable().unwrap();
-    let mut faults = Vec::new();
-    set.flush_sorted(|record| match record.decode().unwrap() {
-        Record::Sample(sample) => {
-            assert_eq!(record.index(), Some(0), "only the leader samples");
-            faults.extend(sample.read().and_then(|values| values.iter().nth(1)).map(|entry| entry.value));
-        }
-        other => panic!("{other}"),
-    })
-    .unwrap();
-    assert!(faults.len() >= 10 && faults.is_sorted(), "{faults:?}");
-    assert!(faults.last() >= Some(&100), "{faults:?}");
-    let counts = set.counts().unwrap();
-    assert_eq!(counts.get(0).unwrap().total().value, faults.len() as u64);
-}
-
-#[test]
 fn events_of_a_group_are_read_at_one_moment() {
     let events = [software(Software::CPU_CLOCK), software(Software::CONTEXT_SWITCHES)];
     let Some(mut set) = open_or_skip(SetOptions::new().group(events)) else { return };
@@ -194,4 +107,86 @@ fn events_of_a_group_are_read_at_one_moment() {
     for (leader, member) in places(0).iter().zip(places(1)) {
         assert_eq!((leader.place, leader.count.time_enabled), (member.place, member.count.time_enabled));
     }
+}
+
+#[test]
+fn package_is_counted_once() {
+    let online = CpuList::online(&System::new()).unwrap();
+    let list = format!("{online}\n");
+    let package = |cpu| format!("cpu/cpu{cpu}/topology/physical_package_id");
+    let packages: Vec<(String, &str)> = online.iter().map(|cpu| (package(cpu), "0\n")).collect();
+    let mut files: Vec<(&str, &str)> = vec![("cpu/online", &list), ("cpu/possible", &list)];
+    files.extend(packages.iter().map(|(path, text)| (path.as_str(), *text)));
+    let tree = Tree::new(&files);
+    let clock = software(Software::CPU_CLOCK);
+    let options = SetOptions::new().events([clock.clone().with_per_package(true), clock]);
+    let Some(mut set) = open_or_skip(options.system(System::at(&tree.0))) else { return };
+    set.enable().unwrap();
+    switch(5);
+    set.disable().unwrap();
+    let counts = set.counts().unwrap();
+    let [once, all] = [0, 1].map(|index| counts.get(index).unwrap());
+    assert_eq!(once.places().len(), all.places().len());
+    assert_eq!(once.total().value, once.by_cpu()[0].1.value, "{once:?}");
+    assert_eq!(all.total().value, all.by_cpu().iter().map(|(_, count)| count.value).sum::<u64>());
+}
+
+#[test]
+fn cpu_without_a_package_is_an_error_that_names_the_file() {
+    let tree = Tree::new(&[("cpu/online", "0\n"), ("cpu/possible", "0\n")]);
+    let clock = software(Software::CPU_CLOCK).with_per_package(true);
+    if open_or_skip(SetOptions::new().event(clock.clone())).is_none() {
+        return;
+    }
+    let error = refused(SetOptions::new().event(clock).system(System::at(&tree.0))).to_string();
+    assert!(error.contains("cpu0/topology/physical_package_id"), "{error}");
+}
+
+#[test]
+fn error_is_explained_with_its_event_and_place() {
+    let missing = EventSpec::new(Attr::new(EventType(0x7fff_0000), 0)).with_label("nonsense".into());
+    if open_or_skip(SetOptions::new().event(software(Software::CPU_CLOCK))).is_none() {
+        return;
+    }
+    let error = refused(SetOptions::new().event(missing));
+    assert!(error.to_string().starts_with("nonsense for CPU "), "{error}");
+    let explanation = error.explain(&System::new()).unwrap();
+    assert_eq!(explanation.cause(), Cause::NoSuchPmu, "{explanation}");
+}
+
+#[test]
+fn parts_of_an_attr_that_are_not_accepted_are_given_up_on_request() {
+    // A flag that no kernel has yet.
+    let flag = AttrFlags::from_bits_retain(1 << if cfg!(target_endian = "little") { 50 } else { 13 });
+    let event = software(Software::CPU_CLOCK).map_attr(|attr| attr.with_flags(flag));
+    let options = SetOptions::new().event(event);
+    let Some(set) = open_or_skip(options.clone().negotiate()) else { return };
+    for event in set.events() {
+        assert!(!event.concessions.is_empty(), "{:?}", event.event.attr());
+        assert!(!event.event.attr().flags.contains(flag));
+    }
+    let error = refused(options);
+    assert_eq!(error.call().and_then(perf_events::sys::Error::errno), Some(Errno::EINVAL), "{error}");
+}
+
+#[test]
+fn cgroup_is_counted_on_each_cpu() {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    let root = mounts.lines().find_map(|line| {
+        let (place, rest) = line.split_once(' ')?.1.split_once(' ')?;
+        rest.starts_with("cgroup2 ").then(|| place.to_owned())
+    });
+    let Some(root) = root else { return eprintln!("skipped: no cgroup2 is mounted") };
+    let dir = std::fs::File::open(root).unwrap();
+    let options = SetOptions::new().event(switches()).target(SetTarget::cgroup(dir)).ring_pages(8);
+    let mut set = match options.open() {
+        Ok(set) => set,
+        // The controller may be that of a version 1 hierarchy.
+        Err(error) => return eprintln!("skipped: {error}"),
+    };
+    set.enable().unwrap();
+    switch(20);
+    set.disable().unwrap();
+    assert!(set.counts().unwrap().get(0).unwrap().total().value >= 20);
+    assert_eq!(set.cpus(), CpuList::online(&System::new()).unwrap());
 }

@@ -45,15 +45,11 @@ impl Set {
         if self.options.target.cpus.is_none() && !is_mapped {
             return Ok(None);
         }
-        // Also offline CPUs: an event of a task counts there when they are back.
-        Ok(Some(self.wanted_task_cpus()?))
-    }
-
-    fn wanted_task_cpus(&self) -> Result<CpuList, SetError> {
-        match self.options.target.cpus {
-            Some(_) => self.wanted_cpus(),
-            None => Ok(CpuList::online(&self.options.system)?),
-        }
+        // Also offline CPUs: an event of a task opens there, and counts when the CPU is back.
+        Ok(Some(match self.options.target.cpus {
+            Some(_) => self.wanted_cpus()?,
+            None => self.options.system.cpu_list("/sys/devices/system/cpu/present")?,
+        }))
     }
 
     fn no_task_units(&self, id: u32, cpus: Option<CpuList>) -> SetError {

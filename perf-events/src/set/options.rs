@@ -87,8 +87,15 @@ impl SetOptions {
     /// Maps rings, of `data_pages` pages of data each, a power of two. Without it, the set only counts.
     ///
     /// The set adds `IDENTIFIER` and `TIME` to the sample types, and `SAMPLE_ID_ALL` to the flags of all
-    /// events, by which their records are attributed and sorted. The events of a task that follow new
-    /// tasks are opened for each CPU, because the kernel maps no ring for an inherited event on any CPU.
+    /// events, by which their records are attributed and sorted. If all events that sample have one sample
+    /// type, the others get it too, so that all records of a ring have one layout.
+    ///
+    /// The kernel may write the id of a foreign event into the samples of a software event, if another
+    /// program samples it too (kernel errata). Such a record has no known event, and is decoded only if all
+    /// events of the ring have one layout: give the events that sample one sample type.
+    ///
+    /// The events of a task that follow new tasks are opened for each CPU, because the kernel maps no ring for
+    /// an inherited event on any CPU.
     #[must_use]
     pub fn ring_pages(self, data_pages: usize) -> Self {
         self.ring_pages_between(data_pages, data_pages)

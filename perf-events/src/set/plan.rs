@@ -104,3 +104,6 @@ fn on_same_pmu<'m>(
         pmu: spec.pmu().unwrap_or_default().into(),
     })
 }
+
+#[cfg(test)]
+mod tests;

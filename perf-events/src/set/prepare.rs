@@ -2,6 +2,7 @@ use perf_sys::{Attr, AttrFlags, ReadFormat, SampleType};
 
 use super::plan::PlannedGroup;
 use super::{Inherit, Place, SetOptions};
+use crate::{EventGroup, EventSpec, LogicalEvent};
 
 /// The flags that the set controls.
 const CONTROLLED: AttrFlags = AttrFlags::DISABLED
@@ -9,13 +10,31 @@ const CONTROLLED: AttrFlags = AttrFlags::DISABLED
     .union(AttrFlags::INHERIT)
     .union(AttrFlags::INHERIT_THREAD);
 
+/// Sample fields that every event has, and that need no other field of the attr.
+const SHARED: SampleType = SampleType::IP
+    .union(SampleType::TID)
+    .union(SampleType::TIME)
+    .union(SampleType::ADDR)
+    .union(SampleType::CALLCHAIN)
+    .union(SampleType::ID)
+    .union(SampleType::CPU)
+    .union(SampleType::PERIOD)
+    .union(SampleType::STREAM_ID)
+    .union(SampleType::RAW)
+    .union(SampleType::IDENTIFIER);
+
+const CALLCHAIN_FLAGS: AttrFlags =
+    AttrFlags::EXCLUDE_CALLCHAIN_KERNEL.union(AttrFlags::EXCLUDE_CALLCHAIN_USER);
+
 const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
 
 impl SetOptions {
     /// Returns the attrs with which the events of a group are opened at `place`.
     pub(super) fn attrs(&self, group: &PlannedGroup, place: Place, reads_lost: bool) -> Vec<Attr> {
         let inherit = self.inherited_flags(place);
-        let is_single_read = group.events.len() > 1 && inherit.is_empty();
+        // Copies of a group may differ from it while it is read. With rings, the formats of all events are one,
+        // so that their layouts are.
+        let is_single_read = group.events.len() > 1 && inherit.is_empty() && self.ring_pages.is_none();
         let attrs = group.events.iter().enumerate().map(|(index, event)| {
             let is_leader = index == 0;
             let mut flags = inherit;
@@ -33,9 +52,26 @@ impl SetOptions {
                 format |= ReadFormat::GROUP;
             }
             let attr = attr.without_flags(CONTROLLED).with_flags(flags).with_read_format(format);
-            if self.ring_pages.is_some() { with_origin(attr) } else { attr }
+            if self.ring_pages.is_some() { with_origin(self.with_layout_of_samples(attr)) } else { attr }
         });
         attrs.collect()
+    }
+
+    /// Gives an event that does not sample the sample type of those that do, if they have one.
+    ///
+    /// Then all records of a ring have one layout, and are decoded even if their id is not that of an event
+    /// of the ring: the kernel writes the id of a foreign event into samples of software events.
+    fn with_layout_of_samples(&self, attr: Attr) -> Attr {
+        let members = self.groups.iter().flat_map(EventGroup::members);
+        let attrs = members.flat_map(LogicalEvent::specs).map(EventSpec::attr);
+        let mut sampling = attrs.filter(|attr| attr.sample_period != 0);
+        let Some(first) = sampling.next().filter(|_| attr.sample_period == 0) else { return attr };
+        let is_one = sampling.all(|other| other.sample_type == first.sample_type);
+        if !is_one || !SHARED.contains(first.sample_type) || !first.sample_type.contains(attr.sample_type) {
+            return attr;
+        }
+        let attr = Attr { sample_max_stack: first.sample_max_stack, ..attr };
+        attr.with_sample_type(first.sample_type).with_flags(first.flags & CALLCHAIN_FLAGS)
     }
 
     /// Returns the flags by which an event at `place` follows new tasks.

@@ -1,0 +1,118 @@
+//! The records of sets of CPUs.
+
+#![allow(clippy::unwrap_used, clippy::panic)] // a failure here fails the test
+
+mod set_support;
+
+#[allow(dead_code)] // its `main`
+#[path = "../examples/system_wide.rs"]
+mod system_wide;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use perf_events::sys::{AttrFlags, Record, Software};
+use perf_events::{Set, SetOptions, SetTarget, System, parse};
+use set_support::{open_or_skip, sideband, software, switch, switches, tid};
+
+#[test]
+fn records_of_all_events_are_one_sorted_stream() {
+    let events = [switches(), sideband(AttrFlags::TASK)];
+    let Some(mut set) = open_or_skip(Set::options().events(events).ring_pages(128)) else { return };
+    set.enable().unwrap();
+    switch(20);
+    thread::spawn(|| switch(5)).join().unwrap();
+    set.disable().unwrap();
+    let (mut own, mut forks, mut last, mut cpus) = (0, 0, 0, HashSet::new());
+    let drained = set.flush_sorted(|record| {
+        assert!(record.time() >= last || record.is_late());
+        last = record.time();
+        cpus.insert(record.place());
+        match record.decode().unwrap() {
+            Record::Sample(sample) => own += usize::from(sample.tid() == Some(tid())),
+            Record::Fork(_) => {
+                assert_eq!(record.index(), Some(1));
+                forks += 1;
+            }
+            _ => {}
+        }
+    });
+    let drained = drained.unwrap();
+    assert!(own >= 20 && forks >= 1 && drained.records >= 20, "{own} of {drained:?}");
+    assert!(
+        cpus.iter().all(|place| place.thread_id().is_none() && set.cpus().contains(place.cpu_id().unwrap()))
+    );
+    assert_eq!(set.rings().unwrap().len(), set.cpus().len());
+}
+
+#[test]
+fn samples_are_decoded_while_another_set_samples_the_same_event() {
+    let events = || [switches(), sideband(AttrFlags::TASK), software(Software::CPU_CLOCK)];
+    let options = || SetOptions::new().group(events()).events(events()).ring_pages(128);
+    let Some(mut set) = open_or_skip(options()) else { return };
+    let mut other = options().open().unwrap();
+    for set in [&mut set, &mut other] {
+        set.enable().unwrap();
+    }
+    switch(20);
+    for set in [&mut set, &mut other] {
+        set.disable().unwrap();
+        let mut own = 0;
+        set.flush_sorted(|record| {
+            if let Record::Sample(sample) = record.decode().unwrap() {
+                own += u32::from(sample.tid() == Some(tid()));
+            }
+        })
+        .unwrap();
+        assert!(own >= 40, "two events in each set: {own}");
+    }
+}
+
+#[test]
+fn example_finds_the_thread_that_runs() {
+    if open_or_skip(SetOptions::new().event(software(Software::CPU_CLOCK))).is_none() {
+        return;
+    }
+    let is_over = Arc::new(AtomicBool::new(false));
+    let busy = {
+        let is_over = Arc::clone(&is_over);
+        thread::spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+            tid()
+        })
+    };
+    let threads = system_wide::sample(Duration::from_secs(2));
+    is_over.store(true, Ordering::Relaxed);
+    let busy = busy.join().unwrap();
+    let threads = threads.unwrap();
+    assert!(threads.keys().any(|&(_, thread)| thread == busy), "{busy} of {threads:?}");
+}
+
+#[test]
+fn group_with_a_sampling_leader_has_the_counts_of_its_members() {
+    let events = parse("{cpu-clock/period=100000/,page-faults}:S", &System::new()).unwrap();
+    let options = SetOptions::new().groups(events).target(SetTarget::calling_thread()).ring_pages(16);
+    let Some(mut set) = open_or_skip(options) else { return };
+    set.enable().unwrap();
+    while set.counts().unwrap().get(0).unwrap().total().value < 2_000_000 {
+        std::hint::black_box(vec![1_u8; 1 << 22]); // page faults
+    }
+    set.disable().unwrap();
+    let mut faults = Vec::new();
+    set.flush_sorted(|record| match record.decode().unwrap() {
+        Record::Sample(sample) => {
+            assert_eq!(record.index(), Some(0), "only the leader samples");
+            faults.extend(sample.read().and_then(|values| values.iter().nth(1)).map(|entry| entry.value));
+        }
+        other => panic!("{other}"),
+    })
+    .unwrap();
+    assert!(!faults.is_empty() && faults.is_sorted(), "{faults:?}");
+    let total = set.counts().unwrap().get(1).unwrap().total().value;
+    assert!(faults.last().is_some_and(|&last| 0 < last && last <= total), "{faults:?} of {total}");
+}

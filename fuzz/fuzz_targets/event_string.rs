@@ -15,6 +15,10 @@ fuzz_target!(|bytes: &[u8]| {
         let printed = expression.to_string();
         assert_eq!(printed.parse::<Expression>().ok(), Some(expression), "{printed}");
     }
+    // Each event and term reads files.
+    if text.matches(',').count() > 100 {
+        return;
+    }
     match SYSTEM.with(|system| perf_events::parse(&text, system)) {
         Ok(groups) => {
             assert!(!groups.is_empty());

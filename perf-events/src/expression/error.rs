@@ -9,7 +9,7 @@ use crate::FileError;
 /// under the character:
 ///
 /// ```text
-/// unknown event `cyclse`, the nearest names are: cycles
+/// unknown event `cyclse`, the nearest name is cycles
 ///   instructions,cyclse:u
 ///                ^
 /// ```
@@ -102,26 +102,35 @@ fn excerpt(text: &str) -> String {
     text.chars().take(SHOWN).map(shown).collect()
 }
 
-impl Display for ParseError {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+impl ParseError {
+    /// Returns the message in one line, without the string and the caret.
+    pub fn message(&self) -> String {
         let found = match self.found() {
             "" => "the end".to_owned(),
             found => format!("`{}`", excerpt(found)),
         };
-        match &self.0.problem {
-            Problem::Expected(expected) => write!(f, "expected {expected}, found {found}")?,
-            Problem::Unknown(kind) => write!(f, "unknown {kind} {found}")?,
-            Problem::Invalid(reason) => write!(f, "{found}: {reason}")?,
-            Problem::File(error) => write!(f, "{found}: {error}")?,
+        let message = match &self.0.problem {
+            Problem::Expected(expected) => format!("expected {expected}, found {found}"),
+            Problem::Unknown(kind) => format!("unknown {kind} {found}"),
+            Problem::Invalid(reason) => format!("{found}: {reason}"),
+            Problem::File(error) => format!("{found}: {error}"),
+        };
+        match self.nearest() {
+            [] => message,
+            [name] => format!("{message}, the nearest name is {name}"),
+            names => format!("{message}, the nearest names are {}", names.join(", ")),
         }
-        if !self.0.nearest.is_empty() {
-            write!(f, ", the nearest names are: {}", self.0.nearest.join(", "))?;
-        }
+    }
+}
+
+impl Display for ParseError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let before = self.0.text.get(..self.0.span.start).unwrap_or_default();
         let skipped = before.char_indices().nth_back(SHOWN - 1).map_or(0, |(index, _)| index);
         let before: String = before.get(skipped..).unwrap_or_default().chars().map(shown).collect();
         let after = excerpt(self.0.text.get(self.0.span.start..).unwrap_or_default());
-        write!(f, "\n  {before}{after}\n  {:width$}^", "", width = before.chars().count())
+        let width = before.chars().count();
+        write!(f, "{}\n  {before}{after}\n  {:width$}^", self.message(), "")
     }
 }
 

@@ -3,6 +3,9 @@ use std::sync::Arc;
 use crate::LogicalEvent;
 
 /// Events that are opened together: those between braces in an event string, or a single event.
+///
+/// On a machine with several core PMUs a generic event has one [`EventSpec`](crate::EventSpec) for each of
+/// them. The kernel schedules the events of one PMU together, so such a group is one group for each PMU.
 #[derive(Clone, Debug)]
 pub struct EventGroup {
     pub(super) name: Option<Arc<str>>,

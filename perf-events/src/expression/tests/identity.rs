@@ -3,6 +3,7 @@ use proptest::option;
 use proptest::prelude::*;
 
 use super::*;
+use crate::catalog;
 use crate::expression::event::raw_digits;
 
 fn modifiers() -> impl Strategy<Value = Spanned<Modifiers>> {
@@ -15,7 +16,8 @@ fn spanned<T>(node: T) -> Spanned<T> {
 
 /// A name that is neither a raw event nor a number.
 fn name() -> impl Strategy<Value = String> {
-    "[a-zA-Z_][a-zA-Z0-9_.-]{0,12}".prop_filter("raw event", |name| raw_digits(name).is_none())
+    "[a-zA-Z_][a-zA-Z0-9_.-]{0,12}"
+        .prop_filter("raw event or breakpoint", |name| raw_digits(name).is_none() && name != "mem")
 }
 
 fn source() -> impl Strategy<Value = Source> {
@@ -25,7 +27,7 @@ fn source() -> impl Strategy<Value = Source> {
         any::<u64>().prop_map(Source::Raw),
         any::<(u32, u64)>().prop_map(|(kind, config)| Source::Number { kind, config }),
         (name(), "[a-z*?_\\[\\]]{0,6}[xyz*]")
-            .prop_filter("breakpoint", |(category, _)| category != "mem")
+            .prop_filter("generic event", |(category, _)| catalog::attr_of(category).is_none())
             .prop_map(|(category, name)| Source::Tracepoint { category, name }),
         breakpoint.prop_map(|(address, len, access)| {
             Source::Breakpoint { address, len, access: access.map(BreakpointType) }

@@ -61,12 +61,13 @@ impl Features {
     /// Returns whether the kernel has batch commands for hashes. Since Linux 5.6.
     pub fn batches() -> Result<bool, Error> {
         let map = MapFd::create(&smallest(BpfMapType::HASH))?;
+        let (mut keys, mut values, mut position) = ([0; 8], [0; 8], [0; 8]);
         let mut elements = Elements {
             count: 1,
-            keys: &mut [0; 8],
-            values: Some(&mut [0; 8]),
+            keys: &mut keys,
+            values: Some(&mut values),
             start: None,
-            position: &mut [0; 8],
+            position: &mut position,
         };
         let (_, errno) = map.batch(BpfCmd::MAP_LOOKUP_BATCH, &mut elements, BpfElemFlags::empty())?;
         match errno {

@@ -38,6 +38,7 @@ pub use perf_sys as sys;
 
 pub use budget::{LockedMemory, Mapped};
 pub use check::{Checked, Violation, check};
+pub use clock::{ClockError, ClockLine, ClockPair, PerfClock, TimeSource, choose_clock, clocks_of};
 pub use cpus::{CpuIter, CpuList, CpuListError};
 pub use explain::{Cause, Evidence, Explanation, FailedOpen, Trial, explain, explain_map, trial_of};
 pub use expression::ParseError;

@@ -7,6 +7,7 @@ use perf_sys::{
 
 use super::Violation;
 use super::field::value;
+use crate::clocks_of;
 
 /// The rules, in the order in which the kernel checks them.
 pub(super) const RULES: &[fn(&Attr) -> Option<Violation>] = &[
@@ -20,8 +21,8 @@ pub(super) const RULES: &[fn(&Attr) -> Option<Violation>] = &[
     clock,
 ];
 
-/// Types whose events can overflow in a non-maskable interrupt.
-const IN_NMI: [EventType; 5] =
+/// Types whose clocks are known; the kernel decides for the others.
+const WITH_CLOCKS: [EventType; 5] =
     [EventType::HARDWARE, EventType::HW_CACHE, EventType::RAW, EventType::TRACEPOINT, EventType::BREAKPOINT];
 
 /// Bits that no published kernel knows.
@@ -110,8 +111,9 @@ fn breakpoint_read_only(attr: &Attr) -> Option<Violation> {
 
 fn clock(attr: &Attr) -> Option<Violation> {
     let breaks = attr.flags.contains(AttrFlags::USE_CLOCKID)
-        && IN_NMI.contains(&attr.kind)
-        && [Clock::REALTIME, Clock::BOOTTIME, Clock::TAI].contains(&attr.clockid);
+        && WITH_CLOCKS.contains(&attr.kind)
+        && [Clock::REALTIME, Clock::BOOTTIME, Clock::TAI].contains(&attr.clockid)
+        && !clocks_of(attr).contains(&attr.clockid);
     breaks.then(|| {
         let rule = format!("an event of type {} takes MONOTONIC or MONOTONIC_RAW", attr.kind);
         Violation::new("clockid", attr.clockid, rule, "use Clock::MONOTONIC, and convert its times")

@@ -42,7 +42,8 @@ pub(crate) fn is_per_cpu(map_type: BpfMapType) -> bool {
 
 /// Returns the length of a per-CPU value in bytes, as the kernel pads it.
 pub(crate) fn padded(value_size: usize) -> usize {
-    value_size.next_multiple_of(8)
+    // The kernel refuses sizes near the limit; on 32-bit machines the product would overflow before.
+    value_size.checked_next_multiple_of(8).unwrap_or(usize::MAX)
 }
 
 impl MapLayout {

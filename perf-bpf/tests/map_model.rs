@@ -99,12 +99,15 @@ fn compare(map: &Map<u16, u64>, model: &BTreeMap<u16, u64>) {
             if by_keys { map.dump_by_keys(deliver).unwrap() } else { map.dump_reliably(deliver).unwrap() };
         assert_eq!((dumped == *model, stats.complete), (true, true));
     }
-    let mut cursor = BatchCursor::new(2);
-    let mut found = BTreeMap::new();
-    while !cursor.is_at_end() {
-        found.extend(map.lookup_batch(&mut cursor).unwrap());
+    for mut cursor in [BatchCursor::new(2), BatchCursor::by_keys(2)] {
+        let mut found = BTreeMap::new();
+        while !cursor.is_at_end() {
+            for (key, value) in map.lookup_batch(&mut cursor).unwrap() {
+                assert_eq!(found.insert(key, value), None);
+            }
+        }
+        assert_eq!(found, *model);
     }
-    assert_eq!(found, *model);
 }
 
 proptest! {

@@ -1,4 +1,6 @@
-use super::skip;
+use perf_bpf::{BpfMapType, MapFd, MapSpec};
+
+use super::{permitted, skip};
 
 /// The user `nobody`.
 const NOBODY: libc::uid_t = 65534;
@@ -10,6 +12,10 @@ pub(crate) fn as_nobody(test: impl FnOnce() + Send + 'static) {
     // SAFETY: no arguments.
     if unsafe { libc::geteuid() } != 0 {
         return eprintln!("skipped: only root can become nobody");
+    }
+    // An emulator or a container's seccomp filter may forbid BPF to all users.
+    if permitted(MapFd::create(&MapSpec::new(BpfMapType::ARRAY, 1).with_sizes(4, 4))).is_none() {
+        return;
     }
     let thread = std::thread::spawn(move || {
         // By the system call, which changes this thread alone, unlike the C library's function.

@@ -26,6 +26,12 @@ impl BatchCursor {
         Self { capacity: capacity.max(1), mode: Mode::Batches, position: None, is_at_end: false }
     }
 
+    /// Returns a cursor that does not use batch commands, as [`is_fallback`](Self::is_fallback)
+    /// describes it.
+    pub fn by_keys(capacity: usize) -> Self {
+        Self { mode: Mode::Keys, ..Self::new(capacity) }
+    }
+
     /// Returns `true` if all elements were returned.
     pub fn is_at_end(&self) -> bool {
         self.is_at_end

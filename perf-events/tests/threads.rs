@@ -12,7 +12,7 @@ use std::thread;
 
 use perf_events::sys::Software;
 use perf_events::{EventSpec, SetOptions, SetTarget, System, Tracefs, threads_of};
-use set_support::{open_or_skip, skip, software};
+use set_support::{open_or_skip, skip_tracepoint, software};
 
 /// Set in the environment of the child process.
 const ROLE: &str = "PERFKIT_TEST_THREADS";
@@ -27,7 +27,7 @@ const HITS: usize = 100;
 /// Returns an event that counts each renaming of a thread.
 fn renames() -> Option<EventSpec> {
     let renames = Tracefs::find(&System::new()).and_then(|tracefs| tracefs.tracepoint("task", "task_rename"));
-    renames.map_err(skip).ok().map(|tracepoint| tracepoint.event_spec())
+    renames.map_err(|error| skip_tracepoint(&error)).ok().map(|tracepoint| tracepoint.event_spec())
 }
 
 /// The child: threads that wait, and for the role `churn` others that start and exit, for the role

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use perf_sys::{Error, Event};
 
 use super::counts::merge;
@@ -36,7 +38,7 @@ impl Set {
     /// [`counts`](Self::counts) and in the next drain. An event whose CPU was offline in between is found
     /// because its time enabled no longer advances; this needs two calls, at least 1 ms apart, while the
     /// set is enabled. Events of a cgroup do not show it, so they are opened again only if a
-    /// call finds the CPU offline. The time without events is a gap in the [ledger](Self::losses).
+    /// call finds the CPU offline. A call reads one event of each CPU. The time without events is a gap in the [ledger](Self::losses).
     ///
     /// # Errors
     ///
@@ -94,8 +96,12 @@ impl Set {
 
     /// Closes the events that no longer count because their CPU is or was offline, and keeps their
     /// counts. Returns the CPUs.
+    ///
+    /// The events of a CPU die together, so it reads one of them. The kernel moves those of an uncore PMU to
+    /// another CPU, so it reads each.
     pub(super) fn close_dead(&mut self, online: &CpuList) -> Result<CpuList, SetError> {
         let mut closed = Vec::new();
+        let mut known: HashMap<u32, Pulse> = HashMap::new();
         let mut index = 0;
         while let Some(unit) = self.units.get(index) {
             let cpu = unit.place.cpu_id().filter(|_| unit.place.thread_id().is_none());
@@ -103,7 +109,16 @@ impl Set {
                 index += 1;
                 continue;
             };
-            match self.pulse(unit, online.contains(cpu))? {
+            let moves = self.plan.groups.get(unit.group).is_some_and(|group| group.is_cpu_only);
+            let pulse = match known.get(&cpu).filter(|_| !moves) {
+                Some(Pulse::Alive(_)) => Pulse::Alive(None),
+                Some(&dead) => dead,
+                None => self.pulse(unit, moves || online.contains(cpu))?,
+            };
+            if !moves && !matches!(pulse, Pulse::Alive(None)) {
+                known.entry(cpu).or_insert(pulse);
+            }
+            match pulse {
                 Pulse::Alive(sign) => {
                     self.units.iter_mut().skip(index).take(1).for_each(|unit| unit.alive = sign);
                     index += 1;
@@ -118,12 +133,9 @@ impl Set {
     }
 
     /// Finds out whether the events of a unit still count.
-    fn pulse(&self, unit: &Unit, is_online: bool) -> Result<Pulse, SetError> {
-        let last_ns = unit.alive.map_or(self.last_look, |last| last.at_ns);
-        // The kernel moves the events of an uncore PMU to another CPU.
-        let moves = self.plan.groups.get(unit.group).is_some_and(|group| group.is_cpu_only);
-        if !is_online && !moves {
-            return Ok(Pulse::DeadSince(last_ns));
+    fn pulse(&self, unit: &Unit, may_be_alive: bool) -> Result<Pulse, SetError> {
+        if !may_be_alive {
+            return Ok(Pulse::DeadSince(unit.alive.map_or(self.last_look, |last| last.at_ns)));
         }
         if !self.is_enabled || self.options.target.is_cgroup() {
             return Ok(Pulse::Alive(None));
@@ -163,6 +175,7 @@ impl Set {
 }
 
 /// The result of a look at an event.
+#[derive(Clone, Copy, Debug)]
 enum Pulse {
     Alive(Option<Sign>),
     /// In ns of `CLOCK_MONOTONIC`.

@@ -84,6 +84,18 @@ use unit::Unit;
 /// for a second child of the thread, such events are unreliable. The kernel may exchange the events of
 /// parent and child in a context switch, and then the first `exec` ends the flag of the thread's own
 /// events, so that the second does not enable its copies (kernel errata).
+///
+/// Other children that the thread starts meanwhile are counted from their `exec` too.
+///
+/// # For those who know perf-agent
+///
+/// | package perfevent | here |
+/// |---|---|
+/// | `EventSpec` | [`EventSpec`], whose attr is also that of a recording |
+/// | `ProbeHardwareCycles` | [`cycles_or_clock`](crate::cycles_or_clock), with the attr and the reason for a file or a message |
+/// | `OpenAll` | [`SetOptions::open`]; attach a program to each of [`events`](Self::events) |
+/// | `WithDeferredEnable` | always: [`enable`](Self::enable) |
+/// | `Set.Close` | [`close`](Self::close), or dropping the set |
 #[derive(Debug)]
 pub struct Set {
     options: SetOptions,

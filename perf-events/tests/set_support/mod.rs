@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use perf_events::sys::{Attr, AttrFlags, Errno, SampleType, Software};
-use perf_events::{EventSpec, Set, SetError, SetOptions};
+use perf_events::{EventSpec, Set, SetError, SetOptions, TracefsError};
 
 /// A timeout that no test reaches. The tests do not measure time, but must not hang.
 pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(60));
@@ -26,7 +26,7 @@ pub(crate) fn open_or_skip(options: SetOptions) -> Option<Set> {
         Err(error) => error,
     };
     match error.call().and_then(perf_events::sys::Error::errno) {
-        Some(Errno::ENOENT | Errno::EOPNOTSUPP) => eprintln!("skipped: {error}"),
+        Some(Errno::ENOENT | Errno::EOPNOTSUPP) => skip_in_any_case(error),
         Some(Errno::EACCES | Errno::EPERM | Errno::ENOSYS) => skip(error),
         _ => panic!("{error}"),
     }
@@ -44,7 +44,21 @@ pub(crate) fn refused(options: SetOptions) -> SetError {
 pub(crate) fn skip(reason: impl Display) {
     let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
     assert!(!required, "{reason}");
+    skip_in_any_case(reason);
+}
+
+/// Prints the reason for a skipped test. For missing hardware or kernel configuration.
+pub(crate) fn skip_in_any_case(reason: impl Display) {
     eprintln!("skipped: {reason}");
+}
+
+/// Skips a test that needs a tracepoint.
+#[track_caller]
+pub(crate) fn skip_tracepoint(error: &TracefsError) {
+    match error {
+        TracefsError::PermissionDenied { .. } => skip(error),
+        _ => skip_in_any_case(error),
+    }
 }
 
 /// Returns a software event that only counts.

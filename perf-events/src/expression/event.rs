@@ -30,20 +30,9 @@ fn parse_source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
     let mut ahead = cursor.clone();
     let second = if ahead.take(":") { ahead.take_while(is_name) } else { Spanned::default() };
     if is_digits(first.node) {
-        let number = |run: Spanned<&str>, expected| {
-            pmu::number(run.node).ok_or_else(|| cursor.error_at(run.span, expected))
-        };
-        let kind = number(first, "a type of at most 32 bits")?;
-        let kind =
-            u32::try_from(kind).map_err(|_| cursor.error_at(first.span, "a type of at most 32 bits"))?;
-        if second.node.is_empty() {
-            return Err(
-                cursor.error("`:` and a number, because an event that starts with a number is TYPE:CONFIG")
-            );
-        }
-        let config = number(second, "a number of at most 64 bits")?;
+        let source = parse_number(cursor, first, second)?;
         *cursor = ahead;
-        return Ok(Source::Number { kind, config });
+        return Ok(source);
     }
     let is_generic = catalog::attr_of(first.node).is_some();
     if !second.node.is_empty() && !Modifiers::is_spelled(second.node) && !is_generic {
@@ -57,6 +46,22 @@ fn parse_source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
         },
         None => Ok(Source::Name(first.node.to_owned())),
     }
+}
+
+/// Returns the event of `TYPE:CONFIG`.
+fn parse_number(
+    cursor: &Cursor<'_>,
+    kind: Spanned<&str>,
+    config: Spanned<&str>,
+) -> Result<Source, ParseError> {
+    if config.node.is_empty() {
+        return Err(cursor.error_at(kind.span, "an event; one that starts with a number is TYPE:CONFIG"));
+    }
+    let fitting = pmu::number(kind.node).and_then(|kind| u32::try_from(kind).ok());
+    let kind = fitting.ok_or_else(|| cursor.error_at(kind.span, "a type of at most 32 bits"))?;
+    let fitting = pmu::number(config.node);
+    let config = fitting.ok_or_else(|| cursor.error_at(config.span, "a number of at most 64 bits"))?;
+    Ok(Source::Number { kind, config })
 }
 
 /// Returns the digits of a name that has the form of a raw event.

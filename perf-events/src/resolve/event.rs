@@ -23,7 +23,10 @@ impl<'a> Resolver<'a> {
 
     /// Returns all PMUs, none where sysfs is not mounted: generic events are then left to the kernel.
     pub(super) fn pmus(&self, span: Span) -> Result<&[Pmu], ParseError> {
-        let pmus = self.pmus.get_or_init(|| Ok(System::optional(Pmu::all(self.system))?.unwrap_or_default()));
+        let pmus = self.pmus.get_or_init(|| match System::optional(Pmu::all_names(self.system))? {
+            Some(_) => Pmu::all(self.system),
+            None => Ok(Vec::new()),
+        });
         pmus.as_deref().map_err(|error| self.error(span, Problem::File(error.clone())))
     }
 

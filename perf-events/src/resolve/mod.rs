@@ -46,9 +46,10 @@ use crate::{LogicalEvent, ParseError, System};
 /// | `overwrite`, `no-overwrite` | `WRITE_BACKWARD` |
 /// | `aux-output`, `aux-sample-size=N` | AUX data |
 ///
-/// The attrs equal those of the perf tool since Linux 6.13, with one exception: without a term `period`
-/// or `freq` nothing is sampled. Older versions of the tool also exclude guests unless `G` or `H` is
-/// written, which many PMUs reject.
+/// The attrs are those that perf 6.1 makes, as the tests compare for several hundred strings, except that
+/// without a term `period` or `freq` nothing is sampled, and that guests are excluded by `H` only. That
+/// version excludes them from most events without `G` or `H`, which many PMUs reject; the perf tool of
+/// Linux 6.13 and later does not.
 ///
 /// ```no_run
 /// use perf_events::System;
@@ -85,7 +86,7 @@ pub fn parse(text: &str, system: &System) -> Result<Vec<EventGroup>, ParseError>
 ///
 /// # Errors
 ///
-/// As for [`parse`]; also if the string has no event, a group or several events.
+/// As for [`parse`]; also if wildcards, commas or braces make another number of events than one.
 pub fn parse_event(text: &str, system: &System) -> Result<LogicalEvent, ParseError> {
     let groups = parse(text, system)?;
     let count: usize = groups.iter().map(|group| group.members.len()).sum();

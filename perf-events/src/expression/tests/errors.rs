@@ -29,7 +29,7 @@ fn errors_are_at_the_character() {
     fails("r12345678123456781", 0, "expected a raw event of at most 16 hexadecimal digits");
     fails("4294967296:1", 0, "expected a type of at most 32 bits");
     fails("1:99999999999999999999", 2, "expected a number of at most 64 bits");
-    fails("12", 2, "expected `:` and a number");
+    fails("cs,12", 3, "expected an event; one that starts with a number is TYPE:CONFIG, found `12`");
     fails("cycles:uu", 7, "expected modifiers");
     fails("cpu/event=1/xyz", 12, "expected modifiers");
     fails("cpu/event=1/:u", 12, "expected `,` or the end, found `:`");

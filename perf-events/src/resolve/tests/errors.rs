@@ -56,4 +56,8 @@ fn file_that_cannot_be_used_is_the_cause() {
         assert!(file.path().ends_with("broken/type"), "{error}");
     }
     assert!(parse("cs", tree.system()).is_ok());
+
+    let tree = machine::tree();
+    tree.pmu("without_type", &[("format/event", "config:0-7\n")]);
+    assert!(parse("cycles", tree.system()).unwrap_err().file_error().is_some());
 }

@@ -34,5 +34,7 @@ pub use head::{Form, Head};
 pub use list::{Entries, Entry, List};
 pub use order::ByteOrder;
 #[cfg(feature = "std")]
-pub use read::{Event, Events, FileRecord, Memory, Place, Reader, Sorted, Source, Stream};
+pub use read::{
+    Directory, Event, Events, FileRecord, Memory, Place, Reader, Sorted, SortedDirectory, Source, Stream,
+};
 pub use record::ToolRecord;

@@ -7,6 +7,7 @@ use perf_decode::{RawRecord, Scratch};
 
 mod buffer;
 mod decompress;
+mod directory;
 mod events;
 mod open;
 mod record;
@@ -14,6 +15,7 @@ mod sorted;
 mod source;
 mod step;
 
+pub use directory::{Directory, SortedDirectory};
 pub use events::{Event, Events};
 pub use record::{FileRecord, Place};
 pub use sorted::Sorted;
@@ -53,6 +55,8 @@ pub struct Reader<S> {
     source: S,
     head: Head,
     events: Events,
+    /// Number of the file in a directory.
+    part: Option<u32>,
     /// Offset of the next record in the file.
     offset: u64,
     /// Bytes of the section of records from `offset` on; `None` up to the end of the source.
@@ -65,6 +69,7 @@ pub struct Reader<S> {
     compressed_at: u64,
     /// Length of its content, if it is decompressed.
     decompressed_len: Option<usize>,
+    decompresses: bool,
     decompressor: Option<Box<Decompressor>>,
     /// An unaligned record, or one of the other byte order.
     scratch: Box<Scratch>,
@@ -102,6 +107,14 @@ impl<S: Source> Reader<S> {
     #[must_use]
     pub fn events(&self) -> &Events {
         &self.events
+    }
+
+    /// Leaves compressed records compressed: only they are returned, not their content. For a program
+    /// that copies files.
+    #[must_use]
+    pub fn without_decompression(mut self) -> Self {
+        self.decompresses = false;
+        self
     }
 
     /// Returns the offset of the next record, in bytes from the start of the file.
@@ -152,6 +165,7 @@ impl<S: Source> Reader<S> {
             raw,
             order: self.head.order,
             decompressed_len: self.decompressed_len,
+            part: self.part,
             events: &self.events,
         })
     }

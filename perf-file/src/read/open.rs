@@ -16,17 +16,19 @@ use crate::{Error, FileAttr, Form, Head, List, PerfData, Reason, Result};
 
 impl<S: Source> Reader<S> {
     /// Creates a reader whose source is at the first record.
-    fn new(source: S, head: Head, events: Events, section: Section, is_bounded: bool) -> Self {
+    pub(super) fn new(source: S, head: Head, events: Events, section: Section, is_bounded: bool) -> Self {
         Self {
             source,
             head,
             events,
+            part: None,
             offset: section.offset,
             left: is_bounded.then_some(section.size),
             payload: 0,
             current: None,
             compressed_at: 0,
             decompressed_len: None,
+            decompresses: true,
             decompressor: None,
             scratch: Box::new(Scratch::new()),
             is_ended: false,

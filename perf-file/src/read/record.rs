@@ -17,6 +17,7 @@ pub struct FileRecord<'r> {
     pub(super) raw: Option<RawRecord<'r>>,
     pub(super) order: ByteOrder,
     pub(super) decompressed_len: Option<usize>,
+    pub(super) part: Option<u32>,
     pub(super) events: &'r Events,
 }
 
@@ -44,6 +45,12 @@ impl<'r> FileRecord<'r> {
     #[must_use]
     pub fn place(&self) -> Place {
         self.place
+    }
+
+    /// Returns N if the record is in the file `data.N` of a [`Directory`](super::Directory).
+    #[must_use]
+    pub fn part(&self) -> Option<u32> {
+        self.part
     }
 
     /// Returns the header, in the byte order of this machine.

@@ -66,7 +66,7 @@ enum End {
 
 /// A kept record.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+pub(super) struct Kept {
     time: u64,
     place: Place,
     header: Header,
@@ -136,13 +136,20 @@ impl<S: Source> Sorted<S> {
     #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
     pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
         match self.step()? {
-            Some(Next::Found(found)) => self.reader.record(found).map(Some),
-            Some(Next::Kept(kept)) => self.kept(kept).map(Some),
+            Some(next) => self.record(next).map(Some),
             None => Ok(None),
         }
     }
 
-    fn step(&mut self) -> Result<Option<Next>> {
+    /// Returns the record that the last step found.
+    pub(super) fn record(&self, next: Next) -> Result<FileRecord<'_>> {
+        match next {
+            Next::Found(found) => self.reader.record(found),
+            Next::Kept(kept) => self.kept(kept),
+        }
+    }
+
+    pub(super) fn step(&mut self) -> Result<Option<Next>> {
         loop {
             if let Some(kept) = self.ready.get(self.next).copied() {
                 self.next += 1;
@@ -236,14 +243,26 @@ impl<S: Source> Sorted<S> {
             raw: Some(raw),
             order: self.reader.head.order,
             decompressed_len: None,
+            part: self.reader.part,
             events: &self.reader.events,
         })
     }
 }
 
 /// The next record.
-enum Next {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Next {
     /// One that the reader read last.
     Found(Found),
     Kept(Kept),
+}
+
+impl Next {
+    /// Returns the time; 0 for a record that is returned at once.
+    pub(super) fn time(&self) -> u64 {
+        match self {
+            Self::Found(_) => 0,
+            Self::Kept(kept) => kept.time,
+        }
+    }
 }

@@ -163,7 +163,7 @@ impl<S: Source> Reader<S> {
                 body.take(8, "header")?;
                 self.events.add(&FileAttr::read(body)?);
             }
-            kind::COMPRESSED | kind::COMPRESSED2 => {
+            kind::COMPRESSED | kind::COMPRESSED2 if self.decompresses => {
                 if let ToolRecord::Compressed(part) = ToolRecord::parse(header, record, order, offset)? {
                     let decompressor = self.decompressor.get_or_insert_with(Box::default);
                     decompressor.feed(part);

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use perf_decode::Record;
-use perf_file::{FileRecord, Place, Reader, Result, Sorted, Source};
+use perf_file::{Directory, FileRecord, Place, Reader, Result, Sorted, SortedDirectory, Source};
 
 use super::json::Object;
 use super::{Options, Printer, content, tool_record};
@@ -21,6 +21,12 @@ pub(super) fn run(out: &mut dyn Write, path: &Path, options: &Options) -> io::Re
             print_all(&mut printer, Reader::from_file(stdin), options.sorted)?
         } else {
             print_all(&mut printer, Reader::from_pipe(stdin), options.sorted)?
+        }
+    } else if path.is_dir() {
+        match Directory::open(path) {
+            Ok(directory) if options.sorted => print_each(&mut printer, &mut directory.sorted())?,
+            Ok(mut directory) => print_each(&mut printer, &mut directory)?,
+            Err(error) => Err(error),
         }
     } else {
         print_all(&mut printer, Reader::open(path), options.sorted)?
@@ -60,6 +66,18 @@ impl<S: Source> Records for Reader<S> {
 }
 
 impl<S: Source> Records for Sorted<S> {
+    fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
+        self.next()
+    }
+}
+
+impl Records for Directory {
+    fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
+        self.next()
+    }
+}
+
+impl Records for SortedDirectory {
     fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
         self.next()
     }
@@ -133,6 +151,9 @@ impl<'r> Entry<'r> {
             Place::Offset(offset) => put("offset", offset.into()),
             Place::InCompressed(offset) => put("in_compressed", offset.into()),
         };
+        if let Some(part) = self.record.part() {
+            put("part", part.into());
+        }
         if let Some(event) = self.event {
             put("attr", event.into());
         }
@@ -153,6 +174,9 @@ impl<'r> Entry<'r> {
 impl fmt::Display for Entry<'_> {
     /// One line: offset, size, the event if the file has several, and the content.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(part) = self.record.part() {
+            write!(f, "data.{part} ")?;
+        }
         let size = self.record.header().size;
         match self.record.place() {
             Place::Offset(offset) => write!(f, "{offset:#08x} {size:5} ")?,

@@ -1,0 +1,66 @@
+//! Records in a zstd stream that is split anywhere: they must be the same as without compression.
+//! Then the same with a damaged record border, which must not panic.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use perf_file::{Place, Reader};
+use perfkit_fuzz::Input;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+
+/// Returns a record of a tool's unknown kind with this content.
+fn record(kind: u32, content: &[u8]) -> Vec<u8> {
+    let size = (8 + content.len()) as u16;
+    [&kind.to_ne_bytes()[..], &[0, 0], &size.to_ne_bytes(), content].concat()
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut input = Input::new(bytes);
+    let (seed, mut split) = (input.word(), input.word() | 1);
+    let words = input.words();
+    let mut plain = Vec::new();
+    let mut records = 0;
+    // Records of kernel kinds without events, and of unknown kinds of tools with any length.
+    for chunk in words.chunks(1 + (seed % 13) as usize) {
+        let content: Vec<u8> = chunk.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let odd = if seed & 64 == 0 { 0 } else { chunk.len() % 8 };
+        let kind = if odd == 0 { 14 } else { 100 };
+        plain.extend(record(kind, &content[..content.len() - odd]));
+        records += 1;
+    }
+    // Several frames, and each of them split at any byte.
+    let mut stream = Vec::new();
+    for part in plain.chunks(1 + (seed >> 8) as usize % 3000) {
+        stream.extend(compress_to_vec(part, CompressionLevel::Fastest));
+    }
+    let mut pipe = [&b"PERFILE2"[..], &16_u64.to_ne_bytes()].concat();
+    if cfg!(target_endian = "big") {
+        pipe[..8].copy_from_slice(b"2ELIFREP");
+    }
+    let mut rest = &stream[..];
+    let mut compressed = 0;
+    while !rest.is_empty() {
+        split = split.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let (part, after) = rest.split_at(rest.len().min((split >> 33) as usize % 500));
+        pipe.extend(record(81, part));
+        rest = after;
+        compressed += 1;
+    }
+    let mut reader = Reader::from_bytes(&pipe).unwrap();
+    let (mut found, mut outer, mut content) = (0, 0, Vec::<u8>::new());
+    while let Some(record) = reader.next().unwrap() {
+        match record.place() {
+            Place::Offset(_) => outer += 1,
+            Place::InCompressed(_) => {
+                found += 1;
+                content.extend(record.bytes());
+            }
+        }
+    }
+    assert_eq!((found, outer), (records, compressed));
+    assert_eq!(content, plain);
+    // Without the last record, the stream ends within a frame.
+    if let Some(end) = pipe.len().checked_sub(9).filter(|_| compressed > 0) {
+        let mut reader = Reader::from_bytes(&pipe[..end]).unwrap();
+        while let Ok(Some(_)) = reader.next() {}
+    }
+});

@@ -1,0 +1,151 @@
+//! The directory form: a file with the header, and files with records only.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::vec::Vec;
+
+use super::sorted::Next;
+use super::{Events, FileRecord, Reader, Sorted, Stream};
+use crate::format::Section;
+use crate::{Error, Head, Reason, Result};
+
+/// Reads the records of a directory, which `perf record --threads` writes.
+///
+/// The file `data` in it is a file with a header and records of its own. The files `data.0`,
+/// `data.1` and so on have only records. [`FileRecord::part`] returns the number of the file.
+#[derive(Debug)]
+pub struct Directory {
+    parts: Vec<Reader<Stream<File>>>,
+    /// Index of the part that is read.
+    current: usize,
+}
+
+impl Directory {
+    /// Opens all files of a directory.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reader::open`], of the file with the header.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let main = [path.join("data"), path.join("header")].into_iter().find(|file| file.exists());
+        let main = Reader::open(main.unwrap_or_else(|| path.join("data")))?;
+        let (head, events) = (*main.head(), main.events().clone());
+        let mut parts = std::vec![main];
+        for (number, path) in numbered(path)? {
+            let file = File::open(path).map_err(io)?;
+            parts.push(Reader::part(file, head, events.clone(), number));
+        }
+        Ok(Self { parts, current: 0 })
+    }
+
+    /// Returns the header of the main file.
+    #[must_use]
+    pub fn head(&self) -> Option<&Head> {
+        self.parts.first().map(Reader::head)
+    }
+
+    /// Returns the events, which are the same for all files.
+    #[must_use]
+    pub fn events(&self) -> Option<&Events> {
+        self.parts.first().map(Reader::events)
+    }
+
+    /// Reads the next record: those of the main file, then those of the numbered ones; `None` at
+    /// the end.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Reader::next`]. The next call continues with the next file.
+    #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
+    pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
+        loop {
+            let Some(part) = self.parts.get_mut(self.current) else { return Ok(None) };
+            if let Some(found) = part.step()? {
+                return match self.parts.get(self.current) {
+                    Some(part) => part.record(found).map(Some),
+                    None => Ok(None),
+                };
+            }
+            self.current += 1;
+        }
+    }
+
+    /// Sorts the records of all files by time; keeps up to [`Sorted::CAPACITY`] bytes of them.
+    #[must_use]
+    pub fn sorted(self) -> SortedDirectory {
+        let capacity = Sorted::<Stream<File>>::CAPACITY / self.parts.len().max(1);
+        let sorted =
+            |reader| Part { sorted: Sorted::with_capacity(reader, capacity), next: None, is_ended: false };
+        SortedDirectory { parts: self.parts.into_iter().map(sorted).collect(), error: None }
+    }
+}
+
+/// Reads the records of a directory in the order of time.
+#[derive(Debug)]
+pub struct SortedDirectory {
+    parts: Vec<Part>,
+    /// The first error of a part, which is returned at the end.
+    error: Option<Error>,
+}
+
+#[derive(Debug)]
+struct Part {
+    sorted: Sorted<Stream<File>>,
+    /// The next record with its time; 0 if it has none.
+    next: Option<(u64, Next)>,
+    is_ended: bool,
+}
+
+impl SortedDirectory {
+    /// Reads the next record in the order of time; `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// The first error of a file, after all whole records of all files.
+    #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
+    pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
+        for part in self.parts.iter_mut().filter(|part| part.next.is_none() && !part.is_ended) {
+            match part.sorted.step() {
+                Ok(Some(next)) => part.next = Some((next.time(), next)),
+                Ok(None) => part.is_ended = true,
+                Err(error) => {
+                    part.is_ended = true;
+                    self.error.get_or_insert(error);
+                }
+            }
+        }
+        let time = |part: &&mut Part| part.next.as_ref().map_or(u64::MAX, |(time, _)| *time);
+        let first = self.parts.iter_mut().filter(|part| part.next.is_some()).min_by_key(time);
+        let Some((part, (_, next))) = first.and_then(|part| part.next.take().map(|next| (part, next))) else {
+            return self.error.take().map_or(Ok(None), Err);
+        };
+        part.sorted.record(next).map(Some)
+    }
+}
+
+impl Reader<Stream<File>> {
+    /// Reads a numbered file of a directory, which has only records.
+    fn part(file: File, head: Head, events: Events, number: u32) -> Self {
+        let mut reader = Self::new(Stream::new(file), head, events, Section::default(), false);
+        reader.part = Some(number);
+        reader
+    }
+}
+
+/// Returns the files `data.N` of a directory, by number.
+fn numbered(path: &Path) -> Result<Vec<(u32, PathBuf)>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).map_err(io)? {
+        let entry = entry.map_err(io)?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix("data.")?.parse().ok());
+        files.extend(number.map(|number| (number, entry.path())));
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn io(error: std::io::Error) -> Error {
+    Error::new(0, Reason::Io(error))
+}

@@ -3,7 +3,7 @@ use std::os::fd::OwnedFd;
 use perf_sys::Errno;
 
 use crate::syscall::{fd_by_id, fd_by_id_command, next_id, next_id_command};
-use crate::{Error, MapFd, ObjectKind, ObjectName, ProgramFd};
+use crate::{Error, Link, MapFd, ObjectKind, ObjectName, ProgramFd};
 
 /// The ids of all objects of a kind on the system, ascending. It ends after an error.
 ///
@@ -69,5 +69,15 @@ impl ProgramFd {
     #[doc(alias = "BPF_PROG_GET_FD_BY_ID")]
     pub fn open_id(id: u32) -> Result<Option<Self>, Error> {
         Ok(open_id(ObjectKind::Program, id)?.map(Self::from_owned))
+    }
+}
+
+/// Ids.
+impl Link {
+    /// `bpf(BPF_LINK_GET_FD_BY_ID)`—Opens the link with this id, or returns `None` if there is no such
+    /// link. Since Linux 5.8; needs `CAP_SYS_ADMIN`.
+    #[doc(alias = "BPF_LINK_GET_FD_BY_ID")]
+    pub fn open_id(id: u32) -> Result<Option<Self>, Error> {
+        open_id(ObjectKind::Link, id)?.map(Self::from_fd).transpose()
     }
 }

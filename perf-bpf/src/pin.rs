@@ -7,7 +7,7 @@ use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags};
 
 use crate::syscall::{obj_get, obj_pin};
-use crate::{BpfFs, BpfPrivileges, Error, MapFd, ObjectKind, ProgramFd};
+use crate::{BpfFs, BpfPrivileges, Error, Link, MapFd, ObjectKind, ProgramFd};
 
 /// `bpf(BPF_OBJ_PIN)`—Pins an object to a path.
 pub(crate) fn pin(fd: BorrowedFd<'_>, path: &Path) -> Result<(), Error> {
@@ -111,5 +111,21 @@ impl ProgramFd {
     #[doc(alias = "BPF_OBJ_GET")]
     pub fn open_pinned(path: impl AsRef<Path>) -> Result<Self, Error> {
         open_pinned(ObjectKind::Program, path.as_ref(), BpfMapFlags::empty()).map(Self::from_owned)
+    }
+}
+
+/// Pins.
+impl Link {
+    /// `bpf(BPF_OBJ_PIN)`—Pins the link to a new path on a bpf file system, so that the program stays
+    /// attached when the process exits. Since Linux 5.7; links to perf events since 5.15.
+    #[doc(alias = "BPF_OBJ_PIN")]
+    pub fn pin(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        pin(self.as_fd(), path.as_ref())
+    }
+
+    /// `bpf(BPF_OBJ_GET)`—Opens the link that is pinned to a path. Since Linux 5.7.
+    #[doc(alias = "BPF_OBJ_GET")]
+    pub fn open_pinned(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::from_fd(open_pinned(ObjectKind::Link, path.as_ref(), BpfMapFlags::empty())?)
     }
 }

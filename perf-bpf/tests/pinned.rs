@@ -4,17 +4,14 @@
 
 mod support;
 
-use std::collections::HashSet;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Barrier, Mutex};
 
 use perf_bpf::{
-    BpfFs, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType, Error, Map, MapFd, MapProperty, MapSpec,
-    ParallelMap, PinOutcome, PinnedMap, ProgramFd, unpin,
+    BpfFs, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType, Error, Ids, Link, Map, MapFd, MapProperty, MapSpec,
+    ObjectKind, ParallelMap, PinOutcome, PinnedMap, ProgramFd, unpin,
 };
 use perf_sys::Errno;
-use support::{SetOnDrop, map_or_skip, permitted, with_bpf_fs};
+use support::{map_or_skip, permitted, with_bpf_fs};
 
 type Pinned = PinnedMap<u32, u64>;
 
@@ -84,6 +81,26 @@ fn a_pinned_program_is_no_map() {
 }
 
 #[test]
+fn a_pinned_link_keeps_its_program_attached() {
+    with_bpf_fs(|fs| {
+        let code = [BpfInsn::new(0xb7, 0, 0, 0, 0), BpfInsn::new(0x95, 0, 0, 0, 0)];
+        let name = "pk_link".parse().unwrap();
+        let program = ProgramFd::load(BpfProgType::RAW_TRACEPOINT, &code, c"GPL", name);
+        let Some(program) = permitted(program) else { return };
+        let link = Link::raw_tracepoint(c"sched_process_exit", &program, 0).unwrap();
+        let info = link.info().unwrap();
+        assert!(Ids::new(ObjectKind::Link).any(|id| id.unwrap() == info.id));
+        link.pin(fs.path("link")).unwrap();
+        drop((link, program));
+        let found = Link::open_pinned(fs.path("link")).unwrap().info().unwrap();
+        assert_eq!((found.id, found.prog_id), (info.id, info.prog_id));
+        assert!(ProgramFd::open_id(info.prog_id).unwrap().is_some());
+        assert!(unpin(fs.path("link")).unwrap());
+        assert!(Link::open_id(u32::MAX).unwrap().is_none());
+    });
+}
+
+#[test]
 fn a_map_of_other_properties_is_replaced() {
     with_bpf_fs(|fs| {
         let Some((first, outcome)) = permitted(Pinned::open_or_create(fs.path("map"), spec(4))) else {
@@ -119,79 +136,6 @@ fn an_lru_hash_per_cpu_is_not_replaced_because_the_kernel_rounds_its_capacity() 
             return;
         }
         assert_eq!(Pinned::open_or_create(fs.path("lru"), spec).unwrap().1, PinOutcome::Opened);
-    });
-}
-
-/// Calls `open_or_create` from four threads at the same time, and returns what each did. All got
-/// one map.
-fn race(fs: &BpfFs, name: &str) -> Vec<PinOutcome> {
-    const THREADS: usize = 4;
-    let (start, found) = (Barrier::new(THREADS), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                start.wait();
-                let (map, outcome) = Pinned::open_or_create(fs.path(name), spec(16)).unwrap();
-                found.lock().unwrap().push((map.fd().info().unwrap().id, outcome));
-            });
-        }
-    });
-    let (ids, outcomes): (HashSet<u32>, Vec<_>) = found.into_inner().unwrap().into_iter().unzip();
-    assert_eq!(ids.len(), 1, "{outcomes:?}");
-    outcomes
-}
-
-#[test]
-fn one_of_several_threads_creates_the_map() {
-    with_bpf_fs(|fs| {
-        if permitted(MapFd::create(&spec(1).with_sizes(4, 8))).is_none() {
-            return;
-        }
-        for number in 0..50 {
-            let outcomes = race(fs, &format!("new_{number}"));
-            let created = outcomes.iter().filter(|&outcome| *outcome == PinOutcome::Created).count();
-            let opened = outcomes.iter().filter(|&outcome| *outcome == PinOutcome::Opened).count();
-            assert_eq!((created, opened), (1, 3), "{outcomes:?}");
-        }
-    });
-}
-
-#[test]
-fn one_of_several_threads_replaces_the_map() {
-    with_bpf_fs(|fs| {
-        for number in 0..50 {
-            let name = format!("old_{number}");
-            if permitted(Pinned::open_or_create(fs.path(&name), spec(8))).is_none() {
-                return;
-            }
-            let outcomes = race(fs, &name);
-            let replaced = outcomes.iter().filter(|found| matches!(found, PinOutcome::Replaced(_))).count();
-            assert_eq!(replaced, 1, "{outcomes:?}");
-        }
-    });
-}
-
-#[test]
-fn processes_without_the_lock_cause_no_other_error_than_contention() {
-    with_bpf_fs(|fs| {
-        let Some(foreign) = permitted(MapFd::create(&spec(16).with_sizes(4, 8))) else { return };
-        let done = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    // Either may lose against the other thread.
-                    let _ = foreign.pin(fs.path("map"));
-                    let _ = unpin(fs.path("map"));
-                }
-            });
-            let _done = SetOnDrop(&done);
-            for _ in 0..500 {
-                match Pinned::open_or_create(fs.path("map"), spec(16)) {
-                    Ok(_) | Err(Error::Contended { .. }) => {}
-                    Err(error) => panic!("{error}"),
-                }
-            }
-        });
     });
 }
 

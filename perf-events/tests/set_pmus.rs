@@ -7,8 +7,8 @@ mod set_support;
 use std::process::Command;
 
 use perf_events::sys::Software;
-use perf_events::{CpuList, LogicalEvent, Place, SetOptions, SetTarget, System};
-use set_support::{open_or_skip, software, switch};
+use perf_events::{CpuList, LogicalEvent, Place, SetOptions, SetTarget, System, parse};
+use set_support::{open_or_skip, refused, software, switch};
 
 /// Returns the online CPUs.
 fn online() -> CpuList {
@@ -70,4 +70,23 @@ fn event_for_cpus_only_counts_beside_a_command() {
     assert!(set.spawn(&mut Command::new("true")).unwrap().wait().unwrap().success());
     let counts = set.counts().unwrap();
     assert!(counts.iter().all(|event| event.total().value > 0), "{counts}");
+}
+
+#[test]
+fn weak_group_that_is_not_accepted_is_opened_as_single_events() {
+    // The kernel accepts no pinned member.
+    let group = |modifier: &str| {
+        let events = format!("{{context-switches,page-faults:D}}{modifier},cpu-clock");
+        let events = parse(&events, &System::new()).unwrap();
+        SetOptions::new().groups(events).target(SetTarget::calling_thread())
+    };
+    let Some(mut set) = open_or_skip(group(":W")) else { return };
+    assert!(set.events().all(|event| !event.is_member));
+    assert_eq!(set.events().map(|event| event.index).collect::<Vec<_>>(), [0, 1, 2]);
+    set.enable().unwrap();
+    switch(5);
+    let counts = set.counts().unwrap();
+    assert!(counts.get(0).unwrap().total().value >= 5, "{counts}");
+    let error = refused(group(""));
+    assert!(error.event().unwrap().is_member, "{error}");
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use perf_events::sys::{AttrFlags, Record, Software};
+use perf_events::sys::{AttrFlags, Layouts, Record, Software};
 use perf_events::{Set, SetOptions, SetTarget, System, parse};
 use set_support::{open_or_skip, sideband, software, switch, switches, tid};
 
@@ -115,4 +115,31 @@ fn group_with_a_sampling_leader_has_the_counts_of_its_members() {
     assert!(!faults.is_empty() && faults.is_sorted(), "{faults:?}");
     let total = set.counts().unwrap().get(1).unwrap().total().value;
     assert!(faults.last().is_some_and(|&last| 0 < last && last <= total), "{faults:?} of {total}");
+}
+
+#[test]
+fn rings_are_read_each_by_itself_with_the_ledger() {
+    let events = [switches(), sideband(AttrFlags::TASK)];
+    let Some(mut set) = open_or_skip(Set::options().events(events).ring_pages(1)) else { return };
+    set.enable().unwrap();
+    switch(5000);
+    set.disable().unwrap();
+    let mut table = set.layouts().unwrap();
+    assert_eq!(table.len(), set.events().count());
+    let layouts = Layouts::new(&mut table).unwrap();
+    let (rings, ledger) = set.rings_and_ledger().unwrap();
+    let mut records = 0;
+    for (key, batch) in rings.ready() {
+        for record in batch.unwrap().records() {
+            let record = record.unwrap();
+            // The id may be that of a foreign event.
+            if let Ok(layout) = layouts.find(record) {
+                ledger.note_record(*key, record, layout, None);
+            }
+            records += 1;
+        }
+    }
+    assert!(records > 0);
+    let (reads_lost, ledger) = (set.reads_lost(), set.losses().unwrap());
+    assert!(!reads_lost || ledger.dropped() > 0, "the rings were too small");
 }

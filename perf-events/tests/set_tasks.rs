@@ -8,11 +8,11 @@ mod set_support;
 #[path = "../examples/stat.rs"]
 mod stat;
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
 
-use perf_events::sys::{AttrFlags, Record, Software};
+use perf_events::sys::{AttrFlags, Record, RecordType, Software};
 use perf_events::{Inherit, Place, SetError, SetOptions, SetTarget, SpawnMisuse};
 use set_support::{open_or_skip, refused, sideband, software, switch, switched, switches, tid};
 
@@ -132,6 +132,24 @@ fn example_counts_a_command() {
     let names: Vec<&str> = counts.iter().map(|event| &**event.name()).collect();
     assert_eq!(names, ["task-clock", "page-faults", "context-switches"]);
     assert!(counts.iter().take(2).all(|event| event.total().value > 0), "{counts}");
+}
+
+#[test]
+fn rings_of_a_process_hang_up_when_it_has_exited() {
+    let mut child = Command::new("sh").args(["-c", "read word; true"]).stdin(Stdio::piped()).spawn().unwrap();
+    let options = SetOptions::new()
+        .event(sideband(AttrFlags::TASK))
+        .target(SetTarget::process(child.id()))
+        .ring_pages(8);
+    let Some(mut set) = open_or_skip(options) else { return drop(child.kill()) };
+    set.enable().unwrap();
+    drop(child.stdin.take()); // ends the read
+    let mut exits = 0;
+    while !set.wait(set_support::PATIENCE).unwrap().is_final() {
+        set.drain_sorted(|record| exits += u32::from(record.raw().kind() == RecordType::EXIT)).unwrap();
+    }
+    child.wait().unwrap();
+    assert!(exits >= 1);
 }
 
 #[test]

@@ -36,7 +36,8 @@ impl Set {
     /// Starts the command of a set for a [command](super::SetTarget::command). Its events count from its
     /// `exec` on. Call it in the thread that opened the set.
     ///
-    /// Events of PMUs that count for CPUs only start before it.
+    /// Events of PMUs that count for CPUs only start before it. The rings do not hang up when the command
+    /// exits, because the events are those of the calling thread: wait for the child too.
     ///
     /// # Errors
     ///

@@ -4,7 +4,8 @@ use crate::{EventGroup, LogicalEvent, System};
 
 /// The events, the target and the rings of a [`Set`].
 ///
-/// The default target is all online CPUs, without rings.
+/// The default target is all online CPUs, without rings. The set controls the flags `DISABLED`,
+/// `ENABLE_ON_EXEC`, `INHERIT` and `INHERIT_THREAD` of the events, so they are ignored in the attrs.
 #[derive(Clone, Debug)]
 pub struct SetOptions {
     pub(super) groups: Vec<EventGroup>,

@@ -1,9 +1,9 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use perf_sys::{Canceller, Drained, Readiness, RingSet};
+use perf_sys::{Canceller, Drained, Readiness, RingSet, SampleLayout};
 
-use super::{RingKey, Set, SetError, SetRecord};
+use super::{EventError, RingKey, Set, SetError, SetEvent, SetRecord};
 use crate::loss::LossLedger;
 
 /// # Records
@@ -96,14 +96,58 @@ impl Set {
         Ok(())
     }
 
-    /// Returns the rings, to read each by itself or to wait for them in an event loop. What is read here
-    /// is not noted in the ledger: pass it to [`ledger_mut`](Self::ledger_mut).
+    /// Returns the rings, to wait for them in an event loop.
     ///
     /// # Errors
     ///
     /// [`SetError::NoRings`].
     pub fn rings_mut(&mut self) -> Result<&mut RingSet<RingKey>, SetError> {
         self.rings.as_mut().ok_or(SetError::NoRings)
+    }
+
+    /// Returns the rings, to read each by itself, and the ledger, to note the losses that its records report.
+    ///
+    /// ```no_run
+    /// use perf_events::Set;
+    /// use perf_events::sys::Layouts;
+    ///
+    /// fn read(set: &mut Set) -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mut table = set.layouts()?;
+    ///     let layouts = Layouts::new(&mut table)?;
+    ///     let (rings, ledger) = set.rings_and_ledger()?;
+    ///     for (key, batch) in rings.ready() {
+    ///         for record in batch?.records() {
+    ///             let record = record?;
+    ///             let layout = layouts.find(record)?;
+    ///             ledger.note_record(*key, record, layout, None);
+    ///             println!("{key}: {}", record.decode(layout)?);
+    ///         }
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::NoRings`].
+    pub fn rings_and_ledger(&mut self) -> Result<(&mut RingSet<RingKey>, &mut LossLedger), SetError> {
+        let rings = self.rings.as_mut().ok_or(SetError::NoRings)?;
+        Ok((rings, &mut self.ledger))
+    }
+
+    /// Returns the layouts of all open events by their ids, for [`Layouts::new`](perf_sys::Layouts::new).
+    /// After a [`refresh`](Self::refresh) that opened events there are more.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::Event`] if an id cannot be read.
+    pub fn layouts(&self) -> Result<Vec<(u64, SampleLayout)>, SetError> {
+        let layout = |set_event: SetEvent<'_>| {
+            let SetEvent { event, place, is_member, .. } = set_event;
+            let id = event.id().map_err(|error| EventError::of(event, place, is_member, error))?;
+            Ok((id, SampleLayout::new(event.attr())))
+        };
+        self.events().map(layout).collect()
     }
 
     /// Returns the rings, or `None` if the set only counts.
@@ -125,11 +169,6 @@ impl Set {
     /// [`losses`](Self::losses) or [`counts`](Self::counts).
     pub const fn ledger(&self) -> &LossLedger {
         &self.ledger
-    }
-
-    /// Returns the ledger, to note losses of records that were read by [`rings_mut`](Self::rings_mut).
-    pub const fn ledger_mut(&mut self) -> &mut LossLedger {
-        &mut self.ledger
     }
 
     /// Notes bytes that were skipped because they are no records, and drops rings that are over.

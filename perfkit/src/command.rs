@@ -5,8 +5,10 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::sync::Arc;
 use std::thread;
 
+use perf_events::{Set, SetError};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// Returns the command of these words, the program first; `None` without a word.
@@ -15,6 +17,22 @@ pub(crate) fn command(words: &[OsString]) -> Option<Command> {
     let mut command = Command::new(program);
     command.args(arguments);
     Some(command)
+}
+
+/// Starts the events of a set, and the command. If the set is for the command, its events start at the `exec`.
+pub(crate) fn start(
+    command: &mut Command,
+    set: &mut Set,
+    is_for_command: bool,
+) -> Result<RunningCommand, SetError> {
+    if is_for_command {
+        return set.spawn(command).map(RunningCommand);
+    }
+    set.enable()?;
+    command.spawn().map(RunningCommand).map_err(|error| SetError::Command {
+        program: command.get_program().to_string_lossy().into_owned(),
+        error: Arc::new(error),
+    })
 }
 
 /// Returns the exit code for a command that could not be started: 127 if there is no such program, 126 if
@@ -38,16 +56,6 @@ fn exit_number(status: ExitStatus) -> u8 {
 pub(crate) struct RunningCommand(Child);
 
 impl RunningCommand {
-    /// Returns the command of this process.
-    pub(crate) const fn new(child: Child) -> Self {
-        Self(child)
-    }
-
-    /// Returns the process id.
-    pub(crate) fn id(&self) -> u32 {
-        self.0.id()
-    }
-
     /// Calls `f` in another thread when the command has exited.
     pub(crate) fn on_exit(&self, f: impl FnOnce() + Send + 'static) -> io::Result<()> {
         let pid = self.pid()?;

@@ -7,13 +7,13 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-#[expect(dead_code, reason = "the subcommands that run a command are next")]
 mod command;
 mod demo;
 mod doctor;
 mod dump;
 mod interrupt;
 mod list;
+mod record;
 mod stat;
 
 /// Linux perf events on the command line
@@ -32,6 +32,7 @@ enum Command {
     Dump(dump::Options),
     Doctor(doctor::Options),
     List(list::Options),
+    Record(record::Options),
     Stat(stat::Options),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]
     Workload(demo::workload::Arguments),
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Dump(options) => dump::run(&mut out, options).map(success),
         Command::Doctor(options) => doctor::run(&mut out, options),
         Command::List(options) => list::run(&mut out, options),
+        Command::Record(options) => record::run(options),
         Command::Stat(options) => stat::run(options),
         Command::Workload(arguments) => demo::workload::run(arguments).map(success),
     };

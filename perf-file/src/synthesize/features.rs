@@ -63,13 +63,11 @@ impl Host {
 
     fn add_pmus(&self, features: &mut Features) {
         const FOLDER: &str = "/sys/bus/event_source/devices";
-        let names = std::fs::read_dir(self.path(FOLDER)).into_iter().flatten().flatten();
-        let pmu = |entry: std::fs::DirEntry| {
-            let name = entry.file_name().into_string().ok()?;
+        let pmu = |name: String| {
             let kind = self.number(format!("{FOLDER}/{name}/type"))?;
             Some((u32::try_from(kind).ok()?, name))
         };
-        let mut pmus: Vec<(u32, String)> = names.filter_map(pmu).collect();
+        let mut pmus: Vec<(u32, String)> = self.entries(FOLDER).filter_map(pmu).collect();
         pmus.sort_unstable();
         if !pmus.is_empty() {
             features.set_pmus(&pmus);

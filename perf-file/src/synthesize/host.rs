@@ -9,6 +9,9 @@ use zerocopy::FromBytes;
 /// Bytes of a file that are read at most. Files of `/proc` and `/sys` that are read whole are smaller.
 const MAX_FILE: u64 = 16 << 20;
 
+/// Bytes that the first read of a file asks for at least.
+const FIRST_READ: usize = 8 << 10;
+
 /// The machine that is recorded: a root below which `/proc` and `/sys` are found.
 ///
 /// Programs use [`Host::new`]. Tests build a tree with the files of another machine and use
@@ -44,7 +47,8 @@ impl Host {
 
     /// Returns the content of a file, at most 16 MiB of it.
     pub(super) fn read(&self, absolute: impl AsRef<Path>) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
+        // With capacity, because the first read of some files of tracefs returns all that there ever is.
+        let mut bytes = Vec::with_capacity(FIRST_READ);
         File::open(self.path(absolute))?.take(MAX_FILE).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
@@ -74,11 +78,16 @@ impl Host {
         page_size.unwrap_or(4096)
     }
 
+    /// Returns the names of the entries of a folder, none if it cannot be read.
+    pub(super) fn entries(&self, folder: &str) -> impl Iterator<Item = String> + use<> {
+        let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().into_string().ok())
+    }
+
     /// Returns the numbers after a prefix in the names of a folder, ascending: `cpu0`, `cpu1`, ...
     pub(super) fn numbered(&self, folder: &str, prefix: &str) -> Vec<u32> {
-        let entries = fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
-        let number = |entry: fs::DirEntry| entry.file_name().to_str()?.strip_prefix(prefix)?.parse().ok();
-        let mut numbers: Vec<u32> = entries.filter_map(number).collect();
+        let number = |name: String| name.strip_prefix(prefix)?.parse().ok();
+        let mut numbers: Vec<u32> = self.entries(folder).filter_map(number).collect();
         numbers.sort_unstable();
         numbers
     }

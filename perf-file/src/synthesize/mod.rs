@@ -20,7 +20,7 @@ use perf_abi::Attr;
 pub use host::Host;
 pub use kernel::KernelMapError;
 pub use side_band::{Mapping, SideBand};
-pub use tracing_data::{TracepointError, tracing_data};
+pub use tracing_data::{TracepointError, tracepoint_names, tracing_data};
 
 use crate::writer::BuildId;
 

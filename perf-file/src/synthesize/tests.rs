@@ -168,7 +168,9 @@ fn tracing_data_has_the_formats_of_the_tracepoints() {
     let tree = Tree::new(&[
         ("sys/kernel/tracing/events/header_page", "PAGE"),
         ("sys/kernel/tracing/events/header_event", "EVENT"),
+        ("sys/kernel/tracing/events/sched/enable", "0"),
         ("sys/kernel/tracing/events/sched/sched_switch/format", "FORMAT"),
+        ("sys/kernel/tracing/events/sched/sched_switch/id", "77\n"),
         ("sys/kernel/tracing/saved_cmdlines", "1 init"),
     ]);
     let data = tracing_data(&tree.host(), [("sched", "sched_switch")]).unwrap();
@@ -183,6 +185,7 @@ fn tracing_data_has_the_formats_of_the_tracepoints() {
     expected.extend([0_u32.to_ne_bytes(), 0_u32.to_ne_bytes()].concat()); // kallsyms, printk formats
     expected.extend([&6_u64.to_ne_bytes()[..], b"1 init"].concat());
     assert_eq!(data, expected);
+    assert_eq!(tracepoint_names(&tree.host(), &[76, 77]), [("sched".to_owned(), "sched_switch".to_owned())]);
     let error = tracing_data(&tree.host(), [("sched", "none")]).unwrap_err();
     assert!(error.to_string().starts_with("tracefs: events/sched/none/format: "), "{error}");
 }

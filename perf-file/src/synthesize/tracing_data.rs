@@ -38,8 +38,7 @@ pub fn tracing_data<'a>(
     host: &Host,
     tracepoints: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<Vec<u8>, TracepointError> {
-    let root = TRACEFS.into_iter().find(|root| host.path(format!("{root}/events")).is_dir());
-    let tracefs = Tracefs { host, root: root.unwrap_or(TRACEFS[0]) };
+    let tracefs = tracefs_of(host);
     let mut systems: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (system, name) in tracepoints {
         systems.entry(system).or_default().insert(name);
@@ -66,6 +65,32 @@ pub fn tracing_data<'a>(
     data.extend(formats);
     push_file(&mut data, &tracefs.read("saved_cmdlines").unwrap_or_default());
     Ok(data)
+}
+
+/// Returns the system and name of the tracepoints with these ids, the `config` of their attrs. Those that are not
+/// found are left out.
+///
+/// It reads the file `id` of each tracepoint until all are found.
+pub fn tracepoint_names(host: &Host, ids: &[u64]) -> Vec<(String, String)> {
+    let root = format!("{}/events", tracefs_of(host).root);
+    let mut names = Vec::new();
+    for system in host.entries(&root) {
+        for name in host.entries(&format!("{root}/{system}")) {
+            if names.len() == ids.len() {
+                return names;
+            }
+            let id = host.number(format!("{root}/{system}/{name}/id"));
+            if id.is_some_and(|id| ids.contains(&id)) {
+                names.push((system.clone(), name));
+            }
+        }
+    }
+    names
+}
+
+fn tracefs_of(host: &Host) -> Tracefs<'_> {
+    let root = TRACEFS.into_iter().find(|root| host.path(format!("{root}/events")).is_dir());
+    Tracefs { host, root: root.unwrap_or(TRACEFS[0]) }
 }
 
 /// A mounted tracefs.

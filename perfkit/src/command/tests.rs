@@ -26,7 +26,7 @@ fn command_that_cannot_be_started_exits_as_in_a_shell() {
 fn exit_of_a_command_is_noticed_before_it_is_waited_for() {
     let (exited, wait) = channel();
     let mut sleeps = command(&["sleep".into(), "1000".into()]).unwrap();
-    let running = RunningCommand::new(sleeps.spawn().unwrap());
+    let running = RunningCommand(sleeps.spawn().unwrap());
     running.on_exit(move || exited.send(()).unwrap()).unwrap();
     running.terminate().unwrap();
     wait.recv().unwrap();

@@ -2,18 +2,17 @@
 
 use std::io;
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perf_events::{Counts, Set, SetError, SetTarget};
+use perf_events::{Counts, Set, SetTarget};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::events::Events;
 use super::{Failure, Options};
-use crate::command::{RunningCommand, command};
+use crate::command::{self, RunningCommand};
 use crate::interrupt::on_interrupt;
 
 /// The result of one run.
@@ -93,20 +92,12 @@ pub(super) fn run(
 
 /// Starts the counting, and the command.
 fn start(options: &Options, set: &mut Set) -> Result<Option<RunningCommand>, Failure> {
-    let Some(mut command) = command(&options.command) else {
+    let Some(mut command) = command::command(&options.command) else {
         set.enable()?;
         return Ok(None);
     };
-    let child = if options.all_cpus || options.pid.is_some() || options.cpus.is_some() {
-        set.enable()?;
-        command.spawn().map_err(|error| SetError::Command {
-            program: command.get_program().to_string_lossy().into_owned(),
-            error: Arc::new(error),
-        })?
-    } else {
-        set.spawn(&mut command)?
-    };
-    Ok(Some(RunningCommand::new(child)))
+    let is_for_command = !options.all_cpus && options.pid.is_none() && options.cpus.is_none();
+    Ok(Some(command::start(&mut command, set, is_for_command)?))
 }
 
 /// Sends the end when a process has exited.

@@ -59,6 +59,11 @@ impl Features {
         self.set(feature, content.0)
     }
 
+    /// Sets [`Feature::TRACING_DATA`], as [`tracing_data`](crate::synthesize::tracing_data) returns it.
+    pub fn set_tracing_data(&mut self, data: Vec<u8>) {
+        self.0.insert(Feature::TRACING_DATA, data);
+    }
+
     /// Sets [`Feature::CMDLINE`]: the path of the recording program and its arguments.
     pub fn set_command_line<S: AsRef<str>>(&mut self, arguments: &[S]) {
         self.fill(Feature::CMDLINE, |content| content.list(arguments));

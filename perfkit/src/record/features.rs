@@ -1,0 +1,101 @@
+//! The feature sections of a recording.
+
+use std::env;
+
+use perf_events::sys::{AttrFlags, EventType};
+use perf_events::{Set, SetError};
+use perf_file::format::Feature;
+use perf_file::synthesize::{Host, Synthesizer, tracepoint_names, tracing_data};
+use perf_file::writer::{EventGroup, Features, Inventory, RecordedEvent};
+use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
+
+/// Name of a group without one, as in the perf tool.
+const GROUP: &str = "{anon_group}";
+
+/// The events of a set as the file describes them, and their groups.
+#[derive(Debug)]
+pub(super) struct Described {
+    pub(super) events: Vec<RecordedEvent>,
+    groups: Vec<EventGroup>,
+}
+
+impl Described {
+    /// Describes the events: one for each PMU, with the ids of all CPUs and threads.
+    pub(super) fn new(set: &Set) -> Result<Self, SetError> {
+        let (mut events, mut groups) = (Vec::<RecordedEvent>::new(), Vec::<EventGroup>::new());
+        // The logical event and its PMU.
+        let mut keys = Vec::new();
+        for opened in set.events() {
+            let key = (opened.index, opened.spec.pmu());
+            let at = keys.iter().position(|known| *known == key).unwrap_or(events.len());
+            if at == events.len() {
+                let name = set.names().get(opened.index).map(ToString::to_string).unwrap_or_default();
+                match groups.last_mut().filter(|_| opened.is_member) {
+                    Some(group) => group.members += 1,
+                    None => groups.push(EventGroup { name: GROUP.to_owned(), leader: at as u32, members: 1 }),
+                }
+                keys.push(key);
+                events.push(RecordedEvent::new(*opened.event.attr(), name));
+            }
+            if let Some(event) = events.get_mut(at) {
+                event.ids.push(opened.event.id()?);
+            }
+        }
+        groups.retain(|group| group.members > 1);
+        Ok(Self { events, groups })
+    }
+
+    /// Returns what is known before the first record, and notes about what could not be read.
+    pub(super) fn features(&self, host: &Host, notes: &mut Vec<String>) -> Features {
+        let mut features = host.features();
+        features.set_text(Feature::VERSION, concat!("perfkit ", env!("CARGO_PKG_VERSION")));
+        let arguments: Vec<String> =
+            env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+        features.set_command_line(&arguments);
+        features.set_events(&self.events);
+        if !self.groups.is_empty() {
+            features.set_groups(&self.groups);
+        }
+        let clock = self.events.first().filter(|event| event.attr.flags.contains(AttrFlags::USE_CLOCKID));
+        if let Some(event) = clock {
+            set_clock(&mut features, event.attr.clockid.0.unsigned_abs());
+        }
+        let tracepoints = self.events.iter().filter(|event| event.attr.kind == EventType::TRACEPOINT);
+        let ids: Vec<u64> = tracepoints.map(|event| event.attr.config).collect();
+        if !ids.is_empty() {
+            let names = tracepoint_names(host, &ids);
+            let names = names.iter().map(|(system, name)| (system.as_str(), name.as_str()));
+            match tracing_data(host, names) {
+                Ok(data) => features.set_tracing_data(data),
+                Err(error) => notes.push(format!("the file has no formats of tracepoints: {error}")),
+            }
+        }
+        features
+    }
+}
+
+/// Adds what is known after the last record.
+pub(super) fn add_results(features: &mut Features, inventory: &Inventory, synthesizer: &mut Synthesizer) {
+    if let Some((first, last)) = inventory.sample_times() {
+        features.set_sample_time(first, last);
+    }
+    for (path, build_id) in inventory.files() {
+        match build_id {
+            Some(id) => synthesizer.add_build_id(path, id),
+            None => synthesizer.add_file(path),
+        }
+    }
+    features.set_build_ids(&synthesizer.build_ids());
+}
+
+/// Sets the time of the events' clock, which is `CLOCK_MONOTONIC`, at an instant of the wall clock.
+fn set_clock(features: &mut Features, clock: u32) {
+    let wall = nanoseconds(clock_gettime(ClockId::Realtime));
+    let monotonic = nanoseconds(clock_gettime(ClockId::Monotonic));
+    features.set_clock(clock, nanoseconds(clock_getres(ClockId::Monotonic)), wall, monotonic);
+}
+
+fn nanoseconds(time: Timespec) -> u64 {
+    // Neither clock is negative.
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+}

@@ -1,0 +1,155 @@
+//! `perfkit record`: samples of events in a `perf.data` file.
+
+use std::io;
+use std::process::ExitCode;
+
+use perf_events::sys::{self, Target};
+use perf_events::{FailedOpen, SetError, System};
+use perf_file::synthesize::{Host, Synthesizer};
+use perf_file::writer::{Features, Inventory, RecordedEvent, WriteError, Writer};
+
+mod features;
+mod options;
+mod output;
+mod plan;
+mod session;
+
+pub(crate) use options::Options;
+
+use crate::command::{exit_code, start_exit_code};
+use features::{Described, add_results};
+use output::Output;
+use plan::Plan;
+use session::Session;
+
+/// The reason why a recording could not be made or continued.
+#[derive(Debug)]
+enum Failure {
+    Set(SetError),
+    Write(WriteError),
+    Other(io::Error),
+}
+
+impl From<SetError> for Failure {
+    fn from(error: SetError) -> Self {
+        Self::Set(error)
+    }
+}
+
+impl From<sys::Error> for Failure {
+    fn from(error: sys::Error) -> Self {
+        Self::Set(error.into())
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        Self::Write(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// Records, and returns the exit code of the command.
+pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
+    match record(options) {
+        Ok(code) => return Ok(code),
+        Err(Failure::Set(SetError::Command { program, error })) => {
+            note(&format!("{program}: {error}"));
+            return Ok(start_exit_code(&error));
+        }
+        Err(Failure::Set(error)) => {
+            note(&error.to_string());
+            if let Some(explanation) = explain(&error) {
+                eprintln!("{explanation}");
+            }
+        }
+        // Also for a closed pipe, because the recording is not complete.
+        Err(Failure::Write(error)) => note(&error.to_string()),
+        Err(Failure::Other(error)) => return Err(error),
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+fn note(text: &str) {
+    eprintln!("perfkit: {text}");
+}
+
+fn explain(error: &SetError) -> Option<String> {
+    let event = error.event().filter(|event| event.error.call() == Some(sys::Call::PerfEventOpen))?;
+    let target = event.place.cpu_id().filter(|_| event.place.thread_id().is_none());
+    let target = target.map_or(Target::calling_thread(), Target::cpu);
+    Some(FailedOpen::new(&event.error, &event.attr, target).explain(&System::new()).to_string())
+}
+
+fn record(options: &Options) -> Result<ExitCode, Failure> {
+    let mut plan = Plan::new(options, &System::new())?;
+    let set = plan.open()?;
+    let described = Described::new(&set)?;
+    let host = Host::new();
+    let mut notes = std::mem::take(&mut plan.notes);
+    let mut features = described.features(&host, &mut notes);
+    let names: Vec<&str> = described.events.iter().map(|event| event.name.as_str()).collect();
+    let opened: usize = described.events.iter().map(|event| event.ids.len()).sum();
+    note(&format!("recording {} ({opened} events opened) to {}", names.join(", "), options.output.display()));
+
+    let first =
+        described.events.first().cloned().unwrap_or_else(|| RecordedEvent::new(sys::Attr::default(), ""));
+    let output = Output::create(&options.output)?;
+    let mut writer = output.start(&described.events, &features, options.compress)?;
+    let mut synthesizer = Synthesizer::new(host, &first.attr);
+    synthesize(&mut synthesizer, options, &mut notes)?;
+    writer.write_plain(synthesizer.records().as_bytes())?;
+    synthesizer.clear_records();
+    writer.finish_init()?;
+    writer.flush()?;
+    for text in &notes {
+        note(text);
+    }
+
+    let mut session = Session::new(set, writer, Inventory::new(&first.attr));
+    let status = session.run(options)?;
+    let (lost, inventory, writer) = session.finish()?;
+    add_results(&mut features, &inventory, &mut synthesizer);
+    finish(writer, &features)?;
+    report(&inventory, lost);
+    Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// Adds the records of what is there before the recording.
+fn synthesize(synthesizer: &mut Synthesizer, options: &Options, notes: &mut Vec<String>) -> io::Result<()> {
+    if let Err(error) = synthesizer.kernel() {
+        notes.push(error.to_string());
+    }
+    if options.is_on_cpus() {
+        synthesizer.processes()?;
+    } else if let Some(pid) = options.pid {
+        synthesizer.process(pid);
+    }
+    Ok(())
+}
+
+fn finish(writer: Writer<std::fs::File>, features: &Features) -> Result<(), WriteError> {
+    writer.finish(features).map(drop)
+}
+
+fn report(inventory: &Inventory, lost: u64) {
+    let (samples, others) = (inventory.samples(), inventory.side_band());
+    note(&format!("{samples} samples and {others} side-band records, {} bytes", inventory.bytes()));
+    if lost > 0 {
+        note(&format!("{lost} records lost: a ring was full; record fewer samples per second"));
+    }
+    if inventory.lost_samples() > 0 {
+        note(&format!("{} samples lost by the PMU", inventory.lost_samples()));
+    }
+    if inventory.damaged() > 0 {
+        note(&format!("{} bytes of the rings are no records", inventory.damaged()));
+    }
+    if lost == 0 && inventory.lost_samples() == 0 && inventory.damaged() == 0 {
+        note("nothing was lost");
+    }
+}

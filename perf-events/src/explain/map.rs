@@ -27,6 +27,7 @@ pub fn explain_map(system: &System, failed: &MapError, data_pages: usize) -> Exp
     explain_mapping(system, &failed.error, failed.event.attr(), data_pages)
 }
 
+/// Explains a failed mapping of `data_pages` data pages, 0 if that is unknown.
 pub(crate) fn explain_mapping(system: &System, error: &Error, attr: &Attr, data_pages: usize) -> Explanation {
     let Error::System { call: Call::Mmap, errno } = error else {
         return argument::explain(error);
@@ -38,7 +39,7 @@ pub(crate) fn explain_mapping(system: &System, error: &Error, attr: &Attr, data_
             "no memory for the ring, or the process has vm.max_map_count mappings",
             "map fewer pages",
         )
-        .with(Evidence::new("the ring", format_args!("{data_pages} data pages")))
+        .with(size(data_pages))
         .with(maps(system)),
         Errno::EINVAL if attr.flags.contains(AttrFlags::INHERIT) => Explanation::new(
             Cause::AttrField,
@@ -51,7 +52,7 @@ pub(crate) fn explain_mapping(system: &System, error: &Error, attr: &Attr, data_
             "the event has a mapping of another size",
             "map a ring of the same size, or drop the other mapping first",
         )
-        .with(Evidence::new("the ring", format_args!("{data_pages} data pages"))),
+        .with(size(data_pages)),
         Errno::EBUSY => Explanation::new(
             Cause::State,
             "the records of the event go to the ring of another event",
@@ -77,8 +78,10 @@ fn maps(system: &System) -> Evidence {
 
 fn locked_memory(system: &System, data_pages: usize) -> Explanation {
     let budget = LockedMemory::read(system);
-    let text = format!("a ring of {data_pages} data pages is more memory than this user may lock");
-    let explanation = Explanation::new(Cause::LockedMemory, text, remedy(budget.as_ref().ok(), data_pages));
+    let text = "the ring needs more memory than this user may lock";
+    let most = data_pages.checked_sub(1).unwrap_or(usize::MAX >> 1);
+    let remedy = remedy(budget.as_ref().ok(), most);
+    let explanation = Explanation::new(Cause::LockedMemory, text, remedy).with(size(data_pages));
     match budget {
         Ok(budget) => budget.evidence().into_iter().fold(explanation, Explanation::with),
         Err(error) => {
@@ -88,12 +91,20 @@ fn locked_memory(system: &System, data_pages: usize) -> Explanation {
     }
 }
 
-fn remedy(budget: Option<&LockedMemory>, asked: usize) -> String {
-    let fewer = match budget.and_then(|budget| budget.data_pages(1, asked / 2)) {
+/// Returns the size of the ring as evidence.
+fn size(data_pages: usize) -> Evidence {
+    match data_pages {
+        0 => Evidence::new("the ring", "an unknown number of data pages"),
+        pages => Evidence::new("the ring", format_args!("{pages} data pages")),
+    }
+}
+
+fn remedy(budget: Option<&LockedMemory>, most: usize) -> String {
+    let fewer = match budget.and_then(|budget| budget.data_pages(1, most)) {
         Some(pages) => {
             format!("map at most {pages} data pages, or fewer if other processes of the user have rings")
         }
-        None => "map fewer pages".to_owned(),
+        _ => "map fewer pages".to_owned(),
     };
     format!("{fewer}; or raise kernel.perf_event_mlock_kb or `ulimit -l`, or run with CAP_IPC_LOCK")
 }

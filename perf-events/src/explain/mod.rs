@@ -27,7 +27,7 @@ pub use map::explain_map;
 pub(crate) use map::explain_mapping;
 pub use trial::{Trial, trial_of};
 
-/// Explains why `perf_event_open` failed: the cause, the values read from `system` that show it, and the
+/// Explains why `perf_event_open`, or the mapping of the event's ring, failed: the cause, the values read from `system` that show it, and the
 /// remedy. Opens no event; [`FailedOpen::explain_by_trial`] does, and finds more.
 ///
 /// Where the cause is unknown, the explanation says so and has the usual causes of the errno.
@@ -92,6 +92,7 @@ impl<'a> FailedOpen<'a> {
                 failure.errno = errno;
                 failure.explain()
             }
+            Error::System { call: Call::Mmap, .. } => explain_mapping(system, self.error, self.attr, 0),
             ref error => argument::explain(error),
         }
     }

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use perf_sys::{Call, Errno, Error};
+use perf_events::{Explanation, FailedOpen, Privileges, System, trial_of};
+use perf_sys::{Error, Target};
 
 use super::plan::{Plan, Source};
 
@@ -15,127 +16,86 @@ pub(crate) enum Failure {
     Plans(Vec<(Plan, Error)>),
 }
 
-/// The settings of this system that decide about permissions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Settings {
-    /// `/proc/sys/kernel/perf_event_paranoid`; `None` if it cannot be read.
-    paranoid: Option<i32>,
-    /// Whether a seccomp filter applies to this process.
-    is_filtered: bool,
-}
-
-impl Settings {
-    pub(crate) fn read() -> Self {
-        let read = |path| std::fs::read_to_string(path).ok();
-        Self {
-            paranoid: read("/proc/sys/kernel/perf_event_paranoid").and_then(|text| text.trim().parse().ok()),
-            is_filtered: read("/proc/self/status").is_some_and(|status| has_filter(&status)),
-        }
-    }
-
-    fn paranoid(self) -> String {
-        self.paranoid.map_or("unreadable".to_owned(), |level| level.to_string())
-    }
-}
-
-/// Returns whether `/proc/PID/status` reports seccomp mode 2, a filter.
-fn has_filter(status: &str) -> bool {
-    let mode = status.lines().find_map(|line| line.strip_prefix("Seccomp:"));
-    mode.is_some_and(|mode| mode.trim() == "2")
-}
-
-/// Prints the attempts, their errors and the remedies.
-pub(crate) fn explain(out: &mut dyn Write, failure: &Failure, settings: Settings) -> io::Result<()> {
+/// Prints the attempts, their errors, the causes with the values that show them, and the remedies.
+pub(crate) fn explain(out: &mut dyn Write, failure: &Failure, system: &System) -> io::Result<()> {
     writeln!(out, "Live sampling failed.")?;
     let plans = match failure {
         Failure::Cpus(error) => return writeln!(out, "  failed   list of CPUs: sched_getaffinity: {error}"),
         Failure::Plans(plans) => plans,
     };
-    list(out, plans.iter(), usize::MAX)?;
-    let filter = if settings.is_filtered { "a" } else { "no" };
-    writeln!(out, "  here     perf_event_paranoid is {}, {filter} seccomp filter", settings.paranoid())?;
-    for remedy in remedies(plans, settings) {
-        writeln!(out, "  try      {remedy}")?;
+    for attempt in attempts(plans.iter()) {
+        attempt.print(out)?;
+        let explanation = attempt.explanation(system);
+        let evidence: Vec<_> = explanation.evidence().iter().map(ToString::to_string).collect();
+        writeln!(out, "  cause    {}", explanation.text())?;
+        if !evidence.is_empty() {
+            writeln!(out, "  found    {}", evidence.join("; "))?;
+        }
+        writeln!(out, "  try      {}", explanation.remedy())?;
+    }
+    if plans.iter().all(|(plan, _)| plan.source == Source::Cycles) {
+        writeln!(out, "  try      perfkit demo --event cpu-clock, which needs no hardware counter")?;
     }
     Ok(())
 }
 
-/// Prints each attempt that failed with the errno and at most `limit` of its usual causes,
-/// likeliest first.
+/// Prints each attempt that failed with its errno and cause.
 pub(crate) fn list<'a>(
     out: &mut dyn Write,
     failed: impl Iterator<Item = &'a (Plan, Error)>,
-    limit: usize,
+    system: &System,
 ) -> io::Result<()> {
-    for (attempt, error) in attempts(failed) {
-        let Error::Open { errno, causes } = error else {
-            writeln!(out, "  failed   {attempt}: {error}")?;
-            continue;
-        };
-        writeln!(out, "  failed   {attempt}: perf_event_open: {errno}")?;
-        for (cause, label) in
-            causes.iter().take(limit).zip(["cause"].into_iter().chain(std::iter::repeat("or")))
-        {
-            writeln!(out, "  {label:<8} {cause}")?;
-        }
+    for attempt in attempts(failed) {
+        attempt.print(out)?;
+        writeln!(out, "  cause    {}", attempt.explanation(system).text())?;
     }
     Ok(())
 }
 
 /// Returns the remedy if only samples of the kernel are not permitted.
-pub(crate) fn kernel_scope(settings: Settings) -> String {
-    let paranoid = settings.paranoid();
-    format!("sysctl kernel.perf_event_paranoid=1 (now {paranoid}) or CAP_PERFMON, to sample the kernel too")
+pub(crate) fn kernel_scope(system: &System) -> String {
+    let privileges = Privileges::read(system);
+    let level = privileges.paranoid().map_or("unreadable".to_owned(), |level| level.to_string());
+    format!("sysctl kernel.perf_event_paranoid=1 (now {level}) or CAP_PERFMON, to sample the kernel too")
+}
+
+/// One or more plans that failed with the same error.
+struct Attempt {
+    /// The event, and the scope if the other failed differently.
+    label: String,
+    plan: Plan,
+    error: Error,
+}
+
+impl Attempt {
+    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        match (self.error.call(), self.error.errno()) {
+            (Some(call), Some(errno)) => writeln!(out, "  failed   {}: {call}: {errno}", self.label),
+            _ => writeln!(out, "  failed   {}: {}", self.label, self.error),
+        }
+    }
+
+    fn explanation(&self, system: &System) -> Explanation {
+        let attr = self.plan.samples();
+        let failed = FailedOpen::new(&self.error, &attr, Target::calling_thread());
+        failed.explain_by_trial(system, trial_of(None))
+    }
 }
 
 /// Returns each attempt with its error: as one, where all scopes of an event failed with the same
 /// error.
-fn attempts<'a>(failed: impl Iterator<Item = &'a (Plan, Error)>) -> Vec<(String, Error)> {
-    let mut attempts: Vec<(Source, String, Error)> = Vec::new();
+fn attempts<'a>(failed: impl Iterator<Item = &'a (Plan, Error)>) -> Vec<Attempt> {
+    let mut attempts: Vec<Attempt> = Vec::new();
     // A plan that counts losses is tried again without, and the second error is the one to report.
-    for (plan, error) in failed.filter(|(plan, _)| !plan.count_lost) {
+    for &(plan, error) in failed.filter(|(plan, _)| !plan.count_lost) {
         match attempts.last_mut() {
-            Some((source, label, last)) if *source == plan.source && last.errno() == error.errno() => {
-                (*label, *last) = (source.to_string(), *error);
+            Some(last) if last.plan.source == plan.source && last.error.errno() == error.errno() => {
+                *last = Attempt { label: plan.source.to_string(), plan, error };
             }
-            _ => attempts.push((plan.source, plan.to_string(), *error)),
+            _ => attempts.push(Attempt { label: plan.to_string(), plan, error }),
         }
     }
-    attempts.into_iter().map(|(_, label, error)| (label, error)).collect()
-}
-
-fn remedies(plans: &[(Plan, Error)], settings: Settings) -> Vec<&'static str> {
-    let last = plans.last().map(|(_, error)| (error.call(), error.errno()));
-    let mut remedies = match last {
-        Some((Some(Call::Mmap), _)) => {
-            vec!["a higher kernel.perf_event_mlock_kb or `ulimit -l`, or CAP_IPC_LOCK"]
-        }
-        Some((Some(Call::PerfEventOpen), Some(Errno::EPERM | Errno::EACCES | Errno::ENOSYS))) => {
-            permissions(settings)
-        }
-        _ => Vec::new(),
-    };
-    if plans.iter().all(|(plan, _)| plan.source == Source::Cycles) {
-        remedies.push("perfkit demo --event cpu-clock, which needs no hardware counter");
-    }
-    remedies
-}
-
-fn permissions(settings: Settings) -> Vec<&'static str> {
-    let mut remedies = Vec::new();
-    if settings.is_filtered {
-        remedies.push("a container profile that permits perf_event_open, and CAP_PERFMON; for a test:");
-        remedies.push("docker run --security-opt seccomp=unconfined --cap-add PERFMON");
-    }
-    match settings.paranoid {
-        None => remedies.push("a kernel with CONFIG_PERF_EVENTS=y"),
-        Some(..=2) => remedies.push("CAP_PERFMON, or run it as root"),
-        Some(3..) => {
-            remedies.push("sysctl kernel.perf_event_paranoid=2 (user space) or 1 (user and kernel)");
-            remedies.push("CAP_PERFMON, or run it as root");
-        }
-    }
-    remedies
+    attempts
 }
 
 #[cfg(test)]

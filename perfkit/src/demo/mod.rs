@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use perf_events::System;
 
 mod capture;
 mod chart;
@@ -19,7 +20,6 @@ mod tally;
 mod threads;
 pub(crate) mod workload;
 
-use failure::Settings;
 use plan::{Plan, Scope, Source};
 use progress::Progress;
 use sampler::Sampler;
@@ -52,7 +52,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     match Sampler::open(&Plan::ladder(options.event), ROUND) {
         Ok(sampler) => sample(out, sampler, Duration::from_secs(options.seconds)),
         Err(failure) => {
-            failure::explain(out, &failure, Settings::read())?;
+            failure::explain(out, &failure, &System::new())?;
             writeln!(out)?;
             replay(out)
         }
@@ -87,9 +87,9 @@ fn introduce(out: &mut dyn Write, sampler: &Sampler) -> io::Result<()> {
     writeln!(out, "  event    {}", plan.period())?;
     writeln!(out, "  scope    {}", plan.scope)?;
     writeln!(out, "  rings    {rings}, one per CPU, {pages} data pages in total")?;
-    failure::list(out, sampler.failed(), 1)?;
+    failure::list(out, sampler.failed(), &System::new())?;
     if plan.scope == Scope::UserOnly {
-        writeln!(out, "  try      {}", failure::kernel_scope(Settings::read()))?;
+        writeln!(out, "  try      {}", failure::kernel_scope(&System::new()))?;
     }
     Ok(())
 }

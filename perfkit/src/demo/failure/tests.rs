@@ -1,7 +1,7 @@
+use perf_sys::{Call, Errno};
+
 use super::*;
 use crate::demo::plan::Scope;
-
-const OPEN: Settings = Settings { paranoid: Some(2), is_filtered: false };
 
 /// All plans for `event`, each failed with an errno.
 fn failed(event: Option<Source>, errno: impl Fn(Plan) -> Errno) -> Vec<(Plan, Error)> {
@@ -10,7 +10,14 @@ fn failed(event: Option<Source>, errno: impl Fn(Plan) -> Errno) -> Vec<(Plan, Er
 }
 
 fn labels(errno: impl Fn(Plan) -> Errno) -> Vec<String> {
-    attempts(failed(None, errno).iter()).into_iter().map(|(label, _)| label).collect()
+    attempts(failed(None, errno).iter()).into_iter().map(|attempt| attempt.label).collect()
+}
+
+/// Returns the text for plans that failed, on a machine without files.
+fn text(plans: Vec<(Plan, Error)>) -> String {
+    let mut out = Vec::new();
+    explain(&mut out, &Failure::Plans(plans), &System::at("/nonexistent")).unwrap();
+    String::from_utf8(out).unwrap()
 }
 
 #[test]
@@ -27,57 +34,41 @@ fn scopes_that_fail_differently_are_listed_separately() {
 }
 
 #[test]
-fn paranoid_level_has_its_sysctl_as_remedy() {
-    let failed = failed(None, |_| Errno::EACCES);
-    let remedies = remedies(&failed, Settings { paranoid: Some(3), is_filtered: false });
-    assert!(remedies[0].starts_with("sysctl kernel.perf_event_paranoid="), "{remedies:?}");
-}
-
-#[test]
-fn filter_has_a_container_profile_as_remedy() {
-    let filtered = Settings { paranoid: Some(2), is_filtered: true };
-    for errno in [Errno::EPERM, Errno::ENOSYS] {
-        let failed = failed(None, |_| errno);
-        assert!(remedies(&failed, filtered)[0].contains("profile"), "{errno}");
-        assert!(!remedies(&failed, OPEN)[0].contains("profile"), "{errno}");
+fn every_event_is_listed_once_with_errno_cause_and_remedy() {
+    let text = text(failed(None, |_| Errno::EMFILE));
+    for start in ["  failed  ", "  cause  ", "  found  ", "  try  "] {
+        assert_eq!(text.matches(start).count(), 2, "{start:?} in {text}");
     }
-}
-
-#[test]
-fn kernel_without_perf_events_has_a_kernel_as_remedy() {
-    let remedies = remedies(&failed(None, |_| Errno::ENOSYS), Settings::default());
-    assert_eq!(remedies, ["a kernel with CONFIG_PERF_EVENTS=y"]);
+    assert!(text.contains("failed   cpu-clock: perf_event_open: Too many open files"), "{text}");
+    assert!(text.contains("RLIMIT_NOFILE"), "{text}");
 }
 
 #[test]
 fn missing_pmu_has_the_clock_as_remedy() {
-    let remedies = remedies(&failed(Some(Source::Cycles), |_| Errno::ENOENT), OPEN);
-    assert_eq!(remedies, ["perfkit demo --event cpu-clock, which needs no hardware counter"]);
+    let text = text(failed(Some(Source::Cycles), |_| Errno::ENOENT));
+    assert!(text.contains("cause    this machine has no hardware PMU"), "{text}");
+    assert!(text.contains("try      perfkit demo --event cpu-clock"), "{text}");
 }
 
 #[test]
 fn ring_above_the_limit_of_locked_memory_has_the_limit_as_remedy() {
-    let mut failed = failed(None, |_| Errno::EACCES);
+    let mut failed = failed(None, |_| Errno::EMFILE);
     failed.last_mut().unwrap().1 = Error::System { call: Call::Mmap, errno: Errno::EPERM };
-    let remedies = remedies(&failed, OPEN);
-    assert!(remedies.len() == 1 && remedies[0].contains("perf_event_mlock_kb"), "{remedies:?}");
+    let text = text(failed);
+    assert!(text.contains("failed   cpu-clock, user space only: mmap: "), "{text}");
+    assert!(text.contains("raise kernel.perf_event_mlock_kb"), "{text}");
 }
 
 #[test]
-fn only_mode_2_of_seccomp_is_a_filter() {
-    assert!(has_filter("Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n"));
-    assert!(!has_filter("Seccomp:\t0\nSeccomp_filters:\t2\n"));
-    assert!(!has_filter(""));
-}
-
-#[test]
-fn every_event_is_listed_once_with_its_errno() {
-    let failure = Failure::Plans(failed(None, |_| Errno::EACCES));
+fn list_has_one_cause_for_each_attempt() {
+    let failed = failed(None, |_| Errno::EMFILE);
     let mut out = Vec::new();
-    explain(&mut out, &failure, OPEN).unwrap();
+    list(&mut out, failed.iter(), &System::at("/nonexistent")).unwrap();
     let text = String::from_utf8(out).unwrap();
-    assert_eq!(text.matches("  failed  ").count(), 2, "{text}");
-    assert!(text.contains("failed   cpu-clock: perf_event_open: Permission denied"), "{text}");
-    assert!(text.contains("  here     perf_event_paranoid is 2, no seccomp filter"), "{text}");
-    assert!(text.contains("  try  "), "{text}");
+    assert_eq!((text.matches("  failed ").count(), text.matches("  cause ").count()), (2, 2), "{text}");
+}
+
+#[test]
+fn unreadable_level_is_printed_as_such() {
+    assert!(kernel_scope(&System::at("/nonexistent")).contains("(now unreadable)"));
 }

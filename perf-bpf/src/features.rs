@@ -1,9 +1,14 @@
+use std::os::fd::AsFd;
+
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
 
 use crate::error::ENOTSUPP;
-use crate::syscall::Elements;
+use crate::syscall::{Elements, link_create};
 use crate::{BpfElemFlags, Error, MapFd, MapSpec, ObjectName, ProgramFd};
+
+/// `mov r0, 0; exit`.
+const RETURN_0: [BpfInsn; 2] = [BpfInsn::new(0xb7, 0, 0, 0, 0), BpfInsn::new(0x95, 0, 0, 0, 0)];
 
 /// Probes of the running kernel: each creates a small object and deletes it again.
 ///
@@ -46,9 +51,7 @@ impl Features {
     ///
     /// Types that need more than instructions, such as tracing with BTF, are reported as missing.
     pub fn prog_type(prog_type: BpfProgType) -> Result<bool, Error> {
-        // mov r0, 0; exit
-        let code = [BpfInsn::new(0xb7, 0, 0, 0, 0), BpfInsn::new(0x95, 0, 0, 0, 0)];
-        let loaded = ProgramFd::load(prog_type, &code, c"GPL", ObjectName::EMPTY);
+        let loaded = ProgramFd::load(prog_type, &RETURN_0, c"GPL", ObjectName::EMPTY);
         supported(loaded, &[Errno::EINVAL, Errno::E2BIG, Errno::EOPNOTSUPP, ENOTSUPP])
     }
 
@@ -74,6 +77,18 @@ impl Features {
             None | Some(Errno::ENOENT) => Ok(true),
             Some(Errno::EINVAL) => Ok(false),
             Some(errno) => Err(Error::bpf(BpfCmd::MAP_LOOKUP_BATCH, map.name(), errno)),
+        }
+    }
+
+    /// Returns whether programs can be attached to perf events by links. Since Linux 5.15.
+    #[doc(alias = "BPF_PERF_EVENT")]
+    pub fn perf_event_links() -> Result<bool, Error> {
+        let program = ProgramFd::load(BpfProgType::PERF_EVENT, &RETURN_0, c"GPL", ObjectName::EMPTY)?;
+        // A kernel with such links looks at the event first, and a program is not an event.
+        match link_create(program.as_fd(), program.as_fd(), 0) {
+            Err(Errno::EBADF) => Ok(true),
+            Ok(_) | Err(Errno::EINVAL) => Ok(false),
+            Err(errno) => Err(Error::bpf(BpfCmd::LINK_CREATE, ObjectName::EMPTY, errno)),
         }
     }
 

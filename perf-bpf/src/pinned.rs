@@ -66,7 +66,8 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
             if let Some(fd) = existing(&path)? {
                 let differences = spec.differences(&fd.info()?)?;
                 if differences.is_empty() {
-                    return Ok((Self { path, map: fd.try_into()? }, PinOutcome::Opened));
+                    let outcome = replaced.map_or(PinOutcome::Opened, PinOutcome::Replaced);
+                    return Ok((Self { path, map: fd.try_into()? }, outcome));
                 }
                 unpin(&path)?;
                 replaced = Some(differences);

@@ -39,7 +39,8 @@ fn types_that_no_kernel_has_are_missing() {
 }
 
 #[test]
-fn a_recent_kernel_has_names_batches_and_frozen_maps() {
+fn a_recent_kernel_has_names_batches_links_and_frozen_maps() {
     let Some(names) = permitted(Features::object_names()) else { return };
     assert!(names && Features::batches().unwrap() && Features::freeze().unwrap());
+    assert!(Features::perf_event_links().unwrap());
 }

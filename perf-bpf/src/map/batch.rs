@@ -91,7 +91,7 @@ impl<K: Key, V: Value> Map<K, V> {
                     cursor.grow();
                     continue;
                 }
-                // Concurrent deletions; Linux before 6.12 gives up after three keys.
+                // Concurrent deletions: the kernel gives up after a few keys that vanished.
                 Some(Errno::EINTR | Errno::EAGAIN) if attempts < ATTEMPTS => continue,
                 Some(errno) if cursor.is_at_start() && is_unsupported(errno) => {
                     cursor.fall_back();

@@ -10,7 +10,7 @@ pub enum PinOutcome {
     Opened,
     /// Nothing was pinned to the path, and a new map was created.
     Created,
-    /// A map with these differences was unpinned, and a new one was created.
+    /// A map with these differences was unpinned, and a new one took its place.
     Replaced(Vec<Difference>),
 }
 

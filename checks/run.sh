@@ -54,6 +54,7 @@ freestanding() {
 }
 
 passes 'core-only: perf-abi and perf-decode' ./core-only.sh -p perf-abi -p perf-decode
+passes 'core-only: the reader of perf-file over bytes' ./core-only.sh -p perf-file --no-default-features
 fails 'core-only, control: std is missed' E0463 ./core-only.sh --manifest-path checks/Cargo.toml -p uses-std
 fails 'core-only, control: alloc is missed' E0463 ./core-only.sh --manifest-path checks/Cargo.toml -p uses-alloc
 

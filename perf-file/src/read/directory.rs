@@ -11,7 +11,7 @@ use crate::{Error, Head, Reason, Result};
 
 /// Reads the records of a directory, which `perf record --threads` writes.
 ///
-/// The file `data` in it is a file with a header and records of its own. The files `data.0`,
+/// The file `data` in it has a header and records. The files `data.0`,
 /// `data.1` and so on have only records. [`FileRecord::part`] returns the number of the file.
 #[derive(Debug)]
 pub struct Directory {

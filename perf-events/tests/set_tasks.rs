@@ -23,8 +23,8 @@ fn counting(target: SetTarget) -> SetOptions {
 #[test]
 fn calling_thread_is_counted_alone() {
     let Some(mut set) = open_or_skip(counting(SetTarget::calling_thread())) else { return };
-    set.enable().unwrap();
     let before = switched();
+    set.enable().unwrap();
     thread::spawn(|| switch(100)).join().unwrap();
     switch(10);
     set.disable().unwrap();
@@ -141,7 +141,11 @@ fn rings_of_a_process_hang_up_when_it_has_exited() {
         .event(sideband(AttrFlags::TASK))
         .target(SetTarget::process(child.id()))
         .ring_pages(8);
-    let Some(mut set) = open_or_skip(options) else { return drop(child.kill()) };
+    let Some(mut set) = open_or_skip(options) else {
+        child.kill().unwrap();
+        child.wait().unwrap();
+        return;
+    };
     set.enable().unwrap();
     drop(child.stdin.take()); // ends the read
     let mut exits = 0;

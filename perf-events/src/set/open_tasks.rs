@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use perf_sys::Errno;
 
@@ -7,8 +8,10 @@ use super::{Inherit, Place, Set, SetError, Unit};
 use crate::threads::threads_of;
 use crate::{CpuList, System};
 
-/// Attempts to open the events of a process in which no thread starts meanwhile.
-const ATTEMPTS: usize = 8;
+/// Attempts to open the events of a process in which no thread starts meanwhile: at least the first number,
+/// and further ones up to the second in [`PATIENCE`]. Closing a tracepoint takes tens of ms.
+const ATTEMPTS: (usize, usize) = (3, 500);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Set {
     /// Opens the events of tasks.
@@ -74,29 +77,27 @@ impl Set {
         let inherits = self.options.inherits() != Inherit::Nothing;
         let (mut known, mut units) = (Vec::new(), Vec::new());
         let mut next = list(&self.options.system, pid)?;
+        let start = Instant::now();
         for attempt in 1.. {
+            let is_last = attempt >= ATTEMPTS.0 && (attempt >= ATTEMPTS.1 || start.elapsed() >= PATIENCE);
             for &tid in &next {
                 units.append(&mut self.open_thread(tid, groups, cpus)?);
             }
             known.append(&mut next);
-            let mut now = list(&self.options.system, pid)?;
-            let is_settled = now.iter().all(|tid| known.contains(tid));
-            if is_settled || attempt == ATTEMPTS || !inherits {
-                now.retain(|tid| !known.contains(tid));
-            }
-            if is_settled {
+            let now = list(&self.options.system, pid)?;
+            let new: Vec<u32> = now.iter().copied().filter(|tid| !known.contains(tid)).collect();
+            if new.is_empty() || is_last {
+                self.unsettled = new;
                 break;
             }
-            if attempt == ATTEMPTS {
-                self.unsettled = now;
-                break;
-            }
-            if inherits {
+            next = if inherits {
                 units.clear();
                 known.clear();
                 self.exited.clear();
-            }
-            next = now;
+                now
+            } else {
+                new // only these are without events
+            };
         }
         Ok(units)
     }

@@ -62,8 +62,8 @@ impl<'a> Bytes<'a> {
 
     /// Takes the next `len` bytes as a part that is read on its own.
     pub(crate) fn part(&mut self, len: u64, what: &'static str) -> Result<Self> {
-        let offset = self.offset;
-        Ok(Self::new(self.take(len, what)?, self.order, offset))
+        let whole = *self;
+        Ok(Self { rest: self.take(len, what)?, ..whole })
     }
 
     fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N]> {

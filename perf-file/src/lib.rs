@@ -16,6 +16,8 @@ mod frame;
 mod head;
 mod list;
 mod order;
+#[cfg(test)]
+mod put;
 #[cfg(feature = "std")]
 mod read;
 pub mod record;

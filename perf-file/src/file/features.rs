@@ -47,7 +47,7 @@ impl<'a> PerfData<'a> {
         let Some(entry) = entry else {
             return Err(Error::truncated(self.bytes.len() as u64, what, ENTRY, 0));
         };
-        let mut entry = self.from(entry, what)?;
+        let mut entry = self.section(Section { offset: entry, size: ENTRY }, what)?;
         let section = Section { offset: entry.u64(what)?, size: entry.u64(what)? };
         let bytes = self.section(section, feature.name().unwrap_or("feature"))?;
         Ok(FeatureSection::new(feature, bytes.rest(), bytes.order(), bytes.offset()))

@@ -104,16 +104,10 @@ impl<'a> PerfData<'a> {
 
     /// Returns the bytes of a section.
     fn section(&self, section: Section, what: &'static str) -> Result<Bytes<'a>> {
-        let mut from = self.from(section.offset, what)?;
-        from.part(section.size, what)
-    }
-
-    /// Returns the bytes from `offset` to the end of the file.
-    fn from(&self, offset: u64, what: &'static str) -> Result<Bytes<'a>> {
-        let available = self.bytes.len() as u64;
+        let Section { offset, size } = section;
         match usize::try_from(offset).ok().and_then(|start| self.bytes.get(start..)) {
-            Some(rest) => Ok(Bytes::new(rest, self.head.order, offset)),
-            None => Err(Error::truncated(available, what, offset.saturating_sub(available), 0)),
+            Some(rest) => Bytes::new(rest, self.head.order, offset).part(size, what),
+            None => Err(Error::truncated(offset, what, size, 0)),
         }
     }
 }

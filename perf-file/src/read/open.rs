@@ -66,10 +66,13 @@ impl<R: Read> Reader<Stream<R>> {
     /// form, whose sections are read from a file or from memory.
     pub fn from_pipe(stream: R) -> Result<Self> {
         let mut source = Stream::new(stream);
-        let head = head(&mut source, PipeHeader::SIZE)?;
-        if !head.is_pipe() {
-            return Err(Error::new(8, Reason::NotPipe));
-        }
+        let head = match head(&mut source, PipeHeader::SIZE) {
+            Ok(head) if head.is_pipe() => head,
+            // The header of the file form is longer than what was read.
+            Err(error) if source.filled().len() < size_of::<PipeHeader>() => return Err(error),
+            Err(error) if !matches!(error.reason(), Reason::Truncated { .. }) => return Err(error),
+            Ok(_) | Err(_) => return Err(Error::new(8, Reason::NotPipe)),
+        };
         source.consume(size_of::<PipeHeader>());
         let section = Section { offset: PipeHeader::SIZE, size: 0 };
         Ok(Self::new(source, head, Events::default(), section, false))
@@ -104,7 +107,9 @@ impl<R: Read + Seek> Reader<Stream<R>> {
         let len = source.len()?;
         let mut events = Events::default();
         let Section { mut offset, size } = header.attrs;
-        let end = offset.saturating_add(size);
+        let Some(end) = header.attrs.end() else {
+            return Err(Error::truncated(offset, "attr", size, len.saturating_sub(offset)));
+        };
         while offset < end {
             add_event(&mut source, &head, Section { offset, size: header.attr_size }, len, &mut events)?;
             offset += header.attr_size;

@@ -37,7 +37,7 @@ mod tracefs;
 pub use perf_sys as sys;
 
 pub use budget::{LockedMemory, Mapped};
-pub use check::{Checked, Violation, check};
+pub use check::{Checked, Violation, check, check_filter};
 pub use clock::{ClockError, ClockLine, ClockPair, PerfClock, TimeSource, choose_clock, clocks_of};
 pub use cpus::{CpuIter, CpuList, CpuListError};
 pub use explain::{Cause, Evidence, Explanation, FailedOpen, Trial, explain, explain_map, trial_of};

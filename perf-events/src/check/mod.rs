@@ -6,12 +6,14 @@ use crate::{FileError, System};
 
 mod field;
 mod files;
+mod filter;
 mod pmu;
 mod rules;
 #[cfg(test)]
 mod tests;
 mod violation;
 
+pub use filter::check_filter;
 pub(crate) use pmu::{max_precise, pmu_of, type_of};
 pub use violation::Violation;
 

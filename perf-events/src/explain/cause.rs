@@ -11,6 +11,8 @@ pub enum Cause {
     Capability,
     /// The task belongs to another user.
     OtherUser,
+    /// A security module, such as `SELinux`, or the kernel's policy forbids perf events.
+    SecurityModule,
     /// A seccomp filter forbids the system call.
     Seccomp,
     /// The kernel is locked down.

@@ -50,7 +50,7 @@ fn seccomp(failure: &mut Failure<'_>) -> Option<Explanation> {
         return None;
     }
     let simplest =
-        Evidence::new("the simplest event, which needs no permission,", format_args!("{errno:?} too"));
+        Evidence::new("the simplest event, which needs no permission", format_args!("{errno:?} too"));
     Some(filter("a seccomp filter forbids perf_event_open", failure).with(simplest))
 }
 

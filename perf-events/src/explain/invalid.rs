@@ -2,7 +2,7 @@
 
 use perf_sys::{Attr, Errno, EventType};
 
-use super::{Failure, Trial, cpu};
+use super::{Failure, Trial, cpu, tracepoint};
 use crate::check::{check, pmu_of};
 use crate::negotiate::{Negotiation, steps};
 use crate::{Cause, Checked, Concession, CpuList, Evidence, Explanation, Violation};
@@ -13,11 +13,15 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Option<Explanation> {
     if let Some(violation) = checked.first(Errno::EINVAL) {
         return Some(broken(failure, violation));
     }
-    group(failure)
-        .or_else(|| tracepoint(failure))
+    let (system, attr) = (failure.system, open.attr);
+    let is_tracepoint = attr.kind == EventType::TRACEPOINT;
+    let tracepoint = is_tracepoint.then(|| tracepoint::explain(system, attr)).flatten();
+    tracepoint
+        .or_else(|| group(failure))
         .or_else(|| guilty(failure, Cause::AttrField))
         .or_else(|| counts_only(failure))
         .or_else(|| needs_cpu(failure))
+        .or_else(|| is_tracepoint.then(|| tracepoint::not_found(system, attr)).flatten())
         .map(|explanation| with_unchecked(explanation, &checked))
 }
 
@@ -52,32 +56,34 @@ fn broken(failure: &Failure<'_>, violation: &Violation) -> Explanation {
     explanation.with(Evidence::new(format!("attr.{}", violation.field()), violation.found()))
 }
 
-/// Explains an event that opens without its group.
+/// Explains an event that opens without its group, or may do so.
 fn group(failure: &mut Failure<'_>) -> Option<Explanation> {
     let (attr, target) = (failure.open.attr, failure.open.target);
-    if !failure.open.in_group || failure.attempt(Trial { attr, target, in_group: false })?.is_err() {
+    if !failure.open.in_group {
         return None;
     }
+    let alone = failure.attempt(Trial { attr, target, in_group: false });
+    let (probably, found) = match alone {
+        Some(Ok(())) => ("", "accepted"),
+        Some(Err(_)) => return None,
+        None => ("probably ", "not tried"),
+    };
     let is_hardware = [EventType::HARDWARE, EventType::HW_CACHE, EventType::RAW].contains(&attr.kind);
-    let explanation = if is_hardware {
-        Explanation::new(
+    let (cause, text, remedy) = if is_hardware {
+        (
             Cause::GroupSize,
             "the group needs more counters than the PMU has, or the leader differs in CPU, task, clock or PMU",
             "split the group, or open the events without one: the kernel multiplexes them",
         )
     } else {
-        Explanation::new(
+        (
             Cause::Leader,
             "the leader is a sibling itself, or differs in CPU, task, clock or inherit",
             "give all events of a group the same target, clock and inherit flag",
         )
     };
-    Some(explanation.with(Evidence::new("the same event without the group", "accepted")))
-}
-
-fn tracepoint(failure: &Failure<'_>) -> Option<Explanation> {
-    (failure.open.attr.kind == EventType::TRACEPOINT)
-        .then(|| super::tracepoint::explain(failure.system, failure.open.attr))?
+    let evidence = Evidence::new("the same event without the group", found);
+    Some(Explanation::new(cause, format!("{probably}{text}"), remedy).with(evidence))
 }
 
 /// Explains an uncore PMU without a `cpumask`, which opens for a CPU.

@@ -123,6 +123,12 @@ impl Failure<'_> {
             Errno::EOPNOTSUPP => unsupported::explain(self),
             errno => limit::explain(self, errno),
         };
-        found.unwrap_or_else(|| argument::unknown(self.open.error))
+        found.unwrap_or_else(|| {
+            let unknown = argument::unknown(self.open.error);
+            match self.errno {
+                Errno::EACCES | Errno::EPERM => permission::with_settings(unknown, &self.privileges),
+                _ => unknown,
+            }
+        })
     }
 }

@@ -1,10 +1,13 @@
 //! `EACCES`: the paranoid level, capabilities and users.
 
-use perf_sys::{Attr, AttrFlags, BranchSampleType, EventType, SampleType, Target};
+use perf_sys::{Attr, AttrFlags, BranchSampleType, Errno, EventType, SampleType, Target};
 
 use super::Failure;
 use crate::check::{pmu_of, type_of};
 use crate::{Capability, Cause, Evidence, Explanation, Privileges};
+
+/// The label that a security module gives to the thread.
+const LABEL: &str = "/proc/thread-self/attr/current";
 
 /// A part of an event that is forbidden to a user without `CAP_PERFMON`.
 struct Need {
@@ -41,7 +44,21 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Option<Explanation> {
     if privileges.paranoid().is_ok_and(|level| level > 2) && !privileges.has(Capability::SYS_ADMIN) {
         return Some(with_settings(forbidden_to_all(), &privileges));
     }
-    None
+    security_module(failure)
+}
+
+/// Explains a policy that forbids the simplest event too.
+fn security_module(failure: &mut Failure<'_>) -> Option<Explanation> {
+    if !super::cpu::is_errno(&failure.attempt_simplest()?, Errno::EACCES) {
+        return None;
+    }
+    let text = "a security module, such as SELinux, or the policy of the kernel forbids perf events";
+    let remedy = "permit perf_event in the policy of the module; the audit log names the rule";
+    let label = failure.system.read(LABEL).map(|text| text.trim_end_matches(['\n', '\0']).to_owned());
+    let explanation = Explanation::new(Cause::SecurityModule, text, remedy)
+        .with(Evidence::new("the simplest event, which needs no permission", "EACCES too"))
+        .with(Evidence::of_file(LABEL, label.as_ref()));
+    Some(with_settings(explanation, &failure.privileges))
 }
 
 /// Returns what the event needs, in the order in which the kernel checks it.

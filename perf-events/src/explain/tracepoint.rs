@@ -6,13 +6,17 @@ use perf_sys::Attr;
 
 use crate::{Cause, Evidence, Explanation, System, Tracefs, TracefsError};
 
-/// Explains `EINVAL` for a tracepoint. Returns `None` for one that exists and is like the others.
+/// Explains `EINVAL` for a tracepoint that does not exist, or has special rules.
 pub(super) fn explain(system: &System, attr: &Attr) -> Option<Explanation> {
-    match find(system, attr.config) {
-        Ok(Some(name)) => (name == "ftrace:function").then(|| function(attr.config)),
-        Ok(None) => Some(unknown(attr.config)),
-        Err(error) => Some(no_tracefs(&error)),
+    match find(system, attr.config).ok()? {
+        Some(name) => (name == "ftrace:function").then(|| function(attr.config)),
+        None => Some(unknown(attr.config)),
     }
+}
+
+/// Explains `EINVAL` for a tracepoint whose id cannot be looked up, for which nothing else is known.
+pub(super) fn not_found(system: &System, attr: &Attr) -> Option<Explanation> {
+    find(system, attr.config).err().map(|error| no_tracefs(&error))
 }
 
 /// Explains `EPERM` for a tracepoint of a user who has the permission.
@@ -51,7 +55,6 @@ fn unknown(id: u64) -> Explanation {
         .with(Evidence::new("the files events/*/*/id of tracefs", "other numbers"))
 }
 
-/// Explains a tracepoint whose id cannot be looked up.
 fn no_tracefs(error: &TracefsError) -> Explanation {
     let (text, remedy) = match error {
         TracefsError::NotMounted => (

@@ -77,62 +77,50 @@ pub(super) fn search<T>(
     if !is_negotiable(&first) {
         return search.failed(first, base, Vec::new());
     }
-    let steps = steps(negotiation);
-    let mut taken = vec![false; steps.len()];
-    let mut at = 0;
-    loop {
-        let Some((step, flag)) = steps.get(at).zip(taken.get_mut(at)) else {
-            return search.failed(first, base, Vec::new());
-        };
-        let before = apply(&base, &steps, &taken_before(at, steps.len()));
-        *flag = true;
-        at += 1;
-        let attr = step.apply(before);
-        if attr == before {
+    let mut taken = Vec::new();
+    let mut attr = base;
+    for step in steps(negotiation) {
+        let less = step.apply(attr);
+        if less == attr {
             continue;
         }
+        attr = less;
+        taken.push(step);
         match search.attempt(&attr) {
-            Ok(()) => break,
+            Ok(()) => {
+                let attr = restore(&mut search, &base, taken);
+                return search.finish(&asked, attr);
+            }
             Err(error) if is_negotiable(&error) => {}
             // Without the exclude flags an event may need a permission that the attr did not ask for.
-            Err(_) if is_exclude(*step) => return search.failed(first, base, Vec::new()),
+            Err(_) if is_exclude(step) => break,
             Err(error) => return search.failed(error, attr, Vec::new()),
         }
     }
-    let attr = restore(&mut search, &base, &steps, taken);
-    search.finish(&asked, attr)
+    search.failed(first, base, Vec::new())
 }
 
-/// Tries each step without which the attr may open too, the last that was taken excepted, and returns the
-/// attr without those that are not needed.
+/// Tries each step without which the attr may open too, the oldest first, and returns the attr after those
+/// that are needed. The last one is: without it the attr was refused.
 fn restore<T>(
     search: &mut Search<T, impl FnMut(&Attr) -> Result<T, Error>>,
     base: &Attr,
-    steps: &[Step],
-    mut taken: Vec<bool>,
+    mut needed: Vec<Step>,
 ) -> Attr {
-    let mut attr = apply(base, steps, &taken);
-    let last = taken.iter().rposition(|taken| *taken).unwrap_or(0);
-    for at in (0..last).rev() {
-        let mut fewer = taken.clone();
-        if let Some(taken) = fewer.get_mut(at) {
-            *taken = false;
-        }
-        let candidate = apply(base, steps, &fewer);
-        if candidate == attr || search.attempt(&candidate).is_ok() {
-            (attr, taken) = (candidate, fewer);
+    let mut attr = apply(base, &needed);
+    for at in (0..needed.len().saturating_sub(1)).rev() {
+        let mut fewer = needed.clone();
+        fewer.remove(at);
+        let more = apply(base, &fewer);
+        if more == attr || search.attempt(&more).is_ok() {
+            (attr, needed) = (more, fewer);
         }
     }
     attr
 }
 
-fn taken_before(at: usize, len: usize) -> Vec<bool> {
-    (0..len).map(|step| step < at).collect()
-}
-
-fn apply(base: &Attr, steps: &[Step], taken: &[bool]) -> Attr {
-    let taken = steps.iter().zip(taken).filter(|(_, taken)| **taken);
-    taken.fold(*base, |attr, (step, _)| step.apply(attr))
+fn apply(base: &Attr, steps: &[Step]) -> Attr {
+    steps.iter().fold(*base, |attr, step| step.apply(attr))
 }
 
 /// Returns the attr without the fields after `kernel` bytes, or those of them that the event needs.

@@ -55,6 +55,37 @@ fn event_that_opens_alone_does_not_fit_the_group() {
 }
 
 #[test]
+fn group_is_a_probable_cause_where_nothing_can_be_tried() {
+    let (tree, error) = (tree(), failed(Errno::EINVAL));
+    for (attr, cause) in [(CYCLES, Cause::GroupSize), (CLOCK, Cause::Leader)] {
+        let open = FailedOpen::new(&error, &attr, Target::calling_thread()).in_group();
+        assert_is(&open.explain(tree.system()), cause, &["probably", "not tried"]);
+    }
+}
+
+#[test]
+fn security_module_forbids_the_simplest_event_too() {
+    let tree = tree();
+    status(&tree, u64::MAX, 0);
+    tree.file("/proc/thread-self/attr/current", "unconfined\n");
+    let words = ["SELinux", "EACCES too", "attr/current: unconfined", "CapEff"];
+    assert_is(&by(&tree, Errno::EACCES, &CYCLES, false, |_| false), Cause::SecurityModule, &words);
+    let opens = |trial: Trial<'_>| trial.attr.config == Software::DUMMY.0;
+    let unknown = by(&tree, Errno::EACCES, &CYCLES.with_period(1), false, |trial| {
+        trial.attr.kind == EventType::SOFTWARE && opens(trial)
+    });
+    assert_is(&unknown, Cause::Unknown, &["CapEff"]);
+}
+
+#[test]
+fn guilty_bit_of_a_tracepoint_is_found_without_tracefs() {
+    let attr = Attr::tracepoint(7).with_flags(AttrFlags::BUILD_ID);
+    let explanation = by(&tree(), Errno::EINVAL, &attr, false, |trial| trial.attr.flags.is_empty());
+    assert_is(&explanation, Cause::AttrField, &["BUILD_ID"]);
+    assert_is(&by(&tree(), Errno::EINVAL, &attr, false, |_| false), Cause::Tracefs, &["not mounted"]);
+}
+
+#[test]
 fn pmu_that_only_counts_opens_without_a_period() {
     let tree = tree();
     tree.pmu("msr", &[("type", "9\n")]);

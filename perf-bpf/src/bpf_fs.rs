@@ -41,9 +41,9 @@ impl BpfFs {
         Self { root: root.into() }
     }
 
-    /// Returns the bpf file systems that the process can see, from `/proc/self/mounts`.
+    /// Returns the bpf file systems in the mount namespace of the calling thread.
     pub fn mounted(system: &System) -> Result<Vec<Self>, Error> {
-        Ok(mount_points(&system.read("/proc/self/mounts")?).map(Self::at).collect())
+        Ok(mount_points(&system.read("/proc/thread-self/mounts")?).map(Self::at).collect())
     }
 
     /// Returns the path of the directory.

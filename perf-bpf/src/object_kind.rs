@@ -19,9 +19,9 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// Checks by `/proc/self/fd` that a descriptor of another library or a path is of this kind.
+    /// Checks by `/proc/thread-self/fd` that a descriptor of another library or a path is of this kind.
     pub(crate) fn check(self, fd: impl AsFd) -> Result<(), Error> {
-        let path = format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd());
+        let path = format!("/proc/thread-self/fd/{}", fd.as_fd().as_raw_fd());
         let target = rustix::fs::readlink(path.as_str(), Vec::new()).map_err(|errno| Error::Path {
             call: "readlink",
             path: PathBuf::from(path).into(),

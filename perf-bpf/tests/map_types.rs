@@ -27,27 +27,6 @@ fn sorted<V: Value>(map: &Map<u32, V>) -> Vec<(u32, V)> {
 }
 
 #[test]
-fn a_hash_has_all_operations() {
-    for map_type in [BpfMapType::HASH, BpfMapType::LRU_HASH] {
-        // Older kernels reserve 128 elements of an LRU hash for each CPU, and evict before it is full.
-        let Some(map) = map_or_skip::<u32, u64>(map_type, 20_000) else { return };
-        map.update(&1, &10).unwrap();
-        assert!(map.insert(&2, &20).unwrap());
-        assert!(!map.insert(&2, &21).unwrap());
-        assert!(map.replace(&1, &11).unwrap());
-        assert!(!map.replace(&3, &30).unwrap());
-        assert_eq!(sorted(&map), [(1, 11), (2, 20)]);
-        assert_eq!(map.lookup(&3).unwrap(), None);
-        assert_eq!(map.lookup_and_delete(&1).unwrap(), Some(11));
-        assert!(!map.delete(&1).unwrap());
-        assert!(map.delete(&2).unwrap());
-        assert_eq!(map.next_key(None).unwrap(), None);
-        (0..10).for_each(|key| map.update(&key, &0).unwrap());
-        assert_eq!((map.keys().count(), map.delete_all().unwrap(), map.keys().count()), (10, 10, 0));
-    }
-}
-
-#[test]
 fn a_full_hash_refuses_an_element_and_an_lru_hash_evicts_one() {
     let Some(hash) = map_or_skip::<u32, u64>(BpfMapType::HASH, 2) else { return };
     (0..2).for_each(|key| hash.update(&key, &0).unwrap());

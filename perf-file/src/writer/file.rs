@@ -9,6 +9,9 @@ use super::output::Output;
 use super::{Features, Form, RecordedEvent, WriteError, Writer};
 use crate::format::{FeatureSet, FileHeader, MAGIC, Section};
 
+/// Writes the header again.
+pub(super) type Rewrite<W> = fn(&mut W, &[u8]) -> io::Result<()>;
+
 impl<W: Write + Seek> Writer<W> {
     /// Starts a recording in the file form, at the start of an empty file.
     ///
@@ -57,10 +60,20 @@ fn start(events: &[RecordedEvent]) -> (FileHeader, Vec<u8>) {
     (header, bytes)
 }
 
+/// Writes the size of the data so far to the header.
+pub(super) fn update<W: Write>(
+    output: &mut Output<W>,
+    header: &mut FileHeader,
+    rewrite: Rewrite<W>,
+) -> Result<(), WriteError> {
+    header.data.size = output.position() - header.data.offset;
+    rewrite(output.flushed("records")?, header.as_bytes()).map_err(in_header)
+}
+
 pub(super) fn finish<W: Write>(
     mut output: Output<W>,
     mut header: FileHeader,
-    rewrite: fn(&mut W, &[u8]) -> io::Result<()>,
+    rewrite: Rewrite<W>,
     features: &Features,
 ) -> Result<W, WriteError> {
     header.data.size = output.position() - header.data.offset;
@@ -76,11 +89,11 @@ pub(super) fn finish<W: Write>(
         output.write("feature sections", content)?;
     }
     let mut out = output.into_inner("feature sections")?;
-    // Last: until then the file is one that was interrupted, which readers recover.
-    rewrite(&mut out, header.as_bytes()).map_err(|error| WriteError::Io {
-        part: "header",
-        offset: 0,
-        error,
-    })?;
+    // Last: until then the file is one that was interrupted after its last round.
+    rewrite(&mut out, header.as_bytes()).map_err(in_header)?;
     Ok(out)
+}
+
+fn in_header(error: io::Error) -> WriteError {
+    WriteError::Io { part: "header", offset: 0, error }
 }

@@ -9,7 +9,7 @@ mod inventory;
 mod output;
 mod pipe;
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use perf_abi::{Header, Misc};
 use perf_decode::Window;
@@ -26,8 +26,9 @@ use output::Output;
 
 /// Writes a recording to a file or a pipe, without decoding its records.
 ///
-/// The events are written first, so a recording whose writer was killed can be read: the size of
-/// its data is 0 in the header, and readers take the records up to the end of the file.
+/// The events are written first, and the file form has the size of the data in its header after each
+/// round, so a recording whose writer was killed can be read up to its last round. Before the first round
+/// that size is 0: then readers of this crate take the records up to the end of the file.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -69,8 +70,8 @@ pub struct Writer<W: Write> {
 enum Form<W> {
     File {
         header: FileHeader,
-        /// Writes the header again. A function, so that only the constructor requires `Seek`.
-        rewrite: fn(&mut W, &[u8]) -> io::Result<()>,
+        /// A function, so that only the constructor requires `Seek`.
+        rewrite: file::Rewrite<W>,
     },
     Pipe {
         /// The features that were written at the start.
@@ -119,10 +120,14 @@ impl<W: Write> Writer<W> {
     /// Marks the end of a round: every ring was read once since the last mark.
     ///
     /// Readers sort records by time up to such marks. Everything written before is handed to the
-    /// file.
+    /// file, and the file form writes the size of the data to its header.
     pub fn finish_round(&mut self) -> Result<(), WriteError> {
         self.write_mark(record_type::FINISHED_ROUND)?;
-        self.flush()
+        self.flush()?;
+        match &mut self.form {
+            Form::File { header, rewrite } => file::update(&mut self.output, header, *rewrite),
+            Form::Pipe { .. } => Ok(()),
+        }
     }
 
     /// Marks the end of the records that describe what was there before the recording.

@@ -34,6 +34,12 @@ impl<W: Write> Output<W> {
         self.check(part, flushed)
     }
 
+    /// Writes what is collected and returns the file, whose position must be at its end after use.
+    pub(super) fn flushed(&mut self, part: &'static str) -> Result<&mut W, WriteError> {
+        self.flush(part)?;
+        Ok(self.out.get_mut())
+    }
+
     /// Writes what is collected and returns the file.
     pub(super) fn into_inner(mut self, part: &'static str) -> Result<W, WriteError> {
         self.flush(part)?;

@@ -1,4 +1,4 @@
-use std::io::{Cursor, ErrorKind};
+use std::io::{self, Cursor, ErrorKind};
 
 use perf_abi::{Attr, Software};
 
@@ -59,15 +59,32 @@ fn file_has_header_ids_attrs_records_and_features() {
 }
 
 #[test]
-fn killed_writer_leaves_a_data_size_of_zero_and_its_rounds() {
+fn killed_writer_leaves_the_size_of_its_rounds() {
+    let mut file = Vec::new();
+    let mut writer = Writer::file(Cursor::new(&mut file), &events()).unwrap();
+    for _ in 0..2 {
+        writer.write_records(RECORD.as_bytes()).unwrap();
+        writer.finish_round().unwrap();
+    }
+    writer.write_records(RECORD.as_bytes()).unwrap();
+    drop(writer);
+    let (data, size) = (word(&file, 40), word(&file, 48));
+    assert_eq!(size, 2 * 24);
+    assert_eq!(
+        [word(&file, data), word(&file, data + 16), word(&file, data + 40)],
+        [RECORD[0], ROUND, ROUND]
+    );
+}
+
+#[test]
+fn writer_killed_before_its_first_round_leaves_a_data_size_of_0() {
     let mut file = Vec::new();
     let mut writer = Writer::file(Cursor::new(&mut file), &events()).unwrap();
     writer.write_records(RECORD.as_bytes()).unwrap();
-    writer.finish_round().unwrap();
+    writer.flush().unwrap();
     drop(writer);
-    let data = word(&file, 40);
     assert_eq!(word(&file, 48), 0);
-    assert_eq!([word(&file, data), word(&file, data + 16)], [RECORD[0], ROUND]);
+    assert_eq!(word(&file, word(&file, 40)), RECORD[0]);
 }
 
 #[test]

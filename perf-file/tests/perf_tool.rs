@@ -1,0 +1,181 @@
+//! What the writer writes, as the perf tool reads it. Skipped on machines without it.
+
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use perf_abi::{Attr, AttrFlags, SampleType, Software};
+use perf_decode::testing::builder::SampleBuilder;
+use perf_file::format::Feature;
+use perf_file::synthesize::{Mapping, SideBand};
+use perf_file::writer::{BuildId, Features, RecordedEvent, Writer};
+use zerocopy::IntoBytes;
+
+/// Samples of each recording.
+const SAMPLES: u64 = 5;
+
+fn attr() -> Attr {
+    let fields = SampleType::IDENTIFIER | SampleType::IP | SampleType::TID | SampleType::TIME;
+    // Without the kernel's map the tool would warn that samples in the kernel cannot be resolved.
+    let flags = AttrFlags::SAMPLE_ID_ALL
+        | AttrFlags::MMAP
+        | AttrFlags::MMAP2
+        | AttrFlags::COMM
+        | AttrFlags::EXCLUDE_KERNEL;
+    Attr::software(Software::CPU_CLOCK).with_sample_type(fields).with_flags(flags).with_period(1_000_000)
+}
+
+fn event() -> RecordedEvent {
+    RecordedEvent::new(attr(), "cpu-clock").with_ids([41, 42])
+}
+
+fn features() -> Features {
+    let mut features = Features::new();
+    features.set_text(Feature::HOSTNAME, "some-host");
+    features.set_text(Feature::OSRELEASE, "6.18.0");
+    features.set_text(Feature::ARCH, std::env::consts::ARCH);
+    features.set_text(Feature::CPUDESC, "Some CPU");
+    features.set_cpus(4, 3);
+    features.set_total_memory(123_456);
+    features.set_command_line(&["perfkit", "record"]);
+    features.set_events(&[event()]);
+    features.set_sample_time(1_000_000, 5_000_000);
+    features.set_pmus(&[(1, "software"), (2, "tracepoint")]);
+    features.set_build_ids(&[BuildId { path: b"/no/such/file".to_vec(), id: vec![7; 20], is_kernel: false }]);
+    features
+}
+
+fn write<W: Write>(mut writer: Writer<W>) -> W {
+    write_rounds(&mut writer);
+    writer.finish(&features()).unwrap()
+}
+
+/// Writes a process with a mapping, and samples in it, in two rounds.
+fn write_rounds<W: Write>(writer: &mut Writer<W>) {
+    let mut side_band = SideBand::new(&attr());
+    side_band.comm(7, 7, b"some-task");
+    let path = b"/no/such/file";
+    side_band.mmap2(&Mapping {
+        pid: 7,
+        tid: 7,
+        addr: 0x1000,
+        len: 0x1000,
+        prot: 5,
+        flags: 2,
+        path,
+        ..Mapping::default()
+    });
+    writer.write_plain(side_band.as_bytes()).unwrap();
+    for round in [1..=2, 3..=SAMPLES] {
+        for time in round {
+            let sample =
+                SampleBuilder::new(&attr()).identifier(41).ip(0x1234).tid(7, 7).time(time * 1_000_000);
+            writer.write_records(sample.finish().as_bytes()).unwrap();
+        }
+        writer.finish_round().unwrap();
+    }
+}
+
+/// A file of this test, removed on drop.
+struct Recording(PathBuf);
+
+impl Recording {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("perf-file-{name}-{}.data", std::process::id())))
+    }
+
+    fn create(&self) -> fs::File {
+        fs::File::create(&self.0).unwrap()
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Runs the perf tool on the recording, from standard input if that is a pipe. Returns what it printed, or
+/// `None` without the tool. Fails if it reports a problem of the file.
+fn perf(recording: &Recording, is_pipe: bool, arguments: &[&str]) -> Option<String> {
+    let mut perf = Command::new("perf");
+    perf.args(arguments).env("HOME", std::env::temp_dir()).stdin(Stdio::null());
+    if is_pipe {
+        perf.args(["-i", "-"]).stdin(fs::File::open(&recording.0).unwrap());
+    } else {
+        perf.arg("-i").arg(&recording.0);
+    }
+    let output = match perf.output() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            eprintln!("skipped: no perf tool");
+            return None;
+        }
+        output => output.unwrap(),
+    };
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    // A wrapper of some distributions that has no tool for this kernel.
+    if errors.contains("not found for kernel") {
+        eprintln!("skipped: {errors}");
+        return None;
+    }
+    assert!(output.status.success(), "perf {arguments:?}: {errors}");
+    let problems = ["warning", "incompatible", "corrupt", "unexpected", "truncated", "invalid", "failed to"];
+    let is_problem = |line: &&str| problems.iter().any(|problem| line.to_lowercase().contains(problem));
+    // The made-up file of the mapping is not there.
+    let problem = errors.lines().filter(is_problem).find(|line| !line.contains("/no/such/file"));
+    assert_eq!(problem, None, "perf {arguments:?}");
+    Some(out.into_owned())
+}
+
+fn check(recording: &Recording, is_pipe: bool) {
+    let Some(header) = perf(recording, is_pipe, &["report", "--header-only"]) else { return };
+    for expected in ["hostname : some-host", "os release : 6.18.0", "nrcpus online : 3", "cpudesc : Some CPU"]
+    {
+        assert!(header.contains(expected), "{header}");
+    }
+    let script = perf(recording, is_pipe, &["script", "-F", "comm,pid,time,event,ip"]).unwrap();
+    assert_eq!(script.matches("some-task").count() as u64, SAMPLES, "{script}");
+    assert!(script.contains("cpu-clock") && script.contains("1234"), "{script}");
+    let dump = perf(recording, is_pipe, &["script", "-D"]).unwrap();
+    for (record, count) in
+        [("PERF_RECORD_SAMPLE", SAMPLES), ("PERF_RECORD_MMAP2", 1), ("PERF_RECORD_COMM", 1)]
+    {
+        let found = dump.lines().filter(|line| line.contains(record) && line.contains(" 0x")).count();
+        assert_eq!(found as u64, count, "{record}: {dump}");
+    }
+    let report = perf(recording, is_pipe, &["report", "--stdio"]).unwrap();
+    assert!(report.contains("some-task"), "{report}");
+    let list = perf(recording, is_pipe, &["evlist", "-v"]).unwrap();
+    assert!(list.contains("cpu-clock"), "{list}");
+}
+
+#[test]
+fn perf_tool_reads_the_file_form() {
+    let recording = Recording::new("file");
+    write(Writer::file(recording.create(), &[event()]).unwrap());
+    check(&recording, false);
+}
+
+#[test]
+fn perf_tool_reads_the_pipe_form() {
+    let recording = Recording::new("pipe");
+    write(Writer::pipe(recording.create(), &[event()], &features()).unwrap());
+    check(&recording, true);
+}
+
+#[test]
+fn perf_tool_reads_the_rounds_of_a_writer_that_was_killed() {
+    let recording = Recording::new("killed");
+    write_rounds(&mut Writer::file(recording.create(), &[event()]).unwrap());
+    let Some(script) = perf(&recording, false, &["script", "-F", "comm,pid,time,event,ip"]) else { return };
+    assert_eq!(script.matches("some-task").count() as u64, SAMPLES, "{script}");
+}

@@ -1,0 +1,142 @@
+//! Captured files that are read, written and read again.
+
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use std::io::Cursor;
+
+use perf_file::format::{Feature, record_type};
+use perf_file::writer::{Features, RecordedEvent, Writer};
+use perf_file::{PerfData, Reader};
+use support::data;
+
+/// The content of a file without what its form adds.
+#[derive(Debug, PartialEq)]
+struct Content {
+    events: Vec<(Vec<u8>, Vec<u64>)>,
+    records: Vec<Vec<u8>>,
+}
+
+/// Records by which the pipe form describes events and features, and those with data after them.
+fn is_of_form(kind: perf_abi::RecordType) -> bool {
+    [
+        record_type::HEADER_ATTR,
+        record_type::HEADER_FEATURE,
+        record_type::HEADER_TRACING_DATA,
+        record_type::HEADER_BUILD_ID,
+        record_type::AUXTRACE,
+        record_type::COMPRESSED,
+        record_type::COMPRESSED2,
+    ]
+    .contains(&kind)
+}
+
+fn read(bytes: &[u8]) -> Content {
+    let mut reader = Reader::from_bytes(bytes).unwrap();
+    let mut records = Vec::new();
+    while let Some(record) = reader.next().unwrap() {
+        if !is_of_form(record.kind()) {
+            records.push(record.bytes().to_vec());
+        }
+    }
+    // The length of an attr is that of the longest in the file.
+    let attr = |event: &perf_file::Event| event.attr().with_size(0);
+    let events = reader.events().as_slice().iter();
+    let events =
+        events.map(|event| (zerocopy::IntoBytes::as_bytes(&attr(event)).to_vec(), event.ids().to_vec()));
+    Content { events: events.collect(), records }
+}
+
+fn events(bytes: &[u8]) -> Vec<RecordedEvent> {
+    let mut reader = Reader::from_bytes(bytes).unwrap();
+    while reader.next().unwrap().is_some() {}
+    let events = reader.events().as_slice().iter();
+    events
+        .map(|event| RecordedEvent::new(*event.attr(), "event").with_ids(event.ids().iter().copied()))
+        .collect()
+}
+
+/// Returns the sections of the file form, if they have the byte order of this machine.
+fn features(bytes: &[u8]) -> Features {
+    let file = PerfData::new(bytes).unwrap();
+    let mut features = Features::new();
+    if file.order().is_native() {
+        for section in file.features() {
+            let section = section.unwrap();
+            features.set(section.feature, section.bytes.to_vec());
+        }
+    }
+    features.remove(Feature::COMPRESSED);
+    features
+}
+
+fn write<W: std::io::Write>(mut writer: Writer<W>, content: &Content, features: &Features) -> W {
+    for record in &content.records {
+        if record[..4] == record_type::FINISHED_ROUND.0.to_ne_bytes() {
+            writer.finish_round().unwrap();
+        } else {
+            writer.write_records(record).unwrap();
+        }
+    }
+    writer.finish(features).unwrap()
+}
+
+/// Calls `check` with each captured file: name, bytes, events, content, features.
+fn for_each(mut check: impl FnMut(&str, &[RecordedEvent], &Content, &Features)) {
+    let mut files = 0;
+    for name in data::names() {
+        let bytes = data::file(&name);
+        let (events, content, features) = (events(&bytes), read(&bytes), features(&bytes));
+        check(&name, &events, &content, &features);
+        files += 1;
+    }
+    assert!(files > 20, "{files} files");
+}
+
+#[test]
+fn file_form_keeps_events_records_and_features() {
+    for_each(|name, events, content, features| {
+        let file = Cursor::new(Vec::new());
+        let written = write(Writer::file(file, events).unwrap(), content, features).into_inner();
+        assert_eq!(&read(&written), content, "{name}");
+        let found: Vec<_> = PerfData::new(&written).unwrap().features().map(Result::unwrap).collect();
+        let found: Vec<_> = found.iter().map(|section| (section.feature, section.bytes)).collect();
+        assert_eq!(found, features.iter().collect::<Vec<_>>(), "{name}");
+    });
+}
+
+#[test]
+fn pipe_form_keeps_events_and_records() {
+    for_each(|name, events, content, features| {
+        let written = write(Writer::pipe(Vec::new(), events, features).unwrap(), content, features);
+        assert_eq!(&read(&written), content, "{name}");
+    });
+}
+
+#[test]
+fn compressed_files_keep_events_and_records() {
+    for_each(|name, events, content, features| {
+        let writer = Writer::file(Cursor::new(Vec::new()), events).unwrap().compressed().unwrap();
+        let written = write(writer, content, features).into_inner();
+        assert_eq!(&read(&written), content, "{name}");
+    });
+}
+
+#[test]
+fn interrupted_recordings_keep_their_records() {
+    for_each(|name, events, content, _| {
+        let mut file = Vec::new();
+        let mut writer = Writer::file(Cursor::new(&mut file), events).unwrap();
+        writer.write_records(&content.records.concat()).unwrap();
+        writer.flush().unwrap();
+        drop(writer);
+        assert_eq!(&read(&file), content, "{name}");
+    });
+}

@@ -7,7 +7,7 @@ mod set_support;
 use std::process::Command;
 
 use perf_events::sys::Software;
-use perf_events::{CpuList, LogicalEvent, Place, SetOptions, SetTarget, System, parse};
+use perf_events::{CpuList, LogicalEvent, Place, SetError, SetOptions, SetTarget, System, parse};
 use set_support::{open_or_skip, refused, software, switch};
 
 /// Returns the online CPUs.
@@ -89,4 +89,18 @@ fn weak_group_that_is_not_accepted_is_opened_as_single_events() {
     assert!(counts.get(0).unwrap().total().value >= 5, "{counts}");
     let error = refused(group(""));
     assert!(error.event().unwrap().is_member, "{error}");
+}
+
+#[test]
+fn event_without_a_cpu_is_an_error_also_for_a_task() {
+    let first: CpuList = online().iter().take(1).collect();
+    let elsewhere = software(Software::CPU_CLOCK).with_cpus(std::iter::once(4000).collect(), false);
+    let faults = software(Software::PAGE_FAULTS);
+    let target = SetTarget::calling_thread().on_cpus(first);
+    let Some(set) = open_or_skip(SetOptions::new().event(faults.clone()).target(target.clone())) else {
+        return;
+    };
+    assert_eq!(set.events().count(), 1);
+    let error = refused(SetOptions::new().events([faults, elsewhere]).target(target));
+    assert!(matches!(&error, SetError::NoCpu { event, .. } if &**event == "CPU_CLOCK"), "{error}");
 }

@@ -10,7 +10,7 @@ use super::{Place, Set, SetError};
 mod tests;
 mod total;
 
-use total::{add, by, scaled, sum};
+use total::{add, by, scaled, sum, unknown};
 
 /// The counts of the events of a [`Set`] at one moment, in the order of the options.
 ///
@@ -41,6 +41,9 @@ pub struct PlaceCount {
     pub count: Count,
     /// Whether another CPU of the package reads the same count, so that this one is not in the sums.
     pub is_repeated: bool,
+    /// Whether the event was pinned and could not be scheduled on its PMU. Then the count is unknown, and its
+    /// value is 0.
+    pub is_failed: bool,
 }
 
 impl Counts {
@@ -104,7 +107,8 @@ impl EventCounts {
     }
 
     /// Returns the sum over all places, each extrapolated to its full time enabled (multiplexing
-    /// correction), or `None` for momentary values of several places.
+    /// correction), or `None` for momentary values of several places. It is an estimate if one of the places
+    /// is unknown.
     pub fn scaled(&self) -> Option<Scaled> {
         let has_sum = !self.is_snapshot || self.counted().count() <= 1;
         has_sum.then(|| scaled(self.counted()))
@@ -149,7 +153,7 @@ impl EventCounts {
     }
 
     /// Returns the places that are in the sums.
-    fn counted(&self) -> impl Iterator<Item = &PlaceCount> {
+    fn counted(&self) -> impl Iterator<Item = &PlaceCount> + Clone {
         self.places.iter().filter(|place| !place.is_repeated)
     }
 
@@ -177,7 +181,7 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// [`SetError::Event`] if an event cannot be read, also a pinned one that could not be scheduled.
+    /// [`SetError::Event`] if an event cannot be read.
     pub fn counts(&mut self) -> Result<Counts, SetError> {
         let read = self.read_all()?;
         self.note_read(&read);
@@ -229,9 +233,10 @@ impl Set {
     pub(super) fn read_unit(&self, unit: &super::Unit) -> Result<Vec<(usize, PlaceCount)>, SetError> {
         let counts = unit.read()?;
         let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
-        let counts = counts.into_iter().zip(planned).map(|(count, planned)| {
-            let pmu = planned.spec.pmu().map(Arc::from);
-            (planned.index, PlaceCount { place: unit.place, pmu, count, is_repeated: false })
+        let counts = counts.into_iter().zip(planned).map(|(read, planned)| {
+            let (pmu, is_failed) = (planned.spec.pmu().map(Arc::from), read.is_none());
+            let count = read.unwrap_or_else(|| unknown(planned.spec.label().clone()));
+            (planned.index, PlaceCount { place: unit.place, pmu, count, is_repeated: false, is_failed })
         });
         Ok(counts.collect())
     }
@@ -254,6 +259,11 @@ impl EventCounts {
 pub(super) fn merge(all: &mut [(usize, PlaceCount)], index: usize, new: PlaceCount) -> Option<PlaceCount> {
     let mut same = all.iter_mut().filter(|(other, _)| *other == index).map(|(_, old)| old);
     let Some(old) = same.find(|old| old.place == new.place && old.pmu == new.pmu) else { return Some(new) };
-    old.count = add(&old.count, &new.count);
+    if old.is_failed || new.is_failed {
+        let known = if old.is_failed { new.count } else { old.count.clone() };
+        *old = PlaceCount { count: known, is_failed: true, ..new };
+    } else {
+        old.count = add(&old.count, &new.count);
+    }
     None
 }

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use perf_sys::{Error, Event};
+use perf_sys::Event;
 
 use super::counts::merge;
 use super::plan::PlannedGroup;
@@ -140,11 +140,7 @@ impl Set {
         if !self.is_enabled || self.options.target.is_cgroup() {
             return Ok(Pulse::Alive(None));
         }
-        let time_enabled = match unit.read() {
-            Ok(counts) => counts.first().and_then(|count| count.time_enabled),
-            Err(error) if error.error == Error::PinnedFailed => None,
-            Err(error) => return Err(error.into()),
-        };
+        let time_enabled = unit.read()?.first().and_then(|count| count.as_ref()?.time_enabled);
         let now = time_enabled.map(|time_enabled| Sign { time_enabled, at_ns: monotonic() });
         Ok(match unit.alive.zip(now) {
             Some((last, now)) if now.time_enabled != last.time_enabled => Pulse::Alive(Some(now)),
@@ -157,11 +153,7 @@ impl Set {
     /// Closes the events of a unit and keeps their counts. Their records stay in the ring.
     fn retire(&mut self, index: usize, since: u64) -> Result<(), SetError> {
         let unit = self.units.remove(index);
-        let read = match self.read_unit(&unit) {
-            Err(SetError::Event(error)) if error.error == Error::PinnedFailed => Vec::new(),
-            read => read?,
-        };
-        for (index, count) in read {
+        for (index, count) in self.read_unit(&unit)? {
             if let Some(count) = merge(&mut self.retired, index, count) {
                 self.retired.push((index, count));
             }

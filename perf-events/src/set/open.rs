@@ -61,6 +61,7 @@ impl Set {
             self.open_tasks()?;
         }
         self.open_cpus()?;
+        self.check_opened()?;
         self.map_rings(0)?;
         self.is_open = true;
         self.packages = Packages::read(self)?;
@@ -93,7 +94,7 @@ impl Set {
                 // One that went offline meanwhile is dead.
                 self.close_dead(&online)?;
                 self.offline = wanted.difference(&online);
-                return self.check_cpus(&wanted, &online);
+                return if online.is_empty() { Err(SetError::AllOffline { cpus: wanted }) } else { Ok(()) };
             }
         }
     }
@@ -110,15 +111,15 @@ impl Set {
         }
     }
 
-    /// Checks that each logical event was opened on a CPU.
-    fn check_cpus(&self, wanted: &CpuList, online: &CpuList) -> Result<(), SetError> {
-        if online.is_empty() {
-            return Err(SetError::AllOffline { cpus: wanted.clone() });
-        }
+    /// Checks that each logical event was opened at least at one place.
+    fn check_opened(&self) -> Result<(), SetError> {
         let opened: Vec<usize> = self.events().map(|event| event.index).collect();
         let missing = self.plan.names.iter().enumerate().find(|(index, _)| !opened.contains(index));
         match missing {
-            Some((_, name)) => Err(SetError::NoCpu { event: Arc::clone(name), target: online.clone() }),
+            Some((_, name)) => Err(SetError::NoCpu {
+                event: Arc::clone(name),
+                target: self.wanted_cpus()?.difference(&self.offline),
+            }),
             None => Ok(()),
         }
     }

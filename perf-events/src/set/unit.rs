@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use perf_sys::decode::ReadValues;
-use perf_sys::{Count, Event, ReadFormat};
+use perf_sys::{Count, Error, Event, ReadFormat};
 
 use super::{EventError, Place};
 
@@ -22,21 +22,29 @@ impl Unit {
         self.events.first()
     }
 
-    /// Reads the counts of the events, in their order. A group that is read as a whole is read in one
-    /// system call.
-    pub(super) fn read(&self) -> Result<Vec<Count>, EventError> {
+    /// Reads the counts of the events, in their order; `None` for a pinned event that could not be scheduled.
+    /// A group that is read as a whole is read in one system call.
+    pub(super) fn read(&self) -> Result<Vec<Option<Count>>, EventError> {
         let Some(leader) = self.leader() else { return Ok(Vec::new()) };
-        let format = leader.attr().read_format;
-        if !format.contains(ReadFormat::GROUP) {
-            let read = |(index, event): (usize, &Arc<Event>)| {
-                event.read().map_err(|error| EventError::of(event, self.place, index != 0, error))
-            };
-            return self.events.iter().enumerate().map(read).collect();
+        if leader.attr().read_format.contains(ReadFormat::GROUP) {
+            return self.read_group(leader);
         }
+        let read = |(index, event): (usize, &Arc<Event>)| match event.read() {
+            Ok(count) => Ok(Some(count)),
+            Err(Error::PinnedFailed) => Ok(None),
+            Err(error) => Err(EventError::of(event, self.place, index != 0, error)),
+        };
+        self.events.iter().enumerate().map(read).collect()
+    }
+
+    fn read_group(&self, leader: &Event) -> Result<Vec<Option<Count>>, EventError> {
+        let format = leader.attr().read_format;
         let mut words = vec![0; ReadValues::words(format, self.events.len() as u64) as usize];
-        let values = leader
-            .read_values(&mut words)
-            .map_err(|error| EventError::of(leader, self.place, false, error))?;
+        let values = match leader.read_values(&mut words) {
+            Ok(values) => values,
+            Err(Error::PinnedFailed) => return Ok(vec![None; self.events.len()]),
+            Err(error) => return Err(EventError::of(leader, self.place, false, error)),
+        };
         let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
         let counts = self.events.iter().zip(values.iter()).map(|(event, entry)| Count {
             label: event.label().clone(),
@@ -46,6 +54,6 @@ impl Unit {
             id: entry.id,
             lost: entry.lost,
         });
-        Ok(counts.collect())
+        Ok(counts.map(Some).collect())
     }
 }

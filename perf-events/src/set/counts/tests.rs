@@ -6,7 +6,7 @@ fn count(value: u64, enabled: u64, running: u64) -> Count {
 }
 
 fn at(place: Place, pmu: &str, count: Count) -> PlaceCount {
-    PlaceCount { place, pmu: Some(pmu.into()), count, is_repeated: false }
+    PlaceCount { place, pmu: Some(pmu.into()), count, is_repeated: false, is_failed: false }
 }
 
 fn event(places: Vec<PlaceCount>) -> EventCounts {
@@ -98,4 +98,16 @@ fn count_of_a_closed_event_is_merged_with_that_of_its_successor() {
     assert!(merge(&mut all, 0, at(Place::cpu(0), "cpu", count(1, 2, 2))).is_some());
     assert!(merge(&mut all, 1, at(Place::cpu(1), "cpu", count(1, 2, 2))).is_some());
     assert_eq!((all[0].1.count.value, all[0].1.count.time_running), (11, Some(6)));
+}
+
+#[test]
+fn pinned_event_that_was_not_scheduled_makes_the_sum_an_estimate() {
+    let failed = || PlaceCount { is_failed: true, ..at(Place::cpu(0), "cpu", unknown("x".into())) };
+    let known = || at(Place::cpu(1), "cpu", count(5, 9, 9));
+    assert_eq!(event(vec![failed(), known()]).scaled(), Some(Scaled::Estimate(5)));
+    assert_eq!(event(vec![failed(), known()]).total().time_enabled, Some(9));
+    assert_eq!(event(vec![failed()]).scaled(), Some(Scaled::NeverRan));
+    let mut all = vec![(0, failed())];
+    assert!(merge(&mut all, 0, PlaceCount { place: Place::cpu(0), ..known() }).is_none());
+    assert_eq!((all[0].1.is_failed, all[0].1.count.value), (true, 5));
 }

@@ -18,14 +18,19 @@ pub(super) fn add(one: &Count, other: &Count) -> Count {
     }
 }
 
-/// Returns one count for each CPU, and one for each thread.
+/// Returns the count of an event that cannot be read.
+pub(super) const fn unknown(label: Label) -> Count {
+    Count { label, value: 0, time_enabled: None, time_running: None, id: None, lost: None }
+}
+
+/// Returns one count for each CPU, and one for each thread. Unknown counts are left out.
 ///
 /// A thread that has an event for each CPU or for each PMU runs on one of them at a time, while the time
 /// enabled of all advances. So its time enabled is that of one, and its times running are summed.
 fn parts<'p>(places: impl IntoIterator<Item = &'p PlaceCount>) -> Vec<Count> {
     let mut cpus = Vec::new();
     let mut threads: BTreeMap<u32, Count> = BTreeMap::new();
-    for PlaceCount { place, count, .. } in places {
+    for PlaceCount { place, count, .. } in places.into_iter().filter(|place| !place.is_failed) {
         let Some(tid) = place.thread_id() else {
             cpus.push(count.clone());
             continue;
@@ -44,22 +49,16 @@ fn parts<'p>(places: impl IntoIterator<Item = &'p PlaceCount>) -> Vec<Count> {
 
 /// Returns the sum of the counts. Its times are those of the parts.
 pub(super) fn sum<'p>(label: Label, places: impl IntoIterator<Item = &'p PlaceCount>) -> Count {
-    let none = Count {
-        label: label.clone(),
-        value: 0,
-        time_enabled: None,
-        time_running: None,
-        id: None,
-        lost: None,
-    };
     let parts = parts(places).into_iter();
-    Count { label, id: None, ..parts.reduce(|sum, part| add(&sum, &part)).unwrap_or(none) }
+    let sum = parts.reduce(|sum, part| add(&sum, &part));
+    Count { label: label.clone(), id: None, ..sum.unwrap_or_else(|| unknown(label)) }
 }
 
 /// Returns the sum of the counts, each scaled by its own times. A part that was never enabled adds nothing.
-pub(super) fn scaled<'p>(places: impl IntoIterator<Item = &'p PlaceCount>) -> Scaled {
+pub(super) fn scaled<'p>(places: impl Iterator<Item = &'p PlaceCount> + Clone) -> Scaled {
+    let has_unknown = places.clone().any(|place| place.is_failed);
     let parts = parts(places).into_iter().filter(|part| part.time_enabled != Some(0));
-    let parts = parts.map(|part| part.scaled());
+    let parts = parts.map(|part| part.scaled()).chain(has_unknown.then_some(Scaled::NeverRan));
     parts.reduce(add_scaled).unwrap_or(Scaled::NeverRan)
 }
 

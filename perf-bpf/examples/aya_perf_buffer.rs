@@ -50,9 +50,13 @@ pub enum PerfEvent<'a> {
 pub struct PerfBuffer(Ring);
 
 impl PerfBuffer {
-    /// Opens and maps the ring of a CPU, with `page_count` data pages, a power of two.
-    pub fn open(cpu: u32, page_count: usize) -> perf_bpf::sys::Result<Self> {
-        Ok(Self(Ring::map(Event::open(&ATTR, Target::cpu(cpu))?, page_count)?))
+    /// Opens and maps the ring of a CPU, with `page_count` data pages, a power of two, and fills its slot.
+    pub fn open(array: &mut EventArray, cpu: u32, page_count: usize) -> Result<Self, Error> {
+        let ring =
+            Ring::map(Event::open(&ATTR, Target::cpu(cpu))?, page_count).map_err(|error| error.error)?;
+        ring.event().enable()?;
+        array.insert(cpu, ring.event())?;
+        Ok(Self(ring))
     }
 
     /// Returns whether there are events that were not read.
@@ -111,8 +115,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 pub(crate) fn read(cpu: u32, count: usize) -> Result<Vec<Vec<u8>>, Error> {
     let mut array = EventArray::create("events".parse()?)?;
     let program = program::for_array(&array)?;
-    let mut buffer = PerfBuffer::open(cpu, 2)?;
-    array.insert(cpu, buffer.0.event())?;
+    let mut buffer = PerfBuffer::open(&mut array, cpu, 2)?;
     let _link = Link::raw_tracepoint(c"sched_switch", &program, 0)?;
     let mut samples = Vec::new();
     while samples.len() < count {

@@ -221,6 +221,12 @@ impl Error {
     }
 }
 
+impl From<perf_sys::decode::Error> for Error {
+    fn from(error: perf_sys::decode::Error) -> Self {
+        Self::Decode(error)
+    }
+}
+
 impl From<perf_sys::Error> for Error {
     fn from(error: perf_sys::Error) -> Self {
         Self::Event(error)

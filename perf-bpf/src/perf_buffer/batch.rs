@@ -1,6 +1,7 @@
 use core::iter::FusedIterator;
 
 use perf_sys::abi::RecordType;
+use perf_sys::decode::Error;
 use perf_sys::{
     Attr, Batch, BatchRecords, Layout, RawRecord, Record, Sample, SampleLayout, SampleType, Software,
 };
@@ -8,7 +9,6 @@ use perf_sys::{
 use super::cpu_ring::CpuRing;
 use super::options::Payload;
 use super::{Output, OutputCounts, OutputSample};
-use crate::Error;
 
 /// The unread records of the ring of one CPU. Dropping it releases those that were consumed.
 #[derive(Debug)]
@@ -40,12 +40,8 @@ impl<'r> OutputBatch<'r> {
     /// be held at the same time.
     #[inline]
     pub fn outputs(&mut self) -> Outputs<'_> {
-        Outputs {
-            records: self.batch.records(),
-            counts: self.counts,
-            layout: self.layout,
-            payload: self.payload,
-        }
+        let (layout, payload) = (self.layout, self.payload);
+        Outputs { records: self.batch.records(), samples: 0, counts: self.counts, layout, payload }
     }
 
     /// Returns the batch, for reading by the functions of perf-sys. Its records are not counted.
@@ -60,6 +56,8 @@ impl<'r> OutputBatch<'r> {
 #[derive(Debug)]
 pub struct Outputs<'b> {
     records: BatchRecords<'b>,
+    /// Samples that are not in `counts` yet, so that a loop keeps their number in a register.
+    samples: u64,
     counts: &'b mut OutputCounts,
     layout: &'b SampleLayout,
     payload: Payload,
@@ -68,37 +66,58 @@ pub struct Outputs<'b> {
 impl<'b> Iterator for Outputs<'b> {
     type Item = Result<Output<'b>, Error>;
 
-    #[inline]
+    #[inline(always)] // the loop over samples then has no call and keeps them in registers; benches/bpf
     fn next(&mut self) -> Option<Self::Item> {
         let record = match self.records.next()? {
             Ok(record) => record,
             Err(error) => return Some(Err(self.damaged(error))),
         };
-        if record.kind() != RecordType::SAMPLE {
-            return Some(self.other(record));
+        if record.kind() == RecordType::SAMPLE && self.payload.is_raw_only {
+            if let Ok(sample) = Sample::parse(record, RawOnly) {
+                let bytes = sample.raw().unwrap_or_default();
+                if bytes.len() >= self.payload.at_least {
+                    return Some(Ok(self.sample(record, bytes)));
+                }
+            }
         }
-        let raw = if self.payload.is_raw_only { raw(record, RawOnly) } else { raw(record, self.layout) };
-        let bytes = match raw {
-            Ok(bytes) => bytes,
-            Err(error) => return Some(Err(self.damaged(error))),
-        };
-        self.counts.samples += 1;
-        let bytes = if let Some(payload) = bytes.get(..self.payload.size) {
-            payload
-        } else {
-            self.counts.truncated += u64::from(self.payload.is_exact);
-            bytes
-        };
-        Some(Ok(Output::Sample(OutputSample { bytes, record, layout: self.layout })))
+        // By fields, because the value itself is returned in memory.
+        Some(match self.other(record) {
+            Ok(Output::Sample(OutputSample { bytes, record, layout })) => {
+                Ok(Output::Sample(OutputSample { bytes, record, layout }))
+            }
+            Ok(Output::Lost(records)) => Ok(Output::Lost(records)),
+            Ok(Output::Other(record)) => Ok(Output::Other(record)),
+            Err(error) => Err(error),
+        })
     }
 }
 
 impl FusedIterator for Outputs<'_> {}
 
+impl Drop for Outputs<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.counts.samples += self.samples;
+    }
+}
+
 impl<'b> Outputs<'b> {
-    #[cold]
+    #[inline(always)]
+    fn sample(&mut self, record: RawRecord<'b>, bytes: &'b [u8]) -> Output<'b> {
+        self.samples += 1;
+        let bytes = bytes.get(..self.payload.at_most).unwrap_or(bytes);
+        Output::Sample(OutputSample { bytes, record, layout: self.layout })
+    }
+
+    /// Returns a record that is not a sample of raw data only, or is shorter than the payload.
+    #[inline(never)]
     fn other(&mut self, record: RawRecord<'b>) -> Result<Output<'b>, Error> {
         match record.decode(self.layout) {
+            Ok(Record::Sample(sample)) => {
+                let bytes = sample.raw().unwrap_or_default();
+                self.counts.truncated += u64::from(bytes.len() < self.payload.at_least);
+                Ok(self.sample(record, bytes))
+            }
             Ok(Record::Lost(lost)) => {
                 self.counts.reported_lost += lost.lost();
                 Ok(Output::Lost(lost.lost()))
@@ -112,9 +131,9 @@ impl<'b> Outputs<'b> {
     }
 
     #[cold]
-    fn damaged(&mut self, error: perf_sys::decode::Error) -> Error {
+    fn damaged(&mut self, error: Error) -> Error {
         self.counts.damaged += 1;
-        Error::Decode(error)
+        error
     }
 }
 
@@ -128,9 +147,4 @@ impl Layout for RawOnly {
     fn sample_layout(&self) -> &SampleLayout {
         const { &SampleLayout::new(&Attr::software(Software::BPF_OUTPUT).with_sample_type(SampleType::RAW)) }
     }
-}
-
-#[inline(always)]
-fn raw<L: Layout>(record: RawRecord<'_>, layout: L) -> Result<&[u8], perf_sys::decode::Error> {
-    Sample::parse(record, layout).map(|sample| sample.raw().unwrap_or_default())
 }

@@ -27,8 +27,9 @@ enum Wakeup {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Payload {
     /// Length in bytes; the maximum if it is unknown.
-    pub(super) size: usize,
-    pub(super) is_exact: bool,
+    pub(super) at_most: usize,
+    /// Length in bytes; 0 if it is unknown.
+    pub(super) at_least: usize,
     /// Set if samples have the raw data only.
     pub(super) is_raw_only: bool,
 }
@@ -124,8 +125,8 @@ impl PerfBufferOptions {
 
     pub(super) fn payload(&self) -> Payload {
         Payload {
-            size: self.payload_size.unwrap_or(usize::MAX),
-            is_exact: self.payload_size.is_some(),
+            at_most: self.payload_size.unwrap_or(usize::MAX),
+            at_least: self.payload_size.unwrap_or(0),
             is_raw_only: self.sample_type == SampleType::RAW,
         }
     }

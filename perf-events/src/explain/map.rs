@@ -33,7 +33,7 @@ pub(crate) fn explain_mapping(system: &System, error: &Error, attr: &Attr, data_
         return argument::explain(error);
     };
     match *errno {
-        Errno::EPERM | Errno::EAGAIN => locked_memory(system, data_pages),
+        Errno::EPERM | Errno::EAGAIN => locked_memory(system, error, data_pages),
         Errno::ENOMEM => Explanation::new(
             Cause::Memory,
             "no memory for the ring, or the process has vm.max_map_count mappings",
@@ -76,19 +76,35 @@ fn maps(system: &System) -> Evidence {
     Evidence::of_file(MAX_MAP_COUNT, most.as_ref())
 }
 
-fn locked_memory(system: &System, data_pages: usize) -> Explanation {
-    let budget = LockedMemory::read(system);
-    let text = "the ring needs more memory than this user may lock";
-    let most = data_pages.checked_sub(1).unwrap_or(usize::MAX >> 1);
-    let remedy = remedy(budget.as_ref().ok(), most);
-    let explanation = Explanation::new(Cause::LockedMemory, text, remedy).with(size(data_pages));
-    match budget {
-        Ok(budget) => budget.evidence().into_iter().fold(explanation, Explanation::with),
+fn locked_memory(system: &System, error: &Error, data_pages: usize) -> Explanation {
+    let budget = match LockedMemory::read(system) {
+        Ok(budget) => budget,
         Err(error) => {
             let path = error.path().display().to_string();
-            explanation.with(Evidence::of_file::<&str>(&path, Err(&error)))
+            return over_the_limit("map fewer pages")
+                .with(size(data_pages))
+                .with(Evidence::of_file::<&str>(&path, Err(&error)));
         }
+    };
+    if budget.is_unlimited() {
+        let why = Evidence::new("the limits of locked memory", "do not apply (CAP_IPC_LOCK or level -1)");
+        return argument::unknown(error).with(size(data_pages)).with(why);
     }
+    let most = data_pages.checked_sub(1).unwrap_or(usize::MAX >> 1);
+    let fewer = match budget.data_pages(1, most) {
+        Some(pages) => {
+            format!("map at most {pages} data pages, or fewer if other processes of the user have rings")
+        }
+        None => "unmap other rings".to_owned(),
+    };
+    budget.evidence().into_iter().fold(over_the_limit(&fewer).with(size(data_pages)), Explanation::with)
+}
+
+fn over_the_limit(fewer: &str) -> Explanation {
+    let text = "the ring needs more memory than this user may lock";
+    let remedy =
+        format!("{fewer}; or raise kernel.perf_event_mlock_kb or `ulimit -l`, or run with CAP_IPC_LOCK");
+    Explanation::new(Cause::LockedMemory, text, remedy)
 }
 
 /// Returns the size of the ring as evidence.
@@ -97,14 +113,4 @@ fn size(data_pages: usize) -> Evidence {
         0 => Evidence::new("the ring", "an unknown number of data pages"),
         pages => Evidence::new("the ring", format_args!("{pages} data pages")),
     }
-}
-
-fn remedy(budget: Option<&LockedMemory>, most: usize) -> String {
-    let fewer = match budget.and_then(|budget| budget.data_pages(1, most)) {
-        Some(pages) => {
-            format!("map at most {pages} data pages, or fewer if other processes of the user have rings")
-        }
-        _ => "map fewer pages".to_owned(),
-    };
-    format!("{fewer}; or raise kernel.perf_event_mlock_kb or `ulimit -l`, or run with CAP_IPC_LOCK")
 }

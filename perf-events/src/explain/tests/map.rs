@@ -28,6 +28,23 @@ fn locked_memory_has_all_limits_and_the_size_that_fits() {
 }
 
 #[test]
+fn limits_that_do_not_apply_are_not_the_cause() {
+    let tree = tree();
+    tree.file("/proc/self/limits", "Max locked memory  0  0  bytes\n");
+    tree.file("/proc/self/maps", "");
+    tree.file("/proc/sys/kernel/perf_event_paranoid", "-1\n");
+    assert_is(&of_map(&tree, mmap(Errno::EPERM), &CLOCK), Cause::Unknown, &["do not apply"]);
+}
+
+#[test]
+fn exhausted_memory_has_other_rings_as_remedy() {
+    let tree = tree();
+    tree.file("/proc/self/limits", "Max locked memory  0  0  bytes\n");
+    tree.file("/proc/self/maps", "10000000-80000000 rw-s 0 00:0f 1 anon_inode:[perf_event]\n");
+    assert_is(&of_map(&tree, mmap(Errno::EPERM), &CLOCK), Cause::LockedMemory, &["unmap other rings"]);
+}
+
+#[test]
 fn unreadable_limits_are_named() {
     let explanation = of_map(&Tree::new(), mmap(Errno::EPERM), &CLOCK);
     assert_is(&explanation, Cause::LockedMemory, &["perf_event_mlock_kb: not readable", "map fewer pages"]);

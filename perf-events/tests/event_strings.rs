@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use perf_events::sys::{AttrFlags, Event, EventType, Target};
-use perf_events::{EventSpec, Pmu, System, catalog, parse, parse_event};
+use perf_events::{EventSpec, Pmu, System, Tracefs, TracefsError, catalog, parse, parse_event};
 
 mod support;
 
@@ -71,15 +71,16 @@ fn time_stamp_counter_advances() {
 #[test]
 fn tracepoint_has_the_number_of_its_file() {
     let system = System::new();
-    let groups = match parse("{sched:sched_switch,sched:sched_wakeup}:u", &system) {
-        Ok(groups) => groups,
+    let tracefs = match Tracefs::find(&system) {
+        Ok(tracefs) => tracefs,
+        Err(error @ TracefsError::NotMounted) => return skip_in_any_case(error),
         Err(error) => return skip(error),
     };
+    let groups = parse("{sched:sched_switch,sched:sched_wakeup}:u", &system).unwrap();
     let ids = groups[0].members().iter().map(|event| event.specs()[0].attr().config);
-    let mounts = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
     let read = |name| {
-        let file = |mount: &&str| std::fs::read_to_string(format!("{mount}/events/sched/{name}/id")).ok();
-        mounts.iter().find_map(file).unwrap().trim().parse::<u64>().unwrap()
+        let file = tracefs.path().join("events/sched").join(name).join("id");
+        std::fs::read_to_string(file).unwrap().trim().parse::<u64>().unwrap()
     };
     assert!(ids.eq(["sched_switch", "sched_wakeup"].map(read)));
 }

@@ -119,6 +119,19 @@ mod tests {
     }
 
     #[test]
+    fn letters_of_both_are_the_union_with_at_most_three_p() {
+        let union = |left, right| Modifiers::new(left).unwrap().union(Modifiers::new(right).unwrap());
+        assert_eq!(union("up", "ukpp").map(|both| both.to_string()).as_deref(), Some("ukppp"));
+        assert_eq!(union("pp", "pp"), None);
+    }
+
+    #[test]
+    fn listed_letters_are_removed() {
+        assert_eq!(Modifiers::new("uDepp").unwrap().without("De").to_string(), "upp");
+        assert_eq!(Modifiers::new("kS").unwrap().without("ux").to_string(), "kS");
+    }
+
+    #[test]
     fn every_letter_can_be_asked_for() {
         let all = Modifiers::new("ukhGHIPSDWeppp").unwrap();
         assert!(LETTERS.chars().chain(['p']).all(|letter| all.has(letter)));

@@ -26,6 +26,10 @@ fn sources_are_recognized_by_their_form() {
     let tracepoint = |name: &str| Source::Tracepoint { category: "sched".into(), name: name.into() };
     assert_eq!(source("sched:sched_switch:u"), tracepoint("sched_switch"));
     assert_eq!(source("sched:*"), tracepoint("*"));
+    for category in ["0x", "0xyz", "1a"] {
+        let found = source(&format!("{category}:switch"));
+        assert_eq!(found, Source::Tracepoint { category: category.into(), name: "switch".into() });
+    }
 }
 
 #[test]

@@ -41,7 +41,8 @@ fn errors_are_at_the_character() {
 fn caret_is_below_the_wrong_character() {
     let error = "cs,µ".parse::<Expression>().unwrap_err();
     assert_eq!(error.to_string(), "expected an event, found `µ`\n  cs,µ\n     ^");
-    assert_eq!(error.found(), "µ");
+    assert_eq!((error.found(), error.span()), ("µ", Span { start: 3, end: 5 }));
+    assert!(error.nearest().is_empty() && error.file_error().is_none());
 }
 
 #[test]

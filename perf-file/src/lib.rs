@@ -1,4 +1,41 @@
 //! Reads and writes `perf.data`, the file format of the perf tool.
+//!
+//! ```
+//! use perf_file::{Reader, Sorted};
+//!
+//! fn print(path: &str) -> perf_file::Result<()> {
+//!     let mut sorted = Sorted::new(Reader::open(path)?);
+//!     while let Some(record) = sorted.next()? {
+//!         if record.kernel().is_some() {
+//!             println!("{}", record.decode()?); // a view of perf-decode
+//!         } else {
+//!             println!("{:?}", record.tool()?);
+//!         }
+//!     }
+//!     Ok(())
+//! }
+//! # assert!(print("/nowhere").is_err());
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | read all records of a file, a pipe or a mapped file | [`Reader`] |
+//! | read them in the order of time | [`Sorted`] |
+//! | read what `perf record --threads` writes | [`Directory`] |
+//! | find the event of a record, and decode it | [`FileRecord::event`], [`FileRecord::decode`] |
+//! | read the records that tools write in their own form | [`FileRecord::tool`], [`ToolRecord`] |
+//! | read what is known about the machine and the recording | [`FeatureSection::data`], [`FeatureData`] |
+//! | view a file in memory without std and without allocations | [`PerfData`], [`Frame`] |
+//! | swap a record of the other byte order | [`swap`] |
+//! | find numbers and layouts of the format | [`format`](mod@format) |
+//! | write files and pipes | [`writer`] |
+//! | describe the machine and its tasks before a recording | [`synthesize`] |
+//! | port a program from another crate | [`coming_from`] |
+//!
+//! Bytes are not trusted: a malformed or truncated file gives its whole records, then an [`Error`]
+//! with an offset and a reason. A length in a file never makes the reader allocate more than there
+//! are bytes, except that a malformed zstd block can be decompressed to far more than it should
+//! before it is refused.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
@@ -8,6 +45,8 @@ extern crate std;
 
 mod attr;
 mod bytes;
+#[cfg(feature = "std")]
+pub mod coming_from;
 mod error;
 pub mod feature;
 mod file;
@@ -37,6 +76,7 @@ pub use list::{Entries, Entry, List};
 pub use order::ByteOrder;
 #[cfg(feature = "std")]
 pub use read::{
-    Directory, Event, Events, FileRecord, Memory, Place, Reader, Sorted, SortedDirectory, Source, Stream,
+    Directory, Event, Events, FeatureBuf, FileRecord, Memory, Place, Reader, Sorted, SortedDirectory, Source,
+    Stream,
 };
 pub use record::ToolRecord;

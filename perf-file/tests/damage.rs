@@ -202,6 +202,13 @@ fn data_after_a_record_is_skipped() {
     assert_eq!(reader.next().unwrap().unwrap().kind(), record_type::HEADER_TRACING_DATA);
     assert_eq!(reader.next().unwrap().unwrap().kind(), record_type::FINISHED_ROUND);
     assert!(reader.next().unwrap().is_none());
+    let mut reader = Reader::from_pipe(&bytes[..]).unwrap();
+    reader.next().unwrap();
+    let mut payload = Vec::new();
+    reader.read_payload(&mut payload).unwrap();
+    reader.read_payload(&mut payload).unwrap();
+    assert_eq!(payload, [7; 13]);
+    assert_eq!(reader.next().unwrap().unwrap().kind(), record_type::FINISHED_ROUND);
     let frame = PerfData::new(&bytes).unwrap().frames().next().unwrap().unwrap();
     assert_eq!(frame.payload, [7; 13]);
 }

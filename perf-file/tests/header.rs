@@ -91,6 +91,29 @@ fn features_equal_what_the_perf_tool_printed() {
 }
 
 #[test]
+fn features_of_an_open_file_are_those_in_memory() {
+    for name in ["clock-tai", "bpf-ksymbol", "sched-raw"] {
+        let bytes = data::file(name);
+        let mut reader = Reader::open(data::path(&format!("{name}.data"))).unwrap();
+        let mut expected = Reader::from_bytes(&bytes).unwrap();
+        for feature in Feature::ALL {
+            let in_memory = PerfData::new(&bytes).unwrap().feature(*feature).unwrap();
+            let of_file = reader.feature(*feature).unwrap();
+            assert_eq!(
+                in_memory.map(|section| section.bytes),
+                of_file.as_ref().map(|buf| buf.section().bytes)
+            );
+            // The records continue after each.
+            let next = reader.next().unwrap().map(|record| (record.place(), record.bytes().to_vec()));
+            assert_eq!(
+                next,
+                expected.next().unwrap().map(|record| (record.place(), record.bytes().to_vec()))
+            );
+        }
+    }
+}
+
+#[test]
 fn events_equal_what_the_perf_tool_printed() {
     let mut events = 0;
     for name in data::names() {

@@ -1,6 +1,7 @@
 //! Readers: all records of a file, decompressed, aligned and in the byte order of this machine.
 
 use std::boxed::Box;
+use std::vec::Vec;
 
 use perf_abi::Header;
 use perf_decode::{RawRecord, Scratch};
@@ -9,6 +10,7 @@ mod buffer;
 mod decompress;
 mod directory;
 mod events;
+mod feature;
 mod open;
 mod record;
 mod sorted;
@@ -17,6 +19,7 @@ mod step;
 
 pub use directory::{Directory, SortedDirectory};
 pub use events::{Event, Events};
+pub use feature::FeatureBuf;
 pub use record::{FileRecord, Place};
 pub use sorted::Sorted;
 pub use source::{Memory, Source, Stream};
@@ -140,6 +143,20 @@ impl<S: Source> Reader<S> {
             Some(found) => self.record(found).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// Appends the data that follows the last record outside of its size to `bytes`: AUX data after
+    /// [`Auxtrace`](crate::record::Auxtrace), formats of tracepoints after
+    /// [`HeaderTracingData`](crate::ToolRecord::HeaderTracingData). Appends nothing after other
+    /// kinds, and if it was read already.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Truncated`](crate::Reason::Truncated) after all bytes that are in the file,
+    /// [`Reason::Io`](crate::Reason::Io).
+    pub fn read_payload(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+        self.release();
+        self.take_payload(|part| bytes.extend_from_slice(part))
     }
 
     /// Returns a record that was found by the last step.

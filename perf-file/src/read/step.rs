@@ -41,7 +41,7 @@ impl<S: Source> Reader<S> {
 
     /// Consumes the record that was read last.
     #[inline]
-    fn release(&mut self) {
+    pub(super) fn release(&mut self) {
         let Some(found) = self.current.take() else { return };
         let len = usize::from(found.header.size);
         match found.memory {
@@ -68,7 +68,7 @@ impl<S: Source> Reader<S> {
     #[inline]
     fn find_framed(&mut self) -> Result<Option<Found>> {
         if self.payload > 0 {
-            self.skip_payload()?;
+            self.take_payload(|_| ())?;
         }
         let offset = self.offset;
         let left = self.left.unwrap_or(u64::MAX);
@@ -199,9 +199,9 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Skips the data that follows the last record outside of its size.
+    /// Passes the data that follows the last record outside of its size to `sink`, in parts.
     #[cold]
-    fn skip_payload(&mut self) -> Result<()> {
+    pub(super) fn take_payload(&mut self, mut sink: impl FnMut(&[u8])) -> Result<()> {
         while self.payload > 0 {
             let offset = self.offset;
             let bytes = self.source.fill(1).map_err(|error| Error::new(offset, Reason::Io(error)))?;
@@ -210,7 +210,9 @@ impl<S: Source> Reader<S> {
             if len == 0 {
                 return Err(Error::truncated(offset, "data of the last record", self.payload, available));
             }
-            self.source.consume(usize::try_from(len).unwrap_or(usize::MAX));
+            let len_in_memory = usize::try_from(len).unwrap_or(usize::MAX);
+            sink(bytes.get(..len_in_memory).unwrap_or_default());
+            self.source.consume(len_in_memory);
             self.advance(len);
             self.payload -= len;
         }

@@ -1,0 +1,19 @@
+//! Tables for the port of a program from another crate. They list its items and those of this
+//! crate.
+//!
+//! | from | page |
+//! |---|---|
+//! | `linux-perf-data` | [`linux_perf_data`] |
+//!
+//! The pages name the versions that they were written for. Their examples are compiled as tests of this
+//! crate, and their links are checked.
+
+// Only the links of the pages use these names.
+#[cfg(doc)]
+use crate::*;
+
+#[doc = include_str!("../docs/coming-from/linux-perf-data.md")]
+pub mod linux_perf_data {
+    #[cfg(doc)]
+    use super::*;
+}

@@ -1,4 +1,4 @@
-//! What the writer writes, as the perf tool reads it. Skipped on machines without it.
+//! Recordings of the writer, as the perf tool reads them. Skipped on machines without it.
 
 #![allow(
     clippy::expect_used,

@@ -1,7 +1,8 @@
-//! Helpers of the tests of `perfkit dump`: running it, and ring files for it.
+//! Helpers of the tests: running the program, and files for it.
 
 #![allow(dead_code, reason = "each test crate uses a part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's helpers may fail it")]
 
+pub(crate) mod recording;
 pub(crate) mod ring;
 pub(crate) mod run;

@@ -1,0 +1,210 @@
+//! `perfkit record` on the running kernel.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+use std::io::Read as _;
+use std::process::{Command, Output, Stdio};
+
+use perf_decode::Record;
+use perf_file::format::{Feature, record_type};
+use perf_file::{PerfData, Reader};
+use support::recording::{Folder, perfkit, record};
+
+/// Burns more than the period of the samples, on any machine: each round is at least some instructions.
+const BURN: &str = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
+
+/// A sample for each 100 µs on a CPU.
+const EVENTS: [&str; 4] = ["-e", "task-clock", "-c", "100000"];
+
+/// The records of a recording, counted.
+#[derive(Debug, Default)]
+struct Content {
+    samples: usize,
+    callchains: usize,
+    programs: Vec<String>,
+    files: usize,
+    rounds: usize,
+    compressed: usize,
+}
+
+fn content(bytes: &[u8]) -> Content {
+    let mut content = Content::default();
+    let mut reader = Reader::from_bytes(bytes).unwrap();
+    while let Some(record) = reader.next().unwrap() {
+        match record.kind() {
+            record_type::FINISHED_ROUND => content.rounds += 1,
+            record_type::COMPRESSED => content.compressed += 1,
+            kind if kind.0 >= record_type::FIRST.0 => {}
+            _ => match record.decode().unwrap() {
+                Record::Sample(sample) => {
+                    content.samples += 1;
+                    content.callchains += usize::from(sample.callchain().is_some());
+                }
+                Record::Comm(comm) => {
+                    let name = String::from_utf8_lossy(comm.comm());
+                    content.programs.push(name.into_owned());
+                }
+
+                Record::Mmap2(_) => content.files += 1,
+                _ => {}
+            },
+        }
+    }
+    content
+}
+
+#[test]
+fn command_is_recorded_from_its_exec_on() {
+    let folder = Folder::new();
+    let file = folder.path("a.data");
+    let arguments = ["-g", "-o", file.to_str().unwrap(), "--", "sh", "-c", BURN];
+    let Some(output) = record(&[&EVENTS[..], &arguments].concat()) else { return };
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let bytes = fs::read(&file).unwrap();
+    let found = content(&bytes);
+    assert!(found.samples > 0 && found.callchains == found.samples && found.rounds > 0, "{found:?}");
+    assert!(found.programs.contains(&"sh".to_owned()) && found.files > 1, "{found:?}");
+    assert!(!found.programs.contains(&"perfkit".to_owned()), "{found:?}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains(&format!("perfkit: {} samples", found.samples)), "{errors}");
+
+    let features = PerfData::new(&bytes).unwrap().head().features();
+    let expected = [
+        Feature::OSRELEASE,
+        Feature::VERSION,
+        Feature::NRCPUS,
+        Feature::CMDLINE,
+        Feature::EVENT_DESC,
+        Feature::SAMPLE_TIME,
+        Feature::BUILD_ID,
+    ];
+    assert!(expected.into_iter().all(|feature| features.contains(feature)), "{features:?}");
+}
+
+#[test]
+fn pipe_form_and_compressed_records_have_the_same_content() {
+    let compressed = ["-z", "-o", "-", "--", "sh", "-c", BURN];
+    let Some(output) = record(&[&EVENTS[..], &compressed].concat()) else { return };
+    let found = content(&output.stdout);
+    assert!(found.samples > 0 && found.compressed > 0 && found.files > 1, "{found:?}");
+    assert!(Reader::from_pipe(&*output.stdout).is_ok());
+    // The command's own output does not disturb the recording.
+    let output = record(&[&EVENTS[..], &["-o", "-", "--", "echo", "text"]].concat()).unwrap();
+    assert!(content(&output.stdout).programs.contains(&"echo".to_owned()));
+    assert!(String::from_utf8_lossy(&output.stderr).lines().any(|line| line == "text"), "{output:?}");
+}
+
+#[test]
+fn exit_status_of_the_command_is_passed_on() {
+    let folder = Folder::new();
+    let status = |command: &[&str]| {
+        let file = folder.path("b.data");
+        let arguments = ["-e", "task-clock", "-o", file.to_str().unwrap(), "--"];
+        Some(record(&[&arguments[..], command].concat())?.status.code())
+    };
+    let Some(code) = status(&["sh", "-c", "exit 3"]) else { return };
+    assert_eq!(code, Some(3));
+    assert_eq!(status(&["sh", "-c", "kill -KILL $$"]), Some(Some(137)));
+    assert_eq!(status(&["/no/such/command"]), Some(Some(127)));
+    assert_eq!(status(&["/"]), Some(Some(126)));
+}
+
+#[test]
+fn existing_file_is_kept_as_old() {
+    let folder = Folder::new();
+    let (file, old) = (folder.path("c.data"), folder.path("c.data.old"));
+    fs::write(&file, "before").unwrap();
+    let arguments = ["-e", "task-clock", "-o", file.to_str().unwrap(), "--", "true"];
+    if record(&arguments).is_some() {
+        assert_eq!(fs::read(old).unwrap(), b"before");
+        assert!(fs::read(file).unwrap().starts_with(&perf_file::format::MAGIC.to_ne_bytes()));
+    }
+}
+
+#[test]
+fn interrupted_recording_ends_cleanly() {
+    let folder = Folder::new();
+    let file = folder.path("d.data");
+    // The command shows by its output that it runs, and then burns until it is terminated.
+    let command = "echo started; while :; do :; done";
+    let mut recorder = perfkit();
+    recorder.arg("record").args(EVENTS).arg("-o").arg(&file).args(["--", "sh", "-c", command]);
+    let mut child = recorder.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut started = [0; 8];
+    let has_started = child.stdout.as_mut().unwrap().read_exact(&mut started).is_ok();
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output: Output = child.wait_with_output().unwrap();
+    if !has_started {
+        return support::recording::skip_if_refused(&output);
+    }
+    // The command got SIGTERM.
+    assert!(interrupt.success());
+    assert_eq!(output.status.code(), Some(143), "{output:?}");
+    let bytes = fs::read(&file).unwrap();
+    assert!(!PerfData::new(&bytes).unwrap().head().is_interrupted());
+    assert!(content(&bytes).programs.contains(&"sh".to_owned()));
+}
+
+#[test]
+fn full_disk_is_an_error() {
+    let arguments = ["-e", "task-clock", "-o", "/dev/full", "--", "true"];
+    let Some(output) = record(&arguments) else { return };
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(errors.contains("perf.data: cannot write the ") && errors.contains("No space left"), "{errors}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn closed_pipe_is_an_error() {
+    // Its reader does not read.
+    let mut recorder = perfkit();
+    recorder.args(["record", "-e", "task-clock", "-o", "-", "--", "true"]);
+    let mut child = recorder.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    if errors.contains("cannot write") {
+        assert!(errors.contains("Broken pipe") && output.status.code() == Some(1), "{output:?}");
+    } else {
+        support::recording::skip_if_refused(&output);
+    }
+}
+
+#[test]
+fn tracepoints_are_recorded_with_their_formats() {
+    let folder = Folder::new();
+    let file = folder.path("e.data");
+    let arguments =
+        ["-e", "sched:sched_process_exec", "-o", file.to_str().unwrap(), "--", "sh", "-c", "ls / >&2"];
+    let output = perfkit().arg("record").args(arguments).output().unwrap();
+    if !output.status.success() {
+        return support::recording::skip_if_refused(&output);
+    }
+    let bytes = fs::read(&file).unwrap();
+    let data = PerfData::new(&bytes).unwrap().feature(Feature::TRACING_DATA).unwrap().unwrap();
+    let text = String::from_utf8_lossy(data.bytes).into_owned();
+    assert!(text.contains("name: sched_process_exec") && text.contains("header_page"), "{text}");
+    // One for the shell's own, if that is traced, and one for `ls`.
+    assert!(content(&bytes).samples > 0);
+}
+
+#[test]
+fn process_is_described_as_it_was_before() {
+    let folder = Folder::new();
+    let file = folder.path("f.data");
+    let mut sleep = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+    let pid = sleep.id().to_string();
+    let mut recorder = perfkit();
+    recorder.args(["record", "-e", "task-clock", "-p", &pid, "-o"]).arg(&file).args(["--", "true"]);
+    let output = recorder.output().unwrap();
+    sleep.kill().unwrap();
+    sleep.wait().unwrap();
+    if !output.status.success() {
+        return support::recording::skip_if_refused(&output);
+    }
+    let found = content(&fs::read(&file).unwrap());
+    assert!(found.programs.contains(&"sleep".to_owned()) && found.files > 0, "{found:?}");
+}

@@ -171,13 +171,7 @@ fn parts_of_an_attr_that_are_not_accepted_are_given_up_on_request() {
 
 #[test]
 fn cgroup_is_counted_on_each_cpu() {
-    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
-    let root = mounts.lines().find_map(|line| {
-        let (place, rest) = line.split_once(' ')?.1.split_once(' ')?;
-        rest.starts_with("cgroup2 ").then(|| place.to_owned())
-    });
-    let Some(root) = root else { return eprintln!("skipped: no cgroup2 is mounted") };
-    let dir = std::fs::File::open(root).unwrap();
+    let Some(dir) = set_support::cgroup2() else { return eprintln!("skipped: no cgroup2 is mounted") };
     let options = SetOptions::new().event(switches()).target(SetTarget::cgroup(dir)).ring_pages(8);
     let mut set = match options.open() {
         Ok(set) => set,

@@ -18,7 +18,7 @@ impl Set {
     /// The first error. The other events are started all the same.
     pub fn enable(&mut self) -> Result<(), SetError> {
         self.is_enabled = true;
-        self.units.iter_mut().for_each(|unit| unit.alive = None);
+        self.units.iter_mut().chain(self.watches.values_mut()).for_each(|unit| unit.alive = None);
         self.control(|_| true, Event::enable)
     }
 

@@ -37,8 +37,8 @@ impl Set {
     /// An event of a CPU dies when the CPU goes offline. Its count and its records remain: they are in
     /// [`counts`](Self::counts) and in the next drain. An event whose CPU was offline in between is found
     /// because its time enabled no longer advances; this needs two calls, at least 1 ms apart, while the
-    /// set is enabled. Events of a cgroup do not show it, so they are opened again only if a
-    /// call finds the CPU offline. A call reads one event of each CPU. The time without events is a gap in the [ledger](Self::losses).
+    /// set is enabled. A call reads one event of each CPU. For a cgroup that is a separate event of all tasks.
+    /// The time without events is a gap in the [ledger](Self::losses).
     ///
     /// # Errors
     ///
@@ -113,17 +113,21 @@ impl Set {
             let pulse = match known.get(&cpu).filter(|_| !moves) {
                 Some(Pulse::Alive(_)) => Pulse::Alive(None),
                 Some(&dead) => dead,
-                None => self.pulse(unit, moves || online.contains(cpu))?,
+                None => self.pulse(self.watched(unit, cpu), moves || online.contains(cpu))?,
             };
             if !moves && !matches!(pulse, Pulse::Alive(None)) {
                 known.entry(cpu).or_insert(pulse);
             }
             match pulse {
                 Pulse::Alive(sign) => {
-                    self.units.iter_mut().skip(index).take(1).for_each(|unit| unit.alive = sign);
+                    let watched = self.watches.get_mut(&cpu).or_else(|| self.units.get_mut(index));
+                    if let Some(watched) = watched.filter(|_| sign.is_some()) {
+                        watched.alive = sign;
+                    }
                     index += 1;
                 }
                 Pulse::DeadSince(time) => {
+                    self.watches.remove(&cpu);
                     self.retire(index, time)?;
                     closed.push(cpu);
                 }
@@ -137,7 +141,7 @@ impl Set {
         if !may_be_alive {
             return Ok(Pulse::DeadSince(unit.alive.map_or(self.last_look, |last| last.at_ns)));
         }
-        if !self.is_enabled || self.options.target.is_cgroup() {
+        if !self.is_enabled {
             return Ok(Pulse::Alive(None));
         }
         let time_enabled = unit.read()?.first().and_then(|count| count.as_ref()?.time_enabled);

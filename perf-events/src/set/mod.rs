@@ -1,5 +1,6 @@
 //! Events on CPUs or tasks, opened, read and closed as one.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use perf_sys::{Event, ReadFormat, RingSet};
@@ -25,6 +26,7 @@ mod record;
 mod rings;
 mod target;
 mod unit;
+mod watch;
 
 pub use counts::{Counts, EventCounts, PlaceCount};
 pub use error::{SetError, SpawnMisuse};
@@ -104,6 +106,8 @@ pub struct Set {
     /// `None` if the set only counts.
     rings: Option<RingSet<RingKey>>,
     index: EventIndex,
+    /// Events that show whether a CPU was offline, by CPU.
+    watches: HashMap<u32, Unit>,
     /// Counts of events that were closed after their CPU went offline.
     retired: Vec<(usize, PlaceCount)>,
     packages: Packages,

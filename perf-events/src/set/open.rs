@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use perf_sys::{Attr, AttrFlags, Errno, Event, OpenOptions, ReadFormat, RingSet, SampleType};
@@ -38,6 +39,7 @@ impl Set {
             plan,
             units: Vec::new(),
             index: EventIndex::default(),
+            watches: HashMap::new(),
             retired: Vec::new(),
             packages: Packages::default(),
             ledger: LossLedger::default(),
@@ -131,8 +133,11 @@ impl Set {
             let place = Place::cpu(cpu);
             let units: Result<Vec<Unit>, EventError> =
                 groups.iter().map(|&group| self.open_unit(group, place)).collect();
-            let error = match units {
-                Ok(units) => return self.add_units(units).map(|()| true),
+            let error = match units.and_then(|units| Ok((units, self.open_watch(cpu)?))) {
+                Ok((units, watch)) => {
+                    self.watches.extend(watch.map(|watch| (cpu, watch)));
+                    return self.add_units(units).map(|()| true);
+                }
                 Err(error) => error,
             };
             attempts += 1;

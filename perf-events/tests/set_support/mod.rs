@@ -126,3 +126,13 @@ impl Drop for Tree {
         fs::remove_dir_all(&self.0).unwrap();
     }
 }
+
+/// Returns the root directory of cgroup2, if it is mounted.
+pub(crate) fn cgroup2() -> Option<fs::File> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap();
+    let root = mounts.lines().find_map(|line| {
+        let (place, rest) = line.split_once(' ')?.1.split_once(' ')?;
+        rest.starts_with("cgroup2 ").then(|| place.to_owned())
+    });
+    root.and_then(|root| fs::File::open(root).ok())
+}

@@ -98,10 +98,11 @@ fn runs_are_counted_while_statistics_are_enabled() {
 fn a_map_of_another_process_is_read() {
     let Some(map) = map() else { return };
     let fd = map.as_fd().try_clone_to_owned().unwrap();
-    let mut child = match Command::new("sleep").arg("600").stdin(Stdio::from(fd)).spawn() {
-        Ok(child) => child,
-        Err(error) => return eprintln!("skipped: sleep: {error}"),
-    };
+    let mut child =
+        match Command::new("sleep").arg("600").stdin(Stdio::from(fd)).stdout(Stdio::null()).spawn() {
+            Ok(child) => child,
+            Err(error) => return eprintln!("skipped: sleep: {error}"),
+        };
     let system = System::new();
     let found = ProcessMapInfo::read(&system, child.id(), 0);
     let no_map = ProcessMapInfo::read(&system, child.id(), 1);

@@ -46,6 +46,8 @@ mod tests {
     fn names_that_are_not_similar_are_left_out() {
         assert!(nearest("zzzzz", NAMES).is_empty());
         assert!(nearest("", NAMES).is_empty());
+        // The same beginning alone is not enough.
+        assert!(nearest("interrupts", NAMES).is_empty());
     }
 
     #[test]

@@ -152,3 +152,6 @@ fn swapped_features(features: FeatureSet) -> FeatureSet {
     let has_halves = !words.contains(Feature::HOSTNAME) && halves.contains(Feature::HOSTNAME);
     if has_halves { halves } else { words }
 }
+
+#[cfg(test)]
+mod tests;

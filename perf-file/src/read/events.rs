@@ -172,3 +172,6 @@ fn with_records(events: &[Event]) -> Vec<(usize, &Event)> {
         .find(|found| !found.is_empty())
         .unwrap_or_else(|| events.iter().enumerate().collect())
 }
+
+#[cfg(test)]
+mod tests;

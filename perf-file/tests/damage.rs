@@ -160,6 +160,15 @@ fn hostile_lengths_are_errors_without_memory() {
 }
 
 #[test]
+fn empty_section_can_be_anywhere() {
+    let mut bytes = file(&[sample(5)]);
+    let ids = bytes.len() - 16 - 16;
+    bytes[ids..ids + 16].copy_from_slice([u64::MAX, 0].as_bytes());
+    assert_eq!(count(Reader::from_bytes(&bytes).unwrap()).0, 1);
+    assert_eq!(count(Reader::from_file(Cursor::new(&bytes)).unwrap()).0, 1);
+}
+
+#[test]
 fn ids_that_overlap_do_not_multiply() {
     let mut bytes = file(&[sample(5)]);
     // 100 entries that all refer to the whole file as their ids.

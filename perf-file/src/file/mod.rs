@@ -105,6 +105,9 @@ impl<'a> PerfData<'a> {
     /// Returns the bytes of a section.
     fn section(&self, section: Section, what: &'static str) -> Result<Bytes<'a>> {
         let Section { offset, size } = section;
+        if size == 0 {
+            return Ok(Bytes::new(&[], self.head.order, offset));
+        }
         match usize::try_from(offset).ok().and_then(|start| self.bytes.get(start..)) {
             Some(rest) => Bytes::new(rest, self.head.order, offset).part(size, what),
             None => Err(Error::truncated(offset, what, size, 0)),

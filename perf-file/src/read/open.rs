@@ -181,6 +181,9 @@ impl<R: Read + Seek> Stream<R> {
 
     /// Reads a section of the file.
     pub(super) fn section(&mut self, section: Section, what: &'static str) -> Result<Vec<u8>> {
+        if section.size == 0 {
+            return Ok(Vec::new());
+        }
         self.seek(section.offset)?;
         // Grows with what is in the file, so a length of a malformed file costs nothing.
         let mut bytes = Vec::new();

@@ -208,3 +208,44 @@ fn process_is_described_as_it_was_before() {
     let found = content(&fs::read(&file).unwrap());
     assert!(found.programs.contains(&"sleep".to_owned()) && found.files > 0, "{found:?}");
 }
+
+#[test]
+fn perf_tool_reads_a_recording() {
+    let folder = Folder::new();
+    let file = folder.path("g.data");
+    let arguments = ["-z", "-o", file.to_str().unwrap(), "--", "sh", "-c", BURN];
+    if record(&[&EVENTS[..], &arguments].concat()).is_none() {
+        return;
+    }
+    let perf = |arguments: &[&str]| {
+        let mut perf = Command::new("perf");
+        let output = perf
+            .args(arguments)
+            .arg("-i")
+            .arg(&file)
+            .env("HOME", folder.path(""))
+            .stdin(Stdio::null())
+            .output();
+        // Debian's perf may be a script that has no tool for this kernel.
+        let output = output
+            .ok()
+            .filter(|output| !String::from_utf8_lossy(&output.stderr).contains("not found for kernel"))?;
+        assert!(output.status.success(), "{output:?}");
+        Some(String::from_utf8(output.stdout).unwrap())
+    };
+    let Some(list) = perf(&["evlist", "-v"]) else { return eprintln!("skipped: no perf tool") };
+    assert!(list.starts_with("task-clock"), "{list}");
+    let header = perf(&["report", "--header-only"]).unwrap();
+    assert!(header.contains("perf version : perfkit"), "{header}");
+    let samples = perf(&["script", "-F", "comm,event"]).unwrap();
+    if samples.is_empty() {
+        // A tool without zstd.
+        return eprintln!("skipped: perf reads no compressed records");
+    }
+    let found = content(&fs::read(&file).unwrap()).samples;
+    assert_eq!(
+        samples.lines().filter(|line| line.contains("sh") && line.contains("task-clock")).count(),
+        found
+    );
+    assert!(perf(&["report", "--stdio"]).unwrap().contains("sh"));
+}

@@ -62,14 +62,20 @@ pub(super) enum Rate {
 }
 
 impl Options {
-    /// Returns the distance of the samples of an event.
-    pub(super) fn rate(&self, is_tracepoint: bool) -> Rate {
+    /// Returns the distance of the samples of an event. A frequency above `limit` is lowered to it.
+    pub(super) fn rate(&self, is_tracepoint: bool, limit: u64) -> Rate {
         match (self.frequency, self.period) {
-            (Some(frequency), _) => Rate::Frequency(frequency.get()),
+            (Some(frequency), _) => Rate::Frequency(frequency.get().min(limit)),
             (None, Some(period)) => Rate::Period(period.get()),
             (None, None) if is_tracepoint => Rate::Period(1),
-            (None, None) => Rate::Frequency(FREQUENCY),
+            (None, None) => Rate::Frequency(FREQUENCY.min(limit)),
         }
+    }
+
+    /// Returns the frequency of the samples as the user wants it; `None` with a period.
+    pub(super) fn wanted_frequency(&self) -> Option<u64> {
+        let frequency = self.frequency.map_or(FREQUENCY, NonZeroU64::get);
+        self.period.is_none().then_some(frequency)
     }
 
     /// Returns whether the events are those of CPUs, not of tasks.

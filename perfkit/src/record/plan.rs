@@ -43,6 +43,10 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(options: &Options, system: &System) -> io::Result<Self> {
         let mut notes = Vec::new();
+        let limit = frequency_limit(system);
+        if options.wanted_frequency().is_some_and(|frequency| frequency > limit) {
+            notes.push(format!("{limit} samples per second at most: kernel.perf_event_max_sample_rate"));
+        }
         let common = common_attr(options, system, &mut notes);
         let names = if options.events.is_empty() {
             vec![default_event(&common, &mut notes)]
@@ -64,7 +68,7 @@ impl Plan {
         let mut change = |spec: EventSpec| {
             let excluded = if side_band > 0 { AttrFlags::empty() } else { SIDE_BAND };
             side_band = side_band.saturating_sub(1);
-            sampled(spec, options, &common.without_flags(excluded))
+            sampled(spec, options, limit, &common.without_flags(excluded))
         };
         let mut of_event = |event: LogicalEvent| {
             LogicalEvent::new(event.name(), event.specs().iter().cloned().map(&mut change).collect())
@@ -155,10 +159,17 @@ fn default_event(common: &Attr, notes: &mut Vec<String>) -> String {
     }
 }
 
-fn sampled(spec: EventSpec, options: &Options, common: &Attr) -> EventSpec {
+/// Returns the largest frequency that the kernel takes now. It lowers this limit itself when samples take
+/// too much time.
+fn frequency_limit(system: &System) -> u64 {
+    let limit = system.read("/proc/sys/kernel/perf_event_max_sample_rate").ok();
+    limit.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX)
+}
+
+fn sampled(spec: EventSpec, options: &Options, limit: u64, common: &Attr) -> EventSpec {
     spec.map_attr(|attr| {
         let is_tracepoint = attr.kind == EventType::TRACEPOINT;
-        let attr = match options.rate(is_tracepoint) {
+        let attr = match options.rate(is_tracepoint, limit) {
             _ if attr.sample_period != 0 => attr,
             Rate::Frequency(frequency) => attr.with_frequency(frequency),
             Rate::Period(period) => attr.with_period(period),

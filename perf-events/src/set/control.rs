@@ -67,7 +67,8 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// The first error of a call for an event. Everything is closed all the same, as by dropping the set.
+    /// The first error of a call for an event. Everything is closed all the same, as by dropping the set. Clone
+    /// the [`ledger`](Self::ledger) before, to have it in that case too.
     pub fn close(mut self) -> Result<LossLedger, SetError> {
         let disabled = self.disable();
         let discarded = self.discard();

@@ -78,7 +78,7 @@ fn tree() -> Tree {
     );
     tree.file("/proc/self/status", STATUS);
     tree.file("/proc/thread-self/status", STATUS);
-    tree.file("/proc/self/maps", format!("55-56 r--p 0 0 0 /bin/x\n{RING}"));
+    tree.file("/proc/self/maps", format!("55-56 r--p 0 0 0 /bin/x\n70-79 rw-s 0 0 0 /dev/shm/x\n{RING}"));
     tree.file("/proc/7/status", STATUS);
     tree.file("/proc/7/maps", RING);
     tree

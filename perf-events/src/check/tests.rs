@@ -54,6 +54,7 @@ fn accepted_attrs_break_no_rule() {
         precise,
         CYCLES.with_clock(Clock::MONOTONIC_RAW),
         Attr::new(EventType(10), 0x3c),
+        Attr::new(EventType::HARDWARE, 9),
         Attr::breakpoint(BreakpointType::WRITE, 0x1000, BreakpointLen(4)),
         Attr::breakpoint_execute(0x1001),
         Attr::tracepoint(1),

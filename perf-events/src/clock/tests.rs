@@ -67,6 +67,12 @@ fn line_interpolates_and_extrapolates() {
     assert_eq!((line.error_at(30), line.error_at(0)), (6, 6), "one more distance, both errors");
     let early = ClockLine::new(ClockPair::new(10, 5, 0), ClockPair::new(20, 35, 0)).unwrap();
     assert_eq!((early.convert(0), early.convert(9)), (None, Some(2)), "before the clock's start");
+    let flat = ClockLine::new(ClockPair::new(10, 100, 0), ClockPair::new(13, 101, 0)).unwrap();
+    assert_eq!(
+        [7, 8, 9, 11, 12].map(|time| flat.convert(time)),
+        [99, 99, 99, 100, 100].map(Some),
+        "rounded down"
+    );
     let steep = ClockLine::new(ClockPair::new(0, 0, 0), ClockPair::new(1, u64::MAX, 0)).unwrap();
     assert_eq!((steep.convert(1), steep.convert(2), steep.convert(u64::MAX)), (Some(u64::MAX), None, None));
 }

@@ -178,7 +178,7 @@ impl<'c> BpfUnread<'c> {
             return BpfStep::End;
         }
         let len = header & !(BUSY | DISCARDED);
-        let (record, available) = (HEADER + u64::from(len) + 7 & !7, self.head.wrapping_sub(next));
+        let (record, available) = ((HEADER + u64::from(len) + 7) & !7, self.head.wrapping_sub(next));
         if record > available {
             return BpfStep::Damaged(Error::BpfRecord { at: next, len, available });
         }

@@ -49,7 +49,7 @@ impl fmt::Display for Mapped {
         write!(f, "{} bytes", self.bytes)?;
         match self.unreadable {
             0 => Ok(()),
-            unreadable => write!(f, " and those of {unreadable} processes that cannot be read"),
+            unreadable => write!(f, " and an unknown number in other processes ({unreadable} not readable)"),
         }
     }
 }

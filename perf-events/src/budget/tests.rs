@@ -109,7 +109,7 @@ fn rings_of_other_processes_of_the_user_count() {
     tree.file("/proc/11/status", "Pid:\t11\nUid:\t1000\t1000\t1000\t1000\n");
     let mapped = Mapped::read(tree.system()).unwrap();
     assert_eq!(mapped, Mapped { bytes: 3 * 0x9000, own_bytes: 0x9000, unreadable: 1 });
-    assert!(mapped.to_string().contains("1 processes"), "{mapped}");
+    assert!(mapped.to_string().contains("(1 not readable)"), "{mapped}");
 }
 
 #[test]

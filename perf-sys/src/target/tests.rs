@@ -79,3 +79,13 @@ fn targets_differ_by_tasks_and_by_cpu() {
         assert_eq!(targets.iter().position(|other| other == target), Some(at));
     }
 }
+
+#[test]
+fn parts_of_a_target_can_be_read() {
+    let dir = std::io::stdin();
+    let parts = |target: Target<'_>| (target.is_thread(), target.tid(), target.is_cgroup(), target.cpu_id());
+    assert_eq!(parts(Target::calling_thread()), (true, None, false, None));
+    assert_eq!(parts(Target::thread(7).on_cpu(3)), (true, Some(7), false, Some(3)));
+    assert_eq!(parts(Target::cpu(2)), (false, None, false, Some(2)));
+    assert_eq!(parts(Target::cgroup(dir.as_fd(), 1)), (false, None, true, Some(1)));
+}

@@ -52,7 +52,7 @@ pub struct Stream<R> {
     buffer: Buffer,
 }
 
-/// Bytes that are read at once.
+/// Bytes that are read at once, at least; no record is longer than 64 KiB.
 const CHUNK: usize = 256 << 10;
 
 impl<R> Stream<R> {
@@ -91,10 +91,8 @@ impl<R: Read> Stream<R> {
     #[cold]
     fn read(&mut self, len: usize) -> io::Result<()> {
         while self.buffer.len() < len {
-            let missing = len - self.buffer.len();
-            // Only what the stream has is buffered, so a length of a malformed file costs nothing.
-            let spare = self.buffer.spare(missing.min(CHUNK));
-            match self.stream.read(spare) {
+            // More than is needed, because a read of a few bytes costs as much as one of a page.
+            match self.stream.read(self.buffer.spare(CHUNK)) {
                 Ok(0) => break,
                 Ok(count) => self.buffer.commit(count),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

@@ -1,0 +1,256 @@
+//! Reading of a generated `perf.data` file: in the order of the file and by time, beside the raw
+//! decoder and `linux-perf-data`.
+//!
+//! `file [MEGABYTES]` generates a file in the target folder and runs each reader in a process, which
+//! prints its time and its peak memory. `file READER PATH` is one of these runs.
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::io::{BufReader, BufWriter, Write};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use perf_abi::{Attr, AttrFlags, SampleType, Software};
+use perf_decode::{Record, SampleLayout, Window, words_from_bytes};
+use perf_file::{FileRecord, PerfData, Reader, Sorted};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// Reads all samples of a file.
+type Read = fn(&Path) -> Result<Sum>;
+
+/// The readers, in the order of the table.
+const READERS: [(&str, Read); 6] = [
+    ("decoder", decoder),
+    ("frames", frames),
+    ("perf-file, memory", in_memory),
+    ("perf-file", in_file_order),
+    ("perf-file, sorted", sorted),
+    ("linux-perf-data", linux_perf_data),
+];
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments[..] {
+        [reader, path] => {
+            let (_, read) = READERS.iter().find(|(name, _)| name == reader).ok_or("no such reader")?;
+            let start = Instant::now();
+            let sum = read(Path::new(path))?;
+            println!("{} {} {} {}", start.elapsed().as_micros(), peak_memory()?, sum.count, sum.value);
+            Ok(())
+        }
+        _ => compare(arguments.first().map_or(Ok(100), |size| size.parse())?),
+    }
+}
+
+fn compare(megabytes: usize) -> Result<()> {
+    let path = std::env::temp_dir().join(format!("perfkit-bench-{}.data", std::process::id()));
+    generate(&path, megabytes)?;
+    // Reads the file once, so that all readers find it in memory.
+    let size = fs::read(&path)?.len() as f64;
+    println!("{:18} {:>10} {:>10} {:>12}", "reader", "MB/s", "peak MB", "records");
+    let mut sums = Vec::new();
+    for (name, _) in READERS {
+        let mut best: Option<(f64, u64)> = None;
+        for _ in 0..3 {
+            let output = Command::new(std::env::current_exe()?).arg(name).arg(&path).output()?;
+            let text = String::from_utf8(output.stdout)?;
+            let numbers: Vec<u64> =
+                text.split_whitespace().map(str::parse).collect::<std::result::Result<_, _>>()?;
+            let [time, peak, count, value] = numbers[..] else {
+                return Err(format!("{name}: {text}").into());
+            };
+            sums.push((count, value));
+            let time = time as f64;
+            best = Some(best.map_or((time, peak), |(least, _)| (least.min(time), peak)));
+        }
+        let (time, peak) = best.ok_or("no run")?;
+        let count = sums.last().map_or(0, |(count, _)| *count);
+        println!("{name:18} {:10.0} {:10.1} {count:12}", size / time, peak as f64 / 1024.0);
+    }
+    fs::remove_file(&path)?;
+    if sums.iter().any(|sum| *sum != sums[0]) {
+        return Err(format!("the readers disagree: {sums:?}").into());
+    }
+    Ok(())
+}
+
+/// The number of samples, and the sum of their addresses.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    count: u64,
+    value: u64,
+}
+
+impl Sum {
+    fn add(&mut self, ip: Option<u64>, frames: impl Iterator<Item = u64>) {
+        self.count += 1;
+        self.value = frames.fold(self.value.wrapping_add(ip.unwrap_or(0)), u64::wrapping_add);
+    }
+
+    fn add_decoded(&mut self, record: &Record<'_>) {
+        if let Record::Sample(sample) = record {
+            let frames = sample.callchain().map_or(&[][..], |chain| chain.words());
+            self.add(sample.ip(), frames.iter().copied());
+        }
+    }
+
+    fn add_record(&mut self, record: &FileRecord<'_>) -> Result<()> {
+        if record.kernel().is_some() {
+            self.add_decoded(&record.decode()?);
+        }
+        Ok(())
+    }
+}
+
+fn attr() -> Attr {
+    Attr::software(Software::CPU_CLOCK)
+        .with_frequency(1000)
+        .with_sample_type(
+            SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::CPU | SampleType::CALLCHAIN,
+        )
+        .with_flags(AttrFlags::SAMPLE_ID_ALL)
+}
+
+/// Writes samples of four rings in rounds of 500 from each, with callchains of 4 to 35 addresses.
+fn generate(path: &Path, megabytes: usize) -> Result<()> {
+    const RINGS: u64 = 4;
+    let mut file = BufWriter::new(File::create(path)?);
+    let attr_bytes = zerocopy::IntoBytes::as_bytes(&attr()).to_vec();
+    let attr_size = attr_bytes.len() as u64 + 16;
+    let data = 104 + 8 + attr_size;
+    let mut records = Vec::new();
+    let (mut time, mut random) = (1_000_000_u64, 1_u64);
+    while records.len() < megabytes * 1_000_000 {
+        for ring in 0..RINGS {
+            for index in 0..500 {
+                random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let depth = 4 + (random >> 33) % 32;
+                let size = 8 + 8 * (4 + 1 + depth);
+                records.extend(9_u32.to_ne_bytes());
+                records.extend(2_u16.to_ne_bytes());
+                records.extend((size as u16).to_ne_bytes());
+                let words = [
+                    0x40_0000 + random % 0x10_0000,
+                    7 | 8 << 32,
+                    time + index * 1000 + ring * 10,
+                    ring,
+                    depth,
+                ];
+                words.iter().for_each(|word| records.extend(word.to_ne_bytes()));
+                (0..depth)
+                    .for_each(|frame| records.extend((0x40_0000 + frame * 64 + random % 64).to_ne_bytes()));
+            }
+        }
+        time += 500_000;
+        records.extend([68, 0, 0, 0, 0, 0, 8, 0]);
+    }
+    let header = [
+        u64::from_ne_bytes(*b"PERFILE2"),
+        104,
+        attr_size,
+        112,
+        attr_size,
+        data,
+        records.len() as u64,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        1,
+    ];
+    for word in header {
+        file.write_all(&word.to_ne_bytes())?;
+    }
+    file.write_all(&attr_bytes)?;
+    for word in [104_u64, 8] {
+        file.write_all(&word.to_ne_bytes())?;
+    }
+    file.write_all(&records)?;
+    Ok(file.flush()?)
+}
+
+/// Decodes the records of the data section, which is all of the file after the header.
+fn decoder(path: &Path) -> Result<Sum> {
+    let bytes = fs::read(path)?;
+    let layout = SampleLayout::new(&attr());
+    let mut sum = Sum::default();
+    let words = words_from_bytes(&bytes)?;
+    let start = (104 + 8 + size_of::<Attr>() + 16) / 8;
+    for record in Window::from_slices(&words[start..], &[]).records(&mut []) {
+        let record = record?;
+        if record.kind().0 < 64 {
+            sum.add_decoded(&record.decode(&layout)?);
+        }
+    }
+    Ok(sum)
+}
+
+fn frames(path: &Path) -> Result<Sum> {
+    let bytes = fs::read(path)?;
+    let layout = SampleLayout::new(&attr());
+    let mut sum = Sum::default();
+    for frame in PerfData::new(&bytes)?.frames() {
+        if let Some(raw) = frame?.raw() {
+            sum.add_decoded(&raw.decode(&layout)?);
+        }
+    }
+    Ok(sum)
+}
+
+fn in_file_order(path: &Path) -> Result<Sum> {
+    let mut reader = Reader::open(path)?;
+    let mut sum = Sum::default();
+    while let Some(record) = reader.next()? {
+        sum.add_record(&record)?;
+    }
+    Ok(sum)
+}
+
+fn in_memory(path: &Path) -> Result<Sum> {
+    let bytes = fs::read(path)?;
+    let mut reader = Reader::from_bytes(&bytes)?;
+    let mut sum = Sum::default();
+    while let Some(record) = reader.next()? {
+        sum.add_record(&record)?;
+    }
+    Ok(sum)
+}
+
+fn sorted(path: &Path) -> Result<Sum> {
+    let mut sorted = Sorted::new(Reader::open(path)?);
+    let mut sum = Sum::default();
+    while let Some(record) = sorted.next()? {
+        sum.add_record(&record)?;
+    }
+    Ok(sum)
+}
+
+fn linux_perf_data(path: &Path) -> Result<Sum> {
+    use linux_perf_data::linux_perf_event_reader::EventRecord;
+    use linux_perf_data::{PerfFileReader, PerfFileRecord};
+    let PerfFileReader { mut perf_file, mut record_iter } =
+        PerfFileReader::parse_file(BufReader::new(File::open(path)?))?;
+    let mut sum = Sum::default();
+    while let Some(record) = record_iter.next_record(&mut perf_file)? {
+        if let PerfFileRecord::EventRecord { record, .. } = record
+            && let EventRecord::Sample(sample) = record.parse()?
+        {
+            let chain = sample.callchain;
+            let frames = (0..chain.map_or(0, |chain| chain.len()))
+                .filter_map(|index| chain.and_then(|chain| chain.get(index)));
+            sum.add(sample.ip, frames);
+        }
+    }
+    Ok(sum)
+}
+
+/// Returns the peak memory of this process in kB.
+fn peak_memory() -> Result<u64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}

@@ -70,10 +70,10 @@ fn offline_cpus_of_a_machine_are_read_from_its_files() {
     let tree = Tree::new();
     tree.file("/sys/devices/system/cpu/online", "0-3,8,10-11\n");
     tree.file("/sys/devices/system/cpu/possible", "0-15\n");
-    tree.file("/sys/devices/system/cpu/offline", "\n");
+    tree.file("/sys/devices/system/cpu/offline", "4-7,9,12-15\n");
     assert_eq!(CpuList::online(tree.system()).unwrap(), list("0-3,8,10-11"));
     assert_eq!(CpuList::possible(tree.system()).unwrap(), list("0-15"));
-    assert_eq!(CpuList::offline(tree.system()).unwrap(), list(""));
+    assert_eq!(CpuList::offline(tree.system()).unwrap(), list("4-7,9,12-15"));
     tree.file("/sys/devices/system/cpu/online", "0-3,zwei\n");
     let error = CpuList::online(tree.system()).unwrap_err();
     assert_eq!(error.path(), tree.system().path("/sys/devices/system/cpu/online"));

@@ -43,6 +43,11 @@
 #[cfg(any(test, feature = "std"))]
 extern crate std;
 
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 mod attr;
 mod bytes;
 #[cfg(feature = "std")]

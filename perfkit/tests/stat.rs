@@ -44,6 +44,21 @@ fn counts_of_a_command_are_on_standard_error_with_the_keys_of_the_perf_tool() {
 }
 
 #[test]
+fn events_that_are_all_missing_are_an_error_with_a_cause() {
+    let output = perfkit().args(["stat", "-e", "armv8_pmuv3/cpu_cycles/", "--", "true"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let listed = perfkit().args(["list", "cycles", "--check", "--json"]).output().unwrap();
+    let cycles = objects(&listed.stdout).into_iter().find(|event| event["name"] == "cycles").unwrap();
+    let counted = perfkit().args(["stat", "-e", "cycles", "--", "true"]).output().unwrap();
+    let text = String::from_utf8_lossy(&counted.stderr).into_owned();
+    if cycles["opens"] == true {
+        assert_eq!(counted.status.code(), Some(0), "{text}");
+    } else {
+        assert!(counted.status.success() || text.contains("remedy"), "{text}");
+    }
+}
+
+#[test]
 fn exit_status_of_the_command_is_passed_on() {
     let Some(output) = stat(&["-e", "page-faults", "--", "sh", "-c", "exit 7"]) else { return };
     assert_eq!(output.status.code(), Some(7), "{output:?}");

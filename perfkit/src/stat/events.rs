@@ -67,7 +67,11 @@ impl Events {
                     let opened = open(&mut [&*group].into_iter());
                     group.is_supported = !opened.is_err_and(|error| is_missing(&error));
                 }
-                all(&self.groups)
+                if self.groups.iter().any(|group| group.is_supported) {
+                    all(&self.groups)
+                } else {
+                    Err(error)
+                }
             }
             opened => opened,
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use perf_events::{Explanation, FailedOpen, Privileges, System, trial_of};
+use perf_events::{Explanation, FailedOpen, FileError, Privileges, System, trial_of};
 use perf_sys::{Error, Target};
 
 use super::plan::{Plan, Source};
@@ -11,7 +11,7 @@ use super::plan::{Plan, Source};
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The CPUs of this thread could not be read.
-    Cpus(io::Error),
+    Cpus(FileError),
     /// Every plan failed, the one with the fewest demands last. Never empty.
     Plans(Vec<(Plan, Error)>),
 }
@@ -20,7 +20,7 @@ pub(crate) enum Failure {
 pub(crate) fn explain(out: &mut dyn Write, failure: &Failure, system: &System) -> io::Result<()> {
     writeln!(out, "Live sampling failed.")?;
     let plans = match failure {
-        Failure::Cpus(error) => return writeln!(out, "  failed   list of CPUs: sched_getaffinity: {error}"),
+        Failure::Cpus(error) => return writeln!(out, "  failed   list of CPUs: {error}"),
         Failure::Plans(plans) => plans,
     };
     for attempt in attempts(plans.iter()) {

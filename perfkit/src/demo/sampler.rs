@@ -6,6 +6,7 @@
 use std::io;
 use std::time::Duration;
 
+use perf_events::{CpuList, System};
 use perf_sys::{Count, Error, Label, RingSet};
 
 use super::failure::Failure;
@@ -31,7 +32,7 @@ pub(crate) struct Sampler {
 impl Sampler {
     /// Opens the first of `plans` that the kernel accepts, to read its rings once each `round`.
     pub(crate) fn open(plans: &[Plan], round: Duration) -> Result<Self, Failure> {
-        let cpus = open::cpus().map_err(Failure::Cpus)?;
+        let cpus = CpuList::affinity(&System::new()).map_err(Failure::Cpus)?;
         let mut failed = Vec::new();
         for &plan in plans {
             match open::rings(&cpus, plan) {

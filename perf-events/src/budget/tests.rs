@@ -88,10 +88,10 @@ fn tree() -> Tree {
 fn limits_are_read_from_the_files() {
     let tree = tree();
     let memory = LockedMemory::read(tree.system()).unwrap();
-    assert_eq!((memory.mlock_kb, memory.online_cpus, memory.limit), (516, 3, Some(65536)));
-    assert_eq!((memory.pinned, memory.is_unlimited), (12 * 1024, false));
+    assert_eq!((memory.mlock_kb, memory.online_cpus, memory.limit()), (516, 3, Some(65536)));
+    assert_eq!((memory.pinned, memory.is_unlimited()), (12 * 1024, false));
     assert_eq!(
-        memory.mapped,
+        memory.mapped(),
         Mapped { bytes: 0x9000, own_bytes: 0x9000, unreadable: 0 },
         "7 is the process itself"
     );
@@ -123,6 +123,26 @@ fn capability_or_negative_level_has_no_limit() {
     let open = tree();
     open.file("/proc/sys/kernel/perf_event_paranoid", "-1\n");
     assert!(LockedMemory::read(open.system()).unwrap().is_unlimited());
+    open.file("/proc/sys/kernel/perf_event_paranoid", "0\n");
+    assert!(!LockedMemory::read(open.system()).unwrap().is_unlimited());
+}
+
+#[test]
+fn evidence_is_each_value_with_its_file() {
+    let memory = LockedMemory { pinned: 4096, ..memory(0) };
+    let evidence: Vec<_> =
+        memory.evidence().iter().map(|of| format!("{}: {}", of.source(), of.value())).collect();
+    let expected = [
+        "/proc/sys/kernel/perf_event_mlock_kb: 516",
+        "the number of online CPUs: 2",
+        "Max locked memory of /proc/self/limits: 8388608",
+        "VmPin of /proc/self/status: 4096 bytes",
+    ];
+    assert_eq!(evidence.get(..4), Some(expected.map(str::to_owned).as_slice()));
+    assert!(
+        evidence.iter().any(|line| line.starts_with("the mapped rings of the user: 0 bytes")),
+        "{evidence:?}"
+    );
 }
 
 #[test]

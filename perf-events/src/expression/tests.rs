@@ -53,6 +53,20 @@ fn a_word_of_modifier_letters_after_a_name_is_modifiers() {
 }
 
 #[test]
+fn events_are_printed_without_what_they_do_not_need() {
+    for text in ["cycles", "cycles:u", "cpu//", "cpu/event=0xc0,edge/u", "cpu/name='a b'/", "cpu/name=''/"] {
+        assert_eq!(parse(text).to_string(), text);
+    }
+}
+
+#[test]
+fn events_are_equal_if_their_parts_are() {
+    assert_eq!(parse(" cycles:u"), parse("cycles:u"), "wherever they are");
+    assert_ne!(parse("cycles:u"), parse("cycles:k"));
+    assert_ne!(parse("cycles"), parse("faults"));
+}
+
+#[test]
 fn terms_have_values_or_none() {
     let terms = one("cpu/event=0xc0, edge ,name='a b,c/d'/").terms.unwrap();
     let terms: Vec<_> = terms

@@ -1,4 +1,6 @@
 use super::*;
+use crate::FileError;
+use crate::expression::error::Problem;
 
 /// Asserts the message without its first line's end, and that the caret is under the same character.
 #[track_caller]
@@ -59,4 +61,22 @@ fn long_strings_are_shown_around_the_character() {
 fn control_characters_are_not_printed() {
     let error = "cs,\u{1b}[2J".parse::<Expression>().unwrap_err();
     assert!(error.to_string().chars().all(|c| c == '\n' || !c.is_control()));
+}
+
+#[test]
+fn parts_of_an_error_can_be_asked_for() {
+    let grammar = "cs,".parse::<Expression>().unwrap_err();
+    assert_eq!(grammar.expected(), Some("an event"));
+    let span = Span { start: 0, end: 6 };
+    let unknown = ParseError::new("cyclse", span, Problem::Unknown("event"));
+    let unknown = unknown.with_nearest(vec!["cycles".to_owned(), "cycle".to_owned()]);
+    assert_eq!(
+        (unknown.expected(), unknown.nearest()),
+        (None, &["cycles".to_owned(), "cycle".to_owned()][..])
+    );
+    assert_eq!(unknown.message(), "unknown event `cyclse`, the nearest names are cycles, cycle");
+    let error = FileError::malformed("/sys/x".into(), "a number", "zwei");
+    let file = ParseError::new("cyclse", span, Problem::File(error));
+    assert_eq!(file.file_error().map(FileError::path), Some(std::path::Path::new("/sys/x")));
+    assert!(file.message().starts_with("`cyclse`: "), "{file}");
 }

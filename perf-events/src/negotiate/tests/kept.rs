@@ -75,6 +75,63 @@ fn skid_of_software_events_is_ignored() {
 }
 
 #[test]
+fn branch_bits_are_given_up_one_by_one() {
+    let bits = BranchSampleType::ANY | BranchSampleType::COUNTERS;
+    let attr = Attr::hardware(Hardware::CPU_CYCLES).with_branch_sample_type(bits);
+    let opened = negotiate(&attr, |attr| Kernel::new((6, 1)).open(attr)).unwrap();
+    let expected = Concession::Branch { bit: BranchSampleType::COUNTERS, since: Some(Since(6, 8)) };
+    assert_eq!(opened.concessions, [expected]);
+    assert_eq!(opened.attr.branch_sample_type, BranchSampleType::ANY);
+}
+
+#[test]
+fn one_weight_takes_the_place_of_three() {
+    let attr = Attr::hardware(Hardware::CPU_CYCLES).with_sample_type(SampleType::WEIGHT_STRUCT);
+    let opened = negotiate(&attr, |attr| Kernel::new((5, 10)).open(attr)).unwrap();
+    assert_eq!(opened.attr.sample_type, SampleType::WEIGHT);
+    let texts: Vec<_> = opened.concessions.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        texts,
+        ["sample field WEIGHT_STRUCT given up (since Linux 5.12)", "sample field WEIGHT in its place"]
+    );
+}
+
+#[test]
+fn attempts_are_two_for_each_part_and_three() {
+    let attempts = |attr: Attr| Negotiation::new(&attr).max_attempts();
+    let attr = Attr::hardware(Hardware::CPU_CYCLES);
+    assert_eq!(attempts(attr), 3, "nothing can be given up");
+    assert_eq!(attempts(attr.with_flags(AttrFlags::BUILD_ID)), 5);
+    assert_eq!(attempts(attr.with_precise_ip(Skid::REQUESTED_ZERO)), 7, "levels 1 and 0");
+    assert_eq!(attempts(attr.with_sample_type(SampleType::READ)), 3);
+    assert_eq!(attempts(attr.with_flags(AttrFlags::INHERIT)), 3);
+    let inherited = attr.with_flags(AttrFlags::INHERIT).with_sample_type(SampleType::READ);
+    assert_eq!(attempts(inherited), 5);
+}
+
+#[test]
+fn error_of_the_only_attempt_does_not_count_it() {
+    let attr = Attr::software(Software::DUMMY);
+    let error = negotiate(&attr, |_| -> Result<(), _> { Err(system(Errno::EMFILE)) }).unwrap_err();
+    assert!(!error.to_string().contains("attempts"), "{error}");
+}
+
+#[test]
+fn fields_print_their_name_and_are_equal_by_it() {
+    let fields: Vec<_> = AttrField::all().collect();
+    let first = fields.first().copied().unwrap();
+    assert_eq!((format!("{first}"), format!("{first:?}")), ("config2".into(), "config2".into()));
+    assert_eq!(AttrField::all().next(), Some(first));
+    assert_ne!(fields.get(1), Some(&first));
+    let with =
+        |attr: Attr| AttrField::beyond(&attr, Attr::SIZE_VER0).map(AttrField::name).collect::<Vec<_>>();
+    let attr = Attr::software(Software::DUMMY);
+    assert!(with(attr).is_empty());
+    assert_eq!(with(attr.with_aux_watermark(1)), ["aux_watermark"]);
+    assert_eq!(with(attr.with_max_stack(1)), ["sample_max_stack"]);
+}
+
+#[test]
 fn field_and_its_parameter_are_given_up_together() {
     let attr = newest();
     let fields = [

@@ -1,4 +1,4 @@
-//! Bytes in 8-aligned memory, written at the end and read at the start.
+//! Bytes in memory that is aligned as words are, written at the end and read at the start.
 
 use std::vec::Vec;
 
@@ -6,7 +6,7 @@ use zerocopy::IntoBytes;
 
 /// A queue of bytes.
 ///
-/// The unread bytes are moved to the start of the memory, which is 8-aligned, when there is no
+/// The unread bytes are moved to the start of the memory, which is aligned, when there is no
 /// capacity after them. Records of multiples of 8 bytes are aligned from then on.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(buffer.unread(), [6, 7, 8, 9, 10]);
         buffer.spare(100);
         assert_eq!(buffer.unread(), [6, 7, 8, 9, 10]);
-        assert_eq!(buffer.unread().as_ptr().addr() % 8, 0);
+        assert_eq!(buffer.unread().as_ptr().addr() % align_of::<u64>(), 0);
         buffer.extend(&[11]);
         buffer.consume(6);
         assert_eq!((buffer.len(), buffer.unread()), (0, &[][..]));

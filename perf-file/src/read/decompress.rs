@@ -259,3 +259,6 @@ impl fmt::Debug for Decompressor {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

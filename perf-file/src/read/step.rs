@@ -13,6 +13,11 @@ use crate::{Error, FileAttr, Reason, Result, ToolRecord};
 /// The tools' limit for the content of a compressed record is the size of a ring.
 const DECODED_AHEAD: usize = 4 << 20;
 
+/// Returns whether bytes can be viewed as words.
+fn is_aligned(bytes: &[u8]) -> bool {
+    bytes.as_ptr().addr() % align_of::<u64>() == 0
+}
+
 impl<S: Source> Reader<S> {
     /// Finds the next record; `None` after an error and at the end.
     #[inline]
@@ -92,7 +97,7 @@ impl<S: Source> Reader<S> {
         };
         let memory = if header.kind.0 < kind::FIRST.0 {
             self.events.update();
-            if self.head.order.is_native() && record.as_ptr().addr() % 8 == 0 {
+            if self.head.order.is_native() && is_aligned(record) {
                 FoundIn::Source
             } else {
                 self.copy(header, false)
@@ -122,7 +127,7 @@ impl<S: Source> Reader<S> {
                 Err(malformed) => return Err(Error::new(offset, Reason::Compressed(malformed))),
             }
         };
-        let is_aligned = decompressor.output().as_ptr().addr() % 8 == 0;
+        let is_aligned = is_aligned(decompressor.output());
         self.events.update();
         let memory = if header.kind.0 >= kind::FIRST.0 || (self.head.order.is_native() && is_aligned) {
             FoundIn::Decompressed

@@ -17,6 +17,8 @@ pub(super) struct Decompressor {
     /// Compressed bytes that are not decoded yet.
     input: Buffer,
     frame: Option<Frame>,
+    /// The decoder of the last frame, whose tables are used again.
+    decoder: Option<FrameDecoder>,
     output: Buffer,
     failure: Option<Malformed>,
 }
@@ -33,6 +35,8 @@ struct Frame {
 
 /// The largest window, that of the highest level of zstd.
 const MAX_WINDOW: u64 = 128 << 20;
+/// The largest window for which memory is reserved: that of the usual levels.
+const MAX_RESERVED: u64 = 4 << 20;
 /// The longest block of zstd, before and after compression.
 const MAX_BLOCK: usize = 128 << 10;
 
@@ -85,7 +89,9 @@ impl Decompressor {
         if self.frame.is_none() {
             let Some(header) = Header::parse(self.input.unread())? else { return Ok(false) };
             let mut bytes = self.input.unread();
-            let frame = Frame::new(&header, &mut bytes)?;
+            // A decoder that is used again reserves memory for the whole window.
+            let decoder = self.decoder.take().filter(|_| header.window <= MAX_RESERVED);
+            let frame = Frame::new(decoder.unwrap_or_default(), &header, &mut bytes)?;
             self.input.consume(header.len);
             self.frame = Some(frame);
         }
@@ -96,7 +102,7 @@ impl Decompressor {
         frame.decode(bytes.get(..block.len).unwrap_or_default(), &mut self.output)?;
         self.input.consume(block.len + checksum);
         if block.is_last {
-            self.frame = None;
+            self.decoder = self.frame.take().map(|frame| frame.decoder);
         }
         Ok(true)
     }
@@ -171,8 +177,7 @@ impl Block {
 }
 
 impl Frame {
-    fn new(header: &Header, bytes: &mut &[u8]) -> Result<Self, Malformed> {
-        let mut decoder = FrameDecoder::new();
+    fn new(mut decoder: FrameDecoder, header: &Header, bytes: &mut &[u8]) -> Result<Self, Malformed> {
         decoder.init(bytes).map_err(|_| Malformed("the header of a zstd frame is malformed"))?;
         let mut frame = Self {
             decoder,

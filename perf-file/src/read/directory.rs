@@ -128,7 +128,7 @@ impl Reader<Stream<File>> {
     /// Reads a numbered file of a directory, which has only records.
     fn part(file: File, head: Head, events: Events, number: u32) -> Self {
         let mut reader = Self::new(Stream::new(file), head, events, Section::default(), false);
-        reader.part = Some(number);
+        reader.context.part = Some(number);
         reader
     }
 }

@@ -20,6 +20,7 @@ mod step;
 pub use directory::{Directory, SortedDirectory};
 pub use events::{Event, Events};
 pub use feature::FeatureBuf;
+use record::{Content, Context};
 pub use record::{FileRecord, Place};
 pub use sorted::Sorted;
 pub use source::{Memory, Source, Stream};
@@ -57,21 +58,19 @@ use decompress::Decompressor;
 pub struct Reader<S> {
     source: S,
     head: Head,
-    events: Events,
-    /// Number of the file in a directory.
-    part: Option<u32>,
+    context: Context,
     /// Offset of the next record in the file.
     offset: u64,
     /// Bytes of the section of records from `offset` on; `None` up to the end of the source.
     left: Option<u64>,
     /// Bytes that follow the last record and are not consumed: AUX data, formats of tracepoints.
     payload: u64,
-    /// The record that was read last, which is consumed by the next step.
-    current: Option<Found>,
+    /// Bytes of the record that was read last, which are consumed by the next step.
+    pending: usize,
+    /// Whether they are decompressed ones.
+    is_decompressed: bool,
     /// Offset of the compressed record whose content is read.
     compressed_at: u64,
-    /// Length of its content, if it is decompressed.
-    decompressed_len: Option<usize>,
     decompresses: bool,
     decompressor: Option<Box<Decompressor>>,
     /// An unaligned record, or one of the other byte order.
@@ -92,10 +91,8 @@ struct Found {
 enum FoundIn {
     Source,
     Decompressed,
-    /// A copy of a record of the source, or of a decompressed one.
-    Scratch {
-        is_decompressed: bool,
-    },
+    /// A copy.
+    Scratch,
 }
 
 impl<S: Source> Reader<S> {
@@ -109,7 +106,7 @@ impl<S: Source> Reader<S> {
     /// were read in the pipe form.
     #[must_use]
     pub fn events(&self) -> &Events {
-        &self.events
+        &self.context.events
     }
 
     /// Leaves compressed records compressed: only they are returned, not their content. For a program
@@ -166,25 +163,18 @@ impl<S: Source> Reader<S> {
         let bytes = match found.memory {
             FoundIn::Source => self.source.filled(),
             FoundIn::Decompressed => self.decompressed(),
-            FoundIn::Scratch { .. } => perf_decode::bytes_from_words(&self.scratch),
+            FoundIn::Scratch => perf_decode::bytes_from_words(&self.scratch),
         };
         let bytes = bytes.get(..len).unwrap_or_default();
-        let raw = if found.header.kind.0 < crate::format::record_type::FIRST.0 {
-            let raw = RawRecord::from_bytes(bytes);
-            Some(raw.map_err(|error| Error::new(found.place.offset(), crate::Reason::Decoding(error)))?)
+        let content = if found.header.kind.0 < crate::format::record_type::FIRST.0 {
+            match RawRecord::from_bytes(bytes) {
+                Ok(raw) => Content::Kernel(raw),
+                Err(error) => return Err(Error::new(found.place.offset(), crate::Reason::Decoding(error))),
+            }
         } else {
-            None
+            Content::Tool { header: found.header, bytes }
         };
-        Ok(FileRecord {
-            place: found.place,
-            header: found.header,
-            bytes,
-            raw,
-            order: self.head.order,
-            decompressed_len: self.decompressed_len,
-            part: self.part,
-            events: &self.events,
-        })
+        Ok(FileRecord { place: found.place, content, context: &self.context })
     }
 
     fn decompressed(&self) -> &[u8] {

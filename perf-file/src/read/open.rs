@@ -8,6 +8,7 @@ use std::vec::Vec;
 
 use perf_decode::Scratch;
 
+use super::record::Context;
 use super::source::private::Source as _;
 use super::{Events, Memory, Reader, Source, Stream};
 use crate::bytes::Bytes;
@@ -20,14 +21,13 @@ impl<S: Source> Reader<S> {
         Self {
             source,
             head,
-            events,
-            part: None,
+            context: Context { order: head.order, events, part: None, decompressed_len: None },
             offset: section.offset,
             left: is_bounded.then_some(section.size),
             payload: 0,
-            current: None,
+            pending: 0,
+            is_decompressed: false,
             compressed_at: 0,
-            decompressed_len: None,
             decompresses: true,
             decompressor: None,
             scratch: Box::new(Scratch::new()),

@@ -11,14 +11,28 @@ use crate::{ByteOrder, Error, Reason, Result, ToolRecord};
 #[derive(Clone, Copy, Debug)]
 pub struct FileRecord<'r> {
     pub(super) place: Place,
-    pub(super) header: Header,
-    pub(super) bytes: &'r [u8],
-    /// The record if it has a kind of the kernel.
-    pub(super) raw: Option<RawRecord<'r>>,
+    pub(super) content: Content<'r>,
+    pub(super) context: &'r Context,
+}
+
+/// The bytes of a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Content<'r> {
+    /// The record has a kind of the kernel.
+    Kernel(RawRecord<'r>),
+    /// The record has a kind of tools.
+    Tool { header: Header, bytes: &'r [u8] },
+}
+
+/// The properties that the records of a reader share.
+#[derive(Debug)]
+pub(super) struct Context {
     pub(super) order: ByteOrder,
-    pub(super) decompressed_len: Option<usize>,
+    pub(super) events: Events,
+    /// Number of the file in a directory.
     pub(super) part: Option<u32>,
-    pub(super) events: &'r Events,
+    /// Length of the content of the last compressed record, if it is decompressed.
+    pub(super) decompressed_len: Option<usize>,
 }
 
 /// The position of a record, in bytes from the start of the file.
@@ -50,33 +64,44 @@ impl<'r> FileRecord<'r> {
     /// Returns N if the record is in the file `data.N` of a [`Directory`](super::Directory).
     #[must_use]
     pub fn part(&self) -> Option<u32> {
-        self.part
+        self.context.part
     }
 
     /// Returns the header, in the byte order of this machine.
+    #[inline]
     #[must_use]
     pub fn header(&self) -> Header {
-        self.header
+        match self.content {
+            Content::Kernel(raw) => raw.header(),
+            Content::Tool { header, .. } => header,
+        }
     }
 
     /// Returns the kind.
+    #[inline]
     #[must_use]
     pub fn kind(&self) -> RecordType {
-        self.header.kind
+        self.header().kind
     }
 
     /// Returns the record with its header: in the byte order of this machine if it has a kind of
     /// the kernel, in that of the file if it has one of tools.
     #[must_use]
     pub fn bytes(&self) -> &'r [u8] {
-        self.bytes
+        match self.content {
+            Content::Kernel(raw) => raw.bytes(),
+            Content::Tool { bytes, .. } => bytes,
+        }
     }
 
     /// Returns the record if it has a kind of the kernel.
     #[inline]
     #[must_use]
     pub fn kernel(&self) -> Option<RawRecord<'r>> {
-        self.raw
+        match self.content {
+            Content::Kernel(raw) => Some(raw),
+            Content::Tool { .. } => None,
+        }
     }
 
     /// Returns the event that wrote the record, and its index in the file.
@@ -86,10 +111,9 @@ impl<'r> FileRecord<'r> {
     /// [`Reason::Decoding`] with an error of [`Events::find`], also for a record of a kind of tools.
     #[inline]
     pub fn event(&self) -> Result<(usize, &'r Event)> {
-        let kind = self.header.kind;
-        let found = match self.raw {
-            Some(raw) => self.events.find(raw),
-            None => Err(perf_decode::Error::NoId { kind }),
+        let found = match self.content {
+            Content::Kernel(raw) => self.context.events.find(raw),
+            Content::Tool { header, .. } => Err(perf_decode::Error::NoId { kind: header.kind }),
         };
         found.map_err(|error| self.error(error))
     }
@@ -97,7 +121,7 @@ impl<'r> FileRecord<'r> {
     /// Returns the events of the file that are known so far.
     #[must_use]
     pub fn events(&self) -> &'r [Event] {
-        self.events.as_slice()
+        self.context.events.as_slice()
     }
 
     /// Decodes the record if it has a kind of the kernel.
@@ -108,10 +132,10 @@ impl<'r> FileRecord<'r> {
     /// the layout of its event.
     #[inline]
     pub fn decode(&self) -> Result<Record<'r>> {
-        let Some(raw) = self.raw else {
-            return Err(self.error(perf_decode::Error::NoId { kind: self.header.kind }));
-        };
         let (_, event) = self.event()?;
+        let Content::Kernel(raw) = self.content else {
+            return Err(self.error(perf_decode::Error::NoId { kind: self.kind() }));
+        };
         raw.decode(event.layout()).map_err(|error| self.error(error))
     }
 
@@ -121,7 +145,7 @@ impl<'r> FileRecord<'r> {
     ///
     /// Those of [`ToolRecord::parse`]. A record of the kernel is [`ToolRecord::Unknown`].
     pub fn tool(&self) -> Result<ToolRecord<'r>> {
-        ToolRecord::parse(self.header, self.bytes, self.order, self.place.offset())
+        ToolRecord::parse(self.header(), self.bytes(), self.context.order, self.place.offset())
     }
 
     /// Returns the length of the content of a compressed record in bytes; `None` for the other
@@ -129,16 +153,16 @@ impl<'r> FileRecord<'r> {
     /// record.
     #[must_use]
     pub fn decompressed_len(&self) -> Option<usize> {
-        let is_compressed = matches!(self.header.kind, record_type::COMPRESSED | record_type::COMPRESSED2);
-        self.decompressed_len.filter(|_| is_compressed)
+        let is_compressed = matches!(self.kind(), record_type::COMPRESSED | record_type::COMPRESSED2);
+        self.context.decompressed_len.filter(|_| is_compressed)
     }
 
     /// Returns the time of the record in ns; `None` if it has none, or if its event is unknown.
     #[inline]
     #[must_use]
     pub fn time(&self) -> Option<u64> {
-        let raw = self.raw?;
-        let (_, event) = self.events.find(raw).ok()?;
+        let raw = self.kernel()?;
+        let (_, event) = self.context.events.find(raw).ok()?;
         raw.time(event.layout())
     }
 

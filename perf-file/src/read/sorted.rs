@@ -5,6 +5,7 @@ use std::vec::Vec;
 use perf_abi::Header;
 use perf_decode::RawRecord;
 
+use super::record::Content;
 use super::{FileRecord, Found, Place, Reader, Source};
 use crate::format::record_type;
 use crate::{Error, Reason, Result};
@@ -236,16 +237,7 @@ impl<S: Source> Sorted<S> {
         let words = self.words.get(kept.start..kept.start + kept.len()).unwrap_or_default();
         let raw = RawRecord::from_words(words);
         let raw = raw.map_err(|error| Error::new(kept.place.offset(), Reason::Decoding(error)))?;
-        Ok(FileRecord {
-            place: kept.place,
-            header: kept.header,
-            bytes: perf_decode::bytes_from_words(words),
-            raw: Some(raw),
-            order: self.reader.head.order,
-            decompressed_len: None,
-            part: self.reader.part,
-            events: &self.reader.events,
-        })
+        Ok(FileRecord { place: kept.place, content: Content::Kernel(raw), context: &self.reader.context })
     }
 }
 

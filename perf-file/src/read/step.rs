@@ -26,9 +26,10 @@ impl<S: Source> Reader<S> {
             return Ok(None);
         }
         let found = self.find();
-        match found {
-            Ok(Some(found)) => self.current = Some(found),
-            Ok(None) | Err(_) => self.is_ended = true,
+        if let Ok(Some(found)) = &found {
+            self.pending = found.header.size.into();
+        } else {
+            self.is_ended = true;
         }
         found
     }
@@ -36,6 +37,7 @@ impl<S: Source> Reader<S> {
     #[inline]
     fn find(&mut self) -> Result<Option<Found>> {
         self.release();
+        self.is_decompressed = false;
         if self.decompressor.is_some() {
             if let Some(found) = self.find_decompressed()? {
                 return Ok(Some(found));
@@ -47,18 +49,17 @@ impl<S: Source> Reader<S> {
     /// Consumes the record that was read last.
     #[inline]
     pub(super) fn release(&mut self) {
-        let Some(found) = self.current.take() else { return };
-        let len = usize::from(found.header.size);
-        match found.memory {
-            FoundIn::Source | FoundIn::Scratch { is_decompressed: false } => {
-                self.source.consume(len);
-                self.advance(len as u64);
+        let len = core::mem::take(&mut self.pending);
+        if len == 0 {
+            return;
+        }
+        if self.is_decompressed {
+            if let Some(decompressor) = &mut self.decompressor {
+                decompressor.consume(len);
             }
-            FoundIn::Decompressed | FoundIn::Scratch { is_decompressed: true } => {
-                if let Some(decompressor) = &mut self.decompressor {
-                    decompressor.consume(len);
-                }
-            }
+        } else {
+            self.source.consume(len);
+            self.advance(len as u64);
         }
     }
 
@@ -96,7 +97,7 @@ impl<S: Source> Reader<S> {
             return Err(Error::new(offset, Reason::TruncatedRecord { kind, needed: len as u64, available }));
         };
         let memory = if header.kind.0 < kind::FIRST.0 {
-            self.events.update();
+            self.context.events.update();
             if self.head.order.is_native() && is_aligned(record) {
                 FoundIn::Source
             } else {
@@ -128,12 +129,13 @@ impl<S: Source> Reader<S> {
             }
         };
         let is_aligned = is_aligned(decompressor.output());
-        self.events.update();
+        self.context.events.update();
         let memory = if header.kind.0 >= kind::FIRST.0 || (self.head.order.is_native() && is_aligned) {
             FoundIn::Decompressed
         } else {
             self.copy(header, true)
         };
+        self.is_decompressed = true;
         Ok(Some(Found { place: Place::InCompressed(offset), header, memory }))
     }
 
@@ -149,9 +151,9 @@ impl<S: Source> Reader<S> {
             *word = bytes.first_chunk().copied().map_or(0, u64::from_ne_bytes);
         }
         if !self.head.order.is_native() {
-            self.events.swap(words);
+            self.context.events.swap(words);
         }
-        FoundIn::Scratch { is_decompressed }
+        FoundIn::Scratch
     }
 
     /// Uses what a record of a tool contains: an event, a part of the compressed stream, the length
@@ -161,18 +163,18 @@ impl<S: Source> Reader<S> {
         let (offset, order) = (self.offset, self.head.order);
         let record = self.source.filled().get(..usize::from(header.size)).unwrap_or_default();
         self.payload = payload_len(header.kind, record, order, offset)?;
-        self.decompressed_len = None;
+        self.context.decompressed_len = None;
         match header.kind {
             kind::HEADER_ATTR => {
                 let mut body = Bytes::new(record, order, offset);
                 body.take(8, "header")?;
-                self.events.add(&FileAttr::read(body)?);
+                self.context.events.add(&FileAttr::read(body)?);
             }
             kind::COMPRESSED | kind::COMPRESSED2 if self.decompresses => {
                 if let ToolRecord::Compressed(part) = ToolRecord::parse(header, record, order, offset)? {
                     let decompressor = self.decompressor.get_or_insert_with(Box::default);
                     decompressor.feed(part);
-                    self.decompressed_len = decompressor.decode_ahead(DECODED_AHEAD);
+                    self.context.decompressed_len = decompressor.decode_ahead(DECODED_AHEAD);
                     self.compressed_at = offset;
                 }
             }

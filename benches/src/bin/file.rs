@@ -21,11 +21,12 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 type Read = fn(&Path) -> Result<Sum>;
 
 /// The readers, in the order of the table.
-const READERS: [(&str, Read); 6] = [
+const READERS: [(&str, Read); 7] = [
     ("decoder", decoder),
     ("frames", frames),
     ("perf-file, memory", in_memory),
     ("perf-file", in_file_order),
+    ("sorted, memory", sorted_in_memory),
     ("perf-file, sorted", sorted),
     ("linux-perf-data", linux_perf_data),
 ];
@@ -215,6 +216,16 @@ fn in_memory(path: &Path) -> Result<Sum> {
     let mut reader = Reader::from_bytes(&bytes)?;
     let mut sum = Sum::default();
     while let Some(record) = reader.next()? {
+        sum.add_record(&record)?;
+    }
+    Ok(sum)
+}
+
+fn sorted_in_memory(path: &Path) -> Result<Sum> {
+    let bytes = fs::read(path)?;
+    let mut sorted = Sorted::new(Reader::from_bytes(&bytes)?);
+    let mut sum = Sum::default();
+    while let Some(record) = sorted.next()? {
         sum.add_record(&record)?;
     }
     Ok(sum)

@@ -53,7 +53,13 @@ impl<'a> Reader<Memory<'a>> {
         events.update();
         let section = file.head().records(bytes.len() as u64);
         let from = usize::try_from(section.offset).ok().and_then(|offset| bytes.get(offset..));
-        Ok(Self::new(Memory(from.unwrap_or_default()), *file.head(), events, section, !file.head().is_pipe()))
+        Ok(Self::new(
+            Memory::new(from.unwrap_or_default()),
+            *file.head(),
+            events,
+            section,
+            !file.head().is_pipe(),
+        ))
     }
 }
 

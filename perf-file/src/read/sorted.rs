@@ -71,13 +71,19 @@ pub(super) struct Kept {
     time: u64,
     place: Place,
     header: Header,
-    /// Index of its first word.
+    /// Index of its first word among the copied ones, or of its first byte in the source.
     start: usize,
+    is_copied: bool,
 }
 
+/// Words that a kept record needs beside its own.
+const KEPT_WORDS: usize = size_of::<Kept>().div_ceil(8);
+
 impl Kept {
-    fn len(&self) -> usize {
-        usize::from(self.header.size / 8)
+    /// Returns the indices of its words in the buffer; none if it is in the source.
+    fn words(&self) -> core::ops::Range<usize> {
+        let len = if self.is_copied { usize::from(self.header.size / 8) } else { 0 };
+        self.start..self.start + len
     }
 }
 
@@ -90,8 +96,8 @@ impl<S: Source> Sorted<S> {
         Self::with_capacity(reader, Self::CAPACITY)
     }
 
-    /// Sorts the records of a reader; keeps up to about `bytes` bytes of them, and 40 bytes for
-    /// each.
+    /// Sorts the records of a reader; keeps up to about `bytes` bytes of them, with 48 bytes beside
+    /// each. Records of a file in memory stay there and need only these.
     ///
     /// When more records are read without a mark, the earliest half is returned, although an
     /// earlier one can follow. [`early`](Sorted::early) counts them.
@@ -188,11 +194,15 @@ impl<S: Source> Sorted<S> {
         if time == 0 || time == u64::MAX {
             return Ok(false);
         }
-        let start = self.words.len();
-        self.words.extend_from_slice(raw.words());
-        self.waiting.push(Kept { time, place: found.place, header: found.header, start });
+        let in_source = self.reader.start_in_source(found);
+        let start = in_source.unwrap_or(self.words.len());
+        let is_copied = in_source.is_none();
+        if is_copied {
+            self.words.extend_from_slice(raw.words());
+        }
+        self.waiting.push(Kept { time, place: found.place, header: found.header, start, is_copied });
         self.latest = self.latest.max(time);
-        if self.words.len() > self.capacity {
+        if self.words.len() + self.waiting.len() * KEPT_WORDS > self.capacity {
             self.release_half();
         }
         Ok(true)
@@ -222,10 +232,10 @@ impl<S: Source> Sorted<S> {
         }
         self.next = 0;
         self.ready.clear();
-        let kept = self.waiting.iter().map(Kept::len).sum();
-        let mut words = Vec::with_capacity(kept);
-        for kept in &mut self.waiting {
-            let from = self.words.get(kept.start..kept.start + kept.len()).unwrap_or_default();
+        let len = self.waiting.iter().map(|kept| kept.words().len()).sum();
+        let mut words = Vec::with_capacity(len);
+        for kept in self.waiting.iter_mut().filter(|kept| kept.is_copied) {
+            let from = self.words.get(kept.words()).unwrap_or_default();
             kept.start = words.len();
             words.extend_from_slice(from);
         }
@@ -234,8 +244,13 @@ impl<S: Source> Sorted<S> {
     }
 
     fn kept(&self, kept: Kept) -> Result<FileRecord<'_>> {
-        let words = self.words.get(kept.start..kept.start + kept.len()).unwrap_or_default();
-        let raw = RawRecord::from_words(words);
+        let raw = if kept.is_copied {
+            RawRecord::from_words(self.words.get(kept.words()).unwrap_or_default())
+        } else {
+            let from =
+                self.reader.source.whole().and_then(|whole| whole.get(kept.start..)).unwrap_or_default();
+            RawRecord::from_bytes(from.get(..kept.header.size.into()).unwrap_or_default())
+        };
         let raw = raw.map_err(|error| Error::new(kept.place.offset(), Reason::Decoding(error)))?;
         Ok(FileRecord { place: kept.place, content: Content::Kernel(raw), context: &self.reader.context })
     }

@@ -22,27 +22,46 @@ pub(super) mod private {
 
         /// Consumes bytes that were returned by `fill`.
         fn consume(&mut self, len: usize);
+
+        /// Returns all bytes from the first record on, if they stay in memory.
+        fn whole(&self) -> Option<&[u8]>;
     }
 }
 
 /// A file in memory, mapped or read as a whole.
 #[derive(Clone, Copy, Debug)]
-pub struct Memory<'a>(pub(super) &'a [u8]);
+pub struct Memory<'a> {
+    /// The bytes from the first record on.
+    whole: &'a [u8],
+    /// Those that are not consumed.
+    rest: &'a [u8],
+}
+
+impl<'a> Memory<'a> {
+    pub(super) const fn new(whole: &'a [u8]) -> Self {
+        Self { whole, rest: whole }
+    }
+}
 
 impl private::Source for Memory<'_> {
     #[inline]
     fn fill(&mut self, _: usize) -> io::Result<&[u8]> {
-        Ok(self.0)
+        Ok(self.rest)
     }
 
     #[inline]
     fn filled(&self) -> &[u8] {
-        self.0
+        self.rest
     }
 
     #[inline]
     fn consume(&mut self, len: usize) {
-        self.0 = self.0.get(len..).unwrap_or_default();
+        self.rest = self.rest.get(len..).unwrap_or_default();
+    }
+
+    #[inline]
+    fn whole(&self) -> Option<&[u8]> {
+        Some(self.whole)
     }
 }
 
@@ -83,6 +102,11 @@ impl<R: Read> private::Source for Stream<R> {
     #[inline]
     fn consume(&mut self, len: usize) {
         self.buffer.consume(len);
+    }
+
+    #[inline]
+    fn whole(&self) -> Option<&[u8]> {
+        None
     }
 }
 

@@ -63,6 +63,14 @@ impl<S: Source> Reader<S> {
         }
     }
 
+    /// Returns the index of a record in the source, if it stays in memory there.
+    #[inline]
+    pub(super) fn start_in_source(&self, found: Found) -> Option<usize> {
+        let whole = self.source.whole()?;
+        let start = whole.len() - self.source.filled().len();
+        (found.memory == FoundIn::Source).then_some(start)
+    }
+
     /// Moves the offset past bytes that were consumed.
     #[inline]
     fn advance(&mut self, len: u64) {

@@ -109,6 +109,8 @@ fn group_with_a_sampling_leader_has_the_counts_of_its_members() {
             assert_eq!(record.index(), Some(0), "only the leader samples");
             faults.extend(sample.read().and_then(|values| values.iter().nth(1)).map(|entry| entry.value));
         }
+        // Where the kernel permits few samples a second.
+        Record::Throttle(_) | Record::Unthrottle(_) => {}
         other => panic!("{other}"),
     })
     .unwrap();
@@ -122,7 +124,8 @@ fn rings_are_read_each_by_itself_with_the_ledger() {
     let events = [switches(), sideband(AttrFlags::TASK)];
     let Some(mut set) = open_or_skip(Set::options().events(events).ring_pages(1)) else { return };
     set.enable().unwrap();
-    switch(5000);
+    // Each record has 16 bytes at least. The records are those of all threads, also of the other tests.
+    switch(perf_events::sys::page_size() as u64 / 4);
     set.disable().unwrap();
     let mut table = set.layouts().unwrap();
     assert_eq!(table.len(), set.events().count());

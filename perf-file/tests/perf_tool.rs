@@ -9,7 +9,7 @@
 )]
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -108,25 +108,23 @@ impl Drop for Recording {
 /// `None` without the tool. Fails if it reports a problem of the file.
 fn perf(recording: &Recording, is_pipe: bool, arguments: &[&str]) -> Option<String> {
     let mut perf = Command::new("perf");
+    // Some distributions install a script, which fails if it has no tool for this kernel.
+    match perf.arg("version").output() {
+        Ok(version) if version.status.success() => {}
+        other => {
+            eprintln!("skipped: no perf tool: {other:?}");
+            return None;
+        }
+    }
+    let mut perf = Command::new("perf");
     perf.args(arguments).env("HOME", std::env::temp_dir()).stdin(Stdio::null());
     if is_pipe {
         perf.args(["-i", "-"]).stdin(fs::File::open(&recording.0).unwrap());
     } else {
         perf.arg("-i").arg(&recording.0);
     }
-    let output = match perf.output() {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            eprintln!("skipped: no perf tool");
-            return None;
-        }
-        output => output.unwrap(),
-    };
+    let output = perf.output().unwrap();
     let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    // A wrapper of some distributions that has no tool for this kernel.
-    if errors.contains("not found for kernel") {
-        eprintln!("skipped: {errors}");
-        return None;
-    }
     assert!(output.status.success(), "perf {arguments:?}: {errors}");
     let problems = ["warning", "incompatible", "corrupt", "unexpected", "truncated", "invalid", "failed to"];
     let is_problem = |line: &&str| problems.iter().any(|problem| line.to_lowercase().contains(problem));

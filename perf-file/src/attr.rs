@@ -131,11 +131,15 @@ mod tests {
     #[test]
     fn flags_of_the_other_order_are_reversed_in_each_byte() {
         // `disabled`, `precise_ip` 1 and `sample_id_all`, 18 bits after the start.
-        let (little, big) = ([1, 0x80, 4, 0, 0, 0, 0, 0], [0x80, 0, 0xa0, 0, 0, 0, 0, 0]);
-        let file = if cfg!(target_endian = "little") { big } else { little };
-        let flags = swapped_flags(AttrFlags::from_bits_retain(u64::from_ne_bytes(file)));
-        let expected = (AttrFlags::DISABLED | AttrFlags::SAMPLE_ID_ALL).with_precise_ip(Skid::CONSTANT);
-        assert_eq!(flags, expected);
+        let constant = ([1, 0x80, 4, 0, 0, 0, 0, 0], [0x80, 0, 0xa0, 0, 0, 0, 0, 0], Skid::CONSTANT);
+        // The same with `precise_ip` 2.
+        let requested = ([1, 0, 5, 0, 0, 0, 0, 0], [0x80, 1, 0x20, 0, 0, 0, 0, 0], Skid::REQUESTED_ZERO);
+        for (little, big, skid) in [constant, requested] {
+            let file = if cfg!(target_endian = "little") { big } else { little };
+            let flags = swapped_flags(AttrFlags::from_bits_retain(u64::from_ne_bytes(file)));
+            let expected = (AttrFlags::DISABLED | AttrFlags::SAMPLE_ID_ALL).with_precise_ip(skid);
+            assert_eq!(flags, expected);
+        }
     }
 
     #[test]

@@ -175,3 +175,29 @@ impl fmt::Display for Name {
         }
     }
 }
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use core::error::Error as _;
+    use std::string::ToString;
+
+    #[test]
+    fn source_is_the_error_below() {
+        let source = |reason| Error::new(7, reason).source().map(ToString::to_string);
+        assert_eq!(source(Reason::Io(std::io::Error::other("no medium"))), Some("no medium".into()));
+        let decoding = perf_decode::RawRecord::from_words(&[]).unwrap_err();
+        assert_eq!(source(Reason::Decoding(decoding)), Some(decoding.to_string()));
+        assert_eq!(source(Reason::NotPipe), None);
+    }
+
+    #[test]
+    fn record_is_named_or_numbered() {
+        let text = |kind| Error::new(16, Reason::RecordSize { kind, found: 4 }).to_string();
+        assert!(
+            text(record_type::FINISHED_ROUND).starts_with("offset 0x10: FINISHED_ROUND: expected a size")
+        );
+        let unknown = std::format!("offset 0x10: {}: expected", RecordType(99));
+        assert!(text(RecordType(99)).starts_with(&unknown), "{unknown}");
+    }
+}

@@ -123,3 +123,58 @@ pub(crate) fn payload_len(kind: RecordType, record: &[u8], order: ByteOrder, off
         _ => Ok(0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::put::{ORDERS, Put};
+    use zerocopy::IntoBytes as _;
+
+    /// Returns a header and a number, aligned in memory.
+    fn record(order: ByteOrder, kind: RecordType, size: u16) -> [u64; 2] {
+        let mut put = Put::new(order);
+        // type, misc, size; a number
+        put.u32(kind.0).u16(0).u16(size).u64(7);
+        let mut words = [0; 2];
+        words.as_mut_bytes().copy_from_slice(&put.bytes);
+        words
+    }
+
+    #[test]
+    fn decoder_takes_native_records_of_the_kernel() {
+        for order in ORDERS {
+            for kind in [RecordType::SAMPLE, record_type::FINISHED_ROUND] {
+                let words = record(order, kind, 16);
+                let (frame, rest) = Frame::split_first(words.as_bytes(), order, 0).unwrap();
+                assert_eq!((frame.kind(), rest.len()), (kind, 0));
+                let is_taken = kind == RecordType::SAMPLE && order.is_native();
+                assert_eq!(frame.raw().is_some(), is_taken, "{order:?} {kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn record_has_its_header_at_least_and_one_of_the_kernel_whole_words() {
+        for order in ORDERS {
+            for (kind, size, is_right) in [
+                (RecordType::SWITCH, 8, true),
+                (RecordType::SWITCH, 7, false),
+                (RecordType::SWITCH, 12, false),
+                (record_type::HEADER_FEATURE, 12, true),
+                (record_type::HEADER_FEATURE, 7, false),
+            ] {
+                let words = record(order, kind, size);
+                match Frame::split_first(words.as_bytes(), order, 0) {
+                    Ok((frame, rest)) => {
+                        assert!(is_right, "{kind:?} {size}");
+                        assert_eq!((frame.bytes.len(), rest.len()), (size.into(), 16 - usize::from(size)));
+                    }
+                    Err(error) => {
+                        assert!(!is_right, "{kind:?} {size}");
+                        assert!(matches!(error.reason(), Reason::RecordSize { .. }), "{error}");
+                    }
+                }
+            }
+        }
+    }
+}

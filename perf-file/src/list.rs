@@ -157,6 +157,7 @@ mod tests {
         let list = List::<u64>::take(&mut bytes, 2, "ids").unwrap();
         assert_eq!((list.len(), bytes.rest()), (2, &[9][..]));
         assert!(list.iter().eq([1, 2]) && list.iter().len() == 2);
+        assert!(!list.is_empty() && List::<u64>::take(&mut bytes, 0, "ids").unwrap().is_empty());
         assert_eq!(std::format!("{list:?}"), "[1, 2]");
     }
 

@@ -44,6 +44,12 @@ fn texts_are_read() {
 }
 
 #[test]
+fn tracing_data_is_checked() {
+    let section = FeatureSection::new(Feature::TRACING_DATA, b"no tracing data", ByteOrder::NATIVE, 0);
+    assert!(matches!(section.data().unwrap_err().reason(), Reason::Unsupported { .. }));
+}
+
+#[test]
 fn numbers_are_read() {
     check(Feature::NRCPUS, |put| put.u32(4).u32(3), "CpuCount(CpuCount { available: 4, online: 3 })");
     check(Feature::TOTAL_MEM, |put| put.u64(7), "TotalMemory(7)");

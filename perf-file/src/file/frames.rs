@@ -64,3 +64,27 @@ impl<'a> Iterator for Frames<'a> {
 }
 
 impl FusedIterator for Frames<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use crate::PerfData;
+    use crate::format::{MAGIC, PipeHeader, record_type};
+    use zerocopy::IntoBytes as _;
+
+    #[test]
+    fn offset_is_that_of_the_next_record() {
+        // header: type, misc, size
+        let header =
+            perf_abi::Header { kind: record_type::FINISHED_ROUND, misc: perf_abi::Misc::empty(), size: 8 };
+        let pipe = PipeHeader { magic: MAGIC, size: PipeHeader::SIZE };
+        let bytes = [pipe.as_bytes(), header.as_bytes(), header.as_bytes()].concat();
+        let file = PerfData::new(&bytes).unwrap();
+        assert_eq!(file.bytes(), bytes);
+        let mut frames = file.frames();
+        for offset in [16, 24] {
+            assert_eq!(frames.offset(), offset);
+            assert_eq!(frames.next().unwrap().unwrap().offset, offset);
+        }
+        assert_eq!((frames.offset(), frames.next().is_none()), (32, true));
+    }
+}

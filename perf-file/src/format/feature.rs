@@ -171,6 +171,10 @@ mod tests {
         let set: FeatureSet = [Feature(255), Feature::ARCH, Feature::CLN_SIZE].into_iter().collect();
         assert!(set.iter().eq([Feature::ARCH, Feature::CLN_SIZE, Feature(255)]));
         assert!(!set.contains(Feature::HOSTNAME));
+        assert_eq!(
+            std::format!("{set:?}"),
+            std::format!("{{{:?}, {:?}, Feature(255)}}", Feature::ARCH, Feature::CLN_SIZE)
+        );
     }
 
     #[test]

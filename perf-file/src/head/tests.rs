@@ -55,9 +55,11 @@ fn header_of_72_bytes_has_no_features() {
         let mut size = Put::new(order);
         size.u64(72);
         bytes[8..16].copy_from_slice(&size.bytes);
-        bytes.truncate(72);
-        let head = Head::parse(&bytes).unwrap();
-        assert_eq!((head.features().iter().count(), head.feature_table()), (0, None));
+        // What follows the header is not a part of it.
+        for bytes in [&bytes[..72], &bytes[..]] {
+            let head = Head::parse(bytes).unwrap();
+            assert_eq!((head.features().iter().count(), head.feature_table()), (0, None));
+        }
     }
 }
 
@@ -70,6 +72,9 @@ fn features_of_a_32_bit_big_endian_tool_are_in_the_other_half() {
     let halves = [1 << 35 | 1 << 2, 0, 0, 0];
     let head = Head::parse(&file(ByteOrder::Big, b"2ELIFREP", 80, 80, halves)).unwrap();
     assert!(head.features().iter().eq([Feature::HOSTNAME, Feature::CLN_SIZE]));
+    // Without the host's name nothing says so.
+    let head = Head::parse(&file(ByteOrder::Big, b"2ELIFREP", 80, 80, [1 << 7, 0, 0, 0])).unwrap();
+    assert!(head.features().iter().eq([Feature::NRCPUS]));
 }
 
 #[test]

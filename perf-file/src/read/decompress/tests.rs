@@ -3,6 +3,8 @@ use std::vec;
 
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
+mod headers;
+
 /// Feeds a stream in parts of `len` bytes. Returns its content.
 fn decompress(stream: &[u8], len: usize) -> Result<Vec<u8>, Malformed> {
     let mut decompressor = Decompressor::default();

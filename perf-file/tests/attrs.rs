@@ -62,6 +62,8 @@ fn sample_with_trailing_bytes_is_decoded() {
     let record = reader.next().unwrap().unwrap();
     let decoded = record.decode().unwrap();
     assert_eq!((record.time(), decoded.trailing_len()), (Some(5), 16));
+    let first = PerfData::new(&bytes).unwrap().frames().next().unwrap().unwrap();
+    assert_eq!((record.place().offset(), record.events().len()), (first.offset, 1));
     assert_eq!(reader.next().unwrap().unwrap().time(), Some(6));
 }
 

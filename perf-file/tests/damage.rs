@@ -10,7 +10,7 @@
 
 mod support;
 
-use std::io::Cursor;
+use std::io::{self, Cursor, ErrorKind, Read};
 
 use perf_file::format::{FileHeader, record_type};
 use perf_file::{Error, PerfData, Reader, Reason, Source};
@@ -185,6 +185,54 @@ fn ids_that_overlap_do_not_multiply() {
     let in_memory = Reader::from_bytes(&bytes).unwrap_err();
     assert!(matches!(in_memory.reason(), Reason::Truncated { what: "ids of all events", .. }), "{in_memory}");
     assert!(Reader::from_file(Cursor::new(&bytes)).is_err());
+}
+
+#[test]
+fn ids_may_be_the_whole_file() {
+    let mut bytes = file(&[sample(5)]);
+    let (header, _) = FileHeader::read_from_prefix(&bytes).unwrap();
+    // The section of ids is the end of the only entry.
+    let end = header.attrs.end().unwrap() as usize;
+    let ids = [0, bytes.len() as u64];
+    bytes[end - 16..end].copy_from_slice(ids.as_bytes());
+    let in_memory = Reader::from_bytes(&bytes).unwrap();
+    let of_file = Reader::from_file(Cursor::new(&bytes)).unwrap();
+    for events in [in_memory.events(), of_file.events()] {
+        assert_eq!(events.as_slice()[0].ids().len(), bytes.len() / 8);
+    }
+}
+
+#[test]
+fn short_or_other_start_of_a_pipe_is_told_apart() {
+    let short = Reader::from_pipe(&pipe(&[])[..12]).unwrap_err();
+    assert!(!matches!(short.reason(), Reason::NotPipe), "{short}");
+    let other = Reader::from_pipe(&[0x7f; 200][..]).unwrap_err();
+    assert!(matches!(other.reason(), Reason::NotPerfData { .. }), "{other}");
+}
+
+/// A stream of which every second read fails.
+struct Failing<'a> {
+    bytes: &'a [u8],
+    kind: ErrorKind,
+    fails: bool,
+}
+
+impl Read for Failing<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.fails = !self.fails;
+        if self.fails { Err(self.kind.into()) } else { self.bytes.read(buffer) }
+    }
+}
+
+#[test]
+fn interrupted_reads_are_repeated_and_other_errors_returned() {
+    let bytes = pipe(&[record(record_type::FINISHED_ROUND, &[]), record(record_type::FINISHED_ROUND, &[])]);
+    let stream = |kind| Failing { bytes: &bytes, kind, fails: true };
+    let (records, error) = count(Reader::from_pipe(stream(ErrorKind::Interrupted)).unwrap());
+    assert_eq!((records, error.is_none()), (2, true));
+    let (records, error) = count(Reader::from_pipe(stream(ErrorKind::TimedOut)).unwrap());
+    assert_eq!(records, 2);
+    assert!(matches!(error.unwrap().reason(), Reason::Io(error) if error.kind() == ErrorKind::TimedOut));
 }
 
 #[test]

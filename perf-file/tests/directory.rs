@@ -26,6 +26,9 @@ fn all_files_of_a_directory_are_read_in_order() {
         found.push(describe(&record));
     }
     let mut main = Reader::open(path().join("data")).unwrap();
+    assert_eq!(directory.head(), Some(main.head()));
+    let events = directory.events().unwrap().as_slice();
+    assert_eq!((events.len(), events.is_empty()), (main.events().as_slice().len(), false));
     let mut count = 0;
     while main.next().unwrap().is_some() {
         count += 1;

@@ -83,6 +83,8 @@ fn sibling_without_records_is_not_looked_at() {
 fn repeated_ids_are_counted_and_those_of_the_first_event() {
     let events = events(&[(WITH_ID, &[1, 2]), (WITH_ID, &[2, 3])]);
     assert_eq!(events.repeated_ids(), 1);
+    assert_eq!(self::events(&[(WITH_ID, &[1, 2, 3]), (WITH_ID, &[1, 2, 3])]).repeated_ids(), 3);
+    assert_eq!(self::events(&[(WITH_ID, &[1, 2]), (WITH_ID, &[3])]).repeated_ids(), 0);
     let words = SampleBuilder::new(events.as_slice()[0].attr()).identifier(2).finish();
     assert_eq!(index(&events, &words), Ok(0));
 }

@@ -74,6 +74,22 @@ fn trailer_of_a_ksymbol_is_before_its_stale_words() {
 }
 
 #[test]
+fn trailers_of_bpf_event_and_text_poke_are_before_their_stale_words() {
+    let attr = Attr { sample_type: SampleType::TID, flags: AttrFlags::SAMPLE_ID_ALL, ..NO_TRAILER };
+    let end = [(4, 5), (4, 6), (8, 99)]; // pid, tid; a stale word
+    let pair: u64 = zerocopy::transmute!([5_u32, 6]);
+    let byte = |byte| (1, byte);
+    // type, flags, id, 8 bytes of tag
+    let body = [&[(2, 1), (2, 2), (4, 3)][..], &[byte(7); 8], &end].concat();
+    let words = swapped(foreign(RecordType::BPF_EVENT, 0, &body), &attr);
+    assert_eq!(words[2..], [pair, 99]);
+    // addr, old_len, new_len, 17 bytes of code, padding
+    let body = [&[(8, 1), (2, 2), (2, 15)][..], &[byte(7); 17], &[byte(0); 3], &end].concat();
+    let words = swapped(foreign(RecordType::TEXT_POKE, 0, &body), &attr);
+    assert_eq!(words[4..], [pair, 99]);
+}
+
+#[test]
 fn code_of_a_text_poke_keeps_its_bytes() {
     // addr, old_len, new_len, 2 bytes of old code, 5 of new, padding
     let code = [1, 2, 3, 4, 5, 6, 7, 0, 0, 0, 0, 0].map(|byte| (1, byte));

@@ -203,7 +203,7 @@ fn ids_may_be_the_whole_file() {
 }
 
 #[test]
-fn short_or_other_start_of_a_pipe_is_told_apart() {
+fn short_and_other_starts_of_a_pipe_are_distinguished() {
     let short = Reader::from_pipe(&pipe(&[])[..12]).unwrap_err();
     assert!(!matches!(short.reason(), Reason::NotPipe), "{short}");
     let other = Reader::from_pipe(&[0x7f; 200][..]).unwrap_err();

@@ -160,6 +160,7 @@ mod tests {
                 (RecordType::SWITCH, 8, true),
                 (RecordType::SWITCH, 7, false),
                 (RecordType::SWITCH, 12, false),
+                (record_type::FIRST, 12, true),
                 (record_type::HEADER_FEATURE, 12, true),
                 (record_type::HEADER_FEATURE, 7, false),
             ] {

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)] // a failure here fails the test
 
 #[allow(dead_code)] // its `main`
-#[path = "../examples/soak.rs"]
-mod soak;
+#[path = "../examples/loss_ledger.rs"]
+mod loss_ledger;
 
 mod set_support;
 
@@ -15,7 +15,7 @@ use set_support::{open_or_skip, skip, skip_tracepoint, switch, switches};
 
 #[test]
 fn every_record_is_delivered_or_in_the_ledger() {
-    let outcome = match soak::run(Duration::from_secs(2), 1) {
+    let outcome = match loss_ledger::run(Duration::from_secs(2), 1) {
         Ok(outcome) => outcome,
         Err(refused) => {
             return match refused.downcast_ref::<TracefsError>() {

@@ -5,8 +5,8 @@
 mod set_support;
 
 #[allow(dead_code)] // its `main`
-#[path = "../examples/system_wide.rs"]
-mod system_wide;
+#[path = "../examples/sample_cpus.rs"]
+mod sample_cpus;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ fn example_finds_the_thread_that_runs() {
             tid()
         })
     };
-    let threads = system_wide::sample(Duration::from_secs(2));
+    let threads = sample_cpus::sample(Duration::from_secs(2));
     is_over.store(true, Ordering::Relaxed);
     let busy = busy.join().unwrap();
     let threads = threads.unwrap();

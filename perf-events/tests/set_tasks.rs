@@ -5,8 +5,8 @@
 mod set_support;
 
 #[allow(dead_code)] // its `main`
-#[path = "../examples/stat.rs"]
-mod stat;
+#[path = "../examples/count_command.rs"]
+mod count_command;
 
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
@@ -127,7 +127,7 @@ fn example_counts_a_command() {
         return;
     }
     let (status, counts) =
-        stat::run("{task-clock,page-faults},context-switches", &mut Command::new("true")).unwrap();
+        count_command::run("{task-clock,page-faults},context-switches", &mut Command::new("true")).unwrap();
     assert!(status.success());
     let names: Vec<&str> = counts.iter().map(|event| &**event.name()).collect();
     assert_eq!(names, ["task-clock", "page-faults", "context-switches"]);

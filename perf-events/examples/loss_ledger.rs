@@ -1,7 +1,7 @@
 //! One thread renames itself as fast as it can, each time a record. Another reads them too slowly from
 //! rings that are too small. At the end, every renaming must have been delivered or be in the ledger.
 //!
-//! Usage: `soak [SECONDS [PAGES]]`, 10 seconds and 1 page by default.
+//! Usage: `loss_ledger [SECONDS [PAGES]]`, 10 seconds and 1 page by default.
 //!
 //! Needs a tracefs, the permission to read it, and Linux 6.0, which counts the losses of each event.
 

@@ -1,6 +1,6 @@
 //! Samples all CPUs 99 times a second, and prints the threads that used them most.
 //!
-//! Usage: `system_wide [SECONDS]`, 5 seconds by default.
+//! Usage: `sample_cpus [SECONDS]`, 5 seconds by default.
 
 use std::collections::HashMap;
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! Counts the events of a command from its `exec` to its exit, with all its children.
 //!
-//! Usage: `stat [-e EVENTS] COMMAND [ARGUMENT...]`
+//! Usage: `count_command [-e EVENTS] COMMAND [ARGUMENT...]`
 
 use std::error::Error;
 use std::process::{Command, ExitStatus};

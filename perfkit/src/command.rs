@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::thread;
 
-use perf_events::{Set, SetError};
+use perf_events::{Set, SetError, System};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// Returns the command of these words, the program first; `None` without a word.
@@ -37,8 +37,21 @@ pub(crate) fn start(
 
 /// Returns the exit code for a command that could not be started: 127 if there is no such program, 126 if
 /// it cannot be executed.
-pub(crate) fn start_exit_code(error: &io::Error) -> ExitCode {
+fn start_exit_code(error: &io::Error) -> ExitCode {
     ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
+}
+
+/// Prints why a set could not be opened or used and, if the kernel refused an event, its cause, the evidence
+/// and the remedy. Returns the exit code.
+pub(crate) fn report_failure(error: &SetError) -> ExitCode {
+    eprintln!("perfkit: {error}");
+    if let SetError::Command { error, .. } = error {
+        return start_exit_code(error);
+    }
+    if let Some(explanation) = error.explain(&System::new()) {
+        eprintln!("{explanation}");
+    }
+    ExitCode::FAILURE
 }
 
 /// Returns the exit code for the status of a command: 128 and the signal's number if a signal killed it.

@@ -3,8 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use perf_events::sys::{self, Target};
-use perf_events::{FailedOpen, SetError, System};
+use perf_events::{SetError, System, sys};
 use perf_file::synthesize::{Host, Synthesizer};
 use perf_file::writer::{Features, Inventory, RecordedEvent, WriteError, Writer};
 
@@ -16,7 +15,7 @@ mod session;
 
 pub(crate) use options::Options;
 
-use crate::command::{exit_code, start_exit_code};
+use crate::command::{exit_code, report_failure};
 use features::{Described, add_results};
 use output::Output;
 use plan::Plan;
@@ -58,16 +57,7 @@ impl From<io::Error> for Failure {
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     match record(options) {
         Ok(code) => return Ok(code),
-        Err(Failure::Set(SetError::Command { program, error })) => {
-            note(&format!("{program}: {error}"));
-            return Ok(start_exit_code(&error));
-        }
-        Err(Failure::Set(error)) => {
-            note(&error.to_string());
-            if let Some(explanation) = explain(&error) {
-                eprintln!("{explanation}");
-            }
-        }
+        Err(Failure::Set(error)) => return Ok(report_failure(&error)),
         // Also for a closed pipe, because the recording is not complete.
         Err(Failure::Write(error)) => note(&error.to_string()),
         Err(Failure::Other(error)) => return Err(error),
@@ -77,13 +67,6 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 
 fn note(text: &str) {
     eprintln!("perfkit: {text}");
-}
-
-fn explain(error: &SetError) -> Option<String> {
-    let event = error.event().filter(|event| event.error.call() == Some(sys::Call::PerfEventOpen))?;
-    let target = event.place.cpu_id().filter(|_| event.place.thread_id().is_none());
-    let target = target.map_or(Target::calling_thread(), Target::cpu);
-    Some(FailedOpen::new(&event.error, &event.attr, target).explain(&System::new()).to_string())
 }
 
 fn record(options: &Options) -> Result<ExitCode, Failure> {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use perf_events::{SetError, SetTarget, System};
+use perf_events::{SetError, SetTarget};
 
 mod events;
 mod measure;
@@ -16,7 +16,7 @@ mod table;
 
 pub(crate) use options::Options;
 
-use crate::command::{exit_code, start_exit_code};
+use crate::command::{exit_code, report_failure};
 use events::Events;
 use measure::Measurement;
 use report::Report;
@@ -44,11 +44,7 @@ impl From<SetError> for Failure {
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     match count(options) {
         Ok(code) => Ok(code),
-        Err(Failure::Set(SetError::Command { program, error })) => {
-            eprintln!("perfkit: {program}: {error}");
-            Ok(start_exit_code(&error))
-        }
-        Err(Failure::Set(error)) => Err(explained(&error)),
+        Err(Failure::Set(error)) => Ok(report_failure(&error)),
         Err(Failure::Other(error)) => Err(error),
     }
 }
@@ -84,14 +80,6 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
         );
     }
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
-}
-
-/// Returns the error with its cause, the evidence and the remedy, if the kernel refused an event.
-fn explained(error: &SetError) -> io::Error {
-    match error.explain(&System::new()) {
-        Some(explanation) => io::Error::other(format!("{error}\n{explanation}")),
-        None => io::Error::other(error.to_string()),
-    }
 }
 
 /// Returns the tasks and CPUs to count: without a command and other options, all CPUs.

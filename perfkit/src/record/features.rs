@@ -9,8 +9,8 @@ use perf_file::synthesize::{Host, Synthesizer, tracepoint_names, tracing_data};
 use perf_file::writer::{EventGroup, Features, Inventory, RecordedEvent};
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
-/// Name of a group without one, as in the perf tool.
-const GROUP: &str = "{anon_group}";
+/// Name of a group to which the user gave none, as in the perf tool.
+const ANONYMOUS: &str = "{anon_group}";
 
 /// The events of a set as the file describes them, and their groups.
 #[derive(Debug)]
@@ -20,8 +20,9 @@ pub(super) struct Described {
 }
 
 impl Described {
-    /// Describes the events: one for each PMU, with the ids of all CPUs and threads.
-    pub(super) fn new(set: &Set) -> Result<Self, SetError> {
+    /// Describes the events: one for each PMU, with the ids of all CPUs and threads. `group_names` has the name of
+    /// the group of each logical event.
+    pub(super) fn new(set: &Set, group_names: &[Option<&str>]) -> Result<Self, SetError> {
         let (mut events, mut groups) = (Vec::<RecordedEvent>::new(), Vec::<EventGroup>::new());
         // The logical event and its PMU.
         let mut keys = Vec::new();
@@ -30,9 +31,11 @@ impl Described {
             let at = keys.iter().position(|known| *known == key).unwrap_or(events.len());
             if at == events.len() {
                 let name = set.names().get(opened.index).map(ToString::to_string).unwrap_or_default();
-                match groups.last_mut().filter(|_| opened.is_member) {
-                    Some(group) => group.members += 1,
-                    None => groups.push(EventGroup { name: GROUP.to_owned(), leader: at as u32, members: 1 }),
+                if let Some(group) = groups.last_mut().filter(|_| opened.is_member) {
+                    group.members += 1;
+                } else {
+                    let name = group_names.get(opened.index).copied().flatten().unwrap_or(ANONYMOUS);
+                    groups.push(EventGroup { name: name.to_owned(), leader: at as u32, members: 1 });
                 }
                 keys.push(key);
                 events.push(RecordedEvent::new(*opened.event.attr(), name));

@@ -72,7 +72,7 @@ fn note(text: &str) {
 fn record(options: &Options) -> Result<ExitCode, Failure> {
     let mut plan = Plan::new(options, &System::new())?;
     let set = plan.open()?;
-    let described = Described::new(&set)?;
+    let described = Described::new(&set, &plan.group_names())?;
     let host = Host::new();
     let mut notes = std::mem::take(&mut plan.notes);
     let mut features = described.features(&host, &mut notes);

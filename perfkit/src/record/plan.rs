@@ -77,6 +77,11 @@ impl Plan {
         Ok(Self { groups, target: target(options), notes })
     }
 
+    /// Returns the name of the group of each logical event, `None` if the user gave none.
+    pub(super) fn group_names(&self) -> Vec<Option<&str>> {
+        self.groups.iter().flat_map(|group| group.members().iter().map(|_| group.name())).collect()
+    }
+
     /// Opens the events, with the largest rings that the limits of memory permit.
     pub(super) fn open(&mut self) -> Result<Set, SetError> {
         let mut pages = RING_PAGES;

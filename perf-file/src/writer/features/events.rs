@@ -8,7 +8,7 @@ use zerocopy::IntoBytes;
 /// A group of events for [`Features::set_groups`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventGroup {
-    /// The name, `{anon_group}` in the perf tool if the user gave none.
+    /// The name before the braces; `{anon_group}` if the user gave none, as in the perf tool.
     pub name: String,
     /// Index of the leader in the list of events.
     pub leader: u32,

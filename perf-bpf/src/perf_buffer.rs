@@ -2,12 +2,13 @@ use core::time::Duration;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use perf_events::CpuList;
-use perf_sys::{Canceller, Readiness, RingSet, SampleLayout};
+use perf_sys::{Canceller, Readiness, RingSet};
 
 use crate::{Error, EventArray};
 
 mod batch;
 mod cpu_ring;
+mod format;
 mod loss;
 mod open;
 mod options;
@@ -20,6 +21,7 @@ pub use options::PerfBufferOptions;
 pub use output::{Output, OutputSample};
 
 use cpu_ring::CpuRing;
+use format::Format;
 
 /// The reader of what programs write by `bpf_perf_event_output`: a ring for each CPU, with the bpf-output
 /// event of that CPU in its slot of a perf event array.
@@ -70,7 +72,7 @@ pub struct PerfBuffer {
     /// By ascending key, the order of the rings in the set. A CPU that was offline has several.
     cpus: Vec<CpuRing>,
     options: PerfBufferOptions,
-    layout: SampleLayout,
+    format: Format,
     offline: CpuList,
     /// The counts of rings that were closed.
     closed: Vec<(u32, OutputCounts)>,
@@ -110,11 +112,11 @@ impl PerfBuffer {
     /// system call. The records are borrowed from the rings.
     #[doc(alias = "perf_buffer__consume")]
     pub fn ready(&mut self) -> impl Iterator<Item = Result<OutputBatch<'_>, Error>> {
-        let (payload, layout) = (self.options.payload(), &self.layout);
+        let format = &self.format;
         let mut cpus = self.cpus.iter_mut();
         self.rings.ready().filter_map(move |(key, batch)| {
             let cpu = cpus.find(|cpu| cpu.key == *key)?;
-            Some(batch.map(|batch| OutputBatch::new(batch, cpu, layout, payload)).map_err(Error::from))
+            Some(batch.map(|batch| OutputBatch::new(batch, cpu, format)).map_err(Error::from))
         })
     }
 

@@ -14,6 +14,7 @@ use std::time::Instant;
 #[allow(dead_code, unreachable_pub)] // its `main`
 #[path = "../../../perf-bpf/examples/aya_perf_buffer.rs"]
 mod ayas_interface;
+mod by_hand;
 mod program;
 mod readers;
 
@@ -26,14 +27,16 @@ const ROUNDS: usize = 60;
 
 type Open = fn(usize) -> Opened;
 
-const READERS: [(&str, Kind, Open); 7] = [
+const READERS: [(&str, Kind, Open); 9] = [
     ("perf event array, perf-bpf", Kind::Array, readers::ours_array),
     ("perf event array, perf-bpf by aya's interface", Kind::Array, readers::ours_by_ayas_interface),
     ("perf event array, aya", Kind::Array, readers::aya_array),
     ("perf event array, libbpf-rs", Kind::Array, readers::libbpf_array),
+    ("perf event array, by hand without checks", Kind::Array, by_hand::array),
     ("ring buffer, perf-bpf", Kind::Ring, readers::ours_ring),
     ("ring buffer, aya", Kind::Ring, readers::aya_ring),
     ("ring buffer, libbpf-rs", Kind::Ring, readers::libbpf_ring),
+    ("ring buffer, by hand without checks", Kind::Ring, by_hand::ring),
 ];
 
 struct Case {

@@ -23,7 +23,7 @@ impl PerfBuffer {
         rings: RingSet<usize>,
     ) -> Result<Self, Error> {
         let mut buffer = Self {
-            layout: options.layout(),
+            format: options.format(),
             array,
             rings,
             cpus: Vec::new(),

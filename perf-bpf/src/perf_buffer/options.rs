@@ -2,6 +2,7 @@ use perf_events::{CpuList, System};
 use perf_sys::{Attr, AttrFlags, ReadFormat, RingSet, SampleLayout, SampleType, Software};
 
 use super::PerfBuffer;
+use super::format::Format;
 use crate::{Error, EventArray};
 
 /// The rings of a [`PerfBuffer`], and what is in their records.
@@ -21,17 +22,6 @@ pub struct PerfBufferOptions {
 enum Wakeup {
     Events(u32),
     Bytes(u32),
-}
-
-/// How the bytes of a sample are found.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Payload {
-    /// Length in bytes; the maximum if it is unknown.
-    pub(super) at_most: usize,
-    /// Length in bytes; 0 if it is unknown.
-    pub(super) at_least: usize,
-    /// Set if samples have the raw data only.
-    pub(super) is_raw_only: bool,
 }
 
 impl PerfBufferOptions {
@@ -119,16 +109,8 @@ impl PerfBufferOptions {
         }
     }
 
-    pub(super) fn layout(&self) -> SampleLayout {
-        SampleLayout::new(&self.attr(false))
-    }
-
-    pub(super) fn payload(&self) -> Payload {
-        Payload {
-            at_most: self.payload_size.unwrap_or(usize::MAX),
-            at_least: self.payload_size.unwrap_or(0),
-            is_raw_only: self.sample_type == SampleType::RAW,
-        }
+    pub(super) fn format(&self) -> Format {
+        Format::new(SampleLayout::new(&self.attr(false)), self.sample_type, self.payload_size)
     }
 }
 

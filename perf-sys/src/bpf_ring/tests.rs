@@ -84,6 +84,35 @@ fn discarded_records_are_skipped_and_counted() {
 }
 
 #[test]
+fn discarded_and_reserved_records_after_many_of_their_length_are_recognized() {
+    let mut writer = BpfWriter::new(SIZE);
+    let mut reader = writer.reader();
+    assert!((0..9).all(|_| writer.write(b"12345678")));
+    let discarded = writer.reserve(b"12345678").unwrap();
+    writer.commit(discarded, 8, true);
+    assert!(writer.write(b"abcdefgh"));
+    assert!(writer.reserve(b"12345678").is_some());
+    let (records, discarded) = read(&mut reader);
+    assert_eq!((records.len(), discarded), (10, 1));
+    assert_eq!(records[9], b"abcdefgh");
+    assert_eq!(writer.released(), 11 * 16);
+}
+
+#[test]
+fn length_beyond_the_unread_bytes_after_many_equal_ones_is_an_error() {
+    let mut writer = BpfWriter::new(SIZE);
+    let mut reader = writer.reader();
+    assert!((0..9).all(|_| writer.write(b"12345678")));
+    writer.store_header(9 * 16, 8);
+    writer.publish(9 * 16 + 8);
+    reader.refresh().unwrap();
+    let mut discarded = 0;
+    let mut batch = BpfBatch::new(&mut reader, &mut discarded);
+    let last = batch.records().last();
+    assert_eq!(last, Some(Err(Error::BpfRecord { at: 9 * 16, len: 8, available: 8 })));
+}
+
+#[test]
 fn length_beyond_the_unread_bytes_is_an_error_that_consumes_them() {
     let mut writer = BpfWriter::new(SIZE);
     let mut reader = writer.reader();

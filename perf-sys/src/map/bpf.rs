@@ -15,6 +15,10 @@ use std::os::fd::BorrowedFd;
 use super::{Here, Mapping, OVERWRITES, PageWord, WAITS, page_size, position};
 use crate::{Call, Errno, Error, Result};
 
+mod guess;
+
+use guess::Guess;
+
 /// Set in the length of a record that its program has not committed (`BPF_RINGBUF_BUSY_BIT`).
 const BUSY: u32 = 1 << 31;
 /// Set in the length of a record that its program has discarded (`BPF_RINGBUF_DISCARD_BIT`).
@@ -112,7 +116,7 @@ impl BpfConsumer {
     pub(crate) fn has_committed(&self) -> bool {
         let Ok(here) = self.producer.here() else { return false };
         let head = self.load_head(here);
-        head != self.next && self.unread(Some(here), head).header(self.next) & BUSY == 0
+        head != self.next && BpfUnread::new(Some(here), self.size, head).header(self.next) & BUSY == 0
     }
 
     /// Returns the records up to the position of the last refresh, and `next` for the code that consumes
@@ -120,12 +124,8 @@ impl BpfConsumer {
     #[inline]
     pub(crate) fn parts(&mut self) -> (BpfUnread<'_>, &mut u64) {
         let here = self.producer.here().ok();
-        let unread = BpfUnread { here, page: page_size(), size: self.size, head: self.head };
+        let unread = BpfUnread::new(here, self.size, self.head);
         (unread, &mut self.next)
-    }
-
-    fn unread<'c>(&self, here: Option<Here<'c>>, head: u64) -> BpfUnread<'c> {
-        BpfUnread { here, page: page_size(), size: self.size, head }
     }
 
     /// Publishes `next` as the reader's position: the kernel may overwrite everything before it.
@@ -154,7 +154,7 @@ pub(crate) enum BpfStep<'c> {
 }
 
 /// The unread records, up to `head`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct BpfUnread<'c> {
     /// `None` in a child of `fork`, where nothing is unread.
     here: Option<Here<'c>>,
@@ -163,41 +163,61 @@ pub(crate) struct BpfUnread<'c> {
     size: usize,
     /// End of the records, free-running.
     pub(crate) head: u64,
+    guess: Guess,
 }
 
 impl<'c> BpfUnread<'c> {
+    #[inline]
+    fn new(here: Option<Here<'c>>, size: usize, head: u64) -> Self {
+        Self { here, page: page_size(), size, head, guess: Guess::new() }
+    }
+
     /// Returns the record at `next`, which must be a position that an earlier step returned or `next` of
     /// the consumer.
-    #[inline]
-    pub(crate) fn step(self, next: u64) -> BpfStep<'c> {
+    #[inline(always)] // so that a loop keeps the guess in registers; benches/bpf
+    pub(crate) fn step(&mut self, next: u64) -> BpfStep<'c> {
         if next == self.head {
             return BpfStep::End;
         }
         let header = self.header(next);
+        let available = self.head.wrapping_sub(next);
+        if let Some(record) = self.guess.record(header) {
+            if record <= available {
+                return self.record(next, header, record);
+            }
+        }
         if header & BUSY != 0 {
             return BpfStep::End;
         }
         let len = header & !(BUSY | DISCARDED);
-        let (record, available) = ((HEADER + u64::from(len) + 7) & !7, self.head.wrapping_sub(next));
+        let record = (HEADER + u64::from(len) + 7) & !7;
         if record > available {
-            return BpfStep::Damaged(Error::BpfRecord { at: next, len, available });
+            return damaged(next, len, available);
         }
-        let after = next.wrapping_add(record);
         if header & DISCARDED != 0 {
-            return BpfStep::Discarded(after);
+            return BpfStep::Discarded(next.wrapping_add(record));
         }
+        self.guess.learn(len, record);
+        self.record(next, len, record)
+    }
+
+    /// Returns the committed record at `next`, of `len` bytes of data and `record` bytes in all, which are
+    /// not more than the unread bytes.
+    #[inline(always)]
+    fn record(&self, next: u64, len: u32, record: u64) -> BpfStep<'c> {
         let Some(here) = self.here else { return BpfStep::End };
         let first = here.at(self.offset(next) + HEADER as usize);
-        // SAFETY: `offset < page + size` and `record <= available <= size`, so this is inside the
-        // producer's mapping of a page and twice the data; bytes need no alignment; the record is
-        // committed and in `[published, head)`, which the kernel does not write before it is released,
-        // and `release` needs the consumer that `'c` borrows.
-        BpfStep::Record(unsafe { slice::from_raw_parts(first, len as usize) }, after)
+        // SAFETY: `offset < page + size` and `HEADER + len <= record <= available <= size` (of a guess, by
+        // the `learn` above), so this is inside the producer's mapping of a page and twice the data; bytes
+        // need no alignment; the record is committed and in `[published, head)`, which the kernel does not
+        // write before it is released, and `release` needs the consumer that `'c` borrows.
+        let bytes = unsafe { slice::from_raw_parts(first, len as usize) };
+        BpfStep::Record(bytes, next.wrapping_add(record))
     }
 
     /// Loads the length of the record at `next` with its two bits. A child of `fork` finds it busy.
     #[inline]
-    fn header(self, next: u64) -> u32 {
+    fn header(&self, next: u64) -> u32 {
         let Some(here) = self.here else { return BUSY };
         let header = here.load_half(self.offset(next));
         // Acquire pairs with the `xchg` that clears the busy bit: the record is complete.
@@ -208,9 +228,16 @@ impl<'c> BpfUnread<'c> {
     /// Returns the offset of the header at `next` in the mapping. It is a multiple of 8, because the kernel
     /// rounds all records to 8 bytes; a damaged position is rounded down.
     #[inline]
-    fn offset(self, next: u64) -> usize {
+    fn offset(&self, next: u64) -> usize {
         self.page + (next as usize & (self.size - 1) & !7)
     }
+}
+
+/// Returns the error of a record that is longer than the unread bytes. Cold, so that a loop does not make
+/// space for it.
+#[cold]
+fn damaged<'c>(at: u64, len: u32, available: u64) -> BpfStep<'c> {
+    BpfStep::Damaged(Error::BpfRecord { at, len, available })
 }
 
 #[cfg(test)]

@@ -44,6 +44,8 @@ impl Set {
     ///
     /// As [`SetOptions::open`](super::SetOptions::open), and if an event cannot be read.
     pub fn refresh(&mut self) -> Result<Refreshed, SetError> {
+        // A caller that reads the rings by itself has drained them since the last look.
+        self.remove_drained();
         let mut refreshed = Refreshed::default();
         if !self.plan.groups.iter().any(|group| self.is_on_cpus(group)) {
             return Ok(refreshed);

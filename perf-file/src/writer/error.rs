@@ -21,6 +21,13 @@ pub enum WriteError {
         /// Its length in bytes, the header included.
         size: usize,
     },
+    /// There is no event with this index.
+    NoEvent {
+        /// The index.
+        event: usize,
+        /// Number of events of the recording.
+        events: usize,
+    },
 }
 
 impl fmt::Display for WriteError {
@@ -35,6 +42,9 @@ impl fmt::Display for WriteError {
                  write the file form in place of the pipe form",
                 u16::MAX
             ),
+            Self::NoEvent { event, events } => {
+                write!(f, "perf.data: expected the index of one of {events} events, found {event}")
+            }
         }
     }
 }
@@ -43,7 +53,7 @@ impl std::error::Error for WriteError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { error, .. } => Some(error),
-            Self::RecordTooLong { .. } => None,
+            Self::RecordTooLong { .. } | Self::NoEvent { .. } => None,
         }
     }
 }
@@ -53,7 +63,7 @@ impl From<WriteError> for io::Error {
     fn from(error: WriteError) -> Self {
         let kind = match &error {
             WriteError::Io { error, .. } => error.kind(),
-            WriteError::RecordTooLong { .. } => io::ErrorKind::InvalidInput,
+            WriteError::RecordTooLong { .. } | WriteError::NoEvent { .. } => io::ErrorKind::InvalidInput,
         };
         Self::new(kind, error)
     }

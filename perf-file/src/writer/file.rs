@@ -9,8 +9,8 @@ use super::output::Output;
 use super::{Features, Form, RecordedEvent, WriteError, Writer};
 use crate::format::{FeatureSet, FileHeader, MAGIC, Section};
 
-/// Writes the header again.
-pub(super) type Rewrite<W> = fn(&mut W, &[u8]) -> io::Result<()>;
+/// Writes bytes at an offset from the start, over those that are there.
+pub(super) type Rewrite<W> = fn(&mut W, u64, &[u8]) -> io::Result<()>;
 
 impl<W: Write + Seek> Writer<W> {
     /// Starts a recording in the file form, at the start of an empty file.
@@ -22,33 +22,26 @@ impl<W: Write + Seek> Writer<W> {
         let (header, start) = start(events);
         output.write("header", &start)?;
         output.flush("header")?;
-        Ok(Self { output, form: Form::File { header, rewrite: rewrite::<W> }, compressor: None })
+        let form = Form::File { header, rewrite: rewrite::<W> };
+        Ok(Self { output, form, compressor: None, events: events.to_vec(), has_new_ids: false })
     }
 }
 
-fn rewrite<W: Write + Seek>(out: &mut W, header: &[u8]) -> io::Result<()> {
-    out.seek(SeekFrom::Start(0))?;
-    out.write_all(header)?;
+fn rewrite<W: Write + Seek>(out: &mut W, offset: u64, bytes: &[u8]) -> io::Result<()> {
+    out.seek(SeekFrom::Start(offset))?;
+    out.write_all(bytes)?;
     out.seek(SeekFrom::End(0))?;
     out.flush()
 }
 
 /// Returns the header without features and with a data size of 0, and the bytes before the data.
 fn start(events: &[RecordedEvent]) -> (FileHeader, Vec<u8>) {
-    let size = attr_size(events);
-    let (mut ids, mut attrs) = (Vec::new(), Vec::new());
-    for event in events {
-        let section =
-            Section { offset: FileHeader::SIZE + ids.len() as u64, size: 8 * event.ids.len() as u64 };
-        ids.extend_from_slice(event.ids.as_bytes());
-        push_attr(&mut attrs, &event.attr, size);
-        attrs.extend_from_slice(section.as_bytes());
-    }
+    let (mut ids, mut attrs) = sections(events, FileHeader::SIZE);
     let attrs_section = Section { offset: FileHeader::SIZE + ids.len() as u64, size: attrs.len() as u64 };
     let header = FileHeader {
         magic: MAGIC,
         size: FileHeader::SIZE,
-        attr_size: u64::from(size) + size_of::<Section>() as u64,
+        attr_size: u64::from(attr_size(events)) + size_of::<Section>() as u64,
         attrs: attrs_section,
         data: Section { offset: attrs_section.offset + attrs_section.size, size: 0 },
         event_types: Section::default(),
@@ -60,6 +53,19 @@ fn start(events: &[RecordedEvent]) -> (FileHeader, Vec<u8>) {
     (header, bytes)
 }
 
+/// Returns the ids of all events, which are at `offset`, and the section of attrs that refers to them.
+fn sections(events: &[RecordedEvent], offset: u64) -> (Vec<u8>, Vec<u8>) {
+    let size = attr_size(events);
+    let (mut ids, mut attrs) = (Vec::new(), Vec::new());
+    for event in events {
+        let section = Section { offset: offset + ids.len() as u64, size: 8 * event.ids.len() as u64 };
+        ids.extend_from_slice(event.ids.as_bytes());
+        push_attr(&mut attrs, &event.attr, size);
+        attrs.extend_from_slice(section.as_bytes());
+    }
+    (ids, attrs)
+}
+
 /// Writes the size of the data so far to the header.
 pub(super) fn update<W: Write>(
     output: &mut Output<W>,
@@ -67,14 +73,16 @@ pub(super) fn update<W: Write>(
     rewrite: Rewrite<W>,
 ) -> Result<(), WriteError> {
     header.data.size = output.position() - header.data.offset;
-    rewrite(output.flushed("records")?, header.as_bytes()).map_err(in_header)
+    rewrite(output.flushed("records")?, 0, header.as_bytes()).map_err(in_header)
 }
 
+/// Writes the features, the ids if some were added, and the final header.
 pub(super) fn finish<W: Write>(
     mut output: Output<W>,
     mut header: FileHeader,
     rewrite: Rewrite<W>,
     features: &Features,
+    changed: Option<&[RecordedEvent]>,
 ) -> Result<W, WriteError> {
     header.data.size = output.position() - header.data.offset;
     header.features = features.iter().map(|(feature, _)| feature).collect();
@@ -88,9 +96,16 @@ pub(super) fn finish<W: Write>(
     for (_, content) in features.iter() {
         output.write("feature sections", content)?;
     }
+    let changed = changed.map(|events| sections(events, output.position()));
+    if let Some((ids, _)) = &changed {
+        output.write("ids", ids)?;
+    }
     let mut out = output.into_inner("feature sections")?;
+    if let Some((_, attrs)) = &changed {
+        rewrite(&mut out, header.attrs.offset, attrs).map_err(in_header)?;
+    }
     // Last: until then the file is one that was interrupted after its last round.
-    rewrite(&mut out, header.as_bytes()).map_err(in_header)?;
+    rewrite(&mut out, 0, header.as_bytes()).map_err(in_header)?;
     Ok(out)
 }
 

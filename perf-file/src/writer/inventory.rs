@@ -55,13 +55,22 @@ impl Inventory {
 
     /// Counts the unread part of a ring, which was written.
     pub fn note(&mut self, window: Window<'_>) {
+        self.note_with(window, |_| {});
+    }
+
+    /// As [`note`](Self::note), and calls `f` with each record, not decoded: for further counts without a second
+    /// pass over the records.
+    pub fn note_with(&mut self, window: Window<'_>, mut f: impl FnMut(RawRecord<'_>)) {
         self.bytes += window.len() as u64;
         // Moved out, because its records borrow it while they are counted.
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut records = window.records(&mut scratch);
         for record in &mut records {
             match record {
-                Ok(record) => self.note_record(record),
+                Ok(record) => {
+                    self.note_record(record);
+                    f(record);
+                }
                 Err(_) => break,
             }
         }

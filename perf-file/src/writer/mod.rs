@@ -5,6 +5,7 @@ mod error;
 mod event;
 mod features;
 mod file;
+mod ids;
 mod inventory;
 mod output;
 mod pipe;
@@ -63,6 +64,9 @@ pub struct Writer<W: Write> {
     output: Output<W>,
     form: Form<W>,
     compressor: Option<Compressor>,
+    events: Vec<RecordedEvent>,
+    /// Whether ids were added since the start.
+    has_new_ids: bool,
 }
 
 /// The form of the recording, with what it needs at the end.
@@ -150,7 +154,10 @@ impl<W: Write> Writer<W> {
             compressor.describe(&mut features);
         }
         match self.form {
-            Form::File { header, rewrite } => file::finish(self.output, header, rewrite, &features),
+            Form::File { header, rewrite } => {
+                let changed = self.has_new_ids.then_some(&self.events[..]);
+                file::finish(self.output, header, rewrite, &features, changed)
+            }
             Form::Pipe { written } => pipe::finish(self.output, written, &features),
         }
     }

@@ -10,6 +10,9 @@ use super::output::Output;
 use super::{Features, Form, RecordedEvent, WriteError, Writer};
 use crate::format::{Feature, FeatureSet, MAGIC, PipeHeader, record_type};
 
+/// The value of an `EVENT_UPDATE` is the name of the event.
+const UPDATE_NAME: u64 = 2;
+
 impl<W: Write> Writer<W> {
     /// Starts a recording in the pipe form with the features that are known now. [`Writer::finish`]
     /// writes the others.
@@ -23,16 +26,38 @@ impl<W: Write> Writer<W> {
         output.write("header", PipeHeader { magic: MAGIC, size: PipeHeader::SIZE }.as_bytes())?;
         let size = attr_size(events);
         for event in events {
-            let mut body = Vec::new();
-            push_attr(&mut body, &event.attr, size);
-            body.extend_from_slice(event.ids.as_bytes());
-            write_record(&mut output, "event", record_type::HEADER_ATTR, &body)?;
+            write_event(&mut output, event, size)?;
         }
         let mut written = FeatureSet::default();
         write_features(&mut output, &mut written, features)?;
         output.flush("features")?;
-        Ok(Self { output, form: Form::Pipe { written }, compressor: None })
+        let form = Form::Pipe { written };
+        Ok(Self { output, form, compressor: None, events: events.to_vec(), has_new_ids: false })
     }
+}
+
+fn write_event<W: Write>(output: &mut Output<W>, event: &RecordedEvent, size: u32) -> Result<(), WriteError> {
+    let mut body = Vec::new();
+    push_attr(&mut body, &event.attr, size);
+    body.extend_from_slice(event.ids.as_bytes());
+    write_record(output, "event", record_type::HEADER_ATTR, &body)
+}
+
+/// Writes further ids of an event, as an event with the same attr and name, because the format has no record
+/// that adds ids to an event.
+pub(super) fn write_ids<W: Write>(
+    output: &mut Output<W>,
+    event: &RecordedEvent,
+    size: u32,
+    ids: &[u64],
+) -> Result<(), WriteError> {
+    write_event(output, &RecordedEvent { ids: ids.to_vec(), ..event.clone() }, size)?;
+    // The kind of the value, an id of the event, the value.
+    let Some(id) = ids.first() else { return Ok(()) };
+    let mut body = [UPDATE_NAME, *id].as_bytes().to_vec();
+    body.extend_from_slice(event.name.as_bytes());
+    body.resize((body.len() + 1).next_multiple_of(8), 0);
+    write_record(output, "event", record_type::EVENT_UPDATE, &body)
 }
 
 /// Writes the features that are not in `written`, and adds them to it.

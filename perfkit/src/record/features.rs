@@ -3,7 +3,7 @@
 use std::env;
 
 use perf_events::sys::{AttrFlags, EventType};
-use perf_events::{Set, SetError};
+use perf_events::{Set, SetError, SetEvent};
 use perf_file::format::Feature;
 use perf_file::synthesize::{Host, Synthesizer, tracepoint_names, tracing_data};
 use perf_file::writer::{EventGroup, Features, Inventory, RecordedEvent};
@@ -17,6 +17,8 @@ const ANONYMOUS: &str = "{anon_group}";
 pub(super) struct Described {
     pub(super) events: Vec<RecordedEvent>,
     groups: Vec<EventGroup>,
+    /// The logical event and the PMU of each event.
+    keys: Vec<(usize, Option<String>)>,
 }
 
 impl Described {
@@ -24,10 +26,9 @@ impl Described {
     /// the group of each logical event.
     pub(super) fn new(set: &Set, group_names: &[Option<&str>]) -> Result<Self, SetError> {
         let (mut events, mut groups) = (Vec::<RecordedEvent>::new(), Vec::<EventGroup>::new());
-        // The logical event and its PMU.
         let mut keys = Vec::new();
         for opened in set.events() {
-            let key = (opened.index, opened.spec.pmu());
+            let key = key_of(&opened);
             let at = keys.iter().position(|known| *known == key).unwrap_or(events.len());
             if at == events.len() {
                 let name = set.names().get(opened.index).map(ToString::to_string).unwrap_or_default();
@@ -45,7 +46,30 @@ impl Described {
             }
         }
         groups.retain(|group| group.members > 1);
-        Ok(Self { events, groups })
+        Ok(Self { events, groups, keys })
+    }
+
+    /// Adds the ids of events that were opened since, and returns them with the index of their event.
+    pub(super) fn add_new_ids(&mut self, set: &Set) -> Result<Vec<(usize, Vec<u64>)>, SetError> {
+        let mut added: Vec<(usize, Vec<u64>)> = Vec::new();
+        for opened in set.events() {
+            let (key, id) = (key_of(&opened), opened.event.id()?);
+            let Some(at) = self.keys.iter().position(|known| *known == key) else { continue };
+            let Some(event) = self.events.get_mut(at).filter(|event| !event.ids.contains(&id)) else {
+                continue;
+            };
+            event.ids.push(id);
+            match added.iter_mut().find(|(event, _)| *event == at) {
+                Some((_, ids)) => ids.push(id),
+                None => added.push((at, vec![id])),
+            }
+        }
+        Ok(added)
+    }
+
+    /// Returns the name of the event with this id.
+    pub(super) fn name_of(&self, id: u64) -> Option<&str> {
+        self.events.iter().find(|event| event.ids.contains(&id)).map(|event| event.name.as_str())
     }
 
     /// Returns what is known before the first record, and notes about what could not be read.
@@ -77,8 +101,19 @@ impl Described {
     }
 }
 
+fn key_of(opened: &SetEvent<'_>) -> (usize, Option<String>) {
+    (opened.index, opened.spec.pmu().map(str::to_owned))
+}
+
 /// Adds what is known after the last record.
-pub(super) fn add_results(features: &mut Features, inventory: &Inventory, synthesizer: &mut Synthesizer) {
+pub(super) fn add_results(
+    features: &mut Features,
+    described: &Described,
+    inventory: &Inventory,
+    synthesizer: &mut Synthesizer,
+) {
+    // With the ids of CPUs that came online.
+    features.set_events(&described.events);
     if let Some((first, last)) = inventory.sample_times() {
         features.set_sample_time(first, last);
     }

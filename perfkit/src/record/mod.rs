@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use perf_events::{SetError, System, sys};
+use perf_events::{LossLedger, SetError, System, sys};
 use perf_file::synthesize::{Host, Synthesizer};
 use perf_file::writer::{Features, Inventory, RecordedEvent, WriteError, Writer};
 
@@ -19,7 +19,7 @@ use crate::command::{exit_code, report_failure};
 use features::{Described, add_results};
 use output::Output;
 use plan::Plan;
-use session::Session;
+use session::{Recorded, Session};
 
 /// The reason why a recording could not be made or continued.
 #[derive(Debug)]
@@ -94,12 +94,12 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
         note(text);
     }
 
-    let mut session = Session::new(set, writer, Inventory::new(&first.attr));
+    let mut session = Session::new(set, described, writer, &first.attr);
     let status = session.run(options)?;
-    let (lost, inventory, writer) = session.finish()?;
-    add_results(&mut features, &inventory, &mut synthesizer);
+    let Recorded { described, inventory, ledger, writer } = session.finish()?;
+    add_results(&mut features, &described, &inventory, &mut synthesizer);
     finish(writer, &features)?;
-    report(&inventory, lost);
+    report(&inventory, &ledger);
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
 }
 
@@ -120,19 +120,19 @@ fn finish(writer: Writer<std::fs::File>, features: &Features) -> Result<(), Writ
     writer.finish(features).map(drop)
 }
 
-fn report(inventory: &Inventory, lost: u64) {
+fn report(inventory: &Inventory, ledger: &LossLedger) {
     let (samples, others) = (inventory.samples(), inventory.side_band());
     note(&format!("{samples} samples and {others} side-band records, {} bytes", inventory.bytes()));
-    if lost > 0 {
-        note(&format!("{lost} records lost: a ring was full; record fewer samples per second"));
-    }
-    if inventory.lost_samples() > 0 {
-        note(&format!("{} samples lost by the PMU", inventory.lost_samples()));
+    let dropped = ledger.dropped();
+    if dropped > 0 {
+        note(&format!("{dropped} records lost: a ring was full; record fewer samples per second"));
     }
     if inventory.damaged() > 0 {
         note(&format!("{} bytes of the rings are no records", inventory.damaged()));
     }
-    if lost == 0 && inventory.lost_samples() == 0 && inventory.damaged() == 0 {
-        note("nothing was lost");
+    match ledger.nothing_lost() {
+        Ok(()) if inventory.damaged() == 0 => note("nothing was lost"),
+        Ok(()) => {}
+        Err(losses) => losses.to_string().lines().for_each(note),
     }
 }

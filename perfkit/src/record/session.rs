@@ -5,32 +5,53 @@ use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use perf_events::sys::{Canceller, Readiness};
-use perf_events::{LossKind, Set};
+use perf_events::sys::{Attr, Canceller, Label, RawRecord, Readiness, RecordType, SampleLayout};
+use perf_events::{LossLedger, Refreshed, Set};
 use perf_file::writer::{Inventory, Writer};
 
+use super::features::Described;
 use super::output::Output;
-use super::{Failure, Options};
+use super::{Failure, Options, note};
 use crate::command::{self, RunningCommand};
 use crate::interrupt::on_interrupt;
 
 /// Longest time for which records of a rare event stay in a ring.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// Time between two looks for CPUs while all CPUs of the recording are offline.
+const OFFLINE_INTERVAL: Duration = Duration::from_millis(100);
+
 /// A recording in progress.
 #[derive(Debug)]
 pub(super) struct Session {
     set: Set,
+    described: Described,
     writer: Writer<File>,
-    pub(super) inventory: Inventory,
+    inventory: Inventory,
+    /// The layout of the first event. The times of all events are at the same place.
+    layout: SampleLayout,
     copy: Vec<u64>,
+    /// Whether events of CPUs that come online are to be opened.
+    follows_cpus: bool,
+}
+
+/// The result of a recording.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    pub(super) described: Described,
+    pub(super) inventory: Inventory,
+    pub(super) ledger: LossLedger,
+    pub(super) writer: Writer<File>,
 }
 
 impl Session {
-    pub(super) fn new(set: Set, writer: Writer<File>, inventory: Inventory) -> Self {
-        Self { set, writer, inventory, copy: Vec::new() }
+    /// `attr` is that of the first event.
+    pub(super) fn new(set: Set, described: Described, writer: Writer<File>, attr: &Attr) -> Self {
+        let (inventory, layout) = (Inventory::new(attr), SampleLayout::new(attr));
+        Self { set, described, writer, inventory, layout, copy: Vec::new(), follows_cpus: false }
     }
 
     /// Records until the command or the process exits, or until Ctrl-C. Returns the status of the command.
@@ -50,7 +71,7 @@ impl Session {
             let canceller = stop.clone();
             running.on_exit(move || cancel(&canceller))?;
         }
-        let recorded = self.record(&stop);
+        let recorded = self.record(&stop, options.is_on_cpus());
         if let Some(running) =
             running.as_ref().filter(|_| recorded.is_err() || is_interrupted.load(Ordering::Relaxed))
         {
@@ -74,40 +95,88 @@ impl Session {
         Ok(Some(command::start(&mut command, &mut self.set, is_for_command)?))
     }
 
-    fn record(&mut self, stop: &Canceller) -> Result<(), Failure> {
+    fn record(&mut self, stop: &Canceller, is_on_cpus: bool) -> Result<(), Failure> {
+        self.follows_cpus = is_on_cpus;
+        let mut last_look = Instant::now();
         loop {
             let readiness = self.set.wait_or_cancelled(Some(INTERVAL), stop)?;
             self.drain()?;
-            if readiness == Readiness::Cancelled || readiness.is_final() {
+            if readiness == Readiness::Cancelled || (readiness.is_final() && !self.follows_cpus) {
                 break;
+            }
+            if readiness.is_final() {
+                // All CPUs are offline, and may return.
+                thread::sleep(OFFLINE_INTERVAL);
+                if stop.reset()? {
+                    break;
+                }
+            }
+            if self.follows_cpus && last_look.elapsed() >= INTERVAL {
+                self.look_for_cpus()?;
+                last_look = Instant::now();
             }
         }
         self.set.disable()?;
         self.drain()
     }
 
-    /// Writes the unread records of all rings, as one round.
-    fn drain(&mut self) -> Result<(), Failure> {
-        let mut is_empty = true;
-        for (_, batch) in self.set.rings_mut()?.ready() {
-            // Copied, so that the kernel has the ring while the file is written.
-            let window = batch?.copy_into(&mut self.copy);
-            self.writer.write_window(window)?;
-            self.inventory.note(window);
-            is_empty = false;
+    /// Opens the events of CPUs that came online, and adds their ids to the file.
+    fn look_for_cpus(&mut self) -> Result<(), Failure> {
+        let Refreshed { closed, opened } = match self.set.refresh() {
+            Ok(refreshed) => refreshed,
+            Err(error) => {
+                note(&format!("events of CPUs that come online are not opened from here on: {error}"));
+                self.follows_cpus = false;
+                return Ok(());
+            }
+        };
+        if !closed.is_empty() {
+            note(&format!("CPU {closed}: offline, or was since the last look"));
         }
-        if !is_empty {
-            self.writer.finish_round()?;
+        if !opened.is_empty() {
+            note(&format!("CPU {opened}: online, events opened"));
+            for (event, ids) in self.described.add_new_ids(&self.set)? {
+                self.writer.add_ids(event, &ids)?;
+            }
         }
         Ok(())
     }
 
-    /// Returns the number of records that the kernel dropped, and the parts of the session.
-    pub(super) fn finish(mut self) -> Result<(u64, Inventory, Writer<File>), Failure> {
-        // The events count all losses since Linux 6.0; LOST records miss the last ones.
-        let read = self.set.losses()?.amount(LossKind::ReadLost);
-        Ok((read.max(self.inventory.lost()), self.inventory, self.writer))
+    /// Writes the unread records of all rings, as one round.
+    fn drain(&mut self) -> Result<(), Failure> {
+        let Self { set, described, writer, inventory, layout, copy, .. } = self;
+        let (rings, ledger) = set.rings_and_ledger()?;
+        let mut is_empty = true;
+        for (key, batch) in rings.ready() {
+            // Copied, so that the kernel has the ring while the file is written.
+            let window = batch?.copy_into(copy);
+            writer.write_window(window)?;
+            inventory.note_with(window, |record| {
+                let event = event_of(described, record, layout);
+                ledger.note_record(*key, record, layout, event);
+            });
+            is_empty = false;
+        }
+        if !is_empty {
+            writer.finish_round()?;
+        }
+        Ok(())
     }
+
+    /// Closes the events, and returns what was recorded.
+    pub(super) fn finish(self) -> Result<Recorded, Failure> {
+        let Self { set, described, writer, inventory, .. } = self;
+        Ok(Recorded { described, inventory, ledger: set.close()?, writer })
+    }
+}
+
+/// Returns the name of the event of a record that reports a loss of this event.
+fn event_of(described: &Described, record: RawRecord<'_>, layout: &SampleLayout) -> Option<Label> {
+    let kinds = [RecordType::THROTTLE, RecordType::UNTHROTTLE, RecordType::LOST_SAMPLES];
+    if !kinds.contains(&record.kind()) {
+        return None;
+    }
+    described.name_of(record.id(layout)?).map(|name| Label::from(name.to_owned()))
 }
 
 fn cancel(canceller: &Canceller) {

@@ -59,3 +59,13 @@ fn bytes_that_are_no_records_are_counted() {
     inventory.note(Window::from_slices(&words, &[]));
     assert_eq!((inventory.samples(), inventory.damaged()), (1, 16));
 }
+
+#[test]
+fn each_record_is_passed_on_in_order() {
+    let words = [sample(7), sample(3)].concat();
+    let layout = SampleLayout::new(&attr());
+    let mut times = Vec::new();
+    Inventory::new(&attr())
+        .note_with(Window::from_slices(&words, &[]), |record| times.extend(record.time(&layout)));
+    assert_eq!(times, [7, 3]);
+}

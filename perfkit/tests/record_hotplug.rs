@@ -1,0 +1,132 @@
+//! CPU 1 goes offline and returns while `perfkit record` runs. A separate test binary with one test, because it
+//! changes the machine.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+use std::hint::black_box;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, ChildStderr, Stdio};
+use std::thread;
+
+use perf_decode::Record;
+use perf_file::Reader;
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::thread::{CpuSet, gettid, sched_setaffinity};
+use support::recording::{Folder, perfkit, record};
+
+const ONLINE: &str = "/sys/devices/system/cpu/cpu1/online";
+
+/// CPU 1, which is online again when this is dropped.
+struct Plug;
+
+impl Drop for Plug {
+    fn drop(&mut self) {
+        fs::write(ONLINE, "1").unwrap();
+    }
+}
+
+/// A running recorder, and what it prints.
+struct Recorder(Child, BufReader<ChildStderr>);
+
+impl Recorder {
+    fn start(output: &str, stdout: Stdio) -> Self {
+        let mut command = perfkit();
+        command.args(["record", "-a", "-e", "task-clock,page-faults", "-c", "1000000", "-o", output]);
+        let mut child = command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap());
+        Self(child, lines)
+    }
+
+    /// Waits for a line that contains this text.
+    fn wait_for(&mut self, text: &str) {
+        let mut line = String::new();
+        while !line.contains(text) {
+            line.clear();
+            assert_ne!(self.1.read_line(&mut line).unwrap(), 0, "exited without: {text}");
+        }
+    }
+
+    /// Ends the recording, and returns the rest of what it printed.
+    fn interrupt(mut self) -> String {
+        let pid = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw).unwrap();
+        kill_process(pid, Signal::INT).unwrap();
+        let rest = self.1.lines().map(Result::unwrap).collect::<Vec<_>>().join("\n");
+        assert!(self.0.wait().unwrap().success(), "{rest}");
+        rest
+    }
+}
+
+/// Runs for some ms on CPU 1, in a new thread, and returns the thread's id.
+fn run_there() -> u32 {
+    let there = thread::spawn(|| {
+        let mut cpus = CpuSet::new();
+        cpus.set(1);
+        sched_setaffinity(None, &cpus).unwrap();
+        // Longer than the distance of two samples, 1 ms.
+        for number in 0..100_000_000_u64 {
+            black_box(number);
+        }
+        gettid().as_raw_nonzero().get().unsigned_abs()
+    });
+    there.join().unwrap()
+}
+
+/// Returns the number of samples of a thread on CPU 1. Fails for a record whose event is not known.
+fn samples(bytes: &[u8], thread: u32) -> usize {
+    let mut reader = Reader::from_bytes(bytes).unwrap();
+    let mut found = 0;
+    while let Some(record) = reader.next().unwrap() {
+        if record.kernel().is_none() {
+            continue;
+        }
+        if let Record::Sample(sample) = record.decode().unwrap() {
+            found += usize::from((sample.tid(), sample.cpu()) == (Some(thread), Some(1)));
+        }
+    }
+    found
+}
+
+#[test]
+fn events_of_a_cpu_that_returns_are_in_the_recording() {
+    let folder = Folder::new();
+    let (file, piped) = (folder.path("a.data"), folder.path("b.data"));
+    let trial = ["-a", "-e", "task-clock", "-o", file.to_str().unwrap(), "--", "true"];
+    if record(&trial).is_none() {
+        return;
+    }
+    if fs::read_to_string(ONLINE).is_ok_and(|online| online.trim() != "1") || fs::metadata(ONLINE).is_err() {
+        return eprintln!("skipped: there is no CPU 1, or it is offline");
+    }
+    let stdout = fs::File::create(&piped).unwrap();
+    let mut recorders =
+        [Recorder::start(file.to_str().unwrap(), Stdio::null()), Recorder::start("-", stdout.into())];
+    for recorder in &mut recorders {
+        recorder.wait_for("recording");
+    }
+    if let Err(error) = fs::write(ONLINE, "0") {
+        for recorder in recorders {
+            recorder.interrupt();
+        }
+        return eprintln!("skipped: CPU 1 cannot go offline: {error}");
+    }
+    let plug = Plug;
+    for recorder in &mut recorders {
+        recorder.wait_for("CPU 1: offline");
+    }
+    drop(plug);
+    for recorder in &mut recorders {
+        recorder.wait_for("CPU 1: online, events opened");
+    }
+    let thread = run_there();
+    for report in recorders.map(Recorder::interrupt) {
+        assert!(report.contains("CPU 1: 1 times without events while offline"), "{report}");
+    }
+
+    for path in [file, piped] {
+        let bytes = fs::read(path).unwrap();
+        assert!(samples(&bytes, thread) > 0);
+    }
+}

@@ -17,16 +17,29 @@ pub(super) struct Buffer {
 
 impl Buffer {
     /// Returns the unread bytes.
+    #[inline]
     pub(super) fn unread(&self) -> &[u8] {
         self.words.as_bytes().get(self.start..self.end).unwrap_or_default()
     }
 
+    /// Returns the unread bytes as words, without a last part of a word; none if they are not aligned.
+    #[inline]
+    pub(super) fn unread_words(&self) -> &[u64] {
+        if self.start % 8 == 0 {
+            self.words.get(self.start / 8..self.end / 8).unwrap_or_default()
+        } else {
+            &[]
+        }
+    }
+
     /// Returns the number of unread bytes.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.end - self.start
     }
 
     /// Consumes bytes at the start, at most all.
+    #[inline]
     pub(super) fn consume(&mut self, len: usize) {
         self.start += len.min(self.len());
         if self.start == self.end {

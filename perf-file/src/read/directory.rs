@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::vec::Vec;
 
-use super::sorted::Next;
+use super::kept::Next;
 use super::{Events, FileRecord, Reader, Sorted, Stream};
 use crate::format::Section;
 use crate::{Error, Head, Reason, Result};
@@ -120,7 +120,7 @@ impl SortedDirectory {
         let Some((part, (_, next))) = first.and_then(|part| part.next.take().map(|next| (part, next))) else {
             return self.error.take().map_or(Ok(None), Err);
         };
-        part.sorted.record(next).map(Some)
+        part.sorted.record(next)
     }
 }
 

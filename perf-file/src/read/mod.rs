@@ -11,7 +11,9 @@ mod decompress;
 mod directory;
 mod events;
 mod feature;
+mod kept;
 mod open;
+mod plain;
 mod record;
 mod sorted;
 mod source;
@@ -25,8 +27,9 @@ pub use record::{FileRecord, Place};
 pub use sorted::Sorted;
 pub use source::{Memory, Source, Stream};
 
-use crate::{Error, Head, Result};
+use crate::{Error, Head, Reason, Result};
 use decompress::Decompressor;
+use plain::Plain;
 
 /// Reads the records of a file one by one.
 ///
@@ -76,6 +79,7 @@ pub struct Reader<S> {
     /// An unaligned record, or one of the other byte order.
     scratch: Box<Scratch>,
     is_ended: bool,
+    plain: Plain,
 }
 
 /// The position of a record that was read.
@@ -89,6 +93,10 @@ struct Found {
 /// The memory of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FoundIn {
+    /// A record of the kernel that starts at this word of the source.
+    Plain {
+        start: usize,
+    },
     Source,
     Decompressed,
     /// A copy.
@@ -120,7 +128,8 @@ impl<S: Source> Reader<S> {
     /// Returns the offset of the next record, in bytes from the start of the file.
     #[must_use]
     pub fn offset(&self) -> u64 {
-        self.offset
+        let pending = if self.is_decompressed { 0 } else { self.pending };
+        self.offset + (8 * self.plain.read + pending) as u64
     }
 
     /// Reads the next record, in the order of the file; `None` at the end.
@@ -136,7 +145,11 @@ impl<S: Source> Reader<S> {
     #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
-        match self.step()? {
+        let start = self.plain.read;
+        if self.step_plainly() {
+            return Ok(self.plain_record(start));
+        }
+        match self.step_slowly()? {
             Some(found) => self.record(found).map(Some),
             None => Ok(None),
         }
@@ -157,19 +170,20 @@ impl<S: Source> Reader<S> {
     }
 
     /// Returns a record that was found by the last step.
-    #[inline]
     fn record(&self, found: Found) -> Result<FileRecord<'_>> {
-        let len = usize::from(found.header.size);
         let bytes = match found.memory {
+            FoundIn::Plain { start } => {
+                perf_decode::bytes_from_words(self.source.words().get(start..).unwrap_or_default())
+            }
             FoundIn::Source => self.source.filled(),
             FoundIn::Decompressed => self.decompressed(),
             FoundIn::Scratch => perf_decode::bytes_from_words(&self.scratch),
         };
-        let bytes = bytes.get(..len).unwrap_or_default();
+        let bytes = bytes.get(..found.header.size.into()).unwrap_or_default();
         let content = if found.header.kind.0 < crate::format::record_type::FIRST.0 {
             match RawRecord::from_bytes(bytes) {
                 Ok(raw) => Content::Kernel(raw),
-                Err(error) => return Err(Error::new(found.place.offset(), crate::Reason::Decoding(error))),
+                Err(error) => return Err(Error::new(found.place.offset(), Reason::Decoding(error))),
             }
         } else {
             Content::Tool { header: found.header, bytes }

@@ -8,6 +8,7 @@ use std::vec::Vec;
 
 use perf_decode::Scratch;
 
+use super::plain::Plain;
 use super::record::Context;
 use super::source::private::Source as _;
 use super::{Events, Memory, Reader, Source, Stream};
@@ -32,6 +33,7 @@ impl<S: Source> Reader<S> {
             decompressor: None,
             scratch: Box::new(Scratch::new()),
             is_ended: false,
+            plain: Plain::default(),
         }
     }
 }

@@ -2,13 +2,11 @@
 
 use std::vec::Vec;
 
-use perf_abi::Header;
-use perf_decode::RawRecord;
-
+use super::kept::{Copies, KEPT_WORDS, Kept, Next};
 use super::record::Content;
-use super::{FileRecord, Found, Place, Reader, Source};
+use super::{FileRecord, Found, FoundIn, Reader, Source};
+use crate::Result;
 use crate::format::record_type;
-use crate::{Error, Reason, Result};
 
 /// Reads the records of a file in the order of time.
 ///
@@ -36,12 +34,12 @@ use crate::{Error, Reason, Result};
 #[derive(Debug)]
 pub struct Sorted<S> {
     reader: Reader<S>,
-    /// The words of the kept records.
-    words: Vec<u64>,
-    /// Records that an earlier one can follow. Sorted up to the records of the last round.
-    waiting: Vec<Kept>,
-    /// Records that can be returned, sorted; those from `next` on are not returned yet.
-    ready: Vec<Kept>,
+    copies: Copies,
+    /// Sorted up to the records of the last round. The first ones are ready.
+    kept: Vec<Kept>,
+    /// Number of records that can be returned: no earlier one follows.
+    ready: usize,
+    /// Number of records that were returned of these.
     next: usize,
     /// Words of kept records, above which they are returned without a mark.
     capacity: usize,
@@ -49,10 +47,12 @@ pub struct Sorted<S> {
     latest: u64,
     /// The latest time that was read before the last mark.
     complete: u64,
-    /// The latest time that was returned.
+    /// The latest time of a record that was ready.
     returned: u64,
     late: u64,
     early: u64,
+    /// Whether the ready records are so without a mark.
+    is_early: bool,
     end: End,
 }
 
@@ -65,28 +65,6 @@ enum End {
     Of(Result<()>),
 }
 
-/// A kept record.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
-    time: u64,
-    place: Place,
-    header: Header,
-    /// Index of its first word among the copied ones, or of its first byte in the source.
-    start: usize,
-    is_copied: bool,
-}
-
-/// Words that a kept record needs beside its own.
-const KEPT_WORDS: usize = size_of::<Kept>().div_ceil(8);
-
-impl Kept {
-    /// Returns the indices of its words in the buffer; none if it is in the source.
-    fn words(&self) -> core::ops::Range<usize> {
-        let len = if self.is_copied { usize::from(self.header.size / 8) } else { 0 };
-        self.start..self.start + len
-    }
-}
-
 impl<S: Source> Sorted<S> {
     /// Bytes of records that are kept by default: 32 MiB.
     pub const CAPACITY: usize = 32 << 20;
@@ -96,7 +74,7 @@ impl<S: Source> Sorted<S> {
         Self::with_capacity(reader, Self::CAPACITY)
     }
 
-    /// Sorts the records of a reader; keeps up to about `bytes` bytes of them, with 48 bytes beside
+    /// Sorts the records of a reader; keeps up to about `bytes` bytes of them, with 32 bytes beside
     /// each. Records of a file in memory stay there and need only these.
     ///
     /// When more records are read without a mark, the earliest half is returned, although an
@@ -104,9 +82,9 @@ impl<S: Source> Sorted<S> {
     pub fn with_capacity(reader: Reader<S>, bytes: usize) -> Self {
         Self {
             reader,
-            words: Vec::new(),
-            waiting: Vec::new(),
-            ready: Vec::new(),
+            copies: Copies::default(),
+            kept: Vec::new(),
+            ready: 0,
             next: 0,
             capacity: bytes / 8,
             latest: 0,
@@ -114,6 +92,7 @@ impl<S: Source> Sorted<S> {
             returned: 0,
             late: 0,
             early: 0,
+            is_early: false,
             end: End::None,
         }
     }
@@ -141,135 +120,164 @@ impl<S: Source> Sorted<S> {
     ///
     /// Those of [`Reader::next`], after all records that were read before it.
     #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
+    #[inline]
     pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
-        match self.step()? {
-            Some(next) => self.record(next).map(Some),
-            None => Ok(None),
+        if self.next == self.ready {
+            if let Some(found) = self.read()? {
+                return self.reader.record(found).map(Some);
+            }
         }
+        let index = self.next;
+        self.next += usize::from(index < self.ready);
+        Ok(self.kept(index))
+    }
+
+    /// Finds the next record, which [`record`](Self::record) returns.
+    pub(super) fn step(&mut self) -> Result<Option<Next>> {
+        if self.next == self.ready {
+            if let Some(found) = self.read()? {
+                return Ok(Some(Next::Found(found)));
+            }
+        }
+        let next = self.kept.get(self.next).filter(|_| self.next < self.ready);
+        let next = next.map(|kept| Next::Kept { index: self.next, time: kept.time });
+        self.next += usize::from(next.is_some());
+        Ok(next)
     }
 
     /// Returns the record that the last step found.
-    pub(super) fn record(&self, next: Next) -> Result<FileRecord<'_>> {
+    pub(super) fn record(&self, next: Next) -> Result<Option<FileRecord<'_>>> {
         match next {
-            Next::Found(found) => self.reader.record(found),
-            Next::Kept(kept) => self.kept(kept),
+            Next::Found(found) => self.reader.record(found).map(Some),
+            Next::Kept { index, .. } => Ok(self.kept(index)),
         }
     }
 
-    pub(super) fn step(&mut self) -> Result<Option<Next>> {
-        loop {
-            if let Some(kept) = self.ready.get(self.next).copied() {
-                self.next += 1;
-                self.late += u64::from(kept.time < self.returned);
-                self.returned = self.returned.max(kept.time);
-                return Ok(Some(Next::Kept(kept)));
-            }
-            self.compact();
-            if let End::Of(end) = &mut self.end {
-                return core::mem::replace(end, Ok(())).map(|()| None);
-            }
-            match self.reader.step() {
+    /// Reads until records are ready, the file ends, or a record follows that is returned at once.
+    fn read(&mut self) -> Result<Option<Found>> {
+        self.forget();
+        if let End::Of(end) = &mut self.end {
+            return core::mem::replace(end, Ok(())).map(|()| None);
+        }
+        while self.ready == 0 {
+            let start = self.reader.plain.read;
+            let found = if self.reader.step_plainly() {
+                if self.keep_plainly(start) {
+                    continue;
+                }
+                Ok(self.reader.found(start))
+            } else {
+                self.reader.step_slowly()
+            };
+            match found {
                 Ok(Some(found)) => {
                     if !self.keep(found)? {
-                        return Ok(Some(Next::Found(found)));
+                        return Ok(Some(found));
                     }
                 }
                 end => {
                     self.end = End::Of(end.map(drop));
                     self.release(u64::MAX);
+                    if self.ready == 0 {
+                        return self.read();
+                    }
                 }
             }
         }
+        Ok(None)
+    }
+
+    /// Keeps the record that starts at a word of the source if it has a time. Returns whether it does.
+    #[inline]
+    fn keep_plainly(&mut self, start: usize) -> bool {
+        let Some(record) = self.reader.plain_record(start) else { return false };
+        let (Some(raw), Some(time)) = (record.kernel(), time(&record)) else { return false };
+        let kept = match self.reader.position(start) {
+            Some(position) => Kept::in_source(time, record.place(), position),
+            None => self.copies.keep(time, record.place(), raw),
+        };
+        self.push(kept);
+        true
     }
 
     /// Keeps a record that has a time. Returns whether it does.
     fn keep(&mut self, found: Found) -> Result<bool> {
+        if let FoundIn::Plain { start } = found.memory {
+            return Ok(self.keep_plainly(start));
+        }
         let record = self.reader.record(found)?;
         if record.kind() == record_type::FINISHED_ROUND {
             let complete = core::mem::replace(&mut self.complete, self.latest);
             self.release(complete);
             return Ok(false);
         }
-        let (Some(raw), Some(time)) = (record.kernel(), record.time()) else { return Ok(false) };
-        if time == 0 || time == u64::MAX {
-            return Ok(false);
-        }
-        let in_source = self.reader.start_in_source(found);
-        let start = in_source.unwrap_or(self.words.len());
-        let is_copied = in_source.is_none();
-        if is_copied {
-            self.words.extend_from_slice(raw.words());
-        }
-        self.waiting.push(Kept { time, place: found.place, header: found.header, start, is_copied });
-        self.latest = self.latest.max(time);
-        if self.words.len() + self.waiting.len() * KEPT_WORDS > self.capacity {
+        let (Some(raw), Some(time)) = (record.kernel(), time(&record)) else { return Ok(false) };
+        let kept = self.copies.keep(time, found.place, raw);
+        self.push(kept);
+        Ok(true)
+    }
+
+    #[inline]
+    fn push(&mut self, kept: Kept) {
+        self.latest = self.latest.max(kept.time);
+        self.kept.push(kept);
+        if self.copies.len() + self.kept.len() * KEPT_WORDS > self.capacity {
             self.release_half();
         }
-        Ok(true)
     }
 
     /// Makes the records up to the time `until` ready.
     fn release(&mut self, until: u64) {
-        self.waiting.sort_by_key(|kept| kept.time);
-        let count = self.waiting.partition_point(|kept| kept.time <= until);
-        self.ready.extend(self.waiting.drain(..count));
+        self.kept.sort_by_key(|kept| kept.time);
+        self.make_ready(self.kept.partition_point(|kept| kept.time <= until));
     }
 
     /// Makes the earliest half of the records ready.
     #[cold]
     fn release_half(&mut self) {
-        self.waiting.sort_by_key(|kept| kept.time);
-        let count = self.waiting.len().div_ceil(2);
-        self.early += self.waiting.iter().take(count).filter(|kept| kept.time > self.complete).count() as u64;
-        self.ready.extend(self.waiting.drain(..count));
+        self.kept.sort_by_key(|kept| kept.time);
+        self.make_ready(self.kept.len().div_ceil(2));
+        let ready = self.kept.get(..self.ready).unwrap_or_default();
+        self.early += ready.iter().filter(|kept| kept.time > self.complete).count() as u64;
+        self.is_early = true;
+    }
+
+    fn make_ready(&mut self, count: usize) {
+        self.ready = count;
+        let ready = self.kept.get(..count).unwrap_or_default();
+        self.late += ready.partition_point(|kept| kept.time < self.returned) as u64;
+        self.returned = self.returned.max(ready.last().map_or(0, |kept| kept.time));
     }
 
     /// Forgets the records that were returned.
-    #[inline]
-    fn compact(&mut self) {
-        if self.next == 0 {
+    fn forget(&mut self) {
+        if self.ready == 0 {
             return;
         }
-        self.next = 0;
-        self.ready.clear();
-        let len = self.waiting.iter().map(|kept| kept.words().len()).sum();
-        let mut words = Vec::with_capacity(len);
-        for kept in self.waiting.iter_mut().filter(|kept| kept.is_copied) {
-            let from = self.words.get(kept.words()).unwrap_or_default();
-            kept.start = words.len();
-            words.extend_from_slice(from);
-        }
-        self.words.clear();
-        self.words.append(&mut words);
-    }
-
-    fn kept(&self, kept: Kept) -> Result<FileRecord<'_>> {
-        let raw = if kept.is_copied {
-            RawRecord::from_words(self.words.get(kept.words()).unwrap_or_default())
+        self.kept.drain(..self.ready.min(self.kept.len()));
+        (self.ready, self.next) = (0, 0);
+        if core::mem::take(&mut self.is_early) {
+            self.copies.compact(&mut self.kept);
         } else {
-            let from =
-                self.reader.source.whole().and_then(|whole| whole.get(kept.start..)).unwrap_or_default();
-            RawRecord::from_bytes(from.get(..kept.header.size.into()).unwrap_or_default())
-        };
-        let raw = raw.map_err(|error| Error::new(kept.place.offset(), Reason::Decoding(error)))?;
-        Ok(FileRecord { place: kept.place, content: Content::Kernel(raw), context: &self.reader.context })
-    }
-}
-
-/// The next record.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Next {
-    /// One that the reader read last.
-    Found(Found),
-    Kept(Kept),
-}
-
-impl Next {
-    /// Returns the time; 0 for a record that is returned at once.
-    pub(super) fn time(&self) -> u64 {
-        match self {
-            Self::Found(_) => 0,
-            Self::Kept(kept) => kept.time,
+            self.copies.retain(&mut self.kept);
         }
     }
+
+    /// Returns a ready record.
+    #[inline]
+    fn kept(&self, index: usize) -> Option<FileRecord<'_>> {
+        let kept = self.kept.get(index).filter(|_| index < self.ready)?;
+        let raw = match kept.start_in_source() {
+            Some(start) => self.reader.raw_at(start)?,
+            None => self.copies.get(kept)?,
+        };
+        let context = &self.reader.context;
+        Some(FileRecord { place: kept.place(), content: Content::Kernel(raw), context })
+    }
+}
+
+/// Returns the time by which a record is sorted.
+#[inline]
+fn time(record: &FileRecord<'_>) -> Option<u64> {
+    record.time().filter(|time| *time != 0 && *time != u64::MAX)
 }

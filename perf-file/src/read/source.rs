@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
 
+use zerocopy::FromBytes;
+
 use super::buffer::Buffer;
 
 /// Bytes that are read from the start to the end.
@@ -20,6 +22,10 @@ pub(super) mod private {
         /// Returns the bytes that the last call of `fill` returned.
         fn filled(&self) -> &[u8];
 
+        /// Returns the unread bytes as words, without a last part of a word; none if they are not
+        /// aligned.
+        fn words(&self) -> &[u64];
+
         /// Consumes bytes that were returned by `fill`.
         fn consume(&mut self, len: usize);
 
@@ -35,12 +41,20 @@ pub struct Memory<'a> {
     whole: &'a [u8],
     /// Those that are not consumed.
     rest: &'a [u8],
+    /// The whole words of these; none if they are not aligned.
+    words: &'a [u64],
 }
 
 impl<'a> Memory<'a> {
-    pub(super) const fn new(whole: &'a [u8]) -> Self {
-        Self { whole, rest: whole }
+    pub(super) fn new(whole: &'a [u8]) -> Self {
+        Self { whole, rest: whole, words: words(whole) }
     }
+}
+
+/// Views the whole words at the start of bytes; none if they are not aligned.
+#[inline]
+pub(super) fn words(bytes: &[u8]) -> &[u64] {
+    <[u64]>::ref_from_prefix_with_elems(bytes, bytes.len() / 8).map_or(&[], |(words, _)| words)
 }
 
 impl private::Source for Memory<'_> {
@@ -55,8 +69,13 @@ impl private::Source for Memory<'_> {
     }
 
     #[inline]
+    fn words(&self) -> &[u64] {
+        self.words
+    }
+
     fn consume(&mut self, len: usize) {
         self.rest = self.rest.get(len..).unwrap_or_default();
+        self.words = words(self.rest);
     }
 
     #[inline]
@@ -97,6 +116,11 @@ impl<R: Read> private::Source for Stream<R> {
     #[inline]
     fn filled(&self) -> &[u8] {
         self.buffer.unread()
+    }
+
+    #[inline]
+    fn words(&self) -> &[u64] {
+        self.buffer.unread_words()
     }
 
     #[inline]

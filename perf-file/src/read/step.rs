@@ -19,24 +19,24 @@ fn is_aligned(bytes: &[u8]) -> bool {
 }
 
 impl<S: Source> Reader<S> {
-    /// Finds the next record; `None` after an error and at the end.
-    #[inline]
-    pub(super) fn step(&mut self) -> Result<Option<Found>> {
+    /// Finds the next record of any kind, in any memory; `None` after an error and at the end.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn step_slowly(&mut self) -> Result<Option<Found>> {
+        self.release();
         if self.is_ended {
             return Ok(None);
         }
         let found = self.find();
-        if let Ok(Some(found)) = &found {
-            self.pending = found.header.size.into();
-        } else {
-            self.is_ended = true;
+        match found {
+            Ok(Some(Found { memory: FoundIn::Plain { .. }, header, .. })) => self.start_plainly(header.size),
+            Ok(Some(Found { header, .. })) => self.pending = header.size.into(),
+            _ => self.is_ended = true,
         }
         found
     }
 
-    #[inline]
     fn find(&mut self) -> Result<Option<Found>> {
-        self.release();
         self.is_decompressed = false;
         if self.decompressor.is_some() {
             if let Some(found) = self.find_decompressed()? {
@@ -46,29 +46,17 @@ impl<S: Source> Reader<S> {
         self.find_framed()
     }
 
-    /// Consumes the record that was read last.
-    #[inline]
+    /// Consumes the records that were read.
     pub(super) fn release(&mut self) {
-        let len = core::mem::take(&mut self.pending);
-        if len == 0 {
-            return;
-        }
-        if self.is_decompressed {
-            if let Some(decompressor) = &mut self.decompressor {
-                decompressor.consume(len);
+        let plain = 8 * core::mem::take(&mut self.plain).read;
+        let len = plain + core::mem::take(&mut self.pending);
+        match &mut self.decompressor {
+            Some(decompressor) if self.is_decompressed => decompressor.consume(len),
+            _ => {
+                self.source.consume(len);
+                self.advance(len as u64);
             }
-        } else {
-            self.source.consume(len);
-            self.advance(len as u64);
         }
-    }
-
-    /// Returns the index of a record in the source, if it stays in memory there.
-    #[inline]
-    pub(super) fn start_in_source(&self, found: Found) -> Option<usize> {
-        let whole = self.source.whole()?;
-        let start = whole.len() - self.source.filled().len();
-        (found.memory == FoundIn::Source).then_some(start)
     }
 
     /// Moves the offset past bytes that were consumed.
@@ -79,7 +67,6 @@ impl<S: Source> Reader<S> {
     }
 
     /// Finds the next record of the source.
-    #[inline]
     fn find_framed(&mut self) -> Result<Option<Found>> {
         if self.payload > 0 {
             self.take_payload(|_| ())?;
@@ -107,7 +94,7 @@ impl<S: Source> Reader<S> {
         let memory = if header.kind.0 < kind::FIRST.0 {
             self.context.events.update();
             if self.head.order.is_native() && is_aligned(record) {
-                FoundIn::Source
+                FoundIn::Plain { start: 0 }
             } else {
                 self.copy(header, false)
             }

@@ -1,0 +1,105 @@
+//! Positions of records, with and without copies, in memory and in streams.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::io::Cursor;
+
+use perf_abi::RecordType;
+use perf_file::format::record_type;
+use perf_file::{Place, Reader, Sorted, Source};
+use support::data;
+use support::made_up::{file, record, sample};
+
+/// A kind of tools that no tool has.
+const UNKNOWN: RecordType = RecordType(10_000);
+
+/// Returns the position and the bytes of all records, after which an error can follow.
+fn places<S: Source>(mut reader: Reader<S>) -> Vec<(Place, Vec<u8>)> {
+    let mut places = Vec::new();
+    let (mut next, mut is_of_tool) = (reader.offset(), false);
+    while let Ok(Some(record)) = reader.next() {
+        if let Place::Offset(offset) = record.place() {
+            // Data can follow a record of tools.
+            assert!(offset == next || (offset > next && is_of_tool));
+        }
+        places.push((record.place(), record.bytes().to_vec()));
+        is_of_tool = record.kernel().is_none();
+        next = reader.offset();
+    }
+    places
+}
+
+/// Returns the same records in the order of time.
+fn sorted_places<S: Source>(reader: Reader<S>) -> Vec<(Place, Vec<u8>)> {
+    let mut sorted = Sorted::new(reader);
+    let mut places = Vec::new();
+    while let Ok(Some(record)) = sorted.next() {
+        places.push((record.place(), record.bytes().to_vec()));
+    }
+    places
+}
+
+/// Reads a file from memory that is aligned in eight ways, and as a stream.
+fn check(bytes: &[u8], name: &str) {
+    let expected = places(Reader::from_file(Cursor::new(bytes)).unwrap());
+    let expected_sorted = sorted_places(Reader::from_file(Cursor::new(bytes)).unwrap());
+    assert!(!expected.is_empty(), "{name}");
+    for shift in 0..8 {
+        let shifted = [vec![0; shift], bytes.to_vec()].concat();
+        let memory = shifted.get(shift..).unwrap();
+        assert_eq!(places(Reader::from_bytes(memory).unwrap()), expected, "{name}, shifted by {shift}");
+        let sorted = sorted_places(Reader::from_bytes(memory).unwrap());
+        assert_eq!(sorted, expected_sorted, "{name}, shifted by {shift}");
+    }
+}
+
+#[test]
+fn places_are_the_same_in_memory_and_in_a_stream() {
+    for name in data::names() {
+        check(&data::file(&name), &name);
+    }
+}
+
+#[test]
+fn next_record_starts_where_the_last_one_ends() {
+    let records = [
+        sample(3),
+        record(record_type::FINISHED_ROUND, &[]),
+        sample(5),
+        sample(4),
+        // Size 12: the next ones are not aligned.
+        record(UNKNOWN, &[1; 4]),
+        sample(6),
+        sample(7),
+        // And are again.
+        record(UNKNOWN, &[1; 4]),
+        sample(8),
+        sample(9),
+    ];
+    let bytes = file(&records);
+    let mut reader = Reader::from_bytes(&bytes).unwrap();
+    let mut offset = reader.offset();
+    for expected in &records {
+        let record = reader.next().unwrap().unwrap();
+        assert_eq!((record.place(), record.bytes()), (Place::Offset(offset), &expected[..]));
+        offset += expected.len() as u64;
+        assert_eq!(reader.offset(), offset);
+    }
+    assert!(reader.next().unwrap().is_none());
+    check(&bytes, "made up");
+}
+
+#[test]
+fn records_end_with_their_section() {
+    let mut bytes = file(&[sample(3), sample(5), sample(4)]);
+    let whole = places(Reader::from_bytes(&bytes).unwrap());
+    // The feature sections follow the records, and look like records here.
+    bytes.extend_from_slice(&[sample(6), sample(7)].concat());
+    assert_eq!(places(Reader::from_bytes(&bytes).unwrap()), whole);
+    assert_eq!(places(Reader::from_file(Cursor::new(&bytes)).unwrap()), whole);
+    let mut sorted = whole.clone();
+    sorted.swap(1, 2);
+    assert_eq!(sorted_places(Reader::from_bytes(&bytes).unwrap()), sorted);
+}

@@ -7,13 +7,16 @@
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write};
+use std::ops::Deref;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
+use std::{ptr, slice};
 
 use perf_abi::{Attr, AttrFlags, SampleType, Software};
 use perf_decode::{Record, SampleLayout, Window, words_from_bytes};
-use perf_file::{FileRecord, PerfData, Reader, Sorted};
+use perf_file::{FileRecord, PerfData, Reader, Sorted, Source};
+use rustix::mm::{MapFlags, ProtFlags};
+use rustix::time::{ClockId, clock_gettime};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -22,12 +25,12 @@ type Read = fn(&Path) -> Result<Sum>;
 
 /// The readers, in the order of the table.
 const READERS: [(&str, Read); 7] = [
-    ("decoder", decoder),
-    ("frames", frames),
-    ("perf-file, memory", in_memory),
-    ("perf-file", in_file_order),
-    ("sorted, memory", sorted_in_memory),
-    ("perf-file, sorted", sorted),
+    ("decoder, mapped", |path| decoder(&mapped(path)?)),
+    ("frames, mapped", |path| frames(&mapped(path)?)),
+    ("perf-file, mapped", |path| in_file_order(Reader::from_bytes(&mapped(path)?)?)),
+    ("perf-file", |path| in_file_order(Reader::open(path)?)),
+    ("sorted, mapped", |path| sorted(Reader::from_bytes(&mapped(path)?)?)),
+    ("sorted", |path| sorted(Reader::open(path)?)),
     ("linux-perf-data", linux_perf_data),
 ];
 
@@ -36,9 +39,9 @@ fn main() -> Result<()> {
     match &arguments[..] {
         [reader, path] => {
             let (_, read) = READERS.iter().find(|(name, _)| name == reader).ok_or("no such reader")?;
-            let start = Instant::now();
+            let start = cpu_time();
             let sum = read(Path::new(path))?;
-            println!("{} {} {} {}", start.elapsed().as_micros(), peak_memory()?, sum.count, sum.value);
+            println!("{} {} {} {}", cpu_time() - start, peak_memory()?, sum.count, sum.value);
             Ok(())
         }
         _ => compare(arguments.first().map_or(Ok(100), |size| size.parse())?),
@@ -70,7 +73,9 @@ fn compare(megabytes: usize) -> Result<()> {
         let count = sums.last().map_or(0, |(count, _)| *count);
         println!("{name:18} {:10.0} {:10.1} {count:12}", size / time, peak as f64 / 1024.0);
     }
-    fs::remove_file(&path)?;
+    if std::env::var_os("KEEP").is_none() {
+        fs::remove_file(&path)?;
+    }
     if sums.iter().any(|sum| *sum != sums[0]) {
         return Err(format!("the readers disagree: {sums:?}").into());
     }
@@ -174,12 +179,42 @@ fn generate(path: &Path, megabytes: usize) -> Result<()> {
     Ok(file.flush()?)
 }
 
+/// A file in memory, mapped as a whole.
+struct Mapped {
+    start: *mut core::ffi::c_void,
+    len: usize,
+}
+
+fn mapped(path: &Path) -> Result<Mapped> {
+    let file = File::open(path)?;
+    let len = usize::try_from(file.metadata()?.len())?;
+    let (read, private) = (ProtFlags::READ, MapFlags::PRIVATE);
+    // SAFETY: the kernel chooses an address that is not in use.
+    let start = unsafe { rustix::mm::mmap(ptr::null_mut(), len, read, private, &file, 0) }?;
+    Ok(Mapped { start, len })
+}
+
+impl Deref for Mapped {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: `len` bytes are mapped for reading until `drop`, and no process writes the file.
+        unsafe { slice::from_raw_parts(self.start.cast(), self.len) }
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: the memory was mapped with this length, and no slice of it outlives `self`.
+        let _ = unsafe { rustix::mm::munmap(self.start, self.len) };
+    }
+}
+
 /// Decodes the records of the data section, which is all of the file after the header.
-fn decoder(path: &Path) -> Result<Sum> {
-    let bytes = fs::read(path)?;
+fn decoder(bytes: &[u8]) -> Result<Sum> {
     let layout = SampleLayout::new(&attr());
     let mut sum = Sum::default();
-    let words = words_from_bytes(&bytes)?;
+    let words = words_from_bytes(bytes)?;
     let start = (104 + 8 + size_of::<Attr>() + 16) / 8;
     for record in Window::from_slices(&words[start..], &[]).records(&mut []) {
         let record = record?;
@@ -190,11 +225,10 @@ fn decoder(path: &Path) -> Result<Sum> {
     Ok(sum)
 }
 
-fn frames(path: &Path) -> Result<Sum> {
-    let bytes = fs::read(path)?;
+fn frames(bytes: &[u8]) -> Result<Sum> {
     let layout = SampleLayout::new(&attr());
     let mut sum = Sum::default();
-    for frame in PerfData::new(&bytes)?.frames() {
+    for frame in PerfData::new(bytes)?.frames() {
         if let Some(raw) = frame?.raw() {
             sum.add_decoded(&raw.decode(&layout)?);
         }
@@ -202,8 +236,7 @@ fn frames(path: &Path) -> Result<Sum> {
     Ok(sum)
 }
 
-fn in_file_order(path: &Path) -> Result<Sum> {
-    let mut reader = Reader::open(path)?;
+fn in_file_order<S: Source>(mut reader: Reader<S>) -> Result<Sum> {
     let mut sum = Sum::default();
     while let Some(record) = reader.next()? {
         sum.add_record(&record)?;
@@ -211,28 +244,8 @@ fn in_file_order(path: &Path) -> Result<Sum> {
     Ok(sum)
 }
 
-fn in_memory(path: &Path) -> Result<Sum> {
-    let bytes = fs::read(path)?;
-    let mut reader = Reader::from_bytes(&bytes)?;
-    let mut sum = Sum::default();
-    while let Some(record) = reader.next()? {
-        sum.add_record(&record)?;
-    }
-    Ok(sum)
-}
-
-fn sorted_in_memory(path: &Path) -> Result<Sum> {
-    let bytes = fs::read(path)?;
-    let mut sorted = Sorted::new(Reader::from_bytes(&bytes)?);
-    let mut sum = Sum::default();
-    while let Some(record) = sorted.next()? {
-        sum.add_record(&record)?;
-    }
-    Ok(sum)
-}
-
-fn sorted(path: &Path) -> Result<Sum> {
-    let mut sorted = Sorted::new(Reader::open(path)?);
+fn sorted<S: Source>(reader: Reader<S>) -> Result<Sum> {
+    let mut sorted = Sorted::new(reader);
     let mut sum = Sum::default();
     while let Some(record) = sorted.next()? {
         sum.add_record(&record)?;
@@ -257,6 +270,12 @@ fn linux_perf_data(path: &Path) -> Result<Sum> {
         }
     }
     Ok(sum)
+}
+
+/// Returns the CPU time of this process in µs.
+fn cpu_time() -> i64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec * 1_000_000 + time.tv_nsec / 1000
 }
 
 /// Returns the peak memory of this process in kB.

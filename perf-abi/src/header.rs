@@ -1,6 +1,7 @@
 //! The header of every record, and the record kinds.
 
 use crate::Misc;
+#[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct perf_event_header`—the first 8 bytes of every record.
@@ -11,7 +12,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "Ring-buffer layout"
 #[doc(alias = "perf_event_header")]
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct Header {
     /// Record kind.
     #[doc(alias = "type")]
@@ -25,6 +27,31 @@ pub struct Header {
 }
 
 layout!(Header, 8 { kind: 0, misc: 4, size: 6 });
+
+impl Header {
+    /// Returns the header in the first word of a record.
+    #[inline]
+    #[must_use]
+    pub const fn from_word(word: u64) -> Self {
+        let [k0, k1, k2, k3, m0, m1, s0, s1] = word.to_ne_bytes();
+        Self {
+            kind: RecordType(u32::from_ne_bytes([k0, k1, k2, k3])),
+            misc: Misc::from_bits_retain(u16::from_ne_bytes([m0, m1])),
+            size: u16::from_ne_bytes([s0, s1]),
+        }
+    }
+
+    /// Returns the first word of a record with this header: the opposite of
+    /// [`from_word`](Self::from_word).
+    #[inline]
+    #[must_use]
+    pub const fn to_word(self) -> u64 {
+        let [k0, k1, k2, k3] = self.kind.0.to_ne_bytes();
+        let [m0, m1] = self.misc.bits().to_ne_bytes();
+        let [s0, s1] = self.size.to_ne_bytes();
+        u64::from_ne_bytes([k0, k1, k2, k3, m0, m1, s0, s1])
+    }
+}
 
 open_enum! {
     /// `enum perf_event_type`—the kind of a record.
@@ -91,6 +118,13 @@ impl RecordType {
 mod tests {
     use super::*;
     use std::format;
+
+    #[test]
+    fn word_of_a_header_is_its_memory() {
+        let header = Header { kind: RecordType(0x0403_0201), misc: Misc::from_bits_retain(0x8002), size: 40 };
+        assert_eq!(header.to_word().to_ne_bytes(), header.as_bytes());
+        assert_eq!(Header::from_word(header.to_word()), header);
+    }
 
     #[test]
     fn known_kinds_print_their_name() {

@@ -38,10 +38,20 @@
 //! search of these pages finds the C name. "Since Linux" is the first release with the constant or
 //! field. The "kernel errata" are the file `docs/kernel-errata.md` of the repository: faults of real
 //! kernels, with the affected versions.
+//!
+//! # Structs and bytes
+//!
+//! With the feature `zerocopy` every type implements `FromBytes`, `IntoBytes`, `Immutable` and
+//! `KnownLayout` of the crate `zerocopy`, version 0.8. It is off by default, because the derives and
+//! the crates they need take longer to build than the rest of this crate. A [`Header`], a [`branch::BranchEntry`] and a
+//! [`NamespaceLink`] are converted from the words of a record without it.
 
 #![no_std]
 #![forbid(unsafe_code)]
-#![allow(missing_debug_implementations, reason = "hidden helper types of zerocopy's derives have none")]
+#![cfg_attr(
+    feature = "zerocopy",
+    allow(missing_debug_implementations, reason = "hidden helper types of zerocopy's derives have none")
+)]
 
 #[cfg(test)]
 extern crate std;

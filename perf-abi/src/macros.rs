@@ -19,7 +19,7 @@
 ///
 /// ```text
 /// #[repr(transparent)]
-/// #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, /* zerocopy */)]
+/// #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)] // zerocopy's with the feature
 /// pub struct EventType(pub u32);
 ///
 /// impl EventType {
@@ -37,7 +37,8 @@ macro_rules! open_enum {
         $(#[$meta])*
         #[repr(transparent)]
         #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-        #[derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout)]
+        #[cfg_attr(feature = "zerocopy", derive(zerocopy::FromBytes, zerocopy::IntoBytes))]
+        #[cfg_attr(feature = "zerocopy", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
         pub struct $Name(pub $int);
 
         impl $Name {
@@ -140,7 +141,7 @@ macro_rules! bit_set {
 ///
 /// ```text
 /// #[repr(transparent)]
-/// #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, /* zerocopy */)]
+/// #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)] // zerocopy's with the feature
 /// pub struct AuxFlags(u64);
 ///
 /// bitflags::bitflags! {
@@ -162,7 +163,8 @@ macro_rules! flag_word {
         $(#[$meta])*
         #[repr(transparent)]
         #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-        #[derive(zerocopy::FromBytes, zerocopy::IntoBytes, zerocopy::Immutable, zerocopy::KnownLayout)]
+        #[cfg_attr(feature = "zerocopy", derive(zerocopy::FromBytes, zerocopy::IntoBytes))]
+        #[cfg_attr(feature = "zerocopy", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
         pub struct $Name($int);
 
         bitflags::bitflags! {

@@ -1,6 +1,7 @@
 //! The first page of a mapped event.
 
 use crate::bits::flag64;
+#[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct perf_event_mmap_page`—the first page of a mapped event.
@@ -12,7 +13,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "MMAP layout"
 #[doc(alias = "perf_event_mmap_page")]
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct MmapPage {
     /// Version of this struct; 0 so far.
     pub version: u32,

@@ -1,5 +1,6 @@
 //! Numbers of side-band records: `KSYMBOL`, `BPF_EVENT`, `NAMESPACES`, `AUX`, `MMAP2`.
 
+#[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Maximum length of the build id in an `MMAP2` record, in bytes. Since Linux 5.12.
@@ -65,7 +66,8 @@ open_enum! {
 /// namespace. Since Linux 4.12.
 #[doc(alias = "perf_ns_link_info")]
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct NamespaceLink {
     /// Device of the namespace's file, in the kernel's internal encoding.
     pub dev: u64,
@@ -75,6 +77,14 @@ pub struct NamespaceLink {
 }
 
 layout!(NamespaceLink, 16 { dev: 0, inode: 8 });
+
+impl From<[u64; 2]> for NamespaceLink {
+    /// Returns the device and inode of these words, in the order of memory.
+    #[inline]
+    fn from([dev, inode]: [u64; 2]) -> Self {
+        Self { dev, inode }
+    }
+}
 
 bit_set! {
     /// `PERF_AUX_FLAG_*`—the state of new AUX data.

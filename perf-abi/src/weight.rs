@@ -1,5 +1,6 @@
 //! The cost of the sampled operation.
 
+#[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `union perf_sample_weight`—the cost of the sampled operation. Since Linux 3.10.
@@ -9,7 +10,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// in both byte orders. Their meaning depends on the CPU.
 #[doc(alias = "perf_sample_weight")]
 #[repr(transparent)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct Weight(pub u64);
 
 impl Weight {

@@ -144,7 +144,7 @@ mod tests {
 
     /// Returns a header with this size.
     fn sized(size: u16) -> u64 {
-        zerocopy::transmute!(Header { kind: RecordType(99), misc: Misc::empty(), size })
+        Header { kind: RecordType(99), misc: Misc::empty(), size }.to_word()
     }
 
     /// Returns the last item of the iteration, and the bytes that remain of the oldest record.

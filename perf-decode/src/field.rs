@@ -6,7 +6,7 @@ use perf_abi::{
 };
 
 use crate::field_order::{FixedField, Form};
-use crate::{Branches, Callchain, ReadValues, Regs, word};
+use crate::{Branches, Callchain, Entries, ReadValues, Regs, word};
 
 /// A named value of a record or of its trailer.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ pub enum Value<'a> {
     /// The load or unload of a BPF program.
     BpfEventType(BpfEventType),
     /// The namespaces of a task, by [`NamespaceIndex`](perf_abi::NamespaceIndex).
-    Namespaces(&'a [NamespaceLink]),
+    Namespaces(Entries<'a, NamespaceLink, 2>),
 }
 
 impl Value<'_> {

@@ -103,7 +103,7 @@ macro_rules! head_fields {
         #[inline]
         #[must_use]
         pub fn misc(&self) -> perf_abi::Misc {
-            crate::word::header(self.words.first().copied().unwrap_or(0)).misc
+            perf_abi::Header::from_word(self.words.first().copied().unwrap_or(0)).misc
         }
 
         /// Returns the whole record as words, the header first.

@@ -101,6 +101,7 @@ mod readme {}
 mod backward;
 mod deferred;
 mod display;
+mod entries;
 mod error;
 mod field;
 mod field_order;
@@ -129,6 +130,7 @@ mod word_index;
 pub use backward::BackwardRecords;
 pub use deferred::{CompletedSample, DeferredCallchains, DeferredSlot};
 pub use display::RecordDisplay;
+pub use entries::{Entries, EntriesIter};
 pub use error::{Error, Result};
 pub use field::{Field, Value};
 pub use layout::{Layout, SampleLayout};

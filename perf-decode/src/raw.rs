@@ -61,7 +61,7 @@ impl<'a> RawRecord<'a> {
     /// Returns the header, the first eight bytes.
     #[inline]
     pub fn header(self) -> Header {
-        word::header(self.first)
+        Header::from_word(self.first)
     }
 
     /// Returns the kind of the record.
@@ -85,7 +85,7 @@ impl<'a> RawRecord<'a> {
     /// Returns the size in bytes that the first word of a record has.
     #[inline(always)]
     pub(crate) fn size_of(first: u64) -> u64 {
-        u64::from(word::header(first).size)
+        u64::from(Header::from_word(first).size)
     }
 
     /// Views words that were framed; `first` is the first of them.
@@ -126,7 +126,7 @@ pub(crate) fn frame(words: &[u64]) -> Option<(RawRecord<'_>, &[u64])> {
         unframed(0);
         return None;
     };
-    let size = word::header(first).size;
+    let size = Header::from_word(first).size;
     // One shift between the load and the next record's address, because framing is a chain of such
     // loads.
     let len = usize::from(size / 8);
@@ -166,7 +166,7 @@ fn first_error(words: &[u64]) -> Error {
 #[cold]
 pub(crate) fn framing_error(words: &[u64], at: usize, available: usize) -> Error {
     let at = at as u64 * 8;
-    let size = words.first().map_or(0, |&first| word::header(first).size);
+    let size = words.first().map_or(0, |&first| Header::from_word(first).size);
     match size {
         0..8 if available > 0 => Error::SizeBelowHeader { at, size },
         _ if size % 8 != 0 => Error::UnalignedSize { at, size },
@@ -180,7 +180,7 @@ mod tests {
 
     /// A header word with kind 2 (LOST) and this size.
     fn sized(size: u16) -> u64 {
-        zerocopy::transmute!(Header { kind: RecordType::LOST, misc: Misc::empty(), size })
+        Header { kind: RecordType::LOST, misc: Misc::empty(), size }.to_word()
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
     fn debug_form_shows_the_header_and_the_words() {
         let words = [sized(16), 7];
         let shown = std::format!("{:?}", RawRecord::from_words(&words).unwrap());
-        let header = std::format!("{:?}", word::header(words[0]));
+        let header = std::format!("{:?}", Header::from_word(words[0]));
         assert_eq!(shown, std::format!("RawRecord {{ header: {header}, words: {words:?} }}"));
     }
 }

@@ -2,7 +2,9 @@ use core::iter::FusedIterator;
 
 use crate::guess::{Guess, read_ahead};
 use crate::raw::{frame, framing_error};
-use crate::{Error, RawRecord, Result, Window, word};
+use perf_abi::Header;
+
+use crate::{Error, RawRecord, Result, Window};
 
 /// The records of a [`Window`], oldest first.
 ///
@@ -88,7 +90,7 @@ impl<'a> Rest<'a> {
     }
 
     fn join_wrapped(&mut self, current: &[u64]) -> Option<&'a [u64]> {
-        let size = word::header(*current.first()?).size;
+        let size = Header::from_word(*current.first()?).size;
         if size % 8 != 0 {
             return None;
         }

@@ -1,15 +1,8 @@
 //! Words and the smaller values inside them: the only code that depends on the byte order.
 
-use perf_abi::Header;
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::{Error, Result};
-
-/// Returns the header in a record's first word.
-#[inline]
-pub(crate) fn header(word: u64) -> Header {
-    zerocopy::transmute!(word)
-}
 
 /// Splits a word into its two `u32` in memory order: `pid, tid` or `cpu, reserved`.
 #[inline]

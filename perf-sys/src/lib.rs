@@ -65,9 +65,9 @@
 //! # One dependency
 //!
 //! The types of the kernel's interface are those of the crate `perf-abi`, here [`abi`], whose module `bpf`
-//! needs the feature `bpf`; records are
-//! decoded by the crate `perf-decode`, here [`decode`]. The names that most tracers need are also at the
-//! root. `Error` and `Result` at the root are those of system calls; those of decoding are
+//! needs the feature `bpf`, and which implement the traits of the crate `zerocopy` with the feature
+//! `zerocopy`; records are decoded by the crate `perf-decode`, here [`decode`]. The names that most tracers
+//! need are also at the root. `Error` and `Result` at the root are those of system calls; those of decoding are
 //! [`decode::Error`] and [`decode::Result`]:
 //!
 //! ```

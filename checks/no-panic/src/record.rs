@@ -155,7 +155,7 @@ fn access(source: DataSource) {
     black_box((source.region(), source.reserved()));
 }
 
-fn branch(entry: &BranchEntry) {
+fn branch(entry: BranchEntry) {
     let info = entry.info;
     black_box((entry.from, entry.to, info.cycles(), info.kind(), info.speculation()));
     black_box((info.new_type(), info.privilege()));

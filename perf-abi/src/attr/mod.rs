@@ -17,6 +17,7 @@ use crate::{
     BranchSampleType, BreakpointLen, BreakpointType, Cache, CacheEvent, CacheOp, CacheResult, EventType,
     Hardware, ReadFormat, SampleType, Software,
 };
+#[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct perf_event_attr`—the event to count, when to sample it, and the fields to record.
@@ -31,7 +32,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 #[doc(alias = "perf_event_attr")]
 #[must_use = "an attr does nothing until an event is opened with it"]
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct Attr {
     /// PMU of the event.
     #[doc(alias = "type")]

@@ -1,11 +1,13 @@
 //! Arguments of the commands on maps.
 
 use super::{BpfElemFlags, BpfMapFlags, BpfMapType};
+#[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Argument of [`BpfCmd::MAP_CREATE`](super::BpfCmd::MAP_CREATE). Since Linux 3.18.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfMapCreate {
     /// Map type.
     pub map_type: BpfMapType,
@@ -56,7 +58,8 @@ layout!(BpfMapCreate, 96 {
 
 /// Argument of the commands on one element. Since Linux 3.18.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfMapElem {
     /// The map.
     pub map_fd: u32,
@@ -75,7 +78,8 @@ layout!(BpfMapElem, 32 { map_fd: 0, reserved: 4, key: 8, value: 16, flags: 24 })
 
 /// Argument of [`BpfCmd::MAP_GET_NEXT_KEY`](super::BpfCmd::MAP_GET_NEXT_KEY). Since Linux 3.18.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfMapNextKey {
     /// The map.
     pub map_fd: u32,
@@ -91,7 +95,8 @@ layout!(BpfMapNextKey, 24 { map_fd: 0, reserved: 4, key: 8, next_key: 16 });
 
 /// Argument of the commands on many elements. Since Linux 5.6.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfMapBatch {
     /// Pointer to the end position of the preceding batch; 0 starts.
     pub in_batch: u64,

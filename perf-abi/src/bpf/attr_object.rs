@@ -1,12 +1,14 @@
 //! Arguments of the commands on paths, ids, links and events.
 
 use super::{BpfAttachType, BpfTaskFdType};
+#[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Argument of [`BpfCmd::OBJ_PIN`](super::BpfCmd::OBJ_PIN) and
 /// [`BpfCmd::OBJ_GET`](super::BpfCmd::OBJ_GET). Since Linux 4.4.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfObj {
     /// Pointer to the path, a C string.
     pub pathname: u64,
@@ -24,7 +26,8 @@ layout!(BpfObj, 24 { pathname: 0, bpf_fd: 8, file_flags: 12, path_fd: 16, reserv
 
 /// Argument of [`BpfCmd::OBJ_GET_INFO_BY_FD`](super::BpfCmd::OBJ_GET_INFO_BY_FD). Since Linux 4.13.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfObjInfo {
     /// The object.
     pub bpf_fd: u32,
@@ -38,7 +41,8 @@ layout!(BpfObjInfo, 16 { bpf_fd: 0, info_len: 4, info: 8 });
 
 /// Argument of the commands that iterate over ids. Since Linux 4.13.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfNextId {
     /// Id to start after; 0 for the first.
     pub start_id: u32,
@@ -52,7 +56,8 @@ layout!(BpfNextId, 12 { start_id: 0, next_id: 4, open_flags: 8 });
 
 /// Argument of the commands that open by id. Since Linux 4.13.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfFdById {
     /// The id.
     #[doc(alias = "prog_id")]
@@ -68,7 +73,8 @@ layout!(BpfFdById, 12 { id: 0, next_id: 4, open_flags: 8 });
 /// Argument of [`BpfCmd::RAW_TRACEPOINT_OPEN`](super::BpfCmd::RAW_TRACEPOINT_OPEN). Since Linux
 /// 4.17.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfRawTracepointOpen {
     /// Pointer to the tracepoint's name, a C string.
     pub name: u64,
@@ -85,7 +91,8 @@ layout!(BpfRawTracepointOpen, 24 { name: 0, prog_fd: 8, reserved: 12, cookie: 16
 /// Argument of [`BpfCmd::LINK_CREATE`](super::BpfCmd::LINK_CREATE) for a perf event. Since Linux
 /// 5.15.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfLinkCreate {
     /// The program.
     pub prog_fd: u32,
@@ -104,7 +111,8 @@ layout!(BpfLinkCreate, 24 { prog_fd: 0, target_fd: 4, attach_type: 8, flags: 12,
 
 /// Argument of [`BpfCmd::LINK_UPDATE`](super::BpfCmd::LINK_UPDATE). Since Linux 5.7.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfLinkUpdate {
     /// The link.
     pub link_fd: u32,
@@ -120,7 +128,8 @@ layout!(BpfLinkUpdate, 16 { link_fd: 0, new_prog_fd: 4, flags: 8, old_prog_fd: 1
 
 /// Argument of [`BpfCmd::TASK_FD_QUERY`](super::BpfCmd::TASK_FD_QUERY). Since Linux 4.18.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfTaskFdQuery {
     /// The task.
     pub pid: u32,
@@ -149,7 +158,8 @@ layout!(BpfTaskFdQuery, 48 {
 
 /// Argument of [`BpfCmd::ENABLE_STATS`](super::BpfCmd::ENABLE_STATS). Since Linux 5.8.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfEnableStats {
     /// Statistics to enable; 0 is the run time of programs.
     #[doc(alias = "type")]

@@ -1,12 +1,14 @@
 //! Information about maps and programs.
 
 use super::{BpfMapFlags, BpfMapType, BpfProgType};
+#[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct bpf_map_info`—information about a map. Since Linux 4.13.
 #[doc(alias = "bpf_map_info")]
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfMapInfo {
     /// Map type.
     #[doc(alias = "type")]
@@ -61,7 +63,8 @@ layout!(BpfMapInfo, 104 {
 /// The kernel fills the arrays whose pointer and count are not 0, and writes back the full counts.
 #[doc(alias = "bpf_prog_info")]
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfProgInfo {
     /// Program type.
     #[doc(alias = "type")]

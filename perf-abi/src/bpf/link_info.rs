@@ -2,6 +2,7 @@
 
 use super::BpfLinkType;
 use crate::EventType;
+#[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct bpf_link_info`—information about a link to a perf event. Since Linux 6.6.
@@ -9,7 +10,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// `details` holds the struct that the constant of `perf_kind` names.
 #[doc(alias = "bpf_link_info")]
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfLinkInfo {
     /// Link type; the fields from `perf_kind` are valid only for [`BpfLinkType::PERF_EVENT`].
     /// Since Linux 5.8.
@@ -57,7 +59,8 @@ open_enum! {
 
 /// Details of a link to a uprobe. Since Linux 6.6.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfUprobeLinkInfo {
     /// Pointer to the buffer for the path.
     pub file_name: u64,
@@ -79,7 +82,8 @@ layout!(BpfUprobeLinkInfo, 40 {
 
 /// Details of a link to a kprobe. Since Linux 6.6.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfKprobeLinkInfo {
     /// Pointer to the buffer for the function's name.
     pub func_name: u64,
@@ -101,7 +105,8 @@ layout!(BpfKprobeLinkInfo, 40 {
 
 /// Details of a link to a tracepoint. Since Linux 6.6.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfTracepointLinkInfo {
     /// Pointer to the buffer for the tracepoint's name.
     pub tp_name: u64,
@@ -123,7 +128,8 @@ layout!(BpfTracepointLinkInfo, 40 {
 
 /// Details of a link to any other event. Since Linux 6.6.
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfEventLinkInfo {
     /// The attr's `config`.
     pub config: u64,

@@ -1,12 +1,14 @@
 //! Structs that perf events and BPF programs exchange.
 
+#[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `struct bpf_perf_event_value`—the result of the helper
 /// [`PERF_EVENT_READ_VALUE`](super::BpfHelper::PERF_EVENT_READ_VALUE). Since Linux 4.15.
 #[doc(alias = "bpf_perf_event_value")]
 #[repr(C)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfPerfEventValue {
     /// The count.
     pub counter: u64,
@@ -23,14 +25,14 @@ pub use x86_64::{BpfPerfEventData, PtRegs};
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
+    #[cfg(feature = "zerocopy")]
     use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
     /// `struct pt_regs`—the registers of a task on x86-64. Since Linux 2.6.31.
     #[doc(alias = "pt_regs")]
     #[repr(C)]
-    #[derive(
-        Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout,
-    )]
+    #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+    #[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
     #[allow(missing_docs)] // the fields are the registers of their names
     pub struct PtRegs {
         pub r15: u64,
@@ -65,9 +67,8 @@ mod x86_64 {
     /// `struct bpf_perf_event_data`—the context of a program on a perf event. Since Linux 4.9.
     #[doc(alias = "bpf_perf_event_data")]
     #[repr(C)]
-    #[derive(
-        Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout,
-    )]
+    #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+    #[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
     pub struct BpfPerfEventData {
         /// Registers at the overflow.
         pub regs: PtRegs,

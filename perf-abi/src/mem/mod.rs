@@ -8,6 +8,7 @@ pub use access::{MemBlocked, MemLock, MemOp, MemTlb};
 pub use place::{MemHops, MemLevel, MemLevelNumber, MemRegion, MemSnoop, MemSnoopExt};
 
 use crate::bits::BitField;
+#[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `union perf_mem_data_src`—the data source of a sampled memory access. Since Linux 3.10.
@@ -18,7 +19,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), `PERF_SAMPLE_DATA_SRC`
 #[doc(alias = "perf_mem_data_src")]
 #[repr(transparent)]
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct DataSource(pub u64);
 
 const OP: BitField = BitField::fixed(0, 5);

@@ -39,7 +39,7 @@ impl fmt::Display for Value<'_> {
             Self::BpfEventType(kind) => kind.fmt(f),
             Self::Namespaces(links) => {
                 f.write_str("[")?;
-                let entries = (0..).zip(links).map(|(index, link)| Namespace(NamespaceIndex(index), *link));
+                let entries = (0..).zip(links).map(|(index, link)| Namespace(NamespaceIndex(index), link));
                 separated(f, ", ", entries)?;
                 f.write_str("]")
             }
@@ -141,9 +141,10 @@ impl fmt::Display for Regs<'_> {
 mod tests {
     use std::string::ToString;
 
-    use perf_abi::{CallchainContext, NamespaceLink};
+    use perf_abi::CallchainContext;
 
     use super::*;
+    use crate::Entries;
 
     #[test]
     fn context_is_printed_where_it_changes() {
@@ -156,10 +157,10 @@ mod tests {
 
     #[test]
     fn namespaces_are_printed_by_kind() {
-        let links = [NamespaceLink { dev: 4, inode: 0x10 }, NamespaceLink { dev: 4, inode: 0x20 }];
+        let links = Entries::new(&[[4, 0x10], [4, 0x20]]);
         let [first, second] = [0, 1].map(NamespaceIndex);
         let expected = std::format!("[{first} 4/0x10, {second} 4/0x20]");
-        assert_eq!(Value::Namespaces(&links).to_string(), expected);
+        assert_eq!(Value::Namespaces(links).to_string(), expected);
     }
 
     #[test]

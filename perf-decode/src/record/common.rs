@@ -3,7 +3,7 @@ use core::fmt;
 use perf_abi::{Header, Misc, RecordType};
 
 use super::Record;
-use crate::{Layout, SampleId, word};
+use crate::{Layout, SampleId};
 
 impl<'a, L: Layout> Record<'a, L> {
     /// Returns the header of the record.
@@ -11,7 +11,7 @@ impl<'a, L: Layout> Record<'a, L> {
     #[must_use]
     pub fn header(&self) -> Header {
         match self {
-            Self::Sample(sample) => word::header(sample.words().first().copied().unwrap_or(0)),
+            Self::Sample(sample) => Header::from_word(sample.words().first().copied().unwrap_or(0)),
             Self::Unknown(raw) => raw.header(),
             other => other.side_band().map_or_else(Header::default, |view| view.header()),
         }

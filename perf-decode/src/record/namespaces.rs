@@ -1,8 +1,7 @@
 use perf_abi::NamespaceLink;
-use zerocopy::FromBytes;
 
 use super::check::Body;
-use crate::{Layout, Result, word};
+use crate::{Entries, Layout, Result, word};
 
 view! {
     /// The namespaces of a task, after fork(2), unshare(2) or setns(2). Written for events with
@@ -38,12 +37,8 @@ impl<'a, L: Layout> Namespaces<'a, L> {
     /// [`NamespaceIndex`](perf_abi::NamespaceIndex).
     #[inline]
     #[must_use]
-    pub fn namespaces(&self) -> &'a [NamespaceLink] {
-        let links = <[NamespaceLink]>::ref_from_prefix_with_elems(
-            word::bytes(self.0.tail()),
-            self.0.fixed()[2] as usize,
-        );
-        links.map_or(&[], |(links, _)| links)
+    pub fn namespaces(&self) -> Entries<'a, NamespaceLink, 2> {
+        Entries::prefix(self.0.tail(), self.0.fixed()[2] as usize)
     }
 
     pub(super) fn unclaimed_words(&self) -> usize {

@@ -34,7 +34,7 @@ impl<'a, L, const WORDS: usize> View<'a, L, WORDS> {
 
     #[inline(always)]
     pub(super) fn header(&self) -> Header {
-        word::header(self.header)
+        Header::from_word(self.header)
     }
 
     #[inline(always)]

@@ -10,7 +10,7 @@ use crate::{Error, Scratch};
 fn record(words: u16, value: u64) -> Vec<u64> {
     let header = Header { kind: RecordType(999), misc: Misc::empty(), size: words * 8 };
     let mut record = vec![value; usize::from(words)];
-    record[0] = zerocopy::transmute!(header);
+    record[0] = header.to_word();
     record
 }
 
@@ -72,7 +72,7 @@ fn error_after_a_record(malformed: &[u64]) -> Error {
 }
 
 fn header(size: u16) -> u64 {
-    zerocopy::transmute!(Header { kind: RecordType::LOST, misc: Misc::empty(), size })
+    Header { kind: RecordType::LOST, misc: Misc::empty(), size }.to_word()
 }
 
 #[test]

@@ -1,9 +1,8 @@
 use perf_abi::BranchSampleType;
 use perf_abi::branch::BranchEntry;
-use zerocopy::FromBytes;
 
 use super::walk::BranchLayout;
-use crate::{SampleLayout, word};
+use crate::{Entries, SampleLayout};
 
 /// The branch stack of a sample, newest branch first.
 #[doc(alias = "perf_branch_stack")]
@@ -77,9 +76,8 @@ impl<'a> Branches<'a> {
     /// Returns the branches.
     #[inline]
     #[must_use]
-    pub fn entries(&self) -> &'a [BranchEntry] {
-        let entries = <[BranchEntry]>::ref_from_prefix_with_elems(word::bytes(self.entry_words()), self.nr());
-        entries.map_or(&[], |(entries, _)| entries)
+    pub fn entries(&self) -> Entries<'a, BranchEntry, 3> {
+        Entries::prefix(self.entry_words(), self.nr())
     }
 
     /// Returns one word per branch with the group's counts since the previous branch (since Linux

@@ -2,7 +2,7 @@ use std::string::ToString;
 use std::vec::Vec;
 
 use perf_abi::regs::RegsAbi;
-use perf_abi::{Attr, BranchSampleType, Misc, ReadFormat, RecordType, Software};
+use perf_abi::{Attr, BranchSampleType, Header, Misc, ReadFormat, RecordType, Software};
 
 use super::*;
 use crate::testing::builder::{ReadValue, ReadValues as BuiltRead, RecordBuilder, SampleBuilder};
@@ -35,7 +35,7 @@ fn fields(words: &[u64], attr: &Attr) -> Result<Vec<std::string::String>> {
 fn truncate(mut words: Vec<u64>, count: usize) -> Vec<u64> {
     words.truncate(words.len() - count);
     let size = words.len() as u16 * 8;
-    words[0] = zerocopy::transmute!(perf_abi::Header { size, ..word::header(words[0]) });
+    words[0] = Header { size, ..Header::from_word(words[0]) }.to_word();
     words
 }
 

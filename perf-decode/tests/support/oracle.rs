@@ -82,7 +82,7 @@ fn present<const N: usize>(
 
 fn branches(stack: &Branches<'_>) -> Json {
     let entry =
-        |BranchEntry { from, to, info }: &BranchEntry| json!({"from": from, "to": to, "info": info.bits()});
+        |BranchEntry { from, to, info }: BranchEntry| json!({"from": from, "to": to, "info": info.bits()});
     let entries: Vec<Json> = stack.entries().iter().map(entry).collect();
     let mut found = Map::from_iter([("nr".into(), entries.len().into())]);
     found.extend(present([("hw_idx", stack.hw_index())]));

@@ -94,7 +94,7 @@ fn parts_of(sample: &Sample<'_>) -> (Range<usize>, [Range<usize>; 2]) {
         _ => 0..0,
     };
     let branches = sample.branches().map_or(0..0, |stack| {
-        let entries = stack.entries();
+        let entries = stack.entries().words();
         range(entries.as_ptr().addr(), entries.len() * 3)
     });
     let stack = sample.stack_user().map_or(0..0, |stack| {

@@ -49,7 +49,7 @@ fn hex_list(words: &[u64]) -> Json {
     words.iter().copied().map(hex).collect()
 }
 
-fn namespace(link: &NamespaceLink) -> Json {
+fn namespace(link: NamespaceLink) -> Json {
     json!({"dev": link.dev, "ino": link.inode})
 }
 
@@ -58,7 +58,7 @@ fn weight_struct(weight: Weight) -> Json {
 }
 
 fn branches(stack: &Branches<'_>) -> Object {
-    let entry = |branch: &BranchEntry| json!({"from": hex(branch.from), "to": hex(branch.to), "info": hex(branch.info.bits())});
+    let entry = |branch: BranchEntry| json!({"from": hex(branch.from), "to": hex(branch.to), "info": hex(branch.info.bits())});
     let entries: Vec<Json> = stack.entries().iter().map(entry).collect();
     let counters = Some(stack.counters()).filter(|counters| !counters.is_empty());
     present([

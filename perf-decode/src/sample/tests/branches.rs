@@ -32,7 +32,11 @@ fn counters_may_come_from_another_event_of_the_group() {
                 SampleBuilder::new(&attr).branches(&[BRANCH, BRANCH], None, counters).data_src(3).finish();
             let read = with_sample(&words, &attr, |s| {
                 let branches = s.branches().unwrap();
-                (branches.entries()[1].from, branches.counters().to_vec(), s.data_src().unwrap().0)
+                (
+                    branches.entries().get(1).unwrap().from,
+                    branches.counters().to_vec(),
+                    s.data_src().unwrap().0,
+                )
             });
             assert_eq!(read, Ok((0x10, counters.to_vec(), 3)), "{asked:?}");
         }

@@ -1,5 +1,3 @@
-use std::vec;
-
 use super::super::*;
 
 const RAW: u32 = 0;
@@ -25,7 +23,7 @@ fn raw(content: &[u8], is_last: bool) -> Vec<u8> {
 
 #[test]
 fn header_has_the_length_and_window_of_its_descriptor() {
-    // A window has 5 bits of exponent and 3 of eighths; a dictionary's number is skipped.
+    // A window has 5 bits of exponent and 3 of eighths; the number 0 is no dictionary.
     let headers: [(u8, &[u8], u64); 10] = [
         (0x00, &[0], 1 << 10),
         (0x04, &[1 << 3 | 3], (1 << 11) + 3 * (1 << 8)),
@@ -34,15 +32,17 @@ fn header_has_the_length_and_window_of_its_descriptor() {
         (0x60, &[1, 1], 0x101 + 256),
         (0xa0, &[1, 1, 1, 0], 0x1_0101),
         (0xe0, &[0, 0, 0, 1, 0, 0, 0, 0], 1 << 24),
-        (0x21, &[9, 7], 7),
-        (0x22, &[9, 9, 7], 7),
-        (0x43, &[1 << 3, 9, 9, 9, 9, 1, 1], 1 << 11),
+        (0x21, &[0, 7], 7),
+        (0x22, &[0, 0, 7], 7),
+        (0x43, &[1 << 3, 0, 0, 0, 0, 1, 1], 1 << 11),
     ];
     for (descriptor, rest, window) in headers {
         let bytes = frame(descriptor, rest);
         let header = Header::parse(&bytes).unwrap().unwrap();
         assert_eq!((header.len, header.window), (bytes.len(), window), "{descriptor:#x}");
         assert_eq!(header.has_checksum, descriptor == 0x04);
+        let content = (descriptor & 0x20 != 0).then_some(window);
+        assert_eq!(header.content, if descriptor == 0x43 { Some(0x101 + 256) } else { content });
         for len in 0..bytes.len() {
             assert!(Header::parse(&bytes[..len]).unwrap().is_none(), "{descriptor:#x}: {len} bytes");
         }
@@ -50,28 +50,31 @@ fn header_has_the_length_and_window_of_its_descriptor() {
 }
 
 #[test]
-fn frames_with_another_start_or_a_large_window_are_refused() {
+fn frames_that_cannot_be_decoded_are_refused() {
     let large = Header::parse(&frame(0, &[17 << 3 | 1])).err();
     assert!(large.is_some_and(|error| error.0.contains("larger than 128 MiB")));
     let other = Header::parse(&[0x29, 0xb5, 0x2f, 0xfd, 0, 0]).err();
     assert!(other.is_some_and(|error| error.0.contains("start of a zstd frame")));
+    let reserved = Header::parse(&frame(8, &[0])).err();
+    assert!(reserved.is_some_and(|error| error.0.contains("reserved")));
+    let dictionary = Header::parse(&frame(0x21, &[9, 7])).err();
+    assert!(dictionary.is_some_and(|error| error.0.contains("dictionary")));
 }
 
 #[test]
 fn block_has_the_length_of_its_kind() {
-    for (kind, content) in [(RAW, 5), (REPEATED, 1), (COMPRESSED, 5)] {
+    let kinds = [(RAW, Kind::Raw, 5), (REPEATED, Kind::Repeated(5), 1), (COMPRESSED, Kind::Compressed, 5)];
+    for (number, kind, len) in kinds {
         for is_last in [false, true] {
-            let bytes = [&block(5, kind, is_last)[..], &vec![7; content]].concat();
-            let parsed = Block::parse(&bytes).unwrap().unwrap();
-            assert_eq!((parsed.len, parsed.is_last), (3 + content, is_last), "{kind}");
-            for len in 0..bytes.len() {
-                assert!(Block::parse(&bytes[..len]).unwrap().is_none(), "{kind}: {len} bytes");
-            }
+            let bytes = block(5, number, is_last);
+            let parsed = BlockHeader::parse(&bytes).unwrap().unwrap();
+            assert_eq!((parsed.kind, parsed.len, parsed.is_last), (kind, len, is_last));
+            assert!(BlockHeader::parse(&bytes[..2]).unwrap().is_none(), "truncated");
         }
     }
-    assert!(Block::parse(&block(MAX_BLOCK, RAW, false)).unwrap().is_none(), "truncated");
-    assert!(Block::parse(&block(MAX_BLOCK + 1, RAW, false)).is_err());
-    assert!(Block::parse(&block(5, 3, false)).is_err());
+    assert!(BlockHeader::parse(&block(MAX_BLOCK, RAW, false)).unwrap().is_some());
+    assert!(BlockHeader::parse(&block(MAX_BLOCK + 1, RAW, false)).is_err());
+    assert!(BlockHeader::parse(&block(5, 3, false)).is_err());
 }
 
 #[test]

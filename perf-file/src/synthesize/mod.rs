@@ -1,14 +1,16 @@
-//! Records and features that describe the machine as it was before a recording: processes and their
-//! mappings, the kernel and its modules, from `/proc` and `/sys`.
+//! Records and features that describe the machine as it was before a recording: processes with their
+//! mappings and namespaces, cgroups, the kernel and its modules, from `/proc` and `/sys`.
 //!
 //! The kernel reports only what happens while an event is enabled. A reader of the recording needs the
 //! names and mappings of tasks that started before.
 
 mod build_id;
+mod cgroup;
 mod features;
 mod host;
 mod kernel;
 mod maps;
+mod namespaces;
 mod process;
 mod side_band;
 mod tracing_data;
@@ -48,6 +50,7 @@ pub struct Synthesizer {
     records: SideBand,
     has_build_ids: bool,
     with_data: bool,
+    with_namespaces: bool,
     /// Build ids by device and inode; `None` if the file has none.
     files: HashMap<(u32, u32, u64), Option<Vec<u8>>>,
     /// Build ids by path, and whether it is the kernel or a module.
@@ -56,14 +59,15 @@ pub struct Synthesizer {
 
 impl Synthesizer {
     /// Starts without records. `attr` is that of the first event: its fields in side-band records are
-    /// written as 0, its `build_id` selects the form of `MMAP2`, and its `mmap_data` adds mappings that
-    /// are not executable.
+    /// written as 0, its `build_id` selects the form of `MMAP2`, its `mmap_data` adds mappings that
+    /// are not executable, and its `namespaces` adds the namespaces of each thread.
     pub fn new(host: Host, attr: &Attr) -> Self {
         Self {
             host,
             records: SideBand::new(attr),
             has_build_ids: attr.flags.contains(perf_abi::AttrFlags::BUILD_ID),
             with_data: attr.flags.contains(perf_abi::AttrFlags::MMAP_DATA),
+            with_namespaces: attr.flags.contains(perf_abi::AttrFlags::NAMESPACES),
             files: HashMap::new(),
             build_ids: BTreeMap::new(),
         }

@@ -23,7 +23,7 @@ impl Synthesizer {
         Ok(found)
     }
 
-    /// Appends the records of one process: `FORK` and `COMM` of each thread, `MMAP2` of each mapping.
+    /// Appends the records of one process: `FORK`, `NAMESPACES` and `COMM` of each thread, `MMAP2` of each mapping.
     /// Returns `false`, without a record, if there is no such process.
     pub fn process(&mut self, pid: u32) -> bool {
         let start = self.records.len();
@@ -37,12 +37,14 @@ impl Synthesizer {
     fn try_process(&mut self, pid: u32) -> Option<()> {
         let parent = self.parent(pid)?;
         self.records.fork(pid, parent, pid, parent);
+        self.namespaces(pid, pid);
         self.records.comm(pid, pid, &self.name(pid, pid)?);
         self.mappings(pid);
         for tid in self.host.numbered(&format!("/proc/{pid}/task"), "") {
             // A thread that exited meanwhile has no name.
             if let Some(name) = self.name(pid, tid).filter(|_| tid != pid) {
                 self.records.fork(pid, pid, tid, pid);
+                self.namespaces(pid, tid);
                 self.records.comm(pid, tid, &name);
             }
         }

@@ -1,4 +1,4 @@
-use perf_abi::{Attr, AttrFlags, CpuMode, Header, Misc, RecordType, SampleType};
+use perf_abi::{Attr, AttrFlags, CpuMode, Header, Misc, NamespaceLink, RecordType, SampleType};
 use zerocopy::IntoBytes;
 
 /// Side-band records as the kernel writes them, made by a tool.
@@ -51,6 +51,8 @@ const TRAILER: SampleType = SampleType::TID
 const MAX_COMM: usize = 15;
 /// Longest path, without its NUL.
 const MAX_PATH: usize = 4095;
+/// Namespaces of a record; its length has 16 bits.
+const MAX_LINKS: usize = 4000;
 /// `PROT_EXEC`.
 const PROT_EXEC: u32 = 4;
 
@@ -127,6 +129,26 @@ impl SideBand {
         self.push(RecordType::MMAP, mapping.misc(CpuMode::KERNEL), |words| {
             words.extend(mapping.place());
             push_text(words, mapping.short_path());
+        });
+    }
+
+    /// Appends a `NAMESPACES` record: the namespaces of a task, by
+    /// [`NamespaceIndex`](perf_abi::NamespaceIndex).
+    pub fn namespaces(&mut self, pid: u32, tid: u32, links: &[NamespaceLink]) {
+        // The kernel has 7 kinds.
+        let links = links.get(..MAX_LINKS).unwrap_or(links);
+        self.push(RecordType::NAMESPACES, Misc::empty(), |words| {
+            words.extend([halves(pid, tid), links.len() as u64]);
+            words.extend(links.iter().flat_map(|link| [link.dev, link.inode]));
+        });
+    }
+
+    /// Appends a `CGROUP` record: the id of a cgroup and its path from the root, `/` for the root. The path is
+    /// truncated after 4095 bytes.
+    pub fn cgroup(&mut self, id: u64, path: &[u8]) {
+        self.push(RecordType::CGROUP, Misc::empty(), |words| {
+            words.push(id);
+            push_text(words, path.get(..MAX_PATH).unwrap_or(path));
         });
     }
 

@@ -1,4 +1,5 @@
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -51,6 +52,10 @@ fn lines(synthesizer: &Synthesizer) -> Vec<String> {
         Record::Comm(comm) => format!("comm {} {} {}", comm.pid(), comm.tid(), text(comm.comm())),
         Record::Mmap2(mmap) => format!("mmap2 {} {:x} {}", mmap.pid(), mmap.addr(), text(mmap.filename())),
         Record::Mmap(mmap) => format!("mmap {:x} {:x} {}", mmap.addr(), mmap.len(), text(mmap.filename())),
+        Record::Cgroup(cgroup) => format!("cgroup {} {}", cgroup.id(), text(cgroup.path())),
+        Record::Namespaces(task) => {
+            format!("namespaces {} {} {:?}", task.pid(), task.tid(), task.namespaces().get(0))
+        }
         other => panic!("{other:?}"),
     };
     perf_decode::Window::from_slices(words, &[])
@@ -197,4 +202,51 @@ fn this_process_is_found_with_its_name() {
     let lines = lines(&synthesizer);
     assert!(lines[0].starts_with(&format!("fork {} ", std::process::id())), "{lines:?}");
     assert!(lines.iter().any(|line| line.starts_with("mmap2 ")), "{lines:?}");
+}
+
+#[test]
+fn namespaces_of_each_thread_are_recorded_on_demand() {
+    let tree = Tree::new(&[
+        ("proc/7/status", "PPid:\t1\n"),
+        ("proc/7/task/7/comm", "x\n"),
+        ("proc/7/task/9/comm", "y\n"),
+        ("proc/7/task/7/ns/net", ""),
+    ]);
+    let attr = attr().with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::NAMESPACES);
+    let mut synthesizer = Synthesizer::new(tree.host(), &attr);
+    assert!(synthesizer.process(7));
+    let file = fs::metadata(tree.0.join("proc/7/task/7/ns/net")).unwrap();
+    let link = |dev, inode| Some(perf_abi::NamespaceLink { dev, inode });
+    let expected = [
+        "fork 7 1 7 1".to_owned(),
+        format!("namespaces 7 7 {:?}", link(file.dev(), file.ino())),
+        "comm 7 7 x".to_owned(),
+        "fork 7 7 9 7".to_owned(),
+        // As of a thread whose files this user must not read.
+        format!("namespaces 7 9 {:?}", link(0, 0)),
+        "comm 7 9 y".to_owned(),
+    ];
+    assert_eq!(lines(&synthesizer), expected);
+}
+
+#[test]
+fn cgroups_are_the_folders_below_the_mount_point() {
+    let tree = Tree::new(&[
+        ("proc/self/mounts", "cgroup2 /cg cgroup2 rw 0 0\n"),
+        ("cg/cgroup.procs", ""),
+        ("cg/a b/c/cgroup.procs", ""),
+    ]);
+    let mut synthesizer = Synthesizer::new(tree.host(), &attr());
+    assert_eq!(synthesizer.cgroups().unwrap(), 3);
+    let id = |path: &str| fs::metadata(tree.0.join(path)).unwrap().ino();
+    let expected = [
+        format!("cgroup {} /", id("cg")),
+        format!("cgroup {} /a b", id("cg/a b")),
+        format!("cgroup {} /a b/c", id("cg/a b/c")),
+    ];
+    assert_eq!(lines(&synthesizer), expected);
+
+    let error =
+        Synthesizer::new(Tree::new(&[("proc/self/mounts", "")]).host(), &attr()).cgroups().unwrap_err();
+    assert!(error.to_string().contains("expected a mount of cgroup2"), "{error}");
 }

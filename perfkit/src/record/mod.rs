@@ -108,6 +108,11 @@ fn synthesize(synthesizer: &mut Synthesizer, options: &Options, notes: &mut Vec<
     if let Err(error) = synthesizer.kernel() {
         notes.push(error.to_string());
     }
+    if options.all_cgroups {
+        if let Err(error) = synthesizer.cgroups() {
+            notes.push(format!("the file does not name the cgroups: {error}"));
+        }
+    }
     if options.is_on_cpus() {
         synthesizer.processes()?;
     } else if let Some(pid) = options.pid {

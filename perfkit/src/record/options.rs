@@ -41,6 +41,12 @@ pub(crate) struct Options {
     /// Record all tasks on these CPUs, for example 0-2,5
     #[arg(short = 'C', long = "cpu", value_name = "CPUS")]
     pub(super) cpus: Option<CpuList>,
+    /// Record the namespaces of tasks
+    #[arg(long)]
+    pub(super) namespaces: bool,
+    /// Record the cgroups, and that of each sample
+    #[arg(long)]
+    pub(super) all_cgroups: bool,
     /// Compress the records with zstd
     #[arg(short = 'z', long)]
     pub(super) compress: bool,

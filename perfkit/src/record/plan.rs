@@ -24,7 +24,9 @@ const SIDE_BAND: AttrFlags = AttrFlags::MMAP
     .union(AttrFlags::TASK)
     .union(AttrFlags::KSYMBOL)
     .union(AttrFlags::BPF_EVENT)
-    .union(AttrFlags::BUILD_ID);
+    .union(AttrFlags::BUILD_ID)
+    .union(AttrFlags::NAMESPACES)
+    .union(AttrFlags::CGROUP);
 
 /// Data pages of a ring: 512 KiB with pages of 4 KiB, as in the perf tool.
 const RING_PAGES: usize = 128;
@@ -126,6 +128,8 @@ fn dummy() -> EventGroup {
 /// Returns the fields that all events have in common, as far as the kernel has them.
 fn common_attr(options: &Options, system: &System, notes: &mut Vec<String>) -> Attr {
     let mut flags = SIDE_BAND | AttrFlags::SAMPLE_ID_ALL;
+    flags.set(AttrFlags::NAMESPACES, options.namespaces);
+    flags.set(AttrFlags::CGROUP, options.all_cgroups);
     let privileges = Privileges::read(system);
     if !privileges.has_perfmon() && privileges.paranoid().is_ok_and(|level| level > 1) {
         flags |= AttrFlags::EXCLUDE_KERNEL;
@@ -136,6 +140,7 @@ fn common_attr(options: &Options, system: &System, notes: &mut Vec<String>) -> A
     let mut fields = FIELDS;
     fields.set(SampleType::CALLCHAIN, options.callchains);
     fields.set(SampleType::CPU, options.is_on_cpus());
+    fields.set(SampleType::CGROUP, options.all_cgroups);
     let attr = Attr::software(Software::DUMMY).with_sample_type(fields).with_flags(flags);
     let attr = attr.with_clock(Clock::MONOTONIC);
     let negotiation = Negotiation::new(&attr).keep_sample_type(fields).keep_flags(AttrFlags::SAMPLE_ID_ALL);

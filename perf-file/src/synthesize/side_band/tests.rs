@@ -88,3 +88,19 @@ fn path_is_truncated_as_by_the_kernel() {
     side_band.mmap2(&Mapping { path: &vec![b'x'; 70_000], ..Mapping::default() });
     assert_eq!(side_band.words.len() * 8, 72 + 4096);
 }
+
+#[test]
+fn namespaces_and_cgroups_decode_to_what_was_written() {
+    let mut side_band = SideBand::new(&attr());
+    let links = [NamespaceLink { dev: 4, inode: 7 }, NamespaceLink::default()];
+    side_band.namespaces(7, 8, &links);
+    side_band.cgroup(99, b"/system.slice/a");
+    let layout = SampleLayout::new(&attr());
+    let decoded: Vec<_> =
+        records(&side_band, &mut []).map(|record| record.unwrap().decode(&layout).unwrap()).collect();
+    let [Record::Namespaces(namespaces), Record::Cgroup(cgroup)] = decoded[..] else { panic!("{decoded:?}") };
+    assert_eq!((namespaces.pid(), namespaces.tid()), (7, 8));
+    assert!(namespaces.namespaces().iter().eq(links));
+    assert_eq!((cgroup.id(), cgroup.path()), (99, &b"/system.slice/a"[..]));
+    assert!(decoded.iter().all(|record| record.time() == Some(0)));
+}

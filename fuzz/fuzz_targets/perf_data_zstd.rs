@@ -2,10 +2,18 @@
 //! decoders return the same content and refuse the same streams.
 #![no_main]
 
+use std::cell::RefCell;
+
 use libfuzzer_sys::fuzz_target;
 use perf_file::{Error, Place, Reader, Reason};
 use perfkit_fuzz::Input;
-use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer};
+use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
+
+thread_local! {
+    // Used again, because they are large.
+    static ENCODER: RefCell<CCtx<'static>> = RefCell::new(CCtx::create());
+    static DECODER: RefCell<DCtx<'static>> = RefCell::new(DCtx::create());
+}
 
 /// Bytes of content that are compared. Some bytes of a stream can be megabytes of content.
 const COMPARED: usize = 4 << 20;
@@ -56,8 +64,8 @@ fn level(options: u64) -> i32 {
 }
 
 /// Compresses parts, each of which is flushed, into one frame that has no end, or has one.
-fn compress(content: &[u8], options: u64) -> Vec<u8> {
-    let mut context = CCtx::create();
+fn compress(context: &mut CCtx<'_>, content: &[u8], options: u64) -> Vec<u8> {
+    context.reset(ResetDirective::SessionAndParameters).unwrap();
     let parameters = [
         CParameter::CompressionLevel(level(options)),
         CParameter::WindowLog(10 + (options >> 8) as u32 % 11),
@@ -94,8 +102,8 @@ struct Reference {
     is_complete: bool,
 }
 
-fn reference(stream: &[u8]) -> Reference {
-    let mut context = DCtx::create();
+fn reference(context: &mut DCtx<'_>, stream: &[u8]) -> Reference {
+    context.reset(ResetDirective::SessionAndParameters).unwrap();
     context.set_parameter(DParameter::WindowLogMax(27)).unwrap();
     let (mut content, mut buffer) = (Vec::new(), vec![0; 128 << 10]);
     let mut input = InBuffer::around(stream);
@@ -166,7 +174,7 @@ fuzz_target!(|bytes: &[u8]| {
         // High levels take long.
         let max = if level(options) < 6 { 150_000 } else { 15_000 };
         let plain = content(&input.words(), 1 + (options >> 20) as usize % 60_000, max);
-        let stream = compress(&plain, options);
+        let stream = ENCODER.with_borrow_mut(|context| compress(context, &plain, options));
         (Some(plain), stream)
     };
     for damage in &damages {
@@ -181,7 +189,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(found == plain[..plain.len().min(found.len())]);
         assert!(found.len() == plain.len() || found.len() > COMPARED);
     }
-    let reference = reference(&stream);
+    let reference = DECODER.with_borrow_mut(|context| reference(context, &stream));
     let len = found.len().min(reference.content.len());
     assert!(found[..len] == reference.content[..len], "other content: {error:?}, {:?}", reference.error);
     if reference.content.len() > COMPARED || found.len() > COMPARED {

@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod support;
+
 use std::path::{Path, PathBuf};
 
+use perf_file::format::record_type;
 use perf_file::{Directory, FileRecord, Reader};
+use support::made_up::{file, record, sample};
 
 fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/threads-dir.data")
@@ -57,6 +61,33 @@ fn all_files_of_a_directory_are_sorted_by_time() {
     }
     found.sort_unstable();
     expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn records_of_all_files_are_merged_by_time() {
+    let folder = std::env::temp_dir().join(format!("perf-file-directory-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let round = || record(record_type::FINISHED_ROUND, &[]);
+    std::fs::write(folder.join("data"), file(&[sample(20), sample(50)])).unwrap();
+    std::fs::write(folder.join("data.0"), [sample(10), sample(40), round()].concat()).unwrap();
+    std::fs::write(folder.join("data.7"), [sample(60), sample(30)].concat()).unwrap();
+    let mut sorted = Directory::open(&folder).unwrap().sorted();
+    let mut found = Vec::new();
+    while let Some(record) = sorted.next().unwrap() {
+        found.push((record.part(), record.time()));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    // Records without a time are not kept back.
+    let expected = [
+        (Some(0), None),
+        (Some(0), Some(10)),
+        (None, Some(20)),
+        (Some(7), Some(30)),
+        (Some(0), Some(40)),
+        (None, Some(50)),
+        (Some(7), Some(60)),
+    ];
     assert_eq!(found, expected);
 }
 

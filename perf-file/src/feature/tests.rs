@@ -198,7 +198,7 @@ fn build_ids_of_the_first_tools_have_no_pid() {
     let section = FeatureSection::new(Feature::BUILD_ID, &put.bytes, ByteOrder::Little, 0);
     let Ok(FeatureData::BuildIds(list)) = section.data() else { panic!() };
     let id = list.iter().next().unwrap();
-    assert_eq!((id.build_id, id.filename), (&[3; 20][..], &b"[kernel.kallsyms]"[..]));
+    assert_eq!((id.pid, id.build_id, id.filename), (-1, &[3; 20][..], &b"[kernel.kallsyms]"[..]));
 }
 
 #[test]

@@ -1,0 +1,188 @@
+//! Compressed records: their content, its end, and the byte order of the other kind of machine.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use perf_abi::{Attr, RecordType};
+use perf_file::format::{MAGIC, PipeHeader, record_type};
+use perf_file::{Error, Place, Reader, Reason, Sorted};
+use support::made_up::{attr, pipe, record, sample};
+use zerocopy::IntoBytes as _;
+
+/// The header of a zstd frame with a window of 1 MiB.
+const FRAME: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0, 10 << 3];
+
+/// Returns an uncompressed block of zstd.
+fn block(content: &[u8]) -> Vec<u8> {
+    let header = u32::try_from(content.len() << 3).unwrap().to_le_bytes();
+    [&header[..3], content].concat()
+}
+
+/// Returns a block of 128 KiB zeros.
+fn zeros() -> [u8; 4] {
+    let [a, b, c, _] = (128_u32 << 10 << 3 | 2).to_le_bytes();
+    [a, b, c, 0]
+}
+
+fn compressed(stream: &[u8]) -> Vec<u8> {
+    record(record_type::COMPRESSED, stream)
+}
+
+/// Returns the record that describes the event.
+fn event() -> Vec<u8> {
+    record(record_type::HEADER_ATTR, &[attr().as_bytes(), 1_u64.as_bytes()].concat())
+}
+
+/// Returns the kinds of all records, the length of the content of compressed ones, and the error.
+fn read(mut reader: Reader<perf_file::Memory<'_>>) -> (Vec<(RecordType, Option<usize>)>, Option<Error>) {
+    let mut found = Vec::new();
+    loop {
+        match reader.next() {
+            Ok(Some(record)) => found.push((record.kind(), record.decompressed_len())),
+            Ok(None) => return (found, None),
+            Err(error) => return (found, Some(error)),
+        }
+    }
+}
+
+#[test]
+fn content_follows_its_compressed_record_unless_it_stays_compressed() {
+    let content = [sample(1), sample(2)].concat();
+    let stream = [&FRAME[..], &block(&content)].concat();
+    let bytes = pipe(&[event(), compressed(&stream), sample(3)]);
+    let (attr, samples) = ((record_type::HEADER_ATTR, None), (RecordType::SAMPLE, None));
+    let reader = || Reader::from_bytes(&bytes).unwrap();
+    let (found, error) = read(reader());
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(found, [attr, (record_type::COMPRESSED, Some(32)), samples, samples, samples]);
+    let (found, error) = read(reader().without_decompression());
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(found, [attr, (record_type::COMPRESSED, None), samples]);
+}
+
+#[test]
+fn records_of_the_content_have_the_place_of_the_last_part() {
+    // The second sample continues in the second part.
+    let content = [sample(1), sample(2)].concat();
+    let parts = [[&FRAME[..], &block(&content[..20])].concat(), block(&content[20..])];
+    let bytes = pipe(&[event(), compressed(&parts[0]), compressed(&parts[1])]);
+    let first = 16 + event().len() as u64;
+    let second = first + 8 + parts[0].len() as u64;
+    let mut reader = Reader::from_bytes(&bytes).unwrap();
+    let mut found = Vec::new();
+    while let Some(record) = reader.next().unwrap() {
+        found.push((record.place(), record.time(), record.decompressed_len()));
+    }
+    let expected = [
+        (Place::Offset(first), None, Some(20)),
+        (Place::InCompressed(first), Some(1), None),
+        (Place::Offset(second), None, Some(12)),
+        (Place::InCompressed(second), Some(2), None),
+    ];
+    assert_eq!(found[1..], expected);
+}
+
+#[test]
+fn content_of_more_than_4_mib_has_no_length_yet() {
+    for (blocks, len) in [(31, Some(31 * (128 << 10))), (33, None)] {
+        let stream = [&FRAME[..], &zeros().repeat(blocks)].concat();
+        let bytes = pipe(&[compressed(&stream)]);
+        let (found, error) = read(Reader::from_bytes(&bytes).unwrap());
+        assert_eq!(found, [(record_type::COMPRESSED, len)]);
+        // Zeros are no records.
+        assert!(matches!(error.unwrap().reason(), Reason::RecordSize { .. }));
+    }
+}
+
+#[test]
+fn malformed_content_has_no_length_and_its_error_follows_whole_records() {
+    let stream = [&FRAME[..], &block(&sample(1)), &[7, 0, 0]].concat();
+    let bytes = pipe(&[event(), compressed(&stream)]);
+    let (found, error) = read(Reader::from_bytes(&bytes).unwrap());
+    assert_eq!(found[1..], [(record_type::COMPRESSED, None), (RecordType::SAMPLE, None)]);
+    let error = error.unwrap();
+    assert!(matches!(error.reason(), Reason::Compressed(_)), "{error}");
+    assert_eq!(error.offset(), 16 + event().len() as u64);
+}
+
+#[test]
+fn stream_that_ends_inside_of_a_record_is_an_error_at_its_last_part() {
+    let content = [sample(1), sample(2)].concat();
+    for end in 0..=32 {
+        let stream = [&FRAME[..], &block(&content[..end])].concat();
+        let bytes = pipe(&[event(), compressed(&stream), record(record_type::FINISHED_ROUND, &[])]);
+        let (found, error) = read(Reader::from_bytes(&bytes).unwrap());
+        // The event, the compressed record, the samples, and the record after it.
+        assert_eq!(found.len(), 3 + end / 16, "{end}");
+        assert_eq!(error.is_none(), end % 16 == 0, "{end}");
+        let Some(error) = error else { continue };
+        assert_eq!(error.offset(), 16 + event().len() as u64, "{end}");
+        let Reason::TruncatedRecord { kind, needed, available } = error.reason() else { panic!("{error}") };
+        let left = end % 16;
+        let header = if left < 8 { (RecordType(0), 8) } else { (RecordType::SAMPLE, 16) };
+        assert_eq!((*kind, *needed, *available), (header.0, header.1, left as u64), "{end}");
+    }
+}
+
+#[test]
+fn stream_that_ends_inside_of_a_block_is_an_error() {
+    let stream = [&FRAME[..], &block(&sample(1))].concat();
+    for end in 1..=stream.len() {
+        let bytes = pipe(&[event(), compressed(&stream[..end])]);
+        let (found, error) = read(Reader::from_bytes(&bytes).unwrap());
+        let is_whole = end == stream.len();
+        assert_eq!(
+            (found.len(), error.is_none()),
+            (2 + usize::from(is_whole), is_whole || end == 6),
+            "{end}"
+        );
+    }
+}
+
+#[test]
+fn content_of_the_other_byte_order_is_swapped() {
+    // An attr of the first version: samples with a time.
+    let mut attr = Vec::new();
+    attr.extend(1_u32.swap_bytes().as_bytes());
+    attr.extend(64_u32.swap_bytes().as_bytes());
+    // config, period, sample type, read format, flags, and two words
+    for word in [0, 1000, 4, 0, 0, 0, 0_u64] {
+        attr.extend(word.swap_bytes().as_bytes());
+    }
+    assert_eq!((attr.len(), Attr::default().as_bytes().len() > 64), (64, true));
+    let foreign = |kind: RecordType, body: &[u8]| {
+        let size = u16::try_from(8 + body.len()).unwrap();
+        [kind.0.swap_bytes().as_bytes(), &[0, 0], size.swap_bytes().as_bytes(), body].concat()
+    };
+    let sample = |time: u64| foreign(RecordType::SAMPLE, time.swap_bytes().as_bytes());
+    // A record of a tool with 3 bytes: the next one is unaligned.
+    let content = [sample(5), foreign(RecordType(100), b"abc"), sample(7)].concat();
+    let header = PipeHeader { magic: MAGIC.swap_bytes(), size: PipeHeader::SIZE.swap_bytes() };
+    let bytes = [
+        header.as_bytes(),
+        &foreign(record_type::HEADER_ATTR, &[&attr[..], 1_u64.swap_bytes().as_bytes()].concat()),
+        &foreign(record_type::COMPRESSED, &[&FRAME[..], &block(&content)].concat()),
+    ]
+    .concat();
+    let compressed_at = 16 + 8 + 64 + 8;
+    let mut reader = Reader::from_bytes(&bytes).unwrap();
+    let mut found = Vec::new();
+    while let Some(record) = reader.next().unwrap() {
+        found.push((record.place(), record.kind(), record.time()));
+    }
+    let inside = Place::InCompressed(compressed_at);
+    let expected = [
+        (Place::Offset(compressed_at), record_type::COMPRESSED, None),
+        (inside, RecordType::SAMPLE, Some(5)),
+        (inside, RecordType(100), None),
+        (inside, RecordType::SAMPLE, Some(7)),
+    ];
+    assert_eq!(found[1..], expected);
+    let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+    let mut times = Vec::new();
+    while let Some(record) = sorted.next().unwrap() {
+        times.extend(record.time());
+    }
+    assert_eq!(times, [5, 7]);
+}

@@ -112,6 +112,10 @@ impl BpfRing {
         self.consumer.check_here()?;
         loop {
             let has_records = self.has_records();
+            // No system call: a map does not hang up.
+            if has_records && cancel.is_none() {
+                return Ok(Readiness::Readable);
+            }
             match poll(self.as_fd(), cancel, deadline.or_now(has_records))? {
                 Readiness::Readable | Readiness::TimedOut if has_records || self.has_records() => {
                     return Ok(Readiness::Readable);

@@ -15,10 +15,12 @@ use std::time::Instant;
 #[path = "../../../perf-bpf/examples/aya_perf_buffer.rs"]
 mod ayas_interface;
 mod by_hand;
+mod pin;
 mod program;
 mod readers;
 
 use perf_bpf::ProgramFd;
+use pin::pin;
 use program::Kind;
 use readers::{Opened, Read, Sum};
 
@@ -86,16 +88,4 @@ fn measure(case: &mut Case, runs: usize) -> Result<(), Box<dyn Error>> {
     // The part of a number at the end of the ring is not summed by aya's readers: only counts compare.
     case.sum = Sum { numbers: 0, ..sum };
     Ok(())
-}
-
-fn pin(cpu: usize) -> std::io::Result<()> {
-    // SAFETY: any bytes are a set of CPUs.
-    let mut cpus: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the set is live and mutable.
-    unsafe { libc::CPU_SET(cpu, &mut cpus) };
-    // SAFETY: the kernel reads the set, of this size.
-    match unsafe { libc::sched_setaffinity(0, size_of_val(&cpus), &raw const cpus) } {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error()),
-    }
 }

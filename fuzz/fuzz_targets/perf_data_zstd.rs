@@ -79,7 +79,7 @@ fn compress(context: &mut CCtx<'_>, content: &[u8], options: u64) -> Vec<u8> {
     }
     let mut stream = vec![0; 8 * content.len() + 4096];
     let mut output = OutBuffer::around(&mut stream);
-    for part in content.chunks(1 + (options >> 32) as usize % 50_000) {
+    for part in content.chunks(1 + content.len() / 500 + (options >> 32) as usize % 50_000) {
         let mut input = InBuffer::around(part);
         while input.pos() < part.len() {
             context.compress_stream(&mut output, &mut input).unwrap();
@@ -165,7 +165,6 @@ fuzz_target!(|bytes: &[u8]| {
     let options = input.word();
     let damages = (options >> 24) as usize % 8;
     let is_stream = options & 1 << 18 != 0;
-    let part = 1 + (options >> 48) as usize % 65_000;
     let damages: Vec<u64> = (0..if is_stream { 0 } else { damages }).map(|_| input.word()).collect();
     // The stream itself, for seeds that libzstd wrote and the fuzzer changes.
     let (plain, mut stream) = if is_stream {
@@ -173,7 +172,7 @@ fuzz_target!(|bytes: &[u8]| {
     } else {
         // High levels take long.
         let max = if level(options) < 6 { 150_000 } else { 15_000 };
-        let plain = content(&input.words(), 1 + (options >> 20) as usize % 60_000, max);
+        let plain = content(&input.words(), 100 + (options >> 20) as usize % 60_000, max);
         let stream = ENCODER.with_borrow_mut(|context| compress(context, &plain, options));
         (Some(plain), stream)
     };
@@ -183,6 +182,8 @@ fuzz_target!(|bytes: &[u8]| {
             *byte ^= *damage as u8;
         }
     }
+    // Not into single bytes if it is long, which takes seconds.
+    let part = (1 + stream.len() / 500 + (options >> 48) as usize).min(65_000);
     let (found, error) = decode(&stream, part);
     if let Some(plain) = plain.filter(|_| damages.is_empty()) {
         assert!(error.is_none(), "{error:?}");

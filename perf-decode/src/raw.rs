@@ -38,6 +38,7 @@ impl<'a> RawRecord<'a> {
     /// # Errors
     ///
     /// Those of [`RawRecord::split_first`], and [`Error::SizeShortOfSlice`] if the slice is longer.
+    #[inline]
     pub fn from_words(words: &'a [u64]) -> Result<Self> {
         let (record, rest) = Self::split_first(words)?;
         if rest.is_empty() {
@@ -54,6 +55,7 @@ impl<'a> RawRecord<'a> {
     /// Those of [`RawRecord::from_words`], [`Error::Misaligned`] if the bytes do not start at a
     /// multiple of 8, and [`Error::UnalignedLength`] if their number is not a multiple of 8.
     /// Misaligned bytes are not copied, because that is the caller's decision.
+    #[inline]
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
         Self::from_words(word::words_from_bytes(bytes)?)
     }

@@ -28,6 +28,7 @@ pub(crate) const fn words_for(bytes: usize) -> usize {
 ///
 /// [`Error::Misaligned`] if the bytes do not start at a multiple of 8, [`Error::UnalignedLength`]
 /// if their number is not a multiple of 8.
+#[inline]
 pub fn words_from_bytes(bytes: &[u8]) -> Result<&[u64]> {
     if bytes.len() % 8 != 0 {
         return Err(Error::UnalignedLength { len: bytes.len() });

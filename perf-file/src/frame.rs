@@ -29,7 +29,19 @@ impl<'a> Frame<'a> {
     /// # Errors
     ///
     /// [`Reason::TruncatedRecord`], or [`Reason::RecordSize`].
+    #[inline]
     pub fn split_first(bytes: &'a [u8], order: ByteOrder, offset: u64) -> Result<(Self, &'a [u8])> {
+        if order.is_native() {
+            if let Some((header, bytes, rest)) = split_native(bytes) {
+                return Ok((Self { offset, header, bytes, payload: &[], order }, rest));
+            }
+        }
+        Self::split_any(bytes, order, offset)
+    }
+
+    /// Splits off a record of any kind and byte order.
+    #[cold]
+    fn split_any(bytes: &'a [u8], order: ByteOrder, offset: u64) -> Result<(Self, &'a [u8])> {
         let available = bytes.len() as u64;
         let truncated =
             |kind, needed| Error::new(offset, Reason::TruncatedRecord { kind, needed, available });
@@ -55,6 +67,7 @@ impl<'a> Frame<'a> {
 
     /// Returns the record as the decoder takes it; `None` if a tool wrote it in its own form, if it
     /// has the other byte order or is not aligned to 8 bytes in memory.
+    #[inline]
     #[must_use]
     pub fn raw(&self) -> Option<RawRecord<'a>> {
         if self.is_of_tool() || !self.order.is_native() {
@@ -77,6 +90,18 @@ impl<'a> Frame<'a> {
     pub fn tool(&self) -> Result<ToolRecord<'a>> {
         ToolRecord::parse(self.header, self.bytes, self.order, self.offset)
     }
+}
+
+/// Splits a record of the kernel in this machine's byte order off `bytes`; `None` if it is none, or
+/// malformed.
+#[inline]
+fn split_native(bytes: &[u8]) -> Option<(Header, &[u8], &[u8])> {
+    let header: Header = zerocopy::transmute!(*bytes.first_chunk::<8>()?);
+    if header.kind.0 >= record_type::FIRST.0 || header.size < 8 || header.size % 8 != 0 {
+        return None;
+    }
+    let (record, rest) = bytes.split_at_checked(header.size.into())?;
+    Some((header, record, rest))
 }
 
 /// Returns the header at the start of `bytes`.

@@ -120,15 +120,26 @@ impl Copies {
         self.current = old;
     }
 
-    /// Forgets the records that are not among `waiting`, and frees their memory.
+    /// Forgets the records that are not among `waiting`, and moves these together in their halves. If
+    /// there are copies, `waiting` is in the order of reading afterwards.
     pub(super) fn compact(&mut self, waiting: &mut [Kept]) {
-        let mut copies = Self::default();
-        for kept in waiting {
-            if let Some(raw) = self.get(kept) {
-                *kept = copies.keep(kept.time, kept.place(), raw);
-            }
+        if self.len() == 0 {
+            return;
         }
-        *self = copies;
+        let current = self.current;
+        waiting.sort_unstable_by_key(|kept| (kept.offset, kept.memory == Memory::Copy(current), kept.start));
+        for half in [Half::First, Half::Second] {
+            let words = self.half(half);
+            let mut end = 0;
+            for kept in waiting.iter_mut().filter(|kept| kept.memory == Memory::Copy(half)) {
+                let framed = RawRecord::split_first(words.get(kept.start..).unwrap_or_default());
+                let len = framed.map_or(0, |(raw, _)| raw.words().len());
+                words.copy_within(kept.start..kept.start + len, end);
+                kept.start = end;
+                end += len;
+            }
+            words.truncate(end);
+        }
     }
 
     #[inline]
@@ -203,11 +214,13 @@ mod tests {
     fn only_waiting_records_are_left_after_compaction() {
         let mut copies = Copies::default();
         let mut waiting: Vec<Kept> = (0..100).map(|value| keep(&mut copies, value)).collect();
-        waiting.drain(..90);
+        waiting.retain(|kept| kept.time % 10 == 9);
+        waiting.reverse();
         copies.compact(&mut waiting);
-        assert_eq!((copies.len(), values(&copies, &waiting)), (20, (90..100).collect()));
+        let left: Vec<u64> = (0..10).map(|index| 10 * index + 9).collect();
+        assert_eq!((copies.len(), values(&copies, &waiting)), (20, left));
         let kept = waiting[0];
-        assert_eq!((kept.place(), kept.start_in_source()), (Place::Offset(90), None));
+        assert_eq!((kept.place(), kept.start_in_source()), (Place::Offset(9), None));
         let inside = Kept::in_source(1, Place::InCompressed(8), 24);
         assert_eq!((inside.place(), inside.start_in_source()), (Place::InCompressed(8), Some(24)));
         assert!(copies.get(&inside).is_none());

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write};
 use std::ops::Deref;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::{ptr, slice};
 
 use perf_abi::{Attr, AttrFlags, SampleType, Software};
@@ -34,6 +34,9 @@ const READERS: [(&str, Read); 7] = [
     ("linux-perf-data", linux_perf_data),
 ];
 
+/// Commands of the perf tool, at the end of the table if it is installed.
+const PERF: [&[&str]; 2] = [&["script", "-D"], &["report", "--stdio"]];
+
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments[..] {
@@ -53,7 +56,7 @@ fn compare(megabytes: usize) -> Result<()> {
     generate(&path, megabytes)?;
     // Reads the file once, so that all readers find it in memory.
     let size = fs::read(&path)?.len() as f64;
-    println!("{:18} {:>10} {:>10} {:>12}", "reader", "MB/s", "peak MB", "records");
+    println!("{:20} {:>10} {:>10} {:>12}", "reader", "MB/s", "peak MB", "records");
     let mut sums = Vec::new();
     for (name, _) in READERS {
         let mut best: Option<(f64, u64)> = None;
@@ -71,15 +74,40 @@ fn compare(megabytes: usize) -> Result<()> {
         }
         let (time, peak) = best.ok_or("no run")?;
         let count = sums.last().map_or(0, |(count, _)| *count);
-        println!("{name:18} {:10.0} {:10.1} {count:12}", size / time, peak as f64 / 1024.0);
+        println!("{name:20} {:10.0} {:10.1} {count:12}", size / time, peak as f64 / 1024.0);
     }
-    if std::env::var_os("KEEP").is_none() {
-        fs::remove_file(&path)?;
+    for arguments in PERF {
+        perf(arguments, &path, size)?;
     }
+    fs::remove_file(&path)?;
     if sums.iter().any(|sum| *sum != sums[0]) {
         return Err(format!("the readers disagree: {sums:?}").into());
     }
     Ok(())
+}
+
+/// Runs a command of the perf tool once. It has no sum, and prints what it reads.
+fn perf(arguments: &[&str], path: &Path, size: f64) -> Result<()> {
+    let name = format!("perf {}", arguments.join(" "));
+    let before = children_time()?;
+    let mut command = Command::new("perf");
+    command.args(arguments).arg("-i").arg(path).stdout(Stdio::null()).stderr(Stdio::null());
+    match command.status() {
+        Err(error) => println!("{name:20} skipped: {error}"),
+        Ok(status) if !status.success() => println!("{name:20} failed: {status}"),
+        Ok(_) => println!("{name:20} {:10.1}", size / (children_time()? - before)),
+    }
+    Ok(())
+}
+
+/// Returns the CPU time in µs of the processes that this one waited for.
+fn children_time() -> Result<f64> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    let (_, fields) = stat.rsplit_once(')').ok_or("no name in stat")?;
+    // cutime and cstime, in ticks: fields 16 and 17 of proc(5), where the name is the second.
+    let ticks: Vec<u64> =
+        fields.split_whitespace().skip(13).take(2).map(str::parse).collect::<std::result::Result<_, _>>()?;
+    Ok(ticks.iter().sum::<u64>() as f64 * 1e6 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 /// The number of samples, and the sum of their addresses.
@@ -119,13 +147,18 @@ fn attr() -> Attr {
         .with_flags(AttrFlags::SAMPLE_ID_ALL)
 }
 
+/// Bytes of the attr in the file: that of Linux 6.1, whose tools refuse longer ones.
+const ATTR_SIZE: usize = 128;
+/// Offset of the records: after the header, the id of the event, and the attr with the section of its ids.
+const DATA: usize = 104 + 8 + ATTR_SIZE + 16;
+
 /// Writes samples of four rings in rounds of 500 from each, with callchains of 4 to 35 addresses.
 fn generate(path: &Path, megabytes: usize) -> Result<()> {
     const RINGS: u64 = 4;
     let mut file = BufWriter::new(File::create(path)?);
-    let attr_bytes = zerocopy::IntoBytes::as_bytes(&attr()).to_vec();
-    let attr_size = attr_bytes.len() as u64 + 16;
-    let data = 104 + 8 + attr_size;
+    let attr = Attr { size: ATTR_SIZE as u32, ..attr() };
+    let attr_size = ATTR_SIZE as u64 + 16;
+    let data = DATA as u64;
     let mut records = Vec::new();
     let (mut time, mut random) = (1_000_000_u64, 1_u64);
     while records.len() < megabytes * 1_000_000 {
@@ -171,7 +204,7 @@ fn generate(path: &Path, megabytes: usize) -> Result<()> {
     for word in header {
         file.write_all(&word.to_ne_bytes())?;
     }
-    file.write_all(&attr_bytes)?;
+    file.write_all(&zerocopy::IntoBytes::as_bytes(&attr)[..ATTR_SIZE])?;
     for word in [104_u64, 8] {
         file.write_all(&word.to_ne_bytes())?;
     }
@@ -215,8 +248,7 @@ fn decoder(bytes: &[u8]) -> Result<Sum> {
     let layout = SampleLayout::new(&attr());
     let mut sum = Sum::default();
     let words = words_from_bytes(bytes)?;
-    let start = (104 + 8 + size_of::<Attr>() + 16) / 8;
-    for record in Window::from_slices(&words[start..], &[]).records(&mut []) {
+    for record in Window::from_slices(&words[DATA / 8..], &[]).records(&mut []) {
         let record = record?;
         if record.kind().0 < 64 {
             sum.add_decoded(&record.decode(&layout)?);

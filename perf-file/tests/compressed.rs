@@ -186,3 +186,44 @@ fn content_of_the_other_byte_order_is_swapped() {
     }
     assert_eq!(times, [5, 7]);
 }
+
+/// Returns words of which some are frequent.
+fn text(len: usize) -> Vec<u8> {
+    let (mut random, mut text) = (1_u32, Vec::new());
+    while text.len() < len {
+        random = random.wrapping_mul(1_103_515_245).wrapping_add(12345);
+        let number = random >> 16;
+        let number = number % (1 + number / 7 % 97);
+        let separator = [" ", "_", ".so ", "::"][number as usize % 4];
+        text.extend(format!("{number:x}{separator}").bytes());
+    }
+    text.truncate(len);
+    text
+}
+
+#[test]
+fn streams_of_libzstd_are_decompressed() {
+    // Each record of a tool's unknown kind 100 was flushed, with a window of 4 KiB. Tables of most
+    // kinds: described, predefined, of the block before.
+    let cases = [
+        ("level-1", &include_bytes!("data/zstd/level-1.zst")[..], 12_000, 3000),
+        ("level-19", include_bytes!("data/zstd/level-19.zst"), 12_000, 3000),
+        ("short-blocks", include_bytes!("data/zstd/short-blocks.zst"), 3000, 100),
+    ];
+    for (name, stream, len, part) in cases {
+        let content = text(len);
+        for split in [1, 1000, 60_000] {
+            let parts: Vec<_> = stream.chunks(split).map(compressed).collect();
+            let bytes = pipe(&parts);
+            let mut reader = Reader::from_bytes(&bytes).unwrap();
+            let mut found = Vec::<u8>::new();
+            while let Some(record) = reader.next().unwrap() {
+                if let Place::InCompressed(_) = record.place() {
+                    assert_eq!(record.bytes().len(), 8 + part, "{name}");
+                    found.extend(&record.bytes()[8..]);
+                }
+            }
+            assert!(found == content, "{name}, {split}: {} bytes", found.len());
+        }
+    }
+}

@@ -211,3 +211,60 @@ fn take_offset(last: &mut [u32; 3], value: u32, is_without_literals: bool) -> u3
     *last = [offset, first, second];
     offset
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_lengths_have_no_gaps() {
+        // base and extra bits of some symbols, from the tables of RFC 8878
+        let literals =
+            [(0, (0, 0)), (15, (15, 0)), (19, (22, 1)), (21, (28, 2)), (25, (64, 6)), (35, (65536, 16))];
+        let matches =
+            [(0, (3, 0)), (31, (34, 0)), (35, (41, 1)), (39, (59, 3)), (41, (83, 4)), (52, (65539, 16))];
+        for (alphabet, first, samples) in [(LITERALS, 0, literals), (MATCHES, 3, matches)] {
+            let mut next = first;
+            for symbol in 0..=alphabet.max_symbol {
+                let (base, extra) = (alphabet.value)(symbol);
+                assert_eq!(base, next, "{symbol}");
+                next = base + (1 << extra);
+            }
+            for (symbol, value) in samples {
+                assert_eq!((alphabet.value)(symbol), value, "{symbol}");
+            }
+        }
+        assert_eq!([0, 1, 31].map(OFFSETS.value), [(1, 0), (2, 1), (1 << 31, 31)]);
+    }
+
+    #[test]
+    fn predefined_probabilities_have_the_sum_of_their_table() {
+        let sum = |probabilities: &[i16]| {
+            probabilities.iter().map(|probability| u32::from(probability.unsigned_abs())).sum::<u32>()
+        };
+        assert_eq!(sum(&LITERALS_PREDEFINED), 1 << 6);
+        assert_eq!(sum(&OFFSETS_PREDEFINED), 1 << 5);
+        assert_eq!(sum(&MATCHES_PREDEFINED), 1 << 6);
+    }
+
+    #[test]
+    fn last_offsets_are_used_again_by_their_number() {
+        // value, whether there are no literals; the offset and the last ones after it
+        let cases = [
+            (1, false, 10, [10, 20, 30]),
+            (2, false, 20, [20, 10, 30]),
+            (3, false, 30, [30, 10, 20]),
+            (4, false, 1, [1, 10, 20]),
+            (1, true, 20, [20, 10, 30]),
+            (2, true, 30, [30, 10, 20]),
+            (3, true, 9, [9, 10, 20]),
+            (4, true, 1, [1, 10, 20]),
+            (100, true, 97, [97, 10, 20]),
+        ];
+        for (value, is_without_literals, offset, after) in cases {
+            let mut last = [10, 20, 30];
+            assert_eq!(take_offset(&mut last, value, is_without_literals), offset, "{value}");
+            assert_eq!(last, after, "{value}");
+        }
+    }
+}

@@ -92,7 +92,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Splits a record of the kernel in this machine's byte order off `bytes`; `None` if it is none, or
+/// Splits a record of the kernel in this machine's byte order off `bytes`; `None` if it is not one, or
 /// malformed.
 #[inline]
 fn split_native(bytes: &[u8]) -> Option<(Header, &[u8], &[u8])> {

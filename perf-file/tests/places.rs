@@ -1,6 +1,6 @@
 //! Positions of records, with and without copies, in memory and in streams.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -11,6 +11,7 @@ use perf_file::format::record_type;
 use perf_file::{Place, Reader, Sorted, Source};
 use support::data;
 use support::made_up::{file, record, sample};
+use zerocopy::IntoBytes as _;
 
 /// A kind of tools that no tool has.
 const UNKNOWN: RecordType = RecordType(10_000);
@@ -102,4 +103,23 @@ fn records_end_with_their_section() {
     let mut sorted = whole.clone();
     sorted.swap(1, 2);
     assert_eq!(sorted_places(Reader::from_bytes(&bytes).unwrap()), sorted);
+}
+
+#[test]
+fn aligned_records_in_memory_are_not_copied() {
+    let name = "cpuclock-fp";
+    // Words, so that the memory is aligned.
+    let mut words = vec![0_u64; data::file(name).len().div_ceil(8)];
+    let bytes = words.as_mut_bytes();
+    bytes[..data::file(name).len()].copy_from_slice(&data::file(name));
+    let bytes = &bytes[..data::file(name).len()];
+    let range = bytes.as_ptr_range();
+    let mut reader = Reader::from_bytes(bytes).unwrap();
+    while let Some(record) = reader.next().unwrap() {
+        assert!(range.contains(&record.bytes().as_ptr()));
+    }
+    let mut sorted = Sorted::new(Reader::from_bytes(bytes).unwrap());
+    while let Some(record) = sorted.next().unwrap() {
+        assert!(range.contains(&record.bytes().as_ptr()));
+    }
 }

@@ -87,6 +87,21 @@ fn memory_is_bounded_without_marks() {
 }
 
 #[test]
+fn copies_are_bounded_without_marks() {
+    let records: Vec<_> = (0..1000_u64).map(|index| sample(1 + (index ^ 1))).collect();
+    let bytes = file(&records);
+    let reader = || Reader::from_file(std::io::Cursor::new(&bytes)).unwrap();
+    for kept in [10, 100, 999, 1001] {
+        // Two words of the record, and four beside it.
+        let mut sorted = Sorted::with_capacity(reader(), kept * 48);
+        assert_eq!(times(&mut sorted), (1..=1000).collect::<Vec<_>>());
+        let early = 1000_u64.saturating_sub(kept as u64 + 1);
+        assert!(sorted.early() >= early && (kept < 1000) == (sorted.early() > 0), "{kept}: {sorted:?}");
+        assert_eq!(sorted.late(), 0);
+    }
+}
+
+#[test]
 fn truncated_file_gives_the_kept_records_before_the_error() {
     let mut bytes = file(&[sample(20), sample(10), sample(30)]);
     bytes.truncate(bytes.len() - 1);

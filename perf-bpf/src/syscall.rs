@@ -28,7 +28,7 @@ pub(crate) use ids::{fd_by_id, fd_by_id_command, next_id, next_id_command};
 pub(crate) use link::{link_create, raw_tracepoint_open, task_fd_query};
 pub(crate) use map::Elements;
 pub use map::MapFd;
-pub(crate) use object::{info, obj_get, obj_pin, prog_info};
+pub(crate) use object::{info, obj_get, obj_pin, prog_functions, prog_info};
 pub(crate) use program::{LoadFailure, enable_stats, prog_load, prog_test_run};
 
 unsafe extern "C" {

@@ -117,3 +117,17 @@ fn a_map_of_another_process_is_read() {
     assert!(error.to_string().contains("expected the descriptor of a map"), "{error}");
     assert!(matches!(ProcessMapInfo::read(&system, u32::MAX, 0), Err(Error::File(_))));
 }
+
+#[test]
+fn functions_have_the_machine_code_of_the_program() {
+    let Some(map) = map() else { return };
+    let program = program(&map, BpfProgType::SOCKET_FILTER);
+    let (info, functions) = (program.info().unwrap(), program.functions().unwrap());
+    // None if it is interpreted or the addresses are hidden.
+    assert!(functions.len() <= 1, "{functions:?}");
+    if let [function] = functions[..] {
+        assert_eq!(function.len, info.jited_len);
+        let kernel_half = 1 << 63;
+        assert!(!cfg!(target_arch = "x86_64") || function.address >= kernel_half, "{function:?}");
+    }
+}

@@ -6,6 +6,7 @@ mod support;
 
 use std::fs;
 
+use perf_bpf::{BpfInsn, BpfProgType, ProgramFd};
 use perf_decode::Record;
 use perf_file::feature::FeatureData;
 use perf_file::format::Feature;
@@ -55,4 +56,40 @@ fn namespaces_and_cgroups_are_recorded_as_they_were_before() {
     let notes = String::from_utf8_lossy(&output.stderr).into_owned();
     // The root, unless there is no hierarchy.
     assert!(cgroups.contains(&b"/".to_vec()) || notes.contains("does not name the cgroups"), "{notes}");
+}
+
+#[test]
+fn programs_that_were_loaded_before_are_recorded() {
+    let code = [BpfInsn::new(0xb7, 0, 0, 0, 0), BpfInsn::new(0x95, 0, 0, 0, 0)]; // r0 = 0; exit
+    let name = "pk_before".parse().unwrap();
+    let program = match ProgramFd::load(BpfProgType::SOCKET_FILTER, &code, c"GPL", name) {
+        Ok(program) => program,
+        Err(error) => return eprintln!("skipped: {error}"),
+    };
+    let (info, functions) = (program.info().unwrap(), program.functions().unwrap());
+    let folder = Folder::new();
+    let file = folder.path("programs.data");
+    let arguments = ["-e", "task-clock", "-o", file.to_str().unwrap(), "--", "true"];
+    if record(&arguments).is_none() {
+        return;
+    }
+    let (mut is_found, mut symbols) = (false, Vec::new());
+    let bytes = fs::read(&file).unwrap();
+    let mut reader = Reader::from_bytes(&bytes).unwrap();
+    while let Some(record) = reader.next().unwrap() {
+        if record.kernel().is_none() {
+            continue;
+        }
+        match record.decode().unwrap() {
+            Record::BpfEvent(event) if event.id() == info.id => is_found = event.tag() == info.tag,
+            Record::Ksymbol(symbol) => symbols.push((symbol.addr(), symbol.len(), symbol.name().to_vec())),
+            _ => {}
+        }
+    }
+    assert!(is_found);
+    for function in functions {
+        let found =
+            symbols.iter().find(|(address, len, _)| (*address, *len) == (function.address, function.len));
+        assert!(found.is_some_and(|(.., name)| name.ends_with(b"_pk_before")), "{symbols:x?}");
+    }
 }

@@ -52,6 +52,25 @@ pub(crate) fn prog_info(fd: BorrowedFd<'_>, map_ids: &mut [u32]) -> Result<BpfPr
     Ok(info)
 }
 
+/// `bpf(BPF_OBJ_GET_INFO_BY_FD)` of a program—Writes the addresses and the lengths of the machine code of its
+/// functions, and returns their numbers, also if the slices are shorter.
+pub(crate) fn prog_functions(
+    fd: BorrowedFd<'_>,
+    addresses: &mut [u64],
+    lengths: &mut [u32],
+) -> Result<(u32, u32), Errno> {
+    let mut info = BpfProgInfo {
+        nr_jited_ksyms: addresses.len() as u32,
+        jited_ksyms: address_mut(addresses.as_mut_bytes()),
+        nr_jited_func_lens: lengths.len() as u32,
+        jited_func_lens: address_mut(lengths.as_mut_bytes()),
+        ..BpfProgInfo::default()
+    };
+    // SAFETY: the addresses are those of two slices, which have the numbers of elements that `info` states.
+    unsafe { fill_info(fd, info.as_mut_bytes()) }?;
+    Ok((info.nr_jited_ksyms, info.nr_jited_func_lens))
+}
+
 /// # Safety
 ///
 /// Each address in `info` that is not 0 must be valid for the elements that its count states.

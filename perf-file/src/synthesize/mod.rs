@@ -4,6 +4,7 @@
 //! The kernel reports only what happens while an event is enabled. A reader of the recording needs the
 //! names and mappings of tasks that started before.
 
+mod bpf;
 mod build_id;
 mod cgroup;
 mod features;
@@ -19,6 +20,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use perf_abi::Attr;
 
+pub use bpf::{BpfFunction, BpfProgram};
 pub use host::Host;
 pub use kernel::KernelMapError;
 pub use side_band::{Mapping, SideBand};
@@ -51,6 +53,8 @@ pub struct Synthesizer {
     has_build_ids: bool,
     with_data: bool,
     with_namespaces: bool,
+    with_symbols: bool,
+    with_programs: bool,
     /// Build ids by device and inode; `None` if the file has none.
     files: HashMap<(u32, u32, u64), Option<Vec<u8>>>,
     /// Build ids by path, and whether it is the kernel or a module.
@@ -60,7 +64,8 @@ pub struct Synthesizer {
 impl Synthesizer {
     /// Starts without records. `attr` is that of the first event: its fields in side-band records are
     /// written as 0, its `build_id` selects the form of `MMAP2`, its `mmap_data` adds mappings that
-    /// are not executable, and its `namespaces` adds the namespaces of each thread.
+    /// are not executable, its `namespaces` adds the namespaces of each thread, and its `ksymbol` and
+    /// `bpf_event` the records of [`bpf_programs`](Self::bpf_programs).
     pub fn new(host: Host, attr: &Attr) -> Self {
         Self {
             host,
@@ -68,6 +73,8 @@ impl Synthesizer {
             has_build_ids: attr.flags.contains(perf_abi::AttrFlags::BUILD_ID),
             with_data: attr.flags.contains(perf_abi::AttrFlags::MMAP_DATA),
             with_namespaces: attr.flags.contains(perf_abi::AttrFlags::NAMESPACES),
+            with_symbols: attr.flags.contains(perf_abi::AttrFlags::KSYMBOL),
+            with_programs: attr.flags.contains(perf_abi::AttrFlags::BPF_EVENT),
             files: HashMap::new(),
             build_ids: BTreeMap::new(),
         }

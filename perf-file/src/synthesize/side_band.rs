@@ -1,4 +1,6 @@
-use perf_abi::{Attr, AttrFlags, CpuMode, Header, Misc, NamespaceLink, RecordType, SampleType};
+use perf_abi::{
+    Attr, AttrFlags, BpfEventType, CpuMode, Header, KsymbolType, Misc, NamespaceLink, RecordType, SampleType,
+};
 use zerocopy::IntoBytes;
 
 /// Side-band records as the kernel writes them, made by a tool.
@@ -51,6 +53,8 @@ const TRAILER: SampleType = SampleType::TID
 const MAX_COMM: usize = 15;
 /// Longest path, without its NUL.
 const MAX_PATH: usize = 4095;
+/// Longest name of a symbol, without its NUL.
+const MAX_SYMBOL: usize = 511;
 /// Namespaces of a record; its length has 16 bits.
 const MAX_LINKS: usize = 4000;
 /// `PROT_EXEC`.
@@ -149,6 +153,26 @@ impl SideBand {
         self.push(RecordType::CGROUP, Misc::empty(), |words| {
             words.push(id);
             push_text(words, path.get(..MAX_PATH).unwrap_or(path));
+        });
+    }
+
+    /// Appends a `KSYMBOL` record: a function of the kernel that was added at run time. The name is truncated after
+    /// 511 bytes, as by the kernel.
+    pub fn ksymbol(&mut self, addr: u64, len: u32, ksym_type: KsymbolType, name: &[u8]) {
+        self.push(RecordType::KSYMBOL, Misc::empty(), |words| {
+            let added = 0_u16;
+            let place: [u16; 2] = [ksym_type.0, added];
+            words.extend([addr, halves(len, zerocopy::transmute!(place))]);
+            push_text(words, name.get(..MAX_SYMBOL).unwrap_or(name));
+        });
+    }
+
+    /// Appends a `BPF_EVENT` record of a program that is loaded: its id, and the hash of its code.
+    pub fn bpf_program(&mut self, id: u32, tag: [u8; 8]) {
+        self.push(RecordType::BPF_EVENT, Misc::empty(), |words| {
+            let no_flags = 0_u16;
+            let kind: [u16; 2] = [BpfEventType::PROG_LOAD.0, no_flags];
+            words.extend([halves(zerocopy::transmute!(kind), id), u64::from_ne_bytes(tag)]);
         });
     }
 

@@ -52,6 +52,10 @@ fn lines(synthesizer: &Synthesizer) -> Vec<String> {
         Record::Comm(comm) => format!("comm {} {} {}", comm.pid(), comm.tid(), text(comm.comm())),
         Record::Mmap2(mmap) => format!("mmap2 {} {:x} {}", mmap.pid(), mmap.addr(), text(mmap.filename())),
         Record::Mmap(mmap) => format!("mmap {:x} {:x} {}", mmap.addr(), mmap.len(), text(mmap.filename())),
+        Record::Ksymbol(symbol) => {
+            format!("ksymbol {:x} {} {}", symbol.addr(), symbol.len(), text(symbol.name()))
+        }
+        Record::BpfEvent(program) => format!("program {} {:x?}", program.id(), program.tag()),
         Record::Cgroup(cgroup) => format!("cgroup {} {}", cgroup.id(), text(cgroup.path())),
         Record::Namespaces(task) => {
             format!("namespaces {} {} {:?}", task.pid(), task.tid(), task.namespaces().get(0))
@@ -249,4 +253,37 @@ fn cgroups_are_the_folders_below_the_mount_point() {
     let error =
         Synthesizer::new(Tree::new(&[("proc/self/mounts", "")]).host(), &attr()).cgroups().unwrap_err();
     assert!(error.to_string().contains("expected a mount of cgroup2"), "{error}");
+}
+
+#[test]
+fn functions_of_programs_have_the_names_of_kallsyms() {
+    let tree = Tree::new(&[(
+        "proc/kallsyms",
+        "ffffffff81000000 T _text\nffffffffc0001000 t bpf_prog_0102_main\t[bpf]\nffffffffc0003000 t bpf_trampoline_5\t[bpf]\n",
+    )]);
+    let function = |address| BpfFunction { address, len: 64 };
+    let program = BpfProgram {
+        id: 9,
+        tag: [1, 2, 3, 4, 5, 6, 7, 0xab],
+        name: b"main".to_vec(),
+        functions: vec![function(0xffff_ffff_c000_1000), function(0xffff_ffff_c000_2000)],
+    };
+    let both = attr().with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::KSYMBOL | AttrFlags::BPF_EVENT);
+    let mut synthesizer = Synthesizer::new(tree.host(), &both);
+    synthesizer.bpf_programs([program.clone()]);
+    let expected = [
+        "ksymbol ffffffffc0001000 64 bpf_prog_0102_main",
+        "ksymbol ffffffffc0002000 64 bpf_prog_01020304050607ab_main",
+        "program 9 [1, 2, 3, 4, 5, 6, 7, ab]",
+        // The size of a page, unknown in this tree.
+        "ksymbol ffffffffc0003000 4096 bpf_trampoline_5",
+    ];
+    assert_eq!(lines(&synthesizer), expected);
+
+    let mut without = Synthesizer::new(tree.host(), &attr());
+    without.bpf_programs([program]);
+    assert!(lines(&without).is_empty());
+    synthesizer.clear_records();
+    synthesizer.bpf_programs([]);
+    assert!(lines(&synthesizer).is_empty());
 }

@@ -11,6 +11,7 @@ mod features;
 mod options;
 mod output;
 mod plan;
+mod programs;
 mod session;
 
 pub(crate) use options::Options;
@@ -107,6 +108,10 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
 fn synthesize(synthesizer: &mut Synthesizer, options: &Options, notes: &mut Vec<String>) -> io::Result<()> {
     if let Err(error) = synthesizer.kernel() {
         notes.push(error.to_string());
+    }
+    match programs::loaded() {
+        Ok(programs) => synthesizer.bpf_programs(programs),
+        Err(error) => notes.push(format!("the file does not name the BPF programs: {error}")),
     }
     if options.all_cgroups {
         if let Err(error) = synthesizer.cgroups() {

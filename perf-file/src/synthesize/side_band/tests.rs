@@ -104,3 +104,20 @@ fn namespaces_and_cgroups_decode_to_what_was_written() {
     assert_eq!((cgroup.id(), cgroup.path()), (99, &b"/system.slice/a"[..]));
     assert!(decoded.iter().all(|record| record.time() == Some(0)));
 }
+
+#[test]
+fn symbols_and_programs_decode_to_what_was_written() {
+    let mut side_band = SideBand::new(&attr());
+    side_band.ksymbol(0xffff_0000_1234_5678, 99, KsymbolType::BPF, b"bpf_prog_1234");
+    side_band.bpf_program(7, *b"8 bytes!");
+    let layout = SampleLayout::new(&attr());
+    let decoded: Vec<_> =
+        records(&side_band, &mut []).map(|record| record.unwrap().decode(&layout).unwrap()).collect();
+    let [Record::Ksymbol(symbol), Record::BpfEvent(program)] = decoded[..] else { panic!("{decoded:?}") };
+    assert_eq!((symbol.addr(), symbol.len()), (0xffff_0000_1234_5678, 99));
+    assert_eq!((symbol.ksym_type(), symbol.flags().bits()), (KsymbolType::BPF, 0));
+    assert_eq!(symbol.name(), b"bpf_prog_1234");
+    assert_eq!((program.bpf_type(), program.flags()), (BpfEventType::PROG_LOAD, 0));
+    assert_eq!((program.id(), program.tag()), (7, &b"8 bytes!"[..]));
+    assert!(decoded.iter().all(|record| record.time() == Some(0)));
+}

@@ -59,9 +59,9 @@ impl AttachedSet {
     #[doc(alias = "WithDeferredEnable")]
     pub fn attach(set: Set, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
         let program = program.as_fd().try_clone_to_owned().map_err(|error| Error::descriptor(&error))?;
-        let mut attached = Self { attachments: Vec::new(), set, program, cookie };
-        attached.attach_missing()?;
-        Ok(attached)
+        let mut attachments = Vec::new();
+        attach_missing(&mut attachments, &set, &program, cookie)?;
+        Ok(Self { attachments, set, program, cookie })
     }
 
     /// Starts all events, as [`Set::enable`].
@@ -83,16 +83,16 @@ impl AttachedSet {
     }
 
     /// Looks for CPUs that went offline or came online, as [`Set::refresh`], and attaches the program to the
-    /// events that were opened. They are enabled first if the set is.
+    /// events that were opened, before they are enabled.
     ///
     /// # Errors
     ///
     /// As [`Set::refresh`], and [`Error::Attach`].
     pub fn refresh(&mut self) -> Result<Refreshed, Error> {
-        let refreshed = self.set.refresh()?;
-        let set = &self.set;
-        self.attachments.retain(|attachment| set.events().any(|event| is_on(attachment, &event)));
-        self.attach_missing()?;
+        let Self { attachments, set, program, cookie } = self;
+        let refreshed = set.refresh_with(|set| attach_missing(attachments, set, program, *cookie))?;
+        // A program on a tracepoint may have been attached to an event that was closed.
+        attach_missing(attachments, set, program, *cookie)?;
         Ok(refreshed)
     }
 
@@ -125,29 +125,34 @@ impl AttachedSet {
         drop(self.attachments);
         Ok(self.set.close()?)
     }
+}
 
-    /// Attaches the program where it is missing.
-    fn attach_missing(&mut self) -> Result<(), Error> {
-        for event in self.set.events() {
-            if self.is_attached(&event) {
-                continue;
-            }
-            let attachment = Attachment::new(Arc::clone(event.event), &self.program, self.cookie);
-            let place = event.place;
-            self.attachments
-                .push(attachment.map_err(|error| Error::Attach { place, error: Box::new(error) })?);
+/// Detaches the program from closed events, and attaches it where it is missing.
+fn attach_missing(
+    attachments: &mut Vec<Attachment>,
+    set: &Set,
+    program: &OwnedFd,
+    cookie: u64,
+) -> Result<(), Error> {
+    attachments.retain(|attachment| set.events().any(|event| is_on(attachment, &event)));
+    for event in set.events() {
+        if is_attached(attachments, set, &event) {
+            continue;
         }
-        Ok(())
+        let attachment = Attachment::new(Arc::clone(event.event), program, cookie);
+        let place = event.place;
+        attachments.push(attachment.map_err(|error| Error::Attach { place, error: Box::new(error) })?);
     }
+    Ok(())
+}
 
-    /// Returns whether the program runs for the event already.
-    fn is_attached(&self, event: &SetEvent<'_>) -> bool {
-        let is_for_all = is_for_all(event);
-        let mut same = self.set.events().filter(|other| {
-            Arc::ptr_eq(other.event, event.event) || is_for_all && other.index == event.index
-        });
-        same.any(|event| self.attachments.iter().any(|attachment| is_on(attachment, &event)))
-    }
+/// Returns whether the program runs for the event already.
+fn is_attached(attachments: &[Attachment], set: &Set, event: &SetEvent<'_>) -> bool {
+    let is_for_all = is_for_all(event);
+    let mut same = set
+        .events()
+        .filter(|other| Arc::ptr_eq(other.event, event.event) || is_for_all && other.index == event.index);
+    same.any(|event| attachments.iter().any(|attachment| is_on(attachment, &event)))
 }
 
 fn is_on(attachment: &Attachment, event: &SetEvent<'_>) -> bool {

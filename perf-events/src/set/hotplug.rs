@@ -44,6 +44,20 @@ impl Set {
     ///
     /// As [`SetOptions::open`](super::SetOptions::open), and if an event cannot be read.
     pub fn refresh(&mut self) -> Result<Refreshed, SetError> {
+        self.refresh_with(|_| Ok(()))
+    }
+
+    /// As [`refresh`](Self::refresh), and calls `prepare` when all events of a CPU were opened, before
+    /// they are enabled. For example, it attaches a program to them.
+    ///
+    /// # Errors
+    ///
+    /// As [`refresh`](Self::refresh), and the error of `prepare`, after which the events of that CPU stay
+    /// disabled.
+    pub fn refresh_with<E: From<SetError>>(
+        &mut self,
+        mut prepare: impl FnMut(&Self) -> Result<(), E>,
+    ) -> Result<Refreshed, E> {
         // A caller that reads the rings by itself has drained them since the last look.
         self.remove_drained();
         let mut refreshed = Refreshed::default();
@@ -51,7 +65,7 @@ impl Set {
             return Ok(refreshed);
         }
         let wanted = self.wanted_cpus()?;
-        let online = wanted.intersection(&CpuList::online(&self.options.system)?);
+        let online = wanted.intersection(&CpuList::online(&self.options.system).map_err(SetError::from)?);
         refreshed.closed = self.close_dead(&online)?;
         let last_look = self.last_look;
         self.last_look = monotonic();
@@ -65,6 +79,7 @@ impl Set {
                 self.ledger.open_gap(Place::cpu(cpu), last_look);
             }
             if self.open_cpu(cpu, &missing)? {
+                prepare(self)?;
                 self.start(cpu)?;
                 refreshed.opened = refreshed.opened.union(&std::iter::once(cpu).collect());
             } else {
@@ -73,7 +88,7 @@ impl Set {
         }
         self.offline = offline;
         if !refreshed.opened.is_empty() {
-            self.packages = Packages::read(self)?;
+            self.packages = Packages::read(self).map_err(SetError::from)?;
         }
         Ok(refreshed)
     }

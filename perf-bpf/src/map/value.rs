@@ -75,7 +75,14 @@ impl<V: FromBytes + IntoBytes + Immutable> Element for PerCpu<V> {
         layout: &MapLayout,
         read: impl FnOnce(&mut [u8]) -> Result<bool, Error>,
     ) -> Result<Option<Self>, Error> {
-        let mut bytes = vec![0; layout.element_size()?];
+        let (size, element) = (size_of::<V>(), layout.element_size()?);
+        if size != 0 && padded(size) == size {
+            // No padding: the values are the bytes of the element.
+            let mut values: Vec<V> = (0..element / size).map(|_| V::new_zeroed()).collect();
+            let is_found = read(values.as_mut_slice().as_mut_bytes())?;
+            return Ok(is_found.then(|| Self::from_parts(layout.cpus.clone().unwrap_or_default(), values)));
+        }
+        let mut bytes = vec![0; element];
         if read(&mut bytes)? { Self::from_element(layout, &bytes).map(Some) } else { Ok(None) }
     }
 

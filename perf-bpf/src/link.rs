@@ -3,7 +3,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use perf_sys::abi::bpf::{BpfCmd, BpfLinkInfo};
 
-use crate::syscall::{info, link_create, raw_tracepoint_open};
+use crate::syscall::{info, link_create, raw_tracepoint_open, tracing_open};
 use crate::{Error, ObjectKind, ObjectName};
 
 /// A link, which holds the attachment of a program. Closing its last descriptor detaches the program.
@@ -49,6 +49,21 @@ impl Link {
     #[doc(alias = "bpf_program__attach_raw_tracepoint")]
     pub fn raw_tracepoint(name: &CStr, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
         let link = raw_tracepoint_open(name, program.as_fd(), cookie);
+        link.map(Self).map_err(Error::of(BpfCmd::RAW_TRACEPOINT_OPEN, ObjectName::EMPTY))
+    }
+
+    /// `bpf(BPF_RAW_TRACEPOINT_OPEN)` without a name—Attaches a program of type tracing, such as one of
+    /// libbpf's section `tp_btf`, to the tracepoint or function that it was loaded for. Since Linux 5.5.
+    ///
+    /// A `cookie` other than 0 is for programs on tracepoints, and needs Linux 6.10.
+    ///
+    /// # Errors
+    ///
+    /// `EINVAL` for a program of another type or a cookie on an older kernel.
+    #[doc(alias = "BPF_TRACE_RAW_TP")]
+    #[doc(alias = "bpf_program__attach_trace")]
+    pub fn tracing(program: impl AsFd, cookie: u64) -> Result<Self, Error> {
+        let link = tracing_open(program.as_fd(), cookie);
         link.map(Self).map_err(Error::of(BpfCmd::RAW_TRACEPOINT_OPEN, ObjectName::EMPTY))
     }
 

@@ -25,7 +25,7 @@ mod object;
 mod program;
 
 pub(crate) use ids::{fd_by_id, fd_by_id_command, next_id, next_id_command};
-pub(crate) use link::{link_create, raw_tracepoint_open, task_fd_query};
+pub(crate) use link::{link_create, raw_tracepoint_open, task_fd_query, tracing_open};
 pub(crate) use map::Elements;
 pub use map::MapFd;
 pub(crate) use object::{info, obj_get, obj_pin, prog_functions, prog_info};

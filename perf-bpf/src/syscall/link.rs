@@ -39,6 +39,14 @@ pub(crate) fn raw_tracepoint_open(
     unsafe { bpf_fd(BpfCmd::RAW_TRACEPOINT_OPEN, &mut attr) }
 }
 
+/// `bpf(BPF_RAW_TRACEPOINT_OPEN)` without a name—Attaches the program of type tracing to what it was
+/// loaded for, until the descriptor is closed. A cookie other than 0 needs Linux 6.10.
+pub(crate) fn tracing_open(program: BorrowedFd<'_>, cookie: u64) -> Result<OwnedFd, Errno> {
+    let mut attr = BpfRawTracepointOpen { name: 0, prog_fd: number(program), reserved: 0, cookie };
+    // SAFETY: the attr holds numbers only, and the command returns a descriptor.
+    unsafe { bpf_fd(BpfCmd::RAW_TRACEPOINT_OPEN, &mut attr) }
+}
+
 /// The program that is attached to an event of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TaskFd {

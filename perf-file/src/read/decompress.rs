@@ -1,64 +1,45 @@
-//! The zstd stream inside compressed records.
-//!
-//! The decoder is our own, because recordings are not trusted. The decoders in Rust that were looked
-//! at (`ruzstd` 0.8.1 and 0.9.1) assert properties of malformed blocks, and 0.8.1, the last one for
-//! Rust 1.85, writes gigabytes for a malformed block of some kilobytes. libzstd needs a C compiler for
-//! each target. This decoder returns an error for each malformed block, writes at most the 128 KiB of
-//! the format for a block, and keeps the window in the memory from which records are read. The fuzz
-//! target `perf_data_zstd` compares it with libzstd. Checksums, which the perf tool does not write, are
-//! not compared.
-//!
-//! The format is that of RFC 8878.
-
-mod bits;
-mod frame;
-mod fse;
-mod huffman;
-mod literals;
-mod sequences;
-mod window;
+//! The zstd stream inside compressed records, decoded by libzstd.
 
 use std::fmt;
-use std::vec::Vec;
+
+use zstd_safe::{DCtx, InBuffer, OutBuffer, get_error_name};
 
 use super::buffer::Buffer;
 use crate::Malformed;
 
-use frame::{BlockHeader, Header, Kind};
-use huffman::Huffman;
-use sequences::Sequences;
-use window::Window;
-
 /// The longest block of zstd, before and after compression.
 const MAX_BLOCK: usize = 128 << 10;
+/// Bytes of a block's header.
+const BLOCK_HEADER: usize = 3;
 
 /// A zstd stream that arrives in parts. Each part is flushed by the tool that writes it, so all
 /// of its bytes can be decompressed; records continue in the next part.
-#[derive(Default)]
+///
+/// libzstd refuses a window of more than 128 MiB, so a header cannot ask for more memory.
 pub(super) struct Decompressor {
     /// Compressed bytes that are not decoded yet.
     input: Buffer,
-    frame: Option<Frame>,
-    tables: Tables,
-    output: Window,
+    output: Buffer,
+    /// The state of libzstd; `None` if there is no memory for it.
+    context: Option<DCtx<'static>>,
+    /// Bytes with which libzstd can continue; 0 after a frame.
+    wanted: usize,
+    /// Whether libzstd has more content than there was room for.
+    has_more: bool,
     failure: Option<Malformed>,
 }
 
-/// A zstd frame in progress.
-#[derive(Clone, Copy)]
-struct Frame {
-    /// Bytes of content that are missing, if the header has their number.
-    left: Option<u64>,
-    has_checksum: bool,
-}
-
-/// The state that a block takes over from the block before.
-#[derive(Default)]
-struct Tables {
-    huffman: Huffman,
-    sequences: Sequences,
-    /// Memory for the literals of a block.
-    literals: Vec<u8>,
+impl Default for Decompressor {
+    fn default() -> Self {
+        Self {
+            input: Buffer::default(),
+            output: Buffer::default(),
+            context: DCtx::try_create(),
+            wanted: 0,
+            has_more: false,
+            failure: None,
+        }
+    }
 }
 
 impl Decompressor {
@@ -74,7 +55,8 @@ impl Decompressor {
 
     /// Returns whether bytes are left, decompressed or not.
     pub(super) fn has_rest(&self) -> bool {
-        self.input.len() > 0 || self.output.len() > 0
+        let is_between_blocks = matches!(self.wanted, 0 | BLOCK_HEADER);
+        self.input.len() > 0 || self.output.len() > 0 || !is_between_blocks
     }
 
     /// Consumes decompressed bytes.
@@ -82,16 +64,24 @@ impl Decompressor {
         self.output.consume(len);
     }
 
-    /// Decodes the next block. Returns `false` if no whole block was fed.
+    /// Decodes the next block, or a part of it. Returns `false` if there is nothing to decode.
     ///
     /// One block at a time, because a block of 4 bytes can be decompressed to 128 KiB.
     pub(super) fn decode_block(&mut self) -> Result<bool, Malformed> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        let decoded = self.decode_next();
-        self.failure = decoded.err();
-        decoded
+        while self.input.len() > 0 || self.has_more {
+            match self.advance() {
+                Ok(0) => {}
+                Ok(_) => return Ok(true),
+                Err(failure) => {
+                    self.failure = Some(failure);
+                    return Err(failure);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Decodes the fed blocks up to about `limit` bytes, if this is possible. Returns the number of
@@ -106,49 +96,26 @@ impl Decompressor {
         None
     }
 
-    fn decode_next(&mut self) -> Result<bool, Malformed> {
-        let frame = if let Some(frame) = self.frame {
-            frame
-        } else {
-            let Some(header) = Header::parse(self.input.unread())? else { return Ok(false) };
-            self.input.consume(header.len);
-            self.output.start_frame(usize::try_from(header.window).unwrap_or(usize::MAX));
-            self.tables.huffman.clear();
-            self.tables.sequences.clear();
-            *self.frame.insert(Frame { left: header.content, has_checksum: header.has_checksum })
-        };
-        let Some(header) = BlockHeader::parse(self.input.unread())? else { return Ok(false) };
-        let end = BlockHeader::LEN + header.len;
-        let checksum = if header.is_last && frame.has_checksum { 4 } else { 0 };
-        let Some(bytes) = self.input.unread().get(..end + checksum) else { return Ok(false) };
-        let mut block = self.output.block();
-        self.tables.decode(header.kind, bytes.get(BlockHeader::LEN..end).unwrap_or_default(), &mut block)?;
-        let len = block.len();
-        let left = match frame.left.map(|left| left.checked_sub(len as u64)) {
-            Some(None) => return Err(Malformed("a zstd frame has more content than its header has")),
-            Some(Some(1..)) if header.is_last => {
-                return Err(Malformed("a zstd frame has less content than its header has"));
-            }
-            left => left.flatten(),
-        };
-        self.output.commit(len);
-        self.input.consume(end + checksum);
-        self.frame = (!header.is_last).then_some(Frame { left, ..frame });
-        Ok(true)
-    }
-}
-
-impl Tables {
-    /// Decodes the content of a block.
-    fn decode(&mut self, kind: Kind, bytes: &[u8], block: &mut window::Block<'_>) -> Result<(), Malformed> {
-        match kind {
-            Kind::Raw => block.extend(bytes, bytes.len()),
-            Kind::Repeated(len) => block.fill(bytes.first().copied().unwrap_or(0), len),
-            Kind::Compressed => {
-                let rest = literals::read(bytes, &mut self.huffman, &mut self.literals)?;
-                self.sequences.decode(rest, &self.literals, block)
-            }
-        }
+    /// Passes the bytes that libzstd wants. Returns the number of bytes that it decoded.
+    ///
+    /// No more than one block, because the content before a malformed block is lost if both are decoded
+    /// in one call.
+    fn advance(&mut self) -> Result<usize, Malformed> {
+        let context = self.context.as_mut().ok_or(Malformed("no memory for the decoder of zstd"))?;
+        let bytes = self.input.unread();
+        // After a block, libzstd also wants the header of the next one.
+        let wanted = self.wanted.saturating_sub(BLOCK_HEADER).max(BLOCK_HEADER).min(bytes.len());
+        let mut input = InBuffer::around(bytes.get(..wanted).unwrap_or_default());
+        let spare = self.output.spare(MAX_BLOCK);
+        let room = spare.len();
+        let mut output = OutBuffer::around(spare);
+        let wanted = context.decompress_stream(&mut output, &mut input);
+        let (read, decoded) = (input.pos(), output.pos());
+        self.input.consume(read);
+        self.output.commit(decoded);
+        self.wanted = wanted.map_err(|code| Malformed(get_error_name(code)))?;
+        self.has_more = decoded == room;
+        Ok(decoded)
     }
 }
 

@@ -7,6 +7,7 @@ use perf_abi::Header;
 use perf_decode::{RawRecord, Scratch};
 
 mod buffer;
+#[cfg(feature = "zstd")]
 mod decompress;
 mod directory;
 mod events;
@@ -18,6 +19,8 @@ mod record;
 mod sorted;
 mod source;
 mod step;
+#[cfg(not(feature = "zstd"))]
+mod without_zstd;
 
 pub use directory::{Directory, SortedDirectory};
 pub use events::{Event, Events};
@@ -28,8 +31,11 @@ pub use sorted::Sorted;
 pub use source::{Memory, Source, Stream};
 
 use crate::{Error, Head, Reason, Result};
+#[cfg(feature = "zstd")]
 use decompress::Decompressor;
 use plain::Plain;
+#[cfg(not(feature = "zstd"))]
+use without_zstd::Decompressor;
 
 /// Reads the records of a file one by one.
 ///

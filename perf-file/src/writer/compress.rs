@@ -1,8 +1,10 @@
-use std::io::Write;
+use std::fmt;
+use std::io::{self, Write};
+use std::vec::Vec;
 
 use perf_abi::{Header, Misc};
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use zerocopy::IntoBytes;
+use zstd_safe::{CCtx, compress_bound, get_error_name};
 
 use super::output::Output;
 use super::{Features, WriteError};
@@ -12,10 +14,19 @@ use crate::format::record_type;
 /// the 16 bits of the record's length.
 const CHUNK: usize = 60 << 10;
 
+/// The level of zstd, which is the default of the perf tool: its fastest one.
+const LEVEL: i32 = 1;
+
+/// The part of the recording in errors.
+const PART: &str = "compressed records";
+
 /// Compresses records into `COMPRESSED` records, each of which is a complete frame of zstd, so that
 /// a recording that was interrupted can be read up to its last whole record.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Compressor {
+    /// The state of libzstd, from the first record on.
+    context: Option<CCtx<'static>>,
+    frame: Vec<u8>,
     /// Bytes of records so far.
     plain: u64,
     /// Bytes of their frames.
@@ -29,12 +40,17 @@ impl Compressor {
         records: &[u8],
     ) -> Result<(), WriteError> {
         for chunk in records.chunks(CHUNK) {
-            let (frame, size) = frame(chunk)?;
+            self.compress(chunk).map_err(|error| {
+                let offset = output.position();
+                WriteError::Io { part: PART, offset, error }
+            })?;
+            let size = size_of::<Header>() + self.frame.len();
+            let size = u16::try_from(size).map_err(|_| WriteError::RecordTooLong { part: PART, size })?;
             let header = Header { kind: record_type::COMPRESSED, misc: Misc::empty(), size };
-            output.write("compressed records", header.as_bytes())?;
-            output.write("compressed records", &frame)?;
+            output.write(PART, header.as_bytes())?;
+            output.write(PART, &self.frame)?;
             self.plain += chunk.len() as u64;
-            self.compressed += frame.len() as u64;
+            self.compressed += self.frame.len() as u64;
         }
         Ok(())
     }
@@ -43,23 +59,33 @@ impl Compressor {
     pub(super) fn describe(&self, features: &mut Features) {
         // As the perf tool does: rounded down, 0 before the first record.
         let ratio = self.plain.checked_div(self.compressed).unwrap_or(0);
-        features.set_compression(LEVEL, u32::try_from(ratio).unwrap_or(u32::MAX), CHUNK as u32);
+        features.set_compression(
+            LEVEL.unsigned_abs(),
+            u32::try_from(ratio).unwrap_or(u32::MAX),
+            CHUNK as u32,
+        );
+    }
+
+    /// Writes a chunk to `self.frame`.
+    fn compress(&mut self, chunk: &[u8]) -> io::Result<()> {
+        let context = match &mut self.context {
+            Some(context) => context,
+            none => none.insert(CCtx::try_create().ok_or(io::ErrorKind::OutOfMemory)?),
+        };
+        self.frame.clear();
+        self.frame.reserve(compress_bound(chunk.len()));
+        match context.compress(&mut self.frame, chunk, LEVEL) {
+            Ok(_) => Ok(()),
+            Err(code) => Err(io::Error::other(get_error_name(code))),
+        }
     }
 }
 
-/// The level of zstd that is nearest to the encoder's only one.
-const LEVEL: u32 = 1;
-
-/// Returns a chunk as a frame, and the length of the record with it.
-fn frame(chunk: &[u8]) -> Result<(Vec<u8>, u16), WriteError> {
-    let size = |frame: &[u8]| size_of::<Header>() + frame.len();
-    let mut frame = compress_to_vec(chunk, CompressionLevel::Fastest);
-    if size(&frame) > usize::from(u16::MAX) {
-        frame = compress_to_vec(chunk, CompressionLevel::Uncompressed);
-    }
-    let size = size(&frame);
-    match u16::try_from(size) {
-        Ok(short) => Ok((frame, short)),
-        Err(_) => Err(WriteError::RecordTooLong { part: "compressed records", size }),
+impl fmt::Debug for Compressor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Compressor")
+            .field("plain", &self.plain)
+            .field("compressed", &self.compressed)
+            .finish_non_exhaustive()
     }
 }

@@ -1,5 +1,6 @@
 //! The streaming writer: the file form on anything that seeks, the pipe form on anything else.
 
+#[cfg(feature = "zstd")]
 mod compress;
 mod error;
 mod event;
@@ -9,6 +10,8 @@ mod ids;
 mod inventory;
 mod output;
 mod pipe;
+#[cfg(not(feature = "zstd"))]
+mod without_zstd;
 
 use std::io::Write;
 
@@ -22,8 +25,11 @@ pub use features::{BuildId, CpuCache, CpuTopology, EventGroup, Features, MemoryN
 pub use inventory::Inventory;
 
 use crate::format::{FeatureSet, FileHeader, record_type};
+#[cfg(feature = "zstd")]
 use compress::Compressor;
 use output::Output;
+#[cfg(not(feature = "zstd"))]
+use without_zstd::Compressor;
 
 /// Writes a recording to a file or a pipe, without decoding its records.
 ///
@@ -88,6 +94,11 @@ impl<W: Write> Writer<W> {
     ///
     /// Call it before the first record. Each `COMPRESSED` record is one frame of zstd. The perf tool
     /// reads them since 5.2, if it was built with zstd.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::Io`].
+    #[cfg(feature = "zstd")]
     pub fn compressed(mut self) -> Result<Self, WriteError> {
         let compressor = Compressor::default();
         self.announce_compression(&compressor)?;

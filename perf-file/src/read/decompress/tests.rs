@@ -1,10 +1,18 @@
-use super::*;
 use std::vec;
+use std::vec::Vec;
 
-use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use super::*;
 
-mod headers;
-mod hostile;
+const RAW: u32 = 0;
+const REPEATED: u32 = 1;
+const COMPRESSED: u32 = 2;
+
+/// Compresses with a level of libzstd.
+fn compress(content: &[u8], level: i32) -> Vec<u8> {
+    let mut stream = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
+    zstd_safe::compress(&mut stream, content, level).unwrap();
+    stream
+}
 
 /// Feeds a stream in parts of `len` bytes. Returns its content.
 fn decompress(stream: &[u8], len: usize) -> Result<Vec<u8>, Malformed> {
@@ -32,86 +40,139 @@ fn repeating(len: usize, period: usize) -> Vec<u8> {
     once.iter().copied().cycle().take(len).collect()
 }
 
-/// Returns a frame whose header has a window of 1 KiB, with these blocks and without a last one.
-fn frame(blocks: &[(u32, u32, &[u8])]) -> Vec<u8> {
+/// Returns a block.
+fn block(kind: u32, size: usize, content: &[u8]) -> Vec<u8> {
+    let header = (u32::try_from(size).unwrap() << 3 | kind << 1).to_le_bytes();
+    [&header[..3], content].concat()
+}
+
+/// Returns a frame whose header has a window of 128 KiB, with these blocks and without a last one.
+fn frame(blocks: &[Vec<u8>]) -> Vec<u8> {
     // magic number, descriptor, window
-    let mut stream = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 0];
-    for (kind, size, content) in blocks {
-        stream.extend(&(size << 3 | kind << 1).to_le_bytes()[..3]);
-        stream.extend(*content);
-    }
-    stream
+    [&[0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3], &blocks.concat()[..]].concat()
 }
 
 #[test]
 fn stream_split_anywhere_is_decompressed() {
     let content = repeating(3000, 700);
-    let stream = compress_to_vec(&content[..], CompressionLevel::Fastest);
+    let stream = compress(&content, 1);
     for len in 1..stream.len() {
         assert_eq!(decompress(&stream, len).unwrap(), content, "{len}");
     }
 }
 
 #[test]
-fn frames_follow_each_other() {
-    let parts = [repeating(5000, 100), repeating(1, 1), repeating(70_000, 300)];
-    let stream: Vec<u8> =
-        parts.iter().flat_map(|part| compress_to_vec(&part[..], CompressionLevel::Fastest)).collect();
-    assert_eq!(decompress(&stream, 1000).unwrap(), parts.concat());
-}
-
-#[test]
-fn blocks_refer_to_the_window_after_it_was_moved() {
-    let content = repeating(3 << 20, 20_000);
-    let stream = compress_to_vec(&content[..], CompressionLevel::Fastest);
-    assert!(stream.len() < content.len() / 4, "no reference to earlier content: {}", stream.len());
-    let found = decompress(&stream, 60_000).unwrap();
-    assert!(found == content);
-}
-
-#[test]
-fn content_of_each_block_is_returned_at_once() {
-    let mut decompressor = Decompressor::default();
-    // Uncompressed, then one byte 5 times.
-    decompressor.feed(&frame(&[(0, 3, b"abc"), (1, 5, b"x")]));
-    assert_eq!(decompressor.decode_block(), Ok(true));
-    assert_eq!(decompressor.output(), b"abc");
-    assert_eq!(decompressor.decode_block(), Ok(true));
-    assert_eq!(decompressor.output(), b"abcxxxxx");
-    assert_eq!(decompressor.decode_block(), Ok(false));
-}
-
-#[test]
-fn memory_of_a_long_frame_is_bounded() {
-    let block = vec![7; MAX_BLOCK];
-    let mut decompressor = Decompressor::default();
-    decompressor.feed(&frame(&[]));
-    for _ in 0..100 {
-        decompressor.feed(&frame(&[(0, MAX_BLOCK as u32, &block)])[6..]);
-        assert_eq!(decompressor.decode_block(), Ok(true));
-        assert_eq!(decompressor.output(), block);
-        decompressor.consume(MAX_BLOCK);
+fn frames_of_all_levels_follow_each_other() {
+    let content = repeating(300_000, 5000);
+    let levels = [-5, 1, 3, 19, 22];
+    let stream: Vec<u8> = levels.iter().flat_map(|level| compress(&content, *level)).collect();
+    for len in [1000, usize::MAX] {
+        assert!(decompress(&stream, len).unwrap() == content.repeat(levels.len()));
     }
-    assert!(decompressor.output.capacity() <= 3 * MAX_BLOCK);
 }
 
 #[test]
-fn checksum_at_the_end_of_a_frame_is_skipped() {
-    // A descriptor with a checksum; the last block, empty; the checksum; another frame.
-    let mut stream = vec![0x28, 0xb5, 0x2f, 0xfd, 4, 0, 1, 0, 0, 1, 2, 3, 4];
-    stream.extend(frame(&[(0, 1, b"z")]));
-    assert_eq!(decompress(&stream, 1).unwrap(), b"z");
+fn content_before_a_malformed_block_is_returned() {
+    // The fourth kind of blocks is reserved.
+    let blocks = [block(RAW, 3, b"abc"), block(REPEATED, 5, b"x"), block(3, 1, b"y")];
+    for len in [1, 1000] {
+        let mut decompressor = Decompressor::default();
+        let mut failure = None;
+        for part in frame(&blocks).chunks(len) {
+            decompressor.feed(part);
+            while failure.is_none()
+                && decompressor.decode_block().map_err(|error| failure = Some(error)) == Ok(true)
+            {
+            }
+        }
+        assert_eq!(decompressor.output(), b"abcxxxxx");
+        assert!(failure.is_some());
+        assert_eq!(decompressor.decode_block().err(), failure);
+    }
+}
+
+#[test]
+fn block_of_few_bytes_is_decoded_alone() {
+    // Each block of 4 bytes is 128 KiB.
+    let blocks = vec![block(REPEATED, MAX_BLOCK, b"x"); 1000];
+    let mut decompressor = Decompressor::default();
+    decompressor.feed(&frame(&blocks));
+    let mut most = 0;
+    while decompressor.decode_block().unwrap() {
+        most = most.max(decompressor.output().len());
+        assert!(decompressor.output().iter().all(|byte| *byte == b'x'));
+        decompressor.consume(usize::MAX);
+    }
+    assert!((1..=2 * MAX_BLOCK).contains(&most), "{most}");
+}
+
+#[test]
+fn block_that_repeats_gigabytes_is_refused() {
+    // 32,512 sequences, each with the literals' code 0, the offset's code 0 and the matches' code 52,
+    // whose 16 bits are ones: 131,074 bytes each, 4.2 GB.
+    let mut content = vec![0, 255, 0, 0, 0b0101_0100, 0, 0, 52];
+    content.extend(vec![0xff; 2 * 0x7f00]);
+    content.push(1);
+    let mut decompressor = Decompressor::default();
+    decompressor.feed(&frame(&[block(RAW, 8, b"repeated"), block(COMPRESSED, content.len(), &content)]));
+    assert_eq!(decompressor.decode_block(), Ok(true));
+    assert!(decompressor.decode_block().is_err());
+    assert_eq!(decompressor.output(), b"repeated");
 }
 
 #[test]
 fn malformed_streams_are_errors_that_stay() {
+    // A window of more than 128 MiB.
     let wide = [0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 0, 0, 0];
-    let cases = [&b"not zstd at all"[..], &wide, &frame(&[(3, 0, b"")]), &frame(&[(0, 200 << 10, b"")])];
+    let cases =
+        [&b"not zstd at all"[..], &wide, &frame(&[block(3, 0, b"")]), &frame(&[block(RAW, 200 << 10, b"")])];
     for stream in cases {
         let mut decompressor = Decompressor::default();
         decompressor.feed(stream);
         let error = decompressor.decode_block().unwrap_err();
         assert_eq!(decompressor.decode_block(), Err(error), "{stream:?}");
         assert_eq!(decompressor.decode_ahead(100), None);
+    }
+}
+
+#[test]
+fn checksum_at_the_end_of_a_frame_is_compared() {
+    let mut context = zstd_safe::CCtx::create();
+    context.set_parameter(zstd_safe::CParameter::ChecksumFlag(true)).unwrap();
+    let mut stream = Vec::with_capacity(1000);
+    context.compress2(&mut stream, b"content").unwrap();
+    assert_eq!(decompress(&stream, 1).unwrap(), b"content");
+    *stream.last_mut().unwrap() ^= 1;
+    assert!(decompress(&stream, 1000).unwrap_err().0.contains("checksum"));
+}
+
+#[test]
+fn blocks_are_decoded_ahead_up_to_a_limit() {
+    let mut stream = Decompressor::default();
+    assert!(!stream.has_rest());
+    stream.feed(&frame(&[block(RAW, 3, b"abc"), block(RAW, 3, b"def")]));
+    assert_eq!((stream.decode_ahead(3), stream.output()), (None, &b"abc"[..]));
+    assert_eq!((stream.decode_ahead(100), stream.output()), (Some(3), &b"abcdef"[..]));
+    assert!(stream.has_rest(), "decompressed");
+    stream.consume(6);
+    assert!(!stream.has_rest());
+}
+
+#[test]
+fn part_of_a_block_is_a_rest() {
+    let next = block(RAW, 5, b"ghijk");
+    for len in 4..next.len() {
+        let mut stream = Decompressor::default();
+        stream.feed(&frame(&[block(RAW, 3, b"abc")]));
+        assert_eq!(stream.decode_ahead(100), Some(3));
+        stream.consume(3);
+        assert!(!stream.has_rest());
+        let (first, rest) = next.split_at(len);
+        stream.feed(first);
+        let begun = stream.decode_ahead(100).unwrap();
+        assert!(stream.has_rest(), "{len}");
+        stream.feed(rest);
+        assert_eq!(begun + stream.decode_ahead(100).unwrap(), 5);
+        assert_eq!(stream.output(), b"ghijk");
     }
 }

@@ -24,7 +24,7 @@ pub(super) struct Decompressor {
     context: Option<DCtx<'static>>,
     /// Bytes with which libzstd can continue; 0 after a frame.
     wanted: usize,
-    /// Whether libzstd has more content than there was room for.
+    /// Whether libzstd has more content than the memory for a block takes.
     has_more: bool,
     failure: Option<Malformed>,
 }
@@ -107,14 +107,14 @@ impl Decompressor {
         let wanted = self.wanted.saturating_sub(BLOCK_HEADER).max(BLOCK_HEADER).min(bytes.len());
         let mut input = InBuffer::around(bytes.get(..wanted).unwrap_or_default());
         let spare = self.output.spare(MAX_BLOCK);
-        let room = spare.len();
+        let capacity = spare.len();
         let mut output = OutBuffer::around(spare);
         let wanted = context.decompress_stream(&mut output, &mut input);
         let (read, decoded) = (input.pos(), output.pos());
         self.input.consume(read);
         self.output.commit(decoded);
         self.wanted = wanted.map_err(|code| Malformed(get_error_name(code)))?;
-        self.has_more = decoded == room;
+        self.has_more = decoded == capacity;
         Ok(decoded)
     }
 }

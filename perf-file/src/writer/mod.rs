@@ -173,6 +173,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
+    #[cfg(feature = "zstd")]
     fn announce_compression(&mut self, compressor: &Compressor) -> Result<(), WriteError> {
         let Form::Pipe { written } = &mut self.form else { return Ok(()) };
         let mut features = Features::new();

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::output::Output;
 use super::{Features, WriteError};
 
-/// There is none.
+/// A compressor that does not exist.
 #[derive(Debug)]
 pub(super) enum Compressor {}
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::format::{COMPRESSION_ZSTD, Feature, FeatureSet};
+use crate::format::{Feature, FeatureSet};
 use content::Content;
 
 mod build_id;
@@ -119,9 +119,10 @@ impl Features {
     }
 
     /// Sets [`Feature::COMPRESSED`].
+    #[cfg(feature = "zstd")]
     pub(super) fn set_compression(&mut self, level: u32, ratio: u32, chunk: u32) {
         self.fill(Feature::COMPRESSED, |content| {
-            for value in [1, COMPRESSION_ZSTD, level, ratio, chunk] {
+            for value in [1, crate::format::COMPRESSION_ZSTD, level, ratio, chunk] {
                 content.u32(value);
             }
         });

@@ -32,9 +32,16 @@ impl Drop for Plug {
 struct Recorder(Child, BufReader<ChildStderr>);
 
 impl Recorder {
-    fn start(output: &str, stdout: Stdio) -> Self {
+    fn start(target: &[&str], output: &str, stdout: Stdio) -> Self {
         let mut command = perfkit();
-        command.args(["record", "-a", "-e", "task-clock,page-faults", "-c", "1000000", "-o", output]);
+        command.arg("record").args(target).args([
+            "-e",
+            "task-clock,page-faults",
+            "-c",
+            "1000000",
+            "-o",
+            output,
+        ]);
         let mut child = command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap());
         Self(child, lines)
@@ -92,7 +99,7 @@ fn samples(bytes: &[u8], thread: u32) -> usize {
 #[test]
 fn events_of_a_cpu_that_returns_are_in_the_recording() {
     let folder = Folder::new();
-    let (file, piped) = (folder.path("a.data"), folder.path("b.data"));
+    let [file, piped, one] = ["a.data", "b.data", "c.data"].map(|name| folder.path(name));
     let trial = ["-a", "-e", "task-clock", "-o", file.to_str().unwrap(), "--", "true"];
     if record(&trial).is_none() {
         return;
@@ -101,8 +108,12 @@ fn events_of_a_cpu_that_returns_are_in_the_recording() {
         return eprintln!("skipped: there is no CPU 1, or it is offline");
     }
     let stdout = fs::File::create(&piped).unwrap();
-    let mut recorders =
-        [Recorder::start(file.to_str().unwrap(), Stdio::null()), Recorder::start("-", stdout.into())];
+    let mut recorders = [
+        Recorder::start(&["-a"], file.to_str().unwrap(), Stdio::null()),
+        Recorder::start(&["-a"], "-", stdout.into()),
+        // All of its CPUs are offline meanwhile.
+        Recorder::start(&["-C", "1"], one.to_str().unwrap(), Stdio::null()),
+    ];
     for recorder in &mut recorders {
         recorder.wait_for("recording");
     }
@@ -125,7 +136,7 @@ fn events_of_a_cpu_that_returns_are_in_the_recording() {
         assert!(report.contains("CPU 1: 1 times without events while offline"), "{report}");
     }
 
-    for path in [file, piped] {
+    for path in [file, piped, one] {
         let bytes = fs::read(path).unwrap();
         assert!(samples(&bytes, thread) > 0);
     }

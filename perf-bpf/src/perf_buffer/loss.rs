@@ -1,6 +1,6 @@
 use core::ops::AddAssign;
 
-use perf_events::CpuList;
+use perf_events::{CpuList, LossLedger, Place};
 
 use super::PerfBuffer;
 use crate::Error;
@@ -68,6 +68,18 @@ impl PerfBuffer {
         let mut total = OutputCounts::default();
         self.counts()?.into_iter().for_each(|(_, counts)| total += counts);
         Ok(total)
+    }
+
+    /// Notes the lost records of each CPU in the ledger of a set. Call it again for the later ones.
+    ///
+    /// # Errors
+    ///
+    /// As [`counts`](Self::counts).
+    pub fn note_losses(&self, ledger: &mut LossLedger) -> Result<(), Error> {
+        for (cpu, counts) in self.counts()? {
+            ledger.note_read_lost(Place::cpu(cpu), "bpf-output".into(), counts.lost);
+        }
+        Ok(())
     }
 
     /// Returns whether the kernel counts the lost records of each event. Since Linux 6.0.

@@ -124,15 +124,22 @@ impl LossLedger {
         let mut sums: HashMap<(Place, Label), u64> = HashMap::new();
         read.for_each(|(place, label, lost)| *sums.entry((place, label)).or_default() += lost);
         for ((place, label), lost) in sums {
-            let key = Key { place, event: Some(label.clone()), kind: LossKind::ReadLost };
-            let amount = lost.saturating_sub(self.losses.get(&key).map_or(0, |loss| loss.amount));
-            if amount != 0 {
-                let ring = self.rings.iter().rev().find(|ring| ring.place == place.of_ring());
-                let span = (ring.and_then(|ring| ring.last_read), None);
-                self.add(place, Entry { kind: LossKind::ReadLost, event: Some(label), amount }, span);
-            }
+            self.note_read_lost(place, label, lost);
         }
         self.rings.iter_mut().for_each(|ring| ring.last_read = ring.last);
+    }
+
+    /// Notes how many records an event has lost since it was opened, as [`LossKind::ReadLost`]. It is for an
+    /// event outside of the set, such as one of a perf event array; the next call for the same place and
+    /// label has the new total.
+    pub fn note_read_lost(&mut self, place: Place, label: Label, lost: u64) {
+        let key = Key { place, event: Some(label.clone()), kind: LossKind::ReadLost };
+        let amount = lost.saturating_sub(self.losses.get(&key).map_or(0, |loss| loss.amount));
+        if amount != 0 {
+            let ring = self.rings.iter().rev().find(|ring| ring.place == place.of_ring());
+            let span = (ring.and_then(|ring| ring.last_read), None);
+            self.add(place, Entry { kind: LossKind::ReadLost, event: Some(label), amount }, span);
+        }
     }
 
     /// Notes that a CPU has no events since `from`, in ns of `CLOCK_MONOTONIC`, unless that is known.

@@ -154,3 +154,16 @@ fn late_records_are_no_loss() {
     assert_eq!(ledger.nothing_lost(), Ok(()));
     assert_eq!(ledger.to_string(), "CPU 0: 3 records delivered late");
 }
+
+#[test]
+fn losses_of_an_event_outside_of_the_set_are_its_last_total() {
+    let mut ledger = LossLedger::default();
+    ledger.note_read_lost(Place::cpu(1), "output".into(), 0);
+    assert_eq!(ledger.nothing_lost(), Ok(()));
+    for total in [3, 3, 10] {
+        ledger.note_read_lost(Place::cpu(1), "output".into(), total);
+    }
+    ledger.note_read_lost(Place::cpu(2), "output".into(), 4);
+    assert_eq!(rows(&ledger), [(LossKind::ReadLost, 10, None, None), (LossKind::ReadLost, 4, None, None)]);
+    assert_eq!(ledger.dropped(), 14);
+}

@@ -34,8 +34,8 @@
 //!
 //! Bytes are not trusted: a malformed or truncated file gives its whole records, then an [`Error`]
 //! with an offset and a reason. A length in a file never makes the reader allocate more than there
-//! are bytes. A zstd stream needs one and a half times its window, 0.5 MiB at the perf tool's default
-//! level and at most 128 MiB, and about 6 MiB more.
+//! are bytes. A zstd stream needs its window, 0.5 MiB at the perf tool's default level and at most
+//! 128 MiB, and up to 9 MiB more.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]

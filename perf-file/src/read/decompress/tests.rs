@@ -153,8 +153,11 @@ fn blocks_are_decoded_ahead_up_to_a_limit() {
     stream.feed(&frame(&[block(RAW, 3, b"abc"), block(RAW, 3, b"def")]));
     assert_eq!((stream.decode_ahead(3), stream.output()), (None, &b"abc"[..]));
     assert_eq!((stream.decode_ahead(100), stream.output()), (Some(3), &b"abcdef"[..]));
+    // The limit is that of the new bytes.
+    stream.feed(&block(RAW, 3, b"ghi"));
+    assert_eq!((stream.decode_ahead(4), stream.output()), (Some(3), &b"abcdefghi"[..]));
     assert!(stream.has_rest(), "decompressed");
-    stream.consume(6);
+    stream.consume(9);
     assert!(!stream.has_rest());
 }
 

@@ -1,5 +1,4 @@
-//! Any bytes as a file: in memory, as an open file, and by time. Compressed records stay compressed,
-//! because the zstd decoder asserts properties of its input; see `perf_data_compressed`.
+//! Any bytes as a file: in memory, as an open file, and by time.
 #![no_main]
 
 use std::io::Cursor;
@@ -10,12 +9,12 @@ use perfkit_fuzz::file::{read_all, read_sorted, view};
 
 fuzz_target!(|bytes: &[u8]| {
     view(bytes);
-    let in_memory = Reader::from_bytes(bytes).map(|reader| read_all(&mut reader.without_decompression()));
+    let in_memory = Reader::from_bytes(bytes).map(|mut reader| read_all(&mut reader));
     let of_file = Reader::from_file(Cursor::new(bytes));
-    let of_file = of_file.map(|reader| read_all(&mut reader.without_decompression()));
+    let of_file = of_file.map(|mut reader| read_all(&mut reader));
     assert_eq!(in_memory.as_ref().ok(), of_file.as_ref().ok(), "{in_memory:?} {of_file:?}");
     if let (Ok((count, _)), Ok(reader)) = (in_memory, Reader::from_bytes(bytes)) {
         let capacity = usize::from(bytes.last().copied().unwrap_or(0)) * 8;
-        assert_eq!(read_sorted(reader.without_decompression(), capacity), count);
+        assert_eq!(read_sorted(reader, capacity), count);
     }
 });

@@ -30,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let whole = [&header[..], records].concat();
     let parts = Parts { rest: &whole, len: usize::from(first / 2) + 1 };
-    let of_pipe = read_all(&mut Reader::from_pipe(parts).unwrap().without_decompression());
-    let in_memory = read_all(&mut Reader::from_bytes(&whole).unwrap().without_decompression());
+    let of_pipe = read_all(&mut Reader::from_pipe(parts).unwrap());
+    let in_memory = read_all(&mut Reader::from_bytes(&whole).unwrap());
     assert_eq!(of_pipe, in_memory);
 });

@@ -10,7 +10,7 @@ use perf_abi::RecordType;
 use perf_file::format::record_type;
 use perf_file::{Place, Reader, Sorted, Source};
 use support::data;
-use support::made_up::{file, record, sample};
+use support::made_up::{attr, file, pipe, record, sample};
 use zerocopy::IntoBytes as _;
 
 /// A kind of tools that no tool has.
@@ -122,4 +122,16 @@ fn aligned_records_in_memory_are_not_copied() {
     while let Some(record) = sorted.next().unwrap() {
         assert!(range.contains(&record.bytes().as_ptr()));
     }
+}
+
+#[test]
+fn event_that_follows_a_sample_is_known() {
+    let event = record(record_type::HEADER_ATTR, attr().as_bytes());
+    let bytes = pipe(&[event.clone(), sample(3), event, sample(4)]);
+    let mut reader = Reader::from_pipe(&bytes[..]).unwrap();
+    let mut counts = Vec::new();
+    while let Some(record) = reader.next().unwrap() {
+        counts.push((record.kernel().is_some(), record.events().len()));
+    }
+    assert_eq!(counts, [(false, 1), (true, 1), (false, 2), (true, 2)]);
 }

@@ -66,6 +66,18 @@ fn record_of_an_earlier_round_is_late() {
 }
 
 #[test]
+fn record_with_the_time_of_an_earlier_round_is_neither_late_nor_early() {
+    let bytes = file(&[sample(20), round(), sample(30), round(), sample(20), round(), sample(50)]);
+    let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+    assert_eq!(times(&mut sorted), [20, 20, 30, 50]);
+    assert_eq!(sorted.late(), 0);
+    let bytes = file(&[vec![sample(10), round(), round()], vec![sample(10); 100]].concat());
+    let mut sorted = Sorted::with_capacity(Reader::from_bytes(&bytes).unwrap(), 10 * 32);
+    assert_eq!(times(&mut sorted), [10; 101]);
+    assert_eq!((sorted.late(), sorted.early()), (0, 0));
+}
+
+#[test]
 fn records_with_one_time_keep_their_order() {
     let bytes = file(&[sample(7), sample(7), sample(7)]);
     let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());

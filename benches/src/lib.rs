@@ -17,6 +17,7 @@ mod case;
 pub mod counter;
 mod input;
 pub mod live;
+pub mod recording;
 pub mod report;
 pub mod samplers;
 pub mod shapes;

@@ -12,11 +12,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{ptr, slice};
 
-use perf_abi::{Attr, AttrFlags, SampleType, Software};
+use perf_abi::{Attr, Header, Misc};
 use perf_decode::{Record, SampleLayout, Window, words_from_bytes};
+use perf_file::format::record_type;
 use perf_file::{FileRecord, PerfData, Reader, Sorted, Source};
+use perfkit_benches::recording::{Samples, attr, cpu_time};
 use rustix::mm::{MapFlags, ProtFlags};
-use rustix::time::{ClockId, clock_gettime};
+use zerocopy::IntoBytes;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -138,15 +140,6 @@ impl Sum {
     }
 }
 
-fn attr() -> Attr {
-    Attr::software(Software::CPU_CLOCK)
-        .with_frequency(1000)
-        .with_sample_type(
-            SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::CPU | SampleType::CALLCHAIN,
-        )
-        .with_flags(AttrFlags::SAMPLE_ID_ALL)
-}
-
 /// Bytes of the attr in the file: that of Linux 6.1, whose tools refuse longer ones.
 const ATTR_SIZE: usize = 128;
 /// Offset of the records: after the header, the id of the event, and the attr with the section of its ids.
@@ -159,31 +152,14 @@ fn generate(path: &Path, megabytes: usize) -> Result<()> {
     let attr = Attr { size: ATTR_SIZE as u32, ..attr() };
     let attr_size = ATTR_SIZE as u64 + 16;
     let data = DATA as u64;
-    let mut records = Vec::new();
-    let (mut time, mut random) = (1_000_000_u64, 1_u64);
-    while records.len() < megabytes * 1_000_000 {
+    let (mut records, mut samples, mut time) = (Vec::new(), Samples::default(), 1_000_000);
+    while records.len() * 8 < megabytes * 1_000_000 {
         for ring in 0..RINGS {
-            for index in 0..500 {
-                random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                let depth = 4 + (random >> 33) % 32;
-                let size = 8 + 8 * (4 + 1 + depth);
-                records.extend(9_u32.to_ne_bytes());
-                records.extend(2_u16.to_ne_bytes());
-                records.extend((size as u16).to_ne_bytes());
-                let words = [
-                    0x40_0000 + random % 0x10_0000,
-                    7 | 8 << 32,
-                    time + index * 1000 + ring * 10,
-                    ring,
-                    depth,
-                ];
-                words.iter().for_each(|word| records.extend(word.to_ne_bytes()));
-                (0..depth)
-                    .for_each(|frame| records.extend((0x40_0000 + frame * 64 + random % 64).to_ne_bytes()));
-            }
+            (0..500).for_each(|index| samples.push(&mut records, time + index * 1000 + ring * 10, ring));
         }
         time += 500_000;
-        records.extend([68, 0, 0, 0, 0, 0, 8, 0]);
+        let mark = Header { kind: record_type::FINISHED_ROUND, misc: Misc::empty(), size: 8 };
+        records.push(mark.to_word());
     }
     let header = [
         u64::from_ne_bytes(*b"PERFILE2"),
@@ -192,7 +168,7 @@ fn generate(path: &Path, megabytes: usize) -> Result<()> {
         112,
         attr_size,
         data,
-        records.len() as u64,
+        records.len() as u64 * 8,
         0,
         0,
         0,
@@ -204,11 +180,11 @@ fn generate(path: &Path, megabytes: usize) -> Result<()> {
     for word in header {
         file.write_all(&word.to_ne_bytes())?;
     }
-    file.write_all(&zerocopy::IntoBytes::as_bytes(&attr)[..ATTR_SIZE])?;
+    file.write_all(&attr.as_bytes()[..ATTR_SIZE])?;
     for word in [104_u64, 8] {
         file.write_all(&word.to_ne_bytes())?;
     }
-    file.write_all(&records)?;
+    file.write_all(records.as_bytes())?;
     Ok(file.flush()?)
 }
 
@@ -302,12 +278,6 @@ fn linux_perf_data(path: &Path) -> Result<Sum> {
         }
     }
     Ok(sum)
-}
-
-/// Returns the CPU time of this process in µs.
-fn cpu_time() -> i64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec * 1_000_000 + time.tv_nsec / 1000
 }
 
 /// Returns the peak memory of this process in kB.

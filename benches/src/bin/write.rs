@@ -8,11 +8,10 @@ use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use perf_abi::{Attr, AttrFlags, Header, Misc, RecordType, SampleType, Software};
 use perf_decode::Window;
 use perf_file::writer::{Features, Inventory, RecordedEvent, Writer};
 use perfkit_benches::median;
-use rustix::time::{ClockId, clock_gettime};
+use perfkit_benches::recording::{Samples, attr, cpu_time};
 use zerocopy::IntoBytes;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -87,16 +86,10 @@ impl Stream {
     /// Samples with callchains of 4 to 35 addresses.
     fn new(megabytes: usize, source: PathBuf) -> Result<Self> {
         let (mut words, mut ends) = (Vec::with_capacity(megabytes * 125_100), Vec::new());
-        let (mut random, mut time) = (1_u64, 1_000_000);
+        let (mut samples, mut time) = (Samples::default(), 1_000_000);
         let mut start = 0;
         while words.len() < megabytes * 125_000 {
-            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let depth = 4 + (random >> 33) % 32;
-            let size = (8 * (6 + depth)) as u16;
-            let header = Header { kind: RecordType::SAMPLE, misc: Misc::empty(), size };
-            words.push(zerocopy::transmute!(header));
-            words.extend([0x40_0000 + random % 0x10_0000, 7 | 8 << 32, time, ends.len() as u64 % 4, depth]);
-            words.extend((0..depth).map(|frame| 0x40_0000 + frame * 64 + random % 64));
+            samples.push(&mut words, time, ends.len() as u64 % 4);
             time += 1000;
             if (words.len() - start) * 8 >= SIZES[ends.len() % SIZES.len()] {
                 start = words.len();
@@ -117,15 +110,6 @@ impl Stream {
             Some(Window::from_slices(first, second))
         })
     }
-}
-
-fn attr() -> Attr {
-    Attr::software(Software::CPU_CLOCK)
-        .with_frequency(1000)
-        .with_sample_type(
-            SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::CPU | SampleType::CALLCHAIN,
-        )
-        .with_flags(AttrFlags::SAMPLE_ID_ALL)
 }
 
 fn cat(stream: &Stream, path: &Path) -> Result<u64> {
@@ -203,10 +187,4 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
-}
-
-/// Returns the CPU time of this process in µs.
-fn cpu_time() -> i64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec * 1_000_000 + time.tv_nsec / 1000
 }

@@ -23,7 +23,7 @@ pub(crate) struct Delivered {
     pub(crate) records: u64,
     /// The sum of the first 4 bytes of all records, which are their numbers in a system call.
     pub(crate) numbers: u64,
-    /// Lost records that the reader was told of.
+    /// Lost records that the library reported to the reader.
     pub(crate) lost: u64,
 }
 

@@ -5,6 +5,7 @@
 mod support;
 
 use std::fs;
+use std::path::Path;
 
 use perf_bpf::{BpfInsn, BpfProgType, ProgramFd};
 use perf_decode::Record;
@@ -12,6 +13,17 @@ use perf_file::feature::FeatureData;
 use perf_file::format::Feature;
 use perf_file::{PerfData, Reader};
 use support::recording::{Folder, record};
+
+/// Calls `note` with each record of the kernel.
+fn for_each_record(file: &Path, mut note: impl FnMut(Record<'_>)) {
+    let bytes = fs::read(file).unwrap();
+    let mut reader = Reader::from_bytes(&bytes).unwrap();
+    while let Some(record) = reader.next().unwrap() {
+        if record.kernel().is_some() {
+            note(record.decode().unwrap());
+        }
+    }
+}
 
 #[test]
 fn groups_have_the_names_that_the_user_gave() {
@@ -37,21 +49,14 @@ fn namespaces_and_cgroups_are_recorded_as_they_were_before() {
     let arguments = ["-o", file.to_str().unwrap(), "--", "true"];
     let Some(output) = record(&[&options[..], &arguments].concat()) else { return };
     let (mut own_namespaces, mut cgroups) = (0, Vec::new());
-    let bytes = fs::read(&file).unwrap();
-    let mut reader = Reader::from_bytes(&bytes).unwrap();
-    while let Some(record) = reader.next().unwrap() {
-        if record.kernel().is_none() {
-            continue;
+    for_each_record(&file, |record| match record {
+        Record::Namespaces(task) if task.pid() == std::process::id() => {
+            own_namespaces += 1;
+            assert!(task.namespaces().iter().any(|link| link.inode != 0), "{task}");
         }
-        match record.decode().unwrap() {
-            Record::Namespaces(task) if task.pid() == std::process::id() => {
-                own_namespaces += 1;
-                assert!(task.namespaces().iter().any(|link| link.inode != 0), "{task}");
-            }
-            Record::Cgroup(cgroup) => cgroups.push(cgroup.path().to_vec()),
-            _ => {}
-        }
-    }
+        Record::Cgroup(cgroup) => cgroups.push(cgroup.path().to_vec()),
+        _ => {}
+    });
     assert!(own_namespaces > 0);
     let notes = String::from_utf8_lossy(&output.stderr).into_owned();
     // The root, unless there is no hierarchy.
@@ -74,18 +79,11 @@ fn programs_that_were_loaded_before_are_recorded() {
         return;
     }
     let (mut is_found, mut symbols) = (false, Vec::new());
-    let bytes = fs::read(&file).unwrap();
-    let mut reader = Reader::from_bytes(&bytes).unwrap();
-    while let Some(record) = reader.next().unwrap() {
-        if record.kernel().is_none() {
-            continue;
-        }
-        match record.decode().unwrap() {
-            Record::BpfEvent(event) if event.id() == info.id => is_found = event.tag() == info.tag,
-            Record::Ksymbol(symbol) => symbols.push((symbol.addr(), symbol.len(), symbol.name().to_vec())),
-            _ => {}
-        }
-    }
+    for_each_record(&file, |record| match record {
+        Record::BpfEvent(event) if event.id() == info.id => is_found = event.tag() == info.tag,
+        Record::Ksymbol(symbol) => symbols.push((symbol.addr(), symbol.len(), symbol.name().to_vec())),
+        _ => {}
+    });
     assert!(is_found);
     for function in functions {
         let found =

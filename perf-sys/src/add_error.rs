@@ -7,7 +7,6 @@ use crate::{Call, Errno, Error, Ring};
 ///
 /// `?` drops the ring and converts this into an [`Error`] or [`io::Error`]. In a `Box<dyn Error>` it is of
 /// this type: downcast it, as a [`MapError`](crate::MapError).
-#[derive(Debug)]
 pub struct AddError {
     /// The reason.
     pub error: Error,
@@ -28,6 +27,12 @@ impl AddError {
         self.error.raw_os_error()
     }
 
+    /// Returns std's error of the errno, as [`Error::to_os_error`].
+    #[must_use]
+    pub fn to_os_error(&self) -> io::Error {
+        self.error.to_os_error()
+    }
+
     /// Returns the system call that failed, if one did, as [`Error::call`].
     #[must_use]
     pub const fn call(&self) -> Option<Call> {
@@ -41,6 +46,13 @@ impl fmt::Display for AddError {
     }
 }
 
+/// The text of `Display`.
+impl fmt::Debug for AddError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// `source` is `None`: `Display` already has the whole text.
 impl core::error::Error for AddError {}
 
@@ -50,7 +62,11 @@ impl From<AddError> for Error {
     }
 }
 
-/// As of [`Error`]: keeps the kind of the errno and the whole text.
+/// Drops the ring. Keeps the kind of the errno, the whole text, and the [`Error`], which
+/// [`get_ref`](io::Error::get_ref) returns.
+///
+/// [`raw_os_error`](io::Error::raw_os_error) of the result is `None`;
+/// [`to_os_error`](AddError::to_os_error) keeps the number in place of the text.
 impl From<AddError> for io::Error {
     fn from(refused: AddError) -> Self {
         refused.error.into()

@@ -11,26 +11,35 @@ mod tests;
 ///
 /// One flat `Copy` enum. [`System`](Self::System) and [`Open`](Self::Open) are failed system calls;
 /// the others are found by checks of this crate. `Display` prints the call, the errno and its usual
-/// causes, as far as they follow from the call's arguments. It reads no file. [`source`] is always
-/// `None`, so that a chain of errors prints each text once.
+/// causes, as far as they follow from the call's arguments. It reads no file. `Debug` prints the same
+/// text, so that an error that `main` returns is readable. [`source`] is always `None`, so that a
+/// chain of errors prints each text once.
 ///
-/// It converts into [`std::io::Error`] by `From`, with the kind of the errno and the same text:
+/// `?` converts it into a [`std::io::Error`] with the kind of the errno and the same text. The value
+/// is inside, and the second statement below returns the errno of such an error:
 ///
 /// ```
 /// use std::io;
 ///
-/// use perf_sys::{Call, Errno, Error};
+/// use perf_sys::{Call, Error};
 ///
-/// let error = Error::System { call: Call::Mmap, errno: Errno::EPERM };
-/// let error = io::Error::from(error);
+/// fn map() -> io::Result<()> {
+///     # let errno = perf_sys::Errno::EPERM;
+///     Err(Error::System { call: Call::Mmap, errno })?
+/// }
+///
+/// let error = map().unwrap_err();
+/// let errno = error.get_ref().and_then(|inner| inner.downcast_ref()).and_then(Error::raw_os_error);
+/// assert_eq!(errno, Some(1));
 /// assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
 /// assert!(error.to_string().starts_with("mmap: Operation not permitted"));
-/// let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
-/// assert_eq!(inner.and_then(Error::errno), Some(Errno::EPERM));
 /// ```
 ///
+/// Code that looks at [`raw_os_error`](std::io::Error::raw_os_error) of a `std::io::Error` needs
+/// [`to_os_error`](Self::to_os_error): std keeps a number or a text, not both.
+///
 /// [`source`]: core::error::Error::source
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// A system call other than `perf_event_open` failed.

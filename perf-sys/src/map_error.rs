@@ -28,7 +28,6 @@ use crate::{Call, Errno, Error, Event};
 /// ```
 ///
 /// [`source`]: core::error::Error::source
-#[derive(Debug)]
 pub struct MapError {
     /// The reason.
     pub error: Error,
@@ -49,6 +48,12 @@ impl MapError {
         self.error.raw_os_error()
     }
 
+    /// Returns std's error of the errno, as [`Error::to_os_error`].
+    #[must_use]
+    pub fn to_os_error(&self) -> io::Error {
+        self.error.to_os_error()
+    }
+
     /// Returns the system call that failed, if one did, as [`Error::call`].
     #[must_use]
     pub const fn call(&self) -> Option<Call> {
@@ -62,6 +67,13 @@ impl fmt::Display for MapError {
     }
 }
 
+/// The text of `Display`.
+impl fmt::Debug for MapError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// `source` is `None`: `Display` already has the whole text.
 impl core::error::Error for MapError {}
 
@@ -71,7 +83,11 @@ impl From<MapError> for Error {
     }
 }
 
-/// As of [`Error`]: keeps the kind of the errno and the whole text.
+/// Drops the event. Keeps the kind of the errno, the whole text, and the [`Error`], which
+/// [`get_ref`](io::Error::get_ref) returns.
+///
+/// [`raw_os_error`](io::Error::raw_os_error) of the result is `None`;
+/// [`to_os_error`](MapError::to_os_error) keeps the number in place of the text.
 impl From<MapError> for io::Error {
     fn from(refused: MapError) -> Self {
         refused.error.into()

@@ -48,6 +48,24 @@ fn an_io_error_keeps_kind_text_and_error() {
 }
 
 #[test]
+fn os_error_keeps_the_errno_that_the_conversion_hides() {
+    assert_eq!(io::Error::from(REFUSED).raw_os_error(), None);
+    assert_eq!(REFUSED.to_os_error().raw_os_error(), Some(13));
+    let size = Error::AttrSize { kernel: 136, call: Call::PerfEventOpen };
+    assert_eq!(size.to_os_error().raw_os_error(), Some(Errno::E2BIG.raw_os_error()));
+    let misuse = Error::PageCount { found: 3 };
+    assert_eq!(misuse.to_os_error().to_string(), misuse.to_string());
+}
+
+#[test]
+fn debug_prints_the_text_as_display() {
+    for error in [REFUSED, Error::PageCount { found: 3 }] {
+        assert_eq!(format!("{error:?}"), error.to_string());
+        assert_eq!(format!("{error:#?}"), error.to_string());
+    }
+}
+
+#[test]
 fn an_error_without_errno_has_a_fitting_kind() {
     let length = Error::ReadLength { needed: 16, found: 8 };
     let kinds = [

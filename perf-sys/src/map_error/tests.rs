@@ -53,3 +53,16 @@ fn io_error_keeps_kind_text_and_error() {
         assert_eq!(error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()), Some(&REFUSED));
     }
 }
+
+#[test]
+fn os_error_keeps_the_errno() {
+    for error in [map_error().to_os_error(), add_error().to_os_error()] {
+        assert_eq!(error.raw_os_error(), Some(1));
+    }
+}
+
+#[test]
+fn debug_prints_the_text_as_display() {
+    assert_eq!(format!("{:?}", map_error()), REFUSED.to_string());
+    assert_eq!(format!("{:?}", add_error()), REFUSED.to_string());
+}

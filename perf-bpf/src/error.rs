@@ -8,6 +8,7 @@ use crate::{BpfPrivileges, ObjectKind, ObjectName};
 
 mod display;
 mod hint;
+mod io;
 pub(crate) use hint::ENOTSUPP;
 #[cfg(test)]
 mod tests;
@@ -16,8 +17,22 @@ mod tests;
 ///
 /// [`Bpf`](Self::Bpf) and [`Load`](Self::Load) are failed commands of `bpf(2)`,
 /// [`Event`](Self::Event) is an error of a perf event; the others are found by checks of this
-/// crate. `Display` prints what was expected, what was found and the usual remedy.
-#[derive(Clone, Debug)]
+/// crate. `Display` prints what was expected, what was found and the usual remedy, and `Debug` the
+/// same, because it is what a `main` that returns the error prints.
+///
+/// It converts into [`std::io::Error`] by `From`, with the kind of the errno and the same text:
+///
+/// ```
+/// use std::io;
+///
+/// use perf_bpf::{Error, PinnedMap};
+///
+/// let error = PinnedMap::<u32, u64>::open("/nonexistent/map").unwrap_err();
+/// assert_eq!(error.to_os_error().raw_os_error(), error.raw_os_error());
+/// let error = io::Error::from(error);
+/// assert!(error.get_ref().is_some_and(|inner| inner.is::<Error>()));
+/// ```
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
     /// A command of `bpf(2)` failed.
@@ -190,6 +205,12 @@ impl Error {
             Self::File(error) => error.io_error()?.raw_os_error().map(Errno::from_raw_os_error),
             _ => None,
         }
+    }
+
+    /// Returns the number of the errno if a system call failed, as
+    /// [`std::io::Error::raw_os_error`] does.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.errno().map(Errno::raw_os_error)
     }
 
     /// Returns the command of `bpf(2)` that failed, if one did.

@@ -100,5 +100,12 @@ fn write_cause(
     }
 }
 
+/// The text of `Display`.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// `source` is `None`, because `Display` already has the whole text.
 impl core::error::Error for Error {}

@@ -1,4 +1,6 @@
 use super::*;
+use crate::{BatchError, Refused};
+use std::io;
 
 #[test]
 fn a_failed_command_names_the_object_the_errno_and_the_cause() {
@@ -37,4 +39,54 @@ fn a_failed_load_ends_with_the_log() {
 fn a_size_error_has_both_sizes() {
     let error = Error::Size { map: ObjectName::EMPTY, part: "key", expected: 4, found: 8 };
     assert_eq!(error.to_string(), "key of map \"\": expected 4 bytes, found 8");
+}
+
+/// An error with an errno, one with an errno inside another error, and one without.
+fn errors() -> [(Error, Option<i32>, io::ErrorKind); 4] {
+    let name: ObjectName = "events".parse().unwrap();
+    let inner = perf_sys::Error::System { call: perf_sys::Call::Mmap, errno: Errno::EPERM };
+    [
+        (Error::bpf(BpfCmd::MAP_UPDATE_ELEM, name, Errno::ENOENT), Some(2), io::ErrorKind::NotFound),
+        (Error::Event(inner), Some(1), io::ErrorKind::PermissionDenied),
+        (Error::Event(perf_sys::Error::RingInUse), None, io::ErrorKind::ResourceBusy),
+        (Error::Contended { path: Path::new("/x").into() }, None, io::ErrorKind::ResourceBusy),
+    ]
+}
+
+#[test]
+fn an_error_of_std_has_the_kind_the_text_and_the_error() {
+    for (error, number, kind) in errors() {
+        let (converted, text) = (io::Error::from(error.clone()), error.to_string());
+        assert_eq!((converted.kind(), converted.to_string()), (kind, text.clone()));
+        let inner = converted.get_ref().and_then(|inner| inner.downcast_ref::<Error>()).unwrap();
+        assert_eq!((inner.raw_os_error(), inner.to_string()), (number, text));
+        let plain = error.to_os_error();
+        assert_eq!((plain.raw_os_error(), plain.kind()), (number, kind));
+    }
+}
+
+#[test]
+fn a_refused_value_and_a_batch_have_the_error_of_their_cause() {
+    for (error, number, kind) in errors() {
+        let refused = Refused { error: error.clone(), value: 7 };
+        assert_eq!((refused.raw_os_error(), refused.to_os_error().kind()), (number, kind));
+        assert_eq!(io::Error::from(refused).to_string(), error.to_string());
+        let batch = BatchError { written: 3, error };
+        assert_eq!((batch.raw_os_error(), batch.to_os_error().kind()), (number, kind));
+        let converted = io::Error::from(batch);
+        assert_eq!(converted.kind(), kind);
+        assert!(converted.to_string().starts_with("after 3 elements: "), "{converted}");
+        assert!(converted.get_ref().unwrap().is::<BatchError>());
+    }
+}
+
+#[test]
+fn debug_prints_the_text_of_display() {
+    for (error, ..) in errors() {
+        assert_eq!(format!("{error:?}"), error.to_string());
+        let batch = BatchError { written: 3, error: error.clone() };
+        assert_eq!(format!("{batch:?}"), batch.to_string());
+        let refused = Refused { error, value: () };
+        assert_eq!(format!("{refused:?}"), refused.to_string());
+    }
 }

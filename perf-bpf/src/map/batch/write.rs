@@ -1,4 +1,5 @@
 use core::fmt;
+use std::io;
 
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags};
@@ -9,12 +10,29 @@ use crate::Error;
 use crate::syscall::Elements;
 
 /// A batch that failed after some elements.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct BatchError {
     /// Elements that were written before the one that failed.
     pub written: usize,
     /// The error of that element.
     pub error: Error,
+}
+
+impl BatchError {
+    /// Returns the errno if a system call failed, as [`Error::errno`].
+    pub fn errno(&self) -> Option<Errno> {
+        self.error.errno()
+    }
+
+    /// Returns the number of the errno if a system call failed, as [`Error::raw_os_error`].
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.error.raw_os_error()
+    }
+
+    /// Returns an error of std with the errno, as [`Error::to_os_error`].
+    pub fn to_os_error(&self) -> io::Error {
+        self.error.to_os_error()
+    }
 }
 
 impl fmt::Display for BatchError {
@@ -23,8 +41,23 @@ impl fmt::Display for BatchError {
     }
 }
 
+/// The text of `Display`.
+impl fmt::Debug for BatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// `source` is `None`, because `Display` already has the whole text.
 impl core::error::Error for BatchError {}
+
+/// As of [`Error`]: keeps the kind of the errno and the whole text, with the [`BatchError`] itself
+/// inside. [`BatchError::to_os_error`] keeps the number.
+impl From<BatchError> for io::Error {
+    fn from(error: BatchError) -> Self {
+        Self::new(Self::from(error.error.clone()).kind(), error)
+    }
+}
 
 impl From<BatchError> for Error {
     fn from(error: BatchError) -> Self {

@@ -68,6 +68,7 @@ pub mod record;
 pub mod swap;
 #[cfg(feature = "std")]
 pub mod synthesize;
+mod trailer;
 #[cfg(feature = "std")]
 pub mod writer;
 

@@ -128,8 +128,11 @@ fn perf(recording: &Recording, is_pipe: bool, arguments: &[&str]) -> Option<Stri
     assert!(output.status.success(), "perf {arguments:?}: {errors}");
     let problems = ["warning", "incompatible", "corrupt", "unexpected", "truncated", "invalid", "failed to"];
     let is_problem = |line: &&str| problems.iter().any(|problem| line.to_lowercase().contains(problem));
-    // The made-up file of the mapping is not there.
-    let problem = errors.lines().filter(is_problem).find(|line| !line.contains("/no/such/file"));
+    // The made-up file of the mapping is not there, and losses are followed by their number.
+    let is_expected = |line: &&str| {
+        line.contains("/no/such/file") || *line == "Warning:" && errors.contains("samples and lost")
+    };
+    let problem = errors.lines().filter(is_problem).find(|line| !is_expected(line));
     assert_eq!(problem, None, "perf {arguments:?}");
     Some(out.into_owned())
 }
@@ -176,4 +179,18 @@ fn perf_tool_reads_the_rounds_of_a_writer_that_was_killed() {
     write_rounds(&mut Writer::file(recording.create(), &[event()]).unwrap());
     let Some(script) = perf(&recording, false, &["script", "-F", "comm,pid,time,event,ip"]) else { return };
     assert_eq!(script.matches("some-task").count() as u64, SAMPLES, "{script}");
+}
+
+#[test]
+fn perf_tool_counts_the_losses_that_were_written() {
+    let recording = Recording::new("lost");
+    let mut writer = Writer::file(recording.create(), &[event()]).unwrap();
+    write_rounds(&mut writer);
+    writer.write_lost_samples(0, 42, 1993).unwrap();
+    writer.finish(&features()).unwrap();
+    let Some(report) = perf(&recording, false, &["report", "--stdio"]) else { return };
+    assert!(report.contains("Total Lost Samples: 1993"), "{report}");
+    let dump = perf(&recording, false, &["script", "-D"]).unwrap();
+    let lost = dump.lines().filter(|line| line.contains("PERF_RECORD_LOST_SAMPLES") && line.contains(" 0x"));
+    assert_eq!(lost.count(), 1, "{dump}");
 }

@@ -16,6 +16,8 @@ use perf_decode::SampleLayout;
 
 use body::swap_parts;
 
+use crate::trailer;
+
 /// Swaps the numbers of a kernel record, which is exactly `words`.
 ///
 /// Words of samples and of trailers are swapped as 64-bit numbers: ids are valid then.
@@ -73,18 +75,10 @@ impl Fields {
 
     /// Swaps the pairs of 32-bit numbers in the trailer of a side-band record.
     fn swap_trailer(&self, kind: RecordType, words: &mut [u64]) {
-        const ORDER: [SampleType; 6] = [
-            SampleType::TID,
-            SampleType::TIME,
-            SampleType::ID,
-            SampleType::STREAM_ID,
-            SampleType::CPU,
-            SampleType::IDENTIFIER,
-        ];
         if !self.has_trailer {
             return;
         }
-        let fields = ORDER.into_iter().filter(|field| self.sample_type.contains(*field));
+        let fields = trailer::fields(self.sample_type);
         let start = match body::end_before_stale_words(kind, words) {
             Some(end) => end,
             None => words.len().saturating_sub(fields.clone().count()).max(1),

@@ -1,7 +1,9 @@
 use perf_abi::{
-    Attr, AttrFlags, BpfEventType, CpuMode, Header, KsymbolType, Misc, NamespaceLink, RecordType, SampleType,
+    Attr, AttrFlags, BpfEventType, CpuMode, Header, KsymbolType, Misc, NamespaceLink, RecordType,
 };
 use zerocopy::IntoBytes;
+
+use crate::trailer;
 
 /// Side-band records as the kernel writes them, made by a tool.
 ///
@@ -41,14 +43,6 @@ pub struct Mapping<'a> {
     pub path: &'a [u8],
 }
 
-/// The bits of `sample_type` that have a word in the trailer.
-const TRAILER: SampleType = SampleType::TID
-    .union(SampleType::TIME)
-    .union(SampleType::ID)
-    .union(SampleType::STREAM_ID)
-    .union(SampleType::CPU)
-    .union(SampleType::IDENTIFIER);
-
 /// Longest name of a task, without its NUL.
 const MAX_COMM: usize = 15;
 /// Longest path, without its NUL.
@@ -65,7 +59,7 @@ impl SideBand {
     #[must_use]
     pub fn new(attr: &Attr) -> Self {
         let has_trailer = attr.flags.contains(AttrFlags::SAMPLE_ID_ALL);
-        let words = attr.sample_type.intersection(TRAILER).bits().count_ones() as usize;
+        let words = trailer::fields(attr.sample_type).count();
         Self { words: Vec::new(), trailer: if has_trailer { words } else { 0 } }
     }
 

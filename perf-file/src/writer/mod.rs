@@ -8,6 +8,7 @@ mod features;
 mod file;
 mod ids;
 mod inventory;
+mod lost;
 mod output;
 mod pipe;
 #[cfg(not(feature = "zstd"))]

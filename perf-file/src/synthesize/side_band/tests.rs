@@ -1,4 +1,4 @@
-use perf_abi::Software;
+use perf_abi::{SampleType, Software};
 use perf_decode::{MappedFile, RawRecord, Record, Records, SampleLayout, Window};
 
 use super::*;

@@ -1,60 +1,75 @@
-//! The built-in capture, which is replayed if live sampling is not possible.
+//! The built-in recording, which is replayed if live sampling is not possible.
 
 use std::io;
 
-use perf_decode::testing::capture::{Capture, Event, Mode};
-use perf_decode::{Layouts, SampleLayout, Scratch, Window};
+use perf_events::catalog;
+use perf_file::{Memory, Reader, Sorted};
 
 use super::stopwatch::Stopwatch;
 use super::tally::Tally;
 
-/// Four events with different fields in one small ring, saved at five moments.
-const CAPTURE: &[u8] = include_bytes!("../../data/ring-multi-0.bin");
+/// A recording of the workload: all threads on two CPUs, with the mappings of each process.
+const RECORDING: &[u8] = include_bytes!("../../data/demo.data");
 
-/// Parses the capture.
-pub(crate) fn load() -> io::Result<Capture> {
-    let file = Capture::parse(CAPTURE).map_err(io::Error::other)?;
-    if file.mode == Mode::Forward {
-        Ok(file)
-    } else {
-        Err(io::Error::other(format!("capture: expected a consumed ring, found {:?}", file.mode)))
-    }
+/// The built-in recording, opened.
+pub(crate) struct Recording(Reader<Memory<'static>>);
+
+/// Opens the recording.
+pub(crate) fn open() -> io::Result<Recording> {
+    Reader::from_bytes(RECORDING).map(Recording).map_err(io::Error::other)
 }
 
-/// Reads all records of all snapshots, in the order in which they were written.
-pub(crate) fn decode(file: &Capture, tally: &mut Tally) -> io::Result<()> {
-    let layout = |event: &Event| (event.id, SampleLayout::new(&event.attr));
-    let mut table: Vec<_> = file.events.iter().map(layout).collect();
-    let layouts = Layouts::new(&mut table).map_err(io::Error::other)?;
-    let mut scratch = Scratch::new();
-    let start = Stopwatch::start();
-    for snapshot in &file.snapshots {
-        let window = Window::new(&snapshot.data, snapshot.tail, snapshot.head).map_err(io::Error::other)?;
-        for record in window.records(&mut scratch) {
-            match record {
-                Ok(raw) => tally.record(raw, layouts.find(raw).and_then(|layout| raw.decode(layout))),
-                Err(error) => tally.damage(error),
+impl Recording {
+    /// Returns its size in bytes.
+    pub(crate) fn len(&self) -> u64 {
+        RECORDING.len() as u64
+    }
+
+    /// Iterates over the names of its events.
+    pub(crate) fn events(&self) -> impl Iterator<Item = String> {
+        self.0.events().as_slice().iter().map(|event| catalog::name_of(event.attr()))
+    }
+
+    /// Counts all kernel records in the order of time.
+    pub(crate) fn replay(self, tally: &mut Tally) -> io::Result<()> {
+        let start = Stopwatch::start();
+        let mut records = Sorted::new(self.0);
+        while let Some(record) = records.next().map_err(io::Error::other)? {
+            if let Some(raw) = record.kernel() {
+                let (_, event) = record.event().map_err(io::Error::other)?;
+                tally.record(raw, raw.decode(event.layout()));
             }
         }
+        tally.late = records.late();
+        tally.spent += start.elapsed();
+        Ok(())
     }
-    tally.spent += start.elapsed();
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use perf_abi::RecordType;
 
+    use super::super::tally::Spot;
     use super::*;
 
     #[test]
-    fn every_record_of_the_capture_decodes() {
+    fn every_record_of_the_recording_decodes() {
         let mut tally = Tally::default();
-        decode(&load().unwrap(), &mut tally).unwrap();
-        assert_eq!((tally.damaged, tally.lost), (0, 0), "{:?}", tally.first_damage);
+        open().unwrap().replay(&mut tally).unwrap();
+        assert_eq!((tally.damaged, tally.lost, tally.late), (0, 0, 0), "{:?}", tally.first_damage);
         let kinds =
-            [RecordType::COMM, RecordType::FORK, RecordType::SAMPLE, RecordType::MMAP2, RecordType::SWITCH];
-        assert_eq!(kinds.map(|kind| tally.records(kind)), [5, 5, 87, 20, 20]);
-        assert_eq!(tally.total().records, 137);
+            [RecordType::SAMPLE, RecordType::MMAP2, RecordType::COMM, RecordType::FORK, RecordType::EXIT];
+        assert_eq!(kinds.map(|kind| tally.records(kind)), [562, 30, 14, 8, 9]);
+        assert_eq!(tally.total().records, 624);
+    }
+
+    #[test]
+    fn every_sample_of_user_space_is_in_a_mapped_file() {
+        let mut tally = Tally::default();
+        open().unwrap().replay(&mut tally).unwrap();
+        assert!(!tally.hot.keys().any(|spot| matches!(spot, Spot::Unmapped(_))));
+        let mapped = tally.hot.keys().filter(|spot| matches!(spot, Spot::Mapped(_))).count();
+        assert!(mapped > 50, "{mapped}");
     }
 }

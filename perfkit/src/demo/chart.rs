@@ -18,10 +18,10 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     format!("{}%", quotient(part.saturating_mul(100), whole))
 }
 
-/// Returns the quotient with one digit after the point; 0.0 if `divisor` is 0.
+/// Returns the quotient rounded to one digit after the point; 0.0 if `divisor` is 0.
 pub(crate) fn quotient(dividend: u64, divisor: u64) -> String {
-    let tenths = u128::from(dividend) * 10 / u128::from(divisor.max(1));
-    let tenths = if divisor == 0 { 0 } else { tenths };
+    let half = u128::from(divisor / 2);
+    let tenths = (u128::from(dividend) * 10 + half).checked_div(u128::from(divisor)).unwrap_or(0);
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
@@ -65,6 +65,12 @@ mod tests {
     #[test]
     fn percent_of_0_is_0() {
         assert_eq!([percent(0, 0), percent(1, 3), percent(3, 3)], ["0.0%", "33.3%", "100.0%"]);
+    }
+
+    #[test]
+    fn shares_are_rounded() {
+        assert_eq!([percent(460, 1234), percent(774, 1234), percent(2, 3)], ["37.3%", "62.7%", "66.7%"]);
+        assert_eq!(quotient(u64::MAX, u64::MAX), "1.0");
     }
 
     #[test]

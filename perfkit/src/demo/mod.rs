@@ -32,7 +32,7 @@ const ROUND: Duration = Duration::from_millis(100);
 /// Options of `perfkit demo`.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// Replay the built-in capture instead of sampling
+    /// Replay the built-in recording instead of sampling
     #[arg(long)]
     capture: bool,
     /// Seconds to sample, 1 to 60
@@ -43,7 +43,7 @@ pub(crate) struct Options {
     event: Option<Source>,
 }
 
-/// Runs the demo. If live sampling fails, prints the causes and replays the capture.
+/// Runs the demo. If live sampling fails, prints the causes and replays the recording.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     if options.capture {
         writeln!(out, "Live sampling was not attempted (--capture).")?;
@@ -95,18 +95,16 @@ fn introduce(out: &mut dyn Write, sampler: &Sampler) -> io::Result<()> {
 }
 
 fn replay(out: &mut dyn Write) -> io::Result<()> {
-    let file = capture::load()?;
-    let size = u64::from(file.page_size) * u64::from(file.data_pages);
+    let recording = capture::open()?;
     writeln!(
         out,
-        "Replay of the built-in capture: recorded earlier, NOT on this kernel, and decoded by the same code"
+        "Replay of the built-in recording: made earlier, NOT on this kernel, and decoded by the same code"
     )?;
-    writeln!(out, "  ring     {}, saved at {} moments", chart::bytes(size), file.snapshots.len())?;
-    for event in &file.events {
-        let count = event.count().map_or("unknown".to_owned(), |count| count.to_string());
-        writeln!(out, "  event    {:<22} id {}, counted {count}", event.name, event.id)?;
+    writeln!(out, "  file     perf.data of {}", chart::bytes(recording.len()))?;
+    for event in recording.events() {
+        writeln!(out, "  event    {event}")?;
     }
     let mut tally = Tally::default();
-    capture::decode(&file, &mut tally)?;
+    recording.replay(&mut tally)?;
     summary::print(out, &tally)
 }

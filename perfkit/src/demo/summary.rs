@@ -37,6 +37,10 @@ fn kinds(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
 }
 
 fn cpus(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
+    // The event does not record the CPU.
+    if tally.cpus.keys().all(Option::is_none) {
+        return Ok(());
+    }
     let label = |cpu: Option<u32>| cpu.map_or("(samples without CPU)".to_owned(), |cpu| format!("CPU {cpu}"));
     chart(out, "Samples per CPU", tally.cpus.iter().map(|(&cpu, &samples)| (label(cpu), samples)).collect())
 }

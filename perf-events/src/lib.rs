@@ -55,8 +55,8 @@ pub use privileges::{Capability, Privileges};
 pub use probe::{Probe, ProbeError, ProbeEvent, ProbeHit};
 pub use resolve::{EventGroup, parse, parse_event};
 pub use set::{
-    Counts, EventCounts, EventError, Inherit, Place, PlaceCount, Refreshed, RingKey, RingSize, Set, SetError,
-    SetEvent, SetOptions, SetRecord, SetTarget, SpawnMisuse,
+    Counts, EventCounts, EventError, EventLost, Inherit, Place, PlaceCount, Refreshed, RingKey, RingSize,
+    Set, SetError, SetEvent, SetOptions, SetRecord, SetTarget, SpawnMisuse,
 };
 pub use sized_rings::{SizedRings, SizedRingsError, map_largest};
 pub use spec::EventSpec;

@@ -10,8 +10,9 @@ mod set_support;
 
 use std::time::Duration;
 
-use perf_events::{LossKind, SetOptions, SetTarget, TracefsError};
-use set_support::{open_or_skip, skip, skip_tracepoint, switch, switches};
+use perf_events::sys::{RecordType, Software};
+use perf_events::{LossKind, Place, SetOptions, SetTarget, TracefsError};
+use set_support::{open_or_skip, skip, skip_tracepoint, software, switch, switches};
 
 #[test]
 fn every_record_is_delivered_or_in_the_ledger() {
@@ -93,4 +94,38 @@ fn records_that_were_left_after_a_break_are_not_lost() {
     set.flush_sorted(|_| read += 1).unwrap();
     assert_eq!(read, set.counts().unwrap().get(0).unwrap().total().value);
     assert!(set.losses().unwrap().nothing_lost().is_ok());
+}
+
+#[test]
+fn samples_and_lost_records_of_each_event_add_up_to_its_count() {
+    // Two events in one ring, with one sample for each count.
+    let faults = software(Software::PAGE_FAULTS).map_attr(|attr| attr.with_period(1));
+    let options = SetOptions::new().events([switches(), faults]).target(SetTarget::calling_thread());
+    let Some(mut set) = open_or_skip(options.ring_pages(1)) else { return };
+    if !set.reads_lost() {
+        assert_eq!(set.lost_by_event().unwrap(), []);
+        return eprintln!("skipped: Linux before 6.0");
+    }
+    set.enable().unwrap();
+    for _ in 0..20 {
+        switch(100);
+        std::hint::black_box(vec![1_u8; 1 << 20]);
+    }
+    set.disable().unwrap();
+    let ids: Vec<u64> = set.events().map(|event| event.event.id().unwrap()).collect();
+    let mut samples = [0; 2];
+    set.flush_sorted(|record| {
+        if record.raw().kind() == RecordType::SAMPLE {
+            samples[record.index().unwrap()] += 1;
+        }
+    })
+    .unwrap();
+    let (lost, counts) = (set.lost_by_event().unwrap(), set.counts().unwrap());
+    assert_eq!(lost.iter().map(|event| event.id).collect::<Vec<u64>>(), ids);
+    for (index, event) in lost.iter().enumerate() {
+        assert_eq!((event.index, event.place), (index, Place::thread(set_support::tid())));
+        assert!(event.lost > 0);
+        assert_eq!(samples[index] + event.lost, counts.get(index).unwrap().total().value);
+    }
+    assert_eq!(lost.iter().map(|event| event.lost).sum::<u64>(), set.ledger().dropped());
 }

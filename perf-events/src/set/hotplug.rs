@@ -174,6 +174,7 @@ impl Set {
     /// Closes the events of a unit and keeps their counts. Their records stay in the ring.
     fn retire(&mut self, index: usize, since: u64) -> Result<(), SetError> {
         let unit = self.units.remove(index);
+        self.retired_lost.append(&mut self.lost_of(&unit)?);
         for (index, count) in self.read_unit(&unit)? {
             if let Some(count) = merge(&mut self.retired, index, count) {
                 self.retired.push((index, count));

@@ -14,6 +14,7 @@ mod error;
 mod event_error;
 mod event_index;
 mod hotplug;
+mod lost;
 mod open;
 mod open_tasks;
 mod options;
@@ -32,6 +33,7 @@ pub use counts::{Counts, EventCounts, PlaceCount};
 pub use error::{SetError, SpawnMisuse};
 pub use event_error::EventError;
 pub use hotplug::Refreshed;
+pub use lost::EventLost;
 pub use options::SetOptions;
 pub use place::{Place, RingKey};
 pub use record::SetRecord;
@@ -110,6 +112,8 @@ pub struct Set {
     watches: HashMap<u32, Unit>,
     /// Counts of events that were closed after their CPU went offline.
     retired: Vec<(usize, PlaceCount)>,
+    /// Lost records of those events.
+    retired_lost: Vec<EventLost>,
     packages: Packages,
     ledger: LossLedger,
     offline: CpuList,

@@ -41,6 +41,7 @@ impl Set {
             index: EventIndex::default(),
             watches: HashMap::new(),
             retired: Vec::new(),
+            retired_lost: Vec::new(),
             packages: Packages::default(),
             ledger: LossLedger::default(),
             offline: CpuList::default(),

@@ -44,11 +44,11 @@ impl<'a> Input<'a> {
             .with_sample_type(SampleType::from_bits_retain(self.mostly(SampleType::KNOWN.bits())))
             .with_read_format(ReadFormat::from_bits_retain(self.mostly(ReadFormat::KNOWN.bits())))
             .with_flags(AttrFlags::from_bits_retain(self.mostly(AttrFlags::KNOWN.bits())))
-            .with_branch_sample_type(BranchSampleType::from_bits_retain(
+            .replace_branch_sample_type(BranchSampleType::from_bits_retain(
                 self.mostly(BranchSampleType::KNOWN.bits()),
             ))
-            .with_regs_user(self.word())
-            .with_regs_intr(self.word())
+            .replace_regs_user(self.word())
+            .replace_regs_intr(self.word())
     }
 
     /// All words that are left.

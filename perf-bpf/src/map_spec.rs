@@ -59,10 +59,10 @@ impl<'fd> MapSpec<'fd> {
         self
     }
 
-    /// Sets the flags. Since Linux 4.6.
+    /// Adds these flags and keeps all others. Since Linux 4.6.
     #[must_use]
     pub fn with_flags(mut self, flags: BpfMapFlags) -> Self {
-        self.attr.map_flags = flags;
+        self.attr.map_flags |= flags;
         self
     }
 
@@ -142,5 +142,18 @@ impl<'fd> MapSpec<'fd> {
             })
         };
         Ok(self.with_sizes(size("key", key)?, size("value", value)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_add_in_any_order() {
+        let spec = || MapSpec::new(BpfMapType::HASH, 1);
+        let all = BpfMapFlags::NO_PREALLOC | BpfMapFlags::NUMA_NODE;
+        assert_eq!(spec().with_numa_node(1).with_flags(BpfMapFlags::NO_PREALLOC).flags(), all);
+        assert_eq!(spec().with_flags(BpfMapFlags::NO_PREALLOC).with_numa_node(1).flags(), all);
     }
 }

@@ -64,8 +64,9 @@ impl Group {
     /// `perf_event_open(2)`, "Arguments".
     #[doc(alias = "group_fd")]
     pub fn open(leader: &Attr, members: &[Attr], target: Target<'_>) -> Result<Self> {
-        let format = leader.read_format | ReadFormat::GROUP;
-        let leader = Event::open(&leader.with_read_format(format), target)?;
+        let leader = leader.with_read_format(ReadFormat::GROUP);
+        let format = leader.read_format;
+        let leader = Event::open(&leader, target)?;
         let join = OpenOptions::new().leader(&leader);
         let members = members
             .iter()

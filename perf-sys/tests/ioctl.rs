@@ -42,7 +42,7 @@ fn a_period_can_be_changed() {
 
 #[test]
 fn output_is_redirected_to_another_ring_and_back() {
-    let attr = switches().with_sample_type(switches().sample_type | SampleType::ID);
+    let attr = switches().with_sample_type(SampleType::ID);
     let Some(redirected) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };

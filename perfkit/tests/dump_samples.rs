@@ -20,7 +20,7 @@ fn event(wanted: SampleType) -> Attr {
         .with_branch_sample_type(BranchSampleType::HW_INDEX)
         .with_regs_user(1 << 63 | 0x101)
         .with_regs_intr(0b110)
-        .with_sample_type(wanted)
+        .replace_sample_type(wanted)
 }
 
 /// Returns a sample with every field, of user space and with an exact ip.
@@ -223,7 +223,7 @@ fn counts_of_every_read_format_are_printed() {
         let format = ReadFormat::from_bits_retain(bits);
         // A field after the counts detects a wrong length.
         let attr = event(SampleType::IDENTIFIER | SampleType::READ | SampleType::CGROUP)
-            .with_read_format(format)
+            .replace_read_format(format)
             .with_flags(perf_abi::AttrFlags::SAMPLE_ID_ALL);
         file = file.event(bits, &attr);
         let sample = SampleBuilder::new(&attr).identifier(bits).read(values.clone()).cgroup(348);

@@ -8,10 +8,13 @@ use crate::{
 
 /// # Setters
 ///
-/// Each takes the attr by value and returns it changed. A setter of a sample field's parameter,
-/// such as [`with_regs_user`](Self::with_regs_user), also sets the field's bit in `sample_type`, or
-/// clears it if the parameter selects nothing, because the kernel fails with `EINVAL` for the bit
-/// alone. Call it after [`with_sample_type`](Self::with_sample_type), which replaces all bits.
+/// Each takes the attr by value and returns it changed. The setters of bits (`sample_type`,
+/// `read_format`, flags, branches, registers, `aux_action`) add, so that calls in any order give the
+/// union of their bits; `replace_*` and `without_*` remove bits. The setters of a number replace it.
+///
+/// A setter of a sample field's parameter, such as [`with_regs_user`](Self::with_regs_user), also
+/// sets the field's bit in `sample_type`, but not for a parameter that selects nothing, because the
+/// kernel fails with `EINVAL` for the bit alone.
 impl Attr {
     /// Samples after every `events` events and clears [`AttrFlags::FREQ`]; 0 only counts.
     ///
@@ -35,19 +38,38 @@ impl Attr {
         self.with_flags(AttrFlags::FREQ)
     }
 
-    /// Replaces the fields of a sample.
+    /// Adds these fields to a sample and keeps all others.
     ///
     /// Set `REGS_USER`, `REGS_INTR`, `STACK_USER`, `BRANCH_STACK` and `AUX` by the setters of their
     /// parameters instead. The kernel fails with `EINVAL` for [`SampleType::WEIGHT`] together with
     /// [`SampleType::WEIGHT_STRUCT`]. [`SampleType::PERIOD`] overrides the period of some events: see
     /// [`with_period`](Self::with_period).
     pub const fn with_sample_type(mut self, fields: SampleType) -> Self {
+        self.sample_type = self.sample_type.union(fields);
+        self
+    }
+
+    /// Removes these fields from a sample and keeps all others.
+    pub const fn without_sample_type(mut self, fields: SampleType) -> Self {
+        self.sample_type = self.sample_type.difference(fields);
+        self
+    }
+
+    /// Replaces the fields of a sample: removes all that are not in `fields`, also those that another
+    /// setter added.
+    pub const fn replace_sample_type(mut self, fields: SampleType) -> Self {
         self.sample_type = fields;
         self
     }
 
-    /// Replaces the words beside a count.
+    /// Adds these words to a count and keeps all others.
     pub const fn with_read_format(mut self, format: ReadFormat) -> Self {
+        self.read_format = self.read_format.union(format);
+        self
+    }
+
+    /// Replaces the words beside a count.
+    pub const fn replace_read_format(mut self, format: ReadFormat) -> Self {
         self.read_format = format;
         self
     }
@@ -101,8 +123,8 @@ impl Attr {
         self.with_flags(AttrFlags::USE_CLOCKID)
     }
 
-    /// Replaces the sampled user registers, one bit each; 0 clears [`SampleType::REGS_USER`]. Since
-    /// Linux 3.7.
+    /// Adds these sampled user registers, one bit each, and sets [`SampleType::REGS_USER`] if there
+    /// are any. Since Linux 3.7.
     ///
     /// [`Architecture::registers`](crate::regs::Architecture::registers) are the bits that the
     /// kernel accepts on every CPU.
@@ -110,34 +132,55 @@ impl Attr {
     /// Use one mask for all software events of a kind: with different masks the kernel writes samples
     /// longer than the space that it reserved, over unread records (kernel errata).
     pub const fn with_regs_user(mut self, mask: u64) -> Self {
-        self.sample_regs_user = mask;
-        self.with_field(SampleType::REGS_USER, mask != 0)
+        self.sample_regs_user |= mask;
+        self.with_field_if(SampleType::REGS_USER, mask != 0)
     }
 
-    /// Replaces the registers sampled at the interrupt, one bit each; 0 clears
-    /// [`SampleType::REGS_INTR`]. Since Linux 3.19.
+    /// Replaces the sampled user registers, one bit each; 0 clears [`SampleType::REGS_USER`]. Since
+    /// Linux 3.7.
+    pub const fn replace_regs_user(mut self, mask: u64) -> Self {
+        self.sample_regs_user = mask;
+        self.replace_field(SampleType::REGS_USER, mask != 0)
+    }
+
+    /// Adds these registers sampled at the interrupt, one bit each, and sets
+    /// [`SampleType::REGS_INTR`] if there are any. Since Linux 3.19.
     ///
     /// [`Architecture::registers`](crate::regs::Architecture::registers) are the bits that the
     /// kernel accepts on every CPU. Use one mask for all software events of a kind, as for
     /// [`with_regs_user`](Self::with_regs_user).
     pub const fn with_regs_intr(mut self, mask: u64) -> Self {
+        self.sample_regs_intr |= mask;
+        self.with_field_if(SampleType::REGS_INTR, mask != 0)
+    }
+
+    /// Replaces the registers sampled at the interrupt, one bit each; 0 clears
+    /// [`SampleType::REGS_INTR`]. Since Linux 3.19.
+    pub const fn replace_regs_intr(mut self, mask: u64) -> Self {
         self.sample_regs_intr = mask;
-        self.with_field(SampleType::REGS_INTR, mask != 0)
+        self.replace_field(SampleType::REGS_INTR, mask != 0)
     }
 
     /// Samples this many bytes of the user stack and sets [`SampleType::STACK_USER`]. Since Linux
     /// 3.7.
     pub const fn with_stack_user(mut self, size: StackSize) -> Self {
         self.sample_stack_user = size.bytes();
-        self.with_field(SampleType::STACK_USER, true)
+        self.with_sample_type(SampleType::STACK_USER)
     }
 
-    /// Replaces the sampled branches; none clears [`SampleType::BRANCH_STACK`]. Since Linux 3.4.
+    /// Adds these sampled branches and sets [`SampleType::BRANCH_STACK`] if there are any. Since Linux
+    /// 3.4.
     ///
     /// The kernel fails with `EINVAL` if only privilege bits are set.
     pub const fn with_branch_sample_type(mut self, branches: BranchSampleType) -> Self {
+        self.branch_sample_type = self.branch_sample_type.union(branches);
+        self.with_field_if(SampleType::BRANCH_STACK, !branches.is_empty())
+    }
+
+    /// Replaces the sampled branches; none clears [`SampleType::BRANCH_STACK`]. Since Linux 3.4.
+    pub const fn replace_branch_sample_type(mut self, branches: BranchSampleType) -> Self {
         self.branch_sample_type = branches;
-        self.with_field(SampleType::BRANCH_STACK, !branches.is_empty())
+        self.replace_field(SampleType::BRANCH_STACK, !branches.is_empty())
     }
 
     /// Replaces address and accesses of a hardware breakpoint. Since Linux 2.6.33.
@@ -203,14 +246,14 @@ impl Attr {
     /// Linux 5.5.
     pub const fn with_aux_sample_size(mut self, bytes: u32) -> Self {
         self.aux_sample_size = bytes;
-        self.with_field(SampleType::AUX, bytes != 0)
+        self.replace_field(SampleType::AUX, bytes != 0)
     }
 
-    /// Replaces the effects on the AUX event that leads the group. Since Linux 6.13.
+    /// Adds these effects on the AUX event that leads the group. Since Linux 6.13.
     ///
     /// The kernel fails with `EINVAL` for `PAUSE` together with `RESUME`.
     pub const fn with_aux_action(mut self, action: AuxAction) -> Self {
-        self.aux_action = action;
+        self.aux_action = self.aux_action.union(action);
         self
     }
 
@@ -230,9 +273,11 @@ impl Attr {
         self
     }
 
-    const fn with_field(mut self, field: SampleType, sampled: bool) -> Self {
-        let others = self.sample_type.difference(field);
-        self.sample_type = if sampled { others.union(field) } else { others };
-        self
+    const fn with_field_if(self, field: SampleType, is_sampled: bool) -> Self {
+        if is_sampled { self.with_sample_type(field) } else { self }
+    }
+
+    const fn replace_field(self, field: SampleType, is_sampled: bool) -> Self {
+        self.without_sample_type(field).with_field_if(field, is_sampled)
     }
 }

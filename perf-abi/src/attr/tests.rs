@@ -2,6 +2,8 @@ use super::*;
 use crate::{HW_EVENT_MASK, PMU_TYPE_SHIFT};
 use zerocopy::IntoBytes;
 
+mod order;
+
 /// A constant, because every setter is `const`.
 const SAMPLED: Attr = Attr::software(Software::CPU_CLOCK)
     .with_frequency(99)
@@ -66,8 +68,8 @@ fn a_parameter_that_selects_nothing_clears_the_bit_of_its_field() {
     assert_eq!((all.sample_regs_user, all.sample_regs_intr, all.aux_sample_size), (1, 2, 64));
     assert_eq!(all.branch_sample_type, BranchSampleType::ANY);
 
-    let none = all.with_regs_user(0).with_regs_intr(0).with_aux_sample_size(0);
-    assert_eq!(none.with_branch_sample_type(BranchSampleType::empty()), SAMPLED);
+    let none = all.replace_regs_user(0).replace_regs_intr(0).with_aux_sample_size(0);
+    assert_eq!(none.replace_branch_sample_type(BranchSampleType::empty()), SAMPLED);
 }
 
 #[test]

@@ -62,7 +62,7 @@ impl PerfBufferOptions {
     /// [`OutputSample::decode`]: super::OutputSample::decode
     #[must_use]
     pub fn sample_type(self, fields: SampleType) -> Self {
-        Self { sample_type: fields | SampleType::RAW, ..self }
+        Self { sample_type: self.sample_type | fields, ..self }
     }
 
     /// Sets the number of bytes that the program writes, if it is always the same. Then samples have no
@@ -117,5 +117,17 @@ impl PerfBufferOptions {
 impl Default for PerfBufferOptions {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_of_samples_add() {
+        let options = PerfBufferOptions::new().sample_type(SampleType::TIME).sample_type(SampleType::CPU);
+        let expected = SampleType::RAW | SampleType::TIME | SampleType::CPU;
+        assert_eq!(options.attr(false).sample_type, expected);
     }
 }

@@ -100,7 +100,7 @@ fn an_id_of_0_is_ignored_if_only_one_event_is_known() {
 #[test]
 fn events_must_have_their_ids_at_one_offset() {
     let by_id =
-        |more| SampleLayout::new(&event(more | SampleType::ID).with_sample_type(SampleType::ID | more));
+        |more| SampleLayout::new(&event(more | SampleType::ID).replace_sample_type(SampleType::ID | more));
     let conflicts = [
         [(1, by_id(SampleType::IP)), (2, by_id(SampleType::IP | SampleType::TIME))],
         [(1, SampleLayout::new(&event(SampleType::IP))), (2, by_id(SampleType::IP))],
@@ -159,7 +159,7 @@ fn inserted_events_are_found() {
         assert_eq!(found, Ok(&SampleLayout::new(&attr)));
     }
     assert_eq!(layouts.iter().map(|(id, _)| id).collect::<Vec<_>>(), [10, 30, 50, 70, 90]);
-    let elsewhere = event(SampleType::ID).with_sample_type(SampleType::ID | SampleType::IP);
+    let elsewhere = event(SampleType::ID | SampleType::IP).without_sample_type(SampleType::IDENTIFIER);
     assert_eq!(layouts.insert(1, SampleLayout::new(&elsewhere)), Err(Error::IdConflict { id: 1 }));
     assert_eq!(layouts.into_inner().len(), 5);
 }

@@ -71,11 +71,11 @@ impl AttrField {
 }
 
 pub(super) fn clear_branches(attr: &mut Attr) {
-    *attr = attr.with_branch_sample_type(perf_sys::BranchSampleType::empty());
+    *attr = attr.replace_branch_sample_type(perf_sys::BranchSampleType::empty());
 }
 
 pub(super) fn clear_regs_user(attr: &mut Attr) {
-    *attr = attr.with_regs_user(0);
+    *attr = attr.replace_regs_user(0);
 }
 
 pub(super) fn clear_stack_user(attr: &mut Attr) {
@@ -89,7 +89,7 @@ pub(super) fn clear_clock(attr: &mut Attr) {
 }
 
 pub(super) fn clear_regs_intr(attr: &mut Attr) {
-    *attr = attr.with_regs_intr(0);
+    *attr = attr.replace_regs_intr(0);
 }
 
 pub(super) fn clear_aux(attr: &mut Attr) {

@@ -101,6 +101,5 @@ fn with_flag(attr: Attr, flag: AttrFlags, is_set: bool) -> Attr {
 }
 
 fn with_field(attr: Attr, field: SampleType, is_set: bool) -> Attr {
-    let others = attr.sample_type.difference(field);
-    attr.with_sample_type(if is_set { others.union(field) } else { others })
+    if is_set { attr.with_sample_type(field) } else { attr.without_sample_type(field) }
 }

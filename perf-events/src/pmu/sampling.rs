@@ -27,22 +27,23 @@ const BRANCHES: [(&str, BranchSampleType); 17] = [
 /// Returns the attr with callchains of this kind: of frame pointers (`fp`), with registers and the user
 /// stack (`dwarf`), of the last branch records (`lbr`), or none (`no`). `None` for another kind.
 pub(super) fn with_callchain(attr: Attr, kind: &str) -> Option<Attr> {
-    let sampled = attr.with_sample_type(attr.sample_type | SampleType::CALLCHAIN);
+    let sampled = attr.with_sample_type(SampleType::CALLCHAIN);
     let attr = match kind {
         "fp" => sampled,
         "dwarf" => {
             let stack = StackSize::new(attr.sample_stack_user).unwrap_or(StackSize::DEFAULT);
             sampled
-                .with_regs_user(Architecture::NATIVE.registers())
+                .replace_regs_user(Architecture::NATIVE.registers())
                 .with_stack_user(stack)
                 .with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER)
         }
         "lbr" => {
             let details =
                 BranchSampleType::NO_FLAGS | BranchSampleType::NO_CYCLES | BranchSampleType::HW_INDEX;
-            sampled.with_branch_sample_type(BranchSampleType::USER | BranchSampleType::CALL_STACK | details)
+            sampled
+                .replace_branch_sample_type(BranchSampleType::USER | BranchSampleType::CALL_STACK | details)
         }
-        "no" => attr.with_sample_type(attr.sample_type.difference(SampleType::CALLCHAIN)),
+        "no" => attr.without_sample_type(SampleType::CALLCHAIN),
         _ => return None,
     };
     Some(attr)
@@ -60,7 +61,7 @@ pub(super) fn with_branches(attr: Attr, names: &str) -> Option<Attr> {
     let find = |name: &str| BRANCHES.iter().find(|(known, _)| *known == name).map(|(_, bit)| *bit);
     let branches =
         names.split(',').try_fold(BranchSampleType::empty(), |all, name| Some(all | find(name)?))?;
-    Some(attr.with_branch_sample_type(branches))
+    Some(attr.replace_branch_sample_type(branches))
 }
 
 #[cfg(test)]

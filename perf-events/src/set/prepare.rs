@@ -87,10 +87,9 @@ impl SetOptions {
 /// Returns the attr of an event of a group in which only the leader samples, with the counts of all.
 fn of_leader_sampling(attr: Attr, is_leader: bool) -> Attr {
     if is_leader {
-        let format = attr.read_format | ReadFormat::GROUP | ReadFormat::ID;
-        attr.with_sample_type(attr.sample_type | SampleType::READ).with_read_format(format)
+        attr.with_sample_type(SampleType::READ).with_read_format(ReadFormat::GROUP | ReadFormat::ID)
     } else {
-        attr.with_period(0).with_read_format(attr.read_format | ReadFormat::ID)
+        attr.with_period(0).with_read_format(ReadFormat::ID)
     }
 }
 

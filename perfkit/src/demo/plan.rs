@@ -69,7 +69,7 @@ impl Plan {
 
     /// Sets what both events must have to share a ring and a stream in order of time.
     fn common(self, attr: Attr) -> Attr {
-        let attr = attr.with_sample_type(attr.sample_type | TRAILER).with_flags(FLAGS);
+        let attr = attr.with_sample_type(TRAILER).with_flags(FLAGS);
         if self.count_lost { attr.with_read_format(ReadFormat::LOST) } else { attr }
     }
 

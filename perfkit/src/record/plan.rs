@@ -190,6 +190,6 @@ fn sampled(spec: EventSpec, options: &Options, limit: u64, common: &Attr) -> Eve
         if is_tracepoint {
             fields |= SampleType::RAW;
         }
-        Attr { clockid: common.clockid, ..attr }.with_sample_type(fields).with_flags(common.flags)
+        Attr { clockid: common.clockid, ..attr }.replace_sample_type(fields).with_flags(common.flags)
     })
 }

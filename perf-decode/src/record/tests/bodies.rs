@@ -284,7 +284,7 @@ fn record_prints_its_fields_and_trailer_on_one_line() {
 
 #[test]
 fn debug_forms_show_fields_and_trailer() {
-    let attr = ATTR.with_sample_type(SampleType::TIME);
+    let attr = ATTR.replace_sample_type(SampleType::TIME);
     let words = body(RecordType::LOST).words(&[1, 2]).with_trailer(&attr, &TRAILER).finish();
     let layout = SampleLayout::new(&attr);
     let record = raw(&words).decode(&layout).unwrap();

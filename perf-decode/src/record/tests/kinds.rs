@@ -13,7 +13,7 @@ fn kinds() -> impl Iterator<Item = RecordType> {
 /// Returns the body of the shortest record of this kind whose words are all 0.
 fn shortest_body(kind: RecordType) -> Vec<u64> {
     let layout = SampleLayout::new(&ATTR.without_flags(AttrFlags::SAMPLE_ID_ALL));
-    let attr = ATTR.with_sample_type(SampleType::empty());
+    let attr = ATTR.replace_sample_type(SampleType::empty());
     let layout = if kind == RecordType::SAMPLE { SampleLayout::new(&attr) } else { layout };
     let decodes = |words: &Vec<u64>| raw(&body(kind).words(words).finish()).decode(&layout).is_ok();
     (0..20).map(|len| std::vec![0; len]).find(decodes).unwrap()

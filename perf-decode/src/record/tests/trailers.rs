@@ -36,7 +36,7 @@ fn time_of_the_trailer_precedes_that_of_the_body() {
 
 #[test]
 fn truncated_trailer_is_not_read_as_time_or_id() {
-    let tid = SampleLayout::new(&ATTR.with_sample_type(SampleType::TID));
+    let tid = SampleLayout::new(&ATTR.replace_sample_type(SampleType::TID));
     let words = body(RecordType::FORK).words(&[1, 2, 0x77_0000_0055]).finish();
     assert!(matches!(raw(&words).decode(&tid), Err(Error::Truncated { .. })));
     assert_eq!((raw(&words).time(&tid), raw(&words).id(&tid)), (None, None));
@@ -55,7 +55,7 @@ fn id_is_the_identifier_or_else_the_id() {
         (SampleType::ID | SampleType::CPU, Some(3)),
         (SampleType::STREAM_ID, None),
     ] {
-        let attr = ATTR.with_sample_type(wanted);
+        let attr = ATTR.replace_sample_type(wanted);
         let layout = SampleLayout::new(&attr);
         let switch = body(RecordType::SWITCH).with_trailer(&attr, &values).finish();
         assert_eq!(raw(&switch).id(&layout), id, "{wanted:?}");
@@ -106,7 +106,7 @@ fn overlong_copy_has_its_trailer_after_the_body() {
 fn unknown_sample_type_bit_makes_all_trailers_unknown() {
     for bit in [FIRST_UNKNOWN, 40, 63] {
         let bits = 1 << bit;
-        let attr = ATTR.with_sample_type(ATTR.sample_type | SampleType::from_bits_retain(bits));
+        let attr = ATTR.with_sample_type(SampleType::from_bits_retain(bits));
         let layout = SampleLayout::new(&attr);
         let error = Error::UnknownBits { field: "sample_type", bits };
         for kind in (1..=RecordType::LAST.0).map(RecordType) {
@@ -121,7 +121,7 @@ fn unknown_sample_type_bit_makes_all_trailers_unknown() {
 
 #[test]
 fn unknown_sample_type_bit_matters_to_samples_only_if_there_are_no_trailers() {
-    let attr = ATTR.with_sample_type(ATTR.sample_type | SampleType::from_bits_retain(1 << FIRST_UNKNOWN));
+    let attr = ATTR.with_sample_type(SampleType::from_bits_retain(1 << FIRST_UNKNOWN));
     let layout = SampleLayout::new(&attr.without_flags(AttrFlags::SAMPLE_ID_ALL));
     let words = body(RecordType::FORK).pair(1, 2).pair(3, 4).u64(5).finish();
     assert_eq!(raw(&words).decode(&layout).map(|record| record.time()), Ok(Some(5)));

@@ -82,7 +82,7 @@ fn unknown_read_format_bit_is_refused_in_samples_with_counts() {
     // value, the word of the unknown field, no callchain
     let words = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&[7, 1, 0]).finish();
     assert_eq!(fields(&words, &attr), Err(Error::UnknownBits { field: "read_format", bits: 1 << 5 }));
-    let attr = attr.with_sample_type(SampleType::CALLCHAIN);
+    let attr = attr.replace_sample_type(SampleType::CALLCHAIN);
     let words = SampleBuilder::new(&attr).callchain(&[5]).finish();
     assert_eq!(fields(&words, &attr).unwrap(), ["callchain=[0x5]"]);
 }
@@ -94,7 +94,7 @@ fn unknown_branch_sample_type_bit_is_refused_in_samples_with_a_branch_stack() {
     let words = SampleBuilder::new(&attr).finish();
     let error = Error::UnknownBits { field: "branch_sample_type", bits: 1 << 50 };
     assert_eq!(fields(&words, &attr), Err(error));
-    let attr = attr.with_sample_type(SampleType::IP);
+    let attr = attr.replace_sample_type(SampleType::IP);
     let words = SampleBuilder::new(&attr).ip(5).finish();
     assert_eq!(fields(&words, &attr).unwrap(), ["ip=0x5"]);
 }

@@ -93,7 +93,7 @@ fn unknown_bits_of_counts_and_branches_are_refused_where_these_are() {
     let unknown = BranchSampleType::from_bits_retain(1 << 50);
     let branches = attr(SampleType::BRANCH_STACK).with_branch_sample_type(unknown);
     assert_eq!(refused(&start(RecordType::SAMPLE).u64(0).finish(), &branches), "branch_sample_type");
-    let no_branches = branches.with_sample_type(SampleType::IP);
+    let no_branches = branches.replace_sample_type(SampleType::IP);
     assert!(decode(&start(RecordType::SAMPLE).u64(0).finish(), &no_branches).is_ok());
 }
 

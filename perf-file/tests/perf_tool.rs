@@ -186,7 +186,7 @@ fn perf_tool_counts_the_losses_that_were_written() {
     let recording = Recording::new("lost");
     let mut writer = Writer::file(recording.create(), &[event()]).unwrap();
     write_rounds(&mut writer);
-    writer.write_lost_samples(0, 42, 1993).unwrap();
+    writer.write_lost_samples(0, 42, 1993, 0).unwrap();
     writer.finish(&features()).unwrap();
     let Some(report) = perf(&recording, false, &["report", "--stdio"]) else { return };
     assert!(report.contains("Total Lost Samples: 1993"), "{report}");

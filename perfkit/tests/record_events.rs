@@ -91,3 +91,33 @@ fn programs_that_were_loaded_before_are_recorded() {
         assert!(found.is_some_and(|(.., name)| name.ends_with(b"_pk_before")), "{symbols:x?}");
     }
 }
+
+/// A loop of a shell, which is interrupted by some ticks.
+const BURN: &str = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+
+/// `sched_stat_runtime` counts ns, not hits.
+#[test]
+fn hit_of_a_tracepoint_that_counts_is_one_sample() {
+    for rate in [&[][..], &["-c", "1"]] {
+        let folder = Folder::new();
+        let file = folder.path("runtime.data");
+        let events = ["-e", "sched:sched_stat_runtime", "-o", file.to_str().unwrap(), "--", "sh", "-c", BURN];
+        if record(&[rate, &events[..]].concat()).is_none() {
+            return;
+        }
+        let (mut times, mut throttled) = (Vec::new(), 0);
+        for_each_record(&file, |record| match record {
+            Record::Sample(sample) => {
+                assert!(sample.period().is_some_and(|period| period > 1), "{sample}");
+                times.push(sample.time().unwrap());
+            }
+            Record::Throttle(_) => throttled += 1,
+            _ => {}
+        });
+        let samples = times.len();
+        times.sort_unstable();
+        times.dedup();
+        assert_eq!((times.len(), throttled), (samples, 0));
+        assert!(samples > 1, "{samples} samples");
+    }
+}

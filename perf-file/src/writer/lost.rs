@@ -14,10 +14,12 @@ impl<W: Write> Writer<W> {
     /// lacks what was lost after the last one. Call this for each descriptor after the events were disabled and
     /// the rings were drained, before [`finish`](Self::finish). `event` is the index in the list with which the
     /// recording was started, `id` the id of the descriptor, and `lost` its whole count since it was opened, as
-    /// a read with [`ReadFormat::LOST`](perf_abi::ReadFormat::LOST) returns it. A count of 0 writes nothing.
+    /// a read with [`ReadFormat::LOST`](perf_abi::ReadFormat::LOST) returns it, or what was added since the last
+    /// call. A count of 0 writes nothing. `time` is a time until which the records were lost, in ns of the clock of
+    /// the events. A reader that sorts returns a record with time 0, as the perf tool writes it, at once.
     ///
-    /// The count includes what `LOST` records reported, so a reader does not add the two. Kernels before Linux
-    /// 6.0 lack `ReadFormat::LOST` and have no such count.
+    /// The count includes what `LOST` records reported, so a reader does not add the two. A recording without its
+    /// `LOST` records is not ambiguous. Kernels before Linux 6.0 lack `ReadFormat::LOST` and have no such count.
     ///
     /// ```
     /// use perf_abi::{Attr, Software};
@@ -27,8 +29,8 @@ impl<W: Write> Writer<W> {
     /// let event = RecordedEvent::new(Attr::software(Software::CPU_CLOCK), "cpu-clock").with_ids([17, 18]);
     /// let mut writer = Writer::pipe(Vec::new(), &[event], &Features::new())?;
     /// // The rings were drained. Then, for each descriptor that was opened:
-    /// writer.write_lost_samples(0, 17, 1993)?;
-    /// writer.write_lost_samples(0, 18, 0)?;
+    /// writer.write_lost_samples(0, 17, 1993, 0)?;
+    /// writer.write_lost_samples(0, 18, 0, 0)?;
     /// writer.finish(&Features::new())?;
     /// # Ok(())
     /// # }
@@ -37,7 +39,13 @@ impl<W: Write> Writer<W> {
     /// # Errors
     ///
     /// [`WriteError::NoEvent`] if the recording has no such event, [`WriteError::Io`].
-    pub fn write_lost_samples(&mut self, event: usize, id: u64, lost: u64) -> Result<(), WriteError> {
+    pub fn write_lost_samples(
+        &mut self,
+        event: usize,
+        id: u64,
+        lost: u64,
+        time: u64,
+    ) -> Result<(), WriteError> {
         let events = self.events.len();
         let Some(found) = self.events.get(event) else {
             return Err(WriteError::NoEvent { event, events });
@@ -47,10 +55,12 @@ impl<W: Write> Writer<W> {
         }
         let mut words = vec![0, lost];
         if found.attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) {
-            // The time is 0, as the perf tool writes it: a reader that sorts returns the record at once.
-            let is_id = |field| field == SampleType::ID || field == SampleType::IDENTIFIER;
             let fields = trailer::fields(found.attr.sample_type);
-            words.extend(fields.map(|field| if is_id(field) { id } else { 0 }));
+            words.extend(fields.map(|field| match field {
+                SampleType::ID | SampleType::IDENTIFIER => id,
+                SampleType::TIME => time,
+                _ => 0,
+            }));
         }
         let size = (8 * words.len()) as u16;
         let header = Header { kind: RecordType::LOST_SAMPLES, misc: Misc::empty(), size };
@@ -82,7 +92,7 @@ mod tests {
         ]
     }
 
-    /// Returns the index of the event, the id and the count of each record.
+    /// Returns the index of the event, the id and the count of each record, all of time 77.
     fn losses(bytes: &[u8]) -> Vec<(usize, Option<u64>, u64)> {
         let mut reader = Reader::from_bytes(bytes).unwrap();
         let mut losses = Vec::new();
@@ -90,6 +100,7 @@ mod tests {
             if record.kernel().is_none() {
                 continue;
             }
+            assert!(matches!(record.time(), Some(77) | None), "{record:?}");
             let (index, event) = record.event().unwrap();
             match record.decode().unwrap() {
                 Record::LostSamples(lost) => {
@@ -102,9 +113,9 @@ mod tests {
     }
 
     fn write<W: Write>(mut writer: Writer<W>) -> W {
-        writer.write_lost_samples(0, 8, 5).unwrap();
-        writer.write_lost_samples(0, 7, 0).unwrap();
-        writer.write_lost_samples(1, 9, u64::MAX).unwrap();
+        writer.write_lost_samples(0, 8, 5, 77).unwrap();
+        writer.write_lost_samples(0, 7, 0, 77).unwrap();
+        writer.write_lost_samples(1, 9, u64::MAX, 77).unwrap();
         writer.finish(&Features::new()).unwrap()
     }
 
@@ -135,14 +146,14 @@ mod tests {
     fn losses_of_an_event_without_a_trailer_have_no_id() {
         let event = RecordedEvent::new(Attr::software(Software::CPU_CLOCK), "cpu-clock");
         let mut writer = Writer::pipe(Vec::new(), &[event], &Features::new()).unwrap();
-        writer.write_lost_samples(0, 3, 5).unwrap();
+        writer.write_lost_samples(0, 3, 5, 77).unwrap();
         assert_eq!(losses(&writer.finish(&Features::new()).unwrap()), [(0, None, 5)]);
     }
 
     #[test]
     fn losses_of_an_unknown_event_are_refused() {
         let mut writer = Writer::pipe(Vec::new(), &events(SampleType::IDENTIFIER), &Features::new()).unwrap();
-        let refused = writer.write_lost_samples(2, 3, 5);
+        let refused = writer.write_lost_samples(2, 3, 5, 77);
         assert!(matches!(refused, Err(WriteError::NoEvent { event: 2, events: 2 })), "{refused:?}");
     }
 }

@@ -17,8 +17,21 @@ const ANONYMOUS: &str = "{anon_group}";
 pub(super) struct Described {
     pub(super) events: Vec<RecordedEvent>,
     groups: Vec<EventGroup>,
-    /// The logical event and the PMU of each event.
-    keys: Vec<(usize, Option<String>)>,
+    keys: Vec<EventKey>,
+}
+
+/// An event of the set: the logical event and, on a hybrid machine, one of its PMUs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct EventKey {
+    /// Index of the logical event.
+    pub(super) index: usize,
+    pub(super) pmu: Option<String>,
+}
+
+impl EventKey {
+    pub(super) fn of(opened: &SetEvent<'_>) -> Self {
+        Self { index: opened.index, pmu: opened.spec.pmu().map(str::to_owned) }
+    }
 }
 
 impl Described {
@@ -28,7 +41,7 @@ impl Described {
         let (mut events, mut groups) = (Vec::<RecordedEvent>::new(), Vec::<EventGroup>::new());
         let mut keys = Vec::new();
         for opened in set.events() {
-            let key = key_of(&opened);
+            let key = EventKey::of(&opened);
             let at = keys.iter().position(|known| *known == key).unwrap_or(events.len());
             if at == events.len() {
                 let name = set.names().get(opened.index).map(ToString::to_string).unwrap_or_default();
@@ -53,7 +66,7 @@ impl Described {
     pub(super) fn add_new_ids(&mut self, set: &Set) -> Result<Vec<(usize, Vec<u64>)>, SetError> {
         let mut added: Vec<(usize, Vec<u64>)> = Vec::new();
         for opened in set.events() {
-            let (key, id) = (key_of(&opened), opened.event.id()?);
+            let (key, id) = (EventKey::of(&opened), opened.event.id()?);
             let Some(at) = self.keys.iter().position(|known| *known == key) else { continue };
             let Some(event) = self.events.get_mut(at).filter(|event| !event.ids.contains(&id)) else {
                 continue;
@@ -65,6 +78,16 @@ impl Described {
             }
         }
         Ok(added)
+    }
+
+    /// Returns the index of an event of the set in the file.
+    pub(super) fn index_of(&self, key: &EventKey) -> Option<usize> {
+        self.keys.iter().position(|known| known == key)
+    }
+
+    /// Returns one of the ids of an event of the file.
+    pub(super) fn any_id(&self, index: usize) -> u64 {
+        self.events.get(index).and_then(|event| event.ids.first()).copied().unwrap_or_default()
     }
 
     /// Returns the name of the event with this id.
@@ -99,10 +122,6 @@ impl Described {
         }
         features
     }
-}
-
-fn key_of(opened: &SetEvent<'_>) -> (usize, Option<String>) {
-    (opened.index, opened.spec.pmu().map(str::to_owned))
 }
 
 /// Adds what is known after the last record.

@@ -8,6 +8,7 @@ use perf_file::synthesize::{Host, Synthesizer};
 use perf_file::writer::{Features, Inventory, RecordedEvent, WriteError, Writer};
 
 mod features;
+mod losses;
 mod options;
 mod output;
 mod plan;

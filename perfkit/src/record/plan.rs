@@ -185,8 +185,10 @@ fn sampled(spec: EventSpec, options: &Options, limit: u64, common: &Attr) -> Eve
             Rate::Period(period) => attr.with_period(period),
         };
         let mut fields = attr.sample_type | common.sample_type;
-        // Without a frequency this field would make every hit of a tracepoint a sample.
-        fields.set(SampleType::PERIOD, attr.flags.contains(AttrFlags::FREQ));
+        // With this field and no frequency, the kernel makes every hit of a software event or tracepoint a sample,
+        // whatever the period. A period of 1 needs that: without it, a hit that counts n, such as n ns, is n samples.
+        let is_every_hit = attr.sample_period == 1;
+        fields.set(SampleType::PERIOD, attr.flags.contains(AttrFlags::FREQ) || is_every_hit);
         if is_tracepoint {
             fields |= SampleType::RAW;
         }

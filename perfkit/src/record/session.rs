@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use perf_events::sys::decode::Window;
 use perf_events::sys::{Attr, Canceller, Label, RawRecord, Readiness, RecordType, SampleLayout};
 use perf_events::{LossLedger, Refreshed, Set};
-use perf_file::writer::{Inventory, Writer};
+use perf_file::writer::{Inventory, WriteError, Writer};
 
 use super::features::Described;
+use super::losses::Losses;
 use super::output::Output;
 use super::{Failure, Options, note};
 use crate::command::{self, RunningCommand};
@@ -34,6 +36,7 @@ pub(super) struct Session {
     /// The layout of the first event. The times of all events are at the same place.
     layout: SampleLayout,
     copy: Vec<u64>,
+    losses: Losses,
     /// Whether events of CPUs that come online are to be opened.
     follows_cpus: bool,
 }
@@ -50,8 +53,8 @@ pub(super) struct Recorded {
 impl Session {
     /// `attr` is that of the first event.
     pub(super) fn new(set: Set, described: Described, writer: Writer<File>, attr: &Attr) -> Self {
-        let (inventory, layout) = (Inventory::new(attr), SampleLayout::new(attr));
-        Self { set, described, writer, inventory, layout, copy: Vec::new(), follows_cpus: false }
+        let (inventory, layout, losses) = (Inventory::new(attr), SampleLayout::new(attr), Losses::new(&set));
+        Self { set, described, writer, inventory, layout, copy: Vec::new(), losses, follows_cpus: false }
     }
 
     /// Records until the command or the process exits, or until Ctrl-C. Returns the status of the command.
@@ -117,7 +120,9 @@ impl Session {
             }
         }
         self.set.disable()?;
-        self.drain()
+        self.drain()?;
+        self.write_losses()?;
+        Ok(self.writer.finish_round()?)
     }
 
     /// Opens the events of CPUs that came online, and adds their ids to the file.
@@ -144,23 +149,40 @@ impl Session {
 
     /// Writes the unread records of all rings, as one round.
     fn drain(&mut self) -> Result<(), Failure> {
-        let Self { set, described, writer, inventory, layout, copy, .. } = self;
+        let Self { set, described, writer, inventory, layout, copy, losses, .. } = self;
         let (rings, ledger) = set.rings_and_ledger()?;
-        let mut is_empty = true;
+        let (mut is_empty, mut has_lost) = (true, false);
         for (key, batch) in rings.ready() {
             // Copied, so that the kernel has the ring while the file is written.
             let window = batch?.copy_into(copy);
-            writer.write_window(window)?;
+            let mut window_has_lost = false;
             inventory.note_with(window, |record| {
+                window_has_lost |= record.kind() == RecordType::LOST;
                 let event = event_of(described, record, layout);
                 ledger.note_record(*key, record, layout, event);
             });
+            if window_has_lost && losses.are_counted {
+                has_lost = true;
+                write_without_lost(writer, window)?;
+            } else {
+                writer.write_window(window)?;
+            }
             is_empty = false;
         }
+        if has_lost {
+            self.write_losses()?;
+        }
         if !is_empty {
-            writer.finish_round()?;
+            self.writer.finish_round()?;
         }
         Ok(())
+    }
+
+    /// Writes what the events have lost, with the time of the last sample.
+    fn write_losses(&mut self) -> Result<(), Failure> {
+        let Self { set, described, writer, inventory, losses, .. } = self;
+        let time = inventory.sample_times().map_or(0, |(_, last)| last);
+        losses.write(set, described, writer, time)
     }
 
     /// Closes the events, and returns what was recorded.
@@ -168,6 +190,17 @@ impl Session {
         let Self { set, described, writer, inventory, .. } = self;
         Ok(Recorded { described, inventory, ledger: set.close()?, writer })
     }
+}
+
+/// Writes the records of a window but those of kind `LOST`.
+fn write_without_lost(writer: &mut Writer<File>, window: Window<'_>) -> Result<(), WriteError> {
+    // A copied window does not wrap.
+    for record in window.records(&mut []).map_while(Result::ok) {
+        if record.kind() != RecordType::LOST {
+            writer.write_records(record.bytes())?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the name of the event of a record that reports a loss of this event.

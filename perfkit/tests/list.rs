@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -17,12 +18,54 @@ fn text(output: &Output) -> String {
 #[test]
 fn generic_events_are_listed_with_their_aliases() {
     let listed = text(&perfkit(&["list"]));
-    for word in ["Hardware events:", "instructions", "context-switches", "or cs", "L1-dcache-load-misses"] {
+    for word in ["Hardware events", "instructions", "context-switches", "or cs", "L1-dcache-load-misses"] {
         assert!(listed.contains(word), "{word} in {listed}");
     }
     let filtered = perfkit(&["list", "page-f*"]);
     assert_eq!(text(&filtered).lines().filter(|line| line.starts_with("  ")).count(), 1);
     assert!(filtered.status.success());
+}
+
+/// Runs the program as a user without capabilities; `None`, with the reason, if that is not possible.
+fn unprivileged(arguments: &[&str]) -> Option<Output> {
+    let nobody = 65534;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_perfkit"));
+    match command.args(arguments).uid(nobody).gid(nobody).output() {
+        Ok(output) => Some(output),
+        Err(error) => {
+            eprintln!("skipped: cannot run as another user: {error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn list_of_nothing_says_why() {
+    let Some(output) = unprivileged(&["list", "sched"]) else { return };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    // Where users may read tracefs, the tracepoints are listed.
+    if output.stdout.is_empty() {
+        assert!(errors.contains("perfkit: Tracepoints: /sys/kernel/"), "{errors}");
+        assert!(errors.contains("no event matches `sched`"), "{errors}");
+    }
+}
+
+#[test]
+fn heading_of_events_that_do_not_open_has_the_reason() {
+    let listed = text(&perfkit(&["list", "hw"]));
+    let checked = text(&perfkit(&["list", "cycles", "--check"]));
+    let opens = checked.lines().any(|line| line.starts_with("  ok  cycles"));
+    assert_eq!(listed.starts_with("Hardware events:"), opens, "{listed} {checked}");
+    assert_eq!(listed.starts_with("Hardware events (do not open here: "), !opens, "{listed} {checked}");
+}
+
+#[test]
+fn forms_of_events_are_listed_and_found_by_other_words() {
+    for (word, form) in [("raw", "rHEX"), ("breakpoint", "mem:ADDR"), ("uprobe:", "uprobe:FILE:FUNCTION")] {
+        assert!(text(&perfkit(&["list", word])).contains(form), "{word}");
+    }
+    let checked = text(&perfkit(&["list", "form", "--check", "--json"]));
+    assert!(!checked.is_empty() && !checked.contains("opens"), "{checked}");
 }
 
 #[test]
@@ -55,4 +98,21 @@ fn doctor_explains_everything_that_is_not_ok() {
     assert_eq!(output.status.code(), Some(expected), "{report}");
     assert!(report["system"]["kernel"].is_string());
     assert!(text(&perfkit(&["doctor"])).contains("count own tasks in user space"));
+}
+
+#[test]
+fn doctor_prints_each_reason_once_and_short_facts() {
+    let mut reports = vec![text(&perfkit(&["doctor"]))];
+    reports.extend(unprivileged(&["doctor"]).map(|output| text(&output)));
+    for report in reports {
+        let (facts, _) = report.split_once("Tried").unwrap();
+        // A path and a remedy may be longer than the value of a fact.
+        let longest = facts.lines().filter(|line| !line.contains('/')).map(str::len).max();
+        assert!(longest < Some(100), "{report}");
+        let mut causes: Vec<_> = report.lines().filter(|line| line.starts_with("  cause ")).collect();
+        let count = causes.len();
+        causes.sort_unstable();
+        causes.dedup();
+        assert_eq!(causes.len(), count, "{report}");
+    }
 }

@@ -52,7 +52,8 @@ impl Trial {
     fn run(&self, system: &System) -> State {
         let event = match perf_events::parse_event(self.event, system) {
             Ok(event) => event,
-            Err(error) => return State::Refused(error.to_string()),
+            // Without the lines that point into the event string, which the user did not write.
+            Err(error) => return State::Refused(first_line(&error.to_string())),
         };
         let mut options = SetOptions::new().target(self.target.clone());
         if self.is_sampling {
@@ -77,6 +78,10 @@ fn sampling(event: &LogicalEvent) -> LogicalEvent {
     LogicalEvent::new(event.name(), specs.collect())
 }
 
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
 fn failed(error: &SetError, system: &System) -> State {
     let errno = error.call().and_then(perf_events::sys::Error::errno);
     let explanation = error.explain(system).map(|explanation| explanation.to_string());
@@ -87,13 +92,27 @@ fn failed(error: &SetError, system: &System) -> State {
     }
 }
 
+impl State {
+    /// Returns the state as one word.
+    pub(super) const fn word(&self) -> &'static str {
+        match self {
+            Self::Works => "ok",
+            Self::Missing(_) => "missing",
+            Self::Refused(_) => "refused",
+        }
+    }
+
+    /// Returns why it does not work.
+    pub(super) fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Works => None,
+            Self::Missing(reason) | Self::Refused(reason) => Some(reason),
+        }
+    }
+}
+
 impl Ability {
     pub(super) fn json(&self) -> Value {
-        let (state, reason) = match &self.state {
-            State::Works => ("ok", None),
-            State::Missing(reason) => ("missing", Some(reason)),
-            State::Refused(reason) => ("refused", Some(reason)),
-        };
-        json!({"ability": self.title, "state": state, "reason": reason})
+        json!({"ability": self.title, "state": self.state.word(), "reason": self.state.reason()})
     }
 }

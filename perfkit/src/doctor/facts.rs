@@ -16,7 +16,7 @@ pub(super) fn read(system: &System) -> Vec<Fact> {
     vec![
         fact("kernel", line("/proc/sys/kernel/osrelease")),
         fact("perf_event_paranoid", privileges.paranoid().map(paranoid)),
-        fact("capabilities", Ok::<_, String>(capabilities(&privileges))),
+        fact("capabilities", privileges.effective().map(|_| capabilities(&privileges))),
         fact(
             "seccomp",
             privileges.seccomp().map(|mode| match mode {
@@ -25,11 +25,11 @@ pub(super) fn read(system: &System) -> Vec<Fact> {
                 mode => format!("mode {mode}"),
             }),
         ),
-        fact("lockdown", line("/sys/kernel/security/lockdown")),
+        Fact { name: "lockdown", value: lockdown(system) },
         fact("tracefs", Tracefs::find(system).map(|tracefs| tracefs.path().display().to_string())),
         fact("CPUs online", CpuList::online(system)),
         fact("PMUs", Pmu::all_names(system).map(|names| names.join(", "))),
-        fact("locked memory", LockedMemory::read(system)),
+        fact("locked memory", LockedMemory::read(system).map(|memory| locked_memory(&memory))),
         fact("max_sample_rate", line("/proc/sys/kernel/perf_event_max_sample_rate")),
         fact("max_stack", system.max_stack()),
     ]
@@ -52,9 +52,28 @@ fn paranoid(level: i32) -> String {
     format!("{level}: {meaning}")
 }
 
+/// Returns the mode of the kernel's lockdown, `none` for a kernel without it.
+fn lockdown(system: &System) -> String {
+    match system.read("/sys/kernel/security/lockdown") {
+        Ok(text) => text.trim().to_owned(),
+        Err(error) if error.is_not_found() && system.list("/sys/kernel").is_ok() => {
+            "none: this kernel has no lockdown, or securityfs is not mounted".to_owned()
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Returns how much memory rings may lock.
+fn locked_memory(memory: &LockedMemory) -> String {
+    match memory.available() {
+        Some(available) => format!("{} KiB available for rings", available >> 10),
+        None => "no limit for rings".to_owned(),
+    }
+}
+
 fn capabilities(privileges: &Privileges) -> String {
     let all = [Capability::PERFMON, Capability::SYS_ADMIN, Capability::SYS_PTRACE, Capability::IPC_LOCK];
     let held: Vec<String> =
         all.into_iter().filter(|&one| privileges.has(one)).map(|one| one.to_string()).collect();
-    if held.is_empty() { "none that concerns perf events".to_owned() } else { held.join(", ") }
+    if held.is_empty() { "none that concern perf events".to_owned() } else { held.join(", ") }
 }

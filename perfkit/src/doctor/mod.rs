@@ -12,7 +12,7 @@ mod facts;
 
 use abilities::{Ability, State};
 
-/// Report what this machine and user may measure, why not more, and the remedy
+/// Show what you can measure here, what blocks the rest, and how to fix it
 #[derive(Args, Debug)]
 #[command(
     after_help = "The exit status is 0 if everything is permitted that this machine has, and 1 if something \
@@ -40,20 +40,29 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
             writeln!(out, "  {:<22}{}", fact.name, fact.value)?;
         }
         writeln!(out, "\nTried")?;
-        abilities.iter().try_for_each(|ability| print(out, ability))?;
+        print(out, &abilities)?;
     }
     out.flush()?;
     let is_refused = abilities.iter().any(|ability| matches!(ability.state, State::Refused(_)));
     Ok(if is_refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn print(out: &mut dyn Write, ability: &Ability) -> io::Result<()> {
-    let (word, reason) = match &ability.state {
-        State::Works => ("ok", None),
-        State::Missing(reason) => ("missing", Some(reason)),
-        State::Refused(reason) => ("refused", Some(reason)),
-    };
-    writeln!(out, "  {word:<9}{}", ability.title)?;
-    let lines = reason.map_or("", String::as_str).lines();
-    lines.into_iter().try_for_each(|line| writeln!(out, "             {line}"))
+/// Prints what was tried, and then each reason once, below all that it prevents.
+fn print(out: &mut dyn Write, abilities: &[Ability]) -> io::Result<()> {
+    for ability in abilities {
+        writeln!(out, "  {:<9}{}", ability.state.word(), ability.title)?;
+    }
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for ability in abilities {
+        let Some(reason) = ability.state.reason() else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, titles)) => titles.push(ability.title),
+            None => reasons.push((reason, vec![ability.title])),
+        }
+    }
+    for (reason, titles) in reasons {
+        writeln!(out, "\n{}", titles.join(", "))?;
+        reason.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
+    }
+    Ok(())
 }

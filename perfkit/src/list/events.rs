@@ -5,6 +5,8 @@ use perf_events::sys::CacheEvent;
 use perf_events::{FileError, Pmu, System, Tracefs, TracefsError};
 use serde_json::{Map, Value, json};
 
+use super::check;
+
 /// Events of one source.
 #[derive(Debug)]
 pub(super) struct Section {
@@ -13,7 +15,9 @@ pub(super) struct Section {
     pub(super) kind: &'static str,
     pub(super) events: Vec<ListedEvent>,
     /// The reason why there are no events, or not all.
-    pub(super) note: Option<String>,
+    pub(super) error: Option<String>,
+    /// An event that every machine has which has these events; `None` if each event is by itself.
+    probe: Option<&'static str>,
     /// Whether its events are listed only when they are asked for.
     pub(super) is_long: bool,
 }
@@ -26,6 +30,27 @@ pub(super) struct ListedEvent {
     pub(super) aliases: Vec<String>,
     /// Its aliases, or the terms that it stands for.
     pub(super) note: Option<String>,
+}
+
+impl Section {
+    fn new(title: impl Into<String>, kind: &'static str, events: Vec<ListedEvent>) -> Self {
+        Self { title: title.into(), kind, events, error: None, probe: None, is_long: false }
+    }
+
+    /// Tries to open an event if that is asked for. The form of events cannot be opened.
+    pub(super) fn try_open(
+        &self,
+        event: &ListedEvent,
+        check: bool,
+        system: &System,
+    ) -> Option<Result<(), String>> {
+        (check && self.kind != FORM).then(|| check::check(&event.name, system))
+    }
+
+    /// Returns the reason why none of the events opens on this machine.
+    pub(super) fn closed_because(&self, system: &System) -> Option<String> {
+        check::check(self.probe?, system).err()
+    }
 }
 
 impl ListedEvent {
@@ -57,29 +82,43 @@ impl ListedEvent {
     }
 }
 
+/// The kind of forms from which events are made.
+const FORM: &str = "form";
+
+/// Forms of event strings, with other words for them and the events that they stand for.
+const FORMS: [(&str, &[&str], &str); 5] = [
+    ("rHEX", &["raw"], "raw event of the CPU's PMU, such as r1a8"),
+    ("PMU/TERM=VALUE,.../", &[], "event of a PMU by its terms, such as msr/event=0x01/"),
+    ("mem:ADDR[/LEN][:rwx]", &["breakpoint"], "hardware breakpoint, such as mem:0x1000/4:w"),
+    ("uprobe:FILE:FUNCTION", &["uretprobe"], "entry of a function of a program or library"),
+    ("kprobe:FUNCTION", &["kretprobe"], "entry of a function of the kernel"),
+];
+
 /// Returns all events of the machine.
 pub(super) fn sections(system: &System) -> Vec<Section> {
-    let section = |title: &str, kind, events| Section {
-        title: title.to_owned(),
-        kind,
-        events,
-        note: None,
-        is_long: false,
-    };
     let caches = CacheEvent::all().filter_map(cache_name).map(ListedEvent::new).collect();
+    let hardware =
+        |title, kind, events| Section { probe: Some("cycles:u"), ..Section::new(title, kind, events) };
     let mut sections = vec![
-        section("Hardware events", "hw", HARDWARE.iter().map(generic).collect()),
-        section("Software events", "sw", SOFTWARE.iter().map(generic).collect()),
-        section("Cache events", "cache", caches),
+        hardware("Hardware events", "hw", HARDWARE.iter().map(generic).collect()),
+        Section::new("Software events", "sw", SOFTWARE.iter().map(generic).collect()),
+        hardware("Cache events", "cache", caches),
     ];
     match Pmu::all(system) {
         Ok(pmus) => sections.extend(pmus.iter().filter_map(pmu)),
         Err(error) => {
-            sections.push(Section { note: Some(error.to_string()), ..section("PMUs", "pmu", Vec::new()) });
+            let error = Some(error.to_string());
+            sections.push(Section { error, ..Section::new("PMUs", "pmu", Vec::new()) });
         }
     }
     sections.push(tracepoints(system));
+    sections.push(Section::new("Other forms of events", FORM, FORMS.iter().map(form).collect()));
     sections
+}
+
+fn form(&(name, words, note): &(&str, &[&str], &str)) -> ListedEvent {
+    let aliases = words.iter().map(|&word| word.to_owned()).collect();
+    ListedEvent { name: name.to_owned(), aliases, note: Some(note.to_owned()) }
 }
 
 fn generic<T: Copy>(event: &Named<T>) -> ListedEvent {
@@ -90,7 +129,7 @@ fn generic<T: Copy>(event: &Named<T>) -> ListedEvent {
 
 /// Returns the events of a PMU, and the terms from which others are made; `None` without either.
 fn pmu(pmu: &Pmu) -> Option<Section> {
-    let (events, note) = match pmu_events(pmu) {
+    let (events, error) = match pmu_events(pmu) {
         Ok(events) => (events, None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };
@@ -100,8 +139,8 @@ fn pmu(pmu: &Pmu) -> Option<Section> {
         }
         _ => format!("PMU {}", pmu.name()),
     };
-    let is_empty = events.is_empty() && note.is_none();
-    (!is_empty).then_some(Section { title, kind: "pmu", events, note, is_long: false })
+    let is_empty = events.is_empty() && error.is_none();
+    (!is_empty).then_some(Section { error, ..Section::new(title, "pmu", events) })
 }
 
 fn pmu_events(pmu: &Pmu) -> Result<Vec<ListedEvent>, FileError> {
@@ -114,11 +153,11 @@ fn pmu_events(pmu: &Pmu) -> Result<Vec<ListedEvent>, FileError> {
 }
 
 fn tracepoints(system: &System) -> Section {
-    let (events, note) = match tracepoint_names(system) {
+    let (events, error) = match tracepoint_names(system) {
         Ok(names) => (names.into_iter().map(ListedEvent::new).collect(), None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };
-    Section { title: "Tracepoints".to_owned(), kind: "tracepoint", events, note, is_long: true }
+    Section { error, is_long: true, ..Section::new("Tracepoints", "tracepoint", events) }
 }
 
 fn tracepoint_names(system: &System) -> Result<Vec<String>, TracefsError> {

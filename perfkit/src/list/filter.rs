@@ -9,12 +9,13 @@ use super::events::ListedEvent;
 pub(super) struct Filter(Option<String>);
 
 /// The kinds, and the words that choose them.
-const KINDS: [(&str, &[&str]); 5] = [
+const KINDS: [(&str, &[&str]); 6] = [
     ("hw", &["hw", "hardware"]),
     ("sw", &["sw", "software"]),
     ("cache", &["cache", "hwcache"]),
     ("pmu", &["pmu"]),
     ("tracepoint", &["tracepoint", "tracepoints"]),
+    ("form", &["form", "forms"]),
 ];
 
 impl Filter {

@@ -10,7 +10,7 @@ mod check;
 mod events;
 mod filter;
 
-use events::{Section, sections};
+use events::{ListedEvent, Section, sections};
 use filter::Filter;
 
 /// List the events of this machine by name
@@ -20,8 +20,8 @@ use filter::Filter;
     event matches the filter."
 )]
 pub(crate) struct Options {
-    /// Only events whose name contains this text, or matches it if it has *, ? or [..]; hw, sw, cache, pmu and
-    /// tracepoint are the kinds
+    /// Only events whose name contains this text, or matches it if it has *, ? or [..]; hw, sw, cache, pmu,
+    /// tracepoint and form are the kinds
     filter: Option<String>,
     /// Try to open each event, and print the reason for each that does not open
     #[arg(long)]
@@ -35,49 +35,70 @@ pub(crate) struct Options {
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode> {
     let system = System::new();
     let filter = Filter::new(options.filter.as_deref());
-    let mut count = 0;
-    for Section { title, kind, events, note, is_long } in sections(&system) {
-        let is_counted = is_long && filter.is_empty();
-        let matching: Vec<_> = events.iter().filter(|event| filter.matches(kind, event)).collect();
+    let (mut count, mut unread) = (0, Vec::new());
+    for section in sections(&system) {
+        let matching: Vec<_> =
+            section.events.iter().filter(|event| filter.matches(section.kind, event)).collect();
         count += matching.len();
-        if let Some(note) = note.filter(|_| filter.is_empty() || filter.is_kind(kind)) {
-            eprintln!("perfkit: {title}: {note}");
+        if let Some(error) = &section.error {
+            let error = format!("{}: {error}", section.title);
+            // The filter may name events that could not be read: whether that matters is known at the end.
+            if filter.is_empty() || filter.is_kind(section.kind) {
+                eprintln!("perfkit: {error}");
+            } else {
+                unread.push(error);
+            }
         }
         if matching.is_empty() {
             continue;
         }
-        if !options.json {
-            writeln!(out, "{title}:")?;
-        }
-        if is_counted && !options.json {
-            writeln!(out, "  {} events; `perfkit list {kind}` lists them\n", matching.len())?;
-            continue;
-        }
-        let width = matching.iter().map(|event| event.name.chars().count()).max().unwrap_or(0).min(48);
-        for event in matching {
-            let result = options.check.then(|| check::check(&event.name, &system));
-            if options.json {
-                writeln!(out, "{}", event.json(kind, result.as_ref()))?;
-                continue;
+        if options.json {
+            for event in matching {
+                let result = section.try_open(event, options.check, &system);
+                writeln!(out, "{}", event.json(section.kind, result.as_ref()))?;
             }
-            let state = match &result {
-                None => "",
-                Some(Ok(())) => "ok  ",
-                Some(Err(_)) => "--  ",
-            };
-            let reason = result.and_then(Result::err);
-            let text = reason.or_else(|| event.note.clone()).unwrap_or_default();
-            writeln!(out, "{}", format!("  {state}{:<width$}  {text}", event.name).trim_end())?;
-        }
-        if !options.json {
-            writeln!(out)?;
+        } else {
+            let is_counted = section.is_long && filter.is_empty();
+            print(out, &section, &matching, is_counted, options.check, &system)?;
         }
     }
     out.flush()?;
     if count == 0 {
         let filter = options.filter.as_deref().unwrap_or_default();
-        eprintln!("perfkit: no event matches `{filter}`; `perfkit list` lists all");
+        unread.iter().for_each(|error| eprintln!("perfkit: {error}"));
+        eprintln!("perfkit: no event matches `{}`; `perfkit list` lists all", filter.escape_debug());
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the events of a section as lines, or their number.
+fn print(
+    out: &mut dyn Write,
+    section: &Section,
+    events: &[&ListedEvent],
+    is_counted: bool,
+    check: bool,
+    system: &System,
+) -> io::Result<()> {
+    match section.closed_because(system).filter(|_| !check) {
+        Some(reason) => writeln!(out, "{} (do not open here: {reason}):", section.title)?,
+        None => writeln!(out, "{}:", section.title)?,
+    }
+    if is_counted {
+        return writeln!(out, "  {} events; `perfkit list {}` lists them\n", events.len(), section.kind);
+    }
+    let width = events.iter().map(|event| event.name.chars().count()).max().unwrap_or(0).min(48);
+    for event in events {
+        let result = section.try_open(event, check, system);
+        let state = match &result {
+            None => "",
+            Some(Ok(())) => "ok  ",
+            Some(Err(_)) => "--  ",
+        };
+        let reason = result.and_then(Result::err);
+        let text = reason.or_else(|| event.note.clone()).unwrap_or_default();
+        writeln!(out, "{}", format!("  {state}{:<width$}  {text}", event.name).trim_end())?;
+    }
+    writeln!(out)
 }

@@ -1,5 +1,5 @@
 use perf_sys::abi::HW_EVENT_MASK;
-use perf_sys::{Attr, BreakpointType, CacheEvent, EventType};
+use perf_sys::{Attr, AttrFlags, BreakpointType, CacheEvent, EventType};
 
 use super::{HARDWARE, SOFTWARE, cache_name};
 use crate::expression::{Modifiers, Source};
@@ -8,7 +8,8 @@ use crate::expression::{Modifiers, Source};
 /// `r1a2`, `mem:0x1000/4:rw`. An event without a name is `TYPE:CONFIG`, with its further words as terms:
 /// `9:0x2/config1=0x3/`. So are tracepoints and the events of a PMU, whose names are in files.
 ///
-/// [`parse`](crate::parse) makes an attr with the same event, exclusions and precision of the text.
+/// [`parse`](crate::parse) makes an attr with the same event, exclusions and precision of the text, except that
+/// the text does not say whether guests are excluded, which is the default of event strings and not of attrs.
 ///
 /// ```
 /// use perf_events::catalog;
@@ -20,7 +21,7 @@ use crate::expression::{Modifiers, Source};
 /// ```
 pub fn name_of(attr: &Attr) -> String {
     let mut name = breakpoint(attr).or_else(|| named(attr)).unwrap_or_else(|| numbered(attr));
-    let modifiers = Modifiers::from_flags(attr.flags);
+    let modifiers = Modifiers::from_flags(attr.flags.difference(AttrFlags::EXCLUDE_GUEST));
     if !modifiers.is_empty() {
         let separator = if name.ends_with('/') { "" } else { ":" };
         name = format!("{name}{separator}{modifiers}");
@@ -84,7 +85,7 @@ fn breakpoint(attr: &Attr) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::{AttrFlags, BreakpointLen, Skid};
+    use perf_sys::{BreakpointLen, Skid};
     use proptest::prelude::*;
 
     use super::*;
@@ -92,7 +93,7 @@ mod tests {
 
     fn numbers(attr: &Attr) -> (EventType, [u64; 5], BreakpointType, AttrFlags) {
         let words = [attr.config, attr.config1, attr.config2, attr.config3, attr.config4];
-        (attr.kind, words, attr.bp_type, attr.flags)
+        (attr.kind, words, attr.bp_type, attr.flags.difference(AttrFlags::EXCLUDE_GUEST))
     }
 
     fn again(attr: &Attr) -> Attr {
@@ -136,7 +137,7 @@ mod tests {
                 (privileges & 1 != 0, AttrFlags::EXCLUDE_USER),
                 (privileges & 2 != 0, AttrFlags::EXCLUDE_KERNEL),
                 (privileges & 4 != 0, AttrFlags::EXCLUDE_HV),
-                (others & 1 != 0, AttrFlags::EXCLUDE_GUEST),
+                (others & 1 != 0, AttrFlags::EXCLUDE_HOST),
                 (others & 2 != 0, AttrFlags::EXCLUDE_IDLE),
                 (others & 4 != 0, AttrFlags::PINNED),
                 (others & 8 != 0, AttrFlags::EXCLUSIVE),

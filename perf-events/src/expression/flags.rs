@@ -14,7 +14,8 @@ const SETTERS: [(char, AttrFlags); 3] =
 
 /// # Flags of the attr
 impl Modifiers {
-    /// Returns the flags that the letters set, with the skid of `p` and `P`.
+    /// Returns the flags that the letters set, with the skid of `p` and `P`. [`parse`](crate::parse) adds
+    /// `EXCLUDE_GUEST` where no letter selects a machine.
     ///
     /// `P` requests zero skid. A PMU that has more skid fails with `EOPNOTSUPP`, the caller then lowers
     /// the level.
@@ -30,6 +31,15 @@ impl Modifiers {
         let set = set.fold(AttrFlags::empty(), |flags, (_, flag)| flags | *flag);
         let skid = if self.has('P') { Some(Skid::ZERO) } else { Skid::from_level(self.precise()) };
         (excluded(&PRIVILEGES) | excluded(&MACHINES) | set).with_precise_ip(skid.unwrap_or_default())
+    }
+
+    /// Returns `true` if these modifiers of an event, with those of its group, exclude guests although none of
+    /// them selects a machine. `own` are the event's modifiers without the group's.
+    ///
+    /// As in perf 6.1, this is the default of an event without modifiers, and of `u` and `p`.
+    pub(crate) fn excludes_guests(self, own: Self) -> bool {
+        let selects_machine = MACHINES.iter().any(|(letter, _)| self.has(*letter));
+        !selects_machine && (own.is_empty() || self.has('u') || self.has('p'))
     }
 
     /// Returns the letters for the flags that have one. Flags that exclude everything have none.

@@ -8,7 +8,7 @@ use super::{ParseError, Spanned};
 /// | letter | effect |
 /// |---|---|
 /// | `u`, `k`, `h` | counts in user space, in the kernel, in the hypervisor only |
-/// | `G`, `H` | counts in guests, in the host only |
+/// | `G`, `H` | counts in guests, in the host only; without them guests are excluded, except from an event whose own letters have neither `u` nor `p` |
 /// | `I` | does not count in the idle task |
 /// | `p`, `pp`, `ppp` | `precise_ip` 1, 2, 3 |
 /// | `P` | the highest `precise_ip` that the PMU has |

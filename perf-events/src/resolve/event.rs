@@ -1,7 +1,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use perf_sys::{AttrFlags, Label};
+use perf_sys::{Attr, AttrFlags, EventType, Label};
 
 use super::source::Candidate;
 use super::terms;
@@ -52,16 +52,26 @@ impl<'a> Resolver<'a> {
             (None, None) => self.slice(event.span()).into(),
         };
         let (flags, is_one) = (modifiers.flags(), candidate.specs.len() == 1);
+        let skid = flags.precise_ip();
+        let flags = flags.difference(AttrFlags::from_bits_retain(AttrFlags::PRECISE_IP_MASK));
         let specs = candidate.specs.into_iter().map(|spec| {
             let label = match spec.pmu() {
                 Some(pmu) if !is_one => Label::from(format!("{pmu}/{name}/")),
                 _ => Label::from(Arc::clone(&name)),
             };
-            let skid = flags.precise_ip();
-            let others = flags.difference(AttrFlags::from_bits_retain(AttrFlags::PRECISE_IP_MASK));
-            spec.map_attr(|attr| attr.with_flags(others).with_precise_ip(skid)).with_label(label)
+            let excludes_guests = modifiers.excludes_guests(own) && self.has_guests(event, &spec.attr());
+            let guests = if excludes_guests { AttrFlags::EXCLUDE_GUEST } else { AttrFlags::empty() };
+            spec.map_attr(|attr| attr.with_flags(flags | guests).with_precise_ip(skid)).with_label(label)
         });
         LogicalEvent::new(Arc::clone(&name), specs.collect())
+    }
+
+    /// Returns `true` if guests can be excluded from the event. PMUs outside of the cores, such as `msr` and
+    /// uncore PMUs, fail with `EINVAL` for any exclusion.
+    fn has_guests(&self, event: &Event, attr: &Attr) -> bool {
+        let is_core = |pmu: &Pmu| pmu.is_core() && pmu.kind() == attr.kind;
+        attr.kind <= EventType::BREAKPOINT
+            || self.pmus(event.source.span).is_ok_and(|pmus| pmus.iter().any(is_core))
     }
 
     /// Returns the modifiers of the event and of its group. Of the flags that concern the whole group

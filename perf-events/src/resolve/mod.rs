@@ -47,9 +47,9 @@ use crate::{LogicalEvent, ParseError, System};
 /// | `aux-output`, `aux-sample-size=N` | AUX data |
 ///
 /// The attrs are those that perf 6.1 makes, as the tests compare for several hundred strings, except that
-/// without a term `period` or `freq` nothing is sampled, and that guests are excluded by `H` only. That
-/// version excludes them from most events without `G` or `H`, which many PMUs reject; the perf tool of
-/// Linux 6.13 and later does not.
+/// without a term `period` or `freq` nothing is sampled. Like there, guests are excluded by default
+/// ([`Modifiers`](crate::expression::Modifiers)); only from the events of PMUs outside of the cores they are not,
+/// because these PMUs fail with `EINVAL` for an exclusion.
 ///
 /// ```no_run
 /// use perf_events::System;

@@ -97,9 +97,10 @@ impl Fields {
         Self(fields).compared(text)
     }
 
-    /// Returns the fields that a name has, not the settings of sampling.
+    /// Returns the fields that a name has: not the settings of sampling, nor whether guests are excluded.
     pub(crate) fn named(mut self) -> Self {
         for name in [
+            "exclude_guest",
             "period",
             "freq",
             "inherit",
@@ -128,18 +129,24 @@ impl Fields {
         if !text.contains("inherit") {
             remove("inherit");
         }
-        // Before Linux 6.13 the perf tool excludes guests unless another modifier than `u` or `p` is
-        // written: `cycles` does, `cycles:k` does not. Since then only `H` does.
-        let expression: Expression = text.parse().unwrap_or_default();
-        let mut modifiers = expression.groups.iter().flat_map(|group| {
-            group.events.iter().map(|event| event.modifiers.node).chain([group.modifiers.node])
-        });
-        if !modifiers.any(|modifiers| modifiers.has('G') || modifiers.has('H')) {
-            remove("exclude_guest");
+        // The perf tool excludes guests from the events of every PMU, and opens them once more without the flag
+        // where that fails: a PMU that has no modes rejects it. Ours does not set it for these.
+        let is_generic = self.0["type"] <= EventType::BREAKPOINT.0.into();
+        if !is_generic && !is_about_guests(text) {
+            self.0.remove("exclude_guest");
         }
         self.0.retain(|_, value| *value != 0);
         self
     }
+}
+
+/// Returns `true` if a modifier selects guests or the host.
+fn is_about_guests(text: &str) -> bool {
+    let expression: Expression = text.parse().unwrap_or_default();
+    let mut modifiers = expression.groups.iter().flat_map(|group| {
+        group.events.iter().map(|event| event.modifiers.node).chain([group.modifiers.node])
+    });
+    modifiers.any(|modifiers| modifiers.has('G') || modifiers.has('H'))
 }
 
 fn number(text: &str) -> u64 {

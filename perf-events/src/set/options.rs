@@ -91,6 +91,9 @@ impl SetOptions {
     /// events, by which their records are attributed and sorted. If all events that sample have one sample
     /// type, the others get it too, so that all records of a ring have one layout.
     ///
+    /// A tracepoint with a period of 1 gets `PERIOD`, so that each hit is one sample with what it counted. A
+    /// tracepoint may count more than 1 at a hit (kernel errata), nanoseconds for example.
+    ///
     /// The kernel may write the id of a foreign event into the samples of a software event, if another
     /// program samples it too (kernel errata). Such a record has no known event, and is decoded only if all
     /// events of the ring have one layout: give the events that sample one sample type.

@@ -1,8 +1,8 @@
-use perf_sys::{Attr, AttrFlags, ReadFormat, SampleType};
+use perf_sys::{Attr, AttrFlags, EventType, ReadFormat, SampleType};
 
 use super::plan::PlannedGroup;
 use super::{Inherit, Place, SetOptions};
-use crate::{EventGroup, EventSpec, LogicalEvent};
+use crate::{EventGroup, LogicalEvent};
 
 /// The flags that the set controls.
 const CONTROLLED: AttrFlags = AttrFlags::DISABLED
@@ -44,7 +44,7 @@ impl SetOptions {
             if is_leader && self.target.is_command() && place.thread_id().is_some() {
                 flags |= AttrFlags::ENABLE_ON_EXEC;
             }
-            let attr = event.spec.attr();
+            let attr = one_sample_a_hit(event.spec.attr());
             let attr = if group.is_leader_sampling { of_leader_sampling(attr, is_leader) } else { attr };
             let mut format = attr.read_format | TIMES;
             format.set(ReadFormat::LOST, reads_lost);
@@ -63,7 +63,7 @@ impl SetOptions {
     /// of the ring: the kernel writes the id of a foreign event into samples of software events.
     fn with_layout_of_samples(&self, attr: Attr) -> Attr {
         let members = self.groups.iter().flat_map(EventGroup::members);
-        let attrs = members.flat_map(LogicalEvent::specs).map(EventSpec::attr);
+        let attrs = members.flat_map(LogicalEvent::specs).map(|spec| one_sample_a_hit(spec.attr()));
         let mut sampling = attrs.filter(|attr| attr.sample_period != 0);
         let Some(first) = sampling.next().filter(|_| attr.sample_period == 0) else { return attr };
         let is_one = sampling.all(|other| other.sample_type == first.sample_type);
@@ -82,6 +82,18 @@ impl SetOptions {
             (_, Inherit::Tasks) => AttrFlags::INHERIT,
         }
     }
+}
+
+/// Gives a tracepoint with a period of 1 the field `PERIOD`.
+///
+/// Some tracepoints count more than 1 at a hit, `sched:sched_stat_runtime` nanoseconds. Without the field the kernel
+/// writes one sample for each of them, hundreds of copies, and then throttles the event, so that the next hits are
+/// missing. With it a hit is one sample, which has what was counted.
+fn one_sample_a_hit(attr: Attr) -> Attr {
+    let is_each_hit = attr.kind == EventType::TRACEPOINT
+        && attr.sample_period == 1
+        && !attr.flags.contains(AttrFlags::FREQ);
+    if is_each_hit { attr.with_sample_type(attr.sample_type | SampleType::PERIOD) } else { attr }
 }
 
 /// Returns the attr of an event of a group in which only the leader samples, with the counts of all.

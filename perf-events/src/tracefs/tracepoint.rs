@@ -15,7 +15,9 @@ use crate::{EventSpec, System};
 /// use perf_events::sys::{Attr, Sample, SampleType};
 ///
 /// let tracepoint = Tracefs::find(&System::new())?.tracepoint("sched", "sched_switch")?;
-/// let spec = tracepoint.event_spec().map_attr(|attr| attr.with_period(1).with_sample_type(SampleType::RAW));
+/// // Some tracepoints count more than 1 at a hit. `PERIOD` makes each hit one sample, with what it counted.
+/// let fields = SampleType::RAW | SampleType::PERIOD;
+/// let spec = tracepoint.event_spec().map_attr(|attr| attr.with_period(1).with_sample_type(fields));
 /// // Once:
 /// let (comm, pid) = (tracepoint.format()?.text("next_comm")?, tracepoint.format()?.integer("next_pid")?);
 /// // For each sample of an event of `spec`:
@@ -79,7 +81,8 @@ impl Tracepoint {
         &self.text
     }
 
-    /// Returns an event that counts the hits. Its label is `category:name`.
+    /// Returns an event that counts the hits, or what each hit stands for: `sched:sched_stat_runtime` counts
+    /// nanoseconds. Its label is `category:name`.
     pub fn event_spec(&self) -> EventSpec {
         let attr = Attr::tracepoint(self.id.into());
         EventSpec::new(attr).with_label(Label::from(Arc::clone(&self.label))).with_pmu("tracepoint")

@@ -8,7 +8,7 @@ use std::fs;
 use std::thread;
 
 use perf_events::sys::{AttrFlags, Errno, Software};
-use perf_events::{SetOptions, SetTarget, System};
+use perf_events::{EventSpec, SetOptions, SetTarget, System};
 use rustix::process::{Resource, Uid, getrlimit};
 use rustix::thread::set_thread_res_uid;
 use set_support::{open_or_skip, refused, skip, software};
@@ -71,5 +71,37 @@ fn all_cpus_need_a_permission_that_is_explained() {
         assert_eq!(errno, Some(Errno::EACCES), "{error}");
         let explanation = error.explain(&System::new()).unwrap();
         assert_eq!(explanation.cause(), perf_events::Cause::Paranoid, "{explanation}");
+    });
+}
+
+#[test]
+fn events_without_privilege_level_fall_back_to_user_space() {
+    as_nobody(|level| {
+        if level < 2 {
+            return eprintln!("skipped: perf_event_paranoid is {level}");
+        }
+        let faults = |flags| software(Software::PAGE_FAULTS).map_attr(|attr| attr.with_flags(flags));
+        let own = |events: Vec<EventSpec>| {
+            SetOptions::new().events(events).target(SetTarget::calling_thread()).user_only_if_refused()
+        };
+        let all = own(vec![faults(AttrFlags::empty())]);
+        let mut set = all.clone().open().unwrap();
+        assert!(set.is_user_only() && set.names()[0].ends_with(":u"), "{:?}", set.names());
+        set.enable().unwrap();
+        std::hint::black_box(vec![1_u8; 1 << 22]);
+        let counts = set.counts().unwrap();
+        assert!(counts.get(0).unwrap().total().value > 100 && counts.to_string().contains(":u"), "{counts}");
+
+        // An event of the kernel is refused, and not turned into an event of user space.
+        let kernel = AttrFlags::EXCLUDE_USER | AttrFlags::EXCLUDE_HV;
+        for events in [vec![faults(kernel)], vec![faults(AttrFlags::empty()), faults(kernel)]] {
+            let error = refused(own(events));
+            let event = error.event().unwrap();
+            assert_eq!((event.error.errno(), event.attr.flags & kernel), (Some(Errno::EACCES), kernel));
+        }
+
+        // If user space is refused too, the error has the limit that still holds.
+        let error = refused(all.target(SetTarget::all_cpus()));
+        assert!(error.event().unwrap().attr.flags.contains(AttrFlags::EXCLUDE_KERNEL), "{error}");
     });
 }

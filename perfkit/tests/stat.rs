@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -121,4 +122,24 @@ fn interrupted_measurement_prints_its_counts() {
     std::io::Read::read_to_string(&mut out, &mut rest).unwrap();
     assert!(child.wait().unwrap().success());
     assert!(rest.contains("page-faults"), "{line}{rest}");
+}
+
+#[test]
+fn event_of_the_kernel_is_refused_and_not_counted_in_user_space() {
+    let level = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
+    if !rustix::process::geteuid().is_root() || level.trim().parse::<i32>().unwrap() < 2 {
+        return eprintln!("skipped: needs root, to become nobody, and perf_event_paranoid of 2");
+    }
+    let as_nobody = |events: &str| {
+        let mut command = perfkit();
+        command.args(["stat", "-e", events, "--", "true"]).uid(65534).gid(65534).output().ok()
+    };
+    let (Some(kernel), Some(both)) = (as_nobody("page-faults:k"), as_nobody("page-faults")) else {
+        return eprintln!("skipped: nobody cannot execute the program");
+    };
+    let text = String::from_utf8_lossy(&kernel.stderr).into_owned();
+    assert!(!kernel.status.success() && text.contains("page-faults:k for"), "{text}");
+    let text = String::from_utf8_lossy(&both.stderr).into_owned();
+    assert!(both.status.success() && text.contains("page-faults:u"), "{text}");
+    assert!(text.contains("user space only"), "{text}");
 }

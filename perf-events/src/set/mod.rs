@@ -27,6 +27,7 @@ mod record;
 mod rings;
 mod target;
 mod unit;
+mod user_only;
 mod watch;
 
 pub use counts::{Counts, EventCounts, PlaceCount};

@@ -1,4 +1,5 @@
 use super::plan::Plan;
+use super::user_only::is_refused;
 use super::{Inherit, Set, SetError, SetTarget};
 use crate::{EventGroup, LogicalEvent, System};
 
@@ -13,6 +14,9 @@ pub struct SetOptions {
     /// The most and the least data pages of a ring.
     pub(super) ring_pages: Option<(usize, usize)>,
     pub(super) negotiates: bool,
+    pub(super) falls_back_to_user: bool,
+    /// Whether the events were restricted to user space.
+    pub(super) is_user_only: bool,
     pub(super) inherit: Option<Inherit>,
     pub(super) system: System,
 }
@@ -26,6 +30,8 @@ impl SetOptions {
             target: SetTarget::all_cpus(),
             ring_pages: None,
             negotiates: false,
+            falls_back_to_user: false,
+            is_user_only: false,
             inherit: None,
             system: System::new(),
         }
@@ -143,6 +149,15 @@ impl SetOptions {
     ///
     /// [`SetError`]. No event stays open after an error.
     pub fn open(self) -> Result<Set, SetError> {
+        let user_only = self.user_only();
+        match (self.open_as_asked(), user_only) {
+            // Its error has what is missing even for user space.
+            (Err(error), Some(options)) if is_refused(&error) => options.open_as_asked(),
+            (opened, _) => opened,
+        }
+    }
+
+    fn open_as_asked(self) -> Result<Set, SetError> {
         let plan = Plan::new(&self.groups)?;
         Set::open(self, plan)
     }

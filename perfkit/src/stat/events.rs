@@ -2,14 +2,14 @@
 
 use std::io;
 
-use perf_events::sys::{AttrFlags, Errno, EventType, Software};
+use perf_events::sys::{Errno, EventType, Software};
 use perf_events::{EventGroup, EventSpec, LogicalEvent, Set, SetError, SetOptions, SetTarget, System};
 
 /// The events as the user named them.
 #[derive(Debug)]
 pub(super) struct Events {
     groups: Vec<Group>,
-    /// Whether the events count user space only, because the kernel's was refused.
+    /// Whether events count user space only, because the kernel refused more.
     pub(super) is_user_only: bool,
 }
 
@@ -42,26 +42,15 @@ impl Events {
         Ok(Self { groups, is_user_only: false })
     }
 
-    /// Opens the events that this machine has. Events of the kernel are counted in user space only, if
-    /// the kernel refuses more.
+    /// Opens the events that this machine has. Those without a privilege level are counted in user space
+    /// only, if the kernel refuses more.
     pub(super) fn open(&mut self, target: &SetTarget) -> Result<Set, SetError> {
-        match self.try_open(target) {
-            Err(error) if is_refused(&error) && !self.is_user_only => {
-                self.exclude_kernel();
-                // The first error names the permission that is missing.
-                self.try_open(target).map_err(|_| error)
-            }
-            opened => opened,
-        }
-    }
-
-    fn try_open(&mut self, target: &SetTarget) -> Result<Set, SetError> {
         let open = |groups: &mut dyn Iterator<Item = &Group>| {
             let groups = groups.map(|group| group.events.clone());
-            SetOptions::new().groups(groups).target(target.clone()).open()
+            SetOptions::new().groups(groups).target(target.clone()).user_only_if_refused().open()
         };
         let all = |groups: &[Group]| open(&mut groups.iter().filter(|group| group.is_supported));
-        match all(&self.groups) {
+        let opened = match all(&self.groups) {
             Err(error) if is_missing(&error) => {
                 for group in &mut self.groups {
                     let opened = open(&mut [&*group].into_iter());
@@ -74,14 +63,9 @@ impl Events {
                 }
             }
             opened => opened,
-        }
-    }
-
-    fn exclude_kernel(&mut self) {
-        self.is_user_only = true;
-        for group in &mut self.groups {
-            group.events = group.events.clone().map_members(exclude_kernel);
-        }
+        };
+        self.is_user_only = opened.as_ref().is_ok_and(Set::is_user_only);
+        opened
     }
 
     /// Iterates over the names, with whether the event is open, in the order of the user.
@@ -94,21 +78,6 @@ impl Events {
 fn is_missing(error: &SetError) -> bool {
     let errno = error.call().and_then(perf_events::sys::Error::errno);
     matches!(errno, Some(Errno::ENOENT | Errno::EOPNOTSUPP | Errno::ENODEV | Errno::ENXIO))
-}
-
-fn is_refused(error: &SetError) -> bool {
-    let errno = error.call().and_then(perf_events::sys::Error::errno);
-    matches!(errno, Some(Errno::EACCES | Errno::EPERM))
-}
-
-/// Restricts an event to user space, and says so in its name.
-fn exclude_kernel(event: LogicalEvent) -> LogicalEvent {
-    let is_user = |spec: &EventSpec| spec.attr().flags.contains(AttrFlags::EXCLUDE_KERNEL);
-    if event.specs().iter().all(is_user) {
-        return event;
-    }
-    let exclude = |spec: EventSpec| spec.map_attr(|attr| attr.with_flags(AttrFlags::EXCLUDE_KERNEL));
-    LogicalEvent::new(format!("{}:u", event.name()), event.specs().iter().cloned().map(exclude).collect())
 }
 
 /// Gives the two clocks, which count ns, a unit that is easier to read.

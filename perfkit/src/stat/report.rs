@@ -108,13 +108,14 @@ fn readings(events: &Events, counts: &Counts) -> Vec<(String, String, Reading)> 
     for (name, is_open) in events.names() {
         match is_open.then(|| counted.next()).flatten() {
             None => readings.push((name.to_owned(), String::new(), missing)),
+            // Their names say so if they count user space only.
             Some(event) if event.is_snapshot() && event.scaled().is_none() => {
                 readings.extend(event.by_cpu().into_iter().map(|(cpu, count)| {
                     let reading = reading(&count, Some(count.scaled()), event.scale());
-                    (format!("{name} (CPU {cpu})"), event.unit().to_owned(), reading)
+                    (format!("{} (CPU {cpu})", event.name()), event.unit().to_owned(), reading)
                 }));
             }
-            Some(event) => readings.push((name.to_owned(), event.unit().to_owned(), total(event))),
+            Some(event) => readings.push((event.name().to_string(), event.unit().to_owned(), total(event))),
         }
     }
     readings

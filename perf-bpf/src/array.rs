@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use perf_events::{CpuList, System};
-use perf_sys::Event;
-use perf_sys::abi::bpf::{BpfElemFlags, BpfMapType};
+use perf_sys::abi::bpf::{BpfElemFlags, BpfMapFlags, BpfMapType};
+use perf_sys::{Errno, Event};
 
 use crate::{Error, MapFd, MapSpec, ObjectName};
 
@@ -13,12 +13,26 @@ use crate::{Error, MapFd, MapSpec, ObjectName};
 /// of bpf-output events by `bpf_perf_event_output`; [`PerfBuffer`](crate::PerfBuffer) reads those. An event
 /// with any attr may be in a slot, except inherited ones.
 ///
-/// A slot keeps its event alive. Dropping the array clears the slots that it has filled, because the
-/// kernel does so only when the last descriptor is closed, which a loader may have. Since Linux 4.3.
+/// A slot keeps its event alive. Since Linux 4.3.
+///
+/// # Maps with several readers
+///
+/// A slot holds one event: the last [`insert`](Self::insert) of all processes wins. The kernel reports it
+/// neither to the reader that loses the slot nor by a lookup. Dropping or [clearing](Self::clear) an array
+/// clears only the slots that still hold an event of this value, so it never silences the next reader. For
+/// this the array writes through a separate file of the map, which it opens by the map's id, and the kernel
+/// clears the slots when that file is closed.
+///
+/// Opening the file needs `CAP_SYS_ADMIN`. Without it ([`has_own_file`](Self::has_own_file)) the array
+/// writes through the descriptor that it was given, and its slots stay filled as long as a duplicate of
+/// that descriptor is open. A map with [`BpfMapFlags::PRESERVE_ELEMS`] keeps all slots.
 #[doc(alias = "BPF_MAP_TYPE_PERF_EVENT_ARRAY")]
 #[derive(Debug)]
 pub struct EventArray {
     map: MapFd,
+    /// The kernel notes the file by which a slot was written, and clears these slots on the file's release
+    /// (`perf_event_fd_array_release`). A duplicate of a descriptor is the same file, so this one is never lent.
+    own: Option<MapFd>,
     filled: BTreeSet<u32>,
 }
 
@@ -31,7 +45,7 @@ impl EventArray {
     pub fn create(name: ObjectName) -> Result<Self, Error> {
         let slots = CpuList::possible(&System::new())?.iter().last().map_or(1, |last| last.saturating_add(1));
         let spec = MapSpec::new(BpfMapType::PERF_EVENT_ARRAY, slots).with_sizes(4, 4).with_name(name);
-        Ok(Self { map: MapFd::create(&spec)?, filled: BTreeSet::new() })
+        Ok(Self { map: MapFd::create(&spec)?, own: None, filled: BTreeSet::new() })
     }
 
     /// Takes the descriptor of an array of another library.
@@ -45,46 +59,82 @@ impl EventArray {
         if found != expected {
             return Err(Error::MapType { map: map.name(), expected, found });
         }
-        Ok(Self { map, filled: BTreeSet::new() })
+        Ok(Self { map, own: None, filled: BTreeSet::new() })
     }
 
-    /// `bpf(BPF_MAP_UPDATE_ELEM)`—Puts an event into a slot. It replaces the event in the slot.
+    /// `bpf(BPF_MAP_UPDATE_ELEM)`—Puts an event into a slot. It replaces the event in the slot, also that of
+    /// another reader.
     ///
     /// # Errors
     ///
     /// [`Error::Slot`] if there is no such slot; `EOPNOTSUPP` for an inherited event.
     pub fn insert(&mut self, slot: u32, event: &Event) -> Result<(), Error> {
         self.check(slot)?;
+        if self.own.is_none() {
+            self.own = own_file(&self.map)?;
+        }
+        let file = self.own.as_ref().unwrap_or(&self.map);
         let fd = event.as_fd().as_raw_fd();
-        self.map.update(&slot.to_ne_bytes(), &fd.to_ne_bytes(), BpfElemFlags::empty())?;
+        file.update(&slot.to_ne_bytes(), &fd.to_ne_bytes(), BpfElemFlags::empty())?;
         self.filled.insert(slot);
         Ok(())
     }
 
-    /// `bpf(BPF_MAP_DELETE_ELEM)`—Clears a slot, and returns `false` if it was empty.
+    /// `bpf(BPF_MAP_DELETE_ELEM)`—Clears a slot, also that of another reader, and returns `false` if it was empty.
     ///
     /// # Errors
     ///
     /// [`Error::Slot`] if there is no such slot.
     pub fn remove(&mut self, slot: u32) -> Result<bool, Error> {
         self.check(slot)?;
+        let was_filled = self.map.delete(&slot.to_ne_bytes())?;
         self.filled.remove(&slot);
-        self.map.delete(&slot.to_ne_bytes())
+        Ok(was_filled)
     }
 
-    /// Clears all slots that were filled through this value.
+    /// Clears the slots that still hold an event that was put in through this value.
+    ///
+    /// Without its [own file](Self::has_own_file) it clears all slots that were filled through this value,
+    /// also those that another reader has taken over since.
     ///
     /// # Errors
     ///
-    /// The first error. The other slots are cleared all the same.
+    /// The first error, without an own file only. The other slots are cleared all the same.
     pub fn clear(&mut self) -> Result<(), Error> {
-        let filled = std::mem::take(&mut self.filled);
-        filled.iter().map(|slot| self.map.delete(&slot.to_ne_bytes()).map(drop)).fold(Ok(()), Result::and)
+        self.clear_own();
+        let (map, mut cleared) = (&self.map, Ok(()));
+        self.filled.retain(|slot| match map.delete(&slot.to_ne_bytes()) {
+            Ok(_) => false,
+            Err(error) => {
+                if cleared.is_ok() {
+                    cleared = Err(error);
+                }
+                true
+            }
+        });
+        cleared
     }
 
-    /// Returns the slots that were filled through this value.
+    /// Clears the slots that still hold an event that was put in through this value, or no slot without an
+    /// own file.
+    pub(crate) fn clear_own(&mut self) {
+        // Closes the file. The kernel also clears the slots of a frozen map.
+        if self.own.take().is_some() {
+            self.filled.clear();
+        }
+    }
+
+    /// Returns the slots that were filled through this value and not cleared through it. Whether another
+    /// reader has replaced or removed an event since is unknown: the kernel permits no lookup.
     pub fn filled(&self) -> CpuList {
         self.filled.iter().copied().collect()
+    }
+
+    /// Returns whether the slots were filled through a file of the map that only this value has, so that
+    /// dropping it clears exactly those that still hold its events. `false` before the first
+    /// [`insert`](Self::insert), without `CAP_SYS_ADMIN`, and for a map that preserves its elements.
+    pub const fn has_own_file(&self) -> bool {
+        self.own.is_some()
     }
 
     /// Returns the number of slots. Slots are numbered from 0.
@@ -98,7 +148,7 @@ impl EventArray {
         &self.map
     }
 
-    fn check(&self, slot: u32) -> Result<(), Error> {
+    pub(crate) fn check(&self, slot: u32) -> Result<(), Error> {
         if slot < self.slots() {
             return Ok(());
         }
@@ -106,16 +156,23 @@ impl EventArray {
     }
 }
 
-impl Drop for EventArray {
-    fn drop(&mut self) {
-        let cleared = self.clear();
-        debug_assert!(cleared.is_ok(), "{cleared:?}");
-    }
-}
-
 /// The descriptor of the map, for programs that use it.
 impl AsFd for EventArray {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.map.as_fd()
+    }
+}
+
+/// Opens a file of the map that nobody else has, or returns `None` if that is not permitted or if closing
+/// it would clear no slot.
+fn own_file(map: &MapFd) -> Result<Option<MapFd>, Error> {
+    let info = map.info()?;
+    if info.flags.contains(BpfMapFlags::PRESERVE_ELEMS) {
+        return Ok(None);
+    }
+    match MapFd::open_id(info.id) {
+        // A security module has EACCES; EINVAL is a kernel without ids, before Linux 4.13.
+        Err(error) if matches!(error.errno(), Some(Errno::EPERM | Errno::EACCES | Errno::EINVAL)) => Ok(None),
+        opened => opened,
     }
 }

@@ -143,9 +143,9 @@ pub enum Error {
         /// The slot.
         found: u32,
     },
-    /// No CPU of those that were asked for is online.
+    /// No CPU of those that were asked for is online, or none was asked for.
     NoCpu {
-        /// The CPUs.
+        /// The CPUs; empty if none was asked for.
         offline: CpuList,
     },
     /// A key, value or buffer has another length than the map's.

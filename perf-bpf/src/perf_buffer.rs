@@ -62,11 +62,19 @@ use format::Format;
 /// An event does not survive that its CPU goes offline (kernel errata). Its ring can still be read. Call
 /// [`refresh`](Self::refresh) now and then, which opens a new event and ring when the CPU is back.
 ///
-/// Dropping the reader clears the slots and closes everything.
+/// # Several readers of one map
+///
+/// The last reader that was opened or [refreshed](Self::refresh) has the slots and gets the output, for
+/// example the next agent that opens a pinned map while the last one still runs. The others get nothing:
+/// no record, no error and no loss, because the kernel does not report that a slot was replaced. An agent that is about
+/// to be replaced stops its refreshes, and the next one refreshes its reader when the last one has ended.
+///
+/// Dropping the reader closes everything and clears the slots that still hold its events, no others
+/// ([`EventArray`] describes the privilege that this needs).
 #[doc(alias = "perf_buffer__new")]
 #[derive(Debug)]
 pub struct PerfBuffer {
-    // Dropped before the events, so that no program finds a closed one.
+    // Dropped before the rings, so that no program finds an event without one.
     array: EventArray,
     rings: RingSet<usize>,
     /// By ascending key, the order of the rings in the set. A CPU that was offline has several.
@@ -79,6 +87,7 @@ pub struct PerfBuffer {
     next_key: usize,
     /// Whether the kernel counts the lost records of each event (since Linux 6.0).
     reads_lost: bool,
+    is_paused: bool,
 }
 
 impl PerfBuffer {
@@ -151,6 +160,31 @@ impl PerfBuffer {
         &self.offline
     }
 
+    /// Disables the events until [`resume`](Self::resume): `bpf_perf_event_output` fails with
+    /// `EOPNOTSUPP`, which is not counted as a loss. Records that were written before can be read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Event`]. The events after it are not disabled; `resume` or another `pause` makes all equal.
+    pub fn pause(&mut self) -> Result<(), Error> {
+        self.is_paused = true;
+        Ok(self.live().try_for_each(|event| event.disable())?)
+    }
+
+    /// Enables the events after [`pause`](Self::pause).
+    ///
+    /// # Errors
+    ///
+    /// As [`pause`](Self::pause).
+    pub fn resume(&mut self) -> Result<(), Error> {
+        self.is_paused = false;
+        Ok(self.live().try_for_each(|event| event.enable())?)
+    }
+
+    fn live(&self) -> impl Iterator<Item = &perf_sys::Event> {
+        self.cpus.iter().filter(|cpu| cpu.is_live).map(|cpu| &*cpu.event)
+    }
+
     /// Returns the array.
     pub const fn array(&self) -> &EventArray {
         &self.array
@@ -161,15 +195,14 @@ impl PerfBuffer {
         self.cpus.iter().filter_map(|cpu| Some((cpu.cpu, self.rings.get(&cpu.key)?)))
     }
 
-    /// Clears the slots of the array, closes everything and returns the array. Records that are not read
-    /// are dropped.
+    /// Closes everything, clears the slots that still hold an event of this reader, and returns the array.
+    /// Records that are not read are dropped.
     ///
-    /// # Errors
-    ///
-    /// The first error. Everything is closed all the same.
-    pub fn close(mut self) -> Result<EventArray, Error> {
-        self.array.clear()?;
-        Ok(self.array)
+    /// Without its [own file](EventArray::has_own_file) the array keeps its slots, with events that have no
+    /// ring: [`EventArray::clear`] clears them.
+    pub fn close(mut self) -> EventArray {
+        self.array.clear_own();
+        self.array
     }
 }
 

@@ -67,7 +67,7 @@ impl Fixture {
 #[track_caller]
 fn switches() -> Option<Arc<Event>> {
     let attr = Attr::software(Software::CONTEXT_SWITCHES).with_period(1).with_flags(AttrFlags::EXCLUDE_HV);
-    permitted(Event::open(&attr, Target::calling_thread()).map_err(Into::into)).map(Arc::new)
+    permitted(Event::open(&attr, Target::calling_thread())).map(Arc::new)
 }
 
 /// Makes at least one context switch of the calling thread.
@@ -82,7 +82,7 @@ fn switch(event: &Event) {
 #[track_caller]
 fn renames() -> Option<Arc<Event>> {
     let attr = rename_tracepoint()?;
-    permitted(Event::open(&attr, Target::calling_thread()).map_err(Into::into)).map(Arc::new)
+    permitted(Event::open(&attr, Target::calling_thread())).map(Arc::new)
 }
 
 /// Hits the tracepoint `task/task_rename` once. Other tasks may hit it too.

@@ -71,7 +71,7 @@ fn a_program_runs_on_each_cpu_with_its_cookie_until_the_set_is_closed() {
 #[test]
 fn nothing_runs_before_the_set_is_enabled() {
     let Some(mut fixture) = fixture(BpfProgType::PERF_EVENT) else { return };
-    let Some(set) = permitted(SetOptions::new().event(clock()).open().map_err(Error::from)) else { return };
+    let Some(set) = permitted(SetOptions::new().event(clock()).open()) else { return };
     let mut set = AttachedSet::attach(set, &fixture.program, COOKIE).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(30));
     assert_eq!(fixture.counters.produced_and_failed(), (0, 0));
@@ -116,7 +116,7 @@ fn a_failed_attachment_names_the_cpu_and_releases_everything() {
 #[test]
 fn a_failure_midway_detaches_the_program_from_the_first_events() {
     let Some(fixture) = fixture(BpfProgType::PERF_EVENT) else { return };
-    let Some(set) = permitted(SetOptions::new().event(clock()).open().map_err(Error::from)) else { return };
+    let Some(set) = permitted(SetOptions::new().event(clock()).open()) else { return };
     let events: Vec<_> = set.events().map(|event| std::sync::Arc::clone(event.event)).collect();
     let (Some(first), Some(last)) = (events.first(), events.last()) else { return };
     if events.len() == 1 {
@@ -141,7 +141,7 @@ fn an_event_that_cannot_be_opened_is_named_by_the_error() {
 fn a_perf_event_program_of_one_thread_is_attached_too() {
     let Some(fixture) = fixture(BpfProgType::PERF_EVENT) else { return };
     let attr = Attr::software(Software::TASK_CLOCK).with_period(100_000);
-    let Some(event) = permitted(Event::open(&attr, Target::calling_thread()).map_err(Into::into)) else {
+    let Some(event) = permitted(Event::open(&attr, Target::calling_thread())) else {
         return;
     };
     let _attachment = perf_bpf::Attachment::new(event, &fixture.program, COOKIE).unwrap();

@@ -7,11 +7,12 @@ mod support;
 use perf_bpf::sys::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper, BpfPerfEventValue};
 use perf_bpf::sys::{Attr, AttrFlags, Errno, Event, ReadFormat, Software, Target};
 use perf_bpf::{
-    BpfElemFlags, BpfMapType, BpfProgType, Error, EventArray, MapFd, MapSpec, PerfBufferOptions, ProgramFd,
+    BpfElemFlags, BpfMapFlags, BpfMapType, BpfProgType, Error, EventArray, MapFd, MapSpec, PerfBufferOptions,
+    ProgramFd,
 };
 use support::asm::{Asm, R0, R1, R2, R3, R4, R7, R10};
-use support::permitted;
 use support::programs::{fire_on, online};
+use support::{permitted, without_sys_admin};
 
 const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
 
@@ -48,7 +49,7 @@ fn a_program_reads_the_counter_of_its_cpu() {
     let Some(program) = read_value(&array, &value) else { return };
     let attr = Attr::software(Software::CPU_CLOCK).with_read_format(TIMES);
     for cpu in &online() {
-        let Some(event) = permitted(Event::open(&attr, Target::cpu(cpu)).map_err(Into::into)) else { return };
+        let Some(event) = permitted(Event::open(&attr, Target::cpu(cpu))) else { return };
         array.insert(cpu, &event).unwrap();
         let before = event.read().unwrap();
         fire_on(&program, cpu);
@@ -69,7 +70,7 @@ fn an_inherited_event_is_refused() {
     let attr =
         Attr::software(Software::TASK_CLOCK).with_flags(AttrFlags::INHERIT | AttrFlags::EXCLUDE_KERNEL);
     let target = Target::calling_thread();
-    let Some(event) = permitted(Event::open(&attr, target).map_err(Into::into)) else { return };
+    let Some(event) = permitted(Event::open(&attr, target)) else { return };
     let error = array.insert(0, &event).unwrap_err();
     assert_eq!(error.errno(), Some(Errno::EOPNOTSUPP));
     assert!(array.filled().is_empty());
@@ -81,7 +82,7 @@ fn a_slot_that_does_not_exist_is_named_by_the_error() {
     let slots = array.slots();
     let attr = Attr::software(Software::DUMMY).with_flags(AttrFlags::EXCLUDE_KERNEL);
     let target = Target::calling_thread();
-    let Some(event) = permitted(Event::open(&attr, target).map_err(Into::into)) else { return };
+    let Some(event) = permitted(Event::open(&attr, target)) else { return };
     let error = array.insert(slots, &event).unwrap_err();
     assert!(matches!(error, Error::Slot { found, .. } if found == slots), "{error}");
     assert!(error.to_string().contains(&format!("expected a slot below {slots}, found {slots}")), "{error}");
@@ -96,8 +97,56 @@ fn an_array_with_too_few_slots_for_the_cpus_leaves_nothing_open() {
         return eprintln!("skipped: one CPU, which has a slot");
     }
     let error = PerfBufferOptions::new().open(EventArray::from_fd(map.into_fd()).unwrap()).unwrap_err();
-    assert!(matches!(error, Error::Slot { .. }), "{error}");
+    assert!(matches!(error.error, Error::Slot { .. }), "{error}");
     assert!(!other.remove(0).unwrap(), "the slot is empty");
+}
+
+#[track_caller]
+fn dummy() -> Option<Event> {
+    let attr = Attr::software(Software::DUMMY).with_flags(AttrFlags::EXCLUDE_KERNEL);
+    permitted(Event::open(&attr, Target::calling_thread()))
+}
+
+#[test]
+fn array_of_a_frozen_map_is_cleared_and_dropped() {
+    let (Some(mut array), Some(event)) = (array(), dummy()) else { return };
+    array.insert(0, &event).unwrap();
+    array.map().freeze().unwrap();
+    assert_eq!(array.remove(0).unwrap_err().errno(), Some(Errno::EPERM));
+    assert_eq!(array.filled(), 0.into(), "the slot was not cleared");
+    array.clear().unwrap();
+    assert!(array.filled().is_empty());
+    assert_eq!(array.insert(0, &event).unwrap_err().errno(), Some(Errno::EPERM));
+    assert!(array.filled().is_empty());
+}
+
+#[test]
+fn slots_that_cannot_be_cleared_stay_in_the_list() {
+    let Some(event) = dummy() else { return };
+    without_sys_admin(move || {
+        let Some(mut array) = array() else { return };
+        array.insert(0, &event).unwrap();
+        assert!(!array.has_own_file());
+        array.map().freeze().unwrap();
+        assert_eq!(array.clear().unwrap_err().errno(), Some(Errno::EPERM));
+        assert_eq!(array.filled(), 0.into());
+    });
+}
+
+#[test]
+fn map_that_preserves_its_elements_keeps_them() {
+    let spec = MapSpec::new(BpfMapType::PERF_EVENT_ARRAY, 1).with_sizes(4, 4);
+    let spec = spec.with_flags(BpfMapFlags::PRESERVE_ELEMS);
+    let (Some(map), Some(event)) = (permitted(MapFd::create(&spec)), dummy()) else { return };
+    let array = || EventArray::from_fd(map.try_clone().unwrap().into_fd()).unwrap();
+    let (mut first, mut second) = (array(), array());
+    first.insert(0, &event).unwrap();
+    assert!(!first.has_own_file());
+    drop(first);
+    assert!(second.remove(0).unwrap(), "the slot is still filled");
+    second.insert(0, &event).unwrap();
+    second.clear().unwrap();
+    assert!(!second.remove(0).unwrap());
 }
 
 #[test]

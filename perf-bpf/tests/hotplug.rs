@@ -75,7 +75,6 @@ fn rings_and_attachments_survive_a_cpu_that_goes_and_returns() {
     let refreshed = buffer.refresh().unwrap();
     assert_eq!(refreshed, RefreshedRings { closed: one(), opened: CpuList::default() });
     assert_eq!((buffer.cpus(), buffer.offline()), (rest.clone(), &one()));
-    assert_eq!(buffer.array().filled(), rest);
     set.refresh().unwrap();
     assert_eq!((set.attachments().len(), set.offline()), (rest.len(), &one()));
     fire_on(&program, rest.iter().next().unwrap());
@@ -104,14 +103,14 @@ fn rings_and_attachments_survive_a_cpu_that_goes_and_returns() {
 
     // A reader that is opened while the CPU is offline skips it.
     let Ok(plug) = Plug::pull() else { return eprintln!("skipped: CPU 1 cannot go offline again") };
-    let array = buffer.close().unwrap();
+    let array = buffer.close();
     let buffer = PerfBufferOptions::new().open(array).unwrap();
     assert_eq!((buffer.cpus(), buffer.offline()), (rest.clone(), &one()));
     drop(set);
     let clock = EventSpec::new(Attr::software(Software::CPU_CLOCK).with_period(u64::MAX >> 1));
     let set = AttachedSet::open(clock, &on_clock, 0).unwrap();
     assert_eq!((set.set().cpus(), set.offline()), (rest, &one()));
-    let error = PerfBufferOptions::new().cpus(one()).open(buffer.close().unwrap()).unwrap_err();
-    assert!(matches!(error, perf_bpf::Error::NoCpu { .. }), "{error}");
+    let error = PerfBufferOptions::new().cpus(one()).open(buffer.close()).unwrap_err();
+    assert!(matches!(error.error, perf_bpf::Error::NoCpu { .. }), "{error}");
     drop(plug);
 }

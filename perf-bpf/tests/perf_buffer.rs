@@ -7,10 +7,12 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use perf_bpf::events::CpuList;
 use perf_bpf::sys::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper};
 use perf_bpf::sys::{Readiness, SampleType};
 use perf_bpf::{
     BpfMapType, BpfProgType, EventArray, MapFd, MapSpec, Output, PerfBuffer, PerfBufferOptions, ProgramFd,
+    RefreshedRings,
 };
 use support::asm::{Asm, R0, R1, R2, R3, R4, R5, R6, R7, R8};
 use support::permitted;
@@ -203,7 +205,7 @@ fn closing_clears_the_slots() {
     let Some(fixture) = fixture(PerfBufferOptions::new(), 8) else { return };
     let cpu = online().iter().next().unwrap();
     assert_eq!(fixture.buffer.array().filled(), online());
-    let mut array = fixture.buffer.close().unwrap();
+    let mut array = fixture.buffer.close();
     assert!(array.filled().is_empty());
     assert!(!array.remove(cpu).unwrap(), "the slot is empty");
     fire_on(&fixture.program, cpu);
@@ -225,7 +227,7 @@ fn dropping_the_reader_clears_the_slots_of_a_shared_map() {
 #[test]
 fn chosen_cpus_have_a_ring() {
     let Some(array) = permitted(EventArray::create("pk_events".parse().unwrap())) else { return };
-    let first: perf_bpf::events::CpuList = online().iter().take(1).collect();
+    let first: CpuList = online().iter().take(1).collect();
     let Some(buffer) = permitted(PerfBufferOptions::new().cpus(first.clone()).open(array)) else { return };
     assert_eq!(buffer.cpus(), first);
     assert_eq!(buffer.array().filled(), first);
@@ -233,10 +235,35 @@ fn chosen_cpus_have_a_ring() {
 }
 
 #[test]
+fn an_empty_list_of_cpus_is_named_by_the_error() {
+    let Some(array) = permitted(EventArray::create("pk_events".parse().unwrap())) else { return };
+    let refused = PerfBufferOptions::new().cpus(CpuList::default()).open(array).unwrap_err();
+    assert_eq!(refused.to_string(), "CPUs: expected at least one, found an empty list");
+    assert!(refused.value.filled().is_empty());
+}
+
+#[test]
+fn paused_reader_counts_no_losses_and_reads_again_after_resume() {
+    let Some(mut fixture) = fixture(PerfBufferOptions::new().pages(1), 48) else { return };
+    let cpus = online();
+    fire_on_all(&fixture.program, &cpus, 1);
+    fixture.buffer.pause().unwrap();
+    fire_on_all(&fixture.program, &cpus, 2 * perf_bpf::sys::page_size() / 48);
+    assert_eq!(fixture.buffer.refresh().unwrap(), RefreshedRings::default());
+    assert_eq!(fixture.buffer.read(|_, _| ()).unwrap(), cpus.len() as u64, "written before the pause");
+    fixture.buffer.resume().unwrap();
+    fire_on_all(&fixture.program, &cpus, 1);
+    assert_eq!(fixture.buffer.read(|_, _| ()).unwrap(), cpus.len() as u64);
+    let total = fixture.buffer.total().unwrap();
+    assert_eq!((total.samples, total.lost, total.reported_lost), (2 * cpus.len() as u64, 0, 0));
+    assert_eq!(fixture.buffer.refresh().unwrap(), RefreshedRings::default());
+}
+
+#[test]
 fn refresh_without_a_change_keeps_all_rings() {
     let Some(mut fixture) = fixture(PerfBufferOptions::new(), 8) else { return };
     let refreshed = fixture.buffer.refresh().unwrap();
-    assert_eq!(refreshed, perf_bpf::RefreshedRings::default());
+    assert_eq!(refreshed, RefreshedRings::default());
     fire_on_all(&fixture.program, &online(), 1);
     assert_eq!(fixture.buffer.read(|_, _| ()).unwrap(), online().len() as u64);
 }

@@ -61,6 +61,9 @@ impl fmt::Display for Error {
                 "perf event array {map:?}: expected a slot below {slots}, found {found}; create the map with \
                  a slot for each possible CPU, or choose the CPUs"
             ),
+            Self::NoCpu { offline } if offline.is_empty() => {
+                f.write_str("CPUs: expected at least one, found an empty list")
+            }
             Self::NoCpu { offline } => {
                 write!(f, "CPUs: expected one that is online, found {offline}, all offline")
             }

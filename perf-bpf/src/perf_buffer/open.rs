@@ -5,7 +5,7 @@ use perf_sys::{Errno, Event, Ring, RingSet, Target};
 
 use super::cpu_ring::CpuRing;
 use super::{OutputCounts, PerfBuffer, PerfBufferOptions};
-use crate::{Error, EventArray};
+use crate::{Error, EventArray, Refused};
 
 /// The CPUs of the rings that a [`PerfBuffer::refresh`] has opened and closed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl PerfBuffer {
         options: PerfBufferOptions,
         array: EventArray,
         rings: RingSet<usize>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, Refused<EventArray>> {
         let mut buffer = Self {
             format: options.format(),
             array,
@@ -32,13 +32,20 @@ impl PerfBuffer {
             closed: Vec::new(),
             next_key: 0,
             reads_lost: true,
+            is_paused: false,
         };
-        // Dropped with all that is open if one fails.
-        buffer.open_missing()?;
-        if buffer.cpus.is_empty() {
-            return Err(Error::NoCpu { offline: buffer.offline.clone() });
+        match buffer.start() {
+            Ok(()) => Ok(buffer),
+            Err(error) => Err(Refused { error, value: buffer.close() }),
         }
-        Ok(buffer)
+    }
+
+    fn start(&mut self) -> Result<(), Error> {
+        self.open_missing()?;
+        if self.cpus.is_empty() {
+            return Err(Error::NoCpu { offline: self.offline.clone() });
+        }
+        self.fill_slots()
     }
 
     /// Looks for CPUs that went offline or came online, also in between, and opens an event and a ring
@@ -47,6 +54,10 @@ impl PerfBuffer {
     /// The unread records of a CPU that went offline stay in their ring. It is closed by the first call
     /// after they were read, and its counts are kept.
     ///
+    /// It also puts the events into their slots again, because another reader of the map may have taken
+    /// them over or cleared them, which the kernel does not report. So the last reader that was opened or
+    /// refreshed gets the output.
+    ///
     /// # Errors
     ///
     /// As [`PerfBufferOptions::open`], and if an event cannot be read.
@@ -54,17 +65,22 @@ impl PerfBuffer {
         let online = CpuList::online(&self.options.system)?;
         let mut dead = Vec::new();
         for cpu in self.cpus.iter_mut().filter(|cpu| cpu.is_live) {
-            if !online.contains(cpu.cpu) || !cpu.is_counting()? {
+            if !online.contains(cpu.cpu) || !self.is_paused && !cpu.is_counting()? {
                 cpu.is_live = false;
                 dead.push(cpu.cpu);
             }
         }
-        for &cpu in &dead {
-            self.array.remove(cpu)?;
-        }
         self.close_consumed()?;
         let opened = self.open_missing()?;
+        self.fill_slots()?;
         Ok(RefreshedRings { closed: dead.into_iter().collect(), opened })
+    }
+
+    /// Puts each live event into its slot. The slot of a CPU that went offline keeps its event, because
+    /// clearing it could clear the event of another reader.
+    fn fill_slots(&mut self) -> Result<(), Error> {
+        let mut live = self.cpus.iter().filter(|cpu| cpu.is_live);
+        live.try_for_each(|cpu| self.array.insert(cpu.cpu, &cpu.event))
     }
 
     /// Closes the rings whose event no longer counts and whose records were read.
@@ -83,7 +99,8 @@ impl PerfBuffer {
         Ok(())
     }
 
-    /// Opens an event and a ring for each online CPU without one, and returns these CPUs.
+    /// Opens an event and a ring for each online CPU without one, and returns these CPUs. It touches no slot,
+    /// which may be that of another reader: whatever can fail is done before.
     fn open_missing(&mut self) -> Result<CpuList, Error> {
         let system = &self.options.system;
         let wanted = match &self.options.cpus {
@@ -93,7 +110,9 @@ impl PerfBuffer {
         let online = wanted.intersection(&CpuList::online(system)?);
         let mut opened = Vec::new();
         let mut offline: Vec<u32> = wanted.difference(&online).iter().collect();
-        for cpu in &online.difference(&self.cpus()) {
+        let missing = online.difference(&self.cpus());
+        missing.iter().try_for_each(|cpu| self.array.check(cpu))?;
+        for cpu in &missing {
             match self.open_cpu(cpu) {
                 Ok(()) => opened.push(cpu),
                 // It went offline since the list was read. ESRCH and ENODEV depend on the version.
@@ -116,9 +135,9 @@ impl PerfBuffer {
         let key = self.next_key;
         self.rings.add(key, ring).map_err(perf_sys::Error::from)?;
         self.next_key += 1;
-        event.enable()?;
-        // Last, so that a program finds a slot only if it can write.
-        self.array.insert(cpu, &event)?;
+        if !self.is_paused {
+            event.enable()?;
+        }
         self.cpus.push(CpuRing { key, cpu, event, counts: OutputCounts::default(), is_live: true });
         Ok(())
     }

@@ -3,7 +3,7 @@ use perf_sys::{Attr, AttrFlags, ReadFormat, RingSet, SampleLayout, SampleType, S
 
 use super::PerfBuffer;
 use super::format::Format;
-use crate::{Error, EventArray};
+use crate::{EventArray, Refused};
 
 /// The rings of a [`PerfBuffer`], and what is in their records.
 ///
@@ -73,6 +73,7 @@ impl PerfBufferOptions {
     }
 
     /// Sets the CPUs, in place of all online ones. Output of programs on other CPUs fails with `ENOENT`.
+    /// For a reader of one CPU this is `cpu.into()`; several readers may have the CPUs of one map.
     #[must_use]
     pub fn cpus(self, cpus: CpuList) -> Self {
         Self { cpus: Some(cpus), ..self }
@@ -84,15 +85,23 @@ impl PerfBufferOptions {
         Self { system, ..self }
     }
 
-    /// Opens an event and a ring for each online CPU, fills the slots of `array`, and enables the events.
+    /// Opens an event and a ring for each online CPU, enables the events, and then fills the slots of
+    /// `array` with them.
+    ///
+    /// This takes the slots over from any other reader of the same map, also in another process. That reader
+    /// gets no further records, and the kernel does not report it
+    /// ([`PerfBuffer`](PerfBuffer#several-readers-of-one-map)).
     ///
     /// # Errors
     ///
-    /// [`Error::Slot`] if the array has fewer slots than CPUs, [`Error::NoCpu`] if all CPUs are offline,
-    /// and [`Error::Event`]: `EPERM` if the rings are more memory than the user may lock. After an error
-    /// nothing stays open and the slots are empty.
-    pub fn open(self, array: EventArray) -> Result<PerfBuffer, Error> {
-        PerfBuffer::open(self, array, RingSet::new()?)
+    /// [`Error::Slot`](crate::Error::Slot) if the array has fewer slots than CPUs, [`Error::NoCpu`](crate::Error::NoCpu) if all CPUs are offline,
+    /// and [`Error::Event`](crate::Error::Event): `EPERM` if the rings are more memory than the user may lock. No slot was
+    /// touched then. [`Error::Bpf`](crate::Error::Bpf) if a slot cannot be filled, for example of a frozen map.
+    pub fn open(self, array: EventArray) -> Result<PerfBuffer, Refused<EventArray>> {
+        match RingSet::new() {
+            Ok(rings) => PerfBuffer::open(self, array, rings),
+            Err(error) => Err(Refused { error: error.into(), value: array }),
+        }
     }
 
     /// Returns the attr of the events.

@@ -17,7 +17,7 @@ pub(crate) mod programs;
 mod tracefs;
 
 pub(crate) use bpf_fs::with_bpf_fs;
-pub(crate) use nobody::as_nobody;
+pub(crate) use nobody::{as_nobody, without_sys_admin};
 pub(crate) use tracefs::rename_tracepoint;
 
 /// Sets a flag when it is dropped, so that a panic ends a thread that waits for it.
@@ -39,8 +39,8 @@ pub(crate) fn skip(reason: impl Display) {
 
 /// Returns the value, or prints the reason and returns `None` if the process may not use BPF.
 #[track_caller]
-pub(crate) fn permitted<T>(result: Result<T, Error>) -> Option<T> {
-    match result {
+pub(crate) fn permitted<T>(result: Result<T, impl Into<Error>>) -> Option<T> {
+    match result.map_err(Into::into) {
         Ok(value) => Some(value),
         Err(error) if matches!(error.errno(), Some(Errno::EPERM | Errno::EACCES | Errno::ENOSYS)) => {
             skip(error);

@@ -1,0 +1,271 @@
+//! Readers of one perf event array in several values and processes: an agent that restarts and shares its
+//! pinned map with the next one.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // also in shared functions
+
+mod support;
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use perf_bpf::{
+    BpfMapType, BpfProgType, EventArray, MapFd, MapSpec, Output, PerfBuffer, PerfBufferOptions, ProgramFd,
+};
+use support::programs::{Counters, Sink, fire_on, fire_on_all, online, output};
+use support::{permitted, with_bpf_fs, without_sys_admin};
+
+/// The path of the pinned map, in the environment of a process that reads it.
+const PATH: &str = "PK_SHARED_ARRAY";
+
+/// A map that nobody reads, and a program that writes to it.
+struct Fixture {
+    map: MapFd,
+    counters: Counters,
+    program: ProgramFd,
+}
+
+#[track_caller]
+fn fixture() -> Option<Fixture> {
+    let array = permitted(EventArray::create("pk_shared".parse().unwrap()))?;
+    let counters = Counters::create()?;
+    let program = output(BpfProgType::RAW_TRACEPOINT, &Sink::Array(&array), &counters, 16, false)?;
+    Some(Fixture { map: array.map().try_clone().unwrap(), counters, program })
+}
+
+impl Fixture {
+    /// Returns an array of the same map, by a duplicate of its descriptor.
+    fn array(&self) -> EventArray {
+        EventArray::from_fd(self.map.try_clone().unwrap().into_fd()).unwrap()
+    }
+
+    fn reader(&self) -> PerfBuffer {
+        PerfBufferOptions::new().open(self.array()).unwrap()
+    }
+
+    /// Writes a record on each CPU, and returns how many of them the reader got.
+    fn fire(&self, reader: &mut PerfBuffer) -> u64 {
+        fire_on_all(&self.program, &online(), 1);
+        samples(reader)
+    }
+}
+
+fn samples(reader: &mut PerfBuffer) -> u64 {
+    let mut samples = 0;
+    let consume = |_, output: Output<'_>| samples += u64::from(matches!(output, Output::Sample(_)));
+    reader.read(consume).unwrap();
+    samples
+}
+
+fn all() -> u64 {
+    online().len() as u64
+}
+
+#[test]
+fn second_reader_keeps_its_slots_when_the_first_closes() {
+    let Some(fixture) = fixture() else { return };
+    let first = fixture.reader();
+    let mut second = fixture.reader();
+    assert_eq!(fixture.fire(&mut second), all());
+    drop(first);
+    assert_eq!(fixture.fire(&mut second), all());
+    let first = fixture.reader();
+    drop(second);
+    let mut third = fixture.reader();
+    first.close();
+    assert_eq!(fixture.fire(&mut third), all());
+}
+
+#[test]
+fn array_keeps_the_slots_of_another_when_it_is_dropped_or_cleared() {
+    let Some(fixture) = fixture() else { return };
+    let mut reader = fixture.reader();
+    let event = std::sync::Arc::clone(reader.rings().next().unwrap().1.event());
+    let cpu = reader.rings().next().unwrap().0;
+    let mut others = [fixture.array(), fixture.array()];
+    for other in &mut others {
+        other.insert(cpu, &event).unwrap();
+    }
+    reader.refresh().unwrap();
+    let [mut cleared, dropped] = others;
+    cleared.clear().unwrap();
+    assert!(cleared.filled().is_empty());
+    drop(dropped);
+    assert_eq!(fixture.fire(&mut reader), all());
+}
+
+#[test]
+fn failed_open_leaves_the_running_reader_alone() {
+    let spec = MapSpec::new(BpfMapType::PERF_EVENT_ARRAY, 1).with_sizes(4, 4);
+    let (Some(map), Some(counters)) = (permitted(MapFd::create(&spec)), Counters::create()) else { return };
+    if online().as_slice() == [0] {
+        return eprintln!("skipped: one CPU, which has a slot");
+    }
+    let array = || EventArray::from_fd(map.try_clone().unwrap().into_fd()).unwrap();
+    let program = output(BpfProgType::RAW_TRACEPOINT, &Sink::Array(&array()), &counters, 16, false).unwrap();
+    let mut reader = PerfBufferOptions::new().cpus(0.into()).open(array()).unwrap();
+    let refused = PerfBufferOptions::new().open(array()).unwrap_err();
+    assert!(refused.value.filled().is_empty());
+    drop(refused);
+    fire_on(&program, 0);
+    assert_eq!((samples(&mut reader), counters.produced_and_failed()), (1, (1, 0)));
+}
+
+#[test]
+fn refresh_takes_back_the_slots_that_were_cleared_or_taken_over() {
+    let Some(fixture) = fixture() else { return };
+    let mut reader = fixture.reader();
+    let mut other = fixture.array();
+    online().iter().for_each(|cpu| assert!(other.remove(cpu).unwrap()));
+    assert_eq!(fixture.fire(&mut reader), 0);
+    reader.refresh().unwrap();
+    assert_eq!(fixture.fire(&mut reader), all());
+
+    let passing = fixture.reader();
+    assert_eq!(fixture.fire(&mut reader), 0, "the last reader that was opened has the slots");
+    reader.refresh().unwrap();
+    assert_eq!(fixture.fire(&mut reader), all());
+    drop(passing);
+    assert_eq!(fixture.fire(&mut reader), all());
+}
+
+#[test]
+fn each_cpu_can_have_its_own_reader() {
+    let Some(fixture) = fixture() else { return };
+    let cpus = online();
+    let reader = |cpu: u32| PerfBufferOptions::new().cpus(cpu.into()).open(fixture.array()).unwrap();
+    let mut readers: Vec<_> = cpus.iter().map(reader).collect();
+    fire_on_all(&fixture.program, &cpus, 1);
+    assert!(readers.iter_mut().all(|reader| samples(reader) == 1));
+    drop(readers.remove(0));
+    fire_on_all(&fixture.program, &cpus, 1);
+    assert!(readers.iter_mut().all(|reader| samples(reader) == 1));
+    assert_eq!(fixture.counters.produced_and_failed(), (2 * all(), 1));
+}
+
+#[test]
+fn reader_without_the_privilege_for_an_own_file_keeps_the_slots_of_another() {
+    let Some(fixture) = fixture() else { return };
+    without_sys_admin(move || {
+        let first = fixture.reader();
+        assert!(!first.array().has_own_file());
+        let mut second = fixture.reader();
+        drop(first);
+        assert_eq!(fixture.fire(&mut second), all());
+        let mut array = second.close();
+        assert_eq!(array.filled(), online(), "their events have no ring");
+        array.clear().unwrap();
+        assert!(array.filled().is_empty());
+    });
+}
+
+/// A process that reads the map at a path.
+struct Agent(Child, BufReader<std::process::ChildStdout>);
+
+impl Agent {
+    /// Starts the process, and waits until its reader is open.
+    fn start(path: &Path) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "agent", "--ignored", "--nocapture"])
+            .env(PATH, path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        let mut agent = Self(child, lines);
+        agent.line_with("ready");
+        agent
+    }
+
+    /// Reads lines of the process to the one with this word.
+    fn line_with(&mut self, word: &str) -> String {
+        let mut line = String::new();
+        while !line.contains(word) {
+            line.clear();
+            assert_ne!(self.1.read_line(&mut line).unwrap(), 0, "the process ended without {word}");
+        }
+        line
+    }
+
+    /// Lets the process drop its reader and end, and returns the number of samples that it got.
+    fn stop(mut self) -> u64 {
+        self.0.stdin.take().unwrap().write_all(b"stop\n").unwrap();
+        let samples = self.line_with("samples ").trim().rsplit(' ').next().unwrap().parse().unwrap();
+        assert!(self.0.wait().unwrap().success());
+        samples
+    }
+
+    fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// The other process of the tests below.
+#[test]
+#[ignore = "runs as a process of other tests"]
+fn agent() {
+    let Some(path) = std::env::var_os(PATH) else { return };
+    let array = EventArray::from_fd(MapFd::open_pinned(&path).unwrap().into_fd()).unwrap();
+    let mut reader = PerfBufferOptions::new().open(array).unwrap();
+    println!("ready");
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+    println!("samples {}", samples(&mut reader));
+}
+
+/// Runs `test` with a pinned map and a program that writes to it.
+#[track_caller]
+fn with_pinned_map(test: impl FnOnce(&Fixture, &Path) + Send + 'static) {
+    let Some(fixture) = fixture() else { return };
+    with_bpf_fs(move |bpf_fs| {
+        let path = bpf_fs.path("events");
+        fixture.map.pin(&path).unwrap();
+        test(&fixture, &path);
+    });
+}
+
+fn open(path: &Path) -> PerfBuffer {
+    let array = EventArray::from_fd(MapFd::open_pinned(path).unwrap().into_fd()).unwrap();
+    PerfBufferOptions::new().open(array).unwrap()
+}
+
+#[test]
+fn next_agent_gets_all_after_a_graceful_stop_of_the_last_one() {
+    with_pinned_map(|fixture, path| {
+        let last = Agent::start(path);
+        fire_on_all(&fixture.program, &online(), 3);
+        assert_eq!(last.stop(), 3 * all());
+        let mut next = open(path);
+        assert_eq!(fixture.fire(&mut next), all());
+    });
+}
+
+#[test]
+fn next_agent_gets_all_after_the_last_one_was_killed() {
+    with_pinned_map(|fixture, path| {
+        let last = Agent::start(path);
+        let mut next = open(path);
+        last.kill();
+        assert_eq!(fixture.fire(&mut next), all());
+        assert_eq!(fixture.counters.produced_and_failed(), (all(), 0));
+    });
+}
+
+#[test]
+fn next_agent_gets_all_while_the_last_one_still_runs_and_after_its_graceful_stop() {
+    with_pinned_map(|fixture, path| {
+        let last = Agent::start(path);
+        let mut next = open(path);
+        assert_eq!(fixture.fire(&mut next), all());
+        assert_eq!(last.stop(), 0);
+        assert_eq!(fixture.fire(&mut next), all());
+        // The same with the roles exchanged: the process that started later ends first.
+        let later = Agent::start(path);
+        fire_on_all(&fixture.program, &online(), 1);
+        assert_eq!((samples(&mut next), later.stop()), (0, all()));
+        next.refresh().unwrap();
+        assert_eq!(fixture.fire(&mut next), all());
+        assert_eq!(fixture.counters.produced_and_failed(), (4 * all(), 0));
+    });
+}

@@ -1,7 +1,8 @@
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use perf_events::System;
 use perf_sys::Errno;
+use rustix::fs::StatFs;
 
 use crate::Error;
 
@@ -21,7 +22,9 @@ const MAGIC: u64 = 0xcafe_4a11;
 /// if let Err(error) = fs.check() {
 ///     println!("{error}"); // with the command that mounts it
 /// }
-/// assert_eq!(fs.path("events").to_str(), Some("/sys/fs/bpf/events"));
+/// assert_eq!(fs.path("events")?.to_str(), Some("/sys/fs/bpf/events"));
+/// assert!(fs.path("../events").is_err());
+/// # Ok::<(), perf_bpf::Error>(())
 /// ```
 #[doc(alias = "bpffs")]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,9 +54,19 @@ impl BpfFs {
         &self.root
     }
 
-    /// Returns the path of a name in the directory. The kernel refuses names with a `.`.
-    pub fn path(&self, name: impl AsRef<Path>) -> PathBuf {
-        self.root.join(name)
+    /// Returns the path of a name below the directory. The kernel refuses names with a `.`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PinPath`] if the name is empty or absolute or has a part `..` or `.`, so that it
+    /// would be another place.
+    pub fn path(&self, name: impl AsRef<Path>) -> Result<PathBuf, Error> {
+        let name = name.as_ref();
+        let is_below = name.components().all(|part| matches!(part, Component::Normal(_)));
+        if is_below && name.components().next().is_some() {
+            return Ok(self.root.join(name));
+        }
+        Err(Error::PinPath { path: name.into(), expected: "a relative path without '..'" })
     }
 
     /// Checks by `statfs(2)` that the directory is on a bpf file system.
@@ -62,12 +75,17 @@ impl BpfFs {
     ///
     /// [`Error::NotBpfFs`] with the command that mounts one, and [`Error::Path`] if there is no
     /// such directory.
-    #[allow(trivial_numeric_casts, clippy::cast_sign_loss, clippy::unnecessary_cast)] // the type varies
     pub fn check(&self) -> Result<(), Error> {
-        let found = rustix::fs::statfs(&self.root).map_err(Error::path("statfs", &self.root))?;
+        Self::check_statfs(rustix::fs::statfs(&self.root), &self.root)
+    }
+
+    /// Checks the result of `statfs(2)` of a directory.
+    #[allow(trivial_numeric_casts, clippy::cast_sign_loss, clippy::unnecessary_cast)] // the type varies
+    pub(crate) fn check_statfs(found: rustix::io::Result<StatFs>, directory: &Path) -> Result<(), Error> {
+        let found = found.map_err(Error::path("statfs", directory))?;
         // The type has 32 bits, whatever the width of the field.
         let found = u64::from(found.f_type as u32);
-        if found == MAGIC { Ok(()) } else { Err(Error::NotBpfFs { path: self.root.as_path().into(), found }) }
+        if found == MAGIC { Ok(()) } else { Err(Error::NotBpfFs { path: directory.into(), found }) }
     }
 }
 
@@ -138,6 +156,16 @@ mod tests {
             assert_eq!(unescape(text), text);
         }
         assert_eq!(unescape("\\134\\011x"), "\\\tx");
+    }
+
+    #[test]
+    fn a_path_stays_below_the_root() {
+        let fs = BpfFs::at("/sys/fs/bpf/agent");
+        assert_eq!(fs.path("maps/events").unwrap(), Path::new("/sys/fs/bpf/agent/maps/events"));
+        for outside in ["/etc/passwd", "..", "../x", "maps/../../x", "./x", ""] {
+            let error = fs.path(outside).unwrap_err();
+            assert!(matches!(error, Error::PinPath { .. }), "{outside}: {error}");
+        }
     }
 
     #[test]

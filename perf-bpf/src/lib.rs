@@ -43,7 +43,7 @@
 //! | use a map of any type by its bytes | [`MapFd`] |
 //! | dump a map that others change | [`Map::dump_reliably`], [`DumpStats`] |
 //! | access many elements at once | [`Map::lookup_batch`], [`Map::update_batch`], [`Map::delete_batch`] |
-//! | share a map by a path | [`PinnedMap`], [`ParallelMap`], [`BpfFs`] |
+//! | share a map by a path | [`PinnedMap`], [`IfDifferent`], [`ParallelMap`], [`BpfFs`] |
 //! | keep what could not be written | [`CachedMap`] |
 //! | list what there is on the system | [`Ids`], [`MapFd::info`], [`ProgramFd::info`], [`ProcessMapInfo`], [`TaskFd`] |
 //! | measure programs | [`RunStats`], [`ProgramInfo`] |
@@ -119,7 +119,7 @@ pub use perf_buffer::{
     Output, OutputBatch, OutputCounts, OutputSample, Outputs, PerfBuffer, PerfBufferOptions, RefreshedRings,
 };
 pub use pin::unpin;
-pub use pinned::{ParallelMap, PinOutcome, PinnedMap};
+pub use pinned::{IfDifferent, MoveStats, ParallelMap, PinOutcome, PinnedMap};
 pub use privileges::BpfPrivileges;
 pub use program_fd::ProgramFd;
 pub use program_function::ProgramFunction;

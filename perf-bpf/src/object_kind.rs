@@ -1,6 +1,6 @@
 use core::fmt;
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use perf_sys::Errno;
 
@@ -19,8 +19,13 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// Checks by `/proc/thread-self/fd` that a descriptor of another library or a path is of this kind.
+    /// Checks by `/proc/thread-self/fd` that a descriptor of another library is of this kind.
     pub(crate) fn check(self, fd: impl AsFd) -> Result<(), Error> {
+        self.check_opened(fd, None)
+    }
+
+    /// Checks that the descriptor of an object that was pinned to `pin` is of this kind.
+    pub(crate) fn check_opened(self, fd: impl AsFd, pin: Option<&Path>) -> Result<(), Error> {
         let path = format!("/proc/thread-self/fd/{}", fd.as_fd().as_raw_fd());
         let target = rustix::fs::readlink(path.as_str(), Vec::new()).map_err(|errno| Error::Path {
             call: "readlink",
@@ -31,7 +36,7 @@ impl ObjectKind {
         if self.targets().contains(&&*target) {
             return Ok(());
         }
-        Err(Error::Kind { expected: self, found: target.into() })
+        Err(Error::Kind { path: pin.map(Into::into), expected: self, found: target.into() })
     }
 
     /// Returns the names of the kernel's files, of all versions.

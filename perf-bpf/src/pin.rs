@@ -1,4 +1,4 @@
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -9,9 +9,18 @@ use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags};
 use crate::syscall::{obj_get, obj_pin};
 use crate::{BpfFs, BpfPrivileges, Error, Link, MapFd, ObjectKind, ProgramFd};
 
+mod directory;
+
+pub(crate) use directory::PinPath;
+
 /// `bpf(BPF_OBJ_PIN)`—Pins an object to a path.
 pub(crate) fn pin(fd: BorrowedFd<'_>, path: &Path) -> Result<(), Error> {
-    match obj_pin(fd, &c_path(path)?) {
+    pin_at(fd, &c_path(path)?, path)
+}
+
+/// Pins an object by the path `at`, which errors show as `path`.
+fn pin_at(fd: BorrowedFd<'_>, at: &CStr, path: &Path) -> Result<(), Error> {
+    match obj_pin(fd, at) {
         Ok(()) => Ok(()),
         Err(errno) => {
             // The kernel's errno for a path on another file system is EPERM or EINVAL.
@@ -30,8 +39,13 @@ pub(crate) fn open_if_pinned(
     path: &Path,
     access: BpfMapFlags,
 ) -> Result<Option<OwnedFd>, Error> {
-    match obj_get(&c_path(path)?, access.bits()) {
-        Ok(fd) => kind.check(&fd).map(|()| Some(fd)),
+    open_at(kind, &c_path(path)?, path, access)
+}
+
+/// Opens an object by the path `at`, which errors show as `path`.
+fn open_at(kind: ObjectKind, at: &CStr, path: &Path, access: BpfMapFlags) -> Result<Option<OwnedFd>, Error> {
+    match obj_get(at, access.bits()) {
+        Ok(fd) => kind.check_opened(&fd, Some(path)).map(|()| Some(fd)),
         Err(Errno::ENOENT) => Ok(None),
         Err(errno) => Err(failed(BpfCmd::OBJ_GET, path, errno)),
     }
@@ -49,16 +63,10 @@ pub(crate) fn open_pinned(kind: ObjectKind, path: &Path, access: BpfMapFlags) ->
 ///
 /// [`Error::NotBpfFs`] if the path is on another file system: no ordinary file is removed.
 pub fn unpin(path: impl AsRef<Path>) -> Result<bool, Error> {
-    let path = path.as_ref();
-    match BpfFs::at(parent(path)).check() {
-        Ok(()) => {}
-        Err(error) if error.errno() == Some(Errno::ENOENT) => return Ok(false),
-        Err(error) => return Err(error),
-    }
-    match rustix::fs::unlink(path) {
-        Ok(()) => Ok(true),
-        Err(rustix::io::Errno::NOENT) => Ok(false),
-        Err(errno) => Err(Error::path("unlink", path)(errno)),
+    match PinPath::open(path.as_ref()) {
+        Ok(path) => path.unlink(),
+        Err(error) if error.errno() == Some(Errno::ENOENT) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 
@@ -71,6 +79,14 @@ pub(crate) fn parent(path: &Path) -> &Path {
 }
 
 fn failed(command: BpfCmd, path: &Path, errno: Errno) -> Error {
+    // The kernel refuses such names with EPERM, whatever the capabilities.
+    let has_dot = path.file_name().is_some_and(|name| name.as_bytes().contains(&b'.'));
+    if errno == Errno::EPERM && has_dot {
+        return Error::PinPath {
+            path: path.into(),
+            expected: "a name without '.', which the kernel reserves",
+        };
+    }
     Error::Pin { command, path: path.into(), errno, privilege: BpfPrivileges::of_errno(errno) }
 }
 

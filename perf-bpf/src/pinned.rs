@@ -1,20 +1,22 @@
 use core::ops::Deref;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use perf_sys::Errno;
 use perf_sys::abi::bpf::BpfMapFlags;
 
-use crate::pin::open_if_pinned;
-use crate::{Error, Key, Map, MapFd, MapSpec, ObjectKind, Value, unpin};
+use crate::pin::{PinPath, open_if_pinned};
+use crate::{Difference, Error, Key, Map, MapFd, MapSpec, ObjectKind, Refused, Value, unpin};
 
-mod lock;
+mod elements;
 mod outcome;
 mod parallel;
 
-pub use outcome::PinOutcome;
+pub use outcome::{IfDifferent, MoveStats, PinOutcome};
 pub use parallel::ParallelMap;
 
-use lock::PinLock;
+use elements::move_elements;
 
 /// Attempts at creating a pin while processes that do not use this crate create or remove it.
 const ATTEMPTS: u32 = 16;
@@ -52,43 +54,106 @@ impl<K: Key, V: Value> PinnedMap<K, V> {
     }
 
     /// Opens the map that is pinned to a path, or creates and pins it. A map whose type, sizes,
-    /// flags or capacity differ from `spec` is unpinned and replaced by a new one; its contents are
-    /// lost when its last user closes it. Returns which of these was done.
+    /// flags or capacity differ from `spec` is replaced by a new one; its elements are lost when its
+    /// last user closes it. Returns which of these was done.
+    /// [`open_or_create_with`](Self::open_or_create_with) decides it by the differences.
+    ///
+    /// The new map is created before the old one is touched, and the pin is replaced in one step, so
+    /// an error leaves the old map and the path is never without a map.
     ///
     /// It holds a lock (`flock`) of the directory, so that of several threads and processes that
     /// call it at the same time one creates the map and the others open it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Locked`] if another process holds the lock for 5 s, [`Error::Kind`] if a program or a
+    /// link is pinned to the path, [`Error::Contended`], and those of [`Map::create`].
     pub fn open_or_create(path: impl Into<PathBuf>, spec: MapSpec<'_>) -> Result<(Self, PinOutcome), Error> {
+        Self::open_or_create_with(path, spec, |_| IfDifferent::Replace)
+    }
+
+    /// Does the same, and calls `decide` with the differences of a pinned map.
+    ///
+    /// ```no_run
+    /// use perf_bpf::{BpfFs, BpfMapType, Error, IfDifferent, MapProperty, MapSpec, PinnedMap};
+    ///
+    /// # fn main() -> Result<(), Error> {
+    /// let path = BpfFs::new().path("flows")?;
+    /// let spec = MapSpec::new(BpfMapType::HASH, 4096);
+    /// // Another capacity keeps the elements, anything else is for the user to solve.
+    /// let opened = PinnedMap::<u32, u64>::open_or_create_with(path, spec, |differences| {
+    ///     match differences.iter().all(|found| found.property == MapProperty::MaxEntries) {
+    ///         true => IfDifferent::Move,
+    ///         false => IfDifferent::Refuse,
+    ///     }
+    /// });
+    /// match opened {
+    ///     Ok((flows, outcome)) => println!("{}: {outcome}", flows.path().display()),
+    ///     Err(Error::Differs { map, .. }) => println!("still there: {:?}", map.info()?),
+    ///     Err(error) => return Err(error),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// [`IfDifferent::Move`] copies the elements before it replaces the pin. Elements that programs
+    /// or other processes write to the old map meanwhile or afterwards are not in the new one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Differs`] with the pinned map if it is refused, and those of
+    /// [`open_or_create`](Self::open_or_create).
+    pub fn open_or_create_with(
+        path: impl Into<PathBuf>,
+        spec: MapSpec<'_>,
+        mut decide: impl FnMut(&[Difference]) -> IfDifferent,
+    ) -> Result<(Self, PinOutcome), Error> {
         let path = path.into();
         let spec = Map::<K, V>::sized(spec)?;
-        let _lock = PinLock::of(&path)?;
-        let mut replaced = None;
+        let pin = PinPath::lock(&path)?;
         for _ in 0..ATTEMPTS {
-            if let Some(fd) = existing(&path)? {
-                let differences = spec.differences(&fd.info()?)?;
-                if differences.is_empty() {
-                    let outcome = replaced.map_or(PinOutcome::Opened, PinOutcome::Replaced);
-                    return Ok((Self { path, map: fd.try_into()? }, outcome));
+            let Some(old) = pin.existing()? else {
+                let map = Map::create(spec)?;
+                match pin.pin(map.as_fd()) {
+                    Ok(()) => return Ok((Self { path, map }, PinOutcome::Created)),
+                    // By a process that does not take the lock.
+                    Err(error) if error.errno() == Some(Errno::EEXIST) => continue,
+                    Err(error) => return Err(error),
                 }
-                unpin(&path)?;
-                replaced = Some(differences);
+            };
+            let differences = spec.differences(&old.info()?)?;
+            if differences.is_empty() {
+                return Ok((Self { path, map: old.try_into()? }, PinOutcome::Opened));
             }
-            let map = Map::create(spec)?;
-            match map.fd().pin(&path) {
-                Ok(()) => {
-                    let outcome = replaced.map_or(PinOutcome::Created, PinOutcome::Replaced);
-                    return Ok((Self { path, map }, outcome));
+            let (map, outcome) = match decide(&differences) {
+                IfDifferent::Open => {
+                    return Ok((Self { path, map: old.try_into()? }, PinOutcome::Accepted(differences)));
                 }
-                Err(error) if error.errno() == Some(Errno::EEXIST) => {}
-                Err(error) => return Err(error),
-            }
+                IfDifferent::Refuse => return Err(differs(path, differences, old)),
+                IfDifferent::Replace => (Map::create(spec)?, PinOutcome::Replaced(differences)),
+                IfDifferent::Move => {
+                    let map = Map::create(spec)?;
+                    match move_elements(&old, &map)? {
+                        Some(stats) => (map, PinOutcome::Moved(differences, stats)),
+                        None => return Err(differs(path, differences, old)),
+                    }
+                }
+            };
+            pin.replace(map.as_fd())?;
+            return Ok((Self { path, map }, outcome));
         }
         Err(Error::Contended { path: path.into() })
     }
 
-    /// Unpins the map at a path, if there is one, and creates and pins a new one: for contents that
-    /// must not outlive the process that writes them.
+    /// Creates a map and pins it to a path, in place of a map that may be pinned to it: for contents
+    /// that must not outlive the process that writes them. Its users keep the old map until they
+    /// open the path again.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open_or_create`](Self::open_or_create). The old map stays pinned then.
     pub fn create_anew(path: impl Into<PathBuf>, spec: MapSpec<'_>) -> Result<Self, Error> {
-        ParallelMap::create(path, spec)?.end()
+        Ok(ParallelMap::create(path, spec)?.end()?)
     }
 
     /// Opens the path again: another process may have replaced the map since.
@@ -108,19 +173,24 @@ impl<K, V> PinnedMap<K, V> {
     ///
     /// # Errors
     ///
-    /// [`Error::Path`] with `ENOENT` if there is no such path.
-    pub fn unpin(self) -> Result<Map<K, V>, Error> {
-        if unpin(&self.path)? {
-            Ok(self.map)
-        } else {
-            Err(Error::path("unlink", &self.path)(rustix::io::Errno::NOENT))
-        }
+    /// This value, with [`Error::Path`] and `ENOENT` if there is no such path.
+    pub fn unpin(self) -> Result<Map<K, V>, Refused<Box<Self>>> {
+        let error = match unpin(&self.path) {
+            Ok(true) => return Ok(self.map),
+            Ok(false) => Error::path("unlink", &self.path)(rustix::io::Errno::NOENT),
+            Err(error) => error,
+        };
+        Err(Refused { error, value: Box::new(self) })
     }
 
     /// Returns the map and keeps the pin.
     pub fn into_map(self) -> Map<K, V> {
         self.map
     }
+}
+
+fn differs(path: PathBuf, differences: Vec<Difference>, map: MapFd) -> Error {
+    Error::Differs { path: path.into(), differences: differences.into(), map: Arc::new(map) }
 }
 
 /// Returns the map that is pinned to a path, if there is such a path.

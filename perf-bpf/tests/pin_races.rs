@@ -26,7 +26,7 @@ fn race(fs: &BpfFs, name: &str) -> Vec<PinOutcome> {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 start.wait();
-                let (map, outcome) = Pinned::open_or_create(fs.path(name), spec(16)).unwrap();
+                let (map, outcome) = Pinned::open_or_create(fs.path(name).unwrap(), spec(16)).unwrap();
                 found.lock().unwrap().push((map.fd().info().unwrap().id, outcome));
             });
         }
@@ -56,7 +56,7 @@ fn one_of_several_threads_replaces_the_map() {
     with_bpf_fs(|fs| {
         for number in 0..50 {
             let name = format!("old_{number}");
-            if permitted(Pinned::open_or_create(fs.path(&name), spec(8))).is_none() {
+            if permitted(Pinned::open_or_create(fs.path(&name).unwrap(), spec(8))).is_none() {
                 return;
             }
             let outcomes = race(fs, &name);
@@ -75,13 +75,13 @@ fn processes_without_the_lock_cause_no_other_error_than_contention() {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
                     // Either may lose against the other thread.
-                    let _ = foreign.pin(fs.path("map"));
-                    let _ = unpin(fs.path("map"));
+                    let _ = foreign.pin(fs.path("map").unwrap());
+                    let _ = unpin(fs.path("map").unwrap());
                 }
             });
             let _done = SetOnDrop(&done);
             for _ in 0..500 {
-                match Pinned::open_or_create(fs.path("map"), spec(16)) {
+                match Pinned::open_or_create(fs.path("map").unwrap(), spec(16)) {
                     Ok(_) | Err(Error::Contended { .. }) => {}
                     Err(error) => panic!("{error}"),
                 }

@@ -219,7 +219,7 @@ fn agent() {
 fn with_pinned_map(test: impl FnOnce(&Fixture, &Path) + Send + 'static) {
     let Some(fixture) = fixture() else { return };
     with_bpf_fs(move |bpf_fs| {
-        let path = bpf_fs.path("events");
+        let path = bpf_fs.path("events").unwrap();
         fixture.map.pin(&path).unwrap();
         test(&fixture, &path);
     });

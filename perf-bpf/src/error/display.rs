@@ -2,7 +2,7 @@ use core::fmt;
 
 use super::Error;
 use super::hint::hint;
-use crate::BpfPrivileges;
+use crate::{BpfPrivileges, Difference};
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -52,7 +52,26 @@ impl fmt::Display for Error {
                  mount -t bpf bpf /sys/fs/bpf",
                 path.display()
             ),
-            Self::Kind { expected, found } => write!(f, "BPF object: expected a {expected}, found {found:?}"),
+            Self::Kind { path: Some(path), expected, found } => {
+                write!(f, "{}: expected a {expected}, found {found:?}", path.display())
+            }
+            Self::Kind { path: None, expected, found } => {
+                write!(f, "BPF object: expected a {expected}, found {found:?}")
+            }
+            Self::Differs { path, differences, .. } => {
+                write!(f, "{}: the pinned map differs", path.display())?;
+                write_differences(f, differences)?;
+                f.write_str("; open it as it is, replace it, or choose another path")
+            }
+            Self::Locked { directory, waited } => write!(
+                f,
+                "flock {}: expected the lock within {waited:?}, found it held by another process, which \
+                 /proc/locks lists; pin to a directory of mode 0700, which others cannot lock",
+                directory.display()
+            ),
+            Self::PinPath { path, expected } => {
+                write!(f, "path of a pin: expected {expected}, found {}", path.display())
+            }
             Self::MapType { map, expected, found } => {
                 write!(f, "map {map:?}: expected type {expected}, found {found}")
             }
@@ -87,6 +106,16 @@ impl fmt::Display for Error {
             ),
         }
     }
+}
+
+/// Writes `: difference; difference`.
+pub(crate) fn write_differences(f: &mut fmt::Formatter<'_>, differences: &[Difference]) -> fmt::Result {
+    let mut separator = ": ";
+    for difference in differences {
+        write!(f, "{separator}{difference}")?;
+        separator = "; ";
+    }
+    Ok(())
 }
 
 fn write_cause(

@@ -6,6 +6,12 @@ use perf_sys::abi::bpf::{BpfMapFlags, BpfMapType};
 use super::MapInfo;
 use crate::{Error, MapSpec};
 
+/// `BPF_MAP_TYPE_DEVMAP`.
+const DEVMAP: BpfMapType = BpfMapType(14);
+
+/// `BPF_MAP_TYPE_DEVMAP_HASH`.
+const DEVMAP_HASH: BpfMapType = BpfMapType(25);
+
 /// A property of a map in which it differs from a [`MapSpec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
@@ -58,7 +64,12 @@ impl MapSpec<'_> {
     /// hash with [`NO_COMMON_LRU`](BpfMapFlags::NO_COMMON_LRU).
     pub fn differences(&self, found: &MapInfo) -> Result<Vec<Difference>, Error> {
         // The kernel does not keep flags of the descriptor.
-        let kept = self.flags() - (BpfMapFlags::READ_ONLY | BpfMapFlags::WRITE_ONLY | BpfMapFlags::TOKEN_FD);
+        let mut kept =
+            self.flags() - (BpfMapFlags::READ_ONLY | BpfMapFlags::WRITE_ONLY | BpfMapFlags::TOKEN_FD);
+        // It adds one to maps of devices, since Linux 5.1.
+        if matches!(self.map_type(), DEVMAP | DEVMAP_HASH) && found.map_type == self.map_type() {
+            kept |= found.flags & BpfMapFlags::PROG_READ_ONLY;
+        }
         let pairs = [
             (MapProperty::Type, self.map_type().0.into(), found.map_type.0.into()),
             (MapProperty::KeySize, self.key_size().into(), found.key_size.into()),

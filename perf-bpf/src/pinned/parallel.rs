@@ -1,11 +1,9 @@
-use std::ffi::OsString;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::lock::PinLock;
 use super::{PinnedMap, existing};
-use crate::{Error, Key, Map, MapFd, MapSpec, Value, unpin};
+use crate::pin::PinPath;
+use crate::{Error, Key, Map, MapFd, MapSpec, Refused, Value};
 
 /// A new map beside the one that is pinned to a path, until it replaces it.
 ///
@@ -45,24 +43,15 @@ impl<K: Key, V: Value> ParallelMap<K, V> {
 
     /// Pins the new map to the path, in place of the map that is pinned to it now, and ends the
     /// parallel mode.
-    pub fn end(self) -> Result<PinnedMap<K, V>, Error> {
-        let _lock = PinLock::of(&self.path)?;
-        // A pin cannot be created over another one, but moved over it.
-        let temporary = temporary(&self.path);
-        self.new.fd().pin(&temporary)?;
-        if let Err(errno) = rustix::fs::rename(&temporary, &self.path) {
-            unpin(&temporary)?;
-            return Err(Error::path("rename", &self.path)(errno));
+    ///
+    /// # Errors
+    ///
+    /// This value with its filled map, and [`Error::Path`], [`Error::Pin`] or [`Error::Locked`]. The
+    /// old map stays pinned then.
+    pub fn end(self) -> Result<PinnedMap<K, V>, Refused<Box<Self>>> {
+        match PinPath::lock(&self.path).and_then(|pin| pin.replace(self.new.as_fd())) {
+            Ok(()) => Ok(PinnedMap { path: self.path, map: self.new }),
+            Err(error) => Err(Refused { error, value: Box::new(self) }),
         }
-        Ok(PinnedMap { path: self.path, map: self.new })
     }
-}
-
-/// Returns a path in the same directory that no other thread uses. Names have no dots on a bpf file
-/// system.
-fn temporary(path: &Path) -> PathBuf {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let mut name = OsString::from(path.file_name().unwrap_or_default());
-    name.push(format!("_new_{}_{}", process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
-    path.with_file_name(name)
 }

@@ -20,6 +20,15 @@ pub(crate) fn with_bpf_fs(test: impl FnOnce(&BpfFs) + Send + 'static) {
     }
 }
 
+/// Returns the names of the pins in the root, in ascending order.
+pub(crate) fn pin_names(fs: &BpfFs) -> Vec<String> {
+    let names = std::fs::read_dir(fs.root()).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+    names.retain(|name| !name.contains('.')); // the kernel's own: maps.debug and progs.debug
+    names.sort_unstable();
+    names
+}
+
 /// A mounted bpf file system and its directory, both removed on drop.
 struct Mount(PathBuf);
 

@@ -16,7 +16,7 @@ mod nobody;
 pub(crate) mod programs;
 mod tracefs;
 
-pub(crate) use bpf_fs::with_bpf_fs;
+pub(crate) use bpf_fs::{pin_names, with_bpf_fs};
 pub(crate) use nobody::{as_nobody, without_sys_admin};
 pub(crate) use tracefs::rename_tracepoint;
 

@@ -184,6 +184,9 @@ impl Attr {
 
     /// Returns the tracepoint event whose `id` file in tracefs holds this number.
     ///
+    /// To sample every hit, set a period of 1 and [`SampleType::PERIOD`]: see
+    /// [`with_period`](Self::with_period) for tracepoints that count more than 1 a hit.
+    ///
     /// The tracepoints `syscalls:*` do not fire for 32-bit tasks on a 64-bit kernel (kernel errata).
     pub const fn tracepoint(id: u64) -> Self {
         Self::new(EventType::TRACEPOINT, id)

@@ -18,9 +18,13 @@ use crate::{
 impl Attr {
     /// Samples after every `events` events and clears [`AttrFlags::FREQ`]; 0 only counts.
     ///
-    /// The kernel fails with `EINVAL` for 2^63 and more. On software events (except the clocks) and
-    /// tracepoints, [`SampleType::PERIOD`] makes every event a sample, whatever the period is
-    /// (kernel errata). The period of the clocks is in ns.
+    /// The kernel fails with `EINVAL` for 2^63 and more. The period of the clocks is in ns.
+    ///
+    /// On software events (except the clocks) and tracepoints, [`SampleType::PERIOD`] makes every hit
+    /// one sample, whatever the period is, with the count of the hit as its period. Add it to a period
+    /// of 1 on tracepoints: some hits count more than 1 (those of `sched:sched_stat_runtime`
+    /// count ns), and without the field the kernel writes a copy of the sample for each unit, hundreds
+    /// of them, until it throttles the event and loses the following hits (kernel errata).
     pub const fn with_period(mut self, events: u64) -> Self {
         self.sample_period = events;
         self.without_flags(AttrFlags::FREQ)

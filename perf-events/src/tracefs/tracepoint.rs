@@ -83,6 +83,9 @@ impl Tracepoint {
 
     /// Returns an event that counts the hits, or what each hit stands for: `sched:sched_stat_runtime` counts
     /// nanoseconds. Its label is `category:name`.
+    ///
+    /// To sample every hit, set a period of 1 and [`SampleType::PERIOD`](perf_sys::SampleType::PERIOD):
+    /// see [`Attr::with_period`].
     pub fn event_spec(&self) -> EventSpec {
         let attr = Attr::tracepoint(self.id.into());
         EventSpec::new(attr).with_label(Label::from(Arc::clone(&self.label))).with_pmu("tracepoint")

@@ -1,6 +1,6 @@
 //! Hardware breakpoints.
 
-open_enum! {
+bit_set! {
     /// `HW_BREAKPOINT_*`—the accesses that a hardware breakpoint counts.
     ///
     /// # References
@@ -55,4 +55,18 @@ impl BreakpointLen {
     /// x86 demands the size that `long` has in the *kernel*. A 32-bit program on a 64-bit kernel
     /// needs [`EIGHT`](Self::EIGHT) instead.
     pub const EXECUTE: Self = Self(size_of::<core::ffi::c_long>() as u64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::format;
+
+    #[test]
+    fn accesses_of_a_breakpoint_are_bits() {
+        assert_eq!(BreakpointType::READ | BreakpointType::WRITE, BreakpointType::READ_WRITE);
+        assert_eq!(BreakpointType::from_bits_retain(3), BreakpointType::READ_WRITE);
+        let unknown = BreakpointType::READ_WRITE | BreakpointType::from_bits_retain(8);
+        assert_eq!(format!("{unknown}"), "READ|WRITE|0x8");
+    }
 }

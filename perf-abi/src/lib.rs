@@ -31,8 +31,16 @@
 //!
 //! The kernel's numbers are newtypes with constants and its flags are bit sets, so a value that is
 //! newer than this crate is kept, compared and printed like any other. `ALL` lists the constants of
-//! a number and `KNOWN` is the union of the flags. The size and the offsets of every struct are
-//! asserted at compile time.
+//! a number and `KNOWN` is the union of the flags. The kernel's value is the public field of both:
+//!
+//! ```
+//! use perf_abi::{Misc, RecordType};
+//!
+//! assert_eq!((RecordType(9), Misc(2)), (RecordType::SAMPLE, Misc::from_bits_retain(2)));
+//! assert_eq!((RecordType::SAMPLE.0, Misc::EXACT_IP.0), (9, Misc::EXACT_IP.bits()));
+//! ```
+//!
+//! The size and the offsets of every struct are asserted at compile time.
 //!
 //! Names are those of the header without their prefix (`PERF_SAMPLE_IP` is [`SampleType::IP`]); the
 //! search of these pages finds the C name. "Since Linux" is the first release with the constant or

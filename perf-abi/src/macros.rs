@@ -142,7 +142,7 @@ macro_rules! bit_set {
 /// ```text
 /// #[repr(transparent)]
 /// #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)] // zerocopy's with the feature
-/// pub struct AuxFlags(u64);
+/// pub struct AuxFlags(pub u64);
 ///
 /// bitflags::bitflags! {
 ///     impl AuxFlags: u64 {
@@ -165,7 +165,7 @@ macro_rules! flag_word {
         #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
         #[cfg_attr(feature = "zerocopy", derive(zerocopy::FromBytes, zerocopy::IntoBytes))]
         #[cfg_attr(feature = "zerocopy", derive(zerocopy::Immutable, zerocopy::KnownLayout))]
-        pub struct $Name($int);
+        pub struct $Name(pub $int);
 
         bitflags::bitflags! {
             impl $Name: $int {

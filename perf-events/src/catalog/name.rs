@@ -77,7 +77,7 @@ fn breakpoint(attr: &Attr) -> Option<String> {
     let is_named = attr.kind == EventType::BREAKPOINT
         && (attr.config, attr.config3, attr.config4) == (0, 0, 0)
         && attr.bp_type != BreakpointType::EMPTY
-        && attr.bp_type <= BreakpointType::INVALID;
+        && BreakpointType::INVALID.contains(attr.bp_type);
     let source =
         Source::Breakpoint { address: attr.config1, len: Some(attr.config2), access: Some(attr.bp_type) };
     is_named.then(|| source.to_string())

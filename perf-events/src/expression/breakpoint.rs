@@ -39,7 +39,7 @@ fn access(cursor: &mut Cursor<'_>) -> Result<Option<BreakpointType>, ParseError>
     }
     let access = run.node.chars().try_fold(BreakpointType::EMPTY, |access, letter| {
         let (_, bit) = ACCESSES.iter().find(|(name, _)| *name == letter)?;
-        (access.0 & bit.0 == 0).then_some(BreakpointType(access.0 | bit.0))
+        (!access.intersects(*bit)).then_some(access | *bit)
     });
     let access = access.ok_or_else(|| cursor.error_at(run.span, EXPECTED))?;
     *cursor = ahead;

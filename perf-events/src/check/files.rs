@@ -81,7 +81,7 @@ fn cpu_pmu_for_task(
     let Some(pmu) = dynamic_pmu(system, attr)?.filter(Pmu::is_cpu_only) else { return Ok(None) };
     let rule = format!("PMU {pmu} counts on CPUs, not for tasks");
     let cpus = pmu.cpus().map(ToString::to_string).unwrap_or_default();
-    let remedy = format!("open it by Target::cpu on CPUs {cpus} (its file cpumask)");
+    let remedy = format!("count it on CPUs {cpus} (its file cpumask)");
     let found = if target.is_cgroup() { "a cgroup" } else { "a thread" };
     Ok(Some(Violation::new("target", found, rule, remedy)))
 }

@@ -4,7 +4,7 @@ use perf_sys::Error;
 
 use super::{Failure, Trial};
 use crate::check::{pmu_of, type_of};
-use crate::{Cause, CpuList, Evidence, Explanation, FileError, System};
+use crate::{Cause, CpuList, Evidence, Explanation, FileError, Privileges, System};
 
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 
@@ -81,6 +81,19 @@ pub(super) fn owner_of(system: &System, tid: u32) -> Evidence {
         uids.split_ascii_whitespace().next().unwrap_or("unknown").to_owned()
     });
     Evidence::of_file(&format!("Uid of {path}"), uid.as_ref())
+}
+
+/// Returns `true` if the thread is known to be of another user than the calling thread: the kernel compares the
+/// caller's real user with the effective, the saved and the real one.
+pub(super) fn is_of_other_user(system: &System, tid: u32) -> bool {
+    let users = |path: &str| -> Option<Vec<u32>> {
+        let status = system.read(path).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+        line.split_ascii_whitespace().take(3).map(|uid| uid.parse().ok()).collect()
+    };
+    let (own, theirs) = (users(Privileges::STATUS), users(&format!("/proc/{tid}/status")));
+    let own = own.as_ref().and_then(|own| own.first());
+    own.zip(theirs).is_some_and(|(own, theirs)| theirs.iter().any(|uid| uid != own))
 }
 
 /// Returns a `FileError` or value of a list as evidence.

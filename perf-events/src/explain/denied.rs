@@ -35,7 +35,7 @@ pub(super) fn not_implemented(failure: &mut Failure<'_>) -> Option<Explanation> 
             return possible_filter(failure);
         }
         let text = format!("this architecture cannot sample {requested}");
-        Some(Explanation::new(Cause::NotImplemented, text, format!("clear SampleType::{requested}")))
+        Some(Explanation::new(Cause::NotImplemented, text, format!("sample without {requested}")))
     })
 }
 
@@ -82,7 +82,7 @@ fn raw_tracepoint(failure: &Failure<'_>) -> Option<Explanation> {
         return None;
     }
     let (text, instead) = if attr.sample_type.contains(SampleType::RAW) {
-        ("raw tracepoint data", "clear SampleType::RAW, or ")
+        ("raw tracepoint data", "sample without raw data, or ")
     } else {
         ("this tracepoint", "")
     };
@@ -121,8 +121,8 @@ fn lockdown(failure: &Failure<'_>) -> Option<Explanation> {
         return None;
     }
     let text = match mode {
-        Some(_) => "kernel lockdown forbids SampleType::REGS_INTR",
-        None => "SampleType::REGS_INTR is probably forbidden by kernel lockdown",
+        Some(_) => "kernel lockdown forbids to sample registers at the interrupt",
+        None => "probably kernel lockdown forbids to sample registers at the interrupt",
     };
     let found = mode.map(str::to_owned).ok_or_else(|| failure.system.read(LOCKDOWN).err());
     let evidence = match found {
@@ -130,6 +130,6 @@ fn lockdown(failure: &Failure<'_>) -> Option<Explanation> {
         Err(Some(error)) => Evidence::of_file::<&str>(LOCKDOWN, Err(&error)),
         Err(None) => Evidence::new(LOCKDOWN, "without a mode in brackets"),
     };
-    let remedy = "clear SampleType::REGS_INTR, or boot with lockdown=integrity";
+    let remedy = "sample no registers at the interrupt (REGS_INTR), or boot with lockdown=integrity";
     Some(Explanation::new(Cause::Lockdown, text, remedy).with(evidence))
 }

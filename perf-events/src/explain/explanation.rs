@@ -44,7 +44,11 @@ impl fmt::Display for Evidence {
 
 /// The reason why an event did not open or a ring was not mapped, the values that show it, and the remedy.
 ///
-/// `Display` prints three lines: `cause`, `evidence`, `remedy`.
+/// `Display` prints three lines: `cause`, `evidence`, `remedy`. `{:#}` prints one, for a log: the cause, a semicolon
+/// and the remedy.
+///
+/// The texts are for the users of a program. They name event modifiers such as `:u`, sysctls and capabilities, and
+/// not the flags of an attr; for these see the [`Cause`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     cause: Cause,
@@ -84,6 +88,11 @@ impl Explanation {
         &self.evidence
     }
 
+    /// Returns the cause and the remedy in one line, as `{:#}` prints it.
+    pub fn line(&self) -> String {
+        format!("{self:#}")
+    }
+
     /// Returns the remedy.
     pub fn remedy(&self) -> &str {
         &self.remedy
@@ -92,6 +101,9 @@ impl Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            return write!(f, "{}; {}", self.text, self.remedy);
+        }
         write!(f, "cause     {}\nevidence  ", self.text)?;
         let mut separator = "";
         for evidence in &self.evidence {
@@ -110,12 +122,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn explanation_prints_three_lines() {
+    fn explanation_prints_three_lines_or_one() {
         let explanation = Explanation::new(Cause::Paranoid, "the level", "lower it")
             .with(Evidence::new("/proc/a", 2))
             .with(Evidence::new("/proc/b", "x"));
         let expected = "cause     the level\nevidence  /proc/a: 2; /proc/b: x\nremedy    lower it";
         assert_eq!(explanation.to_string(), expected);
+        assert_eq!(explanation.line(), "the level; lower it");
         let unknown = Explanation::new(Cause::Unknown, "unknown", "none").to_string();
         assert_eq!(unknown.lines().nth(1), Some("evidence  no value"));
     }

@@ -102,7 +102,7 @@ fn needs_cpu(failure: &mut Failure<'_>) -> Option<Explanation> {
     let explanation = Explanation::new(
         Cause::PmuNeedsCpu,
         format!("{name} counts on CPUs, not for tasks"),
-        "open it by Target::cpu",
+        "count it on CPUs",
     );
     Some(explanation.with(Evidence::new(format!("the same event on CPU {cpu}"), "accepted")))
 }
@@ -137,7 +137,7 @@ pub(super) fn guilty(failure: &mut Failure<'_>, cause: Cause) -> Option<Explanat
     let explanation = Explanation::new(
         cause,
         format!("the kernel or the PMU does not accept {}", parts.join(", ")),
-        format!("do without {}, or negotiate the attr", parts.join(", ")),
+        format!("do without {}", parts.join(", ")),
     );
     Some(explanation.with(Evidence::new("the same event without it", "accepted")))
 }

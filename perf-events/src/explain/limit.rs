@@ -32,11 +32,11 @@ pub(super) fn attr_size(attr: &Attr, kernel: u32) -> Explanation {
     let fields: Vec<_> = AttrField::beyond(attr, kernel).map(|field| field.to_string()).collect();
     if kernel < Attr::SIZE_VER0 || attr.size < Attr::SIZE_VER0 {
         let text = format!("no kernel accepts an attr of {} bytes", attr.size);
-        return Explanation::new(Cause::AttrSize, text, "use Attr::SIZE, or 64 bytes and more")
+        return Explanation::new(Cause::AttrSize, text, "use an attr of 64 bytes and more")
             .with(Evidence::new("the kernel's size of perf_event_attr", format_args!("{kernel} bytes")));
     }
     let text = format!("this kernel lacks {} of the attr", fields.join(", "));
-    Explanation::new(Cause::AttrSize, text, "clear the fields, or negotiate the attr").with(Evidence::new(
+    Explanation::new(Cause::AttrSize, text, "do without these fields").with(Evidence::new(
         "the kernel's size of perf_event_attr",
         format_args!("{kernel} bytes; that of the attr is {}", attr.size),
     ))
@@ -113,7 +113,7 @@ fn too_big(failure: &Failure<'_>) -> Explanation {
     Explanation::new(
         Cause::GroupSize,
         "a read of the group would be longer than 16 KiB",
-        "split the group, or clear words of read_format",
+        "split the group, or read fewer words of each event",
     )
     .with(Evidence::new("attr.read_format", failure.open.attr.read_format))
 }
@@ -147,10 +147,18 @@ fn bad_descriptor(failure: &mut Failure<'_>) -> Option<Explanation> {
             "open the leader before its siblings, and keep it open",
         ));
     }
-    target.is_cgroup().then(|| cgroup(failure.system))
+    target.is_cgroup().then(|| {
+        Explanation::new(
+            Cause::Cgroup,
+            "the descriptor is not the directory of a cgroup that perf events can use",
+            "open a directory of cgroup2, or of the version 1 hierarchy with the perf_event controller",
+        )
+        .with(cgroup_mounts(failure.system))
+    })
 }
 
-fn cgroup(system: &System) -> Explanation {
+/// Returns the mounted cgroup hierarchies as evidence.
+pub(super) fn cgroup_mounts(system: &System) -> Evidence {
     let mounts = system.read("/proc/self/mounts").map(|text| {
         let types = text.lines().filter_map(|line| {
             let mut words = line.split_ascii_whitespace().skip(1);
@@ -159,10 +167,5 @@ fn cgroup(system: &System) -> Explanation {
         });
         types.collect::<Vec<_>>().join(" ")
     });
-    Explanation::new(
-        Cause::Cgroup,
-        "the descriptor is not the directory of a cgroup that perf events can use",
-        "open a directory of cgroup2, or of the version 1 hierarchy with the perf_event controller",
-    )
-    .with(Evidence::of_file("cgroup mounts of /proc/self/mounts", mounts.as_ref()))
+    Evidence::of_file("cgroup mounts of /proc/self/mounts", mounts.as_ref())
 }

@@ -44,7 +44,7 @@ pub(crate) fn explain_mapping(system: &System, error: &Error, attr: &Attr, data_
         Errno::EINVAL if attr.flags.contains(AttrFlags::INHERIT) => Explanation::new(
             Cause::AttrField,
             "an inherited event on any CPU has no ring",
-            "open the event on each CPU (Target::on_cpu), or clear AttrFlags::INHERIT",
+            "open the event on each CPU, or without inheritance",
         )
         .with(Evidence::new("attr.flags", attr.flags)),
         Errno::EINVAL => Explanation::new(
@@ -56,7 +56,7 @@ pub(crate) fn explain_mapping(system: &System, error: &Error, attr: &Attr, data_
         Errno::EBUSY => Explanation::new(
             Cause::State,
             "the records of the event go to the ring of another event",
-            "read them there, or end the redirection by set_output(None)",
+            "read them there, or end the redirection first",
         ),
         Errno::ENODEV => {
             Explanation::new(Cause::State, "the PMU of the event is gone", "open the event again")

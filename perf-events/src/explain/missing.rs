@@ -1,8 +1,10 @@
 //! `ENOENT`: PMUs and events that this machine does not have.
 
-use perf_sys::EventType;
+use perf_sys::{Errno, EventType, Software, Target};
 
-use super::Failure;
+use super::cpu::is_errno;
+use super::limit::cgroup_mounts;
+use super::{Failure, Trial};
 use crate::check::{pmu_of, type_of};
 use crate::{Cause, Evidence, Explanation, Pmu, System};
 
@@ -10,14 +12,24 @@ const DEVICES: &str = "/sys/bus/event_source/devices";
 
 pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
     let (system, attr) = (failure.system, failure.open.attr);
+    if let Some(explanation) = cgroup(failure) {
+        return explanation;
+    }
     let pmu = pmu_of(system, attr);
+    // Without sysfs the event alone decides, which only the software events of every kernel do.
+    let pmu = Pmu::all_names(system).and(pmu);
     let list = pmus(system);
     let pmu = match pmu {
         Ok(pmu) => pmu,
+        Err(_) if attr.kind == EventType::SOFTWARE => None,
         Err(error) => {
             let evidence = Evidence::of_file::<&str>(DEVICES, Err(&error));
-            let text = format!("unknown: whether a PMU has the type {} cannot be read", attr.kind);
-            return Explanation::new(Cause::Unknown, text, "mount sysfs on /sys").with(evidence);
+            let (text, remedy) = if error.is_not_found() {
+                ("unknown: sysfs, which lists the PMUs, is not mounted", "mount -t sysfs sysfs /sys")
+            } else {
+                ("unknown: the PMUs of this machine cannot be read", "see the evidence")
+            };
+            return Explanation::new(Cause::Unknown, text, remedy).with(evidence);
         }
     };
     match (attr.kind, pmu) {
@@ -66,6 +78,27 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
             Explanation::new(Cause::NoSuchPmu, text, remedy).with(list)
         }
     }
+}
+
+/// Explains a cgroup that is not there, for an event that the kernel has: it looks for the event first.
+fn cgroup(failure: &mut Failure<'_>) -> Option<Explanation> {
+    let (attr, target) = (failure.open.attr, failure.open.target);
+    let cpu = target.cpu_id().filter(|_| target.is_cgroup())?;
+    let without = failure.attempt(Trial { attr, target: Target::cpu(cpu), in_group: false });
+    let (has_event, found) = match &without {
+        Some(result) => (!is_errno(result, Errno::ENOENT), "does not fail with ENOENT"),
+        // Every kernel since 3.12 has the events up to this one.
+        None => (attr.kind == EventType::SOFTWARE && attr.config <= Software::DUMMY.0, "not tried"),
+    };
+    let explanation = Explanation::new(
+        Cause::Cgroup,
+        "the cgroup was removed after its directory was opened, or its hierarchy has no perf_event controller",
+        "open the directory of a cgroup that exists, in cgroup2 or in the version 1 hierarchy of perf_event",
+    );
+    has_event.then(|| {
+        let source = format!("the same event on CPU {cpu} without the cgroup");
+        explanation.with(Evidence::new(source, found)).with(cgroup_mounts(failure.system))
+    })
 }
 
 fn no_event(text: String, remedy: &str, evidence: Evidence) -> Explanation {

@@ -3,6 +3,7 @@
 use perf_sys::{Attr, AttrFlags, BranchSampleType, Errno, EventType, SampleType, Target};
 
 use super::Failure;
+use super::cpu::{is_of_other_user, owner_of};
 use crate::check::{pmu_of, type_of};
 use crate::{Capability, Cause, Evidence, Explanation, Privileges};
 
@@ -34,11 +35,13 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Option<Explanation> {
             .into_iter()
             .filter(|need| need.level.is_none_or(|most| level > most))
             .collect();
+        // No level permits another user's task, so this comes before the level.
+        let of_other = |tid| is_of_other_user(failure.system, tid) && !privileges.has(Capability::SYS_PTRACE);
+        if target.tid().is_some_and(of_other) || (needs.is_empty() && target.tid().is_some()) {
+            return Some(other_user(failure, &privileges, &needs, level));
+        }
         if !needs.is_empty() {
             return Some(with_settings(paranoid(&needs, level), &privileges));
-        }
-        if target.tid().is_some() {
-            return Some(other_user(failure, &privileges));
         }
     }
     if privileges.paranoid().is_ok_and(|level| level > 2) && !privileges.has(Capability::SYS_ADMIN) {
@@ -69,20 +72,24 @@ fn needs(attr: &Attr, target: Target<'_>) -> Vec<Need> {
     let rows = [
         (
             samples(SampleType::BRANCH_STACK) && attr.branch_sample_type.intersects(kernel_branches),
-            need("branches of the kernel", Some(1), Some("request BranchSampleType::USER only")),
+            need("branches of the kernel", Some(1), Some("sample branches of user space only")),
         ),
         (
             !has(AttrFlags::EXCLUDE_KERNEL),
-            need("events in the kernel", Some(1), Some("set AttrFlags::EXCLUDE_KERNEL")),
+            need("events in the kernel", Some(1), Some("exclude the kernel (`:u` after the event)")),
         ),
-        (has(AttrFlags::NAMESPACES), need("NAMESPACES records", None, Some("clear AttrFlags::NAMESPACES"))),
+        (has(AttrFlags::NAMESPACES), need("NAMESPACES records", None, Some("record no namespaces"))),
         (
             samples(SampleType::PHYS_ADDR),
-            need("physical addresses", Some(1), Some("clear SampleType::PHYS_ADDR")),
+            need("physical addresses", Some(1), Some("sample no physical addresses")),
         ),
         (
             !target.is_thread(),
-            need("the tasks of all users", Some(0), Some("observe a thread, not a CPU or cgroup")),
+            need(
+                "the tasks of all users",
+                Some(0),
+                Some("observe your own tasks, not all of a CPU or cgroup"),
+            ),
         ),
     ];
     let mut needs: Vec<Need> =
@@ -95,9 +102,9 @@ fn needs(attr: &Attr, target: Target<'_>) -> Vec<Need> {
 
 /// Returns what only the kernels since autumn 2026 check.
 fn newer_needs(attr: &Attr) -> Option<Need> {
-    let instead = "set AttrFlags::EXCLUDE_CALLCHAIN_KERNEL";
+    let instead = "exclude the kernel from callchains";
     if attr.flags.contains(AttrFlags::TEXT_POKE) {
-        return Some(need("TEXT_POKE records", Some(1), Some("clear AttrFlags::TEXT_POKE")));
+        return Some(need("TEXT_POKE records", Some(1), Some("record no TEXT_POKE")));
     }
     let kernel_chain = attr.sample_type.contains(SampleType::CALLCHAIN)
         && !attr.flags.contains(AttrFlags::EXCLUDE_CALLCHAIN_KERNEL);
@@ -130,15 +137,22 @@ fn forbidden_to_all() -> Explanation {
     )
 }
 
-fn other_user(failure: &Failure<'_>, privileges: &Privileges) -> Explanation {
+/// Explains a thread that the user may not observe. `needs` are the parts of the event that the level forbids too.
+fn other_user(failure: &Failure<'_>, privileges: &Privileges, needs: &[Need], level: i32) -> Explanation {
     let tid = failure.open.target.tid().unwrap_or_default();
-    let owner = crate::explain::cpu::owner_of(failure.system, tid);
-    let text = format!("thread {tid} belongs to another user, or may not be traced");
-    let explanation = Explanation::new(
-        Cause::OtherUser,
-        text,
-        "run as the user of the thread, or with CAP_PERFMON (before Linux 5.9 CAP_SYS_PTRACE)",
-    );
+    let owner = owner_of(failure.system, tid);
+    let mut text = format!("thread {tid} belongs to another user, or may not be traced");
+    let mut remedy = "run as the user of the thread".to_owned();
+    if !needs.is_empty() {
+        let also = paranoid(needs, level);
+        text = format!("{text}; also, {}", also.text());
+        let changes: Vec<_> = needs.iter().filter_map(|need| need.instead).collect();
+        if changes.len() == needs.len() {
+            remedy = format!("{remedy} and {}", changes.join(" and "));
+        }
+    }
+    let remedy = format!("{remedy}, or with CAP_PERFMON (before Linux 5.9 CAP_SYS_PTRACE)");
+    let explanation = Explanation::new(Cause::OtherUser, text, remedy);
     with_settings(explanation.with(owner), privileges)
 }
 

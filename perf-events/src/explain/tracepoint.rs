@@ -74,7 +74,7 @@ fn function(id: u64) -> Explanation {
         Cause::FunctionTracepoint,
         "ftrace:function records kernel functions only, without callchains and stacks of user space, and needs the \
          function tracer, which kernel lockdown forbids",
-        "set EXCLUDE_CALLCHAIN_USER and no STACK_USER, and boot without lockdown; or use a kprobe",
+        "sample no callchains and stacks of user space, and boot without lockdown; or use a kprobe",
     )
     .with(Evidence::new("the tracepoint with this id", format_args!("ftrace:function, {id}")))
 }

@@ -19,14 +19,14 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Option<Explanation> {
     let has_pmu = attr.kind != EventType::SOFTWARE && attr.kind != EventType::TRACEPOINT;
     let explanation = if attr.sample_type.contains(SampleType::BRANCH_STACK) {
         let text = format!("{name} does not record branches");
-        Explanation::new(Cause::PmuFeature, text, "clear branch_sample_type")
+        Explanation::new(Cause::PmuFeature, text, "sample no branches")
     } else if has_pmu && level > max.unwrap_or(0) {
         let text = format!("{name} does not sample with precise_ip {level}");
         let remedy = format!("use a precise_ip of at most {}", max.unwrap_or(0));
         Explanation::new(Cause::PmuFeature, text, remedy)
     } else if attr.flags.contains(AttrFlags::AUX_OUTPUT) || !attr.aux_action.is_empty() {
         let text = format!("{name}, or that of the leader, lacks AUX_OUTPUT, or pause and resume");
-        Explanation::new(Cause::PmuFeature, text, "clear AttrFlags::AUX_OUTPUT and aux_action")
+        Explanation::new(Cause::PmuFeature, text, "do without AUX output, pause and resume")
     } else if attr.sample_period != 0 {
         let text = format!("{name} cannot sample, only count");
         Explanation::new(Cause::PmuFeature, text, "count the event: set the period to 0")

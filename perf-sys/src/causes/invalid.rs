@@ -136,7 +136,11 @@ pub(super) const POSSIBLE: &[Rule] = &[
         |o| o.has(AttrFlags::FREQ) && o.is_sampling(),
         "a frequency above kernel.perf_event_max_sample_rate, which the kernel lowers under load",
     ),
-    rule(|o| o.target.has_cpu(), "no CPU has this number (/sys/devices/system/cpu/possible)"),
+    // The leader's CPU exists, and a sibling must have the same.
+    rule(
+        |o| o.target.has_cpu() && !o.is_sibling,
+        "no CPU has this number (/sys/devices/system/cpu/possible)",
+    ),
     rule(
         |o| o.samples(SampleType::REGS_USER | SampleType::REGS_INTR),
         "a register that cannot be sampled on this architecture",

@@ -1,9 +1,9 @@
 //! Possible causes of the errnos other than `EINVAL`.
 #![allow(clippy::redundant_closure_for_method_calls)] // a method path has too narrow a lifetime
 
-use perf_abi::{AttrFlags, AuxAction, BranchSampleType, EventType, SampleType};
+use perf_abi::{AttrFlags, AuxAction, BranchSampleType, EventType, SampleType, Software};
 
-use super::{Rule, rule};
+use super::{Opening, Rule, rule};
 
 const KERNEL_BRANCHES: BranchSampleType = BranchSampleType::KERNEL.union(BranchSampleType::HV);
 
@@ -48,7 +48,11 @@ pub(super) const ENOENT: &[Rule] = &[
         |o| o.is_of_cpu_pmu(),
         "no hardware PMU here, as in most virtual machines, or the PMU lacks the event",
     ),
-    rule(|o| o.is(EventType::SOFTWARE), "no software event of this kernel has this number"),
+    rule(|o| o.target.is_cgroup(), "the cgroup was removed, or its hierarchy has no perf_event controller"),
+    rule(
+        |o| o.is(EventType::SOFTWARE) && !(o.target.is_cgroup() && is_known_software(o)),
+        "no software event of this kernel has this number",
+    ),
     rule(|o| o.is(EventType::TRACEPOINT), "a kernel without tracepoints"),
     rule(
         |o| o.is_of_dynamic_pmu(),
@@ -97,3 +101,8 @@ pub(super) const ENOSYS: &[Rule] = &[rule(
     |o| o.samples(SampleType::REGS_USER | SampleType::REGS_INTR | SampleType::STACK_USER),
     "this architecture has no register or stack dumps",
 )];
+
+/// Returns `true` for the software events of every kernel since 3.12.
+fn is_known_software(opening: &Opening<'_>) -> bool {
+    opening.attr.config <= Software::DUMMY.0
+}

@@ -224,6 +224,8 @@ fn possible_causes_follow_from_target_and_group() {
     let cgroup = Target::cgroup(dir.as_fd(), 0);
     let expected = [
         (Errno::EINVAL, Target::cpu(4096), false, "no CPU has this number"),
+        (Errno::EINVAL, Target::cpu(0), true, "a sibling itself"),
+        (Errno::ENOENT, cgroup, false, "the cgroup was removed"),
         (Errno::EINVAL, Target::calling_thread(), true, "a sibling itself"),
         (Errno::EACCES, cgroup, false, "all tasks"),
         (Errno::EACCES, Target::thread(1), false, "another user's task"),

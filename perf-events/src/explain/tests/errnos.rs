@@ -5,6 +5,37 @@ use std::os::fd::AsFd;
 use super::*;
 
 #[test]
+fn removed_cgroup_is_the_cause_for_an_event_that_the_kernel_has() {
+    let (tree, dir) = (tree(), std::io::stdin());
+    tree.file("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n");
+    let target = Target::cgroup(dir.as_fd(), 1);
+    let explained = explain(tree.system(), &failed(Errno::ENOENT), &CLOCK, target);
+    assert_is(&explained, Cause::Cgroup, &["the cgroup was removed", "/sys/fs/cgroup (cgroup2)"]);
+    // Without a PMU the kernel does not come to the cgroup.
+    let explained = explain(tree.system(), &failed(Errno::ENOENT), &CYCLES, target);
+    assert_is(&explained, Cause::NoHardwarePmu, &[]);
+    let unknown = Attr::new(EventType::SOFTWARE, 99);
+    let explained = explain(tree.system(), &failed(Errno::ENOENT), &unknown, target);
+    assert_is(&explained, Cause::NoSuchEvent, &["99"]);
+    // The trial knows of every event.
+    let error = failed(Errno::ENOENT);
+    let mut trials = Vec::new();
+    let explained = FailedOpen::new(&error, &CYCLES, target).explain_by_trial(tree.system(), |trial| {
+        trials.push((trial.target.cpu_id(), trial.target.is_cgroup()));
+        Err(failed(Errno::EBUSY))
+    });
+    assert_is(&explained, Cause::Cgroup, &["on CPU 1 without the cgroup"]);
+    assert_eq!(trials, [(Some(1), false)]);
+}
+
+#[test]
+fn missing_sysfs_is_named_and_not_a_missing_pmu() {
+    let tree = Tree::new();
+    let explained = of(&tree, Errno::ENOENT, &CYCLES);
+    assert_is(&explained, Cause::Unknown, &["sysfs", "is not mounted", "mount -t sysfs sysfs /sys"]);
+}
+
+#[test]
 fn offline_cpu_and_one_that_does_not_exist_are_distinguished() {
     let tree = tree();
     let open = |errno, cpu| explain(tree.system(), &failed(errno), &CLOCK, Target::cpu(cpu));

@@ -56,7 +56,7 @@ fn other_errnos_of_a_mapping_have_their_causes() {
     tree.file("/proc/sys/vm/max_map_count", "65530\n");
     assert_is(&of_map(&tree, mmap(Errno::ENOMEM), &CLOCK), Cause::Memory, &["max_map_count: 65530"]);
     let inherited = CLOCK.with_flags(AttrFlags::INHERIT);
-    assert_is(&of_map(&tree, mmap(Errno::EINVAL), &inherited), Cause::AttrField, &["INHERIT", "on_cpu"]);
+    assert_is(&of_map(&tree, mmap(Errno::EINVAL), &inherited), Cause::AttrField, &["INHERIT", "on each CPU"]);
     assert_is(&of_map(&tree, mmap(Errno::EINVAL), &CLOCK), Cause::State, &["another size"]);
     assert_is(&of_map(&tree, mmap(Errno::EBUSY), &CLOCK), Cause::State, &["another event"]);
     assert_is(&of_map(&tree, mmap(Errno::ENODEV), &CLOCK), Cause::State, &["gone"]);

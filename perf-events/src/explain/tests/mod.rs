@@ -51,6 +51,14 @@ fn assert_is(explanation: &Explanation, cause: Cause, words: &[&str]) {
     for word in words {
         assert!(text.contains(word), "{word:?} is not in:\n{text}");
     }
+    // The text is for users, who see no flags of an attr. An argument is the programmer's.
+    if cause == Cause::Argument || cause == Cause::State {
+        return;
+    }
+    let advice = explanation.line();
+    for name in ["AttrFlags", "SampleType", "Target", "set_output", "EXCLUDE_"] {
+        assert!(!advice.contains(name), "{name} is in:\n{advice}");
+    }
 }
 
 /// Explains an error of the calling thread's event on a tree.

@@ -17,8 +17,14 @@ fn at_level(level: i32) -> Tree {
 fn kernel_side_needs_level_1() {
     let kernel = Attr::software(Software::CPU_CLOCK);
     let explanation = of(&at_level(2), Errno::EACCES, &kernel);
-    let words =
-        ["at most 1, not 2", "CapEff", "0x0", "EXCLUDE_KERNEL", "perf_event_paranoid=1", "CAP_PERFMON"];
+    let words = [
+        "at most 1, not 2",
+        "CapEff",
+        "0x0",
+        "exclude the kernel (`:u`",
+        "perf_event_paranoid=1",
+        "CAP_PERFMON",
+    ];
     assert_is(&explanation, Cause::Paranoid, &words);
     assert_eq!(explanation.evidence()[0].source(), Privileges::PARANOID);
     assert_eq!(explanation.evidence()[0].value(), "2");
@@ -48,7 +54,7 @@ fn several_needs_are_one_cause_with_the_lowest_level() {
     let kernel = Attr::software(Software::CPU_CLOCK);
     let explanation = explain(at_level(2).system(), &failed(Errno::EACCES), &kernel, Target::cpu(0));
     let words =
-        ["events in the kernel and the tasks of all users", "perf_event_paranoid=0", "observe a thread"];
+        ["events in the kernel and the tasks of all users", "perf_event_paranoid=0", "your own tasks"];
     assert_is(&explanation, Cause::Paranoid, &words);
     let explanation = explain(at_level(1).system(), &failed(Errno::EACCES), &kernel, Target::cpu(0));
     assert!(!explanation.text().contains("in the kernel"), "permitted at level 1: {explanation}");
@@ -86,6 +92,21 @@ fn thread_of_another_user_is_named_with_its_user() {
     tree.file("/proc/77/status", "Name:\tx\nUid:\t0\t0\t0\t0\n");
     let explanation = explain(tree.system(), &failed(Errno::EACCES), &CLOCK, Target::thread(77));
     assert_is(&explanation, Cause::OtherUser, &["thread 77", "Uid of /proc/77/status: 0", "CAP_PERFMON"]);
+}
+
+#[test]
+fn task_of_another_user_comes_before_the_level() {
+    let tree = at_level(2);
+    tree.file("/proc/77/status", "Name:\tx\nUid:\t0\t0\t0\t0\n");
+    let kernel = Attr::software(Software::CPU_CLOCK);
+    let explanation = explain(tree.system(), &failed(Errno::EACCES), &kernel, Target::thread(77));
+    let words = ["thread 77 belongs to another user", "also, without CAP_PERFMON", "run as the user", "`:u`"];
+    assert_is(&explanation, Cause::OtherUser, &words);
+    assert!(!explanation.remedy().contains("sysctl"), "no level permits it: {explanation}");
+    // The own task is forbidden by the level alone.
+    tree.file("/proc/77/status", "Name:\tx\nUid:\t1000\t1000\t1000\t1000\n");
+    let explanation = explain(tree.system(), &failed(Errno::EACCES), &kernel, Target::thread(77));
+    assert_is(&explanation, Cause::Paranoid, &["events in the kernel"]);
 }
 
 #[test]
@@ -131,7 +152,7 @@ fn raw_tracepoint_data_needs_level_minus_1() {
         assert_is(
             &explanation,
             Cause::Paranoid,
-            &["raw tracepoint data", "clear SampleType::RAW", "paranoid=-1"],
+            &["raw tracepoint data", "sample without raw data", "paranoid=-1"],
         );
     }
     assert!(!of(&at_level(-1), Errno::EPERM, &attr).is_known());

@@ -23,11 +23,8 @@ pub(crate) struct MapLayout {
     element_size: Option<usize>,
 }
 
-/// `BPF_MAP_TYPE_PERCPU_CGROUP_STORAGE`.
-const PERCPU_CGROUP_STORAGE: BpfMapType = BpfMapType(21);
-
-/// The last type whose elements are known: `BPF_MAP_TYPE_INSN_ARRAY` of Linux 6.19.
-const LAST_KNOWN: BpfMapType = BpfMapType(34);
+/// The last type whose elements are known.
+const LAST_KNOWN: BpfMapType = BpfMapType::INSN_ARRAY;
 
 /// Returns whether an element of a map of this type has a value for each possible CPU.
 pub(crate) fn is_per_cpu(map_type: BpfMapType) -> bool {
@@ -36,7 +33,7 @@ pub(crate) fn is_per_cpu(map_type: BpfMapType) -> bool {
         BpfMapType::PERCPU_HASH
             | BpfMapType::PERCPU_ARRAY
             | BpfMapType::LRU_PERCPU_HASH
-            | PERCPU_CGROUP_STORAGE
+            | BpfMapType::PERCPU_CGROUP_STORAGE
     )
 }
 

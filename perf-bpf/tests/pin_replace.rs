@@ -67,8 +67,8 @@ fn the_path_is_never_without_a_map_while_it_is_replaced() {
 #[test]
 fn a_device_map_is_not_replaced_because_the_kernel_adds_a_flag() {
     with_bpf_fs(|fs| {
-        for (name, number) in [("devmap", 14), ("devmap_hash", 25)] {
-            let spec = MapSpec::new(BpfMapType(number), 4);
+        for (name, map_type) in [("devmap", BpfMapType::DEVMAP), ("devmap_hash", BpfMapType::DEVMAP_HASH)] {
+            let spec = MapSpec::new(map_type, 4);
             let open = || PinnedMap::<u32, u32>::open_or_create(fs.path(name).unwrap(), spec);
             let Some((_, outcome)) = permitted(open()) else { return };
             assert_eq!(outcome, PinOutcome::Created);

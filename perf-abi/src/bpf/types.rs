@@ -1,7 +1,7 @@
 //! Types of maps, programs, attachments and links, and the helpers.
 
 open_enum! {
-    /// `enum bpf_map_type`—map types that tracing uses.
+    /// `enum bpf_map_type`—map types.
     #[doc(alias = "bpf_map_type")]
     pub struct BpfMapType(u32) {
         /// Hash. Since Linux 3.19.
@@ -30,12 +30,36 @@ open_enum! {
         "BPF_MAP_TYPE_ARRAY_OF_MAPS" ARRAY_OF_MAPS = 12;
         /// Hash of maps. Since Linux 4.12.
         "BPF_MAP_TYPE_HASH_OF_MAPS" HASH_OF_MAPS = 13;
+        /// Network devices by index. Since Linux 4.14.
+        "BPF_MAP_TYPE_DEVMAP" DEVMAP = 14;
+        /// Sockets by index. Since Linux 4.14.
+        "BPF_MAP_TYPE_SOCKMAP" SOCKMAP = 15;
+        /// CPUs that packets are redirected to. Since Linux 4.15.
+        "BPF_MAP_TYPE_CPUMAP" CPUMAP = 16;
+        /// `AF_XDP` sockets. Since Linux 4.18.
+        "BPF_MAP_TYPE_XSKMAP" XSKMAP = 17;
+        /// Sockets by key. Since Linux 4.18.
+        "BPF_MAP_TYPE_SOCKHASH" SOCKHASH = 18;
+        /// Values of a program attached to a cgroup; see `CGRP_STORAGE` for cgroups. Since Linux 4.19.
+        "BPF_MAP_TYPE_CGROUP_STORAGE" CGROUP_STORAGE = 19;
+        /// Sockets of a `SO_REUSEPORT` group. Since Linux 4.19.
+        "BPF_MAP_TYPE_REUSEPORT_SOCKARRAY" REUSEPORT_SOCKARRAY = 20;
+        /// `CGROUP_STORAGE` with a value per CPU. Since Linux 4.20.
+        "BPF_MAP_TYPE_PERCPU_CGROUP_STORAGE" PERCPU_CGROUP_STORAGE = 21;
         /// Queue. Since Linux 4.20.
         "BPF_MAP_TYPE_QUEUE" QUEUE = 22;
         /// Stack. Since Linux 4.20.
         "BPF_MAP_TYPE_STACK" STACK = 23;
+        /// Values that belong to sockets. Since Linux 5.2.
+        "BPF_MAP_TYPE_SK_STORAGE" SK_STORAGE = 24;
+        /// Network devices by key. Since Linux 5.4.
+        "BPF_MAP_TYPE_DEVMAP_HASH" DEVMAP_HASH = 25;
+        /// Programs that implement a struct of function pointers of the kernel. Since Linux 5.6.
+        "BPF_MAP_TYPE_STRUCT_OPS" STRUCT_OPS = 26;
         /// Ring that programs write and user space reads. Since Linux 5.8.
         "BPF_MAP_TYPE_RINGBUF" RINGBUF = 27;
+        /// Values that belong to inodes. Since Linux 5.10.
+        "BPF_MAP_TYPE_INODE_STORAGE" INODE_STORAGE = 28;
         /// Values that belong to tasks. Since Linux 5.11.
         "BPF_MAP_TYPE_TASK_STORAGE" TASK_STORAGE = 29;
         /// Bloom filter. Since Linux 5.16.
@@ -43,30 +67,82 @@ open_enum! {
         /// Ring that user space writes and programs read. Since Linux 6.1.
         "BPF_MAP_TYPE_USER_RINGBUF" USER_RINGBUF = 31;
         /// Values that belong to cgroups. Since Linux 6.2.
-        "BPF_MAP_TYPE_CGRP_STORAGE" CGROUP_STORAGE = 32;
+        "BPF_MAP_TYPE_CGRP_STORAGE" CGRP_STORAGE = 32;
         /// Memory shared with user space. Since Linux 6.9.
         "BPF_MAP_TYPE_ARENA" ARENA = 33;
+        /// Addresses of instructions, for indirect jumps. Since Linux 6.19.
+        "BPF_MAP_TYPE_INSN_ARRAY" INSN_ARRAY = 34;
     }
 }
 
 open_enum! {
-    /// `enum bpf_prog_type`—program types that tracing uses.
+    /// `enum bpf_prog_type`—program types.
     #[doc(alias = "bpf_prog_type")]
     pub struct BpfProgType(u32) {
         /// Socket filter. Since Linux 3.19.
         "BPF_PROG_TYPE_SOCKET_FILTER" SOCKET_FILTER = 1;
         /// On kprobe and uprobe events. Since Linux 4.1.
         "BPF_PROG_TYPE_KPROBE" KPROBE = 2;
+        /// Classifier of traffic control. Since Linux 4.1.
+        "BPF_PROG_TYPE_SCHED_CLS" SCHED_CLS = 3;
+        /// Action of traffic control. Since Linux 4.1.
+        "BPF_PROG_TYPE_SCHED_ACT" SCHED_ACT = 4;
         /// On tracepoint events. Since Linux 4.7.
         "BPF_PROG_TYPE_TRACEPOINT" TRACEPOINT = 5;
+        /// On packets in a network driver. Since Linux 4.8.
+        "BPF_PROG_TYPE_XDP" XDP = 6;
         /// On all other sampling events. Since Linux 4.9.
         "BPF_PROG_TYPE_PERF_EVENT" PERF_EVENT = 7;
+        /// On packets of a cgroup. Since Linux 4.10.
+        "BPF_PROG_TYPE_CGROUP_SKB" CGROUP_SKB = 8;
+        /// On new sockets of a cgroup. Since Linux 4.10.
+        "BPF_PROG_TYPE_CGROUP_SOCK" CGROUP_SOCK = 9;
+        /// On packets that arrive by a lightweight tunnel. Since Linux 4.10.
+        "BPF_PROG_TYPE_LWT_IN" LWT_IN = 10;
+        /// On packets that leave by a lightweight tunnel. Since Linux 4.10.
+        "BPF_PROG_TYPE_LWT_OUT" LWT_OUT = 11;
+        /// The same, with the packet writable. Since Linux 4.10.
+        "BPF_PROG_TYPE_LWT_XMIT" LWT_XMIT = 12;
+        /// On changes of TCP connections of a cgroup. Since Linux 4.13.
+        "BPF_PROG_TYPE_SOCK_OPS" SOCK_OPS = 13;
+        /// On packets of sockets in a map. Since Linux 4.14.
+        "BPF_PROG_TYPE_SK_SKB" SK_SKB = 14;
+        /// On accesses to devices by a cgroup. Since Linux 4.15.
+        "BPF_PROG_TYPE_CGROUP_DEVICE" CGROUP_DEVICE = 15;
+        /// On messages sent by sockets in a map. Since Linux 4.17.
+        "BPF_PROG_TYPE_SK_MSG" SK_MSG = 16;
         /// On tracepoints, with their raw arguments. Since Linux 4.17.
         "BPF_PROG_TYPE_RAW_TRACEPOINT" RAW_TRACEPOINT = 17;
+        /// On bind, connect and other calls of a cgroup with a socket address. Since Linux 4.17.
+        "BPF_PROG_TYPE_CGROUP_SOCK_ADDR" CGROUP_SOCK_ADDR = 18;
+        /// On packets of a local segment-routing action. Since Linux 4.18.
+        "BPF_PROG_TYPE_LWT_SEG6LOCAL" LWT_SEG6LOCAL = 19;
+        /// Decoder of an infrared protocol. Since Linux 4.18.
+        "BPF_PROG_TYPE_LIRC_MODE2" LIRC_MODE2 = 20;
+        /// Chooses a socket of a `SO_REUSEPORT` group. Since Linux 4.19.
+        "BPF_PROG_TYPE_SK_REUSEPORT" SK_REUSEPORT = 21;
+        /// Extracts the flow of a packet. Since Linux 4.20.
+        "BPF_PROG_TYPE_FLOW_DISSECTOR" FLOW_DISSECTOR = 22;
+        /// On accesses to sysctls by a cgroup. Since Linux 5.2.
+        "BPF_PROG_TYPE_CGROUP_SYSCTL" CGROUP_SYSCTL = 23;
+        /// On tracepoints whose arguments it may write. Since Linux 5.2.
+        "BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE" RAW_TRACEPOINT_WRITABLE = 24;
+        /// On getsockopt and setsockopt of a cgroup. Since Linux 5.3.
+        "BPF_PROG_TYPE_CGROUP_SOCKOPT" CGROUP_SOCKOPT = 25;
         /// On tracepoints and functions, with BTF types. Since Linux 5.5.
         "BPF_PROG_TYPE_TRACING" TRACING = 26;
+        /// A function of a struct of function pointers of the kernel. Since Linux 5.6.
+        "BPF_PROG_TYPE_STRUCT_OPS" STRUCT_OPS = 27;
+        /// Replaces a function of another program. Since Linux 5.6.
+        "BPF_PROG_TYPE_EXT" EXT = 28;
+        /// On security hooks. Since Linux 5.7.
+        "BPF_PROG_TYPE_LSM" LSM = 29;
+        /// Chooses a socket for a packet. Since Linux 5.9.
+        "BPF_PROG_TYPE_SK_LOOKUP" SK_LOOKUP = 30;
         /// Run only by `BPF_PROG_TEST_RUN`; can make system calls. Since Linux 5.14.
         "BPF_PROG_TYPE_SYSCALL" SYSCALL = 31;
+        /// On packets of a netfilter hook. Since Linux 6.4.
+        "BPF_PROG_TYPE_NETFILTER" NETFILTER = 32;
     }
 }
 

@@ -6,12 +6,6 @@ use perf_sys::abi::bpf::{BpfMapFlags, BpfMapType};
 use super::MapInfo;
 use crate::{Error, MapSpec};
 
-/// `BPF_MAP_TYPE_DEVMAP`.
-const DEVMAP: BpfMapType = BpfMapType(14);
-
-/// `BPF_MAP_TYPE_DEVMAP_HASH`.
-const DEVMAP_HASH: BpfMapType = BpfMapType(25);
-
 /// A property of a map in which it differs from a [`MapSpec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
@@ -67,7 +61,9 @@ impl MapSpec<'_> {
         let mut kept =
             self.flags() - (BpfMapFlags::READ_ONLY | BpfMapFlags::WRITE_ONLY | BpfMapFlags::TOKEN_FD);
         // It adds one to maps of devices, since Linux 5.1.
-        if matches!(self.map_type(), DEVMAP | DEVMAP_HASH) && found.map_type == self.map_type() {
+        if matches!(self.map_type(), BpfMapType::DEVMAP | BpfMapType::DEVMAP_HASH)
+            && found.map_type == self.map_type()
+        {
             kept |= found.flags & BpfMapFlags::PROG_READ_ONLY;
         }
         let pairs = [

@@ -39,8 +39,12 @@ fn oracle(file: &str) -> Vec<Value> {
     whole["records"].as_array().unwrap().clone()
 }
 
-/// Returns a record without the fields that the other decoder does not have: those of tools.
+/// Returns a record without what the other decoder does not have: the fields of tools' records, the names of
+/// events and the fields of tracepoints.
 fn comparable(mut record: Value) -> Value {
+    for key in ["event", "tracepoint"] {
+        record.as_object_mut().unwrap().remove(key);
+    }
     if record["type"].as_u64() >= Some(64) && record["name"] != "COMPRESSED" {
         record.as_object_mut().unwrap().remove("fields");
     }
@@ -100,11 +104,96 @@ fn text_has_a_line_for_each_record() {
     for file in ["pipe", "zstd", "stat-record", "inject-buildid", "big-stack"] {
         let run = dump_file(&path(file), &[]);
         assert!(run.is_clean(), "{file}: {run:?}");
-        assert_eq!(run.lines.len(), oracle(file).len(), "{file}");
+        let (about, records): (Vec<_>, Vec<_>) = run.lines.iter().partition(|line| line.starts_with("# "));
+        assert_eq!(records.len(), oracle(file).len(), "{file}");
+        assert!(
+            file == "pipe" || about.iter().any(|line| line.starts_with("# event 0 ")),
+            "{file}: {about:?}"
+        );
     }
     let run = dump_file(&path("zstd"), &[]);
     let line = run.lines.iter().find(|line| line.contains(" COMPRESSED ")).unwrap();
     assert_eq!(line, "0x000278   499 COMPRESSED compressed_bytes=491 decompressed_bytes=3168");
+}
+
+#[test]
+fn samples_have_the_name_of_their_event() {
+    let names = |record: &Value| record["event"].as_str().map(str::to_owned);
+    let run = dump_file(&path("irq-exc-tp"), &["--json"]);
+    let samples: Vec<_> = run.records().into_iter().filter(|record| record["name"] == "SAMPLE").collect();
+    let mut found: Vec<_> = samples.iter().filter_map(names).collect();
+    assert_eq!(found.len(), samples.len());
+    found.sort();
+    found.dedup();
+    assert!(found.len() > 3 && found.iter().all(|name| name.contains(':')), "{found:?}");
+    let text = dump_file(&path("irq-exc-tp"), &[]).lines;
+    for name in &found {
+        assert!(text.iter().any(|line| line.contains(&format!("[{name}] SAMPLE"))), "{name}");
+        assert!(
+            text.iter().any(|line| line.starts_with("# event ") && line.contains(name.as_str())),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn samples_of_tracepoints_have_their_fields() {
+    let packed = File::open(data().join("irq-exc-tp.tpfields.jsonl.gz")).unwrap();
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
+    let run = dump_file(&path("irq-exc-tp"), &["--json"]);
+    let samples = run.records().into_iter().filter(|record| record["name"] == "SAMPLE");
+    let samples: Vec<Value> = samples.collect();
+    assert_eq!(samples.len(), text.lines().count());
+    let mut compared = 0;
+    // The other decoder prints the samples in the order of time.
+    for line in text.lines() {
+        let expected: Value = serde_json::from_str(line).unwrap();
+        let is_same = |found: &&Value| found["fields"]["time"] == expected["sample"]["time"];
+        let found = &samples.iter().find(is_same).unwrap()["tracepoint"];
+        let numbers = expected["fields"].as_object().unwrap().iter().filter(|(_, value)| value.is_number());
+        for (key, value) in numbers.filter(|(key, _)| !key.starts_with("common_")) {
+            // It prints pointers as numbers.
+            let same = found[key] == *value || found[key] == format!("{:#x}", value.as_u64().unwrap_or(0));
+            assert!(same, "{key}: {found} {expected}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 100, "{compared}");
+    let lines = dump_file(&path("irq-exc-tp"), &[]).lines;
+    let samples: Vec<_> = lines.iter().filter(|line| line.contains(" SAMPLE ")).collect();
+    assert!(samples.iter().all(|line| !line.contains(" raw=")), "{samples:?}");
+}
+
+#[test]
+fn features_of_every_file_are_printed_and_verified() {
+    for file in files() {
+        let (text, json) =
+            (dump_file(&path(&file), &["--features"]), dump_file(&path(&file), &["--features", "--json"]));
+        assert!(text.is_clean() && json.is_clean(), "{file}: {text:?} {json:?}");
+        assert_eq!(text.lines.len(), json.records().len(), "{file}");
+    }
+    let run = dump_file(&path("cgroup"), &["--features"]);
+    assert!(run.lines.iter().any(|line| line.starts_with("HOSTNAME: \"")), "{run:?}");
+}
+
+#[test]
+fn truncated_feature_is_an_error() {
+    let bytes = fs::read(path("cgroup")).unwrap();
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("feature-cut.data");
+    fs::write(&file, &bytes[..bytes.len() - 9]).unwrap();
+    let run = dump_file(&file, &["--features"]);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(!run.errors.is_empty(), "{run:?}");
+}
+
+#[test]
+fn perf_data_of_the_current_folder_is_the_default() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("default-file");
+    fs::create_dir_all(&folder).unwrap();
+    fs::copy(path("cgroup"), folder.join("perf.data")).unwrap();
+    let output = perfkit().arg("--json").current_dir(&folder).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), oracle("cgroup").len());
 }
 
 #[test]

@@ -1,7 +1,8 @@
 use core::fmt;
 
 use super::separated;
-use crate::{Layout, RawRecord, Record, SampleId, SampleLayout};
+use crate::tracepoint::Format;
+use crate::{Field, Layout, RawRecord, Record, SampleId, SampleLayout, Value};
 
 /// A record that prints as one line. Made by [`RawRecord::display`].
 #[derive(Clone, Copy)]
@@ -56,15 +57,55 @@ impl fmt::Debug for RecordDisplay<'_> {
     }
 }
 
+/// A record of a tracepoint that prints as one line. Made by [`Record::display_with_format`].
+#[derive(Clone, Copy)]
+pub struct TracepointDisplay<'r, 'a, L: Layout = &'a SampleLayout> {
+    record: &'r Record<'a, L>,
+    format: &'r Format<'r>,
+}
+
+impl<'a, L: Layout> Record<'a, L> {
+    /// Returns a value that prints this record as [`Display`](fmt::Display) does, but the RAW data of a
+    /// sample as the fields of its tracepoint: `prev_pid=7 next_pid=8` in place of `raw=2501000007...`.
+    ///
+    /// `format` is the format of the tracepoint whose id is the event's `config`.
+    pub fn display_with_format<'r>(&'r self, format: &'r Format<'r>) -> TracepointDisplay<'r, 'a, L> {
+        TracepointDisplay { record: self, format }
+    }
+}
+
+impl<L: Layout> fmt::Display for TracepointDisplay<'_, '_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.record.write_line(Some(self.format), f)
+    }
+}
+
+impl<L: Layout> fmt::Debug for TracepointDisplay<'_, '_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl<L: Layout> fmt::Display for Record<'_, L> {
     /// Writes one line: the kind, the misc bits, the fields by name in the order of their words,
     /// after a bar those of the trailer, and a note if there are trailing bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_line(None, f)
+    }
+}
+
+impl<L: Layout> Record<'_, L> {
+    fn write_line(&self, format: Option<&Format<'_>>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind())?;
         if !self.misc().is_empty() {
             write!(f, " ({})", self.misc().names(self.kind()))?;
         }
-        self.fields().try_for_each(|field| write!(f, " {field}"))?;
+        self.fields().try_for_each(|field| match (format, field) {
+            (Some(format), Field { name: "raw", value: Value::Bytes(raw) }) => {
+                write!(f, " {}", format.display(raw))
+            }
+            _ => write!(f, " {field}"),
+        })?;
         if matches!(self, Self::Sample(sample) if sample.has_ambiguous_branches()) {
             f.write_str(" (branch stack ambiguous)")?;
         }
@@ -126,6 +167,31 @@ mod tests {
         let words = RecordBuilder::new(RecordType::LOST, Misc::empty()).words(&[1, 2, 3]).finish();
         let text = RawRecord::from_words(&words).unwrap().display(&layout()).to_string();
         assert_eq!(text, "LOST of 32 bytes: LOST: body: expected 16 bytes, found 8");
+    }
+
+    #[test]
+    fn sample_of_a_tracepoint_prints_its_fields_in_place_of_its_bytes() {
+        const FORMAT: &str = "name: sys_enter_close
+ID: 7
+format:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+
+\tfield:int fd;\toffset:4;\tsize:4;\tsigned:1;
+";
+        let wanted = SampleType::TID | SampleType::RAW | SampleType::CGROUP;
+        let layout = SampleLayout::new(&Attr::tracepoint(7).with_sample_type(wanted));
+        let mut raw = [0; 12];
+        raw[4..8].copy_from_slice(&(-3_i32).to_ne_bytes());
+        let words = RecordBuilder::new(RecordType::SAMPLE, Misc::empty())
+            .pair(7, 8) //            pid, tid
+            .bytes(&[&12_u32.to_ne_bytes()[..], &raw].concat())
+            .u64(99) //               cgroup
+            .finish();
+        let record = RawRecord::from_words(&words).unwrap().decode(&layout).unwrap();
+        let format = Format::parse(FORMAT).unwrap();
+        let line = record.display_with_format(&format).to_string();
+        assert_eq!(line, "SAMPLE pid=7 tid=8 fd=-3 cgroup=99");
+        assert!(record.to_string().contains(" raw=00000000"), "{record}");
     }
 
     #[test]

@@ -20,10 +20,8 @@ pub(crate) fn open() -> io::Result<Recording> {
 }
 
 impl Recording {
-    /// Returns its size in bytes.
-    pub(crate) fn len(&self) -> u64 {
-        RECORDING.len() as u64
-    }
+    /// Its size in bytes.
+    pub(crate) const SIZE: u64 = RECORDING.len() as u64;
 
     /// Iterates over the names of its events.
     pub(crate) fn events(&self) -> impl Iterator<Item = String> {

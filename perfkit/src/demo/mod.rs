@@ -100,7 +100,7 @@ fn replay(out: &mut dyn Write) -> io::Result<()> {
         out,
         "Replay of the built-in recording: made earlier, NOT on this kernel, and decoded by the same code"
     )?;
-    writeln!(out, "  file     perf.data of {}", chart::bytes(recording.len()))?;
+    writeln!(out, "  file     perf.data of {}", chart::bytes(capture::Recording::SIZE))?;
     for event in recording.events() {
         writeln!(out, "  event    {event}")?;
     }

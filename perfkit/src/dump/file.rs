@@ -1,16 +1,22 @@
 //! Dump of a `perf.data` file.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
+use perf_abi::RecordType;
 use perf_decode::Record;
-use perf_file::{Directory, FileRecord, Place, Reader, Result, Sorted, SortedDirectory, Source};
+use perf_decode::tracepoint::Format;
+use perf_events::catalog;
+use perf_file::format::Feature;
+use perf_file::{Directory, FileRecord, Place, Reader, Result, Sorted, SortedDirectory, Source, Stream};
 
+use super::about::{About, Tracepoints};
 use super::json::Object;
-use super::{Options, Printer, content, tool_record};
+use super::{Options, Printer, content, feature, tool_record};
 
 /// Prints the records of a file, or of standard input if the path is `-`.
 pub(super) fn run(out: &mut dyn Write, path: &Path, options: &Options) -> io::Result<()> {
@@ -18,18 +24,14 @@ pub(super) fn run(out: &mut dyn Write, path: &Path, options: &Options) -> io::Re
     let end = if path.as_os_str() == "-" {
         let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         if stdin.metadata()?.is_file() {
-            print_all(&mut printer, Reader::from_file(stdin), options.sorted)?
+            print_file(&mut printer, Reader::from_file(stdin), options)?
         } else {
-            print_all(&mut printer, Reader::from_pipe(stdin), options.sorted)?
+            print_pipe(&mut printer, Reader::from_pipe(stdin), options)?
         }
     } else if path.is_dir() {
-        match Directory::open(path) {
-            Ok(directory) if options.sorted => print_each(&mut printer, &mut directory.sorted())?,
-            Ok(mut directory) => print_each(&mut printer, &mut directory)?,
-            Err(error) => Err(error),
-        }
+        print_directory(&mut printer, path, options)?
     } else {
-        print_all(&mut printer, Reader::open(path), options.sorted)?
+        print_file(&mut printer, Reader::open(path), options)?
     };
     printer.out.flush()?;
     if let Err(error) = end {
@@ -41,17 +43,97 @@ pub(super) fn run(out: &mut dyn Write, path: &Path, options: &Options) -> io::Re
     }
 }
 
-/// Prints all records. Returns the error at which the file ends, if there is one.
-fn print_all<S: Source>(
+/// Prints a file. Returns the error at which it ends, if there is one.
+fn print_file(
+    printer: &mut Printer<'_>,
+    reader: Result<Reader<Stream<File>>>,
+    options: &Options,
+) -> io::Result<Result<()>> {
+    let mut reader = match reader {
+        Ok(reader) => reader,
+        Err(error) => return Ok(Err(error)),
+    };
+    if options.features {
+        return print_features(printer, &mut reader).map(Ok);
+    }
+    let about = About::read(&mut reader);
+    if options.sorted {
+        print_each(printer, &about, &mut Sorted::new(reader))
+    } else {
+        print_each(printer, &about, &mut reader)
+    }
+}
+
+/// Prints a stream in the pipe form, whose metadata are records of it.
+fn print_pipe<S: Source>(
     printer: &mut Printer<'_>,
     reader: Result<Reader<S>>,
-    sorted: bool,
+    options: &Options,
 ) -> io::Result<Result<()>> {
+    let about = About::default();
     match reader {
-        Ok(reader) if sorted => print_each(printer, &mut Sorted::new(reader)),
-        Ok(mut reader) => print_each(printer, &mut reader),
+        Ok(reader) if options.sorted => print_each(printer, &about, &mut Sorted::new(reader)),
+        Ok(mut reader) => print_each(printer, &about, &mut reader),
         Err(error) => Ok(Err(error)),
     }
+}
+
+/// Prints the files of a directory.
+fn print_directory(printer: &mut Printer<'_>, path: &Path, options: &Options) -> io::Result<Result<()>> {
+    let mut directory = match Directory::open(path) {
+        Ok(directory) => directory,
+        Err(error) => return Ok(Err(error)),
+    };
+    // The file with the header is a whole file by itself.
+    let mut main = match Reader::open(path.join("data")) {
+        Ok(main) => main,
+        Err(error) => return Ok(Err(error)),
+    };
+    if options.features {
+        return print_features(printer, &mut main).map(Ok);
+    }
+    let about = About::read(&mut main);
+    if options.sorted {
+        print_each(printer, &about, &mut directory.sorted())
+    } else {
+        print_each(printer, &about, &mut directory)
+    }
+}
+
+/// Prints all feature sections. A malformed one is damage.
+fn print_features<R: Read + Seek>(
+    printer: &mut Printer<'_>,
+    reader: &mut Reader<Stream<R>>,
+) -> io::Result<()> {
+    let features: Vec<Feature> = reader.head().features().iter().collect();
+    for feature in features {
+        let content = match reader.feature(feature) {
+            Ok(None) => continue,
+            Ok(Some(section)) => feature::value(&section.section()),
+            Err(error) => Err(error),
+        };
+        let mut json = Object::from_iter([
+            ("feature".to_owned(), feature.0.into()),
+            ("feature_name".to_owned(), feature.to_string().into()),
+        ]);
+        match content {
+            Ok(content) if printer.json => {
+                json.insert("content".to_owned(), content);
+                writeln!(printer.out, "{}", serde_json::Value::from(json))?;
+            }
+            Ok(content) => writeln!(printer.out, "{feature}: {content}")?,
+            Err(error) => {
+                if printer.json {
+                    json.insert("error".to_owned(), error.to_string().into());
+                    writeln!(printer.out, "{}", serde_json::Value::from(json))?;
+                } else {
+                    writeln!(printer.out, "{feature}: {error}")?;
+                }
+                printer.damage.add(format_args!("{feature}: {error}"));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Records in one of the two orders.
@@ -83,11 +165,19 @@ impl Records for SortedDirectory {
     }
 }
 
-fn print_each(printer: &mut Printer<'_>, records: &mut impl Records) -> io::Result<Result<()>> {
+fn print_each(
+    printer: &mut Printer<'_>,
+    about: &About,
+    records: &mut impl Records,
+) -> io::Result<Result<()>> {
+    if !printer.json {
+        about.print(&mut printer.out)?;
+    }
+    let tracepoints = about.tracepoints();
     loop {
         match records.next() {
             Ok(Some(record)) => {
-                let entry = Entry::new(record);
+                let entry = Entry::new(record, about, &tracepoints);
                 if let Some(error) = entry.error() {
                     printer.damage.add(error);
                 }
@@ -102,9 +192,20 @@ fn print_each(printer: &mut Printer<'_>, records: &mut impl Records) -> io::Resu
 /// A record with its content.
 struct Entry<'r> {
     record: FileRecord<'r>,
-    /// Index of its event, if the file has several.
-    event: Option<usize>,
+    /// Its event, if that is known.
+    event: Option<EventOfRecord<'r>>,
     content: Content<'r>,
+}
+
+/// The event that wrote a record.
+struct EventOfRecord<'r> {
+    /// Index in the file.
+    index: usize,
+    name: Cow<'r, str>,
+    /// Whether the file has other events, so that a line names this one.
+    is_one_of_several: bool,
+    /// The format of its tracepoint.
+    format: Option<&'r Format<'r>>,
 }
 
 enum Content<'r> {
@@ -113,7 +214,7 @@ enum Content<'r> {
 }
 
 impl<'r> Entry<'r> {
-    fn new(record: FileRecord<'r>) -> Self {
+    fn new(record: FileRecord<'r>, about: &'r About, tracepoints: &'r Tracepoints<'r>) -> Self {
         let Some(raw) = record.kernel() else {
             return Self { record, event: None, content: Content::Tool(tool_record::fields(&record)) };
         };
@@ -122,7 +223,12 @@ impl<'r> Entry<'r> {
         if raw.kind().name().is_none() {
             return Self { record, event: None, content: Content::Kernel(Ok(Record::Unknown(raw))) };
         }
-        let event = record.event().ok().map(|(index, _)| index).filter(|_| record.events().len() > 1);
+        let event = record.event().ok().map(|(index, event)| EventOfRecord {
+            index,
+            name: about.name(index).map_or_else(|| catalog::name_of(event.attr()).into(), Cow::from),
+            is_one_of_several: record.events().len() > 1,
+            format: tracepoints.find(event.attr()),
+        });
         Self { record, event, content: Content::Kernel(record.decode()) }
     }
 
@@ -132,6 +238,25 @@ impl<'r> Entry<'r> {
             Content::Kernel(decoded) => decoded.as_ref().err(),
             Content::Tool(parsed) => parsed.as_ref().err(),
         }
+    }
+
+    /// Returns whether the record is about its event, not about tasks or mappings, which any event may report.
+    fn is_of_event(&self) -> bool {
+        let kind = self.record.kind();
+        let kinds = [
+            RecordType::SAMPLE,
+            RecordType::LOST,
+            RecordType::LOST_SAMPLES,
+            RecordType::READ,
+            RecordType::THROTTLE,
+            RecordType::UNTHROTTLE,
+            RecordType::AUX,
+        ];
+        kinds.contains(&kind)
+    }
+
+    fn format(&self) -> Option<&'r Format<'r>> {
+        self.event.as_ref().and_then(|event| event.format)
     }
 
     fn name(&self) -> String {
@@ -154,11 +279,20 @@ impl<'r> Entry<'r> {
         if let Some(part) = self.record.part() {
             put("part", part.into());
         }
-        if let Some(event) = self.event {
-            put("attr", event.into());
+        if let Some(event) = &self.event {
+            if event.is_one_of_several {
+                put("attr", event.index.into());
+            }
+            put("event", event.name.as_ref().into());
         }
         match &self.content {
-            Content::Kernel(decoded) => content::put(&mut json, decoded),
+            Content::Kernel(decoded) => {
+                content::put(&mut json, decoded);
+                if let (Ok(Record::Sample(sample)), Some(format)) = (decoded, self.format()) {
+                    let raw = sample.raw().unwrap_or_default();
+                    json.insert("tracepoint".to_owned(), content::tracepoint(format, raw).into());
+                }
+            }
             Content::Tool(Ok(fields)) if fields.is_empty() => {}
             Content::Tool(Ok(fields)) => {
                 put("fields", fields.clone().into());
@@ -172,7 +306,7 @@ impl<'r> Entry<'r> {
 }
 
 impl fmt::Display for Entry<'_> {
-    /// One line: offset, size, the event if the file has several, and the content.
+    /// One line: offset, size, the event if the file has several and the record is about one, and the content.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(part) = self.record.part() {
             write!(f, "data.{part} ")?;
@@ -183,11 +317,15 @@ impl fmt::Display for Entry<'_> {
             // In the compressed record at the offset.
             Place::InCompressed(offset) => write!(f, "{offset:#08x}z{size:5} ")?,
         }
-        if let Some(event) = self.event {
-            write!(f, "[{event}] ")?;
+        if let Some(event) = self.event.as_ref().filter(|event| event.is_one_of_several && self.is_of_event())
+        {
+            write!(f, "[{}] ", event.name)?;
         }
         match &self.content {
-            Content::Kernel(Ok(record)) => write!(f, "{record}"),
+            Content::Kernel(Ok(record)) => match self.format() {
+                Some(format) => write!(f, "{}", record.display_with_format(format)),
+                None => write!(f, "{record}"),
+            },
             Content::Kernel(Err(error)) | Content::Tool(Err(error)) => {
                 write!(f, "{} of {size} bytes: {error}", self.name())
             }

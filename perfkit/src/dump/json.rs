@@ -17,10 +17,11 @@ pub(super) fn object<'a>(fields: impl Iterator<Item = Field<'a>>) -> Object {
 fn value(value: Value<'_>) -> Json {
     match value {
         Value::Number(number) => number.into(),
-        Value::Hex(_) | Value::Bytes(_) => value.to_string().into(),
+        Value::Hex(number) => hex(number),
+        Value::Bytes(data) => bytes(data),
         #[expect(clippy::cast_possible_wrap, reason = "0xffffffff is -1")]
         Value::Task(id) => (id as i32).into(),
-        Value::Text(text) => String::from_utf8_lossy(text).into(),
+        Value::Text(name) => text(name),
         Value::Words(words) => hex_list(words),
         Value::Read(values) => counts(&values).into(),
         Value::Callchain(chain) => hex_list(chain.words()),
@@ -41,8 +42,24 @@ fn value(value: Value<'_>) -> Json {
     }
 }
 
-fn hex(number: u64) -> Json {
+/// Returns a number as `0x` and hexadecimal digits.
+pub(super) fn hex(number: u64) -> Json {
     format!("{number:#x}").into()
+}
+
+/// Returns bytes as hexadecimal digits.
+pub(super) fn bytes(bytes: &[u8]) -> Json {
+    Value::Bytes(bytes).to_string().into()
+}
+
+/// Returns a name; bytes that are not UTF-8 become U+FFFD.
+pub(super) fn text(bytes: &[u8]) -> Json {
+    lossy(bytes).into()
+}
+
+/// Returns a name as a string; bytes that are not UTF-8 become U+FFFD.
+pub(super) fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn hex_list(words: &[u64]) -> Json {

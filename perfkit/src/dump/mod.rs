@@ -7,9 +7,11 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::Value as Json;
 
+mod about;
 mod content;
 mod entry;
 mod event_index;
+mod feature;
 mod file;
 mod json;
 mod ring;
@@ -22,8 +24,8 @@ use json::Object;
 #[derive(Args, Debug)]
 pub(crate) struct Options {
     /// perf.data file or directory; - reads the pipe form from standard input
-    #[arg(value_name = "FILE", required_unless_present = "ring")]
-    file: Option<PathBuf>,
+    #[arg(value_name = "FILE", default_value = "perf.data")]
+    file: PathBuf,
     /// File with a saved ring
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     ring: Option<PathBuf>,
@@ -33,14 +35,16 @@ pub(crate) struct Options {
     /// Print the records of a perf.data file in the order of time, by default in that of the file
     #[arg(long, conflicts_with = "ring")]
     sorted: bool,
+    /// Print and verify the feature sections in place of the records: the machine, events, build ids and others
+    #[arg(long, conflicts_with_all = ["ring", "sorted"])]
+    features: bool,
 }
 
 /// Prints the records of a file. Damage is an error, after all whole records are printed.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
-    match (&options.ring, &options.file) {
-        (Some(ring), _) => ring::run(out, ring, options.json),
-        (None, Some(path)) => file::run(out, path, options),
-        (None, None) => Err(io::Error::other("dump: expected a file; name one, or - for standard input")),
+    match &options.ring {
+        Some(ring) => ring::run(out, ring, options.json),
+        None => file::run(out, &options.file, options),
     }
 }
 

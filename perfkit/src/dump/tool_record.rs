@@ -1,13 +1,12 @@
 //! The fields of records that tools write in their own form, as JSON.
 
 use perf_abi::RecordType;
-use perf_decode::Value;
 use perf_file::format::record_type;
 use perf_file::record::{AuxtraceError, CpuMap, EventUpdate, IdIndex, TimeConv, Update};
 use perf_file::{FileAttr, FileRecord, Result, ToolRecord};
 use serde_json::{Value as Json, json};
 
-use super::json::Object;
+use super::json::{Object, bytes, hex, lossy, text};
 
 /// Returns the name of a kind, of the kernel or of tools.
 ///
@@ -153,20 +152,4 @@ fn task(id: u32) -> Json {
 #[expect(clippy::cast_possible_wrap, reason = "`u64::MAX` is -1")]
 fn signed(id: u64) -> Json {
     (id as i64).into()
-}
-
-fn hex(number: u64) -> Json {
-    Value::Hex(number).to_string().into()
-}
-
-fn bytes(bytes: &[u8]) -> Json {
-    Value::Bytes(bytes).to_string().into()
-}
-
-fn text(bytes: &[u8]) -> Json {
-    lossy(bytes).into()
-}
-
-fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

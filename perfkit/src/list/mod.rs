@@ -65,7 +65,9 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
     out.flush()?;
     if count == 0 {
         let filter = options.filter.as_deref().unwrap_or_default();
-        unread.iter().for_each(|error| eprintln!("perfkit: {error}"));
+        for error in unread {
+            eprintln!("perfkit: {error}");
+        }
         eprintln!("perfkit: no event matches `{}`; `perfkit list` lists all", filter.escape_debug());
         return Ok(ExitCode::FAILURE);
     }

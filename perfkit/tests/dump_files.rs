@@ -188,6 +188,17 @@ fn truncated_feature_is_an_error() {
 }
 
 #[test]
+fn features_of_a_pipe_have_their_content() {
+    let run = dump_file(&path("pipe"), &["--json"]);
+    assert!(run.is_clean(), "{run:?}");
+    let features: Vec<_> = run.records().into_iter().filter(|record| record["name"] == "FEATURE").collect();
+    let host = features.iter().find(|feature| feature["fields"]["feature_name"] == "HOSTNAME").unwrap();
+    assert!(host["fields"]["content"].is_string(), "{host}");
+    let mark = &features.last().unwrap()["fields"];
+    assert!(mark["content"].is_null() && mark["feature"].is_u64(), "{mark}");
+}
+
+#[test]
 fn perf_data_of_the_current_folder_is_the_default() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("default-file");
     fs::create_dir_all(&folder).unwrap();

@@ -6,6 +6,7 @@ use perf_file::record::{AuxtraceError, CpuMap, EventUpdate, IdIndex, TimeConv, U
 use perf_file::{FileAttr, FileRecord, Result, ToolRecord};
 use serde_json::{Value as Json, json};
 
+use super::feature;
 use super::json::{Object, bytes, hex, lossy, text};
 
 /// Returns the name of a kind, of the kernel or of tools.
@@ -23,7 +24,7 @@ pub(super) fn name(kind: RecordType) -> String {
 ///
 /// # Errors
 ///
-/// Those of [`FileRecord::tool`].
+/// Those of [`FileRecord::tool`], and of the content of a feature.
 pub(super) fn fields(record: &FileRecord<'_>) -> Result<Object> {
     let fields = match record.tool()? {
         ToolRecord::HeaderAttr(attr) => header_attr(&attr),
@@ -57,9 +58,13 @@ pub(super) fn fields(record: &FileRecord<'_>) -> Result<Object> {
         ToolRecord::StatRound(round) => json!({"round_type": round.kind.0, "time": round.time}),
         ToolRecord::EventUpdate(update) => event_update(&update),
         ToolRecord::TimeConv(time) => time_conv(&time),
+        // The mark after the last feature has a number that a newer tool uses for a feature, and no content.
+        ToolRecord::HeaderFeature(section) if section.bytes.is_empty() => {
+            json!({"feature": section.feature.0})
+        }
         ToolRecord::HeaderFeature(section) => json!({
             "feature": section.feature.0, "feature_name": section.feature.to_string(),
-            "data": bytes(section.bytes),
+            "content": feature::value(&section)?,
         }),
         ToolRecord::Compressed(data) => {
             let mut fields = Object::from_iter([("compressed_bytes".to_owned(), data.len().into())]);

@@ -51,6 +51,13 @@ fn list_of_nothing_says_why() {
 }
 
 #[test]
+fn check_falls_back_to_user_space_as_stat_does() {
+    let Some(output) = unprivileged(&["list", "page-faults", "--check"]) else { return };
+    let listed = text(&output);
+    assert!(listed.lines().any(|line| line.starts_with("  ok  page-faults")), "{listed}");
+}
+
+#[test]
 fn heading_of_events_that_do_not_open_has_the_reason() {
     let listed = text(&perfkit(&["list", "hw"]));
     let checked = text(&perfkit(&["list", "cycles", "--check"]));

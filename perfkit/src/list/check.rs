@@ -3,17 +3,30 @@
 use perf_events::{Set, SetError, SetOptions, SetTarget, System};
 
 /// Opens the event of this name for the calling thread, or on all its CPUs if its PMU counts for CPUs
-/// only, and closes it again.
+/// only, and closes it again. As `stat` and `record` do, falls back to user space.
 ///
 /// # Errors
 ///
 /// The reason in one line.
-pub(super) fn check(name: &str, system: &System) -> Result<(), String> {
+pub(super) fn check(name: &str, system: &System) -> Result<Scope, String> {
     let event = perf_events::parse_event(name, system).map_err(|error| one_line(&error.to_string()))?;
     let is_cpu_only = event.specs().iter().any(perf_events::EventSpec::is_cpu_only);
     let target = if is_cpu_only { SetTarget::all_cpus() } else { SetTarget::calling_thread() };
-    let opened = SetOptions::new().event(event).target(target).open().and_then(Set::close);
-    opened.map(drop).map_err(|error| reason(&error, system))
+    let set = SetOptions::new().event(event).target(target).user_only_if_refused().open();
+    let opened = set.and_then(|set| {
+        let scope = if set.is_user_only() { Scope::UserOnly } else { Scope::All };
+        Set::close(set).map(|_| scope)
+    });
+    opened.map_err(|error| reason(&error, system))
+}
+
+/// What an event that opened counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// As it was asked for.
+    All,
+    /// User space only, because the kernel is not permitted.
+    UserOnly,
 }
 
 /// Returns the cause, if it is known, or the error of the call.

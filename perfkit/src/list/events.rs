@@ -5,7 +5,7 @@ use perf_events::sys::CacheEvent;
 use perf_events::{FileError, Pmu, System, Tracefs, TracefsError};
 use serde_json::{Map, Value, json};
 
-use super::check;
+use super::check::{self, Scope};
 
 /// Events of one source.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Section {
         event: &ListedEvent,
         check: bool,
         system: &System,
-    ) -> Option<Result<(), String>> {
+    ) -> Option<Result<Scope, String>> {
         (check && self.kind != FORM).then(|| check::check(&event.name, system))
     }
 
@@ -63,9 +63,11 @@ impl ListedEvent {
         std::iter::once(&self.name).chain(&self.aliases).map(String::as_str)
     }
 
-    pub(super) fn json(&self, kind: &str, check: Option<&Result<(), String>>) -> Value {
+    pub(super) fn json(&self, kind: &str, check: Option<&Result<Scope, String>>) -> Value {
         let mut object = Map::new();
-        let mut set = |key: &str, value: Value| object.insert(key.to_owned(), value);
+        let mut set = |key: &str, value: Value| {
+            object.insert(key.to_owned(), value);
+        };
         set("kind", json!(kind));
         set("name", json!(self.name));
         set("aliases", json!(self.aliases));
@@ -75,8 +77,10 @@ impl ListedEvent {
         if let Some(check) = check {
             set("opens", json!(check.is_ok()));
         }
-        if let Some(Err(reason)) = check {
-            set("reason", json!(reason));
+        match check {
+            Some(Err(reason)) => set("reason", json!(reason)),
+            Some(Ok(Scope::UserOnly)) => set("user_only", json!(true)),
+            _ => {}
         }
         Value::Object(object)
     }

@@ -10,6 +10,7 @@ mod check;
 mod events;
 mod filter;
 
+use check::Scope;
 use events::{ListedEvent, Section, sections};
 use filter::Filter;
 
@@ -93,13 +94,13 @@ fn print(
     let width = events.iter().map(|event| event.name.chars().count()).max().unwrap_or(0).min(48);
     for event in events {
         let result = section.try_open(event, check, system);
-        let state = match &result {
-            None => "",
-            Some(Ok(())) => "ok  ",
-            Some(Err(_)) => "--  ",
+        let (state, text) = match result {
+            None => ("", event.note.clone()),
+            Some(Ok(Scope::All)) => ("ok  ", event.note.clone()),
+            Some(Ok(Scope::UserOnly)) => ("ok  ", Some("user space only".to_owned())),
+            Some(Err(reason)) => ("--  ", Some(reason)),
         };
-        let reason = result.and_then(Result::err);
-        let text = reason.or_else(|| event.note.clone()).unwrap_or_default();
+        let text = text.unwrap_or_default();
         writeln!(out, "{}", format!("  {state}{:<width$}  {text}", event.name).trim_end())?;
     }
     writeln!(out)

@@ -46,7 +46,10 @@ impl Workload {
     /// Starts the workload, which exits after `time`.
     pub(crate) fn start(time: Duration) -> io::Result<Self> {
         let context = |error: io::Error| {
-            io::Error::new(error.kind(), format!("workload: cannot execute this program: {error}"))
+            let remedy =
+                if error.kind() == io::ErrorKind::NotFound { "; mount -t proc proc /proc" } else { "" };
+            let text = format!("workload: cannot execute this program (/proc/self/exe): {error}{remedy}");
+            io::Error::new(error.kind(), text)
         };
         command(time).spawn().map(Self).map_err(context)
     }

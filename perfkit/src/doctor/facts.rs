@@ -13,7 +13,8 @@ pub(super) struct Fact {
 pub(super) fn read(system: &System) -> Vec<Fact> {
     let privileges = Privileges::read(system);
     let line = |path: &str| system.read(path).map(|text| text.trim().to_owned());
-    vec![
+    let mut facts = Vec::from_iter(not_mounted(system).map(|value| Fact { name: "mounts", value }));
+    facts.extend([
         fact("kernel", line("/proc/sys/kernel/osrelease")),
         fact("perf_event_paranoid", privileges.paranoid().map(paranoid)),
         fact("capabilities", privileges.effective().map(|_| capabilities(&privileges))),
@@ -32,7 +33,16 @@ pub(super) fn read(system: &System) -> Vec<Fact> {
         fact("locked memory", LockedMemory::read(system).map(|memory| locked_memory(&memory))),
         fact("max_sample_rate", line("/proc/sys/kernel/perf_event_max_sample_rate")),
         fact("max_stack", system.max_stack()),
-    ]
+    ]);
+    facts
+}
+
+/// Returns the remedy if the file systems are missing from which the facts come, as in some containers.
+fn not_mounted(system: &System) -> Option<String> {
+    let missing = [("/proc/self", "proc", "/proc"), ("/sys/kernel", "sysfs", "/sys")];
+    let missing = missing.into_iter().filter(|(probe, ..)| system.list(probe).is_err());
+    let remedies: Vec<_> = missing.map(|(_, kind, path)| format!("mount -t {kind} {kind} {path}")).collect();
+    (!remedies.is_empty()).then(|| format!("most facts are unknown: {}", remedies.join("; ")))
 }
 
 fn fact(name: &'static str, value: Result<impl ToString, impl ToString>) -> Fact {

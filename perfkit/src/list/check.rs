@@ -20,7 +20,7 @@ pub(super) fn check(name: &str, system: &System) -> Result<Scope, String> {
     opened.map_err(|error| reason(&error, system))
 }
 
-/// What an event that opened counts.
+/// The scope in which an event opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// As it was asked for.

@@ -6,7 +6,35 @@ use perf_abi::{
 use zerocopy::{FromZeros, IntoBytes};
 
 use crate::bytes::Bytes;
-use crate::{ByteOrder, List, Result};
+use crate::format::Section;
+use crate::{ByteOrder, Error, List, Reason, Result};
+
+/// The longest attr in bytes: a page, which is the limit of the kernel.
+const MAX_SIZE: u64 = 4096;
+
+/// Checks the size of an attr in bytes, which is at `offset` in the file.
+pub(crate) fn check_attr_size(size: u64, offset: u64) -> Result<()> {
+    if (Attr::SIZE_VER0.into()..=MAX_SIZE).contains(&size) {
+        Ok(())
+    } else {
+        Err(Error::new(offset, Reason::AttrSize { found: size }))
+    }
+}
+
+/// Reads an entry of the section of attrs, which is exactly `entry`: the attr, and the section of its ids.
+pub(crate) fn read_entry(mut entry: Bytes<'_>) -> Result<(&[u8], Section)> {
+    let offset = entry.offset();
+    let attr_size = (entry.rest().len() as u64).saturating_sub(size_of::<Section>() as u64);
+    let mut start = entry;
+    start.u32("type of the attr")?;
+    let found = start.u32("size of the attr")?;
+    let own = if found == 0 { Attr::SIZE_VER0 } else { found };
+    if u64::from(own) != attr_size {
+        return Err(Error::new(offset + 4, Reason::AttrLength { found, expected: attr_size }));
+    }
+    let attr = entry.take(attr_size, "attr")?;
+    Ok((attr, Section { offset: entry.u64("offset of ids")?, size: entry.u64("size of ids")? }))
+}
 
 /// An event of a file: its attr and the ids of the events that were opened with it, one per CPU or
 /// thread.
@@ -31,6 +59,7 @@ impl<'a> FileAttr<'a> {
             0 => Attr::SIZE_VER0,
             size => size,
         };
+        check_attr_size(size.into(), bytes.offset() + 4)?;
         let attr = bytes.take(size.into(), "attr")?;
         let ids = bytes.rest().len() as u64 / 8;
         Ok(Self::new(attr, List::take(&mut bytes, ids, "ids")?, bytes.order()))

@@ -1,15 +1,18 @@
 //! The reasons why a file cannot be read further.
 
-use core::fmt;
-
 use perf_abi::RecordType;
 
-use crate::format::{FileHeader, PipeHeader, record_type};
+mod display;
+#[cfg(feature = "std")]
+mod io;
 
 /// An error of a file, with its offset.
-#[derive(Debug)]
+///
+/// `Display` prints the offset, if there is one, and the reason. `Debug` prints the same text, so that an
+/// error that `main` returns is readable.
 pub struct Error {
-    offset: u64,
+    /// `None` if the error is of the whole file.
+    offset: Option<u64>,
     reason: Reason,
 }
 
@@ -17,23 +20,57 @@ pub struct Error {
 pub type Result<T> = core::result::Result<T, Error>;
 
 /// The reason of an [`Error`].
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum Reason {
+    /// The file or pipe has no bytes.
+    Empty,
     /// The file does not start as a `perf.data` file does.
     NotPerfData {
         /// The first 8 bytes, zeros for those that are missing.
         found: [u8; 8],
+        /// Bytes that are there, of these 8.
+        len: usize,
     },
     /// The size in the file's header is that of no known header.
     HeaderSize {
         /// The size in bytes.
         found: u64,
     },
-    /// The size of an entry of the attrs is less than that of the first attr.
+    /// The size of an attr, with the section of its ids in the file form, is less than the size of the first
+    /// published attr, or more than a page.
     AttrSize {
         /// The size in bytes.
         found: u64,
+    },
+    /// The size inside of an attr is not the size that the header of the file says.
+    AttrLength {
+        /// The size inside of the attr in bytes.
+        found: u32,
+        /// The size by the header in bytes.
+        expected: u64,
+    },
+    /// The section of the attrs is not a multiple of the size of an entry.
+    AttrsSize {
+        /// Size of the section in bytes.
+        found: u64,
+        /// Size of an entry in bytes.
+        entry: u64,
+    },
+    /// Two parts of a file overlap.
+    Overlap {
+        /// The part that is at the offset of the error.
+        what: &'static str,
+        /// The part that has the same bytes.
+        with: &'static str,
+    },
+    /// The file has more than this crate reads, so that a malformed file cannot take any amount of memory.
+    Limit {
+        /// The items that are counted.
+        what: &'static str,
+        /// The number in the file.
+        found: u64,
+        /// The limit.
+        limit: u64,
     },
     /// A field or section needs more bytes than there are.
     Truncated {
@@ -74,6 +111,21 @@ pub enum Reason {
     Decoding(perf_decode::Error),
     /// A stream has the file form, whose sections cannot be read from a pipe.
     NotPipe,
+    /// A directory has no file with the header.
+    #[cfg(feature = "std")]
+    NoDataFile,
+    /// A numbered file of a directory is missing.
+    #[cfg(feature = "std")]
+    NoPart {
+        /// N of `data.N`.
+        number: u32,
+    },
+    /// A file of a directory is not a regular one. A pipe, which can block, is not opened.
+    #[cfg(feature = "std")]
+    NotRegularFile {
+        /// Its path.
+        path: std::path::PathBuf,
+    },
     /// The file cannot be read.
     #[cfg(feature = "std")]
     Io(std::io::Error),
@@ -86,7 +138,12 @@ pub struct Malformed(pub &'static str);
 impl Error {
     /// Creates an error at `offset`, in bytes from the start of the file.
     pub(crate) const fn new(offset: u64, reason: Reason) -> Self {
-        Self { offset, reason }
+        Self { offset: Some(offset), reason }
+    }
+
+    /// Creates an error of the whole file.
+    pub(crate) const fn of_file(reason: Reason) -> Self {
+        Self { offset: None, reason }
     }
 
     pub(crate) const fn truncated(offset: u64, what: &'static str, needed: u64, available: u64) -> Self {
@@ -94,9 +151,9 @@ impl Error {
     }
 
     /// Returns the offset in bytes from the start of the file; inside compressed records, that of
-    /// the compressed record.
+    /// the compressed record. `None` if the error is of the whole file, such as one that cannot be opened.
     #[must_use]
-    pub const fn offset(&self) -> u64 {
+    pub const fn offset(&self) -> Option<u64> {
         self.offset
     }
 
@@ -118,67 +175,10 @@ impl core::error::Error for Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "offset {:#x}: {}", self.offset, self.reason)
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |kind: &RecordType| Name(*kind);
-        match self {
-            Self::NotPerfData { found } => {
-                write!(f, "expected a perf.data file, found \"{}\"", found.escape_ascii())
-            }
-            Self::HeaderSize { found } => write!(
-                f,
-                "size of the header: expected {}, {} or {}, found {found}",
-                FileHeader::SIZE,
-                FileHeader::SIZE_WITHOUT_FEATURES,
-                PipeHeader::SIZE
-            ),
-            Self::AttrSize { found } => {
-                write!(f, "size of an attr with its ids: expected 80 at least, found {found}")
-            }
-            Self::Truncated { what, needed, available } => {
-                write!(f, "{what}: expected {needed} bytes, found {available}")
-            }
-            Self::TruncatedRecord { kind, needed, available } => {
-                write!(f, "{}: expected {needed} bytes, found {available}; the file is truncated", name(kind))
-            }
-            Self::RecordSize { kind, found } => write!(
-                f,
-                "{}: expected a size of 8 at least, in records of the kernel a multiple of 8, found {found}",
-                name(kind)
-            ),
-            Self::Unsupported { what, found } => {
-                write!(f, "{what}: expected a known value, found {found:#x}")
-            }
-            Self::Compressed(malformed) => write!(f, "compressed record: {}", malformed.0),
-            Self::Decoding(error) => error.fmt(f),
-            Self::NotPipe => f.write_str("expected the pipe form, found the file form; open it as a file"),
-            #[cfg(feature = "std")]
-            Self::Io(error) => error.fmt(f),
-        }
-    }
-}
-
-/// Displays the name of a kind.
-struct Name(RecordType);
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match record_type::name(self.0) {
-            Some(name) => f.write_str(name),
-            None => self.0.fmt(f),
-        }
-    }
-}
-
 #[cfg(all(test, feature = "std"))]
 mod tests {
     use super::*;
+    use crate::format::record_type;
     use core::error::Error as _;
     use std::string::ToString;
 

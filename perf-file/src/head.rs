@@ -2,6 +2,7 @@
 
 use zerocopy::FromBytes;
 
+use crate::attr::check_attr_size;
 use crate::format::{
     Feature, FeatureSet, FileHeader, MAGIC, MAGIC_SWAPPED, MAGIC_VERSION_1, PipeHeader, Section,
 };
@@ -33,21 +34,25 @@ impl Head {
     ///
     /// # Errors
     ///
-    /// [`Reason::NotPerfData`], [`Reason::HeaderSize`], [`Reason::AttrSize`], or
-    /// [`Reason::Truncated`] if the header is longer than `bytes`.
+    /// [`Reason::Empty`], [`Reason::NotPerfData`], [`Reason::HeaderSize`], [`Reason::Truncated`] if the header is
+    /// longer than `bytes`, [`Reason::AttrSize`] and [`Reason::AttrsSize`] for attrs that are no whole entries,
+    /// and [`Reason::Overlap`] if the attrs, the records and the header overlap.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
+        if bytes.is_empty() {
+            return Err(Error::of_file(Reason::Empty));
+        }
         let whole = bytes;
         let mut bytes = [0; Self::LEN];
         for (to, from) in bytes.iter_mut().zip(whole) {
             *to = *from;
         }
         let (header, _) = FileHeader::read_from_prefix(&bytes).unwrap_or_default();
-        let order = order(&header)?;
+        let order = order(&header, whole.len())?;
         let header = if order.is_native() { header } else { swapped(header) };
         let (form, len) = match header.size {
             PipeHeader::SIZE => (Form::Pipe, PipeHeader::SIZE),
-            FileHeader::SIZE.. => (Form::File(header), FileHeader::SIZE),
-            FileHeader::SIZE_WITHOUT_FEATURES.. => {
+            FileHeader::SIZE => (Form::File(header), FileHeader::SIZE),
+            FileHeader::SIZE_WITHOUT_FEATURES => {
                 let header = FileHeader { features: FeatureSet::default(), ..header };
                 (Form::File(header), FileHeader::SIZE_WITHOUT_FEATURES)
             }
@@ -55,6 +60,9 @@ impl Head {
         };
         if (whole.len() as u64) < len {
             return Err(Error::truncated(0, "header", len, whole.len() as u64));
+        }
+        if let Form::File(header) = &form {
+            check_sections(header)?;
         }
         Ok(Self { order, form })
     }
@@ -111,7 +119,7 @@ impl Head {
 }
 
 /// Returns the byte order of a header in the order of the file.
-fn order(header: &FileHeader) -> Result<ByteOrder> {
+fn order(header: &FileHeader, len: usize) -> Result<ByteOrder> {
     match header.magic {
         MAGIC => Ok(ByteOrder::NATIVE),
         MAGIC_SWAPPED => Ok(ByteOrder::NATIVE.other()),
@@ -126,8 +134,39 @@ fn order(header: &FileHeader) -> Result<ByteOrder> {
                 Err(Error::new(16, Reason::AttrSize { found: header.attr_size }))
             }
         }
-        magic => Err(Error::new(0, Reason::NotPerfData { found: magic.to_ne_bytes() })),
+        magic => {
+            let found = magic.to_ne_bytes();
+            Err(Error::of_file(Reason::NotPerfData { found, len: len.min(found.len()) }))
+        }
     }
+}
+
+/// Checks that the attrs are whole entries, and that neither they nor the records are in the header or in
+/// each other. An empty section can have any offset.
+fn check_sections(header: &FileHeader) -> Result<()> {
+    let FileHeader { attrs, data, attr_size, .. } = *header;
+    if attrs.size > 0 {
+        check_attr_size(attr_size.saturating_sub(size_of::<Section>() as u64), 16)
+            .map_err(|_| Error::new(16, Reason::AttrSize { found: attr_size }))?;
+        if attrs.size % attr_size != 0 {
+            return Err(Error::new(32, Reason::AttrsSize { found: attrs.size, entry: attr_size }));
+        }
+    }
+    let start = Section { offset: 0, size: header.size };
+    for (what, section, with, other) in [
+        ("attrs", attrs, "header", start),
+        ("records", data, "header", start),
+        ("attrs", attrs, "records", data),
+    ] {
+        if section.overlaps(other) {
+            return Err(Error::new(section.offset, Reason::Overlap { what, with }));
+        }
+    }
+    // The records of an interrupted recording extend to the end of the file.
+    if data.size == 0 && data.offset < header.size {
+        return Err(Error::new(data.offset, Reason::Overlap { what: "records", with: "header" }));
+    }
+    Ok(())
 }
 
 fn swapped(header: FileHeader) -> FileHeader {

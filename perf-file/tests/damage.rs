@@ -68,7 +68,7 @@ fn truncated(bytes: &[u8], step: usize) {
             None => assert!(len >= *ends.last().unwrap()),
             Some(error) => {
                 let next = if whole == 0 { start } else { ends[whole - 1] };
-                assert_eq!(error.offset(), next as u64, "{error}");
+                assert_eq!(error.offset(), Some(next as u64), "{error}");
             }
         }
     }
@@ -84,7 +84,7 @@ fn pipe_truncated_anywhere_gives_its_whole_records() {
         assert!(records >= last && records <= whole, "{len}");
         last = records;
         if let Some(error) = error {
-            assert!(error.offset() <= len as u64, "{error}");
+            assert!(error.offset().unwrap() <= len as u64, "{error}");
         }
     }
     assert_eq!(last, whole - 1);
@@ -111,7 +111,7 @@ fn damaged_zstd_stream_is_an_error_after_whole_records() {
     let (records, error) = count(Reader::from_bytes(&bytes).unwrap());
     let error = error.unwrap();
     assert!(matches!(error.reason(), Reason::Compressed(_)), "{error}");
-    assert_eq!(error.offset(), 632);
+    assert_eq!(error.offset(), Some(632));
     assert!(records > 1);
 }
 
@@ -125,7 +125,7 @@ fn record_sizes_below_the_header_end_the_file() {
         assert_eq!(records, 1);
         let error = error.unwrap();
         assert!(matches!(error.reason(), Reason::RecordSize { found, .. } if *found == size), "{error}");
-        assert_eq!(error.offset(), second as u64);
+        assert_eq!(error.offset(), Some(second as u64));
     }
 }
 
@@ -145,13 +145,11 @@ fn hostile_lengths_are_errors_without_memory() {
         changed(|header| header.attr_size = 0),
         changed(|header| header.size = 80),
     ];
-    for (index, bytes) in refused.iter().enumerate().take(4) {
+    for (index, bytes) in refused.iter().enumerate() {
         let in_memory = Reader::from_bytes(bytes).map(count);
         let of_file = Reader::from_file(Cursor::new(bytes)).map(count);
         assert!(in_memory.is_err() && of_file.is_err(), "{index}: {in_memory:?} {of_file:?}");
     }
-    // A header without features.
-    assert_eq!(count(Reader::from_bytes(&refused[4]).unwrap()).0, 1);
     let longer = changed(|header| header.data.size = u64::MAX);
     let (records, error) = count(Reader::from_bytes(&longer).unwrap());
     assert_eq!((records, error.is_some()), (1, true));

@@ -7,7 +7,7 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use perf_file::format::record_type;
-use perf_file::{Directory, FileRecord, Reader};
+use perf_file::{Directory, FileRecord, Reader, Reason};
 use support::made_up::{file, record, sample};
 
 fn path() -> PathBuf {
@@ -66,33 +66,116 @@ fn all_files_of_a_directory_are_sorted_by_time() {
 
 #[test]
 fn records_of_all_files_are_merged_by_time() {
-    let folder = std::env::temp_dir().join(format!("perf-file-directory-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = Folder::new("merged");
+    let folder = &folder.0;
     let round = || record(record_type::FINISHED_ROUND, &[]);
     std::fs::write(folder.join("data"), file(&[sample(20), sample(50)])).unwrap();
     std::fs::write(folder.join("data.0"), [sample(10), sample(40), round()].concat()).unwrap();
-    std::fs::write(folder.join("data.7"), [sample(60), sample(30)].concat()).unwrap();
-    let mut sorted = Directory::open(&folder).unwrap().sorted();
+    std::fs::write(folder.join("data.1"), [sample(60), sample(30)].concat()).unwrap();
+    let mut sorted = Directory::open(folder).unwrap().sorted();
     let mut found = Vec::new();
     while let Some(record) = sorted.next().unwrap() {
         found.push((record.part(), record.time()));
     }
-    std::fs::remove_dir_all(&folder).unwrap();
     // Records without a time are not kept back.
     let expected = [
         (Some(0), None),
         (Some(0), Some(10)),
         (None, Some(20)),
-        (Some(7), Some(30)),
+        (Some(1), Some(30)),
         (Some(0), Some(40)),
         (None, Some(50)),
-        (Some(7), Some(60)),
+        (Some(1), Some(60)),
     ];
     assert_eq!(found, expected);
 }
 
+/// A folder of a test, removed on drop.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("perf-file-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 #[test]
-fn directory_without_a_header_is_an_error() {
+fn directory_without_a_header_is_an_error_that_says_so() {
     let error = Directory::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap_err();
-    assert!(matches!(error.reason(), perf_file::Reason::Io(_)), "{error}");
+    assert!(matches!(error.reason(), Reason::NoDataFile), "{error}");
+    assert_eq!((error.to_string().contains("`data`"), error.offset()), (true, None), "{error}");
+    let error = Directory::open("/nowhere/at/all").unwrap_err();
+    assert_eq!((error.raw_os_error(), error.offset()), (Some(2), None));
+}
+
+/// Returns the number of records before the end, and the errors.
+fn count(mut next: impl FnMut() -> perf_file::Result<bool>) -> (usize, Vec<String>) {
+    let (mut records, mut errors) = (0, Vec::new());
+    loop {
+        match next() {
+            Ok(true) => records += 1,
+            Ok(false) => return (records, errors),
+            Err(error) => errors.push(error.to_string()),
+        }
+    }
+}
+
+#[test]
+fn missing_numbered_file_is_an_error_after_the_records_of_the_others() {
+    let folder = Folder::new("missing");
+    std::fs::copy(path().join("data"), folder.0.join("data")).unwrap();
+    let of_main = {
+        let mut main = Reader::open(path().join("data")).unwrap();
+        count(|| main.next().map(|record| record.is_some())).0
+    };
+    // The second file of the capture is empty; without both, the header has the only sign.
+    for (files, missing) in [(&["data.1"][..], "`data.0`"), (&[], "`data.0`")] {
+        for file in files {
+            std::fs::copy(path().join(file), folder.0.join(file)).unwrap();
+        }
+        let mut directory = Directory::open(&folder.0).unwrap();
+        let mut sorted = Directory::open(&folder.0).unwrap().sorted();
+        for (records, errors) in [
+            count(|| directory.next().map(|record| record.is_some())),
+            count(|| sorted.next().map(|record| record.is_some())),
+        ] {
+            assert_eq!((records, errors.len()), (of_main, 1), "{errors:?}");
+            assert!(errors.iter().all(|error| error.contains(missing)), "{errors:?}");
+        }
+        for file in files {
+            std::fs::remove_file(folder.0.join(file)).unwrap();
+        }
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn pipe_in_a_directory_is_not_opened() {
+    let folder = Folder::new("fifo");
+    let fifo = |name| {
+        let made = std::process::Command::new("mkfifo").arg(folder.0.join(name)).status();
+        assert!(made.unwrap().success());
+    };
+    fifo("data");
+    let error = Directory::open(&folder.0).unwrap_err();
+    assert!(matches!(error.reason(), Reason::NotRegularFile { .. }), "{error}");
+    std::fs::remove_file(folder.0.join("data")).unwrap();
+    std::fs::write(folder.0.join("data"), file(&[])).unwrap();
+    fifo("data.0");
+    let error = Directory::open(&folder.0).unwrap_err();
+    assert!(error.to_string().contains("data.0"), "{error}");
+}
+
+#[test]
+fn features_of_the_main_file_are_well_formed() {
+    let mut directory = Directory::open(path()).unwrap();
+    directory.main().unwrap().verify_features().unwrap();
 }

@@ -14,6 +14,7 @@ mod event_desc;
 mod memory;
 mod pmu;
 mod small;
+mod table;
 mod tracing_data;
 
 pub use bpf::{BpfProgram, Btf};
@@ -25,6 +26,7 @@ pub use event_desc::EventDesc;
 pub use memory::{MemoryNode, MemoryTopology, NumaNode};
 pub use pmu::{Capability, HybridPmu, PmuCapabilities, PmuMapping};
 pub use small::{AuxtraceIndex, Compression, ElfMachine, GroupDesc, SampleTime};
+pub(crate) use table::FeatureTable;
 pub use tracing_data::{FormatText, TraceSystem, TracingData};
 
 /// A feature section as it is in the file.
@@ -106,6 +108,10 @@ pub enum FeatureData<'a> {
 impl<'a> FeatureSection<'a> {
     pub(crate) const fn new(feature: Feature, bytes: &'a [u8], order: ByteOrder, offset: u64) -> Self {
         Self { feature, bytes, order, offset }
+    }
+
+    pub(crate) const fn order(&self) -> ByteOrder {
+        self.order
     }
 
     /// Returns the offset of the content, in bytes from the start of the file.

@@ -1,8 +1,9 @@
 use core::iter::FusedIterator;
 
 use super::PerfData;
+use crate::attr::read_entry;
 use crate::format::Section;
-use crate::{Error, FileAttr, List, Reason, Result};
+use crate::{FileAttr, List, Result};
 
 /// Iterator over the events of a file.
 ///
@@ -43,12 +44,7 @@ impl FusedIterator for Attrs<'_> {}
 impl<'a> PerfData<'a> {
     /// Reads the first entry of a part of the section of attrs.
     fn attr(&self, section: Section, size: u64) -> Result<FileAttr<'a>> {
-        let Some(attr_size) = size.checked_sub(size_of::<Section>() as u64).filter(|size| *size >= 64) else {
-            return Err(Error::new(16, Reason::AttrSize { found: size }));
-        };
-        let mut entry = self.section(Section { size, ..section }, "attr")?;
-        let attr = entry.take(attr_size, "attr")?;
-        let ids = Section { offset: entry.u64("offset of ids")?, size: entry.u64("size of ids")? };
+        let (attr, ids) = read_entry(self.section(Section { size, ..section }, "attr")?)?;
         let mut ids = self.section(ids, "ids")?;
         let count = ids.rest().len() as u64 / 8;
         Ok(FileAttr::new(attr, List::take(&mut ids, count, "ids")?, self.head.order))

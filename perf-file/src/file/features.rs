@@ -1,8 +1,8 @@
 use core::iter::FusedIterator;
 
 use super::PerfData;
-use crate::feature::FeatureSection;
-use crate::format::{Feature, Section};
+use crate::feature::{FeatureSection, FeatureTable};
+use crate::format::Feature;
 use crate::{Error, Result};
 
 /// Iterator over the feature sections of a file.
@@ -13,13 +13,11 @@ pub struct Features<'a> {
     file: PerfData<'a>,
     /// The number from which on features are not read yet.
     next: u32,
-    /// Index of the next entry of the table.
-    index: u64,
 }
 
 impl<'a> Features<'a> {
     pub(super) const fn new(file: PerfData<'a>) -> Self {
-        Self { file, next: 0, index: 0 }
+        Self { file, next: 0 }
     }
 }
 
@@ -28,9 +26,8 @@ impl<'a> Iterator for Features<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let feature = self.file.head.features().iter().find(|feature| feature.0 >= self.next)?;
-        let section = self.file.feature_at(feature, self.index);
+        let section = self.file.feature_of_table(feature);
         self.next = feature.0 + 1;
-        self.index += 1;
         Some(section)
     }
 }
@@ -38,18 +35,33 @@ impl<'a> Iterator for Features<'a> {
 impl FusedIterator for Features<'_> {}
 
 impl<'a> PerfData<'a> {
-    /// Reads entry `index` of the table, that of `feature`, and returns the section.
-    pub(super) fn feature_at(&self, feature: Feature, index: u64) -> Result<FeatureSection<'a>> {
-        const ENTRY: u64 = size_of::<Section>() as u64;
-        let what = "table of features";
-        let table = self.head.feature_table().map(|table| table.offset);
-        let entry = table.and_then(|table| table.checked_add(index * ENTRY));
-        let Some(entry) = entry else {
-            return Err(Error::truncated(self.bytes.len() as u64, what, ENTRY, 0));
+    /// Returns the section of a feature that the header names.
+    pub(super) fn feature_of_table(&self, feature: Feature) -> Result<FeatureSection<'a>> {
+        let what = FeatureTable::NAME;
+        let Some(section) = FeatureTable::section_up_to(&self.head, Some(feature)) else {
+            return Err(Error::truncated(self.bytes.len() as u64, what, u64::MAX, 0));
         };
-        let mut entry = self.section(Section { offset: entry, size: ENTRY }, what)?;
-        let section = Section { offset: entry.u64(what)?, size: entry.u64(what)? };
+        let table = FeatureTable::read(&self.head, self.section(section, what)?)?;
+        table.check(&self.head, feature)?;
+        let section = table.section(feature).unwrap_or_default();
         let bytes = self.section(section, feature.name().unwrap_or("feature"))?;
         Ok(FeatureSection::new(feature, bytes.rest(), bytes.order(), bytes.offset()))
+    }
+
+    /// Verifies the features: that the table and all sections are in the file, that they overlap nothing, and
+    /// that the content of each is well-formed.
+    ///
+    /// # Errors
+    ///
+    /// The first error of [`feature`](Self::feature) or of [`FeatureSection::data`].
+    pub fn verify_features(&self) -> Result<()> {
+        if let Some(section) = FeatureTable::section_up_to(&self.head, None) {
+            let table = FeatureTable::read(&self.head, self.section(section, FeatureTable::NAME)?)?;
+            table.check_all(&self.head, self.bytes.len() as u64)?;
+        }
+        for section in self.features() {
+            section?.data()?;
+        }
+        Ok(())
     }
 }

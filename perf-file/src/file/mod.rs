@@ -95,11 +95,11 @@ impl<'a> PerfData<'a> {
     ///
     /// # Errors
     ///
-    /// [`Reason::Truncated`](crate::Reason::Truncated) if the table or the section is past the end of the file.
+    /// [`Reason::Truncated`](crate::Reason::Truncated) if the table or the section is past the end of the file,
+    /// [`Reason::Overlap`](crate::Reason::Overlap) if they overlap the header, the attrs or the records.
     pub fn feature(&self, feature: Feature) -> Result<Option<FeatureSection<'a>>> {
-        let set = self.head.features();
-        let index = set.iter().position(|found| found == feature);
-        index.map(|index| self.feature_at(feature, index as u64)).transpose()
+        let has = self.head.features().contains(feature);
+        has.then(|| self.feature_of_table(feature)).transpose()
     }
 
     /// Returns the bytes of a section.

@@ -41,6 +41,14 @@ impl Section {
     pub const fn end(self) -> Option<u64> {
         self.offset.checked_add(self.size)
     }
+
+    /// Returns whether two sections have a byte in common.
+    pub(crate) const fn overlaps(self, other: Self) -> bool {
+        self.size > 0
+            && other.size > 0
+            && self.offset < other.offset.saturating_add(other.size)
+            && other.offset < self.offset.saturating_add(self.size)
+    }
 }
 
 /// The header of the file form.

@@ -102,7 +102,10 @@ fn interrupted_recording_extends_to_the_end_of_the_file() {
 #[test]
 fn other_starts_are_refused() {
     let other = Head::parse(b"\x7fELF").unwrap_err();
-    assert!(matches!(other.reason(), Reason::NotPerfData { found: [0x7f, b'E', b'L', b'F', 0, 0, 0, 0] }));
+    assert!(matches!(
+        other.reason(),
+        Reason::NotPerfData { found: [0x7f, b'E', b'L', b'F', 0, 0, 0, 0], len: 4 }
+    ));
     let order = ByteOrder::NATIVE;
     let bytes = file(order, magic(order), 160, 0, [0; 4]);
     let truncated = Head::parse(&bytes[..103]).unwrap_err();

@@ -18,25 +18,38 @@ pub struct Directory {
     parts: Vec<Reader<Stream<File>>>,
     /// Index of the part that is read.
     current: usize,
+    /// The error of the first file that is missing, which is returned at the end.
+    missing: Option<Error>,
 }
 
 impl Directory {
-    /// Opens all files of a directory.
+    /// Opens all files of a directory. Only regular files are opened.
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::open`], of the file with the header.
+    /// [`Reason::NoDataFile`] if there is no file with the header, and an error of [`Reader::open`] of this file;
+    /// [`Reason::NotRegularFile`] and [`Reason::Io`] of the others. A missing numbered file is not an error here,
+    /// but after the records of the files that are there.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        let numbered = numbered(path)?;
         let main = [path.join("data"), path.join("header")].into_iter().find(|file| file.exists());
-        let main = Reader::open(main.unwrap_or_else(|| path.join("data")))?;
+        let main = main.ok_or_else(|| Error::of_file(Reason::NoDataFile))?;
+        let mut main = Reader::from_file(open_regular(main)?)?;
         let (head, events) = (*main.head(), main.events().clone());
+        // The directory of a recording of one thread has version 0 and no numbered files.
+        let has_parts = main.directory_version().is_some_and(|version| version > 0);
+        let missing = first_missing(&numbered, has_parts);
         let mut parts = std::vec![main];
-        for (number, path) in numbered(path)? {
-            let file = File::open(path).map_err(io)?;
-            parts.push(Reader::part(file, head, events.clone(), number));
+        for (number, path) in numbered {
+            parts.push(Reader::part(open_regular(path)?, head, events.clone(), number));
         }
-        Ok(Self { parts, current: 0 })
+        Ok(Self { parts, current: 0, missing })
+    }
+
+    /// Returns the main file: its features, and records without those of the numbered files. `None` never.
+    pub fn main(&mut self) -> Option<&mut Reader<Stream<File>>> {
+        self.parts.first_mut()
     }
 
     /// Returns the header of the main file.
@@ -56,11 +69,14 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::next`]. The next call continues with the next file.
+    /// An error of [`Reader::next`]; the next call continues with the next file. [`Reason::NoPart`] at the end if
+    /// a numbered file is missing.
     #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
     pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
         loop {
-            let Some(part) = self.parts.get_mut(self.current) else { return Ok(None) };
+            let Some(part) = self.parts.get_mut(self.current) else {
+                return self.missing.take().map_or(Ok(None), Err);
+            };
             if let Some(found) = part.step()? {
                 return match self.parts.get(self.current) {
                     Some(part) => part.record(found).map(Some),
@@ -77,7 +93,7 @@ impl Directory {
         let capacity = Sorted::<Stream<File>>::CAPACITY / self.parts.len().max(1);
         let sorted =
             |reader| Part { sorted: Sorted::with_capacity(reader, capacity), next: None, is_ended: false };
-        SortedDirectory { parts: self.parts.into_iter().map(sorted).collect(), error: None }
+        SortedDirectory { parts: self.parts.into_iter().map(sorted).collect(), error: self.missing }
     }
 }
 
@@ -127,10 +143,29 @@ impl SortedDirectory {
 impl Reader<Stream<File>> {
     /// Reads a numbered file of a directory, which has only records.
     fn part(file: File, head: Head, events: Events, number: u32) -> Self {
-        let mut reader = Self::new(Stream::new(file), head, events, Section::default(), false);
+        let mut reader = Self::new(Stream::file(file), head, events, Section::default(), false);
         reader.context.part = Some(number);
         reader
     }
+}
+
+/// Opens a file of a directory if it is a regular one: opening a pipe would wait for a writer.
+fn open_regular(path: PathBuf) -> Result<File> {
+    if !path.metadata().map_err(io)?.is_file() {
+        return Err(Error::of_file(Reason::NotRegularFile { path }));
+    }
+    File::open(path).map_err(io)
+}
+
+/// Returns an error if a number is missing. A tool counts from 0; it is unknown how many files it wrote.
+fn first_missing(numbered: &[(u32, PathBuf)], has_parts: bool) -> Option<Error> {
+    let gap = (0..).zip(numbered).find(|(expected, (number, _))| expected != number);
+    let number = match gap {
+        Some((expected, _)) => expected,
+        None if has_parts && numbered.is_empty() => 0,
+        None => return None,
+    };
+    Some(Error::of_file(Reason::NoPart { number }))
 }
 
 /// Returns the files `data.N` of a directory, by number.
@@ -147,5 +182,5 @@ fn numbered(path: &Path) -> Result<Vec<(u32, PathBuf)>> {
 }
 
 fn io(error: std::io::Error) -> Error {
-    Error::new(0, Reason::Io(error))
+    Error::of_file(Reason::Io(error))
 }

@@ -2,10 +2,14 @@
 
 use std::vec::Vec;
 
-use perf_abi::{Attr, RecordType, SampleType};
-use perf_decode::{Error, Layouts, RawRecord, Result, SampleLayout};
+use perf_abi::{Attr, RecordType};
+use perf_decode::{Error, RawRecord, Result, SampleLayout};
 
-use crate::{FileAttr, swap};
+use crate::{FeatureData, FeatureSection, FileAttr, Reason, swap};
+
+mod index;
+
+use index::Index;
 
 /// An event of a file.
 #[derive(Clone, Debug)]
@@ -13,6 +17,7 @@ pub struct Event {
     attr: Attr,
     bytes: Vec<u8>,
     ids: Vec<u64>,
+    name: Option<Vec<u8>>,
     layout: SampleLayout,
     fields: swap::Fields,
 }
@@ -35,6 +40,16 @@ impl Event {
         &self.ids
     }
 
+    /// Returns the name, such as `cycles:u`, as raw bytes.
+    ///
+    /// The file form has it in the feature [`EVENT_DESC`](crate::format::Feature::EVENT_DESC). The pipe form
+    /// has it in that feature or in an [`EventUpdate`](crate::record::EventUpdate), so it is known after the record with
+    /// it was read, as by [`Reader::read_metadata`](super::Reader::read_metadata). `None` if there is neither.
+    #[must_use]
+    pub fn name(&self) -> Option<&[u8]> {
+        self.name.as_deref()
+    }
+
     /// Returns the layout of its records.
     #[must_use]
     pub fn layout(&self) -> &SampleLayout {
@@ -43,27 +58,25 @@ impl Event {
 }
 
 /// The events of a file.
+///
+/// A file with more than [`MAX`](Self::MAX) events or [`MAX_IDS`](Self::MAX_IDS) ids is not read, so that a
+/// malformed file cannot take any amount of memory.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
     all: Vec<Event>,
-    lookup: Lookup,
-    is_stale: bool,
-    repeated: u64,
-}
-
-/// How the event of a record is found.
-#[derive(Clone, Debug, Default)]
-enum Lookup {
-    /// There is one event, or all have the same layout and none has an id: the first event.
-    #[default]
-    First,
-    /// By the id in the record: the index of the event for each row of the table.
-    ById(Layouts<Vec<(u64, SampleLayout)>>, Vec<usize>),
-    /// Not at all.
-    Conflict(Error),
+    index: Index,
+    /// Number of the ids of all events.
+    ids: u64,
 }
 
 impl Events {
+    /// The highest number of events of a file.
+    pub const MAX: usize = 1 << 16;
+    /// The highest number of ids of all events of a file. An event has one per CPU or thread.
+    pub const MAX_IDS: usize = 1 << 22;
+    /// Bytes of the attrs of all events, at most.
+    const MAX_ATTR_BYTES: u64 = 64 << 20;
+
     /// Returns the events in the order of the file.
     #[must_use]
     pub fn as_slice(&self) -> &[Event] {
@@ -73,7 +86,7 @@ impl Events {
     /// Returns the number of ids that more than one event has. The first event is taken for them.
     #[must_use]
     pub fn repeated_ids(&self) -> u64 {
-        self.repeated
+        self.index.repeated()
     }
 
     /// Returns the event that wrote a record of the kernel, and its index.
@@ -88,18 +101,10 @@ impl Events {
     /// records of several events.
     #[inline]
     pub fn find(&self, record: RawRecord<'_>) -> Result<(usize, &Event)> {
-        let index = match &self.lookup {
-            Lookup::First => 0,
-            Lookup::ById(layouts, indices) => match layouts.find_entry(record) {
-                Ok((row, _)) => indices.get(row).copied().unwrap_or(0),
-                Err(Error::NoId { .. } | Error::UnknownId { id: 0 })
-                    if record.kind() != RecordType::SAMPLE =>
-                {
-                    0
-                }
-                Err(error) => return Err(error),
-            },
-            Lookup::Conflict(error) => return Err(*error),
+        let index = match self.index.find(record) {
+            Ok(index) => index,
+            Err(Error::NoId { .. } | Error::UnknownId { id: 0 }) if record.kind() != RecordType::SAMPLE => 0,
+            Err(error) => return Err(error),
         };
         self.all.get(index).map(|event| (index, event)).ok_or(Error::NoId { kind: record.kind() })
     }
@@ -113,64 +118,79 @@ impl Events {
         }
     }
 
+    /// Checks the number and the bytes of attrs before they are read.
+    pub(super) fn check_count(count: u64, bytes: u64) -> crate::Result<()> {
+        check_limit("events", count, Self::MAX as u64)?;
+        check_limit("bytes of the attrs", bytes, Self::MAX_ATTR_BYTES)
+    }
+
+    /// Checks the number of further ids before they are read from a file of `file_len` bytes. The sections
+    /// of a malformed file can overlap, and then have more than the file.
+    pub(super) fn check_ids(&self, more: u64, file_len: u64) -> crate::Result<()> {
+        let all = self.ids.saturating_add(more);
+        let needed = all.saturating_mul(8);
+        if needed > file_len {
+            let reason = Reason::Truncated { what: "ids of all events", needed, available: file_len };
+            return Err(crate::Error::of_file(reason));
+        }
+        check_limit("ids of all events", all, Self::MAX_IDS as u64)
+    }
+
     /// Adds an event.
-    pub(super) fn add(&mut self, attr: &FileAttr<'_>) {
+    pub(super) fn add(&mut self, attr: &FileAttr<'_>) -> crate::Result<()> {
+        let ids = self.ids + attr.ids().len() as u64;
+        check_limit("events", self.all.len() as u64 + 1, Self::MAX as u64)?;
+        check_limit("ids of all events", ids, Self::MAX_IDS as u64)?;
+        self.ids = ids;
         self.all.push(Event {
             attr: attr.attr(),
             bytes: attr.bytes().to_vec(),
             ids: attr.ids().iter().collect(),
+            name: None,
             layout: SampleLayout::new(&attr.attr()),
             fields: swap::Fields::new(&attr.attr()),
         });
-        self.is_stale = true;
+        Ok(())
     }
 
     /// Prepares [`find`](Events::find) after events were added.
     #[inline]
     pub(super) fn update(&mut self) {
-        if self.is_stale {
-            self.index();
+        if self.index.len() != self.all.len() {
+            self.index.add(&self.all);
         }
     }
 
-    #[cold]
-    fn index(&mut self) {
-        self.is_stale = false;
-        self.repeated = 0;
-        if self.all.len() < 2 {
-            self.lookup = Lookup::First;
-            return;
+    /// Names the events by the feature `EVENT_DESC`, which lists them in the same order. A description with
+    /// other ids than the event at its index is of the event that has its first id.
+    pub(super) fn set_names(&mut self, section: &FeatureSection<'_>) {
+        let Ok(FeatureData::Events(list)) = section.data() else { return };
+        self.update();
+        for (index, desc) in list.iter().enumerate() {
+            let is_same = |event: &Event| desc.event.ids().iter().eq(event.ids.iter().copied());
+            let index = match self.all.get(index) {
+                Some(event) if is_same(event) => Some(index),
+                _ => desc.event.ids().iter().next().and_then(|id| self.index.with_id(id)),
+            };
+            self.set_name(index, desc.name);
         }
-        let mut ids: Vec<(u64, usize)> = Vec::new();
-        for (index, event) in with_records(&self.all) {
-            ids.extend(event.ids.iter().map(|id| (*id, index)));
+    }
+
+    /// Names the event with an id, as an `EVENT_UPDATE` record does.
+    pub(super) fn set_name_of(&mut self, id: u64, name: &[u8]) {
+        self.update();
+        self.set_name(self.index.with_id(id), name);
+    }
+
+    fn set_name(&mut self, index: Option<usize>, name: &[u8]) {
+        if let Some(event) = index.and_then(|index| self.all.get_mut(index)) {
+            event.name = Some(name.to_vec());
         }
-        ids.sort_unstable();
-        let all = ids.len();
-        ids.dedup_by_key(|(id, _)| *id);
-        self.repeated = (all - ids.len()) as u64;
-        let layout = |index: usize| self.all.get(index).map(|event| event.layout);
-        let table = ids.iter().filter_map(|&(id, index)| Some((id, layout(index)?))).collect();
-        self.lookup = match Layouts::from_sorted(table) {
-            Ok(layouts) => Lookup::ById(layouts, ids.into_iter().map(|(_, index)| index).collect()),
-            Err(_) if self.all.iter().all(|event| Some(event.layout) == layout(0)) => Lookup::First,
-            Err(error) => Lookup::Conflict(error),
-        };
     }
 }
 
-/// Returns the events that can be found by an id, each with its index; all events if no one has an id.
-///
-/// Siblings that only count have an empty `sample_type` and no records.
-fn with_records(events: &[Event]) -> Vec<(usize, &Event)> {
-    [SampleType::IDENTIFIER, SampleType::ID, SampleType::all()]
-        .into_iter()
-        .map(|fields| {
-            let has = |event: &Event| event.attr.sample_type.intersects(fields);
-            events.iter().enumerate().filter(|(_, event)| has(event)).collect::<Vec<_>>()
-        })
-        .find(|found| !found.is_empty())
-        .unwrap_or_else(|| events.iter().enumerate().collect())
+fn check_limit(what: &'static str, found: u64, limit: u64) -> crate::Result<()> {
+    if found <= limit { Ok(()) } else { Err(crate::Error::of_file(Reason::Limit { what, found, limit })) }
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ mod directory;
 mod events;
 mod feature;
 mod kept;
+mod known;
+mod metadata;
 mod open;
 mod plain;
 mod record;
@@ -86,6 +88,8 @@ pub struct Reader<S> {
     scratch: Box<Scratch>,
     is_ended: bool,
     plain: Plain,
+    /// Offset up to which the events and features of the pipe form were read ahead of the records.
+    noticed: u64,
 }
 
 /// The position of a record that was read.

@@ -2,7 +2,7 @@
 
 use std::boxed::Box;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::vec::Vec;
 
@@ -12,9 +12,10 @@ use super::plain::Plain;
 use super::record::Context;
 use super::source::private::Source as _;
 use super::{Events, Memory, Reader, Source, Stream};
+use crate::attr::read_entry;
 use crate::bytes::Bytes;
-use crate::format::{FileHeader, PipeHeader, Section};
-use crate::{Error, FileAttr, Form, Head, List, PerfData, Reason, Result};
+use crate::format::{Feature, FileHeader, PipeHeader, Section};
+use crate::{Error, FileAttr, Form, Head, List, Reason, Result};
 
 impl<S: Source> Reader<S> {
     /// Creates a reader whose source is at the first record.
@@ -22,7 +23,13 @@ impl<S: Source> Reader<S> {
         Self {
             source,
             head,
-            context: Context { order: head.order, events, part: None, decompressed_len: None },
+            context: Context {
+                order: head.order,
+                events,
+                features: Vec::new(),
+                part: None,
+                decompressed_len: None,
+            },
             offset: section.offset,
             left: is_bounded.then_some(section.size),
             payload: 0,
@@ -34,6 +41,7 @@ impl<S: Source> Reader<S> {
             scratch: Box::new(Scratch::new()),
             is_ended: false,
             plain: Plain::default(),
+            noticed: 0,
         }
     }
 }
@@ -43,25 +51,11 @@ impl<'a> Reader<Memory<'a>> {
     ///
     /// # Errors
     ///
-    /// Those of [`PerfData::new`], and of [`PerfData::attrs`].
+    /// Those of [`Reader::from_file`] but [`Reason::Io`].
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
-        let file = PerfData::new(bytes)?;
-        let mut events = Events::default();
-        for attr in file.attrs() {
-            let attr = attr?;
-            check_ids(&events, attr.ids().len(), bytes.len() as u64)?;
-            events.add(&attr);
-        }
-        events.update();
-        let section = file.head().records(bytes.len() as u64);
-        let from = usize::try_from(section.offset).ok().and_then(|offset| bytes.get(offset..));
-        Ok(Self::new(
-            Memory::new(from.unwrap_or_default()),
-            *file.head(),
-            events,
-            section,
-            !file.head().is_pipe(),
-        ))
+        let head = Head::parse(bytes)?;
+        let section = head.records(bytes.len() as u64);
+        Self::open_source(Memory::new(bytes, section.offset), head, section)
     }
 }
 
@@ -73,7 +67,7 @@ impl<R: Read> Reader<Stream<R>> {
     /// Those of [`Head::parse`], [`Reason::Io`], and [`Reason::NotPipe`] if the stream has the file
     /// form, whose sections are read from a file or from memory.
     pub fn from_pipe(stream: R) -> Result<Self> {
-        let mut source = Stream::new(stream);
+        let mut source = Stream::pipe(stream);
         let head = match head(&mut source, PipeHeader::SIZE) {
             Ok(head) if head.is_pipe() => head,
             // The header of the file form is longer than what was read.
@@ -94,38 +88,35 @@ impl Reader<Stream<File>> {
     ///
     /// Those of [`Reader::from_file`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Self::from_file(File::open(path).map_err(|error| Error::new(0, Reason::Io(error)))?)
+        Self::from_file(File::open(path).map_err(|error| Error::of_file(Reason::Io(error)))?)
     }
 }
 
 impl<R: Read + Seek> Reader<Stream<R>> {
     /// Reads a file of either form with a buffer of 256 KiB.
     ///
+    /// A file of the pipe form (`perf record -o - >FILE`) has no events here:
+    /// [`read_metadata`](Self::read_metadata) reads them.
+    ///
     /// # Errors
     ///
-    /// Those of [`Head::parse`], [`Reason::Io`], and an error of the attrs.
+    /// An error of [`Head::parse`], [`Reason::Io`]. For malformed attrs [`Reason::AttrLength`], [`Reason::Truncated`]
+    /// if they or their ids are past the end of the file, and [`Reason::Limit`] for more than [`Events::MAX`] events
+    /// or [`Events::MAX_IDS`] ids.
     pub fn from_file(file: R) -> Result<Self> {
-        let mut source = Stream::new(file);
+        let mut source = Stream::file(file);
         let head = head(&mut source, FileHeader::SIZE)?;
-        let Form::File(header) = head.form else {
-            source.consume(size_of::<PipeHeader>());
-            let section = Section { offset: PipeHeader::SIZE, size: 0 };
-            return Ok(Self::new(source, head, Events::default(), section, false));
+        let section = match head.form {
+            Form::File(header) => {
+                source.seek(header.data.offset)?;
+                header.data
+            }
+            Form::Pipe => {
+                source.consume(size_of::<PipeHeader>());
+                Section { offset: PipeHeader::SIZE, size: 0 }
+            }
         };
-        let len = source.len()?;
-        let mut events = Events::default();
-        let Section { mut offset, size } = header.attrs;
-        let Some(end) = header.attrs.end() else {
-            return Err(Error::truncated(offset, "attr", size, len.saturating_sub(offset)));
-        };
-        while offset < end {
-            add_event(&mut source, &head, Section { offset, size: header.attr_size }, len, &mut events)?;
-            offset += header.attr_size;
-        }
-        events.update();
-        let section = header.data;
-        source.seek(section.offset)?;
-        Ok(Self::new(source, head, events, section, !head.is_interrupted()))
+        Self::open_source(source, head, section)
     }
 }
 
@@ -136,70 +127,37 @@ fn head<R: Read>(source: &mut Stream<R>, len: u64) -> Result<Head> {
     Head::parse(bytes)
 }
 
-/// Checks that the ids of all events fit in the file. The sections of a malformed file
-/// can overlap, and then have more.
-fn check_ids(events: &Events, more: usize, file_len: u64) -> Result<()> {
-    let known = events.as_slice().iter().map(|event| event.ids().len() as u64).sum::<u64>();
-    let needed = (known + more as u64).saturating_mul(8);
-    if needed > file_len {
-        return Err(Error::truncated(0, "ids of all events", needed, file_len));
-    }
-    Ok(())
-}
-
-/// Reads an entry of the section of attrs, and the ids that it refers to.
-fn add_event<R: Read + Seek>(
-    source: &mut Stream<R>,
-    head: &Head,
-    entry: Section,
-    file_len: u64,
-    events: &mut Events,
-) -> Result<()> {
-    let attr_size = entry.size.checked_sub(size_of::<Section>() as u64).filter(|size| *size >= 64);
-    let Some(attr_size) = attr_size else {
-        return Err(Error::new(16, Reason::AttrSize { found: entry.size }));
-    };
-    let bytes = source.section(entry, "attr")?;
-    let mut bytes = Bytes::new(&bytes, head.order, entry.offset);
-    let attr = bytes.take(attr_size, "attr")?;
-    let section = Section { offset: bytes.u64("offset of ids")?, size: bytes.u64("size of ids")? };
-    check_ids(events, usize::try_from(section.size / 8).unwrap_or(usize::MAX), file_len)?;
-    let ids = source.section(section, "ids")?;
-    let mut ids = Bytes::new(&ids, head.order, section.offset);
-    let count = section.size / 8;
-    events.add(&FileAttr::new(attr, List::take(&mut ids, count, "ids")?, head.order));
-    Ok(())
-}
-
-impl<R: Read + Seek> Stream<R> {
-    /// Continues at an offset of the file.
-    pub(super) fn seek(&mut self, offset: u64) -> Result<()> {
-        self.clear();
-        match self.stream.seek(SeekFrom::Start(offset)) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(Error::new(offset, Reason::Io(error))),
+impl<S: Source> Reader<S> {
+    /// Reads the attrs of the file form, with their ids and names.
+    fn open_source(source: S, head: Head, section: Section) -> Result<Self> {
+        let mut reader =
+            Self::new(source, head, Events::default(), section, !head.is_pipe() && !head.is_interrupted());
+        let Form::File(header) = head.form else { return Ok(reader) };
+        let len = reader.source.file_len()?.unwrap_or(0);
+        let attrs = header.attrs;
+        let count = attrs.size.checked_div(header.attr_size).unwrap_or(0);
+        Events::check_count(count, attrs.size)?;
+        // All at once: the limits of their size and number bound the memory.
+        let bytes = reader.source.section(attrs, "attrs", section.offset)?;
+        let mut bytes = Bytes::new(&bytes, head.order, attrs.offset);
+        for _ in 0..count {
+            let (attr, ids) = read_entry(bytes.part(header.attr_size, "attr")?)?;
+            reader.context.events.check_ids(ids.size / 8, len)?;
+            let ids_bytes = reader.source.section(ids, "ids", section.offset)?;
+            let mut ids_bytes = Bytes::new(&ids_bytes, head.order, ids.offset);
+            let ids = List::take(&mut ids_bytes, ids.size / 8, "ids")?;
+            reader.context.events.add(&FileAttr::new(attr, ids, head.order))?;
         }
+        reader.context.events.update();
+        reader.name_events();
+        Ok(reader)
     }
 
-    /// Returns the length of the file.
-    fn len(&mut self) -> Result<u64> {
-        self.clear();
-        self.stream.seek(SeekFrom::End(0)).map_err(|error| Error::new(0, Reason::Io(error)))
-    }
-
-    /// Reads a section of the file.
-    pub(super) fn section(&mut self, section: Section, what: &'static str) -> Result<Vec<u8>> {
-        if section.size == 0 {
-            return Ok(Vec::new());
+    /// Names the events by the feature, if it is there and well-formed; its error is returned by
+    /// [`Reader::feature`] and [`Reader::verify_features`].
+    fn name_events(&mut self) {
+        if let Ok(Some(found)) = self.feature(Feature::EVENT_DESC) {
+            self.context.events.set_names(&found.section());
         }
-        self.seek(section.offset)?;
-        // Grows with what is in the file, so a length of a malformed file costs nothing.
-        let mut bytes = Vec::new();
-        let read = (&mut self.stream).take(section.size).read_to_end(&mut bytes);
-        let len = read.map_err(|error| Error::new(section.offset, Reason::Io(error)))? as u64;
-        if len < section.size {
-            return Err(Error::truncated(section.offset, what, section.size, len));
-        }
-        Ok(bytes)
     }
 }

@@ -1,9 +1,11 @@
 //! A record as a reader returns it.
 
+use std::vec::Vec;
+
 use perf_abi::{Header, RecordType};
 use perf_decode::{RawRecord, Record};
 
-use super::{Event, Events};
+use super::{Event, Events, FeatureBuf};
 use crate::format::record_type;
 use crate::{ByteOrder, Error, Reason, Result, ToolRecord};
 
@@ -29,6 +31,8 @@ pub(super) enum Content<'r> {
 pub(super) struct Context {
     pub(super) order: ByteOrder,
     pub(super) events: Events,
+    /// The features of the pipe form that were read.
+    pub(super) features: Vec<FeatureBuf>,
     /// Number of the file in a directory.
     pub(super) part: Option<u32>,
     /// Length of the content of the last compressed record, if it is decompressed.

@@ -5,10 +5,9 @@ use std::boxed::Box;
 use perf_abi::Header;
 
 use super::{Found, FoundIn, Place, Reader, Source};
-use crate::bytes::Bytes;
 use crate::format::record_type as kind;
 use crate::frame::{check_size, header, payload_len};
-use crate::{Error, FileAttr, Reason, Result, ToolRecord};
+use crate::{Error, Reason, Result, ToolRecord};
 
 /// The tools' limit for the content of a compressed record is the size of a ring.
 const DECODED_AHEAD: usize = 4 << 20;
@@ -69,7 +68,7 @@ impl<S: Source> Reader<S> {
     /// Finds the next record of the source.
     fn find_framed(&mut self) -> Result<Option<Found>> {
         if self.payload > 0 {
-            self.take_payload(|_| ())?;
+            self.skip_payload()?;
         }
         let offset = self.offset;
         let left = self.left.unwrap_or(u64::MAX);
@@ -151,20 +150,18 @@ impl<S: Source> Reader<S> {
         FoundIn::Scratch
     }
 
-    /// Uses what a record of a tool contains: an event, a part of the compressed stream, the length
-    /// of the data that follows it.
+    /// Uses what a record of a tool contains: an event or a feature, a part of the compressed stream, the
+    /// length of the data that follows it.
     #[cold]
     fn notice(&mut self, header: Header) -> Result<()> {
         let (offset, order) = (self.offset, self.head.order);
         let record = self.source.filled().get(..usize::from(header.size)).unwrap_or_default();
         self.payload = payload_len(header.kind, record, order, offset)?;
         self.context.decompressed_len = None;
+        if offset >= self.noticed {
+            self.context.learn(header, record, offset)?;
+        }
         match header.kind {
-            kind::HEADER_ATTR => {
-                let mut body = Bytes::new(record, order, offset);
-                body.take(8, "header")?;
-                self.context.events.add(&FileAttr::read(body)?);
-            }
             kind::COMPRESSED | kind::COMPRESSED2 if self.decompresses => {
                 if let ToolRecord::Compressed(part) = ToolRecord::parse(header, record, order, offset)? {
                     let decompressor = self.decompressor.get_or_insert_with(Box::default);
@@ -199,6 +196,19 @@ impl<S: Source> Reader<S> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Consumes the data that follows the last record outside of its size, without reading it if the source
+    /// can seek.
+    #[cold]
+    fn skip_payload(&mut self) -> Result<()> {
+        let len = self.payload.min(self.left.unwrap_or(u64::MAX));
+        let offset = self.offset;
+        let skipped = self.source.skip(len).map_err(|error| Error::new(offset, Reason::Io(error)))?;
+        self.advance(skipped);
+        self.payload -= skipped;
+        // What cannot be skipped is read, or is not there.
+        self.take_payload(|_| ())
     }
 
     /// Passes the data that follows the last record outside of its size to `sink`, in parts.

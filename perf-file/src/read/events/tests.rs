@@ -1,6 +1,6 @@
 use super::*;
 
-use perf_abi::{AttrFlags, Software};
+use perf_abi::{AttrFlags, SampleType, Software};
 use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
 use zerocopy::IntoBytes;
 
@@ -16,7 +16,7 @@ fn events(all: &[(SampleType, &[u64])]) -> Events {
             .with_flags(AttrFlags::SAMPLE_ID_ALL);
         let mut list = Bytes::new(ids.as_bytes(), ByteOrder::NATIVE, 0);
         let list = List::take(&mut list, ids.len() as u64, "ids").unwrap();
-        events.add(&FileAttr::new(attr.as_bytes(), list, ByteOrder::NATIVE));
+        events.add(&FileAttr::new(attr.as_bytes(), list, ByteOrder::NATIVE)).unwrap();
     }
     events.update();
     events

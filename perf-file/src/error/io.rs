@@ -1,0 +1,98 @@
+//! The way to std's error.
+
+use std::io;
+use std::string::ToString;
+
+use super::{Error, Reason};
+
+impl Error {
+    /// Returns the number of the errno if a system call failed.
+    #[must_use]
+    pub fn raw_os_error(&self) -> Option<i32> {
+        match &self.reason {
+            Reason::Io(error) => error.raw_os_error(),
+            _ => None,
+        }
+    }
+
+    /// Returns std's error of the errno, for code that looks at [`raw_os_error`](io::Error::raw_os_error). Without
+    /// an errno, an error of this one's kind and text.
+    #[must_use]
+    pub fn to_os_error(&self) -> io::Error {
+        match self.raw_os_error() {
+            Some(errno) => io::Error::from_raw_os_error(errno),
+            None => io::Error::new(self.kind(), self.to_string()),
+        }
+    }
+
+    /// Returns the kind of the failed read, and of a malformed file `InvalidData`.
+    fn kind(&self) -> io::ErrorKind {
+        match &self.reason {
+            Reason::Io(error) => error.kind(),
+            Reason::NoDataFile | Reason::NoPart { .. } => io::ErrorKind::NotFound,
+            Reason::Truncated { .. } | Reason::TruncatedRecord { .. } | Reason::Empty => {
+                io::ErrorKind::UnexpectedEof
+            }
+            Reason::NotPipe | Reason::NotRegularFile { .. } => io::ErrorKind::InvalidInput,
+            _ => io::ErrorKind::InvalidData,
+        }
+    }
+}
+
+/// Keeps the kind of a failed read, the whole text, and the [`Error`], which
+/// [`get_ref`](io::Error::get_ref) returns.
+///
+/// [`raw_os_error`](io::Error::raw_os_error) of the result is `None`;
+/// [`to_os_error`](Error::to_os_error) keeps the number in place of the text.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        Self::new(error.kind(), error)
+    }
+}
+
+impl From<io::Error> for Error {
+    /// Takes out the error that [`io::Error::from`] put in.
+    fn from(error: io::Error) -> Self {
+        match error.downcast() {
+            Ok(error) => error,
+            Err(error) => Self::of_file(Reason::Io(error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused() -> Error {
+        Error::of_file(Reason::Io(io::Error::from_raw_os_error(13)))
+    }
+
+    #[test]
+    fn std_error_keeps_kind_and_text_and_the_error_itself() {
+        let error = io::Error::from(refused());
+        assert_eq!((error.kind(), error.raw_os_error()), (io::ErrorKind::PermissionDenied, None));
+        assert_eq!(error.to_string(), refused().to_string());
+        let inner = error.get_ref().unwrap().downcast_ref::<Error>().unwrap();
+        assert_eq!((inner.raw_os_error(), inner.to_os_error().raw_os_error()), (Some(13), Some(13)));
+        let back = Error::from(error);
+        assert_eq!((back.raw_os_error(), back.offset()), (Some(13), None));
+        let malformed = Error::new(8, Reason::HeaderSize { found: 5 });
+        assert_eq!(malformed.to_os_error().kind(), io::ErrorKind::InvalidData);
+        assert_eq!(malformed.to_os_error().to_string(), malformed.to_string());
+    }
+
+    #[test]
+    fn debug_prints_the_text() {
+        let error = Error::new(8, Reason::HeaderSize { found: 5 });
+        assert_eq!(std::format!("{error:?}"), error.to_string());
+        assert_eq!(std::format!("{:?}", error.reason()), error.reason().to_string());
+    }
+
+    #[test]
+    fn file_that_cannot_be_opened_has_no_offset() {
+        let error = crate::Reader::open("/nowhere/at/all").unwrap_err();
+        assert_eq!((error.offset(), error.raw_os_error()), (None, Some(2)));
+        assert!(error.to_string().starts_with("No such file"), "{error}");
+    }
+}

@@ -6,7 +6,7 @@
 macro_rules! side_band_accessors {
     ($each:ident) => {
         $each! {
-            Mmap: pid tid addr len pgoff filename data,
+            Mmap: pid tid addr len pgoff filename is_executable,
             Lost: id lost,
             Comm: pid tid comm exec,
             Exit: pid ppid tid ptid own_time,
@@ -14,7 +14,7 @@ macro_rules! side_band_accessors {
             Unthrottle: id stream_id own_time,
             Fork: pid ppid tid ptid own_time,
             Read: pid tid read,
-            Mmap2: pid tid addr len pgoff file maj min ino ino_generation build_id prot flags data filename,
+            Mmap2: pid tid addr len pgoff file maj min ino ino_generation build_id prot flags is_executable filename,
             Aux: aux_offset aux_size flags,
             ItraceStart: pid tid,
             LostSamples: lost,

@@ -96,7 +96,7 @@ mod syscall;
 mod transaction;
 mod weight;
 
-pub use attr::{Attr, AttrFlags, AuxAction, Clock, Skid, StackSize};
+pub use attr::{Attr, AttrFlags, AuxAction, Clock, Sampling, Skid, StackSize};
 pub use breakpoint::{BreakpointLen, BreakpointType};
 pub use cache::{Cache, CacheEvent, CacheOp, CacheResult};
 pub use callchain::{CallchainContext, MAX_CONTEXTS_PER_STACK, MAX_STACK_DEPTH};

@@ -16,7 +16,7 @@ use perf_abi::{
 use perf_decode::testing::builder::{RecordBuilder, ring};
 use perf_decode::{
     BackwardRecords, Callchain, Error, Layouts, RawRecord, ReadEntry, Record, Sample, SampleLayout, Scratch,
-    Window,
+    SwitchDirection, Window,
 };
 
 fn event(wanted: SampleType) -> Attr {
@@ -178,15 +178,14 @@ fn one_misc_bit_has_another_meaning_in_each_kind() {
         check(raw(&words).decode(&layout).unwrap())
     };
     let mapping = [0; 5]; // pid and tid, addr, len, pgoff, an empty name
-    let is_data = |record: Record<'_>| matches!(record, Record::Mmap(mmap) if mmap.data());
+    let is_data = |record: Record<'_>| matches!(record, Record::Mmap(mmap) if !mmap.is_executable());
     assert!(check(RecordType::MMAP, 0x2002, &mapping, is_data));
     assert!(!check(RecordType::MMAP, 2, &mapping, is_data));
     let is_exec = |record: Record<'_>| matches!(record, Record::Comm(comm) if comm.exec());
     assert!(check(RecordType::COMM, 0x2000, &[0, 0], is_exec));
     assert!(!check(RecordType::COMM, 0x4000, &[0, 0], is_exec));
-    let is_out = |record: Record<'_>| matches!(record, Record::Switch(switch) if switch.direction().out);
-    let is_preempted =
-        |record: Record<'_>| matches!(record, Record::Switch(switch) if switch.direction().preempted);
+    let is_out = |record: Record<'_>| matches!(record, Record::Switch(switch) if switch.direction() != SwitchDirection::In);
+    let is_preempted = |record: Record<'_>| matches!(record, Record::Switch(switch) if switch.direction() == SwitchDirection::Out { preempted: true });
     assert!(check(RecordType::SWITCH, 0x2000, &[], is_out));
     assert!(!check(RecordType::SWITCH, 0x2000, &[], is_preempted));
     assert!(check(RecordType::SWITCH, 0x6000, &[], is_preempted));

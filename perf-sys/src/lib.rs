@@ -186,8 +186,8 @@ pub use perf_decode as decode;
 #[doc(no_inline)]
 pub use perf_abi::{
     Attr, AttrFlags, BranchSampleType, BreakpointLen, BreakpointType, Cache, CacheEvent, CacheOp,
-    CacheResult, Clock, EventType, Hardware, IocFlags, Misc, MmapCapabilities, OpenFlags, ReadFormat,
-    RecordType, SampleType, Skid, Software, StackSize,
+    CacheResult, CallchainContext, Clock, EventType, Hardware, IocFlags, Misc, MmapCapabilities, OpenFlags,
+    ReadFormat, RecordType, SampleType, Sampling, Skid, Software, StackSize,
 };
 #[doc(no_inline)]
 pub use perf_decode::{

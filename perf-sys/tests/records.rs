@@ -11,7 +11,7 @@ use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, RecordType, SampleType, Software, StackSize};
-use perf_decode::{Record, SampleLayout};
+use perf_decode::{Record, SampleLayout, SwitchDirection};
 use perf_sys::{Errno, Event, Target};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::param::page_size;
@@ -159,7 +159,7 @@ fn switches_are_recorded_in_both_directions() {
     let layout = SampleLayout::new(ring.event().attr());
     let mut batch = ring.batch().unwrap();
     let out = batch.records().map(|record| match record.unwrap().decode(&layout).unwrap() {
-        Record::Switch(switch) => switch.direction().out,
+        Record::Switch(switch) => switch.direction() != SwitchDirection::In,
         other => panic!("{other:?}"),
     });
     let out: Vec<_> = out.collect();

@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use perf_abi::AttrFlags;
-use perf_decode::{Record, SampleLayout};
+use perf_decode::{Record, SampleLayout, SwitchDirection};
 use perf_sys::Target;
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
 use support::{cgroup2, during, filter_map, sideband, skip, switch, tid};
@@ -69,7 +69,7 @@ fn switches_of_a_cpu_have_the_next_and_the_previous_task() {
             let record = record.unwrap();
             let Record::SwitchCpuWide(switch) = record.decode(&layout).unwrap() else { panic!("{record:?}") };
             (
-                switch.direction().out,
+                switch.direction() != SwitchDirection::In,
                 record.sample_id(&layout).unwrap().tid().unwrap(),
                 switch.next_prev_tid(),
             )

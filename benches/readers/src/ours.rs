@@ -134,9 +134,9 @@ pub fn other<W: Workload, T: Touch, L: Layout>(sum: &mut Sum, record: &Record<'_
             task(sum, [exit.pid(), exit.ppid(), exit.tid(), exit.ptid()], exit.own_time());
         }
         Record::Switch(switch) => {
-            let SwitchDirection { out, preempted } = switch.direction();
-            sum.add(out);
-            sum.add(preempted);
+            let direction = switch.direction();
+            sum.add(direction != SwitchDirection::In);
+            sum.add(direction == SwitchDirection::Out { preempted: true });
         }
         Record::Lost(lost) => {
             sum.add(lost.id());

@@ -2,6 +2,7 @@
 
 mod clock;
 mod flags;
+mod sampling;
 mod setters;
 mod size;
 mod skid;
@@ -9,6 +10,7 @@ mod stack_size;
 
 pub use clock::Clock;
 pub use flags::AttrFlags;
+pub use sampling::Sampling;
 pub use skid::Skid;
 pub use stack_size::StackSize;
 
@@ -46,7 +48,7 @@ pub struct Attr {
     /// Event selector; its encoding depends on the PMU.
     pub config: u64,
     /// Events between two samples, or samples per second if [`AttrFlags::FREQ`] is set; 0 only
-    /// counts.
+    /// counts. [`sampling`](Self::sampling) returns which of these it is.
     ///
     /// Tracepoints, and software events other than the two clocks, ignore a period and sample every
     /// event if [`SampleType::PERIOD`] is set.

@@ -38,11 +38,13 @@ macro_rules! mapping_fields {
             self.0.fixed()[4]
         }
 
-        /// Returns whether the mapping is not executable.
+        /// Returns whether the memory was mapped executable: whether the record is without
+        /// [`MMAP_DATA`](perf_abi::Misc::MMAP_DATA).
+        #[doc(alias = "PERF_RECORD_MISC_MMAP_DATA")]
         #[inline]
         #[must_use]
-        pub fn data(&self) -> bool {
-            self.misc().contains(perf_abi::Misc::MMAP_DATA)
+        pub fn is_executable(&self) -> bool {
+            !self.misc().contains(perf_abi::Misc::MMAP_DATA)
         }
 
         /// Returns the path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without the

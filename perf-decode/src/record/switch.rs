@@ -21,17 +21,23 @@ impl<L: Layout> Switch<'_, L> {
 
 /// The direction of a context switch: the misc bits of SWITCH and `SWITCH_CPU_WIDE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SwitchDirection {
-    /// Out of the CPU; otherwise in.
-    pub out: bool,
-    /// Out while still runnable (since Linux 4.17).
-    pub preempted: bool,
+pub enum SwitchDirection {
+    /// The task got the CPU.
+    In,
+    /// The task left the CPU.
+    Out {
+        /// It was still runnable (since Linux 4.17).
+        preempted: bool,
+    },
 }
 
 impl SwitchDirection {
     #[inline(always)]
     pub(super) fn new(misc: Misc) -> Self {
-        let out = misc.contains(Misc::SWITCH_OUT);
-        Self { out, preempted: out && misc.contains(Misc::SWITCH_OUT_PREEMPT) }
+        if misc.contains(Misc::SWITCH_OUT) {
+            Self::Out { preempted: misc.contains(Misc::SWITCH_OUT_PREEMPT) }
+        } else {
+            Self::In
+        }
     }
 }

@@ -4,8 +4,9 @@ use perf_abi::CallchainContext;
 
 /// The addresses that led to a sample, innermost first, with the kernel's context markers.
 ///
-/// Dereferences to all words, the markers included. [`Callchain::frames`] leaves the markers out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Dereferences to all words, the markers included. [`Callchain::frames`] leaves the markers out. The
+/// default is an empty one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Callchain<'a> {
     words: &'a [u64],
 }
@@ -122,7 +123,7 @@ mod tests {
 
     #[test]
     fn empty_callchain_has_no_frames() {
-        assert_eq!(Callchain::from_words(&[]).frames().next(), None);
+        assert_eq!(Callchain::default().frames().next(), None);
         assert_eq!(Callchain::from_words(&[]).deferred_cookie(), None);
     }
 }

@@ -1,7 +1,5 @@
 use core::iter::FusedIterator;
 
-use perf_abi::regs::RegsAbi;
-
 use super::Sample;
 use crate::field_order::{HEAD, PARTS, Part};
 use crate::{Field, Layout, SampleLayout, Value};
@@ -35,10 +33,10 @@ impl<'a, L: Layout> Sample<'a, L> {
             Part::CALLCHAIN => single("callchain", self.callchain().map(Value::Callchain)),
             Part::RAW => single("raw", self.raw().map(Value::Bytes)),
             Part::BRANCH_STACK => single("branches", self.branches().map(Value::Branches)),
-            Part::REGS_USER => registers(["user_abi", "user_regs"], self.regs_user()?, index),
+            Part::REGS_USER => registers(["user_abi", "user_regs"], self.regs_user_field()?, index),
             Part::STACK_USER => self.stack_field(index),
             Part::MEM => self.mem_fields().nth(index),
-            Part::REGS_INTR => registers(["intr_abi", "intr_regs"], self.regs_intr()?, index),
+            Part::REGS_INTR => registers(["intr_abi", "intr_regs"], self.regs_intr_field()?, index),
             Part::ADDR => self.addr_fields().nth(index),
             Part::AUX => single("aux", self.aux().map(Value::Bytes)),
         }
@@ -59,7 +57,7 @@ impl<'a, L: Layout> Sample<'a, L> {
 fn registers<'a>(names: [&'static str; 2], regs: super::Regs<'a>, index: usize) -> Option<Field<'a>> {
     let value = match index {
         0 => Value::Number(regs.abi().0),
-        1 if regs.abi() != RegsAbi::NONE => Value::Regs(regs),
+        1 if regs.is_recorded() => Value::Regs(regs),
         _ => return None,
     };
     names.get(index).map(|name| Field { name, value })

@@ -67,10 +67,18 @@ impl<'a, L: Layout> Sample<'a, L> {
         Some(Branches::new(words, self.layout.sample_layout(), self.offsets.branches()))
     }
 
-    /// Returns the registers of user space at the entry into the kernel (since Linux 3.7).
+    /// Returns the registers of user space at the entry into the kernel (since Linux 3.7). `None`
+    /// also if the task had none, as kernel threads ([`RegsAbi::NONE`]), so that every register of the
+    /// event's mask is in the result.
     #[inline]
     #[must_use]
     pub fn regs_user(&self) -> Option<Regs<'a>> {
+        self.regs_user_field().filter(Regs::is_recorded)
+    }
+
+    /// Returns the field, which is there without registers too.
+    #[inline(always)]
+    pub(super) fn regs_user_field(&self) -> Option<Regs<'a>> {
         if !self.has(SampleType::REGS_USER) {
             return None;
         }
@@ -78,7 +86,8 @@ impl<'a, L: Layout> Sample<'a, L> {
         Some(Regs::validated(words, self.layout.sample_layout().regs_user()))
     }
 
-    /// Returns the user stack from the stack pointer upwards (since Linux 3.7).
+    /// Returns the user stack from the stack pointer upwards (since Linux 3.7). Without bytes if the
+    /// task had none.
     #[inline]
     #[must_use]
     pub fn stack_user(&self) -> Option<UserStack<'a>> {
@@ -115,9 +124,16 @@ impl<'a, L: Layout> Sample<'a, L> {
     }
 
     /// Returns the registers at the interrupt, of the kernel or of user space (since Linux 3.19).
+    /// `None` also if the kernel had none.
     #[inline]
     #[must_use]
     pub fn regs_intr(&self) -> Option<Regs<'a>> {
+        self.regs_intr_field().filter(Regs::is_recorded)
+    }
+
+    /// Returns the field, which is there without registers too.
+    #[inline(always)]
+    pub(super) fn regs_intr_field(&self) -> Option<Regs<'a>> {
         if !self.has(SampleType::REGS_INTR) {
             return None;
         }

@@ -45,6 +45,12 @@ impl<'a> Regs<'a> {
         self.abi
     }
 
+    /// Returns whether there are registers, or only an ABI of none.
+    #[inline]
+    pub(super) fn is_recorded(&self) -> bool {
+        self.abi != RegsAbi::NONE
+    }
+
     /// Returns the mask of the registers: one bit each, numbered as the architecture does.
     #[inline]
     #[must_use]

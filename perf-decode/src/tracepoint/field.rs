@@ -1,5 +1,7 @@
 //! One field of a tracepoint, and the ways to bind it.
 
+use core::fmt;
+
 use super::bytes::Span;
 use super::integer::Width;
 use super::{ArrayField, BytesField, Excerpt, FormatError, IntegerField, Kind, TextField, Value};
@@ -14,8 +16,11 @@ use super::{ArrayField, BytesField, Excerpt, FormatError, IntegerField, Kind, Te
 pub struct Field<'t> {
     /// The name, a C identifier in all texts of the kernel itself.
     pub name: &'t str,
-    /// The C type: `unsigned long`, `const char *`. Without `__data_loc`, `__rel_loc` and brackets.
+    /// The C type: `unsigned long`, `const char *`. Without `__data_loc`, `__rel_loc` and brackets;
+    /// [`type_text`](Self::type_text) is with them.
     pub type_name: &'t str,
+    /// The declaration in the kernel's words: `char comm[16]`, `__data_loc char[] name`.
+    pub declaration: &'t str,
     /// Offset from the start of the payload, in bytes.
     pub offset: u32,
     /// Size in bytes; 4 for a dynamic field, the size of its word.
@@ -48,7 +53,12 @@ pub enum Location {
     RelLoc,
 }
 
-impl Field<'_> {
+impl<'t> Field<'t> {
+    /// Returns the declaration without the name: `char[16]`, `__data_loc char[]`, `void *`.
+    pub fn type_text(&self) -> impl fmt::Display + use<'t> {
+        TypeText::new(self.declaration, self.name)
+    }
+
     /// Binds the field as an integer. Pointers are integers too.
     ///
     /// # Errors
@@ -120,11 +130,55 @@ impl Field<'_> {
     }
 }
 
+/// The parts of a declaration before and after the name.
+struct TypeText<'t>(&'t str, &'t str);
+
+impl<'t> TypeText<'t> {
+    fn new(declaration: &'t str, name: &str) -> Self {
+        // Brackets at the end follow the name, others belong to the type.
+        let brackets = declaration.find('[').filter(|_| declaration.ends_with(']'));
+        let (before, brackets) =
+            brackets.and_then(|start| declaration.split_at_checked(start)).unwrap_or((declaration, ""));
+        let before = before.trim_ascii_end();
+        Self(before.strip_suffix(name).unwrap_or(before).trim_ascii_end(), brackets)
+    }
+}
+
+impl fmt::Display for TypeText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)?;
+        f.write_str(self.1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    extern crate std;
+    use std::string::ToString;
+
     use super::super::integer::to_signed;
     use super::super::line::parse;
     use super::*;
+
+    #[test]
+    fn type_text_is_the_declaration_without_the_name() {
+        for (declaration, type_text) in [
+            ("unsigned short common_type", "unsigned short"),
+            ("char comm[16]", "char[16]"),
+            ("u8 mac [sizeof(mac[0]) * 2]", "u8[sizeof(mac[0]) * 2]"),
+            ("unsigned long args[]", "unsigned long[]"),
+            ("void *p", "void *"),
+            ("const char *const * argv", "const char *const *"),
+            ("__data_loc char[] name", "__data_loc char[]"),
+            ("__data_loc char[][3] x", "__data_loc char[][3]"),
+            ("__rel_loc char name[]", "__rel_loc char[]"),
+            ("xx x", "xx"),
+        ] {
+            let line = [" field: ", declaration, " ;offset:8;size:4;"].concat();
+            let field = parse(&line).unwrap();
+            assert_eq!((field.declaration, &*field.type_text().to_string()), (declaration, type_text));
+        }
+    }
 
     /// Tries to bind the field as an integer, as text and as an array.
     fn binds(line: &str) -> (bool, bool, bool) {

@@ -42,6 +42,7 @@ pub(super) fn parse(line: &str) -> Result<Field<'_>, Unexpected<'_>> {
     if u32::checked_add(offset, size).is_none() {
         return Err(Unexpected { expected: "an offset and a size with a sum below 2^32", found: line });
     }
+    let declaration = declaration.trim_ascii();
     let Declaration { name, type_name, dynamic, brackets } = Declaration::parse(declaration)?;
     let (location, kind) = match dynamic {
         // Probes print arrays of dynamic strings as several words under one `__data_loc`.
@@ -50,7 +51,7 @@ pub(super) fn parse(line: &str) -> Result<Field<'_>, Unexpected<'_>> {
         None if size == 0 && brackets == Some("") => (Location::Rest, Kind::elements(type_name)),
         None => (Location::Fixed, Kind::fixed(type_name, brackets, size)),
     };
-    Ok(Field { name, type_name, offset, size, signed, location, kind })
+    Ok(Field { name, type_name, declaration, offset, size, signed, location, kind })
 }
 
 /// Parses a decimal number with blanks around it.
@@ -71,7 +72,6 @@ struct Declaration<'t> {
 
 impl<'t> Declaration<'t> {
     fn parse(text: &'t str) -> Result<Self, Unexpected<'t>> {
-        let text = text.trim_ascii();
         let (dynamic, rest) = match text.split_once(' ') {
             Some(("__data_loc", rest)) => (Some(Location::DataLoc), rest),
             Some(("__rel_loc", rest)) => (Some(Location::RelLoc), rest),
@@ -137,22 +137,11 @@ mod tests {
 
     #[test]
     fn malformed_declarations_are_errors() {
-        for text in [
-            "",
-            "  ",
-            "x",
-            "__data_loc",
-            "__data_loc x",
-            "[]",
-            "[] x",
-            "int ]",
-            "int x]",
-            "[3",
-            "int *",
-            "a[b",
-        ] {
+        for text in
+            ["", "x", "__data_loc", "__data_loc x", "[]", "[] x", "int ]", "int x]", "[3", "int *", "a[b"]
+        {
             let error = Declaration::parse(text).map(|_| ()).unwrap_err();
-            let expected = Unexpected { expected: "a type and a name", found: text.trim() };
+            let expected = Unexpected { expected: "a type and a name", found: text };
             assert_eq!(error, expected, "{text}");
         }
     }

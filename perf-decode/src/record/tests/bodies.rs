@@ -3,8 +3,8 @@
 use super::*;
 
 #[test]
-fn mmap_has_its_addresses_and_data_bit() {
-    for (misc, data) in [(Misc::MMAP_DATA, true), (Misc::empty(), false)] {
+fn mmap_has_its_addresses_and_is_executable_without_the_data_bit() {
+    for (misc, is_executable) in [(Misc::MMAP_DATA, false), (Misc::empty(), true)] {
         let words = finish(
             builder(RecordType::MMAP, misc)
                 .pair(1, 2) //                    pid, tid
@@ -12,7 +12,7 @@ fn mmap_has_its_addresses_and_data_bit() {
                 .string(b"/lib/eight"), //        filename
         );
         let Ok(Record::Mmap(mmap)) = decoded(&words) else { panic!("{words:x?}") };
-        assert_eq!((mmap.pid(), mmap.tid(), mmap.data()), (1, 2, data));
+        assert_eq!((mmap.pid(), mmap.tid(), mmap.is_executable()), (1, 2, is_executable));
         assert_eq!((mmap.addr(), mmap.len(), mmap.pgoff()), (0x1000, 0x2000, 0x3000));
         assert_eq!(mmap.filename(), b"/lib/eight");
     }
@@ -65,11 +65,12 @@ fn mmap2_has_its_inode() {
 }
 
 #[test]
-fn mmap2_data_follows_its_misc_bit() {
-    for (misc, data) in [(Misc::MMAP_DATA, true), (Misc::empty(), false), (Misc::MMAP_BUILD_ID, false)] {
+fn mmap2_is_executable_without_the_data_bit() {
+    let bits = [(Misc::MMAP_DATA, false), (Misc::empty(), true), (Misc::MMAP_BUILD_ID, true)];
+    for (misc, is_executable) in bits {
         let words = mmap2(misc, &build_id(20));
         let Ok(Record::Mmap2(mmap)) = decoded(&words) else { panic!("{words:x?}") };
-        assert_eq!(mmap.data(), data, "{misc:?}");
+        assert_eq!(mmap.is_executable(), is_executable, "{misc:?}");
     }
 }
 
@@ -175,9 +176,8 @@ fn only_a_switch_out_is_preempted() {
         Misc::SWITCH_OUT_PREEMPT,
         Misc::SWITCH_OUT | Misc::SWITCH_OUT_PREEMPT,
     ];
-    let directions = [(false, false), (true, false), (false, false), (true, true)];
-    for (misc, (out, preempted)) in bits.into_iter().zip(directions) {
-        let expected = SwitchDirection { out, preempted };
+    let (direction, out) = (SwitchDirection::In, |preempted| SwitchDirection::Out { preempted });
+    for (misc, expected) in bits.into_iter().zip([direction, out(false), direction, out(true)]) {
         let words = finish(builder(RecordType::SWITCH, misc));
         assert!(
             matches!(decoded(&words), Ok(Record::Switch(one)) if one.direction() == expected),

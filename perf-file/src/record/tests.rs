@@ -243,3 +243,14 @@ fn error_head(put: &mut Put, format: u32) -> &mut Put {
 fn statistics(put: &mut Put) -> &mut Put {
     put.u64(1).u32(2).u16(17).u16(3).bytes(&[9, 8])
 }
+
+#[test]
+fn every_kind_of_tools_is_parsed() {
+    for kind in kind::ALL {
+        for order in ORDERS {
+            let (header, bytes) = record(*kind, order, |put| put.bytes(&[0; 128]));
+            let parsed = ToolRecord::parse(header, &bytes, order, 0);
+            assert!(!matches!(parsed, Ok(ToolRecord::Unknown(_))), "{kind} is not parsed");
+        }
+    }
+}

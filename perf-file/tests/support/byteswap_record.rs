@@ -114,7 +114,12 @@ fn body(turn: &mut Turn<'_>, kind: u64, misc: u64) {
             let len = 4 + turn.u16() + turn.u16();
             turn.skip(len.next_multiple_of(8) - 4);
         }
-        other => panic!("kind {other}"),
+        22 => {
+            turn.u64();
+            let count = turn.u64();
+            turn.u64s(count);
+        }
+        other => panic!("kind {other}: describe its body here"),
     }
 }
 
@@ -158,7 +163,9 @@ fn sample(turn: &mut Turn<'_>, event: &Shape, end: usize) {
         let size = turn.u32();
         turn.skip(size);
     }
-    assert!(!has(11) && event.branches == 0, "the corpus has no branch stack");
+    if has(11) {
+        branches(turn, event.branches);
+    }
     for (bit, mask) in [(12, event.regs_user), (18, event.regs_intr)] {
         if has(bit) && turn.u64() != 0 {
             turn.u64s(mask.count_ones().into());
@@ -178,7 +185,37 @@ fn sample(turn: &mut Turn<'_>, event: &Shape, end: usize) {
     }
     // PHYS_ADDR, CGROUP, DATA_PAGE_SIZE, CODE_PAGE_SIZE
     [19, 21, 22, 23].into_iter().filter(|bit| has(*bit)).for_each(|_| turn.u64s(1));
+    if has(20) {
+        let size = turn.u64();
+        turn.skip(size);
+    }
     assert_eq!(turn.at, end, "a sample");
+}
+
+/// Turns a branch stack; `kinds` is `branch_sample_type`.
+fn branches(turn: &mut Turn<'_>, kinds: u64) {
+    let count = turn.u64();
+    // HW_INDEX
+    turn.u64s(kinds >> 17 & 1);
+    for _ in 0..count {
+        turn.u64s(2);
+        // C's bit fields start at the other end of the word, each with its own bits in order: mispred,
+        // predicted, in_tx, abort, cycles, type, spec, new_type, priv, reserved.
+        let at = turn.at;
+        let info = u64::from_le_bytes(turn.file[at..at + 8].try_into().unwrap());
+        let (mut from, mut turned) = (0, 0);
+        for width in [1_u32, 1, 1, 1, 16, 4, 2, 4, 3, 31] {
+            let field = info >> from & ((1 << width) - 1);
+            from += width;
+            turned |= field << (64 - from);
+        }
+        turn.file[at..at + 8].copy_from_slice(&u64::to_be_bytes(turned));
+        turn.at += 8;
+    }
+    // COUNTERS
+    if kinds >> 19 & 1 == 1 {
+        turn.u64s(count);
+    }
 }
 
 fn read(turn: &mut Turn<'_>, format: u64) {

@@ -10,7 +10,6 @@
     reason = "a test fails by panicking"
 )]
 
-#[allow(dead_code, reason = "other tests use the rest")]
 mod support;
 
 use perf_abi::{Attr, AttrFlags, BranchSampleType, Misc, ReadFormat, RecordType, SampleType, Software};

@@ -194,3 +194,24 @@ fn perf_tool_counts_the_losses_that_were_written() {
     let lost = dump.lines().filter(|line| line.contains("PERF_RECORD_LOST_SAMPLES") && line.contains(" 0x"));
     assert_eq!(lost.count(), 1, "{dump}");
 }
+
+#[test]
+fn perf_tool_names_the_events_of_a_pipe_as_they_were_given() {
+    let attr = |event| Attr { kind: perf_abi::EventType::SOFTWARE, config: event, ..attr() };
+    // The tool would make other names of these attrs: with `:uHG`, and of another event.
+    let events = [
+        RecordedEvent::new(attr(2), "page-faults").with_ids([41]),
+        RecordedEvent::new(attr(0), "my own event").with_ids([43, 44]),
+    ];
+    let recording = Recording::new("names");
+    let mut writer = Writer::pipe(recording.create(), &events, &Features::new()).unwrap();
+    for identifier in [41, 43, 44] {
+        let sample = SampleBuilder::new(&attr(0)).identifier(identifier).ip(0x1234).tid(7, 7).time(1_000_000);
+        writer.write_records(sample.finish().as_bytes()).unwrap();
+    }
+    writer.finish_round().unwrap();
+    writer.finish(&Features::new()).unwrap();
+    let Some(script) = perf(&recording, true, &["script", "-F", "event"]) else { return };
+    let names: Vec<_> = script.lines().map(|line| line.trim().trim_end_matches(':')).collect();
+    assert_eq!(names, ["page-faults", "my own event", "my own event"], "{script}");
+}

@@ -13,8 +13,9 @@ mod support;
 use std::io::Cursor;
 
 use perf_file::format::{Feature, record_type};
+use perf_file::record::{EventUpdate, Update};
 use perf_file::writer::{Features, RecordedEvent, Writer};
-use perf_file::{PerfData, Reader};
+use perf_file::{FileRecord, PerfData, Reader, ToolRecord};
 use support::data;
 
 /// The content of a file without what its form adds.
@@ -25,8 +26,9 @@ struct Content {
 }
 
 /// Records by which the pipe form describes events and features, and those with data after them.
-fn is_of_form(kind: perf_abi::RecordType) -> bool {
-    [
+fn is_of_form(record: &FileRecord<'_>) -> bool {
+    let is_name = |update: EventUpdate<'_>| matches!(update.update, Update::Name(_));
+    let kinds = [
         record_type::HEADER_ATTR,
         record_type::HEADER_FEATURE,
         record_type::HEADER_TRACING_DATA,
@@ -34,15 +36,16 @@ fn is_of_form(kind: perf_abi::RecordType) -> bool {
         record_type::AUXTRACE,
         record_type::COMPRESSED,
         record_type::COMPRESSED2,
-    ]
-    .contains(&kind)
+    ];
+    kinds.contains(&record.kind())
+        || matches!(record.tool(), Ok(ToolRecord::EventUpdate(update)) if is_name(update))
 }
 
 fn read(bytes: &[u8]) -> Content {
     let mut reader = Reader::from_bytes(bytes).unwrap();
     let mut records = Vec::new();
     while let Some(record) = reader.next().unwrap() {
-        if !is_of_form(record.kind()) {
+        if !is_of_form(&record) {
             records.push(record.bytes().to_vec());
         }
     }
@@ -59,7 +62,10 @@ fn events(bytes: &[u8]) -> Vec<RecordedEvent> {
     while reader.next().unwrap().is_some() {}
     let events = reader.events().as_slice().iter();
     events
-        .map(|event| RecordedEvent::new(*event.attr(), "event").with_ids(event.ids().iter().copied()))
+        .map(|event| {
+            let name = String::from_utf8(event.name().expect("a name").to_vec()).expect("UTF-8");
+            RecordedEvent::new(*event.attr(), name).with_ids(event.ids().iter().copied())
+        })
         .collect()
 }
 
@@ -117,6 +123,10 @@ fn pipe_form_keeps_events_and_records() {
     for_each(|name, events, content, features| {
         let written = write(Writer::pipe(Vec::new(), events, features).unwrap(), content, features);
         assert_eq!(&read(&written), content, "{name}");
+        let (found, expected) = (self::events(&written), events);
+        let names =
+            |events: &[RecordedEvent]| events.iter().map(|event| event.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&found), names(expected), "{name}");
     });
 }
 

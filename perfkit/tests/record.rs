@@ -153,7 +153,7 @@ fn full_disk_is_an_error() {
     let arguments = ["-e", "task-clock", "-o", "/dev/full", "--", "true"];
     let Some(output) = record(&arguments) else { return };
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(errors.contains("perf.data: cannot write the ") && errors.contains("No space left"), "{errors}");
+    assert!(errors.contains("/dev/full: cannot write the ") && errors.contains("No space left"), "{errors}");
     assert_eq!(output.status.code(), Some(1));
 }
 

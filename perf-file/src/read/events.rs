@@ -176,10 +176,10 @@ impl Events {
         }
     }
 
-    /// Names the event with an id, as an `EVENT_UPDATE` record does.
+    /// Names the event with an id, as an `EVENT_UPDATE` record does. The id 0 is of the first event.
     pub(super) fn set_name_of(&mut self, id: u64, name: &[u8]) {
         self.update();
-        self.set_name(self.index.with_id(id), name);
+        self.set_name(if id == 0 { Some(0) } else { self.index.with_id(id) }, name);
     }
 
     fn set_name(&mut self, index: Option<usize>, name: &[u8]) {

@@ -41,7 +41,7 @@ impl Compressor {
     ) -> Result<(), WriteError> {
         for chunk in records.chunks(CHUNK) {
             self.compress(chunk).map_err(|error| {
-                let offset = output.position();
+                let offset = output.taken();
                 WriteError::Io { part: PART, offset, error }
             })?;
             let size = size_of::<Header>() + self.frame.len();

@@ -2,14 +2,16 @@ use std::fmt;
 use std::io;
 
 /// A recording that cannot be written further. What was written before stays readable.
-#[derive(Debug)]
+///
+/// `Display` names the part and the offset, and not the file, which the writer does not know: the program that
+/// opened it adds its path. `Debug` prints the same text.
 #[non_exhaustive]
 pub enum WriteError {
     /// The file or pipe did not take the bytes: a full disk, a closed pipe.
     Io {
         /// The part of the recording that was being written.
         part: &'static str,
-        /// Bytes that the writer had taken before, some of which may be missing in the file.
+        /// Bytes from the start of the file or pipe to those that it did not take. It took all bytes before.
         offset: u64,
         /// The error of the system call.
         error: io::Error,
@@ -30,22 +32,56 @@ pub enum WriteError {
     },
 }
 
+impl WriteError {
+    /// Returns the number of the errno if a system call failed.
+    #[must_use]
+    pub fn raw_os_error(&self) -> Option<i32> {
+        match self {
+            Self::Io { error, .. } => error.raw_os_error(),
+            Self::RecordTooLong { .. } | Self::NoEvent { .. } => None,
+        }
+    }
+
+    /// Returns std's error of the errno, for code that looks at [`raw_os_error`](io::Error::raw_os_error). Without
+    /// an errno, an error of this one's kind and text.
+    #[must_use]
+    pub fn to_os_error(&self) -> io::Error {
+        match self.raw_os_error() {
+            Some(errno) => io::Error::from_raw_os_error(errno),
+            None => io::Error::new(self.kind(), self.to_string()),
+        }
+    }
+
+    fn kind(&self) -> io::ErrorKind {
+        match self {
+            Self::Io { error, .. } => error.kind(),
+            Self::RecordTooLong { .. } | Self::NoEvent { .. } => io::ErrorKind::InvalidInput,
+        }
+    }
+}
+
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { part, offset, error } => {
-                write!(f, "perf.data: cannot write the {part} after {offset} bytes: {error}")
+                write!(f, "cannot write the {part} at offset {offset}: {error}")
             }
             Self::RecordTooLong { part, size } => write!(
                 f,
-                "perf.data: expected at most {} bytes in the record of the {part}, found {size}; \
+                "expected at most {} bytes in the record of the {part}, found {size}; \
                  write the file form in place of the pipe form",
                 u16::MAX
             ),
             Self::NoEvent { event, events } => {
-                write!(f, "perf.data: expected the index of one of {events} events, found {event}")
+                write!(f, "expected the index of one of {events} events, found {event}")
             }
         }
+    }
+}
+
+impl fmt::Debug for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -58,13 +94,13 @@ impl std::error::Error for WriteError {
     }
 }
 
+/// Keeps the kind of the system call's error, the whole text, and the [`WriteError`], which
+/// [`get_ref`](io::Error::get_ref) returns.
+///
+/// [`raw_os_error`](io::Error::raw_os_error) of the result is `None`;
+/// [`to_os_error`](WriteError::to_os_error) keeps the number in place of the text.
 impl From<WriteError> for io::Error {
-    /// Keeps the kind of the system call's error.
     fn from(error: WriteError) -> Self {
-        let kind = match &error {
-            WriteError::Io { error, .. } => error.kind(),
-            WriteError::RecordTooLong { .. } | WriteError::NoEvent { .. } => io::ErrorKind::InvalidInput,
-        };
-        Self::new(kind, error)
+        Self::new(error.kind(), error)
     }
 }

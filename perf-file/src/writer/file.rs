@@ -102,7 +102,8 @@ pub(super) fn finish<W: Write>(
     }
     let mut out = output.into_inner("feature sections")?;
     if let Some((_, attrs)) = &changed {
-        rewrite(&mut out, header.attrs.offset, attrs).map_err(in_header)?;
+        let offset = header.attrs.offset;
+        rewrite(&mut out, offset, attrs).map_err(|error| WriteError::Io { part: "attrs", offset, error })?;
     }
     // Last: until then the file is one that was interrupted after its last round.
     rewrite(&mut out, 0, header.as_bytes()).map_err(in_header)?;

@@ -97,9 +97,15 @@ mod tests {
                 names.push(format!("{} {:?}", update.id, update.update));
             }
         }
-        assert_eq!(names, [format!("11 Name({:?})", b"faults")]);
+        let name = |id: u64, name: &[u8]| format!("{id} Name({name:?})");
+        assert_eq!(names, [name(7, b"cpu-clock"), name(9, b"faults"), name(11, b"faults")]);
         let events = reader.events().as_slice();
         assert_eq!(events.len(), 3);
+        assert!(events.iter().map(|event| event.name().unwrap()).eq([
+            &b"cpu-clock"[..],
+            b"faults",
+            b"faults"
+        ]));
         assert_eq!((events[2].ids(), events[2].attr()), (&[11][..], events[1].attr()));
     }
 
@@ -107,6 +113,6 @@ mod tests {
     fn unknown_event_is_an_error() {
         let mut writer = Writer::file(Cursor::new(Vec::new()), &events()).unwrap();
         let error = writer.add_ids(2, &[1]).unwrap_err();
-        assert_eq!(error.to_string(), "perf.data: expected the index of one of 2 events, found 2");
+        assert_eq!(error.to_string(), "expected the index of one of 2 events, found 2");
     }
 }

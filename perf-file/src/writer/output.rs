@@ -8,18 +8,42 @@ const BUFFER: usize = 64 << 10;
 /// The file or pipe, with the number of bytes written so far.
 #[derive(Debug)]
 pub(super) struct Output<W: Write> {
-    out: BufWriter<W>,
+    out: BufWriter<Counted<W>>,
     position: u64,
+}
+
+/// A file or pipe, with the number of bytes that it took.
+#[derive(Debug)]
+struct Counted<W> {
+    out: W,
+    taken: u64,
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = self.out.write(bytes)?;
+        self.taken += taken as u64;
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 impl<W: Write> Output<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { out: BufWriter::with_capacity(BUFFER, out), position: 0 }
+        Self { out: BufWriter::with_capacity(BUFFER, Counted { out, taken: 0 }), position: 0 }
     }
 
     /// Returns the number of bytes written, those that are still collected included.
     pub(super) const fn position(&self) -> u64 {
         self.position
+    }
+
+    /// Returns the number of bytes that the file took.
+    pub(super) fn taken(&self) -> u64 {
+        self.out.get_ref().taken
     }
 
     pub(super) fn write(&mut self, part: &'static str, bytes: &[u8]) -> Result<(), WriteError> {
@@ -37,21 +61,18 @@ impl<W: Write> Output<W> {
     /// Writes what is collected and returns the file, whose position must be at its end after use.
     pub(super) fn flushed(&mut self, part: &'static str) -> Result<&mut W, WriteError> {
         self.flush(part)?;
-        Ok(self.out.get_mut())
+        Ok(&mut self.out.get_mut().out)
     }
 
     /// Writes what is collected and returns the file.
     pub(super) fn into_inner(mut self, part: &'static str) -> Result<W, WriteError> {
         self.flush(part)?;
-        let position = self.position;
-        self.out.into_inner().map_err(|error| WriteError::Io {
-            part,
-            offset: position,
-            error: error.into_error(),
-        })
+        // Nothing is collected after a flush.
+        let (counted, _) = self.out.into_parts();
+        Ok(counted.out)
     }
 
     fn check(&self, part: &'static str, result: io::Result<()>) -> Result<(), WriteError> {
-        result.map_err(|error| WriteError::Io { part, offset: self.position, error })
+        result.map_err(|error| WriteError::Io { part, offset: self.taken(), error })
     }
 }

@@ -28,6 +28,13 @@ impl<W: Write> Writer<W> {
         for event in events {
             write_event(&mut output, event, size)?;
         }
+        // After all events, because the perf tool takes an id of the only event so far for that event.
+        for (index, event) in events.iter().enumerate() {
+            // The name of a later event without ids is in the feature only.
+            if index == 0 || !event.ids.is_empty() {
+                write_name(&mut output, event)?;
+            }
+        }
         let mut written = FeatureSet::default();
         write_features(&mut output, &mut written, features)?;
         output.flush("features")?;
@@ -51,9 +58,17 @@ pub(super) fn write_ids<W: Write>(
     size: u32,
     ids: &[u64],
 ) -> Result<(), WriteError> {
-    write_event(output, &RecordedEvent { ids: ids.to_vec(), ..event.clone() }, size)?;
+    let event = RecordedEvent { ids: ids.to_vec(), ..event.clone() };
+    write_event(output, &event, size)?;
+    write_name(output, &event)
+}
+
+/// Writes the name of an event. Without it, the perf tool makes a name from the attr, with modifiers such as
+/// `:HG`, before it reads the feature `EVENT_DESC`.
+fn write_name<W: Write>(output: &mut Output<W>, event: &RecordedEvent) -> Result<(), WriteError> {
+    // The tool takes the id 0 for the first event.
+    let id = event.ids.first().unwrap_or(&0);
     // The kind of the value, an id of the event, the value.
-    let Some(id) = ids.first() else { return Ok(()) };
     let mut body = [UPDATE_NAME, *id].as_bytes().to_vec();
     body.extend_from_slice(event.name.as_bytes());
     body.resize((body.len() + 1).next_multiple_of(8), 0);

@@ -104,6 +104,9 @@ fn pipe_has_events_and_features_as_records() {
     attr.size = 112;
     expected.extend_from_slice(&attr.as_bytes()[..112]);
     expected.extend_from_slice(9_u64.as_bytes()); // id
+    expected.extend(header(78, 32)); // EVENT_UPDATE
+    expected.extend_from_slice([2_u64, 9].as_bytes()); // NAME of the event with the id 9
+    expected.extend_from_slice(b"faults\0\0");
     expected.extend(header(66, 16)); // HEADER_TRACING_DATA
     expected.extend_from_slice([8_u32, 0].as_bytes()); // padded size
     expected.extend_from_slice(&[1, 2, 3, 0, 0, 0, 0, 0]);
@@ -120,7 +123,7 @@ fn pipe_has_events_and_features_as_records() {
 fn event_with_too_many_ids_for_a_record_names_the_limit() {
     let event = RecordedEvent::new(Attr::default(), "e").with_ids(0..9000);
     let error = Writer::pipe(Vec::new(), &[event], &Features::new()).unwrap_err();
-    let text = "perf.data: expected at most 65535 bytes in the record of the event, found 72120; \
+    let text = "expected at most 65535 bytes in the record of the event, found 72120; \
                 write the file form in place of the pipe form";
     assert_eq!(error.to_string(), text);
 }
@@ -142,10 +145,25 @@ impl Write for Disk {
 }
 
 #[test]
-fn full_disk_is_an_error_with_its_offset() {
+fn full_disk_is_an_error_at_the_first_byte_that_it_did_not_take() {
     let mut writer = Writer::pipe(Disk(20, Vec::new()), &[], &Features::new()).unwrap();
     writer.write_records(RECORD.as_bytes()).unwrap();
     let error = writer.flush().unwrap_err();
-    assert_eq!(error.to_string(), "perf.data: cannot write the records after 32 bytes: no storage space");
-    assert_eq!(io::Error::from(error).kind(), ErrorKind::StorageFull);
+    assert_eq!(error.to_string(), "cannot write the records at offset 20: no storage space");
+    assert_eq!(format!("{error:?}"), error.to_string());
+    let error = io::Error::from(error);
+    assert_eq!(error.kind(), ErrorKind::StorageFull);
+    let inner = error.get_ref().unwrap().downcast_ref::<WriteError>().unwrap();
+    assert_eq!((inner.raw_os_error(), inner.to_os_error().kind()), (None, ErrorKind::StorageFull));
+    // More than is collected: the first part of it is taken.
+    let mut writer = Writer::pipe(Disk(70_000, Vec::new()), &[], &Features::new()).unwrap();
+    writer.write_records(&[0; 50_000]).unwrap();
+    let error = writer.write_records(&[0; 100_000]).unwrap_err();
+    assert_eq!(error.to_string(), "cannot write the records at offset 70000: no storage space");
+}
+
+#[test]
+fn failed_system_call_keeps_its_errno() {
+    let error = WriteError::Io { part: "header", offset: 0, error: io::Error::from_raw_os_error(28) };
+    assert_eq!((error.raw_os_error(), error.to_os_error().raw_os_error()), (Some(28), Some(28)));
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         Ok(code) => return Ok(code),
         Err(Failure::Set(error)) => return Ok(report_failure(&error)),
         // Also for a closed pipe, because the recording is not complete.
-        Err(Failure::Write(error)) => note(&error.to_string()),
+        Err(Failure::Write(error)) => note(&format!("{}: {error}", Output::name(&options.output))),
         Err(Failure::Other(error)) => return Err(error),
     }
     Ok(ExitCode::FAILURE)

@@ -1,6 +1,7 @@
 //! The file, or another output, of a recording.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
@@ -19,6 +20,11 @@ impl Output {
     /// Returns whether the path is standard output.
     pub(super) fn is_standard(path: &Path) -> bool {
         path == Path::new("-")
+    }
+
+    /// Returns the path as messages name it.
+    pub(super) fn name(path: &Path) -> impl fmt::Display {
+        if Self::is_standard(path) { Path::new("standard output").display() } else { path.display() }
     }
 
     /// Opens the output. A file that is there becomes `FILE.old`.

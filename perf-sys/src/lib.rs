@@ -1,8 +1,11 @@
 //! Opens Linux perf events, controls them, maps their rings and reads the records in place: the layer
 //! under a tracer, profiler or BPF agent.
 //!
+//! Which part of a program is hot? Sample the calling thread and count the samples by address:
+//!
 //! ```
-//! use std::time::Duration;
+//! use std::cmp::Reverse;
+//! use std::collections::HashMap;
 //!
 //! use perf_sys::{Attr, AttrFlags, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
 //!
@@ -10,27 +13,36 @@
 //! // A sample of the calling thread for each millisecond on a CPU.
 //! let attr = Attr::software(Software::CPU_CLOCK)
 //!     .with_period(1_000_000) // ns
-//!     .with_sample_type(SampleType::IP | SampleType::TID | SampleType::TIME)
+//!     .with_sample_type(SampleType::IP)
 //!     .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
 //! let event = match Event::open(&attr, Target::calling_thread()) {
 //!     Ok(event) => event,
 //!     Err(error) => return Ok(println!("{error}")), // with its usual causes
 //! };
-//! let mut ring = Ring::map(event, 16)?; // pages
+//! let mut ring = Ring::map_bytes(event, 64 << 10)?;
 //!
 //! ring.event().enable()?;
-//! let sum = (0..20_000_000_u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 1));
+//! let mut words: Vec<_> = (0..300_000_u32).map(|n| n.wrapping_mul(2_654_435_769).to_string()).collect();
+//! words.sort();
 //! ring.event().disable()?;
 //!
 //! let layout = SampleLayout::new(&attr);
-//! ring.wait(Some(Duration::from_millis(1)))?;
+//! let mut milliseconds = HashMap::new();
 //! for record in ring.batch()?.records() {
 //!     match record?.decode(&layout)? {
-//!         Record::Sample(sample) => println!("thread {:?} at {:#x?}", sample.tid(), sample.ip()),
-//!         other => println!("{other}"),
+//!         Record::Sample(sample) => {
+//!             if let Some(ip) = sample.ip() {
+//!                 *milliseconds.entry(ip).or_insert(0) += 1;
+//!             }
+//!         }
+//!         other => println!("{other}"), // LOST, if the ring was full
 //!     }
 //! }
-//! # std::hint::black_box(sum);
+//! let mut hottest: Vec<_> = milliseconds.into_iter().collect();
+//! hottest.sort_by_key(|&(_, milliseconds)| Reverse(milliseconds));
+//! for (ip, milliseconds) in hottest.iter().take(10) {
+//!     println!("{milliseconds:4} ms at {ip:#x}");
+//! }
 //! # Ok(())
 //! # }
 //! ```
@@ -75,7 +87,7 @@
 //!
 //! fn name(record: RawRecord<'_>, layout: &SampleLayout) -> Result<String, decode::Error> {
 //!     Ok(match record.decode(layout)? {
-//!         Record::Sample(sample) => format!("sample at {:#x?}", sample.ip()),
+//!         Record::Sample(sample) => sample.to_string(),
 //!         Record::Lost(lost) => format!("{} records lost", lost.lost()),
 //!         other => other.kind().to_string(),
 //!     })

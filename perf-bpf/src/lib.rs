@@ -96,7 +96,7 @@ pub use perf_events as events;
 pub use perf_sys as sys;
 
 #[doc(no_inline)]
-pub use perf_sys::{BpfBatch, BpfRecords, BpfRing};
+pub use perf_sys::{BorrowedBpfRecords, BpfBatch, BpfRecords, BpfRing};
 
 #[doc(no_inline)]
 pub use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};

@@ -168,7 +168,7 @@ impl PerfBuffer {
     /// [`Error::Event`]. The events after it are not disabled; `resume` or another `pause` makes all equal.
     pub fn pause(&mut self) -> Result<(), Error> {
         self.is_paused = true;
-        Ok(self.live().try_for_each(|event| event.disable())?)
+        Ok(self.live().try_for_each(perf_sys::Event::disable)?)
     }
 
     /// Enables the events after [`pause`](Self::pause).
@@ -178,7 +178,7 @@ impl PerfBuffer {
     /// As [`pause`](Self::pause).
     pub fn resume(&mut self) -> Result<(), Error> {
         self.is_paused = false;
-        Ok(self.live().try_for_each(|event| event.enable())?)
+        Ok(self.live().try_for_each(perf_sys::Event::enable)?)
     }
 
     fn live(&self) -> impl Iterator<Item = &perf_sys::Event> {

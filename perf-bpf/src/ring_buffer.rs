@@ -42,6 +42,8 @@ pub fn create_ring_buffer(name: ObjectName, bytes: u32) -> Result<BpfRing, Error
 
 /// Maps a ring buffer map of another library. The descriptor is duplicated.
 ///
+/// One reader at a time consumes the records: [`BpfRing`] reports another one, also in another process.
+///
 /// # Errors
 ///
 /// [`Error::Descriptor`] if no descriptor is left, and those of [`BpfRing::map`], for example

@@ -5,18 +5,14 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 
 use perf_bpf::{
     BpfMapType, BpfProgType, EventArray, MapFd, MapSpec, Output, PerfBuffer, PerfBufferOptions, ProgramFd,
 };
+use support::agent::{self, Agent};
 use support::programs::{Counters, Sink, fire_on, fire_on_all, online, output};
 use support::{permitted, with_bpf_fs, without_sys_admin};
-
-/// The path of the pinned map, in the environment of a process that reads it.
-const PATH: &str = "PK_SHARED_ARRAY";
 
 /// A map that nobody reads, and a program that writes to it.
 struct Fixture {
@@ -159,59 +155,13 @@ fn reader_without_the_privilege_for_an_own_file_keeps_the_slots_of_another() {
     });
 }
 
-/// A process that reads the map at a path.
-struct Agent(Child, BufReader<std::process::ChildStdout>);
-
-impl Agent {
-    /// Starts the process, and waits until its reader is open.
-    fn start(path: &Path) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "agent", "--ignored", "--nocapture"])
-            .env(PATH, path)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap());
-        let mut agent = Self(child, lines);
-        agent.line_with("ready");
-        agent
-    }
-
-    /// Reads lines of the process to the one with this word.
-    fn line_with(&mut self, word: &str) -> String {
-        let mut line = String::new();
-        while !line.contains(word) {
-            line.clear();
-            assert_ne!(self.1.read_line(&mut line).unwrap(), 0, "the process ended without {word}");
-        }
-        line
-    }
-
-    /// Lets the process drop its reader and end, and returns the number of samples that it got.
-    fn stop(mut self) -> u64 {
-        self.0.stdin.take().unwrap().write_all(b"stop\n").unwrap();
-        let samples = self.line_with("samples ").trim().rsplit(' ').next().unwrap().parse().unwrap();
-        assert!(self.0.wait().unwrap().success());
-        samples
-    }
-
-    fn kill(mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
-}
-
 /// The other process of the tests below.
 #[test]
 #[ignore = "runs as a process of other tests"]
 fn agent() {
-    let Some(path) = std::env::var_os(PATH) else { return };
-    let array = EventArray::from_fd(MapFd::open_pinned(&path).unwrap().into_fd()).unwrap();
-    let mut reader = PerfBufferOptions::new().open(array).unwrap();
-    println!("ready");
-    std::io::stdin().read_line(&mut String::new()).unwrap();
-    println!("samples {}", samples(&mut reader));
+    let Some(path) = agent::path() else { return };
+    let mut reader = open(&path);
+    agent::run(|| samples(&mut reader));
 }
 
 /// Runs `test` with a pinned map and a program that writes to it.

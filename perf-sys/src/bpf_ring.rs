@@ -19,8 +19,14 @@ use claim::Claim;
 /// All CPUs write into one ring, in the order in which the programs reserved the records. If the ring is
 /// full, the program gets an error and no record: only the program can count what is lost.
 ///
-/// Holding one proves that it is the map's only reader in this process, because the map's id is claimed
-/// as long as it lives. No other process may read the same map.
+/// Holding one proves that it is the map's only `BpfRing` in this process, because the map's id is claimed
+/// as long as it lives. Another process may have the map too, for example by a pin, and release records
+/// that are being read here, which the kernel then overwrites. So records are copied from the ring by atomic
+/// loads. A batch reports another reader as [`Error::BpfRingShared`]: records may be missing, malformed or
+/// delivered to both. An agent that restarts opens the ring when the last process has ended, and
+/// starts where that one has released.
+///
+/// If the program knows that there is no other reader, [`BpfBatch::borrow_records`] saves the copy.
 ///
 /// A record is in one piece, also where the ring wraps, because the data are mapped twice.
 ///
@@ -49,6 +55,8 @@ use claim::Claim;
 pub struct BpfRing {
     // Dropped before the claim, because another reader may map the ring only after it is unmapped.
     consumer: BpfConsumer,
+    /// Copies of the records of the last batch.
+    copies: Vec<u64>,
     discarded: u64,
     fd: OwnedFd,
     _claim: Claim,
@@ -64,23 +72,22 @@ impl BpfRing {
     /// `EPERM` for a map that user space may only read.
     pub fn map(fd: OwnedFd) -> Result<Self> {
         let info = map_info(fd.as_fd())?;
-        // Any other flag may change who writes where.
-        if info.kind != BpfMapType::RINGBUF || !BpfMapFlags::NUMA_NODE.contains(info.map_flags) {
-            return Err(Error::NotBpfRing { map_type: info.kind, flags: info.map_flags });
-        }
+        check(info.kind, info.map_flags)?;
         let claim = Claim::new(info.id)?;
         let consumer = BpfConsumer::map(fd.as_fd(), info.max_entries as usize)?;
-        Ok(Self { consumer, discarded: 0, fd, _claim: claim })
+        Ok(Self { consumer, copies: Vec::new(), discarded: 0, fd, _claim: claim })
     }
 
     /// Returns a guard over the unread records, up to the first that its program has not committed.
     ///
     /// # Errors
     ///
-    /// [`Error::Positions`] if the kernel's position is not a possible one, and [`Error::Forked`].
+    /// [`Error::BpfRingShared`] if another reader has released records since the last batch; the next call
+    /// starts at its position. [`Error::Positions`] if the kernel's position is not a possible one, and
+    /// [`Error::Forked`].
     pub fn batch(&mut self) -> Result<BpfBatch<'_>> {
         self.consumer.refresh()?;
-        Ok(BpfBatch::new(&mut self.consumer, &mut self.discarded))
+        Ok(BpfBatch::new(&mut self.consumer, &mut self.copies, &mut self.discarded))
     }
 
     /// `ppoll(fd, POLLIN, timeout)`—Waits for a record, for at most `timeout`, in ns; `None` waits without
@@ -127,7 +134,7 @@ impl BpfRing {
         }
     }
 
-    /// Returns whether a batch has a record to consume, without a system call.
+    /// Returns whether a batch has a record to consume or an error to report, without a system call.
     pub fn has_records(&self) -> bool {
         self.consumer.has_committed()
     }
@@ -142,6 +149,15 @@ impl BpfRing {
     pub const fn data_size(&self) -> usize {
         self.consumer.size()
     }
+}
+
+/// Returns [`Error::NotBpfRing`] unless the map is a ring whose unread records the kernel keeps.
+fn check(map_type: BpfMapType, flags: BpfMapFlags) -> Result<()> {
+    // Any flag but that of the memory's node may change who writes where.
+    if map_type == BpfMapType::RINGBUF && BpfMapFlags::NUMA_NODE.contains(flags) {
+        return Ok(());
+    }
+    Err(Error::NotBpfRing { map_type, flags })
 }
 
 /// The descriptor of the map, for an event loop. It is readable while records are unread.

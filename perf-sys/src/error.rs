@@ -157,6 +157,16 @@ pub enum Error {
         /// The flags of the map.
         flags: perf_abi::bpf::BpfMapFlags,
     },
+    /// The reader's position of a [`BpfRing`](crate::BpfRing) is not the one that it released, so there is
+    /// another reader of the map, such as another process. Records since the last batch may be missing,
+    /// delivered twice or malformed. The next batch starts at the position that was found.
+    #[cfg(feature = "bpf")]
+    BpfRingShared {
+        /// The released position in bytes, free-running.
+        expected: u64,
+        /// The position of the other reader.
+        found: u64,
+    },
     /// A record of a [`BpfRing`](crate::BpfRing) is longer than the unread bytes. All of them are skipped.
     #[cfg(feature = "bpf")]
     BpfRecord {

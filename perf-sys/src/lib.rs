@@ -225,6 +225,8 @@ pub use event::Event;
 pub use group::Group;
 pub use group_count::GroupCount;
 pub use label::Label;
+#[cfg(feature = "bpf")]
+pub use map::BorrowedBpfRecords;
 pub use map::page_size;
 pub use map_error::MapError;
 pub use open_options::OpenOptions;

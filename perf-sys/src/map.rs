@@ -31,10 +31,12 @@ mod overwrite;
 mod read_only;
 
 pub(crate) use aux::{AuxConsumer, AuxOverwritten};
+#[cfg(feature = "bpf")]
+pub use bpf::BorrowedBpfRecords;
 #[cfg(all(test, feature = "bpf"))]
 pub(crate) use bpf::BpfWriter;
 #[cfg(feature = "bpf")]
-pub(crate) use bpf::{BpfConsumer, BpfStep, BpfUnread};
+pub(crate) use bpf::{BpfConsumer, BpfWalk};
 pub(crate) use consumer::{Consumer, Position};
 pub(crate) use generation::Generation;
 #[cfg(test)]
@@ -131,6 +133,7 @@ pub(crate) struct Here<'m>(&'m Mapping);
 impl<'m> Here<'m> {
     /// Returns the address `offset` bytes after the start. It is valid if `offset` is inside the
     /// mapping.
+    #[inline]
     fn at<T>(self, offset: usize) -> *mut T {
         self.0.base.as_ptr().wrapping_byte_add(offset).cast()
     }

@@ -29,13 +29,14 @@ const ROUNDS: usize = 60;
 
 type Open = fn(usize) -> Opened;
 
-const READERS: [(&str, Kind, Open); 9] = [
+const READERS: [(&str, Kind, Open); 10] = [
     ("perf event array, perf-bpf", Kind::Array, readers::ours_array),
     ("perf event array, perf-bpf by aya's interface", Kind::Array, readers::ours_by_ayas_interface),
     ("perf event array, aya", Kind::Array, readers::aya_array),
     ("perf event array, libbpf-rs", Kind::Array, readers::libbpf_array),
     ("perf event array, by hand without checks", Kind::Array, by_hand::array),
     ("ring buffer, perf-bpf", Kind::Ring, readers::ours_ring),
+    ("ring buffer, perf-bpf, borrowed", Kind::Ring, readers::ours_ring_borrowed),
     ("ring buffer, aya", Kind::Ring, readers::aya_ring),
     ("ring buffer, libbpf-rs", Kind::Ring, readers::libbpf_ring),
     ("ring buffer, by hand without checks", Kind::Ring, by_hand::ring),

@@ -149,6 +149,21 @@ pub(crate) fn ours_ring(pages: usize) -> Opened {
     Ok((map, Box::new(read)))
 }
 
+pub(crate) fn ours_ring_borrowed(pages: usize) -> Opened {
+    let mut ring: BpfRing = create_ring_buffer("bench".parse()?, bytes_of(pages))?;
+    let map = dup(&ring)?;
+    let read = move || {
+        let mut sum = Sum::default();
+        let mut batch = ring.batch().unwrap();
+        // SAFETY: the map is not pinned, and this is the only reader of it.
+        for record in unsafe { batch.borrow_records() } {
+            sum.add(record.unwrap());
+        }
+        sum
+    };
+    Ok((map, Box::new(read)))
+}
+
 pub(crate) fn aya_ring(pages: usize) -> Opened {
     let map = MapFd::create(&MapSpec::new(BpfMapType::RINGBUF, bytes_of(pages)))?.into_fd();
     let mut ring = RingBuf::try_from(Map::from_map_data(MapData::from_fd(dup(&map)?)?)?)?;

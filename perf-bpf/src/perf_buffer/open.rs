@@ -17,6 +17,7 @@ pub struct RefreshedRings {
 }
 
 impl PerfBuffer {
+    #[allow(clippy::result_large_err)] // the value is larger
     pub(super) fn open(
         options: PerfBufferOptions,
         array: EventArray,

@@ -97,6 +97,7 @@ impl PerfBufferOptions {
     /// [`Error::Slot`](crate::Error::Slot) if the array has fewer slots than CPUs, [`Error::NoCpu`](crate::Error::NoCpu) if all CPUs are offline,
     /// and [`Error::Event`](crate::Error::Event): `EPERM` if the rings are more memory than the user may lock. No slot was
     /// touched then. [`Error::Bpf`](crate::Error::Bpf) if a slot cannot be filled, for example of a frozen map.
+    #[allow(clippy::result_large_err)] // the value is larger
     pub fn open(self, array: EventArray) -> Result<PerfBuffer, Refused<EventArray>> {
         match RingSet::new() {
             Ok(rings) => PerfBuffer::open(self, array, rings),

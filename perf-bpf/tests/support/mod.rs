@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use perf_bpf::{BpfMapType, Error, Key, Map, MapSpec, Value};
 use perf_sys::Errno;
 
+pub(crate) mod agent;
 pub(crate) mod asm;
 mod bpf_fs;
 mod nobody;

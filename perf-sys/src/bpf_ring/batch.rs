@@ -1,12 +1,13 @@
 use core::iter::FusedIterator;
 
 use crate::Result;
-use crate::map::{BpfConsumer, BpfStep, BpfUnread};
+use crate::map::{BpfConsumer, BpfWalk};
 
 /// A guard over the unread records of a ring buffer map, as of [`BpfRing::batch`](crate::BpfRing::batch).
 ///
-/// The records borrow the batch. Dropping it releases the consumed records by one store, also after a
-/// `break`, a `?` or a panic. The next batch begins with the first record that was not consumed.
+/// The records are copied from the ring and borrow the batch. Dropping it releases the consumed records by
+/// one store, also after a `break`, a `?` or a panic. The next batch begins with the first record that was
+/// not consumed.
 ///
 /// ```compile_fail,E0505
 /// fn released_while_borrowed(mut batch: perf_sys::BpfBatch<'_>) {
@@ -19,24 +20,42 @@ use crate::map::{BpfConsumer, BpfStep, BpfUnread};
 #[must_use = "its records are not read yet"]
 pub struct BpfBatch<'r> {
     consumer: &'r mut BpfConsumer,
+    copies: &'r mut Vec<u64>,
     discarded: &'r mut u64,
 }
 
 impl<'r> BpfBatch<'r> {
-    pub(super) const fn new(consumer: &'r mut BpfConsumer, discarded: &'r mut u64) -> Self {
-        Self { consumer, discarded }
+    pub(super) const fn new(
+        consumer: &'r mut BpfConsumer,
+        copies: &'r mut Vec<u64>,
+        discarded: &'r mut u64,
+    ) -> Self {
+        Self { consumer, copies, discarded }
     }
 
     /// Iterates over the data of the committed records that were not consumed yet, oldest first. All of
     /// them may be held at the same time.
+    ///
+    /// Each record is copied when it is returned, to a buffer that the ring keeps and that is as long as the most
+    /// unread bytes so far. [`borrow_records`](Self::borrow_records) makes no copy.
     ///
     /// The iteration skips and counts [discarded](crate::BpfRing::discarded) records. It ends at a record
     /// that is reserved and not committed, although later ones may be committed. A length that no record
     /// can have yields one `Err`, and consumes all bytes of the batch.
     #[inline]
     pub fn records(&mut self) -> BpfRecords<'_> {
-        let (unread, position) = self.consumer.parts();
-        BpfRecords { unread, next: *position, position, discarded: self.discarded }
+        // The data of all records are shorter than the unread bytes, which are at most the ring.
+        let words = self.consumer.len() as usize / 8;
+        if self.copies.len() < words {
+            *self.copies = vec![0; words.next_power_of_two()];
+        }
+        BpfRecords { walk: self.consumer.walk(self.discarded), free: self.copies }
+    }
+
+    /// Returns the walk of [`borrow_records`](Self::borrow_records).
+    #[inline]
+    pub(crate) fn walk(&mut self) -> BpfWalk<'_> {
+        self.consumer.walk(self.discarded)
     }
 
     /// Returns the number of bytes that were not consumed, with the 8-byte headers and with records that
@@ -66,10 +85,9 @@ impl Drop for BpfBatch<'_> {
 /// The records of a [`BpfBatch`], oldest first. The iterator consumes each record that it returns.
 #[derive(Debug)]
 pub struct BpfRecords<'b> {
-    unread: BpfUnread<'b>,
-    next: u64,
-    position: &'b mut u64,
-    discarded: &'b mut u64,
+    walk: BpfWalk<'b>,
+    /// The part of the buffer that no record has yet.
+    free: &'b mut [u64],
 }
 
 impl<'b> Iterator for BpfRecords<'b> {
@@ -77,34 +95,14 @@ impl<'b> Iterator for BpfRecords<'b> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.unread.step(self.next) {
-                BpfStep::End => {
-                    self.unread.head = self.next; // the record may be committed meanwhile
-                    return None;
-                }
-                BpfStep::Record(bytes, after) => {
-                    self.next = after;
-                    return Some(Ok(bytes));
-                }
-                BpfStep::Discarded(after) => {
-                    self.next = after;
-                    *self.discarded += 1;
-                }
-                BpfStep::Damaged(error) => {
-                    self.next = self.unread.head;
-                    return Some(Err(error));
-                }
-            }
-        }
+        // After `None` or an error nothing is left to copy.
+        let (copy, free) = match self.walk.copy_next(core::mem::take(&mut self.free))? {
+            Ok(copied) => copied,
+            Err(error) => return Some(Err(error)),
+        };
+        self.free = free;
+        Some(Ok(copy))
     }
 }
 
 impl FusedIterator for BpfRecords<'_> {}
-
-impl Drop for BpfRecords<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        *self.position = self.next;
-    }
-}

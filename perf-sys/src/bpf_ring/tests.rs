@@ -4,9 +4,9 @@ use crate::map::in_child;
 
 /// The data of the records that one batch returns, and the number of discarded ones.
 fn read(consumer: &mut BpfConsumer) -> (Vec<Vec<u8>>, u64) {
-    let mut discarded = 0;
+    let (mut copies, mut discarded) = (Vec::new(), 0);
     consumer.refresh().unwrap();
-    let mut batch = BpfBatch::new(consumer, &mut discarded);
+    let mut batch = BpfBatch::new(consumer, &mut copies, &mut discarded);
     let records = batch.records().map(|record| record.unwrap().to_vec()).collect();
     drop(batch);
     (records, discarded)
@@ -56,8 +56,8 @@ fn reserved_record_ends_the_iteration_until_it_is_committed() {
     assert!(writer.write(b"second"));
     assert!(!reader.has_committed());
     reader.refresh().unwrap();
-    let mut discarded = 0;
-    let mut batch = BpfBatch::new(&mut reader, &mut discarded);
+    let (mut copies, mut discarded) = (Vec::new(), 0);
+    let mut batch = BpfBatch::new(&mut reader, &mut copies, &mut discarded);
     assert_eq!(batch.len(), 32);
     let mut records = batch.records();
     assert!(records.next().is_none());
@@ -106,8 +106,8 @@ fn length_beyond_the_unread_bytes_after_many_equal_ones_is_an_error() {
     writer.store_header(9 * 16, 8);
     writer.publish(9 * 16 + 8);
     reader.refresh().unwrap();
-    let mut discarded = 0;
-    let mut batch = BpfBatch::new(&mut reader, &mut discarded);
+    let (mut copies, mut discarded) = (Vec::new(), 0);
+    let mut batch = BpfBatch::new(&mut reader, &mut copies, &mut discarded);
     let last = batch.records().last();
     assert_eq!(last, Some(Err(Error::BpfRecord { at: 9 * 16, len: 8, available: 8 })));
 }
@@ -119,8 +119,8 @@ fn length_beyond_the_unread_bytes_is_an_error_that_consumes_them() {
     assert!(writer.write(b"12345678"));
     writer.store_header(0, 9);
     reader.refresh().unwrap();
-    let mut discarded = 0;
-    let mut batch = BpfBatch::new(&mut reader, &mut discarded);
+    let (mut copies, mut discarded) = (Vec::new(), 0);
+    let mut batch = BpfBatch::new(&mut reader, &mut copies, &mut discarded);
     let mut records = batch.records();
     let error = records.next().unwrap().unwrap_err();
     assert_eq!(error, Error::BpfRecord { at: 0, len: 9, available: 16 });
@@ -145,8 +145,8 @@ fn records_after_a_break_stay_unread() {
     let mut reader = writer.reader();
     (0..3).for_each(|n| assert!(writer.write(&[n])));
     reader.refresh().unwrap();
-    let mut discarded = 0;
-    let mut batch = BpfBatch::new(&mut reader, &mut discarded);
+    let (mut copies, mut discarded) = (Vec::new(), 0);
+    let mut batch = BpfBatch::new(&mut reader, &mut copies, &mut discarded);
     assert_eq!(batch.records().next().unwrap().unwrap(), [0]);
     batch.release();
     assert_eq!(writer.released(), 16);
@@ -187,4 +187,93 @@ fn two_threads_pass_every_record_in_order() {
         }
     }
     thread.join().unwrap();
+}
+
+#[test]
+fn records_that_another_reader_releases_do_not_change() {
+    let mut writer = BpfWriter::new(SIZE);
+    // As in another process, which has no claim of this one.
+    let (mut reader, mut other) = (writer.reader(), writer.reader());
+    let (mut copies, mut discarded) = (Vec::new(), 0);
+    (0..3).for_each(|n| assert!(writer.write(&[n; 12])));
+    reader.refresh().unwrap();
+    let mut batch = BpfBatch::new(&mut reader, &mut copies, &mut discarded);
+    let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
+    assert_eq!(read(&mut other).0.len(), 3);
+    while writer.write(&[255; 1 << 10]) {}
+    assert_eq!(records, [[0; 12], [1; 12], [2; 12]]);
+    drop(batch);
+    assert_eq!(writer.released(), 3 * 24, "the position of the other reader stays");
+}
+
+#[test]
+fn another_reader_is_reported_once_and_the_next_batch_starts_at_its_position() {
+    let mut writer = BpfWriter::new(SIZE);
+    let (mut reader, mut other) = (writer.reader(), writer.reader());
+    assert!(writer.write(b"first"));
+    assert_eq!(read(&mut other).0, [b"first"]);
+    assert!(reader.has_committed(), "a wait returns, so that a batch can report it");
+    assert_eq!(reader.refresh(), Err(Error::BpfRingShared { expected: 0, found: 16 }));
+    assert!(!reader.has_committed());
+    assert!(writer.write(b"second"));
+    assert_eq!(read(&mut reader).0, [b"second"]);
+    let text = other.refresh().unwrap_err().to_string();
+    assert!(text.contains("expected position 16, found 32: end the other reader"), "{text}");
+}
+
+#[test]
+fn release_after_another_reader_is_left_out_and_reported() {
+    let mut writer = BpfWriter::new(SIZE);
+    let (mut reader, mut other) = (writer.reader(), writer.reader());
+    (0..2).for_each(|n| assert!(writer.write(&[n])));
+    let (mut copies, mut discarded) = (Vec::new(), 0);
+    reader.refresh().unwrap();
+    let mut batch = BpfBatch::new(&mut reader, &mut copies, &mut discarded);
+    assert!(batch.records().next().is_some());
+    assert_eq!(read(&mut other).0.len(), 2);
+    drop(batch);
+    assert_eq!(writer.released(), 32);
+    assert_eq!(reader.refresh(), Err(Error::BpfRingShared { expected: 0, found: 32 }));
+}
+
+#[test]
+fn any_position_and_any_header_of_another_process_are_survived() {
+    let mut writer = BpfWriter::new(SIZE);
+    let mut reader = writer.reader();
+    let mut random = 1_u64;
+    let mut next = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random >> 16
+    };
+    for round in 0..10_000 {
+        let position = next() % (4 * SIZE as u64);
+        match round % 4 {
+            0 => writer.store_position(position),
+            1 => writer.publish(position),
+            2 => writer.store_header(position & !7, next() as u32 >> (next() % 32)),
+            _ => writer.store_position(next()),
+        }
+        let _ = reader.has_committed();
+        let (mut copies, mut discarded) = (Vec::new(), 0);
+        if reader.refresh().is_ok() {
+            let mut batch = BpfBatch::new(&mut reader, &mut copies, &mut discarded);
+            let bytes: usize = batch.records().map(|record| record.map_or(0, <[u8]>::len)).sum();
+            assert!(bytes <= SIZE);
+        }
+    }
+}
+
+#[test]
+fn map_of_another_type_or_with_other_flags_is_refused() {
+    let ring = BpfMapType::RINGBUF;
+    assert_eq!(check(ring, BpfMapFlags::empty()), Ok(()));
+    assert_eq!(check(ring, BpfMapFlags::NUMA_NODE), Ok(()));
+    for (map_type, flags) in [
+        (BpfMapType::ARRAY, BpfMapFlags::empty()),
+        (ring, BpfMapFlags::MMAPABLE),
+        (ring, BpfMapFlags::NUMA_NODE | BpfMapFlags::from_bits_retain(1 << 19)), // BPF_F_RB_OVERWRITE
+        (ring, BpfMapFlags::from_bits_retain(1 << 31)),
+    ] {
+        assert_eq!(check(map_type, flags), Err(Error::NotBpfRing { map_type, flags }));
+    }
 }

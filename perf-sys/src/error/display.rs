@@ -84,6 +84,11 @@ impl fmt::Display for Error {
                  found type {map_type:?} with flags {flags:?}"
             ),
             #[cfg(feature = "bpf")]
+            Self::BpfRingShared { expected, found } => write!(
+                f,
+                "BPF ring: expected position {expected}, found {found}: end the other reader of the map"
+            ),
+            #[cfg(feature = "bpf")]
             Self::BpfRecord { at, len, available } => write!(
                 f,
                 "BPF ring: expected a record within the {available} unread bytes at {at}, \

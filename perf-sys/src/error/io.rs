@@ -14,6 +14,8 @@ impl Error {
             }
             #[cfg(feature = "bpf")]
             Self::BpfRecord { .. } => io::ErrorKind::InvalidData,
+            #[cfg(feature = "bpf")]
+            Self::BpfRingShared { .. } => io::ErrorKind::ResourceBusy,
             Self::PinnedFailed | Self::AuxInUse | Self::RingInUse => io::ErrorKind::ResourceBusy,
             _ => io::ErrorKind::InvalidInput,
         }

@@ -1,12 +1,5 @@
 //! The reader's side of a BPF ring buffer map.
-//!
-//! # Safety
-//!
-//! This file uses `unsafe` to borrow records in the shared memory as slices, which must be committed and
-//! which the kernel must not write before they are released.
-#![allow(unsafe_code)]
 
-use core::slice;
 use core::sync::atomic::{Ordering, fence};
 
 use perf_decode::Window;
@@ -15,25 +8,24 @@ use std::os::fd::BorrowedFd;
 use super::{Here, Mapping, OVERWRITES, PageWord, WAITS, page_size, position};
 use crate::{Call, Errno, Error, Result};
 
+mod borrowed;
 mod guess;
+mod unread;
+mod walk;
 
-use guess::Guess;
+pub use borrowed::BorrowedBpfRecords;
+use unread::{BUSY, BpfData, BpfStep, BpfUnread};
+pub(crate) use walk::BpfWalk;
 
-/// Set in the length of a record that its program has not committed (`BPF_RINGBUF_BUSY_BIT`).
-const BUSY: u32 = 1 << 31;
-/// Set in the length of a record that its program has discarded (`BPF_RINGBUF_DISCARD_BIT`).
-const DISCARDED: u32 = 1 << 30;
-/// Length of a record's header in bytes (`BPF_RINGBUF_HDR_SZ`).
-const HEADER: u64 = 8;
 /// The first word of the consumer's and of the producer's page.
 const POSITION: PageWord = PageWord::at(0);
 
 /// The two mappings of a ring buffer map, and the reader's positions.
 ///
-/// Holding one proves that `producer` maps a page and twice the data, that `published <= next <= head`,
-/// that `[published, head)` is at most the data, and that the committed records in it stay as they are
-/// until [`release`](Self::release), because the kernel writes only outside of it and a program cannot
-/// write what it has committed.
+/// Holding one proves that `producer` maps a page and twice the data, that `published <= next <= head`, and
+/// that `[published, head)` is at most the data. The committed records in it stay as they are until
+/// [`release`](Self::release) if there is no other reader, because the kernel writes only outside of it and
+/// a program cannot write what it has committed.
 #[derive(Debug)]
 pub(crate) struct BpfConsumer {
     /// The page with the reader's position.
@@ -42,7 +34,7 @@ pub(crate) struct BpfConsumer {
     producer: Mapping,
     /// Length of the data in bytes, a power of two.
     size: usize,
-    /// The published position: free-running.
+    /// The published position: free-running. Another one in the consumer's page is that of another reader.
     published: u64,
     /// Position of the first record that was not consumed.
     next: u64,
@@ -65,7 +57,7 @@ impl BpfConsumer {
         let both = both.ok_or(Error::System { call: Call::Mmap, errno: Errno::ENOMEM })?;
         let consumer = Mapping::of(fd, page, WAITS, 0)?;
         let producer = Mapping::of(fd, both, OVERWRITES, page as u64)?;
-        // Only a reader stores this position, and this is the only one.
+        // Only readers store this position.
         let next = consumer.here()?.word(POSITION).load(Ordering::Relaxed);
         Ok(Self { consumer, producer, size, published: next, next, head: next })
     }
@@ -99,147 +91,68 @@ impl BpfConsumer {
         head
     }
 
+    /// Returns the position in the consumer's page, which other readers may have stored.
+    fn stored(&self) -> Result<u64> {
+        // Relaxed: the records are read anew from this position, after an acquire of the kernel's.
+        Ok(self.consumer.here()?.word(POSITION).load(Ordering::Relaxed))
+    }
+
     /// Loads the kernel's position as the end of the records to read.
     ///
     /// # Errors
     ///
-    /// [`Error::Positions`] if that is not a possible position, and [`Error::Forked`]; the state stays as
-    /// it was.
+    /// [`Error::BpfRingShared`] if another reader has released records; the next call starts there.
+    /// [`Error::Positions`] if the kernel's position is not a possible one, and [`Error::Forked`]; the state
+    /// stays as it was.
     pub(crate) fn refresh(&mut self) -> Result<()> {
+        let (expected, found) = (self.published, self.stored()?);
+        if found != expected {
+            // All three, so that nothing is unread before the distance to the kernel's position is checked.
+            (self.published, self.next, self.head) = (found, found, found);
+            return Err(Error::BpfRingShared { expected, found });
+        }
         let head = self.load_head(self.producer.here()?);
         Window::span(self.size / 8, self.published, head).map_err(Error::Positions)?;
         self.head = head;
         Ok(())
     }
 
-    /// Returns whether the first unread record is committed or discarded, so that a batch consumes it.
+    /// Returns whether the first unread record is committed or discarded, so that a batch consumes it, or
+    /// there is another reader, which [`refresh`](Self::refresh) reports.
     pub(crate) fn has_committed(&self) -> bool {
         let Ok(here) = self.producer.here() else { return false };
         let head = self.load_head(here);
-        head != self.next && BpfUnread::new(Some(here), self.size, head).header(self.next) & BUSY == 0
+        let is_committed = || BpfUnread::new(Some(here), self.size, head).header(self.next) & BUSY == 0;
+        self.stored() != Ok(self.published) || head != self.next && is_committed()
     }
 
-    /// Returns the records up to the position of the last refresh, and `next` for the code that consumes
-    /// them.
+    /// Returns a walk over the records up to the position of the last refresh, which consumes them.
     #[inline]
-    pub(crate) fn parts(&mut self) -> (BpfUnread<'_>, &mut u64) {
+    pub(crate) fn walk<'c>(&'c mut self, discarded: &'c mut u64) -> BpfWalk<'c> {
         let here = self.producer.here().ok();
-        let unread = BpfUnread::new(here, self.size, self.head);
-        (unread, &mut self.next)
+        BpfWalk::new(BpfUnread::new(here, self.size, self.head), &mut self.next, discarded)
     }
 
-    /// Publishes `next` as the reader's position: the kernel may overwrite everything before it.
+    /// Publishes `next` as the reader's position, unless there is another reader: the kernel may overwrite
+    /// everything before it.
     pub(crate) fn release(&mut self) {
         if self.next == self.published {
             return;
         }
         let Ok(here) = self.consumer.here() else { return };
-        self.published = self.next;
         // Release pairs with the kernel's acquire load of this position: all reads of the old records
-        // are done before it sees the free space. A 32-bit kernel takes the lower half.
-        here.word(POSITION).store(self.published, Ordering::Release);
+        // are done before it sees the free space. A 32-bit kernel takes the lower half. A store could move
+        // the position back from that of another reader, before records that the kernel has overwritten.
+        let position = here.word(POSITION);
+        if position.compare_exchange(self.published, self.next, Ordering::Release, Ordering::Relaxed).is_ok()
+        {
+            self.published = self.next;
+        }
     }
 }
 
-/// One step through the unread records.
-pub(crate) enum BpfStep<'c> {
-    /// All records are consumed, or the next one is not committed.
-    End,
-    /// A committed record, and the position after it.
-    Record(&'c [u8], u64),
-    /// A discarded record: the position after it.
-    Discarded(u64),
-    /// A record that is longer than the unread bytes.
-    Damaged(Error),
-}
-
-/// The unread records, up to `head`.
-#[derive(Debug)]
-pub(crate) struct BpfUnread<'c> {
-    /// `None` in a child of `fork`, where nothing is unread.
-    here: Option<Here<'c>>,
-    /// Offset of the data in the producer's mapping, in bytes.
-    page: usize,
-    size: usize,
-    /// End of the records, free-running.
-    pub(crate) head: u64,
-    guess: Guess,
-}
-
-impl<'c> BpfUnread<'c> {
-    #[inline]
-    fn new(here: Option<Here<'c>>, size: usize, head: u64) -> Self {
-        Self { here, page: page_size(), size, head, guess: Guess::new() }
-    }
-
-    /// Returns the record at `next`, which must be a position that an earlier step returned or `next` of
-    /// the consumer.
-    #[inline(always)] // so that a loop keeps the guess in registers; benches/bpf
-    pub(crate) fn step(&mut self, next: u64) -> BpfStep<'c> {
-        if next == self.head {
-            return BpfStep::End;
-        }
-        let header = self.header(next);
-        let available = self.head.wrapping_sub(next);
-        if let Some(record) = self.guess.record(header) {
-            if record <= available {
-                return self.record(next, header, record);
-            }
-        }
-        if header & BUSY != 0 {
-            return BpfStep::End;
-        }
-        let len = header & !(BUSY | DISCARDED);
-        let record = (HEADER + u64::from(len) + 7) & !7;
-        if record > available {
-            return damaged(next, len, available);
-        }
-        if header & DISCARDED != 0 {
-            return BpfStep::Discarded(next.wrapping_add(record));
-        }
-        self.guess.learn(len, record);
-        self.record(next, len, record)
-    }
-
-    /// Returns the committed record at `next`, of `len` bytes of data and `record` bytes in all, which are
-    /// not more than the unread bytes.
-    #[inline(always)]
-    fn record(&self, next: u64, len: u32, record: u64) -> BpfStep<'c> {
-        let Some(here) = self.here else { return BpfStep::End };
-        let first = here.at(self.offset(next) + HEADER as usize);
-        // SAFETY: `offset < page + size` and `HEADER + len <= record <= available <= size` (of a guess, by
-        // the `learn` above), so this is inside the producer's mapping of a page and twice the data; bytes
-        // need no alignment; the record is committed and in `[published, head)`, which the kernel does not
-        // write before it is released, and `release` needs the consumer that `'c` borrows.
-        let bytes = unsafe { slice::from_raw_parts(first, len as usize) };
-        BpfStep::Record(bytes, next.wrapping_add(record))
-    }
-
-    /// Loads the length of the record at `next` with its two bits. A child of `fork` finds it busy.
-    #[inline]
-    fn header(&self, next: u64) -> u32 {
-        let Some(here) = self.here else { return BUSY };
-        let header = here.load_half(self.offset(next));
-        // Acquire pairs with the `xchg` that clears the busy bit: the record is complete.
-        fence(Ordering::Acquire);
-        header
-    }
-
-    /// Returns the offset of the header at `next` in the mapping. It is a multiple of 8, because the kernel
-    /// rounds all records to 8 bytes; a damaged position is rounded down.
-    #[inline]
-    fn offset(&self, next: u64) -> usize {
-        self.page + (next as usize & (self.size - 1) & !7)
-    }
-}
-
-/// Returns the error of a record that is longer than the unread bytes. Cold, so that a loop does not make
-/// space for it.
-#[cold]
-fn damaged<'c>(at: u64, len: u32, available: u64) -> BpfStep<'c> {
-    BpfStep::Damaged(Error::BpfRecord { at, len, available })
-}
-
+#[cfg(test)]
+use unread::{DISCARDED, HEADER};
 #[cfg(test)]
 mod writer;
 #[cfg(test)]

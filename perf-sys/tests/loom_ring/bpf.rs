@@ -102,7 +102,9 @@ impl Reader<'_> {
             self.next += 1;
         }
         if self.next != first {
-            self.ring.consumer.store(self.next, self.orderings.store_consumer);
+            let stored =
+                self.ring.consumer.compare_exchange(first, self.next, self.orderings.store_consumer, Relaxed);
+            assert_eq!(stored, Ok(first), "there is no other reader");
         }
         self.next - first
     }

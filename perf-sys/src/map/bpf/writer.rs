@@ -32,9 +32,14 @@ impl BpfWriter {
 
     /// Sets both positions, as if a ring was used before.
     pub(crate) fn at(mut self, position: u64) -> Self {
-        self.mapping.here().unwrap().word(POSITION).store(position, Ordering::Relaxed);
+        self.store_position(position);
         self.publish(position);
         self
+    }
+
+    /// Stores the reader's position, as another process may.
+    pub(crate) fn store_position(&self, position: u64) {
+        self.mapping.here().unwrap().word(POSITION).store(position, Ordering::Relaxed);
     }
 
     pub(crate) fn reader(&self) -> BpfConsumer {

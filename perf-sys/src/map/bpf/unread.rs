@@ -1,0 +1,161 @@
+//! The unread records of a BPF ring buffer map: copied, or borrowed by callers that know that there is no
+//! other reader.
+//!
+//! # Safety
+//!
+//! This file may use `unsafe` to borrow records in the shared memory as slices. The kernel must not write
+//! them before they are released, which this process cannot prove, because another one may map the same
+//! ring and release them. So that is the obligation of a caller, and everything else reads by atomic loads, and
+//! trusts neither a position nor a length.
+#![allow(unsafe_code)]
+
+use core::slice;
+use core::sync::atomic::{Ordering, fence};
+
+use perf_decode::bytes_from_words;
+
+use super::guess::Guess;
+use crate::Error;
+use crate::map::{Here, page_size};
+
+/// Set in the length of a record that its program has not committed (`BPF_RINGBUF_BUSY_BIT`).
+pub(super) const BUSY: u32 = 1 << 31;
+/// Set in the length of a record that its program has discarded (`BPF_RINGBUF_DISCARD_BIT`).
+pub(super) const DISCARDED: u32 = 1 << 30;
+/// Length of a record's header in bytes (`BPF_RINGBUF_HDR_SZ`).
+pub(super) const HEADER: u64 = 8;
+
+/// One step through the unread records.
+pub(super) enum BpfStep {
+    /// All records are consumed, or the next one is not committed.
+    End,
+    /// A committed record, and the position after it.
+    Record(BpfData, u64),
+    /// A discarded record: the position after it.
+    Discarded(u64),
+    /// A record that is longer than the unread bytes.
+    Damaged(Error),
+}
+
+/// The data of a committed record.
+///
+/// Holding one proves that `offset + len` rounded up to 8 bytes is inside the producer's mapping, and that
+/// `offset` is a multiple of 8. It was made by the [`BpfUnread`] to which it is passed.
+#[derive(Clone, Copy)]
+pub(super) struct BpfData {
+    offset: usize,
+    /// Length in bytes.
+    len: u32,
+}
+
+/// The unread records, up to `head`.
+#[derive(Debug)]
+pub(super) struct BpfUnread<'c> {
+    /// `None` in a child of `fork`, where nothing is unread.
+    here: Option<Here<'c>>,
+    /// Offset of the data in the producer's mapping, in bytes.
+    page: usize,
+    size: usize,
+    /// End of the records, free-running.
+    pub(super) head: u64,
+    guess: Guess,
+}
+
+impl<'c> BpfUnread<'c> {
+    #[inline]
+    pub(super) fn new(here: Option<Here<'c>>, size: usize, head: u64) -> Self {
+        Self { here, page: page_size(), size, head, guess: Guess::new() }
+    }
+
+    /// Returns the record at `next`, which must be a position that an earlier step returned or `next` of
+    /// the consumer.
+    #[inline(always)] // so that a loop keeps the guess in registers; benches/bpf
+    pub(super) fn step(&mut self, next: u64) -> BpfStep {
+        if next == self.head {
+            return BpfStep::End;
+        }
+        let header = self.header(next);
+        let available = self.head.wrapping_sub(next);
+        if let Some(record) = self.guess.record(header) {
+            if record <= available {
+                return self.record(next, header, record);
+            }
+        }
+        if header & BUSY != 0 {
+            return BpfStep::End;
+        }
+        let len = header & !(BUSY | DISCARDED);
+        let record = (HEADER + u64::from(len) + 7) & !7;
+        if record > available {
+            return damaged(next, len, available);
+        }
+        if header & DISCARDED != 0 {
+            return BpfStep::Discarded(next.wrapping_add(record));
+        }
+        self.guess.learn(len, record);
+        self.record(next, len, record)
+    }
+
+    /// Returns the committed record at `next`, of `len` bytes of data and `record` bytes in all, which are
+    /// not more than the unread bytes.
+    #[inline(always)]
+    fn record(&self, next: u64, len: u32, record: u64) -> BpfStep {
+        // `offset < page + size` and `HEADER + len <= record <= available <= size` (of a guess, by the `learn`
+        // above), so the data are inside the producer's mapping of a page and twice the data.
+        let data = BpfData { offset: self.offset(next) + HEADER as usize, len };
+        BpfStep::Record(data, next.wrapping_add(record))
+    }
+
+    /// Copies the data of a record to the start of `free`, each word by one atomic load, and returns them and the
+    /// rest of `free`. If another reader has released the record, the bytes may be those of later ones.
+    #[inline(always)]
+    pub(super) fn copy<'b>(&self, data: BpfData, free: &'b mut [u64]) -> Option<(&'b [u8], &'b mut [u64])> {
+        let here = self.here?;
+        let len = data.len as usize;
+        let (copy, free) = free.split_at_mut_checked(len.div_ceil(8))?;
+        let mut offset = data.offset;
+        for word in copy.iter_mut() {
+            *word = here.load_data(offset);
+            offset += 8;
+        }
+        Some((bytes_from_words(copy).get(..len)?, free))
+    }
+
+    /// Borrows the data of a record.
+    ///
+    /// # Safety
+    ///
+    /// No other reader of the ring, in any process, releases records as long as `'c`.
+    #[inline(always)]
+    pub(super) unsafe fn borrow(&self, data: BpfData) -> Option<&'c [u8]> {
+        let first = self.here?.at(data.offset);
+        // SAFETY: inside the mapping by `BpfData`; bytes need no alignment; the record is committed and in
+        // `[published, head)`, which the kernel does not write before it is released: by another reader, which
+        // the caller excludes, or by `release`, which needs the consumer that `'c` borrows.
+        Some(unsafe { slice::from_raw_parts(first, data.len as usize) })
+    }
+
+    /// Loads the length of the record at `next` with its two bits. A child of `fork` finds it busy.
+    #[inline]
+    pub(super) fn header(&self, next: u64) -> u32 {
+        let Some(here) = self.here else { return BUSY };
+        let header = here.load_half(self.offset(next));
+        // Acquire pairs with the `xchg` that clears the busy bit: the record is complete.
+        fence(Ordering::Acquire);
+        header
+    }
+
+    /// Returns the offset of the header at `next` in the mapping. It is a multiple of 8, because the kernel
+    /// rounds all records to 8 bytes; a damaged position is rounded down.
+    #[inline]
+    fn offset(&self, next: u64) -> usize {
+        self.page + (next as usize & (self.size - 1) & !7)
+    }
+}
+
+/// Returns the error of a record that is longer than the unread bytes. Cold, so that a loop does not make
+/// space for it.
+#[cold]
+fn damaged(at: u64, len: u32, available: u64) -> BpfStep {
+    BpfStep::Damaged(Error::BpfRecord { at, len, available })
+}

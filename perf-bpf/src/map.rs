@@ -12,6 +12,7 @@ mod dump;
 mod dump_stats;
 mod elements;
 mod iterate;
+mod listed;
 mod per_cpu;
 mod value;
 

@@ -2,6 +2,7 @@ use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags};
 
 use super::iterate::copy;
+use super::listed::Listed;
 use super::{Key, Map, Value};
 use crate::Error;
 use crate::error::ENOTSUPP;
@@ -21,6 +22,9 @@ const ATTEMPTS: u32 = 64;
 impl<K: Key, V: Value> Map<K, V> {
     /// `bpf(BPF_MAP_LOOKUP_BATCH)`—Returns the next elements of an iteration. It is over when
     /// [`BatchCursor::is_at_end`] is set; a batch before it may be empty.
+    ///
+    /// In a trie, the kernel may return a key that is deleted at that moment with the value of a
+    /// shorter prefix; [`dump_reliably`](Self::dump_reliably) and [`BatchCursor::by_keys`] do not.
     ///
     /// Since Linux 5.6 for hashes and arrays, 5.13 for per-CPU arrays. If the kernel has no batch
     /// commands for the map type, the elements are looked up one by one, and
@@ -124,7 +128,7 @@ impl<K: Key, V: Value> Map<K, V> {
                 return Ok(found);
             };
             next = self.next_key(Some(&key))?;
-            if let Some(value) = self.lookup(&key)? {
+            if let Listed::Value(value) = self.lookup_listed(&key)? {
                 if command == BpfCmd::MAP_LOOKUP_AND_DELETE_BATCH && !self.delete(&key)? {
                     continue; // another task deleted and counts it
                 }

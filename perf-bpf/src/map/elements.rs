@@ -10,6 +10,9 @@ impl<K: Key, V: Value> Map<K, V> {
     /// `bpf(BPF_MAP_LOOKUP_ELEM)`—Returns the value of a key, or `None` if there is no such
     /// element. Since Linux 3.18.
     ///
+    /// A trie returns the value of the longest prefix that matches, so an absent key returns the value
+    /// of a shorter prefix that covers it.
+    ///
     /// Some types, such as perf event arrays, have no lookup (errno 524).
     #[doc(alias = "BPF_MAP_LOOKUP_ELEM")]
     pub fn lookup(&self, key: &K) -> Result<Option<V>, Error> {

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use perf_events::{CpuList, FileError, Place, SetError};
-use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapType};
+use perf_sys::{Errno, Label};
 
 use crate::{BpfPrivileges, Difference, MapFd, ObjectKind, ObjectName};
 
@@ -73,6 +73,12 @@ pub enum Error {
         place: Place,
         /// The error.
         error: Box<Self>,
+    },
+    /// A program of type perf event would never run, because the event has neither a period nor a frequency
+    /// and so does not overflow.
+    NoPeriod {
+        /// The event.
+        event: Label,
     },
     /// A file of `/proc` or `/sys` cannot be used.
     File(FileError),

@@ -1,10 +1,13 @@
 use core::fmt;
 
+use perf_sys::abi::bpf::BpfCmd;
+
 use super::Error;
-use super::hint::hint;
+use super::hint::{descriptor_hint, hint};
 use crate::{BpfPrivileges, Difference};
 
 impl fmt::Display for Error {
+    #[allow(clippy::too_many_lines)] // one arm for each variant
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bpf { command, object, errno, privilege } => {
@@ -17,13 +20,19 @@ impl fmt::Display for Error {
             }
             Self::Load { program, errno, log, privilege } => {
                 write!(f, "BPF_PROG_LOAD of {program:?}: {errno}")?;
-                write_cause(f, None, privilege.as_deref())?;
+                let hint = hint(BpfCmd::PROG_LOAD, *errno).filter(|_| log.is_empty());
+                write_cause(f, hint, privilege.as_deref())?;
                 if log.is_empty() { Ok(()) } else { write!(f, ": the verifier's log:\n{log}") }
             }
             Self::Decode(error) => error.fmt(f),
             Self::Event(error) => error.fmt(f),
             Self::Set(error) => error.fmt(f),
             Self::Attach { place, error } => write!(f, "program on the event of {place}: {error}"),
+            Self::NoPeriod { event } => write!(
+                f,
+                "event {event}: expected a period or a frequency, found none, so that a program of type perf \
+                 event would never run; open it with Attr::with_period or Attr::with_frequency"
+            ),
             Self::File(error) => error.fmt(f),
             Self::Path { call, path, errno } => write!(f, "{call} {}: {errno}", path.display()),
             Self::Pin { command, path, errno, privilege } => {
@@ -99,7 +108,10 @@ impl fmt::Display for Error {
                 "map {map:?} of type {found}: expected values of type PerCpu<V> for a map with a value for \
                  each CPU and of type V for others, found the other one"
             ),
-            Self::Descriptor { errno } => write!(f, "dup: {errno}"),
+            Self::Descriptor { errno } => {
+                write!(f, "dup: {errno}")?;
+                write_cause(f, descriptor_hint(*errno), None)
+            }
             Self::Name { found } => write!(
                 f,
                 "name of an object: expected at most 15 letters, digits, '_' and '.', found {found:?}"

@@ -35,9 +35,31 @@ pub(super) fn hint(command: BpfCmd, errno: Errno) -> Option<&'static str> {
             "the program's type does not fit the event, or the kernel has no links to perf events before \
              Linux 5.15; attach by ioctl"
         }
-        (BpfCmd::LINK_CREATE, Errno::EEXIST) => "the event already has a program; detach it, or open another",
+        (BpfCmd::LINK_CREATE, Errno::EEXIST) => {
+            "the event already has a program, or its tracepoint or probe already runs this program, for the \
+             hits of all its events; detach it, open another event, or load the program again"
+        }
+        (BpfCmd::LINK_CREATE, Errno::E2BIG) => {
+            "the tracepoint or probe already has 64 programs, the most that the kernel accepts; detach one"
+        }
+        (BpfCmd::PROG_LOAD, Errno::E2BIG) => {
+            "expected 1 to 1000000 instructions (at most 4096 without CAP_BPF), and no field that this kernel \
+             does not have, such as a name before Linux 4.15"
+        }
         (BpfCmd::RAW_TRACEPOINT_OPEN, Errno::ENOENT) => "the kernel has no raw tracepoint of this name",
         (_, ENOTSUPP | Errno::EOPNOTSUPP) => "the type of the object does not support the command",
-        _ => return None,
+        _ => return descriptor_hint(errno),
     })
+}
+
+/// Returns the cause of an errno of any call that opens a descriptor.
+pub(super) fn descriptor_hint(errno: Errno) -> Option<&'static str> {
+    match errno {
+        Errno::EMFILE => Some(
+            "the descriptor limit of the process (RLIMIT_NOFILE): an event takes one for each CPU, and so does \
+             its link",
+        ),
+        Errno::ENFILE => Some("the limit of open files of the system (fs.file-max)"),
+        _ => None,
+    }
 }

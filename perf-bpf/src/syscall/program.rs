@@ -39,16 +39,14 @@ pub(crate) fn prog_load(
         prog_name,
         ..BpfProgLoad::default()
     };
-    let mut attempt = 0;
-    let errno = loop {
-        attempt += 1;
+    let loaded = retry(|| {
         // SAFETY: the kernel reads `insn_cnt` instructions and the license, a live C string, and
         // returns a descriptor.
-        match unsafe { bpf_fd(BpfCmd::PROG_LOAD, &mut load.clone()) } {
-            Ok(fd) => return Ok(fd),
-            Err(Errno::EAGAIN) if attempt < ATTEMPTS => {}
-            Err(errno) => break errno,
-        }
+        unsafe { bpf_fd(BpfCmd::PROG_LOAD, &mut load.clone()) }
+    });
+    let errno = match loaded {
+        Ok(fd) => return Ok(fd),
+        Err(errno) => errno,
     };
     if errno == Errno::EPERM {
         return Err(LoadFailure { errno, log: String::new() }); // no code was looked at
@@ -61,6 +59,17 @@ pub(crate) fn prog_load(
         let text = log.split(|&byte| byte == 0).next().unwrap_or_default();
         LoadFailure { errno, log: String::from_utf8_lossy(text).trim_end().to_owned() }
     })
+}
+
+/// Makes at most [`ATTEMPTS`] while a signal interrupts them.
+fn retry<T>(mut attempt: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    for _ in 1..ATTEMPTS {
+        match attempt() {
+            Err(Errno::EAGAIN) => {}
+            done => return done,
+        }
+    }
+    attempt()
 }
 
 /// The result of a test run.
@@ -96,4 +105,28 @@ pub(crate) fn enable_stats() -> Result<OwnedFd, Errno> {
     let mut attr = BpfEnableStats::default(); // 0 is the run time
     // SAFETY: the attr holds one number, and the command returns a descriptor.
     unsafe { bpf_fd(BpfCmd::ENABLE_STATS, &mut attr) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the result of loads that have these results in turn, and how many were made.
+    fn retried(results: &[Result<(), Errno>]) -> (Result<(), Errno>, usize) {
+        let mut made = 0;
+        let result = retry(|| {
+            made += 1;
+            results[made - 1]
+        });
+        (result, made)
+    }
+
+    #[test]
+    fn load_that_a_signal_interrupts_is_repeated_five_times_at_most() {
+        let again = Err(Errno::EAGAIN);
+        assert_eq!(retried(&[Ok(())]), (Ok(()), 1));
+        assert_eq!(retried(&[again, again, Ok(())]), (Ok(()), 3));
+        assert_eq!(retried(&[again, Err(Errno::EINVAL)]), (Err(Errno::EINVAL), 2));
+        assert_eq!(retried(&[again; 5]), (again, 5));
+    }
 }

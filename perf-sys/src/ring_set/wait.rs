@@ -16,6 +16,16 @@ pub(super) struct Wakeups {
     heads: u64,
     /// Number of wakeups in a row that came with new data, modulo [`REAP_EVERY`].
     with_data: u8,
+    /// Set if the last wait slept and no wakeup ended it, so that the kernel sent none for the records
+    /// that were written meanwhile.
+    slept_through: bool,
+}
+
+impl Wakeups {
+    /// Returns whether the last call since the last round was a wait that no wakeup ended.
+    pub(super) const fn take_slept_through(&mut self) -> bool {
+        replace(&mut self.slept_through, false)
+    }
 }
 
 /// Number of wakeups of which at least one checks for hang-ups, at the cost of 1/16 system call per
@@ -28,9 +38,9 @@ impl<K> RingSet<K> {
     /// `None` waits without limit. A signal does not end the wait.
     ///
     /// Unread records that a batch has left, a ring left half full, and records that a ring had
-    /// when it was added make a wait return [`Readable`](Readiness::Readable) at once. Records that
-    /// [`drain_sorted`](Self::drain_sorted) keeps for a later round end the wait when the round is
-    /// due.
+    /// when it was added make a wait return [`Readable`](Readiness::Readable) at once. If the kernel has
+    /// sent a wakeup for records that [`drain_sorted`](Self::drain_sorted) keeps, one wait ends at the
+    /// [next round](Self::next_round).
     ///
     /// Returns [`HungUp`](Readiness::HungUp) when all events have hung up and no record is left,
     /// and for an empty set, or [`Failed`](Readiness::Failed) if one of them has failed.
@@ -58,14 +68,17 @@ impl<K> RingSet<K> {
 
     fn wait_until(&mut self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
         self.check_here()?;
+        self.wakeups.slept_through = false;
+        // Such a wait is that of an event loop, whose own poll may have consumed the wakeup.
+        let cannot_sleep = deadline.is_over();
         loop {
             if let Some(end) = self.end_of_all() {
                 let has_records = self.members.iter().any(|member| member.ring.has_records());
                 return Ok(if has_records { Readiness::Readable } else { end });
             }
             let must_not_block = self.members.iter().any(|member| member.ring.must_not_block());
-            let round_due = self.round_due();
-            let deadline = deadline.at_most(round_due).or_now(must_not_block);
+            let next_round = self.next_round();
+            let deadline = deadline.at_most(next_round).or_now(must_not_block);
             match poll(self.epoll.as_fd(), cancel, deadline)? {
                 // One system call is enough.
                 Readiness::Readable if self.has_new_data() => {}
@@ -75,8 +88,10 @@ impl<K> RingSet<K> {
                     self.keep_wakeups();
                     return Ok(Readiness::Readable);
                 }
-                Readiness::TimedOut if round_due.is_some_and(|due| due <= Instant::now()) => {
-                    return Ok(Readiness::Readable);
+                Readiness::TimedOut => {
+                    self.wakeups.slept_through = !cannot_sleep;
+                    let is_due = next_round.is_some_and(|due| due <= Instant::now());
+                    return Ok(if is_due { Readiness::Readable } else { Readiness::TimedOut });
                 }
                 Readiness::Cancelled => {
                     self.keep_wakeups();

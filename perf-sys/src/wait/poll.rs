@@ -32,7 +32,6 @@ impl Deadline {
     }
 
     /// Returns whether the deadline has passed.
-    #[cfg(feature = "bpf")]
     pub(crate) fn is_over(self) -> bool {
         self.0.is_some_and(|deadline| deadline <= Instant::now())
     }

@@ -1,6 +1,3 @@
-use core::time::Duration;
-use std::time::Instant;
-
 use perf_decode::{RawRecord, Window};
 
 use super::events::Events;
@@ -20,25 +17,18 @@ pub(crate) struct Lookahead {
     damage: Option<perf_decode::Error>,
     /// Time of the record that was framed last, for records without a time.
     time: u64,
-    /// Position before which all records are delivered in this round.
+    /// Position before which all records are delivered in this round, whatever their age.
     limit: u64,
     /// Whether a record before the limit was not delivered.
     is_open: bool,
-    /// The kernel's position at `since`, which is the limit of a round that comes the delay later.
-    next_limit: u64,
-    since: Option<Instant>,
+    /// Position before which the kernel may have sent a wakeup for the records.
+    signalled: u64,
     events: Option<Events>,
 }
 
 impl Lookahead {
-    /// Prepares a round: frames records and sets the limit.
-    pub(super) fn start_round(
-        &mut self,
-        ring: &mut Ring,
-        now: Instant,
-        delay: Duration,
-        all: bool,
-    ) -> Result<()> {
+    /// Prepares a round after a look at the ring: frames records and sets the limit.
+    pub(super) fn start_round(&mut self, ring: &mut Ring, is_signalled: bool, all: bool) -> Result<()> {
         let next = ring.reader.consumer.next();
         if self.events.is_none() {
             self.events = Some(Events::new(ring)?);
@@ -47,16 +37,18 @@ impl Lookahead {
             self.restart(next); // the ring was read in another way in between
         }
         let consumer = &ring.reader.consumer;
-        let is_ripe = self.since.is_none_or(|since| now.saturating_duration_since(since) >= delay);
-        let is_half_full = consumer.is_half_full();
-        if is_ripe || is_half_full {
-            self.limit = self.next_limit;
-            self.next_limit = consumer.head();
-            self.since = Some(now);
+        let head = consumer.head();
+        if is_signalled {
+            self.signalled = head;
         }
-        if all || is_half_full && self.limit == next {
-            self.limit = consumer.head();
-        }
+        self.limit = if all {
+            head
+        } else if consumer.is_half_full() {
+            // The kernel sends the next wakeup after another half of the ring.
+            head.wrapping_sub(consumer.data_size() as u64 / 4)
+        } else {
+            next
+        };
         self.fill(&mut ring.reader);
         self.is_open = self.has_open();
         Ok(())
@@ -65,13 +57,42 @@ impl Lookahead {
     /// Forgets what was framed, and starts at `position`.
     fn restart(&mut self, position: u64) {
         self.queue.clear();
-        (self.framed, self.limit, self.next_limit) = (position, position, position);
-        (self.damage, self.since) = (None, None);
+        (self.framed, self.limit, self.signalled) = (position, position, position);
+        self.damage = None;
     }
 
-    /// Returns when the records that were kept are old enough.
-    pub(in super::super) fn due(&self, ring: &Ring, delay: Duration) -> Option<Instant> {
-        self.since.filter(|_| ring.reader.consumer.len() != 0)?.checked_add(delay)
+    /// Returns whether a record is unread that the kernel may have sent a wakeup for.
+    pub(super) fn is_owed(&self, ring: &Ring) -> bool {
+        is_before(ring.reader.consumer.next(), self.signalled)
+    }
+
+    /// Returns the latest time of the framed records.
+    pub(super) fn latest(&self) -> u64 {
+        self.queue.queued().last().map_or(self.time, |last| last.time)
+    }
+
+    /// Returns the latest time of the unread records, by a pass over those that are not framed.
+    #[cold]
+    pub(super) fn latest_unread(&self, reader: &mut Reader) -> u64 {
+        let mut latest = self.latest();
+        let Some(events) = &self.events else { return latest };
+        let head = (reader.consumer.head() / 8) as u32;
+        let mut at = (self.framed / 8) as u32;
+        while at != head {
+            let (words, mut rest) = reader.words_from(at);
+            for record in Window::from_slices(words, &[]).records(&mut []).map_while(Result::ok) {
+                latest = latest.max(events.find(record).1.unwrap_or(0));
+                at = at.wrapping_add((record.size() / 8) as u32);
+            }
+            if at == head {
+                break;
+            }
+            // The next record wraps, or is damaged.
+            let Ok(record) = rest.record_at(at) else { break };
+            latest = latest.max(events.find(record).1.unwrap_or(0));
+            at = at.wrapping_add((record.size() / 8) as u32);
+        }
+        latest
     }
 
     /// Returns whether a record before the limit was not removed.
@@ -200,8 +221,7 @@ impl Lookahead {
     /// Returns whether a record before the limit was not delivered.
     #[inline]
     fn has_open(&self) -> bool {
-        // A distance, because positions wrap at 2^64.
-        (1..1 << 63).contains(&self.limit.wrapping_sub(self.earliest()))
+        is_before(self.earliest(), self.limit)
     }
 }
 
@@ -224,6 +244,12 @@ fn frame(
         Some(entry)
     });
     (is_full, (at, time))
+}
+
+/// Compares positions by their distance, because they wrap at 2^64.
+#[inline]
+fn is_before(position: u64, limit: u64) -> bool {
+    (1..1 << 63).contains(&limit.wrapping_sub(position))
 }
 
 /// Returns whether no record before the position `limit` is left when `next` is the first.

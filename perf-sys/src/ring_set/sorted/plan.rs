@@ -40,19 +40,27 @@ impl Plan {
         }
     }
 
-    /// Takes the next records out of the lookaheads. Returns whether there are any.
-    pub(super) fn make<K>(&mut self, members: &mut [Member<K>]) -> bool {
+    /// Takes the next records out of the lookaheads: up to those with the time `until`, and further while a
+    /// ring has a record before its limit. Returns whether there are any.
+    pub(super) fn make<K>(&mut self, members: &mut [Member<K>], until: Option<u64>) -> bool {
         self.runs.clear();
         let mut left = RECORDS;
         // Rings with a record before their limit.
         let mut open = members.iter().filter(|member| member.lookahead.is_open()).count();
-        while open != 0 && left != 0 {
+        while left != 0 {
             let Some(index) = self.heads.first() else { break };
-            let bound = self.heads.bound();
+            let mut bound = self.heads.bound();
+            if open == 0 {
+                let Some(until) = until else { break };
+                bound = bound.min((until, u32::MAX));
+            }
             let Some(Member { lookahead, .. }) = members.get_mut(index as usize) else { break };
             let was_open = lookahead.is_open();
             let (start, count) = lookahead.take(index, bound, left);
             open -= usize::from(was_open && !lookahead.is_open());
+            if count == 0 && !was_open {
+                break; // the next record is later than `until`
+            }
             if count != 0 {
                 self.runs.push(Run { member: index, start, count });
                 left -= count;

@@ -1,4 +1,6 @@
-//! The kernel's side is played on rings of one page.
+//! The kernel's side is played on small rings, with times in seconds, so that the tests take no time by it.
+
+use std::sync::Arc;
 
 use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
 use perf_decode::Record;
@@ -7,18 +9,26 @@ use super::*;
 use crate::map::{Area, Kernel};
 use crate::{Readiness, Ring};
 
+mod flush;
 mod random;
+mod wakeups;
 
 const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
     .with_sample_type(SampleType::TIME.union(SampleType::ADDR))
     .with_flags(AttrFlags::SAMPLE_ID_ALL);
 
-/// A set of rings under the keys 0, 1, 2, and their kernels, in which every round is old enough.
-fn set(rings: usize) -> (RingSet<usize>, Vec<Kernel>) {
+const SECOND: u64 = 1_000_000_000;
+
+/// A set of rings under the keys 0, 1, 2, and their kernels, with a delay in seconds.
+fn set(rings: usize, delay: u64) -> (RingSet<usize>, Vec<Kernel>) {
+    set_of_pages(rings, delay, 1)
+}
+
+fn set_of_pages(rings: usize, delay: u64, pages: usize) -> (RingSet<usize>, Vec<Kernel>) {
     let mut set = RingSet::new().unwrap();
-    set.set_sort_delay(Duration::ZERO);
+    set.set_sort_delay(Duration::from_secs(delay));
     let kernels = (0..rings).map(|key| {
-        let area = std::sync::Arc::new(Area::anonymous(1).unwrap());
+        let area = Arc::new(Area::anonymous(pages).unwrap());
         let kernel = Kernel::on(&area);
         set.add(key, Ring::on(area, ATTR)).unwrap();
         kernel
@@ -28,74 +38,92 @@ fn set(rings: usize) -> (RingSet<usize>, Vec<Kernel>) {
 }
 
 /// Writes a sample of 24 bytes.
-fn write(kernel: &mut Kernel, time: u64, addr: u64) {
-    assert!(kernel.write_words(&[Kernel::any_header(RecordType::SAMPLE, 24), time, addr]));
+fn write(kernel: &mut Kernel, seconds: u64, addr: u64) {
+    assert!(kernel.write_words(&[Kernel::any_header(RecordType::SAMPLE, 24), seconds * SECOND, addr]));
+}
+
+/// Returns its time in seconds.
+fn seconds<K>(record: &SortedRecord<'_, K>) -> u64 {
+    record.time() / SECOND
 }
 
 /// The times and keys that a round delivers.
 fn round(set: &mut RingSet<usize>) -> Vec<(u64, usize)> {
     let mut found = vec![];
-    let drained = set.drain_sorted(|record| found.push((record.time(), *record.key()))).unwrap();
+    let drained = set.drain_sorted(|record| found.push((seconds(&record), *record.key()))).unwrap();
     assert_eq!(drained.records, found.len() as u64);
     found
 }
 
 #[test]
-fn records_of_two_rings_are_one_stream_a_round_later() {
-    let (mut set, mut kernels) = set(2);
+fn records_of_two_rings_are_one_stream_up_to_the_delay() {
+    let (mut set, mut kernels) = set(2, 20);
     for time in [10, 20, 50] {
         write(&mut kernels[0], time, 0);
     }
     for time in [15, 40] {
         write(&mut kernels[1], time, 0);
     }
-    assert_eq!(round(&mut set), [], "an earlier record may still come");
+    assert_eq!(round(&mut set), [(10, 0), (15, 1), (20, 0)], "40 is younger than 50 - 20");
     write(&mut kernels[1], 45, 0);
     write(&mut kernels[1], 60, 0);
-    assert_eq!(round(&mut set), [(10, 0), (15, 1), (20, 0), (40, 1), (45, 1), (50, 0)]);
-    assert_eq!(round(&mut set), [(60, 1)]);
+    assert_eq!(round(&mut set), [(40, 1)]);
+    write(&mut kernels[0], 80, 0);
+    assert_eq!(round(&mut set), [(45, 1), (50, 0), (60, 1)]);
     assert_eq!((round(&mut set), set.late()), (vec![], 0));
 }
 
 #[test]
-fn flush_delivers_everything() {
-    let (mut set, mut kernels) = set(2);
-    write(&mut kernels[1], 20, 0);
-    write(&mut kernels[0], 30, 0);
-    let mut times = vec![];
-    set.flush_sorted(|record| times.push(record.time())).unwrap();
-    assert_eq!(times, [20, 30]);
+fn first_round_knows_the_clock_by_records_that_are_not_framed_yet() {
+    let (mut set, mut kernels) = set_of_pages(2, 100, 4);
+    for times in [0..300, 300..600] {
+        times.for_each(|time| write(&mut kernels[1], time, 0));
+        set.flush_sorted(|_| {}).unwrap();
+    }
+    set.sort.clock = Clock::default();
+    (600..900).for_each(|time| write(&mut kernels[1], time, 0)); // they wrap
+    assert!(round(&mut set).into_iter().eq((600..800).map(|time| (time, 1))));
     assert_eq!(round(&mut set), []);
+}
+
+#[test]
+fn records_out_of_order_at_the_end_do_not_set_the_clock_back() {
+    let (mut set, mut kernels) = set(1, 5);
+    for time in [10, 20, 14] {
+        write(&mut kernels[0], time, 0);
+    }
+    assert_eq!(round(&mut set), [(10, 0), (14, 0)]);
+    set.set_sort_delay(Duration::ZERO);
+    assert_eq!(round(&mut set), [(20, 0)], "a delay of 0 keeps nothing");
 }
 
 #[test]
 fn rings_with_more_records_than_are_framed_at_once_are_read_to_the_end() {
     for run in [1, 10, 170] {
-        let (mut set, mut kernels) = set(2);
+        let (mut set, mut kernels) = set(2, 0);
         (0..340).for_each(|time| write(&mut kernels[time as usize / run % 2], time, 0));
         let mut times = vec![];
-        set.flush_sorted(|record| times.push(record.time())).unwrap();
+        set.flush_sorted(|record| times.push(seconds(&record))).unwrap();
         assert!(times.iter().copied().eq(0..340), "runs of {run}: {times:?}");
     }
 }
 
 #[test]
 fn records_are_released_by_eighths_of_the_ring_and_at_the_end() {
-    let (mut set, mut kernels) = set(1);
+    let (mut set, mut kernels) = set(1, 0);
     (0..100).for_each(|time| write(&mut kernels[0], time, 0));
     let mut most = 0;
-    set.flush_sorted(|record| most = most.max(record.time() * 24 - kernels[0].tail())).unwrap();
+    set.flush_sorted(|record| most = most.max(seconds(&record) * 24 - kernels[0].tail())).unwrap();
     assert!((480..1600).contains(&most), "{most}");
     assert_eq!(kernels[0].tail(), 2400);
 }
 
 #[test]
 fn records_after_a_break_are_delivered_in_the_next_round() {
-    let (mut set, mut kernels) = set(2);
+    let (mut set, mut kernels) = set(2, 0);
     (0..6).for_each(|time| write(&mut kernels[time as usize % 2], time, 0));
-    round(&mut set);
     let (drained, flow) = set
-        .try_drain_sorted(|record| match record.time() {
+        .try_drain_sorted(|record| match seconds(&record) {
             3 => ControlFlow::Break("three"),
             _ => ControlFlow::Continue(()),
         })
@@ -107,106 +135,91 @@ fn records_after_a_break_are_delivered_in_the_next_round() {
 
 #[test]
 fn records_out_of_order_in_a_ring_are_sorted_and_released_in_its_order() {
-    let (mut set, mut kernels) = set(2);
+    let (mut set, mut kernels) = set(2, 0);
     for time in [10, 30, 20, 40] {
         write(&mut kernels[0], time, 0);
     }
     write(&mut kernels[1], 25, 0);
     let mut found = vec![];
-    let flow = set.try_drain_sorted(|_| ControlFlow::<()>::Continue(())).unwrap();
-    assert_eq!(flow.0.records, 0, "too young");
     let (_, flow) = set
         .try_drain_sorted(|record| {
-            found.push(record.time());
-            if record.time() == 25 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            found.push(seconds(&record));
+            if seconds(&record) == 25 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .unwrap();
     assert_eq!((flow, kernels[0].tail()), (ControlFlow::Break(()), 24), "that of 30 is not delivered");
-    set.flush_sorted(|record| found.push(record.time())).unwrap();
+    set.flush_sorted(|record| found.push(seconds(&record))).unwrap();
     assert_eq!((found, kernels[0].tail(), set.late()), (vec![10, 20, 25, 30, 40], 96, 0));
 }
 
 #[test]
 fn record_that_appears_too_late_is_delivered_and_counted() {
-    let (mut set, mut kernels) = set(2);
+    let (mut set, mut kernels) = set(2, 0);
     write(&mut kernels[0], 30, 0);
-    round(&mut set);
     assert_eq!(round(&mut set), [(30, 0)]);
     write(&mut kernels[1], 20, 0);
     write(&mut kernels[1], 40, 0);
     let mut late = vec![];
-    let drained = set.flush_sorted(|record| late.push((record.time(), record.is_late()))).unwrap();
+    let drained = set.flush_sorted(|record| late.push((seconds(&record), record.is_late()))).unwrap();
     assert_eq!((late, drained.late, set.late()), (vec![(20, true), (40, false)], 1, 1));
 }
 
 #[test]
 fn damage_is_skipped_and_counted_and_the_other_ring_is_read() {
-    let (mut set, mut kernels) = set(2);
+    let (mut set, mut kernels) = set(2, 0);
     write(&mut kernels[0], 10, 0);
     kernels[0].write_words(&[Kernel::any_header(RecordType::SAMPLE, 4), 0, 0]);
     write(&mut kernels[0], 30, 0);
     write(&mut kernels[1], 20, 0);
     write(&mut kernels[1], 40, 0);
     let mut found = vec![];
-    set.flush_sorted(|record| found.push((record.time(), *record.key()))).unwrap();
+    set.flush_sorted(|record| found.push((seconds(&record), *record.key()))).unwrap();
     assert_eq!(found, [(10, 0), (20, 1), (40, 1)]);
     let damage = set.get(&0).unwrap().damage();
     assert_eq!((damage.count, damage.bytes), (1, 48));
     write(&mut kernels[0], 50, 0);
-    set.flush_sorted(|record| found.push((record.time(), *record.key()))).unwrap();
+    set.flush_sorted(|record| found.push((seconds(&record), *record.key()))).unwrap();
     assert_eq!(found.last(), Some(&(50, 0)));
 }
 
 #[test]
 fn record_without_a_time_follows_the_record_before_it() {
-    let (mut set, mut kernels) = set(2);
+    let (mut set, mut kernels) = set(2, 0);
     write(&mut kernels[0], 20, 0);
     kernels[0].write_words(&[Kernel::any_header(RecordType(77), 8)]);
     write(&mut kernels[0], 30, 0);
     write(&mut kernels[1], 25, 0);
     let mut kinds = vec![];
-    set.flush_sorted(|record| kinds.push((record.raw().kind().0, record.time()))).unwrap();
+    set.flush_sorted(|record| kinds.push((record.raw().kind().0, seconds(&record)))).unwrap();
     assert_eq!(kinds, [(9, 20), (77, 20), (9, 25), (9, 30)]);
 }
 
 #[test]
-fn half_full_ring_is_drained_without_the_delay() {
-    let (mut set, mut kernels) = set(1);
-    set.set_sort_delay(Duration::from_secs(3600));
-    write(&mut kernels[0], 0, 0);
-    assert_eq!((round(&mut set).len(), round(&mut set).len()), (0, 0), "too young");
-    (1..100).for_each(|time| write(&mut kernels[0], time, 0)); // 2400 of 4096 bytes
-    assert_eq!(round(&mut set), [(0, 0)]);
-    assert_eq!(round(&mut set).len(), 99);
-    (100..200).for_each(|time| write(&mut kernels[0], time, 0));
-    assert_eq!(round(&mut set).len(), 100, "nothing was kept before");
-}
-
-#[test]
-fn wait_ends_when_kept_records_are_old_enough() {
-    let (mut set, mut kernels) = set(1);
-    set.set_sort_delay(Duration::from_millis(2));
-    write(&mut kernels[0], 5, 0);
-    assert_eq!(round(&mut set), []);
-    assert_eq!(set.wait(Some(Duration::ZERO)), Ok(Readiness::TimedOut));
-    assert_eq!(set.wait(None), Ok(Readiness::Readable));
-    assert_eq!(round(&mut set), [(5, 0)]);
-    assert_eq!(set.wait(Some(Duration::from_millis(5))), Ok(Readiness::TimedOut), "nothing is kept");
+fn half_full_ring_is_drained_to_a_quarter_without_the_delay() {
+    let (mut set, mut kernels) = set(2, 3600);
+    write(&mut kernels[0], 1, 0);
+    write(&mut kernels[1], 7, 0);
+    write(&mut kernels[1], 99, 0);
+    assert_eq!(round(&mut set), [], "too young");
+    (2..=100).for_each(|time| write(&mut kernels[0], time, 0)); // 2400 of 4096 bytes
+    let found = round(&mut set);
+    assert_eq!((found.len(), found[7], found.last()), (59, (7, 1), Some(&(58, 0))), "1008 bytes are left");
+    assert_eq!(round(&mut set), [], "the ring is no longer half full");
 }
 
 #[test]
 fn ring_that_was_read_otherwise_in_between_is_read_from_there() {
-    let (mut set, mut kernels) = set(1);
+    let (mut set, mut kernels) = set(1, 60);
     (0..3).for_each(|time| write(&mut kernels[0], time, 0));
-    round(&mut set);
+    assert_eq!(round(&mut set), [], "too young");
     assert_eq!(set.batch(&0).unwrap().unwrap().records().take(2).count(), 2);
-    round(&mut set);
+    set.set_sort_delay(Duration::ZERO);
     assert_eq!(round(&mut set), [(2, 0)]);
 }
 
 #[test]
 fn records_are_decoded_by_the_layout_of_their_event() {
-    let (mut set, mut kernels) = set(1);
+    let (mut set, mut kernels) = set(1, 0);
     write(&mut kernels[0], 1, 77);
     let mut found = vec![];
     set.flush_sorted(|record| {
@@ -219,56 +232,57 @@ fn records_are_decoded_by_the_layout_of_their_event() {
 
 #[test]
 fn removed_ring_keeps_its_unread_records() {
-    let (mut set, mut kernels) = set(2);
+    let (mut set, mut kernels) = set(2, 60);
     write(&mut kernels[0], 1, 0);
     write(&mut kernels[1], 2, 0);
-    round(&mut set);
+    assert_eq!(round(&mut set), [], "too young");
     let mut ring = set.remove(&0).unwrap();
     assert_eq!(ring.batch().unwrap().records().count(), 1);
+    set.set_sort_delay(Duration::ZERO);
     assert_eq!((round(&mut set), set.len()), (vec![(2, 1)], 1));
 }
 
 #[test]
 fn record_that_was_overwritten_after_it_was_framed_is_damage() {
-    let (mut set, mut kernels) = set(1);
+    let (mut set, mut kernels) = set(1, 60);
     (0..3).for_each(|time| write(&mut kernels[0], time, 0));
-    round(&mut set);
+    assert_eq!(round(&mut set), [], "framed and too young");
+    set.set_sort_delay(Duration::ZERO);
     let (drained, _) = set.try_drain_sorted(|_| ControlFlow::Break(())).unwrap();
     assert_eq!(drained.records, 1);
     kernels[0].overwrite(24, Kernel::any_header(RecordType::SAMPLE, 4));
     let mut times = vec![];
-    set.flush_sorted(|record| times.push(record.time())).unwrap();
+    set.flush_sorted(|record| times.push(seconds(&record))).unwrap();
     let damage = set.get(&0).unwrap().damage();
     assert_eq!((times.len(), damage.count, damage.bytes, kernels[0].tail()), (0, 1, 48, 72));
     write(&mut kernels[0], 9, 0);
-    set.flush_sorted(|record| times.push(record.time())).unwrap();
+    set.flush_sorted(|record| times.push(seconds(&record))).unwrap();
     assert_eq!(times, [9]);
 }
 
 #[test]
 fn long_round_delivers_exactly_the_records_before_its_limit() {
-    let (mut set, mut kernels) = set(1);
-    (0..20).for_each(|time| write(&mut kernels[0], time, 0));
-    round(&mut set);
-    (20..100).for_each(|time| write(&mut kernels[0], time, 0));
+    let (mut set, mut kernels) = set_of_pages(1, 80, 2);
+    (0..100).for_each(|time| write(&mut kernels[0], time, 0));
     assert_eq!(round(&mut set), (0..20).map(|time| (time, 0)).collect::<Vec<_>>());
-    assert_eq!(round(&mut set).len(), 80);
+    (100..150).for_each(|time| write(&mut kernels[0], time, 0));
+    assert_eq!(round(&mut set), (20..70).map(|time| (time, 0)).collect::<Vec<_>>());
 }
 
 #[test]
 fn more_records_than_are_framed_ahead_are_delivered_past_the_end_of_the_ring() {
-    let (mut set, mut kernels) = set(1);
+    let (mut set, mut kernels) = set(1, 0);
     for times in [0..100, 100..260, 260..400] {
         times.clone().for_each(|time| write(&mut kernels[0], time, 0));
         let mut found = vec![];
-        set.flush_sorted(|record| found.push(record.time())).unwrap();
+        set.flush_sorted(|record| found.push(seconds(&record))).unwrap();
         assert_eq!(found, times.collect::<Vec<_>>());
     }
 }
 
 #[test]
 fn records_of_the_same_time_are_not_late() {
-    let (mut set, mut kernels) = set(2);
+    let (mut set, mut kernels) = set(2, 0);
     for kernel in &mut kernels {
         (0..2).for_each(|addr| write(kernel, 5, addr));
     }

@@ -18,7 +18,7 @@ impl Random {
 fn deliver(seed: u64, stragglers: bool) -> u64 {
     let mut random = Random(seed | 1);
     let rings = 1 + random.below(5) as usize;
-    let (mut set, mut kernels) = set(rings);
+    let (mut set, mut kernels) = set(rings, 1000);
     let (mut written, mut delivered) = (vec![], vec![]);
     for slot in 0..60 {
         let mut times: Vec<_> = (0..random.below(30)).map(|n| slot * 1000 + n * 10).collect();
@@ -34,8 +34,7 @@ fn deliver(seed: u64, stragglers: bool) -> u64 {
         }
         drain(&mut set, &mut delivered, random.below(4) == 0);
     }
-    drain(&mut set, &mut delivered, false);
-    drain(&mut set, &mut delivered, false);
+    set.flush_sorted(|record| delivered.push((seconds(&record), record.raw().words()[2]))).unwrap();
 
     let mut latest = 0;
     let late = delivered.iter().filter(|&&(time, _)| {
@@ -56,13 +55,13 @@ fn drain(set: &mut RingSet<usize>, delivered: &mut Vec<(u64, u64)>, interrupted:
     let mut left = if interrupted { 3 } else { usize::MAX };
     let (_, flow) = set
         .try_drain_sorted(|record| {
-            delivered.push((record.time(), record.raw().words()[2]));
+            delivered.push((seconds(&record), record.raw().words()[2]));
             left -= 1;
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .unwrap();
     if flow.is_break() {
-        set.drain_sorted(|record| delivered.push((record.time(), record.raw().words()[2]))).unwrap();
+        set.drain_sorted(|record| delivered.push((seconds(&record), record.raw().words()[2]))).unwrap();
     }
 }
 

@@ -72,6 +72,26 @@ fn threads_of_another_thread_are_counted_if_inherited() {
 }
 
 #[test]
+fn several_processes_are_counted_each_once() {
+    let mut children: Vec<_> =
+        (0..2).map(|_| Command::new("cat").stdin(Stdio::piped()).spawn().unwrap()).collect();
+    let ids: Vec<u32> = children.iter().map(std::process::Child::id).collect();
+    let target = SetTarget::processes(ids.iter().chain(&ids).copied());
+    let set = open_or_skip(counting(target));
+    let dead = SetOptions::new().event(switches()).target(SetTarget::processes([ids[0], u32::MAX >> 1]));
+    let dead = dead.open().map(drop);
+    for child in &mut children {
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+    let Some(mut set) = set else { return };
+    assert_eq!(set.threads().len(), ids.len());
+    assert!(ids.iter().all(|id| set.threads().contains(id)));
+    assert_eq!(set.counts().unwrap().get(0).unwrap().by_thread().len(), ids.len());
+    assert!(matches!(dead, Err(SetError::NoTask { id }) if id == u32::MAX >> 1), "{dead:?}");
+}
+
+#[test]
 fn command_is_counted_from_its_exec_with_its_children() {
     let Some(mut set) = open_or_skip(counting(SetTarget::command()).event(software(Software::PAGE_FAULTS)))
     else {

@@ -21,9 +21,19 @@ impl Set {
             return Ok(());
         }
         let cpus = self.task_cpus()?;
-        let (id, units) = match self.options.target.tasks {
-            Tasks::Process(pid) => (pid, self.open_process(pid, &groups, cpus.as_ref())?),
-            Tasks::Thread(tid) => (tid, self.open_thread(tid, &groups, cpus.as_ref())?),
+        let (id, units) = match self.options.target.tasks.clone() {
+            Tasks::Processes(pids) => (first(&pids), self.open_processes(&pids, &groups, cpus.as_ref())?),
+            Tasks::Threads(tids) => {
+                let mut units = Vec::new();
+                for &tid in &tids {
+                    let mut opened = self.open_thread(tid, &groups, cpus.as_ref())?;
+                    if opened.is_empty() {
+                        return Err(self.no_task_units(tid, cpus));
+                    }
+                    units.append(&mut opened);
+                }
+                (first(&tids), units)
+            }
             Tasks::Caller | Tasks::Command => {
                 let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
                 (tid, self.open_thread(tid, &groups, cpus.as_ref())?)
@@ -63,20 +73,20 @@ impl Set {
         }
     }
 
-    /// Opens the events of all threads of a process.
+    /// Opens the events of all threads of some processes.
     ///
     /// A thread that starts meanwhile has inherited the events, or not if its parent had none yet. Which
     /// of both is not visible. So everything is opened again if a thread has started: each thread of the
     /// list is older than the new events and inherits none of them.
-    fn open_process(
+    fn open_processes(
         &mut self,
-        pid: u32,
+        pids: &[u32],
         groups: &[usize],
         cpus: Option<&CpuList>,
     ) -> Result<Vec<Unit>, SetError> {
         let inherits = self.options.inherits() != Inherit::Nothing;
         let (mut known, mut units) = (Vec::new(), Vec::new());
-        let mut next = list(&self.options.system, pid)?;
+        let mut next = list(&self.options.system, pids)?;
         let start = Instant::now();
         for attempt in 1.. {
             let is_last = attempt >= ATTEMPTS.0 && (attempt >= ATTEMPTS.1 || start.elapsed() >= PATIENCE);
@@ -84,7 +94,7 @@ impl Set {
                 units.append(&mut self.open_thread(tid, groups, cpus)?);
             }
             known.append(&mut next);
-            let now = list(&self.options.system, pid)?;
+            let now = list(&self.options.system, pids)?;
             let new: Vec<u32> = now.iter().copied().filter(|tid| !known.contains(tid)).collect();
             if new.is_empty() || is_last {
                 self.unsettled = new;
@@ -135,9 +145,20 @@ impl Set {
     }
 }
 
-/// Returns the threads of a process.
-fn list(system: &System, pid: u32) -> Result<Vec<u32>, SetError> {
-    threads_of(system, pid).map_err(|error| {
-        if error.is_not_found() { SetError::NoTask { id: pid } } else { SetError::File(error) }
-    })
+/// Returns the threads of some processes.
+fn list(system: &System, pids: &[u32]) -> Result<Vec<u32>, SetError> {
+    let mut threads = Vec::new();
+    for &pid in pids {
+        let mut found = threads_of(system, pid).map_err(|error| {
+            if error.is_not_found() { SetError::NoTask { id: pid } } else { SetError::File(error) }
+        })?;
+        found.retain(|tid| !threads.contains(tid));
+        threads.append(&mut found);
+    }
+    Ok(threads)
+}
+
+/// Returns the id that an error names if no task of the list runs.
+fn first(ids: &[u32]) -> u32 {
+    ids.first().copied().unwrap_or_default()
 }

@@ -29,8 +29,8 @@ pub(super) enum Tasks {
     Cgroup(Arc<OwnedFd>),
     Caller,
     Command,
-    Thread(u32),
-    Process(u32),
+    Threads(Vec<u32>),
+    Processes(Vec<u32>),
 }
 
 /// The new tasks that the events of a task follow.
@@ -71,13 +71,23 @@ impl SetTarget {
     /// The threads are read from `/proc/PID/task`. Events are opened again, for all threads, if a
     /// thread started meanwhile, so that each thread has exactly one event: one that was opened for
     /// it, or an inherited copy.
-    pub const fn process(pid: u32) -> Self {
-        Self::of(Tasks::Process(pid))
+    pub fn process(pid: u32) -> Self {
+        Self::processes([pid])
+    }
+
+    /// As [`process`](Self::process), for several processes. All must run when the set is opened.
+    pub fn processes(pids: impl IntoIterator<Item = u32>) -> Self {
+        Self::of(Tasks::Processes(unique(pids)))
     }
 
     /// Returns the thread `tid` alone.
-    pub const fn thread(tid: u32) -> Self {
-        Self::of(Tasks::Thread(tid))
+    pub fn thread(tid: u32) -> Self {
+        Self::threads([tid])
+    }
+
+    /// Returns these threads alone. All must run when the set is opened.
+    pub fn threads(tids: impl IntoIterator<Item = u32>) -> Self {
+        Self::of(Tasks::Threads(unique(tids)))
     }
 
     /// Returns the thread that opens the set, alone.
@@ -112,7 +122,7 @@ impl SetTarget {
     /// Returns the new tasks that events follow, unless the options set it.
     pub(super) const fn default_inherit(&self) -> Inherit {
         match self.tasks {
-            Tasks::Process(_) | Tasks::Command => Inherit::Tasks,
+            Tasks::Processes(_) | Tasks::Command => Inherit::Tasks,
             _ => Inherit::Nothing,
         }
     }
@@ -140,4 +150,15 @@ impl SetTarget {
             (_, None, Some(cpu)) => Target::cpu(cpu),
         }
     }
+}
+
+/// Returns the ids, each once: an event that is opened twice for a task counts it twice.
+fn unique(ids: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    let mut unique = Vec::new();
+    for id in ids {
+        if !unique.contains(&id) {
+            unique.push(id);
+        }
+    }
+    unique
 }

@@ -114,10 +114,13 @@
 //! ```no_run
 //! use std::ops::ControlFlow;
 //!
-//! use perf_sys::{RingSet, SortedRecord, decode};
+//! use perf_sys::{Record, RingSet, SortedRecord, decode};
 //!
 //! fn print(record: &SortedRecord<'_, u32>) -> Result<(), decode::Error> {
-//!     println!("{}: {}", record.key(), record.decode()?);
+//!     match record.decode()? {
+//!         Record::Sample(sample) => println!("{}: {:#x?}", record.key(), sample.ip()),
+//!         other => println!("{}: {other}", record.key()),
+//!     }
 //!     Ok(())
 //! }
 //!

@@ -8,6 +8,7 @@ use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::thread;
 
+use crate::message::{note, print, shown};
 use perf_events::{Set, SetError, System};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
@@ -42,15 +43,26 @@ fn start_exit_code(error: &io::Error) -> ExitCode {
 }
 
 /// Prints why a set could not be opened or used and, if the kernel refused an event, its cause, the evidence
-/// and the remedy. Returns the exit code.
-pub(crate) fn report_failure(error: &SetError) -> ExitCode {
-    eprintln!("perfkit: {error}");
-    if let SetError::Command { error, .. } = error {
+/// and the remedy. Returns the exit code. `is_for_command`: the events were those of a command, of which the user
+/// knows no thread.
+pub(crate) fn report_failure(error: &SetError, is_for_command: bool) -> ExitCode {
+    if let SetError::Command { program, error } = error {
+        note(format_args!("{}: {error}", shown(program)));
         return start_exit_code(error);
     }
-    if let Some(explanation) = error.explain(&System::new()) {
-        eprintln!("{explanation}");
+    let Some((event, explanation)) = error.event().zip(error.explain(&System::new())) else {
+        note(error);
+        return ExitCode::FAILURE;
+    };
+    let place = if is_for_command { String::new() } else { format!(" for {}", event.place) };
+    match event.error.call().zip(event.error.errno()) {
+        // The usual causes of the errno would only repeat it.
+        Some((call, errno)) if explanation.is_known() => {
+            note(format_args!("{}{place}: {call} failed with {errno:?}", event.label));
+        }
+        _ => note(format_args!("{}{place}: {}", event.label, event.error)),
     }
+    print(explanation);
     ExitCode::FAILURE
 }
 

@@ -7,14 +7,19 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod arguments;
 mod command;
 mod demo;
 mod doctor;
 mod dump;
+mod events;
 mod interrupt;
 mod list;
+mod message;
 mod record;
+mod standard_output;
 mod stat;
+mod target;
 
 /// Linux perf events on the command line
 #[derive(Debug, Parser)]
@@ -39,11 +44,16 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return arguments::report(&error),
+    };
     let mut out = io::stdout().lock();
     let result = match &arguments.command {
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),
-        Command::Dump(options) => dump::run(&mut out, options).map(success),
+        Command::Dump(options) => {
+            standard_output::expect_open().and_then(|()| dump::run(&mut out, options)).map(success)
+        }
         Command::Doctor(options) => doctor::run(&mut out, options),
         Command::List(options) => list::run(&mut out, options),
         Command::Record(options) => record::run(options),
@@ -55,8 +65,7 @@ fn main() -> ExitCode {
         // The reader of the output exited early, as `head` does.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            // Without standard error there is nowhere to report this.
-            let _ = writeln!(io::stderr(), "perfkit: {error}");
+            message::note(error);
             ExitCode::FAILURE
         }
     }

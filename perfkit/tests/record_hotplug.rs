@@ -133,7 +133,7 @@ fn events_of_a_cpu_that_returns_are_in_the_recording() {
     }
     let thread = run_there();
     for report in recorders.map(Recorder::interrupt) {
-        assert!(report.contains("CPU 1: 1 times without events while offline"), "{report}");
+        assert!(report.contains("s, while offline"), "{report}");
     }
 
     for path in [file, piped, one] {

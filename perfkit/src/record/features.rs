@@ -17,21 +17,8 @@ const ANONYMOUS: &str = "{anon_group}";
 pub(super) struct Described {
     pub(super) events: Vec<RecordedEvent>,
     groups: Vec<EventGroup>,
-    keys: Vec<EventKey>,
-}
-
-/// An event of the set: the logical event and, on a hybrid machine, one of its PMUs.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct EventKey {
-    /// Index of the logical event.
-    pub(super) index: usize,
-    pub(super) pmu: Option<String>,
-}
-
-impl EventKey {
-    pub(super) fn of(opened: &SetEvent<'_>) -> Self {
-        Self { index: opened.index, pmu: opened.spec.pmu().map(str::to_owned) }
-    }
+    /// The logical event and the PMU of each event.
+    keys: Vec<(usize, Option<String>)>,
 }
 
 impl Described {
@@ -41,7 +28,7 @@ impl Described {
         let (mut events, mut groups) = (Vec::<RecordedEvent>::new(), Vec::<EventGroup>::new());
         let mut keys = Vec::new();
         for opened in set.events() {
-            let key = EventKey::of(&opened);
+            let key = key_of(&opened);
             let at = keys.iter().position(|known| *known == key).unwrap_or(events.len());
             if at == events.len() {
                 let name = set.names().get(opened.index).map(ToString::to_string).unwrap_or_default();
@@ -66,7 +53,7 @@ impl Described {
     pub(super) fn add_new_ids(&mut self, set: &Set) -> Result<Vec<(usize, Vec<u64>)>, SetError> {
         let mut added: Vec<(usize, Vec<u64>)> = Vec::new();
         for opened in set.events() {
-            let (key, id) = (EventKey::of(&opened), opened.event.id()?);
+            let (key, id) = (key_of(&opened), opened.event.id()?);
             let Some(at) = self.keys.iter().position(|known| *known == key) else { continue };
             let Some(event) = self.events.get_mut(at).filter(|event| !event.ids.contains(&id)) else {
                 continue;
@@ -80,19 +67,14 @@ impl Described {
         Ok(added)
     }
 
-    /// Returns the index of an event of the set in the file.
-    pub(super) fn index_of(&self, key: &EventKey) -> Option<usize> {
-        self.keys.iter().position(|known| known == key)
-    }
-
-    /// Returns one of the ids of an event of the file.
-    pub(super) fn any_id(&self, index: usize) -> u64 {
-        self.events.get(index).and_then(|event| event.ids.first()).copied().unwrap_or_default()
+    /// Returns the index of the event with this id.
+    pub(super) fn index_of(&self, id: u64) -> Option<usize> {
+        self.events.iter().position(|event| event.ids.contains(&id))
     }
 
     /// Returns the name of the event with this id.
     pub(super) fn name_of(&self, id: u64) -> Option<&str> {
-        self.events.iter().find(|event| event.ids.contains(&id)).map(|event| event.name.as_str())
+        self.events.get(self.index_of(id)?).map(|event| event.name.as_str())
     }
 
     /// Returns what is known before the first record, and notes about what could not be read.
@@ -122,6 +104,10 @@ impl Described {
         }
         features
     }
+}
+
+fn key_of(opened: &SetEvent<'_>) -> (usize, Option<String>) {
+    (opened.index, opened.spec.pmu().map(str::to_owned))
 }
 
 /// Adds what is known after the last record.

@@ -8,25 +8,19 @@
 use std::collections::HashMap;
 use std::fs::File;
 
-use perf_events::{Place, Set};
+use perf_events::Set;
 use perf_file::writer::Writer;
 
 use super::Failure;
-use super::features::{Described, EventKey};
+use super::features::Described;
 
 /// The losses of each event that are in the recording.
 #[derive(Debug)]
 pub(super) struct Losses {
     /// Whether the events count their losses.
     pub(super) are_counted: bool,
-    /// The latest descriptor of an event at a place, and the losses of the event there that are in the recording.
-    written: HashMap<(EventKey, Place), Written>,
-}
-
-#[derive(Debug, Default)]
-struct Written {
-    id: u64,
-    lost: u64,
+    /// By the id of the event.
+    written: HashMap<u64, u64>,
 }
 
 impl Losses {
@@ -38,7 +32,7 @@ impl Losses {
     /// the events.
     pub(super) fn write(
         &mut self,
-        set: &mut Set,
+        set: &Set,
         described: &Described,
         writer: &mut Writer<File>,
         time: u64,
@@ -46,23 +40,11 @@ impl Losses {
         if !self.are_counted {
             return Ok(());
         }
-        let counts = set.counts()?;
-        for opened in set.events() {
-            let key = (EventKey::of(&opened), opened.place);
-            self.written.entry(key).or_default().id = opened.event.id()?;
-        }
-        for (index, event) in counts.iter().enumerate() {
-            for place in event.places() {
-                let key = EventKey { index, pmu: place.pmu.as_deref().map(str::to_owned) };
-                let (Some(lost), Some(at)) = (place.count.lost, described.index_of(&key)) else { continue };
-                // An event that was closed before the first loss has no entry, and any id of it will do.
-                let written = self
-                    .written
-                    .entry((key, place.place))
-                    .or_insert_with(|| Written { id: described.any_id(at), lost: 0 });
-                writer.write_lost_samples(at, written.id, lost.saturating_sub(written.lost), time)?;
-                written.lost = lost;
-            }
+        for event in set.lost_by_event()? {
+            let Some(index) = described.index_of(event.id) else { continue };
+            let written = self.written.entry(event.id).or_default();
+            writer.write_lost_samples(index, event.id, event.lost.saturating_sub(*written), time)?;
+            *written = event.lost;
         }
         Ok(())
     }

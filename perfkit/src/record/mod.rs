@@ -1,11 +1,12 @@
 //! `perfkit record`: samples of events in a `perf.data` file.
 
+use std::fs::File;
 use std::io;
 use std::process::ExitCode;
 
-use perf_events::{LossLedger, SetError, System, sys};
+use perf_events::{SetError, System, sys};
 use perf_file::synthesize::{Host, Synthesizer};
-use perf_file::writer::{Features, Inventory, RecordedEvent, WriteError, Writer};
+use perf_file::writer::{RecordedEvent, WriteError, Writer};
 
 mod features;
 mod losses;
@@ -13,14 +14,18 @@ mod options;
 mod output;
 mod plan;
 mod programs;
+mod report;
 mod session;
 
 pub(crate) use options::Options;
 
 use crate::command::{exit_code, report_failure};
+use crate::events::set_filters;
+use crate::message::note;
 use features::{Described, add_results};
 use output::Output;
 use plan::Plan;
+use report::Report;
 use session::{Recorded, Session};
 
 /// The reason why a recording could not be made or continued.
@@ -29,6 +34,16 @@ enum Failure {
     Set(SetError),
     Write(WriteError),
     Other(io::Error),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Set(error) => error.fmt(f),
+            Self::Write(error) => error.fmt(f),
+            Self::Other(error) => error.fmt(f),
+        }
+    }
 }
 
 impl From<SetError> for Failure {
@@ -58,51 +73,79 @@ impl From<io::Error> for Failure {
 /// Records, and returns the exit code of the command.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     match record(options) {
-        Ok(code) => return Ok(code),
-        Err(Failure::Set(error)) => return Ok(report_failure(&error)),
-        // Also for a closed pipe, because the recording is not complete.
-        Err(Failure::Write(error)) => note(&format!("{}: {error}", Output::name(&options.output))),
-        Err(Failure::Other(error)) => return Err(error),
+        Ok(code) => Ok(code),
+        Err(Failure::Set(error)) => Ok(report_failure(&error, !options.command.is_empty())),
+        Err(Failure::Write(error)) => Err(io::Error::other(error)),
+        Err(Failure::Other(error)) => Err(error),
     }
-    Ok(ExitCode::FAILURE)
-}
-
-fn note(text: &str) {
-    eprintln!("perfkit: {text}");
 }
 
 fn record(options: &Options) -> Result<ExitCode, Failure> {
     let mut plan = Plan::new(options, &System::new())?;
     let set = plan.open()?;
+    let filters = plan.filters();
+    set_filters(&set, &filters)?;
     let described = Described::new(&set, &plan.group_names())?;
     let host = Host::new();
     let mut notes = std::mem::take(&mut plan.notes);
-    let mut features = described.features(&host, &mut notes);
-    let names: Vec<&str> = described.events.iter().map(|event| event.name.as_str()).collect();
-    let opened: usize = described.events.iter().map(|event| event.ids.len()).sum();
-    note(&format!("recording {} ({opened} events opened) to {}", names.join(", "), options.output.display()));
-
+    let features = described.features(&host, &mut notes);
+    let output = Output::create(options.output())?;
+    let handle = output.handle()?;
     let first =
         described.events.first().cloned().unwrap_or_else(|| RecordedEvent::new(sys::Attr::default(), ""));
-    let output = Output::create(&options.output)?;
-    let mut writer = output.start(&described.events, &features, options.compress)?;
     let mut synthesizer = Synthesizer::new(host, &first.attr);
     synthesize(&mut synthesizer, options, &mut notes)?;
-    writer.write_plain(synthesizer.records().as_bytes())?;
+    if !options.quiet {
+        notes.iter().for_each(note);
+    }
+    let started = output
+        .start(&described.events, &features, options.compress)
+        .and_then(|writer| write_start(writer, &synthesizer));
     synthesizer.clear_records();
+    let writer = match started {
+        Ok(writer) => writer,
+        Err(error) => return Ok(report_unwritten(options, &error)),
+    };
+
+    let mut session = Session::new(set, described, filters, writer, &first.attr);
+    let status = session.run(options);
+    let Recorded { described, inventory, ledger, writer } = session.finish();
+    let (status, finished) = match status {
+        Ok(status) => {
+            let mut features = features;
+            add_results(&mut features, &described, &inventory, &mut synthesizer);
+            (status, writer.finish(&features).map(drop))
+        }
+        Err(Failure::Write(error)) => {
+            drop(writer);
+            (None, Err(error))
+        }
+        Err(failure) => return Err(failure),
+    };
+    let report =
+        Report { inventory: &inventory, ledger: &ledger, path: options.output(), clause: plan.clause };
+    match finished {
+        Ok(()) => {
+            if !options.quiet {
+                report.print(&handle);
+            }
+            Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+        }
+        // Also for a closed pipe, because the recording is not complete.
+        Err(error) => {
+            let code = report_unwritten(options, &error);
+            report.print_unwritten();
+            Ok(code)
+        }
+    }
+}
+
+/// Writes the records of what is there before the recording.
+fn write_start(mut writer: Writer<File>, synthesizer: &Synthesizer) -> Result<Writer<File>, WriteError> {
+    writer.write_plain(synthesizer.records().as_bytes())?;
     writer.finish_init()?;
     writer.flush()?;
-    for text in &notes {
-        note(text);
-    }
-
-    let mut session = Session::new(set, described, writer, &first.attr);
-    let status = session.run(options)?;
-    let Recorded { described, inventory, ledger, writer } = session.finish()?;
-    add_results(&mut features, &described, &inventory, &mut synthesizer);
-    finish(writer, &features)?;
-    report(&inventory, &ledger);
-    Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+    Ok(writer)
 }
 
 /// Adds the records of what is there before the recording.
@@ -119,31 +162,17 @@ fn synthesize(synthesizer: &mut Synthesizer, options: &Options, notes: &mut Vec<
             notes.push(format!("the file does not name the cgroups: {error}"));
         }
     }
-    if options.is_on_cpus() {
+    if options.target.is_on_cpus() {
         synthesizer.processes()?;
-    } else if let Some(pid) = options.pid {
-        synthesizer.process(pid);
+    }
+    for pid in options.target.processes() {
+        synthesizer.process(*pid);
     }
     Ok(())
 }
 
-fn finish(writer: Writer<std::fs::File>, features: &Features) -> Result<(), WriteError> {
-    writer.finish(features).map(drop)
-}
-
-fn report(inventory: &Inventory, ledger: &LossLedger) {
-    let (samples, others) = (inventory.samples(), inventory.side_band());
-    note(&format!("{samples} samples and {others} side-band records, {} bytes", inventory.bytes()));
-    let dropped = ledger.dropped();
-    if dropped > 0 {
-        note(&format!("{dropped} records lost: a ring was full; record fewer samples per second"));
-    }
-    if inventory.damaged() > 0 {
-        note(&format!("{} bytes of the rings are no records", inventory.damaged()));
-    }
-    match ledger.nothing_lost() {
-        Ok(()) if inventory.damaged() == 0 => note("nothing was lost"),
-        Ok(()) => {}
-        Err(losses) => losses.to_string().lines().for_each(note),
-    }
+/// Prints why the recording could not be written.
+fn report_unwritten(options: &Options, error: &WriteError) -> ExitCode {
+    note(format_args!("{}: {error}", Output::name(options.output())));
+    ExitCode::FAILURE
 }

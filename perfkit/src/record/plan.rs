@@ -1,15 +1,18 @@
 //! The events to record, with the attrs that the kernel accepts.
 
+use std::ffi::CString;
 use std::io;
 
-use perf_events::sys::{Attr, AttrFlags, Call, Clock, Errno, Event, EventType, SampleType, Software, Target};
+use perf_events::sys::abi::regs::Architecture;
+use perf_events::sys::{Attr, AttrFlags, Clock, Errno, Event, EventType, SampleType, Software, Target};
 use perf_events::{
-    EventGroup, EventSpec, LogicalEvent, Negotiation, Privileges, Set, SetError, SetOptions, SetTarget,
-    System, cycles_or_clock,
+    CyclesOrClock, EventSpec, LogicalEvent, Negotiation, Set, SetError, SetOptions, SetTarget, System,
+    cycles_or_clock,
 };
 
 use super::Options;
-use super::options::Rate;
+use super::options::{CallGraph, Rate};
+use crate::events::NamedGroup;
 
 /// Fields of every sample: with the same ones up to `TIME`, records of all events have their times at the
 /// same place.
@@ -34,37 +37,35 @@ const RING_PAGES: usize = 128;
 /// Nanoseconds between two samples of cpu-clock that replaces cycles with a period.
 const CLOCK_PERIOD: u64 = 1_000_000;
 
-/// The events, and what the user should know about them.
+/// The events, and notes about what differs from what the user wants.
 #[derive(Debug)]
 pub(super) struct Plan {
-    groups: Vec<EventGroup>,
+    groups: Vec<NamedGroup>,
     target: SetTarget,
+    ring_pages: usize,
     pub(super) notes: Vec<String>,
+    /// The event that is recorded in place of the default, and the reason.
+    pub(super) clause: Option<String>,
 }
 
 impl Plan {
     pub(super) fn new(options: &Options, system: &System) -> io::Result<Self> {
         let mut notes = Vec::new();
         let limit = frequency_limit(system);
-        if options.wanted_frequency().is_some_and(|frequency| frequency > limit) {
-            notes.push(format!("{limit} samples per second at most: kernel.perf_event_max_sample_rate"));
+        if let Some(wanted) = options.wanted_frequency().filter(|frequency| *frequency > limit) {
+            notes.push(format!(
+                "{limit} samples per second in place of {wanted}: limit of kernel.perf_event_max_sample_rate"
+            ));
         }
-        let common = common_attr(options, system, &mut notes);
-        let names = if options.events.is_empty() {
-            vec![default_event(&common, &mut notes)]
-        } else {
-            options.events.clone()
-        };
-        let mut groups = Vec::new();
-        for name in &names {
-            groups.extend(perf_events::parse(name, system).map_err(io::Error::other)?);
-        }
+        let common = common_attr(options, &mut notes);
+        let (default, clause) = if options.events.is_empty() { default_event() } else { ("", None) };
+        let mut groups = options.events.parse(default, system)?;
         // An event of an uncore PMU is on some CPUs only, which would report no mappings of the others.
-        let first = groups.first().and_then(|group: &EventGroup| group.members().first());
+        let first = groups.first().and_then(|group| group.events.members().first());
         if first.is_none_or(|event| event.specs().iter().any(EventSpec::is_cpu_only)) {
             groups.insert(0, dummy());
         }
-        let first = groups.first().and_then(|group| group.members().first());
+        let first = groups.first().and_then(|group| group.events.members().first());
         // On a hybrid machine the first event is one for each PMU.
         let mut side_band = first.map_or(0, |event| event.specs().len());
         let mut change = |spec: EventSpec| {
@@ -75,98 +76,101 @@ impl Plan {
         let mut of_event = |event: LogicalEvent| {
             LogicalEvent::new(event.name(), event.specs().iter().cloned().map(&mut change).collect())
         };
-        let groups = groups.into_iter().map(|group| group.map_members(&mut of_event)).collect();
-        Ok(Self { groups, target: target(options), notes })
+        for group in &mut groups {
+            group.events = group.events.clone().map_members(&mut of_event);
+        }
+        let target = options.target.target()?.unwrap_or_else(SetTarget::command);
+        let ring_pages = options.mmap_pages.unwrap_or(RING_PAGES);
+        Ok(Self { groups, target, ring_pages, notes, clause })
     }
 
     /// Returns the name of the group of each logical event, `None` if the user gave none.
     pub(super) fn group_names(&self) -> Vec<Option<&str>> {
-        self.groups.iter().flat_map(|group| group.members().iter().map(|_| group.name())).collect()
+        let names = |group: &'_ NamedGroup| group.events.members().len();
+        self.groups.iter().flat_map(|group| vec![group.events.name(); names(group)]).collect()
+    }
+
+    /// Returns the filter of each logical event.
+    pub(super) fn filters(&self) -> Vec<Option<CString>> {
+        self.groups
+            .iter()
+            .flat_map(|group| vec![group.filter.clone(); group.events.members().len()])
+            .collect()
     }
 
     /// Opens the events, with the largest rings that the limits of memory permit.
     pub(super) fn open(&mut self) -> Result<Set, SetError> {
-        let mut pages = RING_PAGES;
-        loop {
-            let set = SetOptions::new().groups(self.groups.clone()).target(self.target.clone());
-            match set.ring_pages(pages).open() {
-                Err(error) if is_memory_limit(&error) && pages > 1 => pages /= 2,
-                opened => {
-                    if pages < RING_PAGES && opened.is_ok() {
-                        self.notes.push(format!(
-                            "rings of {pages} data pages in place of {RING_PAGES}: limit of locked memory"
-                        ));
-                    }
-                    return opened;
-                }
-            }
+        let groups = self.groups.iter().map(|group| group.events.clone());
+        let options = SetOptions::new().groups(groups).target(self.target.clone());
+        let set = options.user_only_if_refused().ring_pages_between(self.ring_pages, 1).open()?;
+        if set.is_user_only() {
+            self.notes.push("recorded user space only; `perfkit doctor` reports why".to_owned());
         }
-    }
-}
-
-fn is_memory_limit(error: &SetError) -> bool {
-    error.call().is_some_and(|error| error.call() == Some(Call::Mmap) && error.errno() == Some(Errno::EPERM))
-}
-
-fn target(options: &Options) -> SetTarget {
-    if let Some(cpus) = &options.cpus {
-        SetTarget::cpus(cpus.clone())
-    } else if let Some(pid) = options.pid {
-        SetTarget::process(pid)
-    } else if options.all_cpus {
-        SetTarget::all_cpus()
-    } else {
-        SetTarget::command()
+        if let Some(size) = set.ring_size().filter(|size| size.data_pages < size.asked) {
+            self.notes.push(format!(
+                "rings of {} data pages in place of {}: limit of locked memory",
+                size.data_pages, size.asked
+            ));
+        }
+        Ok(set)
     }
 }
 
 /// An event that never fires, for side-band records.
-fn dummy() -> EventGroup {
-    LogicalEvent::from(EventSpec::new(Attr::software(Software::DUMMY))).into()
+fn dummy() -> NamedGroup {
+    let event = LogicalEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
+    NamedGroup { events: event.into(), filter: None }
 }
 
 /// Returns the fields that all events have in common, as far as the kernel has them.
-fn common_attr(options: &Options, system: &System, notes: &mut Vec<String>) -> Attr {
+fn common_attr(options: &Options, notes: &mut Vec<String>) -> Attr {
     let mut flags = SIDE_BAND | AttrFlags::SAMPLE_ID_ALL;
     flags.set(AttrFlags::NAMESPACES, options.namespaces);
     flags.set(AttrFlags::CGROUP, options.all_cgroups);
-    let privileges = Privileges::read(system);
-    if !privileges.has_perfmon() && privileges.paranoid().is_ok_and(|level| level > 1) {
-        flags |= AttrFlags::EXCLUDE_KERNEL;
-        notes.push(
-            "user space only: kernel.perf_event_paranoid permits the kernel only with CAP_PERFMON".to_owned(),
-        );
-    }
     let mut fields = FIELDS;
-    fields.set(SampleType::CALLCHAIN, options.callchains);
-    fields.set(SampleType::CPU, options.is_on_cpus());
+    fields.set(SampleType::CPU, options.target.is_on_cpus());
     fields.set(SampleType::CGROUP, options.all_cgroups);
-    let attr = Attr::software(Software::DUMMY).with_sample_type(fields).with_flags(flags);
+    let mut attr = Attr::software(Software::DUMMY).with_sample_type(fields).with_flags(flags);
+    match options.call_graph() {
+        Some(CallGraph::FramePointers) => attr = attr.with_sample_type(SampleType::CALLCHAIN),
+        // The stack has the callers in user space, so the callchain is that of the kernel.
+        Some(CallGraph::Stack(size)) => {
+            attr = attr.with_sample_type(SampleType::CALLCHAIN).with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER);
+            attr = attr.with_regs_user(Architecture::NATIVE.registers()).with_stack_user(size);
+        }
+        None => {}
+    }
     let attr = attr.with_clock(Clock::MONOTONIC);
-    let negotiation = Negotiation::new(&attr).keep_sample_type(fields).keep_flags(AttrFlags::SAMPLE_ID_ALL);
+    // Whether the kernel may be recorded is not the question here, and the set tries it.
+    let user = attr.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
+    let negotiation = Negotiation::new(&user)
+        .keep_sample_type(attr.sample_type)
+        .keep_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
     match negotiation.open(|attr| Event::open(attr, Target::calling_thread())) {
         Ok(opened) => {
             notes.extend(opened.concessions.iter().map(ToString::to_string));
-            opened.attr
+            opened.attr.without_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
         }
         // The set reports it, with the event.
         Err(_) => attr,
     }
 }
 
-/// Returns the name of the event that is recorded if the user names none.
-fn default_event(common: &Attr, notes: &mut Vec<String>) -> String {
-    let attr = Attr::default().with_period(CLOCK_PERIOD).with_flags(common.flags & AttrFlags::EXCLUDE_KERNEL);
+/// Returns the name of the event that is recorded if the user names none and, if it is not cycles, the reason.
+fn default_event() -> (&'static str, Option<String>) {
+    // A machine has the event for user space, where everybody may record it, or not at all.
+    let attr = Attr::default().with_period(CLOCK_PERIOD).with_flags(AttrFlags::EXCLUDE_KERNEL);
     let opened = cycles_or_clock(&attr, CLOCK_PERIOD, |attr| Event::open(attr, Target::calling_thread()));
-    match opened {
-        Ok(opened) if opened.is_cycles() => "cycles".to_owned(),
-        Ok(opened) => {
-            notes.extend(opened.refused.map(|error| format!("cpu-clock in place of cycles: {error}")));
-            "cpu-clock".to_owned()
-        }
-        // The set reports it, with the event.
-        Err(_) => "cpu-clock".to_owned(),
+    if opened.as_ref().is_ok_and(CyclesOrClock::is_cycles) {
+        return ("cycles", None);
     }
+    // The set reports the event if it cannot be opened either.
+    let errno = opened.ok().and_then(|opened| opened.refused).and_then(|error| error.errno());
+    let cause = match errno {
+        Some(Errno::ENOENT | Errno::EOPNOTSUPP) => "this machine has no hardware PMU".to_owned(),
+        errno => errno.map_or("not available".to_owned(), |errno| format!("{errno:?}")),
+    };
+    ("cpu-clock", Some(format!("cpu-clock in place of cycles: {cause}")))
 }
 
 /// Returns the largest frequency that the kernel takes now. It lowers this limit itself when samples take
@@ -185,13 +189,17 @@ fn sampled(spec: EventSpec, options: &Options, limit: u64, common: &Attr) -> Eve
             Rate::Period(period) => attr.with_period(period),
         };
         let mut fields = attr.sample_type | common.sample_type;
-        // With this field and no frequency, the kernel makes every hit of a software event or tracepoint a sample,
-        // whatever the period. A period of 1 needs that: without it, a hit that counts n, such as n ns, is n samples.
-        let is_every_hit = attr.sample_period == 1;
-        fields.set(SampleType::PERIOD, attr.flags.contains(AttrFlags::FREQ) || is_every_hit);
+        // With a fixed period, this field makes every hit of a tracepoint a sample. The set adds it for a period of 1.
+        fields.set(SampleType::PERIOD, attr.flags.contains(AttrFlags::FREQ));
         if is_tracepoint {
             fields |= SampleType::RAW;
         }
-        Attr { clockid: common.clockid, ..attr }.replace_sample_type(fields).with_flags(common.flags)
+        let attr = Attr {
+            clockid: common.clockid,
+            sample_regs_user: common.sample_regs_user,
+            sample_stack_user: common.sample_stack_user,
+            ..attr
+        };
+        attr.replace_sample_type(fields).with_flags(common.flags)
     })
 }

@@ -1,5 +1,6 @@
 //! The loop from the rings to the file.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -16,9 +17,11 @@ use perf_file::writer::{Inventory, WriteError, Writer};
 use super::features::Described;
 use super::losses::Losses;
 use super::output::Output;
-use super::{Failure, Options, note};
+use super::{Failure, Options};
 use crate::command::{self, RunningCommand};
+use crate::events::set_filters;
 use crate::interrupt::on_interrupt;
+use crate::message::note;
 
 /// Longest time for which records of a rare event stay in a ring.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -37,6 +40,8 @@ pub(super) struct Session {
     layout: SampleLayout,
     copy: Vec<u64>,
     losses: Losses,
+    /// The filter of each logical event.
+    filters: Vec<Option<CString>>,
     /// Whether events of CPUs that come online are to be opened.
     follows_cpus: bool,
 }
@@ -52,9 +57,25 @@ pub(super) struct Recorded {
 
 impl Session {
     /// `attr` is that of the first event.
-    pub(super) fn new(set: Set, described: Described, writer: Writer<File>, attr: &Attr) -> Self {
+    pub(super) fn new(
+        set: Set,
+        described: Described,
+        filters: Vec<Option<CString>>,
+        writer: Writer<File>,
+        attr: &Attr,
+    ) -> Self {
         let (inventory, layout, losses) = (Inventory::new(attr), SampleLayout::new(attr), Losses::new(&set));
-        Self { set, described, writer, inventory, layout, copy: Vec::new(), losses, follows_cpus: false }
+        Self {
+            set,
+            described,
+            writer,
+            inventory,
+            layout,
+            copy: Vec::new(),
+            losses,
+            filters,
+            follows_cpus: false,
+        }
     }
 
     /// Records until the command or the process exits, or until Ctrl-C. Returns the status of the command.
@@ -74,7 +95,7 @@ impl Session {
             let canceller = stop.clone();
             running.on_exit(move || cancel(&canceller))?;
         }
-        let recorded = self.record(&stop, options.is_on_cpus());
+        let recorded = self.record(&stop, options.target.is_on_cpus());
         if let Some(running) =
             running.as_ref().filter(|_| recorded.is_err() || is_interrupted.load(Ordering::Relaxed))
         {
@@ -88,13 +109,17 @@ impl Session {
     fn start(&mut self, options: &Options) -> Result<Option<RunningCommand>, Failure> {
         let Some(mut command) = command::command(&options.command) else {
             self.set.enable()?;
+            if let Some(target) = options.target.describe().filter(|_| !options.quiet) {
+                let exit = if options.target.is_on_cpus() { "" } else { "its exit or " };
+                note(format_args!("recording {target} until {exit}Ctrl-C"));
+            }
             return Ok(None);
         };
-        if Output::is_standard(&options.output) {
+        if Output::is_standard(options.output()) {
             // The recording has standard output.
             command.stdout(Stdio::from(io::stderr()));
         }
-        let is_for_command = !options.is_on_cpus() && options.pid.is_none();
+        let is_for_command = options.target.is_empty();
         Ok(Some(command::start(&mut command, &mut self.set, is_for_command)?))
     }
 
@@ -127,19 +152,21 @@ impl Session {
 
     /// Opens the events of CPUs that came online, and adds their ids to the file.
     fn look_for_cpus(&mut self) -> Result<(), Failure> {
-        let Refreshed { closed, opened } = match self.set.refresh() {
+        let filters = &self.filters;
+        let refreshed = self.set.refresh_with(|set| set_filters(set, filters).map_err(Failure::from));
+        let Refreshed { closed, opened } = match refreshed {
             Ok(refreshed) => refreshed,
-            Err(error) => {
-                note(&format!("events of CPUs that come online are not opened from here on: {error}"));
+            Err(failure) => {
+                note(format_args!("events of CPUs that come online are not opened from here on: {failure}"));
                 self.follows_cpus = false;
                 return Ok(());
             }
         };
         if !closed.is_empty() {
-            note(&format!("CPU {closed}: offline, or was since the last look"));
+            note(format_args!("CPU {closed}: offline, or was since the last look"));
         }
         if !opened.is_empty() {
-            note(&format!("CPU {opened}: online, events opened"));
+            note(format_args!("CPU {opened}: online, events opened"));
             for (event, ids) in self.described.add_new_ids(&self.set)? {
                 self.writer.add_ids(event, &ids)?;
             }
@@ -186,9 +213,12 @@ impl Session {
     }
 
     /// Closes the events, and returns what was recorded.
-    pub(super) fn finish(self) -> Result<Recorded, Failure> {
+    pub(super) fn finish(self) -> Recorded {
         let Self { set, described, writer, inventory, .. } = self;
-        Ok(Recorded { described, inventory, ledger: set.close()?, writer })
+        let known = set.ledger().clone();
+        // Without the last losses if an event cannot be read.
+        let ledger = set.close().unwrap_or(known);
+        Recorded { described, inventory, ledger, writer }
     }
 }
 

@@ -1,9 +1,14 @@
 //! The events to count, without those that this machine or user cannot have.
 
+use std::ffi::CString;
 use std::io;
 
-use perf_events::sys::{Errno, EventType, Software};
-use perf_events::{EventGroup, EventSpec, LogicalEvent, Set, SetError, SetOptions, SetTarget, System};
+use perf_events::sys::{Attr, Errno, EventType, Software};
+use perf_events::{EventSpec, LogicalEvent, Set, SetError, SetOptions, SetTarget, System};
+
+use super::options::EVENTS;
+use super::{Failure, Options};
+use crate::events::{NamedGroup, set_filters};
 
 /// The events as the user named them.
 #[derive(Debug)]
@@ -16,62 +21,69 @@ pub(super) struct Events {
 /// One event, or several that are counted together.
 #[derive(Debug)]
 struct Group {
-    events: EventGroup,
+    named: NamedGroup,
     is_supported: bool,
 }
 
 impl Group {
     fn members(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.events.members().iter().map(|member| (member.name(), self.is_supported))
+        self.named.events.members().iter().map(|member| (member.name(), self.is_supported))
     }
 }
 
 impl Events {
     /// Parses the event strings.
-    pub(super) fn parse(texts: &[String]) -> io::Result<Self> {
-        let system = System::new();
-        let mut groups = Vec::new();
-        for text in texts {
-            let parsed = perf_events::parse(text, &system).map_err(io::Error::other)?;
-            groups.extend(
-                parsed
-                    .into_iter()
-                    .map(|events| Group { events: events.map_members(in_milliseconds), is_supported: true }),
-            );
-        }
-        Ok(Self { groups, is_user_only: false })
+    pub(super) fn parse(options: &Options) -> io::Result<Self> {
+        let groups = options.events.parse(EVENTS, &System::new())?.into_iter().map(|mut named| {
+            named.events = named.events.map_members(in_milliseconds);
+            Group { named, is_supported: true }
+        });
+        Ok(Self { groups: groups.collect(), is_user_only: false })
     }
 
-    /// Opens the events that this machine has. Those without a privilege level are counted in user space
-    /// only, if the kernel refuses more.
-    pub(super) fn open(&mut self, target: &SetTarget) -> Result<Set, SetError> {
-        let open = |groups: &mut dyn Iterator<Item = &Group>| {
-            let groups = groups.map(|group| group.events.clone());
-            SetOptions::new().groups(groups).target(target.clone()).user_only_if_refused().open()
-        };
-        let all = |groups: &[Group]| open(&mut groups.iter().filter(|group| group.is_supported));
-        let opened = match all(&self.groups) {
+    /// Opens the events that this machine has, with their filters. Those without a privilege level are counted in
+    /// user space only, if the kernel refuses more.
+    pub(super) fn open(&mut self, target: &SetTarget) -> Result<Set, Failure> {
+        let opened = match self.open_supported(target) {
             Err(error) if is_missing(&error) => {
                 for group in &mut self.groups {
-                    let opened = open(&mut [&*group].into_iter());
+                    let opened = open(&mut [&*group].into_iter(), target);
                     group.is_supported = !opened.is_err_and(|error| is_missing(&error));
                 }
-                if self.groups.iter().any(|group| group.is_supported) {
-                    all(&self.groups)
-                } else {
-                    Err(error)
-                }
+                self.open_supported(target)
             }
             opened => opened,
         };
-        self.is_user_only = opened.as_ref().is_ok_and(Set::is_user_only);
-        opened
+        let set = opened?;
+        self.is_user_only = set.is_user_only();
+        set_filters(&set, &self.filters())?;
+        Ok(set)
+    }
+
+    fn open_supported(&self, target: &SetTarget) -> Result<Set, SetError> {
+        if self.groups.iter().any(|group| group.is_supported) {
+            return open(&mut self.groups.iter().filter(|group| group.is_supported), target);
+        }
+        // The command runs without any event that counts.
+        let nothing = LogicalEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
+        SetOptions::new().event(nothing).target(target.clone()).user_only_if_refused().open()
+    }
+
+    /// Returns the filter of each logical event of the set.
+    pub(super) fn filters(&self) -> Vec<Option<CString>> {
+        let groups = self.groups.iter().filter(|group| group.is_supported).map(|group| &group.named);
+        groups.flat_map(|group| vec![group.filter.clone(); group.events.members().len()]).collect()
     }
 
     /// Iterates over the names, with whether the event is open, in the order of the user.
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, bool)> {
         self.groups.iter().flat_map(Group::members)
     }
+}
+
+fn open(groups: &mut dyn Iterator<Item = &Group>, target: &SetTarget) -> Result<Set, SetError> {
+    let groups = groups.map(|group| group.named.events.clone());
+    SetOptions::new().groups(groups).target(target.clone()).user_only_if_refused().open()
 }
 
 /// Returns whether the kernel or this machine does not have an event.

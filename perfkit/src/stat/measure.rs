@@ -13,6 +13,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use super::events::Events;
 use super::{Failure, Options};
 use crate::command::{self, RunningCommand};
+use crate::events::set_filters;
 use crate::interrupt::on_interrupt;
 
 /// The result of one run.
@@ -24,6 +25,9 @@ pub(super) struct Measurement {
     pub(super) status: Option<ExitStatus>,
     pub(super) is_interrupted: bool,
 }
+
+/// `PIDFD_THREAD`, since Linux 6.9.
+const PIDFD_THREAD: PidfdFlags = PidfdFlags::from_bits_retain(0o200);
 
 /// The reason why a measurement ends.
 #[derive(Debug)]
@@ -49,13 +53,14 @@ pub(super) fn run(
         // Fails only after the measurement.
         let _ = interrupted.send(End::Interrupted);
     })?;
+    let filters = events.filters();
     let before = set.counts()?;
     let started = Instant::now();
     let running = start(options, &mut set)?;
-    match (&running, options.pid) {
+    match (&running, options.target.tasks()) {
         (Some(running), _) => running.on_exit(move || drop(sender.send(End::Exited)))?,
-        (None, Some(pid)) => on_process_exit(pid, sender)?,
-        (None, None) => {}
+        (None, []) => {}
+        (None, tasks) => on_exit_of_all(tasks, options.target.processes().is_empty(), sender)?,
     }
     let mut previous = before.clone();
     let mut next = options.interval.unwrap_or_default();
@@ -68,7 +73,7 @@ pub(super) fn run(
             Ok(end) => break end,
             Err(RecvTimeoutError::Disconnected) => break End::Exited,
             Err(RecvTimeoutError::Timeout) => {
-                set.refresh()?;
+                set.refresh_with(|set| set_filters(set, &filters).map_err(Failure::from))?;
                 let counts = set.counts()?;
                 print(events, started.elapsed().as_secs_f64(), &counts.since(&previous))?;
                 previous = counts;
@@ -96,19 +101,27 @@ fn start(options: &Options, set: &mut Set) -> Result<Option<RunningCommand>, Fai
         set.enable()?;
         return Ok(None);
     };
-    let is_for_command = !options.all_cpus && options.pid.is_none() && options.cpus.is_none();
-    Ok(Some(command::start(&mut command, set, is_for_command)?))
+    Ok(Some(command::start(&mut command, set, options.target.is_empty())?))
 }
 
-/// Sends the end when a process has exited.
-fn on_process_exit(pid: u32, ends: Sender<End>) -> io::Result<()> {
-    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
-        return Err(io::Error::other(format!("process {pid}: expected an id from 1 to 2147483647")));
-    };
-    let process = pidfd_open(pid, PidfdFlags::empty())?;
+/// Sends the end when all processes, or threads, have exited.
+fn on_exit_of_all(tasks: &[u32], are_threads: bool, ends: Sender<End>) -> io::Result<()> {
+    let mut open = Vec::new();
+    for &id in tasks {
+        let pid = i32::try_from(id).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidInput)?;
+        let flags = if are_threads { PIDFD_THREAD } else { PidfdFlags::empty() };
+        match pidfd_open(pid, flags) {
+            Ok(task) => open.push(task),
+            // A thread before Linux 6.9: the measurement lasts until Ctrl-C.
+            Err(rustix::io::Errno::INVAL) if are_threads => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
     let wait = move || {
-        let mut fds = [PollFd::new(&process, PollFlags::IN)];
-        while matches!(poll(&mut fds, None), Err(rustix::io::Errno::INTR)) {}
+        for task in &open {
+            let mut fds = [PollFd::new(task, PollFlags::IN)];
+            while matches!(poll(&mut fds, None), Err(rustix::io::Errno::INTR)) {}
+        }
         // Fails only after the measurement.
         let _ = ends.send(End::Exited);
     };

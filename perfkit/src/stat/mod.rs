@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use perf_events::{SetError, SetTarget};
@@ -17,6 +18,7 @@ mod table;
 pub(crate) use options::Options;
 
 use crate::command::{exit_code, report_failure};
+use crate::message::{note, of_file};
 use events::Events;
 use measure::Measurement;
 use report::Report;
@@ -44,28 +46,28 @@ impl From<SetError> for Failure {
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     match count(options) {
         Ok(code) => Ok(code),
-        Err(Failure::Set(error)) => Ok(report_failure(&error)),
+        Err(Failure::Set(error)) => Ok(report_failure(&error, options.target.is_empty())),
         Err(Failure::Other(error)) => Err(error),
     }
 }
 
 fn count(options: &Options) -> Result<ExitCode, Failure> {
-    let mut out: Box<dyn Write> = match &options.output {
-        Some(path) => Box::new(
-            File::create(path)
-                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))?,
-        ),
-        None if options.command.is_empty() => Box::new(io::stdout()),
-        None => Box::new(io::stderr()),
+    let mut events = Events::parse(options)?;
+    // Without a command and other tasks, all CPUs.
+    let other = if options.command.is_empty() { SetTarget::all_cpus() } else { SetTarget::command() };
+    let target = options.target.target()?.unwrap_or(other);
+    let (path, mut out) = open_output(options)?;
+    let of_output = |error: io::Error| match error.kind() {
+        // The reader of the output exited early, as `head` does.
+        io::ErrorKind::BrokenPipe => error,
+        _ => of_file(&path, &error),
     };
-    let mut events = Events::parse(&options.events)?;
-    let target = target(options);
     let mut report = Report::new(options);
     let mut status = None;
     for _ in 0..options.repeat.get() {
         let Measurement { counts, elapsed, status: exited, is_interrupted } =
             measure::run(options, &mut events, &target, &mut |events, seconds, counts| {
-                report.interval(&mut out, events, seconds, counts)
+                report.interval(&mut out, events, seconds, counts).map_err(of_output)
             })?;
         report.add(&events, &counts, elapsed);
         status = exited;
@@ -73,24 +75,18 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
             break;
         }
     }
-    report.print(&mut out)?;
+    report.print(&mut out).map_err(of_output)?;
     if events.is_user_only {
-        eprintln!(
-            "perfkit: counted user space only; `perfkit doctor` reports why the kernel is not permitted"
-        );
+        note("counted user space only; `perfkit doctor` reports why the kernel is not permitted");
     }
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
 }
 
-/// Returns the tasks and CPUs to count: without a command and other options, all CPUs.
-fn target(options: &Options) -> SetTarget {
-    if let Some(cpus) = &options.cpus {
-        SetTarget::cpus(cpus.clone())
-    } else if let Some(pid) = options.pid {
-        SetTarget::process(pid)
-    } else if options.all_cpus || options.command.is_empty() {
-        SetTarget::all_cpus()
-    } else {
-        SetTarget::command()
-    }
+/// Opens the file or stream for the counts, and returns its name.
+fn open_output(options: &Options) -> io::Result<(PathBuf, Box<dyn Write>)> {
+    Ok(match &options.output {
+        Some(path) => (path.clone(), Box::new(File::create(path).map_err(|error| of_file(path, &error))?)),
+        None if options.command.is_empty() => ("standard output".into(), Box::new(io::stdout())),
+        None => ("standard error".into(), Box::new(io::stderr())),
+    })
 }

@@ -10,30 +10,54 @@ use super::events::Events;
 use super::row::{Reading, Row, Value};
 use super::spread::Spread;
 use super::table::Table;
+use crate::message::shown;
 
 /// The readings of all runs, and the form in which they are printed.
 #[derive(Debug)]
 pub(super) struct Report {
     title: String,
-    is_json: bool,
+    form: Form,
+    skips_zeros: bool,
     is_interval: bool,
+    /// Whether the heading of the intervals was printed.
+    has_heading: bool,
+    wanted_runs: u32,
     /// Name, unit and one reading a run.
     readings: Vec<(String, String, Vec<Reading>)>,
     elapsed: Vec<f64>,
 }
 
+#[derive(Debug)]
+enum Form {
+    Table,
+    Json,
+    /// One event a line, with this text between its fields.
+    Fields(String),
+}
+
 impl Report {
     pub(super) fn new(options: &Options) -> Self {
-        let words = options.command.iter().map(|word| word.to_string_lossy());
-        let command = words.collect::<Vec<_>>().join(" ");
-        let title = match (&options.cpus, options.pid) {
-            _ if !command.is_empty() => format!("`{command}`"),
-            (Some(cpus), _) => format!("CPUs {cpus}"),
-            (None, Some(pid)) => format!("process {pid}"),
-            (None, None) => "all CPUs".to_owned(),
+        let command = options.command.iter().map(shown).collect::<Vec<_>>().join(" ");
+        let title = match options.target.describe() {
+            Some(target) => target,
+            None if command.is_empty() => "all CPUs".to_owned(),
+            None => format!("`{command}`"),
         };
-        let (is_json, is_interval) = (options.json, options.interval.is_some());
-        Self { title, is_json, is_interval, readings: Vec::new(), elapsed: Vec::new() }
+        let form = match &options.field_separator {
+            Some(separator) => Form::Fields(separator.clone()),
+            None if options.json => Form::Json,
+            None => Form::Table,
+        };
+        Self {
+            title,
+            form,
+            skips_zeros: options.no_zero,
+            is_interval: options.interval.is_some(),
+            has_heading: false,
+            wanted_runs: options.repeat.get(),
+            readings: Vec::new(),
+            elapsed: Vec::new(),
+        }
     }
 
     /// Adds the counts of one run.
@@ -49,21 +73,34 @@ impl Report {
 
     /// Prints the counts of an interval that ended at `seconds`.
     pub(super) fn interval(
-        &self,
+        &mut self,
         out: &mut dyn Write,
         events: &Events,
         seconds: f64,
         counts: &Counts,
     ) -> io::Result<()> {
-        let rows: Vec<Row> = readings(events, counts)
-            .into_iter()
-            .map(|(name, unit, reading)| Row::new(&name, &unit, &[reading]))
-            .collect();
-        if self.is_json {
-            return json(out, &rows, Some(seconds));
+        let readings = readings(events, counts).into_iter();
+        let rows = readings.map(|(name, unit, reading)| Row::new(&name, &unit, &[reading]));
+        let mut rows = self.without_zeros(rows.collect());
+        if !matches!(self.form, Form::Table) {
+            return self.lines(out, &rows, Some(seconds));
         }
+        if !self.has_heading {
+            self.has_heading = true;
+            writeln!(out, "# {}: counts of each interval", self.title)?;
+            let missing: Vec<&str> = rows
+                .iter()
+                .filter(|row| row.value == Value::NotSupported)
+                .map(|row| row.event.as_str())
+                .collect();
+            if !missing.is_empty() {
+                writeln!(out, "# not supported: {}", missing.join(", "))?;
+            }
+            writeln!(out, "#   seconds  counts and events")?;
+        }
+        rows.retain(|row| row.value != Value::NotSupported);
         for line in Table(&rows).to_string().lines() {
-            writeln!(out, "{seconds:>12.6} {line}")?;
+            writeln!(out, "{seconds:>11.6} {line}")?;
         }
         out.flush()
     }
@@ -73,14 +110,15 @@ impl Report {
         if self.is_interval {
             return Ok(());
         }
-        let rows: Vec<Row> =
-            self.readings.iter().map(|(name, unit, readings)| Row::new(name, unit, readings)).collect();
-        if self.is_json {
-            return json(out, &rows, None);
+        let rows = self.readings.iter().map(|(name, unit, readings)| Row::new(name, unit, readings));
+        let rows = self.without_zeros(rows.collect());
+        if !matches!(self.form, Form::Table) {
+            return self.lines(out, &rows, None);
         }
-        let runs = match self.elapsed.len() {
-            0 | 1 => String::new(),
-            runs => format!(" ({runs} runs)"),
+        let runs = match (self.elapsed.len(), self.wanted_runs) {
+            (_, 1) => String::new(),
+            (runs, wanted) if runs < wanted as usize => format!(" ({runs} of {wanted} runs)"),
+            (runs, _) => format!(" ({runs} runs)"),
         };
         writeln!(out, "\n Counts of {}{runs}:\n\n{}", self.title, Table(&rows))?;
         if let Some(spread) = Spread::of(&self.elapsed) {
@@ -92,11 +130,23 @@ impl Report {
         }
         out.flush()
     }
-}
 
-fn json(out: &mut dyn Write, rows: &[Row], seconds: Option<f64>) -> io::Result<()> {
-    rows.iter().try_for_each(|row| writeln!(out, "{}", row.json(seconds)))?;
-    out.flush()
+    fn without_zeros(&self, mut rows: Vec<Row>) -> Vec<Row> {
+        let is_zero = |row: &Row| matches!(row.value, Value::Counted { value, .. } if value == 0.0);
+        rows.retain(|row| !self.skips_zeros || !is_zero(row));
+        rows
+    }
+
+    /// Prints one line for each event, for programs.
+    fn lines(&self, out: &mut dyn Write, rows: &[Row], seconds: Option<f64>) -> io::Result<()> {
+        for row in rows {
+            match &self.form {
+                Form::Fields(separator) => writeln!(out, "{}", row.fields(separator, seconds))?,
+                Form::Table | Form::Json => writeln!(out, "{}", row.json(seconds))?,
+            }
+        }
+        out.flush()
+    }
 }
 
 /// Returns name, unit and reading of each event in the order of the user. A momentary value has a

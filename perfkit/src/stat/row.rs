@@ -96,6 +96,24 @@ impl Row {
     }
 }
 
+/// # Fields
+impl Row {
+    /// Returns the row as the perf tool's `stat -x` prints it, without its metrics.
+    pub(crate) fn fields(&self, separator: &str, interval: Option<f64>) -> String {
+        let value = match self.value {
+            Value::Counted { value, .. } if self.unit.is_empty() => format!("{value:.0}"),
+            Value::Counted { value, .. } => format!("{value:.2}"),
+            Value::NotCounted => "<not counted>".to_owned(),
+            Value::NotSupported => "<not supported>".to_owned(),
+        };
+        let mut fields: Vec<String> = interval.map(|seconds| format!("{seconds:.9}")).into_iter().collect();
+        fields.extend([value, self.unit.clone(), self.event.clone()]);
+        fields.extend(self.spread.map(|percent| format!("{percent:.2}%")));
+        fields.extend([format!("{:.0}", self.running), format!("{:.2}", self.percent_running)]);
+        fields.join(separator)
+    }
+}
+
 /// Rounds to two decimals.
 fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
@@ -123,6 +141,15 @@ mod tests {
         let row = Row::new("cycles", "", &[never]);
         assert_eq!((row.value, row.percent_running, row.spread), (Value::NotCounted, 0.0, None));
         assert_eq!(row.json(None)["counter-value"], "<not counted>");
+    }
+
+    #[test]
+    fn fields_have_the_order_of_the_perf_tool() {
+        let row = Row::new("task-clock", "msec", &[reading(1.5, 200, 100)]);
+        assert_eq!(row.fields(",", None), "1.50,msec,task-clock,100,50.00");
+        assert_eq!(row.fields(";", Some(0.25)), "0.250000000;1.50;msec;task-clock;100;50.00");
+        let runs = Row::new("faults", "", &[reading(1.0, 1, 1), reading(1.0, 1, 1)]);
+        assert_eq!(runs.fields(",", None), "1,,faults,0.00%,1,100.00");
     }
 
     #[test]

@@ -1,0 +1,186 @@
+//! Errors of the command line.
+
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+use crate::message::print;
+
+/// Commands of the perf tool that read a recording.
+const REPORTS: &[&str] = &["annotate", "diff", "report", "sched", "script", "top"];
+
+/// Options of `perf record` and `perf stat` that users of the perf tool know and one of the commands
+/// here does not have.
+const OF_PERF: &[&str] = &[
+    "--affinity",
+    "--aio",
+    "--all-kernel",
+    "--all-user",
+    "--append",
+    "--aux-sample",
+    "--big-num",
+    "--branch-any",
+    "--branch-filter",
+    "--buildid-all",
+    "--buildid-mmap",
+    "--clang-opt",
+    "--clang-path",
+    "--clockid",
+    "--code-page-size",
+    "--compression-level",
+    "--control",
+    "--cputype",
+    "--data",
+    "--data-page-size",
+    "--debuginfod",
+    "--delay",
+    "--detailed",
+    "--dry-run",
+    "--exclude-perf",
+    "--for-each-cgroup",
+    "--group",
+    "--hybrid-merge",
+    "--interval-clear",
+    "--interval-count",
+    "--intr-regs",
+    "--iostat",
+    "--kcore",
+    "--kernel-callchains",
+    "--log-fd",
+    "--max-size",
+    "--metric-no-group",
+    "--metric-no-merge",
+    "--metric-only",
+    "--metrics",
+    "--mmap-flush",
+    "--no-aggr",
+    "--no-big-num",
+    "--no-bpf-event",
+    "--no-buffering",
+    "--no-buildid",
+    "--no-buildid-cache",
+    "--no-csv-summary",
+    "--no-inherit",
+    "--no-merge",
+    "--no-samples",
+    "--null",
+    "--num-thread-synthesize",
+    "--off-cpu",
+    "--overwrite",
+    "--per-core",
+    "--per-die",
+    "--per-node",
+    "--per-socket",
+    "--per-thread",
+    "--percore-show-thread",
+    "--period",
+    "--phys-data",
+    "--post",
+    "--pre",
+    "--proc-map-timeout",
+    "--raw-samples",
+    "--realtime",
+    "--running-time",
+    "--sample-cpu",
+    "--sample-identifier",
+    "--scale",
+    "--smi-cost",
+    "--snapshot",
+    "--stat",
+    "--strict-freq",
+    "--summary",
+    "--switch-events",
+    "--switch-max-files",
+    "--switch-output",
+    "--switch-output-event",
+    "--sync",
+    "--synth",
+    "--table",
+    "--tail-synthesize",
+    "--td-level",
+    "--threads",
+    "--timeout",
+    "--timestamp",
+    "--timestamp-boundary",
+    "--timestamp-filename",
+    "--topdown",
+    "--transaction",
+    "--uid",
+    "--user-callchains",
+    "--user-regs",
+    "--verbose",
+    "--vmlinux",
+    "--weight",
+    "-A",
+    "-b",
+    "-B",
+    "-d",
+    "-D",
+    "-i",
+    "-j",
+    "-k",
+    "-M",
+    "-n",
+    "-N",
+    "-P",
+    "-R",
+    "-s",
+    "-S",
+    "-T",
+    "-u",
+    "-v",
+    "-W",
+    "-I",
+    "--no-scale",
+    "--json-output",
+    "-g",
+    "-r",
+    "-z",
+];
+
+/// Prints an error of the parser, or the help that was asked for. Returns the exit code.
+pub(crate) fn report(error: &Error) -> ExitCode {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    let text = match error.kind() {
+        ErrorKind::UnknownArgument => unknown_option(error),
+        ErrorKind::InvalidSubcommand => unknown_command(error),
+        _ => None,
+    };
+    match text {
+        Some(text) => print(format_args!("error: {text}\n\nFor more information, try '--help'.")),
+        None => print(error.render().to_string().trim_end()),
+    }
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// Returns the text for an option that does not exist. The parser would advise to use it as the name of a program.
+fn unknown_option(error: &Error) -> Option<String> {
+    let option = text_of(error, ContextKind::InvalidArg)?;
+    let name = option.split('=').next().unwrap_or(option);
+    if OF_PERF.contains(&name) {
+        return Some(format!("perf's `{name}` is not supported"));
+    }
+    let nearest = match text_of(error, ContextKind::SuggestedArg) {
+        Some(nearest) => format!("; a similar option is `{nearest}`"),
+        None => String::new(),
+    };
+    Some(format!("unknown option `{option}`{nearest}"))
+}
+
+fn unknown_command(error: &Error) -> Option<String> {
+    let command = text_of(error, ContextKind::InvalidSubcommand)?;
+    REPORTS.contains(&command).then(|| {
+        format!(
+            "perf's `{command}` is not supported: use `perf {command}`, or `perfkit dump` for the records"
+        )
+    })
+}
+
+fn text_of(error: &Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
+        _ => None,
+    }
+}

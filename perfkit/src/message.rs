@@ -1,0 +1,91 @@
+//! Messages to the user.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io::{self, Write};
+
+/// Prints a message to standard error.
+pub(crate) fn note(text: impl fmt::Display) {
+    print(format_args!("perfkit: {text}"));
+}
+
+/// Prints a text to standard error as it is, but for what [`plain`] changes.
+pub(crate) fn print(text: impl fmt::Display) {
+    // Without standard error there is nowhere to report this.
+    let _ = writeln!(io::stderr(), "{}", plain(&text.to_string()));
+}
+
+/// Returns a text as it may be printed to a terminal: control characters are escaped, except newlines and tabs, and
+/// the number of an errno, which the standard library adds to its description, is left out.
+pub(crate) fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in without_numbers(text).chars() {
+        match character {
+            '\n' | '\t' => plain.push(character),
+            _ if is_hidden(character) => plain.extend(character.escape_default()),
+            _ => plain.push(character),
+        }
+    }
+    plain
+}
+
+/// Returns a name from the command line as one line of text without control characters.
+pub(crate) fn shown(name: impl AsRef<OsStr>) -> String {
+    let mut shown = String::new();
+    for character in name.as_ref().to_string_lossy().chars() {
+        if is_hidden(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+/// Returns an error with the name of the file before its description.
+pub(crate) fn of_file(path: impl AsRef<OsStr>, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", shown(path)))
+}
+
+/// Returns whether a character controls the terminal, or changes the order of what follows.
+fn is_hidden(character: char) -> bool {
+    let reorders = matches!(character, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || reorders
+}
+
+/// Removes each ` (os error N)`.
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(')') {
+            Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => kept.push_str(rest),
+            _ => {
+                kept.push_str(" (os error ");
+                kept.push_str(part);
+            }
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(plain("a\u{1b}[31m\tb\nc\u{9b}\u{202e}"), "a\\u{1b}[31m\tb\nc\\u{9b}\\u{202e}");
+        assert_eq!(shown("a\nb\u{7}"), "a\\nb\\u{7}");
+    }
+
+    #[test]
+    fn number_of_the_errno_is_left_out() {
+        let error = io::Error::from_raw_os_error(2);
+        assert_eq!(
+            plain(&format!("{error}: x; {error}")),
+            "No such file or directory: x; No such file or directory"
+        );
+        assert_eq!(plain("x (os error y)"), "x (os error y)");
+    }
+}

@@ -1,0 +1,127 @@
+//! The last words of a recording.
+
+use std::fs::File;
+use std::path::Path;
+use std::time::Duration;
+
+use perf_events::{Gap, Loss, LossKind, LossLedger};
+use perf_file::writer::Inventory;
+
+use super::output::Output;
+use crate::message::note;
+
+/// The numbers of a recording.
+#[derive(Debug)]
+pub(super) struct Report<'r> {
+    pub(super) inventory: &'r Inventory,
+    pub(super) ledger: &'r LossLedger,
+    pub(super) path: &'r Path,
+    /// The event that was recorded in place of the default, and the reason.
+    pub(super) clause: Option<String>,
+}
+
+impl Report<'_> {
+    /// Prints one line about a recording that was written, and one for each loss but those of a full ring.
+    pub(super) fn print(&self, written: &File) {
+        let place = Output::name(self.path);
+        let bytes = written.metadata().ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
+        let size = bytes.map(|bytes| format!(" ({})", size(bytes))).unwrap_or_default();
+        let clause = self.clause.as_ref().map(|clause| format!("; {clause}")).unwrap_or_default();
+        match (self.inventory.samples(), self.lost()) {
+            (0, None) => note(format_args!("nothing was sampled: {place}{size} has no samples{clause}")),
+            (_, lost) => {
+                let lost = lost.unwrap_or_else(|| "none lost".to_owned());
+                note(format_args!("{} in {place}{size}, {lost}{clause}", self.samples()));
+            }
+        }
+        self.print_losses();
+    }
+
+    /// Prints what was recorded before the output failed.
+    pub(super) fn print_unwritten(&self) {
+        let lost = self.lost().unwrap_or_else(|| "none lost".to_owned());
+        note(format_args!("{} until then, {lost}", self.samples()));
+        self.print_losses();
+    }
+
+    fn samples(&self) -> String {
+        match self.inventory.samples() {
+            1 => "1 sample".to_owned(),
+            samples => format!("{samples} samples"),
+        }
+    }
+
+    /// Returns the sum of the losses, or `None` if nothing was lost.
+    fn lost(&self) -> Option<String> {
+        match self.ledger.dropped() {
+            0 if self.ledger.nothing_lost().is_ok() && self.inventory.damaged() == 0 => None,
+            0 => Some("not complete:".to_owned()),
+            1 => Some("1 record lost: a ring was full".to_owned()),
+            dropped => Some(format!(
+                "{dropped} records lost: a ring was full, use larger ones (-m) or fewer samples"
+            )),
+        }
+    }
+
+    fn print_losses(&self) {
+        if self.inventory.damaged() > 0 {
+            note(format_args!("{} bytes of the rings are no records", self.inventory.damaged()));
+        }
+        // Those of a full ring are in the first line.
+        let is_other = |loss: &&Loss| {
+            !matches!(loss.kind, LossKind::Lost | LossKind::ReadLost | LossKind::Gap | LossKind::Late)
+        };
+        self.ledger.losses().filter(is_other).map(loss).for_each(note);
+        self.ledger.gaps().iter().map(gap).for_each(note);
+    }
+}
+
+fn loss(loss: &Loss) -> String {
+    let event = loss.event.as_ref().map(|event| format!("{event}: ")).unwrap_or_default();
+    let span = loss.from.zip(loss.to).map(|(from, to)| to.saturating_sub(from)).filter(|span| *span > 0);
+    let within = span.map(|span| format!(" within {}", duration(span))).unwrap_or_default();
+    format!("{}: {event}{} {} {}{within}", loss.place, loss.amount, loss.kind.unit(), loss.kind)
+}
+
+fn gap(gap: &Gap) -> String {
+    match gap.to {
+        Some(to) => format!(
+            "{}: not recorded for {}, while offline",
+            gap.place,
+            duration(to.saturating_sub(gap.from))
+        ),
+        None => format!("{}: not recorded after it went offline", gap.place),
+    }
+}
+
+/// Returns a time in ns with a unit that needs few digits.
+fn duration(ns: u64) -> String {
+    let time = Duration::from_nanos(ns);
+    match ns {
+        0..1_000_000 => format!("{:.1} us", time.as_secs_f64() * 1e6),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", time.as_secs_f64() * 1e3),
+        _ => format!("{:.2} s", time.as_secs_f64()),
+    }
+}
+
+/// Returns a number of bytes with a unit.
+fn size(bytes: u64) -> String {
+    #[allow(clippy::cast_precision_loss)] // printed with one decimal
+    let float = bytes as f64;
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{:.0} kB", float / 1e3),
+        _ => format!("{:.1} MB", float / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes_have_few_digits() {
+        assert_eq!([800, 2_500_000, 1_234_567_890].map(duration), ["0.8 us", "2.5 ms", "1.23 s"]);
+        assert_eq!([31, 31_952, 12_345_678].map(size), ["31 bytes", "32 kB", "12.3 MB"]);
+    }
+}

@@ -1,0 +1,172 @@
+//! The tasks and CPUs that `record` and `stat` observe.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use perf_events::{CpuList, SetTarget};
+
+use crate::message::{of_file, shown};
+
+/// The options by which the user names tasks and CPUs other than the command.
+#[derive(Args, Debug)]
+pub(crate) struct TargetOptions {
+    /// All tasks on all CPUs
+    #[arg(short, long, conflicts_with_all = ["pid", "tid"])]
+    all_cpus: bool,
+    /// The threads of these processes, and the tasks that they start
+    #[arg(
+        short,
+        long,
+        value_name = "PID,...",
+        value_delimiter = ',',
+        value_parser = process,
+        conflicts_with_all = ["tid", "cpus", "cgroup"]
+    )]
+    pid: Vec<u32>,
+    /// These threads alone
+    #[arg(
+        short,
+        long,
+        value_name = "TID,...",
+        value_delimiter = ',',
+        value_parser = thread,
+        conflicts_with_all = ["cpus", "cgroup"]
+    )]
+    tid: Vec<u32>,
+    /// All tasks on these CPUs, for example 0-2,5
+    #[arg(short = 'C', long = "cpu", value_name = "CPUS")]
+    cpus: Option<CpuList>,
+    /// The tasks of this cgroup, by its path below the mount point or its full path
+    #[arg(short = 'G', long, value_name = "CGROUP")]
+    cgroup: Option<PathBuf>,
+}
+
+impl TargetOptions {
+    /// Returns the tasks and CPUs, or `None` if the user names none.
+    pub(crate) fn target(&self) -> io::Result<Option<SetTarget>> {
+        let target = match &self.cgroup {
+            Some(path) => Some(SetTarget::cgroup(open_cgroup(path)?)),
+            None if !self.pid.is_empty() => Some(SetTarget::processes(self.pid.iter().copied())),
+            None if !self.tid.is_empty() => Some(SetTarget::threads(self.tid.iter().copied())),
+            None => (self.all_cpus || self.cpus.is_some()).then(SetTarget::all_cpus),
+        };
+        Ok(target.map(|target| match &self.cpus {
+            Some(cpus) => target.on_cpus(cpus.clone()),
+            None => target,
+        }))
+    }
+
+    /// Returns whether the events are those of CPUs, not of tasks.
+    pub(crate) fn is_on_cpus(&self) -> bool {
+        self.all_cpus || self.cpus.is_some() || self.cgroup.is_some()
+    }
+
+    /// Returns whether the user names tasks or CPUs.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.is_on_cpus() && self.pid.is_empty() && self.tid.is_empty()
+    }
+
+    /// Returns the processes, or the threads, whose exit ends the measurement.
+    pub(crate) fn tasks(&self) -> &[u32] {
+        if self.pid.is_empty() { &self.tid } else { &self.pid }
+    }
+
+    /// Returns the processes that the user names.
+    pub(crate) fn processes(&self) -> &[u32] {
+        &self.pid
+    }
+
+    /// Returns the tasks and CPUs as text, or `None` if the user names none.
+    pub(crate) fn describe(&self) -> Option<String> {
+        let tasks = |one: &str, several: &str, ids: &[u32]| match ids {
+            [] => None,
+            [id] => Some(format!("{one} {id}")),
+            ids => {
+                let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+                Some(format!("{several} {}", ids.join(", ")))
+            }
+        };
+        let cpus = match &self.cpus {
+            Some(cpus) if cpus.iter().nth(1).is_none() => Some(format!("CPU {cpus}")),
+            Some(cpus) => Some(format!("CPUs {cpus}")),
+            None => self.all_cpus.then(|| "all CPUs".to_owned()),
+        };
+        match (&self.cgroup, cpus) {
+            (Some(path), Some(cpus)) => Some(format!("cgroup {} on {cpus}", shown(path))),
+            (Some(path), None) => Some(format!("cgroup {}", shown(path))),
+            (None, Some(cpus)) => Some(cpus),
+            (None, None) => {
+                tasks("process", "processes", &self.pid).or_else(|| tasks("thread", "threads", &self.tid))
+            }
+        }
+    }
+}
+
+/// Opens the directory of a cgroup, by its full path or below a mount point.
+fn open_cgroup(path: &Path) -> io::Result<File> {
+    let relative = path.strip_prefix("/").unwrap_or(path);
+    let mounts = cgroup_mounts(&fs::read_to_string("/proc/mounts").unwrap_or_default());
+    let full = mounts.iter().find(|mount| path.starts_with(mount)).map(|_| path.to_owned());
+    let below = mounts.iter().map(|mount| mount.join(relative));
+    let Some(directory) = full.into_iter().chain(below).find(|candidate| candidate.is_dir()) else {
+        let mounts: Vec<String> = mounts.iter().map(shown).collect();
+        let place = match mounts.len() {
+            0 => "no hierarchy for perf events is mounted".to_owned(),
+            _ => format!("there is no such directory below {}", mounts.join(" or ")),
+        };
+        return Err(io::Error::other(format!("cgroup {}: {place}", shown(path))));
+    };
+    File::open(&directory).map_err(|error| of_file(&directory, &error))
+}
+
+/// Returns the mount points of the hierarchies that may have the controller of perf events: of version 1 with the
+/// controller, and of version 2.
+fn cgroup_mounts(mounts: &str) -> Vec<PathBuf> {
+    let mount = |line: &str| {
+        let mut fields = line.split(' ').skip(1);
+        let (path, kind, options) = (fields.next()?, fields.next()?, fields.next()?);
+        let is_first = kind == "cgroup" && options.split(',').any(|option| option == "perf_event");
+        (is_first || kind == "cgroup2").then(|| PathBuf::from(path))
+    };
+    mounts.lines().filter_map(mount).collect()
+}
+
+fn process(text: &str) -> Result<u32, String> {
+    id(text, "process", "; `pidof NAME` prints those of a program")
+}
+
+fn thread(text: &str) -> Result<u32, String> {
+    id(text, "thread", "")
+}
+
+fn id(text: &str, kind: &str, advice: &str) -> Result<u32, String> {
+    match text.parse::<i32>() {
+        Ok(id) if id > 0 => Ok(id.unsigned_abs()),
+        _ => Err(format!("expected the id of a {kind}, a number from 1 to {}{advice}", i32::MAX)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hierarchies_with_perf_events_are_found() {
+        let mounts = "proc /proc proc rw 0 0\n\
+            cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n\
+            cgroup /sys/fs/cgroup/perf_event cgroup rw,nosuid,perf_event 0 0\n\
+            cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
+        let expected = ["/sys/fs/cgroup/perf_event", "/sys/fs/cgroup/unified"].map(PathBuf::from);
+        assert_eq!(cgroup_mounts(mounts), expected);
+    }
+
+    #[test]
+    fn id_is_a_positive_number() {
+        assert_eq!(process("12"), Ok(12));
+        for text in ["burn", "0", "-3", "4294967296", ""] {
+            assert!(process(text).unwrap_err().starts_with("expected the id of a process"), "{text}");
+        }
+    }
+}

@@ -1,12 +1,16 @@
-//! CPU 1 goes offline and returns while a set counts. A separate test binary with one test, because it
-//! changes the machine.
+//! CPU 1 goes offline and returns while a set counts. A separate test binary whose tests run one after the
+//! other, because they change the machine.
 
 #![allow(clippy::unwrap_used)] // a failure here fails the test
 
 mod set_support;
 
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -17,6 +21,12 @@ use set_support::{Tree, open_or_skip, refused, software, switch, switches, tid};
 
 const CPU: u32 = 1;
 const ONLINE: &str = "/sys/devices/system/cpu/cpu1/online";
+
+/// The right to take the CPU offline.
+fn alone() -> MutexGuard<'static, ()> {
+    static MACHINE: Mutex<()> = Mutex::new(());
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// CPU 1, which is online again when this is dropped.
 struct Plug;
@@ -74,6 +84,7 @@ fn samples(set: &mut Set, thread: u32) -> usize {
 
 #[test]
 fn events_of_a_cpu_that_was_offline_are_opened_again() {
+    let _alone = alone();
     let options = SetOptions::new().events([switches(), software(Software::CPU_CLOCK)]).ring_pages(64);
     let Some(mut set) = open_or_skip(options.clone()) else { return };
     set.enable().unwrap();
@@ -165,4 +176,139 @@ fn events_of_a_cpu_that_was_offline_are_opened_again() {
     assert_eq!(ledger.gaps().len(), 2);
     let report = ledger.nothing_lost().unwrap_err().to_string();
     assert!(report.contains("CPU 1: 2 times without events while offline"), "{report}");
+}
+
+/// Takes the CPU offline and online again. Returns `false`, with the reason printed, if that is not possible.
+fn replug() -> bool {
+    match Plug::pull() {
+        Ok(plug) => drop(plug),
+        Err(error) => {
+            eprintln!("skipped: CPU 1 cannot go offline: {error}");
+            return false;
+        }
+    }
+    true
+}
+
+#[test]
+fn disabled_events_stay_disabled_when_their_cpu_returns() {
+    let _alone = alone();
+    let on_cpu = |set: &Set| {
+        set.events().filter(|event| event.place == Place::cpu(CPU)).for_each(|event| {
+            event.event.disable().unwrap();
+        })
+    };
+    let disable: [(&dyn Fn(&Set), bool); 3] = [
+        (&on_cpu, true),
+        (&|set| set.rings().unwrap().disable().unwrap(), false), // not seen before the CPU is offline
+        (&|set| set.events().for_each(|event| event.event.disable().unwrap()), false),
+    ];
+    for (disable, is_seen) in disable {
+        let clocks = [software(Software::CPU_CLOCK), switches()];
+        let Some(mut set) = open_or_skip(SetOptions::new().events(clocks).ring_pages(8)) else { return };
+        set.enable().unwrap();
+        set.refresh().unwrap();
+        thread::sleep(Duration::from_millis(30));
+        disable(&set);
+        let stopped = counted(&mut set);
+        if is_seen {
+            thread::sleep(Duration::from_millis(30));
+            assert_eq!(set.refresh().unwrap(), Refreshed::default());
+        }
+        if !set.cpus().contains(CPU) || !replug() {
+            return;
+        }
+        assert_eq!(set.refresh().unwrap(), Refreshed { closed: one(), opened: one() });
+        thread::sleep(Duration::from_millis(5));
+        assert_eq!(counted(&mut set), stopped);
+        assert_eq!(set.ledger().gaps(), [], "nothing was to be counted");
+        set.enable().unwrap();
+        thread::sleep(Duration::from_millis(5));
+        assert!(counted(&mut set) > stopped);
+    }
+}
+
+#[test]
+fn cpus_that_came_online_are_counted_once_for_their_package() {
+    let _alone = alone();
+    let package = |cpu: u32| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/physical_package_id");
+        fs::read_to_string(path).ok()
+    };
+    if package(0).is_none() || package(0) != package(CPU) {
+        return eprintln!("skipped: CPUs 0 and 1 are not of one package");
+    }
+    let plug = match Plug::pull() {
+        Ok(plug) => plug,
+        Err(error) => return eprintln!("skipped: CPU 1 cannot go offline: {error}"),
+    };
+    let clock = software(Software::CPU_CLOCK).with_per_package(true);
+    let Some(mut set) = open_or_skip(SetOptions::new().event(clock)) else { return };
+    drop(plug);
+    set.enable().unwrap();
+    assert_eq!(set.refresh().unwrap().opened, one());
+    let counts = set.counts().unwrap();
+    let repeated = counts.get(0).unwrap().places().iter().map(|place| place.is_repeated);
+    assert_eq!(repeated.collect::<Vec<bool>>(), [false, true]);
+}
+
+/// Writes each text to a separate reader of the file, after the step before it.
+fn serve(file: &Path, steps: Vec<(&'static str, Box<dyn FnOnce() + Send>)>) {
+    let new = file.with_extension("new");
+    let fifo = || assert!(Command::new("mkfifo").arg(&new).status().unwrap().success());
+    fifo();
+    fs::rename(&new, file).unwrap();
+    let mut steps = steps.into_iter().peekable();
+    while let Some((text, step)) = steps.next() {
+        let mut reader = OpenOptions::new().write(true).open(file).unwrap(); // waits for the reader
+        if steps.peek().is_some() {
+            fifo();
+        } else {
+            fs::write(&new, text).unwrap();
+        }
+        fs::rename(&new, file).unwrap();
+        step();
+        reader.write_all(text.as_bytes()).unwrap();
+    }
+}
+
+#[test]
+fn cpu_that_comes_or_goes_while_events_are_opened_has_the_right_events() {
+    let _alone = alone();
+    let tree = Tree::new(&[("cpu/online", ""), ("cpu/possible", "0-1\n")]);
+    let online = tree.0.join("sys/devices/system/cpu/online");
+    let options = SetOptions::new().event(software(Software::CPU_CLOCK)).system(System::at(&tree.0));
+    let plug = match Plug::pull() {
+        Ok(plug) => plug,
+        Err(error) => return eprintln!("skipped: CPU 1 cannot go offline: {error}"),
+    };
+    let open = |steps: Vec<(&'static str, Box<dyn FnOnce() + Send>)>| {
+        let (sender, done) = channel();
+        let online = online.clone();
+        thread::spawn(move || {
+            serve(&online, steps);
+            sender.send(()).unwrap();
+        });
+        while fs::symlink_metadata(tree.0.join("sys/devices/system/cpu/online")).unwrap().is_file() {
+            thread::sleep(Duration::from_millis(1)); // until the thread serves it
+        }
+        let set = open_or_skip(options.clone());
+        done.recv_timeout(set_support::PATIENCE.unwrap()).unwrap();
+        set
+    };
+
+    // The list has the CPU, the kernel not yet: it is opened as soon as the kernel has it.
+    let Some(set) = open(vec![
+        ("0-1\n", Box::new(|| {})),
+        ("0-1\n", Box::new(|| drop(plug))),
+        ("0-1\n", Box::new(|| {})),
+    ]) else {
+        return;
+    };
+    assert!(set.cpus().contains(CPU) && set.offline().is_empty());
+
+    // It goes offline after its events were opened.
+    let set = open(vec![("0-1\n", Box::new(|| {})), ("0\n", Box::new(|| {}))]).unwrap();
+    assert!(!set.cpus().contains(CPU));
+    assert_eq!(set.offline(), &one());
 }

@@ -4,8 +4,12 @@
 
 mod set_support;
 
-use perf_events::sys::{Attr, AttrFlags, Errno, EventType, SampleType, Software};
-use perf_events::{Cause, CpuList, EventSpec, Place, SetError, SetOptions, SetTarget, System};
+use std::time::Duration;
+
+use perf_events::sys::{Attr, AttrFlags, Errno, Event, EventType, SampleType, Software};
+use perf_events::{
+    Cause, CpuList, EventSpec, Place, Refreshed, Set, SetError, SetOptions, SetTarget, System,
+};
 use set_support::{Tree, open_or_skip, refused, software, switch, switches};
 
 #[test]
@@ -183,4 +187,33 @@ fn cgroup_is_counted_on_each_cpu() {
     set.disable().unwrap();
     assert!(set.counts().unwrap().get(0).unwrap().total().value >= 20);
     assert_eq!(set.cpus(), CpuList::online(&System::new()).unwrap());
+}
+
+#[test]
+fn refresh_never_enables_what_was_disabled_by_another_handle() {
+    let disable: [fn(&Set); 3] = [
+        |set| set.rings().unwrap().disable().unwrap(),
+        |set| set.events().for_each(|event| event.event.disable().unwrap()),
+        |_| Event::disable_all().unwrap(), // those that this thread opened
+    ];
+    for disable in disable {
+        let options = SetOptions::new().events([switches(), software(Software::CPU_CLOCK)]).ring_pages(8);
+        let Some(mut set) = open_or_skip(options) else { return };
+        set.enable().unwrap();
+        assert_eq!(set.refresh().unwrap(), Refreshed::default());
+        disable(&set);
+        let value = |set: &mut Set| set.counts().unwrap().get(1).unwrap().total().value;
+        let stopped = value(&mut set);
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_millis(5));
+            assert_eq!(set.refresh().unwrap(), Refreshed::default(), "no CPU was offline");
+        }
+        assert_eq!(value(&mut set), stopped);
+        assert_eq!(set.ledger().gaps(), []);
+        // The set itself can start them again.
+        set.enable().unwrap();
+        switch(1);
+        assert!(value(&mut set) > stopped);
+        assert_eq!(set.refresh().unwrap(), Refreshed::default());
+    }
 }

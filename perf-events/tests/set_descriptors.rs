@@ -23,7 +23,11 @@ fn every_descriptor_is_closed_after_an_error() {
     let before = descriptors();
     let Some(set) = open_or_skip(options()) else { return };
     let opened = descriptors() - before;
-    assert_eq!(opened, 9 * set.cpus().len() + 1, "one an event and CPU, and one to wait");
+    assert_eq!(
+        opened,
+        (9 + 1) * set.cpus().len() + 1,
+        "one an event and CPU, a watch a CPU, and one to wait"
+    );
     drop(set);
     assert_eq!(descriptors(), before);
 

@@ -16,9 +16,8 @@ impl Set {
     /// # Errors
     ///
     /// The first error. The other events are started all the same.
-    pub fn enable(&mut self) -> Result<(), SetError> {
-        self.is_enabled = true;
-        self.units.iter_mut().chain(self.watches.values_mut()).for_each(|unit| unit.alive = None);
+    pub fn enable(&self) -> Result<(), SetError> {
+        self.switch.turn(true);
         self.control(|_| true, Event::enable)
     }
 
@@ -28,8 +27,8 @@ impl Set {
     /// # Errors
     ///
     /// The first error. The other events are stopped all the same.
-    pub fn disable(&mut self) -> Result<(), SetError> {
-        self.is_enabled = false;
+    pub fn disable(&self) -> Result<(), SetError> {
+        self.switch.turn(false);
         self.control(|_| true, Event::disable)
     }
 
@@ -54,6 +53,7 @@ impl Set {
             return Err(SetError::Spawn(SpawnMisuse::Thread));
         }
         self.has_spawned = true;
+        self.switch.turn(true);
         self.control(|unit| unit.place.thread_id().is_none(), Event::enable)?;
         command.spawn().map_err(|error| {
             let program = command.get_program().to_string_lossy().into_owned();

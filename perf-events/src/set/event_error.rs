@@ -3,7 +3,7 @@ use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use perf_sys::{Attr, Call, Event, Label, Target};
+use perf_sys::{Attr, Call, Errno, Event, Label, Target};
 
 use super::Place;
 use crate::explain::explain_mapping;
@@ -34,6 +34,11 @@ impl EventError {
     pub(super) fn of(event: &Event, place: Place, is_member: bool, error: perf_sys::Error) -> Self {
         let attr = Box::new(*event.attr());
         Self { label: event.label().clone(), place, attr, is_member, error, data_pages: 0, cgroup: None }
+    }
+
+    /// Returns whether the CPU is offline, or was when the event was opened.
+    pub(super) fn is_of_offline_cpu(&self) -> bool {
+        matches!(self.error.errno(), Some(Errno::ENODEV | Errno::ESRCH))
     }
 
     /// Explains the failure: the cause, the values that show it, and the remedy. If the event could not be

@@ -1,24 +1,14 @@
 use std::collections::HashMap;
+use std::mem;
 
 use perf_sys::Event;
 
 use super::counts::merge;
 use super::plan::PlannedGroup;
-use super::{Packages, Place, Set, SetError, Unit};
+use super::watch::Watch;
+use super::{Packages, Place, Set, SetError};
 use crate::CpuList;
 use crate::loss::monotonic;
-
-/// A sign that an event is alive: its time enabled, and when it was first read.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sign {
-    time_enabled: u64,
-    /// In ns of `CLOCK_MONOTONIC`.
-    at_ns: u64,
-}
-
-/// An enabled event whose time enabled does not advance for this many ns is dead. The kernel updates the time
-/// when the event is read.
-const PULSE: u64 = 1_000_000;
 
 /// The changes by a [`Set::refresh`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,10 +25,18 @@ impl Set {
     /// again.
     ///
     /// An event of a CPU dies when the CPU goes offline. Its count and its records remain: they are in
-    /// [`counts`](Self::counts) and in the next drain. An event whose CPU was offline in between is found
-    /// because its time enabled no longer advances; this needs two calls, at least 1 ms apart, while the
-    /// set is enabled. A call reads one event of each CPU. For a cgroup that is a separate event of all tasks.
-    /// The time without events is a gap in the [ledger](Self::losses).
+    /// [`counts`](Self::counts) and in the next drain. A CPU that was offline in between is found by an event
+    /// of the set's own, which no caller can disable. The time without events is a gap in the
+    /// [ledger](Self::losses).
+    ///
+    /// Events that were disabled stay disabled, whether by [`disable`](Self::disable), by
+    /// [`Event::disable`](perf_sys::Event::disable), by `RingSet::disable` of [`rings`](Self::rings), or by
+    /// `prctl`: those of a CPU are opened again as they were before, and not enabled if they are disabled on
+    /// all other CPUs. For a cgroup the kernel does not show this. There they are as the last
+    /// [`enable`](Self::enable) or [`disable`](Self::disable) of the set.
+    ///
+    /// A call reads one event of each CPU twice, and the events of each CPU once. On a set of tasks it does
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -73,14 +71,24 @@ impl Set {
         for cpu in &online {
             let missing = self.missing_groups(cpu);
             if missing.is_empty() {
+                self.watch_again(cpu)?;
                 continue;
             }
-            if self.is_enabled {
-                self.ledger.open_gap(Place::cpu(cpu), last_look);
+            let place = Place::cpu(cpu);
+            let mut wanted = Vec::new();
+            for &group in &missing {
+                if self.is_wanted(group, place)? {
+                    wanted.push(group);
+                }
+            }
+            if !wanted.is_empty() {
+                self.ledger.open_gap(place, last_look);
             }
             if self.open_cpu(cpu, &missing)? {
                 prepare(self)?;
-                self.start(cpu)?;
+                self.control(|unit| unit.place == place && wanted.contains(&unit.group), Event::enable)?;
+                self.ledger.close_gap(place, monotonic());
+                self.before.retain(|(_, before), _| *before != place);
                 refreshed.opened = refreshed.opened.union(&std::iter::once(cpu).collect());
             } else {
                 offline = offline.union(&std::iter::once(cpu).collect());
@@ -102,23 +110,44 @@ impl Set {
         groups.map(|(group, _)| group).filter(|&group| !is_open(group)).collect()
     }
 
-    /// Enables the events of a CPU that was opened after the others, and ends its gap.
-    fn start(&mut self, cpu: u32) -> Result<(), SetError> {
-        if self.is_enabled {
-            self.control(|unit| unit.place == Place::cpu(cpu), Event::enable)?;
-            self.ledger.close_gap(Place::cpu(cpu), monotonic());
+    /// Opens the watch of an online CPU whose events survived that it was offline.
+    fn watch_again(&mut self, cpu: u32) -> Result<(), SetError> {
+        let has_events = self.units.iter().any(|unit| unit.place == Place::cpu(cpu));
+        if !has_events || self.watches.contains_key(&cpu) {
+            return Ok(());
         }
-        Ok(())
+        match Watch::open(cpu) {
+            Ok(watch) => {
+                self.watches.insert(cpu, watch);
+                Ok(())
+            }
+            Err(error) if error.is_of_offline_cpu() => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Closes the events that no longer count because their CPU is or was offline, and keeps their
     /// counts. Returns the CPUs.
-    ///
-    /// The events of a CPU die together, so it reads one of them. The kernel moves those of an uncore PMU to
-    /// another CPU, so it reads each.
     pub(super) fn close_dead(&mut self, online: &CpuList) -> Result<CpuList, SetError> {
+        let mut watches = mem::take(&mut self.watches);
+        let closed = self.close_unwatched(&mut watches, online);
+        if closed.is_ok() {
+            watches.retain(|_, watch| !watch.is_dead);
+        }
+        self.watches = watches;
+        closed
+    }
+
+    fn close_unwatched(
+        &mut self,
+        watches: &mut HashMap<u32, Watch>,
+        online: &CpuList,
+    ) -> Result<CpuList, SetError> {
+        for (&cpu, watch) in &mut *watches {
+            watch.look()?;
+            watch.is_dead |= !online.contains(cpu);
+        }
         let mut closed = Vec::new();
-        let mut known: HashMap<u32, Pulse> = HashMap::new();
         let mut index = 0;
         while let Some(unit) = self.units.get(index) {
             let cpu = unit.place.cpu_id().filter(|_| unit.place.thread_id().is_none());
@@ -126,72 +155,50 @@ impl Set {
                 index += 1;
                 continue;
             };
+            let watch = watches.get(&cpu);
+            // The kernel moves the events of an uncore PMU to another CPU, or they die too.
             let moves = self.plan.groups.get(unit.group).is_some_and(|group| group.is_cpu_only);
-            let pulse = match known.get(&cpu).filter(|_| !moves) {
-                Some(Pulse::Alive(_)) => Pulse::Alive(None),
-                Some(&dead) => dead,
-                None => self.pulse(self.watched(unit, cpu), moves || online.contains(cpu))?,
-            };
-            if !moves && !matches!(pulse, Pulse::Alive(None)) {
-                known.entry(cpu).or_insert(pulse);
-            }
-            match pulse {
-                Pulse::Alive(sign) => {
-                    let watched = self.watches.get_mut(&cpu).or_else(|| self.units.get_mut(index));
-                    if let Some(watched) = watched.filter(|_| sign.is_some()) {
-                        watched.alive = sign;
+            let survives = moves && unit.is_on()? != Some(false);
+            match watch {
+                Some(watch) if !watch.is_dead => self.look_at(index, watch)?,
+                _ if survives => {}
+                watch => {
+                    if let Some(watch) = watch {
+                        self.look_at(index, watch)?;
                     }
-                    index += 1;
-                }
-                Pulse::DeadSince(time) => {
-                    self.watches.remove(&cpu);
-                    self.retire(index, time)?;
-                    closed.push(cpu);
+                    let since = watch.map_or(self.last_look, |watch| watch.at_ns);
+                    closed.extend(self.close_unit(index)?.map(|(group, place)| (group, place, since)));
+                    continue;
                 }
             }
+            index += 1;
         }
-        Ok(closed.into_iter().collect())
+        // Now that those of other dead CPUs do not look disabled.
+        for &(group, place, since) in &closed {
+            if self.is_wanted(group, place)? {
+                self.ledger.open_gap(place, since);
+            }
+        }
+        Ok(closed.into_iter().filter_map(|(_, place, _)| place.cpu_id()).collect())
     }
 
-    /// Finds out whether the events of a unit still count.
-    fn pulse(&self, unit: &Unit, may_be_alive: bool) -> Result<Pulse, SetError> {
-        if !may_be_alive {
-            return Ok(Pulse::DeadSince(unit.alive.map_or(self.last_look, |last| last.at_ns)));
-        }
-        if !self.is_enabled {
-            return Ok(Pulse::Alive(None));
-        }
-        let time_enabled = unit.read()?.first().and_then(|count| count.as_ref()?.time_enabled);
-        let now = time_enabled.map(|time_enabled| Sign { time_enabled, at_ns: monotonic() });
-        Ok(match unit.alive.zip(now) {
-            Some((last, now)) if now.time_enabled != last.time_enabled => Pulse::Alive(Some(now)),
-            Some((last, now)) if now.at_ns - last.at_ns >= PULSE => Pulse::DeadSince(last.at_ns),
-            Some((last, _)) => Pulse::Alive(Some(last)),
-            None => Pulse::Alive(now),
-        })
-    }
-
-    /// Closes the events of a unit and keeps their counts. Their records stay in the ring.
-    fn retire(&mut self, index: usize, since: u64) -> Result<(), SetError> {
+    /// Closes the events of a unit, and keeps their counts. Their records stay in the ring. Returns its group
+    /// and place.
+    pub(super) fn close_unit(&mut self, index: usize) -> Result<Option<(usize, Place)>, SetError> {
+        let Some(unit) = self.units.get(index) else { return Ok(None) };
+        let (counts, mut lost) = (self.read_unit(unit)?, self.lost_of(unit)?);
         let unit = self.units.remove(index);
-        self.retired_lost.append(&mut self.lost_of(&unit)?);
-        for (index, count) in self.read_unit(&unit)? {
+        let key = (unit.group, unit.place);
+        self.retired_lost.append(&mut lost);
+        for (index, count) in counts {
             if let Some(count) = merge(&mut self.retired, index, count) {
                 self.retired.push((index, count));
             }
         }
-        if self.is_enabled {
-            self.ledger.open_gap(unit.place, since);
+        if let Some(was_on) = unit.running.was_on {
+            self.before.insert(key, (self.switch.turns(), was_on));
         }
         self.drop_ring_of(unit.place);
-        Ok(())
+        Ok(Some(key))
     }
-}
-
-/// The result of a look at an event.
-#[derive(Clone, Copy, Debug)]
-enum Pulse {
-    Alive(Option<Sign>),
-    /// In ns of `CLOCK_MONOTONIC`.
-    DeadSince(u64),
 }

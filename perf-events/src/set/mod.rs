@@ -25,6 +25,7 @@ mod prepare;
 mod read;
 mod record;
 mod rings;
+mod running;
 mod target;
 mod unit;
 mod user_only;
@@ -44,7 +45,9 @@ pub use target::{Inherit, SetTarget};
 use event_index::EventIndex;
 use packages::Packages;
 use plan::Plan;
+use running::Switch;
 use unit::Unit;
+use watch::Watch;
 
 /// Events on CPUs or tasks: opened together, enabled together, read as one table of counts and as one
 /// stream of records.
@@ -110,7 +113,9 @@ pub struct Set {
     rings: Option<RingSet<RingKey>>,
     index: EventIndex,
     /// Events that show whether a CPU was offline, by CPU.
-    watches: HashMap<u32, Unit>,
+    watches: HashMap<u32, Watch>,
+    /// Whether the closed events of a group were enabled at a place, after a number of turns of the switch.
+    before: HashMap<(usize, Place), (u32, bool)>,
     /// Counts of events that were closed after their CPU went offline.
     retired: Vec<(usize, PlaceCount)>,
     /// Lost records of those events.
@@ -121,7 +126,7 @@ pub struct Set {
     exited: Vec<u32>,
     unsettled: Vec<u32>,
     reads_lost: bool,
-    is_enabled: bool,
+    switch: Switch,
     /// Time of the last look at the online CPUs, in ns of `CLOCK_MONOTONIC`.
     last_look: u64,
     /// The thread that opened the events.

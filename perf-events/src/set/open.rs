@@ -4,7 +4,8 @@ use std::sync::Arc;
 use perf_sys::{Attr, AttrFlags, Errno, Event, OpenOptions, ReadFormat, RingSet, SampleType};
 
 use super::plan::{Plan, PlannedGroup};
-use super::{EventError, EventIndex, Packages, Place, Set, SetError, SetOptions, Unit};
+use super::running::Running;
+use super::{EventError, EventIndex, Packages, Place, Set, SetError, SetOptions, Switch, Unit, Watch};
 use crate::loss::{LossLedger, monotonic};
 use crate::{CpuList, NegotiateError, Negotiation};
 use rustix::thread::gettid;
@@ -40,6 +41,7 @@ impl Set {
             units: Vec::new(),
             index: EventIndex::default(),
             watches: HashMap::new(),
+            before: HashMap::new(),
             retired: Vec::new(),
             retired_lost: Vec::new(),
             packages: Packages::default(),
@@ -48,7 +50,7 @@ impl Set {
             exited: Vec::new(),
             unsettled: Vec::new(),
             reads_lost: true,
-            is_enabled: false,
+            switch: Switch::default(),
             last_look: monotonic(),
             opener: gettid(),
             has_spawned: false,
@@ -93,9 +95,8 @@ impl Set {
                     self.open_cpu(cpu, &missing)?;
                 }
             }
-            if is_complete {
-                // One that went offline meanwhile is dead.
-                self.close_dead(&online)?;
+            // The events of a CPU that went offline meanwhile are dead.
+            if is_complete && self.close_dead(&online)?.intersection(&online).is_empty() {
                 self.offline = wanted.difference(&online);
                 return if online.is_empty() { Err(SetError::AllOffline { cpus: wanted }) } else { Ok(()) };
             }
@@ -134,7 +135,11 @@ impl Set {
             let place = Place::cpu(cpu);
             let units: Result<Vec<Unit>, EventError> =
                 groups.iter().map(|&group| self.open_unit(group, place)).collect();
-            let error = match units.and_then(|units| Ok((units, self.open_watch(cpu)?))) {
+            let watch = |units| match self.watches.contains_key(&cpu) {
+                true => Ok((units, None)),
+                false => Watch::open(cpu).map(|watch| (units, Some(watch))),
+            };
+            let error = match units.and_then(watch) {
                 Ok((units, watch)) => {
                     self.watches.extend(watch.map(|watch| (cpu, watch)));
                     return self.add_units(units).map(|()| true);
@@ -142,8 +147,7 @@ impl Set {
                 Err(error) => error,
             };
             attempts += 1;
-            let may_be_offline = matches!(error.error.errno(), Some(Errno::ENODEV | Errno::ESRCH));
-            if !may_be_offline || attempts == ATTEMPTS {
+            if !error.is_of_offline_cpu() || attempts == ATTEMPTS {
                 return Err(error.into());
             }
             if !CpuList::online(&self.options.system)?.contains(cpu) {
@@ -173,7 +177,7 @@ impl Set {
         if opened.is_err() {
             self.failed_group = group;
         }
-        Ok(Unit { group, place, events: opened?, alive: None })
+        Ok(Unit { group, place, events: opened?, running: Running::default() })
     }
 
     fn open_events(

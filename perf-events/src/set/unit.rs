@@ -3,6 +3,7 @@ use std::sync::Arc;
 use perf_sys::decode::ReadValues;
 use perf_sys::{Count, Error, Event, ReadFormat};
 
+use super::running::Running;
 use super::{EventError, Place};
 
 /// A group of the plan, opened at one place.
@@ -13,8 +14,7 @@ pub(super) struct Unit {
     pub(super) place: Place,
     /// The leader first.
     pub(super) events: Vec<Arc<Event>>,
-    /// The time enabled of the leader at the last look, and when that was.
-    pub(super) alive: Option<super::hotplug::Sign>,
+    pub(super) running: Running,
 }
 
 impl Unit {

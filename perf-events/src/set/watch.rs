@@ -1,31 +1,75 @@
-use std::sync::Arc;
+use perf_sys::{Attr, AttrFlags, Event, Software, Target};
 
-use perf_sys::{Attr, Event, ReadFormat, Software, Target};
+use super::{EventError, Place};
+use crate::loss::monotonic;
 
-use super::{EventError, Place, Set, Unit};
+/// The clock of the event advances within this many ns, unless its CPU was offline. The kernel updates it when
+/// the event is read; the slowest clock that perf uses ticks every 10 ms.
+const PULSE: u64 = 30_000_000;
 
-impl Set {
-    /// Opens an event of all tasks on the CPU, if the set is that of a cgroup.
-    ///
-    /// Events of a cgroup do not show that their CPU was offline, because their time enabled advances only
-    /// while a task of the cgroup runs.
-    pub(super) fn open_watch(&self, cpu: u32) -> Result<Option<Unit>, EventError> {
-        if !self.options.target.is_cgroup() || self.watches.contains_key(&cpu) {
-            return Ok(None);
-        }
-        let attr = Attr::software(Software::DUMMY).with_read_format(ReadFormat::TOTAL_TIME_ENABLED);
-        let (place, attr) = (Place::cpu(cpu), Box::new(attr));
+/// An event that shows whether its CPU was offline since it was opened: a clock that counts on all CPUs, also
+/// idle ones, without a timer.
+///
+/// It belongs to the set alone, because an event that a caller can reach may also have stopped because
+/// somebody disabled it. For a cgroup, the time of an event advances only while one of its tasks runs.
+#[derive(Debug)]
+pub(super) struct Watch {
+    event: Event,
+    place: Place,
+    /// Time of the clock at the last look, in ns.
+    pub(super) time: u64,
+    /// When the event was last known to count, in ns of `CLOCK_MONOTONIC`.
+    pub(super) at_ns: u64,
+    pub(super) is_dead: bool,
+}
+
+impl Watch {
+    /// Opens the event of a CPU, enabled.
+    pub(super) fn open(cpu: u32) -> Result<Self, EventError> {
+        let attr =
+            Attr::software(Software::CPU_CLOCK).with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
+        let (place, at_ns) = (Place::cpu(cpu), monotonic());
         match Event::open(&attr, Target::cpu(cpu)) {
-            Ok(event) => Ok(Some(Unit { group: 0, place, events: vec![Arc::new(event)], alive: None })),
+            Ok(event) => Ok(Self { event, place, time: 0, at_ns, is_dead: false }),
             Err(error) => {
-                let label = Software::DUMMY.name().unwrap_or_default().into();
+                let (label, attr) = (Software::CPU_CLOCK.name().unwrap_or_default().into(), Box::new(attr));
                 Err(EventError { label, place, attr, is_member: false, error, data_pages: 0, cgroup: None })
             }
         }
     }
 
-    /// Returns the events by which a unit on this CPU is seen to be alive.
-    pub(super) fn watched<'s>(&'s self, unit: &'s Unit, cpu: u32) -> &'s Unit {
-        self.watches.get(&cpu).unwrap_or(unit)
+    /// Finds out whether the event still counts.
+    pub(super) fn look(&mut self) -> Result<(), EventError> {
+        self.time = self.read()?;
+        if self.advances()? {
+            return Ok(());
+        }
+        // `prctl` may have disabled all events of the thread. An event whose CPU was offline does not count
+        // again, although its time enabled advances after it was enabled (kernel errata).
+        self.event.enable().map_err(|error| EventError::of(&self.event, self.place, false, error))?;
+        let start = monotonic();
+        while monotonic() - start < PULSE {
+            if self.advances()? {
+                return Ok(());
+            }
+        }
+        self.is_dead = true;
+        Ok(())
+    }
+
+    fn advances(&mut self) -> Result<bool, EventError> {
+        let (at_ns, time) = (monotonic(), self.read()?);
+        let advances = time != self.time;
+        if advances {
+            (self.time, self.at_ns) = (time, at_ns);
+        }
+        Ok(advances)
+    }
+
+    fn read(&self) -> Result<u64, EventError> {
+        match self.event.read() {
+            Ok(count) => Ok(count.value),
+            Err(error) => Err(EventError::of(&self.event, self.place, false, error)),
+        }
     }
 }

@@ -1,0 +1,177 @@
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use super::watch::Watch;
+use super::{EventError, Place, Set, SetError, Unit};
+use crate::loss::monotonic;
+
+/// The last call of [`Set::enable`] or [`Set::disable`].
+#[derive(Debug, Default)]
+pub(super) struct Switch {
+    is_on: AtomicBool,
+    turns: AtomicU32,
+}
+
+impl Switch {
+    pub(super) fn turn(&self, is_on: bool) {
+        self.is_on.store(is_on, Ordering::Relaxed);
+        self.turns.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of calls. A look before the last one does not show whether events count now.
+    pub(super) fn turns(&self) -> u32 {
+        self.turns.load(Ordering::Relaxed)
+    }
+}
+
+/// The most ns between the ends of two events that stop when their CPU goes offline, and a tick of the slowest
+/// clock that perf uses.
+const TOLERANCE: u64 = 11_000_000;
+
+/// The times of a unit and of the watch of its CPU, read one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    /// Number of calls of [`Set::enable`] and [`Set::disable`] before.
+    turns: u32,
+    /// Time enabled of the leader, in ns.
+    time: u64,
+    /// Time of the watch, in ns.
+    watch: u64,
+    /// The most ns between the two reads.
+    slack: u64,
+}
+
+/// Whether a unit is enabled, which the kernel does not report: it is disabled if the clock of its CPU's watch
+/// advances and its time enabled does not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Running {
+    last: Option<Look>,
+    /// Whether it was enabled between the last two looks, `None` if that is not known.
+    pub(super) was_on: Option<bool>,
+}
+
+impl Running {
+    fn look(&mut self, now: Look) {
+        let Some(last) = self.last.filter(|last| last.turns == now.turns) else {
+            *self = Self { last: Some(now), was_on: None };
+            return;
+        };
+        let (watched, own) = (now.watch.saturating_sub(last.watch), now.time.saturating_sub(last.time));
+        let slack = last.slack.saturating_add(now.slack);
+        let tolerance = slack.saturating_add(TOLERANCE);
+        let was_off = watched.saturating_sub(own) > tolerance;
+        if !was_off && watched <= tolerance {
+            return; // too short an interval
+        }
+        *self = Self { last: Some(now), was_on: Some(!was_off) };
+    }
+}
+
+impl Set {
+    /// Notes whether a unit was enabled since the last look.
+    pub(super) fn look_at(&mut self, index: usize, watch: &Watch) -> Result<(), EventError> {
+        let turns = self.switch.turns();
+        let is_cgroup = self.options.target.is_cgroup(); // its time stops between the tasks
+        let Some(unit) = self.units.get_mut(index).filter(|_| !is_cgroup) else { return Ok(()) };
+        let Some(time) = unit.time_enabled()? else { return Ok(()) };
+        let slack = if watch.is_dead { 0 } else { monotonic().saturating_sub(watch.at_ns) };
+        unit.running.look(Look { turns, time, watch: watch.time, slack });
+        Ok(())
+    }
+
+    /// Returns whether a group is to be enabled on a CPU where it has no events: as it was there before, and not
+    /// if it is disabled on all other CPUs.
+    pub(super) fn is_wanted(&self, group: usize, place: Place) -> Result<bool, SetError> {
+        let before = self.before.get(&(group, place)).filter(|(turns, _)| *turns == self.switch.turns());
+        let others = self.others_run(group)?;
+        Ok(match (before, others) {
+            (Some((_, false)), _) | (_, Some(false)) => false,
+            (Some((_, true)), _) | (_, Some(true)) => true,
+            (None, None) => self.switch.is_on(),
+        })
+    }
+
+    /// Returns whether the events of a group are enabled on the CPUs on which it is open, `None` if that differs or
+    /// is not known.
+    fn others_run(&self, group: usize) -> Result<Option<bool>, EventError> {
+        if self.options.target.is_cgroup() {
+            return Ok(None);
+        }
+        let mut all = None;
+        for unit in self.units.iter().filter(|unit| unit.group == group && unit.place.thread_id().is_none()) {
+            let one = unit.is_on()?;
+            if one.is_none() || all.is_some_and(|all| Some(all) != one) {
+                return Ok(None);
+            }
+            all = one;
+        }
+        Ok(all)
+    }
+}
+
+impl Unit {
+    /// Returns whether the events are enabled now, `None` if the kernel could not schedule a pinned one.
+    pub(super) fn is_on(&self) -> Result<Option<bool>, EventError> {
+        let times = (self.time_enabled()?, self.time_enabled()?);
+        Ok(times.0.zip(times.1).map(|(one, other)| one != other))
+    }
+
+    /// Reads the time enabled of the leader, in ns.
+    fn time_enabled(&self) -> Result<Option<u64>, EventError> {
+        Ok(self.read()?.first().and_then(|count| count.as_ref()?.time_enabled))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// Looks at events that were opened at 0: `(time, watch)` in ms. Returns what is known after each.
+    fn looks(looks: &[(u64, u64)]) -> Vec<Option<bool>> {
+        let mut running = Running::default();
+        let look = |&(time, watch): &(u64, u64)| {
+            running.look(Look { turns: 1, time: time * MS, watch: watch * MS, slack: MS / 100 });
+            running.was_on
+        };
+        looks.iter().map(look).collect()
+    }
+
+    #[test]
+    fn event_whose_time_advances_like_that_of_the_watch_is_on() {
+        assert_eq!(looks(&[(0, 5), (100, 105), (200, 206)]), [None, Some(true), Some(true)]);
+    }
+
+    #[test]
+    fn event_that_stopped_since_the_last_look_is_off() {
+        assert_eq!(looks(&[(0, 5), (100, 105), (150, 205)]), [None, Some(true), Some(false)]);
+        assert_eq!(
+            looks(&[(0, 5), (0, 105), (80, 205), (180, 305)])[1..],
+            [Some(false), Some(false), Some(true)]
+        );
+    }
+
+    #[test]
+    fn looks_in_quick_succession_are_one() {
+        // Each interval by itself is too short.
+        let on = [(10, 10), (16, 16), (22, 22)];
+        assert_eq!(looks(&on)[1..], [None, Some(true)]);
+        let off = [(10, 10), (10, 16), (10, 22)];
+        assert_eq!(looks(&off)[1..], [None, Some(false)]);
+    }
+
+    #[test]
+    fn looks_before_the_last_call_are_forgotten() {
+        let mut running = Running::default();
+        let mut look = |turns, time, watch| {
+            running.look(Look { turns, time, watch, slack: 0 });
+            running.was_on
+        };
+        assert_eq!([look(1, 0, 0), look(1, 0, 19 * MS)], [None, Some(false)]);
+        assert_eq!([look(2, 0, 20 * MS), look(2, 19 * MS, 39 * MS)], [None, Some(true)]);
+    }
+}

@@ -76,7 +76,10 @@ impl<'a, L: Layout> Record<'a, L> {
 
 impl<L: Layout> fmt::Display for TracepointDisplay<'_, '_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.record.write_line(Some(self.format), f)
+        self.record.write_line(f, |field, f| match field {
+            Field { name: "raw", value: Value::Bytes(raw) } => write!(f, " {}", self.format.display(raw)),
+            _ => write!(f, " {field}"),
+        })
     }
 }
 
@@ -90,22 +93,22 @@ impl<L: Layout> fmt::Display for Record<'_, L> {
     /// Writes one line: the kind, the misc bits, the fields by name in the order of their words,
     /// after a bar those of the trailer, and a note if there are trailing bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_line(None, f)
+        self.write_line(f, |field, f| write!(f, " {field}"))
     }
 }
 
 impl<L: Layout> Record<'_, L> {
-    fn write_line(&self, format: Option<&Format<'_>>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Writes one line, the fields of the body as `field` does.
+    fn write_line(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        field: impl Fn(Field<'_>, &mut fmt::Formatter<'_>) -> fmt::Result,
+    ) -> fmt::Result {
         write!(f, "{}", self.kind())?;
         if !self.misc().is_empty() {
             write!(f, " ({})", self.misc().names(self.kind()))?;
         }
-        self.fields().try_for_each(|field| match (format, field) {
-            (Some(format), Field { name: "raw", value: Value::Bytes(raw) }) => {
-                write!(f, " {}", format.display(raw))
-            }
-            _ => write!(f, " {field}"),
-        })?;
+        self.fields().try_for_each(|one| field(one, f))?;
         if matches!(self, Self::Sample(sample) if sample.has_ambiguous_branches()) {
             f.write_str(" (branch stack ambiguous)")?;
         }

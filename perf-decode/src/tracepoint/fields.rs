@@ -127,7 +127,7 @@ impl<'t> Lines<'t> {
     }
 
     fn split(&self) -> Option<(&'t str, &'t str)> {
-        let line_feed = self.rest.split_once('\n');
+        let line_feed = line::split_once(self.rest, b'\n');
         line_feed.or((!self.rest.is_empty()).then_some((self.rest, "")))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::Unexpected;
 use super::fields::Lines;
-use super::line::number;
+use super::line::{number, split_once};
 use super::{ArrayField, Excerpt, Field, Fields, FormatError, IntegerField, Payload, TextField};
 
 /// The layout of one tracepoint. Holding one proves that each of its field lines parses.
@@ -104,7 +104,7 @@ fn heading<'t>(lines: &mut Lines<'t>) -> Result<(&'t str, u32), FormatError> {
         lines.skip_blank();
         let line = lines.peek().unwrap_or_default();
         let error = |expected| Unexpected { expected, found: line }.at(lines.number());
-        let (key, value) = line.split_once(':').ok_or_else(|| error("`name:`, `ID:` or `format:`"))?;
+        let (key, value) = split_once(line, b':').ok_or_else(|| error("`name:`, `ID:` or `format:`"))?;
         match key.trim_ascii() {
             "name" => name = value.trim_ascii(),
             "ID" => id = Some(number(value).map_err(|error| error.at(lines.number()))?),

@@ -9,8 +9,9 @@
 //! | `__data_loc TYPE[] name`, `__data_loc TYPE name` | given by a word |
 //! | `__rel_loc TYPE[] name`, `__rel_loc TYPE name[]`, `__rel_loc TYPE name` | given by a word |
 
-// The text is searched for single characters only, because core's searcher for strings has panic
-// paths that survive optimization. The no-panic check links this parser.
+// The text is searched for single bytes only, by `split_once` below, because core's searchers for
+// strings and characters have panic paths that survive optimization where they are not inlined. The
+// no-panic check links this parser.
 
 use super::error::Unexpected;
 use super::{Field, Kind, Location};
@@ -23,12 +24,13 @@ pub(super) fn parse(line: &str) -> Result<Field<'_>, Unexpected<'_>> {
     let line = line.trim_ascii();
     let rest = line.strip_prefix("field:").ok_or(Unexpected { expected: "`field:`", found: line })?;
     let (declaration, mut rest) =
-        rest.split_once(';').ok_or(Unexpected { expected: "`;` after the declaration", found: rest })?;
+        split_once(rest, b';').ok_or(Unexpected { expected: "`;` after the declaration", found: rest })?;
     let (mut offset, mut size, mut signed) = (None, None, false);
     while !rest.is_empty() {
         let (part, after) =
-            rest.split_once(';').ok_or(Unexpected { expected: "`;` after a value", found: rest })?;
-        let (key, value) = part.split_once(':').ok_or(Unexpected { expected: "`key:value`", found: part })?;
+            split_once(rest, b';').ok_or(Unexpected { expected: "`;` after a value", found: rest })?;
+        let (key, value) =
+            split_once(part, b':').ok_or(Unexpected { expected: "`key:value`", found: part })?;
         match key.trim_ascii() {
             "offset" => offset = Some(number(value)?),
             "size" => size = Some(number(value)?),
@@ -54,6 +56,13 @@ pub(super) fn parse(line: &str) -> Result<Field<'_>, Unexpected<'_>> {
     Ok(Field { name, type_name, declaration, offset, size, signed, location, kind })
 }
 
+/// Splits the text at the first byte of this value, which is ASCII.
+pub(super) fn split_once(text: &str, separator: u8) -> Option<(&str, &str)> {
+    let at = text.bytes().position(|byte| byte == separator)?;
+    let (before, after) = text.split_at_checked(at)?;
+    Some((before, after.get(1..)?))
+}
+
 /// Parses a decimal number with blanks around it.
 pub(super) fn number(text: &str) -> Result<u32, Unexpected<'_>> {
     let number = text.trim_ascii().parse();
@@ -72,7 +81,7 @@ struct Declaration<'t> {
 
 impl<'t> Declaration<'t> {
     fn parse(text: &'t str) -> Result<Self, Unexpected<'t>> {
-        let (dynamic, rest) = match text.split_once(' ') {
+        let (dynamic, rest) = match split_once(text, b' ') {
             Some(("__data_loc", rest)) => (Some(Location::DataLoc), rest),
             Some(("__rel_loc", rest)) => (Some(Location::RelLoc), rest),
             _ => (None, text),
@@ -96,7 +105,7 @@ impl<'t> Declaration<'t> {
 /// Sizes of old kernels are expressions that may hold brackets themselves.
 fn split_brackets(text: &str) -> (&str, Option<&str>) {
     let text = text.trim_ascii();
-    match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
+    match text.strip_suffix(']').and_then(|text| split_once(text, b'[')) {
         Some((before, inside)) => (before.trim_ascii(), Some(inside.trim_ascii())),
         None => (text, None),
     }

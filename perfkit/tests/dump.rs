@@ -72,7 +72,7 @@ fn every_record_is_one_line_of_text() {
     }
     let lines = dump(&path("ring-multi-0"), &[]).lines;
     let first = "0 0x0000    64 [dummy] COMM pid=8205 tid=8205 comm=ringcap-0 | \
-                 pid=8205 tid=8205 time=3687212645915 cpu=1 identifier=8326";
+                 time=3687212645915 cpu=1 identifier=8326";
     assert_eq!(lines[0], first);
 }
 

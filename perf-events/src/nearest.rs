@@ -1,7 +1,7 @@
 //! The names nearest to one that does not exist.
 
 /// The names that an error lists, at most.
-const LISTED: usize = 5;
+pub(crate) const LISTED: usize = 5;
 
 /// The characters of a name that are compared, at most: the comparison takes quadratic time.
 const COMPARED: usize = 64;

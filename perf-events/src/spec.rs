@@ -1,9 +1,9 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use perf_sys::{Attr, Label};
+use perf_sys::{Attr, EventType, Label};
 
-use crate::CpuList;
+use crate::{CpuList, Probe};
 
 /// One event that can be opened: its attr, its name, the CPUs on which its PMU counts, and the unit of
 /// its counts.
@@ -17,6 +17,7 @@ pub struct EventSpec {
     cpus: Option<CpuList>,
     is_cpu_only: bool,
     probe_text: Option<Arc<CStr>>,
+    probe: Option<Arc<Probe>>,
     scale: f64,
     unit: Arc<str>,
     is_per_package: bool,
@@ -34,6 +35,7 @@ impl EventSpec {
             cpus: None,
             is_cpu_only: false,
             probe_text: None,
+            probe: None,
             scale: 1.0,
             unit: "".into(),
             is_per_package: false,
@@ -100,13 +102,34 @@ impl EventSpec {
     }
 
     /// Returns the attr as the kernel gets it, with the address of the probe's text in `config1`. The
-    /// address is valid as long as the event or a clone of it lives; the kernel reads it during the
-    /// call only.
+    /// address is valid as long as the event or a clone of it lives. The kernel reads it during the call, and
+    /// with `INHERIT` also in each fork of the observed tasks, whose memory has something else there, so that
+    /// the fork fails (kernel errata). A [`Set`](crate::Set) opens such an event by a tracepoint.
     pub fn attr(&self) -> Attr {
         match &self.probe_text {
             Some(text) => self.attr.with_config1(text.as_ptr().expose_provenance() as u64),
             None => self.attr,
         }
+    }
+
+    /// Sets the probe of the event, by which it can be opened as a tracepoint too.
+    #[must_use]
+    pub(crate) fn with_probe(mut self, probe: Probe) -> Self {
+        self.probe = Some(Arc::new(probe));
+        self
+    }
+
+    /// Returns the probe that the event's PMU makes.
+    pub(crate) fn probe(&self) -> Option<&Probe> {
+        self.probe.as_deref()
+    }
+
+    /// Returns the event of the probe by this tracepoint in place of its PMU, with the same name and settings.
+    #[must_use]
+    pub(crate) fn by_tracepoint(self, tracepoint: &Self) -> Self {
+        let Attr { kind, config, .. } = tracepoint.attr;
+        let attr = Attr { kind, config, config1: 0, config2: 0, ..self.attr };
+        Self { attr, pmu: tracepoint.pmu.clone(), probe_text: None, probe: None, ..self }
     }
 
     /// Returns the name.
@@ -137,6 +160,11 @@ impl EventSpec {
     /// Returns the unit of the scaled count, or an empty text.
     pub fn unit(&self) -> &str {
         &self.unit
+    }
+
+    /// Returns `true` for tracepoints and probes, of which the perf tool samples each hit by default.
+    pub fn is_hit(&self) -> bool {
+        self.attr.kind == EventType::TRACEPOINT || self.probe.is_some()
     }
 
     /// Returns `true` if all CPUs of a package read the same count, so that one of them is enough.

@@ -121,3 +121,20 @@ fn hit_of_a_tracepoint_that_counts_is_one_sample() {
         assert!(samples > 1, "{samples} samples");
     }
 }
+
+#[test]
+fn each_hit_of_a_probe_is_recorded_in_a_command_that_forks() {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let Some(libc) = maps.split_ascii_whitespace().find(|word| word.contains("/libc.so")) else {
+        return eprintln!("skipped: no libc.so in this program");
+    };
+    let folder = Folder::new();
+    let (file, event) = (folder.path("probe.data"), format!("uprobe:{libc}:malloc"));
+    let arguments = ["-e", &event, "-o", file.to_str().unwrap(), "--", "sh", "-c", "ls / && ls /"];
+    if record(&arguments).is_none() {
+        return;
+    }
+    let mut samples = 0;
+    for_each_record(&file, |record| samples += u32::from(matches!(record, Record::Sample(_))));
+    assert!(samples > 100, "{samples}");
+}

@@ -19,8 +19,8 @@ bit_set! {
         ///
         /// The kernel maps no ring for an inherited event on any CPU: open one for each CPU. With
         /// [`SampleType::READ`](crate::SampleType::READ) the kernel fails with `EINVAL` from Linux
-        /// 4.13 to 6.11, and needs [`TID`](crate::SampleType::TID) since 6.12. An inherited uprobe
-        /// may miss hits after an exec (kernel errata).
+        /// 4.13 to 6.11, and needs [`TID`](crate::SampleType::TID) since 6.12. With an inherited
+        /// uprobe or kprobe, forks of the observed tasks fail (kernel errata).
         "inherit" INHERIT = flag64(1);
         /// Group leader: must always be on the PMU; enters the error state if it cannot. Since
         /// Linux 2.6.31.

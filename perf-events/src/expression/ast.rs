@@ -98,6 +98,17 @@ pub enum Source {
         /// Name in the category.
         name: String,
     },
+    /// `uprobe:/bin/bash:readline`, `kretprobe:do_sys_openat2`: an instruction of a program or of the kernel.
+    Probe {
+        /// Path of the program or library, `None` for the kernel.
+        file: Option<Spanned<String>>,
+        /// Function, or as a number the offset in the file or the address in the kernel, in bytes.
+        function: Spanned<String>,
+        /// Bytes from there to the instruction.
+        offset: u64,
+        /// `true` for the returns of the function in place of its entries.
+        is_return: bool,
+    },
     /// `mem:0x1000/4:rw`.
     Breakpoint {
         /// Address in bytes.

@@ -31,6 +31,8 @@ pub(crate) enum Problem {
     Expected(&'static str),
     /// There is no such event, PMU, term or tracepoint. The first text is the kind of the name.
     Unknown(&'static str),
+    /// There is no such name among these few, which are listed. `kind` is the kind of the name.
+    NotAmong { kind: &'static str, has: String },
     /// The text is understood, but cannot be an event, for this reason.
     Invalid(String),
     /// A file with the answer cannot be used.
@@ -112,6 +114,9 @@ impl ParseError {
         let message = match &self.0.problem {
             Problem::Expected(expected) => format!("expected {expected}, found {found}"),
             Problem::Unknown(kind) => format!("unknown {kind} {found}"),
+            Problem::NotAmong { kind, has } => {
+                format!("unknown {kind} {found}; this machine has {has}")
+            }
             Problem::Invalid(reason) => format!("{found}: {reason}"),
             Problem::File(error) => format!("{found}: {error}"),
         };

@@ -1,6 +1,6 @@
 use super::cursor::{Cursor, parse_hex};
 use super::term::{is_digits, parse_terms};
-use super::{Event, Modifiers, ParseError, Source, Spanned, breakpoint};
+use super::{Event, Modifiers, ParseError, Source, Spanned, breakpoint, probe};
 use crate::{catalog, pmu};
 
 /// Returns `true` for the characters of the name of an event, PMU or tracepoint.
@@ -25,6 +25,17 @@ pub(super) fn parse_event(cursor: &mut Cursor<'_>) -> Result<Event, ParseError> 
 fn parse_source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
     if cursor.take(breakpoint::PREFIX) {
         return breakpoint::parse(cursor);
+    }
+    if let Some(probe) = probe::parse(cursor)? {
+        return Ok(probe);
+    }
+    if cursor.take(probe::TRACEPOINT) {
+        let category = cursor.expect_while(is_name, "the category of a tracepoint")?;
+        if !cursor.take(":") {
+            return Err(cursor.error("`:` and the name of the tracepoint"));
+        }
+        let name = cursor.expect_while(is_name, "the name of a tracepoint")?;
+        return Ok(Source::Tracepoint { category: category.node.to_owned(), name: name.node.to_owned() });
     }
     let first = cursor.expect_while(is_name, "an event")?;
     let mut ahead = cursor.clone();

@@ -4,8 +4,11 @@
 //! list       = group { "," group }
 //! group      = event | [ name ] "{" event { "," event } "}" [ ":" modifiers ]
 //! event      = source [ ":" [ modifiers ] ] | source "/" [ term { "," term } ] "/" [ modifiers ]
-//! source     = name | "r" HEX | number ":" number | name ":" name | breakpoint
+//! source     = name | "r" HEX | number ":" number | name ":" name | breakpoint | probe
+//!            | "tracepoint:" name ":" name
 //! breakpoint = "mem:" number [ "/" number ] [ ":" access ]
+//! probe      = ( "uprobe:" | "uretprobe:" ) path ":" place | ( "kprobe:" | "kretprobe:" ) place
+//! place      = function [ "+" number ] [ "%return" ]
 //! term       = name [ "=" value ]
 //! ```
 //!
@@ -20,6 +23,7 @@ mod flags;
 mod list;
 mod modifiers;
 mod print;
+mod probe;
 mod term;
 #[cfg(test)]
 mod tests;

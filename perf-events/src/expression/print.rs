@@ -2,7 +2,7 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use super::breakpoint::ACCESSES;
 use super::term::is_value;
-use super::{Event, Expression, Group, Source, Term};
+use super::{Event, Expression, Group, Source, Term, probe};
 
 impl Display for Expression {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -47,7 +47,20 @@ impl Display for Source {
             Self::Name(name) => f.write_str(name),
             Self::Raw(config) => write!(f, "r{config:x}"),
             Self::Number { kind, config } => write!(f, "{kind}:{config:#x}"),
+            Self::Tracepoint { category, name } if probe::is_taken(category, name) => {
+                write!(f, "{}{category}:{name}", probe::TRACEPOINT)
+            }
             Self::Tracepoint { category, name } => write!(f, "{category}:{name}"),
+            Self::Probe { file, function, offset, is_return } => {
+                let kind = (file.is_none(), *is_return);
+                let kind = probe::KINDS.iter().find(|(_, kernel, returns)| (*kernel, *returns) == kind);
+                f.write_str(kind.map_or("", |(prefix, ..)| prefix))?;
+                if let Some(file) = file {
+                    write!(f, "{}:", file.node)?;
+                }
+                f.write_str(&function.node)?;
+                if *offset == 0 { Ok(()) } else { write!(f, "+{offset:#x}") }
+            }
             Self::Breakpoint { address, len, access } => {
                 write!(f, "mem:{address:#x}")?;
                 if let Some(len) = len {

@@ -45,6 +45,31 @@ fn breakpoints_have_optional_parts() {
 }
 
 #[test]
+fn probes_are_written_as_in_bpftrace() {
+    let probe = |file: Option<&str>, function: &str, offset, is_return| {
+        let spanned = |text: &str| Spanned { node: text.to_owned(), span: Span::default() };
+        Source::Probe { file: file.map(spanned), function: spanned(function), offset, is_return }
+    };
+    let source = |text: &str| one(text).source.node;
+    let bash = Some("/bin/bash");
+    assert_eq!(source("uprobe:/bin/bash:readline"), probe(bash, "readline", 0, false));
+    assert_eq!(source("uretprobe:/bin/bash:readline"), probe(bash, "readline", 0, true));
+    assert_eq!(source("uprobe:/bin/bash:readline%return"), probe(bash, "readline", 0, true));
+    assert_eq!(source("uprobe:/bin/bash:readline+0x4"), probe(bash, "readline", 4, false));
+    assert_eq!(source("uprobe:/bin/bash:0x1234"), probe(bash, "0x1234", 0, false));
+    assert_eq!(source("uprobe:/a b/c:f<x>@V"), probe(Some("/a b/c"), "f<x>@V", 0, false));
+    assert_eq!(source("kprobe:do_sys_openat2"), probe(None, "do_sys_openat2", 0, false));
+    assert_eq!(source("kretprobe:do_sys_openat2"), probe(None, "do_sys_openat2", 0, true));
+    assert_eq!(one("uprobe:/bin/bash:readline:u").modifiers.node.to_string(), "u");
+    assert_eq!(one("uprobe:/bin/bash:readline/period=5/u").terms.unwrap().len(), 1);
+    assert_eq!(parse("{uprobe:/bin/bash:readline,cs}").groups[0].events.len(), 2);
+    let kprobe = Source::Tracepoint { category: "kprobe".into(), name: "mine".into() };
+    assert_eq!(source("tracepoint:kprobe:mine"), kprobe);
+    assert_eq!(parse("tracepoint:sched:sched_switch:u").to_string(), "sched:sched_switch:u");
+    assert_eq!(parse("uprobe:/a:f+4%return:u").to_string(), "uretprobe:/a:f+0x4:u");
+}
+
+#[test]
 fn a_word_of_modifier_letters_after_a_name_is_modifiers() {
     assert_eq!(one("cycles:kpp").modifiers.node, Modifiers::new("kpp").unwrap());
     assert_eq!(one("cpu/event=1/kpp").modifiers.node, Modifiers::new("kpp").unwrap());

@@ -33,8 +33,8 @@ const MAX_FUNCTION: usize = 511;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// An event of a uprobe with [`INHERIT`](perf_sys::AttrFlags::INHERIT) may miss hits of a child after its
-/// exec (kernel errata).
+/// An event of a probe's PMU must not have [`INHERIT`](perf_sys::AttrFlags::INHERIT): forks of the observed tasks fail
+/// (kernel errata). A [`Set`](crate::Set) opens such a probe by a tracepoint.
 ///
 /// # References
 ///
@@ -158,9 +158,14 @@ impl Probe {
         Ok(self.with_ref_counter(offset))
     }
 
+    /// Returns `true` for a probe of the kernel.
+    pub(crate) fn is_of_kernel(&self) -> bool {
+        !matches!(self.place, Place::File { .. })
+    }
+
     /// Returns the name of the PMU and of the kind of probe.
     fn pmu(&self) -> &'static str {
-        if matches!(self.place, Place::File { .. }) { "uprobe" } else { "kprobe" }
+        if self.is_of_kernel() { "kprobe" } else { "uprobe" }
     }
 
     const fn new(place: Place) -> Self {

@@ -25,7 +25,7 @@ impl Probe {
         let counter =
             counter.as_deref().map(|offset| PmuTerm { name: "ref_ctr_offset", value: Some(offset) });
         let terms: Vec<_> = is_return.into_iter().chain(counter).collect();
-        let spec = pmu.event_spec(&terms)?.with_label(Label::from(self.to_string()));
+        let spec = pmu.event_spec(&terms)?.with_label(Label::from(self.to_string())).with_probe(self.clone());
         Ok(match &self.place {
             Place::Function { name: text, offset } | Place::File { path: text, offset, .. } => {
                 spec.with_probe_text(Arc::clone(text)).map_attr(|attr: Attr| attr.with_config2(*offset))

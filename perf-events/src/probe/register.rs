@@ -5,12 +5,17 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use super::{Place, Probe, ProbeError};
 use crate::{FileError, System, Tracefs, Tracepoint};
 
 /// The number of names that are tried. Those of a process that ended without removing its probes are in use.
 const ATTEMPTS: u32 = 1000;
+
+/// The attempts to remove a probe when it is dropped, with a pause of 1 ms between two.
+const REMOVALS: u32 = 20;
 
 /// A probe that is listed in tracefs until it is dropped.
 #[derive(Debug)]
@@ -64,8 +69,14 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        if !self.is_removed {
-            let _ = self.remove();
+        // The kernel may need a moment after the last event was closed.
+        for attempt in 0..REMOVALS {
+            if self.is_removed || self.remove().is_ok() {
+                return;
+            }
+            if attempt + 1 < REMOVALS {
+                thread::sleep(Duration::from_millis(1));
+            }
         }
     }
 }

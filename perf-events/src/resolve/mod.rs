@@ -4,6 +4,7 @@ mod core;
 mod event;
 mod group;
 mod pmu;
+mod probe;
 mod source;
 mod terms;
 #[cfg(test)]
@@ -25,6 +26,9 @@ use crate::{LogicalEvent, ParseError, System};
 /// | `r1a2` | code of an event of the CPU's PMU |
 /// | `cpu/event=0xc0,umask=1/`, `msr/tsc/` | event of a PMU by its terms or its name |
 /// | `sched:sched_switch`, `sched:*` | tracepoints |
+/// | `uprobe:/bin/bash:readline`, `uretprobe:/bin/bash:readline` | entries, returns of a function of a program or library |
+/// | `uprobe:/bin/bash:readline+0x4`, `uprobe:/bin/bash:0x1234` | instruction of the function, at an offset of the file |
+/// | `kprobe:do_sys_openat2`, `kretprobe:do_sys_openat2` | entries, returns of a function of the kernel |
 /// | `mem:0x1000/4:rw` | breakpoint: address, length, accesses |
 /// | `1:3` | type and config of the attr |
 /// | `cycles:u`, `cpu/event=0xc0/u` | with [modifiers](crate::expression::Modifiers) |

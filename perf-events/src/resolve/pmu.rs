@@ -1,5 +1,6 @@
 use super::event::Resolver;
 use crate::expression::{Event, Problem, Span, Term};
+use crate::known_names::KnownNames;
 use crate::pmu::{PmuError, TermProblem};
 use crate::{EventSpec, ParseError, Pmu, PmuTerm, catalog, nearest};
 
@@ -47,14 +48,23 @@ impl Resolver<'_> {
         for pmu in pmus {
             names.extend(pmu.event_names().map_err(of_file)?);
         }
-        Err(self.unknown(span, "event", name, &names))
+        let tracepoints = self.tracepoints_like(name);
+        let error = self.unknown(span, "event", name, &names);
+        let nearest = tracepoints.into_iter().chain(error.nearest().to_vec()).take(nearest::LISTED).collect();
+        Err(error.with_nearest(nearest))
     }
 
     fn pmu_error(&self, event: &Event, name: &str, error: PmuError) -> ParseError {
         let span = event.source.span;
         match error {
             PmuError::File(error) => self.error(span, Problem::File(error)),
-            PmuError::NotFound { has, .. } => self.unknown(span, "PMU", name, &has),
+            PmuError::NotFound { has, .. } => {
+                let nearest = nearest::nearest(name, has.iter().map(String::as_str));
+                let has_core = self.pmus(span).is_ok_and(|pmus| pmus.iter().any(Pmu::is_core));
+                let core = if has_core { "" } else { ", none of them a hardware PMU" };
+                let problem = Problem::NotAmong { kind: "PMU", has: format!("{}{core}", KnownNames(&has)) };
+                self.error(span, problem).with_nearest(nearest)
+            }
             PmuError::Term(error) => {
                 let term = event.terms().get(error.index());
                 let span = term.map_or(span, |term| place(term, error.is_value()));

@@ -23,6 +23,9 @@ impl Resolver<'_> {
             &Source::Number { kind, config } => {
                 self.on_core_pmus(event, Attr::new(EventType(kind), config))?
             }
+            Source::Probe { file, function, offset, is_return } => {
+                vec![self.probe(event, file.as_ref(), function, *offset, *is_return)?]
+            }
             &Source::Breakpoint { address, len, access } => {
                 vec![self.with_terms(EventSpec::new(breakpoint(address, len, access)), event.terms())?]
             }

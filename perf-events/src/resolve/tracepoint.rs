@@ -29,6 +29,24 @@ impl Resolver<'_> {
         candidates.collect()
     }
 
+    /// Returns the tracepoints with this name without the category, or those with a similar name.
+    pub(super) fn tracepoints_like(&self, wanted: &str) -> Vec<String> {
+        let Ok(tracefs) = Tracefs::find(self.system) else { return Vec::new() };
+        let categories = tracefs.categories().unwrap_or_default();
+        let named = |category: &String| -> Vec<(String, String)> {
+            let names = tracefs.names(category).unwrap_or_default();
+            names.into_iter().map(|name| (format!("{category}:{name}"), name)).collect()
+        };
+        let all: Vec<(String, String)> = categories.iter().flat_map(named).collect();
+        let is_exact = all.iter().any(|(_, name)| name == wanted);
+        let nearest = nearest::nearest(wanted, all.iter().map(|(_, name)| name.as_str()));
+        let full = |name: &String| {
+            let matching = all.iter().filter(move |(_, found)| found == name);
+            matching.map(|(full, _)| full.clone()).collect::<Vec<_>>()
+        };
+        nearest.iter().filter(|name| !is_exact || *name == wanted).flat_map(full).collect()
+    }
+
     fn tracefs_error(&self, event: &Event, error: TracefsError) -> ParseError {
         let problem = match error {
             TracefsError::File(error) => Problem::File(error),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::EventError;
 
-use crate::{CpuList, Explanation, FileError, System};
+use crate::{CpuList, Explanation, FileError, ProbeError, System};
 
 /// The reason why a [`Set`](crate::Set) could not be opened or used.
 #[derive(Clone, Debug)]
@@ -54,6 +54,13 @@ pub enum SetError {
     NoTask {
         /// The id.
         id: u32,
+    },
+    /// A probe that new tasks inherit cannot be listed in tracefs.
+    Probe {
+        /// The name of the event.
+        event: Arc<str>,
+        /// The error.
+        error: ProbeError,
     },
     /// The set only counts: it was opened without rings.
     NoRings,
@@ -121,6 +128,9 @@ impl fmt::Display for SetError {
             Self::ImpossibleCpus { cpus } => write!(f, "CPUs {cpus}: this machine does not have them"),
             Self::AllOffline { cpus } => write!(f, "CPUs {cpus}: all are offline; choose an online one"),
             Self::NoTask { id } => write!(f, "process or thread {id}: it has exited, or never existed"),
+            Self::Probe { event, error } => {
+                write!(f, "{event}: only tracefs has probes that new tasks inherit: {error}")
+            }
             Self::NoRings => f.write_str("the set has no rings: open it with SetOptions::ring_pages"),
             Self::Spawn(misuse) => f.write_str(match misuse {
                 SpawnMisuse::Target => "the target of the set is not a command",

@@ -22,6 +22,7 @@ mod packages;
 mod place;
 mod plan;
 mod prepare;
+mod probes;
 mod read;
 mod record;
 mod rings;
@@ -106,7 +107,6 @@ use watch::Watch;
 /// | `Set.Close` | [`close`](Self::close), or dropping the set |
 #[derive(Debug)]
 pub struct Set {
-    options: SetOptions,
     plan: Plan,
     units: Vec<Unit>,
     /// `None` if the set only counts.
@@ -139,6 +139,8 @@ pub struct Set {
     concessions: Vec<(usize, usize, Vec<Concession>)>,
     /// Index of the group whose events could not be opened.
     failed_group: usize,
+    /// Dropped after the events: the kernel removes the tracepoint of a probe only when no event of it is open.
+    options: SetOptions,
 }
 
 /// An event of a [`Set`], opened at one place.

@@ -1,7 +1,9 @@
+use std::sync::Arc;
+
 use super::plan::Plan;
 use super::user_only::is_refused;
 use super::{Inherit, Set, SetError, SetTarget};
-use crate::{EventGroup, LogicalEvent, System};
+use crate::{EventGroup, LogicalEvent, ProbeEvent, System};
 
 /// The events, the target and the rings of a [`Set`].
 ///
@@ -19,6 +21,8 @@ pub struct SetOptions {
     pub(super) is_user_only: bool,
     pub(super) inherit: Option<Inherit>,
     pub(super) system: System,
+    /// Probes that are listed in tracefs for this set.
+    pub(super) probes: Vec<Arc<ProbeEvent>>,
 }
 
 impl SetOptions {
@@ -34,6 +38,7 @@ impl SetOptions {
             is_user_only: false,
             inherit: None,
             system: System::new(),
+            probes: Vec::new(),
         }
     }
 
@@ -130,6 +135,9 @@ impl SetOptions {
     /// Sets the new tasks that the events of a task follow, in place of the target's default:
     /// [`Inherit::Tasks`] for a process or a command, [`Inherit::Nothing`] for a thread. Events of CPUs
     /// ignore it.
+    ///
+    /// A probe that is inherited is opened by a tracepoint, which is listed in tracefs until the set and its
+    /// events are dropped: with the PMU, the observed tasks could not fork (kernel errata).
     #[must_use]
     pub fn inherit(self, inherit: Inherit) -> Self {
         Self { inherit: Some(inherit), ..self }
@@ -158,8 +166,9 @@ impl SetOptions {
     }
 
     fn open_as_asked(self) -> Result<Set, SetError> {
-        let plan = Plan::new(&self.groups)?;
-        Set::open(self, plan)
+        let options = self.list_inherited_probes()?;
+        let plan = Plan::new(&options.groups)?;
+        Set::open(options, plan)
     }
 
     pub(super) fn inherits(&self) -> Inherit {

@@ -6,6 +6,7 @@ use perf_sys::decode::tracepoint::FormatError;
 use crate::FileError;
 use crate::file_error::excerpt;
 use crate::known_names::KnownNames;
+use crate::nearest::nearest;
 
 /// The reason why a tracepoint cannot be described.
 #[derive(Clone, Debug)]
@@ -59,8 +60,15 @@ impl fmt::Display for TracefsError {
                 path.display()
             ),
             Self::NotFound { wanted, has } => {
-                let wanted = excerpt(wanted.as_bytes());
-                write!(f, "tracepoint {wanted}: not on this machine, which has {}", KnownNames(has))
+                let text = excerpt(wanted.as_bytes());
+                let name = wanted.rsplit(':').next().unwrap_or_default();
+                let near = nearest(name, has.iter().map(String::as_str));
+                write!(f, "tracepoint {text}: not on this machine, ")?;
+                match near.as_slice() {
+                    [] => write!(f, "which has {}", KnownNames(has)),
+                    [name] => write!(f, "the nearest name is {name}"),
+                    names => write!(f, "the nearest names are {}", KnownNames(names)),
+                }
             }
             Self::Format { path, error } => write!(f, "{}: {error}", path.display()),
             Self::File(error) => error.fmt(f),

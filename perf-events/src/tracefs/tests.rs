@@ -156,3 +156,15 @@ fn linked_directories_are_no_categories() {
     symlink(tree.system().path("/"), tree.system().path("/sys/kernel/tracing/events/root")).unwrap();
     assert_eq!(tracefs(&tree).categories().unwrap(), ["sched", "task"]);
 }
+
+#[test]
+fn error_has_the_nearest_names_and_not_the_first() {
+    let has: Vec<String> = (0..700).map(|n| format!("a{n}")).chain(["sys_enter_getpid".to_owned()]).collect();
+    let error = TracefsError::NotFound { wanted: "syscalls:sys_enter_getpidd".to_owned(), has: has.clone() };
+    assert_eq!(
+        error.to_string(),
+        "tracepoint `syscalls:sys_enter_getpidd`: not on this machine, the nearest name is sys_enter_getpid"
+    );
+    let error = TracefsError::NotFound { wanted: "syscalls:zzz".to_owned(), has };
+    assert!(error.to_string().contains("which has a0, a1"), "{error}");
+}

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::io;
 
 use perf_events::sys::abi::regs::Architecture;
-use perf_events::sys::{Attr, AttrFlags, Clock, Errno, Event, EventType, SampleType, Software, Target};
+use perf_events::sys::{Attr, AttrFlags, Clock, Errno, Event, SampleType, Software, Target};
 use perf_events::{
     CyclesOrClock, EventSpec, LogicalEvent, Negotiation, Set, SetError, SetOptions, SetTarget, System,
     cycles_or_clock,
@@ -181,8 +181,8 @@ fn frequency_limit(system: &System) -> u64 {
 }
 
 fn sampled(spec: EventSpec, options: &Options, limit: u64, common: &Attr) -> EventSpec {
+    let is_tracepoint = spec.is_hit();
     spec.map_attr(|attr| {
-        let is_tracepoint = attr.kind == EventType::TRACEPOINT;
         let attr = match options.rate(is_tracepoint, limit) {
             _ if attr.sample_period != 0 => attr,
             Rate::Frequency(frequency) => attr.with_frequency(frequency),

@@ -28,6 +28,13 @@ fn errors_are_at_the_character() {
     fails("mem:1/", 6, "expected the name of a term, found the end");
     fails("mem:1/0x", 6, "expected the length of a breakpoint in bytes, found `0x`");
     fails("mem:1:rr", 6, "expected accesses");
+    fails("uprobe:", 7, "expected the absolute path of a program or library, found the end");
+    fails("uprobe:libc:f", 7, "expected the absolute path of a program or library, found `l`");
+    fails("uprobe:/lib/c", 13, "expected `:` and a function of the file, found the end");
+    fails("uprobe:/lib/c:", 14, "expected a function, or a number of bytes from the start of the file");
+    fails("kprobe:", 7, "expected a function or an address of the kernel, found the end");
+    fails("kprobe:f+x", 9, "expected a number of bytes, found `x`");
+    fails("tracepoint:sched", 16, "expected `:` and the name of the tracepoint, found the end");
     fails("r12345678123456781", 0, "expected a raw event of at most 16 hexadecimal digits");
     fails("4294967296:1", 0, "expected a type of at most 32 bits");
     fails("1:99999999999999999999", 2, "expected a number of at most 64 bits");

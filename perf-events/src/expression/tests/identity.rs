@@ -22,7 +22,17 @@ fn name() -> impl Strategy<Value = String> {
 
 fn source() -> impl Strategy<Value = Source> {
     let breakpoint = (any::<u64>(), option::of(any::<u64>()), option::of(1..=7_u32));
+    let place = ("[a-zA-Z_.$@<>~0-9]{1,12}", 0..0x100_u64, any::<bool>());
+    let probe = (option::of("/[a-z0-9 ./_-]{0,12}"), place);
     prop_oneof![
+        probe.prop_map(|(file, (function, offset, is_return))| Source::Probe {
+            file: file.map(spanned),
+            function: spanned(function),
+            offset,
+            is_return,
+        }),
+        ("kprobe|mem|tracepoint|cycles|r1|12|0x1|sched", "x|u|kp|switch|7")
+            .prop_map(|(category, name)| Source::Tracepoint { category, name }),
         name().prop_map(Source::Name),
         any::<u64>().prop_map(Source::Raw),
         any::<(u32, u64)>().prop_map(|(kind, config)| Source::Number { kind, config }),

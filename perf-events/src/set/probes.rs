@@ -1,0 +1,54 @@
+use std::sync::Arc;
+
+use perf_sys::EventType;
+
+use super::{Inherit, SetError, SetOptions};
+use crate::{Capability, EventSpec, LogicalEvent, Privileges, Probe};
+
+impl SetOptions {
+    /// Replaces the events of probes that new tasks inherit by tracepoints, which are listed in tracefs until the
+    /// set is dropped.
+    ///
+    /// The kernel reads the path or function of a probe's PMU anew in each fork of an observed task, from the memory
+    /// of that task. There it finds something else, and the fork fails (kernel errata).
+    pub(super) fn list_inherited_probes(mut self) -> Result<Self, SetError> {
+        if !self.target.is_tasks() || self.inherits() == Inherit::Nothing {
+            return Ok(self);
+        }
+        let privileges = Privileges::read(&self.system);
+        let mut failed = None;
+        let mut probes = Vec::new();
+        let mut listed = |spec: &EventSpec| -> EventSpec {
+            let probe = spec.probe().filter(|_| may_open(spec, &privileges));
+            match probe.map(|probe| probe.tracefs_event(&self.system)) {
+                None => spec.clone(),
+                Some(Ok(event)) => {
+                    let spec = spec.clone().by_tracepoint(event.spec());
+                    probes.push(Arc::new(event));
+                    spec
+                }
+                Some(Err(error)) => {
+                    let event = spec.label().to_string().into();
+                    failed.get_or_insert(SetError::Probe { event, error });
+                    spec.clone()
+                }
+            }
+        };
+        let mut member = |event: LogicalEvent| {
+            LogicalEvent::new(event.name(), event.specs().iter().map(&mut listed).collect())
+        };
+        self.groups = self.groups.into_iter().map(|group| group.map_members(&mut member)).collect();
+        self.probes = probes;
+        failed.map_or(Ok(self), Err)
+    }
+}
+
+/// Returns `true` unless the kernel refuses the probe, with an error that says more than one of tracefs.
+fn may_open(spec: &EventSpec, privileges: &Privileges) -> bool {
+    spec.attr().kind != EventType::TRACEPOINT
+        && if spec.probe().is_some_and(Probe::is_of_kernel) {
+            privileges.has_perfmon()
+        } else {
+            privileges.has(Capability::SYS_ADMIN)
+        }
+}

@@ -185,6 +185,21 @@ pub enum Error {
         /// The CPU.
         cpu: i32,
     },
+    /// A software event of this process that is open samples another number of registers
+    /// ([`sample_regs_user`](perf_abi::Attr::sample_regs_user) or `sample_regs_intr`) than the event to
+    /// open, which is of the same kind. The kernel would overwrite unread records in the rings of both. No
+    /// system call was made.
+    ///
+    /// The clocks (`CPU_CLOCK`, `TASK_CLOCK`), events that do not sample, and those of other types may
+    /// sample any registers.
+    Registers {
+        /// The kind of both events.
+        kind: perf_abi::Software,
+        /// The number of registers that the open event samples.
+        expected: u32,
+        /// The number of registers in the attr.
+        found: u32,
+    },
     /// An event was opened for a thread whose id is 0 or above `i32::MAX`. No system call was made.
     ThreadId {
         /// The argument of [`Target::thread`](crate::Target::thread).

@@ -8,6 +8,10 @@ use crate::map::Generation;
 use crate::syscall::gettid;
 use crate::{Call, Errno, Error, Label, OpenOptions, Result, Target};
 
+mod registers;
+
+pub(crate) use registers::RegistersClaim;
+
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
 ///
 /// Holding one proves that the descriptor is of `perf_event_open`, opened with
@@ -24,6 +28,9 @@ use crate::{Call, Errno, Error, Label, OpenOptions, Result, Target};
 #[derive(Debug)]
 pub struct Event {
     fd: OwnedFd,
+    // Dropped after the descriptor.
+    #[expect(dead_code, reason = "dropped with the event")]
+    registers: RegistersClaim,
     attr: Attr,
     /// The only thread that the event watches, on any CPU or on one. `None` for all tasks of a CPU
     /// or cgroup, and for a descriptor that was opened elsewhere.
@@ -52,8 +59,10 @@ impl Event {
     ///
     /// # Errors
     ///
-    /// [`Error::AttrSize`](crate::Error::AttrSize) if the attr needs a newer kernel than this, and
-    /// [`Error::Open`](crate::Error::Open) with the errno and its usual causes.
+    /// [`Error::AttrSize`](crate::Error::AttrSize) if the attr needs a newer kernel than this,
+    /// [`Error::Registers`](crate::Error::Registers) for a software event if another one of its kind
+    /// samples another number of registers, and [`Error::Open`](crate::Error::Open) with the errno and
+    /// its usual causes.
     ///
     /// # References
     ///
@@ -64,16 +73,22 @@ impl Event {
     }
 
     /// Notes what the call that opened the event has determined.
-    pub(crate) fn opened(self, thread: Option<NonZeroI32>, is_redirected: bool) -> Self {
+    pub(crate) fn opened(
+        self,
+        registers: RegistersClaim,
+        thread: Option<NonZeroI32>,
+        is_redirected: bool,
+    ) -> Self {
         if is_redirected {
             *self.output() = Output::Redirected;
         }
-        Self { thread, ..self }
+        Self { registers, thread, ..self }
     }
 
     pub(crate) fn new(fd: OwnedFd, attr: Attr) -> Self {
         let (label, generation) = (Label::of(&attr), Generation::current().ok());
-        Self { fd, attr, thread: None, label, output: Mutex::new(Output::None), generation }
+        let (registers, output) = (RegistersClaim::foreign(), Mutex::new(Output::None));
+        Self { fd, registers, attr, thread: None, label, output, generation }
     }
 
     /// Sets the label of the event's counts, in place of the attr's.

@@ -2,6 +2,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use perf_abi::{Attr, OpenFlags};
 
+use crate::event::RegistersClaim;
 use crate::syscall::perf_event_open;
 use crate::{Event, Result, Target};
 
@@ -61,9 +62,10 @@ impl<'a> OpenOptions<'a> {
     ///
     /// As [`Event::open`].
     pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
+        let registers = RegistersClaim::new(attr)?;
         let fd = perf_event_open(attr, target, self.leader, self.flags)?;
         let is_redirected = self.leader.is_some() && self.flags.contains(OpenFlags::FD_OUTPUT);
-        Ok(Event::new(fd, *attr).opened(target.watched_thread(), is_redirected))
+        Ok(Event::new(fd, *attr).opened(registers, target.watched_thread(), is_redirected))
     }
 }
 

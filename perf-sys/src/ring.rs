@@ -21,8 +21,9 @@ mod wait;
 /// in a [`Lost`](perf_decode::Lost) record before the next one that fits.
 ///
 /// The kernel may overwrite unread records, also borrowed ones, if software events of one kind sample
-/// registers by different masks (kernel errata, "Samples shorter than their registers"). Then read by
-/// [`copy_into`](Self::copy_into).
+/// different numbers of registers (kernel errata, "Samples shorter than their registers"). This process
+/// cannot open such events ([`Error::Registers`]). If another process may open one for the same task or
+/// CPU, read by [`copy_into`](Self::copy_into).
 ///
 /// There are three ways to read: a guard over all unread records, [`batch`](Self::batch); a cursor whose
 /// state is in the ring, [`next`](Self::next); a copy of the unread records,

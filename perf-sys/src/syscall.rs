@@ -92,7 +92,9 @@ impl Event {
     /// lives, because a second reader would release records that are still borrowed. For the same
     /// reason its records must not be redirected to another event's ring
     /// (`PERF_EVENT_IOC_SET_OUTPUT`, `PERF_FLAG_FD_OUTPUT`) when it is mapped, because many kernels
-    /// then map that other ring.
+    /// then map that other ring. If it is a software event that samples registers, records must not be
+    /// borrowed from a ring while another event of its kind samples another number of them
+    /// ([`Error::Registers`]).
     pub unsafe fn from_owned_fd(fd: OwnedFd, attr: Attr) -> Self {
         Self::new(fd, attr)
     }

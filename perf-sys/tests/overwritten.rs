@@ -1,6 +1,8 @@
 //! Software events of one kind that sample registers by different masks: the kernel reserves space by one
 //! mask and writes by the other, over unread records of a ring that is nearly full.
 //!
+//! The crate refuses the second event, so it is opened by hand, as another process would.
+//!
 //! Kernels without that fault pass these tests too, which print how often it happened.
 
 #![allow(clippy::unwrap_used)] // also in shared functions
@@ -8,6 +10,7 @@
 mod support;
 mod work;
 
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -32,11 +35,24 @@ fn faults(registers: u64) -> Attr {
 /// serves the event first that was opened last. Both are enabled.
 fn open(target: Target<'_>) -> Option<(Ring, Event)> {
     let ring = Ring::map(open_or_skip(&faults(0x3ff), target)?, 1).unwrap();
-    let other = open_or_skip(&faults(1), target)?;
+    let other = open_elsewhere(&faults(1), target);
     touch(1); // the code of `touch` is mapped now
     ring.event().enable().unwrap();
     other.enable().unwrap();
     Some((ring, other))
+}
+
+/// Opens an event for a thread as another process, without the checks of the crate.
+fn open_elsewhere(attr: &Attr, target: Target<'_>) -> Event {
+    let tid = target.tid().map_or(0, |tid| tid.try_into().unwrap());
+    // SAFETY: the kernel reads the live attr; the other arguments are numbers.
+    let fd = unsafe { libc::syscall(libc::SYS_perf_event_open, attr, tid, -1, -1, 0) };
+    assert!(fd >= 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: the kernel just made it.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd.try_into().unwrap()) };
+    // SAFETY: opened with this attr, and not mapped. The tests read borrowed words by volatile loads or
+    // copies only.
+    unsafe { Event::from_owned_fd(fd, *attr) }
 }
 
 /// Records of a window by the result of framing and decoding them.

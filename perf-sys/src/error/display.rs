@@ -5,6 +5,7 @@ use crate::Call;
 use crate::hint::hint;
 
 impl fmt::Display for Error {
+    #[expect(clippy::too_many_lines, reason = "one arm for each variant")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::System { call, errno } => {
@@ -98,6 +99,11 @@ impl fmt::Display for Error {
                 f,
                 "target: expected pid 0 (calling thread) or a thread id with cpu -1 (any) or a CPU, \
                  or pid -1 with a CPU, found pid {pid} with cpu {cpu}"
+            ),
+            Self::Registers { kind, expected, found } => write!(
+                f,
+                "software event {kind}: expected {expected} registers in a sample, as another open event \
+                 of this kind has, found {found}; sample the same number, or close the other event first"
             ),
             Self::ThreadId { found } => write!(
                 f,

@@ -21,8 +21,9 @@ use crate::{Error, Result};
 /// Holding one proves that the data area lies inside the mapping, that `tail <= next <= head`, that
 /// `[tail, head)` is at most the area and was complete when `head` was loaded, and that it stays as it
 /// is until [`release`](Self::release), because the kernel writes only outside of `[data_tail,
-/// data_head)`. The kernel itself violates the last point for software events that sample registers
-/// by different masks (`docs/kernel-errata.md`); [`copy`](Self::copy) is sound in that case as well.
+/// data_head)`. The kernel itself violates the last point for software events of one kind that sample
+/// different numbers of registers (`docs/kernel-errata.md`). `RegistersClaim` excludes them in this
+/// process; [`copy`](Self::copy) is sound also if another process has opened one.
 #[derive(Debug)]
 pub(crate) struct Consumer {
     /// Shared with the reader of an AUX area, whose positions are on the same page.

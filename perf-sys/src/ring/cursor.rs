@@ -81,9 +81,10 @@ impl Ring {
     /// # }
     /// ```
     ///
-    /// The words are copied by atomic loads. That is the only sound way to read a ring while software
-    /// events that sample user registers by different masks write into it, because the kernel then
-    /// overwrites unread records (`docs/kernel-errata.md`, "Samples shorter than their registers").
+    /// The words are copied by atomic loads. That is the only sound way to read the ring of a software event
+    /// that samples registers while another process has an event of that kind with another number of them
+    /// for the same task or CPU, because the kernel then overwrites unread records
+    /// (`docs/kernel-errata.md`, "Samples shorter than their registers").
     ///
     /// # Errors
     ///

@@ -6,7 +6,7 @@ use perf_sys::abi::bpf::BpfProgType;
 use perf_sys::{Errno, Event, Label};
 
 use crate::syscall::prog_info;
-use crate::{Error, Link};
+use crate::{Error, Link, Refused};
 
 /// The attachment of a program to a perf event. Dropping it detaches the program, if it is a
 /// [link](Self::link).
@@ -31,14 +31,18 @@ impl Attachment {
     ///
     /// [`Error::NoPeriod`] if the program would never run; [`Error::Bpf`] as of [`Link::attach`] if there is a
     /// cookie, and else [`Error::Event`] as of [`Event::set_bpf`].
-    pub fn new(event: impl Into<Arc<Event>>, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
+    pub fn new(
+        event: impl Into<Arc<Event>>,
+        program: impl AsFd,
+        cookie: u64,
+    ) -> Result<Self, Refused<Arc<Event>>> {
         let (event, program) = (event.into(), program.as_fd());
-        check_period(&event, program)?;
-        match Link::attach(&*event, program, cookie) {
+        let attached = check_period(&event, program).and_then(|()| Link::attach(&*event, program, cookie));
+        match attached {
             Ok(link) => Ok(Self { link: Some(link), event }),
             // An old kernel and a wrong program have the same errno. For the latter the ioctl fails too.
             Err(error) if cookie == 0 && is_unsupported(&error) => Self::by_ioctl(event, program),
-            Err(error) => Err(error),
+            Err(error) => Err(Refused { error, value: event }),
         }
     }
 
@@ -53,11 +57,13 @@ impl Attachment {
     ///
     /// [`Error::NoPeriod`] if the program would never run, and [`Error::Event`] as of [`Event::set_bpf`].
     #[doc(alias = "PERF_EVENT_IOC_SET_BPF")]
-    pub fn by_ioctl(event: impl Into<Arc<Event>>, program: impl AsFd) -> Result<Self, Error> {
-        let event = event.into();
-        check_period(&event, program.as_fd())?;
-        event.set_bpf(program.as_fd())?;
-        Ok(Self { link: None, event })
+    pub fn by_ioctl(event: impl Into<Arc<Event>>, program: impl AsFd) -> Result<Self, Refused<Arc<Event>>> {
+        let (event, program) = (event.into(), program.as_fd());
+        let attached = check_period(&event, program).and_then(|()| Ok(event.set_bpf(program)?));
+        match attached {
+            Ok(()) => Ok(Self { link: None, event }),
+            Err(error) => Err(Refused { error, value: event }),
+        }
     }
 
     /// Returns the link, or `None` if the program was attached by ioctl.

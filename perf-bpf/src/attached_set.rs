@@ -4,7 +4,7 @@ use std::sync::Arc;
 use perf_events::sys::EventType;
 use perf_events::{CpuList, LogicalEvent, LossLedger, Refreshed, Set, SetEvent, SetOptions};
 
-use crate::{Attachment, Error};
+use crate::{Attachment, Error, Refused};
 
 /// A [`Set`] of events with a program attached to them.
 ///
@@ -45,7 +45,8 @@ impl AttachedSet {
     /// open and no program attached.
     #[doc(alias = "OpenAll")]
     pub fn open(event: impl Into<LogicalEvent>, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
-        let mut set = Self::attach(SetOptions::new().event(event).open()?, program, cookie)?;
+        let set = SetOptions::new().event(event).open()?;
+        let mut set = Self::attach(set, program, cookie).map_err(Error::from)?;
         set.enable()?;
         Ok(set)
     }
@@ -55,13 +56,20 @@ impl AttachedSet {
     ///
     /// # Errors
     ///
-    /// [`Error::Attach`]. The set is closed then.
+    /// [`Error::Attach`], with the set. The program is detached from all its events, but on a kernel without
+    /// links (before Linux 5.15), where it stays attached until they are closed.
     #[doc(alias = "WithDeferredEnable")]
-    pub fn attach(set: Set, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
-        let program = program.as_fd().try_clone_to_owned().map_err(|error| Error::descriptor(&error))?;
+    #[allow(clippy::result_large_err)] // the value is larger
+    pub fn attach(set: Set, program: impl AsFd, cookie: u64) -> Result<Self, Refused<Set>> {
+        let program = match program.as_fd().try_clone_to_owned() {
+            Ok(program) => program,
+            Err(error) => return Err(Refused { error: Error::descriptor(&error), value: set }),
+        };
         let mut attachments = Vec::new();
-        attach_missing(&mut attachments, &set, &program, cookie)?;
-        Ok(Self { attachments, set, program, cookie })
+        match attach_missing(&mut attachments, &set, &program, cookie) {
+            Ok(()) => Ok(Self { attachments, set, program, cookie }),
+            Err(error) => Err(Refused { error, value: set }),
+        }
     }
 
     /// Starts all events, as [`Set::enable`].
@@ -141,7 +149,8 @@ fn attach_missing(
         }
         let attachment = Attachment::new(Arc::clone(event.event), program, cookie);
         let place = event.place;
-        attachments.push(attachment.map_err(|error| Error::Attach { place, error: Box::new(error) })?);
+        attachments
+            .push(attachment.map_err(|refused| Error::Attach { place, error: Box::new(refused.error) })?);
     }
     Ok(())
 }

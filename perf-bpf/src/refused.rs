@@ -2,6 +2,7 @@ use core::fmt;
 use std::io;
 
 use perf_sys::Errno;
+use perf_sys::abi::bpf::BpfCmd;
 
 use crate::Error;
 
@@ -20,6 +21,11 @@ impl<T> Refused<T> {
     /// Returns the errno if a system call failed, as [`Error::errno`].
     pub fn errno(&self) -> Option<Errno> {
         self.error.errno()
+    }
+
+    /// Returns the command of `bpf(2)` that failed, if one did, as [`Error::command`].
+    pub fn command(&self) -> Option<BpfCmd> {
+        self.error.command()
     }
 
     /// Returns the number of the errno if a system call failed, as [`Error::raw_os_error`].

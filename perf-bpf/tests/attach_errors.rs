@@ -36,7 +36,7 @@ fn program_on_an_event_that_never_overflows_is_refused() {
         Attachment::new(Arc::clone(&event), &program, 7).unwrap_err(),
         Attachment::by_ioctl(event, &program).unwrap_err(),
     ] {
-        assert!(matches!(error, Error::NoPeriod { .. }), "{error}");
+        assert!(matches!(error.error, Error::NoPeriod { .. }), "{error}");
         let text = error.to_string();
         assert!(
             text.contains("expected a period or a frequency, found none") && text.contains("with_period")

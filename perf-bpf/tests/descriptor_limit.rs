@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 use perf_bpf::events::{EventSpec, SetOptions};
 use perf_bpf::sys::{Attr, Errno, Software};
@@ -12,10 +12,14 @@ use perf_bpf::{AttachedSet, BpfProgType, ProgramFd};
 use support::asm::Asm;
 use support::permitted;
 
-/// Sets the descriptor limit to `more` than the descriptors that are open.
-fn limit_to(more: usize) {
+/// Returns the lowest descriptor that is free.
+fn next() -> libc::rlim_t {
     let next = std::io::stdin().as_fd().try_clone_to_owned().unwrap();
-    let most = (std::os::fd::AsRawFd::as_raw_fd(&next) as usize + more) as libc::rlim_t;
+    libc::rlim_t::try_from(next.as_raw_fd()).unwrap()
+}
+
+/// Sets the descriptor limit of the process.
+fn limit_to(most: libc::rlim_t) {
     // SAFETY: any bytes are a limit.
     let mut limit: libc::rlimit = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes the limit.
@@ -34,11 +38,13 @@ fn descriptor_limit_is_named_as_the_cause_of_a_failed_attachment() {
     // The duplicate of the program's descriptor, then the first link.
     for more in 0..2 {
         let Some(set) = permitted(SetOptions::new().event(clock()).open()) else { return };
-        limit_to(more);
-        let Err(error) = AttachedSet::attach(set, &program, 0) else { panic!("attached") };
-        assert_eq!(error.errno(), Some(Errno::EMFILE), "{error}");
-        assert!(error.to_string().contains("RLIMIT_NOFILE"), "{error}");
-        limit_to(100);
+        limit_to(next() + more);
+        let Err(refused) = AttachedSet::attach(set, &program, 0) else { panic!("attached") };
+        assert_eq!(refused.errno(), Some(Errno::EMFILE), "{refused}");
+        assert!(refused.to_string().contains("RLIMIT_NOFILE"), "{refused}");
+        limit_to(1000);
+        // The set comes back with the error, without a program on any event.
+        let set = AttachedSet::attach(refused.value, &program, 0).unwrap();
+        assert_eq!(set.attachments().len(), set.set().events().count());
     }
-    drop(AttachedSet::open(clock(), &program, 0).unwrap());
 }

@@ -65,16 +65,18 @@ impl PerfBuffer {
     pub fn refresh(&mut self) -> Result<RefreshedRings, Error> {
         let online = CpuList::online(&self.options.system)?;
         let mut dead = Vec::new();
-        for cpu in self.cpus.iter_mut().filter(|cpu| cpu.is_live) {
+        for cpu in self.cpus.iter().filter(|cpu| cpu.is_live) {
             if !online.contains(cpu.cpu) || !self.is_paused && !cpu.is_counting()? {
-                cpu.is_live = false;
                 dead.push(cpu.cpu);
             }
         }
+        // After the last error, so that no CPU is missing in the next call's result.
+        let dead: CpuList = dead.into_iter().collect();
+        self.cpus.iter_mut().filter(|cpu| dead.contains(cpu.cpu)).for_each(|cpu| cpu.is_live = false);
         self.close_consumed()?;
         let opened = self.open_missing()?;
         self.fill_slots()?;
-        Ok(RefreshedRings { closed: dead.into_iter().collect(), opened })
+        Ok(RefreshedRings { closed: dead, opened })
     }
 
     /// Puts each live event into its slot. The slot of a CPU that went offline keeps its event, because
@@ -86,17 +88,17 @@ impl PerfBuffer {
 
     /// Closes the rings whose event no longer counts and whose records were read.
     fn close_consumed(&mut self) -> Result<(), Error> {
-        let mut kept = Vec::with_capacity(self.cpus.len());
-        for cpu in std::mem::take(&mut self.cpus) {
-            let is_consumed = self.rings.get(&cpu.key).is_none_or(|ring| !ring.has_records());
-            if cpu.is_live || !is_consumed {
-                kept.push(cpu);
-            } else {
-                self.closed.push((cpu.cpu, cpu.read_counts()?));
-                self.rings.remove(&cpu.key);
+        let mut consumed = Vec::new();
+        for cpu in self.cpus.iter().filter(|cpu| !cpu.is_live) {
+            if self.rings.get(&cpu.key).is_none_or(|ring| !ring.has_records()) {
+                consumed.push((cpu.key, cpu.cpu, cpu.read_counts()?));
             }
         }
-        self.cpus = kept;
+        for (key, cpu, counts) in consumed {
+            self.closed.push((cpu, counts));
+            self.rings.remove(&key);
+            self.cpus.retain(|other| other.key != key);
+        }
         Ok(())
     }
 

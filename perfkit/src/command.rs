@@ -43,9 +43,9 @@ fn start_exit_code(error: &io::Error) -> ExitCode {
 }
 
 /// Prints why a set could not be opened or used and, if the kernel refused an event, its cause, the evidence
-/// and the remedy. Returns the exit code. `is_for_command`: the events were those of a command, of which the user
-/// knows no thread.
-pub(crate) fn report_failure(error: &SetError, is_for_command: bool) -> ExitCode {
+/// and the remedy. Returns the exit code. `target` has the tasks and CPUs as the user named them, which says more than
+/// the thread or CPU of the failed event. It is `None` for a command.
+pub(crate) fn report_failure(error: &SetError, target: Option<&str>) -> ExitCode {
     if let SetError::Command { program, error } = error {
         note(format_args!("{}: {error}", shown(program)));
         return start_exit_code(error);
@@ -54,7 +54,7 @@ pub(crate) fn report_failure(error: &SetError, is_for_command: bool) -> ExitCode
         note(error);
         return ExitCode::FAILURE;
     };
-    let place = if is_for_command { String::new() } else { format!(" for {}", event.place) };
+    let place = target.map(|target| format!(" for {target}")).unwrap_or_default();
     match event.error.call().zip(event.error.errno()) {
         // The usual causes of the errno would only repeat it.
         Some((call, errno)) if explanation.is_known() => {

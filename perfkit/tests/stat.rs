@@ -118,6 +118,20 @@ fn fields_are_separated_as_by_the_perf_tool() {
 }
 
 #[test]
+fn counts_of_each_cpu_and_thread_have_rows() {
+    let rows = |options: &[&str]| {
+        let output = stat(&[&["-x,", "-e", "page-faults"], options].concat())?;
+        let text = String::from_utf8(output.stderr).unwrap();
+        Some(text.lines().map(|line| line.split(',').nth(2).unwrap().to_owned()).collect::<Vec<_>>())
+    };
+    let Some(cpus) = rows(&["-A", "-a", "true"]) else { return };
+    assert!(cpus.contains(&"page-faults (CPU 0)".to_owned()), "{cpus:?}");
+    let own = std::process::id().to_string();
+    let threads = rows(&["--per-thread", "-p", &own, "true"]).unwrap();
+    assert!(threads.contains(&format!("page-faults (thread {own})")) && threads.len() > 1, "{threads:?}");
+}
+
+#[test]
 fn rows_of_zero_are_left_out() {
     let Some(output) = stat(&["--no-zero", "-x,", "-e", "page-faults,emulation-faults", "true"]) else {
         return;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::process::ExitCode;
 
+use perf_events::sys::AttrFlags;
 use perf_events::{SetError, System, sys};
 use perf_file::synthesize::{Host, Synthesizer};
 use perf_file::writer::{RecordedEvent, WriteError, Writer};
@@ -74,7 +75,7 @@ impl From<io::Error> for Failure {
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     match record(options) {
         Ok(code) => Ok(code),
-        Err(Failure::Set(error)) => Ok(report_failure(&error, !options.command.is_empty())),
+        Err(Failure::Set(error)) => Ok(report_failure(&error, options.target.describe().as_deref())),
         Err(Failure::Write(error)) => Err(io::Error::other(error)),
         Err(Failure::Other(error)) => Err(error),
     }
@@ -94,7 +95,9 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     let first =
         described.events.first().cloned().unwrap_or_else(|| RecordedEvent::new(sys::Attr::default(), ""));
     let mut synthesizer = Synthesizer::new(host, &first.attr);
-    synthesize(&mut synthesizer, options, &mut notes)?;
+    let has_kernel =
+        described.events.iter().any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
+    synthesize(&mut synthesizer, options, has_kernel, &mut notes)?;
     if !options.quiet {
         notes.iter().for_each(note);
     }
@@ -149,9 +152,15 @@ fn write_start(mut writer: Writer<File>, synthesizer: &Synthesizer) -> Result<Wr
 }
 
 /// Adds the records of what is there before the recording.
-fn synthesize(synthesizer: &mut Synthesizer, options: &Options, notes: &mut Vec<String>) -> io::Result<()> {
+fn synthesize(
+    synthesizer: &mut Synthesizer,
+    options: &Options,
+    has_kernel: bool,
+    notes: &mut Vec<String>,
+) -> io::Result<()> {
     if let Err(error) = synthesizer.kernel() {
-        notes.push(error.to_string());
+        // Nobody misses it in a recording of user space.
+        notes.extend(has_kernel.then(|| error.to_string()));
     }
     match programs::loaded() {
         Ok(programs) => synthesizer.bpf_programs(programs),

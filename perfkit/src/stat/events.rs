@@ -55,7 +55,7 @@ impl Events {
             opened => opened,
         };
         let set = opened?;
-        self.is_user_only = set.is_user_only();
+        self.is_user_only = set.is_user_only() && self.groups.iter().any(|group| group.is_supported);
         set_filters(&set, &self.filters())?;
         Ok(set)
     }

@@ -46,7 +46,7 @@ impl From<SetError> for Failure {
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     match count(options) {
         Ok(code) => Ok(code),
-        Err(Failure::Set(error)) => Ok(report_failure(&error, options.target.is_empty())),
+        Err(Failure::Set(error)) => Ok(report_failure(&error, described(options).as_deref())),
         Err(Failure::Other(error)) => Err(error),
     }
 }
@@ -80,6 +80,11 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
         note("counted user space only; `perfkit doctor` reports why the kernel is not permitted");
     }
     Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// Returns the tasks and CPUs as the user named them, `None` for a command.
+fn described(options: &Options) -> Option<String> {
+    options.target.describe().or_else(|| options.command.is_empty().then(|| "all CPUs".to_owned()))
 }
 
 /// Opens the file or stream for the counts, and returns its name.

@@ -44,6 +44,12 @@ pub(crate) struct Options {
         value_parser = repeat
     )]
     pub(super) repeat: NonZeroU32,
+    /// Print the counts of each CPU, of all CPUs, some or a cgroup
+    #[arg(short = 'A', long, conflicts_with_all = ["pid", "tid", "repeat"])]
+    pub(super) no_aggr: bool,
+    /// Print the counts of each thread that ran before, of processes or threads
+    #[arg(long, conflicts_with_all = ["all_cpus", "cpus", "cgroup", "repeat", "no_aggr"])]
+    pub(super) per_thread: bool,
     /// Print only events that were counted at least once
     #[arg(long)]
     pub(super) no_zero: bool,

@@ -17,6 +17,7 @@ use crate::message::shown;
 pub(super) struct Report {
     title: String,
     form: Form,
+    split: Split,
     skips_zeros: bool,
     is_interval: bool,
     /// Whether the heading of the intervals was printed.
@@ -25,6 +26,14 @@ pub(super) struct Report {
     /// Name, unit and one reading a run.
     readings: Vec<(String, String, Vec<Reading>)>,
     elapsed: Vec<f64>,
+}
+
+/// The parts of the target that have separate rows.
+#[derive(Clone, Copy, Debug)]
+enum Split {
+    None,
+    Cpus,
+    Threads,
 }
 
 #[derive(Debug)]
@@ -38,10 +47,11 @@ enum Form {
 impl Report {
     pub(super) fn new(options: &Options) -> Self {
         let command = options.command.iter().map(shown).collect::<Vec<_>>().join(" ");
-        let title = match options.target.describe() {
-            Some(target) => target,
-            None if command.is_empty() => "all CPUs".to_owned(),
-            None => format!("`{command}`"),
+        let title = super::described(options).unwrap_or_else(|| format!("`{command}`"));
+        let split = match (options.no_aggr, options.per_thread) {
+            (true, _) => Split::Cpus,
+            (false, true) => Split::Threads,
+            (false, false) => Split::None,
         };
         let form = match &options.field_separator {
             Some(separator) => Form::Fields(separator.clone()),
@@ -51,6 +61,7 @@ impl Report {
         Self {
             title,
             form,
+            split,
             skips_zeros: options.no_zero,
             is_interval: options.interval.is_some(),
             has_heading: false,
@@ -63,7 +74,7 @@ impl Report {
     /// Adds the counts of one run.
     pub(super) fn add(&mut self, events: &Events, counts: &Counts, elapsed: f64) {
         self.elapsed.push(elapsed);
-        for (index, (name, unit, reading)) in readings(events, counts).into_iter().enumerate() {
+        for (index, (name, unit, reading)) in readings(events, counts, self.split).into_iter().enumerate() {
             match self.readings.get_mut(index) {
                 Some((.., all)) => all.push(reading),
                 None => self.readings.push((name, unit, vec![reading])),
@@ -79,7 +90,7 @@ impl Report {
         seconds: f64,
         counts: &Counts,
     ) -> io::Result<()> {
-        let readings = readings(events, counts).into_iter();
+        let readings = readings(events, counts, self.split).into_iter();
         let rows = readings.map(|(name, unit, reading)| Row::new(&name, &unit, &[reading]));
         let mut rows = self.without_zeros(rows.collect());
         if !matches!(self.form, Form::Table) {
@@ -149,24 +160,33 @@ impl Report {
     }
 }
 
-/// Returns name, unit and reading of each event in the order of the user. A momentary value has a
-/// reading for each CPU, because it has no sum.
-fn readings(events: &Events, counts: &Counts) -> Vec<(String, String, Reading)> {
+/// Returns name, unit and reading of each event in the order of the user, for each CPU or thread if `split` says so. A
+/// momentary value has a reading for each CPU, because it has no sum.
+fn readings(events: &Events, counts: &Counts, split: Split) -> Vec<(String, String, Reading)> {
     let missing = Reading { value: Value::NotSupported, enabled: 0, running: 0 };
     let mut counted = counts.iter();
     let mut readings = Vec::new();
     for (name, is_open) in events.names() {
-        match is_open.then(|| counted.next()).flatten() {
-            None => readings.push((name.to_owned(), String::new(), missing)),
-            // Their names say so if they count user space only.
-            Some(event) if event.is_snapshot() && event.scaled().is_none() => {
-                readings.extend(event.by_cpu().into_iter().map(|(cpu, count)| {
-                    let reading = reading(&count, Some(count.scaled()), event.scale());
-                    (format!("{} (CPU {cpu})", event.name()), event.unit().to_owned(), reading)
-                }));
-            }
-            Some(event) => readings.push((event.name().to_string(), event.unit().to_owned(), total(event))),
+        let Some(event) = is_open.then(|| counted.next()).flatten() else {
+            readings.push((name.to_owned(), String::new(), missing));
+            continue;
+        };
+        let has_no_sum = event.is_snapshot() && event.scaled().is_none();
+        let (part, counts) = match split {
+            Split::Threads if !event.by_thread().is_empty() => ("thread", event.by_thread()),
+            Split::Cpus => ("CPU", event.by_cpu()),
+            _ if has_no_sum => ("CPU", event.by_cpu()),
+            _ => ("", Vec::new()),
+        };
+        // Their names say so if they count user space only.
+        let (name, unit) = (event.name(), event.unit());
+        if counts.is_empty() {
+            readings.push((name.to_string(), unit.to_owned(), total(event)));
         }
+        readings.extend(counts.into_iter().map(|(id, count)| {
+            let reading = reading(&count, Some(count.scaled()), event.scale());
+            (format!("{name} ({part} {id})"), unit.to_owned(), reading)
+        }));
     }
     readings
 }

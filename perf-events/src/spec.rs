@@ -1,7 +1,7 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use perf_sys::{Attr, EventType, Label};
+use perf_sys::{Attr, EventType, Label, Software};
 
 use crate::{CpuList, Probe};
 
@@ -37,7 +37,7 @@ impl EventSpec {
             probe_text: None,
             probe: None,
             scale: 1.0,
-            unit: "".into(),
+            unit: if is_clock(&attr) { "ns" } else { "" }.into(),
             is_per_package: false,
             is_snapshot: false,
         }
@@ -94,7 +94,8 @@ impl EventSpec {
         self
     }
 
-    /// Returns the event with a changed attr.
+    /// Returns the event with a changed attr: sample fields, period, or the wakeup of a rare event by
+    /// [`with_wakeup_events(1)`](Attr::with_wakeup_events), see [`Set::wait`](crate::Set::wait).
     #[must_use]
     pub fn map_attr(mut self, change: impl FnOnce(Attr) -> Attr) -> Self {
         self.attr = change(self.attr);
@@ -176,4 +177,10 @@ impl EventSpec {
     pub fn is_snapshot(&self) -> bool {
         self.is_snapshot
     }
+}
+
+/// Returns whether the event counts ns.
+fn is_clock(attr: &Attr) -> bool {
+    let clocks = [Software::CPU_CLOCK, Software::TASK_CLOCK];
+    attr.kind == EventType::SOFTWARE && clocks.iter().any(|clock| attr.config == clock.0)
 }

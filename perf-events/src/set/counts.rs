@@ -1,11 +1,11 @@
-use std::fmt;
 use std::sync::Arc;
 
 use perf_sys::decode::Scaled;
-use perf_sys::{Count, CountTable, Label};
+use perf_sys::{Count, Label};
 
 use super::{Place, Set, SetError};
 
+mod display;
 #[cfg(test)]
 mod tests;
 mod total;
@@ -164,14 +164,6 @@ impl EventCounts {
 
     fn sum_of<'p>(&self, places: impl IntoIterator<Item = &'p PlaceCount>) -> Count {
         sum(Label::from(Arc::clone(&self.name)), places)
-    }
-}
-
-/// The totals, one a line.
-impl fmt::Display for Counts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let totals: Vec<Count> = self.iter().map(EventCounts::total).collect();
-        CountTable::new(&totals).fmt(f)
     }
 }
 

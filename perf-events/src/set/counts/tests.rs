@@ -111,3 +111,14 @@ fn pinned_event_that_was_not_scheduled_makes_the_sum_an_estimate() {
     assert!(merge(&mut all, 0, PlaceCount { place: Place::cpu(0), ..known() }).is_none());
     assert_eq!((all[0].1.is_failed, all[0].1.count.value), (true, 5));
 }
+
+#[test]
+fn interval_of_each_pmu_starts_at_its_own_count() {
+    let thread = Place::thread(7);
+    let counts = |core, atom| {
+        event(vec![at(thread, "cpu_core", count(core, 9, 9)), at(thread, "cpu_atom", count(atom, 9, 9))])
+    };
+    let interval = counts(110, 2_050).since(&counts(100, 2_000));
+    let values: Vec<u64> = interval.places().iter().map(|place| place.count.value).collect();
+    assert_eq!(values, [10, 50]);
+}

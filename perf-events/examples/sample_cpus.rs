@@ -11,13 +11,10 @@ use perf_events::{SetOptions, SetRecord, System, parse};
 
 /// Samples for `time`. Returns the samples of each thread, by its process and thread id.
 pub(crate) fn sample(time: Duration) -> Result<HashMap<(u32, u32), u64>, Box<dyn Error>> {
-    let mut events = Vec::new();
-    for group in parse("cpu-clock/freq=99/", &System::new())? {
-        for spec in group.into_members().iter().flat_map(|event| event.specs().to_vec()) {
-            events.push(spec.map_attr(|attr| attr.with_sample_type(SampleType::TID | SampleType::IP)));
-        }
-    }
-    let mut set = SetOptions::new().events(events).ring_pages_between(64, 4).open()?;
+    let events = parse("cpu-clock/freq=99/", &System::new())?;
+    let options = SetOptions::new().groups(events);
+    let options = options.map_attrs(|attr| attr.with_sample_type(SampleType::TID | SampleType::IP));
+    let mut set = options.ring_pages_between(64, 4).open()?;
     set.enable()?;
     let (mut threads, end) = (HashMap::new(), Instant::now() + time);
     let mut count = |record: SetRecord<'_>| match record.decode() {

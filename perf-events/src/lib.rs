@@ -58,7 +58,7 @@ pub use set::{
     Counts, EventCounts, EventError, EventLost, Inherit, Place, PlaceCount, Refreshed, RingKey, RingSize,
     Set, SetError, SetEvent, SetOptions, SetRecord, SetTarget, SpawnMisuse,
 };
-pub use sized_rings::{SizedRings, SizedRingsError, map_largest};
+pub use sized_rings::{SizedRings, SizedRingsError, map_largest, map_largest_ring};
 pub use spec::EventSpec;
 pub use system::System;
 pub use threads::threads_of;

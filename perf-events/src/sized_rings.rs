@@ -27,7 +27,6 @@ impl fmt::Display for SizedRings {
 }
 
 /// The error of [`map_largest`], with the events.
-#[derive(Debug)]
 pub struct SizedRingsError {
     /// The reason.
     pub error: Error,
@@ -43,6 +42,13 @@ impl fmt::Display for SizedRingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (index, count, pages) = (self.index + 1, self.events.len(), self.data_pages);
         write!(f, "ring {index} of {count}, {pages} data pages: {}", self.error)
+    }
+}
+
+/// Prints as `Display`, for programs whose `main` returns the error.
+impl fmt::Debug for SizedRingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -87,11 +93,43 @@ pub fn map_largest<E: Into<Arc<Event>>>(
             Ok(rings) => return Ok(SizedRings { rings, asked: most, data_pages, reason }),
             Err(failed) => failed,
         };
-        let smaller = data_pages / 2;
-        if !is_limit(&failed.error) || smaller < least.max(1) {
-            return Err(failed);
-        }
+        let Some(smaller) = smaller(&failed.error, data_pages, least) else { return Err(failed) };
         (events, data_pages, reason) = (failed.events, smaller, Some(failed.error));
+    }
+}
+
+/// As [`map_largest`], for one event.
+///
+/// ```no_run
+/// use perf_events::map_largest_ring;
+/// use perf_events::sys::{Attr, Event, Software, Target};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let event = Event::open(&Attr::software(Software::CPU_CLOCK), Target::calling_thread())?;
+/// let ring = map_largest_ring(event, 512, 4)?;
+/// println!("{} bytes", ring.data_size());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As [`map_largest`].
+pub fn map_largest_ring(
+    event: impl Into<Arc<Event>>,
+    most: usize,
+    least: usize,
+) -> Result<Ring, SizedRingsError> {
+    let (mut data_pages, mut event) = (most, event.into());
+    loop {
+        let MapError { error, event: unmapped, .. } = match Ring::map(event, data_pages) {
+            Ok(ring) => return Ok(ring),
+            Err(failed) => failed,
+        };
+        let Some(smaller) = smaller(&error, data_pages, least) else {
+            return Err(SizedRingsError { error, data_pages, index: 0, events: vec![unmapped] });
+        };
+        (event, data_pages) = (unmapped, smaller);
     }
 }
 
@@ -111,7 +149,8 @@ fn map_all(events: Vec<Arc<Event>>, data_pages: usize) -> Result<Vec<Ring>, Size
     Ok(rings)
 }
 
-/// Returns whether a smaller ring may be mapped where this one was not.
-fn is_limit(error: &Error) -> bool {
-    matches!(error.errno(), Some(Errno::EPERM | Errno::EAGAIN | Errno::ENOMEM))
+/// Returns the next size to try, or `None` if a smaller ring would fail too.
+fn smaller(error: &Error, data_pages: usize, least: usize) -> Option<usize> {
+    let is_limit = matches!(error.errno(), Some(Errno::EPERM | Errno::EAGAIN | Errno::ENOMEM));
+    Some(data_pages / 2).filter(|&smaller| is_limit && smaller >= least.max(1))
 }

@@ -11,8 +11,9 @@ mod count_command;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
+use std::time::Duration;
 
-use perf_events::sys::{AttrFlags, Record, RecordType, Software};
+use perf_events::sys::{AttrFlags, Readiness, Record, RecordType, Software};
 use perf_events::{Inherit, Place, SetError, SetOptions, SetTarget, SpawnMisuse};
 use set_support::{open_or_skip, refused, sideband, software, switch, switched, switches, tid};
 
@@ -195,6 +196,32 @@ fn missing_program_is_an_error_with_its_name() {
     let Some(mut set) = open_or_skip(counting(SetTarget::command())) else { return };
     let error = set.spawn(&mut Command::new("/no/such/program")).unwrap_err();
     assert!(error.to_string().starts_with("/no/such/program: "), "{error}");
+}
+
+#[test]
+fn command_whose_events_are_not_inherited_is_refused() {
+    for inherit in [Inherit::Nothing, Inherit::Threads] {
+        let error = refused(counting(SetTarget::command()).inherit(inherit));
+        assert!(matches!(error, SetError::CommandInherit { inherit: found } if found == inherit), "{error}");
+    }
+}
+
+#[test]
+fn wait_ends_for_an_event_below_the_watermark() {
+    // The ring never is half full. The waits themselves are its context switches.
+    let options = SetOptions::new().event(switches()).target(SetTarget::calling_thread()).ring_pages(64);
+    let Some(mut set) = open_or_skip(options.clone()) else { return };
+    set.enable().unwrap();
+    assert_eq!(set.wait(Some(Duration::from_secs(20))).unwrap(), Readiness::Readable);
+    let mut last = String::new();
+    let drained = set.flush_sorted(|record| last = format!("{record:?}")).unwrap();
+    assert!(drained.records > 0);
+    assert!(last.starts_with(&format!("thread {}: ", tid())) && last.len() < 200, "{last}");
+
+    // Unless the program left it to the kernel.
+    let mut set = options.flush_interval(Duration::MAX).open().unwrap();
+    set.enable().unwrap();
+    assert_eq!(set.wait(Some(Duration::from_millis(600))).unwrap(), Readiness::TimedOut);
 }
 
 #[test]

@@ -5,8 +5,8 @@
 mod explain_support;
 
 use explain_support::{OWN, may_open};
-use perf_events::map_largest;
 use perf_events::sys::{Error, Event, Target};
+use perf_events::{map_largest, map_largest_ring};
 
 fn events(count: usize) -> Vec<Event> {
     (0..count).map(|_| Event::open(&OWN, Target::calling_thread()).unwrap()).collect()
@@ -40,4 +40,16 @@ fn error_that_no_smaller_ring_avoids_ends_at_once() {
     assert_eq!((failed.error, failed.index), (Error::RingInUse, 1));
     drop(ring);
     assert_eq!(map_largest(failed.events, 1, 1).unwrap().rings.len(), 2, "the first was unmapped again");
+}
+
+#[test]
+fn one_ring_is_mapped_as_several_are() {
+    if !may_open() {
+        return;
+    }
+    let event = Event::open(&OWN, Target::calling_thread()).unwrap();
+    let failed = map_largest_ring(event, 12, 1).unwrap_err();
+    assert_eq!((failed.error, failed.index), (Error::PageCount { found: 12 }, 0));
+    let [event] = <[_; 1]>::try_from(failed.events).unwrap();
+    assert_eq!(map_largest_ring(event, 2, 1).unwrap().data_size(), 2 * perf_events::sys::page_size());
 }

@@ -8,7 +8,7 @@ use crate::loss::LossLedger;
 
 /// # Control
 impl Set {
-    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)` of each event or group—Starts the counting.
+    /// Starts the counting, by `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)` of each event or group.
     ///
     /// One system call an event, so the events do not start at the same time. A set for a command needs
     /// no call: its events start at the `exec`.
@@ -16,17 +16,19 @@ impl Set {
     /// # Errors
     ///
     /// The first error. The other events are started all the same.
+    #[doc(alias = "PERF_EVENT_IOC_ENABLE")]
     pub fn enable(&self) -> Result<(), SetError> {
         self.switch.turn(true);
         self.control(|_| true, Event::enable)
     }
 
-    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, 0)` of each event or group—Stops the counting. The counts and the
+    /// Stops the counting, by `ioctl(fd, PERF_EVENT_IOC_DISABLE, 0)` of each event or group. The counts and the
     /// last records can be read.
     ///
     /// # Errors
     ///
     /// The first error. The other events are stopped all the same.
+    #[doc(alias = "PERF_EVENT_IOC_DISABLE")]
     pub fn disable(&self) -> Result<(), SetError> {
         self.switch.turn(false);
         self.control(|_| true, Event::disable)

@@ -1,14 +1,14 @@
 use std::error::Error;
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 
-use super::EventError;
-
+use super::{EventError, Inherit};
 use crate::{CpuList, Explanation, FileError, ProbeError, System};
 
+mod io;
+
 /// The reason why a [`Set`](crate::Set) could not be opened or used.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum SetError {
     /// A call for one event failed.
@@ -62,6 +62,12 @@ pub enum SetError {
         /// The error.
         error: ProbeError,
     },
+    /// The target is a command, and its events would not be inherited. The command is a child of the thread
+    /// whose events they are, so that nothing would count.
+    CommandInherit {
+        /// The inheritance that the options set.
+        inherit: Inherit,
+    },
     /// The set only counts: it was opened without rings.
     NoRings,
     /// [`Set::spawn`](crate::Set::spawn) was called for a set whose target is not a command, for the second
@@ -72,7 +78,7 @@ pub enum SetError {
         /// The program.
         program: String,
         /// The error.
-        error: Arc<io::Error>,
+        error: Arc<std::io::Error>,
     },
 }
 
@@ -100,6 +106,16 @@ impl SetError {
     /// not that of a call for one event: then `Display` has it all.
     pub fn explain(&self, system: &System) -> Option<Explanation> {
         Some(self.event()?.explain(system))
+    }
+
+    /// Returns the event, its place, the call and the errno, in one line, without the usual causes that `Display`
+    /// adds: to print beside an [explanation](Self::explain). Errors of other kinds have their whole text.
+    pub fn what(&self) -> String {
+        match self {
+            Self::Event(error) => error.what(),
+            Self::Rings(error) => call_and_errno(error),
+            other => other.to_string(),
+        }
     }
 
     /// Returns the error of the system call, if one failed.
@@ -131,6 +147,11 @@ impl fmt::Display for SetError {
             Self::Probe { event, error } => {
                 write!(f, "{event}: only tracefs has probes that new tasks inherit: {error}")
             }
+            Self::CommandInherit { inherit } => write!(
+                f,
+                "set for a command: expected events inherited by all tasks, found {inherit:?}, by which \
+                 the command is not counted; leave out SetOptions::inherit"
+            ),
             Self::NoRings => f.write_str("the set has no rings: open it with SetOptions::ring_pages"),
             Self::Spawn(misuse) => f.write_str(match misuse {
                 SpawnMisuse::Target => "the target of the set is not a command",
@@ -139,6 +160,21 @@ impl fmt::Display for SetError {
             }),
             Self::Command { program, error } => write!(f, "{program}: {error}"),
         }
+    }
+}
+
+/// Returns the text of an error without the usual causes.
+pub(super) fn call_and_errno(error: &perf_sys::Error) -> String {
+    match (error.call(), error.errno()) {
+        (Some(call), Some(errno)) => format!("{call}: {errno}"),
+        _ => error.to_string(),
+    }
+}
+
+/// Prints as `Display`, for programs whose `main` returns the error.
+impl fmt::Debug for SetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use perf_sys::{Attr, Call, Errno, Event, Label, Target};
 
 use super::Place;
+use super::error::call_and_errno;
 use crate::explain::explain_mapping;
 use crate::{Explanation, FailedOpen, System, trial_of};
 
 /// The reason why an event could not be opened, mapped, controlled or read: the event, its place, and the
 /// error of the call.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct EventError {
     /// The name of the event.
@@ -56,6 +57,11 @@ impl EventError {
         }
     }
 
+    /// Returns the event, its place, the call and the errno, without the usual causes that `Display` adds.
+    pub fn what(&self) -> String {
+        format!("{} for {}: {}", self.label, self.place, call_and_errno(&self.error))
+    }
+
     /// Returns the target of the event.
     pub fn target(&self) -> Target<'_> {
         match (&self.cgroup, self.place.thread_id(), self.place.cpu_id()) {
@@ -71,6 +77,13 @@ impl EventError {
 impl fmt::Display for EventError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} for {}: {}", self.label, self.place, self.error)
+    }
+}
+
+/// Prints as `Display`, for programs whose `main` returns the error.
+impl fmt::Debug for EventError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,4 +1,7 @@
 use std::sync::Arc;
+use std::time::Duration;
+
+use perf_sys::Attr;
 
 use super::plan::Plan;
 use super::user_only::is_refused;
@@ -20,6 +23,7 @@ pub struct SetOptions {
     /// Whether the events were restricted to user space.
     pub(super) is_user_only: bool,
     pub(super) inherit: Option<Inherit>,
+    pub(super) flush_interval: Duration,
     pub(super) system: System,
     /// Probes that are listed in tracefs for this set.
     pub(super) probes: Vec<Arc<ProbeEvent>>,
@@ -37,6 +41,7 @@ impl SetOptions {
             falls_back_to_user: false,
             is_user_only: false,
             inherit: None,
+            flush_interval: Duration::from_millis(250),
             system: System::new(),
             probes: Vec::new(),
         }
@@ -90,6 +95,30 @@ impl SetOptions {
         self
     }
 
+    /// Changes the attrs of all events that were added until now.
+    ///
+    /// ```
+    /// use perf_events::sys::SampleType;
+    /// use perf_events::{SetOptions, System, parse};
+    ///
+    /// # fn main() -> Result<(), perf_events::ParseError> {
+    /// let events = parse("cpu-clock/freq=99/,page-faults/period=1/", &System::new())?;
+    /// let options = SetOptions::new().groups(events);
+    /// let options = options.map_attrs(|attr| attr.with_sample_type(SampleType::TID | SampleType::IP));
+    /// # let _ = options;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn map_attrs(mut self, mut change: impl FnMut(Attr) -> Attr) -> Self {
+        let mut of_event = |event: LogicalEvent| {
+            let specs = event.specs().iter().cloned().map(|spec| spec.map_attr(&mut change));
+            LogicalEvent::new(event.name(), specs.collect())
+        };
+        self.groups = self.groups.into_iter().map(|group| group.map_members(&mut of_event)).collect();
+        self
+    }
+
     /// Sets the tasks and CPUs.
     #[must_use]
     pub fn target(self, target: SetTarget) -> Self {
@@ -97,6 +126,10 @@ impl SetOptions {
     }
 
     /// Maps rings, of `data_pages` pages of data each, a power of two. Without it, the set only counts.
+    ///
+    /// The kernel wakes a reader when a ring is half full, unless an attr sets another watermark
+    /// ([`with_wakeup_watermark`](Attr::with_wakeup_watermark)) or a number of samples
+    /// ([`with_wakeup_events`](Attr::with_wakeup_events)). See [`Set::wait`] for events that are rare.
     ///
     /// The set adds `IDENTIFIER` and `TIME` to the sample types, and `SAMPLE_ID_ALL` to the flags of all
     /// events, by which their records are attributed and sorted. If all events that sample have one sample
@@ -124,6 +157,13 @@ impl SetOptions {
         Self { ring_pages: Some((most, least)), ..self }
     }
 
+    /// Sets the time after which [`Set::wait`] returns for unread records that did not cause a wakeup, because they
+    /// are below the watermark of their ring: 250 ms by default. [`Duration::MAX`] leaves it to the kernel.
+    #[must_use]
+    pub fn flush_interval(self, interval: Duration) -> Self {
+        Self { flush_interval: interval, ..self }
+    }
+
     /// Permits to open the events with less than their attrs if this kernel or PMU does not accept all of it,
     /// as [`negotiate`](crate::negotiate()). What was given up is in
     /// [`SetEvent::concessions`](crate::SetEvent::concessions).
@@ -134,7 +174,7 @@ impl SetOptions {
 
     /// Sets the new tasks that the events of a task follow, in place of the target's default:
     /// [`Inherit::Tasks`] for a process or a command, [`Inherit::Nothing`] for a thread. Events of CPUs
-    /// ignore it.
+    /// ignore it. A command accepts [`Inherit::Tasks`] only, because it is itself a new task.
     ///
     /// A probe that is inherited is opened by a tracepoint, which is listed in tracefs until the set and its
     /// events are dropped: with the PMU, the observed tasks could not fork (kernel errata).
@@ -157,6 +197,9 @@ impl SetOptions {
     ///
     /// [`SetError`]. No event stays open after an error.
     pub fn open(self) -> Result<Set, SetError> {
+        if self.target.is_command() && self.inherits() != Inherit::Tasks {
+            return Err(SetError::CommandInherit { inherit: self.inherits() });
+        }
         let user_only = self.user_only();
         match (self.open_as_asked(), user_only) {
             // Its error has what is missing even for user space.

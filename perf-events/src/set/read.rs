@@ -1,5 +1,5 @@
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use perf_sys::{Canceller, Drained, Readiness, RingSet, SampleLayout};
 
@@ -8,13 +8,20 @@ use crate::loss::LossLedger;
 
 /// # Records
 impl Set {
-    /// Waits for records, as [`RingSet::wait`].
+    /// Waits for records, as [`RingSet::wait`], but at most the [flush interval](super::SetOptions::flush_interval)
+    /// while a ring has unread records.
+    ///
+    /// The kernel sends a wakeup when a ring is half full, unless the attr has another watermark or a number of
+    /// wakeup events. For a rare event that never happens. So this wait looks at the rings four times a
+    /// second by default, and returns [`Readable`](Readiness::Readable) if one has records. A tracer that
+    /// wants each record at once sets [`with_wakeup_events(1)`](perf_sys::Attr::with_wakeup_events) in the attr,
+    /// and a short [sort delay](Self::set_sort_delay).
     ///
     /// # Errors
     ///
     /// [`SetError::NoRings`], and [`SetError::Rings`] with those of [`RingSet::wait`].
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Readiness, SetError> {
-        Ok(self.rings_mut()?.wait(timeout)?)
+        self.wait_by(timeout, |rings, timeout| rings.wait(timeout))
     }
 
     /// As [`wait`](Self::wait), until `cancel` is used.
@@ -27,11 +34,55 @@ impl Set {
         timeout: Option<Duration>,
         cancel: &Canceller,
     ) -> Result<Readiness, SetError> {
-        Ok(self.rings_mut()?.wait_or_cancelled(timeout, cancel)?)
+        self.wait_by(timeout, |rings, timeout| rings.wait_or_cancelled(timeout, cancel))
+    }
+
+    /// Waits in parts of the flush interval.
+    fn wait_by(
+        &mut self,
+        timeout: Option<Duration>,
+        mut wait: impl FnMut(&mut RingSet<RingKey>, Option<Duration>) -> perf_sys::Result<Readiness>,
+    ) -> Result<Readiness, SetError> {
+        let interval = self.options.flush_interval;
+        let rings = self.rings_mut()?;
+        let start = Instant::now();
+        loop {
+            let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+            let is_last = left.is_some_and(|left| left <= interval);
+            let readiness = wait(rings, Some(left.map_or(interval, |left| left.min(interval))))?;
+            if readiness != Readiness::TimedOut || is_last {
+                return Ok(readiness);
+            }
+            if rings.iter().any(|(_, ring)| ring.has_records()) {
+                return Ok(Readiness::Readable);
+            }
+        }
+    }
+
+    /// Sets the age at which [`drain_sorted`](Self::drain_sorted) delivers a record, 10 ms by default, as
+    /// [`RingSet::set_sort_delay`].
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::NoRings`].
+    pub fn set_sort_delay(&mut self, delay: Duration) -> Result<(), SetError> {
+        self.rings_mut()?.set_sort_delay(delay);
+        Ok(())
     }
 
     /// Calls `consume` with the unread records of all rings in the order of time, as
     /// [`RingSet::drain_sorted`], and notes losses in the ledger.
+    ///
+    /// A record is delivered once it is older than the [sort delay](Self::set_sort_delay). The first call sees
+    /// the records and keeps them, and the next [`wait`](Self::wait) returns when they are old enough, so a
+    /// loop of both runs as often as the delay while records come. Instead:
+    ///
+    /// - One report a second: sleep until the second is over, then call [`flush_sorted`](Self::flush_sorted).
+    /// - A report that must not miss a full ring: call `wait` with the time left until the report and
+    ///   `drain_sorted` in a loop, and compare the clock with the deadline of the report, not the number of
+    ///   rounds.
+    /// - A tracer that prints each record at once: `with_wakeup_events(1)` in the attr, and a sort delay of
+    ///   zero, by which records of different CPUs may be [late](SetRecord::is_late).
     ///
     /// # Errors
     ///
@@ -65,7 +116,11 @@ impl Set {
     }
 
     /// As [`drain_sorted`](Self::drain_sorted), with all records that the rings hold now, whatever their
-    /// age: for the end, after the events were disabled.
+    /// age.
+    ///
+    /// After the events were disabled these are the last ones. It may also be called while they are enabled: it
+    /// ends, because records that are written meanwhile stay in their rings, and a record that appears
+    /// afterwards with an earlier time is delivered by the next call as [late](SetRecord::is_late).
     ///
     /// # Errors
     ///

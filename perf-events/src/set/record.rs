@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::Arc;
 
 use perf_sys::decode::Result;
@@ -6,7 +7,7 @@ use perf_sys::{Event, RawRecord, Record, SampleLayout, SortedRecord};
 use super::{EventIndex, Place, RingKey};
 
 /// A record of [`Set::drain_sorted`](crate::Set::drain_sorted), with its origin.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct SetRecord<'r> {
     pub(super) record: SortedRecord<'r, RingKey>,
     pub(super) index: &'r EventIndex,
@@ -62,5 +63,16 @@ impl<'r> SetRecord<'r> {
     /// Returns the record as the [`RingSet`](perf_sys::RingSet) delivers it.
     pub const fn sorted(&self) -> SortedRecord<'r, RingKey> {
         self.record
+    }
+}
+
+/// The place, the time and the decoded record.
+impl fmt::Debug for SetRecord<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ns: ", self.place(), self.time())?;
+        match self.decode() {
+            Ok(record) => record.fmt(f),
+            Err(error) => write!(f, "{:?}: {error}", self.raw().kind()),
+        }
     }
 }

@@ -1,4 +1,4 @@
-use perf_decode::Window;
+use perf_decode::{RawRecord, Window};
 
 use crate::Damage;
 use crate::reader::Reader;
@@ -74,6 +74,29 @@ impl<'r> Batch<'r> {
         self.reader.records()
     }
 
+    /// Returns the next record and consumes it; `None` if all records are consumed.
+    ///
+    /// The borrow ends with the record, so the ring can be [released](Self::release) after each one:
+    ///
+    /// ```no_run
+    /// # fn read(mut batch: perf_sys::Batch<'_>) {
+    /// while let Some(record) = batch.next() {
+    ///     println!("{record:?}");
+    ///     batch.release();
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// A size that no record can have is an `Err`, as of [`records`](Self::records).
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the record borrows the batch, not an iterator's input"
+    )]
+    #[inline]
+    pub fn next(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
+        self.reader.next()
+    }
+
     /// Copies all records that were not consumed yet to `copy`, consumes and releases them, and
     /// returns them as a window. The ring is free while they are read.
     ///
@@ -95,7 +118,7 @@ impl<'r> Batch<'r> {
     }
 
     /// Releases the records that were consumed so far, before the batch is dropped. Use it if the
-    /// ring may fill up while the batch is processed.
+    /// ring may fill up while the batch is processed, with [`next`](Self::next).
     pub fn release(&mut self) {
         self.reader.consumer.release();
     }

@@ -242,3 +242,7 @@ pub use wait::Readiness;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+#[cfg(test)]
+#[path = "../tests/support/watchdog.rs"]
+mod watchdog;

@@ -178,6 +178,23 @@ impl Ring {
         Ok(Batch::new(&mut self.reader))
     }
 
+    /// `read(fd, buf, len)` of each event—Returns how many samples the kernel has dropped because this
+    /// ring was full: the sum of the counts of all events that write into it. It includes the losses after
+    /// the last record, for which there is no [`Lost`](perf_decode::Lost) record.
+    ///
+    /// `None` unless all events have [`ReadFormat::LOST`](perf_abi::ReadFormat::LOST), since Linux 6.0.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Event::read`].
+    #[doc(alias = "PERF_FORMAT_LOST")]
+    pub fn lost(&self) -> Result<Option<u64>> {
+        self.events().try_fold(Some(0_u64), |sum, event| {
+            let lost = event.read()?.lost;
+            Ok(sum.zip(lost).map(|(sum, lost)| sum.saturating_add(lost)))
+        })
+    }
+
     /// Returns the bytes that were skipped in this ring because they are not records, since it was
     /// mapped.
     pub const fn damage(&self) -> Damage {
@@ -187,6 +204,7 @@ impl Ring {
     /// Returns a ring of an area that no kernel writes, with an eventfd in place of the event.
     #[cfg(test)]
     pub(crate) fn on(area: Arc<Area>, attr: perf_abi::Attr) -> Self {
+        crate::watchdog::limit_time();
         let fd = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
         Self::new(area, Arc::new(Event::new(fd, attr))).unwrap()
     }

@@ -64,8 +64,9 @@ impl<'fd> Target<'fd> {
     /// the others need an event each, or [`INHERIT`](perf_abi::AttrFlags::INHERIT) before they
     /// start.
     ///
-    /// Opening an event fails with [`Error::ThreadId`] if `tid` is 0 or above `i32::MAX`, so
-    /// neither means the calling thread or all tasks.
+    /// A `tid` of 0 does not mean the calling thread, as `pid` 0 does in C; use
+    /// [`calling_thread`](Self::calling_thread), or [`from_raw`](Self::from_raw) for the numbers of C.
+    /// Opening an event fails with [`Error::ThreadId`] if `tid` is 0 or above `i32::MAX`.
     pub const fn thread(tid: u32) -> Self {
         Self { tasks: Tasks::Thread(tid), cpu: None }
     }

@@ -181,3 +181,25 @@ fn events_whose_ids_are_at_different_offsets_are_refused() {
     owner.exit();
     other.exit();
 }
+
+#[test]
+fn event_redirected_between_two_rounds_is_known_in_the_next() {
+    let Some((_, owner, other)) = shared() else { return };
+    let mut set = RingSet::new().unwrap();
+    set.add(7, Ring::map(on_cpu_0(&owner).unwrap(), 8).unwrap()).unwrap();
+    set.drain_sorted(|_| {}).unwrap();
+    set.redirect(&7, on_cpu_0(&other).unwrap()).unwrap();
+    set.enable().unwrap();
+    other.order.send(3).unwrap();
+    other.exit();
+    owner.exit();
+    let mut indices = std::collections::BTreeSet::new();
+    set.flush_sorted(|record| {
+        let index = record.event_index();
+        let events: Vec<_> = record.event().into_iter().collect();
+        assert!(events.iter().all(|event| index.is_some_and(|index| event.attr() == &attr() && index < 2)));
+        indices.insert(index);
+    })
+    .unwrap();
+    assert!(indices.contains(&Some(1)), "{indices:?}");
+}

@@ -12,7 +12,7 @@ use perf_decode::{Record, SampleLayout};
 use perf_sys::{Call, Errno, Error, Event, Readiness, Ring, Target};
 use rustix::param::page_size;
 use rustix::thread::gettid;
-use support::{count, open_or_skip, switch, switch_ring, switches};
+use support::{count, during, kinds, open_or_skip, switch, switch_ring, switches};
 
 fn times(ring: &mut Ring, limit: usize) -> Vec<u64> {
     let layout = SampleLayout::new(ring.event().attr());
@@ -73,6 +73,20 @@ fn full_ring_reports_the_number_of_lost_records() {
     }
     assert!(lost > 0);
     assert_eq!(samples + lost, count(ring.event()));
+}
+
+#[test]
+fn losses_after_the_last_record_are_counted() {
+    assert_eq!(switch_ring(1).map_or(Ok(None), |ring| ring.lost()), Ok(None), "not in the read format");
+    let attr = switches().with_read_format(ReadFormat::LOST);
+    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else { return };
+    let mut ring = Ring::map(event, 1).unwrap();
+    during(&ring, || switch(400)); // 24 bytes each: more than a page
+    let found = kinds(&mut ring);
+    assert!(found.iter().all(|&kind| kind == RecordType::SAMPLE), "no LOST record follows");
+    let lost = ring.lost().unwrap().unwrap();
+    assert!(lost > 0);
+    assert_eq!(found.len() as u64 + lost, ring.event().read().unwrap().value);
 }
 
 #[test]

@@ -21,6 +21,7 @@ fn event() -> (Arc<Event>, OwnedFd) {
 
 /// Returns a ring of one page with its kernel, and the pipe that its event reads.
 pub(crate) fn ring_on_pipe() -> (Ring, Kernel, OwnedFd) {
+    crate::watchdog::limit_time();
     let area = Arc::new(Area::anonymous(1).unwrap());
     let kernel = Kernel::on(&area);
     let (event, pipe) = event();
@@ -119,6 +120,18 @@ fn wakeup_is_kept_until_the_records_are_read() {
     assert_eq!(ring.wait(SHORT), Ok(Readiness::Readable), "again");
     assert_eq!(ring.batch().unwrap().records().count(), 1);
     assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+}
+
+#[test]
+fn wakeup_is_not_kept_for_records_after_those_that_were_read() {
+    let (mut ring, mut kernel, pipe) = ring_on_pipe();
+    fill(&mut kernel, 0..1);
+    write(&pipe, b"x").unwrap();
+    assert_eq!(ring.wait(LONG), Ok(Readiness::Readable));
+    rustix::io::read(&ring, &mut [0; 1]).unwrap(); // as the kernel, which reports it once
+    assert_eq!(ring.batch().unwrap().records().count(), 1);
+    fill(&mut kernel, 1..2);
+    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut), "below the watermark");
 }
 
 #[test]

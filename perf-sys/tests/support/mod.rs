@@ -17,11 +17,13 @@ mod limit;
 mod nobody;
 mod switcher;
 mod tracefs;
+mod watchdog;
 
 pub(crate) use limit::with_limit;
 pub(crate) use nobody::as_nobody;
 pub(crate) use switcher::Switcher;
 pub(crate) use tracefs::{hit, hits, tracepoint};
+pub(crate) use watchdog::limit_time;
 
 /// A timeout that no test reaches. The tests do not measure time, but must not hang.
 pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
@@ -29,9 +31,11 @@ pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
 /// Opens the event. If it is not permitted, or this machine does not have it (most virtual machines
 /// have no hardware counters), prints the reason and returns `None`.
 ///
-/// With `PERFKIT_REQUIRE_LIVE=1` in the environment, a missing permission fails the test.
+/// With `PERFKIT_REQUIRE_LIVE=1` in the environment, a missing permission fails the test. Limits the time of
+/// the test.
 #[track_caller]
 pub(crate) fn open_or_skip(attr: &Attr, target: Target<'_>) -> Option<Event> {
+    limit_time();
     let error = match Event::open(attr, target) {
         Ok(event) => return Some(event),
         Err(error) => error,

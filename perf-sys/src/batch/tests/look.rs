@@ -45,3 +45,18 @@ fn take_while_is_fused() {
     drop(records);
     assert_eq!(batch.len(), 48);
 }
+
+#[test]
+fn next_record_is_released_before_the_one_after_it_is_read() {
+    let mut ring = Fake::with(3);
+    let Fake { reader, kernel } = &mut ring;
+    reader.consumer.refresh().unwrap();
+    let mut batch = Batch::new(reader);
+    let mut found = vec![];
+    while let Some(record) = batch.next() {
+        found.push((record.unwrap().words()[2], kernel.tail()));
+        batch.release();
+    }
+    assert_eq!(found, [(0, 0), (1, 24), (2, 48)]);
+    assert!(batch.is_empty() && batch.next().is_none());
+}

@@ -115,9 +115,10 @@ impl Plan {
                         return Flow::Overwritten;
                     }
                 };
-                let event = match usize::from(entry.event).checked_sub(1) {
+                let index = usize::from(entry.event);
+                let event = match index.checked_sub(1) {
                     None => Some(&*own),
-                    Some(index) => redirected.get(index),
+                    Some(other) => redirected.get(other),
                 };
                 let time = entry.time;
                 let is_late = time < *latest;
@@ -125,7 +126,7 @@ impl Plan {
                 drained.late += u64::from(is_late);
                 *latest = time.max(*latest);
                 delivery.done += 1;
-                let record = SortedRecord { key, raw, time, is_late, event, events };
+                let record = SortedRecord { key, raw, time, is_late, event, index, events };
                 if let ControlFlow::Break(value) = consume(record) {
                     return Flow::Break(value);
                 }

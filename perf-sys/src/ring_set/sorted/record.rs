@@ -13,6 +13,8 @@ pub struct SortedRecord<'r, K> {
     pub(super) time: u64,
     pub(super) is_late: bool,
     pub(super) event: Option<&'r Arc<Event>>,
+    /// Index of the event in the ring, if it is known.
+    pub(super) index: usize,
     pub(super) events: &'r Events,
 }
 
@@ -56,6 +58,28 @@ impl<'r, K> SortedRecord<'r, K> {
     /// Returns whether a record with a later time was delivered before.
     pub const fn is_late(&self) -> bool {
         self.is_late
+    }
+
+    /// Returns the index of the event that wrote the record in [`Ring::events`](crate::Ring::events): 0 for
+    /// the ring's own event, 1 for the first that was [redirected](crate::RingSet::redirect), and so on.
+    /// With the key it finds a program's own value for the event without a system call.
+    ///
+    /// `None` if the record has no known id and several events write into the ring.
+    ///
+    /// ```no_run
+    /// # use perf_sys::RingSet;
+    /// # fn read(set: &mut RingSet<usize>, names: &[[&str; 2]]) -> perf_sys::Result<()> {
+    /// // The names of the two events of each ring, whose key is the index of its row.
+    /// set.drain_sorted(|record| {
+    ///     let row = names.get(*record.key());
+    ///     let name = record.event_index().and_then(|index| row?.get(index));
+    ///     println!("{} {}", record.time(), name.unwrap_or(&"unknown"));
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn event_index(&self) -> Option<usize> {
+        self.event.map(|_| self.index)
     }
 
     /// Returns the event that wrote the record; `None` if the record has no known id and several events

@@ -48,7 +48,7 @@ impl<K: Key, V: Value> CachedMap<K, V> {
         &self.map
     }
 
-    /// Returns the map without the copy.
+    /// Returns the map without the copy. Actions that are still to be done are dropped with it.
     pub fn into_map(self) -> Map<K, V> {
         self.map
     }
@@ -83,10 +83,19 @@ impl<K: Key, V: Value> CachedMap<K, V> {
     }
 
     /// Deletes all elements of the map, and the copy. Returns the number of deleted elements.
+    ///
+    /// # Errors
+    ///
+    /// The error of the element that the map refused to delete. All entries stay with
+    /// [`DesiredAction::Delete`] and this error, also those that were deleted before it, and
+    /// [`sync`](Self::sync) repeats the deletion. Elements that the copy does not have may be left.
     pub fn delete_all(&mut self) -> Result<u64, Error> {
-        let deleted = self.map.delete_all()?;
-        self.entries.clear();
-        Ok(deleted)
+        let deleted = self.map.delete_all();
+        match &deleted {
+            Ok(_) => self.entries.clear(),
+            Err(error) => self.entries.values_mut().for_each(|entry| entry.refuse_deletion(error.clone())),
+        }
+        deleted
     }
 
     /// Repeats the actions that failed, deletions first, and returns the number of those that
@@ -99,8 +108,9 @@ impl<K: Key, V: Value> CachedMap<K, V> {
             + self.entries.values().filter(|entry| entry.desired_action() == DesiredAction::Delete).count()
     }
 
-    /// Writes all elements of the copy to the map again, for a map that was deleted and created
-    /// anew.
+    /// Writes all elements of the copy to a map that takes the place of this one, such as one that was
+    /// deleted and created anew, and deletes those whose deletion failed. Returns the number of
+    /// actions that failed, as [`sync`](Self::sync).
     pub fn rewrite(&mut self, map: Map<K, V>) -> usize {
         self.map = map;
         self.entries.values_mut().for_each(CacheEntry::demand_insertion);

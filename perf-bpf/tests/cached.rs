@@ -67,3 +67,23 @@ fn a_new_map_gets_all_elements() {
     assert_eq!(map.rewrite(large), 0);
     assert_eq!(map.into_map().keys().count(), 4);
 }
+
+#[test]
+fn a_refused_deletion_of_all_is_left_to_sync() {
+    let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, 4) else { return };
+    let mut map = CachedMap::new(map);
+    (0..3).for_each(|key| map.update(key, 7).unwrap());
+    // As if the deletion failed in the middle.
+    map.map().delete(&1).unwrap();
+    map.map().freeze().unwrap();
+    assert_eq!(map.delete_all().unwrap_err().errno(), Some(Errno::EPERM));
+    for entry in map.entries() {
+        assert_eq!(entry.desired_action(), DesiredAction::Delete, "{}", entry.key());
+        assert_eq!(entry.last_error().unwrap().errno(), Some(Errno::EPERM));
+    }
+    assert_eq!((map.sync(), map.entries().len()), (3, 3));
+    let other = map_or_skip::<u32, u64>(BpfMapType::HASH, 4).unwrap();
+    other.update(&2, &7).unwrap();
+    assert_eq!((map.rewrite(other), map.entries().len()), (0, 0));
+    assert_eq!(map.map().keys().count(), 0);
+}

@@ -127,3 +127,19 @@ impl MapLayout {
         Error::Size { map: self.name, part, expected, found }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel writes the number of a bucket, 4 bytes, also for shorter keys.
+    #[test]
+    fn a_batch_position_has_space_for_the_number_of_a_bucket() {
+        for (key_size, expected) in [(1, 8), (2, 8), (3, 8), (4, 8), (8, 8), (9, 9), (40, 40)] {
+            let layout = MapLayout::new(BpfMapType::HASH, ObjectName::EMPTY, key_size, 8, 1).unwrap();
+            assert_eq!(layout.position_size(), expected);
+            assert!(layout.check_position(expected).is_ok());
+            assert!(layout.check_position(key_size as usize).is_ok() == (key_size >= 8));
+        }
+    }
+}

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use perf_events::{CpuList, FileError, Place, SetError};
-use perf_sys::abi::bpf::{BpfCmd, BpfMapType};
+use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags, BpfMapType};
 use perf_sys::{Errno, Label};
 
 use crate::{BpfPrivileges, Difference, MapFd, ObjectKind, ObjectName};
@@ -19,7 +19,7 @@ mod tests;
 
 /// An error of this crate.
 ///
-/// [`Bpf`](Self::Bpf) and [`Load`](Self::Load) are failed commands of `bpf(2)`,
+/// [`Bpf`](Self::Bpf), [`Create`](Self::Create) and [`Load`](Self::Load) are failed commands of `bpf(2)`,
 /// [`Event`](Self::Event) is an error of a perf event; the others are found by checks of this
 /// crate. `Display` prints what was expected, what was found and the usual remedy, and `Debug` the
 /// same, because it is what a `main` that returns the error prints.
@@ -47,8 +47,42 @@ pub enum Error {
         object: ObjectName,
         /// The errno that the kernel returned.
         errno: Errno,
+        /// The privilege of the process, if the errno may come from a missing one.
+        privilege: Option<Box<BpfPrivileges>>,
+    },
+    /// `BPF_MAP_CREATE` failed.
+    Create {
+        /// The name of the map.
+        map: ObjectName,
+        /// The type.
+        map_type: BpfMapType,
+        /// The length of a key in bytes.
+        key_size: u32,
+        /// The length of a value in bytes.
+        value_size: u32,
+        /// The maximum number of elements.
+        max_entries: u32,
+        /// The flags.
+        flags: BpfMapFlags,
+        /// The errno that the kernel returned.
+        errno: Errno,
         /// The privilege of the process, if the errno is `EPERM` or `EACCES`.
         privilege: Option<Box<BpfPrivileges>>,
+    },
+    /// A map of this type cannot be created with 0 elements.
+    NoEntries {
+        /// The name of the map.
+        map: ObjectName,
+        /// The type.
+        map_type: BpfMapType,
+    },
+    /// This crate has no probe of a type of maps or programs. The kernel returned `EINVAL`, which it
+    /// does for a type that it lacks and for a type that needs other properties.
+    NoProbe {
+        /// `map type` or `program type`.
+        kind: &'static str,
+        /// The number of the type.
+        number: u32,
     },
     /// `BPF_PROG_LOAD` failed.
     Load {

@@ -9,10 +9,15 @@ impl MapFd {
     ///
     /// # Errors
     ///
-    /// `EPERM` without `CAP_BPF` (before Linux 5.8 `CAP_SYS_ADMIN`), `EINVAL` if the kernel does
-    /// not accept the type, a flag or a size.
+    /// [`Error::NoEntries`] if `max_entries` is 0 for a type that needs elements, and
+    /// [`Error::Create`]: `EPERM` without `CAP_BPF` (before Linux 5.8 `CAP_SYS_ADMIN`), `EINVAL` if the
+    /// kernel does not accept the type, a flag or a size.
     #[doc(alias = "BPF_MAP_CREATE")]
     pub fn create(spec: &MapSpec<'_>) -> Result<Self, Error> {
+        let (map, map_type) = (spec.name(), spec.map_type());
+        if spec.max_entries() == 0 && needs_entries(map_type) {
+            return Err(Error::NoEntries { map, map_type });
+        }
         Self::create_from(&spec.attr())
     }
 
@@ -65,4 +70,19 @@ impl MapFd {
     pub fn max_entries(&self) -> u32 {
         self.layout().max_entries
     }
+}
+
+/// Returns whether the kernel refuses a map of this type without elements. Storage that belongs to
+/// other objects has no capacity of its own, and must have none.
+fn needs_entries(map_type: BpfMapType) -> bool {
+    let is_storage = matches!(
+        map_type,
+        BpfMapType::CGROUP_STORAGE
+            | BpfMapType::PERCPU_CGROUP_STORAGE
+            | BpfMapType::SK_STORAGE
+            | BpfMapType::INODE_STORAGE
+            | BpfMapType::TASK_STORAGE
+            | BpfMapType::CGRP_STORAGE
+    );
+    map_type.name().is_some() && !is_storage
 }

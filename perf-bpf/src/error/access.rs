@@ -1,6 +1,6 @@
 use perf_events::{FileError, SetError};
 use perf_sys::Errno;
-use perf_sys::abi::bpf::BpfCmd;
+use perf_sys::abi::bpf::{BpfCmd, BpfMapCreate};
 
 use super::Error;
 use crate::{BpfPrivileges, ObjectName};
@@ -10,6 +10,7 @@ impl Error {
     pub fn errno(&self) -> Option<Errno> {
         match self {
             Self::Bpf { errno, .. }
+            | Self::Create { errno, .. }
             | Self::Load { errno, .. }
             | Self::Pin { errno, .. }
             | Self::Path { errno, .. }
@@ -32,6 +33,7 @@ impl Error {
     pub fn command(&self) -> Option<BpfCmd> {
         match self {
             Self::Bpf { command, .. } | Self::Pin { command, .. } => Some(*command),
+            Self::Create { .. } => Some(BpfCmd::MAP_CREATE),
             Self::Load { .. } => Some(BpfCmd::PROG_LOAD),
             Self::Attach { error, .. } => error.command(),
             _ => None,
@@ -48,7 +50,20 @@ impl Error {
     /// Returns the error of a failed command.
     #[cold]
     pub(crate) fn bpf(command: BpfCmd, object: ObjectName, errno: Errno) -> Self {
-        Self::Bpf { command, object, errno, privilege: BpfPrivileges::of_errno(errno) }
+        let privilege = BpfPrivileges::of_errno(errno).filter(|found| {
+            // A command on a descriptor needs only the access of the descriptor since Linux 5.19, and a
+            // capability before.
+            !is_on_descriptor(command) || !found.may_use_maps()
+        });
+        Self::Bpf { command, object, errno, privilege }
+    }
+
+    /// Returns the error of a failed `BPF_MAP_CREATE`.
+    #[cold]
+    pub(crate) fn create(attr: &BpfMapCreate, errno: Errno) -> Self {
+        let BpfMapCreate { map_type, key_size, value_size, max_entries, map_flags: flags, .. } = *attr;
+        let (map, privilege) = (ObjectName::from_raw(attr.map_name), BpfPrivileges::of_errno(errno));
+        Self::Create { map, map_type, key_size, value_size, max_entries, flags, errno, privilege }
     }
 
     /// Returns a closure for `map_err` after `command`.
@@ -79,4 +94,21 @@ impl From<FileError> for Error {
     fn from(error: FileError) -> Self {
         Self::File(error)
     }
+}
+
+/// Returns whether a command is about a map that was opened before.
+fn is_on_descriptor(command: BpfCmd) -> bool {
+    matches!(
+        command,
+        BpfCmd::MAP_LOOKUP_ELEM
+            | BpfCmd::MAP_UPDATE_ELEM
+            | BpfCmd::MAP_DELETE_ELEM
+            | BpfCmd::MAP_GET_NEXT_KEY
+            | BpfCmd::MAP_LOOKUP_AND_DELETE_ELEM
+            | BpfCmd::MAP_FREEZE
+            | BpfCmd::MAP_LOOKUP_BATCH
+            | BpfCmd::MAP_LOOKUP_AND_DELETE_BATCH
+            | BpfCmd::MAP_UPDATE_BATCH
+            | BpfCmd::MAP_DELETE_BATCH
+    )
 }

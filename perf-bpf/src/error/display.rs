@@ -18,6 +18,29 @@ impl fmt::Display for Error {
                 write!(f, ": {errno}")?;
                 write_cause(f, hint(*command, *errno), privilege.as_deref())
             }
+            Self::Create { map, map_type, key_size, value_size, max_entries, flags, errno, privilege } => {
+                f.write_str("BPF_MAP_CREATE")?;
+                if !map.is_empty() {
+                    write!(f, " of {map:?}")?;
+                }
+                write!(f, ": {errno}")?;
+                if privilege.is_none() {
+                    write!(
+                        f,
+                        ": type {map_type}, key_size {key_size}, value_size {value_size}, max_entries \
+                         {max_entries}, map_flags {flags}"
+                    )?;
+                }
+                write_cause(f, hint(BpfCmd::MAP_CREATE, *errno), privilege.as_deref())
+            }
+            Self::NoEntries { map, map_type } => {
+                write!(f, "map {map:?} of type {map_type}: expected max_entries of at least 1, found 0")
+            }
+            Self::NoProbe { kind, number } => write!(
+                f,
+                "{kind} {number}: expected a type with a probe, found one that the kernel lacks or that \
+                 needs other properties"
+            ),
             Self::Load { program, errno, log, privilege } => {
                 write!(f, "BPF_PROG_LOAD of {program:?}: {errno}")?;
                 let hint = hint(BpfCmd::PROG_LOAD, *errno).filter(|_| log.is_empty());

@@ -21,11 +21,27 @@ pub(super) fn hint(command: BpfCmd, errno: Errno) -> Option<&'static str> {
         }
         (BpfCmd::MAP_UPDATE_ELEM, Errno::EEXIST) => "expected no element with this key, found one",
         (BpfCmd::MAP_UPDATE_ELEM, Errno::ENOENT) => "expected an element with this key, found none",
-        (BpfCmd::MAP_UPDATE_ELEM | BpfCmd::MAP_DELETE_ELEM, Errno::EPERM) => {
-            "the map is frozen, or its descriptor is read-only"
+        (BpfCmd::MAP_UPDATE_ELEM, Errno::EINVAL) => {
+            "a flag is not accepted for the type, the inner map differs from the template, or the program \
+             is of another type than the others of the map"
+        }
+        (
+            BpfCmd::MAP_UPDATE_ELEM
+            | BpfCmd::MAP_DELETE_ELEM
+            | BpfCmd::MAP_UPDATE_BATCH
+            | BpfCmd::MAP_DELETE_BATCH,
+            Errno::EPERM,
+        ) => "the map is frozen, or its descriptor is read-only",
+        (BpfCmd::MAP_LOOKUP_ELEM | BpfCmd::MAP_GET_NEXT_KEY | BpfCmd::MAP_LOOKUP_BATCH, Errno::EPERM) => {
+            "its descriptor is write-only"
+        }
+        (BpfCmd::MAP_LOOKUP_AND_DELETE_ELEM | BpfCmd::MAP_LOOKUP_AND_DELETE_BATCH, Errno::EPERM) => {
+            "the map is frozen, or its descriptor is read-only or write-only"
         }
         (BpfCmd::MAP_DELETE_ELEM, Errno::EINVAL) => "elements of an array cannot be deleted",
-        (BpfCmd::MAP_FREEZE, Errno::EBUSY) => "the map is frozen, or mapped for writing",
+        (BpfCmd::MAP_GET_NEXT_KEY, Errno::EINVAL) => "queues and stacks have no keys",
+        (BpfCmd::MAP_FREEZE, Errno::EPERM) => "the map is frozen already, or its descriptor is read-only",
+        (BpfCmd::MAP_FREEZE, Errno::EBUSY) => "the map is frozen already, or mapped for writing",
         (BpfCmd::MAP_FREEZE, Errno::EINVAL) => "BPF_MAP_FREEZE needs Linux 5.2",
         (BpfCmd::OBJ_PIN, Errno::EEXIST) => "another object is pinned to the path; unpin it first",
         (BpfCmd::OBJ_PIN, Errno::EPERM) => "the path is not on a bpf file system, or is not writable",

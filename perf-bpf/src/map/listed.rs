@@ -34,10 +34,8 @@ impl<K: Key, V: Value> Map<K, V> {
         let before = self.next_key(None)?;
         let next = self.next_key(Some(key))?;
         let after = self.next_key(None)?;
-        let is_next = |first: &Option<K>| {
-            first.as_ref().map(|key| key.as_bytes()) == next.as_ref().map(|key| key.as_bytes())
-        };
-        Ok(!is_next(&before) && !is_next(&after))
+        let [before, next, after] = [&before, &next, &after].map(|key| key.as_ref().map(K::as_bytes));
+        Ok(next != before && next != after)
     }
 }
 

@@ -39,7 +39,7 @@ impl MapFd {
         let layout = MapLayout::of_attr(&attr)?;
         // SAFETY: the attr holds numbers only, and the command returns a descriptor.
         let fd = unsafe { bpf_fd(BpfCmd::MAP_CREATE, &mut attr) };
-        Ok(Self { fd: fd.map_err(Error::of(BpfCmd::MAP_CREATE, layout.name))?, layout })
+        Ok(Self { fd: fd.map_err(|errno| Error::create(&attr, errno))?, layout })
     }
 
     /// Takes a descriptor and the layout that the kernel reports for it. If it is not that of a

@@ -140,7 +140,11 @@ impl<K: Key, V: Value> Map<K, V> {
     ) -> Result<(usize, Option<Errno>), Error> {
         let mut position = vec![0; self.fd().layout().position_size()];
         let mut elements = Elements { count, keys, values, start: None, position: &mut position };
-        self.fd().batch(command, &mut elements, BpfElemFlags::empty())
+        let (written, errno) = self.fd().batch(command, &mut elements, BpfElemFlags::empty())?;
+        // A failed batch has fewer elements than were passed. If the kernel refuses the command as a
+        // whole, as for a frozen map, it writes no number, and the one that was passed is still there.
+        let is_untouched = errno.is_some() && written >= count;
+        Ok((if is_untouched { 0 } else { written }, errno))
     }
 }
 

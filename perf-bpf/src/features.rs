@@ -1,7 +1,7 @@
 use std::os::fd::AsFd;
 
 use perf_sys::Errno;
-use perf_sys::abi::bpf::{BpfCmd, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
+use perf_sys::abi::bpf::{BpfAttachType, BpfCmd, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
 
 use crate::error::ENOTSUPP;
 use crate::syscall::{Elements, link_create};
@@ -29,8 +29,40 @@ pub struct Features;
 
 impl Features {
     /// Returns whether the kernel has a map type.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoProbe`] for a type that this crate does not know, unless the kernel accepts it with
+    /// a key and a value of 4 bytes.
     pub fn map_type(map_type: BpfMapType) -> Result<bool, Error> {
-        supported(MapFd::create(&smallest(map_type)), &[Errno::EINVAL, Errno::E2BIG, ENOTSUPP])
+        let inner; // open until the map was created
+        let mut spec = smallest(map_type);
+        if matches!(map_type, BpfMapType::ARRAY_OF_MAPS | BpfMapType::HASH_OF_MAPS) {
+            inner = MapFd::create(&smallest(BpfMapType::HASH))?;
+            spec = spec.with_inner(inner.as_fd());
+        }
+        let mut attr = spec.attr();
+        // The kernel looks at the BTF after it accepted the type and the sizes.
+        let accepted = match map_type {
+            BpfMapType::SK_STORAGE
+            | BpfMapType::INODE_STORAGE
+            | BpfMapType::TASK_STORAGE
+            | BpfMapType::CGRP_STORAGE => {
+                (attr.btf_fd, attr.btf_key_type_id, attr.btf_value_type_id) = (u32::MAX, 1, 1);
+                Some(Errno::EBADF)
+            }
+            BpfMapType::STRUCT_OPS => {
+                attr.btf_vmlinux_value_type_id = 1;
+                Some(ENOTSUPP)
+            }
+            _ => None,
+        };
+        let created = MapFd::create_from(&attr);
+        if accepted.is_some() && created.as_ref().err().and_then(Error::errno) == accepted {
+            return Ok(true);
+        }
+        let is_known = map_type.name().is_some();
+        answer(created, is_known, Error::NoProbe { kind: "map type", number: map_type.0 })
     }
 
     /// Returns the type, or [`HASH`](BpfMapType::HASH) in place of a type of hash that the kernel
@@ -47,12 +79,30 @@ impl Features {
         })
     }
 
-    /// Returns whether the kernel has a program type, for a program that only returns.
+    /// Returns whether the kernel has a program type. It is loaded with a program that only returns.
     ///
-    /// Types that need more than instructions, such as tracing with BTF, are reported as missing.
+    /// Types that need more than instructions, such as tracing with BTF, are found by the verifier's
+    /// log, because a kernel that lacks the type does not verify the program.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoProbe`] for a type that this crate does not know, and for kprobe programs before
+    /// Linux 5.0, which need the version of the kernel.
     pub fn prog_type(prog_type: BpfProgType) -> Result<bool, Error> {
-        let loaded = ProgramFd::load(prog_type, &RETURN_0, c"GPL", ObjectName::EMPTY);
-        supported(loaded, &[Errno::EINVAL, Errno::E2BIG, Errno::EOPNOTSUPP, ENOTSUPP])
+        let attach_type = match prog_type {
+            BpfProgType::CGROUP_SOCK_ADDR => BpfAttachType(10), // BPF_CGROUP_INET4_CONNECT
+            BpfProgType::LIRC_MODE2 => BpfAttachType(16),       // BPF_LIRC_MODE2
+            BpfProgType::CGROUP_SOCKOPT => BpfAttachType(21),   // BPF_CGROUP_GETSOCKOPT
+            BpfProgType::SK_LOOKUP => BpfAttachType(36),        // BPF_SK_LOOKUP
+            BpfProgType::NETFILTER => BpfAttachType(45),        // BPF_NETFILTER
+            _ => BpfAttachType::default(),
+        };
+        let loaded = ProgramFd::load_for(prog_type, attach_type, &RETURN_0, c"GPL", ObjectName::EMPTY);
+        if matches!(&loaded, Err(Error::Load { log, .. }) if !log.is_empty()) {
+            return Ok(true);
+        }
+        let is_known = prog_type.name().is_some() && prog_type != BpfProgType::KPROBE;
+        answer(loaded, is_known, Error::NoProbe { kind: "program type", number: prog_type.0 })
     }
 
     /// Returns whether objects can have names. Since Linux 4.15.
@@ -107,16 +157,38 @@ fn smallest(map_type: BpfMapType) -> MapSpec<'static> {
         | BpfMapType::LRU_PERCPU_HASH
         | BpfMapType::LPM_TRIE => (8, 8, 1),
         BpfMapType::QUEUE | BpfMapType::STACK | BpfMapType::BLOOM_FILTER => (0, 4, 1),
-        BpfMapType::STACK_TRACE => (4, 8, 1),
+        BpfMapType::STACK_TRACE | BpfMapType::STRUCT_OPS => (4, 8, 1),
+        BpfMapType::CGROUP_STORAGE | BpfMapType::PERCPU_CGROUP_STORAGE => (16, 8, 0),
+        BpfMapType::SK_STORAGE
+        | BpfMapType::INODE_STORAGE
+        | BpfMapType::TASK_STORAGE
+        | BpfMapType::CGRP_STORAGE => (4, 8, 0),
+        BpfMapType::ARENA => (0, 0, 1),
+        BpfMapType::INSN_ARRAY => (4, 16, 1),
         // A multiple of the page size, at most 64 KiB.
         BpfMapType::RINGBUF | BpfMapType::USER_RINGBUF => (0, 0, 1 << 16),
         _ => (4, 4, 1),
     };
     let flags = match map_type {
-        BpfMapType::LPM_TRIE => BpfMapFlags::NO_PREALLOC,
+        BpfMapType::LPM_TRIE
+        | BpfMapType::SK_STORAGE
+        | BpfMapType::INODE_STORAGE
+        | BpfMapType::TASK_STORAGE
+        | BpfMapType::CGRP_STORAGE => BpfMapFlags::NO_PREALLOC,
+        BpfMapType::ARENA => BpfMapFlags::MMAPABLE,
         _ => BpfMapFlags::empty(),
     };
     MapSpec::new(map_type, entries).with_sizes(key, value).with_flags(flags)
+}
+
+/// Returns the answer to an attempt with a type. If the properties of the type are not known, a failed
+/// attempt is no answer, because the kernel has one errno for both.
+fn answer<T>(attempt: Result<T, Error>, is_known: bool, no_answer: Error) -> Result<bool, Error> {
+    let missing = [Errno::EINVAL, Errno::E2BIG, Errno::EOPNOTSUPP, ENOTSUPP];
+    match supported(attempt, &missing) {
+        Ok(false) if !is_known => Err(no_answer),
+        answer => answer,
+    }
 }
 
 /// Returns `false` if the attempt failed with one of the errnos of a missing feature.

@@ -73,7 +73,7 @@ impl MapFd {
 }
 
 /// Returns whether the kernel refuses a map of this type without elements. Storage that belongs to
-/// other objects has no capacity of its own, and must have none.
+/// other objects must have a capacity of 0.
 fn needs_entries(map_type: BpfMapType) -> bool {
     let is_storage = matches!(
         map_type,

@@ -1,7 +1,7 @@
 use core::ffi::CStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use perf_sys::abi::bpf::{BpfCmd, BpfInsn, BpfProgType};
+use perf_sys::abi::bpf::{BpfAttachType, BpfCmd, BpfInsn, BpfProgType};
 
 use crate::syscall::{self, LoadFailure};
 use crate::{BpfPrivileges, Error, ObjectKind, ObjectName};
@@ -28,7 +28,18 @@ impl ProgramFd {
         license: &CStr,
         name: ObjectName,
     ) -> Result<Self, Error> {
-        let loaded = syscall::prog_load(prog_type, code, license, name.to_raw());
+        Self::load_for(prog_type, BpfAttachType::default(), code, license, name)
+    }
+
+    /// As [`load`](Self::load), with the attachment that some program types need to be loaded.
+    pub(crate) fn load_for(
+        prog_type: BpfProgType,
+        attach_type: BpfAttachType,
+        code: &[BpfInsn],
+        license: &CStr,
+        name: ObjectName,
+    ) -> Result<Self, Error> {
+        let loaded = syscall::prog_load(prog_type, code, license, name.to_raw(), attach_type);
         loaded.map(Self).map_err(|LoadFailure { errno, log }| Error::Load {
             program: name,
             errno,

@@ -4,7 +4,9 @@
 
 mod support;
 
-use perf_bpf::{BpfMapType, BpfProgType, Features};
+use std::process::Command;
+
+use perf_bpf::{BpfMapType, BpfProgType, Error, Features};
 use support::permitted;
 
 #[test]
@@ -32,10 +34,51 @@ fn types_that_the_kernel_has_are_found() {
 }
 
 #[test]
-fn types_that_no_kernel_has_are_missing() {
-    let Some(found) = permitted(Features::map_type(BpfMapType(9999))) else { return };
-    assert!(!found);
-    assert!(!Features::prog_type(BpfProgType(9999)).unwrap());
+fn a_type_without_a_probe_is_no_answer() {
+    let unknown = Features::map_type(BpfMapType(9999));
+    if unknown.as_ref().is_err_and(|error| error.errno().is_some()) {
+        return permitted(unknown).map_or((), drop);
+    }
+    for error in [unknown.unwrap_err(), Features::prog_type(BpfProgType(9999)).unwrap_err()] {
+        assert!(matches!(error, Error::NoProbe { number: 9999, .. }), "{error}");
+    }
+}
+
+/// Returns `bpftool feature probe`, or the reason why it cannot be run.
+fn bpftool() -> Result<String, String> {
+    let output = Command::new("bpftool").args(["feature", "probe"]).output();
+    let output = output.map_err(|error| format!("bpftool: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if text.contains("eBPF map_type hash is available") { Ok(text) } else { Err(format!("{output:?}")) }
+}
+
+#[test]
+fn probes_answer_as_bpftool_does() {
+    let text = match bpftool() {
+        Ok(text) => text,
+        Err(reason) => return eprintln!("skipped: {reason}"),
+    };
+    let line = |kind: &str, name: &str| {
+        let start = format!("eBPF {kind} {} is ", name.to_lowercase());
+        text.lines().find_map(|line| Some(line.strip_prefix(&start)? == "available"))
+    };
+    let mut compared = 0;
+    for &map_type in BpfMapType::ALL {
+        let Some(expected) = line("map_type", map_type.name().unwrap()) else { continue };
+        assert_eq!(Features::map_type(map_type).unwrap(), expected, "{map_type}");
+        compared += 1;
+    }
+    for &prog_type in BpfProgType::ALL {
+        let Some(expected) = line("program_type", prog_type.name().unwrap()) else { continue };
+        // For these, bpftool asks whether a program can be attached to the first type of the kernel's BTF.
+        let needs_btf = [BpfProgType::TRACING, BpfProgType::EXT, BpfProgType::LSM].contains(&prog_type);
+        match Features::prog_type(prog_type) {
+            Ok(found) => assert!(found == expected || needs_btf && found, "{prog_type}"),
+            Err(error) => assert!(needs_btf, "{prog_type}: {error}"),
+        }
+        compared += 1;
+    }
+    assert!(compared > 40, "{text}");
 }
 
 #[test]

@@ -2,7 +2,9 @@ use core::ffi::CStr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use perf_sys::Errno;
-use perf_sys::abi::bpf::{BpfCmd, BpfEnableStats, BpfInsn, BpfProgLoad, BpfProgRun, BpfProgType};
+use perf_sys::abi::bpf::{
+    BpfAttachType, BpfCmd, BpfEnableStats, BpfInsn, BpfProgLoad, BpfProgRun, BpfProgType,
+};
 use zerocopy::IntoBytes;
 
 use super::{address, address_mut, bpf, bpf_fd, number};
@@ -30,9 +32,11 @@ pub(crate) fn prog_load(
     code: &[BpfInsn],
     license: &CStr,
     prog_name: [u8; 16],
+    expected_attach_type: BpfAttachType,
 ) -> Result<OwnedFd, LoadFailure> {
     let load = BpfProgLoad {
         prog_type,
+        expected_attach_type,
         insn_cnt: code.len() as u32,
         insns: address(code.as_bytes()),
         license: address(license.to_bytes_with_nul()),

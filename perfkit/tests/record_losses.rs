@@ -56,7 +56,7 @@ fn counts(command: &str) -> Vec<u64> {
     let errors = String::from_utf8(output.stderr).unwrap();
     let count = |line: &str| {
         let row: serde_json::Value = serde_json::from_str(line).ok()?;
-        row["counter-value"].as_str()?.parse::<f64>().ok().map(|count| count as u64)
+        row["counter-value"].as_str()?.split('.').next()?.parse::<u64>().ok()
     };
     let counts: Vec<u64> = errors.lines().filter_map(count).collect();
     assert_eq!(counts.len(), 4, "{errors}");
@@ -81,11 +81,10 @@ fn signal(child: &Child, signal: Signal) {
 }
 
 /// Records `command`, and stops the recorder for two seconds when the command has started.
-fn record_stopped(options: &[&str], command: &str) -> Option<Output> {
+fn record_stopped(events: &[&str], options: &[&str], command: &str) -> Option<Output> {
     let mut recorder = perfkit();
-    // `exec` so that the test waits for the program, whose calls are counted from the start.
     let command = format!("echo started; {command}");
-    recorder.arg("record").args(EVENTS).args(options).args(["--", "sh", "-c", &command]);
+    recorder.arg("record").args(events).args(options).args(["--", "sh", "-c", &command]);
     let mut child = recorder.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut started = [0; 8];
     if child.stdout.as_mut().unwrap().read_exact(&mut started).is_ok() {
@@ -104,7 +103,7 @@ fn record_stopped(options: &[&str], command: &str) -> Option<Output> {
 fn stopped_recorder_is_complete(options: &[&str], command: &str) {
     let folder = Folder::new();
     let file = folder.path("stopped.data");
-    if record_stopped(&[options, &["-o", file.to_str().unwrap()]].concat(), command).is_none() {
+    if record_stopped(&EVENTS, &[options, &["-o", file.to_str().unwrap()]].concat(), command).is_none() {
         return;
     }
     let bytes = std::fs::read(&file).unwrap();
@@ -166,6 +165,23 @@ fn samples_and_losses_of_each_event_are_its_count_in_a_slow_pipe() {
         return skip_if_refused(&output);
     }
     assert_complete(&bytes, CALLS);
+}
+
+#[test]
+fn samples_and_losses_of_all_cpus_are_the_count() {
+    let folder = Folder::new();
+    let file = folder.path("all.data");
+    // Nothing else writes 77 bytes so often.
+    let events = ["-a", "-e", "dummy", "-e", "syscalls:sys_enter_write", "--filter", "count == 77"];
+    let calls = "dd if=/dev/zero of=/dev/null bs=77 count=400000 status=none";
+    let both = format!("{calls} & {calls}; wait");
+    if record_stopped(&events, &["-o", file.to_str().unwrap()], &both).is_none() {
+        return;
+    }
+    let found = found(&std::fs::read(&file).unwrap());
+    let event = found[&1];
+    assert!(event.lost > 0 && event.samples > 0, "{event:?}");
+    assert_eq!(event.samples + event.lost, 800_000, "{event:?}");
 }
 
 #[test]

@@ -117,3 +117,21 @@ fn event_that_asks_for_the_kernel_is_refused_where_it_is_not_permitted() {
     let (succeeded, text) = as_nobody("cpu-clock").unwrap();
     assert!(succeeded && text.contains("user space only"), "{text}");
 }
+
+#[test]
+fn recording_works_without_sys() {
+    let folder = Folder::new();
+    let file = folder.path("a.data");
+    let script = format!(
+        "umount -l /sys && exec \"$0\" record -e task-clock -c 1000000 -a -o {} sh -c '{BURN}'",
+        file.display()
+    );
+    let mut unshare = Command::new("unshare");
+    let output = unshare.args(["-m", "sh", "-c", &script, env!("CARGO_BIN_EXE_perfkit")]).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    if text.contains("umount:") || text.contains("unshare") {
+        return eprintln!("skipped: {text}");
+    }
+    assert!(output.status.success(), "{text}");
+    assert!(samples(&file) > 0);
+}

@@ -10,23 +10,23 @@ const STATUS: &str = "/proc/thread-self/status";
 
 /// # CPUs of the system
 impl CpuList {
-    /// Returns the CPUs that run tasks now.
+    /// Returns the CPUs that run tasks now. Without `/sys`, as in some containers, they are those of `/proc/stat`.
     ///
     /// # Errors
     ///
     /// `/sys/devices/system/cpu/online` cannot be read, or is no list.
     pub fn online(system: &System) -> Result<Self, FileError> {
-        system.cpu_list("/sys/devices/system/cpu/online")
+        system.machine_cpus("online")
     }
 
     /// Returns the CPUs that the kernel has reserved memory for: those of [`online`](Self::online), and those
-    /// that can be plugged in until it reboots.
+    /// that can be plugged in until it reboots. Without `/sys`, as in some containers, they are the online ones.
     ///
     /// # Errors
     ///
     /// `/sys/devices/system/cpu/possible` cannot be read, or is no list.
     pub fn possible(system: &System) -> Result<Self, FileError> {
-        system.cpu_list("/sys/devices/system/cpu/possible")
+        system.machine_cpus("possible")
     }
 
     /// Returns the CPUs that are not online. The list may have ids above the last possible CPU.
@@ -66,6 +66,15 @@ pub(super) fn allowed(system: &System) -> Result<CpuList, FileError> {
 }
 
 impl System {
+    /// Returns the CPUs of the machine in a file below `/sys/devices/system/cpu`. Without it, as in a container without
+    /// `/sys`, returns the online CPUs of `/proc/stat`.
+    pub(crate) fn machine_cpus(&self, name: &str) -> Result<CpuList, FileError> {
+        match self.cpu_list(&format!("/sys/devices/system/cpu/{name}")) {
+            Err(error) if error.is_not_found() => self.counted_cpus().ok_or(error),
+            read => read,
+        }
+    }
+
     /// Returns the list of CPUs in a file. An empty file is an empty list.
     pub(crate) fn cpu_list(&self, absolute: &str) -> Result<CpuList, FileError> {
         let text = self.read(absolute)?;
@@ -73,5 +82,13 @@ impl System {
             let expected = format!("a list of CPUs such as `0-3,8`, with {}", error.expected);
             FileError::malformed(self.path(absolute), expected, text.get(error.offset..).unwrap_or_default())
         })
+    }
+
+    /// Returns the CPUs that `/proc/stat` counts times for, which are online. `None` without such a file.
+    fn counted_cpus(&self) -> Option<CpuList> {
+        let text = self.read("/proc/stat").ok()?;
+        let id = |line: &str| line.strip_prefix("cpu")?.split(' ').next()?.parse().ok();
+        let cpus: CpuList = text.lines().filter_map(id).collect();
+        (!cpus.is_empty()).then_some(cpus)
     }
 }

@@ -82,6 +82,16 @@ fn offline_cpus_of_a_machine_are_read_from_its_files() {
 }
 
 #[test]
+fn cpus_of_a_machine_without_sys_are_those_that_proc_counts() {
+    let tree = Tree::new();
+    tree.file("/proc/stat", "cpu  10 20 30\ncpu0 5 10 15\ncpu3 5 10 15\nintr 7 8\nctxt 9\n");
+    assert_eq!(CpuList::online(tree.system()).unwrap(), list("0,3"));
+    assert_eq!(CpuList::possible(tree.system()).unwrap(), list("0,3"));
+    tree.file("/proc/stat", "cpu  10 20 30\n");
+    assert!(CpuList::online(tree.system()).unwrap_err().is_not_found());
+}
+
+#[test]
 fn allowed_cpus_are_read_from_the_status_file() {
     let tree = Tree::new();
     tree.file("/proc/thread-self/status", "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t0,1024-1030\n");

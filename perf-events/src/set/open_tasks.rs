@@ -61,7 +61,7 @@ impl Set {
         // Also offline CPUs: an event of a task opens there, and counts when the CPU is back.
         Ok(Some(match self.options.target.cpus {
             Some(_) => self.wanted_cpus()?,
-            None => self.options.system.cpu_list("/sys/devices/system/cpu/present")?,
+            None => self.options.system.machine_cpus("present")?,
         }))
     }
 

@@ -52,7 +52,11 @@ pub(crate) fn profile(work: impl FnOnce()) -> Result<BTreeMap<u64, u64>, Box<dyn
     let mut lines = BTreeMap::new();
     while let Some(record) = reader.read()? {
         match record {
-            Record::Sample(sample) => *lines.entry(sample.ip().unwrap_or(0) & !63).or_default() += 1,
+            Record::Sample(sample) => {
+                if let Some(ip) = sample.ip() {
+                    *lines.entry(ip & !63).or_default() += 1;
+                }
+            }
             Record::Lost(lost) => eprintln!("{} records lost", lost.lost()),
             other => println!("{other}"),
         }

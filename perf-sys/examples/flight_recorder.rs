@@ -53,8 +53,8 @@ impl Recorder {
         for (cpu, mut snapshot) in self.cpus.iter().zip(snapshots) {
             // A ring is read from its newest record, so its older records are not among the last.
             for record in snapshot.records()?.take(wanted) {
-                if let Record::Sample(sample) = record?.decode(&self.layout)? {
-                    let (time, tid) = (sample.time().unwrap_or(0), sample.tid().unwrap_or(0));
+                let Record::Sample(sample) = record?.decode(&self.layout)? else { continue };
+                if let (Some(time), Some(tid)) = (sample.time(), sample.tid()) {
                     last.push(Switch { time, cpu: *cpu, tid });
                 }
             }

@@ -49,8 +49,9 @@ impl Summary {
         };
         match record.decode()? {
             Record::Sample(sample) => {
-                let key = (Software(event.attr().config), sample.tid().unwrap_or(0));
-                *self.samples.entry(key).or_default() += 1;
+                if let Some(tid) = sample.tid() {
+                    *self.samples.entry((Software(event.attr().config), tid)).or_default() += 1;
+                }
             }
             Record::Lost(lost) => self.lost += lost.lost(),
             _ => self.other += 1,

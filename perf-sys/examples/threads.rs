@@ -56,7 +56,11 @@ fn open(pid: u32) -> Result<RingSet<u32>, Box<dyn Error>> {
 
 fn add(threads: &mut BTreeMap<u32, Thread>, record: &SortedRecord<'_, u32>) -> Result<(), decode::Error> {
     match record.decode()? {
-        Record::Sample(sample) => threads.entry(sample.tid().unwrap_or(0)).or_default().samples += 1,
+        Record::Sample(sample) => {
+            if let Some(tid) = sample.tid() {
+                threads.entry(tid).or_default().samples += 1;
+            }
+        }
         Record::Fork(fork) if fork.pid() == fork.ppid() => {
             threads.entry(fork.tid()).or_default().parent = Some(fork.ptid());
         }

@@ -55,7 +55,7 @@ fn runtimes(fields: SampleType) -> Option<Runtimes> {
     });
     let records = filter_map(&mut ring, |record| match record {
         Record::Sample(sample) => {
-            let runtime = sample.raw().unwrap()[16..24].try_into().unwrap();
+            let runtime = sample.raw().unwrap().get(16..24).unwrap().try_into().unwrap();
             Some(Some((sample.period(), u64::from_ne_bytes(runtime))))
         }
         Record::Throttle(_) => Some(None),

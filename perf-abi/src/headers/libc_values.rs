@@ -1,13 +1,13 @@
 //! Constants of other headers against the crate `libc`.
 
-use super::constants::with_prefix;
-
 /// The names that are compared here.
 pub(super) const PREFIXES: &[&str] = &["CLOCK_", "EM_", "TRAP_PERF"];
 
+// On other systems the crate has other numbers, or none.
+#[cfg(target_os = "linux")]
 #[test]
 fn clocks_machines_and_signals_have_the_numbers_of_libc() {
-    let ours = with_prefix(PREFIXES);
+    let ours = super::constants::with_prefix(PREFIXES);
     let theirs: [(&str, i128); 11] = [
         ("CLOCK_BOOTTIME", libc::CLOCK_BOOTTIME.into()),
         ("CLOCK_MONOTONIC", libc::CLOCK_MONOTONIC.into()),

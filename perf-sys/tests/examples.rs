@@ -20,6 +20,9 @@ mod system_wide;
 #[allow(dead_code)] // its `main`
 #[path = "../examples/threads.rs"]
 mod threads;
+#[allow(dead_code)] // its `main`
+#[path = "../examples/workers.rs"]
+mod workers;
 
 use std::process::Command;
 use std::sync::mpsc::channel;
@@ -118,6 +121,35 @@ fn thread_that_starts_later_is_followed() {
     assert!(found.is_some_and(|thread| thread.samples > 10), "{child} of {threads:?}");
     assert_eq!(found.and_then(|thread| thread.parent), Some(parent), "{threads:?}");
     assert_eq!(found.and_then(|thread| thread.name.as_deref()), Some("followed"), "{threads:?}");
+}
+
+#[test]
+fn worker_is_sampled_from_when_it_joins_until_it_leaves() {
+    if !is_permitted(Target::calling_thread()) {
+        return;
+    }
+    let profiler = workers::Profiler::new().unwrap();
+    let (leaves, exits) = thread::scope(|scope| {
+        let leaves = scope.spawn(|| {
+            let number = profiler.join().unwrap();
+            spin(Duration::from_millis(100));
+            profiler.leave(number).unwrap();
+            let before = profiler.collect().unwrap().threads;
+            spin(Duration::from_millis(100));
+            assert_eq!(before.get(&tid()), profiler.collect().unwrap().threads.get(&tid()));
+            tid()
+        });
+        let exits = scope.spawn(|| {
+            profiler.join().unwrap();
+            spin(Duration::from_millis(100));
+            tid()
+        });
+        (leaves.join().unwrap(), exits.join().unwrap())
+    });
+    let profile = profiler.collect().unwrap();
+    let samples = [leaves, exits].map(|tid| profile.threads.get(&tid).copied().unwrap_or(0));
+    assert!(samples.iter().all(|samples| (1..=110).contains(samples)), "{samples:?}");
+    assert_eq!((profile.rings, profile.lost), (0, 0), "the ring of an exited thread is dropped");
 }
 
 #[test]

@@ -13,8 +13,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use perf_events::sys::{AttrFlags, Readiness, Record, RecordType, Software};
-use perf_events::{Inherit, Place, SetError, SetOptions, SetTarget, SpawnMisuse};
+use perf_events::sys::{Attr, AttrFlags, EventType, Readiness, Record, RecordType, Software};
+use perf_events::{EventSpec, Inherit, Place, Set, SetError, SetOptions, SetTarget, SpawnMisuse};
 use set_support::{open_or_skip, refused, sideband, software, switch, switched, switches, tid};
 
 fn counting(target: SetTarget) -> SetOptions {
@@ -222,6 +222,93 @@ fn wait_ends_for_an_event_below_the_watermark() {
     let mut set = options.flush_interval(Duration::MAX).open().unwrap();
     set.enable().unwrap();
     assert_eq!(set.wait(Some(Duration::from_millis(600))).unwrap(), Readiness::TimedOut);
+}
+
+/// Starts a thread that makes context switches each time it is asked to. Returns its id, and the asking.
+fn switcher() -> (u32, impl Fn(u64)) {
+    let (ask, asked) = channel::<u64>();
+    let (answer, answered) = channel();
+    thread::spawn(move || {
+        answer.send(tid()).unwrap();
+        for times in asked {
+            switch(times);
+            answer.send(0).unwrap();
+        }
+    });
+    let tid = answered.recv().unwrap();
+    (tid, move |times| {
+        ask.send(times).unwrap();
+        answered.recv().unwrap();
+    })
+}
+
+#[test]
+fn threads_are_added_to_a_set_that_is_read_and_removed_with_their_counts() {
+    let ((one, work), (other, work_too)) = (switcher(), switcher());
+    let options = SetOptions::new().event(switches()).target(SetTarget::thread(one)).ring_pages(8);
+    let Some(mut set) = open_or_skip(options) else { return };
+    set.enable().unwrap();
+    work(10);
+    set.add_thread(other).unwrap();
+    set.add_thread(other).unwrap(); // once
+    assert_eq!(set.threads().len(), 2);
+    work_too(20);
+    set.remove_thread(other).unwrap();
+    let removed = set.counts().unwrap().get(0).unwrap().by_thread();
+    let removed = removed.iter().find(|(thread, _)| *thread == other).unwrap().1.value;
+    assert!(removed >= 20, "{removed}");
+    work_too(30); // not counted
+    let mut samples = 0;
+    set.flush_sorted(|record| samples += u64::from(record.place() == Place::thread(other))).unwrap();
+    assert_eq!((samples, set.threads()), (removed, vec![one]));
+    assert_eq!(set.rings().unwrap().len(), 1, "the drained ring is removed");
+    set.add_thread(other).unwrap();
+    work_too(40);
+    let again = set.counts().unwrap().get(0).unwrap().by_thread();
+    assert!(again.iter().any(|(thread, count)| *thread == other && count.value >= removed + 40), "{again:?}");
+    assert!(matches!(set.remove_thread(1), Err(SetError::NoTask { id: 1 })));
+
+    let mut exited = Command::new("true").spawn().unwrap();
+    exited.wait().unwrap();
+    let error = set.add_thread(exited.id()).unwrap_err();
+    assert_eq!((error.raw_os_error(), set.threads().len()), (Some(3), 2), "{error}");
+}
+
+#[test]
+fn event_that_is_added_writes_into_the_rings_of_the_others() {
+    let (thread, work) = switcher();
+    for target in [SetTarget::all_cpus(), SetTarget::thread(thread), SetTarget::process(std::process::id())] {
+        let options = SetOptions::new().event(sideband(AttrFlags::TASK)).target(target).ring_pages(64);
+        let Some(mut set) = open_or_skip(options) else { return };
+        set.enable().unwrap();
+        set.flush_sorted(|_| {}).unwrap();
+        let (rings, places) = (set.rings().unwrap().len(), set.events().count());
+        assert_eq!(set.add_event(switches()).unwrap(), 1);
+        assert_eq!(set.rings().unwrap().len(), rings);
+        assert!(set.events().count() > places && set.ledger().gaps().is_empty());
+        work(50);
+        let mut samples = 0;
+        set.flush_sorted(|record| match record.decode().unwrap() {
+            Record::Sample(sample) if sample.tid() == Some(thread) => {
+                assert_eq!(record.index(), Some(1));
+                samples += 1;
+            }
+            _ => {}
+        })
+        .unwrap();
+        assert!(samples >= 50, "{samples}");
+        assert!(set.counts().unwrap().get(1).unwrap().total().value >= 50);
+
+        // An event that does not open leaves the set as it was.
+        let before = (set.events().count(), set.names().to_vec());
+        let missing = EventSpec::new(Attr::new(EventType::SOFTWARE, 1 << 40));
+        let error = set.add_event(missing).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(2), "{error}");
+        assert_eq!((set.events().count(), set.names().to_vec()), before);
+        assert_eq!(set.counts().unwrap().iter().count(), 2);
+    }
+    let mut cpus = Set::options().event(switches()).open().unwrap();
+    assert!(matches!(cpus.add_thread(thread), Err(SetError::NotTasks)));
 }
 
 #[test]

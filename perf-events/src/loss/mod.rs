@@ -128,8 +128,23 @@ impl LossLedger {
         if losses.is_empty() { Ok(()) } else { Err(LossReport { losses, gaps: self.gaps.clone() }) }
     }
 
-    /// Adds a ring, and returns its index.
-    pub(crate) fn add_ring(&mut self, place: Place) -> u32 {
+    /// Adds a ring, and returns its key: for a ring that does not belong to a [`Set`](crate::Set). Use it as the
+    /// key of the ring in a [`RingSet`](perf_sys::RingSet), whose records the ledger then
+    /// [notes](Self::note).
+    ///
+    /// ```no_run
+    /// use perf_events::sys::{Ring, RingSet};
+    /// use perf_events::{LossLedger, Place};
+    ///
+    /// fn read(ring: Ring) -> Result<(), Box<dyn std::error::Error>> {
+    ///     let (mut rings, mut ledger) = (RingSet::new()?, LossLedger::default());
+    ///     rings.add(ledger.add_ring(Place::cpu(0)), ring)?;
+    ///     rings.drain_sorted(|record| ledger.note(&record))?;
+    ///     println!("{ledger}");
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn add_ring(&mut self, place: Place) -> RingKey {
         self.rings.push(RingState {
             place,
             is_current: true,
@@ -137,7 +152,7 @@ impl LossLedger {
             last_read: None,
             damage: Damage::default(),
         });
-        (self.rings.len() - 1) as u32
+        RingKey::new(place, (self.rings.len() - 1) as u32)
     }
 
     /// Returns whether events of the place write into the ring.

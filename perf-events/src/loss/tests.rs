@@ -26,7 +26,7 @@ fn record(kind: RecordType, body: &[u64], time: u64) -> Vec<u64> {
 fn ledger() -> (LossLedger, RingKey) {
     let mut ledger = LossLedger::default();
     let place = Place::cpu(5);
-    let key = RingKey::new(place, ledger.add_ring(place));
+    let key = ledger.add_ring(place);
     (ledger, key)
 }
 

@@ -68,6 +68,8 @@ pub enum SetError {
         /// The inheritance that the options set.
         inherit: Inherit,
     },
+    /// The set observes CPUs or a command, so threads cannot be added.
+    NotTasks,
     /// The set only counts: it was opened without rings.
     NoRings,
     /// [`Set::spawn`](crate::Set::spawn) was called for a set whose target is not a command, for the second
@@ -151,6 +153,10 @@ impl fmt::Display for SetError {
                 f,
                 "set for a command: expected events inherited by all tasks, found {inherit:?}, by which \
                  the command is not counted; leave out SetOptions::inherit"
+            ),
+            Self::NotTasks => f.write_str(
+                "add a thread: expected a set of threads or processes, found one of CPUs or a command; open a \
+                 set for the thread",
             ),
             Self::NoRings => f.write_str("the set has no rings: open it with SetOptions::ring_pages"),
             Self::Spawn(misuse) => f.write_str(match misuse {

@@ -81,7 +81,8 @@ impl Set {
                     wanted.push(group);
                 }
             }
-            if !wanted.is_empty() {
+            // Not for an event that is added to those of the CPU.
+            if !wanted.is_empty() && self.units.iter().all(|unit| unit.place != place) {
                 self.ledger.open_gap(place, last_look);
             }
             if self.open_cpu(cpu, &missing)? {

@@ -8,6 +8,7 @@ use perf_sys::{Event, ReadFormat, RingSet};
 use crate::loss::LossLedger;
 use crate::{Concession, CpuList, EventSpec};
 
+mod add;
 mod control;
 mod counts;
 mod error;

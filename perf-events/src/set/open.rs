@@ -116,7 +116,7 @@ impl Set {
     }
 
     /// Checks that each logical event was opened at least at one place.
-    fn check_opened(&self) -> Result<(), SetError> {
+    pub(super) fn check_opened(&self) -> Result<(), SetError> {
         let opened: Vec<usize> = self.events().map(|event| event.index).collect();
         let missing = self.plan.names.iter().enumerate().find(|(index, _)| !opened.contains(index));
         match missing {

@@ -16,13 +16,27 @@ const PATIENCE: Duration = Duration::from_secs(1);
 impl Set {
     /// Opens the events of tasks.
     pub(super) fn open_tasks(&mut self) -> Result<(), SetError> {
-        let groups: Vec<usize> = self.task_groups().collect();
-        if groups.is_empty() {
-            return Ok(());
+        let units = self.open_task_groups(0)?;
+        self.add_units(units)
+    }
+
+    /// Opens the groups from `first` on for the tasks of the target, or for the threads of a set that is open.
+    pub(super) fn open_task_groups(&mut self, first: usize) -> Result<Vec<Unit>, SetError> {
+        let groups: Vec<usize> = self.task_groups().filter(|&group| group >= first).collect();
+        if groups.is_empty() || !self.options.target.is_tasks() {
+            return Ok(Vec::new());
         }
         let cpus = self.task_cpus()?;
         let (id, units) = match self.options.target.tasks.clone() {
-            Tasks::Processes(pids) => (first(&pids), self.open_processes(&pids, &groups, cpus.as_ref())?),
+            Tasks::Processes(pids) => (first_of(&pids), self.open_processes(&pids, &groups, cpus.as_ref())?),
+            _ if self.is_open => {
+                let tids = self.threads();
+                let mut units = Vec::new();
+                for &tid in &tids {
+                    units.append(&mut self.open_thread(tid, &groups, cpus.as_ref())?);
+                }
+                (first_of(&tids), units)
+            }
             Tasks::Threads(tids) => {
                 let mut units = Vec::new();
                 for &tid in &tids {
@@ -32,18 +46,22 @@ impl Set {
                     }
                     units.append(&mut opened);
                 }
-                (first(&tids), units)
+                (first_of(&tids), units)
             }
             Tasks::Caller | Tasks::Command => {
-                let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+                let tid = own_tid();
                 (tid, self.open_thread(tid, &groups, cpus.as_ref())?)
             }
-            Tasks::All | Tasks::Cgroup(_) => return Ok(()),
+            Tasks::All | Tasks::Cgroup(_) => return Ok(Vec::new()),
         };
-        if units.is_empty() {
-            return Err(self.no_task_units(id, cpus));
-        }
-        self.add_units(units)
+        if units.is_empty() { Err(self.no_task_units(id, cpus)) } else { Ok(units) }
+    }
+
+    /// Opens all events of tasks for one thread. Returns none if it has exited.
+    pub(super) fn open_one_thread(&mut self, tid: u32) -> Result<Vec<Unit>, SetError> {
+        let groups: Vec<usize> = self.task_groups().collect();
+        let cpus = self.task_cpus()?;
+        self.open_thread(tid, &groups, cpus.as_ref())
     }
 
     /// Returns the groups that are opened for tasks.
@@ -159,6 +177,11 @@ fn list(system: &System, pids: &[u32]) -> Result<Vec<u32>, SetError> {
 }
 
 /// Returns the id that an error names if no task of the list runs.
-fn first(ids: &[u32]) -> u32 {
+fn first_of(ids: &[u32]) -> u32 {
     ids.first().copied().unwrap_or_default()
+}
+
+/// Returns the id of the calling thread.
+pub(super) fn own_tid() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
 }

@@ -68,7 +68,7 @@ impl Set {
         }
         for ((place, _), ring) in owners.iter().zip(mapped.rings) {
             let place = place.of_ring();
-            let key = RingKey::new(place, self.ledger.add_ring(place));
+            let key = self.ledger.add_ring(place);
             rings.add(key, ring).map_err(|refused| SetError::Rings(refused.error))?;
             keys.push(key);
         }

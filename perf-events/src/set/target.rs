@@ -4,6 +4,7 @@ use std::sync::Arc;
 use perf_sys::Target;
 
 use super::Place;
+use super::open_tasks::own_tid;
 use crate::CpuList;
 
 /// The tasks and CPUs that a [`Set`](crate::Set) observes.
@@ -143,9 +144,10 @@ impl SetTarget {
         };
         match (&self.tasks, place.thread_id(), place.cpu_id()) {
             (Tasks::Cgroup(dir), _, Some(cpu)) => Target::cgroup(dir.as_fd(), cpu),
-            (Tasks::Caller | Tasks::Command, Some(_), _) | (_, None, None) => {
+            (Tasks::Caller | Tasks::Command, Some(tid), _) if tid == own_tid() => {
                 on_cpu(Target::calling_thread())
             }
+            (_, None, None) => Target::calling_thread(),
             (_, Some(tid), _) => on_cpu(Target::thread(tid)),
             (_, None, Some(cpu)) => Target::cpu(cpu),
         }

@@ -1,0 +1,131 @@
+use perf_sys::Event;
+
+use super::plan::Plan;
+use super::user_only::user_only;
+use super::{Set, SetError, SetOptions, SpawnMisuse};
+use crate::{EventGroup, LogicalEvent};
+
+/// # Events and threads that are added
+impl Set {
+    /// Opens another event at all places of the set: on its online CPUs, or for its threads. Returns its
+    /// index, by which [`counts`](Self::counts) and [`SetRecord::index`](super::SetRecord::index) find it.
+    ///
+    /// It is enabled if the last call of the set was [`enable`](Self::enable), and writes into the rings of
+    /// the other events. Tasks that have inherited the events of the set since it was opened do not have it,
+    /// unless they are threads of a [process](super::SetTarget::process) of the target.
+    ///
+    /// # Errors
+    ///
+    /// As [`SetOptions::open`], and [`SetError::Spawn`] after the command was started, because it would not
+    /// inherit the event. The set is as before then.
+    pub fn add_event(&mut self, event: impl Into<LogicalEvent>) -> Result<usize, SetError> {
+        if self.has_spawned {
+            return Err(SetError::Spawn(SpawnMisuse::Again));
+        }
+        let mut group = EventGroup::from(event.into());
+        if self.is_user_only() {
+            group = user_only(group);
+        }
+        let options = SetOptions { groups: vec![group], probes: Vec::new(), ..self.options.clone() };
+        let mut options = options.list_inherited_probes()?;
+        let mut plan = Plan::new(&options.groups)?;
+        let (index, first, asked) =
+            (self.plan.names.len(), self.plan.groups.len(), self.options.groups.len());
+        for event in plan.groups.iter_mut().flat_map(|group| &mut group.events) {
+            event.index += index;
+        }
+        self.plan.names.append(&mut plan.names);
+        self.plan.groups.append(&mut plan.groups);
+        self.options.groups.append(&mut options.groups);
+        let opened = self.open_added(first);
+        if opened.is_err() {
+            self.remove_groups(first);
+            self.plan.names.truncate(index);
+            self.options.groups.truncate(asked);
+        } else {
+            self.options.probes.append(&mut options.probes);
+        }
+        opened.map(|()| index)
+    }
+
+    fn open_added(&mut self, first: usize) -> Result<(), SetError> {
+        let units = self.open_task_groups(first)?;
+        self.add_units(units)?;
+        if self.switch.is_on() {
+            let is_added = |group: usize| group >= first;
+            self.control(|unit| is_added(unit.group), Event::enable)?;
+        }
+        self.refresh()?; // opens what is missing on CPUs, as the others are enabled or not
+        self.check_opened()
+    }
+
+    fn remove_groups(&mut self, first: usize) {
+        while let Some(index) = self.units.iter().position(|unit| unit.group >= first) {
+            self.drop_unit(index);
+        }
+        self.plan.groups.truncate(first);
+        self.concessions.retain(|(group, ..)| *group < first);
+        self.before.retain(|(group, _), _| *group < first);
+    }
+
+    /// Opens the events of the set for another thread, also for a set that is enabled and read. A thread that
+    /// the set observes already is observed once; do not add one that inherits the events.
+    ///
+    /// # Errors
+    ///
+    /// As [`SetOptions::open`], [`SetError::NoTask`] if the thread has exited, and [`SetError::NotTasks`] if the
+    /// set observes CPUs or a command. The set is as before then.
+    pub fn add_thread(&mut self, tid: u32) -> Result<(), SetError> {
+        if !self.options.target.is_tasks() || self.options.target.is_command() {
+            return Err(SetError::NotTasks);
+        }
+        if self.threads().contains(&tid) {
+            return Ok(());
+        }
+        let units = self.open_one_thread(tid)?;
+        if units.is_empty() {
+            return Err(SetError::NoTask { id: tid });
+        }
+        self.exited.retain(|exited| *exited != tid);
+        let added = self.add_units(units);
+        let is_added = |thread: Option<u32>| thread == Some(tid);
+        let started = added.and_then(|()| match self.switch.is_on() {
+            true => self.control(|unit| is_added(unit.place.thread_id()), Event::enable),
+            false => Ok(()),
+        });
+        if started.is_err() {
+            while let Some(index) = self.units.iter().position(|unit| is_added(unit.place.thread_id())) {
+                self.drop_unit(index);
+            }
+        }
+        started
+    }
+
+    /// Closes the events of a thread. Its counts are kept, and its records can be drained. In a ring that
+    /// several threads share, its events are disabled and closed with the ring.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::NoTask`] if the set has no events of this thread, and [`SetError::Event`] if one cannot be
+    /// read, which is not closed then.
+    pub fn remove_thread(&mut self, tid: u32) -> Result<(), SetError> {
+        if !self.threads().contains(&tid) {
+            return Err(SetError::NoTask { id: tid });
+        }
+        self.control(|unit| unit.place.thread_id() == Some(tid), Event::disable)?;
+        while let Some(index) = self.units.iter().position(|unit| unit.place.thread_id() == Some(tid)) {
+            self.close_unit(index)?;
+        }
+        Ok(())
+    }
+
+    /// Drops the events of a unit and their counts. Those that were redirected stay, disabled, in their ring.
+    fn drop_unit(&mut self, index: usize) {
+        let unit = self.units.remove(index);
+        for event in &unit.events {
+            self.index.remove(event);
+            let _ = event.disable(); // the addition has already failed
+        }
+        self.drop_ring_of(unit.place);
+    }
+}

@@ -161,7 +161,7 @@ impl<K> RingSet<K> {
     /// on hardware, milliseconds in a virtual machine whose virtual CPUs are interrupted. With a delay of 0
     /// every round delivers all records, sorted among themselves.
     ///
-    /// A longer delay needs [larger rings](Self::drain_sorted#size-of-the-rings).
+    /// A longer delay needs [larger rings](Self::drain_sorted).
     pub const fn set_sort_delay(&mut self, delay: Duration) {
         self.sort.delay = delay;
     }

@@ -62,6 +62,7 @@
 //! | wait for records, end a wait | [`Ring::wait`], [`Readiness`], [`Canceller`] |
 //! | read many rings | [`RingSet`]: [`wait`](RingSet::wait), then [`ready`](RingSet::ready) |
 //! | read many rings in the order of time | [`RingSet::drain_sorted`], [`RingSet::try_drain_sorted`] |
+//! | test a reader without a kernel | `Ring::in_memory`, with the feature `testing` |
 //! | start and stop all events of many rings | [`RingSet::enable`], [`RingSet::disable`] |
 //! | count losses and damage | [`decode::Lost`], [`Damage`], [`Drained`] |
 //! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |

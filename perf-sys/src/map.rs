@@ -25,7 +25,8 @@ mod aux;
 mod bpf;
 mod consumer;
 mod generation;
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
+#[cfg_attr(not(test), allow(dead_code, reason = "the tests of this crate use all of it"))]
 mod kernel;
 mod overwrite;
 mod read_only;
@@ -41,7 +42,7 @@ pub(crate) use consumer::{Consumer, Position};
 pub(crate) use generation::Generation;
 #[cfg(test)]
 pub(crate) use generation::in_child;
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 pub(crate) use kernel::Kernel;
 pub(crate) use overwrite::Overwritten;
 
@@ -87,7 +88,7 @@ impl Mapping {
     }
 
     /// Maps pages that no kernel writes, for tests that simulate it.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     fn anonymous(len: usize) -> Result<Self> {
         let generation = Generation::current()?;
         // SAFETY: as in `of`.
@@ -178,7 +179,7 @@ impl Area {
     }
 
     /// Maps an area with a control page that no kernel writes.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn anonymous(data_pages: usize) -> Result<Self> {
         Ok(Self { mapping: Mapping::anonymous(bytes_of(data_pages)?)?, _claim: None })
     }

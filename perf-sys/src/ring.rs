@@ -9,6 +9,8 @@ use crate::wait::Waiters;
 use crate::{Batch, Damage, Error, Event, MapError, Result};
 
 mod cursor;
+#[cfg(any(test, feature = "testing"))]
+mod memory;
 mod wait;
 
 /// An event with its mapped ring, and the right to read and release its records.
@@ -41,6 +43,8 @@ pub struct Ring {
     pending_wakeup: AtomicBool,
     /// Set if the unread records, as of the last load of the head, are kept for a later round.
     pub(crate) is_kept: bool,
+    /// Set for [`in_memory`](Self::in_memory): no event writes into the ring.
+    pub(crate) is_in_memory: bool,
     waiters: Waiters,
 }
 
@@ -220,6 +224,7 @@ impl Ring {
             redirected: Vec::new(),
             pending_wakeup: AtomicBool::new(false),
             is_kept: false,
+            is_in_memory: false,
             waiters: Waiters::default(),
         })
     }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use perf_abi::RecordType;
 
 use super::{Area, PageWord};
+use crate::Result;
 
 /// The writer of a ring.
 pub(crate) struct Kernel {
@@ -23,9 +24,17 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
+    #[cfg(test)]
     pub(crate) fn on(area: &Arc<Area>) -> Self {
-        let (offset, words) = area.data().unwrap();
-        Self { area: Arc::clone(area), offset, words, head: 0 }
+        Self::new(area).unwrap()
+    }
+
+    /// # Errors
+    ///
+    /// [`Error::DataArea`](crate::Error::DataArea) if the area is not a ring.
+    pub(crate) fn new(area: &Arc<Area>) -> Result<Self> {
+        let (offset, words) = area.data()?;
+        Ok(Self { area: Arc::clone(area), offset, words, head: 0 })
     }
 
     /// Returns the header of a LOST record of `words` words.
@@ -52,7 +61,8 @@ impl Kernel {
     pub(crate) fn write_words(&mut self, record: &[u64]) -> bool {
         // Acquire takes the place of the kernel's control dependency, so no store below precedes
         // this load.
-        let tail = self.area.word(PageWord::DATA_TAIL).load(Ordering::Acquire);
+        let Ok(here) = self.area.here() else { return false };
+        let tail = here.word(PageWord::DATA_TAIL).load(Ordering::Acquire);
         let head = self.head + record.len() as u64 * 8;
         if head - tail > self.words as u64 * 8 {
             return false;
@@ -78,20 +88,25 @@ impl Kernel {
     /// Stores `data_head`, which may be invalid.
     pub(crate) fn publish(&mut self, head: u64) {
         self.head = head;
-        self.page(PageWord::DATA_HEAD).store(head, Ordering::Release);
+        if let Ok(here) = self.area.here() {
+            here.word(PageWord::DATA_HEAD).store(head, Ordering::Release);
+        }
     }
 
+    #[cfg(test)]
     pub(crate) fn page(&self, word: PageWord) -> &AtomicU64 {
         self.area.word(word)
     }
 
+    #[cfg(test)]
     pub(crate) fn tail(&self) -> u64 {
         self.page(PageWord::DATA_TAIL).load(Ordering::Acquire)
     }
 
     fn store(&self, position: u64, words: &[u64]) {
+        let Ok(here) = self.area.here() else { return };
         for (index, &value) in (position as usize / 8..).zip(words) {
-            let word = self.area.here().unwrap().at(self.offset + index % self.words * 8);
+            let word = here.at(self.offset + index % self.words * 8);
             // SAFETY: an aligned word of the data area, mapped as long as `self`. It is not borrowed: it is
             // outside `[tail, head)`, or in a ring that readers only copy.
             unsafe { AtomicU64::from_ptr(word) }.store(value, Ordering::Relaxed);

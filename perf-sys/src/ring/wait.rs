@@ -41,6 +41,9 @@ impl Ring {
 
     fn wait_until(&self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
         self.check_here()?;
+        if self.is_in_memory {
+            return Ok(if self.has_records() { Readiness::Readable } else { Readiness::HungUp });
+        }
         loop {
             let turn = self.waiters.turn()?;
             // After the turn began: an earlier leader keeps a wakeup before its turn ends.

@@ -26,6 +26,10 @@ impl<K> Member<K> {
     /// Adds all events of the ring to the epoll.
     pub(super) fn watch_all(&mut self, epoll: &OwnedFd) -> Result<()> {
         for event in self.ring.events().skip(self.ends.len()) {
+            if self.ring.is_in_memory {
+                self.ends.push(Some(Readiness::HungUp));
+                continue;
+            }
             let data = epoll::EventData::new_u64(u64::from(self.id) << 32 | self.ends.len() as u64);
             epoll::add(epoll, event.as_fd(), data, epoll::EventFlags::IN)
                 .map_err(Error::of(Call::EpollCtl))?;

@@ -1,0 +1,90 @@
+use std::sync::Arc;
+
+use perf_abi::Attr;
+use rustix::event::{EventfdFlags, eventfd};
+
+use super::Ring;
+use crate::map::{Area, Kernel, page_size, pages_for};
+use crate::{Call, Error, Event, Result};
+
+/// Rings without a kernel, with the feature `testing`.
+impl Ring {
+    /// Returns a ring in memory that holds `records`, for a test of a program that reads rings.
+    ///
+    /// `records` are whole records as words of this machine, one after another, of an event with `attr`.
+    /// `perf_decode::testing` builds them. The ring has as many pages as they need. They are read in
+    /// each way in which a mapped ring is read, also in a [`RingSet`](crate::RingSet). A wait returns at
+    /// once: [`Readable`](crate::Readiness::Readable) while records are unread, then
+    /// [`HungUp`](crate::Readiness::HungUp). The calls of the event fail.
+    ///
+    /// ```no_run
+    /// use perf_sys::{Attr, Readiness, Ring};
+    ///
+    /// # fn test(attr: Attr, records: &[u64]) -> perf_sys::Result<()> {
+    /// let mut ring = Ring::in_memory(attr, records)?;
+    /// assert_eq!(ring.wait(None)?, Readiness::Readable);
+    /// assert_eq!(ring.batch()?.records().count(), 3);
+    /// assert_eq!(ring.wait(None)?, Readiness::HungUp);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::System`] if the system has no memory or no descriptor for it.
+    pub fn in_memory(attr: Attr, records: &[u64]) -> Result<Self> {
+        let pages = pages_for(size_of_val(records).max(page_size()));
+        let area = Arc::new(Area::anonymous(pages)?);
+        // The pages have space for all of them.
+        let _ = Kernel::new(&area)?.write_words(records);
+        let event = eventfd(0, EventfdFlags::CLOEXEC).map_err(Error::of(Call::Eventfd))?;
+        let mut ring = Self::new(area, Arc::new(Event::new(event, attr)))?;
+        ring.is_in_memory = true;
+        Ok(ring)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::{AttrFlags, RecordType, SampleType, Software};
+
+    use super::*;
+    use crate::{Readiness, RingSet};
+
+    const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
+        .with_sample_type(SampleType::TIME)
+        .with_flags(AttrFlags::SAMPLE_ID_ALL);
+
+    fn samples(times: impl Iterator<Item = u64>) -> Vec<u64> {
+        times.flat_map(|time| [Kernel::any_header(RecordType::SAMPLE, 16), time]).collect()
+    }
+
+    #[test]
+    fn ring_in_memory_is_read_to_its_end_and_no_wait_sleeps() {
+        let mut ring = Ring::in_memory(ATTR, &samples(0..1000)).unwrap();
+        assert_eq!(
+            (ring.wait(None), ring.data_size()),
+            (Ok(Readiness::Readable), pages_for(16_000) * page_size())
+        );
+        assert_eq!(ring.batch().unwrap().records().take(10).flatten().count(), 10);
+        assert_eq!(ring.wait(None), Ok(Readiness::Readable));
+        assert_eq!(ring.batch().unwrap().records().count(), 990);
+        assert_eq!((ring.wait(None), ring.event().enable().is_err()), (Ok(Readiness::HungUp), true));
+        assert_eq!(Ring::in_memory(ATTR, &[]).unwrap().wait(None), Ok(Readiness::HungUp));
+    }
+
+    #[test]
+    fn set_of_rings_in_memory_is_one_stream() {
+        let mut set = RingSet::new().unwrap();
+        for key in 0..2 {
+            let records = samples((0..50).map(|n| 2 * n + key));
+            set.add(key, Ring::in_memory(ATTR, &records).unwrap()).unwrap();
+        }
+        let mut times = vec![];
+        while !set.wait(None).unwrap().is_final() {
+            set.drain_sorted(|record| times.push(record.time())).unwrap();
+        }
+        assert!(times.into_iter().eq(0..100));
+        assert!(set.pop_ended().is_some() && set.remove(&1).is_some());
+    }
+}

@@ -40,6 +40,7 @@
 //! | read what programs write to a perf event array | [`PerfBufferOptions`], [`PerfBuffer`]; [`EventArray`] alone for counters in slots |
 //! | read what programs write to a ring buffer map | [`create_ring_buffer`], [`open_ring_buffer`] |
 //! | use a map with types | [`Map`], [`PerCpu`] values, [`MapSpec`] for a new map |
+//! | put maps and programs into a map | [`MapRef`], [`ProgramRef`] |
 //! | use a map of any type by its bytes | [`MapFd`] |
 //! | dump a map that others change | [`Map::dump_reliably`], [`DumpStats`] |
 //! | access many elements at once | [`Map::lookup_batch`], [`Map::update_batch`], [`Map::delete_batch`] |
@@ -110,7 +111,9 @@ pub use error::{Error, Result};
 pub use features::Features;
 pub use ids::Ids;
 pub use link::Link;
-pub use map::{BatchCursor, BatchError, DumpStats, Iter, Key, Keys, Map, PerCpu, Value};
+pub use map::{
+    BatchCursor, BatchError, DumpStats, Iter, Key, Keys, Map, MapRef, ObjectRef, PerCpu, ProgramRef, Value,
+};
 pub use map_info::{Difference, MapInfo, MapProperty, ProcessMapInfo};
 pub use map_spec::MapSpec;
 pub use object_kind::ObjectKind;

@@ -13,6 +13,7 @@ mod dump_stats;
 mod elements;
 mod iterate;
 mod listed;
+mod object_ref;
 mod per_cpu;
 mod value;
 
@@ -20,6 +21,7 @@ pub use batch::{BatchCursor, BatchError};
 pub use dump_stats::DumpStats;
 pub(crate) use iterate::copy;
 pub use iterate::{Iter, Keys};
+pub use object_ref::{MapRef, ObjectRef, ProgramRef};
 pub use per_cpu::PerCpu;
 pub use value::Value;
 
@@ -104,6 +106,7 @@ impl<K: Key, V: Value> TryFrom<MapFd> for Map<K, V> {
         }
         layout.check_key(size_of::<K>())?;
         layout.check_value(V::SIZE)?;
+        V::check(layout)?;
         layout.element_size()?;
         Ok(Self { fd, types: PhantomData })
     }

@@ -4,9 +4,12 @@
 
 mod support;
 
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 
-use perf_bpf::{BatchCursor, BpfElemFlags, BpfMapFlags, BpfMapType, Error, Map, MapSpec, PerCpu, Value};
+use perf_bpf::{
+    BatchCursor, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType, Error, Map, MapRef, MapSpec,
+    ObjectName, PerCpu, ProgramFd, ProgramRef, Value,
+};
 use perf_sys::Errno;
 use support::{map_or_skip, permitted};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
@@ -194,15 +197,41 @@ fn an_unsupported_flag_is_an_error() {
 #[test]
 fn a_map_of_maps_holds_maps_like_its_template() {
     let Some(template) = map_or_skip::<u32, u64>(BpfMapType::HASH, 4) else { return };
+    template.update(&7, &70).unwrap();
     let spec = MapSpec::new(BpfMapType::HASH_OF_MAPS, 4).with_inner(template.as_fd());
-    let outer = Map::<u32, u32>::create(spec).unwrap();
-    outer.update(&1, &template.as_fd().as_raw_fd().unsigned_abs()).unwrap();
-    // The value that is read is an id.
-    let id = outer.lookup(&1).unwrap().unwrap();
-    assert_eq!(id, template.fd().info().unwrap().id);
+    let outer = Map::<u32, MapRef<'_>>::create(spec).unwrap();
+    outer.update(&1, &MapRef::new(&template)).unwrap();
+    let found = outer.lookup(&1).unwrap().unwrap();
+    assert_eq!(found.id(), Some(template.fd().info().unwrap().id));
+    // The value that was read can be written, though the kernel reads an id and writes a descriptor.
+    outer.update(&2, &found).unwrap();
+    let opened = outer.lookup(&2).unwrap().unwrap().open().unwrap().unwrap();
+    assert_eq!(Map::<u32, u64>::try_from(opened).unwrap().lookup(&7).unwrap(), Some(70));
     let Some(other) = map_or_skip::<u64, u64>(BpfMapType::HASH, 4) else { return };
-    let refused = outer.update(&2, &other.as_fd().as_raw_fd().unsigned_abs()).unwrap_err();
+    let refused = outer.update(&2, &MapRef::new(&other)).unwrap_err();
     assert_eq!(refused.errno(), Some(Errno::EINVAL));
+}
+
+#[test]
+fn an_array_of_programs_holds_programs() {
+    let code = [BpfInsn::new(0xb7, 0, 0, 0, 0), BpfInsn::new(0x95, 0, 0, 0, 0)];
+    let program = ProgramFd::load(BpfProgType::SOCKET_FILTER, &code, c"GPL", ObjectName::EMPTY);
+    let Some(program) = permitted(program) else { return };
+    let array = Map::<u32, ProgramRef<'_>>::create(MapSpec::new(BpfMapType::PROG_ARRAY, 2)).unwrap();
+    array.update(&0, &ProgramRef::new(&program)).unwrap();
+    let found = array.lookup(&0).unwrap().unwrap();
+    assert_eq!(found.id(), Some(program.info().unwrap().id));
+    array.update(&1, &found).unwrap();
+    let opened = array.lookup(&1).unwrap().unwrap().open().unwrap().unwrap();
+    assert_eq!(opened.info().unwrap(), program.info().unwrap());
+    assert_eq!(array.dump_reliably(|_, _| ()).unwrap().delivered, 2);
+}
+
+#[test]
+fn a_map_of_plain_values_holds_no_objects() {
+    let Some(map) = map_or_skip::<u32, u32>(BpfMapType::HASH, 4) else { return };
+    let error = Map::<u32, MapRef<'_>>::try_from(map.into_map_fd()).unwrap_err();
+    assert!(error.to_string().contains("expected type ARRAY_OF_MAPS, found HASH"), "{error}");
 }
 
 #[test]

@@ -19,6 +19,11 @@ pub trait Value: Element {
 /// The bytes of an element.
 #[allow(unreachable_pub, private_interfaces)] // seals `Value`
 pub trait Element: Sized {
+    /// Checks that a map of this type can hold the value.
+    fn check(_: &MapLayout) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Returns the value that `read` writes into a buffer, if it returns `true`.
     fn read(
         layout: &MapLayout,

@@ -3,9 +3,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, io};
 
+use crate::std_error::into_std;
+
 /// A file of `/proc`, `/sys` or tracefs that cannot be used: its path, and the error of the system call
 /// or the expected and the found text.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FileError {
     path: PathBuf,
     cause: Cause,
@@ -60,6 +62,11 @@ impl FileError {
         }
     }
 
+    /// Returns the number of the errno if a system call failed.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.io_error()?.raw_os_error()
+    }
+
     /// Returns `true` if there is no such file.
     pub fn is_not_found(&self) -> bool {
         self.has_kind(io::ErrorKind::NotFound)
@@ -97,6 +104,8 @@ impl fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
+
+into_std!(FileError, InvalidData);
 
 #[cfg(test)]
 mod tests {

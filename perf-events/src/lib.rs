@@ -27,6 +27,7 @@ mod resolve;
 mod set;
 mod sized_rings;
 mod spec;
+mod std_error;
 mod sysctl;
 mod system;
 mod threads;

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use perf_sys::{Attr, EventType, Label, Software};
 
-use crate::{CpuList, Probe};
+use crate::{CpuList, Probe, catalog};
 
 /// One event that can be opened: its attr, its name, the CPUs on which its PMU counts, and the unit of
 /// its counts.
@@ -25,11 +25,12 @@ pub struct EventSpec {
 }
 
 impl EventSpec {
-    /// Returns the event of `attr`, named by its type and number.
+    /// Returns the event of `attr`, named as [`catalog::name_of`](crate::catalog::name_of) does: `cpu-clock`,
+    /// `page-faults:u`.
     #[must_use]
     pub fn new(attr: Attr) -> Self {
         Self {
-            label: Label::of(&attr),
+            label: Label::from(catalog::name_of(&attr)),
             attr,
             pmu: None,
             cpus: None,
@@ -183,4 +184,20 @@ impl EventSpec {
 fn is_clock(attr: &Attr) -> bool {
     let clocks = [Software::CPU_CLOCK, Software::TASK_CLOCK];
     attr.kind == EventType::SOFTWARE && clocks.iter().any(|clock| attr.config == clock.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_sys::{AttrFlags, Software};
+
+    use super::*;
+
+    #[test]
+    fn event_of_an_attr_has_the_name_of_the_perf_tool() {
+        let label = |attr: Attr| EventSpec::new(attr).label().to_string();
+        assert_eq!(label(Attr::software(Software::CPU_CLOCK)), "cpu-clock");
+        let user = AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV;
+        assert_eq!(label(Attr::software(Software::PAGE_FAULTS).with_flags(user)), "page-faults:u");
+        assert_eq!(label(Attr::raw(0x1a2)), "r1a2");
+    }
 }

@@ -28,7 +28,7 @@ fn each_online_cpu_has_its_count() {
     assert!(clock.by_cpu().iter().all(|(_, count)| count.value > 0), "{counts}");
     assert_eq!(
         counts.iter().map(|event| event.name().to_string()).collect::<Vec<_>>(),
-        ["CONTEXT_SWITCHES", "CPU_CLOCK"]
+        ["context-switches", "cpu-clock"]
     );
 }
 

@@ -102,5 +102,5 @@ fn event_without_a_cpu_is_an_error_also_for_a_task() {
     };
     assert_eq!(set.events().count(), 1);
     let error = refused(SetOptions::new().events([faults, elsewhere]).target(target));
-    assert!(matches!(&error, SetError::NoCpu { event, .. } if &**event == "CPU_CLOCK"), "{error}");
+    assert!(matches!(&error, SetError::NoCpu { event, .. } if &**event == "cpu-clock"), "{error}");
 }

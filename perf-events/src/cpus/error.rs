@@ -1,7 +1,7 @@
 use std::fmt;
 
 /// A text that is no list of CPUs: the offset of the first wrong character, and the text expected there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CpuListError {
     /// The offset in bytes.
     pub offset: usize,
@@ -16,3 +16,5 @@ impl fmt::Display for CpuListError {
 }
 
 impl std::error::Error for CpuListError {}
+
+crate::std_error::into_std!(no_errno CpuListError, InvalidInput);

@@ -2,6 +2,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::Span;
 use crate::FileError;
+use crate::std_error::into_std;
 
 /// An event string that is malformed, or that names something that this machine does not have.
 ///
@@ -13,7 +14,7 @@ use crate::FileError;
 ///   instructions,cyclse:u
 ///                ^
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ParseError(Box<Details>);
 
 #[derive(Clone, Debug)]
@@ -82,6 +83,11 @@ impl ParseError {
         &self.0.nearest
     }
 
+    /// Returns the number of the errno if a file that was needed cannot be read.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.file_error()?.raw_os_error()
+    }
+
     /// Returns the error of the file that was needed to know, if that is the cause.
     pub fn file_error(&self) -> Option<&FileError> {
         match &self.0.problem {
@@ -140,3 +146,5 @@ impl Display for ParseError {
 }
 
 impl std::error::Error for ParseError {}
+
+into_std!(ParseError, InvalidInput);

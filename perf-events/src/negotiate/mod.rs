@@ -163,7 +163,7 @@ pub struct Negotiated<T> {
 }
 
 /// The error that ended a negotiation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct NegotiateError {
     /// The error of the call.
     pub error: Error,
@@ -189,7 +189,16 @@ impl fmt::Display for NegotiateError {
     }
 }
 
+impl NegotiateError {
+    /// Returns the number of the errno if a system call failed.
+    pub const fn raw_os_error(&self) -> Option<i32> {
+        self.error.raw_os_error()
+    }
+}
+
 impl std::error::Error for NegotiateError {}
+
+crate::std_error::into_std!(NegotiateError, InvalidInput);
 
 impl From<NegotiateError> for Error {
     fn from(error: NegotiateError) -> Self {

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use crate::FileError;
 use crate::file_error::excerpt;
 use crate::known_names::KnownNames;
+use crate::std_error::into_std;
 
 /// The reason why an event of a PMU cannot be described.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum PmuError {
     /// A file cannot be read or is malformed.
@@ -41,10 +42,22 @@ impl fmt::Display for PmuError {
     }
 }
 
+impl PmuError {
+    /// Returns the number of the errno if a system call failed.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        match self {
+            Self::File(error) => error.raw_os_error(),
+            Self::NotFound { .. } | Self::Term(_) => None,
+        }
+    }
+}
+
 impl std::error::Error for PmuError {}
 
+into_std!(PmuError, InvalidInput);
+
 /// A term that a PMU does not take: which one of the list, and the reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct TermError {
     pub(super) pmu: Arc<str>,
     pub(super) index: usize,
@@ -144,3 +157,5 @@ impl fmt::Display for TermProblem {
 }
 
 impl std::error::Error for TermError {}
+
+into_std!(no_errno TermError, InvalidInput);

@@ -76,7 +76,7 @@ impl ConfigField {
 }
 
 /// A text that is no field of an attr. The text is `config:0-7,32-35`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ConfigFieldError {
     /// The text that was expected.
     pub expected: &'static str,
@@ -89,6 +89,8 @@ impl fmt::Display for ConfigFieldError {
 }
 
 impl std::error::Error for ConfigFieldError {}
+
+crate::std_error::into_std!(no_errno ConfigFieldError, InvalidInput);
 
 /// Parses a bit of the mask.
 fn bit(text: &str) -> Result<u32, ConfigFieldError> {

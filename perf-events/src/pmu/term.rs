@@ -49,7 +49,7 @@ impl fmt::Display for PmuTerm<'_> {
 }
 
 /// A text that is no list of terms.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PmuTermError {
     found: String,
 }
@@ -61,6 +61,8 @@ impl fmt::Display for PmuTermError {
 }
 
 impl std::error::Error for PmuTermError {}
+
+crate::std_error::into_std!(no_errno PmuTermError, InvalidInput);
 
 #[cfg(test)]
 mod tests {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::file_error::excerpt;
 use crate::known_names::KnownNames;
+use crate::std_error::into_std;
 use crate::{FileError, PmuError, TracefsError};
 
 /// The reason why a probe cannot be described.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum ProbeError {
     /// The name cannot be that of a kernel function.
@@ -157,4 +158,19 @@ impl fmt::Display for ProbeError {
     }
 }
 
+impl ProbeError {
+    /// Returns the number of the errno if a system call failed.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        match self {
+            Self::File(error) => error.raw_os_error(),
+            Self::Tracefs(error) => error.raw_os_error(),
+            Self::Pmu(error) => error.raw_os_error(),
+            Self::Register { error, .. } => error.raw_os_error(),
+            _ => None,
+        }
+    }
+}
+
 impl std::error::Error for ProbeError {}
+
+into_std!(ProbeError, InvalidInput);

@@ -7,9 +7,10 @@ use crate::FileError;
 use crate::file_error::excerpt;
 use crate::known_names::KnownNames;
 use crate::nearest::nearest;
+use crate::std_error::into_std;
 
 /// The reason why a tracepoint cannot be described.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum TracefsError {
     /// tracefs is at none of its mount points.
@@ -76,4 +77,17 @@ impl fmt::Display for TracefsError {
     }
 }
 
+impl TracefsError {
+    /// Returns the number of the errno if a system call failed.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        match self {
+            Self::PermissionDenied { .. } => Some(perf_sys::Errno::EACCES.raw_os_error()),
+            Self::File(error) => error.raw_os_error(),
+            Self::NotMounted | Self::NotFound { .. } | Self::Format { .. } => None,
+        }
+    }
+}
+
 impl std::error::Error for TracefsError {}
+
+into_std!(TracefsError, NotFound);

@@ -10,7 +10,9 @@ use perf_events::{Counts, SetOptions, SetTarget, System, parse};
 /// Runs `command`, and returns how it exited and the counts.
 pub(crate) fn run(events: &str, command: &mut Command) -> Result<(ExitStatus, Counts), Box<dyn Error>> {
     let events = parse(events, &System::new())?;
-    let mut set = SetOptions::new().groups(events).target(SetTarget::command()).open().map_err(|error| {
+    // Most users may count user space only.
+    let options = SetOptions::new().groups(events).target(SetTarget::command()).user_only_if_refused();
+    let mut set = options.open().map_err(|error| {
         // The cause, the evidence and the remedy, where they are known.
         error.explain(&System::new()).map_or(error.to_string(), |why| format!("{error}\n{why}"))
     })?;

@@ -26,6 +26,7 @@ impl SetError {
             Self::Rings(error) => error.raw_os_error(),
             Self::File(error) => error.io_error()?.raw_os_error(),
             Self::Command { error, .. } => error.raw_os_error(),
+            Self::Probe { error, .. } => error.raw_os_error(),
             Self::NoTask { .. } => Some(Errno::ESRCH.raw_os_error()),
             _ => None,
         }
@@ -46,6 +47,7 @@ impl SetError {
             Self::Event(EventError { error, .. }) | Self::Rings(error) => io::Error::from(*error).kind(),
             Self::File(error) => error.io_error().map_or(io::ErrorKind::InvalidData, io::Error::kind),
             Self::Command { error, .. } => error.kind(),
+            Self::Probe { error, .. } => io::Error::from(error.clone()).kind(),
             Self::NoTask { .. } => io::ErrorKind::NotFound,
             _ => io::ErrorKind::InvalidInput,
         }

@@ -157,8 +157,8 @@ fn full_disk_is_an_error_at_the_first_byte_that_it_did_not_take() {
     assert_eq!((inner.raw_os_error(), inner.to_os_error().kind()), (None, ErrorKind::StorageFull));
     // More than is collected: the first part of it is taken.
     let mut writer = Writer::pipe(Disk(70_000, Vec::new()), &[], &Features::new()).unwrap();
-    writer.write_records(&[0; 50_000]).unwrap();
-    let error = writer.write_records(&[0; 100_000]).unwrap_err();
+    writer.write_records(&vec![0; 50_000]).unwrap();
+    let error = writer.write_records(&vec![0; 100_000]).unwrap_err();
     assert_eq!(error.to_string(), "cannot write the records at offset 70000: no storage space");
 }
 

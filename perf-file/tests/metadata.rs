@@ -1,0 +1,211 @@
+//! What is known before the first record: events with their names, and features, in both forms.
+
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use std::io::Cursor;
+
+use perf_abi::{Attr, AttrFlags, SampleType, Software};
+use perf_file::format::{Feature, record_type};
+use perf_file::writer::{BuildId, Features, RecordedEvent, Writer};
+use perf_file::{FeatureData, PerfData, Reader, Reason, Source, ToolRecord};
+use support::data;
+use support::made_up::{pipe, record};
+use zerocopy::IntoBytes as _;
+
+fn attr(event: Software) -> Attr {
+    Attr::software(event)
+        .with_sample_type(SampleType::IDENTIFIER | SampleType::TIME)
+        .with_flags(AttrFlags::SAMPLE_ID_ALL)
+}
+
+fn events() -> [RecordedEvent; 2] {
+    [
+        RecordedEvent::new(attr(Software::CPU_CLOCK), "cpu-clock:u").with_ids([7, 8]),
+        RecordedEvent::new(attr(Software::PAGE_FAULTS), "my faults").with_ids([9]),
+    ]
+}
+
+fn features() -> Features {
+    let mut features = Features::new();
+    features.set_text(Feature::HOSTNAME, "some-host");
+    features.set_text(Feature::ARCH, "x86_64");
+    features.set_cpus(4, 3);
+    features.set_total_memory(99);
+    features.set_command_line(&["perfkit", "record", "--", "a b"]);
+    features.set_sample_time(3, 4);
+    features.set_events(&events());
+    features
+}
+
+fn sample(id: u64) -> Vec<u8> {
+    record(perf_abi::RecordType::SAMPLE, [id, 5].as_bytes())
+}
+
+/// Checks everything that is known without a record of the kernel.
+fn check<S: Source>(reader: &mut Reader<S>) {
+    let names = reader.events().as_slice().iter().map(|event| event.name());
+    assert!(names.eq([Some(&b"cpu-clock:u"[..]), Some(b"my faults")]));
+    assert_eq!(reader.hostname().unwrap().as_deref(), Some("some-host"));
+    assert_eq!(reader.arch().unwrap().as_deref(), Some("x86_64"));
+    assert_eq!(reader.os_release().unwrap(), None);
+    assert_eq!(reader.cpu_count().unwrap().map(|count| count.online), Some(3));
+    assert_eq!(reader.total_memory().unwrap(), Some(99));
+    assert_eq!(reader.command_line().unwrap().unwrap(), ["perfkit", "record", "--", "a b"]);
+    assert_eq!(reader.sample_time().unwrap().map(|time| (time.first, time.last)), Some((3, 4)));
+    assert!(reader.features().contains(Feature::CMDLINE) && !reader.features().contains(Feature::CACHE));
+    reader.verify_features().unwrap();
+}
+
+#[test]
+fn metadata_of_a_file_is_known_at_the_opening() {
+    let mut writer = Writer::file(Cursor::new(Vec::new()), &events()).unwrap();
+    writer.write_records(&sample(9)).unwrap();
+    let mut features = features();
+    let build_id = BuildId { path: b"/bin/sh".to_vec(), id: vec![7; 20], is_kernel: false };
+    features.set_build_ids(&[build_id.clone()]);
+    let bytes = writer.finish(&features).unwrap().into_inner();
+    let mut of_file = Reader::from_file(Cursor::new(&bytes)).unwrap();
+    let mut in_memory = Reader::from_bytes(&bytes).unwrap();
+    check(&mut of_file);
+    check(&mut in_memory);
+    assert_eq!(of_file.build_ids().unwrap(), Some(vec![build_id]));
+    assert_eq!(of_file.build_ids().unwrap(), in_memory.build_ids().unwrap());
+    assert_eq!(of_file.next().unwrap().unwrap().event().unwrap().1.name(), Some(&b"my faults"[..]));
+    // Nothing to read in the file form.
+    in_memory.read_metadata().unwrap();
+    assert_eq!(in_memory.next().unwrap().unwrap().event().unwrap().0, 1);
+}
+
+/// Returns the kinds and offsets of all records.
+fn records<S: Source>(reader: &mut Reader<S>) -> Vec<(u32, u64)> {
+    let mut records = Vec::new();
+    while let Some(record) = reader.next().unwrap() {
+        if record.kernel().is_some() {
+            record.event().unwrap();
+        }
+        records.push((record.kind().0, record.place().offset()));
+    }
+    records
+}
+
+#[test]
+fn metadata_of_a_pipe_is_read_before_its_records_and_no_record_is_lost() {
+    let mut writer = Writer::pipe(Vec::new(), &events(), &features()).unwrap();
+    writer.write_records(&sample(9)).unwrap();
+    writer.write_records(&sample(7)).unwrap();
+    let bytes = writer.finish(&features()).unwrap();
+    let without = records(&mut Reader::from_pipe(&bytes[..]).unwrap());
+    let mut of_pipe = Reader::from_pipe(&bytes[..]).unwrap();
+    let mut of_file = Reader::from_file(Cursor::new(&bytes)).unwrap();
+    let mut in_memory = Reader::from_bytes(&bytes).unwrap();
+    assert!(of_pipe.events().as_slice().is_empty() && of_pipe.hostname().unwrap().is_none());
+    of_pipe.read_metadata().unwrap();
+    of_pipe.read_metadata().unwrap();
+    of_file.read_metadata().unwrap();
+    in_memory.read_metadata().unwrap();
+    check(&mut of_pipe);
+    check(&mut of_file);
+    check(&mut in_memory);
+    assert_eq!(records(&mut of_pipe), without);
+    assert_eq!(records(&mut of_file), without);
+    assert_eq!(records(&mut in_memory), without);
+    assert_eq!(of_pipe.events().as_slice().len(), 2);
+    // The same is known after the records.
+    let mut after = Reader::from_pipe(&bytes[..]).unwrap();
+    records(&mut after);
+    after.read_metadata().unwrap();
+    check(&mut after);
+}
+
+#[test]
+fn metadata_of_captured_pipes_is_complete() {
+    let mut pipes = 0;
+    for name in data::names().into_iter().filter(|name| name.starts_with("pipe")) {
+        let bytes = data::file(&name);
+        let mut reader = Reader::from_pipe(&bytes[..]).unwrap();
+        reader.read_metadata().unwrap();
+        assert!(!reader.events().as_slice().is_empty(), "{name}");
+        assert!(reader.events().as_slice().iter().all(|event| event.name().is_some()), "{name}");
+        assert!(reader.arch().unwrap().is_some(), "{name}");
+        let events = reader.events().as_slice().len();
+        assert_eq!(records(&mut reader), records(&mut Reader::from_pipe(&bytes[..]).unwrap()), "{name}");
+        assert_eq!(reader.events().as_slice().len(), events, "{name}");
+        pipes += 1;
+    }
+    assert!(pipes > 1, "{pipes}");
+}
+
+#[test]
+fn names_of_captured_files_are_those_of_the_feature() {
+    for name in data::names().into_iter().filter(|name| !name.starts_with("pipe")) {
+        let bytes = data::file(&name);
+        let section = PerfData::new(&bytes).unwrap().feature(Feature::EVENT_DESC).unwrap().expect(&name);
+        let Ok(FeatureData::Events(list)) = section.data() else { panic!("{name}") };
+        let reader = Reader::from_bytes(&bytes).unwrap();
+        let found = reader.events().as_slice().iter().map(|event| event.name());
+        assert!(found.eq(list.iter().map(|desc| Some(desc.name))), "{name}");
+    }
+}
+
+#[test]
+fn names_are_found_by_id_where_the_order_differs() {
+    let [first, second] = events();
+    let mut features = Features::new();
+    features.set_events(&[second.clone(), first.clone()]);
+    // A file without records is one of an interrupted recording.
+    let mut writer = Writer::file(Cursor::new(Vec::new()), &[first, second]).unwrap();
+    writer.finish_round().unwrap();
+    let bytes = writer.finish(&features).unwrap().into_inner();
+    let reader = Reader::from_bytes(&bytes).unwrap();
+    let names = reader.events().as_slice().iter().map(|event| event.name());
+    assert!(names.eq([Some(&b"cpu-clock:u"[..]), Some(b"my faults")]));
+}
+
+#[test]
+fn file_with_malformed_names_is_opened_without_them() {
+    let mut features = Features::new();
+    features.set(Feature::EVENT_DESC, vec![0xff; 12]);
+    let mut writer = Writer::file(Cursor::new(Vec::new()), &events()).unwrap();
+    writer.finish_round().unwrap();
+    let bytes = writer.finish(&features).unwrap().into_inner();
+    let mut reader = Reader::from_file(Cursor::new(&bytes)).unwrap();
+    assert!(reader.events().as_slice().iter().all(|event| event.name().is_none()));
+    assert!(reader.verify_features().is_err());
+}
+
+#[test]
+fn malformed_event_of_a_pipe_is_an_error_of_its_metadata_and_of_its_record() {
+    let good = [attr(Software::CPU_CLOCK).as_bytes(), 7_u64.as_bytes()].concat();
+    let bad = [0_u32, 9].as_bytes().to_vec();
+    let bytes =
+        pipe(&[record(record_type::HEADER_ATTR, &good), record(record_type::HEADER_ATTR, &bad), sample(7)]);
+    let mut reader = Reader::from_pipe(&bytes[..]).unwrap();
+    let error = reader.read_metadata().unwrap_err();
+    assert!(matches!(error.reason(), Reason::AttrSize { found: 9 }), "{error}");
+    assert_eq!(reader.events().as_slice().len(), 1);
+    let first = reader.next().unwrap().unwrap();
+    assert!(matches!(first.tool(), Ok(ToolRecord::HeaderAttr(_))));
+    assert_eq!(reader.next().map(drop).unwrap_err().to_string(), error.to_string());
+    assert_eq!(reader.events().as_slice().len(), 1);
+}
+
+#[test]
+fn truncated_metadata_is_known_up_to_its_end() {
+    let writer = Writer::pipe(Vec::new(), &events(), &features()).unwrap();
+    let bytes = writer.finish(&features()).unwrap();
+    for len in 16..bytes.len() {
+        let mut reader = Reader::from_pipe(&bytes[..len]).unwrap();
+        reader.read_metadata().unwrap();
+        let known = (reader.events().as_slice().len(), reader.features().iter().count());
+        while let Ok(Some(_)) = reader.next() {}
+        assert_eq!((reader.events().as_slice().len(), reader.features().iter().count()), known, "{len}");
+    }
+}

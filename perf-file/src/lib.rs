@@ -24,18 +24,24 @@
 //! | read what `perf record --threads` writes | [`Directory`] |
 //! | find the event of a record, and decode it | [`FileRecord::event`], [`FileRecord::decode`] |
 //! | read the records that tools write in their own form | [`FileRecord::tool`], [`ToolRecord`] |
-//! | read what is known about the machine and the recording | [`FeatureSection::data`], [`FeatureData`] |
+//! | read what is known about the machine and the recording | [`Reader::hostname`] and others, [`Reader::feature`], [`FeatureData`] |
+//! | know the events and features of a pipe before its records | [`Reader::read_metadata`] |
+//! | verify all features | [`Reader::verify_features`] |
 //! | view a file in memory without std and without allocations | [`PerfData`], [`Frame`] |
 //! | swap a record of the other byte order | [`swap`] |
 //! | find numbers and layouts of the format | [`format`](mod@format) |
 //! | write files and pipes | [`writer`] |
-//! | describe the machine and its tasks before a recording | [`synthesize`] |
+//! | describe the machine and its tasks before a recording, on Linux | [`synthesize`] |
 //! | port a program from another crate | [`coming_from`] |
 //!
 //! Bytes are not trusted: a malformed or truncated file gives its whole records, then an [`Error`]
-//! with an offset and a reason. A length in a file never makes the reader allocate more than there
-//! are bytes. A zstd stream needs its window, 0.5 MiB at the perf tool's default level and at most
-//! 128 MiB, and up to 9 MiB more.
+//! with an offset and a reason. A file whose header or attrs contradict themselves is not opened.
+//! A length in a file never makes the reader allocate more than there are bytes, and sparse files do
+//! not either: [`Events::MAX`], [`Events::MAX_IDS`] and [`FeatureBuf::MAX_LEN`] are limits, and AUX data
+//! is skipped unless it is asked for. A zstd stream needs its window, 0.5 MiB at the perf tool's default
+//! level and at most 128 MiB, and up to 9 MiB more.
+//!
+//! The readers and the writer work on any operating system; only [`synthesize`] needs Linux.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
@@ -47,6 +53,18 @@ extern crate std;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+/// The kernel's structs, flags and numbers: the crate `perf-abi`.
+#[doc(no_inline)]
+pub use perf_abi as abi;
+/// Views of records: the crate `perf-decode`.
+#[doc(no_inline)]
+pub use perf_decode as decode;
+
+#[doc(no_inline)]
+pub use perf_abi::{Attr, AttrFlags, EventType, Misc, RecordType, SampleType};
+#[doc(no_inline)]
+pub use perf_decode::{Callchain, RawRecord, Record, Sample, SampleHead, SampleId, SampleLayout};
 
 mod attr;
 mod bytes;
@@ -66,7 +84,8 @@ mod put;
 mod read;
 pub mod record;
 pub mod swap;
-#[cfg(feature = "std")]
+// It reads `/proc` and `/sys`.
+#[cfg(all(feature = "std", any(target_os = "linux", target_os = "android")))]
 pub mod synthesize;
 mod trailer;
 #[cfg(feature = "std")]

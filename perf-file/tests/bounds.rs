@@ -1,5 +1,7 @@
 //! Inputs that are small and ask for much time or memory.
 
+// Other systems write the zeros of a long file to the disk.
+#![cfg(unix)]
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,

@@ -227,3 +227,20 @@ fn streams_of_libzstd_are_decompressed() {
         }
     }
 }
+
+#[test]
+fn compressed_record_that_is_not_decompressed_has_no_length_of_an_earlier_one() {
+    let content = [sample(1), sample(2)].concat();
+    let bytes =
+        pipe(&[event(), compressed(&[&FRAME[..], &block(&content)].concat()), compressed(&block(&content))]);
+    let mut reader = Reader::from_bytes(&bytes).unwrap();
+    reader.next().unwrap();
+    assert_eq!(reader.next().unwrap().unwrap().decompressed_len(), Some(32));
+    let mut reader = reader.without_decompression();
+    let mut lengths = Vec::new();
+    while let Some(record) = reader.next().unwrap() {
+        lengths.push((record.kind(), record.decompressed_len()));
+    }
+    let sample = (RecordType::SAMPLE, None);
+    assert_eq!(lengths, [sample, sample, (record_type::COMPRESSED, None)]);
+}

@@ -1,4 +1,4 @@
-//! What is known before the first record: events with their names, and features, in both forms.
+//! The metadata before the first record, in both forms: events with their names, and features.
 
 #![allow(
     clippy::expect_used,
@@ -70,7 +70,7 @@ fn metadata_of_a_file_is_known_at_the_opening() {
     writer.write_records(&sample(9)).unwrap();
     let mut features = features();
     let build_id = BuildId { path: b"/bin/sh".to_vec(), id: vec![7; 20], is_kernel: false };
-    features.set_build_ids(&[build_id.clone()]);
+    features.set_build_ids(std::slice::from_ref(&build_id));
     let bytes = writer.finish(&features).unwrap().into_inner();
     let mut of_file = Reader::from_file(Cursor::new(&bytes)).unwrap();
     let mut in_memory = Reader::from_bytes(&bytes).unwrap();

@@ -131,6 +131,7 @@ fn pipe_form_keeps_events_and_records() {
 }
 
 #[test]
+#[cfg(feature = "zstd")]
 fn compressed_files_keep_events_and_records() {
     for_each(|name, events, content, features| {
         let writer = Writer::file(Cursor::new(Vec::new()), events).unwrap().compressed().unwrap();

@@ -145,3 +145,25 @@ fn captured_files_are_sorted() {
         assert_eq!((sorted.late(), sorted.early()), (0, 0), "{name}");
     }
 }
+
+#[test]
+fn highest_time_is_no_time_and_releases_nothing() {
+    let none = || sample(u64::MAX);
+    let records = [
+        none(),
+        sample(20),
+        round(),
+        sample(15),
+        sample(30),
+        round(),
+        none(),
+        sample(25),
+        round(),
+        sample(40),
+    ];
+    let bytes = file(&records);
+    let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+    // A record without a time is returned at once.
+    assert_eq!(times(&mut sorted), [u64::MAX, 15, 20, u64::MAX, 25, 30, 40]);
+    assert_eq!((sorted.late(), sorted.early()), (0, 0));
+}

@@ -24,8 +24,6 @@ pub(super) struct Decompressor {
     context: Option<DCtx<'static>>,
     /// Bytes with which libzstd can continue; 0 after a frame.
     wanted: usize,
-    /// Whether libzstd has more content than the memory for a block takes.
-    has_more: bool,
     failure: Option<Malformed>,
 }
 
@@ -36,7 +34,6 @@ impl Default for Decompressor {
             output: Buffer::default(),
             context: DCtx::try_create(),
             wanted: 0,
-            has_more: false,
             failure: None,
         }
     }
@@ -71,7 +68,8 @@ impl Decompressor {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        while self.input.len() > 0 || self.has_more {
+        // A whole block fits into the memory that `advance` passes, so libzstd keeps nothing back.
+        while self.input.len() > 0 {
             match self.advance() {
                 Ok(0) => {}
                 Ok(_) => return Ok(true),
@@ -107,14 +105,12 @@ impl Decompressor {
         let wanted = self.wanted.saturating_sub(BLOCK_HEADER).max(BLOCK_HEADER).min(bytes.len());
         let mut input = InBuffer::around(bytes.get(..wanted).unwrap_or_default());
         let spare = self.output.spare(MAX_BLOCK);
-        let capacity = spare.len();
         let mut output = OutBuffer::around(spare);
         let wanted = context.decompress_stream(&mut output, &mut input);
         let (read, decoded) = (input.pos(), output.pos());
         self.input.consume(read);
         self.output.commit(decoded);
         self.wanted = wanted.map_err(|code| Malformed(get_error_name(code)))?;
-        self.has_more = decoded == capacity;
         Ok(decoded)
     }
 }

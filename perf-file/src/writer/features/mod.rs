@@ -59,7 +59,7 @@ impl Features {
         self.set(feature, content.0)
     }
 
-    /// Sets [`Feature::TRACING_DATA`], as [`tracing_data`](crate::synthesize::tracing_data) returns it.
+    /// Sets [`Feature::TRACING_DATA`], as `synthesize::tracing_data` returns it.
     pub fn set_tracing_data(&mut self, data: Vec<u8>) {
         self.0.insert(Feature::TRACING_DATA, data);
     }

@@ -14,7 +14,6 @@ const EXECUTE: u32 = 4;
 const KERNEL: &str = "[kernel.kallsyms]";
 
 /// The kernel's text cannot be located, so samples in the kernel cannot be resolved to symbols later.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum KernelMapError {
     /// `/proc/kallsyms` cannot be read.

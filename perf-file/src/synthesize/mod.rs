@@ -7,6 +7,7 @@
 mod bpf;
 mod build_id;
 mod cgroup;
+mod error;
 mod features;
 mod host;
 mod kernel;

@@ -12,7 +12,6 @@ const MAGIC: &[u8] = b"\x17\x08\x44tracing0.6\0";
 const FTRACE: &str = "ftrace";
 
 /// A file of tracefs that is needed to describe a tracepoint.
-#[derive(Debug)]
 pub struct TracepointError {
     /// Path below tracefs.
     pub file: String,

@@ -64,7 +64,9 @@ fn several_processes_are_recorded_until_the_last_has_exited() {
     let ids = tasks.each_ref().map(std::process::Child::id);
     let list = ids.map(|id| id.to_string()).join(",");
     let file = recorded(&folder, &["-e", "task-clock", "-c", "1000000", "-p", &list]);
-    tasks.iter_mut().for_each(|task| assert!(task.wait().unwrap().success()));
+    for task in &mut tasks {
+        assert!(task.wait().unwrap().success());
+    }
     let Some(file) = file else { return };
     let mut found = BTreeSet::new();
     for_each_sample(&file, |sample| {

@@ -88,7 +88,9 @@ fn counts_of_several_processes_are_one_sum_until_all_have_exited() {
     let mut tasks = [sleep(), sleep()];
     let ids = tasks.each_ref().map(|task| task.id().to_string()).join(",");
     let counted = stat(&["-x,", "-e", "page-faults", "-p", &ids]);
-    tasks.iter_mut().for_each(|task| assert!(task.wait().unwrap().success()));
+    for task in &mut tasks {
+        assert!(task.wait().unwrap().success());
+    }
     let Some(counted) = counted else { return };
     let text = String::from_utf8(counted.stdout).unwrap();
     let faults: u64 = text.split(',').next().unwrap().parse().unwrap();

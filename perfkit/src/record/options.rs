@@ -43,7 +43,7 @@ pub(crate) struct Options {
     #[arg(short = 'c', long = "count", value_name = "PERIOD", value_parser = period)]
     period: Option<NonZeroU64>,
     /// Record the callchain of each sample
-    #[arg(short = 'g')]
+    #[arg(short = 'g', long)]
     callchains: bool,
     /// Record callchains by frame pointers, or copies of the stack of BYTES (8192 by default) for unwinding
     #[arg(long, value_name = "fp|dwarf[,BYTES]", value_parser = call_graph)]

@@ -58,7 +58,7 @@ impl MapFd {
     /// `CAP_SYS_ADMIN`.
     #[doc(alias = "BPF_MAP_GET_FD_BY_ID")]
     pub fn open_id(id: u32) -> Result<Option<Self>, Error> {
-        open_id(ObjectKind::Map, id)?.map(Self::with_info).transpose()
+        open_id(ObjectKind::Map, id)?.map(|fd| Ok(Self::with_info(fd)?)).transpose()
     }
 }
 

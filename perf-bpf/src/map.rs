@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-use crate::{Error, MapFd, MapSpec};
+use crate::{Error, MapFd, MapLayout, MapSpec, Refused};
 
 mod batch;
 mod delete;
@@ -70,13 +70,21 @@ impl<K: Key, V: Value> Map<K, V> {
     /// As [`MapFd::create`], and [`Error::PerCpu`].
     #[doc(alias = "BPF_MAP_CREATE")]
     pub fn create(spec: MapSpec<'_>) -> Result<Self, Error> {
-        MapFd::create(&Self::sized(spec)?)?.try_into()
+        Ok(MapFd::create(&Self::sized(spec)?)?.try_into()?)
     }
 
     /// Takes the descriptor of a map of another library, after a check that it is one and that its
     /// sizes are those of the types. Since Linux 4.13.
-    pub fn from_fd(fd: impl Into<OwnedFd>) -> Result<Self, Error> {
-        MapFd::from_fd(fd)?.try_into()
+    ///
+    /// # Errors
+    ///
+    /// The descriptor, with the error of [`MapFd::from_fd`] or of the comparison.
+    pub fn from_fd(fd: impl Into<OwnedFd>) -> Result<Self, Refused<OwnedFd>> {
+        let map = MapFd::from_fd(fd)?;
+        map.try_into().map_err(|refused: Refused<Box<MapFd>>| Refused {
+            error: refused.error,
+            value: refused.value.into_fd(),
+        })
     }
 
     /// Returns `spec` with the sizes of the types.
@@ -95,21 +103,26 @@ impl<K: Key, V: Value> Map<K, V> {
     }
 }
 
-/// Compares the sizes and whether the values are per CPU.
+/// Compares the sizes and whether the values are per CPU. The error has the map.
 impl<K: Key, V: Value> TryFrom<MapFd> for Map<K, V> {
-    type Error = Error;
+    type Error = Refused<Box<MapFd>>;
 
-    fn try_from(fd: MapFd) -> Result<Self, Error> {
-        let layout = fd.layout();
-        if layout.is_per_cpu() != V::IS_PER_CPU {
-            return Err(Error::PerCpu { map: layout.name, found: layout.map_type });
+    fn try_from(fd: MapFd) -> Result<Self, Refused<Box<MapFd>>> {
+        match check_types::<K, V>(fd.layout()) {
+            Ok(()) => Ok(Self { fd, types: PhantomData }),
+            Err(error) => Err(Refused { error, value: Box::new(fd) }),
         }
-        layout.check_key(size_of::<K>())?;
-        layout.check_value(V::SIZE)?;
-        V::check(layout)?;
-        layout.element_size()?;
-        Ok(Self { fd, types: PhantomData })
     }
+}
+
+fn check_types<K: Key, V: Value>(layout: &MapLayout) -> Result<(), Error> {
+    if layout.is_per_cpu() != V::IS_PER_CPU {
+        return Err(Error::PerCpu { map: layout.name, found: layout.map_type });
+    }
+    layout.check_key(size_of::<K>())?;
+    layout.check_value(V::SIZE)?;
+    V::check(layout)?;
+    layout.element_size().map(drop)
 }
 
 impl<K, V> AsFd for Map<K, V> {

@@ -2,7 +2,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use perf_sys::abi::bpf::BpfMapType;
 
-use crate::{Error, MapFd, MapSpec, ObjectKind, ObjectName};
+use crate::{Error, MapFd, MapSpec, ObjectKind, ObjectName, Refused};
 
 impl MapFd {
     /// Creates a map. Since Linux 3.18.
@@ -23,16 +23,22 @@ impl MapFd {
 
     /// Takes the descriptor of a map of another library, after a check that it is one. Since Linux
     /// 4.13.
-    pub fn from_fd(fd: impl Into<OwnedFd>) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// The descriptor, with [`Error::Kind`] if it is not that of a map.
+    pub fn from_fd(fd: impl Into<OwnedFd>) -> Result<Self, Refused<OwnedFd>> {
         let fd = fd.into();
-        ObjectKind::Map.check(&fd)?;
-        Self::with_info(fd)
+        match ObjectKind::Map.check(&fd) {
+            Ok(()) => Self::with_info(fd),
+            Err(error) => Err(Refused { error, value: fd }),
+        }
     }
 
     /// Duplicates the descriptor.
     pub fn try_clone(&self) -> Result<Self, Error> {
         let fd = self.as_fd().try_clone_to_owned().map_err(|error| Error::descriptor(&error))?;
-        Self::with_info(fd)
+        Ok(Self::with_info(fd)?)
     }
 
     /// Returns the map type.

@@ -111,7 +111,7 @@ impl MapFd {
     /// Opens a pinned map with [`READ_ONLY`](BpfMapFlags::READ_ONLY) or
     /// [`WRITE_ONLY`](BpfMapFlags::WRITE_ONLY) access of this descriptor. Since Linux 4.15.
     pub fn open_pinned_with(path: impl AsRef<Path>, access: BpfMapFlags) -> Result<Self, Error> {
-        Self::with_info(open_pinned(ObjectKind::Map, path.as_ref(), access)?)
+        Ok(Self::with_info(open_pinned(ObjectKind::Map, path.as_ref(), access)?)?)
     }
 }
 

@@ -195,7 +195,9 @@ fn differs(path: PathBuf, differences: Vec<Difference>, map: MapFd) -> Error {
 
 /// Returns the map that is pinned to a path, if there is such a path.
 fn existing(path: &Path) -> Result<Option<MapFd>, Error> {
-    open_if_pinned(ObjectKind::Map, path, BpfMapFlags::empty())?.map(MapFd::with_info).transpose()
+    open_if_pinned(ObjectKind::Map, path, BpfMapFlags::empty())?
+        .map(|fd| Ok(MapFd::with_info(fd)?))
+        .transpose()
 }
 
 impl<K, V> Deref for PinnedMap<K, V> {

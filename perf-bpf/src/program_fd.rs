@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use perf_sys::abi::bpf::{BpfAttachType, BpfCmd, BpfInsn, BpfProgType};
 
 use crate::syscall::{self, LoadFailure};
-use crate::{BpfPrivileges, Error, ObjectKind, ObjectName};
+use crate::{BpfPrivileges, Error, ObjectKind, ObjectName, Refused};
 
 /// The descriptor of a loaded program.
 ///
@@ -49,10 +49,16 @@ impl ProgramFd {
     }
 
     /// Takes the descriptor of a program of another library, after a check that it is one.
-    pub fn from_fd(fd: impl Into<OwnedFd>) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    ///
+    /// The descriptor, with [`Error::Kind`] if it is not that of a program.
+    pub fn from_fd(fd: impl Into<OwnedFd>) -> Result<Self, Refused<OwnedFd>> {
         let fd = fd.into();
-        ObjectKind::Program.check(&fd)?;
-        Ok(Self(fd))
+        match ObjectKind::Program.check(&fd) {
+            Ok(()) => Ok(Self(fd)),
+            Err(error) => Err(Refused { error, value: fd }),
+        }
     }
 
     /// Takes a descriptor that is known to be that of a program.

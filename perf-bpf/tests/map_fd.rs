@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader};
 use std::os::fd::AsFd;
 
 use perf_bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapType, BpfProgType, Error, MapFd, MapSpec, ProgramFd};
@@ -83,7 +84,12 @@ fn a_descriptor_of_another_kind_is_refused() {
     let error = ProgramFd::from_fd(map.into_fd()).unwrap_err();
     assert!(error.to_string().contains("expected a program, found \"anon_inode:bpf-map\""), "{error}");
     let file = std::fs::File::open("/proc/self/status").unwrap();
-    assert!(matches!(MapFd::from_fd(file), Err(Error::Kind { .. })));
+    let refused = MapFd::from_fd(file).unwrap_err();
+    assert!(matches!(refused.error, Error::Kind { .. }), "{refused}");
+    // The descriptor is still open.
+    let mut line = String::new();
+    let mut file = BufReader::new(std::fs::File::from(refused.value));
+    assert!(file.read_line(&mut line).is_ok_and(|length| length > 0));
 }
 
 #[test]

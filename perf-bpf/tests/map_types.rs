@@ -77,7 +77,7 @@ fn per_cpu_maps_have_a_value_for_each_possible_cpu() {
 fn values_of_another_number_of_cpus_are_refused() {
     let Some(map) = map_or_skip::<u32, PerCpu<u64>>(BpfMapType::PERCPU_ARRAY, 1) else { return };
     let error = Map::<u32, u64>::try_from(map.into_map_fd()).unwrap_err();
-    assert!(matches!(error, Error::PerCpu { .. }), "{error}");
+    assert!(matches!(error.error, Error::PerCpu { .. }), "{error}");
     let error = Map::<u32, PerCpu<u64>>::create(MapSpec::new(BpfMapType::ARRAY, 1)).unwrap_err();
     assert!(error.to_string().contains("PerCpu<V>"), "{error}");
 }
@@ -85,10 +85,15 @@ fn values_of_another_number_of_cpus_are_refused() {
 #[test]
 fn types_of_another_size_are_refused() {
     let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, 1) else { return };
-    let error = Map::<u32, u32>::try_from(map.into_map_fd()).unwrap_err();
-    assert!(error.to_string().contains("expected 8 bytes, found 4"), "{error}");
-    let Some(map) = map_or_skip::<u32, u64>(BpfMapType::HASH, 1) else { return };
-    assert!(matches!(Map::<u64, u64>::try_from(map.into_map_fd()), Err(Error::Size { part: "key", .. })));
+    map.update(&1, &10).unwrap();
+    let refused = Map::<u32, u32>::try_from(map.into_map_fd()).unwrap_err();
+    assert!(refused.to_string().contains("expected 8 bytes, found 4"), "{refused}");
+    // The map is returned, and lives on.
+    let refused = Map::<u64, u64>::try_from(*refused.value).unwrap_err();
+    assert!(matches!(refused.error, Error::Size { part: "key", .. }), "{refused}");
+    let refused = Map::<u32, u32>::from_fd(refused.value.into_fd()).unwrap_err();
+    let map = Map::<u32, u64>::from_fd(refused.value).unwrap();
+    assert_eq!(map.lookup(&1).unwrap(), Some(10));
 }
 
 #[test]

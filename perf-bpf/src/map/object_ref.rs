@@ -74,7 +74,7 @@ impl MapRef<'_> {
     /// Opens the map, or returns `None` if it was deleted since the lookup. Opening an id needs
     /// `CAP_SYS_ADMIN`.
     pub fn open(&self) -> Result<Option<MapFd>, Error> {
-        self.duplicate(ObjectKind::Map)?.map(MapFd::with_info).transpose()
+        self.duplicate(ObjectKind::Map)?.map(|fd| Ok(MapFd::with_info(fd)?)).transpose()
     }
 }
 

@@ -68,7 +68,9 @@ impl<'p> PinPath<'p> {
     /// Opens the map that is pinned to the path, if there is such a path.
     pub(crate) fn existing(&self) -> Result<Option<MapFd>, Error> {
         let path = self.through_descriptor(self.name)?;
-        open_at(ObjectKind::Map, &path, self.path, BpfMapFlags::empty())?.map(MapFd::with_info).transpose()
+        open_at(ObjectKind::Map, &path, self.path, BpfMapFlags::empty())?
+            .map(|fd| Ok(MapFd::with_info(fd)?))
+            .transpose()
     }
 
     /// Pins an object to the path, at which nothing is pinned.

@@ -8,7 +8,7 @@ use perf_sys::abi::bpf::{
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use super::{address, address_mut, bpf, bpf_fd, info, number};
-use crate::{Error, MapLayout};
+use crate::{Error, MapLayout, Refused};
 
 /// The descriptor of a map, with the sizes of its keys and values.
 ///
@@ -44,10 +44,12 @@ impl MapFd {
 
     /// Takes a descriptor and the layout that the kernel reports for it. If it is not that of a
     /// map, all commands on it fail.
-    pub(crate) fn with_info(fd: OwnedFd) -> Result<Self, Error> {
-        let found: BpfMapInfo =
-            info(fd.as_fd()).map_err(Error::of(BpfCmd::OBJ_GET_INFO_BY_FD, crate::ObjectName::EMPTY))?;
-        Ok(Self { fd, layout: MapLayout::of_info(&found)? })
+    pub(crate) fn with_info(fd: OwnedFd) -> Result<Self, Refused<OwnedFd>> {
+        let found = info(fd.as_fd()).map_err(Error::of(BpfCmd::OBJ_GET_INFO_BY_FD, crate::ObjectName::EMPTY));
+        match found.and_then(|found: BpfMapInfo| MapLayout::of_info(&found)) {
+            Ok(layout) => Ok(Self { fd, layout }),
+            Err(error) => Err(Refused { error, value: fd }),
+        }
     }
 
     pub(crate) fn layout(&self) -> &MapLayout {

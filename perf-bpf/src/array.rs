@@ -30,8 +30,9 @@ use crate::{Error, MapFd, MapSpec, ObjectName};
 #[derive(Debug)]
 pub struct EventArray {
     map: MapFd,
-    /// The kernel notes the file by which a slot was written, and clears these slots on the file's release
-    /// (`perf_event_fd_array_release`). A duplicate of a descriptor is the same file, so this one is never lent.
+    /// The kernel notes the file by which a slot was written, and clears these slots on the file's
+    /// release (`perf_event_fd_array_release`). A duplicate of a descriptor is the same file, so this one
+    /// is never lent.
     own: Option<MapFd>,
     filled: BTreeSet<u32>,
 }
@@ -62,8 +63,8 @@ impl EventArray {
         Ok(Self { map, own: None, filled: BTreeSet::new() })
     }
 
-    /// `bpf(BPF_MAP_UPDATE_ELEM)`—Puts an event into a slot. It replaces the event in the slot, also that of
-    /// another reader.
+    /// `bpf(BPF_MAP_UPDATE_ELEM)`—Puts an event into a slot. It replaces the event in the slot, also that
+    /// of another reader.
     ///
     /// # Errors
     ///
@@ -80,7 +81,8 @@ impl EventArray {
         Ok(())
     }
 
-    /// `bpf(BPF_MAP_DELETE_ELEM)`—Clears a slot, also that of another reader, and returns `false` if it was empty.
+    /// `bpf(BPF_MAP_DELETE_ELEM)`—Clears a slot, also that of another reader, and returns `false` if it
+    /// was empty.
     ///
     /// # Errors
     ///

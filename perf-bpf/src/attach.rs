@@ -29,8 +29,8 @@ impl Attachment {
     ///
     /// # Errors
     ///
-    /// [`Error::NoPeriod`] if the program would never run; [`Error::Bpf`] as of [`Link::attach`] if there is a
-    /// cookie, and else [`Error::Event`] as of [`Event::set_bpf`].
+    /// [`Error::NoPeriod`] if the program would never run; [`Error::Bpf`] as of [`Link::attach`] if there
+    /// is a cookie, and else [`Error::Event`] as of [`Event::set_bpf`].
     pub fn new(
         event: impl Into<Arc<Event>>,
         program: impl AsFd,
@@ -49,9 +49,9 @@ impl Attachment {
     /// `ioctl(fd, PERF_EVENT_IOC_SET_BPF, program)`—Attaches a program until the event is closed. Since
     /// Linux 4.1.
     ///
-    /// It does not enable the event. A program of type perf event does not run while the event is disabled, as it
-    /// is after an open with [`AttrFlags::DISABLED`](perf_sys::AttrFlags::DISABLED): call [`Event::enable`].
-    /// Programs on tracepoints and probes run in any case.
+    /// It does not enable the event. A program of type perf event does not run while the event is
+    /// disabled, as it is after an open with [`AttrFlags::DISABLED`](perf_sys::AttrFlags::DISABLED): call
+    /// [`Event::enable`]. Programs on tracepoints and probes run in any case.
     ///
     /// # Errors
     ///
@@ -100,8 +100,9 @@ impl AsFd for Attachment {
     }
 }
 
-/// Returns whether the kernel may not have the command or its attach type. `E2BIG` is another cause: without a
-/// cookie the argument is not longer than that of the oldest kernel, and the tracepoint has its most programs.
+/// Returns whether the kernel may not have the command or its attach type. `E2BIG` is another cause:
+/// without a cookie the argument is not longer than that of the oldest kernel, and the tracepoint has its
+/// most programs.
 fn is_unsupported(error: &Error) -> bool {
     matches!(error.errno(), Some(Errno::EINVAL | Errno::EOPNOTSUPP))
 }

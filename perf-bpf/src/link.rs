@@ -28,9 +28,10 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// `EINVAL` if the program's type does not fit the event, or before Linux 5.15; `EEXIST` if the
-    /// event already has a program, or the tracepoint has this one; `E2BIG` if the tracepoint has 64. A program
-    /// of type perf event on an event without a period is accepted and never runs; [`Attachment`] refuses it.
+    /// `EINVAL` if the program's type does not fit the event, or before Linux 5.15; `EEXIST` if the event
+    /// already has a program, or the tracepoint has this one; `E2BIG` if the tracepoint has 64. A program
+    /// of type perf event on an event without a period is accepted and never runs; [`Attachment`] refuses
+    /// it.
     ///
     /// [`Attachment`]: crate::Attachment
     #[doc(alias = "bpf_program__attach_perf_event_opts")]

@@ -65,9 +65,15 @@ use format::Format;
 /// # Several readers of one map
 ///
 /// The last reader that was opened or [refreshed](Self::refresh) has the slots and gets the output, for
-/// example the next agent that opens a pinned map while the last one still runs. The others get nothing:
-/// no record, no error and no loss, because the kernel does not report that a slot was replaced. An agent that is about
-/// to be replaced stops its refreshes, and the next one refreshes its reader when the last one has ended.
+/// example the next agent that opens a pinned map while the last one still runs. The others get no record,
+/// no error and no loss, because the kernel reports neither that a slot was replaced nor what it holds. So
+/// an agent that is about to be replaced stops its refreshes, and the next one refreshes its reader when
+/// the last one has ended.
+///
+/// A program finds out more: `bpf_perf_event_output` fails with `ENOENT` if the slot is empty, with
+/// `EOPNOTSUPP` if its event is [paused](Self::pause) or of a CPU that was offline, and with `ENOSPC` if
+/// the ring is full. If its count of written records is above the samples and losses of all CPUs, another
+/// reader got the others.
 ///
 /// Dropping the reader closes everything and clears the slots that still hold its events, no others
 /// ([`EventArray`] describes the privilege that this needs).

@@ -7,10 +7,13 @@ mod support;
 
 use std::path::Path;
 
+use perf_bpf::sys::Errno;
+use perf_bpf::sys::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper};
 use perf_bpf::{
     BpfMapType, BpfProgType, EventArray, MapFd, MapSpec, Output, PerfBuffer, PerfBufferOptions, ProgramFd,
 };
 use support::agent::{self, Agent};
+use support::asm::{Asm, R0, R1, R2, R3, R4, R5, R6, R10};
 use support::programs::{Counters, Sink, fire_on, fire_on_all, online, output};
 use support::{permitted, with_bpf_fs, without_sys_admin};
 
@@ -153,6 +156,39 @@ fn reader_without_the_privilege_for_an_own_file_keeps_the_slots_of_another() {
         array.clear().unwrap();
         assert!(array.filled().is_empty());
     });
+}
+
+/// Returns whether the output of a program on this CPU fails with `errno`.
+#[track_caller]
+fn fails_with(array: &EventArray, cpu: u32, errno: Errno) -> bool {
+    let asm = Asm::default()
+        .mov(R6, R1)
+        .store_value(R10, -8, 0)
+        .mov(R1, R6)
+        .set_map(R2, array)
+        .set_u32(R3, BPF_F_CURRENT_CPU as u32)
+        .mov(R4, R10)
+        .add(R4, -8)
+        .set(R5, 8)
+        .call(BpfHelper::PERF_EVENT_OUTPUT.0)
+        .unless(R0, -errno.raw_os_error(), |asm| asm.exit_with(0))
+        .exit_with(1);
+    let name = "pk_errno".parse().unwrap();
+    let program = ProgramFd::load(BpfProgType::RAW_TRACEPOINT, asm.code(), c"GPL", name).unwrap();
+    program.test_run(&[], Some(cpu)).unwrap() == 1
+}
+
+#[test]
+fn program_finds_an_empty_slot_a_paused_reader_and_a_full_ring_by_the_errno() {
+    let Some(fixture) = fixture() else { return };
+    let (array, cpu) = (fixture.array(), online().iter().next().unwrap());
+    assert!(fails_with(&array, cpu, Errno::ENOENT));
+    let mut reader = PerfBufferOptions::new().pages(1).open(fixture.array()).unwrap();
+    reader.pause().unwrap();
+    assert!(fails_with(&array, cpu, Errno::EOPNOTSUPP));
+    reader.resume().unwrap();
+    (0..perf_bpf::sys::page_size() / 16).for_each(|_| fire_on(&fixture.program, cpu));
+    assert!(fails_with(&array, cpu, Errno::ENOSPC));
 }
 
 /// The other process of the tests below.

@@ -19,12 +19,12 @@ use claim::Claim;
 /// All CPUs write into one ring, in the order in which the programs reserved the records. If the ring is
 /// full, the program gets an error and no record: only the program can count what is lost.
 ///
-/// Holding one proves that it is the map's only `BpfRing` in this process, because the map's id is claimed
-/// as long as it lives. Another process may have the map too, for example by a pin, and release records
-/// that are being read here, which the kernel then overwrites. So records are copied from the ring by atomic
-/// loads. A batch reports another reader as [`Error::BpfRingShared`]: records may be missing, malformed or
-/// delivered to both. An agent that restarts opens the ring when the last process has ended, and
-/// starts where that one has released.
+/// Holding one proves that it is the map's only `BpfRing` in this process, because the map's id is
+/// claimed as long as it lives. Another process may have the map too, for example by a pin, and release
+/// records that are being read here, which the kernel then overwrites. So records are copied from the
+/// ring by atomic loads. A batch reports another reader as [`Error::BpfRingShared`]: records may be
+/// missing, malformed or delivered to both. An agent that restarts opens the ring when the last process
+/// has ended, and starts where that one has released.
 ///
 /// If the program knows that there is no other reader, [`BpfBatch::borrow_records`] saves the copy.
 ///

@@ -102,8 +102,8 @@ impl PerfBuffer {
         Ok(())
     }
 
-    /// Opens an event and a ring for each online CPU without one, and returns these CPUs. It touches no slot,
-    /// which may be that of another reader: whatever can fail is done before.
+    /// Opens an event and a ring for each online CPU without one, and returns these CPUs. It touches no
+    /// slot, which may be that of another reader: whatever can fail is done before.
     fn open_missing(&mut self) -> Result<CpuList, Error> {
         let system = &self.options.system;
         let wanted = match &self.options.cpus {

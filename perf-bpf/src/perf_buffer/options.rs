@@ -3,6 +3,8 @@ use perf_sys::{Attr, AttrFlags, ReadFormat, RingSet, SampleLayout, SampleType, S
 
 use super::PerfBuffer;
 use super::format::Format;
+#[cfg(doc)]
+use crate::Error;
 use crate::{EventArray, Refused};
 
 /// The rings of a [`PerfBuffer`], and what is in their records.
@@ -88,15 +90,15 @@ impl PerfBufferOptions {
     /// Opens an event and a ring for each online CPU, enables the events, and then fills the slots of
     /// `array` with them.
     ///
-    /// This takes the slots over from any other reader of the same map, also in another process. That reader
-    /// gets no further records, and the kernel does not report it
+    /// This takes the slots over from any other reader of the same map, also in another process. That
+    /// reader gets no further records, and the kernel does not report it
     /// ([`PerfBuffer`](PerfBuffer#several-readers-of-one-map)).
     ///
     /// # Errors
     ///
-    /// [`Error::Slot`](crate::Error::Slot) if the array has fewer slots than CPUs, [`Error::NoCpu`](crate::Error::NoCpu) if all CPUs are offline,
-    /// and [`Error::Event`](crate::Error::Event): `EPERM` if the rings are more memory than the user may lock. No slot was
-    /// touched then. [`Error::Bpf`](crate::Error::Bpf) if a slot cannot be filled, for example of a frozen map.
+    /// [`Error::Slot`] if the array has fewer slots than CPUs, [`Error::NoCpu`] if all CPUs are offline,
+    /// and [`Error::Event`]: `EPERM` if the rings are more memory than the user may lock. No slot was
+    /// touched then. [`Error::Bpf`] if a slot cannot be filled, for example of a frozen map.
     #[allow(clippy::result_large_err)] // the value is larger
     pub fn open(self, array: EventArray) -> Result<PerfBuffer, Refused<EventArray>> {
         match RingSet::new() {

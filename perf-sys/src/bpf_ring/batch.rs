@@ -36,8 +36,8 @@ impl<'r> BpfBatch<'r> {
     /// Iterates over the data of the committed records that were not consumed yet, oldest first. All of
     /// them may be held at the same time.
     ///
-    /// Each record is copied when it is returned, to a buffer that the ring keeps and that is as long as the most
-    /// unread bytes so far. [`borrow_records`](Self::borrow_records) makes no copy.
+    /// Each record is copied when it is returned, to a buffer that the ring keeps and that is as long as
+    /// the most unread bytes so far. [`borrow_records`](Self::borrow_records) makes no copy.
     ///
     /// The iteration skips and counts [discarded](crate::BpfRing::discarded) records. It ends at a record
     /// that is reserved and not committed, although later ones may be committed. A length that no record

@@ -102,8 +102,8 @@ impl BpfConsumer {
     /// # Errors
     ///
     /// [`Error::BpfRingShared`] if another reader has released records; the next call starts there.
-    /// [`Error::Positions`] if the kernel's position is not a possible one, and [`Error::Forked`]; the state
-    /// stays as it was.
+    /// [`Error::Positions`] if the kernel's position is not a possible one, and [`Error::Forked`]; the
+    /// state stays as it was.
     pub(crate) fn refresh(&mut self) -> Result<()> {
         let (expected, found) = (self.published, self.stored()?);
         if found != expected {

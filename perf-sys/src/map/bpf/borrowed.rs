@@ -2,8 +2,8 @@
 //!
 //! # Safety
 //!
-//! This file may use `unsafe` because it lends shared memory as slices, which only the caller can prove to be
-//! stable.
+//! This file may use `unsafe` because it lends shared memory as slices, which only the caller can prove
+//! to be stable.
 #![allow(unsafe_code)]
 
 use core::iter::FusedIterator;
@@ -16,18 +16,19 @@ impl BpfBatch<'_> {
     ///
     /// # Safety
     ///
-    /// As long as the iterator or one of its records is used, there must be no other reader of the map that
-    /// releases records: no other process that has it by a pin, by its id or by a descriptor, and no reader of
-    /// another library, or of another version of this crate, in this process. The kernel overwrites records that
-    /// any reader has released, and a borrowed slice that changes is undefined behaviour.
+    /// As long as the iterator or one of its records is used, there must be no other reader of the map
+    /// that releases records: no other process that has it by a pin, by its id or by a descriptor, and no
+    /// reader of another library, or of another version of this crate, in this process. The kernel
+    /// overwrites records that any reader has released, and a borrowed slice that changes is undefined
+    /// behaviour.
     #[inline]
     pub unsafe fn borrow_records(&mut self) -> BorrowedBpfRecords<'_> {
         BorrowedBpfRecords(self.walk())
     }
 }
 
-/// The records of a [`BpfBatch`], oldest first, borrowed from the ring. The iterator consumes each record that
-/// it returns.
+/// The records of a [`BpfBatch`], oldest first, borrowed from the ring. The iterator consumes each record
+/// that it returns.
 ///
 /// Holding one proves that there is no other reader of the map: the caller of
 /// [`BpfBatch::borrow_records`] has promised it.

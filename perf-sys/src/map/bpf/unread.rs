@@ -5,8 +5,8 @@
 //!
 //! This file may use `unsafe` to borrow records in the shared memory as slices. The kernel must not write
 //! them before they are released, which this process cannot prove, because another one may map the same
-//! ring and release them. So that is the obligation of a caller, and everything else reads by atomic loads, and
-//! trusts neither a position nor a length.
+//! ring and release them. So that is the obligation of a caller, and everything else reads by atomic
+//! loads, and trusts neither a position nor a length.
 #![allow(unsafe_code)]
 
 use core::slice;
@@ -100,14 +100,15 @@ impl<'c> BpfUnread<'c> {
     /// not more than the unread bytes.
     #[inline(always)]
     fn record(&self, next: u64, len: u32, record: u64) -> BpfStep {
-        // `offset < page + size` and `HEADER + len <= record <= available <= size` (of a guess, by the `learn`
-        // above), so the data are inside the producer's mapping of a page and twice the data.
+        // `offset < page + size` and `HEADER + len <= record <= available <= size` (of a guess, by the
+        // `learn` above), so the data are inside the producer's mapping of a page and twice the data.
         let data = BpfData { offset: self.offset(next) + HEADER as usize, len };
         BpfStep::Record(data, next.wrapping_add(record))
     }
 
-    /// Copies the data of a record to the start of `free`, each word by one atomic load, and returns them and the
-    /// rest of `free`. If another reader has released the record, the bytes may be those of later ones.
+    /// Copies the data of a record to the start of `free`, each word by one atomic load, and returns them
+    /// and the rest of `free`. If another reader has released the record, the bytes may be those of later
+    /// ones.
     #[inline(always)]
     pub(super) fn copy<'b>(&self, data: BpfData, free: &'b mut [u64]) -> Option<(&'b [u8], &'b mut [u64])> {
         let here = self.here?;
@@ -129,9 +130,9 @@ impl<'c> BpfUnread<'c> {
     #[inline(always)]
     pub(super) unsafe fn borrow(&self, data: BpfData) -> Option<&'c [u8]> {
         let first = self.here?.at(data.offset);
-        // SAFETY: inside the mapping by `BpfData`; bytes need no alignment; the record is committed and in
-        // `[published, head)`, which the kernel does not write before it is released: by another reader, which
-        // the caller excludes, or by `release`, which needs the consumer that `'c` borrows.
+        // SAFETY: inside the mapping by `BpfData`; bytes need no alignment; the record is committed and
+        // in `[published, head)`, which the kernel does not write before it is released: by another
+        // reader, which the caller excludes, or by `release`, which needs the consumer that `'c` borrows.
         Some(unsafe { slice::from_raw_parts(first, data.len as usize) })
     }
 

@@ -41,8 +41,8 @@ impl<'b> BpfWalk<'b> {
         }
     }
 
-    /// As [`next`](Self::next), and copies the data of the record to the start of `free`. Returns the copy and the
-    /// rest of `free`.
+    /// As [`next`](Self::next), and copies the data of the record to the start of `free`. Returns the
+    /// copy and the rest of `free`.
     #[inline(always)]
     pub(crate) fn copy_next(&mut self, free: &'b mut [u64]) -> Option<Result<(&'b [u8], &'b mut [u64])>> {
         match self.next()? {

@@ -62,6 +62,7 @@
 //! | wait for records, end a wait | [`Ring::wait`], [`Readiness`], [`Canceller`] |
 //! | read many rings | [`RingSet`]: [`wait`](RingSet::wait), then [`ready`](RingSet::ready) |
 //! | read many rings in the order of time | [`RingSet::drain_sorted`], [`RingSet::try_drain_sorted`] |
+//! | read one ring of a set record by record | [`RingSet::cursor`] |
 //! | test a reader without a kernel | `Ring::in_memory`, with the feature `testing` |
 //! | start and stop all events of many rings | [`RingSet::enable`], [`RingSet::disable`] |
 //! | count losses and damage | [`decode::Lost`], [`Damage`], [`Drained`] |
@@ -232,7 +233,7 @@ pub use map::page_size;
 pub use map_error::MapError;
 pub use open_options::OpenOptions;
 pub use ring::Ring;
-pub use ring_set::{Drained, RingSet, SortedRecord};
+pub use ring_set::{Drained, RingCursor, RingSet, SortedRecord};
 pub use snapshot::{Snapshot, SnapshotRing};
 pub use target::Target;
 pub use time_conversion::TimeConversion;

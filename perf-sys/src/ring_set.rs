@@ -8,10 +8,12 @@ use crate::map::Generation;
 use crate::{AddError, Batch, Call, Error, Event, MapError, Readiness, Result, Ring};
 
 mod control;
+mod cursor;
 mod member;
 mod sorted;
 mod wait;
 
+pub use cursor::RingCursor;
 use member::Member;
 pub use sorted::{Drained, SortedRecord};
 

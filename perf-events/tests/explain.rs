@@ -212,7 +212,7 @@ fn inherited_event_without_a_cpu_has_no_ring() {
     let event = Event::open(&OWN.with_flags(AttrFlags::INHERIT), me()).unwrap();
     let failed = Ring::map(event, 1).unwrap_err();
     let explanation = explain_map(&System::new(), &failed, 1);
-    assert_explains(&explanation, Cause::AttrField, &["INHERIT", "Target::on_cpu"]);
+    assert_explains(&explanation, Cause::AttrField, &["INHERIT", "on each CPU"]);
     let failed = Ring::map(failed.event, 3).unwrap_err();
     assert_eq!(failed.call(), None::<Call>);
     assert_explains(&explain_map(&System::new(), &failed, 3), Cause::Argument, &["power of two"]);

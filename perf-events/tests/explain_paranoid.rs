@@ -68,7 +68,7 @@ fn check(level: i32, other: u32, tracepoint: Option<Attr>, uprobe: Option<Attr>)
     let kernel = Attr::software(Software::PAGE_FAULTS);
     let physical = OWN.with_period(1).with_sample_type(SampleType::PHYS_ADDR);
     if level >= 2 {
-        let words = ["events in the kernel", &now, "set AttrFlags::EXCLUDE_KERNEL", "perf_event_paranoid=1"];
+        let words = ["events in the kernel", &now, "exclude the kernel (`:u`", "perf_event_paranoid=1"];
         assert_refused(&kernel, me(), Errno::EACCES, Cause::Paranoid, &words);
         assert_refused(&physical, me(), Errno::EACCES, Cause::Paranoid, &["physical addresses", &now]);
     } else {

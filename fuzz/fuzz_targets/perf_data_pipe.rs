@@ -33,4 +33,8 @@ fuzz_target!(|bytes: &[u8]| {
     let of_pipe = read_all(&mut Reader::from_pipe(parts).unwrap());
     let in_memory = read_all(&mut Reader::from_bytes(&whole).unwrap());
     assert_eq!(of_pipe, in_memory);
+    // The same records follow, also after an event that is malformed.
+    let mut ahead = Reader::from_pipe(&whole[..]).unwrap();
+    let _ = ahead.read_metadata();
+    assert_eq!(read_all(&mut ahead), in_memory);
 });

@@ -192,6 +192,8 @@ fn feature_sections_that_overlap_are_an_error() {
         assert!(matches!(error.reason(), Reason::Overlap { .. }), "{offset}: {error}");
         assert!(error.to_string().contains(with), "{offset}: {error}");
     }
+    let endless = changed(&bytes, |header| header.data.size = u64::MAX);
+    assert!(verified(&endless).is_err());
     for offset in [bytes.len() as u64, u64::MAX - 7, 1 << 62] {
         let mut changed = bytes.clone();
         changed[table + 16..table + 24].copy_from_slice(offset.as_bytes());

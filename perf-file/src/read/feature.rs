@@ -88,7 +88,7 @@ impl<S: Source> Reader<S> {
     /// The first error of [`feature`](Self::feature) or of [`FeatureSection::data`]. To report all, call these
     /// for each of [`features`](Self::features).
     pub fn verify_features(&mut self) -> Result<()> {
-        if self.head.feature_table().is_none() {
+        if self.head.features() == FeatureSet::default() {
             return Ok(());
         }
         let table = self.feature_table(None)?;

@@ -171,9 +171,10 @@ fn samples_and_losses_of_each_event_are_its_count_in_a_slow_pipe() {
 fn samples_and_losses_of_all_cpus_are_the_count() {
     let folder = Folder::new();
     let file = folder.path("all.data");
-    // Nothing else writes 77 bytes so often.
-    let events = ["-a", "-e", "dummy", "-e", "syscalls:sys_enter_write", "--filter", "count == 77"];
-    let calls = "dd if=/dev/zero of=/dev/null bs=77 count=400000 status=none";
+    // Nothing else writes as many bytes at once.
+    let events =
+        ["-a", "-e", "dummy", "-e", "syscalls:sys_enter_write", "--filter", "fd == 1 && count == 7919"];
+    let calls = "dd if=/dev/zero of=/dev/null bs=7919 count=400000 status=none";
     let both = format!("{calls} & {calls}; wait");
     if record_stopped(&events, &["-o", file.to_str().unwrap()], &both).is_none() {
         return;

@@ -73,6 +73,7 @@ mod glob;
 mod known_names;
 mod logical;
 mod loss;
+mod mappings;
 mod nearest;
 mod negotiate;
 mod pmu;
@@ -103,6 +104,7 @@ pub use file_error::FileError;
 pub use glob::Glob;
 pub use logical::LogicalEvent;
 pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
+pub use mappings::{Mapping, mappings_of};
 pub use negotiate::{AttrField, Concession, NegotiateError, Negotiated, Negotiation, Since, negotiate};
 pub use pmu::{
     ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,

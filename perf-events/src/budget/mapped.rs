@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::{FileError, System};
+use crate::{FileError, Mapping, System};
 
 /// The rings that processes of the user have mapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,12 +63,6 @@ fn field(status: &str, name: &str) -> Option<String> {
 /// Returns the bytes of the mappings of perf events in a `maps` file.
 fn bytes(maps: &str) -> u64 {
     let mappings = maps.lines().filter(|line| line.ends_with("anon_inode:[perf_event]"));
-    mappings.filter_map(length).fold(0, u64::saturating_add)
-}
-
-/// Returns the length of the mapping in a line such as `7f00-7f80 rw-s ...`.
-fn length(line: &str) -> Option<u64> {
-    let (start, end) = line.split_whitespace().next()?.split_once('-')?;
-    let parse = |hex| u64::from_str_radix(hex, 16).ok();
-    parse(end)?.checked_sub(parse(start)?)
+    let mappings = mappings.filter_map(|line| Mapping::parse(line.as_bytes()));
+    mappings.map(|mapping| mapping.end - mapping.start).fold(0, u64::saturating_add)
 }

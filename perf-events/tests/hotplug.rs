@@ -196,9 +196,9 @@ fn disabled_events_stay_disabled_when_their_cpu_returns() {
     let on_cpu = |set: &Set| {
         set.events().filter(|event| event.place == Place::cpu(CPU)).for_each(|event| {
             event.event.disable().unwrap();
-        })
+        });
     };
-    let disable: [(&dyn Fn(&Set), bool); 3] = [
+    let disable: [(Disable<'_>, bool); 3] = [
         (&on_cpu, true),
         (&|set| set.rings().unwrap().disable().unwrap(), false), // not seen before the CPU is offline
         (&|set| set.events().for_each(|event| event.event.disable().unwrap()), false),
@@ -252,8 +252,14 @@ fn cpus_that_came_online_are_counted_once_for_their_package() {
     assert_eq!(repeated.collect::<Vec<bool>>(), [false, true]);
 }
 
+/// Disables events of a set by another handle.
+type Disable<'a> = &'a dyn Fn(&Set);
+
+/// A text, and what happens before it is written.
+type Step = (&'static str, Box<dyn FnOnce() + Send>);
+
 /// Writes each text to a separate reader of the file, after the step before it.
-fn serve(file: &Path, steps: Vec<(&'static str, Box<dyn FnOnce() + Send>)>) {
+fn serve(file: &Path, steps: Vec<Step>) {
     let new = file.with_extension("new");
     let fifo = || assert!(Command::new("mkfifo").arg(&new).status().unwrap().success());
     fifo();
@@ -282,7 +288,7 @@ fn cpu_that_comes_or_goes_while_events_are_opened_has_the_right_events() {
         Ok(plug) => plug,
         Err(error) => return eprintln!("skipped: CPU 1 cannot go offline: {error}"),
     };
-    let open = |steps: Vec<(&'static str, Box<dyn FnOnce() + Send>)>| {
+    let open = |steps: Vec<Step>| {
         let (sender, done) = channel();
         let online = online.clone();
         thread::spawn(move || {

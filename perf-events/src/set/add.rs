@@ -89,9 +89,9 @@ impl Set {
         self.exited.retain(|exited| *exited != tid);
         let added = self.add_units(units);
         let is_added = |thread: Option<u32>| thread == Some(tid);
-        let started = added.and_then(|()| match self.switch.is_on() {
-            true => self.control(|unit| is_added(unit.place.thread_id()), Event::enable),
-            false => Ok(()),
+        let started = added.and_then(|()| {
+            let is_on = self.switch.is_on();
+            self.control(|unit| is_on && is_added(unit.place.thread_id()), Event::enable)
         });
         if started.is_err() {
             while let Some(index) = self.units.iter().position(|unit| is_added(unit.place.thread_id())) {

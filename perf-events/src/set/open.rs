@@ -135,9 +135,9 @@ impl Set {
             let place = Place::cpu(cpu);
             let units: Result<Vec<Unit>, EventError> =
                 groups.iter().map(|&group| self.open_unit(group, place)).collect();
-            let watch = |units| match self.watches.contains_key(&cpu) {
-                true => Ok((units, None)),
-                false => Watch::open(cpu).map(|watch| (units, Some(watch))),
+            let watch = |units| {
+                let missing = (!self.watches.contains_key(&cpu)).then(|| Watch::open(cpu)).transpose()?;
+                Ok((units, missing))
             };
             let error = match units.and_then(watch) {
                 Ok((units, watch)) => {

@@ -21,7 +21,7 @@ impl Set {
     ///
     /// [`SetError::NoRings`], and [`SetError::Rings`] with those of [`RingSet::wait`].
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Readiness, SetError> {
-        self.wait_by(timeout, |rings, timeout| rings.wait(timeout))
+        self.wait_by(timeout, RingSet::wait)
     }
 
     /// As [`wait`](Self::wait), until `cancel` is used.

@@ -35,6 +35,11 @@ impl FeatureBuf {
 
 /// Keeps a feature of the pipe form. A later record replaces an earlier one.
 pub(super) fn keep(features: &mut Vec<FeatureBuf>, section: &FeatureSection<'_>) {
+    // The mark after the last feature has the next number, which a newer tool uses for a feature. Tools do not
+    // write other features without content.
+    if section.bytes.is_empty() {
+        return;
+    }
     match features.iter_mut().find(|buf| buf.feature == section.feature) {
         Some(buf) => *buf = FeatureBuf::new(section),
         // A file has no features of higher numbers.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use perf_events::catalog;
+use perf_decode::Value;
 use perf_file::{Memory, Reader, Sorted};
 
 use super::stopwatch::Stopwatch;
@@ -25,7 +25,11 @@ impl Recording {
 
     /// Iterates over the names of its events.
     pub(crate) fn events(&self) -> impl Iterator<Item = String> {
-        self.0.events().as_slice().iter().map(|event| catalog::name_of(event.attr()))
+        self.0
+            .events()
+            .as_slice()
+            .iter()
+            .filter_map(|event| event.name().map(|name| Value::Text(name).to_string()))
     }
 
     /// Counts all kernel records in the order of time.

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Write};
 
-use perf_abi::{Attr, AttrFlags, EventType};
+use perf_abi::{Attr, EventType, Sampling};
 use perf_decode::Value;
 use perf_decode::tracepoint::Format;
 use perf_events::catalog;
 use perf_file::feature::TracingData;
 use perf_file::format::Feature;
-use perf_file::{ByteOrder, Event, FeatureData, Reader, Result, Stream};
+use perf_file::{Event, Reader, Source};
 
 /// The metadata of a recording.
 #[derive(Debug, Default)]
@@ -24,13 +24,26 @@ pub(super) struct About {
 }
 
 impl About {
-    /// Reads the metadata of a file. What is missing or malformed is left out: `--features` reports it.
-    pub(super) fn read<R: Read + Seek>(reader: &mut Reader<Stream<R>>) -> Self {
+    /// Reads the metadata of a file, or of a pipe before its records. What is missing or malformed is left out:
+    /// `--features` reports it.
+    pub(super) fn read<S: Source>(reader: &mut Reader<S>) -> Self {
         let mut about = Self::default();
+        // `next` returns the error again.
+        let _ = reader.read_metadata();
         about.machine(reader);
         about.recording(reader);
-        about.events(reader);
-        about.formats = formats(reader).unwrap_or_default();
+        for (index, event) in reader.events().as_slice().iter().enumerate() {
+            let name = name(event);
+            about.lines.push(format!(
+                "event {index} {name}: {}{}",
+                WhenSampled(event.attr()),
+                Ids(event.ids())
+            ));
+            about.names.push(name);
+        }
+        if let Ok(Some(section)) = reader.feature(Feature::TRACING_DATA) {
+            about.add_formats(section.section().bytes);
+        }
         about
     }
 
@@ -44,6 +57,16 @@ impl About {
         self.names.get(index).map(String::as_str)
     }
 
+    /// Adds the formats of tracing data. The payload of a sample is not swapped, so that formats of the other
+    /// byte order are not used; nor are those of malformed data.
+    pub(super) fn add_formats(&mut self, tracing_data: &[u8]) {
+        let Ok(data) = TracingData::parse(tracing_data, 0) else { return };
+        if data.order.is_native() {
+            let formats = data.systems.iter().flat_map(|system| system.formats.iter());
+            self.formats.extend(formats.map(|format| String::from_utf8_lossy(format.0).into_owned()));
+        }
+    }
+
     /// Parses the formats. A format that does not parse is left out, so that its samples have their bytes.
     pub(super) fn tracepoints(&self) -> Tracepoints<'_> {
         let parsed = self.formats.iter().filter_map(|text| Format::parse(text).ok());
@@ -51,106 +74,45 @@ impl About {
     }
 
     /// Adds a line about the machine.
-    fn machine<R: Read + Seek>(&mut self, reader: &mut Reader<Stream<R>>) {
-        let mut parts = Vec::new();
-        parts.extend(text(reader, Feature::OSRELEASE).map(|release| format!("Linux {release}")));
-        parts.extend(text(reader, Feature::ARCH));
-        parts.extend(with(reader, Feature::NRCPUS, |data| match data {
-            FeatureData::CpuCount(count) => {
-                Some(format!("{} of {} CPUs online", count.online, count.available))
-            }
-            _ => None,
-        }));
-        parts.extend(text(reader, Feature::CPUDESC));
-        let host = text(reader, Feature::HOSTNAME).map_or(String::new(), |host| format!(" {host}"));
-        if !parts.is_empty() || !host.is_empty() {
-            self.lines.push(format!("machine{host}: {}", parts.join(", ")));
-        }
+    fn machine<S: Source>(&mut self, reader: &mut Reader<S>) {
+        let cpus = reader.cpu_count().ok().flatten();
+        let parts = [
+            reader.os_release().ok().flatten().map(|release| format!("Linux {release}")),
+            reader.arch().ok().flatten(),
+            cpus.map(|count| format!("{} of {} CPUs online", count.online, count.available)),
+            reader.cpu_description().ok().flatten(),
+        ];
+        let host = reader.hostname().ok().flatten().unwrap_or_default();
+        self.line(&format!("machine {host}"), parts.into_iter().flatten());
     }
 
     /// Adds lines about the program that recorded, and about the time.
-    fn recording<R: Read + Seek>(&mut self, reader: &mut Reader<Stream<R>>) {
-        let command = with(reader, Feature::CMDLINE, |data| match data {
-            FeatureData::CommandLine(words) => {
-                Some(words.iter().map(|word| Value::Text(word).to_string()).collect::<Vec<_>>().join(" "))
-            }
-            _ => None,
-        });
-        let version = text(reader, Feature::VERSION).map(|version| format!("version {version}"));
-        match (command, version) {
-            (None, None) => {}
-            (command, version) => {
-                let parts: Vec<_> = command.into_iter().chain(version).collect();
-                self.lines.push(format!("recorded by: {}", parts.join(", ")));
-            }
-        }
-        let time = with(reader, Feature::SAMPLE_TIME, |data| match data {
-            FeatureData::SampleTime(time) if time.last > 0 => Some(time),
-            _ => None,
-        });
-        if let Some(time) = time {
+    fn recording<S: Source>(&mut self, reader: &mut Reader<S>) {
+        let command = reader.command_line().ok().flatten().map(|words| words.join(" "));
+        let version = reader.tool_version().ok().flatten().map(|version| format!("version {version}"));
+        self.line("recorded by", command.into_iter().chain(version));
+        if let Some(time) = reader.sample_time().ok().flatten().filter(|time| time.last > 0) {
             let length = time.last.saturating_sub(time.first);
             self.lines.push(format!("samples: from {} s, for {} s", Seconds(time.first), Seconds(length)));
         }
     }
 
-    /// Adds the name of each event, and a line about it.
-    fn events<R: Read + Seek>(&mut self, reader: &mut Reader<Stream<R>>) {
-        let named = with(reader, Feature::EVENT_DESC, |data| match data {
-            FeatureData::Events(events) => Some(
-                events
-                    .iter()
-                    .map(|event| (event.event.ids().iter().next(), Value::Text(event.name).to_string()))
-                    .collect::<Vec<_>>(),
-            ),
-            _ => None,
-        });
-        let named = named.unwrap_or_default();
-        for (index, event) in reader.events().as_slice().iter().enumerate() {
-            let name = name(event, index, &named);
-            self.lines.push(format!("event {index} {name}: {}{}", Sampling(event.attr()), Ids(event.ids())));
-            self.names.push(name);
+    /// Adds a line, if there is something to say. Control characters are escaped.
+    fn line(&mut self, title: &str, parts: impl Iterator<Item = String>) {
+        let parts: Vec<_> = parts.collect();
+        if !parts.is_empty() {
+            let line = format!("{}: {}", title.trim_end(), parts.join(", "));
+            self.lines.push(Value::Text(line.as_bytes()).to_string());
         }
     }
 }
 
-/// Returns the name of an event: that with the same id, or without ids that at the same position.
-fn name(event: &Event, index: usize, named: &[(Option<u64>, String)]) -> String {
-    let id = event.ids().first();
-    let same_id = named.iter().find(|(first, _)| first.is_some() && first.as_ref() == id);
-    let found = if id.is_some() { same_id } else { named.get(index) };
-    found.map_or_else(|| catalog::name_of(event.attr()), |(_, name)| name.clone())
-}
-
-/// Reads a feature and takes something from its content.
-fn with<R: Read + Seek, T>(
-    reader: &mut Reader<Stream<R>>,
-    feature: Feature,
-    take: impl FnOnce(FeatureData<'_>) -> Option<T>,
-) -> Option<T> {
-    let section = reader.feature(feature).ok()??;
-    take(section.section().data().ok()?)
-}
-
-/// Reads a feature that is a text, with control characters escaped.
-fn text<R: Read + Seek>(reader: &mut Reader<Stream<R>>, feature: Feature) -> Option<String> {
-    with(reader, feature, |data| match data {
-        FeatureData::Text(text) => Some(Value::Text(text).to_string()),
-        _ => None,
-    })
-}
-
-/// Reads the formats of the tracepoints. The payload of a sample is not swapped, so that formats of the other
-/// byte order are not used.
-fn formats<R: Read + Seek>(reader: &mut Reader<Stream<R>>) -> Result<Vec<String>> {
-    let Some(section) = reader.feature(Feature::TRACING_DATA)? else { return Ok(Vec::new()) };
-    let section = section.section();
-    let data = TracingData::parse(section.bytes, section.offset())?;
-    if data.order != ByteOrder::NATIVE {
-        return Ok(Vec::new());
+/// Returns the name of an event: as the file has it, else made from the attr.
+pub(super) fn name(event: &Event) -> String {
+    match event.name() {
+        Some(name) => Value::Text(name).to_string(),
+        None => catalog::name_of(event.attr()),
     }
-    let formats = data.systems.iter().flat_map(|system| system.formats.iter());
-    Ok(formats.map(|format| String::from_utf8_lossy(format.0).into_owned()).collect())
 }
 
 /// The formats of tracepoints by their id.
@@ -165,15 +127,15 @@ impl<'t> Tracepoints<'t> {
 }
 
 /// When an event samples.
-struct Sampling<'a>(&'a Attr);
+struct WhenSampled<'a>(&'a Attr);
 
-impl fmt::Display for Sampling<'_> {
+impl fmt::Display for WhenSampled<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.sample_period {
-            0 => f.write_str("no samples"),
-            frequency if self.0.flags.contains(AttrFlags::FREQ) => write!(f, "{frequency} samples a second"),
-            1 => f.write_str("a sample for each"),
-            period => write!(f, "a sample for every {period}"),
+        match self.0.sampling() {
+            Sampling::None => f.write_str("no samples"),
+            Sampling::Frequency(frequency) => write!(f, "{frequency} samples a second"),
+            Sampling::Period(1) => f.write_str("a sample for each"),
+            Sampling::Period(period) => write!(f, "a sample for every {period}"),
         }
     }
 }

@@ -3,18 +3,17 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use perf_abi::RecordType;
+use perf_abi::{EventType, RecordType};
 use perf_decode::Record;
 use perf_decode::tracepoint::Format;
-use perf_events::catalog;
-use perf_file::format::Feature;
-use perf_file::{Directory, FileRecord, Place, Reader, Result, Sorted, SortedDirectory, Source, Stream};
+use perf_file::format::{Feature, record_type};
+use perf_file::{Directory, FileRecord, Place, Reader, Result, Sorted, SortedDirectory, Source};
 
-use super::about::{About, Tracepoints};
+use super::about::{self, About, Tracepoints};
 use super::json::Object;
 use super::{Options, Printer, content, feature, tool_record};
 
@@ -26,7 +25,7 @@ pub(super) fn run(out: &mut dyn Write, path: &Path, options: &Options) -> io::Re
         if stdin.metadata()?.is_file() {
             print_file(&mut printer, Reader::from_file(stdin), options)?
         } else {
-            print_pipe(&mut printer, Reader::from_pipe(stdin), options)?
+            print_file(&mut printer, Reader::from_pipe(stdin), options)?
         }
     } else if path.is_dir() {
         print_directory(&mut printer, path, options)?
@@ -44,19 +43,28 @@ pub(super) fn run(out: &mut dyn Write, path: &Path, options: &Options) -> io::Re
 }
 
 /// Prints a file. Returns the error at which it ends, if there is one.
-fn print_file(
+fn print_file<S: Source>(
     printer: &mut Printer<'_>,
-    reader: Result<Reader<Stream<File>>>,
+    reader: Result<Reader<S>>,
     options: &Options,
 ) -> io::Result<Result<()>> {
     let mut reader = match reader {
         Ok(reader) => reader,
         Err(error) => return Ok(Err(error)),
     };
+    let mut about = About::read(&mut reader);
     if options.features {
-        return print_features(printer, &mut reader).map(Ok);
+        return print_features(printer, &mut reader);
     }
-    let about = About::read(&mut reader);
+    if !printer.json {
+        about.print(&mut printer.out)?;
+    }
+    if reader.head().is_pipe() {
+        match print_up_to_formats(printer, &mut about, &mut reader)? {
+            Ok(true) => {}
+            end => return Ok(end.map(drop)),
+        }
+    }
     if options.sorted {
         print_each(printer, &about, &mut Sorted::new(reader))
     } else {
@@ -64,17 +72,35 @@ fn print_file(
     }
 }
 
-/// Prints a stream in the pipe form, whose metadata are records of it.
-fn print_pipe<S: Source>(
+/// Prints the records of a pipe up to the formats of its tracepoints, if it has some. They are before the first record of
+/// the kernel. Returns whether records follow.
+fn print_up_to_formats<S: Source>(
     printer: &mut Printer<'_>,
-    reader: Result<Reader<S>>,
-    options: &Options,
-) -> io::Result<Result<()>> {
-    let about = About::default();
-    match reader {
-        Ok(reader) if options.sorted => print_each(printer, &about, &mut Sorted::new(reader)),
-        Ok(mut reader) => print_each(printer, &about, &mut reader),
-        Err(error) => Ok(Err(error)),
+    about: &mut About,
+    reader: &mut Reader<S>,
+) -> io::Result<Result<bool>> {
+    let is_tracepoint = |event: &perf_file::Event| event.attr().kind == EventType::TRACEPOINT;
+    if !reader.events().as_slice().iter().any(is_tracepoint) {
+        return Ok(Ok(true));
+    }
+    loop {
+        let (is_tracing_data, is_kernel) = match reader.next() {
+            Ok(Some(record)) => {
+                print_record(printer, record, about, &about.tracepoints())?;
+                (record.kind() == record_type::HEADER_TRACING_DATA, record.kernel().is_some())
+            }
+            Ok(None) => return Ok(Ok(false)),
+            Err(error) => return Ok(Err(error)),
+        };
+        if is_tracing_data {
+            let mut data = Vec::new();
+            let read = reader.read_payload(&mut data);
+            about.add_formats(&data);
+            return Ok(read.map(|()| true));
+        }
+        if is_kernel {
+            return Ok(Ok(true));
+        }
     }
 }
 
@@ -90,9 +116,12 @@ fn print_directory(printer: &mut Printer<'_>, path: &Path, options: &Options) ->
         Err(error) => return Ok(Err(error)),
     };
     if options.features {
-        return print_features(printer, &mut main).map(Ok);
+        return print_features(printer, &mut main);
     }
     let about = About::read(&mut main);
+    if !printer.json {
+        about.print(&mut printer.out)?;
+    }
     if options.sorted {
         print_each(printer, &about, &mut directory.sorted())
     } else {
@@ -100,12 +129,9 @@ fn print_directory(printer: &mut Printer<'_>, path: &Path, options: &Options) ->
     }
 }
 
-/// Prints all feature sections. A malformed one is damage.
-fn print_features<R: Read + Seek>(
-    printer: &mut Printer<'_>,
-    reader: &mut Reader<Stream<R>>,
-) -> io::Result<()> {
-    let features: Vec<Feature> = reader.head().features().iter().collect();
+/// Prints all feature sections, and verifies their table. A malformed section is damage.
+fn print_features<S: Source>(printer: &mut Printer<'_>, reader: &mut Reader<S>) -> io::Result<Result<()>> {
+    let features: Vec<Feature> = reader.features().iter().collect();
     for feature in features {
         let content = match reader.feature(feature) {
             Ok(None) => continue,
@@ -133,7 +159,7 @@ fn print_features<R: Read + Seek>(
             }
         }
     }
-    Ok(())
+    if printer.damage.count > 0 { Ok(Ok(())) } else { Ok(reader.verify_features()) }
 }
 
 /// Records in one of the two orders.
@@ -170,23 +196,27 @@ fn print_each(
     about: &About,
     records: &mut impl Records,
 ) -> io::Result<Result<()>> {
-    if !printer.json {
-        about.print(&mut printer.out)?;
-    }
     let tracepoints = about.tracepoints();
     loop {
         match records.next() {
-            Ok(Some(record)) => {
-                let entry = Entry::new(record, about, &tracepoints);
-                if let Some(error) = entry.error() {
-                    printer.damage.add(error);
-                }
-                printer.print(&entry, Entry::json)?;
-            }
+            Ok(Some(record)) => print_record(printer, record, about, &tracepoints)?,
             Ok(None) => return Ok(Ok(())),
             Err(error) => return Ok(Err(error)),
         }
     }
+}
+
+fn print_record(
+    printer: &mut Printer<'_>,
+    record: FileRecord<'_>,
+    about: &About,
+    tracepoints: &Tracepoints<'_>,
+) -> io::Result<()> {
+    let entry = Entry::new(record, about, tracepoints);
+    if let Some(error) = entry.error() {
+        printer.damage.add(error);
+    }
+    printer.print(&entry, Entry::json)
 }
 
 /// A record with its content.
@@ -225,7 +255,7 @@ impl<'r> Entry<'r> {
         }
         let event = record.event().ok().map(|(index, event)| EventOfRecord {
             index,
-            name: about.name(index).map_or_else(|| catalog::name_of(event.attr()).into(), Cow::from),
+            name: about.name(index).map_or_else(|| about::name(event).into(), Cow::from),
             is_one_of_several: record.events().len() > 1,
             format: tracepoints.find(event.attr()),
         });

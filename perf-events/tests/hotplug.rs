@@ -22,10 +22,29 @@ use set_support::{Tree, open_or_skip, refused, software, switch, switches, tid};
 const CPU: u32 = 1;
 const ONLINE: &str = "/sys/devices/system/cpu/cpu1/online";
 
-/// The right to take the CPU offline.
-fn alone() -> MutexGuard<'static, ()> {
+/// The right to take the CPU offline. It is online again after the test, also if another thread of a failed
+/// test was to do that.
+struct Alone {
+    _machine: MutexGuard<'static, ()>,
+    was_online: bool,
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        if self.was_online && !is_online() {
+            fs::write(ONLINE, "1").unwrap();
+        }
+    }
+}
+
+fn alone() -> Alone {
     static MACHINE: Mutex<()> = Mutex::new(());
-    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+    let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    Alone { _machine: machine, was_online: is_online() }
+}
+
+fn is_online() -> bool {
+    CpuList::online(&System::new()).unwrap().contains(CPU)
 }
 
 /// CPU 1, which is online again when this is dropped.
@@ -34,7 +53,7 @@ struct Plug;
 impl Plug {
     /// Takes the CPU offline, or returns why that is not possible.
     fn pull() -> io::Result<Self> {
-        if !CpuList::online(&System::new()).unwrap().contains(CPU) {
+        if !is_online() {
             return Err(io::Error::other("there is no CPU 1, or it is offline"));
         }
         fs::write(ONLINE, "0").map(|()| Self)

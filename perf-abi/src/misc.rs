@@ -54,7 +54,8 @@ impl Misc {
         Self((self.0 & !Self::CPU_MODE_MASK) | (mode.0 as u16 & Self::CPU_MODE_MASK))
     }
 
-    /// Returns a value that prints the flags by the names they have in a record of this kind.
+    /// Returns a value that prints the flags by the names they have in a record of this kind. An unknown
+    /// CPU mode is printed only if nothing else is set.
     pub const fn names(self, kind: RecordType) -> MiscNames {
         MiscNames { misc: self, kind }
     }
@@ -97,11 +98,13 @@ impl fmt::Debug for MiscNames {
             (bit_13, mask(bit_13, 1 << 13)),
             (bit_14, mask(bit_14, 1 << 14)),
         ];
-        write!(f, "{}", self.misc.cpu_mode())?;
-        match u64::from(self.misc.0 & !Misc::CPU_MODE_MASK) {
-            0 => Ok(()),
-            flags => {
-                f.write_str("|")?;
+        let (mode, flags) = (self.misc.cpu_mode(), u64::from(self.misc.0 & !Misc::CPU_MODE_MASK));
+        // The kernel sets no mode in most kinds: beside other names, "unknown" would read like an error.
+        match (mode, flags) {
+            (_, 0) => fmt::Display::fmt(&mode, f),
+            (CpuMode::UNKNOWN, _) => write_bits(f, flags, &names, &[]),
+            _ => {
+                write!(f, "{mode}|")?;
                 write_bits(f, flags, &names, &[])
             }
         }
@@ -150,17 +153,19 @@ mod tests {
         let misc = Misc::from_bits_retain(0x8407);
         assert_eq!(misc.cpu_mode(), CpuMode(7));
         assert_eq!(format!("{misc}"), "CpuMode(7)|0x8400");
+        assert_eq!(format!("{}", Misc::empty()), "UNKNOWN");
     }
+
     #[test]
     fn every_bit_has_its_name_in_some_kind() {
         let all = Misc::from_bits_retain(0xf000);
         let name = |kind| format!("{}", all.names(kind));
-        assert_eq!(name(RecordType::MMAP), "UNKNOWN|PROC_MAP_PARSE_TIMEOUT|MMAP_DATA|0xc000");
-        assert_eq!(name(RecordType::MMAP2), "UNKNOWN|PROC_MAP_PARSE_TIMEOUT|MMAP_DATA|MMAP_BUILD_ID|0x8000");
-        assert_eq!(name(RecordType::COMM), "UNKNOWN|COMM_EXEC|0xd000");
-        assert_eq!(name(RecordType::FORK), "UNKNOWN|FORK_EXEC|0xd000");
-        assert_eq!(name(RecordType::SAMPLE), "UNKNOWN|EXACT_IP|0xb000");
-        assert_eq!(name(RecordType::SWITCH_CPU_WIDE), "UNKNOWN|SWITCH_OUT|SWITCH_OUT_PREEMPT|0x9000");
+        assert_eq!(name(RecordType::MMAP), "PROC_MAP_PARSE_TIMEOUT|MMAP_DATA|0xc000");
+        assert_eq!(name(RecordType::MMAP2), "PROC_MAP_PARSE_TIMEOUT|MMAP_DATA|MMAP_BUILD_ID|0x8000");
+        assert_eq!(name(RecordType::COMM), "COMM_EXEC|0xd000");
+        assert_eq!(name(RecordType::FORK), "FORK_EXEC|0xd000");
+        assert_eq!(name(RecordType::SAMPLE), "EXACT_IP|0xb000");
+        assert_eq!(name(RecordType::SWITCH_CPU_WIDE), "SWITCH_OUT|SWITCH_OUT_PREEMPT|0x9000");
     }
 
     #[test]

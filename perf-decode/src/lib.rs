@@ -22,7 +22,11 @@
 //! let mut scratch = Scratch::new();
 //! for record in Window::new(&data, tail, head)?.records(&mut scratch) {
 //!     match record?.decode(&layout)? {
-//!         Record::Sample(sample) => println!("{:#x?} in thread {:?}", sample.ip(), sample.tid()),
+//!         Record::Sample(sample) => {
+//!             if let (Some(tid), Some(ip)) = (sample.tid(), sample.ip()) {
+//!                 println!("thread {tid} at {ip:#x}");
+//!             }
+//!         }
 //!         Record::Lost(lost) => println!("{} records lost", lost.lost()),
 //!         other => println!("{other}"),
 //!     }

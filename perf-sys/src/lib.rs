@@ -116,13 +116,10 @@
 //! ```no_run
 //! use std::ops::ControlFlow;
 //!
-//! use perf_sys::{Record, RingSet, SortedRecord, decode};
+//! use perf_sys::{RingSet, SortedRecord, decode};
 //!
 //! fn print(record: &SortedRecord<'_, u32>) -> Result<(), decode::Error> {
-//!     match record.decode()? {
-//!         Record::Sample(sample) => println!("{}: {:#x?}", record.key(), sample.ip()),
-//!         other => println!("{}: {other}", record.key()),
-//!     }
+//!     println!("{}: {}", record.key(), record.decode()?);
 //!     Ok(())
 //! }
 //!

@@ -13,7 +13,7 @@ pub struct RecordDisplay<'a> {
 
 impl<'a> RawRecord<'a> {
     /// Returns a value that prints this record as one line: the kind, the misc bits, the fields of
-    /// the body and, after a bar, those of the trailer.
+    /// the body and, after a bar, those of the trailer that do not repeat one of the body.
     ///
     /// The error takes the place of the fields if the record cannot be decoded. A record of unknown
     /// kind prints its bytes. The alternate form `{:#}` adds a hex dump of all bytes.
@@ -32,7 +32,7 @@ impl<'a> RawRecord<'a> {
     ///     .finish();
     /// let layout = SampleLayout::new(&attr);
     /// let line = RawRecord::from_words(&words)?.display(&layout).to_string();
-    /// assert_eq!(line, "COMM (UNKNOWN|COMM_EXEC) pid=7 tid=8 comm=sh | time=99");
+    /// assert_eq!(line, "COMM (COMM_EXEC) pid=7 tid=8 comm=sh | time=99");
     /// # Ok::<(), perf_decode::Error>(())
     /// ```
     #[must_use]
@@ -91,7 +91,8 @@ impl<L: Layout> fmt::Debug for TracepointDisplay<'_, '_, L> {
 
 impl<L: Layout> fmt::Display for Record<'_, L> {
     /// Writes one line: the kind, the misc bits, the fields by name in the order of their words,
-    /// after a bar those of the trailer, and a note if there are trailing bytes.
+    /// after a bar those of the trailer that do not repeat one of the body, and a note if there are
+    /// trailing bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_line(f, |field, f| write!(f, " {field}"))
     }
@@ -112,13 +113,24 @@ impl<L: Layout> Record<'_, L> {
         if matches!(self, Self::Sample(sample) if sample.has_ambiguous_branches()) {
             f.write_str(" (branch stack ambiguous)")?;
         }
-        if let Some(trailer) = self.sample_id().filter(|trailer| !trailer.is_empty()) {
-            write!(f, " | {trailer}")?;
+        if let Some(trailer) = self.sample_id() {
+            let mut separator = " | ";
+            for field in trailer.fields().filter(|field| !self.has_equal(field)) {
+                write!(f, "{separator}{field}")?;
+                separator = " ";
+            }
         }
         match self.trailing_len() {
             0 => Ok(()),
             trailing => write!(f, " ({trailing} trailing bytes)"),
         }
+    }
+
+    /// Returns whether the body has a number of this name and value.
+    fn has_equal(&self, number: &Field<'_>) -> bool {
+        let is_equal =
+            |field: Field<'_>| field.name == number.name && field.value.as_u64() == number.value.as_u64();
+        self.fields().any(is_equal)
     }
 }
 
@@ -206,7 +218,7 @@ format:
             .pair(3, 0) //        cpu
             .finish();
         let text = RawRecord::from_words(&words).unwrap().display(&layout()).to_string();
-        assert_eq!(text, "COMM pid=-1 tid=0 comm=x | pid=-1 tid=7 cpu=3");
+        assert_eq!(text, "COMM pid=-1 tid=0 comm=x | tid=7 cpu=3");
     }
 
     #[test]

@@ -283,6 +283,17 @@ fn record_prints_its_fields_and_trailer_on_one_line() {
 }
 
 #[test]
+fn fields_of_the_trailer_that_repeat_the_body_are_not_printed_again() {
+    let line = |pid, tid| {
+        decoded(&finish(body(RecordType::EXIT).pair(pid, 9).pair(tid, 9).u64(12)))
+            .map(|record| record.to_string())
+    };
+    let (others, all) = ("id=13 stream_id=14 cpu=15 identifier=13", "pid=10 tid=11 id=13");
+    assert_eq!(line(10, 11).unwrap(), std::format!("EXIT pid=10 ppid=9 tid=11 ptid=9 time=12 | {others}"));
+    assert!(line(1, 1).unwrap().contains(&std::format!("time=12 | {all}")));
+}
+
+#[test]
 fn debug_forms_show_fields_and_trailer() {
     let attr = ATTR.replace_sample_type(SampleType::TIME);
     let words = body(RecordType::LOST).words(&[1, 2]).with_trailer(&attr, &TRAILER).finish();

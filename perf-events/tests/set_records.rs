@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use perf_events::sys::{AttrFlags, Layouts, Record, Software};
-use perf_events::{Set, SetOptions, SetTarget, System, parse};
+use perf_events::sys::{AttrFlags, Layouts, Record, SampleType, Software};
+use perf_events::{Set, SetError, SetOptions, SetTarget, System, parse};
 use set_support::{open_or_skip, sideband, software, switch, switches, tid};
 
 #[test]
@@ -46,6 +46,34 @@ fn records_of_all_events_are_one_sorted_stream() {
         cpus.iter().all(|place| place.thread_id().is_none() && set.cpus().contains(place.cpu_id().unwrap()))
     );
     assert_eq!(set.rings().unwrap().len(), set.cpus().len());
+}
+
+#[test]
+fn one_event_a_ring_needs_no_identifier() {
+    let options = || Set::options().event(switches()).ring_pages(16).one_event_a_ring();
+    let Some(mut set) = open_or_skip(options()) else { return };
+    set.enable().unwrap();
+    switch(20);
+    set.disable().unwrap();
+    let mut own = 0;
+    set.flush_sorted(|record| {
+        let Record::Sample(sample) = record.decode().unwrap() else { return };
+        assert_eq!((sample.identifier(), record.index()), (None, Some(0)));
+        assert_eq!(sample.cpu(), record.place().cpu_id());
+        own += u32::from(sample.tid() == Some(tid()));
+    })
+    .unwrap();
+    assert!(own >= 20, "{own}");
+    // The samples are 8 bytes smaller than with it.
+    let size = |set: &Set| set.events().next().unwrap().event.attr().sample_type;
+    let usual = Set::options().event(switches()).ring_pages(16).open().unwrap();
+    assert_eq!(size(&usual) - size(&set), SampleType::IDENTIFIER);
+    // Records of several events could not be attributed.
+    assert!(matches!(set.add_event(switches()), Err(SetError::NotOneEvent { events: 2 })));
+    let several = [options().event(switches()), options().target(SetTarget::process(std::process::id()))];
+    for options in several {
+        assert!(matches!(set_support::refused(options), SetError::NotOneEvent { .. }));
+    }
 }
 
 #[test]

@@ -17,8 +17,11 @@ impl Set {
     /// # Errors
     ///
     /// As [`SetOptions::open`], and [`SetError::Spawn`] after the command was started, because it would not
-    /// inherit the event. The set is as before then.
+    /// inherit the event. [`SetError::NotOneEvent`] with [`SetOptions::one_event_a_ring`]. The set is as before then.
     pub fn add_event(&mut self, event: impl Into<LogicalEvent>) -> Result<usize, SetError> {
+        if self.options.is_one_event {
+            return Err(SetError::NotOneEvent { events: 2 });
+        }
         if self.has_spawned {
             return Err(SetError::Spawn(SpawnMisuse::Again));
         }
@@ -74,8 +77,12 @@ impl Set {
     /// # Errors
     ///
     /// As [`SetOptions::open`], [`SetError::NoTask`] if the thread has exited, and [`SetError::NotTasks`] if the
-    /// set observes CPUs or a command. The set is as before then.
+    /// set observes CPUs or a command. [`SetError::NotOneEvent`] with [`SetOptions::one_event_a_ring`]. The set is as
+    /// before then.
     pub fn add_thread(&mut self, tid: u32) -> Result<(), SetError> {
+        if self.options.is_one_event {
+            return Err(SetError::NotOneEvent { events: 1 });
+        }
         if !self.options.target.is_tasks() || self.options.target.is_command() {
             return Err(SetError::NotTasks);
         }

@@ -70,6 +70,12 @@ pub enum SetError {
     },
     /// The set observes CPUs or a command, so threads cannot be added.
     NotTasks,
+    /// Several events would write into a ring whose records do not name their event, because of
+    /// [`SetOptions::one_event_a_ring`](crate::SetOptions::one_event_a_ring).
+    NotOneEvent {
+        /// Number of the events at each place, those to be added included.
+        events: usize,
+    },
     /// The set only counts: it was opened without rings.
     NoRings,
     /// [`Set::spawn`](crate::Set::spawn) was called for a set whose target is not a command, for the second
@@ -145,6 +151,11 @@ impl fmt::Display for SetError {
             }
             Self::ImpossibleCpus { cpus } => write!(f, "CPUs {cpus}: this machine does not have them"),
             Self::AllOffline { cpus } => write!(f, "CPUs {cpus}: all are offline; choose an online one"),
+            Self::NotOneEvent { events } => write!(
+                f,
+                "rings: expected one event and one thread for each, found {events} events or several threads; open the \
+                 set without `one_event_a_ring`"
+            ),
             Self::NoTask { id } => write!(f, "process or thread {id}: it has exited, or never existed"),
             Self::Probe { event, error } => {
                 write!(f, "{event}: only tracefs has probes that new tasks inherit: {error}")

@@ -18,6 +18,8 @@ pub struct SetOptions {
     pub(super) target: SetTarget,
     /// The most and the least data pages of a ring.
     pub(super) ring_pages: Option<(usize, usize)>,
+    /// Whether records have no `IDENTIFIER`, because one event writes into each ring.
+    pub(super) is_one_event: bool,
     pub(super) negotiates: bool,
     pub(super) falls_back_to_user: bool,
     /// Whether the events were restricted to user space.
@@ -37,6 +39,7 @@ impl SetOptions {
             groups: Vec::new(),
             target: SetTarget::all_cpus(),
             ring_pages: None,
+            is_one_event: false,
             negotiates: false,
             falls_back_to_user: false,
             is_user_only: false,
@@ -132,7 +135,8 @@ impl SetOptions {
     /// ([`with_wakeup_events`](Attr::with_wakeup_events)). See [`Set::wait`] for events that are rare.
     ///
     /// The set adds `IDENTIFIER` and `TIME` to the sample types, and `SAMPLE_ID_ALL` to the flags of all
-    /// events, by which their records are attributed and sorted. If all events that sample have one sample
+    /// events, by which their records are attributed and sorted; [`one_event_a_ring`](Self::one_event_a_ring) leaves `IDENTIFIER`
+    /// out. If all events that sample have one sample
     /// type, the others get it too, so that all records of a ring have one layout.
     ///
     /// A tracepoint with a period of 1 gets `PERIOD`, so that each hit is one sample with what it counted. A
@@ -155,6 +159,28 @@ impl SetOptions {
     #[must_use]
     pub fn ring_pages_between(self, most: usize, least: usize) -> Self {
         Self { ring_pages: Some((most, least)), ..self }
+    }
+
+    /// Leaves `IDENTIFIER` out of the records, which [`ring_pages`](Self::ring_pages) adds: 8 bytes a record. Only one
+    /// event may write into a ring then, so the set has one event, on CPUs, for a cgroup, a command or a single thread, and
+    /// no event or thread can be added. All records have the layout of the event.
+    ///
+    /// ```no_run
+    /// use perf_events::sys::SampleType;
+    /// use perf_events::{SetOptions, System, parse};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let clock = parse("cpu-clock/freq=99/", &System::new())?;
+    /// let options = SetOptions::new().groups(clock).ring_pages(128).one_event_a_ring();
+    /// let set = options.map_attrs(|attr| attr.with_sample_type(SampleType::IP)).open()?;
+    /// # drop(set);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    #[doc(alias = "PERF_SAMPLE_IDENTIFIER")]
+    pub fn one_event_a_ring(self) -> Self {
+        Self { is_one_event: true, ..self }
     }
 
     /// Sets the time after which [`Set::wait`] returns for unread records that did not cause a wakeup, because they
@@ -200,6 +226,9 @@ impl SetOptions {
         if self.target.is_command() && self.inherits() != Inherit::Tasks {
             return Err(SetError::CommandInherit { inherit: self.inherits() });
         }
+        if self.is_one_event {
+            self.check_one_event()?;
+        }
         let user_only = self.user_only();
         match (self.open_as_asked(), user_only) {
             // Its error has what is missing even for user space.
@@ -212,6 +241,16 @@ impl SetOptions {
         let options = self.list_inherited_probes()?;
         let plan = Plan::new(&options.groups)?;
         Set::open(options, plan)
+    }
+
+    /// Checks that one event writes into each ring.
+    fn check_one_event(&self) -> Result<(), SetError> {
+        let members = self.groups.iter().flat_map(EventGroup::members);
+        let events = members.map(|event| event.specs().len()).sum();
+        if events > 1 || !self.target.is_one_event_a_ring() {
+            return Err(SetError::NotOneEvent { events });
+        }
+        Ok(())
     }
 
     pub(super) fn inherits(&self) -> Inherit {

@@ -52,7 +52,11 @@ impl SetOptions {
                 format |= ReadFormat::GROUP;
             }
             let attr = attr.without_flags(CONTROLLED).with_flags(flags).with_read_format(format);
-            if self.ring_pages.is_some() { with_origin(self.with_layout_of_samples(attr)) } else { attr }
+            if self.ring_pages.is_some() {
+                with_origin(self.with_layout_of_samples(attr), !self.is_one_event)
+            } else {
+                attr
+            }
         });
         attrs.collect()
     }
@@ -93,7 +97,7 @@ fn one_sample_a_hit(attr: Attr) -> Attr {
     let is_each_hit = attr.kind == EventType::TRACEPOINT
         && attr.sample_period == 1
         && !attr.flags.contains(AttrFlags::FREQ);
-    if is_each_hit { attr.with_sample_type(attr.sample_type | SampleType::PERIOD) } else { attr }
+    if is_each_hit { attr.with_sample_type(SampleType::PERIOD) } else { attr }
 }
 
 /// Returns the attr of an event of a group in which only the leader samples, with the counts of all.
@@ -105,8 +109,8 @@ fn of_leader_sampling(attr: Attr, is_leader: bool) -> Attr {
     }
 }
 
-/// Adds the fields by which records are attributed to their event, and sorted.
-fn with_origin(attr: Attr) -> Attr {
-    let fields = SampleType::IDENTIFIER | SampleType::TIME;
-    attr.with_sample_type(attr.sample_type | fields).with_flags(AttrFlags::SAMPLE_ID_ALL)
+/// Adds the fields by which records are sorted, and attributed to one of several events.
+fn with_origin(attr: Attr, is_one_of_several: bool) -> Attr {
+    let attr = attr.with_sample_type(SampleType::TIME).with_flags(AttrFlags::SAMPLE_ID_ALL);
+    if is_one_of_several { attr.with_sample_type(SampleType::IDENTIFIER) } else { attr }
 }

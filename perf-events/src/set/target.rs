@@ -112,6 +112,16 @@ impl SetTarget {
         !matches!(self.tasks, Tasks::All | Tasks::Cgroup(_))
     }
 
+    /// Returns whether an event has a ring for itself at each place. The events of several threads share the rings of
+    /// the CPUs.
+    pub(super) fn is_one_event_a_ring(&self) -> bool {
+        match &self.tasks {
+            Tasks::All | Tasks::Cgroup(_) | Tasks::Caller | Tasks::Command => true,
+            Tasks::Threads(tids) => tids.len() == 1,
+            Tasks::Processes(_) => false,
+        }
+    }
+
     pub(super) const fn is_command(&self) -> bool {
         matches!(self.tasks, Tasks::Command)
     }

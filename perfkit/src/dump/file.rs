@@ -110,15 +110,14 @@ fn print_directory(printer: &mut Printer<'_>, path: &Path, options: &Options) ->
         Ok(directory) => directory,
         Err(error) => return Ok(Err(error)),
     };
-    // The file with the header is a whole file by itself.
-    let mut main = match Reader::open(path.join("data")) {
-        Ok(main) => main,
-        Err(error) => return Ok(Err(error)),
-    };
-    if options.features {
-        return print_features(printer, &mut main);
+    // The file with the header has the metadata of all.
+    let mut about = About::default();
+    if let Some(main) = directory.main() {
+        if options.features {
+            return print_features(printer, main);
+        }
+        about = About::read(main);
     }
-    let about = About::read(&mut main);
     if !printer.json {
         about.print(&mut printer.out)?;
     }

@@ -82,7 +82,7 @@ impl<K> RingSet<K> {
     /// ```
     ///
     /// bytes: 1000 samples a second of 32 KiB of stack with a delay of 10 ms and a reader that may be kept
-    /// off the CPU for 20 ms need 2 MiB a ring.
+    /// off the CPU for 20 ms need 2 MiB a ring. [`Ring::DEFAULT_BYTES`](crate::Ring::DEFAULT_BYTES) was measured.
     ///
     /// # Events
     ///

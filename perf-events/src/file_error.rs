@@ -15,14 +15,22 @@ pub struct FileError {
 
 #[derive(Clone, Debug)]
 enum Cause {
-    Io(Arc<io::Error>),
-    Malformed { expected: String, found: String },
+    Io {
+        error: Arc<io::Error>,
+        /// The command that makes the file appear.
+        mount: Option<&'static str>,
+    },
+    Malformed {
+        expected: String,
+        found: String,
+    },
 }
 
 impl FileError {
     /// Returns the error of a file that cannot be read.
     pub(crate) fn io(path: PathBuf, error: io::Error) -> Self {
-        Self { path, cause: Cause::Io(Arc::new(error)) }
+        let mount = if error.kind() == io::ErrorKind::NotFound { missing_mount(&path) } else { None };
+        Self { path, cause: Cause::Io { error: Arc::new(error), mount } }
     }
 
     /// Returns the error of a file with other contents than expected. The beginning of `found` is quoted.
@@ -57,7 +65,7 @@ impl FileError {
     /// Returns the error of the system call, or `None` if the contents were malformed.
     pub fn io_error(&self) -> Option<&io::Error> {
         match &self.cause {
-            Cause::Io(error) => Some(error),
+            Cause::Io { error, .. } => Some(error),
             Cause::Malformed { .. } => None,
         }
     }
@@ -82,6 +90,16 @@ impl FileError {
     }
 }
 
+/// Returns the command that mounts the file system of a file, if it is not mounted, as in some containers.
+fn missing_mount(path: &Path) -> Option<&'static str> {
+    let mounts = [
+        ("/sys", "/sys/kernel", "mount -t sysfs sysfs /sys"),
+        ("/proc", "/proc/self", "mount -t proc proc /proc"),
+    ];
+    let (_, probe, command) = mounts.into_iter().find(|(root, ..)| path.starts_with(root))?;
+    (!Path::new(probe).exists()).then_some(command)
+}
+
 /// Returns the beginning of a text in backquotes, printable, or `nothing`.
 pub(crate) fn excerpt(text: &[u8]) -> String {
     const MOST: usize = 60;
@@ -95,7 +113,10 @@ pub(crate) fn excerpt(text: &[u8]) -> String {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {
-            Cause::Io(error) => write!(f, "{}: {error}", self.path.display()),
+            Cause::Io { error, mount } => {
+                write!(f, "{}: {error}", self.path.display())?;
+                mount.map_or(Ok(()), |command| write!(f, "; {command}"))
+            }
             Cause::Malformed { expected, found } => {
                 write!(f, "{}: expected {expected}, found {found}", self.path.display())
             }
@@ -118,6 +139,14 @@ mod tests {
         assert_eq!(error("\n"), "/sys/x: expected a number, found nothing");
         assert_eq!(error("a\x1b[2J\n"), r"/sys/x: expected a number, found `a\x1b[2J`");
         assert_eq!(error(&"é".repeat(4000)).len(), "/sys/x: expected a number, found `...`".len() + 4 * 60);
+    }
+
+    #[test]
+    fn missing_file_of_a_mounted_file_system_has_no_mount_as_remedy() {
+        for path in ["/sys/nonexistent", "/proc/nonexistent", "/nonexistent/sys/x"] {
+            let text = FileError::io(path.into(), io::ErrorKind::NotFound.into()).to_string();
+            assert!(!text.contains("mount"), "{text}");
+        }
     }
 
     #[test]

@@ -4,6 +4,8 @@ use perf_events::sys::{Attr, AttrFlags, Errno, SampleType};
 use perf_events::{LogicalEvent, Set, SetError, SetOptions, SetTarget, System};
 use serde_json::{Value, json};
 
+use crate::message::plain;
+
 /// A use of perf events, and whether it is possible.
 #[derive(Debug)]
 pub(super) struct Ability {
@@ -83,9 +85,9 @@ fn first_line(text: &str) -> String {
 }
 
 fn failed(error: &SetError, system: &System) -> State {
-    let errno = error.call().and_then(perf_events::sys::Error::errno);
+    let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     let explanation = error.explain(system).map(|explanation| explanation.to_string());
-    let reason = explanation.unwrap_or_else(|| error.to_string());
+    let reason = plain(&explanation.unwrap_or_else(|| error.to_string()));
     match errno {
         Some(Errno::ENOENT | Errno::EOPNOTSUPP | Errno::ENODEV) => State::Missing(reason),
         _ => State::Refused(reason),

@@ -2,6 +2,8 @@
 
 use perf_events::{Capability, CpuList, LockedMemory, Pmu, Privileges, System, Tracefs};
 
+use crate::message::plain;
+
 /// A setting and its value.
 #[derive(Debug)]
 pub(super) struct Fact {
@@ -46,7 +48,7 @@ fn not_mounted(system: &System) -> Option<String> {
 }
 
 fn fact(name: &'static str, value: Result<impl ToString, impl ToString>) -> Fact {
-    let value = value.map_or_else(|error| error.to_string(), |value| value.to_string());
+    let value = value.map_or_else(|error| unreadable(&error.to_string()), |value| value.to_string());
     Fact { name, value }
 }
 
@@ -69,7 +71,15 @@ fn lockdown(system: &System) -> String {
         Err(error) if error.is_not_found() && system.list("/sys/kernel").is_ok() => {
             "none: this kernel has no lockdown, or securityfs is not mounted".to_owned()
         }
-        Err(error) => error.to_string(),
+        Err(error) => unreadable(&error.to_string()),
+    }
+}
+
+/// Returns the text of an error as a value. The first fact has the commands that mount what is missing.
+fn unreadable(error: &str) -> String {
+    match error.split_once("; mount -t ") {
+        Some(_) => "unknown".to_owned(),
+        None => plain(error),
     }
 }
 

@@ -51,9 +51,7 @@ fn main() -> ExitCode {
     let mut out = io::stdout().lock();
     let result = match &arguments.command {
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),
-        Command::Dump(options) => {
-            standard_output::expect_open().and_then(|()| dump::run(&mut out, options)).map(success)
-        }
+        Command::Dump(options) => dump::run(&mut out, options).map(success),
         Command::Doctor(options) => doctor::run(&mut out, options),
         Command::List(options) => list::run(&mut out, options),
         Command::Record(options) => record::run(options),

@@ -15,10 +15,9 @@ use perf_file::Reader;
 use rustix::process::{Pid, Signal, kill_process};
 use support::recording::{Folder, perfkit, record, skip_if_refused};
 
-/// The two calls of each round of [`CALLS`]. The first event has the side-band records, whose losses would be counted
-/// with its samples.
-const EVENTS: [&str; 6] =
-    ["-e", "dummy", "-e", "syscalls:sys_enter_write", "-e", "syscalls:sys_enter_read,syscalls:sys_exit_read"];
+/// The two calls of each round of [`CALLS`].
+const EVENTS: [&str; 4] =
+    ["-e", "syscalls:sys_enter_write", "-e", "syscalls:sys_enter_read,syscalls:sys_exit_read"];
 
 /// Writes and reads of one byte, many more than fit into a ring while nobody reads it.
 const CALLS: &str = "dd if=/dev/zero of=/dev/null bs=1 count=400000 status=none";
@@ -49,7 +48,7 @@ fn found(bytes: &[u8]) -> BTreeMap<usize, Found> {
     found
 }
 
-/// Returns the counts of the events but the first, by `perfkit stat`.
+/// Returns the counts of the events, by `perfkit stat`.
 fn counts(command: &str) -> Vec<u64> {
     let mut stat = perfkit();
     let output = stat.arg("stat").args(EVENTS).args(["-j", "--", "sh", "-c", command]).output().unwrap();
@@ -59,15 +58,15 @@ fn counts(command: &str) -> Vec<u64> {
         row["counter-value"].as_str()?.split('.').next()?.parse::<u64>().ok()
     };
     let counts: Vec<u64> = errors.lines().filter_map(count).collect();
-    assert_eq!(counts.len(), 4, "{errors}");
-    counts[1..].to_vec()
+    assert_eq!(counts.len(), 3, "{errors}");
+    counts
 }
 
 /// Fails unless the samples and losses of each event are its count, and some were lost.
 #[track_caller]
 fn assert_complete(bytes: &[u8], command: &str) {
     let (found, mut lost) = (found(bytes), 0);
-    for (index, count) in (1..).zip(counts(command)) {
+    for (index, count) in (0..).zip(counts(command)) {
         let event = found[&index];
         assert_eq!(event.samples + event.lost, count, "event {index}: {event:?}");
         lost += event.lost;
@@ -172,15 +171,14 @@ fn samples_and_losses_of_all_cpus_are_the_count() {
     let folder = Folder::new();
     let file = folder.path("all.data");
     // Nothing else writes as many bytes at once.
-    let events =
-        ["-a", "-e", "dummy", "-e", "syscalls:sys_enter_write", "--filter", "fd == 1 && count == 7919"];
+    let events = ["-a", "-e", "syscalls:sys_enter_write", "--filter", "fd == 1 && count == 7919"];
     let calls = "dd if=/dev/zero of=/dev/null bs=7919 count=400000 status=none";
     let both = format!("{calls} & {calls}; wait");
     if record_stopped(&events, &["-o", file.to_str().unwrap()], &both).is_none() {
         return;
     }
     let found = found(&std::fs::read(&file).unwrap());
-    let event = found[&1];
+    let event = found[&0];
     assert!(event.lost > 0 && event.samples > 0, "{event:?}");
     assert_eq!(event.samples + event.lost, 800_000, "{event:?}");
 }
@@ -195,7 +193,7 @@ fn recording_without_losses_reports_none() {
         return;
     }
     let found = found(&std::fs::read(&file).unwrap());
-    for (index, count) in (1..).zip(counts(few)) {
+    for (index, count) in (0..).zip(counts(few)) {
         assert_eq!(found[&index], Found { samples: count, lost: 0 });
     }
 }

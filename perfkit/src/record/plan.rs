@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::io;
 
 use perf_events::sys::abi::regs::Architecture;
-use perf_events::sys::{Attr, AttrFlags, Clock, Errno, Event, SampleType, Software, Target};
+use perf_events::sys::{Attr, AttrFlags, Clock, Errno, Event, EventType, SampleType, Software, Target};
 use perf_events::{
     CyclesOrClock, EventSpec, LogicalEvent, Negotiation, Set, SetError, SetOptions, SetTarget, System,
     cycles_or_clock,
@@ -60,17 +60,22 @@ impl Plan {
         let common = common_attr(options, &mut notes);
         let (default, clause) = if options.events.is_empty() { default_event() } else { ("", None) };
         let mut groups = options.events.parse(default, system)?;
-        // An event of an uncore PMU is on some CPUs only, which would report no mappings of the others.
-        let first = groups.first().and_then(|group| group.events.members().first());
-        if first.is_none_or(|event| event.specs().iter().any(EventSpec::is_cpu_only)) {
-            groups.insert(0, dummy());
+        if !carries_side_band(&groups, options, limit) {
+            groups.push(dummy());
         }
+        // The last event if it is the dummy, else the first, which on a hybrid machine is one for each PMU.
+        let specs = |group: &NamedGroup| -> usize {
+            group.events.members().iter().map(|event| event.specs().len()).sum()
+        };
+        let has_dummy = groups.last().is_some_and(is_dummy);
+        let before: usize = if has_dummy { groups.iter().rev().skip(1).map(specs).sum() } else { 0 };
         let first = groups.first().and_then(|group| group.events.members().first());
-        // On a hybrid machine the first event is one for each PMU.
-        let mut side_band = first.map_or(0, |event| event.specs().len());
+        let carriers = if has_dummy { 1 } else { first.map_or(0, |event| event.specs().len()) };
+        let mut index = 0;
         let mut change = |spec: EventSpec| {
-            let excluded = if side_band > 0 { AttrFlags::empty() } else { SIDE_BAND };
-            side_band = side_band.saturating_sub(1);
+            let is_carrier = (before..before + carriers).contains(&index);
+            index += 1;
+            let excluded = if is_carrier { AttrFlags::empty() } else { SIDE_BAND };
             sampled(spec, options, limit, &common.without_flags(excluded))
         };
         let mut of_event = |event: LogicalEvent| {
@@ -114,6 +119,26 @@ impl Plan {
         }
         Ok(set)
     }
+}
+
+/// Returns whether the first event can write the side-band records too.
+///
+/// An event of an uncore PMU is on some CPUs only, which would report no mappings of the others. The losses of an
+/// event that samples each hit are compared with its count, so they must not have those of side-band records.
+fn carries_side_band(groups: &[NamedGroup], options: &Options, limit: u64) -> bool {
+    let Some(first) = groups.first().and_then(|group| group.events.members().first()) else { return false };
+    let is_each_hit = |spec: &EventSpec| match (spec.attr().sample_period, options.rate(spec.is_hit(), limit))
+    {
+        (0, Rate::Period(period)) => period == 1,
+        (0, Rate::Frequency(_)) => false,
+        (period, _) => period == 1 && !spec.attr().flags.contains(AttrFlags::FREQ),
+    };
+    !first.specs().iter().any(|spec| spec.is_cpu_only() || is_each_hit(spec))
+}
+
+fn is_dummy(group: &NamedGroup) -> bool {
+    let attrs = group.events.members().iter().flat_map(LogicalEvent::specs).map(EventSpec::attr);
+    attrs.map(|attr| (attr.kind, attr.config)).eq([(EventType::SOFTWARE, Software::DUMMY.0)])
 }
 
 /// An event that never fires, for side-band records.

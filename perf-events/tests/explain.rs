@@ -10,8 +10,7 @@ use std::process::Command;
 
 use explain_support::{OWN, assert_explains, assert_refused, may_open, refused};
 use perf_events::sys::{
-    Attr, AttrFlags, Call, Errno, Error, Event, EventType, Hardware, OpenOptions, Ring, SampleType, Software,
-    Target,
+    Attr, AttrFlags, Call, Errno, Error, Event, EventType, Hardware, OpenOptions, Ring, SampleType, Target,
 };
 use perf_events::{Cause, FailedOpen, Pmu, System, check, explain_map, negotiate, trial_of};
 
@@ -55,7 +54,7 @@ fn thread_that_has_exited_is_named() {
 fn type_without_a_pmu_is_named() {
     if may_open() {
         let words = ["no PMU has the type 100000", "/sys/bus/event_source/devices", "software"];
-        let attr = Attr::new(EventType(100_000), 0);
+        let attr = Attr::new(EventType(100_000), 0).with_flags(OWN.flags);
         assert_refused(&attr, me(), Errno::ENOENT, Cause::NoSuchPmu, &words);
     }
 }
@@ -79,7 +78,7 @@ fn machine_without_a_pmu_and_missing_event_are_distinguished() {
 #[test]
 fn software_event_without_a_number_is_named() {
     if may_open() {
-        let attr = Attr::new(EventType::SOFTWARE, 1 << 20);
+        let attr = Attr::new(EventType::SOFTWARE, 1 << 20).with_flags(OWN.flags);
         let words = ["no software event 1048576"];
         assert_refused(&attr, me(), Errno::ENOENT, Cause::NoSuchEvent, &words);
     }
@@ -88,7 +87,7 @@ fn software_event_without_a_number_is_named() {
 #[test]
 fn frequency_above_the_maximum_is_named() {
     if may_open() {
-        let attr = Attr::software(Software::CPU_CLOCK).with_frequency(1 << 40);
+        let attr = OWN.with_frequency(1 << 40);
         let words = ["1099511627776 Hz", "/proc/sys/kernel/perf_event_max_sample_rate"];
         assert_refused(&attr, me(), Errno::EINVAL, Cause::SampleRate, &words);
     }

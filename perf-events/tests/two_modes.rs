@@ -132,6 +132,7 @@ fn process_and_threads_are_sampled_by_one_trait() {
 #[test]
 fn refused_set_is_one_line_for_a_log() {
     let missing = Attr::new(perf_events::sys::EventType::SOFTWARE, 1 << 40);
+    let missing = missing.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
     let options = SetOptions::new().event(EventSpec::new(missing)).target(SetTarget::calling_thread());
     let error: SetError = options.open().map(drop).unwrap_err();
     let why = error.explain(&System::new()).unwrap();

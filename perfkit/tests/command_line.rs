@@ -157,7 +157,7 @@ fn success_is_one_line() {
     let folder = Folder::new();
     let file = folder.path("a.data");
     let burn = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
-    let arguments = ["-c", "100000", "-o", file.to_str().unwrap(), "sh", "-c", burn];
+    let arguments = ["-e", "task-clock:u", "-c", "100000", "-o", file.to_str().unwrap(), "sh", "-c", burn];
     let Some(output) = record(&arguments) else { return };
     let errors = text(&output.stderr);
     assert_eq!(errors.lines().count(), 1, "{errors}");
@@ -165,7 +165,7 @@ fn success_is_one_line() {
     assert!(!errors.contains("side-band") && !errors.contains("os error"), "{errors}");
     let quiet = record(&[&["-q"], &arguments[..]].concat()).unwrap();
     assert_eq!(text(&quiet.stderr), "");
-    let none = record(&["-e", "emulation-faults", "-o", file.to_str().unwrap(), "true"]).unwrap();
+    let none = record(&["-e", "emulation-faults:u", "-o", file.to_str().unwrap(), "true"]).unwrap();
     assert!(text(&none.stderr).contains("nothing was sampled"), "{none:?}");
 }
 

@@ -83,6 +83,8 @@ mod put;
 #[cfg(feature = "std")]
 mod read;
 pub mod record;
+#[cfg(feature = "std")]
+mod std_error;
 pub mod swap;
 // It reads `/proc` and `/sys`.
 #[cfg(all(feature = "std", any(target_os = "linux", target_os = "android")))]

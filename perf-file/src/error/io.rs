@@ -1,9 +1,9 @@
 //! The way to std's error.
 
 use std::io;
-use std::string::ToString;
 
 use super::{Error, Reason};
+use crate::std_error::into_std;
 
 impl Error {
     /// Returns the number of the errno if a system call failed.
@@ -12,16 +12,6 @@ impl Error {
         match &self.reason {
             Reason::Io(error) => error.raw_os_error(),
             _ => None,
-        }
-    }
-
-    /// Returns std's error of the errno, for code that looks at [`raw_os_error`](io::Error::raw_os_error). Without
-    /// an errno, an error of this one's kind and text.
-    #[must_use]
-    pub fn to_os_error(&self) -> io::Error {
-        match self.raw_os_error() {
-            Some(errno) => io::Error::from_raw_os_error(errno),
-            None => io::Error::new(self.kind(), self.to_string()),
         }
     }
 
@@ -39,16 +29,7 @@ impl Error {
     }
 }
 
-/// Keeps the kind of a failed read, the whole text, and the [`Error`], which
-/// [`get_ref`](io::Error::get_ref) returns.
-///
-/// [`raw_os_error`](io::Error::raw_os_error) of the result is `None`;
-/// [`to_os_error`](Error::to_os_error) keeps the number in place of the text.
-impl From<Error> for io::Error {
-    fn from(error: Error) -> Self {
-        Self::new(error.kind(), error)
-    }
-}
+into_std! { Error }
 
 impl From<io::Error> for Error {
     /// Takes out the error that [`io::Error::from`] put in.

@@ -110,6 +110,7 @@ impl<'a> FeatureSection<'a> {
         Self { feature, bytes, order, offset }
     }
 
+    #[cfg(feature = "std")]
     pub(crate) const fn order(&self) -> ByteOrder {
         self.order
     }

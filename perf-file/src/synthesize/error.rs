@@ -4,53 +4,21 @@ use std::fmt;
 use std::io;
 
 use super::{KernelMapError, TracepointError};
+use crate::std_error::into_std;
 
-/// Writes the conversions of an error, whose method `io` returns the error of the system call.
-macro_rules! conversions {
-    ($($Error:ident)*) => {$(
-        impl $Error {
-            /// Returns the number of the errno if a system call failed.
-            #[must_use]
-            pub fn raw_os_error(&self) -> Option<i32> {
-                self.io().and_then(io::Error::raw_os_error)
-            }
-
-            /// Returns std's error of the errno, for code that looks at
-            /// [`raw_os_error`](io::Error::raw_os_error). Without an errno, an error of this one's kind and text.
-            #[must_use]
-            pub fn to_os_error(&self) -> io::Error {
-                match self.raw_os_error() {
-                    Some(errno) => io::Error::from_raw_os_error(errno),
-                    None => io::Error::new(self.kind(), self.to_string()),
-                }
-            }
-
-            fn kind(&self) -> io::ErrorKind {
-                self.io().map_or(io::ErrorKind::InvalidData, io::Error::kind)
-            }
-        }
-
-        /// Keeps the kind of the system call's error, the whole text, and the error itself.
-        ///
-        /// [`raw_os_error`](io::Error::raw_os_error) of the result is `None`;
-        #[doc = concat!("[`to_os_error`](", stringify!($Error), "::to_os_error) keeps the number in place of the text.")]
-        impl From<$Error> for io::Error {
-            fn from(error: $Error) -> Self {
-                Self::new(error.kind(), error)
-            }
-        }
-
-        impl fmt::Debug for $Error {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(self, f)
-            }
-        }
-    )*};
-}
-
-conversions! { KernelMapError TracepointError }
+into_std! { KernelMapError TracepointError }
 
 impl KernelMapError {
+    /// Returns the number of the errno if a system call failed.
+    #[must_use]
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.io()?.raw_os_error()
+    }
+
+    fn kind(&self) -> io::ErrorKind {
+        self.io().map_or(io::ErrorKind::InvalidData, io::Error::kind)
+    }
+
     fn io(&self) -> Option<&io::Error> {
         match self {
             Self::Io(error) => Some(error),
@@ -60,9 +28,26 @@ impl KernelMapError {
 }
 
 impl TracepointError {
-    #[expect(clippy::unnecessary_wraps, reason = "as in KernelMapError")]
-    fn io(&self) -> Option<&io::Error> {
-        Some(&self.error)
+    /// Returns the number of the errno if a system call failed.
+    #[must_use]
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.error.raw_os_error()
+    }
+
+    fn kind(&self) -> io::ErrorKind {
+        self.error.kind()
+    }
+}
+
+impl fmt::Debug for KernelMapError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for TracepointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

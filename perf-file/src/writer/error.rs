@@ -1,6 +1,8 @@
 use std::fmt;
 use std::io;
 
+use crate::std_error::into_std;
+
 /// A recording that cannot be written further. What was written before stays readable.
 ///
 /// `Display` names the part and the offset, and not the file, which the writer does not know: the program that
@@ -39,16 +41,6 @@ impl WriteError {
         match self {
             Self::Io { error, .. } => error.raw_os_error(),
             Self::RecordTooLong { .. } | Self::NoEvent { .. } => None,
-        }
-    }
-
-    /// Returns std's error of the errno, for code that looks at [`raw_os_error`](io::Error::raw_os_error). Without
-    /// an errno, an error of this one's kind and text.
-    #[must_use]
-    pub fn to_os_error(&self) -> io::Error {
-        match self.raw_os_error() {
-            Some(errno) => io::Error::from_raw_os_error(errno),
-            None => io::Error::new(self.kind(), self.to_string()),
         }
     }
 
@@ -94,13 +86,4 @@ impl std::error::Error for WriteError {
     }
 }
 
-/// Keeps the kind of the system call's error, the whole text, and the [`WriteError`], which
-/// [`get_ref`](io::Error::get_ref) returns.
-///
-/// [`raw_os_error`](io::Error::raw_os_error) of the result is `None`;
-/// [`to_os_error`](WriteError::to_os_error) keeps the number in place of the text.
-impl From<WriteError> for io::Error {
-    fn from(error: WriteError) -> Self {
-        Self::new(error.kind(), error)
-    }
-}
+into_std! { WriteError }

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::io;
 
 use perf_events::sys::abi::regs::Architecture;
-use perf_events::sys::{Attr, AttrFlags, Clock, Errno, Event, EventType, SampleType, Software, Target};
+use perf_events::sys::{Attr, AttrFlags, Clock, Errno, Event, SampleType, Software, Target};
 use perf_events::{
     CyclesOrClock, EventSpec, LogicalEvent, Negotiation, Set, SetError, SetOptions, SetTarget, System,
     cycles_or_clock,
@@ -60,29 +60,20 @@ impl Plan {
         let common = common_attr(options, &mut notes);
         let (default, clause) = if options.events.is_empty() { default_event() } else { ("", None) };
         let mut groups = options.events.parse(default, system)?;
+        let mut carrier = 0;
         if !carries_side_band(&groups, options, limit) {
+            carrier = groups.len();
             groups.push(dummy());
         }
-        // The last event if it is the dummy, else the first, which on a hybrid machine is one for each PMU.
-        let specs = |group: &NamedGroup| -> usize {
-            group.events.members().iter().map(|event| event.specs().len()).sum()
-        };
-        let has_dummy = groups.last().is_some_and(is_dummy);
-        let before: usize = if has_dummy { groups.iter().rev().skip(1).map(specs).sum() } else { 0 };
-        let first = groups.first().and_then(|group| group.events.members().first());
-        let carriers = if has_dummy { 1 } else { first.map_or(0, |event| event.specs().len()) };
-        let mut index = 0;
-        let mut change = |spec: EventSpec| {
-            let is_carrier = (before..before + carriers).contains(&index);
-            index += 1;
-            let excluded = if is_carrier { AttrFlags::empty() } else { SIDE_BAND };
-            sampled(spec, options, limit, &common.without_flags(excluded))
-        };
-        let mut of_event = |event: LogicalEvent| {
-            LogicalEvent::new(event.name(), event.specs().iter().cloned().map(&mut change).collect())
-        };
-        for group in &mut groups {
-            group.events = group.events.clone().map_members(&mut of_event);
+        for (index, group) in groups.iter_mut().enumerate() {
+            // The first event of the group, which on a hybrid machine is one for each PMU.
+            let mut is_carrier = index == carrier;
+            group.events = group.events.clone().map_members(|event| {
+                let excluded = if std::mem::take(&mut is_carrier) { AttrFlags::empty() } else { SIDE_BAND };
+                let common = common.without_flags(excluded);
+                let specs = event.specs().iter().cloned().map(|spec| sampled(spec, options, limit, &common));
+                LogicalEvent::new(event.name(), specs.collect())
+            });
         }
         let target = options.target.target()?.unwrap_or_else(SetTarget::command);
         let ring_pages = options.mmap_pages.unwrap_or(RING_PAGES);
@@ -134,11 +125,6 @@ fn carries_side_band(groups: &[NamedGroup], options: &Options, limit: u64) -> bo
         (period, _) => period == 1 && !spec.attr().flags.contains(AttrFlags::FREQ),
     };
     !first.specs().iter().any(|spec| spec.is_cpu_only() || is_each_hit(spec))
-}
-
-fn is_dummy(group: &NamedGroup) -> bool {
-    let attrs = group.events.members().iter().flat_map(LogicalEvent::specs).map(EventSpec::attr);
-    attrs.map(|attr| (attr.kind, attr.config)).eq([(EventType::SOFTWARE, Software::DUMMY.0)])
 }
 
 /// An event that never fires, for side-band records.

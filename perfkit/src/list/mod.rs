@@ -6,6 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 use perf_events::System;
 
+use crate::message::{note, shown};
+
 mod check;
 mod events;
 mod filter;
@@ -45,7 +47,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
             let error = format!("{}: {error}", section.title);
             // The filter may name events that could not be read: whether that matters is known at the end.
             if filter.is_empty() || filter.is_kind(section.kind) {
-                eprintln!("perfkit: {error}");
+                note(error);
             } else {
                 unread.push(error);
             }
@@ -67,9 +69,9 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
     if count == 0 {
         let filter = options.filter.as_deref().unwrap_or_default();
         for error in unread {
-            eprintln!("perfkit: {error}");
+            note(error);
         }
-        eprintln!("perfkit: no event matches `{}`; `perfkit list` lists all", filter.escape_debug());
+        note(format_args!("no event matches `{}`; `perfkit list` lists all", shown(filter)));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use perf_bpf::{BpfFs, BpfPrivileges, Error, ObjectName, ProcessMapInfo};
-use perf_events::System;
+use perf_session::System;
 
 /// The root of the files, in memory. It stays there after the end of the process, because libFuzzer exits
 /// without dropping anything.

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use perf_events::CpuList;
+use perf_session::CpuList;
 
 fn parse(text: &str) -> CpuList {
     match text.parse::<CpuList>() {

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use perf_events::expression::Expression;
-use perf_events::{EventGroup, LogicalEvent, System, catalog};
+use perf_session::expression::Expression;
+use perf_session::{EventGroup, LogicalEvent, System, catalog};
 
 thread_local! {
     static SYSTEM: System = System::at(concat!(env!("CARGO_MANIFEST_DIR"), "/trees/strings"));
@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     if text.matches(',').count() > 100 {
         return;
     }
-    match SYSTEM.with(|system| perf_events::parse(&text, system)) {
+    match SYSTEM.with(|system| perf_session::parse(&text, system)) {
         Ok(groups) => {
             assert!(!groups.is_empty());
             for event in groups.iter().flat_map(EventGroup::members) {

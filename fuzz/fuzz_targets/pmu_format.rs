@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use perf_events::ConfigField;
+use perf_session::ConfigField;
 use perfkit_fuzz::Input;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use perf_events::{Pmu, PmuError, PmuTerm, System};
+use perf_session::{Pmu, PmuError, PmuTerm, System};
 
 thread_local! {
     static PMU: Pmu = Pmu::named(&System::at(concat!(env!("CARGO_MANIFEST_DIR"), "/trees/pmu")), "test").unwrap();

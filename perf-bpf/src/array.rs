@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use perf_events::{CpuList, System};
+use perf_session::{CpuList, System};
 use perf_sys::abi::bpf::{BpfElemFlags, BpfMapFlags, BpfMapType};
 use perf_sys::{Errno, Event};
 

@@ -1,8 +1,8 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use perf_events::sys::EventType;
-use perf_events::{CpuList, LogicalEvent, LossLedger, Refreshed, Set, SetEvent, SetOptions};
+use perf_session::sys::EventType;
+use perf_session::{CpuList, LogicalEvent, LossLedger, Refreshed, Set, SetEvent, SetOptions};
 
 use crate::{Attachment, Error, Refused};
 

@@ -1,6 +1,6 @@
 use std::path::{Component, Path, PathBuf};
 
-use perf_events::System;
+use perf_session::System;
 use perf_sys::Errno;
 use rustix::fs::StatFs;
 

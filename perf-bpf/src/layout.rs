@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use perf_events::{CpuList, System};
+use perf_session::{CpuList, System};
 use perf_sys::abi::bpf::{BpfMapCreate, BpfMapInfo, BpfMapType};
 
 use crate::{Error, ObjectName};

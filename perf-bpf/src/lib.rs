@@ -89,9 +89,9 @@ mod run_stats;
 mod syscall;
 mod task_fd;
 
-/// The events, CPU lists and sets: the crate `perf-events`.
+/// The events, CPU lists and sets: the crate `perf-session`.
 #[doc(no_inline)]
-pub use perf_events as events;
+pub use perf_session as events;
 /// The system calls and rings: the crate `perf-sys`.
 #[doc(no_inline)]
 pub use perf_sys as sys;

@@ -1,6 +1,6 @@
 use core::fmt;
 
-use perf_events::{Capability, Privileges, System};
+use perf_session::{Capability, Privileges, System};
 use perf_sys::Errno;
 
 /// The settings that decide whether the calling thread may use `bpf(2)`: its capabilities, and the sysctl

@@ -11,7 +11,7 @@ use perf_bpf::{
     BpfInsn, BpfMapFlags, BpfMapType, BpfProgType, Error, Ids, MapFd, MapSpec, ObjectKind, ObjectName,
     ProcessMapInfo, ProgramFd, RunStats,
 };
-use perf_events::System;
+use perf_session::System;
 use support::permitted;
 
 fn map() -> Option<MapFd> {

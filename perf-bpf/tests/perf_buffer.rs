@@ -141,7 +141,7 @@ fn every_record_under_a_slow_reader_is_delivered_or_lost() {
     assert!(failed > 0, "the rings of one page are smaller than the output");
     assert_eq!((total.unknown, total.truncated, total.damaged), (0, 0, 0));
     assert!(!buffer.lossy_cpus().unwrap().is_empty());
-    let mut ledger = perf_events::LossLedger::default();
+    let mut ledger = perf_session::LossLedger::default();
     buffer.note_losses(&mut ledger).unwrap();
     buffer.note_losses(&mut ledger).unwrap();
     assert_eq!(ledger.dropped(), failed);

@@ -218,7 +218,7 @@ fn child_of_another_process_opens_the_pin() {
 #[test]
 fn mounted_file_systems_are_listed() {
     with_bpf_fs(|fs| {
-        let found = BpfFs::mounted(&perf_events::System::new()).unwrap();
+        let found = BpfFs::mounted(&perf_session::System::new()).unwrap();
         assert!(found.contains(fs), "{found:?}");
         assert!(found.iter().all(|fs| fs.check().is_ok() || !fs.root().exists()), "{found:?}");
     });

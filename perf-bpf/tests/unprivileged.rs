@@ -5,7 +5,7 @@
 mod support;
 
 use perf_bpf::{BpfMapType, BpfPrivileges, Error, Features, Ids, MapFd, MapSpec, ObjectKind};
-use perf_events::System;
+use perf_session::System;
 use perf_sys::Errno;
 use support::as_nobody;
 

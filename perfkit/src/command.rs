@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::message::{note, print, shown};
-use perf_events::{Set, SetError, System};
+use perf_session::{Set, SetError, System};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// Returns the command of these words, the program first; `None` without a word.

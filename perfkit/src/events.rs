@@ -5,8 +5,8 @@ use std::io;
 
 use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use perf_events::sys::{Errno, EventType};
-use perf_events::{EventGroup, LogicalEvent, Set, System};
+use perf_session::sys::{Errno, EventType};
+use perf_session::{EventGroup, LogicalEvent, Set, System};
 
 use crate::message::shown;
 
@@ -35,7 +35,7 @@ impl EventOptions {
         let default = [EventText { events: default.to_owned(), filter: None }];
         let mut groups = Vec::new();
         for text in if self.is_empty() { &default[..] } else { &self.0[..] } {
-            for events in perf_events::parse(&text.events, system).map_err(io::Error::other)? {
+            for events in perf_session::parse(&text.events, system).map_err(io::Error::other)? {
                 if let Some(event) = events.members().iter().find(|event| !is_tracepoint(event)) {
                     if text.filter.is_some() {
                         let name = event.name();

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use perf_events::{CpuList, SetTarget};
+use perf_session::{CpuList, SetTarget};
 
 use crate::message::{of_file, shown};
 
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hierarchies_with_perf_events_are_found() {
+    fn hierarchies_with_perf_session_are_found() {
         let mounts = "proc /proc proc rw 0 0\n\
             cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\n\
             cgroup /sys/fs/cgroup/perf_event cgroup rw,nosuid,perf_event 0 0\n\

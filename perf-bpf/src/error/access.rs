@@ -1,4 +1,4 @@
-use perf_events::{FileError, SetError};
+use perf_session::{FileError, SetError};
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapCreate};
 

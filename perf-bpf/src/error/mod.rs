@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use perf_events::{CpuList, FileError, Place, SetError};
+use perf_session::{CpuList, FileError, Place, SetError};
 use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags, BpfMapType};
 use perf_sys::{Errno, Label};
 

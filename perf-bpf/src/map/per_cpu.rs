@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use perf_events::CpuList;
+use perf_session::CpuList;
 
 use super::{Key, Map};
 use zerocopy::{FromBytes, Immutable, IntoBytes};

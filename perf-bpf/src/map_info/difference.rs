@@ -1,6 +1,6 @@
 use core::fmt;
 
-use perf_events::{CpuList, System};
+use perf_session::{CpuList, System};
 use perf_sys::abi::bpf::{BpfMapFlags, BpfMapType};
 
 use super::MapInfo;

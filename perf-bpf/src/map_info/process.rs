@@ -1,4 +1,4 @@
-use perf_events::System;
+use perf_session::System;
 use perf_sys::abi::bpf::{BpfMapFlags, BpfMapType, BpfProgType};
 
 use crate::Error;

@@ -1,6 +1,6 @@
 use core::ops::AddAssign;
 
-use perf_events::{CpuList, LossLedger, Place};
+use perf_session::{CpuList, LossLedger, Place};
 
 use super::PerfBuffer;
 use crate::Error;

@@ -1,7 +1,7 @@
 use core::time::Duration;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
-use perf_events::CpuList;
+use perf_session::CpuList;
 use perf_sys::{Canceller, Readiness, RingSet};
 
 use crate::{Error, EventArray};

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use perf_events::CpuList;
+use perf_session::CpuList;
 use perf_sys::{Errno, Event, Ring, RingSet, Target};
 
 use super::cpu_ring::CpuRing;

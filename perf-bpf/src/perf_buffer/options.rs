@@ -1,4 +1,4 @@
-use perf_events::{CpuList, System};
+use perf_session::{CpuList, System};
 use perf_sys::{Attr, AttrFlags, ReadFormat, RingSet, SampleLayout, SampleType, Software};
 
 use super::PerfBuffer;

@@ -1,4 +1,4 @@
-//! The CPUs of the examples, because this crate reads no files. `perf-events` has `CpuList::online`, with
+//! The CPUs of the examples, because this crate reads no files. `perf-session` has `CpuList::online`, with
 //! the checks of a real program; with one dependency less, these lines are enough.
 
 use std::error::Error;

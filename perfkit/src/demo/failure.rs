@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use perf_events::{Explanation, FailedOpen, FileError, Privileges, System, trial_of};
+use perf_session::{Explanation, FailedOpen, FileError, Privileges, System, trial_of};
 use perf_sys::{Error, Target};
 
 use super::plan::{Plan, Source};

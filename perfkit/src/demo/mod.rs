@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use perf_events::System;
+use perf_session::System;
 
 mod capture;
 mod chart;

@@ -1,6 +1,6 @@
 //! Opening the events of a plan and mapping their rings.
 
-use perf_events::{CpuList, map_largest};
+use perf_session::{CpuList, map_largest};
 use perf_sys::{Errno, Error, Event, RingSet, Target};
 
 use super::plan::Plan;

@@ -6,7 +6,7 @@
 use std::io;
 use std::time::Duration;
 
-use perf_events::{CpuList, System};
+use perf_session::{CpuList, System};
 use perf_sys::{Count, Error, Label, RingSet};
 
 use super::failure::Failure;

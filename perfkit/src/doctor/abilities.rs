@@ -1,7 +1,7 @@
 //! The uses of perf events, each tried.
 
-use perf_events::sys::{Attr, AttrFlags, Errno, SampleType};
-use perf_events::{LogicalEvent, Set, SetError, SetOptions, SetTarget, System};
+use perf_session::sys::{Attr, AttrFlags, Errno, SampleType};
+use perf_session::{LogicalEvent, Set, SetError, SetOptions, SetTarget, System};
 use serde_json::{Value, json};
 
 use crate::message::plain;
@@ -52,7 +52,7 @@ pub(super) fn try_all(system: &System) -> Vec<Ability> {
 
 impl Trial {
     fn run(&self, system: &System) -> State {
-        let event = match perf_events::parse_event(self.event, system) {
+        let event = match perf_session::parse_event(self.event, system) {
             Ok(event) => event,
             // Without the lines that point into the event string, which the user did not write.
             Err(error) => return State::Refused(first_line(&error.to_string())),

@@ -1,6 +1,6 @@
 //! The settings that decide what is permitted.
 
-use perf_events::{Capability, CpuList, LockedMemory, Pmu, Privileges, System, Tracefs};
+use perf_session::{Capability, CpuList, LockedMemory, Pmu, Privileges, System, Tracefs};
 
 use crate::message::plain;
 

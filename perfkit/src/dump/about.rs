@@ -7,10 +7,10 @@ use std::io::{self, Write};
 use perf_abi::{Attr, EventType, Sampling};
 use perf_decode::Value;
 use perf_decode::tracepoint::Format;
-use perf_events::catalog;
 use perf_file::feature::TracingData;
 use perf_file::format::Feature;
 use perf_file::{Event, Reader, Source};
+use perf_session::catalog;
 
 /// The metadata of a recording.
 #[derive(Debug, Default)]

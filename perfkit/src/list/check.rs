@@ -1,6 +1,6 @@
 //! The attempt to open an event.
 
-use perf_events::{Set, SetError, SetOptions, SetTarget, System};
+use perf_session::{Set, SetError, SetOptions, SetTarget, System};
 
 /// Opens the event of this name for the calling thread, or on all its CPUs if its PMU counts for CPUs
 /// only, and closes it again. As `stat` and `record` do, falls back to user space.
@@ -9,8 +9,8 @@ use perf_events::{Set, SetError, SetOptions, SetTarget, System};
 ///
 /// The reason in one line.
 pub(super) fn check(name: &str, system: &System) -> Result<Scope, String> {
-    let event = perf_events::parse_event(name, system).map_err(|error| one_line(&error.to_string()))?;
-    let is_cpu_only = event.specs().iter().any(perf_events::EventSpec::is_cpu_only);
+    let event = perf_session::parse_event(name, system).map_err(|error| one_line(&error.to_string()))?;
+    let is_cpu_only = event.specs().iter().any(perf_session::EventSpec::is_cpu_only);
     let target = if is_cpu_only { SetTarget::all_cpus() } else { SetTarget::calling_thread() };
     let set = SetOptions::new().event(event).target(target).user_only_if_refused().open();
     let opened = set.and_then(|set| {

@@ -1,8 +1,8 @@
 //! The names of events, by their source.
 
-use perf_events::catalog::{HARDWARE, Named, SOFTWARE, cache_name};
-use perf_events::sys::CacheEvent;
-use perf_events::{FileError, Pmu, System, Tracefs, TracefsError};
+use perf_session::catalog::{HARDWARE, Named, SOFTWARE, cache_name};
+use perf_session::sys::CacheEvent;
+use perf_session::{FileError, Pmu, System, Tracefs, TracefsError};
 use serde_json::{Map, Value, json};
 
 use super::check::{self, Scope};

@@ -1,6 +1,6 @@
 //! The choice of events by name or kind.
 
-use perf_events::Glob;
+use perf_session::Glob;
 
 use super::events::ListedEvent;
 

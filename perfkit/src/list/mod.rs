@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
-use perf_events::System;
+use perf_session::System;
 
 use crate::message::{note, shown};
 

@@ -2,11 +2,11 @@
 
 use std::env;
 
-use perf_events::sys::{AttrFlags, EventType};
-use perf_events::{Set, SetError, SetEvent};
 use perf_file::format::Feature;
 use perf_file::synthesize::{Host, Synthesizer, tracepoint_names, tracing_data};
 use perf_file::writer::{EventGroup, Features, Inventory, RecordedEvent};
+use perf_session::sys::{AttrFlags, EventType};
+use perf_session::{Set, SetError, SetEvent};
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 /// Name of a group to which the user gave none, as in the perf tool.

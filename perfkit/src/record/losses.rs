@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 use std::fs::File;
 
-use perf_events::Set;
 use perf_file::writer::Writer;
+use perf_session::Set;
 
 use super::Failure;
 use super::features::Described;

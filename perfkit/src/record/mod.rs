@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io;
 use std::process::ExitCode;
 
-use perf_events::sys::AttrFlags;
-use perf_events::{SetError, System, sys};
 use perf_file::synthesize::{Host, Synthesizer};
 use perf_file::writer::{RecordedEvent, WriteError, Writer};
+use perf_session::sys::AttrFlags;
+use perf_session::{SetError, System, sys};
 
 mod features;
 mod losses;

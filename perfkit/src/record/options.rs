@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use perf_events::sys::abi::StackSize;
+use perf_session::sys::abi::StackSize;
 use rustix::fs::FileType;
 
 use crate::events::EventOptions;

@@ -3,9 +3,9 @@
 use std::ffi::CString;
 use std::io;
 
-use perf_events::sys::abi::regs::Architecture;
-use perf_events::sys::{Attr, AttrFlags, Clock, Errno, Event, SampleType, Software, Target};
-use perf_events::{
+use perf_session::sys::abi::regs::Architecture;
+use perf_session::sys::{Attr, AttrFlags, Clock, Errno, Event, SampleType, Software, Target};
+use perf_session::{
     CyclesOrClock, EventSpec, LogicalEvent, Negotiation, Set, SetError, SetOptions, SetTarget, System,
     cycles_or_clock,
 };

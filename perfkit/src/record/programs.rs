@@ -1,8 +1,8 @@
 //! The BPF programs that are loaded before a recording.
 
 use perf_bpf::{Error, Ids, ObjectKind, ProgramFd};
-use perf_events::sys::Errno;
 use perf_file::synthesize::{BpfFunction, BpfProgram};
+use perf_session::sys::Errno;
 
 /// Returns the loaded programs, none if this user must not list them.
 pub(super) fn loaded() -> Result<Vec<BpfProgram>, Error> {

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
-use perf_events::{Gap, Loss, LossKind, LossLedger};
 use perf_file::writer::Inventory;
+use perf_session::{Gap, Loss, LossKind, LossLedger};
 
 use super::output::Output;
 use crate::message::note;

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perf_events::sys::decode::Window;
-use perf_events::sys::{Attr, Canceller, Label, RawRecord, Readiness, RecordType, SampleLayout};
-use perf_events::{LossLedger, Refreshed, Set};
 use perf_file::writer::{Inventory, WriteError, Writer};
+use perf_session::sys::decode::Window;
+use perf_session::sys::{Attr, Canceller, Label, RawRecord, Readiness, RecordType, SampleLayout};
+use perf_session::{LossLedger, Refreshed, Set};
 
 use super::features::Described;
 use super::losses::Losses;

@@ -3,8 +3,8 @@
 use std::ffi::CString;
 use std::io;
 
-use perf_events::sys::{Attr, Errno, EventType, Software};
-use perf_events::{EventSpec, LogicalEvent, Set, SetError, SetOptions, SetTarget, System};
+use perf_session::sys::{Attr, Errno, EventType, Software};
+use perf_session::{EventSpec, LogicalEvent, Set, SetError, SetOptions, SetTarget, System};
 
 use super::options::EVENTS;
 use super::{Failure, Options};
@@ -88,7 +88,7 @@ fn open(groups: &mut dyn Iterator<Item = &Group>, target: &SetTarget) -> Result<
 
 /// Returns whether the kernel or this machine does not have an event.
 fn is_missing(error: &SetError) -> bool {
-    let errno = error.call().and_then(perf_events::sys::Error::errno);
+    let errno = error.call().and_then(perf_session::sys::Error::errno);
     matches!(errno, Some(Errno::ENOENT | Errno::EOPNOTSUPP | Errno::ENODEV | Errno::ENXIO))
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use perf_events::{SetError, SetTarget};
+use perf_session::{SetError, SetTarget};
 
 mod events;
 mod measure;

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use perf_events::sys::decode::Scaled;
-use perf_events::{Counts, EventCounts};
+use perf_session::sys::decode::Scaled;
+use perf_session::{Counts, EventCounts};
 
 use super::Options;
 use super::events::Events;
@@ -196,7 +196,7 @@ fn total(event: &EventCounts) -> Reading {
 }
 
 #[allow(clippy::cast_precision_loss)] // printed with fewer digits
-fn reading(count: &perf_events::sys::Count, scaled: Option<Scaled>, scale: f64) -> Reading {
+fn reading(count: &perf_session::sys::Count, scaled: Option<Scaled>, scale: f64) -> Reading {
     let value = match scaled {
         Some(Scaled::Exact(value) | Scaled::Unscaled(value)) => {
             Value::Counted { value: value as f64 * scale, is_estimate: false }

@@ -1,0 +1,130 @@
+use perf_sys::BreakpointType;
+
+use super::Modifiers;
+
+/// A range of bytes of an event string, from its first byte to the byte after its last one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: usize,
+    /// Offset of the byte after the last one.
+    pub end: usize,
+}
+
+/// A part of an event string with its place. Two are equal if the parts are, wherever they were written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spanned<T> {
+    /// The part.
+    pub node: T,
+    /// Its bytes in the string.
+    pub span: Span,
+}
+
+impl<T: PartialEq> PartialEq for Spanned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.node == other.node
+    }
+}
+
+impl<T: Eq> Eq for Spanned<T> {}
+
+/// A parsed event string: groups and single events in the order in which they were written.
+///
+/// [`Display`](std::fmt::Display) prints it so that parsing the text gives an equal expression.
+///
+/// ```
+/// use perf_session::expression::Expression;
+///
+/// let expression: Expression = "{ cycles:u , r01c2 }:S".parse()?;
+/// assert_eq!(expression.to_string(), "{cycles:u,r1c2}:S");
+/// # Ok::<(), perf_session::expression::ParseError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expression {
+    /// The groups. A single event is a group without braces.
+    pub groups: Vec<Group>,
+}
+
+/// Events between braces, which the kernel schedules together, or a single event.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Group {
+    /// Name before the opening brace.
+    pub name: Option<Spanned<String>>,
+    /// `true` if there are braces.
+    pub is_braced: bool,
+    /// Events; one if there are no braces.
+    pub events: Vec<Event>,
+    /// Modifiers after the closing brace, which apply to each event.
+    pub modifiers: Spanned<Modifiers>,
+}
+
+/// One event of an event string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The source of the counts, before terms and modifiers.
+    pub source: Spanned<Source>,
+    /// Terms between slashes, `None` if there are no slashes.
+    pub terms: Option<Vec<Term>>,
+    /// Modifiers.
+    pub modifiers: Spanned<Modifiers>,
+}
+
+impl Event {
+    /// Returns the place of the whole event in the string.
+    pub const fn span(&self) -> Span {
+        Span { start: self.source.span.start, end: self.modifiers.span.end }
+    }
+}
+
+/// The source of an event's counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Source {
+    /// A hardware, software or cache event, an event of a PMU, or, before terms, a PMU: `cycles`, `cpu`.
+    Name(String),
+    /// `r1a2`: the code of an event of the CPU's PMU.
+    Raw(u64),
+    /// `4:0x1a2`: `attr.type` and `attr.config`.
+    Number {
+        /// Type of the PMU.
+        kind: u32,
+        /// Event selector.
+        config: u64,
+    },
+    /// `sched:sched_switch`. Both parts can have the wildcards `*`, `?` and `[...]`.
+    Tracepoint {
+        /// Category, in the perf tool "system".
+        category: String,
+        /// Name in the category.
+        name: String,
+    },
+    /// `uprobe:/bin/bash:readline`, `kretprobe:do_sys_openat2`: an instruction of a program or of the kernel.
+    Probe {
+        /// Path of the program or library, `None` for the kernel.
+        file: Option<Spanned<String>>,
+        /// Function, or as a number the offset in the file or the address in the kernel, in bytes.
+        function: Spanned<String>,
+        /// Bytes from there to the instruction.
+        offset: u64,
+        /// `true` for the returns of the function in place of its entries.
+        is_return: bool,
+    },
+    /// `mem:0x1000/4:rw`.
+    Breakpoint {
+        /// Address in bytes.
+        address: u64,
+        /// Length in bytes.
+        len: Option<u64>,
+        /// Accesses.
+        access: Option<BreakpointType>,
+    },
+}
+
+/// A term between slashes: `event=0xc0`, or `edge` alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// Name.
+    pub name: Spanned<String>,
+    /// Text after the equals sign, without quotes.
+    pub value: Option<Spanned<String>>,
+}

@@ -1,0 +1,123 @@
+//! Perf events by name, on the right CPUs, and the reason why one does not open: for counters, profilers and
+//! tracers.
+//!
+//! Count what a command does:
+//!
+//! ```no_run
+//! use std::process::Command;
+//!
+//! use perf_session::{SetOptions, SetTarget, System, parse};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let system = System::new();
+//!     let events = parse("task-clock,page-faults", &system)?;
+//!     // Most users may count user space only.
+//!     let options = SetOptions::new().groups(events).target(SetTarget::command()).user_only_if_refused();
+//!     let mut set = match options.open() {
+//!         Ok(set) => set,
+//!         Err(error) => {
+//!             if let Some(explanation) = error.explain(&system) {
+//!                 println!("{explanation}"); // cause, evidence, remedy
+//!             }
+//!             return Err(error.into());
+//!         }
+//!     };
+//!     set.spawn(&mut Command::new("true"))?.wait()?;
+//!     println!("{}", set.counts()?);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The steps are always these: name the events ([`parse`]), choose the target ([`SetTarget`]), open
+//! ([`SetOptions`]), and read counts or records ([`Set`]). The examples `count_command` and `sample_cpus` of the
+//! repository are whole programs.
+//!
+//! | to | use |
+//! |---|---|
+//! | name events: `cycles:u`, `sched:sched_*`, `cpu/event=0xc0/`, `uprobe:/bin/bash:readline` | [`parse`], [`parse_event`]; [`catalog`] for the events of every machine |
+//! | make an event of an attr | [`EventSpec::new`] |
+//! | choose a command, process, thread, CPUs or a cgroup | [`SetTarget`] |
+//! | open all events there, or none | [`SetOptions`]: [`open`](SetOptions::open) |
+//! | count | [`Set::enable`], [`Set::counts`] |
+//! | count user space only where the kernel is not permitted | [`SetOptions::user_only_if_refused`] |
+//! | sample into rings | [`EventSpec::map_attr`] with a period or frequency, [`SetOptions::ring_pages`] |
+//! | read all records in the order of time | [`Set::wait`], [`Set::drain_sorted`] |
+//! | open events again after a CPU was offline | [`Set::refresh`] |
+//! | know what was lost | [`Set::losses`], [`LossLedger`] |
+//! | report why an event does not open | [`SetError::explain`], [`explain`](fn@explain): [`Explanation`] |
+//! | use one attr on old and new kernels | [`SetOptions::negotiate`], [`negotiate`](fn@negotiate) |
+//! | sample cycles, or a clock on a machine without a PMU | [`cycles_or_clock`] |
+//! | look up PMUs, tracepoints and their fields | [`Pmu`], [`Tracefs`], [`Tracepoint`] |
+//! | probe a function of a program or of the kernel | [`Probe`], or an event string |
+//! | know the limits before the open | [`Privileges`], [`LockedMemory`], [`CpuList`] |
+//! | convert times between clocks | [`TimeSource`], [`ClockLine`], [`choose_clock`] |
+//! | test with the files of another machine | [`System::at`] |
+//! | port a program from another library | [`coming_from`] |
+//!
+//! The crate stands on [`perf_sys`], here [`sys`], which has the attrs, rings, records and single events: one dependency
+//! is enough. Files of `/proc`, `/sys` and tracefs are read below the root of a [`System`].
+
+#![forbid(unsafe_code)]
+
+mod budget;
+pub mod catalog;
+mod check;
+mod clock;
+pub mod coming_from;
+mod cpus;
+mod explain;
+pub mod expression;
+mod fallback;
+mod file_error;
+mod glob;
+mod known_names;
+mod logical;
+mod loss;
+mod mappings;
+mod nearest;
+mod negotiate;
+mod pmu;
+mod privileges;
+mod probe;
+mod resolve;
+mod set;
+mod sized_rings;
+mod spec;
+mod std_error;
+mod sysctl;
+mod system;
+mod threads;
+mod tracefs;
+
+/// The system calls and rings: the crate `perf-sys`.
+#[doc(no_inline)]
+pub use perf_sys as sys;
+
+pub use budget::{LockedMemory, Mapped};
+pub use check::{Checked, Violation, check, check_filter};
+pub use clock::{ClockError, ClockLine, ClockPair, PerfClock, TimeSource, choose_clock, clocks_of};
+pub use cpus::{CpuIter, CpuList, CpuListError};
+pub use explain::{Cause, Evidence, Explanation, FailedOpen, Trial, explain, explain_map, trial_of};
+pub use expression::ParseError;
+pub use fallback::{CyclesOrClock, cycles_or_clock};
+pub use file_error::FileError;
+pub use glob::Glob;
+pub use logical::LogicalEvent;
+pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
+pub use mappings::{Mapping, mappings_of};
+pub use negotiate::{AttrField, Concession, NegotiateError, Negotiated, Negotiation, Since, negotiate};
+pub use pmu::{
+    ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,
+};
+pub use privileges::{Capability, Privileges};
+pub use probe::{Probe, ProbeError, ProbeEvent, ProbeHit};
+pub use resolve::{EventGroup, parse, parse_event};
+pub use set::{
+    Counts, EventCounts, EventError, EventLost, Inherit, Place, PlaceCount, Refreshed, RingKey, RingSize,
+    Set, SetError, SetEvent, SetOptions, SetRecord, SetTarget, SpawnMisuse,
+};
+pub use sized_rings::{SizedRings, SizedRingsError, map_largest, map_largest_ring};
+pub use spec::EventSpec;
+pub use system::System;
+pub use threads::threads_of;
+pub use tracefs::{Tracefs, TracefsError, Tracepoint};

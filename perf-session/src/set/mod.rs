@@ -1,0 +1,244 @@
+//! Events on CPUs or tasks, opened, read and closed as one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use perf_sys::{Event, ReadFormat, RingSet};
+
+use crate::loss::LossLedger;
+use crate::{Concession, CpuList, EventSpec};
+
+mod add;
+mod control;
+mod counts;
+mod error;
+mod event_error;
+mod event_index;
+mod hotplug;
+mod lost;
+mod open;
+mod open_tasks;
+mod options;
+mod packages;
+mod place;
+mod plan;
+mod prepare;
+mod probes;
+mod read;
+mod record;
+mod rings;
+mod running;
+mod target;
+mod unit;
+mod user_only;
+mod watch;
+
+pub use counts::{Counts, EventCounts, PlaceCount};
+pub use error::{SetError, SpawnMisuse};
+pub use event_error::EventError;
+pub use hotplug::Refreshed;
+pub use lost::EventLost;
+pub use options::SetOptions;
+pub use place::{Place, RingKey};
+pub use record::SetRecord;
+pub use rings::RingSize;
+pub use target::{Inherit, SetTarget};
+
+use event_index::EventIndex;
+use packages::Packages;
+use plan::Plan;
+use running::Switch;
+use unit::Unit;
+use watch::Watch;
+
+/// Events on CPUs or tasks: opened together, enabled together, read as one table of counts and as one
+/// stream of records.
+///
+/// An event is opened once for each online CPU on which its PMU counts, or for each thread, by its true
+/// id. With rings, all events of a CPU write into one. All are opened disabled, so none counts before the
+/// last is open. Dropping the set closes everything.
+///
+/// ```
+/// use perf_session::sys::{Attr, AttrFlags, Software};
+/// use perf_session::{EventSpec, SetOptions, SetTarget};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let faults = Attr::software(Software::PAGE_FAULTS).with_flags(AttrFlags::EXCLUDE_KERNEL);
+/// let options = SetOptions::new().event(EventSpec::new(faults)).target(SetTarget::calling_thread());
+/// let mut set = match options.open() {
+///     Ok(set) => set,
+///     Err(error) => return Ok(println!("{error}")), // with the event, its place and the usual causes
+/// };
+/// set.enable()?;
+/// let memory = vec![1_u8; 1 << 20];
+/// set.disable()?;
+/// for event in set.counts()?.iter() {
+///     println!("{} {}", event.total().value, event.name());
+/// }
+/// # drop(memory);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Offline CPUs
+///
+/// A CPU that is offline is skipped, also if it goes offline while the events are opened;
+/// [`offline`](Self::offline) returns those. An event of a CPU does not survive that the CPU goes offline
+/// (kernel errata): call [`refresh`](Self::refresh) now and then, which opens the events of a CPU again
+/// and notes the gap in the [ledger](Self::losses).
+///
+/// # Commands
+///
+/// A set for a [command](SetTarget::command) opens its events for the calling thread, inherited and
+/// enabled by `exec`, because that needs no stopped child. [`spawn`](Self::spawn) starts one command a set:
+/// for a second child of the thread, such events are unreliable. The kernel may exchange the events of
+/// parent and child in a context switch, and then the first `exec` ends the flag of the thread's own
+/// events, so that the second does not enable its copies (kernel errata).
+///
+/// Other children that the thread starts meanwhile are counted from their `exec` too.
+///
+/// # For those who know perf-agent
+///
+/// | package perfevent | here |
+/// |---|---|
+/// | `EventSpec` | [`EventSpec`], whose attr is also that of a recording |
+/// | `ProbeHardwareCycles` | [`cycles_or_clock`](crate::cycles_or_clock), with the attr and the reason for a file or a message |
+/// | `OpenAll` | [`SetOptions::open`]; attach a program to each of [`events`](Self::events) |
+/// | `WithDeferredEnable` | always: [`enable`](Self::enable) |
+/// | `Set.Close` | [`close`](Self::close), or dropping the set |
+#[derive(Debug)]
+pub struct Set {
+    plan: Plan,
+    units: Vec<Unit>,
+    /// `None` if the set only counts.
+    rings: Option<RingSet<RingKey>>,
+    index: EventIndex,
+    /// Events that show whether a CPU was offline, by CPU.
+    watches: HashMap<u32, Watch>,
+    /// Whether the closed events of a group were enabled at a place, after a number of turns of the switch.
+    before: HashMap<(usize, Place), (u32, bool)>,
+    /// Counts of events that were closed after their CPU went offline.
+    retired: Vec<(usize, PlaceCount)>,
+    /// Lost records of those events.
+    retired_lost: Vec<EventLost>,
+    packages: Packages,
+    ledger: LossLedger,
+    offline: CpuList,
+    exited: Vec<u32>,
+    unsettled: Vec<u32>,
+    reads_lost: bool,
+    switch: Switch,
+    /// Time of the last look at the online CPUs, in ns of `CLOCK_MONOTONIC`.
+    last_look: u64,
+    /// The thread that opened the events.
+    opener: rustix::thread::Pid,
+    has_spawned: bool,
+    /// Whether all events were opened once.
+    is_open: bool,
+    ring_size: Option<RingSize>,
+    /// Parts of the attrs that were given up, by group and member.
+    concessions: Vec<(usize, usize, Vec<Concession>)>,
+    /// Index of the group whose events could not be opened.
+    failed_group: usize,
+    /// Dropped after the events: the kernel removes the tracepoint of a probe only when no event of it is open.
+    options: SetOptions,
+}
+
+/// An event of a [`Set`], opened at one place.
+#[derive(Clone, Copy, Debug)]
+pub struct SetEvent<'s> {
+    /// The event.
+    pub event: &'s Arc<Event>,
+    /// The thread or CPU that it observes.
+    pub place: Place,
+    /// Index of the logical event, in the order of the options.
+    pub index: usize,
+    /// The event as it was asked for.
+    pub spec: &'s EventSpec,
+    /// Whether it is a member of a group, not its leader.
+    pub is_member: bool,
+    /// The parts of the attr that were given up, if the options [permit](SetOptions::negotiate) it.
+    pub concessions: &'s [Concession],
+}
+
+impl Set {
+    /// Returns the options of a set without events.
+    #[must_use]
+    pub fn options() -> SetOptions {
+        SetOptions::new()
+    }
+
+    /// Iterates over the open events: for each group and place the leader, then its members.
+    pub fn events(&self) -> impl Iterator<Item = SetEvent<'_>> {
+        self.units.iter().flat_map(move |unit| {
+            let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
+            let events = unit.events.iter().zip(planned).enumerate();
+            events.map(move |(member, (event, planned))| SetEvent {
+                event,
+                place: unit.place,
+                index: planned.index,
+                spec: &planned.spec,
+                is_member: member != 0,
+                concessions: self.concessions_of(unit.group, member),
+            })
+        })
+    }
+
+    /// Returns the names of the logical events, in the order of the options.
+    pub fn names(&self) -> &[Arc<str>] {
+        &self.plan.names
+    }
+
+    /// Returns the CPUs on which the set has events of CPUs, or of tasks on one CPU.
+    pub fn cpus(&self) -> CpuList {
+        self.units.iter().filter_map(|unit| unit.place.cpu_id()).collect()
+    }
+
+    /// Returns the threads for which events were opened, in the order in which they were found. Inherited
+    /// copies of later threads are not in it.
+    pub fn threads(&self) -> Vec<u32> {
+        let mut threads: Vec<u32> = self.units.iter().filter_map(|unit| unit.place.thread_id()).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        threads
+    }
+
+    /// Returns the CPUs of the target that were offline when the set was opened or last
+    /// [refreshed](Self::refresh).
+    pub const fn offline(&self) -> &CpuList {
+        &self.offline
+    }
+
+    /// Returns the threads that exited before their events were open.
+    pub fn exited(&self) -> &[u32] {
+        &self.exited
+    }
+
+    /// Returns the threads of which it is not certain whether they have inherited the events: the process
+    /// started threads so fast that in each of several attempts one started while events were opened.
+    /// They were not opened separately, so that nothing is counted twice.
+    pub fn unsettled(&self) -> &[u32] {
+        &self.unsettled
+    }
+
+    /// Returns whether the kernel counts the lost samples of each event. Since Linux 6.0.
+    pub fn reads_lost(&self) -> bool {
+        self.events().all(|event| event.event.attr().read_format.contains(ReadFormat::LOST))
+    }
+
+    /// Returns the size of the rings, or `None` if the set only counts.
+    pub const fn ring_size(&self) -> Option<RingSize> {
+        self.ring_size
+    }
+
+    fn concessions_of(&self, group: usize, member: usize) -> &[Concession] {
+        let found = self.concessions.iter().find(|(of, index, _)| (*of, *index) == (group, member));
+        found.map_or(&[], |(.., concessions)| concessions)
+    }
+}
+
+/// A set may move to the thread that reads it.
+const _: () = {
+    const fn assert_send_sync<T: Send + Sync>() {}
+    assert_send_sync::<Set>();
+};

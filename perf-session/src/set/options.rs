@@ -1,0 +1,265 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use perf_sys::Attr;
+
+use super::plan::Plan;
+use super::user_only::is_refused;
+use super::{Inherit, Set, SetError, SetTarget};
+use crate::{EventGroup, LogicalEvent, ProbeEvent, System};
+
+/// The events, the target and the rings of a [`Set`].
+///
+/// The default target is all online CPUs, without rings. The set controls the flags `DISABLED`,
+/// `ENABLE_ON_EXEC`, `INHERIT` and `INHERIT_THREAD` of the events, so they are ignored in the attrs.
+#[derive(Clone, Debug)]
+pub struct SetOptions {
+    pub(super) groups: Vec<EventGroup>,
+    pub(super) target: SetTarget,
+    /// The most and the least data pages of a ring.
+    pub(super) ring_pages: Option<(usize, usize)>,
+    /// Whether records have no `IDENTIFIER`, because one event writes into each ring.
+    pub(super) is_one_event: bool,
+    pub(super) negotiates: bool,
+    pub(super) falls_back_to_user: bool,
+    /// Whether the events were restricted to user space.
+    pub(super) is_user_only: bool,
+    pub(super) inherit: Option<Inherit>,
+    pub(super) flush_interval: Duration,
+    pub(super) system: System,
+    /// Probes that are listed in tracefs for this set.
+    pub(super) probes: Vec<Arc<ProbeEvent>>,
+}
+
+impl SetOptions {
+    /// Returns options without events.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            groups: Vec::new(),
+            target: SetTarget::all_cpus(),
+            ring_pages: None,
+            is_one_event: false,
+            negotiates: false,
+            falls_back_to_user: false,
+            is_user_only: false,
+            inherit: None,
+            flush_interval: Duration::from_millis(250),
+            system: System::new(),
+            probes: Vec::new(),
+        }
+    }
+
+    /// Adds an event. An event of a hybrid machine is opened on each of its PMUs.
+    #[must_use]
+    pub fn event(self, event: impl Into<LogicalEvent>) -> Self {
+        self.groups([EventGroup::from(event.into())])
+    }
+
+    /// Adds several events, each by itself.
+    #[must_use]
+    pub fn events<E: Into<LogicalEvent>>(self, events: impl IntoIterator<Item = E>) -> Self {
+        events.into_iter().fold(self, Self::event)
+    }
+
+    /// Adds a group: the leader and its members, which are on the PMU at the same time or not at all. On
+    /// a hybrid machine it is one group for each PMU of the leader.
+    #[must_use]
+    #[doc(alias = "group_fd")]
+    pub fn group<E: Into<LogicalEvent>>(self, events: impl IntoIterator<Item = E>) -> Self {
+        self.groups([EventGroup::new(events.into_iter().map(Into::into).collect())])
+    }
+
+    /// Adds the events of an event string: those between braces as a group, the others each by itself.
+    ///
+    /// The leader of a group with [leader sampling](EventGroup::is_leader_sampling) samples with the counts
+    /// of all members, and the members do not sample. A [weak](EventGroup::is_weak) group that the PMU does
+    /// not take is opened as single events.
+    ///
+    /// ```
+    /// use perf_session::{SetOptions, System, parse};
+    ///
+    /// # fn main() -> Result<(), perf_session::ParseError> {
+    /// let events = parse("{task-clock,page-faults},context-switches", &System::new())?;
+    /// let options = SetOptions::new().groups(events);
+    /// # let _ = options;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn groups(mut self, groups: impl IntoIterator<Item = EventGroup>) -> Self {
+        for group in groups {
+            if group.is_braced() {
+                self.groups.push(group);
+            } else {
+                self.groups.extend(group.into_members().into_iter().map(EventGroup::from));
+            }
+        }
+        self
+    }
+
+    /// Changes the attrs of all events that were added until now.
+    ///
+    /// ```
+    /// use perf_session::sys::SampleType;
+    /// use perf_session::{SetOptions, System, parse};
+    ///
+    /// # fn main() -> Result<(), perf_session::ParseError> {
+    /// let events = parse("cpu-clock/freq=99/,page-faults/period=1/", &System::new())?;
+    /// let options = SetOptions::new().groups(events);
+    /// let options = options.map_attrs(|attr| attr.with_sample_type(SampleType::TID | SampleType::IP));
+    /// # let _ = options;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn map_attrs(mut self, mut change: impl FnMut(Attr) -> Attr) -> Self {
+        let mut of_event = |event: LogicalEvent| {
+            let specs = event.specs().iter().cloned().map(|spec| spec.map_attr(&mut change));
+            LogicalEvent::new(event.name(), specs.collect())
+        };
+        self.groups = self.groups.into_iter().map(|group| group.map_members(&mut of_event)).collect();
+        self
+    }
+
+    /// Sets the tasks and CPUs.
+    #[must_use]
+    pub fn target(self, target: SetTarget) -> Self {
+        Self { target, ..self }
+    }
+
+    /// Maps rings, of `data_pages` pages of data each, a power of two. Without it, the set only counts.
+    ///
+    /// The kernel wakes a reader when a ring is half full, unless an attr sets another watermark
+    /// ([`with_wakeup_watermark`](Attr::with_wakeup_watermark)) or a number of samples
+    /// ([`with_wakeup_events`](Attr::with_wakeup_events)). See [`Set::wait`] for events that are rare.
+    ///
+    /// The set adds `IDENTIFIER` and `TIME` to the sample types, and `SAMPLE_ID_ALL` to the flags of all
+    /// events, by which their records are attributed and sorted; [`one_event_a_ring`](Self::one_event_a_ring) leaves `IDENTIFIER`
+    /// out. If all events that sample have one sample
+    /// type, the others get it too, so that all records of a ring have one layout.
+    ///
+    /// A tracepoint with a period of 1 gets `PERIOD`, so that each hit is one sample with what it counted. A
+    /// tracepoint may count more than 1 at a hit (kernel errata), nanoseconds for example.
+    ///
+    /// The kernel may write the id of a foreign event into the samples of a software event, if another
+    /// program samples it too (kernel errata). Such a record has no known event, and is decoded only if all
+    /// events of the ring have one layout: give the events that sample one sample type.
+    ///
+    /// The events of a task that follow new tasks are opened for each CPU, because the kernel maps no ring for
+    /// an inherited event on any CPU.
+    #[must_use]
+    pub fn ring_pages(self, data_pages: usize) -> Self {
+        self.ring_pages_between(data_pages, data_pages)
+    }
+
+    /// As [`ring_pages`](Self::ring_pages), of `most` data pages, or of the largest half, quarter and so on, at
+    /// least `least` pages, that the limits of memory permit for all rings.
+    /// [`Set::ring_size`](Set::ring_size) returns the outcome.
+    #[must_use]
+    pub fn ring_pages_between(self, most: usize, least: usize) -> Self {
+        Self { ring_pages: Some((most, least)), ..self }
+    }
+
+    /// Leaves `IDENTIFIER` out of the records, which [`ring_pages`](Self::ring_pages) adds: 8 bytes a record. Only one
+    /// event may write into a ring then, so the set has one event, on CPUs, for a cgroup, a command or a single thread, and
+    /// no event or thread can be added. All records have the layout of the event.
+    ///
+    /// ```no_run
+    /// use perf_session::sys::SampleType;
+    /// use perf_session::{SetOptions, System, parse};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let clock = parse("cpu-clock/freq=99/", &System::new())?;
+    /// let options = SetOptions::new().groups(clock).ring_pages(128).one_event_a_ring();
+    /// let set = options.map_attrs(|attr| attr.with_sample_type(SampleType::IP)).open()?;
+    /// # drop(set);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    #[doc(alias = "PERF_SAMPLE_IDENTIFIER")]
+    pub fn one_event_a_ring(self) -> Self {
+        Self { is_one_event: true, ..self }
+    }
+
+    /// Sets the time after which [`Set::wait`] returns for unread records that did not cause a wakeup, because they
+    /// are below the watermark of their ring: 250 ms by default. [`Duration::MAX`] leaves it to the kernel.
+    #[must_use]
+    pub fn flush_interval(self, interval: Duration) -> Self {
+        Self { flush_interval: interval, ..self }
+    }
+
+    /// Permits to open the events with less than their attrs if this kernel or PMU does not accept all of it,
+    /// as [`negotiate`](crate::negotiate()). What was given up is in
+    /// [`SetEvent::concessions`](crate::SetEvent::concessions).
+    #[must_use]
+    pub fn negotiate(self) -> Self {
+        Self { negotiates: true, ..self }
+    }
+
+    /// Sets the new tasks that the events of a task follow, in place of the target's default:
+    /// [`Inherit::Tasks`] for a process or a command, [`Inherit::Nothing`] for a thread. Events of CPUs
+    /// ignore it. A command accepts [`Inherit::Tasks`] only, because it is itself a new task.
+    ///
+    /// A probe that is inherited is opened by a tracepoint, which is listed in tracefs until the set and its
+    /// events are dropped: with the PMU, the observed tasks could not fork (kernel errata).
+    #[must_use]
+    pub fn inherit(self, inherit: Inherit) -> Self {
+        Self { inherit: Some(inherit), ..self }
+    }
+
+    /// Sets the system whose `/proc` and `/sys` have the CPUs and threads. The events are opened on the
+    /// running system in any case.
+    #[must_use]
+    pub fn system(self, system: System) -> Self {
+        Self { system, ..self }
+    }
+
+    /// Opens all events, disabled. Nothing counts before [`Set::enable`] or, for a command, before its
+    /// `exec`.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError`]. No event stays open after an error.
+    pub fn open(self) -> Result<Set, SetError> {
+        if self.target.is_command() && self.inherits() != Inherit::Tasks {
+            return Err(SetError::CommandInherit { inherit: self.inherits() });
+        }
+        if self.is_one_event {
+            self.check_one_event()?;
+        }
+        let user_only = self.user_only();
+        match (self.open_as_asked(), user_only) {
+            // Its error has what is missing even for user space.
+            (Err(error), Some(options)) if is_refused(&error) => options.open_as_asked(),
+            (opened, _) => opened,
+        }
+    }
+
+    fn open_as_asked(self) -> Result<Set, SetError> {
+        let options = self.list_inherited_probes()?;
+        let plan = Plan::new(&options.groups)?;
+        Set::open(options, plan)
+    }
+
+    /// Checks that one event writes into each ring.
+    fn check_one_event(&self) -> Result<(), SetError> {
+        let members = self.groups.iter().flat_map(EventGroup::members);
+        let events = members.map(|event| event.specs().len()).sum();
+        if events > 1 || !self.target.is_one_event_a_ring() {
+            return Err(SetError::NotOneEvent { events });
+        }
+        Ok(())
+    }
+
+    pub(super) fn inherits(&self) -> Inherit {
+        self.inherit.unwrap_or_else(|| self.target.default_inherit())
+    }
+}
+
+impl Default for SetOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,236 @@
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use perf_sys::{Canceller, Drained, Readiness, RingSet, SampleLayout};
+
+use super::{EventError, RingKey, Set, SetError, SetEvent, SetRecord};
+use crate::loss::LossLedger;
+
+/// # Records
+impl Set {
+    /// Waits for records, as [`RingSet::wait`], but at most the [flush interval](super::SetOptions::flush_interval)
+    /// while a ring has unread records.
+    ///
+    /// The kernel sends a wakeup when a ring is half full, unless the attr has another watermark or a number of
+    /// wakeup events. For a rare event that never happens. So this wait looks at the rings four times a
+    /// second by default, and returns [`Readable`](Readiness::Readable) if one has records. A tracer that
+    /// wants each record at once sets [`with_wakeup_events(1)`](perf_sys::Attr::with_wakeup_events) in the attr,
+    /// and a short [sort delay](Self::set_sort_delay).
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::NoRings`], and [`SetError::Rings`] with those of [`RingSet::wait`].
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Readiness, SetError> {
+        self.wait_by(timeout, RingSet::wait)
+    }
+
+    /// As [`wait`](Self::wait), until `cancel` is used.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait`](Self::wait).
+    pub fn wait_or_cancelled(
+        &mut self,
+        timeout: Option<Duration>,
+        cancel: &Canceller,
+    ) -> Result<Readiness, SetError> {
+        self.wait_by(timeout, |rings, timeout| rings.wait_or_cancelled(timeout, cancel))
+    }
+
+    /// Waits in parts of the flush interval.
+    fn wait_by(
+        &mut self,
+        timeout: Option<Duration>,
+        mut wait: impl FnMut(&mut RingSet<RingKey>, Option<Duration>) -> perf_sys::Result<Readiness>,
+    ) -> Result<Readiness, SetError> {
+        let interval = self.options.flush_interval;
+        let rings = self.rings_mut()?;
+        let start = Instant::now();
+        loop {
+            let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+            let is_last = left.is_some_and(|left| left <= interval);
+            let readiness = wait(rings, Some(left.map_or(interval, |left| left.min(interval))))?;
+            if readiness != Readiness::TimedOut || is_last {
+                return Ok(readiness);
+            }
+            if rings.iter().any(|(_, ring)| ring.has_records()) {
+                return Ok(Readiness::Readable);
+            }
+        }
+    }
+
+    /// Sets the age at which [`drain_sorted`](Self::drain_sorted) delivers a record, 10 ms by default, as
+    /// [`RingSet::set_sort_delay`].
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::NoRings`].
+    pub fn set_sort_delay(&mut self, delay: Duration) -> Result<(), SetError> {
+        self.rings_mut()?.set_sort_delay(delay);
+        Ok(())
+    }
+
+    /// Calls `consume` with the unread records of all rings in the order of time, as
+    /// [`RingSet::drain_sorted`], and notes losses in the ledger.
+    ///
+    /// A record is delivered once it is older than the [sort delay](Self::set_sort_delay). The first call sees
+    /// the records and keeps them, and the next [`wait`](Self::wait) returns when they are old enough, so a
+    /// loop of both runs as often as the delay while records come. Instead:
+    ///
+    /// - One report a second: sleep until the second is over, then call [`flush_sorted`](Self::flush_sorted).
+    /// - A report that must not miss a full ring: call `wait` with the time left until the report and
+    ///   `drain_sorted` in a loop, and compare the clock with the deadline of the report, not the number of
+    ///   rounds.
+    /// - A tracer that prints each record at once: `with_wakeup_events(1)` in the attr, and a sort delay of
+    ///   zero, by which records of different CPUs may be [late](SetRecord::is_late).
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::NoRings`], and [`SetError::Rings`] with those of [`RingSet::drain_sorted`].
+    pub fn drain_sorted(&mut self, mut consume: impl FnMut(SetRecord<'_>)) -> Result<Drained, SetError> {
+        let consume = |record: SetRecord<'_>| {
+            consume(record);
+            ControlFlow::<()>::Continue(())
+        };
+        self.try_drain_sorted(consume).map(|(drained, _)| drained)
+    }
+
+    /// As [`drain_sorted`](Self::drain_sorted), until `consume` returns [`ControlFlow::Break`]. The
+    /// records after that one stay in their rings.
+    ///
+    /// # Errors
+    ///
+    /// As [`drain_sorted`](Self::drain_sorted).
+    pub fn try_drain_sorted<B>(
+        &mut self,
+        mut consume: impl FnMut(SetRecord<'_>) -> ControlFlow<B>,
+    ) -> Result<(Drained, ControlFlow<B>), SetError> {
+        let Self { rings, ledger, index, .. } = self;
+        let rings = rings.as_mut().ok_or(SetError::NoRings)?;
+        let drained = rings.try_drain_sorted(|record| {
+            ledger.note(&record);
+            consume(SetRecord { record, index })
+        })?;
+        self.note_damage();
+        Ok(drained)
+    }
+
+    /// As [`drain_sorted`](Self::drain_sorted), with all records that the rings hold now, whatever their
+    /// age.
+    ///
+    /// After the events were disabled these are the last ones. It may also be called while they are enabled: it
+    /// ends, because records that are written meanwhile stay in their rings, and a record that appears
+    /// afterwards with an earlier time is delivered by the next call as [late](SetRecord::is_late).
+    ///
+    /// # Errors
+    ///
+    /// As [`drain_sorted`](Self::drain_sorted).
+    pub fn flush_sorted(&mut self, mut consume: impl FnMut(SetRecord<'_>)) -> Result<Drained, SetError> {
+        let Self { rings, ledger, index, .. } = self;
+        let rings = rings.as_mut().ok_or(SetError::NoRings)?;
+        let drained = rings.flush_sorted(|record| {
+            ledger.note(&record);
+            consume(SetRecord { record, index });
+        })?;
+        self.note_damage();
+        Ok(drained)
+    }
+
+    /// Drops the unread records of all rings, and counts them in the ledger as discarded.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::Rings`] if a control page is damaged.
+    pub fn discard(&mut self) -> Result<(), SetError> {
+        let Self { rings: Some(rings), ledger, .. } = self else { return Ok(()) };
+        for (key, batch) in rings.ready() {
+            let records = batch?.records().flatten().count();
+            ledger.note_discarded(*key, records as u64);
+        }
+        self.note_damage();
+        Ok(())
+    }
+
+    /// Returns the rings, to wait for them in an event loop.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::NoRings`].
+    pub fn rings_mut(&mut self) -> Result<&mut RingSet<RingKey>, SetError> {
+        self.rings.as_mut().ok_or(SetError::NoRings)
+    }
+
+    /// Returns the rings, to read each by itself, and the ledger, to note the losses that its records report.
+    ///
+    /// ```no_run
+    /// use perf_session::Set;
+    /// use perf_session::sys::Layouts;
+    ///
+    /// fn read(set: &mut Set) -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mut table = set.layouts()?;
+    ///     let layouts = Layouts::new(&mut table)?;
+    ///     let (rings, ledger) = set.rings_and_ledger()?;
+    ///     for (key, batch) in rings.ready() {
+    ///         for record in batch?.records() {
+    ///             let record = record?;
+    ///             let layout = layouts.find(record)?;
+    ///             ledger.note_record(*key, record, layout, None);
+    ///             println!("{key}: {}", record.decode(layout)?);
+    ///         }
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::NoRings`].
+    pub fn rings_and_ledger(&mut self) -> Result<(&mut RingSet<RingKey>, &mut LossLedger), SetError> {
+        let rings = self.rings.as_mut().ok_or(SetError::NoRings)?;
+        Ok((rings, &mut self.ledger))
+    }
+
+    /// Returns the layouts of all open events by their ids, for [`Layouts::new`](perf_sys::Layouts::new).
+    /// After a [`refresh`](Self::refresh) that opened events there are more.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::Event`] if an id cannot be read.
+    pub fn layouts(&self) -> Result<Vec<(u64, SampleLayout)>, SetError> {
+        let layout = |set_event: SetEvent<'_>| {
+            let SetEvent { event, place, is_member, .. } = set_event;
+            let id = event.id().map_err(|error| EventError::of(event, place, is_member, error))?;
+            Ok((id, SampleLayout::new(event.attr())))
+        };
+        self.events().map(layout).collect()
+    }
+
+    /// Returns the rings, or `None` if the set only counts.
+    pub const fn rings(&self) -> Option<&RingSet<RingKey>> {
+        self.rings.as_ref()
+    }
+
+    /// Reads how many samples each event has lost, and returns the ledger of all losses until now.
+    ///
+    /// # Errors
+    ///
+    /// [`SetError::Event`] if an event cannot be read.
+    pub fn losses(&mut self) -> Result<&LossLedger, SetError> {
+        self.read_losses()?;
+        Ok(&self.ledger)
+    }
+
+    /// Returns the ledger without a system call: the lost samples of each event are those of the last
+    /// [`losses`](Self::losses) or [`counts`](Self::counts).
+    pub const fn ledger(&self) -> &LossLedger {
+        &self.ledger
+    }
+
+    /// Notes bytes that were skipped because they are no records, and drops rings that are over.
+    fn note_damage(&mut self) {
+        if let Some(rings) = &self.rings {
+            rings.iter().for_each(|(key, ring)| self.ledger.note_damage(*key, ring.damage()));
+        }
+        self.remove_drained();
+    }
+}

@@ -1,0 +1,147 @@
+use perf_sys::{AttrFlags, Call, Errno, EventType, Label};
+
+use super::{Set, SetError, SetOptions};
+use crate::expression::Modifiers;
+use crate::{EventGroup, EventSpec, LogicalEvent};
+
+/// The flags of the modifiers `u`, `k` and `h`.
+const PRIVILEGES: AttrFlags =
+    AttrFlags::EXCLUDE_USER.union(AttrFlags::EXCLUDE_KERNEL).union(AttrFlags::EXCLUDE_HV);
+
+/// The flags of the modifier `u`.
+const USER: AttrFlags = AttrFlags::EXCLUDE_KERNEL.union(AttrFlags::EXCLUDE_HV);
+
+/// # User space only
+impl SetOptions {
+    /// Permits to count user space only if the kernel refuses the events with `EACCES` or `EPERM`. Without
+    /// `CAP_PERFMON`, `perf_event_paranoid` of 2 (the default of most distributions) permits nothing else.
+    ///
+    /// All events get the modifier `u`, also in their names, except those that ask for a privilege level
+    /// themselves (`:u`, `:k`, `:h`), tracepoints and kprobes, which would count nothing. If such an event is
+    /// refused, [`open`](Self::open) fails with its error. [`Set::is_user_only`] returns the outcome.
+    ///
+    /// Events that only the kernel causes, such as context switches, then count 0.
+    ///
+    /// ```
+    /// use perf_session::{SetOptions, SetTarget, System, parse};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let events = parse("task-clock,page-faults", &System::new())?;
+    /// let options = SetOptions::new().groups(events).user_only_if_refused();
+    /// if let Ok(set) = options.target(SetTarget::calling_thread()).open() {
+    ///     println!("{:?}", set.names()); // ["task-clock:u", "page-faults:u"] for most users
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn user_only_if_refused(self) -> Self {
+        Self { falls_back_to_user: true, ..self }
+    }
+
+    /// Returns the options for user space only, if they are permitted and differ.
+    pub(super) fn user_only(&self) -> Option<Self> {
+        let has_any = |group: &EventGroup| group.members().iter().any(is_for_all_levels);
+        if !self.falls_back_to_user || !self.groups.iter().any(has_any) {
+            return None;
+        }
+        let groups = self.groups.iter().cloned().map(user_only).collect();
+        Some(Self { groups, is_user_only: true, ..self.clone() })
+    }
+}
+
+impl Set {
+    /// Returns whether events count user space only because the kernel refused more, as
+    /// [`SetOptions::user_only_if_refused`] permits.
+    pub const fn is_user_only(&self) -> bool {
+        self.options.is_user_only
+    }
+}
+
+/// Returns the group without the kernel and the hypervisor.
+pub(super) fn user_only(group: EventGroup) -> EventGroup {
+    group.map_members(|event| {
+        if !is_for_all_levels(&event) {
+            return event;
+        }
+        let specs = event.specs().iter().cloned().map(|spec| {
+            let label = Label::from(with_user(&spec.label().to_string()));
+            spec.map_attr(|attr| attr.with_flags(USER)).with_label(label)
+        });
+        LogicalEvent::new(with_user(event.name()), specs.collect())
+    })
+}
+
+/// Returns whether the event counts at all privilege levels, and can count in user space.
+fn is_for_all_levels(event: &LogicalEvent) -> bool {
+    event.specs().iter().all(|spec: &EventSpec| {
+        let attr = spec.attr();
+        let is_of_kernel = attr.kind == EventType::TRACEPOINT || spec.pmu() == Some("kprobe");
+        !attr.flags.intersects(PRIVILEGES) && !is_of_kernel
+    })
+}
+
+/// Returns whether the kernel does not permit this user to open the event.
+pub(super) fn is_refused(error: &SetError) -> bool {
+    let open = error.event().filter(|event| event.error.call() == Some(Call::PerfEventOpen));
+    open.is_some_and(|event| matches!(event.error.errno(), Some(Errno::EACCES | Errno::EPERM)))
+}
+
+/// Returns the name of an event with the modifier `u`.
+fn with_user(name: &str) -> String {
+    let has_modifiers = name.rsplit_once([':', '/']).is_some_and(|(_, last)| Modifiers::new(last).is_some());
+    let separator = if has_modifiers { "" } else { ":" };
+    format!("{name}{separator}u")
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_sys::{Attr, Software};
+
+    use super::*;
+    use crate::{System, parse};
+
+    fn names_of(events: &str) -> Option<Vec<String>> {
+        let groups = parse(events, &System::new()).unwrap();
+        let options = SetOptions::new().groups(groups).user_only_if_refused().user_only()?;
+        let members = options.groups.iter().flat_map(EventGroup::members);
+        Some(members.map(|event| event.name().to_owned()).collect())
+    }
+
+    #[test]
+    fn modifier_is_added_to_any_form_of_a_name() {
+        for (name, expected) in [
+            ("cycles", "cycles:u"),
+            ("cycles:pp", "cycles:ppu"),
+            ("cpu/event=0xc0/", "cpu/event=0xc0/u"),
+            ("cpu/event=0xc0/pp", "cpu/event=0xc0/ppu"),
+            ("1:3", "1:3:u"),
+        ] {
+            assert_eq!(with_user(name), expected);
+        }
+    }
+
+    #[test]
+    fn events_that_ask_for_a_privilege_level_are_kept() {
+        assert_eq!(names_of("page-faults:k,page-faults:u,page-faults:kh"), None);
+        let names = names_of("{task-clock,page-faults:k}").unwrap();
+        assert_eq!(names, ["task-clock:u", "page-faults:k"]);
+    }
+
+    #[test]
+    fn tracepoints_are_kept() {
+        let tracepoint = EventSpec::new(Attr { kind: EventType::TRACEPOINT, ..Attr::default() });
+        let options = SetOptions::new().event(tracepoint.clone()).user_only_if_refused();
+        assert!(options.user_only().is_none());
+        let clock = EventSpec::new(Attr::software(Software::TASK_CLOCK));
+        let options = options.event(clock).user_only().unwrap();
+        let flags = options.groups.iter().map(|group| group.members()[0].specs()[0].attr().flags);
+        assert_eq!(flags.collect::<Vec<AttrFlags>>(), [AttrFlags::empty(), USER]);
+    }
+
+    #[test]
+    fn nothing_is_excluded_without_permission() {
+        let clock = EventSpec::new(Attr::software(Software::TASK_CLOCK));
+        assert!(SetOptions::new().event(clock).user_only().is_none());
+    }
+}

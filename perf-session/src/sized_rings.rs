@@ -1,0 +1,156 @@
+use std::fmt;
+use std::sync::Arc;
+
+use perf_sys::{Errno, Error, Event, MapError, Ring};
+
+/// Rings of one size, which may be smaller than the requested one.
+#[derive(Debug)]
+pub struct SizedRings {
+    /// The rings, in the order of the events.
+    pub rings: Vec<Ring>,
+    /// The data pages of each ring that were requested.
+    pub asked: usize,
+    /// The data pages of each ring.
+    pub data_pages: usize,
+    /// The error of the next larger size; `None` if that was not tried.
+    pub reason: Option<Error>,
+}
+
+impl fmt::Display for SizedRings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} rings of {} data pages", self.rings.len(), self.data_pages)?;
+        match &self.reason {
+            Some(reason) => write!(f, " ({} requested: {reason})", self.asked),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The error of [`map_largest`], with the events.
+pub struct SizedRingsError {
+    /// The reason.
+    pub error: Error,
+    /// The data pages that were tried last.
+    pub data_pages: usize,
+    /// The index of the event whose ring was not mapped.
+    pub index: usize,
+    /// The events, still without rings.
+    pub events: Vec<Arc<Event>>,
+}
+
+impl fmt::Display for SizedRingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (index, count, pages) = (self.index + 1, self.events.len(), self.data_pages);
+        write!(f, "ring {index} of {count}, {pages} data pages: {}", self.error)
+    }
+}
+
+/// Prints as `Display`, for programs whose `main` returns the error.
+impl fmt::Debug for SizedRingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for SizedRingsError {}
+
+impl From<SizedRingsError> for Error {
+    fn from(error: SizedRingsError) -> Self {
+        error.error
+    }
+}
+
+/// Maps a ring of `most` data pages for each event, or of the largest half, quarter and so on, at least
+/// `least` pages, that the limits of memory permit for all of them.
+///
+/// ```
+/// use perf_session::map_largest;
+/// use perf_session::sys::{Attr, Event, Software, Target};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let Ok(event) = Event::open(&Attr::software(Software::DUMMY), Target::calling_thread()) else {
+/// #     return Ok(());
+/// # };
+/// let mapped = map_largest([event], 512, 4)?;
+/// println!("{mapped}"); // 1 rings of 512 data pages
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// The error of the smallest size if that is a limit of memory, any other one at once. No ring is mapped
+/// then.
+pub fn map_largest<E: Into<Arc<Event>>>(
+    events: impl IntoIterator<Item = E>,
+    most: usize,
+    least: usize,
+) -> Result<SizedRings, SizedRingsError> {
+    let mut events: Vec<Arc<Event>> = events.into_iter().map(Into::into).collect();
+    let (mut data_pages, mut reason) = (most, None);
+    loop {
+        let failed = match map_all(events, data_pages) {
+            Ok(rings) => return Ok(SizedRings { rings, asked: most, data_pages, reason }),
+            Err(failed) => failed,
+        };
+        let Some(smaller) = smaller(&failed.error, data_pages, least) else { return Err(failed) };
+        (events, data_pages, reason) = (failed.events, smaller, Some(failed.error));
+    }
+}
+
+/// As [`map_largest`], for one event.
+///
+/// ```no_run
+/// use perf_session::map_largest_ring;
+/// use perf_session::sys::{Attr, Event, Software, Target};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let event = Event::open(&Attr::software(Software::CPU_CLOCK), Target::calling_thread())?;
+/// let ring = map_largest_ring(event, 512, 4)?;
+/// println!("{} bytes", ring.data_size());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// As [`map_largest`].
+pub fn map_largest_ring(
+    event: impl Into<Arc<Event>>,
+    most: usize,
+    least: usize,
+) -> Result<Ring, SizedRingsError> {
+    let (mut data_pages, mut event) = (most, event.into());
+    loop {
+        let MapError { error, event: unmapped, .. } = match Ring::map(event, data_pages) {
+            Ok(ring) => return Ok(ring),
+            Err(failed) => failed,
+        };
+        let Some(smaller) = smaller(&error, data_pages, least) else {
+            return Err(SizedRingsError { error, data_pages, index: 0, events: vec![unmapped] });
+        };
+        (event, data_pages) = (unmapped, smaller);
+    }
+}
+
+/// Maps all rings, or none.
+fn map_all(events: Vec<Arc<Event>>, data_pages: usize) -> Result<Vec<Ring>, SizedRingsError> {
+    let mut rings = Vec::with_capacity(events.len());
+    for event in &events {
+        match Ring::map(Arc::clone(event), data_pages) {
+            Ok(ring) => rings.push(ring),
+            Err(MapError { error, .. }) => {
+                let index = rings.len();
+                drop(rings); // before the events are mapped again
+                return Err(SizedRingsError { error, data_pages, index, events });
+            }
+        }
+    }
+    Ok(rings)
+}
+
+/// Returns the next size to try, or `None` if a smaller ring would fail too.
+fn smaller(error: &Error, data_pages: usize, least: usize) -> Option<usize> {
+    let is_limit = matches!(error.errno(), Some(Errno::EPERM | Errno::EAGAIN | Errno::ENOMEM));
+    Some(data_pages / 2).filter(|&smaller| is_limit && smaller >= least.max(1))
+}

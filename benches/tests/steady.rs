@@ -5,7 +5,7 @@ use std::time::Duration;
 use perf_abi::{Attr, AttrFlags, ReadFormat, SampleType, Software};
 use perf_decode::{Record, SampleLayout};
 use perf_event::{Builder, events};
-use perf_sys::{Canceller, Event, Group, Readiness, Ring, RingSet, Target, UserCounter};
+use perf_sys::{Event, Group, RdpmcCounter, Ring, RingSet, Target, WaitResult, Waker};
 use perfkit_benches::allocations;
 use perfkit_benches::live::open_or_skip;
 use perfkit_benches::stream::{Faults, attr};
@@ -32,7 +32,7 @@ fn counting_does_not_allocate() {
     let event = event.with_label(format!("{}:{}", "sched", "sched_switch"));
     let clock = Attr::software(Software::TASK_CLOCK).with_flags(faults.flags).with_read_format(format);
     let mut group = Group::open(&clock, &[faults, faults, faults], ME).unwrap();
-    let counter = UserCounter::map(&event).unwrap();
+    let counter = RdpmcCounter::map(&event).unwrap();
     let mut memory = Faults::new().unwrap();
     let (counts, allocated) = allocations_of(|| {
         let (_, alone) = event.measure(|| memory.make(100)).unwrap();
@@ -52,7 +52,7 @@ fn reading_many_rings_does_not_allocate() {
     let rings = [event, Event::open(&attr, ME).unwrap()].map(|event| Ring::map(event, 8).unwrap());
     let mut set = RingSet::new().unwrap();
     rings.into_iter().enumerate().for_each(|(key, ring)| set.add(key, ring).unwrap());
-    let canceller = Canceller::new().unwrap();
+    let canceller = Waker::new().unwrap();
     let layout = SampleLayout::new(&attr);
     let mut memory = Faults::new().unwrap();
     let mut samples = [0; 2];
@@ -70,9 +70,9 @@ fn reading_many_rings_does_not_allocate() {
             memory.make(200);
             set.iter().for_each(|(_, ring)| ring.event().disable().unwrap());
             let patience = Some(Duration::from_secs(20));
-            assert_eq!(set.wait_or_cancelled(patience, &canceller), Ok(Readiness::Readable));
+            assert_eq!(set.wait_or_woken(patience, &canceller), Ok(WaitResult::Readable));
             read(&mut set);
-            assert_eq!(set.wait(Some(Duration::ZERO)), Ok(Readiness::TimedOut));
+            assert_eq!(set.wait(Some(Duration::ZERO)), Ok(WaitResult::TimedOut));
         }
     };
     rounds(20); // until the records of each ring have wrapped

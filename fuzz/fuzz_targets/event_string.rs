@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use perf_session::expression::Expression;
-use perf_session::{EventGroup, LogicalEvent, System, catalog};
+use perf_session::{EventGroup, NamedEvent, System, catalog};
 
 thread_local! {
     static SYSTEM: System = System::at(concat!(env!("CARGO_MANIFEST_DIR"), "/trees/strings"));
@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 /// An event has at least one PMU, and its attr has a name that can be parsed.
-fn check(event: &LogicalEvent) {
+fn check(event: &NamedEvent) {
     assert!(!event.specs().is_empty());
     for spec in event.specs() {
         let name = catalog::name_of(&spec.attr());

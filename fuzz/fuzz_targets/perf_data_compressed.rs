@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use perf_file::{Place, Reader};
+use perf_file::{FileOffset, Reader};
 use perfkit_fuzz::Input;
 
 /// Returns a record of a tool's unknown kind with this content.
@@ -25,7 +25,7 @@ fn read(bytes: &[u8]) -> u64 {
     let mut reader = Reader::from_bytes(bytes).unwrap();
     let mut len = 0;
     while let Ok(Some(record)) = reader.next() {
-        if let Place::InCompressed(_) = record.place() {
+        if let FileOffset::InCompressed(_) = record.place() {
             len += record.bytes().len() as u64;
         }
     }
@@ -68,8 +68,8 @@ fuzz_target!(|bytes: &[u8]| {
     let (mut found, mut outer, mut content) = (0, 0, Vec::<u8>::new());
     while let Some(record) = reader.next().unwrap() {
         match record.place() {
-            Place::Offset(_) => outer += 1,
-            Place::InCompressed(_) => {
+            FileOffset::Offset(_) => outer += 1,
+            FileOffset::InCompressed(_) => {
                 found += 1;
                 content.extend(record.bytes());
             }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use perf_file::format::Feature;
-use perf_file::{FileRecord, Frame, PerfData, Reader, Sorted, Source};
+use perf_file::{FileRecord, PerfData, RawFileRecord, Reader, Sorted, Source};
 
 /// Reads all records of a reader. Returns their number, and whether there was an error.
 pub fn read_all<S: Source>(reader: &mut Reader<S>) -> (usize, bool) {
@@ -73,5 +73,5 @@ pub fn view(bytes: &[u8]) -> usize {
     for feature in Feature::ALL {
         assert_eq!(matches!(file.feature(*feature), Ok(None)), !file.head().features().contains(*feature));
     }
-    file.frames().filter_map(Result::ok).filter(|frame: &Frame<'_>| frame.kind().0 > 0).count()
+    file.frames().filter_map(Result::ok).filter(|frame: &RawFileRecord<'_>| frame.kind().0 > 0).count()
 }

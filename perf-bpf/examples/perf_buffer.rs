@@ -4,7 +4,7 @@
 //! cargo run -p perf-bpf --example perf_buffer
 //! ```
 
-use perf_bpf::{Error, EventArray, Link, Output, PerfBuffer, PerfBufferOptions};
+use perf_bpf::{Error, EventArray, Link, PerfBuffer, PerfBufferOptions, PerfBufferRecord};
 
 mod program;
 
@@ -37,11 +37,11 @@ fn read_ready(buffer: &mut PerfBuffer, found: &mut Vec<(u32, u32)>) -> Result<()
         let cpu = batch.cpu();
         for output in batch.outputs() {
             match output? {
-                Output::Sample(sample) => {
+                PerfBufferRecord::Sample(sample) => {
                     found.extend(program::process(sample.bytes()).map(|process| (cpu, process)));
                 }
-                Output::Lost(records) => eprintln!("CPU {cpu}: {records} records lost"),
-                Output::Other(record) => eprintln!("CPU {cpu}: {:?}", record.kind()),
+                PerfBufferRecord::Lost(records) => eprintln!("CPU {cpu}: {records} records lost"),
+                PerfBufferRecord::Other(record) => eprintln!("CPU {cpu}: {:?}", record.kind()),
             }
         }
     }

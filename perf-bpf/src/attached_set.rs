@@ -2,11 +2,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use perf_session::sys::EventType;
-use perf_session::{CpuList, LogicalEvent, LossLedger, Refreshed, Set, SetEvent, SetOptions};
+use perf_session::{CpuList, EventSet, EventSetEvent, EventSetOptions, LossLedger, NamedEvent, Refreshed};
 
 use crate::{Attachment, Error, Refused};
 
-/// A [`Set`] of events with a program attached to them.
+/// A [`EventSet`] of events with a program attached to them.
 ///
 /// The program runs on every overflow of each event. A program on a tracepoint or a probe runs for its
 /// hits on all CPUs, so it is attached once, to the first event of it.
@@ -28,7 +28,7 @@ use crate::{Attachment, Error, Refused};
 pub struct AttachedSet {
     // Dropped before the set, so that all links are closed before the first event.
     attachments: Vec<Attachment>,
-    set: Set,
+    set: EventSet,
     program: OwnedFd,
     cookie: u64,
 }
@@ -44,8 +44,8 @@ impl AttachedSet {
     /// [`Error::Set`] if an event cannot be opened, and [`Error::Attach`]. After an error no event stays
     /// open and no program attached.
     #[doc(alias = "OpenAll")]
-    pub fn open(event: impl Into<LogicalEvent>, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
-        let set = SetOptions::new().event(event).open()?;
+    pub fn open(event: impl Into<NamedEvent>, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
+        let set = EventSetOptions::new().event(event).open()?;
         let mut set = Self::attach(set, program, cookie).map_err(Error::from)?;
         set.enable()?;
         Ok(set)
@@ -60,7 +60,7 @@ impl AttachedSet {
     /// links (before Linux 5.15), where it stays attached until they are closed.
     #[doc(alias = "WithDeferredEnable")]
     #[allow(clippy::result_large_err)] // the value is larger
-    pub fn attach(set: Set, program: impl AsFd, cookie: u64) -> Result<Self, Refused<Set>> {
+    pub fn attach(set: EventSet, program: impl AsFd, cookie: u64) -> Result<Self, Refused<EventSet>> {
         let program = match program.as_fd().try_clone_to_owned() {
             Ok(program) => program,
             Err(error) => return Err(Refused { error: Error::descriptor(&error), value: set }),
@@ -72,30 +72,30 @@ impl AttachedSet {
         }
     }
 
-    /// Starts all events, as [`Set::enable`].
+    /// Starts all events, as [`EventSet::enable`].
     ///
     /// # Errors
     ///
-    /// As [`Set::enable`].
+    /// As [`EventSet::enable`].
     pub fn enable(&mut self) -> Result<(), Error> {
         Ok(self.set.enable()?)
     }
 
-    /// Stops all events, as [`Set::disable`]. Programs on tracepoints and probes still run.
+    /// Stops all events, as [`EventSet::disable`]. Programs on tracepoints and probes still run.
     ///
     /// # Errors
     ///
-    /// As [`Set::disable`].
+    /// As [`EventSet::disable`].
     pub fn disable(&mut self) -> Result<(), Error> {
         Ok(self.set.disable()?)
     }
 
-    /// Looks for CPUs that went offline or came online, as [`Set::refresh`], and attaches the program to the
+    /// Looks for CPUs that went offline or came online, as [`EventSet::refresh`], and attaches the program to the
     /// events that were opened, before they are enabled.
     ///
     /// # Errors
     ///
-    /// As [`Set::refresh`], and [`Error::Attach`].
+    /// As [`EventSet::refresh`], and [`Error::Attach`].
     pub fn refresh(&mut self) -> Result<Refreshed, Error> {
         let Self { attachments, set, program, cookie } = self;
         let refreshed = set.refresh_with(|set| attach_missing(attachments, set, program, *cookie))?;
@@ -105,12 +105,12 @@ impl AttachedSet {
     }
 
     /// Returns the set, for its counts.
-    pub const fn set(&self) -> &Set {
+    pub const fn set(&self) -> &EventSet {
         &self.set
     }
 
     /// Returns the set, for reading it.
-    pub const fn set_mut(&mut self) -> &mut Set {
+    pub const fn set_mut(&mut self) -> &mut EventSet {
         &mut self.set
     }
 
@@ -128,7 +128,7 @@ impl AttachedSet {
     ///
     /// # Errors
     ///
-    /// As [`Set::close`]. Everything is closed all the same, as by dropping the value.
+    /// As [`EventSet::close`]. Everything is closed all the same, as by dropping the value.
     pub fn close(self) -> Result<LossLedger, Error> {
         drop(self.attachments);
         Ok(self.set.close()?)
@@ -138,7 +138,7 @@ impl AttachedSet {
 /// Detaches the program from closed events, and attaches it where it is missing.
 fn attach_missing(
     attachments: &mut Vec<Attachment>,
-    set: &Set,
+    set: &EventSet,
     program: &OwnedFd,
     cookie: u64,
 ) -> Result<(), Error> {
@@ -156,7 +156,7 @@ fn attach_missing(
 }
 
 /// Returns whether the program runs for the event already.
-fn is_attached(attachments: &[Attachment], set: &Set, event: &SetEvent<'_>) -> bool {
+fn is_attached(attachments: &[Attachment], set: &EventSet, event: &EventSetEvent<'_>) -> bool {
     let is_for_all = is_for_all(event);
     let mut same = set
         .events()
@@ -164,12 +164,12 @@ fn is_attached(attachments: &[Attachment], set: &Set, event: &SetEvent<'_>) -> b
     same.any(|event| attachments.iter().any(|attachment| is_on(attachment, &event)))
 }
 
-fn is_on(attachment: &Attachment, event: &SetEvent<'_>) -> bool {
+fn is_on(attachment: &Attachment, event: &EventSetEvent<'_>) -> bool {
     Arc::ptr_eq(attachment.event(), event.event)
 }
 
 /// Returns whether the program runs for the hits of all CPUs, whichever event it is attached to.
-fn is_for_all(event: &SetEvent<'_>) -> bool {
+fn is_for_all(event: &EventSetEvent<'_>) -> bool {
     let is_probe = event.spec.pmu().is_some_and(|pmu| matches!(pmu, "kprobe" | "uprobe"));
     is_probe || event.event.attr().kind == EventType::TRACEPOINT
 }

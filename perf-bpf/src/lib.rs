@@ -4,7 +4,7 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use perf_bpf::{BpfMapType, EventArray, Map, MapSpec, Output, PerfBufferOptions};
+//! use perf_bpf::{BpfMapType, EventArray, Map, MapSpec, PerfBufferRecord, PerfBufferOptions};
 //!
 //! # fn main() -> Result<(), perf_bpf::Error> {
 //! // A count for each process, and an array through which a program writes events.
@@ -21,9 +21,9 @@
 //! };
 //! buffer.wait(Some(Duration::from_millis(1)))?;
 //! buffer.read(|cpu, output| match output {
-//!     Output::Sample(sample) => println!("CPU {cpu}: {:x?}", sample.bytes()),
-//!     Output::Lost(records) => println!("CPU {cpu}: {records} records lost"),
-//!     Output::Other(record) => println!("CPU {cpu}: {:?}", record.kind()),
+//!     PerfBufferRecord::Sample(sample) => println!("CPU {cpu}: {:x?}", sample.bytes()),
+//!     PerfBufferRecord::Lost(records) => println!("CPU {cpu}: {records} records lost"),
+//!     PerfBufferRecord::Other(record) => println!("CPU {cpu}: {:?}", record.kind()),
 //! })?;
 //!
 //! counts.update(&std::process::id(), &1)?;
@@ -119,7 +119,8 @@ pub use map_spec::MapSpec;
 pub use object_kind::ObjectKind;
 pub use object_name::ObjectName;
 pub use perf_buffer::{
-    Output, OutputBatch, OutputCounts, OutputSample, Outputs, PerfBuffer, PerfBufferOptions, RefreshedRings,
+    PerfBuffer, PerfBufferBatch, PerfBufferCounts, PerfBufferOptions, PerfBufferRecord, PerfBufferRecords,
+    PerfBufferSample, RefreshedRings,
 };
 pub use pin::unpin;
 pub use pinned::{IfDifferent, MoveStats, ParallelMap, PinOutcome, PinnedMap};

@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::time::Duration;
 
-use perf_bpf::{BpfProgType, EventArray, Output, PerfBufferOptions, create_ring_buffer};
+use perf_bpf::{BpfProgType, EventArray, PerfBufferOptions, PerfBufferRecord, create_ring_buffer};
 use support::permitted;
 use support::programs::{Counters, Sink, fire_on, online, output};
 
@@ -66,8 +66,8 @@ fn reading_a_perf_buffer_allocates_nothing() {
         for _ in 0..3 * page / 496 {
             fire_on(&program, cpu);
             buffer.wait(Some(Duration::ZERO)).unwrap();
-            let consume = |_, output: Output<'_>| {
-                if let Output::Sample(sample) = output {
+            let consume = |_, output: PerfBufferRecord<'_>| {
+                if let PerfBufferRecord::Sample(sample) = output {
                     bytes += sample.bytes().len() as u64;
                 }
             };

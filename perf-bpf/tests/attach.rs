@@ -10,8 +10,8 @@ use std::sync::Arc;
 use perf_bpf::sys::abi::bpf::{BpfLinkType, BpfTaskFdType};
 use perf_bpf::sys::{Attr, AttrFlags, Errno, Event, Software, Target};
 use perf_bpf::{
-    Attachment, BpfCmd, BpfProgType, EventArray, Link, Output, PerfBuffer, PerfBufferOptions, ProgramFd,
-    TaskFd,
+    Attachment, BpfCmd, BpfProgType, EventArray, Link, PerfBuffer, PerfBufferOptions, PerfBufferRecord,
+    ProgramFd, TaskFd,
 };
 use support::programs::{Counters, Sink, output};
 use support::{permitted, rename_tracepoint};
@@ -42,8 +42,8 @@ impl Fixture {
     /// Returns the cookies that were written since the last call.
     fn cookies(&mut self) -> Vec<u64> {
         let mut cookies = Vec::new();
-        let consume = |_, output: Output<'_>| match output {
-            Output::Sample(sample) => {
+        let consume = |_, output: PerfBufferRecord<'_>| match output {
+            PerfBufferRecord::Sample(sample) => {
                 cookies.push(u64::from_ne_bytes(sample.bytes()[8..16].try_into().unwrap()));
             }
             other => panic!("{other:?}"),

@@ -4,10 +4,10 @@
 
 mod support;
 
-use perf_bpf::events::{EventSpec, SetOptions};
+use perf_bpf::events::{EventSetOptions, EventSpec};
 use perf_bpf::sys::{Attr, Errno, Event, Software, Target};
 use perf_bpf::{
-    AttachedSet, BpfProgType, Error, EventArray, Output, PerfBuffer, PerfBufferOptions, ProgramFd,
+    AttachedSet, BpfProgType, Error, EventArray, PerfBuffer, PerfBufferOptions, PerfBufferRecord, ProgramFd,
 };
 use support::programs::{Counters, Sink, online, output};
 use support::{permitted, rename_tracepoint};
@@ -38,8 +38,8 @@ impl Fixture {
         let (mut missing, mut cookies) = (online().as_slice().to_vec(), Vec::new());
         while !missing.is_empty() {
             self.buffer.wait(None).unwrap();
-            let consume = |cpu, output: Output<'_>| {
-                if let Output::Sample(sample) = output {
+            let consume = |cpu, output: PerfBufferRecord<'_>| {
+                if let PerfBufferRecord::Sample(sample) = output {
                     missing.retain(|other| *other != cpu);
                     cookies.push(u64::from_ne_bytes(sample.bytes()[8..16].try_into().unwrap()));
                 }
@@ -71,7 +71,7 @@ fn a_program_runs_on_each_cpu_with_its_cookie_until_the_set_is_closed() {
 #[test]
 fn nothing_runs_before_the_set_is_enabled() {
     let Some(mut fixture) = fixture(BpfProgType::PERF_EVENT) else { return };
-    let Some(set) = permitted(SetOptions::new().event(clock()).open()) else { return };
+    let Some(set) = permitted(EventSetOptions::new().event(clock()).open()) else { return };
     let mut set = AttachedSet::attach(set, &fixture.program, COOKIE).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(30));
     assert_eq!(fixture.counters.produced_and_failed(), (0, 0));
@@ -91,8 +91,8 @@ fn a_tracepoint_program_is_attached_once_for_all_cpus() {
     assert_eq!((set.attachments().len(), set.set().cpus()), (1, online()));
     std::fs::write("/proc/thread-self/comm", "pk_rename").unwrap();
     let mut cookies = Vec::new();
-    let consume = |_, output: Output<'_>| {
-        if let Output::Sample(sample) = output {
+    let consume = |_, output: PerfBufferRecord<'_>| {
+        if let PerfBufferRecord::Sample(sample) = output {
             cookies.push(u64::from_ne_bytes(sample.bytes()[8..16].try_into().unwrap()));
         }
     };
@@ -116,7 +116,7 @@ fn a_failed_attachment_names_the_cpu_and_releases_everything() {
 #[test]
 fn a_failure_midway_detaches_the_program_from_the_first_events() {
     let Some(fixture) = fixture(BpfProgType::PERF_EVENT) else { return };
-    let Some(set) = permitted(SetOptions::new().event(clock()).open()) else { return };
+    let Some(set) = permitted(EventSetOptions::new().event(clock()).open()) else { return };
     let events: Vec<_> = set.events().map(|event| std::sync::Arc::clone(event.event)).collect();
     let (Some(first), Some(last)) = (events.first(), events.last()) else { return };
     if events.len() == 1 {

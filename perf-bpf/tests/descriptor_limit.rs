@@ -6,7 +6,7 @@ mod support;
 
 use std::os::fd::{AsFd, AsRawFd};
 
-use perf_bpf::events::{EventSpec, SetOptions};
+use perf_bpf::events::{EventSetOptions, EventSpec};
 use perf_bpf::sys::{Attr, Errno, Software};
 use perf_bpf::{AttachedSet, BpfProgType, ProgramFd};
 use support::asm::Asm;
@@ -37,7 +37,7 @@ fn descriptor_limit_is_named_as_the_cause_of_a_failed_attachment() {
     let clock = || EventSpec::new(Attr::software(Software::CPU_CLOCK).with_period(1 << 40));
     // The duplicate of the program's descriptor, then the first link.
     for more in 0..2 {
-        let Some(set) = permitted(SetOptions::new().event(clock()).open()) else { return };
+        let Some(set) = permitted(EventSetOptions::new().event(clock()).open()) else { return };
         limit_to(next() + more);
         let Err(refused) = AttachedSet::attach(set, &program, 0) else { panic!("attached") };
         assert_eq!(refused.errno(), Some(Errno::EMFILE), "{refused}");

@@ -9,7 +9,9 @@ use std::{fs, io};
 
 use perf_bpf::events::{CpuList, EventSpec};
 use perf_bpf::sys::{Attr, Software};
-use perf_bpf::{AttachedSet, BpfProgType, EventArray, Output, PerfBuffer, PerfBufferOptions, RefreshedRings};
+use perf_bpf::{
+    AttachedSet, BpfProgType, EventArray, PerfBuffer, PerfBufferOptions, PerfBufferRecord, RefreshedRings,
+};
 use support::permitted;
 use support::programs::{Counters, Sink, fire_on, fire_on_all, online, output};
 
@@ -42,8 +44,8 @@ fn one() -> CpuList {
 /// Returns the samples of each record's CPU.
 fn read(buffer: &mut PerfBuffer) -> Vec<u32> {
     let mut cpus = Vec::new();
-    let consume = |cpu, output: Output<'_>| {
-        if let Output::Sample(_) = output {
+    let consume = |cpu, output: PerfBufferRecord<'_>| {
+        if let PerfBufferRecord::Sample(_) = output {
             cpus.push(cpu);
         }
     };

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use perf_bpf::events::CpuList;
 use perf_bpf::sys::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper};
-use perf_bpf::sys::{Readiness, SampleType};
+use perf_bpf::sys::{SampleType, WaitResult};
 use perf_bpf::{
-    BpfMapType, BpfProgType, EventArray, MapFd, MapSpec, Output, PerfBuffer, PerfBufferOptions, ProgramFd,
-    RefreshedRings,
+    BpfMapType, BpfProgType, EventArray, MapFd, MapSpec, PerfBuffer, PerfBufferOptions, PerfBufferRecord,
+    ProgramFd, RefreshedRings,
 };
 use support::asm::{Asm, R0, R1, R2, R3, R4, R5, R6, R7, R8};
 use support::permitted;
@@ -48,7 +48,9 @@ fn a_record_arrives_from_each_cpu() {
     let mut found = Vec::new();
     let read = fixture.buffer.read(|cpu, output| match output {
         // 24 bytes and the 4 of the length are padded to 32.
-        Output::Sample(sample) => found.push((cpu, first_word(sample.bytes()), sample.bytes().len())),
+        PerfBufferRecord::Sample(sample) => {
+            found.push((cpu, first_word(sample.bytes()), sample.bytes().len()))
+        }
         other => panic!("{other:?}"),
     });
     let expected: Vec<_> = cpus.iter().flat_map(|cpu| (1..=3).map(move |number| (cpu, number, 28))).collect();
@@ -62,9 +64,9 @@ fn a_record_arrives_from_each_cpu() {
 fn a_wait_ends_with_a_record() {
     let Some(mut fixture) = fixture(PerfBufferOptions::new(), 8) else { return };
     let cpu = online().iter().next().unwrap();
-    assert_eq!(fixture.buffer.wait(Some(Duration::ZERO)).unwrap(), Readiness::TimedOut);
+    assert_eq!(fixture.buffer.wait(Some(Duration::ZERO)).unwrap(), WaitResult::TimedOut);
     fire_on(&fixture.program, cpu);
-    assert_eq!(fixture.buffer.wait(PATIENCE).unwrap(), Readiness::Readable);
+    assert_eq!(fixture.buffer.wait(PATIENCE).unwrap(), WaitResult::Readable);
     let mut batches = fixture.buffer.ready();
     let mut batch = batches.next().unwrap().unwrap();
     assert_eq!((batch.cpu(), batch.outputs().count()), (cpu, 1));
@@ -76,8 +78,8 @@ fn payload_of_a_known_size_has_no_padding() {
         let Some(mut fixture) = fixture(PerfBufferOptions::new().payload_size(size), 24) else { return };
         fire_on(&fixture.program, online().iter().next().unwrap());
         let mut len = 0;
-        let consume = |_, output: Output<'_>| match output {
-            Output::Sample(sample) => len = sample.bytes().len(),
+        let consume = |_, output: PerfBufferRecord<'_>| match output {
+            PerfBufferRecord::Sample(sample) => len = sample.bytes().len(),
             other => panic!("{other:?}"),
         };
         assert_eq!(fixture.buffer.read(consume).unwrap(), 1);
@@ -92,8 +94,8 @@ fn more_fields_can_be_sampled() {
     let cpus = online();
     fire_on_all(&fixture.program, &cpus, 1);
     let mut found = Vec::new();
-    let consume = |cpu, output: Output<'_>| {
-        let Output::Sample(sample) = output else { panic!("{output:?}") };
+    let consume = |cpu, output: PerfBufferRecord<'_>| {
+        let PerfBufferRecord::Sample(sample) = output else { panic!("{output:?}") };
         let decoded = sample.decode().unwrap();
         assert!(decoded.time().is_some_and(|time| time > 0));
         assert_eq!((decoded.cpu(), sample.bytes().len()), (Some(cpu), 16));
@@ -147,8 +149,8 @@ fn every_record_under_a_slow_reader_is_delivered_or_lost() {
     assert_eq!(ledger.dropped(), failed);
 }
 
-fn check(output: &Output<'_>) {
-    if let Output::Sample(sample) = output {
+fn check(output: &PerfBufferRecord<'_>) {
+    if let PerfBufferRecord::Sample(sample) = output {
         assert_eq!(sample.bytes()[40..], (-16_i64).to_ne_bytes());
     }
 }
@@ -186,13 +188,13 @@ fn a_record_larger_than_the_ring_is_lost_and_reported() {
     let Some(large) = large_output(fixture.buffer.array(), &fixture.counters, ring as u32) else { return };
     fire_on(&large, cpu);
     assert_eq!(fixture.counters.produced_and_failed(), (1, 1));
-    assert_eq!(fixture.buffer.wait(Some(Duration::ZERO)).unwrap(), Readiness::TimedOut);
+    assert_eq!(fixture.buffer.wait(Some(Duration::ZERO)).unwrap(), WaitResult::TimedOut);
     let lost = fixture.buffer.total().unwrap().lost;
     assert_eq!(lost, u64::from(fixture.buffer.reads_lost()));
     fire_on(&fixture.program, cpu);
     let mut lost = 0;
-    let consume = |_, output: Output<'_>| {
-        if let Output::Lost(records) = output {
+    let consume = |_, output: PerfBufferRecord<'_>| {
+        if let PerfBufferRecord::Lost(records) = output {
             lost += records;
         }
     };

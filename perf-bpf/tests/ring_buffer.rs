@@ -7,7 +7,7 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use perf_bpf::sys::{self, BpfRing, Canceller, Readiness};
+use perf_bpf::sys::{self, BpfRing, WaitResult, Waker};
 use perf_bpf::{BpfMapType, BpfProgType, MapFd, MapSpec, ProgramFd, create_ring_buffer, open_ring_buffer};
 use support::asm::{Asm, R0, R1, R2, R3, R7, RINGBUF_DISCARD, RINGBUF_RESERVE, RINGBUF_SUBMIT};
 use support::permitted;
@@ -51,12 +51,12 @@ fn records_arrive_with_their_exact_length() {
 fn a_wait_ends_with_a_record_and_times_out_without_one() {
     let Some(mut fixture) = fixture(8) else { return };
     let cpu = online().iter().next().unwrap();
-    assert_eq!(fixture.ring.wait(Some(Duration::from_millis(1))), Ok(Readiness::TimedOut));
+    assert_eq!(fixture.ring.wait(Some(Duration::from_millis(1))), Ok(WaitResult::TimedOut));
     fire_on(&fixture.program, cpu);
-    assert_eq!(fixture.ring.wait(PATIENCE), Ok(Readiness::Readable));
-    assert_eq!(fixture.ring.wait(PATIENCE), Ok(Readiness::Readable), "it is still unread");
+    assert_eq!(fixture.ring.wait(PATIENCE), Ok(WaitResult::Readable));
+    assert_eq!(fixture.ring.wait(PATIENCE), Ok(WaitResult::Readable), "it is still unread");
     assert_eq!(lengths(&mut fixture.ring), [8]);
-    assert_eq!(fixture.ring.wait(Some(Duration::ZERO)), Ok(Readiness::TimedOut));
+    assert_eq!(fixture.ring.wait(Some(Duration::ZERO)), Ok(WaitResult::TimedOut));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_record_wakes_a_sleeping_reader() {
             std::thread::sleep(Duration::from_millis(10));
             fire_on(&fixture.program, cpu);
         });
-        assert_eq!(fixture.ring.wait(PATIENCE), Ok(Readiness::Readable));
+        assert_eq!(fixture.ring.wait(PATIENCE), Ok(WaitResult::Readable));
     });
     assert_eq!(lengths(&mut fixture.ring), [8]);
 }
@@ -76,10 +76,10 @@ fn a_record_wakes_a_sleeping_reader() {
 #[test]
 fn a_canceller_ends_the_wait() {
     let Some(fixture) = fixture(8) else { return };
-    let cancel = Canceller::new().unwrap();
+    let cancel = Waker::new().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| cancel.cancel().unwrap());
-        assert_eq!(fixture.ring.wait_or_cancelled(None, &cancel), Ok(Readiness::Cancelled));
+        assert_eq!(fixture.ring.wait_or_woken(None, &cancel), Ok(WaitResult::Woken));
     });
 }
 

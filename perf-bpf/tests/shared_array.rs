@@ -10,7 +10,8 @@ use std::path::Path;
 use perf_bpf::sys::Errno;
 use perf_bpf::sys::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper};
 use perf_bpf::{
-    BpfMapType, BpfProgType, EventArray, MapFd, MapSpec, Output, PerfBuffer, PerfBufferOptions, ProgramFd,
+    BpfMapType, BpfProgType, EventArray, MapFd, MapSpec, PerfBuffer, PerfBufferOptions, PerfBufferRecord,
+    ProgramFd,
 };
 use support::agent::{self, Agent};
 use support::asm::{Asm, R0, R1, R2, R3, R4, R5, R6, R10};
@@ -51,7 +52,8 @@ impl Fixture {
 
 fn samples(reader: &mut PerfBuffer) -> u64 {
     let mut samples = 0;
-    let consume = |_, output: Output<'_>| samples += u64::from(matches!(output, Output::Sample(_)));
+    let consume =
+        |_, output: PerfBufferRecord<'_>| samples += u64::from(matches!(output, PerfBufferRecord::Sample(_)));
     reader.read(consume).unwrap();
     samples
 }

@@ -56,7 +56,7 @@ fn compare(name: &str, file: &PerfData, oracle: &Json, compared: &mut Compared) 
     let layouts = FileLayouts::new(&file.events);
     for (record, expected) in file.records.iter().zip(expected_records) {
         compared.compressed += usize::from(matches!(record.place, Place::Inside(_)));
-        if record.is_of_tool() {
+        if record.is_user() {
             compare_header(record, expected);
             compared.tool_records += 1;
             continue;

@@ -5,11 +5,11 @@ use perf_decode::RawRecord;
 
 use crate::bytes::Bytes;
 use crate::format::record_type;
-use crate::{ByteOrder, Error, Reason, Result, ToolRecord};
+use crate::{ByteOrder, Error, Reason, Result, UserRecord};
 
 /// A record of a file as it is in the file: not swapped, not aligned, not decompressed.
 #[derive(Clone, Copy, Debug)]
-pub struct Frame<'a> {
+pub struct RawFileRecord<'a> {
     /// Offset of the record in bytes from the start of the file.
     pub offset: u64,
     /// The header, in the byte order of this machine.
@@ -22,7 +22,7 @@ pub struct Frame<'a> {
     pub order: ByteOrder,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> RawFileRecord<'a> {
     /// Splits the first record off `bytes`, which start at `offset` in the file. Returns it and the
     /// bytes after it.
     ///
@@ -70,7 +70,7 @@ impl<'a> Frame<'a> {
     #[inline]
     #[must_use]
     pub fn raw(&self) -> Option<RawRecord<'a>> {
-        if self.is_of_tool() || !self.order.is_native() {
+        if self.is_user() || !self.order.is_native() {
             return None;
         }
         RawRecord::from_bytes(self.bytes).ok()
@@ -78,7 +78,7 @@ impl<'a> Frame<'a> {
 
     /// Returns whether a tool wrote the record in its own form, not in one of the kernel's.
     #[must_use]
-    pub const fn is_of_tool(&self) -> bool {
+    pub const fn is_user(&self) -> bool {
         self.header.kind.0 >= record_type::FIRST.0
     }
 
@@ -87,8 +87,8 @@ impl<'a> Frame<'a> {
     /// # Errors
     ///
     /// [`Reason::Truncated`] if a field is past the end of the record, [`Reason::Unsupported`].
-    pub fn tool(&self) -> Result<ToolRecord<'a>> {
-        ToolRecord::parse(self.header, self.bytes, self.order, self.offset)
+    pub fn tool(&self) -> Result<UserRecord<'a>> {
+        UserRecord::parse(self.header, self.bytes, self.order, self.offset)
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
         for order in ORDERS {
             for kind in [RecordType::SAMPLE, record_type::FINISHED_ROUND] {
                 let words = record(order, kind, 16);
-                let (frame, rest) = Frame::split_first(words.as_bytes(), order, 0).unwrap();
+                let (frame, rest) = RawFileRecord::split_first(words.as_bytes(), order, 0).unwrap();
                 assert_eq!((frame.kind(), rest.len()), (kind, 0));
                 let is_taken = kind == RecordType::SAMPLE && order.is_native();
                 assert_eq!(frame.raw().is_some(), is_taken, "{order:?} {kind:?}");
@@ -190,7 +190,7 @@ mod tests {
                 (record_type::HEADER_FEATURE, 7, false),
             ] {
                 let words = record(order, kind, size);
-                match Frame::split_first(words.as_bytes(), order, 0) {
+                match RawFileRecord::split_first(words.as_bytes(), order, 0) {
                     Ok((frame, rest)) => {
                         assert!(is_right, "{kind:?} {size}");
                         assert_eq!((frame.bytes.len(), rest.len()), (size.into(), 16 - usize::from(size)));

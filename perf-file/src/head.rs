@@ -14,12 +14,12 @@ pub struct Head {
     /// The byte order of the machine that recorded the file.
     pub order: ByteOrder,
     /// The form of the file.
-    pub form: Form,
+    pub form: FileMode,
 }
 
 /// The two forms of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum FileMode {
     /// The file form: sections at offsets. The header is in the byte order of this machine.
     File(FileHeader),
     /// The pipe form: records follow the header.
@@ -50,18 +50,18 @@ impl Head {
         let order = order(&header, whole.len())?;
         let header = if order.is_native() { header } else { swapped(header) };
         let (form, len) = match header.size {
-            PipeHeader::SIZE => (Form::Pipe, PipeHeader::SIZE),
-            FileHeader::SIZE => (Form::File(header), FileHeader::SIZE),
+            PipeHeader::SIZE => (FileMode::Pipe, PipeHeader::SIZE),
+            FileHeader::SIZE => (FileMode::File(header), FileHeader::SIZE),
             FileHeader::SIZE_WITHOUT_FEATURES => {
                 let header = FileHeader { features: FeatureSet::default(), ..header };
-                (Form::File(header), FileHeader::SIZE_WITHOUT_FEATURES)
+                (FileMode::File(header), FileHeader::SIZE_WITHOUT_FEATURES)
             }
             found => return Err(Error::new(8, Reason::HeaderSize { found })),
         };
         if (whole.len() as u64) < len {
             return Err(Error::truncated(0, "header", len, whole.len() as u64));
         }
-        if let Form::File(header) = &form {
+        if let FileMode::File(header) = &form {
             check_sections(header)?;
         }
         Ok(Self { order, form })
@@ -71,15 +71,15 @@ impl Head {
     #[must_use]
     pub const fn file_header(&self) -> Option<&FileHeader> {
         match &self.form {
-            Form::File(header) => Some(header),
-            Form::Pipe => None,
+            FileMode::File(header) => Some(header),
+            FileMode::Pipe => None,
         }
     }
 
     /// Returns whether the file has the pipe form.
     #[must_use]
     pub const fn is_pipe(&self) -> bool {
-        matches!(self.form, Form::Pipe)
+        matches!(self.form, FileMode::Pipe)
     }
 
     /// Returns the section of the records, for a file of `len` bytes.
@@ -89,18 +89,20 @@ impl Head {
     #[must_use]
     pub fn records(&self, len: u64) -> Section {
         match self.form {
-            Form::Pipe => Section { offset: PipeHeader::SIZE, size: len.saturating_sub(PipeHeader::SIZE) },
-            Form::File(FileHeader { data: Section { offset, size: 0 }, .. }) => {
+            FileMode::Pipe => {
+                Section { offset: PipeHeader::SIZE, size: len.saturating_sub(PipeHeader::SIZE) }
+            }
+            FileMode::File(FileHeader { data: Section { offset, size: 0 }, .. }) => {
                 Section { offset, size: len.saturating_sub(offset) }
             }
-            Form::File(header) => header.data,
+            FileMode::File(header) => header.data,
         }
     }
 
     /// Returns whether the recording was interrupted before the header was completed.
     #[must_use]
     pub const fn is_interrupted(&self) -> bool {
-        matches!(self.form, Form::File(FileHeader { data: Section { size: 0, .. }, .. }))
+        matches!(self.form, FileMode::File(FileHeader { data: Section { size: 0, .. }, .. }))
     }
 
     /// Returns the features of the file form. A file whose recording was interrupted has none.

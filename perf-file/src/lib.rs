@@ -23,11 +23,11 @@
 //! | read them in the order of time | [`Sorted`] |
 //! | read what `perf record --threads` writes | [`Directory`] |
 //! | find the event of a record, and decode it | [`FileRecord::event`], [`FileRecord::decode`] |
-//! | read the records that tools write in their own form | [`FileRecord::tool`], [`ToolRecord`] |
+//! | read the records that tools write in their own form | [`FileRecord::tool`], [`UserRecord`] |
 //! | read what is known about the machine and the recording | [`Reader::hostname`] and others, [`Reader::feature`], [`FeatureData`] |
 //! | know the events and features of a pipe before its records | [`Reader::read_metadata`] |
 //! | verify all features | [`Reader::verify_features`] |
-//! | view a file in memory without std and without allocations | [`PerfData`], [`Frame`] |
+//! | view a file in memory without std and without allocations | [`PerfData`], [`RawFileRecord`] |
 //! | swap a record of the other byte order | [`swap`] |
 //! | find numbers and layouts of the format | [`format`](mod@format) |
 //! | write files and pipes | [`writer`] |
@@ -96,14 +96,14 @@ pub mod writer;
 pub use attr::{FileAttr, attr_from_bytes};
 pub use error::{Error, Malformed, Reason, Result};
 pub use feature::{FeatureData, FeatureSection};
-pub use file::{Attrs, Features, Frames, PerfData};
-pub use frame::Frame;
-pub use head::{Form, Head};
+pub use file::{Attrs, Features, PerfData, RawFileRecords};
+pub use frame::RawFileRecord;
+pub use head::{FileMode, Head};
 pub use list::{Entries, Entry, List};
 pub use order::ByteOrder;
 #[cfg(feature = "std")]
 pub use read::{
-    Directory, Event, Events, FeatureBuf, FileRecord, Memory, Place, Reader, Sorted, SortedDirectory, Source,
-    Stream,
+    Directory, Event, Events, FeatureBuf, FileOffset, FileRecord, Memory, Reader, Sorted, SortedDirectory,
+    Source, Stream,
 };
-pub use record::ToolRecord;
+pub use record::UserRecord;

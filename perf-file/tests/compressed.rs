@@ -6,7 +6,7 @@ mod support;
 
 use perf_abi::{Attr, RecordType};
 use perf_file::format::{MAGIC, PipeHeader, record_type};
-use perf_file::{Error, Place, Reader, Reason, Sorted};
+use perf_file::{Error, FileOffset, Reader, Reason, Sorted};
 use support::made_up::{attr, pipe, record, sample};
 use zerocopy::IntoBytes as _;
 
@@ -75,10 +75,10 @@ fn records_of_the_content_have_the_place_of_the_last_part() {
         found.push((record.place(), record.time(), record.decompressed_len()));
     }
     let expected = [
-        (Place::Offset(first), None, Some(20)),
-        (Place::InCompressed(first), Some(1), None),
-        (Place::Offset(second), None, Some(12)),
-        (Place::InCompressed(second), Some(2), None),
+        (FileOffset::Offset(first), None, Some(20)),
+        (FileOffset::InCompressed(first), Some(1), None),
+        (FileOffset::Offset(second), None, Some(12)),
+        (FileOffset::InCompressed(second), Some(2), None),
     ];
     assert_eq!(found[1..], expected);
 }
@@ -171,9 +171,9 @@ fn content_of_the_other_byte_order_is_swapped() {
     while let Some(record) = reader.next().unwrap() {
         found.push((record.place(), record.kind(), record.time()));
     }
-    let inside = Place::InCompressed(compressed_at);
+    let inside = FileOffset::InCompressed(compressed_at);
     let expected = [
-        (Place::Offset(compressed_at), record_type::COMPRESSED, None),
+        (FileOffset::Offset(compressed_at), record_type::COMPRESSED, None),
         (inside, RecordType::SAMPLE, Some(5)),
         (inside, RecordType(100), None),
         (inside, RecordType::SAMPLE, Some(7)),
@@ -218,7 +218,7 @@ fn streams_of_libzstd_are_decompressed() {
             let mut reader = Reader::from_bytes(&bytes).unwrap();
             let mut found = Vec::<u8>::new();
             while let Some(record) = reader.next().unwrap() {
-                if let Place::InCompressed(_) = record.place() {
+                if let FileOffset::InCompressed(_) = record.place() {
                     assert_eq!(record.bytes().len(), 8 + part, "{name}");
                     found.extend(&record.bytes()[8..]);
                 }

@@ -11,7 +11,7 @@
 
 mod support;
 
-use perf_file::{FeatureData, Frame, PerfData, Reader};
+use perf_file::{FeatureData, PerfData, RawFileRecord, Reader};
 use support::{byteswap, data, describe};
 
 /// Returns the files that are not pipes. That of the compressed file is left out, because its
@@ -61,7 +61,7 @@ fn features_and_records_of_tools_of_turned_files_are_the_same() {
             };
             format!("{:?}: {}", section.feature, without_bytes(&data))
         });
-        let tools = file.frames().map(Result::unwrap).filter(Frame::is_of_tool);
+        let tools = file.frames().map(Result::unwrap).filter(RawFileRecord::is_user);
         features.chain(tools.map(|frame| format!("{:?}", frame.tool().unwrap()))).collect()
     };
     let mut compared = 0;

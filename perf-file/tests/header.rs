@@ -15,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 use perf_file::format::Feature;
-use perf_file::{FeatureData, FeatureSection, PerfData, Reader, ToolRecord};
+use perf_file::{FeatureData, FeatureSection, PerfData, Reader, UserRecord};
 use support::{data, perf_attr, perf_header};
 
 /// Returns what the perf tool printed.
@@ -28,7 +28,7 @@ fn printed(name: &str, what: &str) -> Vec<String> {
 fn features(bytes: &[u8]) -> Vec<FeatureSection<'_>> {
     let file = PerfData::new(bytes).unwrap();
     let in_records = file.frames().filter_map(|frame| match frame.unwrap().tool() {
-        Ok(ToolRecord::HeaderFeature(section)) if !section.bytes.is_empty() => Some(section),
+        Ok(UserRecord::HeaderFeature(section)) if !section.bytes.is_empty() => Some(section),
         _ => None,
     });
     file.features().map(Result::unwrap).chain(in_records).collect()

@@ -15,7 +15,7 @@ use std::io::Cursor;
 use perf_abi::{Attr, AttrFlags, SampleType, Software};
 use perf_file::format::{Feature, record_type};
 use perf_file::writer::{BuildId, Features, RecordedEvent, Writer};
-use perf_file::{FeatureData, PerfData, Reader, Reason, Source, ToolRecord};
+use perf_file::{FeatureData, PerfData, Reader, Reason, Source, UserRecord};
 use support::data;
 use support::made_up::{pipe, record};
 use zerocopy::IntoBytes as _;
@@ -192,7 +192,7 @@ fn malformed_event_of_a_pipe_is_an_error_of_its_metadata_and_of_its_record() {
     assert!(matches!(error.reason(), Reason::AttrSize { found: 9 }), "{error}");
     assert_eq!(reader.events().as_slice().len(), 1);
     let first = reader.next().unwrap().unwrap();
-    assert!(matches!(first.tool(), Ok(ToolRecord::HeaderAttr(_))));
+    assert!(matches!(first.tool(), Ok(UserRecord::HeaderAttr(_))));
     assert_eq!(reader.next().map(drop).unwrap_err().to_string(), error.to_string());
     assert_eq!(reader.events().as_slice().len(), 1);
 }

@@ -8,7 +8,7 @@ use std::io::Cursor;
 
 use perf_abi::RecordType;
 use perf_file::format::record_type;
-use perf_file::{Place, Reader, Sorted, Source};
+use perf_file::{FileOffset, Reader, Sorted, Source};
 use support::data;
 use support::made_up::{attr, file, pipe, record, sample};
 use zerocopy::IntoBytes as _;
@@ -17,23 +17,23 @@ use zerocopy::IntoBytes as _;
 const UNKNOWN: RecordType = RecordType(10_000);
 
 /// Returns the position and the bytes of all records, after which an error can follow.
-fn places<S: Source>(mut reader: Reader<S>) -> Vec<(Place, Vec<u8>)> {
+fn places<S: Source>(mut reader: Reader<S>) -> Vec<(FileOffset, Vec<u8>)> {
     let mut places = Vec::new();
-    let (mut next, mut is_of_tool) = (reader.offset(), false);
+    let (mut next, mut is_user) = (reader.offset(), false);
     while let Ok(Some(record)) = reader.next() {
-        if let Place::Offset(offset) = record.place() {
+        if let FileOffset::Offset(offset) = record.place() {
             // Data can follow a record of tools.
-            assert!(offset == next || (offset > next && is_of_tool));
+            assert!(offset == next || (offset > next && is_user));
         }
         places.push((record.place(), record.bytes().to_vec()));
-        is_of_tool = record.kernel().is_none();
+        is_user = record.kernel().is_none();
         next = reader.offset();
     }
     places
 }
 
 /// Returns the same records in the order of time.
-fn sorted_places<S: Source>(reader: Reader<S>) -> Vec<(Place, Vec<u8>)> {
+fn sorted_places<S: Source>(reader: Reader<S>) -> Vec<(FileOffset, Vec<u8>)> {
     let mut sorted = Sorted::new(reader);
     let mut places = Vec::new();
     while let Ok(Some(record)) = sorted.next() {
@@ -84,7 +84,7 @@ fn next_record_starts_where_the_last_one_ends() {
     let mut offset = reader.offset();
     for expected in &records {
         let record = reader.next().unwrap().unwrap();
-        assert_eq!((record.place(), record.bytes()), (Place::Offset(offset), &expected[..]));
+        assert_eq!((record.place(), record.bytes()), (FileOffset::Offset(offset), &expected[..]));
         offset += expected.len() as u64;
         assert_eq!(reader.offset(), offset);
     }

@@ -15,7 +15,7 @@ use std::io::Cursor;
 use perf_file::format::{Feature, record_type};
 use perf_file::record::{EventUpdate, Update};
 use perf_file::writer::{Features, RecordedEvent, Writer};
-use perf_file::{FileRecord, PerfData, Reader, ToolRecord};
+use perf_file::{FileRecord, PerfData, Reader, UserRecord};
 use support::data;
 
 /// The content of a file without what its form adds.
@@ -38,7 +38,7 @@ fn is_of_form(record: &FileRecord<'_>) -> bool {
         record_type::COMPRESSED2,
     ];
     kinds.contains(&record.kind())
-        || matches!(record.tool(), Ok(ToolRecord::EventUpdate(update)) if is_name(update))
+        || matches!(record.tool(), Ok(UserRecord::EventUpdate(update)) if is_name(update))
 }
 
 fn read(bytes: &[u8]) -> Content {

@@ -5,13 +5,14 @@
 use std::error::Error;
 use std::process::{Command, ExitStatus};
 
-use perf_session::{Counts, SetOptions, SetTarget, System, parse};
+use perf_session::{Counts, EventSetOptions, EventSetTarget, System, parse};
 
 /// Runs `command`, and returns how it exited and the counts.
 pub(crate) fn run(events: &str, command: &mut Command) -> Result<(ExitStatus, Counts), Box<dyn Error>> {
     let events = parse(events, &System::new())?;
     // Most users may count user space only.
-    let options = SetOptions::new().groups(events).target(SetTarget::command()).user_only_if_refused();
+    let options =
+        EventSetOptions::new().groups(events).target(EventSetTarget::command()).user_only_if_refused();
     let mut set = options.open().map_err(|error| {
         // The cause, the evidence and the remedy, where they are known.
         error.explain(&System::new()).map_or(error.to_string(), |why| format!("{error}\n{why}"))

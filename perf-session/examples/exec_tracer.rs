@@ -7,7 +7,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use perf_session::sys::{Record, SampleType};
-use perf_session::{SetOptions, System, Tracefs};
+use perf_session::{EventSetOptions, System, Tracefs};
 
 /// Traces until `end`, or without end. Calls `report` with the id and the arguments of each process.
 pub(crate) fn run(
@@ -21,7 +21,7 @@ pub(crate) fn run(
     let event = exec
         .event_spec()
         .map_attr(|attr| attr.with_period(1).with_sample_type(SampleType::RAW).with_wakeup_events(1));
-    let mut set = SetOptions::new().event(event).ring_pages(16).open()?;
+    let mut set = EventSetOptions::new().event(event).ring_pages(16).open()?;
     // The arguments are read from the process, which may exit soon. So no record waits for earlier ones of
     // other CPUs.
     set.set_sort_delay(Duration::ZERO)?;

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use perf_session::sys::RecordType;
-use perf_session::{LossKind, LossLedger, SetOptions, SetTarget, System, Tracefs};
+use perf_session::{EventSetOptions, EventSetTarget, LossKind, LossLedger, System, Tracefs};
 
 /// Number of renamings by their fate.
 #[derive(Debug)]
@@ -66,8 +66,10 @@ pub(crate) fn run(time: Duration, pages: usize) -> Result<Outcome, Box<dyn Error
             }
             calls
         });
-        let options =
-            SetOptions::new().event(renames).target(SetTarget::thread(thread.recv()?)).ring_pages(pages);
+        let options = EventSetOptions::new()
+            .event(renames)
+            .target(EventSetTarget::thread(thread.recv()?))
+            .ring_pages(pages);
         let mut set = options.open()?;
         if !set.reads_lost() {
             return Err("this kernel does not count the lost samples of an event (since Linux 6.0)".into());

@@ -7,17 +7,17 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use perf_session::sys::{Record, SampleType};
-use perf_session::{SetOptions, SetRecord, System, parse};
+use perf_session::{EventSetOptions, EventSetRecord, System, parse};
 
 /// Samples for `time`. Returns the samples of each thread, by its process and thread id.
 pub(crate) fn sample(time: Duration) -> Result<HashMap<(u32, u32), u64>, Box<dyn Error>> {
     let events = parse("cpu-clock/freq=99/", &System::new())?;
-    let options = SetOptions::new().groups(events);
+    let options = EventSetOptions::new().groups(events);
     let options = options.map_attrs(|attr| attr.with_sample_type(SampleType::TID | SampleType::IP));
     let mut set = options.ring_pages_between(64, 4).open()?;
     set.enable()?;
     let (mut threads, end) = (HashMap::new(), Instant::now() + time);
-    let mut count = |record: SetRecord<'_>| match record.decode() {
+    let mut count = |record: EventSetRecord<'_>| match record.decode() {
         Ok(Record::Sample(sample)) => *threads.entry((sample.pid(), sample.tid())).or_default() += 1,
         Ok(_) => {}
         Err(error) => eprintln!("{}: {error}", record.place()),

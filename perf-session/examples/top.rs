@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use perf_session::sys::{AttrFlags, Record, SampleType};
-use perf_session::{SetOptions, SetTarget, System, mappings_of, parse};
+use perf_session::{EventSetOptions, EventSetTarget, System, mappings_of, parse};
 
 /// The files of a process by address: the end of the mapping, the offset of its start in the file, the file.
 type Files = BTreeMap<u64, (u64, u64, PathBuf)>;
@@ -22,10 +22,10 @@ pub(crate) fn run(
 ) -> Result<(), Box<dyn Error>> {
     let system = System::new();
     let side_band = AttrFlags::MMAP | AttrFlags::MMAP2 | AttrFlags::COMM | AttrFlags::COMM_EXEC;
-    let options = SetOptions::new()
+    let options = EventSetOptions::new()
         .groups(parse("cpu-clock/freq=999/", &system)?)
         .map_attrs(|attr| attr.with_sample_type(SampleType::IP | SampleType::TID).with_flags(side_band));
-    let options = options.target(SetTarget::process(pid)).user_only_if_refused();
+    let options = options.target(EventSetTarget::process(pid)).user_only_if_refused();
     let mut set = options.ring_pages_between(128, 4).open()?;
     set.enable()?;
     // After `enable`, so that no mapping is missed.

@@ -5,7 +5,7 @@ use perf_sys::{Attr, AttrFlags, Errno, Error, Hardware, Software};
 /// The event that was opened: CPU cycles, or the CPU clock where the machine or the user's permissions have
 /// no cycles.
 #[derive(Clone, Debug)]
-pub struct CyclesOrClock<T> {
+pub struct CpuEvent<T> {
     /// The result of the successful call.
     pub value: T,
     /// The attr of that call.
@@ -14,7 +14,7 @@ pub struct CyclesOrClock<T> {
     pub refused: Option<Error>,
 }
 
-impl<T> CyclesOrClock<T> {
+impl<T> CpuEvent<T> {
     /// Returns `true` if the event is the hardware event.
     pub fn is_cycles(&self) -> bool {
         self.refused.is_none()
@@ -22,7 +22,7 @@ impl<T> CyclesOrClock<T> {
 }
 
 /// The event, and the reason if it is the clock: `cpu-clock (cycles: perf_event_open: ...)`.
-impl<T> fmt::Display for CyclesOrClock<T> {
+impl<T> fmt::Display for CpuEvent<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.refused {
             None => f.write_str("cycles"),
@@ -39,11 +39,11 @@ impl<T> fmt::Display for CyclesOrClock<T> {
 /// of cycles, and the clock samples at `clock_period` ns.
 ///
 /// ```
-/// use perf_session::cycles_or_clock;
+/// use perf_session::cpu_event;
 /// use perf_session::sys::{Attr, AttrFlags, Event, Target};
 ///
 /// let attr = Attr::default().with_frequency(99).with_flags(AttrFlags::EXCLUDE_KERNEL);
-/// match cycles_or_clock(&attr, 10_101_010, |attr| Event::open(attr, Target::calling_thread())) {
+/// match cpu_event(&attr, 10_101_010, |attr| Event::open(attr, Target::calling_thread())) {
 ///     Ok(opened) => println!("{opened}"), // cycles, or cpu-clock (cycles: ...)
 ///     Err(error) => println!("{error}"),
 /// }
@@ -52,15 +52,15 @@ impl<T> fmt::Display for CyclesOrClock<T> {
 /// # Errors
 ///
 /// Any other errno of the cycles, such as `EMFILE`, and any error of the clock.
-pub fn cycles_or_clock<T>(
+pub fn cpu_event<T>(
     attr: &Attr,
     clock_period: u64,
     mut open: impl FnMut(&Attr) -> Result<T, Error>,
-) -> Result<CyclesOrClock<T>, Error> {
+) -> Result<CpuEvent<T>, Error> {
     let event = |source: Attr| Attr { kind: source.kind, config: source.config, ..*attr };
     let cycles = event(Attr::hardware(Hardware::CPU_CYCLES));
     let refused = match open(&cycles) {
-        Ok(value) => return Ok(CyclesOrClock { value, attr: cycles, refused: None }),
+        Ok(value) => return Ok(CpuEvent { value, attr: cycles, refused: None }),
         Err(error) if has_no_cycles(&error) => error,
         Err(error) => return Err(error),
     };
@@ -69,7 +69,7 @@ pub fn cycles_or_clock<T>(
         clock.sample_period = clock_period;
     }
     let value = open(&clock)?;
-    Ok(CyclesOrClock { value, attr: clock, refused: Some(refused) })
+    Ok(CpuEvent { value, attr: clock, refused: Some(refused) })
 }
 
 fn has_no_cycles(error: &Error) -> bool {
@@ -89,11 +89,15 @@ mod tests {
     }
 
     /// Opens nothing but clocks; cycles fail with `errno`.
-    fn without_cycles(errno: Errno) -> Result<CyclesOrClock<Attr>, Error> {
+    fn without_cycles(errno: Errno) -> Result<CpuEvent<Attr>, Error> {
         let attr = Attr::default().with_period(1000).with_flags(AttrFlags::DISABLED);
-        cycles_or_clock(&attr, 77, |attr| {
-            if attr.kind == EventType::HARDWARE { Err(refuse(errno)) } else { Ok(*attr) }
-        })
+        cpu_event(
+            &attr,
+            77,
+            |attr| {
+                if attr.kind == EventType::HARDWARE { Err(refuse(errno)) } else { Ok(*attr) }
+            },
+        )
     }
 
     #[test]
@@ -123,21 +127,21 @@ mod tests {
     fn error_of_the_clock_is_reported() {
         let attr = Attr::default();
         let mut errnos = [Errno::ENOENT, Errno::EACCES].into_iter();
-        let error = cycles_or_clock(&attr, 1, |_| -> Result<(), _> { Err(refuse(errnos.next().unwrap())) });
+        let error = cpu_event(&attr, 1, |_| -> Result<(), _> { Err(refuse(errnos.next().unwrap())) });
         assert_eq!(error.unwrap_err(), refuse(Errno::EACCES));
     }
 
     #[test]
     fn cycles_are_taken_where_they_open() {
         let attr = Attr::default().with_period(1000);
-        let opened = cycles_or_clock(&attr, 77, |attr| Ok(attr.sample_period)).unwrap();
+        let opened = cpu_event(&attr, 77, |attr| Ok(attr.sample_period)).unwrap();
         assert_eq!((opened.value, opened.is_cycles(), opened.to_string().as_str()), (1000, true, "cycles"));
     }
 
     #[test]
     fn frequency_and_counting_are_kept_for_the_clock() {
         for attr in [Attr::default().with_frequency(99), Attr::default()] {
-            let opened = cycles_or_clock(&attr, 77, |attr| {
+            let opened = cpu_event(&attr, 77, |attr| {
                 if attr.kind == EventType::HARDWARE { Err(refuse(Errno::ENOENT)) } else { Ok(()) }
             });
             assert_eq!(opened.unwrap().attr.sample_period, attr.sample_period);

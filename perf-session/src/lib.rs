@@ -6,13 +6,13 @@
 //! ```no_run
 //! use std::process::Command;
 //!
-//! use perf_session::{SetOptions, SetTarget, System, parse};
+//! use perf_session::{EventSetOptions, EventSetTarget, System, parse};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let system = System::new();
 //!     let events = parse("task-clock,page-faults", &system)?;
 //!     // Most users may count user space only.
-//!     let options = SetOptions::new().groups(events).target(SetTarget::command()).user_only_if_refused();
+//!     let options = EventSetOptions::new().groups(events).target(EventSetTarget::command()).user_only_if_refused();
 //!     let mut set = match options.open() {
 //!         Ok(set) => set,
 //!         Err(error) => {
@@ -28,28 +28,28 @@
 //! }
 //! ```
 //!
-//! The steps are always these: name the events ([`parse`]), choose the target ([`SetTarget`]), open
-//! ([`SetOptions`]), and read counts or records ([`Set`]). The examples `count_command` and `sample_cpus` of the
+//! The steps are always these: name the events ([`parse`]), choose the target ([`EventSetTarget`]), open
+//! ([`EventSetOptions`]), and read counts or records ([`EventSet`]). The examples `count_command` and `sample_cpus` of the
 //! repository are whole programs.
 //!
 //! | to | use |
 //! |---|---|
 //! | name events: `cycles:u`, `sched:sched_*`, `cpu/event=0xc0/`, `uprobe:/bin/bash:readline` | [`parse`], [`parse_event`]; [`catalog`] for the events of every machine |
 //! | make an event of an attr | [`EventSpec::new`] |
-//! | choose a command, process, thread, CPUs or a cgroup | [`SetTarget`] |
-//! | open all events there, or none | [`SetOptions`]: [`open`](SetOptions::open) |
-//! | count | [`Set::enable`], [`Set::counts`] |
-//! | count user space only where the kernel is not permitted | [`SetOptions::user_only_if_refused`] |
-//! | sample into rings | [`EventSpec::map_attr`] with a period or frequency, [`SetOptions::ring_pages`] |
-//! | read all records in the order of time | [`Set::wait`], [`Set::drain_sorted`] |
-//! | open events again after a CPU was offline | [`Set::refresh`] |
-//! | know what was lost | [`Set::losses`], [`LossLedger`] |
-//! | report why an event does not open | [`SetError::explain`], [`explain`](fn@explain): [`Explanation`] |
-//! | use one attr on old and new kernels | [`SetOptions::negotiate`], [`negotiate`](fn@negotiate) |
-//! | sample cycles, or a clock on a machine without a PMU | [`cycles_or_clock`] |
+//! | choose a command, process, thread, CPUs or a cgroup | [`EventSetTarget`] |
+//! | open all events there, or none | [`EventSetOptions`]: [`open`](EventSetOptions::open) |
+//! | count | [`EventSet::enable`], [`EventSet::counts`] |
+//! | count user space only where the kernel is not permitted | [`EventSetOptions::user_only_if_refused`] |
+//! | sample into rings | [`EventSpec::map_attr`] with a period or frequency, [`EventSetOptions::ring_pages`] |
+//! | read all records in the order of time | [`EventSet::wait`], [`EventSet::drain_sorted`] |
+//! | open events again after a CPU was offline | [`EventSet::refresh`] |
+//! | know what was lost | [`EventSet::losses`], [`LossLedger`] |
+//! | report why an event does not open | [`EventSetError::explain`], [`explain`](fn@explain): [`Explanation`] |
+//! | use one attr on old and new kernels | [`EventSetOptions::negotiate`], [`negotiate`](fn@negotiate) |
+//! | sample cycles, or a clock on a machine without a PMU | [`cpu_event`] |
 //! | look up PMUs, tracepoints and their fields | [`Pmu`], [`Tracefs`], [`Tracepoint`] |
 //! | probe a function of a program or of the kernel | [`Probe`], or an event string |
-//! | know the limits before the open | [`Privileges`], [`LockedMemory`], [`CpuList`] |
+//! | know the limits before the open | [`Privileges`], [`MemlockLimit`], [`CpuList`] |
 //! | convert times between clocks | [`TimeSource`], [`ClockLine`], [`choose_clock`] |
 //! | test with the files of another machine | [`System::at`] |
 //! | port a program from another library | [`coming_from`] |
@@ -93,16 +93,16 @@ mod tracefs;
 #[doc(no_inline)]
 pub use perf_sys as sys;
 
-pub use budget::{LockedMemory, Mapped};
+pub use budget::{MemlockLimit, MemlockUsage};
 pub use check::{Checked, Violation, check, check_filter};
 pub use clock::{ClockError, ClockLine, ClockPair, PerfClock, TimeSource, choose_clock, clocks_of};
 pub use cpus::{CpuIter, CpuList, CpuListError};
 pub use explain::{Cause, Evidence, Explanation, FailedOpen, Trial, explain, explain_map, trial_of};
 pub use expression::ParseError;
-pub use fallback::{CyclesOrClock, cycles_or_clock};
+pub use fallback::{CpuEvent, cpu_event};
 pub use file_error::FileError;
 pub use glob::Glob;
-pub use logical::LogicalEvent;
+pub use logical::NamedEvent;
 pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
 pub use mappings::{Mapping, mappings_of};
 pub use negotiate::{AttrField, Concession, NegotiateError, Negotiated, Negotiation, Since, negotiate};
@@ -113,10 +113,10 @@ pub use privileges::{Capability, Privileges};
 pub use probe::{Probe, ProbeError, ProbeEvent, ProbeHit};
 pub use resolve::{EventGroup, parse, parse_event};
 pub use set::{
-    Counts, EventCounts, EventError, EventLost, Inherit, Place, PlaceCount, Refreshed, RingKey, RingSize,
-    Set, SetError, SetEvent, SetOptions, SetRecord, SetTarget, SpawnMisuse,
+    Counts, EventCounts, EventError, EventLost, EventSet, EventSetError, EventSetEvent, EventSetOptions,
+    EventSetRecord, EventSetTarget, Inherit, Refreshed, RingKey, RingSize, Scope, ScopeCount, SpawnMisuse,
 };
-pub use sized_rings::{SizedRings, SizedRingsError, map_largest, map_largest_ring};
+pub use sized_rings::{MappedRings, SizedRingsError, map_largest, map_largest_ring};
 pub use spec::EventSpec;
 pub use system::System;
 pub use threads::threads_of;

@@ -5,12 +5,12 @@ use crate::EventSpec;
 /// One event as the user named it. On a hybrid machine it is one [`EventSpec`] for each core PMU, whose
 /// counts are summed unscaled; everywhere else it is one.
 #[derive(Clone, Debug)]
-pub struct LogicalEvent {
+pub struct NamedEvent {
     name: Arc<str>,
     specs: Vec<EventSpec>,
 }
 
-impl LogicalEvent {
+impl NamedEvent {
     /// Returns an event of these parts.
     pub fn new(name: impl Into<Arc<str>>, specs: Vec<EventSpec>) -> Self {
         Self { name: name.into(), specs }
@@ -27,7 +27,7 @@ impl LogicalEvent {
     }
 }
 
-impl From<EventSpec> for LogicalEvent {
+impl From<EventSpec> for NamedEvent {
     fn from(spec: EventSpec) -> Self {
         Self { name: spec.label().to_string().into(), specs: vec![spec] }
     }

@@ -5,7 +5,7 @@ use perf_sys::{Errno, Error, Event, MapError, Ring};
 
 /// Rings of one size, which may be smaller than the requested one.
 #[derive(Debug)]
-pub struct SizedRings {
+pub struct MappedRings {
     /// The rings, in the order of the events.
     pub rings: Vec<Ring>,
     /// The data pages of each ring that were requested.
@@ -16,7 +16,7 @@ pub struct SizedRings {
     pub reason: Option<Error>,
 }
 
-impl fmt::Display for SizedRings {
+impl fmt::Display for MappedRings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} rings of {} data pages", self.rings.len(), self.data_pages)?;
         match &self.reason {
@@ -85,12 +85,12 @@ pub fn map_largest<E: Into<Arc<Event>>>(
     events: impl IntoIterator<Item = E>,
     most: usize,
     least: usize,
-) -> Result<SizedRings, SizedRingsError> {
+) -> Result<MappedRings, SizedRingsError> {
     let mut events: Vec<Arc<Event>> = events.into_iter().map(Into::into).collect();
     let (mut data_pages, mut reason) = (most, None);
     loop {
         let failed = match map_all(events, data_pages) {
-            Ok(rings) => return Ok(SizedRings { rings, asked: most, data_pages, reason }),
+            Ok(rings) => return Ok(MappedRings { rings, asked: most, data_pages, reason }),
             Err(failed) => failed,
         };
         let Some(smaller) = smaller(&failed.error, data_pages, least) else { return Err(failed) };

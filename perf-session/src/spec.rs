@@ -96,7 +96,7 @@ impl EventSpec {
     }
 
     /// Returns the event with a changed attr: sample fields, period, or the wakeup of a rare event by
-    /// [`with_wakeup_events(1)`](Attr::with_wakeup_events), see [`Set::wait`](crate::Set::wait).
+    /// [`with_wakeup_events(1)`](Attr::with_wakeup_events), see [`EventSet::wait`](crate::EventSet::wait).
     #[must_use]
     pub fn map_attr(mut self, change: impl FnOnce(Attr) -> Attr) -> Self {
         self.attr = change(self.attr);
@@ -106,7 +106,7 @@ impl EventSpec {
     /// Returns the attr as the kernel gets it, with the address of the probe's text in `config1`. The
     /// address is valid as long as the event or a clone of it lives. The kernel reads it during the call, and
     /// with `INHERIT` also in each fork of the observed tasks, whose memory has something else there, so that
-    /// the fork fails (kernel errata). A [`Set`](crate::Set) opens such an event by a tracepoint.
+    /// the fork fails (kernel errata). A [`EventSet`](crate::EventSet) opens such an event by a tracepoint.
     pub fn attr(&self) -> Attr {
         match &self.probe_text {
             Some(text) => self.attr.with_config1(text.as_ptr().expose_provenance() as u64),

@@ -2,13 +2,13 @@ use crate::{FileError, System};
 
 /// Returns the threads of process `pid`, by their ids, the main thread first.
 ///
-/// The list is a snapshot: threads start and exit while it is read. [`SetTarget::process`] follows them.
+/// The list is a snapshot: threads start and exit while it is read. [`EventSetTarget::process`] follows them.
 ///
 /// # Errors
 ///
 /// `/proc/PID/task` cannot be read; [`FileError::is_not_found`] if the process has exited.
 ///
-/// [`SetTarget::process`]: crate::SetTarget::process
+/// [`EventSetTarget::process`]: crate::EventSetTarget::process
 pub fn threads_of(system: &System, pid: u32) -> Result<Vec<u32>, FileError> {
     let path = system.path(format!("/proc/{pid}/task"));
     let read = || {

@@ -6,15 +6,15 @@ mod explain_support;
 
 use explain_support::{OWN, as_nobody, assert_explains};
 use perf_session::sys::{Errno, Event, Ring, Target};
-use perf_session::{Cause, LockedMemory, System, explain_map, map_largest};
+use perf_session::{Cause, MemlockLimit, System, explain_map, map_largest};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 fn event() -> Event {
     Event::open(&OWN, Target::calling_thread()).unwrap()
 }
 
-fn memory() -> LockedMemory {
-    LockedMemory::read(&System::new()).unwrap()
+fn memory() -> MemlockLimit {
+    MemlockLimit::read(&System::new()).unwrap()
 }
 
 /// One test, because all use the limit of the process and the allowance of the user.
@@ -52,7 +52,7 @@ fn one_ring_fits_as_computed() {
     assert_eq!(failed.errno(), Some(Errno::EPERM), "{budget}");
     let explanation = explain_map(&System::new(), &failed, 2 * fits);
     let words = [format!("map at most {fits} data pages"), "perf_event_mlock_kb".to_owned()];
-    assert_explains(&explanation, Cause::LockedMemory, &[&words[0], &words[1]]);
+    assert_explains(&explanation, Cause::MemlockLimit, &[&words[0], &words[1]]);
     let ring = Ring::map(failed.event, fits).unwrap();
     let after = memory();
     assert_eq!(after.mapped().own_bytes, ((fits + 1) * perf_session::sys::page_size()) as u64);

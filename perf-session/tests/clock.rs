@@ -132,7 +132,7 @@ fn perf_clock_and_its_parameters_agree() {
     };
     let attr = Attr::software(Software::DUMMY).with_flags(AttrFlags::EXCLUDE_KERNEL);
     let event = Event::open(&attr, Target::calling_thread()).unwrap();
-    let counter = perf_session::sys::UserCounter::map(&event).unwrap();
+    let counter = perf_session::sys::RdpmcCounter::map(&event).unwrap();
     let Some(conversion) = counter.time_conversion() else {
         return eprintln!("skipped: this machine does not offer the parameters of the clock");
     };

@@ -7,7 +7,9 @@ mod set_support;
 use std::process::{Command, Stdio};
 
 use perf_session::sys::{Record, SampleType};
-use perf_session::{EventSpec, LogicalEvent, Set, SetOptions, SetTarget, System, Tracefs, parse};
+use perf_session::{
+    EventSet, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System, Tracefs, parse,
+};
 use set_support::{open_or_skip, skip_tracepoint};
 
 /// The samples of one event.
@@ -19,20 +21,20 @@ struct Recorded {
 }
 
 /// Returns options for each hit of the tracepoints that `pattern` matches, in a command and its children.
-fn each_hit(pattern: &str) -> SetOptions {
-    let mut options = SetOptions::new().target(SetTarget::command()).ring_pages(1024);
+fn each_hit(pattern: &str) -> EventSetOptions {
+    let mut options = EventSetOptions::new().target(EventSetTarget::command()).ring_pages(1024);
     for group in parse(pattern, &System::new()).unwrap() {
         options = options.groups([group.map_members(|event| {
             let sampled =
                 |spec: EventSpec| spec.map_attr(|attr| attr.with_period(1).with_sample_type(SampleType::TID));
-            LogicalEvent::new(event.name(), event.specs().iter().cloned().map(sampled).collect())
+            NamedEvent::new(event.name(), event.specs().iter().cloned().map(sampled).collect())
         })]);
     }
     options
 }
 
 /// Starts processes and writes files, with memory of several sizes.
-fn run(set: &mut Set) {
+fn run(set: &mut EventSet) {
     let script = "for i in 1 2 3 4 5 6; do dd if=/dev/zero of=/tmp/counting.$$ bs=64k count=32 conv=fsync; ls /usr/bin; done;
         rm /tmp/counting.$$";
     let mut command = Command::new("sh");
@@ -42,7 +44,7 @@ fn run(set: &mut Set) {
 }
 
 /// Returns what was recorded of each event, and the number of lost records.
-fn read(set: &mut Set) -> (Vec<Recorded>, u64) {
+fn read(set: &mut EventSet) -> (Vec<Recorded>, u64) {
     let mut recorded = vec![Recorded::default(); set.counts().unwrap().iter().len()];
     let mut lost = 0;
     set.flush_sorted(|record| match record.decode().unwrap() {

@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use perf_session::sys::Software;
-use perf_session::{SetOptions, TracefsError};
+use perf_session::{EventSetOptions, TracefsError};
 use set_support::{open_or_skip, skip, skip_tracepoint, software};
 
 #[test]
@@ -40,7 +40,7 @@ fn top_finds_the_file_of_code_that_was_mapped_before() {
 
 #[test]
 fn exec_tracer_sees_the_arguments_while_the_process_runs() {
-    if open_or_skip(SetOptions::new().event(software(Software::CPU_CLOCK))).is_none() {
+    if open_or_skip(EventSetOptions::new().event(software(Software::CPU_CLOCK))).is_none() {
         return;
     }
     let (sender, execs) = channel();

@@ -15,7 +15,9 @@ use std::thread;
 use std::time::Duration;
 
 use perf_session::sys::{Errno, Record, Software};
-use perf_session::{CpuList, Place, Refreshed, Set, SetError, SetOptions, SetTarget, System};
+use perf_session::{
+    CpuList, EventSet, EventSetError, EventSetOptions, EventSetTarget, Refreshed, Scope, System,
+};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use set_support::{Tree, open_or_skip, refused, software, switch, switches, tid};
 
@@ -79,7 +81,7 @@ fn switch_there(times: u64) -> u32 {
 }
 
 /// Returns the context switches of CPU 1.
-fn counted(set: &mut Set) -> u64 {
+fn counted(set: &mut EventSet) -> u64 {
     let counts = set.counts().unwrap();
     let cpus = counts.get(0).unwrap().by_cpu();
     cpus.iter().find(|(cpu, _)| *cpu == CPU).map_or(0, |(_, count)| count.value)
@@ -90,7 +92,7 @@ fn one() -> CpuList {
 }
 
 /// Drains the set, and returns the number of samples of a thread on CPU 1.
-fn samples(set: &mut Set, thread: u32) -> usize {
+fn samples(set: &mut EventSet, thread: u32) -> usize {
     let mut found = 0;
     set.flush_sorted(|record| {
         if let (Some(CPU), Ok(Record::Sample(sample))) = (record.place().cpu_id(), record.decode()) {
@@ -104,7 +106,7 @@ fn samples(set: &mut Set, thread: u32) -> usize {
 #[test]
 fn events_of_a_cpu_that_was_offline_are_opened_again() {
     let _alone = alone();
-    let options = SetOptions::new().events([switches(), software(Software::CPU_CLOCK)]).ring_pages(64);
+    let options = EventSetOptions::new().events([switches(), software(Software::CPU_CLOCK)]).ring_pages(64);
     let Some(mut set) = open_or_skip(options.clone()) else { return };
     set.enable().unwrap();
     if !set.cpus().contains(CPU) {
@@ -134,11 +136,11 @@ fn events_of_a_cpu_that_was_offline_are_opened_again() {
     let other = options.clone().open().unwrap();
     assert_eq!(other.offline(), &one());
     assert!(!other.cpus().contains(CPU));
-    let error = refused(options.clone().target(SetTarget::cpus(one())));
-    assert!(matches!(&error, SetError::AllOffline { cpus } if *cpus == one()), "{error}");
+    let error = refused(options.clone().target(EventSetTarget::cpus(one())));
+    assert!(matches!(&error, EventSetError::AllOffline { cpus } if *cpus == one()), "{error}");
 
     // Events of a task open on an offline CPU, and count when it is back.
-    let tasks = options.clone().target(SetTarget::process(std::process::id()));
+    let tasks = options.clone().target(EventSetTarget::process(std::process::id()));
     let mut tasks = tasks.open().unwrap();
     assert!(tasks.cpus().contains(CPU));
     tasks.enable().unwrap();
@@ -148,7 +150,7 @@ fn events_of_a_cpu_that_was_offline_are_opened_again() {
     let descriptors = set_support::descriptors();
     let error = refused(options.clone().system(System::at(&tree.0)));
     let event = error.event().unwrap();
-    assert_eq!((event.place, event.error.errno()), (Place::cpu(CPU), Some(Errno::ENODEV)), "{error}");
+    assert_eq!((event.place, event.error.errno()), (Scope::cpu(CPU), Some(Errno::ENODEV)), "{error}");
     assert_eq!(set_support::descriptors(), descriptors, "those of CPU 0 are closed");
 
     drop(plug);
@@ -163,8 +165,9 @@ fn events_of_a_cpu_that_was_offline_are_opened_again() {
     assert!(samples(&mut tasks, after) >= 30);
 
     // The CPU goes offline and returns between two looks.
-    let cgroup = set_support::cgroup2().and_then(|dir| options.target(SetTarget::cgroup(dir)).open().ok());
-    let mut sets: Vec<Set> = std::iter::once(set).chain(cgroup).collect();
+    let cgroup =
+        set_support::cgroup2().and_then(|dir| options.target(EventSetTarget::cgroup(dir)).open().ok());
+    let mut sets: Vec<EventSet> = std::iter::once(set).chain(cgroup).collect();
     for set in &mut sets {
         set.enable().unwrap();
         set.refresh().unwrap(); // sees the events alive
@@ -212,8 +215,8 @@ fn replug() -> bool {
 #[test]
 fn disabled_events_stay_disabled_when_their_cpu_returns() {
     let _alone = alone();
-    let on_cpu = |set: &Set| {
-        set.events().filter(|event| event.place == Place::cpu(CPU)).for_each(|event| {
+    let on_cpu = |set: &EventSet| {
+        set.events().filter(|event| event.place == Scope::cpu(CPU)).for_each(|event| {
             event.event.disable().unwrap();
         });
     };
@@ -224,7 +227,7 @@ fn disabled_events_stay_disabled_when_their_cpu_returns() {
     ];
     for (disable, is_seen) in disable {
         let clocks = [software(Software::CPU_CLOCK), switches()];
-        let Some(mut set) = open_or_skip(SetOptions::new().events(clocks).ring_pages(8)) else { return };
+        let Some(mut set) = open_or_skip(EventSetOptions::new().events(clocks).ring_pages(8)) else { return };
         set.enable().unwrap();
         set.refresh().unwrap();
         thread::sleep(Duration::from_millis(30));
@@ -262,7 +265,7 @@ fn cpus_that_came_online_are_counted_once_for_their_package() {
         Err(error) => return eprintln!("skipped: CPU 1 cannot go offline: {error}"),
     };
     let clock = software(Software::CPU_CLOCK).with_per_package(true);
-    let Some(mut set) = open_or_skip(SetOptions::new().event(clock)) else { return };
+    let Some(mut set) = open_or_skip(EventSetOptions::new().event(clock)) else { return };
     drop(plug);
     set.enable().unwrap();
     assert_eq!(set.refresh().unwrap().opened, one());
@@ -272,7 +275,7 @@ fn cpus_that_came_online_are_counted_once_for_their_package() {
 }
 
 /// Disables events of a set by another handle.
-type Disable<'a> = &'a dyn Fn(&Set);
+type Disable<'a> = &'a dyn Fn(&EventSet);
 
 /// A text, and what happens before it is written.
 type Step = (&'static str, Box<dyn FnOnce() + Send>);
@@ -302,7 +305,7 @@ fn cpu_that_comes_or_goes_while_events_are_opened_has_the_right_events() {
     let _alone = alone();
     let tree = Tree::new(&[("cpu/online", ""), ("cpu/possible", "0-1\n")]);
     let online = tree.0.join("sys/devices/system/cpu/online");
-    let options = SetOptions::new().event(software(Software::CPU_CLOCK)).system(System::at(&tree.0));
+    let options = EventSetOptions::new().event(software(Software::CPU_CLOCK)).system(System::at(&tree.0));
     let plug = match Plug::pull() {
         Ok(plug) => plug,
         Err(error) => return eprintln!("skipped: CPU 1 cannot go offline: {error}"),

@@ -4,7 +4,7 @@
 
 use std::process::{Command, Stdio};
 
-use perf_session::{SetOptions, SetTarget, System, parse};
+use perf_session::{EventSetOptions, EventSetTarget, System, parse};
 
 mod support;
 
@@ -18,7 +18,7 @@ fn probe_counts_a_command_whose_tasks_fork() {
     };
     for _ in 0..6 {
         let groups = parse(&format!("uprobe:{libc}:malloc"), &System::new()).unwrap();
-        let options = SetOptions::new().groups(groups).target(SetTarget::command());
+        let options = EventSetOptions::new().groups(groups).target(EventSetTarget::command());
         let mut set = match options.open() {
             Ok(set) => set,
             Err(error) => return skip(error),

@@ -11,7 +11,7 @@ mod set_support;
 use std::time::Duration;
 
 use perf_session::sys::{RecordType, Software};
-use perf_session::{LossKind, Place, SetOptions, SetTarget, TracefsError};
+use perf_session::{EventSetOptions, EventSetTarget, LossKind, Scope, TracefsError};
 use set_support::{open_or_skip, skip, skip_tracepoint, software, switch, switches};
 
 #[test]
@@ -36,8 +36,9 @@ fn every_record_is_delivered_or_in_the_ledger() {
 }
 
 /// Returns a set with a ring of a page that has overflowed, and its number of switches.
-fn overflowed() -> Option<(perf_session::Set, u64)> {
-    let options = SetOptions::new().event(switches()).target(SetTarget::calling_thread()).ring_pages(1);
+fn overflowed() -> Option<(perf_session::EventSet, u64)> {
+    let options =
+        EventSetOptions::new().event(switches()).target(EventSetTarget::calling_thread()).ring_pages(1);
     let mut set = open_or_skip(options)?;
     set.enable().unwrap();
     switch(2000);
@@ -74,7 +75,8 @@ fn unread_records_of_a_closed_set_are_discarded() {
 
 #[test]
 fn records_that_were_left_after_a_break_are_not_lost() {
-    let options = SetOptions::new().event(switches()).target(SetTarget::calling_thread()).ring_pages(8);
+    let options =
+        EventSetOptions::new().event(switches()).target(EventSetTarget::calling_thread()).ring_pages(8);
     let Some(mut set) = open_or_skip(options) else { return };
     set.enable().unwrap();
     switch(20);
@@ -100,7 +102,8 @@ fn records_that_were_left_after_a_break_are_not_lost() {
 fn samples_and_lost_records_of_each_event_add_up_to_its_count() {
     // Two events in one ring, with one sample for each count.
     let faults = software(Software::PAGE_FAULTS).map_attr(|attr| attr.with_period(1));
-    let options = SetOptions::new().events([switches(), faults]).target(SetTarget::calling_thread());
+    let options =
+        EventSetOptions::new().events([switches(), faults]).target(EventSetTarget::calling_thread());
     let Some(mut set) = open_or_skip(options.ring_pages(1)) else { return };
     if !set.reads_lost() {
         assert_eq!(set.lost_by_event().unwrap(), []);
@@ -123,7 +126,7 @@ fn samples_and_lost_records_of_each_event_add_up_to_its_count() {
     let (lost, counts) = (set.lost_by_event().unwrap(), set.counts().unwrap());
     assert_eq!(lost.iter().map(|event| event.id).collect::<Vec<u64>>(), ids);
     for (index, event) in lost.iter().enumerate() {
-        assert_eq!((event.index, event.place), (index, Place::thread(set_support::tid())));
+        assert_eq!((event.index, event.place), (index, Scope::thread(set_support::tid())));
         assert!(event.lost > 0);
         assert_eq!(samples[index] + event.lost, counts.get(index).unwrap().total().value);
     }

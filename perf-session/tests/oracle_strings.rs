@@ -17,7 +17,7 @@ use differences::{DIFFERENCES, reason};
 use fields::Fields;
 use machine::machines;
 use perf_session::expression::Expression;
-use perf_session::{EventGroup, LogicalEvent, System};
+use perf_session::{EventGroup, NamedEvent, System};
 
 const ORACLE: &str = include_str!("data/event_strings/perf-6.1.187.txt");
 
@@ -40,7 +40,7 @@ fn oracle() -> impl Iterator<Item = (&'static str, &'static str, Result<Attrs, &
 fn ours(text: &str, system: &System) -> Result<Attrs, String> {
     let groups = perf_session::parse(text, system).map_err(|error| error.to_string())?;
     let events = groups.iter().flat_map(EventGroup::members);
-    Ok(sorted(events.flat_map(LogicalEvent::specs).map(|spec| Fields::from_attr(&spec.attr(), text))))
+    Ok(sorted(events.flat_map(NamedEvent::specs).map(|spec| Fields::from_attr(&spec.attr(), text))))
 }
 
 fn sorted(attrs: impl Iterator<Item = Fields>) -> Attrs {
@@ -102,7 +102,7 @@ fn name_of_an_attr_is_a_string_of_the_same_attr() {
                 let name = perf_session::catalog::name_of(&spec.attr());
                 let groups = perf_session::parse(&name, system).unwrap_or_else(|error| panic!("{error}"));
                 let again: Vec<_> =
-                    groups.iter().flat_map(EventGroup::members).flat_map(LogicalEvent::specs).collect();
+                    groups.iter().flat_map(EventGroup::members).flat_map(NamedEvent::specs).collect();
                 let fields = |spec: &perf_session::EventSpec| Fields::from_attr(&spec.attr(), "").named();
                 let found = again.iter().any(|again| fields(again) == fields(spec));
                 assert!(found, "{machine} {text}: {name}");

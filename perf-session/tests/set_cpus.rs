@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use perf_session::sys::{Attr, AttrFlags, Errno, Event, EventType, SampleType, Software};
 use perf_session::{
-    Cause, CpuList, EventSpec, Place, Refreshed, Set, SetError, SetOptions, SetTarget, System,
+    Cause, CpuList, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Refreshed, Scope,
+    System,
 };
 use set_support::{Tree, open_or_skip, refused, software, switch, switches};
 
 #[test]
 fn each_online_cpu_has_its_count() {
     let events = [software(Software::CONTEXT_SWITCHES), software(Software::CPU_CLOCK)];
-    let Some(mut set) = open_or_skip(SetOptions::new().events(events)) else { return };
+    let Some(mut set) = open_or_skip(EventSetOptions::new().events(events)) else { return };
     set.enable().unwrap();
     switch(10);
     set.disable().unwrap();
@@ -34,7 +35,9 @@ fn each_online_cpu_has_its_count() {
 
 #[test]
 fn nothing_counts_before_the_set_is_enabled() {
-    let Some(mut set) = open_or_skip(SetOptions::new().event(software(Software::CPU_CLOCK))) else { return };
+    let Some(mut set) = open_or_skip(EventSetOptions::new().event(software(Software::CPU_CLOCK))) else {
+        return;
+    };
     switch(10);
     let total = set.counts().unwrap().get(0).unwrap().total();
     assert_eq!((total.value, total.time_enabled), (0, Some(0)));
@@ -42,7 +45,8 @@ fn nothing_counts_before_the_set_is_enabled() {
 
 #[test]
 fn interval_is_the_difference_of_two_readings() {
-    let Some(mut set) = open_or_skip(SetOptions::new().event(software(Software::CONTEXT_SWITCHES))) else {
+    let Some(mut set) = open_or_skip(EventSetOptions::new().event(software(Software::CONTEXT_SWITCHES)))
+    else {
         return;
     };
     set.enable().unwrap();
@@ -57,49 +61,52 @@ fn interval_is_the_difference_of_two_readings() {
 #[test]
 fn only_the_chosen_cpus_are_opened() {
     let last = CpuList::online(&System::new()).unwrap().iter().last().unwrap();
-    let target = SetTarget::cpus(std::iter::once(last).collect());
-    let Some(set) = open_or_skip(SetOptions::new().event(switches()).target(target).ring_pages(8)) else {
+    let target = EventSetTarget::cpus(std::iter::once(last).collect());
+    let Some(set) = open_or_skip(EventSetOptions::new().event(switches()).target(target).ring_pages(8))
+    else {
         return;
     };
-    let places: Vec<Place> = set.events().map(|event| event.place).collect();
-    assert_eq!(places, [Place::cpu(last)]);
+    let places: Vec<Scope> = set.events().map(|event| event.place).collect();
+    assert_eq!(places, [Scope::cpu(last)]);
     assert!(set.events().all(|event| event.event.attr().sample_type.contains(SampleType::IDENTIFIER)));
 }
 
 #[test]
 fn cpu_that_the_machine_does_not_have_is_an_error() {
-    let target = SetTarget::cpus([0, 4000].into_iter().collect());
-    let error = refused(SetOptions::new().event(switches()).target(target));
-    assert!(matches!(&error, SetError::ImpossibleCpus { cpus } if cpus.as_slice() == [4000]), "{error}");
+    let target = EventSetTarget::cpus([0, 4000].into_iter().collect());
+    let error = refused(EventSetOptions::new().event(switches()).target(target));
+    assert!(matches!(&error, EventSetError::ImpossibleCpus { cpus } if cpus.as_slice() == [4000]), "{error}");
 }
 
 #[test]
 fn event_is_opened_on_the_cpus_of_its_pmu_only() {
     let on = |cpus: &[u32]| software(Software::CPU_CLOCK).with_cpus(cpus.iter().copied().collect(), true);
     let first = CpuList::online(&System::new()).unwrap().iter().next().unwrap();
-    let Some(set) = open_or_skip(SetOptions::new().event(on(&[first]))) else { return };
+    let Some(set) = open_or_skip(EventSetOptions::new().event(on(&[first]))) else { return };
     assert_eq!(set.cpus().as_slice(), [first]);
-    let error = refused(SetOptions::new().event(on(&[4000])));
-    assert!(matches!(error, SetError::NoCpu { .. }), "{error}");
+    let error = refused(EventSetOptions::new().event(on(&[4000])));
+    assert!(matches!(error, EventSetError::NoCpu { .. }), "{error}");
 }
 
 #[test]
 fn set_without_events_is_an_error() {
-    assert!(matches!(refused(SetOptions::new()), SetError::NoEvents));
+    assert!(matches!(refused(EventSetOptions::new()), EventSetError::NoEvents));
 }
 
 #[test]
 fn counting_set_has_no_rings() {
-    let Some(mut set) = open_or_skip(SetOptions::new().event(software(Software::CPU_CLOCK))) else { return };
-    assert!(matches!(set.wait(None), Err(SetError::NoRings)));
-    assert!(matches!(set.drain_sorted(|_| ()), Err(SetError::NoRings)));
+    let Some(mut set) = open_or_skip(EventSetOptions::new().event(software(Software::CPU_CLOCK))) else {
+        return;
+    };
+    assert!(matches!(set.wait(None), Err(EventSetError::NoRings)));
+    assert!(matches!(set.drain_sorted(|_| ()), Err(EventSetError::NoRings)));
     assert!(set.rings().is_none());
 }
 
 #[test]
 fn events_of_a_group_are_read_at_one_moment() {
     let events = [software(Software::CPU_CLOCK), software(Software::CONTEXT_SWITCHES)];
-    let Some(mut set) = open_or_skip(SetOptions::new().group(events)) else { return };
+    let Some(mut set) = open_or_skip(EventSetOptions::new().group(events)) else { return };
     set.enable().unwrap();
     switch(10);
     let counts = set.counts().unwrap();
@@ -123,7 +130,7 @@ fn package_is_counted_once() {
     files.extend(packages.iter().map(|(path, text)| (path.as_str(), *text)));
     let tree = Tree::new(&files);
     let clock = software(Software::CPU_CLOCK);
-    let options = SetOptions::new().events([clock.clone().with_per_package(true), clock]);
+    let options = EventSetOptions::new().events([clock.clone().with_per_package(true), clock]);
     let Some(mut set) = open_or_skip(options.system(System::at(&tree.0))) else { return };
     set.enable().unwrap();
     switch(5);
@@ -139,20 +146,20 @@ fn package_is_counted_once() {
 fn cpu_without_a_package_is_an_error_that_names_the_file() {
     let tree = Tree::new(&[("cpu/online", "0\n"), ("cpu/possible", "0\n")]);
     let clock = software(Software::CPU_CLOCK).with_per_package(true);
-    if open_or_skip(SetOptions::new().event(clock.clone())).is_none() {
+    if open_or_skip(EventSetOptions::new().event(clock.clone())).is_none() {
         return;
     }
-    let error = refused(SetOptions::new().event(clock).system(System::at(&tree.0))).to_string();
+    let error = refused(EventSetOptions::new().event(clock).system(System::at(&tree.0))).to_string();
     assert!(error.contains("cpu0/topology/physical_package_id"), "{error}");
 }
 
 #[test]
 fn error_is_explained_with_its_event_and_place() {
     let missing = EventSpec::new(Attr::new(EventType(0x7fff_0000), 0)).with_label("nonsense".into());
-    if open_or_skip(SetOptions::new().event(software(Software::CPU_CLOCK))).is_none() {
+    if open_or_skip(EventSetOptions::new().event(software(Software::CPU_CLOCK))).is_none() {
         return;
     }
-    let error = refused(SetOptions::new().event(missing));
+    let error = refused(EventSetOptions::new().event(missing));
     assert!(error.to_string().starts_with("nonsense for CPU "), "{error}");
     let explanation = error.explain(&System::new()).unwrap();
     assert_eq!(explanation.cause(), Cause::NoSuchPmu, "{explanation}");
@@ -163,7 +170,7 @@ fn parts_of_an_attr_that_are_not_accepted_are_given_up_on_request() {
     // A flag that no kernel has yet.
     let flag = AttrFlags::from_bits_retain(1 << if cfg!(target_endian = "little") { 50 } else { 13 });
     let event = software(Software::CPU_CLOCK).map_attr(|attr| attr.with_flags(flag));
-    let options = SetOptions::new().event(event);
+    let options = EventSetOptions::new().event(event);
     let Some(set) = open_or_skip(options.clone().negotiate()) else { return };
     for event in set.events() {
         assert!(!event.concessions.is_empty(), "{:?}", event.event.attr());
@@ -176,7 +183,7 @@ fn parts_of_an_attr_that_are_not_accepted_are_given_up_on_request() {
 #[test]
 fn cgroup_is_counted_on_each_cpu() {
     let Some(dir) = set_support::cgroup2() else { return eprintln!("skipped: no cgroup2 is mounted") };
-    let options = SetOptions::new().event(switches()).target(SetTarget::cgroup(dir)).ring_pages(8);
+    let options = EventSetOptions::new().event(switches()).target(EventSetTarget::cgroup(dir)).ring_pages(8);
     let mut set = match options.open() {
         Ok(set) => set,
         // The controller may be that of a version 1 hierarchy.
@@ -191,18 +198,19 @@ fn cgroup_is_counted_on_each_cpu() {
 
 #[test]
 fn refresh_never_enables_what_was_disabled_by_another_handle() {
-    let disable: [fn(&Set); 3] = [
+    let disable: [fn(&EventSet); 3] = [
         |set| set.rings().unwrap().disable().unwrap(),
         |set| set.events().for_each(|event| event.event.disable().unwrap()),
         |_| Event::disable_all().unwrap(), // those that this thread opened
     ];
     for disable in disable {
-        let options = SetOptions::new().events([switches(), software(Software::CPU_CLOCK)]).ring_pages(8);
+        let options =
+            EventSetOptions::new().events([switches(), software(Software::CPU_CLOCK)]).ring_pages(8);
         let Some(mut set) = open_or_skip(options) else { return };
         set.enable().unwrap();
         assert_eq!(set.refresh().unwrap(), Refreshed::default());
         disable(&set);
-        let value = |set: &mut Set| set.counts().unwrap().get(1).unwrap().total().value;
+        let value = |set: &mut EventSet| set.counts().unwrap().get(1).unwrap().total().value;
         let stopped = value(&mut set);
         for _ in 0..5 {
             std::thread::sleep(Duration::from_millis(5));

@@ -8,14 +8,14 @@ mod set_support;
 use std::fs;
 
 use perf_session::sys::{Attr, AttrFlags, Errno, EventType};
-use perf_session::{EventSpec, SetOptions, SetTarget};
+use perf_session::{EventSetOptions, EventSetTarget, EventSpec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use set_support::{descriptors, open_or_skip, refused, sideband, switches};
 
 /// Returns options with events that open, and rings.
-fn options() -> SetOptions {
+fn options() -> EventSetOptions {
     let events = (0..8).map(|_| sideband(AttrFlags::TASK));
-    SetOptions::new().event(switches()).events(events).ring_pages(8)
+    EventSetOptions::new().event(switches()).events(events).ring_pages(8)
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn every_descriptor_is_closed_after_an_error() {
     assert_eq!(descriptors(), before, "{error}");
 
     // The last member of a group.
-    let error = refused(options().group([switches(), missing]).target(SetTarget::calling_thread()));
+    let error = refused(options().group([switches(), missing]).target(EventSetTarget::calling_thread()));
     let event = error.event().unwrap();
     assert_eq!((event.error.errno(), event.is_member), (Some(Errno::ENOENT), true), "{error}");
     assert_eq!(event.place.thread_id(), Some(set_support::tid()));

@@ -7,7 +7,9 @@ mod set_support;
 use std::process::Command;
 
 use perf_session::sys::Software;
-use perf_session::{CpuList, LogicalEvent, Place, SetError, SetOptions, SetTarget, System, parse};
+use perf_session::{
+    CpuList, EventSetError, EventSetOptions, EventSetTarget, NamedEvent, Scope, System, parse,
+};
 use set_support::{open_or_skip, refused, software, switch};
 
 /// Returns the online CPUs.
@@ -16,7 +18,7 @@ fn online() -> CpuList {
 }
 
 /// Returns the clock of the first CPU and that of the others, as of a machine with two kinds of cores.
-fn hybrid() -> Option<LogicalEvent> {
+fn hybrid() -> Option<NamedEvent> {
     let mut cpus = online().iter().collect::<Vec<_>>().into_iter();
     let first: CpuList = cpus.by_ref().take(1).collect();
     let others: CpuList = cpus.collect();
@@ -25,13 +27,13 @@ fn hybrid() -> Option<LogicalEvent> {
         return None;
     }
     let clock = |pmu: &str, cpus| software(Software::CPU_CLOCK).with_pmu(pmu).with_cpus(cpus, false);
-    Some(LogicalEvent::new("clock", vec![clock("cpu_core", first), clock("cpu_atom", others)]))
+    Some(NamedEvent::new("clock", vec![clock("cpu_core", first), clock("cpu_atom", others)]))
 }
 
 #[test]
 fn event_of_two_pmus_is_one_event_with_a_count_for_each() {
     let Some(event) = hybrid() else { return };
-    let Some(mut set) = open_or_skip(SetOptions::new().event(event).ring_pages(1)) else { return };
+    let Some(mut set) = open_or_skip(EventSetOptions::new().event(event).ring_pages(1)) else { return };
     assert_eq!(set.cpus(), online());
     assert_eq!(set.events().count(), online().len(), "each CPU has the event of its PMU");
     set.enable().unwrap();
@@ -49,11 +51,11 @@ fn event_of_two_pmus_is_one_event_with_a_count_for_each() {
 #[test]
 fn event_of_two_pmus_is_opened_on_both_for_a_task() {
     let Some(event) = hybrid() else { return };
-    let options = SetOptions::new().event(event).target(SetTarget::calling_thread());
+    let options = EventSetOptions::new().event(event).target(EventSetTarget::calling_thread());
     let Some(set) = open_or_skip(options.clone()) else { return };
     let pmus: Vec<Option<&str>> = set.events().map(|event| event.spec.pmu()).collect();
     assert_eq!(pmus, [Some("cpu_core"), Some("cpu_atom")]);
-    assert!(set.events().all(|event| event.place == Place::thread(set_support::tid())));
+    assert!(set.events().all(|event| event.place == Scope::thread(set_support::tid())));
     // With rings, the event of each PMU is on its CPUs.
     let set = options.inherit(perf_session::Inherit::Tasks).ring_pages(1).open().unwrap();
     assert_eq!(set.rings().unwrap().len(), set.events().count());
@@ -64,7 +66,7 @@ fn event_for_cpus_only_counts_beside_a_command() {
     let first: CpuList = online().iter().take(1).collect();
     let uncore = software(Software::CPU_CLOCK).with_pmu("uncore").with_cpus(first.clone(), true);
     let faults = software(Software::PAGE_FAULTS);
-    let options = SetOptions::new().events([uncore, faults]).target(SetTarget::command());
+    let options = EventSetOptions::new().events([uncore, faults]).target(EventSetTarget::command());
     let Some(mut set) = open_or_skip(options) else { return };
     assert_eq!(set.cpus(), first);
     assert!(set.spawn(&mut Command::new("true")).unwrap().wait().unwrap().success());
@@ -78,7 +80,7 @@ fn weak_group_that_is_not_accepted_is_opened_as_single_events() {
     let group = |modifier: &str| {
         let events = format!("{{context-switches,page-faults:D}}{modifier},cpu-clock");
         let events = parse(&events, &System::new()).unwrap();
-        SetOptions::new().groups(events).target(SetTarget::calling_thread())
+        EventSetOptions::new().groups(events).target(EventSetTarget::calling_thread())
     };
     let Some(mut set) = open_or_skip(group(":W")) else { return };
     assert!(set.events().all(|event| !event.is_member));
@@ -96,11 +98,11 @@ fn event_without_a_cpu_is_an_error_also_for_a_task() {
     let first: CpuList = online().iter().take(1).collect();
     let elsewhere = software(Software::CPU_CLOCK).with_cpus(std::iter::once(4000).collect(), false);
     let faults = software(Software::PAGE_FAULTS);
-    let target = SetTarget::calling_thread().on_cpus(first);
-    let Some(set) = open_or_skip(SetOptions::new().event(faults.clone()).target(target.clone())) else {
+    let target = EventSetTarget::calling_thread().on_cpus(first);
+    let Some(set) = open_or_skip(EventSetOptions::new().event(faults.clone()).target(target.clone())) else {
         return;
     };
     assert_eq!(set.events().count(), 1);
-    let error = refused(SetOptions::new().events([faults, elsewhere]).target(target));
-    assert!(matches!(&error, SetError::NoCpu { event, .. } if &**event == "cpu-clock"), "{error}");
+    let error = refused(EventSetOptions::new().events([faults, elsewhere]).target(target));
+    assert!(matches!(&error, EventSetError::NoCpu { event, .. } if &**event == "cpu-clock"), "{error}");
 }

@@ -15,13 +15,13 @@ use std::thread;
 use std::time::Duration;
 
 use perf_session::sys::{AttrFlags, Layouts, Record, SampleType, Software};
-use perf_session::{Set, SetError, SetOptions, SetTarget, System, parse};
+use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, System, parse};
 use set_support::{open_or_skip, sideband, software, switch, switches, tid};
 
 #[test]
 fn records_of_all_events_are_one_sorted_stream() {
     let events = [switches(), sideband(AttrFlags::TASK)];
-    let Some(mut set) = open_or_skip(Set::options().events(events).ring_pages(128)) else { return };
+    let Some(mut set) = open_or_skip(EventSet::options().events(events).ring_pages(128)) else { return };
     set.enable().unwrap();
     switch(20);
     thread::spawn(|| switch(5)).join().unwrap();
@@ -50,7 +50,7 @@ fn records_of_all_events_are_one_sorted_stream() {
 
 #[test]
 fn one_event_a_ring_needs_no_identifier() {
-    let options = || Set::options().event(switches()).ring_pages(16).one_event_a_ring();
+    let options = || EventSet::options().event(switches()).ring_pages(16).one_event_a_ring();
     let Some(mut set) = open_or_skip(options()) else { return };
     set.enable().unwrap();
     switch(20);
@@ -65,21 +65,22 @@ fn one_event_a_ring_needs_no_identifier() {
     .unwrap();
     assert!(own >= 20, "{own}");
     // The samples are 8 bytes smaller than with it.
-    let size = |set: &Set| set.events().next().unwrap().event.attr().sample_type;
-    let usual = Set::options().event(switches()).ring_pages(16).open().unwrap();
+    let size = |set: &EventSet| set.events().next().unwrap().event.attr().sample_type;
+    let usual = EventSet::options().event(switches()).ring_pages(16).open().unwrap();
     assert_eq!(size(&usual) - size(&set), SampleType::IDENTIFIER);
     // Records of several events could not be attributed.
-    assert!(matches!(set.add_event(switches()), Err(SetError::NotOneEvent { events: 2 })));
-    let several = [options().event(switches()), options().target(SetTarget::process(std::process::id()))];
+    assert!(matches!(set.add_event(switches()), Err(EventSetError::NotOneEvent { events: 2 })));
+    let several =
+        [options().event(switches()), options().target(EventSetTarget::process(std::process::id()))];
     for options in several {
-        assert!(matches!(set_support::refused(options), SetError::NotOneEvent { .. }));
+        assert!(matches!(set_support::refused(options), EventSetError::NotOneEvent { .. }));
     }
 }
 
 #[test]
 fn samples_are_decoded_while_another_set_samples_the_same_event() {
     let events = || [switches(), sideband(AttrFlags::TASK), software(Software::CPU_CLOCK)];
-    let options = || SetOptions::new().group(events()).events(events()).ring_pages(128);
+    let options = || EventSetOptions::new().group(events()).events(events()).ring_pages(128);
     let Some(mut set) = open_or_skip(options()) else { return };
     let mut other = options().open().unwrap();
     for set in [&mut set, &mut other] {
@@ -101,7 +102,7 @@ fn samples_are_decoded_while_another_set_samples_the_same_event() {
 
 #[test]
 fn example_finds_the_thread_that_runs() {
-    if open_or_skip(SetOptions::new().event(software(Software::CPU_CLOCK))).is_none() {
+    if open_or_skip(EventSetOptions::new().event(software(Software::CPU_CLOCK))).is_none() {
         return;
     }
     let is_over = Arc::new(AtomicBool::new(false));
@@ -124,7 +125,8 @@ fn example_finds_the_thread_that_runs() {
 #[test]
 fn group_with_a_sampling_leader_has_the_counts_of_its_members() {
     let events = parse("{cpu-clock/period=100000/,page-faults}:S", &System::new()).unwrap();
-    let options = SetOptions::new().groups(events).target(SetTarget::calling_thread()).ring_pages(16);
+    let options =
+        EventSetOptions::new().groups(events).target(EventSetTarget::calling_thread()).ring_pages(16);
     let Some(mut set) = open_or_skip(options) else { return };
     set.enable().unwrap();
     while set.counts().unwrap().get(0).unwrap().total().value < 2_000_000 {
@@ -150,7 +152,7 @@ fn group_with_a_sampling_leader_has_the_counts_of_its_members() {
 #[test]
 fn rings_are_read_each_by_itself_with_the_ledger() {
     let events = [switches(), sideband(AttrFlags::TASK)];
-    let Some(mut set) = open_or_skip(Set::options().events(events).ring_pages(1)) else { return };
+    let Some(mut set) = open_or_skip(EventSet::options().events(events).ring_pages(1)) else { return };
     set.enable().unwrap();
     // Each record has 16 bytes at least. The records are those of all threads, also of the other tests.
     switch(perf_session::sys::page_size() as u64 / 4);

@@ -14,17 +14,19 @@ use std::thread;
 use std::time::Duration;
 
 use perf_session::sys::decode::Error;
-use perf_session::sys::{Attr, AttrFlags, EventType, Readiness, Record, RecordType, Software};
-use perf_session::{EventSpec, Inherit, Place, Set, SetError, SetOptions, SetTarget, SpawnMisuse};
+use perf_session::sys::{Attr, AttrFlags, EventType, Record, RecordType, Software, WaitResult};
+use perf_session::{
+    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, Scope, SpawnMisuse,
+};
 use set_support::{open_or_skip, refused, sideband, software, switch, switched, switches, tid};
 
-fn counting(target: SetTarget) -> SetOptions {
-    SetOptions::new().event(software(Software::CONTEXT_SWITCHES)).target(target)
+fn counting(target: EventSetTarget) -> EventSetOptions {
+    EventSetOptions::new().event(software(Software::CONTEXT_SWITCHES)).target(target)
 }
 
 #[test]
 fn calling_thread_is_counted_alone() {
-    let Some(mut set) = open_or_skip(counting(SetTarget::calling_thread())) else { return };
+    let Some(mut set) = open_or_skip(counting(EventSetTarget::calling_thread())) else { return };
     let before = switched();
     set.enable().unwrap();
     thread::spawn(|| switch(100)).join().unwrap();
@@ -38,13 +40,14 @@ fn calling_thread_is_counted_alone() {
 
 #[test]
 fn thread_without_inherit_has_its_own_ring() {
-    let options = SetOptions::new().event(switches()).target(SetTarget::calling_thread()).ring_pages(8);
+    let options =
+        EventSetOptions::new().event(switches()).target(EventSetTarget::calling_thread()).ring_pages(8);
     let Some(mut set) = open_or_skip(options) else { return };
     set.enable().unwrap();
     switch(10);
     set.disable().unwrap();
     let mut samples = 0;
-    let place = Place::thread(tid());
+    let place = Scope::thread(tid());
     set.flush_sorted(|record| {
         assert_eq!(record.place(), place);
         samples += u64::from(matches!(record.decode(), Ok(Record::Sample(_))));
@@ -63,7 +66,7 @@ fn threads_of_another_thread_are_counted_if_inherited() {
         thread::spawn(|| switch(50)).join().unwrap();
     });
     let thread = receive.recv().unwrap();
-    let options = counting(SetTarget::thread(thread)).inherit(Inherit::Threads);
+    let options = counting(EventSetTarget::thread(thread)).inherit(Inherit::Threads);
     let Some(mut set) = open_or_skip(options) else { return };
     set.enable().unwrap();
     go.send(()).unwrap();
@@ -78,9 +81,10 @@ fn several_processes_are_counted_each_once() {
     let mut children: Vec<_> =
         (0..2).map(|_| Command::new("cat").stdin(Stdio::piped()).spawn().unwrap()).collect();
     let ids: Vec<u32> = children.iter().map(std::process::Child::id).collect();
-    let target = SetTarget::processes(ids.iter().chain(&ids).copied());
+    let target = EventSetTarget::processes(ids.iter().chain(&ids).copied());
     let set = open_or_skip(counting(target));
-    let dead = SetOptions::new().event(switches()).target(SetTarget::processes([ids[0], u32::MAX >> 1]));
+    let dead =
+        EventSetOptions::new().event(switches()).target(EventSetTarget::processes([ids[0], u32::MAX >> 1]));
     let dead = dead.open().map(drop);
     for child in &mut children {
         drop(child.stdin.take());
@@ -90,12 +94,13 @@ fn several_processes_are_counted_each_once() {
     assert_eq!(set.threads().len(), ids.len());
     assert!(ids.iter().all(|id| set.threads().contains(id)));
     assert_eq!(set.counts().unwrap().get(0).unwrap().by_thread().len(), ids.len());
-    assert!(matches!(dead, Err(SetError::NoTask { id }) if id == u32::MAX >> 1), "{dead:?}");
+    assert!(matches!(dead, Err(EventSetError::NoTask { id }) if id == u32::MAX >> 1), "{dead:?}");
 }
 
 #[test]
 fn command_is_counted_from_its_exec_with_its_children() {
-    let Some(mut set) = open_or_skip(counting(SetTarget::command()).event(software(Software::PAGE_FAULTS)))
+    let Some(mut set) =
+        open_or_skip(counting(EventSetTarget::command()).event(software(Software::PAGE_FAULTS)))
     else {
         return;
     };
@@ -111,7 +116,7 @@ fn command_is_counted_from_its_exec_with_its_children() {
 fn each_command_has_a_set_and_is_counted() {
     for _ in 0..20 {
         let Some(mut set) = open_or_skip(
-            SetOptions::new().event(software(Software::PAGE_FAULTS)).target(SetTarget::command()),
+            EventSetOptions::new().event(software(Software::PAGE_FAULTS)).target(EventSetTarget::command()),
         ) else {
             return;
         };
@@ -119,15 +124,15 @@ fn each_command_has_a_set_and_is_counted() {
         let faults = set.counts().unwrap().get(0).unwrap().total().value;
         assert!(faults > 10, "{faults}");
         let again = set.spawn(&mut Command::new("true"));
-        assert!(matches!(again, Err(SetError::Spawn(SpawnMisuse::Again))), "{again:?}");
+        assert!(matches!(again, Err(EventSetError::Spawn(SpawnMisuse::Again))), "{again:?}");
     }
 }
 
 #[test]
 fn records_of_a_command_are_in_the_rings_of_its_cpus() {
-    let options = SetOptions::new()
+    let options = EventSetOptions::new()
         .event(sideband(AttrFlags::COMM | AttrFlags::TASK))
-        .target(SetTarget::command())
+        .target(EventSetTarget::command())
         .ring_pages(8);
     let Some(mut set) = open_or_skip(options) else { return };
     let mut child = set.spawn(Command::new("sh").args(["-c", "(exit); true"])).unwrap();
@@ -145,7 +150,7 @@ fn records_of_a_command_are_in_the_rings_of_its_cpus() {
 
 #[test]
 fn example_counts_a_command() {
-    if open_or_skip(counting(SetTarget::command())).is_none() {
+    if open_or_skip(counting(EventSetTarget::command())).is_none() {
         return;
     }
     let (status, counts) =
@@ -159,9 +164,9 @@ fn example_counts_a_command() {
 #[test]
 fn rings_of_a_process_hang_up_when_it_has_exited() {
     let mut child = Command::new("sh").args(["-c", "read word; true"]).stdin(Stdio::piped()).spawn().unwrap();
-    let options = SetOptions::new()
+    let options = EventSetOptions::new()
         .event(sideband(AttrFlags::TASK))
-        .target(SetTarget::process(child.id()))
+        .target(EventSetTarget::process(child.id()))
         .ring_pages(8);
     let Some(mut set) = open_or_skip(options) else {
         child.kill().unwrap();
@@ -180,21 +185,21 @@ fn rings_of_a_process_hang_up_when_it_has_exited() {
 
 #[test]
 fn only_a_set_for_a_command_starts_one() {
-    let Some(mut set) = open_or_skip(counting(SetTarget::calling_thread())) else { return };
+    let Some(mut set) = open_or_skip(counting(EventSetTarget::calling_thread())) else { return };
     let misuse = set.spawn(&mut Command::new("true"));
-    assert!(matches!(misuse, Err(SetError::Spawn(SpawnMisuse::Target))), "{misuse:?}");
+    assert!(matches!(misuse, Err(EventSetError::Spawn(SpawnMisuse::Target))), "{misuse:?}");
 }
 
 #[test]
 fn command_is_started_by_the_thread_that_opened_the_set() {
-    let Some(mut set) = open_or_skip(counting(SetTarget::command())) else { return };
+    let Some(mut set) = open_or_skip(counting(EventSetTarget::command())) else { return };
     let misuse = thread::spawn(move || set.spawn(&mut Command::new("true")).map(|_| ())).join().unwrap();
-    assert!(matches!(misuse, Err(SetError::Spawn(SpawnMisuse::Thread))), "{misuse:?}");
+    assert!(matches!(misuse, Err(EventSetError::Spawn(SpawnMisuse::Thread))), "{misuse:?}");
 }
 
 #[test]
 fn missing_program_is_an_error_with_its_name() {
-    let Some(mut set) = open_or_skip(counting(SetTarget::command())) else { return };
+    let Some(mut set) = open_or_skip(counting(EventSetTarget::command())) else { return };
     let error = set.spawn(&mut Command::new("/no/such/program")).unwrap_err();
     assert!(error.to_string().starts_with("/no/such/program: "), "{error}");
 }
@@ -202,18 +207,22 @@ fn missing_program_is_an_error_with_its_name() {
 #[test]
 fn command_whose_events_are_not_inherited_is_refused() {
     for inherit in [Inherit::Nothing, Inherit::Threads] {
-        let error = refused(counting(SetTarget::command()).inherit(inherit));
-        assert!(matches!(error, SetError::CommandInherit { inherit: found } if found == inherit), "{error}");
+        let error = refused(counting(EventSetTarget::command()).inherit(inherit));
+        assert!(
+            matches!(error, EventSetError::CommandInherit { inherit: found } if found == inherit),
+            "{error}"
+        );
     }
 }
 
 #[test]
 fn wait_ends_for_an_event_below_the_watermark() {
     // The ring never is half full. The waits themselves are its context switches.
-    let options = SetOptions::new().event(switches()).target(SetTarget::calling_thread()).ring_pages(64);
+    let options =
+        EventSetOptions::new().event(switches()).target(EventSetTarget::calling_thread()).ring_pages(64);
     let Some(mut set) = open_or_skip(options.clone()) else { return };
     set.enable().unwrap();
-    assert_eq!(set.wait(Some(Duration::from_secs(20))).unwrap(), Readiness::Readable);
+    assert_eq!(set.wait(Some(Duration::from_secs(20))).unwrap(), WaitResult::Readable);
     let mut last = String::new();
     let drained = set.flush_sorted(|record| last = format!("{record:?}")).unwrap();
     assert!(drained.records > 0);
@@ -222,7 +231,7 @@ fn wait_ends_for_an_event_below_the_watermark() {
     // Unless the program left it to the kernel.
     let mut set = options.flush_interval(Duration::MAX).open().unwrap();
     set.enable().unwrap();
-    assert_eq!(set.wait(Some(Duration::from_millis(600))).unwrap(), Readiness::TimedOut);
+    assert_eq!(set.wait(Some(Duration::from_millis(600))).unwrap(), WaitResult::TimedOut);
 }
 
 /// Starts a thread that makes context switches each time it is asked to. Returns its id, and the asking.
@@ -246,7 +255,7 @@ fn switcher() -> (u32, impl Fn(u64)) {
 #[test]
 fn threads_are_added_to_a_set_that_is_read_and_removed_with_their_counts() {
     let ((one, work), (other, work_too)) = (switcher(), switcher());
-    let options = SetOptions::new().event(switches()).target(SetTarget::thread(one)).ring_pages(8);
+    let options = EventSetOptions::new().event(switches()).target(EventSetTarget::thread(one)).ring_pages(8);
     let Some(mut set) = open_or_skip(options) else { return };
     set.enable().unwrap();
     work(10);
@@ -260,14 +269,14 @@ fn threads_are_added_to_a_set_that_is_read_and_removed_with_their_counts() {
     assert!(removed >= 20, "{removed}");
     work_too(30); // not counted
     let mut samples = 0;
-    set.flush_sorted(|record| samples += u64::from(record.place() == Place::thread(other))).unwrap();
+    set.flush_sorted(|record| samples += u64::from(record.place() == Scope::thread(other))).unwrap();
     assert_eq!((samples, set.threads()), (removed, vec![one]));
     assert_eq!(set.rings().unwrap().len(), 1, "the drained ring is removed");
     set.add_thread(other).unwrap();
     work_too(40);
     let again = set.counts().unwrap().get(0).unwrap().by_thread();
     assert!(again.iter().any(|(thread, count)| *thread == other && count.value >= removed + 40), "{again:?}");
-    assert!(matches!(set.remove_thread(1), Err(SetError::NoTask { id: 1 })));
+    assert!(matches!(set.remove_thread(1), Err(EventSetError::NoTask { id: 1 })));
 
     let mut exited = Command::new("true").spawn().unwrap();
     exited.wait().unwrap();
@@ -278,8 +287,12 @@ fn threads_are_added_to_a_set_that_is_read_and_removed_with_their_counts() {
 #[test]
 fn event_that_is_added_writes_into_the_rings_of_the_others() {
     let (thread, work) = switcher();
-    for target in [SetTarget::all_cpus(), SetTarget::thread(thread), SetTarget::process(std::process::id())] {
-        let options = SetOptions::new().event(sideband(AttrFlags::TASK)).target(target).ring_pages(64);
+    for target in [
+        EventSetTarget::all_cpus(),
+        EventSetTarget::thread(thread),
+        EventSetTarget::process(std::process::id()),
+    ] {
+        let options = EventSetOptions::new().event(sideband(AttrFlags::TASK)).target(target).ring_pages(64);
         let Some(mut set) = open_or_skip(options) else { return };
         set.enable().unwrap();
         set.flush_sorted(|_| {}).unwrap();
@@ -312,19 +325,19 @@ fn event_that_is_added_writes_into_the_rings_of_the_others() {
         assert_eq!((set.events().count(), set.names().to_vec()), before);
         assert_eq!(set.counts().unwrap().iter().count(), 2);
     }
-    let mut cpus = Set::options().event(switches()).open().unwrap();
-    assert!(matches!(cpus.add_thread(thread), Err(SetError::NotTasks)));
+    let mut cpus = EventSet::options().event(switches()).open().unwrap();
+    assert!(matches!(cpus.add_thread(thread), Err(EventSetError::NotTasks)));
 }
 
 #[test]
 fn process_that_has_exited_is_an_error() {
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
-    for target in [SetTarget::process(child.id()), SetTarget::thread(child.id())] {
-        if open_or_skip(counting(SetTarget::calling_thread())).is_none() {
+    for target in [EventSetTarget::process(child.id()), EventSetTarget::thread(child.id())] {
+        if open_or_skip(counting(EventSetTarget::calling_thread())).is_none() {
             return;
         }
         let error = refused(counting(target));
-        assert!(matches!(error, SetError::NoTask { id } if id == child.id()), "{error}");
+        assert!(matches!(error, EventSetError::NoTask { id } if id == child.id()), "{error}");
     }
 }

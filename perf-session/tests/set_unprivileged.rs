@@ -8,7 +8,7 @@ use std::fs;
 use std::thread;
 
 use perf_session::sys::{AttrFlags, Errno, Software};
-use perf_session::{EventSpec, SetOptions, SetTarget, System};
+use perf_session::{EventSetOptions, EventSetTarget, EventSpec, System};
 use rustix::process::{Resource, Uid, getrlimit};
 use rustix::thread::set_thread_res_uid;
 use set_support::{open_or_skip, refused, skip, software};
@@ -19,7 +19,7 @@ fn as_nobody(test: impl FnOnce(i32) + Send + 'static) {
         return eprintln!("skipped: only root can become nobody");
     }
     let own = software(Software::DUMMY).map_attr(|attr| attr.with_flags(AttrFlags::EXCLUDE_KERNEL));
-    if open_or_skip(SetOptions::new().event(own).target(SetTarget::calling_thread())).is_none() {
+    if open_or_skip(EventSetOptions::new().event(own).target(EventSetTarget::calling_thread())).is_none() {
         return;
     }
     let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
@@ -44,7 +44,7 @@ fn rings_are_as_large_as_the_limit_of_locked_memory_permits() {
         }
         let event = software(Software::PAGE_FAULTS)
             .map_attr(|attr| attr.with_period(1).with_flags(AttrFlags::EXCLUDE_KERNEL));
-        let options = SetOptions::new().event(event).target(SetTarget::calling_thread());
+        let options = EventSetOptions::new().event(event).target(EventSetTarget::calling_thread());
         let most = 1 << 16; // 256 MiB and more
         let Ok(set) = options.clone().ring_pages_between(most, 1).open() else {
             return eprintln!("skipped: another program of nobody has locked the memory");
@@ -66,7 +66,7 @@ fn all_cpus_need_a_permission_that_is_explained() {
         if level < 1 {
             return eprintln!("skipped: perf_event_paranoid is {level}");
         }
-        let error = refused(SetOptions::new().event(software(Software::CPU_CLOCK)));
+        let error = refused(EventSetOptions::new().event(software(Software::CPU_CLOCK)));
         let errno = error.call().and_then(perf_session::sys::Error::errno);
         assert_eq!(errno, Some(Errno::EACCES), "{error}");
         let explanation = error.explain(&System::new()).unwrap();
@@ -82,7 +82,10 @@ fn events_without_privilege_level_fall_back_to_user_space() {
         }
         let faults = |flags| software(Software::PAGE_FAULTS).map_attr(|attr| attr.with_flags(flags));
         let own = |events: Vec<EventSpec>| {
-            SetOptions::new().events(events).target(SetTarget::calling_thread()).user_only_if_refused()
+            EventSetOptions::new()
+                .events(events)
+                .target(EventSetTarget::calling_thread())
+                .user_only_if_refused()
         };
         let all = own(vec![faults(AttrFlags::empty())]);
         let mut set = all.clone().open().unwrap();
@@ -101,7 +104,7 @@ fn events_without_privilege_level_fall_back_to_user_space() {
         }
 
         // If user space is refused too, the error has the limit that still holds.
-        let error = refused(all.target(SetTarget::all_cpus()));
+        let error = refused(all.target(EventSetTarget::all_cpus()));
         assert!(error.event().unwrap().attr.flags.contains(AttrFlags::EXCLUDE_KERNEL), "{error}");
     });
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 
 use perf_session::sys::Software;
-use perf_session::{EventSpec, SetOptions, SetTarget, System, Tracefs, threads_of};
+use perf_session::{EventSetOptions, EventSetTarget, EventSpec, System, Tracefs, threads_of};
 use set_support::{open_or_skip, skip_tracepoint, software};
 
 /// Set in the environment of the child process.
@@ -107,7 +107,8 @@ fn each_thread_of_a_process_is_counted_once() {
     let Some(renames) = renames() else { return };
     for role in ["steady", "churn", "growing"] {
         let child = spawn_child(role);
-        let options = SetOptions::new().event(renames.clone()).target(SetTarget::process(child.id()));
+        let options =
+            EventSetOptions::new().event(renames.clone()).target(EventSetTarget::process(child.id()));
         let Some(mut set) = open_or_skip(options) else { return finish(child) };
         set.enable().unwrap();
         let opened = set.threads().len();
@@ -139,10 +140,10 @@ fn threads_of_a_process_are_listed_with_the_main_thread_first() {
 
 #[test]
 fn process_with_rings_is_sampled_on_all_cpus() {
-    let options = SetOptions::new()
+    let options = EventSetOptions::new()
         .event(set_support::switches())
         .event(software(Software::PAGE_FAULTS))
-        .target(SetTarget::process(std::process::id()))
+        .target(EventSetTarget::process(std::process::id()))
         .ring_pages(8);
     let Some(mut set) = open_or_skip(options) else { return };
     set.enable().unwrap();

@@ -12,7 +12,8 @@ use std::thread;
 
 use perf_session::sys::{Attr, AttrFlags, Event, Record, RingSet, SampleType, Software, Target};
 use perf_session::{
-    EventSpec, LossLedger, Place, RingKey, Set, SetError, SetOptions, SetTarget, System, map_largest_ring,
+    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, LossLedger, RingKey, Scope, System,
+    map_largest_ring,
 };
 use set_support::{open_or_skip, switch, tid};
 
@@ -34,13 +35,13 @@ fn tid_of(
     }
 }
 
-impl Sampler for Set {
+impl Sampler for EventSet {
     fn enable(&self) -> io::Result<()> {
-        Ok(Set::enable(self)?)
+        Ok(EventSet::enable(self)?)
     }
 
     fn disable(&self) -> io::Result<()> {
-        Ok(Set::disable(self)?)
+        Ok(EventSet::disable(self)?)
     }
 
     fn drain(&mut self, consume: &mut dyn FnMut(u32)) -> io::Result<()> {
@@ -63,7 +64,7 @@ impl Threads {
     fn track(&mut self, attr: &Attr, tid: u32) -> io::Result<()> {
         let event = Event::open(attr, Target::thread(tid))?;
         let ring = map_largest_ring(Arc::new(event), 64, 1)?;
-        Ok(self.rings.add(self.ledger.add_ring(Place::thread(tid)), ring)?)
+        Ok(self.rings.add(self.ledger.add_ring(Scope::thread(tid)), ring)?)
     }
 }
 
@@ -98,8 +99,9 @@ impl Sampler for Threads {
 fn process_and_threads_are_sampled_by_one_trait() {
     let attr = Attr::software(Software::CONTEXT_SWITCHES).with_period(1);
     let attr = attr.with_sample_type(SampleType::TID | SampleType::TIME);
-    let options =
-        SetOptions::new().event(EventSpec::new(attr)).target(SetTarget::process(std::process::id()));
+    let options = EventSetOptions::new()
+        .event(EventSpec::new(attr))
+        .target(EventSetTarget::process(std::process::id()));
     let (go, wait) = channel::<()>();
     let (send, receive) = channel();
     let worker = thread::spawn(move || {
@@ -133,8 +135,9 @@ fn process_and_threads_are_sampled_by_one_trait() {
 fn refused_set_is_one_line_for_a_log() {
     let missing = Attr::new(perf_session::sys::EventType::SOFTWARE, 1 << 40);
     let missing = missing.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
-    let options = SetOptions::new().event(EventSpec::new(missing)).target(SetTarget::calling_thread());
-    let error: SetError = options.open().map(drop).unwrap_err();
+    let options =
+        EventSetOptions::new().event(EventSpec::new(missing)).target(EventSetTarget::calling_thread());
+    let error: EventSetError = options.open().map(drop).unwrap_err();
     let why = error.explain(&System::new()).unwrap();
     let line = format!("{}: {}", error.what(), why.line());
     assert!(line.contains("perf_event_open") && !line.contains('\n'), "{line}");

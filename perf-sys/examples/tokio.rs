@@ -8,7 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use perf_sys::{Attr, Event, Readiness, RecordType, Ring, RingSet, SampleType, Software, Target};
+use perf_sys::{Attr, Event, RecordType, Ring, RingSet, SampleType, Software, Target, WaitResult};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -35,8 +35,8 @@ async fn count(rings: Vec<Ring>) -> Result<Vec<u64>, Box<dyn Error>> {
                 }
             }
             match found {
-                Readiness::Readable => {}
-                Readiness::TimedOut => break,
+                WaitResult::Readable => {}
+                WaitResult::TimedOut => break,
                 _ => return Ok(samples),
             }
         }

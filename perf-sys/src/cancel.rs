@@ -8,18 +8,18 @@ use crate::{Call, Error, Result};
 
 /// Ends waits from another thread or from a signal handler.
 ///
-/// Pass it to [`Ring::wait_or_cancelled`](crate::Ring::wait_or_cancelled) or
-/// [`RingSet::wait_or_cancelled`](crate::RingSet::wait_or_cancelled), and keep a clone for the code
+/// Pass it to [`Ring::wait_or_woken`](crate::Ring::wait_or_woken) or
+/// [`RingSet::wait_or_woken`](crate::RingSet::wait_or_woken), and keep a clone for the code
 /// that ends the wait. One canceller serves any number of waits. A cancellation persists until
 /// [`reset`](Self::reset), so that one just before the wait is not missed. Until then every wait
-/// returns [`Cancelled`](crate::Readiness::Cancelled) at once. Only a [`RingSet`](crate::RingSet)
+/// returns [`Woken`](crate::WaitResult::Woken) at once. Only a [`RingSet`](crate::RingSet)
 /// without a ring, or whose events have all hung up, returns its end instead.
 ///
 /// ```no_run
-/// use perf_sys::{Canceller, Readiness, Ring};
+/// use perf_sys::{Waker, WaitResult, Ring};
 ///
-/// fn read_until_stopped(ring: &mut Ring, stop: &Canceller) -> perf_sys::Result<()> {
-///     while ring.wait_or_cancelled(None, stop)? == Readiness::Readable {
+/// fn read_until_stopped(ring: &mut Ring, stop: &Waker) -> perf_sys::Result<()> {
+///     while ring.wait_or_woken(None, stop)? == WaitResult::Readable {
 ///         for record in ring.batch()?.records() {
 ///             println!("{record:?}");
 ///         }
@@ -29,9 +29,9 @@ use crate::{Call, Error, Result};
 /// ```
 #[derive(Clone, Debug)]
 #[doc(alias = "eventfd")]
-pub struct Canceller(Arc<OwnedFd>);
+pub struct Waker(Arc<OwnedFd>);
 
-impl Canceller {
+impl Waker {
     /// `eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)`—Creates a canceller that is not cancelled.
     ///
     /// # Errors
@@ -74,14 +74,14 @@ impl Canceller {
 }
 
 /// The eventfd, for an event loop. It is readable from the cancellation to the reset.
-impl AsFd for Canceller {
+impl AsFd for Waker {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
 /// For tokio's `AsyncFd`, which needs it.
-impl AsRawFd for Canceller {
+impl AsRawFd for Waker {
     fn as_raw_fd(&self) -> RawFd {
         self.0.as_raw_fd()
     }
@@ -93,14 +93,14 @@ mod tests {
 
     #[test]
     fn clones_share_one_descriptor() {
-        let canceller = Canceller::new().unwrap();
+        let canceller = Waker::new().unwrap();
         assert_eq!(canceller.as_raw_fd(), canceller.as_fd().as_raw_fd());
         assert_eq!(canceller.as_raw_fd(), canceller.clone().as_raw_fd());
     }
 
     #[test]
     fn one_reset_removes_many_cancellations() {
-        let canceller = Canceller::new().unwrap();
+        let canceller = Waker::new().unwrap();
         assert_eq!(canceller.reset(), Ok(false));
         canceller.cancel().unwrap();
         canceller.clone().cancel().unwrap();

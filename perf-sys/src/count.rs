@@ -78,7 +78,7 @@ impl Count {
     /// Returns the difference of two counts of one event, the count from `before` to `self`.
     ///
     /// Times and losses are in the difference only if both counts have them. A count by
-    /// [`UserCounter::try_read`](crate::UserCounter::try_read) and one by [`Event::read`] may differ in
+    /// [`RdpmcCounter::try_read`](crate::RdpmcCounter::try_read) and one by [`Event::read`] may differ in
     /// that.
     ///
     /// Unlike a [`reset`](Event::reset), a difference covers the times, the losses, and the counts of

@@ -4,7 +4,7 @@
 /// there to the kernel's position are skipped, so that the next batch starts with records that the
 /// kernel writes later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Damage {
+pub struct SkippedBytes {
     /// Number of times that bytes were skipped.
     pub count: u64,
     /// Skipped bytes in total.
@@ -13,7 +13,7 @@ pub struct Damage {
     pub last: Option<perf_decode::Error>,
 }
 
-impl Damage {
+impl SkippedBytes {
     /// Adds the damage of another ring.
     pub(crate) const fn add_ring(&mut self, other: Self) {
         self.count += other.count;

@@ -53,19 +53,19 @@
 //! | choose tasks, CPUs or a cgroup | [`Target`] |
 //! | open an event and control it | [`Event`], [`OpenOptions`] |
 //! | read, scale and print counts, of one event or of a group | [`Event::read`], [`Event::measure`], [`Count`], [`CountTable`], [`Group`], [`GroupCount`], [`Label`] |
-//! | read a counter without a system call, convert time stamps | [`UserCounter`], [`TimeConversion`] |
+//! | read a counter without a system call, convert time stamps | [`RdpmcCounter`], [`TimeConversion`] |
 //! | map a ring, also for several events | [`Ring::map`], [`Ring::redirect`], [`MapError`] |
 //! | read all unread records | [`Ring::batch`]: a guard that releases the consumed ones |
 //! | return each record from a function | [`Ring::next`]: a cursor whose state is in the ring |
 //! | free the ring at once | [`Ring::copy_into`] |
 //! | decode a record | [`RawRecord::decode`], [`SampleLayout`], the views of [`decode`] |
-//! | wait for records, end a wait | [`Ring::wait`], [`Readiness`], [`Canceller`] |
+//! | wait for records, end a wait | [`Ring::wait`], [`WaitResult`], [`Waker`] |
 //! | read many rings | [`RingSet`]: [`wait`](RingSet::wait), then [`ready`](RingSet::ready) |
 //! | read many rings in the order of time | [`RingSet::drain_sorted`], [`RingSet::try_drain_sorted`] |
 //! | read one ring of a set record by record | [`RingSet::cursor`] |
 //! | test a reader without a kernel | `Ring::in_memory`, with the feature `testing` |
 //! | start and stop all events of many rings | [`RingSet::enable`], [`RingSet::disable`] |
-//! | count losses and damage | [`decode::Lost`], [`Damage`], [`Drained`] |
+//! | count losses and damage | [`decode::Lost`], [`SkippedBytes`], [`DrainStats`] |
 //! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |
 //! | read a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
 //! | read a BPF ring buffer map, with the feature `bpf` | [`BpfRing`](https://docs.rs/perf-sys/latest/perf_sys/struct.BpfRing.html) |
@@ -213,11 +213,11 @@ pub use bpf_ids::BpfIds;
 #[cfg(feature = "bpf")]
 pub use bpf_ring::{BpfBatch, BpfRecords, BpfRing};
 pub use call::Call;
-pub use cancel::Canceller;
+pub use cancel::Waker;
 pub use causes::Causes;
 pub use count::Count;
 pub use count_table::CountTable;
-pub use damage::Damage;
+pub use damage::SkippedBytes;
 pub use errno::Errno;
 pub use error::{Error, Result};
 pub use event::Event;
@@ -230,12 +230,12 @@ pub use map::page_size;
 pub use map_error::MapError;
 pub use open_options::OpenOptions;
 pub use ring::Ring;
-pub use ring_set::{Drained, RingCursor, RingSet, SortedRecord};
+pub use ring_set::{DrainStats, RingCursor, RingSet, SortedRecord};
 pub use snapshot::{Snapshot, SnapshotRing};
 pub use target::Target;
 pub use time_conversion::TimeConversion;
-pub use user_counter::UserCounter;
-pub use wait::Readiness;
+pub use user_counter::RdpmcCounter;
+pub use wait::WaitResult;
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]

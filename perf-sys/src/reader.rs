@@ -1,20 +1,20 @@
 use perf_decode::{Error, RawRecord, Records, Window};
 
 use crate::map::{Consumer, Position};
-use crate::{BatchRecords, Damage};
+use crate::{BatchRecords, SkippedBytes};
 
 /// The records of a ring, read through a batch, through the cursor or by copying.
 #[derive(Debug)]
 pub(crate) struct Reader {
     pub(crate) consumer: Consumer,
-    pub(crate) damage: Damage,
+    pub(crate) damage: SkippedBytes,
     /// As long as the longest record that wrapped so far.
     scratch: Vec<u64>,
 }
 
 impl Reader {
     pub(crate) const fn new(consumer: Consumer) -> Self {
-        Self { consumer, damage: Damage { count: 0, bytes: 0, last: None }, scratch: Vec::new() }
+        Self { consumer, damage: SkippedBytes { count: 0, bytes: 0, last: None }, scratch: Vec::new() }
     }
 
     /// Iterates over the unread records.
@@ -99,7 +99,7 @@ fn next_wrapped<'c>(
     window: Window<'c>,
     mut position: Position<'c>,
     scratch: &'c mut Vec<u64>,
-    damage: &mut Damage,
+    damage: &mut SkippedBytes,
 ) -> Option<perf_decode::Result<RawRecord<'c>>> {
     let found = join_first(window, scratch).next()?;
     match found {

@@ -16,7 +16,7 @@ use crate::{Count, Error, Event, Label, Result, TimeConversion, counter_page, rd
 /// type is not [`Send`].
 ///
 /// ```compile_fail,E0277
-/// fn to_another_thread(counter: perf_sys::UserCounter<'static>) {
+/// fn to_another_thread(counter: perf_sys::RdpmcCounter<'static>) {
 ///     std::thread::spawn(move || counter.try_read()); // does not compile
 /// }
 /// ```
@@ -28,7 +28,7 @@ use crate::{Count, Error, Event, Label, Result, TimeConversion, counter_page, rd
 ///
 /// ```
 /// use perf_abi::{Attr, AttrFlags, Hardware};
-/// use perf_sys::{Event, Target, UserCounter};
+/// use perf_sys::{Event, Target, RdpmcCounter};
 ///
 /// # fn main() -> perf_sys::Result<()> {
 /// let attr = Attr::hardware(Hardware::INSTRUCTIONS).with_flags(AttrFlags::EXCLUDE_KERNEL);
@@ -36,7 +36,7 @@ use crate::{Count, Error, Event, Label, Result, TimeConversion, counter_page, rd
 ///     Ok(event) => event,
 ///     Err(refused) => return Ok(println!("{refused}")),
 /// };
-/// let counter = UserCounter::map(&event)?;
+/// let counter = RdpmcCounter::map(&event)?;
 /// let before = counter.read()?;
 /// let sum = (0..1000_u64).sum::<u64>();
 /// println!("{}", counter.read()?.since(&before));
@@ -50,13 +50,13 @@ use crate::{Count, Error, Event, Label, Result, TimeConversion, counter_page, rd
 /// `perf_event_open(2)`, "MMAP layout", `cap_user_rdpmc`; the comments at `perf_event_mmap_page` in
 /// `linux/perf_event.h`.
 #[derive(Debug)]
-pub struct UserCounter<'e> {
+pub struct RdpmcCounter<'e> {
     area: Area,
     event: &'e Event,
     not_send: PhantomData<*mut ()>,
 }
 
-impl<'e> UserCounter<'e> {
+impl<'e> RdpmcCounter<'e> {
     /// `mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)`—Maps the control page of `event`,
     /// and no ring. On x86 this also permits the process to execute `rdpmc`.
     ///

@@ -6,7 +6,7 @@
 
 mod support;
 
-use perf_sys::{Batch, Event, Readiness, Ring, Target};
+use perf_sys::{Batch, Event, Ring, Target, WaitResult};
 use support::{count, open_or_skip, set_of, switch, switches, tracepoint};
 
 /// Returns an event that counts the system calls of this thread.
@@ -51,7 +51,7 @@ fn wakeup_costs_one_system_call() {
     for _ in 0..5 {
         fill(&ring);
         let made = calls_of(&calls, || {
-            assert_eq!(ring.wait(None), Ok(Readiness::Readable));
+            assert_eq!(ring.wait(None), Ok(WaitResult::Readable));
             assert!(read_all(&mut ring) >= 3);
         });
         assert_eq!(made, 1);
@@ -65,7 +65,7 @@ fn wakeup_for_many_rings_costs_one_system_call() {
     for _ in 0..5 {
         set.iter().for_each(|(_, ring)| fill(ring));
         let made = calls_of(&calls, || {
-            assert_eq!(set.wait(None), Ok(Readiness::Readable));
+            assert_eq!(set.wait(None), Ok(WaitResult::Readable));
             assert_eq!(set.ready().count(), 2);
             set.ready().for_each(|(_, batch)| assert!(read(batch.unwrap()) >= 3));
         });

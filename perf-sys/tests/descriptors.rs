@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, Software};
 use perf_sys::{
-    AuxArea, Call, Errno, Error, Event, Group, OpenOptions, Ring, RingSet, SnapshotRing, Target, UserCounter,
+    AuxArea, Call, Errno, Error, Event, Group, OpenOptions, RdpmcCounter, Ring, RingSet, SnapshotRing, Target,
 };
 use rustix::process::Resource;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
@@ -80,7 +80,7 @@ fn failed_call_leaves_no_descriptor_and_no_mapping() {
     assert!(SnapshotRing::map(event(AttrFlags::empty()), 1).is_err());
     assert!(SnapshotRing::map(event(AttrFlags::WRITE_BACKWARD | AttrFlags::INHERIT), 1).is_err());
     assert!(AuxArea::map(&mut ring, 1).is_err());
-    assert!(UserCounter::map(ring.event()).is_err());
+    assert!(RdpmcCounter::map(ring.event()).is_err());
     let unmapped = event(AttrFlags::empty());
     assert!(unmapped.set_output(Some(&unmapped)).is_err());
     drop(unmapped);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::thread;
 
 use perf_abi::{Attr, AttrFlags, MmapCapabilities, Software};
-use perf_sys::{Error, Event, Ring, RingSet, SnapshotRing, Target, UserCounter};
+use perf_sys::{Error, Event, RdpmcCounter, Ring, RingSet, SnapshotRing, Target};
 use rustix::param::page_size;
 use support::{PATIENCE, kinds, open_or_skip, switch, switch_ring, switches};
 
@@ -202,7 +202,7 @@ fn a_snapshot_is_refused_before_the_parents_ring_is_paused() {
 fn a_user_counter_is_refused_in_a_child() {
     let attr = Attr::software(Software::TASK_CLOCK);
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else { return };
-    let counter = UserCounter::map(&event).unwrap();
+    let counter = RdpmcCounter::map(&event).unwrap();
     assert!(in_child(|| {
         counter.read() == Err(Error::Forked)
             && counter.try_read().is_none()
@@ -224,7 +224,7 @@ fn an_event_of_the_parent_is_neither_mapped_nor_redirected_in_a_child() {
         let refused = |event: &Arc<Event>| Ring::map(Arc::clone(event), 1).err().map(Error::from);
         refused(&event) == Some(Error::Forked)
             && refused(&mapped) == Some(Error::Forked)
-            && UserCounter::map(&event).err() == Some(Error::Forked)
+            && RdpmcCounter::map(&event).err() == Some(Error::Forked)
             && event.set_output(Some(&mapped)) == Err(Error::Forked)
             && event.id().is_ok()
     }));
@@ -268,5 +268,5 @@ fn a_set_is_refused_in_a_child_and_the_parent_still_waits() {
             && set.remove(&0).is_some()
     }));
     switch(200); // more than half of the ring
-    assert_eq!(set.wait(PATIENCE), Ok(perf_sys::Readiness::Readable), "the child removed nothing here");
+    assert_eq!(set.wait(PATIENCE), Ok(perf_sys::WaitResult::Readable), "the child removed nothing here");
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
-use perf_sys::{Error, Event, Readiness, Ring, RingSet, Target};
+use perf_sys::{Error, Event, Ring, RingSet, Target, WaitResult};
 use support::{PATIENCE, Switcher, kinds, open_or_skip, switches};
 
 /// Returns the attr of context switches with a wakeup for each, and of the thread's exit.
@@ -38,25 +38,25 @@ fn shared() -> Option<(Ring, Switcher, Switcher)> {
 fn wait_outlives_the_owner_of_the_ring_while_a_redirected_event_lives() {
     let Some((mut ring, owner, other)) = shared() else { return };
     owner.exit();
-    while ring.wait(Some(Duration::from_millis(1))).unwrap() == Readiness::Readable {
+    while ring.wait(Some(Duration::from_millis(1))).unwrap() == WaitResult::Readable {
         kinds(&mut ring);
     }
     for _ in 0..3 {
         let found = ring.wait(Some(Duration::from_millis(1))).unwrap();
         assert!(!found.is_final(), "{found:?} while the other thread lives");
         other.order.send(1).unwrap();
-        assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
-        while ring.wait(Some(Duration::from_millis(1))).unwrap() == Readiness::Readable {
+        assert_eq!(ring.wait(PATIENCE), Ok(WaitResult::Readable));
+        while ring.wait(Some(Duration::from_millis(1))).unwrap() == WaitResult::Readable {
             kinds(&mut ring);
         }
     }
     other.exit();
     let mut last = None;
-    while ring.wait(PATIENCE).unwrap() == Readiness::Readable {
+    while ring.wait(PATIENCE).unwrap() == WaitResult::Readable {
         last = kinds(&mut ring).pop().or(last);
     }
     assert_eq!(last, Some(RecordType::EXIT));
-    assert_eq!(ring.wait(None), Ok(Readiness::HungUp));
+    assert_eq!(ring.wait(None), Ok(WaitResult::HungUp));
 }
 
 #[test]
@@ -66,20 +66,20 @@ fn set_waits_for_a_ring_whose_owner_exited_and_frees_it_after_the_last_exit() {
     set.add("shared", ring).unwrap();
     owner.exit();
     let read = |set: &mut RingSet<&str>| set.drain_sorted(|_| {}).unwrap().records;
-    while set.wait(Some(Duration::from_millis(30))).unwrap() == Readiness::Readable {
+    while set.wait(Some(Duration::from_millis(30))).unwrap() == WaitResult::Readable {
         read(&mut set);
     }
     assert!((set.end(&"shared"), set.pop_ended().is_none()) == (None, true), "one event lives");
     other.order.send(3).unwrap();
-    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
     other.exit();
-    while set.wait(PATIENCE).unwrap() == Readiness::Readable {
+    while set.wait(PATIENCE).unwrap() == WaitResult::Readable {
         read(&mut set);
     }
     let (key, ring, end) = set.pop_ended().unwrap();
-    assert_eq!((key, ring.has_records(), end), ("shared", false, Readiness::HungUp));
+    assert_eq!((key, ring.has_records(), end), ("shared", false, WaitResult::HungUp));
     assert!(set.pop_ended().is_none() && set.is_empty());
-    assert_eq!(set.wait(None), Ok(Readiness::HungUp), "an empty set");
+    assert_eq!(set.wait(None), Ok(WaitResult::HungUp), "an empty set");
 }
 
 #[test]

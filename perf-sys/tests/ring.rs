@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, ReadFormat, RecordType, SampleType, Software, StackSize};
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Call, Errno, Error, Event, Readiness, Ring, Target};
+use perf_sys::{Call, Errno, Error, Event, Ring, Target, WaitResult};
 use rustix::param::page_size;
 use rustix::thread::gettid;
 use support::{count, during, kinds, open_or_skip, switch, switch_ring, switches};
@@ -105,7 +105,7 @@ fn sample_larger_than_the_ring_is_counted_as_lost_and_ends_no_wait() {
     ring.event().enable().unwrap();
     switch(3);
     ring.event().disable().unwrap();
-    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(Readiness::TimedOut));
+    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(WaitResult::TimedOut));
     assert!(ring.batch().unwrap().is_empty());
     let count = ring.event().read().unwrap();
     assert!(count.value >= 3 && count.lost.is_none_or(|lost| lost == count.value), "{count}");

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, Software};
-use perf_sys::{Canceller, Event, Readiness, Ring, RingSet, Target};
+use perf_sys::{Event, Ring, RingSet, Target, WaitResult, Waker};
 use rustix::event::{PollFd, PollFlags, poll};
 use support::{
     PATIENCE, Switcher, batch_kinds, kinds, open_or_skip, ring, set_of, switch, switch_ring, switches,
@@ -32,7 +32,7 @@ fn thread_that_switches(attr: &Attr) -> Option<(Ring, Sender<u64>, JoinHandle<()
 
 #[test]
 fn empty_set_has_hung_up() {
-    assert_eq!(RingSet::<u32>::new().unwrap().wait(None), Ok(Readiness::HungUp));
+    assert_eq!(RingSet::<u32>::new().unwrap().wait(None), Ok(WaitResult::HungUp));
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn wait_without_records_times_out() {
     let (Some(one), Some(other)) = (dummy(), dummy()) else { return };
     let mut set = set_of([one, other]);
     for timeout in [Duration::ZERO, Duration::from_nanos(1), Duration::from_micros(200)] {
-        assert_eq!(set.wait(Some(timeout)), Ok(Readiness::TimedOut));
+        assert_eq!(set.wait(Some(timeout)), Ok(WaitResult::TimedOut));
     }
     assert_eq!(set.ready().count(), 0);
     assert_eq!((set.len(), set.end(&0), set.end(&2)), (2, None, None));
@@ -54,7 +54,7 @@ fn one_wakeup_makes_all_rings_with_records_ready() {
     waking.event().enable().unwrap();
     let mut set = set_of([quiet, lazy, waking]);
     switch(2);
-    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
     let ready: Vec<_> = set.ready().map(|(&key, batch)| (key, batch_kinds(batch).len() >= 2)).collect();
     assert_eq!(ready, [(1, true), (2, true)], "the second is below its watermark");
 }
@@ -66,7 +66,7 @@ fn records_below_every_watermark_are_ready_after_the_timeout() {
     set.iter().for_each(|(_, ring)| ring.event().enable().unwrap());
     switch(1);
     set.iter().for_each(|(_, ring)| ring.event().disable().unwrap());
-    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::TimedOut));
     assert_eq!(
         set.ready().map(|(&key, batch)| (key, batch_kinds(batch).is_empty())).next(),
         Some((0, false))
@@ -87,12 +87,12 @@ fn wakeup_for_records_that_were_read_meanwhile_ends_no_wait() {
     assert!(ring.has_records());
     kinds(&mut ring);
     assert!(!ring.has_records());
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut));
     ring.event().enable().unwrap();
     switch(1);
     ring.event().disable().unwrap();
     kinds(&mut ring);
-    assert_eq!(set_of([ring]).wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(set_of([ring]).wait(SHORT), Ok(WaitResult::TimedOut));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn two_threads_are_read_by_one_and_both_hang_ups_are_reported() {
     let mut read =
         |set: &mut RingSet<usize>| set.ready().for_each(|(&key, batch)| seen[key].extend(batch_kinds(batch)));
     other.1.send(5).unwrap();
-    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
     read(&mut set);
     drop(one.1);
     one.2.join().unwrap();
@@ -130,13 +130,13 @@ fn two_threads_are_read_by_one_and_both_hang_ups_are_reported() {
         set.wait(SHORT).unwrap();
     }
     read(&mut set);
-    assert_eq!((set.end(&0), set.end(&1)), (Some(Readiness::HungUp), None));
+    assert_eq!((set.end(&0), set.end(&1)), (Some(WaitResult::HungUp), None));
     other.1.send(5).unwrap();
     drop(other.1);
-    while set.wait(PATIENCE).unwrap() == Readiness::Readable {
+    while set.wait(PATIENCE).unwrap() == WaitResult::Readable {
         read(&mut set);
     }
-    assert_eq!(set.wait(None), Ok(Readiness::HungUp), "the hang-up is final");
+    assert_eq!(set.wait(None), Ok(WaitResult::HungUp), "the hang-up is final");
     for kinds in &seen {
         assert_eq!(kinds.last(), Some(&RecordType::EXIT), "delivered before the hang-up");
     }
@@ -150,7 +150,7 @@ fn hang_up_is_noticed_while_another_ring_is_written() {
     let Some((mut ended, order, thread)) = thread_that_switches(&attr) else { return };
     drop(order);
     thread.join().unwrap();
-    while ended.wait(PATIENCE).unwrap() == Readiness::Readable {
+    while ended.wait(PATIENCE).unwrap() == WaitResult::Readable {
         kinds(&mut ended);
     }
     let busy = Ring::map(Event::open(&attr, Target::calling_thread()).unwrap(), 1).unwrap();
@@ -158,10 +158,10 @@ fn hang_up_is_noticed_while_another_ring_is_written() {
     let mut set = set_of([ended, busy]);
     for _ in 0..100 {
         switch(1);
-        assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+        assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
         set.ready().for_each(|(_, batch)| assert!(!batch_kinds(batch).is_empty()));
     }
-    assert_eq!((set.end(&0), set.end(&1)), (Some(Readiness::HungUp), None));
+    assert_eq!((set.end(&0), set.end(&1)), (Some(WaitResult::HungUp), None));
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn two_threads_wait_at_once_each_for_its_own_ring() {
                 order.send(times as u64).unwrap();
                 let mut samples = 0;
                 while samples < times {
-                    assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+                    assert_eq!(ring.wait(PATIENCE), Ok(WaitResult::Readable));
                     samples += kinds(&mut ring).len();
                 }
             });
@@ -196,7 +196,7 @@ fn more_rings_than_one_epoll_wait_returns_may_hang_up_together() {
     }
     let mut set = set_of(rings);
     let mut ends = 0;
-    while set.wait(PATIENCE).unwrap() == Readiness::Readable {
+    while set.wait(PATIENCE).unwrap() == WaitResult::Readable {
         ends += set
             .ready()
             .filter_map(|(_, batch)| batch_kinds(batch).pop())
@@ -204,24 +204,24 @@ fn more_rings_than_one_epoll_wait_returns_may_hang_up_together() {
             .count();
     }
     assert_eq!(ends, 40);
-    assert!((0..40).all(|key| set.end(&key) == Some(Readiness::HungUp)));
+    assert!((0..40).all(|key| set.end(&key) == Some(WaitResult::HungUp)));
 }
 
 #[test]
 fn wait_is_cancelled_from_another_thread() {
     let (Some(one), Some(other)) = (dummy(), dummy()) else { return };
-    let canceller = Canceller::new().unwrap();
+    let canceller = Waker::new().unwrap();
     let mut set = set_of([one]);
     thread::scope(|scope| {
-        let waits = scope.spawn(|| set.wait_or_cancelled(None, &canceller));
-        let waits_too = scope.spawn(|| other.wait_or_cancelled(None, &canceller));
+        let waits = scope.spawn(|| set.wait_or_woken(None, &canceller));
+        let waits_too = scope.spawn(|| other.wait_or_woken(None, &canceller));
         canceller.cancel().unwrap();
-        assert_eq!(waits.join().unwrap(), Ok(Readiness::Cancelled));
-        assert_eq!(waits_too.join().unwrap(), Ok(Readiness::Cancelled));
+        assert_eq!(waits.join().unwrap(), Ok(WaitResult::Woken));
+        assert_eq!(waits_too.join().unwrap(), Ok(WaitResult::Woken));
     });
-    assert_eq!(set.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled), "until the reset");
+    assert_eq!(set.wait_or_woken(None, &canceller), Ok(WaitResult::Woken), "until the reset");
     assert_eq!(canceller.reset(), Ok(true));
-    assert_eq!(set.wait_or_cancelled(SHORT, &canceller), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait_or_woken(SHORT, &canceller), Ok(WaitResult::TimedOut));
 }
 
 /// Returns a disabled ring of this thread's switches with a wakeup for each, which has `times` of
@@ -239,43 +239,43 @@ fn filled(times: u64) -> Option<Ring> {
 fn wakeup_before_the_ring_was_added_is_reported() {
     let Some(ring) = filled(1) else { return };
     let mut set = set_of([ring]);
-    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
     set.ready().for_each(|(_, batch)| assert!(!batch_kinds(batch).is_empty()));
-    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::TimedOut));
 }
 
 #[test]
 fn ring_left_full_is_readable_again() {
     let Some(ring) = filled(400) else { return }; // 24 bytes each: more than a page
     for _ in 0..3 {
-        assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+        assert_eq!(ring.wait(PATIENCE), Ok(WaitResult::Readable));
     }
     let mut set = set_of([ring]);
     for _ in 0..3 {
-        assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+        assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
     }
-    let canceller = Canceller::new().unwrap();
+    let canceller = Waker::new().unwrap();
     canceller.cancel().unwrap();
-    assert_eq!(set.wait_or_cancelled(PATIENCE, &canceller), Ok(Readiness::Cancelled), "before the records");
+    assert_eq!(set.wait_or_woken(PATIENCE, &canceller), Ok(WaitResult::Woken), "before the records");
     set.ready().for_each(|(_, batch)| assert!(!batch_kinds(batch).is_empty()));
-    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::TimedOut));
 }
 
 #[test]
 fn cancellation_hides_no_wakeup() {
-    let (Some(mut ring), canceller) = (filled(1), Canceller::new().unwrap()) else { return };
+    let (Some(mut ring), canceller) = (filled(1), Waker::new().unwrap()) else { return };
     canceller.cancel().unwrap();
-    assert_eq!(ring.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled));
-    assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+    assert_eq!(ring.wait_or_woken(None, &canceller), Ok(WaitResult::Woken));
+    assert_eq!(ring.wait(PATIENCE), Ok(WaitResult::Readable));
     assert!(!kinds(&mut ring).is_empty());
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut));
 
     let mut set = set_of([ring]);
     set.iter().for_each(|(_, ring)| ring.event().enable().unwrap());
     switch(1);
     set.iter().for_each(|(_, ring)| ring.event().disable().unwrap());
-    assert_eq!(set.wait_or_cancelled(None, &canceller), Ok(Readiness::Cancelled));
-    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    assert_eq!(set.wait_or_woken(None, &canceller), Ok(WaitResult::Woken));
+    assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
     set.ready().for_each(|(_, batch)| assert!(!batch_kinds(batch).is_empty()));
-    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::TimedOut));
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, Software};
-use perf_sys::{Canceller, Readiness, Ring, Target};
+use perf_sys::{Ring, Target, WaitResult, Waker};
 use support::{PATIENCE, Switcher, kinds, open_or_skip, switch, switches};
 
 #[test]
@@ -19,7 +19,7 @@ fn wait_without_records_times_out() {
     };
     let ring = Ring::map(event, 1).unwrap();
     for timeout in [Duration::ZERO, Duration::from_nanos(1), Duration::from_micros(200)] {
-        assert_eq!(ring.wait(Some(timeout)), Ok(Readiness::TimedOut));
+        assert_eq!(ring.wait(Some(timeout)), Ok(WaitResult::TimedOut));
     }
 }
 
@@ -32,7 +32,7 @@ fn wakeup_event_ends_the_wait() {
     let ring = Ring::map(event, 1).unwrap();
     ring.event().enable().unwrap();
     switch(1);
-    assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+    assert_eq!(ring.wait(PATIENCE), Ok(WaitResult::Readable));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn records_below_the_watermark_are_read_after_the_timeout() {
     ring.event().enable().unwrap();
     switch(1);
     ring.event().disable().unwrap();
-    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(Readiness::TimedOut));
+    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(WaitResult::TimedOut));
     assert!(!ring.batch().unwrap().is_empty());
 }
 
@@ -70,17 +70,17 @@ fn hang_up_is_reported_after_the_last_record() {
     let mut kinds = Vec::new();
     loop {
         match ring.wait(PATIENCE).unwrap() {
-            Readiness::Readable => {
+            WaitResult::Readable => {
                 kinds.extend(ring.batch().unwrap().records().map(|record| record.unwrap().kind()));
             }
-            Readiness::HungUp => break,
+            WaitResult::HungUp => break,
             other => panic!("{other:?} after {kinds:?}"),
         }
     }
     let samples = kinds.iter().filter(|&&kind| kind == RecordType::SAMPLE).count();
     assert!(samples >= 5, "{kinds:?}");
     assert_eq!(kinds.last(), Some(&RecordType::EXIT));
-    assert_eq!(ring.wait(None), Ok(Readiness::HungUp), "the hang-up is final");
+    assert_eq!(ring.wait(None), Ok(WaitResult::HungUp), "the hang-up is final");
 }
 
 /// Returns a disabled ring with a wakeup for each sample, which has `samples` of them.
@@ -98,7 +98,7 @@ fn ring_is_readable_after_a_batch_left_early() {
     let Some(mut ring) = filled(10) else { return };
     let mut read = 0;
     while ring.has_records() {
-        assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+        assert_eq!(ring.wait(PATIENCE), Ok(WaitResult::Readable));
         for record in ring.batch().unwrap().records() {
             record.unwrap();
             read += 1;
@@ -106,7 +106,7 @@ fn ring_is_readable_after_a_batch_left_early() {
         }
     }
     assert!(read >= 10, "{read}");
-    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(Readiness::TimedOut));
+    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(WaitResult::TimedOut));
 }
 
 #[test]
@@ -114,21 +114,21 @@ fn ring_is_readable_after_a_cursor_left_early() {
     let Some(mut ring) = filled(3) else { return };
     assert!(ring.refresh().unwrap());
     assert!(ring.peek().is_some() && ring.next().is_some());
-    assert_eq!(ring.wait(PATIENCE), Ok(Readiness::Readable));
+    assert_eq!(ring.wait(PATIENCE), Ok(WaitResult::Readable));
     while ring.next().is_some() {}
-    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(Readiness::TimedOut));
+    assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(WaitResult::TimedOut));
 }
 
 #[test]
 fn set_with_a_ring_left_unread_is_readable() {
     let (Some(one), Some(other)) = (filled(3), filled(3)) else { return };
     let mut set = support::set_of([one, other]);
-    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
     for (_, batch) in set.ready() {
         assert!(batch.unwrap().records().count() >= 3);
         break;
     }
-    assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+    assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
     assert_eq!(set.ready().map(|(&key, _)| key).collect::<Vec<_>>(), [1]);
 }
 
@@ -140,13 +140,13 @@ fn one_wakeup_ends_the_waits_of_four_threads() {
     let mut ring = Ring::map(event, 1).unwrap();
     ring.event().enable().unwrap();
     for _ in 0..20 {
-        let canceller = Canceller::new().unwrap();
+        let canceller = Waker::new().unwrap();
         let found = std::thread::scope(|scope| {
             let waits: Vec<_> = (0..4)
                 .map(|number| {
                     let (ring, canceller) = (&ring, &canceller);
                     scope.spawn(move || match number {
-                        0 => ring.wait_or_cancelled(PATIENCE, canceller),
+                        0 => ring.wait_or_woken(PATIENCE, canceller),
                         _ => ring.wait(PATIENCE),
                     })
                 })
@@ -154,8 +154,8 @@ fn one_wakeup_ends_the_waits_of_four_threads() {
             thread.order.send(1).unwrap();
             waits.into_iter().map(|wait| wait.join().unwrap()).collect::<Vec<_>>()
         });
-        assert_eq!(found, [Ok(Readiness::Readable); 4]);
-        while ring.wait(Some(Duration::from_micros(100))).unwrap() == Readiness::Readable {
+        assert_eq!(found, [Ok(WaitResult::Readable); 4]);
+        while ring.wait(Some(Duration::from_micros(100))).unwrap() == WaitResult::Readable {
             kinds(&mut ring);
         }
     }
@@ -166,14 +166,14 @@ fn one_wakeup_ends_the_waits_of_four_threads() {
 fn thread_that_becomes_the_leader_keeps_its_timeout() {
     let Some(ring) = support::switch_ring(1) else { return };
     ring.event().disable().unwrap();
-    let canceller = Canceller::new().unwrap();
+    let canceller = Waker::new().unwrap();
     std::thread::scope(|scope| {
         let short = scope.spawn(|| ring.wait(Some(Duration::from_millis(1))));
         let long = scope.spawn(|| ring.wait(Some(Duration::from_millis(20))));
-        let cancelled = scope.spawn(|| ring.wait_or_cancelled(None, &canceller));
-        assert_eq!(short.join().unwrap(), Ok(Readiness::TimedOut));
-        assert_eq!(long.join().unwrap(), Ok(Readiness::TimedOut));
+        let cancelled = scope.spawn(|| ring.wait_or_woken(None, &canceller));
+        assert_eq!(short.join().unwrap(), Ok(WaitResult::TimedOut));
+        assert_eq!(long.join().unwrap(), Ok(WaitResult::TimedOut));
         canceller.cancel().unwrap();
-        assert_eq!(cancelled.join().unwrap(), Ok(Readiness::Cancelled));
+        assert_eq!(cancelled.join().unwrap(), Ok(WaitResult::Woken));
     });
 }

@@ -13,7 +13,7 @@ use std::sync::mpsc::channel;
 
 use libc::{SA_SIGINFO, SIGTRAP, SIGUSR1, sigaction, siginfo_t};
 use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, Software, TRAP_PERF};
-use perf_sys::{Canceller, Readiness, Ring, Target};
+use perf_sys::{Ring, Target, WaitResult, Waker};
 use support::{PATIENCE, count, open_or_skip, tid};
 
 type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
@@ -110,13 +110,13 @@ fn signal_does_not_end_a_wait() {
         return;
     };
     let ring = Ring::map(event, 1).unwrap();
-    let cancel = Canceller::new().unwrap();
+    let cancel = Waker::new().unwrap();
     let _handled = Handled::by(interrupted, SIGUSR1);
     let (send_tid, waiting) = channel();
     let canceller = cancel.clone();
     let thread = std::thread::spawn(move || {
         send_tid.send(tid()).unwrap();
-        ring.wait_or_cancelled(PATIENCE, &canceller)
+        ring.wait_or_woken(PATIENCE, &canceller)
     });
     let stat = format!("/proc/self/task/{}/stat", waiting.recv().unwrap());
     for signals in 1..=5 {
@@ -131,5 +131,5 @@ fn signal_does_not_end_a_wait() {
         }
     }
     cancel.cancel().unwrap();
-    assert_eq!(thread.join().unwrap(), Ok(Readiness::Cancelled));
+    assert_eq!(thread.join().unwrap(), Ok(WaitResult::Woken));
 }

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use perf_abi::{Attr, AttrFlags, SampleType, Software};
-use perf_sys::{Readiness, Ring, RingSet, Target};
+use perf_sys::{Ring, RingSet, Target, WaitResult};
 use support::{PATIENCE, open_or_skip, switch};
 
 const SAMPLE: SampleType = SampleType::TIME.union(SampleType::TID);
@@ -58,7 +58,7 @@ fn loop_with_a_timeout_runs_once_a_timeout_and_delivers_what_is_old_enough() {
         }
         assert!((3..=4).contains(&rounds.len()), "{rounds:?}");
         for (found, records) in rounds {
-            assert_eq!(found, Readiness::TimedOut);
+            assert_eq!(found, WaitResult::TimedOut);
             assert!(records > 20, "{records} of about 290"); // the machine may be busy
         }
         set.disable().unwrap();
@@ -85,7 +85,7 @@ fn rare_event_with_a_wakeup_is_delivered_after_the_delay() {
         let begin = Instant::now();
         let mut records = 0;
         while records == 0 {
-            assert_eq!(set.wait(PATIENCE), Ok(Readiness::Readable));
+            assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
             records += set.drain_sorted(|_| ()).unwrap().records;
         }
         let latency = begin.elapsed();

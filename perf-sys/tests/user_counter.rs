@@ -7,7 +7,7 @@ mod work;
 
 use perf_abi::{Attr, AttrFlags, Hardware, MmapCapabilities};
 use perf_decode::SampleLayout;
-use perf_sys::{Call, Errno, Error, Event, Ring, Target, UserCounter};
+use perf_sys::{Call, Errno, Error, Event, RdpmcCounter, Ring, Target};
 use std::os::fd::AsFd;
 use support::{open_or_skip, switch, switch_ring, switches};
 use work::{faults, spin, touch, user_side};
@@ -17,7 +17,7 @@ fn event_without_a_hardware_counter_is_read_by_the_kernel() {
     let Some(event) = open_or_skip(&faults(), Target::calling_thread()) else {
         return;
     };
-    let counter = UserCounter::map(&event).unwrap();
+    let counter = RdpmcCounter::map(&event).unwrap();
     assert!(!counter.capabilities().contains(MmapCapabilities::USER_RDPMC));
     assert_eq!(counter.try_read(), None);
     event.measure(|| touch(8)).unwrap();
@@ -32,7 +32,7 @@ fn instruction_agrees_with_the_system_call() {
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
-    let counter = UserCounter::map(&event).unwrap();
+    let counter = RdpmcCounter::map(&event).unwrap();
     if !counter.capabilities().contains(MmapCapabilities::USER_RDPMC) {
         return eprintln!("skipped: no cap_user_rdpmc");
     }
@@ -61,7 +61,7 @@ fn interval_between_two_readings_has_a_value_that_prints() {
     let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
         return;
     };
-    let counter = UserCounter::map(&event).unwrap();
+    let counter = RdpmcCounter::map(&event).unwrap();
     let before = counter.read().unwrap();
     spin(100_000);
     let count = counter.read().unwrap().since(&before);
@@ -89,7 +89,7 @@ fn event_of_the_calling_thread_is_mapped_however_it_is_named() {
     let named = Target::thread(support::tid());
     for target in [own, own.on_cpu(0), named, named.on_cpu(0)] {
         let event = open(AttrFlags::empty(), target);
-        assert!(UserCounter::map(&event).is_ok(), "{target:?}");
+        assert!(RdpmcCounter::map(&event).is_ok(), "{target:?}");
     }
 }
 
@@ -99,7 +99,7 @@ fn event_of_another_thread_is_refused() {
         return;
     }
     let own = open(AttrFlags::empty(), Target::calling_thread());
-    let refused = |event: &Event| UserCounter::map(event).unwrap_err() == Error::NotSelfMonitoring;
+    let refused = |event: &Event| RdpmcCounter::map(event).unwrap_err() == Error::NotSelfMonitoring;
     std::thread::scope(|scope| {
         let of_parent = scope.spawn(|| refused(&own));
         assert!(of_parent.join().unwrap(), "opened for the parent, mapped by the child");
@@ -108,7 +108,7 @@ fn event_of_another_thread_is_refused() {
     std::thread::spawn(move || {
         assert!(refused(&open(AttrFlags::empty(), Target::thread(tid))), "opened for the parent");
         let event = open(AttrFlags::empty(), Target::thread(support::tid()));
-        assert!(UserCounter::map(&event).is_ok(), "opened for the child");
+        assert!(RdpmcCounter::map(&event).is_ok(), "opened for the child");
     })
     .join()
     .unwrap();
@@ -120,9 +120,9 @@ fn event_of_more_than_one_thread_is_refused() {
         return;
     }
     let inherited = open(AttrFlags::INHERIT, Target::calling_thread().on_cpu(0));
-    assert_eq!(UserCounter::map(&inherited).unwrap_err(), Error::NotSelfMonitoring);
+    assert_eq!(RdpmcCounter::map(&inherited).unwrap_err(), Error::NotSelfMonitoring);
     let Some(of_cpu) = open_or_skip(&faults(), Target::cpu(0)) else { return };
-    assert_eq!(UserCounter::map(&of_cpu).unwrap_err(), Error::NotSelfMonitoring);
+    assert_eq!(RdpmcCounter::map(&of_cpu).unwrap_err(), Error::NotSelfMonitoring);
 }
 
 #[test]
@@ -133,13 +133,13 @@ fn event_of_unknown_target_is_refused() {
     let fd = event.as_fd().try_clone_to_owned().unwrap();
     // SAFETY: a perf event opened with this attr; no ring is mapped.
     let adopted = unsafe { Event::from_owned_fd(fd, *event.attr()) };
-    assert_eq!(UserCounter::map(&adopted).unwrap_err(), Error::NotSelfMonitoring);
+    assert_eq!(RdpmcCounter::map(&adopted).unwrap_err(), Error::NotSelfMonitoring);
 }
 
 #[test]
 fn event_with_a_ring_has_no_second_mapping() {
     let Some(ring) = switch_ring(1) else { return };
-    let error = UserCounter::map(ring.event()).unwrap_err();
+    let error = RdpmcCounter::map(ring.event()).unwrap_err();
     assert_eq!((error.call(), error.errno()), (Some(Call::Mmap), Some(Errno::EINVAL)));
 }
 
@@ -148,7 +148,7 @@ fn ring_can_follow_a_counter() {
     let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else {
         return;
     };
-    drop(UserCounter::map(&event).unwrap());
+    drop(RdpmcCounter::map(&event).unwrap());
     let mut ring = Ring::map(event, 2).unwrap();
     ring.event().enable().unwrap();
     switch(1);
@@ -159,7 +159,7 @@ fn ring_can_follow_a_counter() {
 fn clock_of_the_cpu_converts_to_the_time_of_samples() {
     let Some(mut ring) = switch_ring(1) else { return };
     let event = Event::open(&faults(), Target::calling_thread()).unwrap();
-    let Some(conversion) = UserCounter::map(&event).unwrap().time_conversion() else {
+    let Some(conversion) = RdpmcCounter::map(&event).unwrap().time_conversion() else {
         return eprintln!("skipped: no cap_user_time_zero");
     };
     let layout = SampleLayout::new(ring.event().attr());

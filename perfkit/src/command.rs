@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::message::{note, print, shown};
-use perf_session::{Set, SetError, System};
+use perf_session::{EventSet, EventSetError, System};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 /// Returns the command of these words, the program first; `None` without a word.
@@ -23,14 +23,14 @@ pub(crate) fn command(words: &[OsString]) -> Option<Command> {
 /// Starts the events of a set, and the command. If the set is for the command, its events start at the `exec`.
 pub(crate) fn start(
     command: &mut Command,
-    set: &mut Set,
+    set: &mut EventSet,
     is_for_command: bool,
-) -> Result<RunningCommand, SetError> {
+) -> Result<RunningCommand, EventSetError> {
     if is_for_command {
         return set.spawn(command).map(RunningCommand);
     }
     set.enable()?;
-    command.spawn().map(RunningCommand).map_err(|error| SetError::Command {
+    command.spawn().map(RunningCommand).map_err(|error| EventSetError::Command {
         program: command.get_program().to_string_lossy().into_owned(),
         error: Arc::new(error),
     })
@@ -45,8 +45,8 @@ fn start_exit_code(error: &io::Error) -> ExitCode {
 /// Prints why a set could not be opened or used and, if the kernel refused an event, its cause, the evidence
 /// and the remedy. Returns the exit code. `target` has the tasks and CPUs as the user named them, which says more than
 /// the thread or CPU of the failed event. It is `None` for a command.
-pub(crate) fn report_failure(error: &SetError, target: Option<&str>) -> ExitCode {
-    if let SetError::Command { program, error } = error {
+pub(crate) fn report_failure(error: &EventSetError, target: Option<&str>) -> ExitCode {
+    if let EventSetError::Command { program, error } = error {
         note(format_args!("{}: {error}", shown(program)));
         return start_exit_code(error);
     }

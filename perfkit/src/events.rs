@@ -6,7 +6,7 @@ use std::io;
 use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use perf_session::sys::{Errno, EventType};
-use perf_session::{EventGroup, LogicalEvent, Set, System};
+use perf_session::{EventGroup, EventSet, NamedEvent, System};
 
 use crate::message::shown;
 
@@ -53,12 +53,12 @@ impl EventOptions {
     }
 }
 
-fn is_tracepoint(event: &LogicalEvent) -> bool {
+fn is_tracepoint(event: &NamedEvent) -> bool {
     event.specs().iter().all(|spec| spec.attr().kind == EventType::TRACEPOINT)
 }
 
 /// Sets the filter of each event of a set. `filters` has one for each logical event.
-pub(crate) fn set_filters(set: &Set, filters: &[Option<CString>]) -> io::Result<()> {
+pub(crate) fn set_filters(set: &EventSet, filters: &[Option<CString>]) -> io::Result<()> {
     for opened in set.events() {
         let Some(filter) = filters.get(opened.index).and_then(Option::as_ref) else { continue };
         match opened.event.set_filter(filter) {

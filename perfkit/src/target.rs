@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use perf_session::{CpuList, SetTarget};
+use perf_session::{CpuList, EventSetTarget};
 
 use crate::message::{of_file, shown};
 
@@ -45,12 +45,12 @@ pub(crate) struct TargetOptions {
 
 impl TargetOptions {
     /// Returns the tasks and CPUs, or `None` if the user names none.
-    pub(crate) fn target(&self) -> io::Result<Option<SetTarget>> {
+    pub(crate) fn target(&self) -> io::Result<Option<EventSetTarget>> {
         let target = match &self.cgroup {
-            Some(path) => Some(SetTarget::cgroup(open_cgroup(path)?)),
-            None if !self.pid.is_empty() => Some(SetTarget::processes(self.pid.iter().copied())),
-            None if !self.tid.is_empty() => Some(SetTarget::threads(self.tid.iter().copied())),
-            None => (self.all_cpus || self.cpus.is_some()).then(SetTarget::all_cpus),
+            Some(path) => Some(EventSetTarget::cgroup(open_cgroup(path)?)),
+            None if !self.pid.is_empty() => Some(EventSetTarget::processes(self.pid.iter().copied())),
+            None if !self.tid.is_empty() => Some(EventSetTarget::threads(self.tid.iter().copied())),
+            None => (self.all_cpus || self.cpus.is_some()).then(EventSetTarget::all_cpus),
         };
         Ok(target.map(|target| match &self.cpus {
             Some(cpus) => target.on_cpus(cpus.clone()),

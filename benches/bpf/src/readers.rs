@@ -9,7 +9,8 @@ use aya::maps::{Map, MapData, PerfEventArray, RingBuf};
 use libbpf_rs::{MapHandle, PerfBufferBuilder, RingBufferBuilder};
 use perf_bpf::sys::BpfRing;
 use perf_bpf::{
-    BpfMapType, EventArray, MapFd, MapSpec, Output, PerfBufferOptions, create_ring_buffer, open_ring_buffer,
+    BpfMapType, EventArray, MapFd, MapSpec, PerfBufferOptions, PerfBufferRecord, create_ring_buffer,
+    open_ring_buffer,
 };
 
 use crate::ayas_interface;
@@ -60,7 +61,7 @@ pub(crate) fn ours_array(pages: usize) -> Opened {
         let mut sum = Sum::default();
         for batch in buffer.ready() {
             for output in batch.unwrap().outputs() {
-                if let Ok(Output::Sample(sample)) = output {
+                if let Ok(PerfBufferRecord::Sample(sample)) = output {
                     sum.add(sample.bytes());
                 }
             }

@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use perf_abi::{Attr, AttrFlags, Hardware, ReadFormat, Software};
 use perf_event::{Builder, ReadFormat as TheirFormat, events};
-use perf_sys::{Event, Group, Target, UserCounter};
+use perf_sys::{Event, Group, RdpmcCounter, Target};
 use perfkit_benches::counter::Counter;
 use perfkit_benches::{Result, allocations, table};
 use rustix::thread::sched_getaffinity;
@@ -56,13 +56,13 @@ fn or_say<T, E: Display>(what: &str, result: std::result::Result<T, E>) -> Optio
 
 fn software(passes: usize) -> Result<()> {
     let event = Event::open(&user_side(Attr::software(Software::PAGE_FAULTS)), ME)?;
-    let counter = UserCounter::map(&event)?;
+    let counter = RdpmcCounter::map(&event)?;
     let mut theirs = Builder::new(events::Software::PAGE_FAULTS).enabled(true).build()?;
     let mut words = [0; 3];
     let works: Vec<Work<'_>> = vec![
         ("ours", Box::new(|| _ = black_box(event.read()))),
         // There is no register to read: this is its way back to read(2).
-        ("ours, UserCounter", Box::new(|| _ = black_box(counter.read()))),
+        ("ours, RdpmcCounter", Box::new(|| _ = black_box(counter.read()))),
         ("ours, words only", Box::new(|| _ = black_box(event.read_raw(&mut words)))),
         ("perf-event2", Box::new(|| _ = black_box(theirs.read_count_and_time()))),
     ];
@@ -72,7 +72,7 @@ fn software(passes: usize) -> Result<()> {
 fn hardware(passes: usize) -> Result<()> {
     let event = Event::open(&user_side(Attr::hardware(Hardware::INSTRUCTIONS)), ME);
     let Some(event) = or_say("hardware counter, and so no rdpmc", event) else { return Ok(()) };
-    let counter = UserCounter::map(&event)?;
+    let counter = RdpmcCounter::map(&event)?;
     let build = || Builder::new(events::Hardware::INSTRUCTIONS).enabled(true).build();
     let (mut theirs, sampler) = (build()?, build()?.sampled(1)?);
     let mut works: Vec<Work<'_>> = vec![

@@ -2,7 +2,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use perf_decode::{Record, SampleLayout};
-use perf_sys::{Event, Readiness, Ring, Target};
+use perf_sys::{Event, Ring, Target, WaitResult};
 
 use super::{Found, Sampler, Setup};
 use crate::{Touch, stream};
@@ -55,7 +55,7 @@ impl<T: Touch> Sampler for Ours<T> {
     fn wait_and_drain(&mut self, timeout: Duration, found: &mut Found) -> bool {
         let answer = self.ring.wait(Some(timeout)).expect("memory for a poll");
         self.drain(found);
-        answer == Readiness::Readable
+        answer == WaitResult::Readable
     }
 
     fn count(&mut self) -> u64 {

@@ -1,4 +1,4 @@
-use perf_session::{FileError, SetError};
+use perf_session::{EventSetError, FileError};
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapCreate};
 
@@ -84,8 +84,8 @@ impl From<perf_sys::Error> for Error {
     }
 }
 
-impl From<SetError> for Error {
-    fn from(error: SetError) -> Self {
+impl From<EventSetError> for Error {
+    fn from(error: EventSetError) -> Self {
         Self::Set(Box::new(error))
     }
 }

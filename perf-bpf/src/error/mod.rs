@@ -2,7 +2,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use perf_session::{CpuList, FileError, Place, SetError};
+use perf_session::{CpuList, EventSetError, FileError, Scope};
 use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags, BpfMapType};
 use perf_sys::{Errno, Label};
 
@@ -100,11 +100,11 @@ pub enum Error {
     /// A call on a perf event or its ring failed.
     Event(perf_sys::Error),
     /// The events of a set cannot be opened or controlled.
-    Set(Box<SetError>),
+    Set(Box<EventSetError>),
     /// A program cannot be attached to an event of a set.
     Attach {
         /// The place of the event.
-        place: Place,
+        place: Scope,
         /// The error.
         error: Box<Self>,
     },

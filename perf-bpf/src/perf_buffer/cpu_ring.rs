@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 
 use perf_sys::Event;
 
-use super::OutputCounts;
+use super::PerfBufferCounts;
 
 /// The time in which an event that counts must advance its time enabled. The kernel updates it in every
 /// read; the slowest clock that perf uses ticks every 10 ms.
@@ -16,7 +16,7 @@ pub(super) struct CpuRing {
     pub(super) key: usize,
     pub(super) cpu: u32,
     pub(super) event: Arc<Event>,
-    pub(super) counts: OutputCounts,
+    pub(super) counts: PerfBufferCounts,
     /// Cleared when the CPU was found to be offline, or to have been offline in between.
     pub(super) is_live: bool,
 }
@@ -38,7 +38,10 @@ impl CpuRing {
     }
 
     /// Returns the counts, with the lost records as the kernel counts them.
-    pub(super) fn read_counts(&self) -> perf_sys::Result<OutputCounts> {
-        Ok(OutputCounts { lost: self.event.read()?.lost.unwrap_or(self.counts.reported_lost), ..self.counts })
+    pub(super) fn read_counts(&self) -> perf_sys::Result<PerfBufferCounts> {
+        Ok(PerfBufferCounts {
+            lost: self.event.read()?.lost.unwrap_or(self.counts.reported_lost),
+            ..self.counts
+        })
     }
 }

@@ -2,7 +2,7 @@ use perf_sys::abi::RecordType;
 use perf_sys::decode::Error;
 use perf_sys::{RawRecord, Record, SampleLayout, SampleType};
 
-use super::{Output, OutputCounts, OutputSample};
+use super::{PerfBufferCounts, PerfBufferRecord, PerfBufferSample};
 
 /// How the records of a reader are decoded.
 #[derive(Debug)]
@@ -44,32 +44,32 @@ impl Format {
     #[inline(never)]
     pub(super) fn decode<'b>(
         &'b self,
-        counts: &mut OutputCounts,
+        counts: &mut PerfBufferCounts,
         words: &'b [u64],
-    ) -> Result<Output<'b>, Error> {
+    ) -> Result<PerfBufferRecord<'b>, Error> {
         let record = RawRecord::from_words(words).map_err(|error| damaged(counts, error))?;
         Ok(match record.decode(&self.layout) {
             Ok(Record::Sample(sample)) => {
                 let bytes = sample.raw().unwrap_or_default();
                 counts.samples += 1;
                 counts.truncated += u64::from(bytes.len() < self.at_least);
-                Output::Sample(self.sample(record, self.trim(bytes)))
+                PerfBufferRecord::Sample(self.sample(record, self.trim(bytes)))
             }
             Ok(Record::Lost(lost)) => {
                 counts.reported_lost += lost.lost();
-                Output::Lost(lost.lost())
+                PerfBufferRecord::Lost(lost.lost())
             }
             Ok(_) => {
                 counts.unknown += 1;
-                Output::Other(record)
+                PerfBufferRecord::Other(record)
             }
             Err(error) => return Err(damaged(counts, error)),
         })
     }
 
     #[inline(always)]
-    pub(super) const fn sample<'b>(&'b self, record: RawRecord<'b>, bytes: &'b [u8]) -> OutputSample<'b> {
-        OutputSample { bytes, record, layout: &self.layout }
+    pub(super) const fn sample<'b>(&'b self, record: RawRecord<'b>, bytes: &'b [u8]) -> PerfBufferSample<'b> {
+        PerfBufferSample { bytes, record, layout: &self.layout }
     }
 
     /// Returns the bytes without their padding.
@@ -81,7 +81,7 @@ impl Format {
 
 /// Counts a malformed record.
 #[cold]
-pub(super) fn damaged(counts: &mut OutputCounts, error: Error) -> Error {
+pub(super) fn damaged(counts: &mut PerfBufferCounts, error: Error) -> Error {
     counts.damaged += 1;
     error
 }

@@ -1,13 +1,13 @@
 use core::ops::AddAssign;
 
-use perf_session::{CpuList, LossLedger, Place};
+use perf_session::{CpuList, LossLedger, Scope};
 
 use super::PerfBuffer;
 use crate::Error;
 
 /// The records of one CPU, or of all, since the reader was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OutputCounts {
+pub struct PerfBufferCounts {
     /// Samples that were read.
     pub samples: u64,
     /// Records that programs could not write because the ring was full, as the kernel counts them (since
@@ -23,7 +23,7 @@ pub struct OutputCounts {
     pub damaged: u64,
 }
 
-impl AddAssign for OutputCounts {
+impl AddAssign for PerfBufferCounts {
     fn add_assign(&mut self, other: Self) {
         self.samples += other.samples;
         self.lost += other.lost;
@@ -43,13 +43,13 @@ impl PerfBuffer {
     ///
     /// An event cannot be read.
     #[doc(alias = "Stats")]
-    pub fn counts(&self) -> Result<Vec<(u32, OutputCounts)>, Error> {
+    pub fn counts(&self) -> Result<Vec<(u32, PerfBufferCounts)>, Error> {
         let mut all = self.closed.clone();
         for cpu in &self.cpus {
             all.push((cpu.cpu, cpu.read_counts()?));
         }
         all.sort_by_key(|(cpu, _)| *cpu);
-        let mut sums: Vec<(u32, OutputCounts)> = Vec::new();
+        let mut sums: Vec<(u32, PerfBufferCounts)> = Vec::new();
         for (cpu, counts) in all {
             match sums.last_mut() {
                 Some((last, sum)) if *last == cpu => *sum += counts,
@@ -64,8 +64,8 @@ impl PerfBuffer {
     /// # Errors
     ///
     /// As [`counts`](Self::counts).
-    pub fn total(&self) -> Result<OutputCounts, Error> {
-        let mut total = OutputCounts::default();
+    pub fn total(&self) -> Result<PerfBufferCounts, Error> {
+        let mut total = PerfBufferCounts::default();
         self.counts()?.into_iter().for_each(|(_, counts)| total += counts);
         Ok(total)
     }
@@ -77,7 +77,7 @@ impl PerfBuffer {
     /// As [`counts`](Self::counts).
     pub fn note_losses(&self, ledger: &mut LossLedger) -> Result<(), Error> {
         for (cpu, counts) in self.counts()? {
-            ledger.note_read_lost(Place::cpu(cpu), "bpf-output".into(), counts.lost);
+            ledger.note_read_lost(Scope::cpu(cpu), "bpf-output".into(), counts.lost);
         }
         Ok(())
     }

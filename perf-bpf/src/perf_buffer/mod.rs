@@ -2,7 +2,7 @@ use core::time::Duration;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use perf_session::CpuList;
-use perf_sys::{Canceller, Readiness, RingSet};
+use perf_sys::{RingSet, WaitResult, Waker};
 
 use crate::{Error, EventArray};
 
@@ -14,11 +14,11 @@ mod open;
 mod options;
 mod output;
 
-pub use batch::{OutputBatch, Outputs};
-pub use loss::OutputCounts;
+pub use batch::{PerfBufferBatch, PerfBufferRecords};
+pub use loss::PerfBufferCounts;
 pub use open::RefreshedRings;
 pub use options::PerfBufferOptions;
-pub use output::{Output, OutputSample};
+pub use output::{PerfBufferRecord, PerfBufferSample};
 
 use cpu_ring::CpuRing;
 use format::Format;
@@ -27,7 +27,7 @@ use format::Format;
 /// event of that CPU in its slot of a perf event array.
 ///
 /// ```no_run
-/// use perf_bpf::{EventArray, Output, PerfBufferOptions};
+/// use perf_bpf::{EventArray, PerfBufferRecord, PerfBufferOptions};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let array = EventArray::create("events".parse()?)?;
@@ -40,9 +40,9 @@ use format::Format;
 ///         let cpu = batch.cpu();
 ///         for output in batch.outputs() {
 ///             match output? {
-///                 Output::Sample(sample) => println!("CPU {cpu}: {:x?}", sample.bytes()),
-///                 Output::Lost(records) => println!("CPU {cpu}: {records} records lost"),
-///                 Output::Other(record) => println!("CPU {cpu}: {:?}", record.kind()),
+///                 PerfBufferRecord::Sample(sample) => println!("CPU {cpu}: {:x?}", sample.bytes()),
+///                 PerfBufferRecord::Lost(records) => println!("CPU {cpu}: {records} records lost"),
+///                 PerfBufferRecord::Other(record) => println!("CPU {cpu}: {:?}", record.kind()),
 ///             }
 ///         }
 ///     }
@@ -89,7 +89,7 @@ pub struct PerfBuffer {
     format: Format,
     offline: CpuList,
     /// The counts of rings that were closed.
-    closed: Vec<(u32, OutputCounts)>,
+    closed: Vec<(u32, PerfBufferCounts)>,
     next_key: usize,
     /// Whether the kernel counts the lost records of each event (since Linux 6.0).
     reads_lost: bool,
@@ -106,7 +106,7 @@ impl PerfBuffer {
     ///
     /// Those of [`RingSet::wait`].
     #[doc(alias = "perf_buffer__poll")]
-    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Readiness, Error> {
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<WaitResult, Error> {
         Ok(self.rings.wait(timeout)?)
     }
 
@@ -115,23 +115,19 @@ impl PerfBuffer {
     /// # Errors
     ///
     /// As [`wait`](Self::wait).
-    pub fn wait_or_cancelled(
-        &mut self,
-        timeout: Option<Duration>,
-        cancel: &Canceller,
-    ) -> Result<Readiness, Error> {
-        Ok(self.rings.wait_or_cancelled(timeout, cancel)?)
+    pub fn wait_or_woken(&mut self, timeout: Option<Duration>, cancel: &Waker) -> Result<WaitResult, Error> {
+        Ok(self.rings.wait_or_woken(timeout, cancel)?)
     }
 
     /// Iterates over the rings with unread records, also those below their watermark, and makes no
     /// system call. The records are borrowed from the rings.
     #[doc(alias = "perf_buffer__consume")]
-    pub fn ready(&mut self) -> impl Iterator<Item = Result<OutputBatch<'_>, Error>> {
+    pub fn ready(&mut self) -> impl Iterator<Item = Result<PerfBufferBatch<'_>, Error>> {
         let format = &self.format;
         let mut cpus = self.cpus.iter_mut();
         self.rings.ready().filter_map(move |(key, batch)| {
             let cpu = cpus.find(|cpu| cpu.key == *key)?;
-            Some(batch.map(|batch| OutputBatch::new(batch, cpu, format)).map_err(Error::from))
+            Some(batch.map(|batch| PerfBufferBatch::new(batch, cpu, format)).map_err(Error::from))
         })
     }
 
@@ -142,7 +138,7 @@ impl PerfBuffer {
     /// The first malformed record or unreadable ring ends the call. The records after it stay in their
     /// rings.
     #[doc(alias = "ReadAll")]
-    pub fn read(&mut self, mut consume: impl FnMut(u32, Output<'_>)) -> Result<u64, Error> {
+    pub fn read(&mut self, mut consume: impl FnMut(u32, PerfBufferRecord<'_>)) -> Result<u64, Error> {
         let mut outputs = 0;
         for batch in self.ready() {
             let mut batch = batch?;

@@ -4,7 +4,7 @@ use perf_session::CpuList;
 use perf_sys::{Errno, Event, Ring, RingSet, Target};
 
 use super::cpu_ring::CpuRing;
-use super::{OutputCounts, PerfBuffer, PerfBufferOptions};
+use super::{PerfBuffer, PerfBufferCounts, PerfBufferOptions};
 use crate::{Error, EventArray, Refused};
 
 /// The CPUs of the rings that a [`PerfBuffer::refresh`] has opened and closed.
@@ -141,7 +141,7 @@ impl PerfBuffer {
         if !self.is_paused {
             event.enable()?;
         }
-        self.cpus.push(CpuRing { key, cpu, event, counts: OutputCounts::default(), is_live: true });
+        self.cpus.push(CpuRing { key, cpu, event, counts: PerfBufferCounts::default(), is_live: true });
         Ok(())
     }
 

@@ -59,9 +59,9 @@ impl PerfBufferOptions {
         Self { wakeup: Wakeup::Bytes(bytes), ..self }
     }
 
-    /// Adds fields to the samples, such as [`SampleType::TIME`]. [`OutputSample::decode`] returns them.
+    /// Adds fields to the samples, such as [`SampleType::TIME`]. [`PerfBufferSample::decode`] returns them.
     ///
-    /// [`OutputSample::decode`]: super::OutputSample::decode
+    /// [`PerfBufferSample::decode`]: super::PerfBufferSample::decode
     #[must_use]
     pub fn sample_type(self, fields: SampleType) -> Self {
         Self { sample_type: self.sample_type | fields, ..self }

@@ -2,9 +2,9 @@ use perf_sys::{RawRecord, Sample, SampleLayout};
 
 /// One record of a ring.
 #[derive(Clone, Copy, Debug)]
-pub enum Output<'b> {
+pub enum PerfBufferRecord<'b> {
     /// A sample: the bytes that a program has written.
-    Sample(OutputSample<'b>),
+    Sample(PerfBufferSample<'b>),
     /// The number of records that were lost before this one because the ring was full.
     Lost(u64),
     /// A record of another kind, which is counted as unknown.
@@ -13,13 +13,13 @@ pub enum Output<'b> {
 
 /// The bytes that a program has written, borrowed from the ring, with the fields that the kernel added.
 #[derive(Clone, Copy, Debug)]
-pub struct OutputSample<'b> {
+pub struct PerfBufferSample<'b> {
     pub(super) bytes: &'b [u8],
     pub(super) record: RawRecord<'b>,
     pub(super) layout: &'b SampleLayout,
 }
 
-impl<'b> OutputSample<'b> {
+impl<'b> PerfBufferSample<'b> {
     /// Returns the bytes, in one piece, aligned to 4.
     ///
     /// The kernel pads them: after the program's bytes there are up to 7 bytes of an older record, so that

@@ -39,7 +39,7 @@ fn in_ring(name: &str) -> Vec<Captured> {
 fn in_file(name: &str) -> Vec<Captured> {
     let file = PerfData::parse(&data::bytes(&format!("{name}.data"))).expect(name);
     let layouts = FileLayouts::new(&file.events);
-    let of_kernel = file.records.into_iter().filter(|record| !record.is_of_tool());
+    let of_kernel = file.records.into_iter().filter(|record| !record.is_user());
     of_kernel
         .map(|record| {
             let event = layouts.find(RawRecord::from_words(&record.words).unwrap());

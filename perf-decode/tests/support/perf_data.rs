@@ -56,7 +56,7 @@ impl FileRecord {
     }
 
     /// Returns whether a tool wrote the record in its own form, not the kernel.
-    pub(crate) fn is_of_tool(&self) -> bool {
+    pub(crate) fn is_user(&self) -> bool {
         self.kind.0 >= HEADER_ATTR.0
     }
 }

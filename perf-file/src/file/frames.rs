@@ -1,13 +1,13 @@
 use core::iter::FusedIterator;
 
 use crate::format::Section;
-use crate::{ByteOrder, Error, Frame, Result};
+use crate::{ByteOrder, Error, RawFileRecord, Result};
 
 /// Iterator over the records of a file.
 ///
 /// After a damaged or truncated record there is one error, and the iteration ends.
 #[derive(Clone, Debug)]
-pub struct Frames<'a> {
+pub struct RawFileRecords<'a> {
     rest: &'a [u8],
     offset: u64,
     /// Bytes of the section that are past the end of the file.
@@ -16,8 +16,8 @@ pub struct Frames<'a> {
     ended: bool,
 }
 
-impl<'a> Frames<'a> {
-    /// Frames the records of `section`; `present` is the file from its start on.
+impl<'a> RawFileRecords<'a> {
+    /// RawFileRecords the records of `section`; `present` is the file from its start on.
     pub(super) fn new(present: &'a [u8], section: Section, order: ByteOrder) -> Self {
         let len = usize::try_from(section.size).unwrap_or(usize::MAX).min(present.len());
         Self {
@@ -36,8 +36,8 @@ impl<'a> Frames<'a> {
     }
 }
 
-impl<'a> Iterator for Frames<'a> {
-    type Item = Result<Frame<'a>>;
+impl<'a> Iterator for RawFileRecords<'a> {
+    type Item = Result<RawFileRecord<'a>>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -49,7 +49,7 @@ impl<'a> Iterator for Frames<'a> {
             let missing = core::mem::take(&mut self.missing);
             return (missing > 0).then(|| Err(Error::truncated(self.offset, "records", missing, 0)));
         }
-        match Frame::split_first(self.rest, self.order, self.offset) {
+        match RawFileRecord::split_first(self.rest, self.order, self.offset) {
             Ok((frame, rest)) => {
                 self.offset += (self.rest.len() - rest.len()) as u64;
                 self.rest = rest;
@@ -63,7 +63,7 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-impl FusedIterator for Frames<'_> {}
+impl FusedIterator for RawFileRecords<'_> {}
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ mod frames;
 
 pub use attrs::Attrs;
 pub use features::Features;
-pub use frames::Frames;
+pub use frames::RawFileRecords;
 
 use crate::bytes::Bytes;
 use crate::feature::FeatureSection;
@@ -19,7 +19,7 @@ use crate::{ByteOrder, Error, Head, Result};
 /// records, attrs and sections borrow the bytes.
 ///
 /// ```
-/// use perf_file::{Frame, PerfData};
+/// use perf_file::{RawFileRecord, PerfData};
 ///
 /// # fn count(bytes: &[u8]) -> perf_file::Result<()> {
 /// let file = PerfData::new(bytes)?;
@@ -69,7 +69,7 @@ impl<'a> PerfData<'a> {
     }
 
     /// Iterates over the events of the file form. The pipe form has records
-    /// [`ToolRecord::HeaderAttr`](crate::ToolRecord::HeaderAttr) instead, and no event here.
+    /// [`UserRecord::HeaderAttr`](crate::UserRecord::HeaderAttr) instead, and no event here.
     #[must_use]
     pub fn attrs(&self) -> Attrs<'a> {
         Attrs::new(*self)
@@ -77,14 +77,14 @@ impl<'a> PerfData<'a> {
 
     /// Iterates over the records, in the order of the file.
     #[must_use]
-    pub fn frames(&self) -> Frames<'a> {
+    pub fn frames(&self) -> RawFileRecords<'a> {
         let section = self.head.records(self.bytes.len() as u64);
         let from = usize::try_from(section.offset).ok().and_then(|offset| self.bytes.get(offset..));
-        Frames::new(from.unwrap_or_default(), section, self.head.order)
+        RawFileRecords::new(from.unwrap_or_default(), section, self.head.order)
     }
 
     /// Iterates over the feature sections of the file form, by number. The pipe form has records
-    /// [`ToolRecord::HeaderFeature`](crate::ToolRecord::HeaderFeature) instead, and no section here. A file whose
+    /// [`UserRecord::HeaderFeature`](crate::UserRecord::HeaderFeature) instead, and no section here. A file whose
     /// recording was interrupted has none either.
     #[must_use]
     pub fn features(&self) -> Features<'a> {

@@ -4,7 +4,7 @@ use std::vec::Vec;
 
 use perf_decode::RawRecord;
 
-use super::{Found, Place};
+use super::{FileOffset, Found};
 
 /// A kept record.
 #[derive(Clone, Copy, Debug)]
@@ -39,20 +39,24 @@ pub(super) const KEPT_WORDS: usize = size_of::<Kept>().div_ceil(8);
 impl Kept {
     /// Creates a record whose first byte in the source is `start`.
     #[inline]
-    pub(super) fn in_source(time: u64, place: Place, start: usize) -> Self {
+    pub(super) fn in_source(time: u64, place: FileOffset, start: usize) -> Self {
         Self::new(time, place, start, Memory::Source)
     }
 
     #[inline]
-    fn new(time: u64, place: Place, start: usize, memory: Memory) -> Self {
-        let is_in_compressed = matches!(place, Place::InCompressed(_));
+    fn new(time: u64, place: FileOffset, start: usize, memory: Memory) -> Self {
+        let is_in_compressed = matches!(place, FileOffset::InCompressed(_));
         Self { time, offset: place.offset(), start, memory, is_in_compressed }
     }
 
     /// Returns its position in the file.
     #[inline]
-    pub(super) fn place(&self) -> Place {
-        if self.is_in_compressed { Place::InCompressed(self.offset) } else { Place::Offset(self.offset) }
+    pub(super) fn place(&self) -> FileOffset {
+        if self.is_in_compressed {
+            FileOffset::InCompressed(self.offset)
+        } else {
+            FileOffset::Offset(self.offset)
+        }
     }
 
     /// Returns the index of its first byte in the source; `None` if it was copied.
@@ -81,7 +85,7 @@ impl Copies {
 
     /// Copies a record.
     #[inline]
-    pub(super) fn keep(&mut self, time: u64, place: Place, raw: RawRecord<'_>) -> Kept {
+    pub(super) fn keep(&mut self, time: u64, place: FileOffset, raw: RawRecord<'_>) -> Kept {
         let half = self.current;
         let words = self.half(half);
         let kept = Kept::new(time, place, words.len(), Memory::Copy(half));
@@ -185,7 +189,7 @@ mod tests {
 
     fn keep(copies: &mut Copies, value: u64) -> Kept {
         let words = record(value);
-        copies.keep(value, Place::Offset(value), RawRecord::from_words(&words).unwrap())
+        copies.keep(value, FileOffset::Offset(value), RawRecord::from_words(&words).unwrap())
     }
 
     fn values(copies: &Copies, kept: &[Kept]) -> Vec<u64> {
@@ -220,9 +224,9 @@ mod tests {
         let left: Vec<u64> = (0..10).map(|index| 10 * index + 9).collect();
         assert_eq!((copies.len(), values(&copies, &waiting)), (20, left));
         let kept = waiting[0];
-        assert_eq!((kept.place(), kept.start_in_source()), (Place::Offset(9), None));
-        let inside = Kept::in_source(1, Place::InCompressed(8), 24);
-        assert_eq!((inside.place(), inside.start_in_source()), (Place::InCompressed(8), Some(24)));
+        assert_eq!((kept.place(), kept.start_in_source()), (FileOffset::Offset(9), None));
+        let inside = Kept::in_source(1, FileOffset::InCompressed(8), 24);
+        assert_eq!((inside.place(), inside.start_in_source()), (FileOffset::InCompressed(8), Some(24)));
         assert!(copies.get(&inside).is_none());
     }
 }

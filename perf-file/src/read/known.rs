@@ -105,7 +105,7 @@ impl<S: Source> Reader<S> {
     }
 
     /// Returns the build ids of the files with samples. The pipe form has them as records
-    /// [`ToolRecord::HeaderBuildId`](crate::ToolRecord::HeaderBuildId) and not here.
+    /// [`UserRecord::HeaderBuildId`](crate::UserRecord::HeaderBuildId) and not here.
     pub fn build_ids(&mut self) -> Result<Option<Vec<BuildId>>> {
         self.get(Feature::BUILD_ID, |data| match data {
             FeatureData::BuildIds(list) => Some(build_ids(list)),

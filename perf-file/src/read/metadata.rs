@@ -8,7 +8,7 @@ use crate::bytes::Bytes;
 use crate::format::{PipeHeader, record_type as kind};
 use crate::frame::{check_size, header, payload_len};
 use crate::record::Update;
-use crate::{Error, FileAttr, Reason, Result, ToolRecord};
+use crate::{Error, FileAttr, Reason, Result, UserRecord};
 
 impl<S: Source> Reader<S> {
     /// The most bytes that [`read_metadata`](Self::read_metadata) reads ahead.
@@ -86,14 +86,14 @@ impl Context {
                 self.events.add(&FileAttr::read(body)?)?;
             }
             kind::HEADER_FEATURE | kind::EVENT_UPDATE => {
-                match ToolRecord::parse(header, record, self.order, offset) {
-                    Ok(ToolRecord::HeaderFeature(section)) => {
+                match UserRecord::parse(header, record, self.order, offset) {
+                    Ok(UserRecord::HeaderFeature(section)) => {
                         feature::keep(&mut self.features, &section);
                         if section.feature == crate::format::Feature::EVENT_DESC {
                             self.events.set_names(&section);
                         }
                     }
-                    Ok(ToolRecord::EventUpdate(update)) => {
+                    Ok(UserRecord::EventUpdate(update)) => {
                         if let Update::Name(name) = update.update {
                             self.events.set_name_of(update.id, name);
                         }

@@ -28,7 +28,7 @@ pub use directory::{Directory, SortedDirectory};
 pub use events::{Event, Events};
 pub use feature::FeatureBuf;
 use record::{Content, Context};
-pub use record::{FileRecord, Place};
+pub use record::{FileOffset, FileRecord};
 pub use sorted::Sorted;
 pub use source::{Memory, Source, Stream};
 
@@ -95,7 +95,7 @@ pub struct Reader<S> {
 /// The position of a record that was read.
 #[derive(Clone, Copy, Debug)]
 struct Found {
-    place: Place,
+    place: FileOffset,
     header: Header,
     memory: FoundIn,
 }
@@ -167,7 +167,7 @@ impl<S: Source> Reader<S> {
 
     /// Appends the data that follows the last record outside of its size to `bytes`: AUX data after
     /// [`Auxtrace`](crate::record::Auxtrace), formats of tracepoints after
-    /// [`HeaderTracingData`](crate::ToolRecord::HeaderTracingData). Appends nothing after other
+    /// [`HeaderTracingData`](crate::UserRecord::HeaderTracingData). Appends nothing after other
     /// kinds, and if it was read already.
     ///
     /// # Errors

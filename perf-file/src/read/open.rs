@@ -15,7 +15,7 @@ use super::{Events, Memory, Reader, Source, Stream};
 use crate::attr::read_entry;
 use crate::bytes::Bytes;
 use crate::format::{Feature, FileHeader, PipeHeader, Section};
-use crate::{Error, FileAttr, Form, Head, List, Reason, Result};
+use crate::{Error, FileAttr, FileMode, Head, List, Reason, Result};
 
 impl<S: Source> Reader<S> {
     /// Creates a reader whose source is at the first record.
@@ -107,11 +107,11 @@ impl<R: Read + Seek> Reader<Stream<R>> {
         let mut source = Stream::file(file);
         let head = head(&mut source, FileHeader::SIZE)?;
         let section = match head.form {
-            Form::File(header) => {
+            FileMode::File(header) => {
                 source.seek(header.data.offset)?;
                 header.data
             }
-            Form::Pipe => {
+            FileMode::Pipe => {
                 source.consume(size_of::<PipeHeader>());
                 Section { offset: PipeHeader::SIZE, size: 0 }
             }
@@ -132,7 +132,7 @@ impl<S: Source> Reader<S> {
     fn open_source(source: S, head: Head, section: Section) -> Result<Self> {
         let mut reader =
             Self::new(source, head, Events::default(), section, !head.is_pipe() && !head.is_interrupted());
-        let Form::File(header) = head.form else { return Ok(reader) };
+        let FileMode::File(header) = head.form else { return Ok(reader) };
         let len = reader.source.file_len()?.unwrap_or(0);
         let attrs = header.attrs;
         let count = attrs.size.checked_div(header.attr_size).unwrap_or(0);

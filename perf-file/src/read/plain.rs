@@ -5,7 +5,7 @@ use perf_decode::RawRecord;
 
 use super::record::Content;
 use super::source::words;
-use super::{FileRecord, Found, FoundIn, Place, Reader, Source};
+use super::{FileOffset, FileRecord, Found, FoundIn, Reader, Source};
 use crate::format::record_type;
 
 /// The words of the source whose records need no copy.
@@ -49,8 +49,8 @@ impl<S: Source> Reader<S> {
 
     /// Returns the position of the record that starts at a word of the source.
     #[inline]
-    pub(super) fn place(&self, start: usize) -> Place {
-        Place::Offset(self.offset + 8 * start as u64)
+    pub(super) fn place(&self, start: usize) -> FileOffset {
+        FileOffset::Offset(self.offset + 8 * start as u64)
     }
 
     /// Returns what [`step_plainly`](Self::step_plainly) read, with its position and properties.

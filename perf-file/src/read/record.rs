@@ -7,12 +7,12 @@ use perf_decode::{RawRecord, Record};
 
 use super::{Event, Events, FeatureBuf};
 use crate::format::record_type;
-use crate::{ByteOrder, Error, Reason, Result, ToolRecord};
+use crate::{ByteOrder, Error, Reason, Result, UserRecord};
 
 /// A record of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct FileRecord<'r> {
-    pub(super) place: Place,
+    pub(super) place: FileOffset,
     pub(super) content: Content<'r>,
     pub(super) context: &'r Context,
 }
@@ -41,14 +41,14 @@ pub(super) struct Context {
 
 /// The position of a record, in bytes from the start of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum FileOffset {
     /// The record starts here.
     Offset(u64),
     /// The record ends in the content of the compressed record that starts here.
     InCompressed(u64),
 }
 
-impl Place {
+impl FileOffset {
     /// Returns the offset of the record, or of the compressed record in which it is.
     #[must_use]
     pub const fn offset(self) -> u64 {
@@ -61,7 +61,7 @@ impl Place {
 impl<'r> FileRecord<'r> {
     /// Returns the position.
     #[must_use]
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> FileOffset {
         self.place
     }
 
@@ -147,9 +147,9 @@ impl<'r> FileRecord<'r> {
     ///
     /// # Errors
     ///
-    /// Those of [`ToolRecord::parse`]. A record of the kernel is [`ToolRecord::Unknown`].
-    pub fn tool(&self) -> Result<ToolRecord<'r>> {
-        ToolRecord::parse(self.header(), self.bytes(), self.context.order, self.place.offset())
+    /// Those of [`UserRecord::parse`]. A record of the kernel is [`UserRecord::Unknown`].
+    pub fn tool(&self) -> Result<UserRecord<'r>> {
+        UserRecord::parse(self.header(), self.bytes(), self.context.order, self.place.offset())
     }
 
     /// Returns the length of the content of a compressed record in bytes; `None` for the other

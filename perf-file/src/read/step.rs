@@ -4,10 +4,10 @@ use std::boxed::Box;
 
 use perf_abi::Header;
 
-use super::{Found, FoundIn, Place, Reader, Source};
+use super::{FileOffset, Found, FoundIn, Reader, Source};
 use crate::format::record_type as kind;
 use crate::frame::{check_size, header, payload_len};
-use crate::{Error, Reason, Result, ToolRecord};
+use crate::{Error, Reason, Result, UserRecord};
 
 /// The tools' limit for the content of a compressed record is the size of a ring.
 const DECODED_AHEAD: usize = 4 << 20;
@@ -101,7 +101,7 @@ impl<S: Source> Reader<S> {
             self.notice(header)?;
             FoundIn::Source
         };
-        Ok(Some(Found { place: Place::Offset(offset), header, memory }))
+        Ok(Some(Found { place: FileOffset::Offset(offset), header, memory }))
     }
 
     /// Finds the next record of the compressed stream.
@@ -130,7 +130,7 @@ impl<S: Source> Reader<S> {
             self.copy(header, true)
         };
         self.is_decompressed = true;
-        Ok(Some(Found { place: Place::InCompressed(offset), header, memory }))
+        Ok(Some(Found { place: FileOffset::InCompressed(offset), header, memory }))
     }
 
     /// Copies a record of the kernel to aligned memory and swaps it, if needed.
@@ -163,7 +163,7 @@ impl<S: Source> Reader<S> {
         }
         match header.kind {
             kind::COMPRESSED | kind::COMPRESSED2 if self.decompresses => {
-                if let ToolRecord::Compressed(part) = ToolRecord::parse(header, record, order, offset)? {
+                if let UserRecord::Compressed(part) = UserRecord::parse(header, record, order, offset)? {
                     let decompressor = self.decompressor.get_or_insert_with(Box::default);
                     decompressor.feed(part);
                     self.context.decompressed_len = decompressor.decode_ahead(DECODED_AHEAD);

@@ -35,7 +35,7 @@ pub use time_conv::{ShortTime, TimeConv};
 /// A record that a tool wrote in its own form.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum ToolRecord<'a> {
+pub enum UserRecord<'a> {
     /// [`HEADER_ATTR`](kind::HEADER_ATTR): an event of the pipe form.
     HeaderAttr(FileAttr<'a>),
     /// [`HEADER_EVENT_TYPE`](kind::HEADER_EVENT_TYPE): obsolete.
@@ -94,7 +94,7 @@ pub enum ToolRecord<'a> {
     Unknown(&'a [u8]),
 }
 
-impl<'a> ToolRecord<'a> {
+impl<'a> UserRecord<'a> {
     /// Parses a record. `header` is its header in the byte order of this machine, `bytes` the whole
     /// record in that of the file. `offset` is where it starts in the file, for errors.
     ///

@@ -9,11 +9,11 @@ use crate::put::{ORDERS, Put};
 fn check(kind: RecordType, write: impl for<'p> Fn(&'p mut Put) -> &'p mut Put, expected: &str) {
     for order in ORDERS {
         let (header, bytes) = record(kind, order, &write);
-        let parsed = ToolRecord::parse(header, &bytes, order, 0).unwrap();
+        let parsed = UserRecord::parse(header, &bytes, order, 0).unwrap();
         assert_eq!(format!("{parsed:?}"), expected, "{order:?}");
         for len in 8..bytes.len() {
             // A shorter record is a record of an older tool, or an error.
-            let _ = ToolRecord::parse(header, &bytes[..len], order, 0);
+            let _ = UserRecord::parse(header, &bytes[..len], order, 0);
         }
     }
 }
@@ -41,7 +41,7 @@ fn attr_is_followed_by_ids() {
         // type, size, config, 48 bytes; two ids
         let (header, bytes) =
             record(kind::HEADER_ATTR, order, |put| put.u32(1).u32(64).u64(9).bytes(&[0; 48]).u64(70).u64(71));
-        let Ok(ToolRecord::HeaderAttr(attr)) = ToolRecord::parse(header, &bytes, order, 0) else { panic!() };
+        let Ok(UserRecord::HeaderAttr(attr)) = UserRecord::parse(header, &bytes, order, 0) else { panic!() };
         assert_eq!((attr.attr().config, attr.bytes().len()), (9, 64));
         assert!(attr.ids().iter().eq([70, 71]));
     }
@@ -51,8 +51,8 @@ fn attr_is_followed_by_ids() {
 fn attr_with_the_size_0_has_64_bytes() {
     let (header, bytes) =
         record(kind::HEADER_ATTR, ByteOrder::Little, |put| put.u32(1).u32(0).u64(9).bytes(&[0; 48]).u64(70));
-    let parsed = ToolRecord::parse(header, &bytes, ByteOrder::Little, 0).unwrap();
-    assert!(matches!(parsed, ToolRecord::HeaderAttr(attr) if attr.ids().iter().eq([70])));
+    let parsed = UserRecord::parse(header, &bytes, ByteOrder::Little, 0).unwrap();
+    assert!(matches!(parsed, UserRecord::HeaderAttr(attr) if attr.ids().iter().eq([70])));
 }
 
 #[test]
@@ -71,15 +71,15 @@ fn headers_of_the_pipe_form_are_read() {
     check(kind::HEADER_TRACING_DATA, |put| put.u32(16).u32(0), "HeaderTracingData { size: 16 }");
     for order in ORDERS {
         let (header, bytes) = record(kind::HEADER_FEATURE, order, |put| put.u64(10).u64(5));
-        let parsed = ToolRecord::parse(header, &bytes, order, 100).unwrap();
-        let ToolRecord::HeaderFeature(section) = parsed else { panic!("{parsed:?}") };
+        let parsed = UserRecord::parse(header, &bytes, order, 100).unwrap();
+        let UserRecord::HeaderFeature(section) = parsed else { panic!("{parsed:?}") };
         assert_eq!((section.feature, section.offset()), (Feature::TOTAL_MEM, 116));
         assert!(matches!(section.data(), Ok(crate::FeatureData::TotalMemory(5))));
         let (header, bytes) = record(kind::HEADER_BUILD_ID, order, |put| {
             put.u32(7).bytes(&[9; 20]).bytes(&[20, 0, 0, 0]).text("/bin/sh", 8)
         });
-        let parsed = ToolRecord::parse(header, &bytes, order, 0).unwrap();
-        let ToolRecord::HeaderBuildId(id) = parsed else { panic!("{parsed:?}") };
+        let parsed = UserRecord::parse(header, &bytes, order, 0).unwrap();
+        let UserRecord::HeaderBuildId(id) = parsed else { panic!("{parsed:?}") };
         assert_eq!((id.pid, id.build_id, id.filename), (7, &[9; 20][..], &b"/bin/sh"[..]));
     }
 }
@@ -110,8 +110,8 @@ fn ids_and_maps_are_read() {
 fn cpus(write: impl for<'p> Fn(&'p mut Put) -> &'p mut Put) -> Vec<i32> {
     let in_order = ORDERS.map(|order| {
         let (header, bytes) = record(kind::CPU_MAP, order, &write);
-        match ToolRecord::parse(header, &bytes, order, 0).unwrap() {
-            ToolRecord::CpuMap(map) => map.cpus().collect::<Vec<_>>(),
+        match UserRecord::parse(header, &bytes, order, 0).unwrap() {
+            UserRecord::CpuMap(map) => map.cpus().collect::<Vec<_>>(),
             other => panic!("{other:?}"),
         }
     });
@@ -127,7 +127,7 @@ fn cpu_maps_have_four_forms() {
     assert_eq!(cpus(|put| put.u16(2).u8(1).u8(0).u16(3).u16(5)), [-1, 3, 4, 5]);
     assert!(cpus(|put| put.u16(9).u16(1)).is_empty());
     let (header, bytes) = record(kind::CPU_MAP, ByteOrder::Little, |put| put.u16(1).u16(1).u16(3));
-    assert!(ToolRecord::parse(header, &bytes, ByteOrder::Little, 0).is_err());
+    assert!(UserRecord::parse(header, &bytes, ByteOrder::Little, 0).is_err());
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn compressed_data_is_not_longer_than_its_size() {
     check(kind::COMPRESSED, |put| put.bytes(&[1, 2, 3]), "Compressed([1, 2, 3])");
     check(kind::COMPRESSED2, |put| put.u64(3).bytes(&[1, 2, 3, 0, 0, 0, 0, 0]), "Compressed([1, 2, 3])");
     let (header, bytes) = record(kind::COMPRESSED2, ByteOrder::Little, |put| put.u64(9).bytes(&[0; 8]));
-    assert!(ToolRecord::parse(header, &bytes, ByteOrder::Little, 0).is_err());
+    assert!(UserRecord::parse(header, &bytes, ByteOrder::Little, 0).is_err());
 }
 
 #[test]
@@ -249,8 +249,8 @@ fn every_kind_of_tools_is_parsed() {
     for kind in kind::ALL {
         for order in ORDERS {
             let (header, bytes) = record(*kind, order, |put| put.bytes(&[0; 128]));
-            let parsed = ToolRecord::parse(header, &bytes, order, 0);
-            assert!(!matches!(parsed, Ok(ToolRecord::Unknown(_))), "{kind} is not parsed");
+            let parsed = UserRecord::parse(header, &bytes, order, 0);
+            assert!(!matches!(parsed, Ok(UserRecord::Unknown(_))), "{kind} is not parsed");
         }
     }
 }

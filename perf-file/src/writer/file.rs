@@ -6,7 +6,7 @@ use zerocopy::IntoBytes;
 
 use super::event::{attr_size, push_attr};
 use super::output::Output;
-use super::{Features, Form, RecordedEvent, WriteError, Writer};
+use super::{Features, FileMode, RecordedEvent, WriteError, Writer};
 use crate::format::{FeatureSet, FileHeader, MAGIC, Section};
 
 /// Writes bytes at an offset from the start, over those that are there.
@@ -22,7 +22,7 @@ impl<W: Write + Seek> Writer<W> {
         let (header, start) = start(events);
         output.write("header", &start)?;
         output.flush("header")?;
-        let form = Form::File { header, rewrite: rewrite::<W> };
+        let form = FileMode::File { header, rewrite: rewrite::<W> };
         Ok(Self { output, form, compressor: None, events: events.to_vec(), has_new_ids: false })
     }
 }

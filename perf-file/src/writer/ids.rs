@@ -1,7 +1,7 @@
 use std::io::Write;
 
 use super::event::attr_size;
-use super::{Form, WriteError, Writer, pipe};
+use super::{FileMode, WriteError, Writer, pipe};
 
 impl<W: Write> Writer<W> {
     /// Adds ids to an event: those of file descriptors that were opened during the recording, such as for a CPU
@@ -25,7 +25,7 @@ impl<W: Write> Writer<W> {
         if ids.is_empty() {
             return Ok(());
         }
-        if let Form::Pipe { .. } = self.form {
+        if let FileMode::Pipe { .. } = self.form {
             return pipe::write_ids(&mut self.output, found, size, ids);
         }
         found.ids.extend_from_slice(ids);
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::format::record_type;
     use crate::writer::{Features, RecordedEvent};
-    use crate::{PerfData, Reader, ToolRecord};
+    use crate::{PerfData, Reader, UserRecord};
 
     const RECORD: [u64; 2] = [
         zerocopy::transmute!(Header { kind: record_type::FINISHED_ROUND, misc: Misc::empty(), size: 16 }),
@@ -93,7 +93,7 @@ mod tests {
         let mut reader = Reader::from_bytes(&bytes).unwrap();
         let mut names = Vec::new();
         while let Some(record) = reader.next().unwrap() {
-            if let ToolRecord::EventUpdate(update) = record.tool().unwrap() {
+            if let UserRecord::EventUpdate(update) = record.tool().unwrap() {
                 names.push(format!("{} {:?}", update.id, update.update));
             }
         }

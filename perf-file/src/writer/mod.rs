@@ -69,7 +69,7 @@ use without_zstd::Compressor;
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     output: Output<W>,
-    form: Form<W>,
+    form: FileMode<W>,
     compressor: Option<Compressor>,
     events: Vec<RecordedEvent>,
     /// Whether ids were added since the start.
@@ -78,7 +78,7 @@ pub struct Writer<W: Write> {
 
 /// The form of the recording, with what it needs at the end.
 #[derive(Debug)]
-enum Form<W> {
+enum FileMode<W> {
     File {
         header: FileHeader,
         /// A function, so that only the constructor requires `Seek`.
@@ -141,8 +141,8 @@ impl<W: Write> Writer<W> {
         self.write_mark(record_type::FINISHED_ROUND)?;
         self.flush()?;
         match &mut self.form {
-            Form::File { header, rewrite } => file::update(&mut self.output, header, *rewrite),
-            Form::Pipe { .. } => Ok(()),
+            FileMode::File { header, rewrite } => file::update(&mut self.output, header, *rewrite),
+            FileMode::Pipe { .. } => Ok(()),
         }
     }
 
@@ -166,17 +166,17 @@ impl<W: Write> Writer<W> {
             compressor.describe(&mut features);
         }
         match self.form {
-            Form::File { header, rewrite } => {
+            FileMode::File { header, rewrite } => {
                 let changed = self.has_new_ids.then_some(&self.events[..]);
                 file::finish(self.output, header, rewrite, &features, changed)
             }
-            Form::Pipe { written } => pipe::finish(self.output, written, &features),
+            FileMode::Pipe { written } => pipe::finish(self.output, written, &features),
         }
     }
 
     #[cfg(feature = "zstd")]
     fn announce_compression(&mut self, compressor: &Compressor) -> Result<(), WriteError> {
-        let Form::Pipe { written } = &mut self.form else { return Ok(()) };
+        let FileMode::Pipe { written } = &mut self.form else { return Ok(()) };
         let mut features = Features::new();
         compressor.describe(&mut features);
         pipe::write_features(&mut self.output, written, &features)

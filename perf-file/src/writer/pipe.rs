@@ -7,7 +7,7 @@ use zerocopy::IntoBytes;
 
 use super::event::{attr_size, push_attr};
 use super::output::Output;
-use super::{Features, Form, RecordedEvent, WriteError, Writer};
+use super::{Features, FileMode, RecordedEvent, WriteError, Writer};
 use crate::format::{Feature, FeatureSet, MAGIC, PipeHeader, record_type};
 
 /// The value of an `EVENT_UPDATE` is the name of the event.
@@ -38,7 +38,7 @@ impl<W: Write> Writer<W> {
         let mut written = FeatureSet::default();
         write_features(&mut output, &mut written, features)?;
         output.flush("features")?;
-        let form = Form::Pipe { written };
+        let form = FileMode::Pipe { written };
         Ok(Self { output, form, compressor: None, events: events.to_vec(), has_new_ids: false })
     }
 }

@@ -1,6 +1,6 @@
 //! Files and records in the notation of the oracle.
 
-use perf_file::{Event, FileRecord, Place, Reader, Result, Source};
+use perf_file::{Event, FileOffset, FileRecord, Reader, Result, Source};
 use serde_json::{Map, Value as Json, json};
 
 use super::oracle;
@@ -33,8 +33,8 @@ pub(crate) fn record_of_file(record: &FileRecord<'_>) -> Json {
         ]),
     };
     match record.place() {
-        Place::Offset(offset) => found.insert("offset".into(), offset.into()),
-        Place::InCompressed(offset) => found.insert("in_compressed".into(), offset.into()),
+        FileOffset::Offset(offset) => found.insert("offset".into(), offset.into()),
+        FileOffset::InCompressed(offset) => found.insert("in_compressed".into(), offset.into()),
     };
     Json::Object(found)
 }

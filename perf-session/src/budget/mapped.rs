@@ -4,7 +4,7 @@ use crate::{FileError, Mapping, System};
 
 /// The rings that processes of the user have mapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mapped {
+pub struct MemlockUsage {
     /// Bytes of all mappings of perf events: those of the process, and of the user's processes that can be
     /// seen.
     pub bytes: u64,
@@ -14,7 +14,7 @@ pub struct Mapped {
     pub unreadable: usize,
 }
 
-impl Mapped {
+impl MemlockUsage {
     /// Reads the mappings of the process and of the user's other processes.
     ///
     /// # Errors
@@ -44,7 +44,7 @@ impl Mapped {
 }
 
 /// Bytes, and the number of processes that cannot be seen.
-impl fmt::Display for Mapped {
+impl fmt::Display for MemlockUsage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.bytes)?;
         match self.unreadable {

@@ -9,7 +9,7 @@ mod mapped;
 #[cfg(test)]
 mod tests;
 
-pub use mapped::Mapped;
+pub use mapped::MemlockUsage;
 
 const MLOCK_KB: &str = "/proc/sys/kernel/perf_event_mlock_kb";
 const LIMIT: &str = "Max locked memory";
@@ -22,10 +22,10 @@ const PINNED: &str = "VmPin:";
 /// `kernel.perf_event_paranoid` is -1.
 ///
 /// ```
-/// use perf_session::{LockedMemory, System};
+/// use perf_session::{MemlockLimit, System};
 ///
 /// # fn main() -> Result<(), perf_session::FileError> {
-/// let memory = LockedMemory::read(&System::new())?;
+/// let memory = MemlockLimit::read(&System::new())?;
 /// println!("{memory}");
 /// match memory.data_pages(8, 512) {
 ///     Some(pages) => println!("8 rings of {pages} data pages fit"),
@@ -35,7 +35,7 @@ const PINNED: &str = "VmPin:";
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LockedMemory {
+pub struct MemlockLimit {
     page_size: u64,
     mlock_kb: u64,
     online_cpus: u64,
@@ -43,11 +43,11 @@ pub struct LockedMemory {
     limit: Option<u64>,
     /// Bytes that the process has pinned, those of rings beyond the allowance included.
     pinned: u64,
-    mapped: Mapped,
+    mapped: MemlockUsage,
     is_unlimited: bool,
 }
 
-impl LockedMemory {
+impl MemlockLimit {
     /// Reads the limits and what is mapped already.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl LockedMemory {
             online_cpus: CpuList::online(system)?.len() as u64,
             limit: limit(system)?,
             pinned: pinned(system)?,
-            mapped: Mapped::read(system)?,
+            mapped: MemlockUsage::read(system)?,
             is_unlimited,
         })
     }
@@ -87,7 +87,7 @@ impl LockedMemory {
     }
 
     /// Returns the rings that the user's processes have mapped, as far as they can be seen.
-    pub fn mapped(&self) -> Mapped {
+    pub fn mapped(&self) -> MemlockUsage {
         self.mapped
     }
 
@@ -124,7 +124,7 @@ impl LockedMemory {
 }
 
 /// The limits and what is in use, in bytes.
-impl fmt::Display for LockedMemory {
+impl fmt::Display for MemlockLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let allowance = self.allowance();
         write!(f, "{allowance} bytes for all rings of the user ({} KiB for each of ", self.mlock_kb)?;

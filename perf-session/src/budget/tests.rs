@@ -2,14 +2,14 @@ use super::*;
 use crate::system::tree::Tree;
 
 /// The memory of an unprivileged user at the defaults of Linux.
-fn memory(mapped: u64) -> LockedMemory {
-    LockedMemory {
+fn memory(mapped: u64) -> MemlockLimit {
+    MemlockLimit {
         page_size: 4096,
         mlock_kb: 516,
         online_cpus: 2,
         limit: Some(8 << 20),
         pinned: 0,
-        mapped: Mapped { bytes: mapped, own_bytes: mapped, unreadable: 0 },
+        mapped: MemlockUsage { bytes: mapped, own_bytes: mapped, unreadable: 0 },
         is_unlimited: false,
     }
 }
@@ -17,9 +17,9 @@ fn memory(mapped: u64) -> LockedMemory {
 #[test]
 fn allowance_is_whole_pages_for_each_cpu() {
     assert_eq!(memory(0).allowance(), 258 * 4096);
-    let odd = LockedMemory { mlock_kb: 515, ..memory(0) };
+    let odd = MemlockLimit { mlock_kb: 515, ..memory(0) };
     assert_eq!(odd.allowance(), 256 * 4096);
-    assert_eq!(LockedMemory { page_size: 65536, ..memory(0) }.allowance(), 16 * 65536);
+    assert_eq!(MemlockLimit { page_size: 65536, ..memory(0) }.allowance(), 16 * 65536);
 }
 
 #[test]
@@ -28,15 +28,15 @@ fn limit_of_the_process_follows_the_allowance() {
     assert_eq!(memory(0).available(), Some(total));
     assert_eq!(memory(4096).available(), Some(total - 4096));
     // The allowance is used up; what is mapped beyond it is pinned by the process.
-    let beyond = LockedMemory { pinned: 3 * 4096, ..memory(261 * 4096) };
+    let beyond = MemlockLimit { pinned: 3 * 4096, ..memory(261 * 4096) };
     assert_eq!(beyond.available(), Some((2048 - 3) * 4096));
-    let exhausted = LockedMemory { pinned: 1 << 40, limit: Some(0), ..memory(1 << 40) };
+    let exhausted = MemlockLimit { pinned: 1 << 40, limit: Some(0), ..memory(1 << 40) };
     assert_eq!(exhausted.available(), Some(0));
 }
 
 #[test]
 fn control_page_counts_for_each_ring() {
-    let memory = LockedMemory { limit: Some(0), ..memory(0) }; // 258 pages
+    let memory = MemlockLimit { limit: Some(0), ..memory(0) }; // 258 pages
     assert_eq!(memory.data_pages(1, 1 << 20), Some(256));
     assert_eq!(memory.data_pages(2, 1 << 20), Some(128));
     assert_eq!(memory.data_pages(3, 1 << 20), Some(64));
@@ -54,10 +54,10 @@ fn size_is_at_most_what_was_asked() {
 
 #[test]
 fn unlimited_memory_fits_any_size() {
-    let by_capability = LockedMemory { is_unlimited: true, ..memory(1 << 40) };
+    let by_capability = MemlockLimit { is_unlimited: true, ..memory(1 << 40) };
     assert_eq!(by_capability.available(), None);
     assert_eq!(by_capability.data_pages(1000, 1 << 20), Some(1 << 20));
-    let by_limit = LockedMemory { limit: None, ..memory(1 << 40) };
+    let by_limit = MemlockLimit { limit: None, ..memory(1 << 40) };
     assert_eq!(by_limit.data_pages(1000, 1 << 20), Some(1 << 20));
     assert!(by_limit.to_string().ends_with("no limit applies"), "{by_limit}");
 }
@@ -87,12 +87,12 @@ fn tree() -> Tree {
 #[test]
 fn limits_are_read_from_the_files() {
     let tree = tree();
-    let memory = LockedMemory::read(tree.system()).unwrap();
+    let memory = MemlockLimit::read(tree.system()).unwrap();
     assert_eq!((memory.mlock_kb, memory.online_cpus, memory.limit()), (516, 3, Some(65536)));
     assert_eq!((memory.pinned, memory.is_unlimited()), (12 * 1024, false));
     assert_eq!(
         memory.mapped(),
-        Mapped { bytes: 0x9000, own_bytes: 0x9000, unreadable: 0 },
+        MemlockUsage { bytes: 0x9000, own_bytes: 0x9000, unreadable: 0 },
         "7 is the process itself"
     );
 }
@@ -107,8 +107,8 @@ fn rings_of_other_processes_of_the_user_count() {
     tree.file("/proc/10/status", "Pid:\t10\nUid:\t1000\t1000\t1000\t1000\n");
     tree.file("/proc/10/maps", b"\xff binary");
     tree.file("/proc/11/status", "Pid:\t11\nUid:\t1000\t1000\t1000\t1000\n");
-    let mapped = Mapped::read(tree.system()).unwrap();
-    assert_eq!(mapped, Mapped { bytes: 3 * 0x9000, own_bytes: 0x9000, unreadable: 1 });
+    let mapped = MemlockUsage::read(tree.system()).unwrap();
+    assert_eq!(mapped, MemlockUsage { bytes: 3 * 0x9000, own_bytes: 0x9000, unreadable: 1 });
     assert!(mapped.to_string().contains("(1 not readable)"), "{mapped}");
 }
 
@@ -119,17 +119,17 @@ fn capability_or_negative_level_has_no_limit() {
         "/proc/thread-self/status",
         STATUS.replace("CapEff:\t0000000000000000", "CapEff:\t0000000000004000"),
     );
-    assert!(LockedMemory::read(with.system()).unwrap().is_unlimited());
+    assert!(MemlockLimit::read(with.system()).unwrap().is_unlimited());
     let open = tree();
     open.file("/proc/sys/kernel/perf_event_paranoid", "-1\n");
-    assert!(LockedMemory::read(open.system()).unwrap().is_unlimited());
+    assert!(MemlockLimit::read(open.system()).unwrap().is_unlimited());
     open.file("/proc/sys/kernel/perf_event_paranoid", "0\n");
-    assert!(!LockedMemory::read(open.system()).unwrap().is_unlimited());
+    assert!(!MemlockLimit::read(open.system()).unwrap().is_unlimited());
 }
 
 #[test]
 fn evidence_is_each_value_with_its_file() {
-    let memory = LockedMemory { pinned: 4096, ..memory(0) };
+    let memory = MemlockLimit { pinned: 4096, ..memory(0) };
     let evidence: Vec<_> =
         memory.evidence().iter().map(|of| format!("{}: {}", of.source(), of.value())).collect();
     let expected = [
@@ -157,7 +157,7 @@ fn malformed_files_are_errors_that_name_them() {
     for (file, content) in files {
         let tree = tree();
         tree.file(file, content);
-        let error = LockedMemory::read(tree.system()).unwrap_err();
+        let error = MemlockLimit::read(tree.system()).unwrap_err();
         assert!(error.to_string().contains(file), "{error}");
     }
 }
@@ -166,5 +166,5 @@ fn malformed_files_are_errors_that_name_them() {
 fn process_without_vm_pin_has_pinned_nothing() {
     let tree = tree();
     tree.file("/proc/self/status", "Pid:\t7\nUid:\t1000\n");
-    assert_eq!(LockedMemory::read(tree.system()).unwrap().pinned, 0);
+    assert_eq!(MemlockLimit::read(tree.system()).unwrap().pinned, 0);
 }

@@ -9,7 +9,7 @@ use super::{ClockError, ClockPair, TimeSource};
 /// [`USE_CLOCKID`](AttrFlags::USE_CLOCKID), read on any machine.
 ///
 /// Only some kernels and CPUs offer the parameters of this clock to programs
-/// ([`UserCounter::time_conversion`](perf_sys::UserCounter::time_conversion)), virtual machines rarely. This
+/// ([`RdpmcCounter::time_conversion`](perf_sys::RdpmcCounter::time_conversion)), virtual machines rarely. This
 /// type reads it from the record that the kernel writes when a thread sets its name. The thread's name is
 /// set to the one that it has.
 ///

@@ -12,7 +12,7 @@ pub enum TimeSource {
     /// arm64.
     Cycles,
     /// The clock of perf, in ns, by the CPU's counter and the parameters that the kernel offers
-    /// ([`UserCounter::time_conversion`](perf_sys::UserCounter::time_conversion)). Where it offers none,
+    /// ([`RdpmcCounter::time_conversion`](perf_sys::RdpmcCounter::time_conversion)). Where it offers none,
     /// use [`PerfClock`](crate::PerfClock).
     Perf(TimeConversion),
 }

@@ -22,7 +22,7 @@ pub enum Cause {
     /// The architecture or kernel lacks what the attr requests.
     NotImplemented,
     /// The limit of locked memory.
-    LockedMemory,
+    MemlockLimit,
     /// The limit of descriptors of the process.
     ProcessFiles,
     /// The limit of open files of the system.

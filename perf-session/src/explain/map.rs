@@ -3,7 +3,7 @@
 use perf_sys::{Attr, AttrFlags, Call, Errno, Error, MapError};
 
 use super::argument;
-use crate::{Cause, Evidence, Explanation, LockedMemory, System};
+use crate::{Cause, Evidence, Explanation, MemlockLimit, System};
 
 /// Explains why a ring of `data_pages` data pages was not mapped: the limits of locked memory with their
 /// values, a number of pages that is no power of two, an inherited event on any CPU.
@@ -77,7 +77,7 @@ fn maps(system: &System) -> Evidence {
 }
 
 fn locked_memory(system: &System, error: &Error, data_pages: usize) -> Explanation {
-    let budget = match LockedMemory::read(system) {
+    let budget = match MemlockLimit::read(system) {
         Ok(budget) => budget,
         Err(error) => {
             let path = error.path().display().to_string();
@@ -104,7 +104,7 @@ fn over_the_limit(fewer: &str) -> Explanation {
     let text = "the ring needs more memory than this user may lock";
     let remedy =
         format!("{fewer}; or raise kernel.perf_event_mlock_kb or `ulimit -l`, or run with CAP_IPC_LOCK");
-    Explanation::new(Cause::LockedMemory, text, remedy)
+    Explanation::new(Cause::MemlockLimit, text, remedy)
 }
 
 /// Returns the size of the ring as evidence.

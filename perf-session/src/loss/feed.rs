@@ -1,10 +1,10 @@
 use std::collections::HashMap;
 
 use perf_sys::abi::AuxFlags;
-use perf_sys::{Damage, Label, RawRecord, Record, RecordType, SampleLayout, SortedRecord};
+use perf_sys::{Label, RawRecord, Record, RecordType, SampleLayout, SkippedBytes, SortedRecord};
 
 use super::{Gap, Key, Loss, LossKind, LossLedger};
-use crate::{Place, RingKey};
+use crate::{RingKey, Scope};
 
 /// Returns whether records of this kind may report a loss.
 fn reports_loss(kind: RecordType) -> bool {
@@ -30,7 +30,7 @@ impl LossLedger {
     /// Notes a record that was delivered: its losses if it reports some, and its time, from which the time
     /// span of the next loss in this ring starts.
     ///
-    /// A [`Set`](crate::Set) does this for the records that it delivers.
+    /// A [`EventSet`](crate::EventSet) does this for the records that it delivers.
     #[inline]
     pub fn note(&mut self, record: &SortedRecord<'_, RingKey>) {
         let key = *record.key();
@@ -109,7 +109,7 @@ impl LossLedger {
 
     /// Notes what was skipped in a ring since it was mapped, as [`Ring::damage`](perf_sys::Ring::damage)
     /// returns it.
-    pub fn note_damage(&mut self, key: RingKey, damage: Damage) {
+    pub fn note_damage(&mut self, key: RingKey, damage: SkippedBytes) {
         let Some(ring) = self.rings.get_mut(key.index() as usize) else { return };
         let amount = damage.bytes.saturating_sub(ring.damage.bytes);
         if amount != 0 {
@@ -120,8 +120,8 @@ impl LossLedger {
     }
 
     /// Notes how many records each event has lost since it was opened: the sum for each place and label.
-    pub(crate) fn set_read_lost(&mut self, read: impl Iterator<Item = (Place, Label, u64)>) {
-        let mut sums: HashMap<(Place, Label), u64> = HashMap::new();
+    pub(crate) fn set_read_lost(&mut self, read: impl Iterator<Item = (Scope, Label, u64)>) {
+        let mut sums: HashMap<(Scope, Label), u64> = HashMap::new();
         read.for_each(|(place, label, lost)| *sums.entry((place, label)).or_default() += lost);
         for ((place, label), lost) in sums {
             self.note_read_lost(place, label, lost);
@@ -132,7 +132,7 @@ impl LossLedger {
     /// Notes how many records an event has lost since it was opened, as [`LossKind::ReadLost`]. It is for an
     /// event outside of the set, such as one of a perf event array; the next call for the same place and
     /// label has the new total.
-    pub fn note_read_lost(&mut self, place: Place, label: Label, lost: u64) {
+    pub fn note_read_lost(&mut self, place: Scope, label: Label, lost: u64) {
         let key = Key { place, event: Some(label.clone()), kind: LossKind::ReadLost };
         let amount = lost.saturating_sub(self.losses.get(&key).map_or(0, |loss| loss.amount));
         if amount != 0 {
@@ -143,7 +143,7 @@ impl LossLedger {
     }
 
     /// Notes that a CPU has no events since `from`, in ns of `CLOCK_MONOTONIC`, unless that is known.
-    pub(crate) fn open_gap(&mut self, place: Place, from: u64) {
+    pub(crate) fn open_gap(&mut self, place: Scope, from: u64) {
         if self.gaps.iter().any(|gap| gap.place == place && gap.to.is_none()) {
             return;
         }
@@ -152,13 +152,13 @@ impl LossLedger {
     }
 
     /// Notes that a CPU has events again.
-    pub(crate) fn close_gap(&mut self, place: Place, to: u64) {
+    pub(crate) fn close_gap(&mut self, place: Scope, to: u64) {
         let open = self.gaps.iter_mut().filter(|gap| gap.place == place && gap.to.is_none());
         open.for_each(|gap| gap.to = Some(to));
     }
 
     /// Adds a loss between two times to the others of its kind.
-    fn add(&mut self, place: Place, entry: Entry, (from, to): (Option<u64>, Option<u64>)) {
+    fn add(&mut self, place: Scope, entry: Entry, (from, to): (Option<u64>, Option<u64>)) {
         let Entry { kind, event, amount } = entry;
         let key = Key { place, event: event.clone(), kind };
         let none = Loss { place, event, kind, amount: 0, from, to };

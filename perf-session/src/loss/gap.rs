@@ -1,6 +1,6 @@
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::Place;
+use crate::Scope;
 
 /// A time in which a CPU of a set had no events, because it was offline.
 ///
@@ -9,7 +9,7 @@ use crate::Place;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// The CPU.
-    pub place: Place,
+    pub place: Scope,
     /// The last time at which the events were known to count, or the CPU to be offline.
     pub from: u64,
     /// The time after which the events count again, or `None` while the CPU is without them.

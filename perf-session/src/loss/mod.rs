@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use perf_sys::{Damage, Label};
+use perf_sys::{Label, SkippedBytes};
 
-use crate::{Place, RingKey};
+use crate::{RingKey, Scope};
 
 mod feed;
 mod gap;
@@ -19,10 +19,10 @@ pub(crate) use gap::monotonic;
 pub use kind::LossKind;
 pub use report::LossReport;
 
-/// Everything that a [`Set`](crate::Set) lost: where, how much, and between which times.
+/// Everything that a [`EventSet`](crate::EventSet) lost: where, how much, and between which times.
 ///
 /// The set notes what it sees in the records that it delivers, and what its events count. The ledger can be
-/// asked at any moment, and cloned; [`Set::close`](crate::Set::close) returns it, so that it outlives the
+/// asked at any moment, and cloned; [`EventSet::close`](crate::EventSet::close) returns it, so that it outlives the
 /// rings.
 ///
 /// ```
@@ -45,7 +45,7 @@ pub struct LossLedger {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    place: Place,
+    place: Scope,
     event: Option<Label>,
     kind: LossKind,
 }
@@ -54,7 +54,7 @@ struct Key {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// The CPU or thread: of the ring, or of the event for [`LossKind::ReadLost`].
-    pub place: Place,
+    pub place: Scope,
     /// The name of the event, or `None` if the loss is of any event of the ring.
     pub event: Option<Label>,
     /// The way in which it was lost.
@@ -72,14 +72,14 @@ pub struct Loss {
 /// The state of a ring.
 #[derive(Clone, Debug)]
 struct RingState {
-    place: Place,
+    place: Scope,
     /// Whether the events of the place write into it.
     is_current: bool,
     /// Time of the last record.
     last: Option<u64>,
     /// The same when the losses of the events were last read.
     last_read: Option<u64>,
-    damage: Damage,
+    damage: SkippedBytes,
 }
 
 impl LossLedger {
@@ -103,7 +103,7 @@ impl LossLedger {
     /// Returns the number of records that the kernel dropped: for each ring the larger one of what its
     /// `LOST` records report and what its events count. It is exact since Linux 6.0.
     pub fn dropped(&self) -> u64 {
-        let mut rings: HashMap<Place, (u64, u64)> = HashMap::new();
+        let mut rings: HashMap<Scope, (u64, u64)> = HashMap::new();
         for loss in self.losses.values() {
             let (reported, read) = rings.entry(loss.place.of_ring()).or_default();
             match loss.kind {
@@ -117,8 +117,8 @@ impl LossLedger {
 
     /// Returns an error with all losses if there is one. Late records are no loss.
     ///
-    /// The records that were dropped last are known only after [`Set::losses`](crate::Set::losses) or
-    /// [`Set::close`](crate::Set::close), which read them from the events.
+    /// The records that were dropped last are known only after [`EventSet::losses`](crate::EventSet::losses) or
+    /// [`EventSet::close`](crate::EventSet::close), which read them from the events.
     ///
     /// # Errors
     ///
@@ -128,40 +128,40 @@ impl LossLedger {
         if losses.is_empty() { Ok(()) } else { Err(LossReport { losses, gaps: self.gaps.clone() }) }
     }
 
-    /// Adds a ring, and returns its key: for a ring that does not belong to a [`Set`](crate::Set). Use it as the
+    /// Adds a ring, and returns its key: for a ring that does not belong to a [`EventSet`](crate::EventSet). Use it as the
     /// key of the ring in a [`RingSet`](perf_sys::RingSet), whose records the ledger then
     /// [notes](Self::note).
     ///
     /// ```no_run
     /// use perf_session::sys::{Ring, RingSet};
-    /// use perf_session::{LossLedger, Place};
+    /// use perf_session::{LossLedger, Scope};
     ///
     /// fn read(ring: Ring) -> Result<(), Box<dyn std::error::Error>> {
     ///     let (mut rings, mut ledger) = (RingSet::new()?, LossLedger::default());
-    ///     rings.add(ledger.add_ring(Place::cpu(0)), ring)?;
+    ///     rings.add(ledger.add_ring(Scope::cpu(0)), ring)?;
     ///     rings.drain_sorted(|record| ledger.note(&record))?;
     ///     println!("{ledger}");
     ///     Ok(())
     /// }
     /// ```
-    pub fn add_ring(&mut self, place: Place) -> RingKey {
+    pub fn add_ring(&mut self, place: Scope) -> RingKey {
         self.rings.push(RingState {
             place,
             is_current: true,
             last: None,
             last_read: None,
-            damage: Damage::default(),
+            damage: SkippedBytes::default(),
         });
         RingKey::new(place, (self.rings.len() - 1) as u32)
     }
 
     /// Returns whether events of the place write into the ring.
-    pub(crate) fn is_current(&self, key: RingKey, place: Place) -> bool {
+    pub(crate) fn is_current(&self, key: RingKey, place: Scope) -> bool {
         self.ring(key).is_some_and(|ring| ring.is_current && ring.place == place)
     }
 
     /// Notes that the events of the ring of this place were closed.
-    pub(crate) fn end_ring(&mut self, place: Place) {
+    pub(crate) fn end_ring(&mut self, place: Scope) {
         let rings = self.rings.iter_mut().filter(|ring| ring.place == place);
         rings.for_each(|ring| ring.is_current = false);
     }

@@ -25,7 +25,7 @@ fn record(kind: RecordType, body: &[u64], time: u64) -> Vec<u64> {
 /// A ledger with the ring of CPU 5.
 fn ledger() -> (LossLedger, RingKey) {
     let mut ledger = LossLedger::default();
-    let place = Place::cpu(5);
+    let place = Scope::cpu(5);
     let key = ledger.add_ring(place);
     (ledger, key)
 }
@@ -109,10 +109,10 @@ fn record_of_a_loss_that_is_truncated_is_damaged() {
 fn damage_is_noted_once() {
     let (mut ledger, key) = ledger();
     note(&mut ledger, key, &record(RecordType::SWITCH, &[], 100));
-    let damage = Damage { count: 1, bytes: 64, last: None };
+    let damage = SkippedBytes { count: 1, bytes: 64, last: None };
     ledger.note_damage(key, damage);
     ledger.note_damage(key, damage);
-    ledger.note_damage(key, Damage { count: 2, bytes: 72, last: None });
+    ledger.note_damage(key, SkippedBytes { count: 2, bytes: 72, last: None });
     assert_eq!(rows(&ledger), [(LossKind::Damaged, 72, Some(100), None)]);
 }
 
@@ -122,7 +122,7 @@ fn read_losses_include_the_reported_ones() {
     note(&mut ledger, key, &record(RecordType::SWITCH, &[], 100));
     note(&mut ledger, key, &record(RecordType::LOST, &[77, 30], 250));
     assert_eq!(ledger.dropped(), 30);
-    let thread = Place::thread(7).on_cpu(5);
+    let thread = Scope::thread(7).on_cpu(5);
     ledger.set_read_lost([(thread, "faults".into(), 20), (thread, "faults".into(), 21)].into_iter());
     assert_eq!((ledger.dropped(), ledger.amount(LossKind::ReadLost)), (41, 41));
     ledger.set_read_lost([(thread, "faults".into(), 41)].into_iter());
@@ -149,8 +149,8 @@ fn gap_is_a_loss_until_it_ends_and_after() {
 fn late_records_are_no_loss() {
     let mut ledger = ledger().0;
     let late =
-        || Loss { place: Place::cpu(0), event: None, kind: LossKind::Late, amount: 3, from: None, to: None };
-    ledger.losses.insert(Key { place: Place::cpu(0), event: None, kind: LossKind::Late }, late());
+        || Loss { place: Scope::cpu(0), event: None, kind: LossKind::Late, amount: 3, from: None, to: None };
+    ledger.losses.insert(Key { place: Scope::cpu(0), event: None, kind: LossKind::Late }, late());
     assert_eq!(ledger.nothing_lost(), Ok(()));
     assert_eq!(ledger.to_string(), "CPU 0: 3 records delivered late");
 }
@@ -158,12 +158,12 @@ fn late_records_are_no_loss() {
 #[test]
 fn losses_of_an_event_outside_of_the_set_are_its_last_total() {
     let mut ledger = LossLedger::default();
-    ledger.note_read_lost(Place::cpu(1), "output".into(), 0);
+    ledger.note_read_lost(Scope::cpu(1), "output".into(), 0);
     assert_eq!(ledger.nothing_lost(), Ok(()));
     for total in [3, 3, 10] {
-        ledger.note_read_lost(Place::cpu(1), "output".into(), total);
+        ledger.note_read_lost(Scope::cpu(1), "output".into(), total);
     }
-    ledger.note_read_lost(Place::cpu(2), "output".into(), 4);
+    ledger.note_read_lost(Scope::cpu(2), "output".into(), 4);
     assert_eq!(rows(&ledger), [(LossKind::ReadLost, 10, None, None), (LossKind::ReadLost, 4, None, None)]);
     assert_eq!(ledger.dropped(), 14);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use perf_sys::{Attr, Label};
 
-use super::{Place, Probe, ProbeError};
+use super::{Probe, ProbeError, Scope};
 use crate::{EventSpec, Pmu, PmuTerm, System};
 
 impl Probe {
@@ -16,7 +16,7 @@ impl Probe {
     /// The kernel has no such PMU, the place of the reference counter does not fit, or a file cannot be
     /// read or is malformed.
     pub fn event_spec(&self, system: &System) -> Result<EventSpec, ProbeError> {
-        if self.ref_counter.is_some() && !matches!(self.place, Place::File { .. }) {
+        if self.ref_counter.is_some() && !matches!(self.place, Scope::File { .. }) {
             return Err(ProbeError::KernelRefCounter);
         }
         let pmu = Pmu::named(system, self.pmu())?;
@@ -27,10 +27,10 @@ impl Probe {
         let terms: Vec<_> = is_return.into_iter().chain(counter).collect();
         let spec = pmu.event_spec(&terms)?.with_label(Label::from(self.to_string())).with_probe(self.clone());
         Ok(match &self.place {
-            Place::Function { name: text, offset } | Place::File { path: text, offset, .. } => {
+            Scope::Function { name: text, offset } | Scope::File { path: text, offset, .. } => {
                 spec.with_probe_text(Arc::clone(text)).map_attr(|attr: Attr| attr.with_config2(*offset))
             }
-            Place::Address(address) => spec.map_attr(|attr| attr.with_config2(*address)),
+            Scope::Address(address) => spec.map_attr(|attr| attr.with_config2(*address)),
         })
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::{Place, Probe, ProbeError};
+use super::{Probe, ProbeError, Scope};
 use crate::{FileError, System, Tracefs, Tracepoint};
 
 /// The number of names that are tried. Those of a process that ended without removing its probes are in use.
@@ -91,9 +91,9 @@ impl Probe {
     pub(super) fn line(&self, category: &str, name: &str) -> Result<String, ProbeError> {
         let kind = if self.is_return { 'r' } else { 'p' };
         let place = match &self.place {
-            Place::Function { name, offset } => format!("{}+{offset}", name.to_string_lossy()),
-            Place::Address(address) => format!("{address:#x}"),
-            Place::File { path, offset, .. } => {
+            Scope::Function { name, offset } => format!("{}+{offset}", name.to_string_lossy()),
+            Scope::Address(address) => format!("{address:#x}"),
+            Scope::File { path, offset, .. } => {
                 // The kernel splits the line at blanks.
                 let text = path.to_str().ok().filter(|text| !text.contains(char::is_whitespace));
                 let text = text.ok_or_else(|| ProbeError::Path { path: super::path_of(path) })?;
@@ -102,7 +102,7 @@ impl Probe {
         };
         let counter = match (self.ref_counter, &self.place) {
             (None, _) => String::new(),
-            (Some(offset), Place::File { .. }) => format!("({offset:#x})"),
+            (Some(offset), Scope::File { .. }) => format!("({offset:#x})"),
             (Some(_), _) => return Err(ProbeError::KernelRefCounter),
         };
         Ok(format!("{kind}:{category}/{name} {place}{counter}"))

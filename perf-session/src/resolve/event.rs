@@ -6,7 +6,7 @@ use perf_sys::{Attr, AttrFlags, EventType, Label};
 use super::source::Candidate;
 use super::terms;
 use crate::expression::{Event, Group, Modifiers, Problem, Span};
-use crate::{FileError, LogicalEvent, ParseError, Pmu, System};
+use crate::{FileError, NamedEvent, ParseError, Pmu, System};
 
 /// Finds the events of a string on one machine.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the events of a group, in the order in which they were written.
-    pub(super) fn group(&self, group: &Group) -> Result<Vec<LogicalEvent>, ParseError> {
+    pub(super) fn group(&self, group: &Group) -> Result<Vec<NamedEvent>, ParseError> {
         let mut members = Vec::new();
         for event in &group.events {
             for candidate in self.candidates(event)? {
@@ -43,7 +43,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns one event with its name and modifiers.
-    fn event(&self, event: &Event, candidate: Candidate, modifiers: Modifiers) -> LogicalEvent {
+    fn event(&self, event: &Event, candidate: Candidate, modifiers: Modifiers) -> NamedEvent {
         let own = event.modifiers.node;
         let name: Arc<str> = match (terms::name(event.terms()), candidate.name) {
             (Some(name), _) => name.into(),
@@ -63,7 +63,7 @@ impl<'a> Resolver<'a> {
             let guests = if excludes_guests { AttrFlags::EXCLUDE_GUEST } else { AttrFlags::empty() };
             spec.map_attr(|attr| attr.with_flags(flags | guests).with_precise_ip(skid)).with_label(label)
         });
-        LogicalEvent::new(Arc::clone(&name), specs.collect())
+        NamedEvent::new(Arc::clone(&name), specs.collect())
     }
 
     /// Returns `true` if guests can be excluded from the event. PMUs outside of the cores, such as `msr` and

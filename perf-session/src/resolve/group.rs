@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::LogicalEvent;
+use crate::NamedEvent;
 
 /// Events that are opened together: those between braces in an event string, or a single event.
 ///
@@ -9,7 +9,7 @@ use crate::LogicalEvent;
 #[derive(Clone, Debug)]
 pub struct EventGroup {
     pub(super) name: Option<Arc<str>>,
-    pub(super) members: Vec<LogicalEvent>,
+    pub(super) members: Vec<NamedEvent>,
     pub(super) is_braced: bool,
     pub(super) is_leader_sampling: bool,
     pub(super) is_weak: bool,
@@ -18,7 +18,7 @@ pub struct EventGroup {
 impl EventGroup {
     /// Returns a group that the kernel schedules together: all of its events count, or none.
     #[must_use]
-    pub fn new(members: Vec<LogicalEvent>) -> Self {
+    pub fn new(members: Vec<NamedEvent>) -> Self {
         Self { name: None, members, is_braced: true, is_leader_sampling: false, is_weak: false }
     }
 
@@ -28,18 +28,18 @@ impl EventGroup {
     }
 
     /// Returns the events, the leader first. There is at least one if an event string made the group.
-    pub fn members(&self) -> &[LogicalEvent] {
+    pub fn members(&self) -> &[NamedEvent] {
         &self.members
     }
 
     /// Returns the events.
-    pub fn into_members(self) -> Vec<LogicalEvent> {
+    pub fn into_members(self) -> Vec<NamedEvent> {
         self.members
     }
 
     /// Returns the group with each event changed, for example its attrs.
     #[must_use]
-    pub fn map_members(mut self, change: impl FnMut(LogicalEvent) -> LogicalEvent) -> Self {
+    pub fn map_members(mut self, change: impl FnMut(NamedEvent) -> NamedEvent) -> Self {
         self.members = self.members.into_iter().map(change).collect();
         self
     }
@@ -62,8 +62,8 @@ impl EventGroup {
     }
 }
 
-impl From<LogicalEvent> for EventGroup {
-    fn from(event: LogicalEvent) -> Self {
+impl From<NamedEvent> for EventGroup {
+    fn from(event: NamedEvent) -> Self {
         Self { is_braced: false, ..Self::new(vec![event]) }
     }
 }

@@ -16,7 +16,7 @@ pub use group::EventGroup;
 use event::Resolver;
 
 use crate::expression::{Expression, Group, Problem, Span};
-use crate::{LogicalEvent, ParseError, System};
+use crate::{NamedEvent, ParseError, System};
 
 /// Returns the events of an event string, as the perf tool accepts it.
 ///
@@ -91,7 +91,7 @@ pub fn parse(text: &str, system: &System) -> Result<Vec<EventGroup>, ParseError>
 /// # Errors
 ///
 /// As for [`parse`]; also if wildcards, commas or braces make another number of events than one.
-pub fn parse_event(text: &str, system: &System) -> Result<LogicalEvent, ParseError> {
+pub fn parse_event(text: &str, system: &System) -> Result<NamedEvent, ParseError> {
     let groups = parse(text, system)?;
     let count: usize = groups.iter().map(|group| group.members.len()).sum();
     let mut events = groups.into_iter().flat_map(EventGroup::into_members);
@@ -101,7 +101,7 @@ pub fn parse_event(text: &str, system: &System) -> Result<LogicalEvent, ParseErr
     })
 }
 
-fn braced(group: &Group, members: Vec<LogicalEvent>) -> EventGroup {
+fn braced(group: &Group, members: Vec<NamedEvent>) -> EventGroup {
     let has = |letter| {
         let mut modifiers = group.events.iter().map(|event| event.modifiers.node);
         group.modifiers.node.has(letter) || modifiers.any(|modifiers| modifiers.has(letter))

@@ -2,34 +2,34 @@ use perf_sys::Event;
 
 use super::plan::Plan;
 use super::user_only::user_only;
-use super::{Set, SetError, SetOptions, SpawnMisuse};
-use crate::{EventGroup, LogicalEvent};
+use super::{EventSet, EventSetError, EventSetOptions, SpawnMisuse};
+use crate::{EventGroup, NamedEvent};
 
 /// # Events and threads that are added
-impl Set {
+impl EventSet {
     /// Opens another event at all places of the set: on its online CPUs, or for its threads. Returns its
-    /// index, by which [`counts`](Self::counts) and [`SetRecord::index`](super::SetRecord::index) find it.
+    /// index, by which [`counts`](Self::counts) and [`EventSetRecord::index`](super::EventSetRecord::index) find it.
     ///
     /// It is enabled if the last call of the set was [`enable`](Self::enable), and writes into the rings of
     /// the other events. Tasks that have inherited the events of the set since it was opened do not have it,
-    /// unless they are threads of a [process](super::SetTarget::process) of the target.
+    /// unless they are threads of a [process](super::EventSetTarget::process) of the target.
     ///
     /// # Errors
     ///
-    /// As [`SetOptions::open`], and [`SetError::Spawn`] after the command was started, because it would not
-    /// inherit the event. [`SetError::NotOneEvent`] with [`SetOptions::one_event_a_ring`]. The set is as before then.
-    pub fn add_event(&mut self, event: impl Into<LogicalEvent>) -> Result<usize, SetError> {
+    /// As [`EventSetOptions::open`], and [`EventSetError::Spawn`] after the command was started, because it would not
+    /// inherit the event. [`EventSetError::NotOneEvent`] with [`EventSetOptions::one_event_a_ring`]. The set is as before then.
+    pub fn add_event(&mut self, event: impl Into<NamedEvent>) -> Result<usize, EventSetError> {
         if self.options.is_one_event {
-            return Err(SetError::NotOneEvent { events: 2 });
+            return Err(EventSetError::NotOneEvent { events: 2 });
         }
         if self.has_spawned {
-            return Err(SetError::Spawn(SpawnMisuse::Again));
+            return Err(EventSetError::Spawn(SpawnMisuse::Again));
         }
         let mut group = EventGroup::from(event.into());
         if self.is_user_only() {
             group = user_only(group);
         }
-        let options = SetOptions { groups: vec![group], probes: Vec::new(), ..self.options.clone() };
+        let options = EventSetOptions { groups: vec![group], probes: Vec::new(), ..self.options.clone() };
         let mut options = options.list_inherited_probes()?;
         let mut plan = Plan::new(&options.groups)?;
         let (index, first, asked) =
@@ -51,7 +51,7 @@ impl Set {
         opened.map(|()| index)
     }
 
-    fn open_added(&mut self, first: usize) -> Result<(), SetError> {
+    fn open_added(&mut self, first: usize) -> Result<(), EventSetError> {
         let units = self.open_task_groups(first)?;
         self.add_units(units)?;
         if self.switch.is_on() {
@@ -76,22 +76,22 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// As [`SetOptions::open`], [`SetError::NoTask`] if the thread has exited, and [`SetError::NotTasks`] if the
-    /// set observes CPUs or a command. [`SetError::NotOneEvent`] with [`SetOptions::one_event_a_ring`]. The set is as
+    /// As [`EventSetOptions::open`], [`EventSetError::NoTask`] if the thread has exited, and [`EventSetError::NotTasks`] if the
+    /// set observes CPUs or a command. [`EventSetError::NotOneEvent`] with [`EventSetOptions::one_event_a_ring`]. The set is as
     /// before then.
-    pub fn add_thread(&mut self, tid: u32) -> Result<(), SetError> {
+    pub fn add_thread(&mut self, tid: u32) -> Result<(), EventSetError> {
         if self.options.is_one_event {
-            return Err(SetError::NotOneEvent { events: 1 });
+            return Err(EventSetError::NotOneEvent { events: 1 });
         }
         if !self.options.target.is_tasks() || self.options.target.is_command() {
-            return Err(SetError::NotTasks);
+            return Err(EventSetError::NotTasks);
         }
         if self.threads().contains(&tid) {
             return Ok(());
         }
         let units = self.open_one_thread(tid)?;
         if units.is_empty() {
-            return Err(SetError::NoTask { id: tid });
+            return Err(EventSetError::NoTask { id: tid });
         }
         self.exited.retain(|exited| *exited != tid);
         let added = self.add_units(units);
@@ -113,11 +113,11 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// [`SetError::NoTask`] if the set has no events of this thread, and [`SetError::Event`] if one cannot be
+    /// [`EventSetError::NoTask`] if the set has no events of this thread, and [`EventSetError::Event`] if one cannot be
     /// read, which is not closed then.
-    pub fn remove_thread(&mut self, tid: u32) -> Result<(), SetError> {
+    pub fn remove_thread(&mut self, tid: u32) -> Result<(), EventSetError> {
         if !self.threads().contains(&tid) {
-            return Err(SetError::NoTask { id: tid });
+            return Err(EventSetError::NoTask { id: tid });
         }
         self.control(|unit| unit.place.thread_id() == Some(tid), Event::disable)?;
         while let Some(index) = self.units.iter().position(|unit| unit.place.thread_id() == Some(tid)) {

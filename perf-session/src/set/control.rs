@@ -3,11 +3,11 @@ use std::sync::Arc;
 
 use perf_sys::{Event, Result};
 
-use super::{EventError, Set, SetError, SpawnMisuse, Unit};
+use super::{EventError, EventSet, EventSetError, SpawnMisuse, Unit};
 use crate::loss::LossLedger;
 
 /// # Control
-impl Set {
+impl EventSet {
     /// Starts the counting, by `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)` of each event or group.
     ///
     /// One system call an event, so the events do not start at the same time. A set for a command needs
@@ -17,7 +17,7 @@ impl Set {
     ///
     /// The first error. The other events are started all the same.
     #[doc(alias = "PERF_EVENT_IOC_ENABLE")]
-    pub fn enable(&self) -> Result<(), SetError> {
+    pub fn enable(&self) -> Result<(), EventSetError> {
         self.switch.turn(true);
         self.control(|_| true, Event::enable)
     }
@@ -29,12 +29,12 @@ impl Set {
     ///
     /// The first error. The other events are stopped all the same.
     #[doc(alias = "PERF_EVENT_IOC_DISABLE")]
-    pub fn disable(&self) -> Result<(), SetError> {
+    pub fn disable(&self) -> Result<(), EventSetError> {
         self.switch.turn(false);
         self.control(|_| true, Event::disable)
     }
 
-    /// Starts the command of a set for a [command](super::SetTarget::command). Its events count from its
+    /// Starts the command of a set for a [command](super::EventSetTarget::command). Its events count from its
     /// `exec` on. Call it in the thread that opened the set.
     ///
     /// Events of PMUs that count for CPUs only start before it. The rings do not hang up when the command
@@ -42,24 +42,24 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// [`SetError::Spawn`], [`SetError::Command`] if the program cannot be started, and those of
+    /// [`EventSetError::Spawn`], [`EventSetError::Command`] if the program cannot be started, and those of
     /// [`enable`](Self::enable).
-    pub fn spawn(&mut self, command: &mut Command) -> Result<Child, SetError> {
+    pub fn spawn(&mut self, command: &mut Command) -> Result<Child, EventSetError> {
         if !self.options.target.is_command() {
-            return Err(SetError::Spawn(SpawnMisuse::Target));
+            return Err(EventSetError::Spawn(SpawnMisuse::Target));
         }
         if self.has_spawned {
-            return Err(SetError::Spawn(SpawnMisuse::Again));
+            return Err(EventSetError::Spawn(SpawnMisuse::Again));
         }
         if rustix::thread::gettid() != self.opener {
-            return Err(SetError::Spawn(SpawnMisuse::Thread));
+            return Err(EventSetError::Spawn(SpawnMisuse::Thread));
         }
         self.has_spawned = true;
         self.switch.turn(true);
         self.control(|unit| unit.place.thread_id().is_none(), Event::enable)?;
         command.spawn().map_err(|error| {
             let program = command.get_program().to_string_lossy().into_owned();
-            SetError::Command { program, error: Arc::new(error) }
+            EventSetError::Command { program, error: Arc::new(error) }
         })
     }
 
@@ -71,7 +71,7 @@ impl Set {
     ///
     /// The first error of a call for an event. Everything is closed all the same, as by dropping the set. Clone
     /// the [`ledger`](Self::ledger) before, to have it in that case too.
-    pub fn close(mut self) -> Result<LossLedger, SetError> {
+    pub fn close(mut self) -> Result<LossLedger, EventSetError> {
         let disabled = self.disable();
         let discarded = self.discard();
         let read = self.read_losses();
@@ -83,7 +83,7 @@ impl Set {
         &self,
         is_chosen: impl Fn(&Unit) -> bool,
         control: impl Fn(&Event) -> Result<()>,
-    ) -> Result<(), SetError> {
+    ) -> Result<(), EventSetError> {
         let chosen = self.units.iter().filter(|unit| is_chosen(unit));
         let leaders = chosen.filter_map(|unit| Some((unit, unit.leader()?)));
         let results = leaders.map(|(unit, leader)| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use perf_sys::{Attr, Call, Errno, Event, Label, Target};
 
-use super::Place;
+use super::Scope;
 use super::error::call_and_errno;
 use crate::explain::explain_mapping;
 use crate::{Explanation, FailedOpen, System, trial_of};
@@ -18,7 +18,7 @@ pub struct EventError {
     /// The name of the event.
     pub label: Label,
     /// The thread or CPU for which the call failed.
-    pub place: Place,
+    pub place: Scope,
     /// The attr with which the event was opened, or was to be opened.
     pub attr: Box<Attr>,
     /// Whether the event is a member of a group, not its leader.
@@ -32,7 +32,7 @@ pub struct EventError {
 
 impl EventError {
     /// Returns the error of a call for an open event.
-    pub(super) fn of(event: &Event, place: Place, is_member: bool, error: perf_sys::Error) -> Self {
+    pub(super) fn of(event: &Event, place: Scope, is_member: bool, error: perf_sys::Error) -> Self {
         let attr = Box::new(*event.attr());
         Self { label: event.label().clone(), place, attr, is_member, error, data_pages: 0, cgroup: None }
     }

@@ -6,11 +6,11 @@ use perf_sys::Event;
 use super::counts::merge;
 use super::plan::PlannedGroup;
 use super::watch::Watch;
-use super::{Packages, Place, Set, SetError};
+use super::{EventSet, EventSetError, Packages, Scope};
 use crate::CpuList;
 use crate::loss::monotonic;
 
-/// The changes by a [`Set::refresh`].
+/// The changes by a [`EventSet::refresh`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refreshed {
     /// CPUs whose events had died and were closed. Their counts are kept.
@@ -20,7 +20,7 @@ pub struct Refreshed {
 }
 
 /// # CPUs that come and go
-impl Set {
+impl EventSet {
     /// Looks for CPUs that went offline or came online, and opens the events of those that are online
     /// again.
     ///
@@ -40,8 +40,8 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// As [`SetOptions::open`](super::SetOptions::open), and if an event cannot be read.
-    pub fn refresh(&mut self) -> Result<Refreshed, SetError> {
+    /// As [`EventSetOptions::open`](super::EventSetOptions::open), and if an event cannot be read.
+    pub fn refresh(&mut self) -> Result<Refreshed, EventSetError> {
         self.refresh_with(|_| Ok(()))
     }
 
@@ -52,7 +52,7 @@ impl Set {
     ///
     /// As [`refresh`](Self::refresh), and the error of `prepare`, after which the events of that CPU stay
     /// disabled.
-    pub fn refresh_with<E: From<SetError>>(
+    pub fn refresh_with<E: From<EventSetError>>(
         &mut self,
         mut prepare: impl FnMut(&Self) -> Result<(), E>,
     ) -> Result<Refreshed, E> {
@@ -63,7 +63,8 @@ impl Set {
             return Ok(refreshed);
         }
         let wanted = self.wanted_cpus()?;
-        let online = wanted.intersection(&CpuList::online(&self.options.system).map_err(SetError::from)?);
+        let online =
+            wanted.intersection(&CpuList::online(&self.options.system).map_err(EventSetError::from)?);
         refreshed.closed = self.close_dead(&online)?;
         let last_look = self.last_look;
         self.last_look = monotonic();
@@ -74,7 +75,7 @@ impl Set {
                 self.watch_again(cpu)?;
                 continue;
             }
-            let place = Place::cpu(cpu);
+            let place = Scope::cpu(cpu);
             let mut wanted = Vec::new();
             for &group in &missing {
                 if self.is_wanted(group, place)? {
@@ -97,14 +98,14 @@ impl Set {
         }
         self.offline = offline;
         if !refreshed.opened.is_empty() {
-            self.packages = Packages::read(self).map_err(SetError::from)?;
+            self.packages = Packages::read(self).map_err(EventSetError::from)?;
         }
         Ok(refreshed)
     }
 
     /// Returns the groups that have no events on this CPU.
     pub(super) fn missing_groups(&self, cpu: u32) -> Vec<usize> {
-        let place = Place::cpu(cpu);
+        let place = Scope::cpu(cpu);
         let is_open = |group: usize| self.units.iter().any(|unit| unit.group == group && unit.place == place);
         let is_here = |group: &PlannedGroup| self.is_on_cpus(group) && group.is_on(cpu);
         let groups = self.plan.groups.iter().enumerate().filter(|(_, group)| is_here(group));
@@ -112,8 +113,8 @@ impl Set {
     }
 
     /// Opens the watch of an online CPU whose events survived that it was offline.
-    fn watch_again(&mut self, cpu: u32) -> Result<(), SetError> {
-        let has_events = self.units.iter().any(|unit| unit.place == Place::cpu(cpu));
+    fn watch_again(&mut self, cpu: u32) -> Result<(), EventSetError> {
+        let has_events = self.units.iter().any(|unit| unit.place == Scope::cpu(cpu));
         if !has_events || self.watches.contains_key(&cpu) {
             return Ok(());
         }
@@ -129,7 +130,7 @@ impl Set {
 
     /// Closes the events that no longer count because their CPU is or was offline, and keeps their
     /// counts. Returns the CPUs.
-    pub(super) fn close_dead(&mut self, online: &CpuList) -> Result<CpuList, SetError> {
+    pub(super) fn close_dead(&mut self, online: &CpuList) -> Result<CpuList, EventSetError> {
         let mut watches = mem::take(&mut self.watches);
         let closed = self.close_unwatched(&mut watches, online);
         if closed.is_ok() {
@@ -143,7 +144,7 @@ impl Set {
         &mut self,
         watches: &mut HashMap<u32, Watch>,
         online: &CpuList,
-    ) -> Result<CpuList, SetError> {
+    ) -> Result<CpuList, EventSetError> {
         for (&cpu, watch) in &mut *watches {
             watch.look()?;
             watch.is_dead |= !online.contains(cpu);
@@ -185,7 +186,7 @@ impl Set {
 
     /// Closes the events of a unit, and keeps their counts. Their records stay in the ring. Returns its group
     /// and place.
-    pub(super) fn close_unit(&mut self, index: usize) -> Result<Option<(usize, Place)>, SetError> {
+    pub(super) fn close_unit(&mut self, index: usize) -> Result<Option<(usize, Scope)>, EventSetError> {
         let Some(unit) = self.units.get(index) else { return Ok(None) };
         let (counts, mut lost) = (self.read_unit(unit)?, self.lost_of(unit)?);
         let unit = self.units.remove(index);

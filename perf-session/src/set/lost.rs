@@ -1,12 +1,12 @@
-use super::{EventError, Place, Set, SetError, Unit};
+use super::{EventError, EventSet, EventSetError, Scope, Unit};
 
-/// The records of one event of a [`Set`] that the kernel dropped.
+/// The records of one event of a [`EventSet`] that the kernel dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventLost {
     /// The id of the event, which its samples have.
     pub id: u64,
     /// The thread or CPU of the event.
-    pub place: Place,
+    pub place: Scope,
     /// Index of the logical event, in the order of the options.
     pub index: usize,
     /// Records that the kernel dropped since the event was opened, because its ring was full or paused.
@@ -14,7 +14,7 @@ pub struct EventLost {
 }
 
 /// # Lost records
-impl Set {
+impl EventSet {
     /// Reads how many records of each event the kernel dropped (`PERF_FORMAT_LOST`), also of the events that
     /// were closed because their CPU went offline or their thread was removed. Since Linux 6.0; the list is
     /// empty on older kernels, see [`reads_lost`](Self::reads_lost).
@@ -24,9 +24,9 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// [`SetError::Event`] if an event cannot be read.
+    /// [`EventSetError::Event`] if an event cannot be read.
     #[doc(alias = "PERF_FORMAT_LOST")]
-    pub fn lost_by_event(&self) -> Result<Vec<EventLost>, SetError> {
+    pub fn lost_by_event(&self) -> Result<Vec<EventLost>, EventSetError> {
         let mut all = self.retired_lost.clone();
         for unit in &self.units {
             all.extend(self.lost_of(unit)?);
@@ -35,7 +35,7 @@ impl Set {
     }
 
     /// Reads the lost records of the events of a unit.
-    pub(super) fn lost_of(&self, unit: &Unit) -> Result<Vec<EventLost>, SetError> {
+    pub(super) fn lost_of(&self, unit: &Unit) -> Result<Vec<EventLost>, EventSetError> {
         let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
         let mut all = Vec::new();
         for ((member, event), (count, planned)) in

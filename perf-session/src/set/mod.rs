@@ -33,16 +33,16 @@ mod unit;
 mod user_only;
 mod watch;
 
-pub use counts::{Counts, EventCounts, PlaceCount};
-pub use error::{SetError, SpawnMisuse};
+pub use counts::{Counts, EventCounts, ScopeCount};
+pub use error::{EventSetError, SpawnMisuse};
 pub use event_error::EventError;
 pub use hotplug::Refreshed;
 pub use lost::EventLost;
-pub use options::SetOptions;
-pub use place::{Place, RingKey};
-pub use record::SetRecord;
+pub use options::EventSetOptions;
+pub use place::{RingKey, Scope};
+pub use record::EventSetRecord;
 pub use rings::RingSize;
-pub use target::{Inherit, SetTarget};
+pub use target::{EventSetTarget, Inherit};
 
 use event_index::EventIndex;
 use packages::Packages;
@@ -60,11 +60,11 @@ use watch::Watch;
 ///
 /// ```
 /// use perf_session::sys::{Attr, AttrFlags, Software};
-/// use perf_session::{EventSpec, SetOptions, SetTarget};
+/// use perf_session::{EventSpec, EventSetOptions, EventSetTarget};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let faults = Attr::software(Software::PAGE_FAULTS).with_flags(AttrFlags::EXCLUDE_KERNEL);
-/// let options = SetOptions::new().event(EventSpec::new(faults)).target(SetTarget::calling_thread());
+/// let options = EventSetOptions::new().event(EventSpec::new(faults)).target(EventSetTarget::calling_thread());
 /// let mut set = match options.open() {
 ///     Ok(set) => set,
 ///     Err(error) => return Ok(println!("{error}")), // with the event, its place and the usual causes
@@ -89,7 +89,7 @@ use watch::Watch;
 ///
 /// # Commands
 ///
-/// A set for a [command](SetTarget::command) opens its events for the calling thread, inherited and
+/// A set for a [command](EventSetTarget::command) opens its events for the calling thread, inherited and
 /// enabled by `exec`, because that needs no stopped child. [`spawn`](Self::spawn) starts one command a set:
 /// for a second child of the thread, such events are unreliable. The kernel may exchange the events of
 /// parent and child in a context switch, and then the first `exec` ends the flag of the thread's own
@@ -102,12 +102,12 @@ use watch::Watch;
 /// | package perfevent | here |
 /// |---|---|
 /// | `EventSpec` | [`EventSpec`], whose attr is also that of a recording |
-/// | `ProbeHardwareCycles` | [`cycles_or_clock`](crate::cycles_or_clock), with the attr and the reason for a file or a message |
-/// | `OpenAll` | [`SetOptions::open`]; attach a program to each of [`events`](Self::events) |
+/// | `ProbeHardwareCycles` | [`cpu_event`](crate::cpu_event), with the attr and the reason for a file or a message |
+/// | `OpenAll` | [`EventSetOptions::open`]; attach a program to each of [`events`](Self::events) |
 /// | `WithDeferredEnable` | always: [`enable`](Self::enable) |
 /// | `Set.Close` | [`close`](Self::close), or dropping the set |
 #[derive(Debug)]
-pub struct Set {
+pub struct EventSet {
     plan: Plan,
     units: Vec<Unit>,
     /// `None` if the set only counts.
@@ -116,9 +116,9 @@ pub struct Set {
     /// Events that show whether a CPU was offline, by CPU.
     watches: HashMap<u32, Watch>,
     /// Whether the closed events of a group were enabled at a place, after a number of turns of the switch.
-    before: HashMap<(usize, Place), (u32, bool)>,
+    before: HashMap<(usize, Scope), (u32, bool)>,
     /// Counts of events that were closed after their CPU went offline.
-    retired: Vec<(usize, PlaceCount)>,
+    retired: Vec<(usize, ScopeCount)>,
     /// Lost records of those events.
     retired_lost: Vec<EventLost>,
     packages: Packages,
@@ -141,39 +141,39 @@ pub struct Set {
     /// Index of the group whose events could not be opened.
     failed_group: usize,
     /// Dropped after the events: the kernel removes the tracepoint of a probe only when no event of it is open.
-    options: SetOptions,
+    options: EventSetOptions,
 }
 
-/// An event of a [`Set`], opened at one place.
+/// An event of a [`EventSet`], opened at one place.
 #[derive(Clone, Copy, Debug)]
-pub struct SetEvent<'s> {
+pub struct EventSetEvent<'s> {
     /// The event.
     pub event: &'s Arc<Event>,
     /// The thread or CPU that it observes.
-    pub place: Place,
+    pub place: Scope,
     /// Index of the logical event, in the order of the options.
     pub index: usize,
     /// The event as it was asked for.
     pub spec: &'s EventSpec,
     /// Whether it is a member of a group, not its leader.
     pub is_member: bool,
-    /// The parts of the attr that were given up, if the options [permit](SetOptions::negotiate) it.
+    /// The parts of the attr that were given up, if the options [permit](EventSetOptions::negotiate) it.
     pub concessions: &'s [Concession],
 }
 
-impl Set {
+impl EventSet {
     /// Returns the options of a set without events.
     #[must_use]
-    pub fn options() -> SetOptions {
-        SetOptions::new()
+    pub fn options() -> EventSetOptions {
+        EventSetOptions::new()
     }
 
     /// Iterates over the open events: for each group and place the leader, then its members.
-    pub fn events(&self) -> impl Iterator<Item = SetEvent<'_>> {
+    pub fn events(&self) -> impl Iterator<Item = EventSetEvent<'_>> {
         self.units.iter().flat_map(move |unit| {
             let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
             let events = unit.events.iter().zip(planned).enumerate();
-            events.map(move |(member, (event, planned))| SetEvent {
+            events.map(move |(member, (event, planned))| EventSetEvent {
                 event,
                 place: unit.place,
                 index: planned.index,
@@ -240,5 +240,5 @@ impl Set {
 /// A set may move to the thread that reads it.
 const _: () = {
     const fn assert_send_sync<T: Send + Sync>() {}
-    assert_send_sync::<Set>();
+    assert_send_sync::<EventSet>();
 };

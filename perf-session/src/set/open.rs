@@ -5,7 +5,9 @@ use perf_sys::{Attr, AttrFlags, Errno, Event, OpenOptions, ReadFormat, RingSet, 
 
 use super::plan::{Plan, PlannedGroup};
 use super::running::Running;
-use super::{EventError, EventIndex, Packages, Place, Set, SetError, SetOptions, Switch, Unit, Watch};
+use super::{
+    EventError, EventIndex, EventSet, EventSetError, EventSetOptions, Packages, Scope, Switch, Unit, Watch,
+};
 use crate::loss::{LossLedger, monotonic};
 use crate::{CpuList, NegotiateError, Negotiation};
 use rustix::thread::gettid;
@@ -14,8 +16,8 @@ use rustix::thread::gettid;
 /// go offline and return in between.
 const ATTEMPTS: usize = 10;
 
-impl Set {
-    pub(super) fn open(options: SetOptions, plan: Plan) -> Result<Self, SetError> {
+impl EventSet {
+    pub(super) fn open(options: EventSetOptions, plan: Plan) -> Result<Self, EventSetError> {
         let mut set = Self::new(options, plan)?;
         loop {
             let error = match set.open_all() {
@@ -33,7 +35,7 @@ impl Set {
         }
     }
 
-    fn new(options: SetOptions, plan: Plan) -> Result<Self, SetError> {
+    fn new(options: EventSetOptions, plan: Plan) -> Result<Self, EventSetError> {
         Ok(Self {
             rings: options.ring_pages.map(|_| RingSet::new()).transpose()?,
             options,
@@ -61,7 +63,7 @@ impl Set {
         })
     }
 
-    fn open_all(&mut self) -> Result<(), SetError> {
+    fn open_all(&mut self) -> Result<(), EventSetError> {
         if self.options.target.is_tasks() {
             self.open_tasks()?;
         }
@@ -79,7 +81,7 @@ impl Set {
     }
 
     /// Opens the events of CPUs, until those of each online CPU of the target are open.
-    fn open_cpus(&mut self) -> Result<(), SetError> {
+    fn open_cpus(&mut self) -> Result<(), EventSetError> {
         if !self.plan.groups.iter().any(|group| self.is_on_cpus(group)) {
             return Ok(());
         }
@@ -98,29 +100,33 @@ impl Set {
             // The events of a CPU that went offline meanwhile are dead.
             if is_complete && self.close_dead(&online)?.intersection(&online).is_empty() {
                 self.offline = wanted.difference(&online);
-                return if online.is_empty() { Err(SetError::AllOffline { cpus: wanted }) } else { Ok(()) };
+                return if online.is_empty() {
+                    Err(EventSetError::AllOffline { cpus: wanted })
+                } else {
+                    Ok(())
+                };
             }
         }
     }
 
     /// Returns the CPUs of the target, also offline ones.
-    pub(super) fn wanted_cpus(&self) -> Result<CpuList, SetError> {
+    pub(super) fn wanted_cpus(&self) -> Result<CpuList, EventSetError> {
         let possible = CpuList::possible(&self.options.system)?;
         let Some(cpus) = &self.options.target.cpus else { return Ok(possible) };
         let impossible = cpus.difference(&possible);
         if impossible.is_empty() {
             Ok(cpus.clone())
         } else {
-            Err(SetError::ImpossibleCpus { cpus: impossible })
+            Err(EventSetError::ImpossibleCpus { cpus: impossible })
         }
     }
 
     /// Checks that each logical event was opened at least at one place.
-    pub(super) fn check_opened(&self) -> Result<(), SetError> {
+    pub(super) fn check_opened(&self) -> Result<(), EventSetError> {
         let opened: Vec<usize> = self.events().map(|event| event.index).collect();
         let missing = self.plan.names.iter().enumerate().find(|(index, _)| !opened.contains(index));
         match missing {
-            Some((_, name)) => Err(SetError::NoCpu {
+            Some((_, name)) => Err(EventSetError::NoCpu {
                 event: Arc::clone(name),
                 target: self.wanted_cpus()?.difference(&self.offline),
             }),
@@ -129,10 +135,10 @@ impl Set {
     }
 
     /// Opens groups of the plan on a CPU. Returns `false` if it is offline.
-    pub(super) fn open_cpu(&mut self, cpu: u32, groups: &[usize]) -> Result<bool, SetError> {
+    pub(super) fn open_cpu(&mut self, cpu: u32, groups: &[usize]) -> Result<bool, EventSetError> {
         let mut attempts = 0;
         loop {
-            let place = Place::cpu(cpu);
+            let place = Scope::cpu(cpu);
             let units: Result<Vec<Unit>, EventError> =
                 groups.iter().map(|&group| self.open_unit(group, place)).collect();
             let watch = |units| {
@@ -157,7 +163,7 @@ impl Set {
     }
 
     /// Opens a group of the plan at `place`. On an error, its events are closed.
-    pub(super) fn open_unit(&mut self, group: usize, place: Place) -> Result<Unit, EventError> {
+    pub(super) fn open_unit(&mut self, group: usize, place: Scope) -> Result<Unit, EventError> {
         let reads_lost = self.reads_lost;
         let mut open = |reads_lost| {
             let planned = self.plan.groups.get(group);
@@ -184,7 +190,7 @@ impl Set {
         &mut self,
         group: usize,
         attrs: &[Attr],
-        place: Place,
+        place: Scope,
     ) -> Result<Vec<Arc<Event>>, EventError> {
         let target = self.options.target.at(place);
         let planned = self.plan.groups.get(group).map_or(&[][..], |group| &group.events);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use perf_sys::Errno;
 
 use super::target::Tasks;
-use super::{Inherit, Place, Set, SetError, Unit};
+use super::{EventSet, EventSetError, Inherit, Scope, Unit};
 use crate::threads::threads_of;
 use crate::{CpuList, System};
 
@@ -13,15 +13,15 @@ use crate::{CpuList, System};
 const ATTEMPTS: (usize, usize) = (3, 500);
 const PATIENCE: Duration = Duration::from_secs(1);
 
-impl Set {
+impl EventSet {
     /// Opens the events of tasks.
-    pub(super) fn open_tasks(&mut self) -> Result<(), SetError> {
+    pub(super) fn open_tasks(&mut self) -> Result<(), EventSetError> {
         let units = self.open_task_groups(0)?;
         self.add_units(units)
     }
 
     /// Opens the groups from `first` on for the tasks of the target, or for the threads of a set that is open.
-    pub(super) fn open_task_groups(&mut self, first: usize) -> Result<Vec<Unit>, SetError> {
+    pub(super) fn open_task_groups(&mut self, first: usize) -> Result<Vec<Unit>, EventSetError> {
         let groups: Vec<usize> = self.task_groups().filter(|&group| group >= first).collect();
         if groups.is_empty() || !self.options.target.is_tasks() {
             return Ok(Vec::new());
@@ -58,7 +58,7 @@ impl Set {
     }
 
     /// Opens all events of tasks for one thread. Returns none if it has exited.
-    pub(super) fn open_one_thread(&mut self, tid: u32) -> Result<Vec<Unit>, SetError> {
+    pub(super) fn open_one_thread(&mut self, tid: u32) -> Result<Vec<Unit>, EventSetError> {
         let groups: Vec<usize> = self.task_groups().collect();
         let cpus = self.task_cpus()?;
         self.open_thread(tid, &groups, cpus.as_ref())
@@ -71,7 +71,7 @@ impl Set {
 
     /// Returns the CPUs for each of which the events of a task are opened, or `None` for events on any
     /// CPU.
-    fn task_cpus(&self) -> Result<Option<CpuList>, SetError> {
+    fn task_cpus(&self) -> Result<Option<CpuList>, EventSetError> {
         let is_mapped = self.options.ring_pages.is_some() && self.options.inherits() != Inherit::Nothing;
         if self.options.target.cpus.is_none() && !is_mapped {
             return Ok(None);
@@ -83,11 +83,11 @@ impl Set {
         }))
     }
 
-    fn no_task_units(&self, id: u32, cpus: Option<CpuList>) -> SetError {
+    fn no_task_units(&self, id: u32, cpus: Option<CpuList>) -> EventSetError {
         let name = self.plan.names.first().map_or_else(|| "".into(), Arc::clone);
         match cpus {
-            Some(target) if self.exited.is_empty() => SetError::NoCpu { event: name, target },
-            _ => SetError::NoTask { id },
+            Some(target) if self.exited.is_empty() => EventSetError::NoCpu { event: name, target },
+            _ => EventSetError::NoTask { id },
         }
     }
 
@@ -101,7 +101,7 @@ impl Set {
         pids: &[u32],
         groups: &[usize],
         cpus: Option<&CpuList>,
-    ) -> Result<Vec<Unit>, SetError> {
+    ) -> Result<Vec<Unit>, EventSetError> {
         let inherits = self.options.inherits() != Inherit::Nothing;
         let (mut known, mut units) = (Vec::new(), Vec::new());
         let mut next = list(&self.options.system, pids)?;
@@ -136,11 +136,11 @@ impl Set {
         tid: u32,
         groups: &[usize],
         cpus: Option<&CpuList>,
-    ) -> Result<Vec<Unit>, SetError> {
-        let thread = Place::thread(tid);
+    ) -> Result<Vec<Unit>, EventSetError> {
+        let thread = Scope::thread(tid);
         let mut units = Vec::new();
         for &group in groups {
-            let places: Vec<Place> = match cpus {
+            let places: Vec<Scope> = match cpus {
                 None => vec![thread],
                 Some(cpus) => {
                     let planned = self.plan.groups.get(group);
@@ -164,11 +164,11 @@ impl Set {
 }
 
 /// Returns the threads of some processes.
-fn list(system: &System, pids: &[u32]) -> Result<Vec<u32>, SetError> {
+fn list(system: &System, pids: &[u32]) -> Result<Vec<u32>, EventSetError> {
     let mut threads = Vec::new();
     for &pid in pids {
         let mut found = threads_of(system, pid).map_err(|error| {
-            if error.is_not_found() { SetError::NoTask { id: pid } } else { SetError::File(error) }
+            if error.is_not_found() { EventSetError::NoTask { id: pid } } else { EventSetError::File(error) }
         })?;
         found.retain(|tid| !threads.contains(tid));
         threads.append(&mut found);

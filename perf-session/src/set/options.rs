@@ -5,17 +5,17 @@ use perf_sys::Attr;
 
 use super::plan::Plan;
 use super::user_only::is_refused;
-use super::{Inherit, Set, SetError, SetTarget};
-use crate::{EventGroup, LogicalEvent, ProbeEvent, System};
+use super::{EventSet, EventSetError, EventSetTarget, Inherit};
+use crate::{EventGroup, NamedEvent, ProbeEvent, System};
 
-/// The events, the target and the rings of a [`Set`].
+/// The events, the target and the rings of a [`EventSet`].
 ///
 /// The default target is all online CPUs, without rings. The set controls the flags `DISABLED`,
 /// `ENABLE_ON_EXEC`, `INHERIT` and `INHERIT_THREAD` of the events, so they are ignored in the attrs.
 #[derive(Clone, Debug)]
-pub struct SetOptions {
+pub struct EventSetOptions {
     pub(super) groups: Vec<EventGroup>,
-    pub(super) target: SetTarget,
+    pub(super) target: EventSetTarget,
     /// The most and the least data pages of a ring.
     pub(super) ring_pages: Option<(usize, usize)>,
     /// Whether records have no `IDENTIFIER`, because one event writes into each ring.
@@ -31,13 +31,13 @@ pub struct SetOptions {
     pub(super) probes: Vec<Arc<ProbeEvent>>,
 }
 
-impl SetOptions {
+impl EventSetOptions {
     /// Returns options without events.
     #[must_use]
     pub fn new() -> Self {
         Self {
             groups: Vec::new(),
-            target: SetTarget::all_cpus(),
+            target: EventSetTarget::all_cpus(),
             ring_pages: None,
             is_one_event: false,
             negotiates: false,
@@ -52,13 +52,13 @@ impl SetOptions {
 
     /// Adds an event. An event of a hybrid machine is opened on each of its PMUs.
     #[must_use]
-    pub fn event(self, event: impl Into<LogicalEvent>) -> Self {
+    pub fn event(self, event: impl Into<NamedEvent>) -> Self {
         self.groups([EventGroup::from(event.into())])
     }
 
     /// Adds several events, each by itself.
     #[must_use]
-    pub fn events<E: Into<LogicalEvent>>(self, events: impl IntoIterator<Item = E>) -> Self {
+    pub fn events<E: Into<NamedEvent>>(self, events: impl IntoIterator<Item = E>) -> Self {
         events.into_iter().fold(self, Self::event)
     }
 
@@ -66,7 +66,7 @@ impl SetOptions {
     /// a hybrid machine it is one group for each PMU of the leader.
     #[must_use]
     #[doc(alias = "group_fd")]
-    pub fn group<E: Into<LogicalEvent>>(self, events: impl IntoIterator<Item = E>) -> Self {
+    pub fn group<E: Into<NamedEvent>>(self, events: impl IntoIterator<Item = E>) -> Self {
         self.groups([EventGroup::new(events.into_iter().map(Into::into).collect())])
     }
 
@@ -77,11 +77,11 @@ impl SetOptions {
     /// not take is opened as single events.
     ///
     /// ```
-    /// use perf_session::{SetOptions, System, parse};
+    /// use perf_session::{EventSetOptions, System, parse};
     ///
     /// # fn main() -> Result<(), perf_session::ParseError> {
     /// let events = parse("{task-clock,page-faults},context-switches", &System::new())?;
-    /// let options = SetOptions::new().groups(events);
+    /// let options = EventSetOptions::new().groups(events);
     /// # let _ = options;
     /// # Ok(())
     /// # }
@@ -102,11 +102,11 @@ impl SetOptions {
     ///
     /// ```
     /// use perf_session::sys::SampleType;
-    /// use perf_session::{SetOptions, System, parse};
+    /// use perf_session::{EventSetOptions, System, parse};
     ///
     /// # fn main() -> Result<(), perf_session::ParseError> {
     /// let events = parse("cpu-clock/freq=99/,page-faults/period=1/", &System::new())?;
-    /// let options = SetOptions::new().groups(events);
+    /// let options = EventSetOptions::new().groups(events);
     /// let options = options.map_attrs(|attr| attr.with_sample_type(SampleType::TID | SampleType::IP));
     /// # let _ = options;
     /// # Ok(())
@@ -114,9 +114,9 @@ impl SetOptions {
     /// ```
     #[must_use]
     pub fn map_attrs(mut self, mut change: impl FnMut(Attr) -> Attr) -> Self {
-        let mut of_event = |event: LogicalEvent| {
+        let mut of_event = |event: NamedEvent| {
             let specs = event.specs().iter().cloned().map(|spec| spec.map_attr(&mut change));
-            LogicalEvent::new(event.name(), specs.collect())
+            NamedEvent::new(event.name(), specs.collect())
         };
         self.groups = self.groups.into_iter().map(|group| group.map_members(&mut of_event)).collect();
         self
@@ -124,7 +124,7 @@ impl SetOptions {
 
     /// Sets the tasks and CPUs.
     #[must_use]
-    pub fn target(self, target: SetTarget) -> Self {
+    pub fn target(self, target: EventSetTarget) -> Self {
         Self { target, ..self }
     }
 
@@ -132,7 +132,7 @@ impl SetOptions {
     ///
     /// The kernel wakes a reader when a ring is half full, unless an attr sets another watermark
     /// ([`with_wakeup_watermark`](Attr::with_wakeup_watermark)) or a number of samples
-    /// ([`with_wakeup_events`](Attr::with_wakeup_events)). See [`Set::wait`] for events that are rare.
+    /// ([`with_wakeup_events`](Attr::with_wakeup_events)). See [`EventSet::wait`] for events that are rare.
     ///
     /// The set adds `IDENTIFIER` and `TIME` to the sample types, and `SAMPLE_ID_ALL` to the flags of all
     /// events, by which their records are attributed and sorted; [`one_event_a_ring`](Self::one_event_a_ring) leaves `IDENTIFIER`
@@ -155,7 +155,7 @@ impl SetOptions {
 
     /// As [`ring_pages`](Self::ring_pages), of `most` data pages, or of the largest half, quarter and so on, at
     /// least `least` pages, that the limits of memory permit for all rings.
-    /// [`Set::ring_size`](Set::ring_size) returns the outcome.
+    /// [`EventSet::ring_size`](EventSet::ring_size) returns the outcome.
     #[must_use]
     pub fn ring_pages_between(self, most: usize, least: usize) -> Self {
         Self { ring_pages: Some((most, least)), ..self }
@@ -167,11 +167,11 @@ impl SetOptions {
     ///
     /// ```no_run
     /// use perf_session::sys::SampleType;
-    /// use perf_session::{SetOptions, System, parse};
+    /// use perf_session::{EventSetOptions, System, parse};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let clock = parse("cpu-clock/freq=99/", &System::new())?;
-    /// let options = SetOptions::new().groups(clock).ring_pages(128).one_event_a_ring();
+    /// let options = EventSetOptions::new().groups(clock).ring_pages(128).one_event_a_ring();
     /// let set = options.map_attrs(|attr| attr.with_sample_type(SampleType::IP)).open()?;
     /// # drop(set);
     /// # Ok(())
@@ -183,7 +183,7 @@ impl SetOptions {
         Self { is_one_event: true, ..self }
     }
 
-    /// Sets the time after which [`Set::wait`] returns for unread records that did not cause a wakeup, because they
+    /// Sets the time after which [`EventSet::wait`] returns for unread records that did not cause a wakeup, because they
     /// are below the watermark of their ring: 250 ms by default. [`Duration::MAX`] leaves it to the kernel.
     #[must_use]
     pub fn flush_interval(self, interval: Duration) -> Self {
@@ -192,7 +192,7 @@ impl SetOptions {
 
     /// Permits to open the events with less than their attrs if this kernel or PMU does not accept all of it,
     /// as [`negotiate`](crate::negotiate()). What was given up is in
-    /// [`SetEvent::concessions`](crate::SetEvent::concessions).
+    /// [`EventSetEvent::concessions`](crate::EventSetEvent::concessions).
     #[must_use]
     pub fn negotiate(self) -> Self {
         Self { negotiates: true, ..self }
@@ -216,15 +216,15 @@ impl SetOptions {
         Self { system, ..self }
     }
 
-    /// Opens all events, disabled. Nothing counts before [`Set::enable`] or, for a command, before its
+    /// Opens all events, disabled. Nothing counts before [`EventSet::enable`] or, for a command, before its
     /// `exec`.
     ///
     /// # Errors
     ///
-    /// [`SetError`]. No event stays open after an error.
-    pub fn open(self) -> Result<Set, SetError> {
+    /// [`EventSetError`]. No event stays open after an error.
+    pub fn open(self) -> Result<EventSet, EventSetError> {
         if self.target.is_command() && self.inherits() != Inherit::Tasks {
-            return Err(SetError::CommandInherit { inherit: self.inherits() });
+            return Err(EventSetError::CommandInherit { inherit: self.inherits() });
         }
         if self.is_one_event {
             self.check_one_event()?;
@@ -237,18 +237,18 @@ impl SetOptions {
         }
     }
 
-    fn open_as_asked(self) -> Result<Set, SetError> {
+    fn open_as_asked(self) -> Result<EventSet, EventSetError> {
         let options = self.list_inherited_probes()?;
         let plan = Plan::new(&options.groups)?;
-        Set::open(options, plan)
+        EventSet::open(options, plan)
     }
 
     /// Checks that one event writes into each ring.
-    fn check_one_event(&self) -> Result<(), SetError> {
+    fn check_one_event(&self) -> Result<(), EventSetError> {
         let members = self.groups.iter().flat_map(EventGroup::members);
         let events = members.map(|event| event.specs().len()).sum();
         if events > 1 || !self.target.is_one_event_a_ring() {
-            return Err(SetError::NotOneEvent { events });
+            return Err(EventSetError::NotOneEvent { events });
         }
         Ok(())
     }
@@ -258,7 +258,7 @@ impl SetOptions {
     }
 }
 
-impl Default for SetOptions {
+impl Default for EventSetOptions {
     fn default() -> Self {
         Self::new()
     }

@@ -1,4 +1,4 @@
-use super::{PlaceCount, Set};
+use super::{EventSet, ScopeCount};
 use crate::{FileError, System};
 
 /// The package of each CPU that has an event which counts once for a package.
@@ -7,7 +7,7 @@ pub(super) struct Packages(Vec<(u32, i64)>);
 
 impl Packages {
     /// Reads the packages, if an event of the set needs them.
-    pub(super) fn read(set: &Set) -> Result<Self, FileError> {
+    pub(super) fn read(set: &EventSet) -> Result<Self, FileError> {
         let per_package = set.events().filter(|event| event.spec.is_per_package());
         let mut cpus: Vec<u32> = per_package.filter_map(|event| event.place.cpu_id()).collect();
         cpus.sort_unstable();
@@ -21,7 +21,7 @@ impl Packages {
     }
 
     /// Marks the counts of a package that an earlier CPU of the package has already.
-    pub(super) fn mark_repeated(&self, places: &mut [PlaceCount]) {
+    pub(super) fn mark_repeated(&self, places: &mut [ScopeCount]) {
         let mut seen = Vec::new();
         for place in places {
             let Some(package) = place.place.cpu_id().and_then(|cpu| self.of(cpu)) else { continue };

@@ -5,12 +5,12 @@ use std::fmt;
 /// An event of a CPU counts all tasks of that CPU, or those of the set's cgroup. An event of a thread
 /// counts on any CPU, or on one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct Scope {
     cpu: Option<u32>,
     thread: Option<u32>,
 }
 
-impl Place {
+impl Scope {
     /// Returns the place of all tasks on CPU `cpu`.
     pub const fn cpu(cpu: u32) -> Self {
         Self { cpu: Some(cpu), thread: None }
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.thread, self.cpu) {
             (Some(tid), Some(cpu)) => write!(f, "thread {tid} on CPU {cpu}"),
@@ -58,24 +58,24 @@ impl fmt::Display for Place {
     }
 }
 
-/// The key of a ring of a [`Set`](crate::Set): its CPU or its thread.
+/// The key of a ring of a [`EventSet`](crate::EventSet): its CPU or its thread.
 ///
 /// If the events of a CPU were opened again after it was offline, they have a new ring with a different
 /// key, because the old ring may have unread records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RingKey {
-    place: Place,
+    place: Scope,
     /// Index of the ring in the set's ledger, never reused.
     index: u32,
 }
 
 impl RingKey {
-    pub(crate) const fn new(place: Place, index: u32) -> Self {
+    pub(crate) const fn new(place: Scope, index: u32) -> Self {
         Self { place, index }
     }
 
     /// Returns the place: a CPU, or a thread if the events of the set are on any CPU.
-    pub const fn place(self) -> Place {
+    pub const fn place(self) -> Scope {
         self.place
     }
 

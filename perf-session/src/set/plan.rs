@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use super::SetError;
-use crate::{CpuList, EventGroup, EventSpec, LogicalEvent};
+use super::EventSetError;
+use crate::{CpuList, EventGroup, EventSpec, NamedEvent};
 
 /// An event of one PMU, and the index of the logical event that it is a part of.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Plans a group for each PMU of each leader.
-    pub(super) fn new(groups: &[EventGroup]) -> Result<Self, SetError> {
+    pub(super) fn new(groups: &[EventGroup]) -> Result<Self, EventSetError> {
         let mut plan = Self { groups: Vec::new(), names: Vec::new() };
         for group in groups {
             let first = plan.names.len();
@@ -40,7 +40,7 @@ impl Plan {
             plan.names.extend(events.iter().map(|event| event.name().into()));
             let Some((leader, members)) = events.split_first() else { continue };
             if let Some(empty) = events.iter().find(|event| event.specs().is_empty()) {
-                return Err(SetError::NoPmu { event: empty.name().into() });
+                return Err(EventSetError::NoPmu { event: empty.name().into() });
             }
             for spec in leader.specs() {
                 let mut events = vec![PlannedEvent { spec: spec.clone(), index: first }];
@@ -51,7 +51,7 @@ impl Plan {
                 plan.groups.push(PlannedGroup::new(events, group));
             }
         }
-        if plan.groups.is_empty() { Err(SetError::NoEvents) } else { Ok(plan) }
+        if plan.groups.is_empty() { Err(EventSetError::NoEvents) } else { Ok(plan) }
     }
 
     /// Splits a weak group into single events. Returns `false` if it is not weak or a single event.
@@ -91,14 +91,14 @@ impl PlannedGroup {
 /// Returns the spec of `member` for the group on the PMU of `spec`.
 fn on_same_pmu<'m>(
     spec: &EventSpec,
-    leader: &LogicalEvent,
-    member: &'m LogicalEvent,
-) -> Result<&'m EventSpec, SetError> {
+    leader: &NamedEvent,
+    member: &'m NamedEvent,
+) -> Result<&'m EventSpec, EventSetError> {
     let found = match member.specs() {
         [one] => Some(one),
         several => several.iter().find(|other| other.pmu() == spec.pmu()),
     };
-    found.ok_or_else(|| SetError::GroupPmu {
+    found.ok_or_else(|| EventSetError::GroupPmu {
         leader: leader.name().into(),
         member: member.name().into(),
         pmu: spec.pmu().unwrap_or_default().into(),
@@ -110,28 +110,29 @@ mod tests {
     use perf_sys::{Attr, AttrFlags, Hardware, ReadFormat, SampleType, Software};
 
     use super::*;
-    use crate::{Inherit, Place, SetOptions, SetTarget};
+    use crate::{EventSetOptions, EventSetTarget, Inherit, Scope};
 
     /// Cycles on a machine with two kinds of cores.
-    fn hybrid(name: &str, event: Hardware) -> LogicalEvent {
+    fn hybrid(name: &str, event: Hardware) -> NamedEvent {
         let spec = |pmu: &str, kind, cpus: [u32; 2]| {
             let attr = Attr::hardware(event).with_hybrid_pmu(kind);
             EventSpec::new(attr).with_pmu(pmu).with_cpus(cpus.into_iter().collect(), false)
         };
-        LogicalEvent::new(name, vec![spec("cpu_core", 4, [0, 1]), spec("cpu_atom", 10, [2, 3])])
+        NamedEvent::new(name, vec![spec("cpu_core", 4, [0, 1]), spec("cpu_atom", 10, [2, 3])])
     }
 
-    fn faults() -> LogicalEvent {
+    fn faults() -> NamedEvent {
         EventSpec::new(Attr::software(Software::PAGE_FAULTS)).into()
     }
 
-    fn plan(options: &SetOptions) -> Plan {
+    fn plan(options: &EventSetOptions) -> Plan {
         Plan::new(&options.groups).unwrap()
     }
 
     #[test]
     fn hybrid_event_is_planned_once_for_each_pmu() {
-        let plan = plan(&SetOptions::new().event(hybrid("cycles", Hardware::CPU_CYCLES)).event(faults()));
+        let plan =
+            plan(&EventSetOptions::new().event(hybrid("cycles", Hardware::CPU_CYCLES)).event(faults()));
         let groups: Vec<(usize, bool, bool)> =
             plan.groups.iter().map(|group| (group.events[0].index, group.is_on(1), group.is_on(2))).collect();
         assert_eq!(groups, [(0, true, false), (0, false, true), (1, true, true)]);
@@ -142,7 +143,7 @@ mod tests {
     fn hybrid_group_is_one_group_for_each_pmu() {
         let cycles = hybrid("cycles", Hardware::CPU_CYCLES);
         let instructions = hybrid("instructions", Hardware::INSTRUCTIONS);
-        let plan = plan(&SetOptions::new().group([cycles, instructions, faults()]));
+        let plan = plan(&EventSetOptions::new().group([cycles, instructions, faults()]));
         assert_eq!(plan.groups.len(), 2);
         for (group, pmu) in plan.groups.iter().zip(["cpu_core", "cpu_atom"]) {
             let pmus: Vec<Option<&str>> = group.events.iter().map(|event| event.spec.pmu()).collect();
@@ -155,25 +156,25 @@ mod tests {
     fn member_without_the_pmu_of_its_leader_is_an_error() {
         let mut specs = hybrid("x", Hardware::CPU_CYCLES).specs().to_vec();
         specs.push(EventSpec::new(Attr::raw(1)).with_pmu("cpu_low"));
-        let leader = LogicalEvent::new("cycles", specs);
-        let options = SetOptions::new().group([leader, hybrid("instructions", Hardware::INSTRUCTIONS)]);
+        let leader = NamedEvent::new("cycles", specs);
+        let options = EventSetOptions::new().group([leader, hybrid("instructions", Hardware::INSTRUCTIONS)]);
         let error = Plan::new(&options.groups).unwrap_err().to_string();
         assert_eq!(error, "group of cycles: instructions is not an event of its PMU cpu_low");
     }
 
     #[test]
     fn event_without_a_pmu_is_an_error() {
-        let options = SetOptions::new().event(LogicalEvent::new("ghost", Vec::new()));
-        assert!(matches!(Plan::new(&options.groups), Err(SetError::NoPmu { .. })));
-        let empty = SetOptions::new().group(Vec::<LogicalEvent>::new());
-        assert!(matches!(Plan::new(&empty.groups), Err(SetError::NoEvents)));
+        let options = EventSetOptions::new().event(NamedEvent::new("ghost", Vec::new()));
+        assert!(matches!(Plan::new(&options.groups), Err(EventSetError::NoPmu { .. })));
+        let empty = EventSetOptions::new().group(Vec::<NamedEvent>::new());
+        assert!(matches!(Plan::new(&empty.groups), Err(EventSetError::NoEvents)));
     }
 
     #[test]
     fn weak_group_is_split_into_its_events() {
         let system = crate::System::new();
         let weak = crate::parse("page-faults,{task-clock,cpu-clock}:W", &system).unwrap();
-        let mut plan = plan(&SetOptions::new().groups(weak));
+        let mut plan = plan(&EventSetOptions::new().groups(weak));
         assert!(!plan.split(0), "a single event");
         assert!(plan.split(1));
         assert!(!plan.split(1), "split already");
@@ -182,19 +183,19 @@ mod tests {
     }
 
     /// Returns the attrs of a group of two software events at `place`.
-    fn attrs(options: &SetOptions, place: Place) -> Vec<Attr> {
+    fn attrs(options: &EventSetOptions, place: Scope) -> Vec<Attr> {
         options.attrs(&plan(options).groups[0], place, true)
     }
 
     #[test]
     fn only_the_leader_is_disabled_and_enabled_on_exec() {
-        let options = SetOptions::new().group([faults(), faults()]).target(SetTarget::command());
-        let [leader, member] = attrs(&options, Place::thread(7))[..] else { unreachable!() };
+        let options = EventSetOptions::new().group([faults(), faults()]).target(EventSetTarget::command());
+        let [leader, member] = attrs(&options, Scope::thread(7))[..] else { unreachable!() };
         let start = AttrFlags::DISABLED | AttrFlags::ENABLE_ON_EXEC;
         assert_eq!((leader.flags, member.flags), (start | AttrFlags::INHERIT, AttrFlags::INHERIT));
         assert!(!leader.read_format.contains(ReadFormat::GROUP), "copies are read separately");
         // An event that counts for CPUs only is not started by an exec.
-        let [leader, member] = attrs(&options, Place::cpu(7))[..] else { unreachable!() };
+        let [leader, member] = attrs(&options, Scope::cpu(7))[..] else { unreachable!() };
         assert_eq!((leader.flags, member.flags), (AttrFlags::DISABLED, AttrFlags::empty()));
         assert!(leader.read_format.contains(ReadFormat::GROUP));
         assert!(!member.read_format.contains(ReadFormat::GROUP));
@@ -202,19 +203,20 @@ mod tests {
 
     #[test]
     fn inheritance_follows_the_target_unless_it_is_set() {
-        let flags = |options: &SetOptions| attrs(options, Place::thread(7))[0].flags - AttrFlags::DISABLED;
-        let process = SetOptions::new().event(faults()).target(SetTarget::process(1));
+        let flags =
+            |options: &EventSetOptions| attrs(options, Scope::thread(7))[0].flags - AttrFlags::DISABLED;
+        let process = EventSetOptions::new().event(faults()).target(EventSetTarget::process(1));
         assert_eq!(flags(&process), AttrFlags::INHERIT);
         assert_eq!(flags(&process.clone().inherit(Inherit::Nothing)), AttrFlags::empty());
-        let thread = SetOptions::new().event(faults()).target(SetTarget::thread(1));
+        let thread = EventSetOptions::new().event(faults()).target(EventSetTarget::thread(1));
         assert_eq!(flags(&thread), AttrFlags::empty());
         assert_eq!(flags(&thread.inherit(Inherit::Threads)), AttrFlags::INHERIT | AttrFlags::INHERIT_THREAD);
     }
 
     #[test]
     fn records_have_what_attributes_and_sorts_them() {
-        let options = SetOptions::new().event(faults()).ring_pages(1);
-        let attr = attrs(&options, Place::cpu(0))[0];
+        let options = EventSetOptions::new().event(faults()).ring_pages(1);
+        let attr = attrs(&options, Scope::cpu(0))[0];
         assert!(attr.sample_type.contains(SampleType::IDENTIFIER | SampleType::TIME));
         assert!(attr.flags.contains(AttrFlags::SAMPLE_ID_ALL));
     }

@@ -1,8 +1,8 @@
 use perf_sys::{Attr, AttrFlags, EventType, ReadFormat, SampleType};
 
 use super::plan::PlannedGroup;
-use super::{Inherit, Place, SetOptions};
-use crate::{EventGroup, LogicalEvent};
+use super::{EventSetOptions, Inherit, Scope};
+use crate::{EventGroup, NamedEvent};
 
 /// The flags that the set controls.
 const CONTROLLED: AttrFlags = AttrFlags::DISABLED
@@ -28,9 +28,9 @@ const CALLCHAIN_FLAGS: AttrFlags =
 
 const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
 
-impl SetOptions {
+impl EventSetOptions {
     /// Returns the attrs with which the events of a group are opened at `place`.
-    pub(super) fn attrs(&self, group: &PlannedGroup, place: Place, reads_lost: bool) -> Vec<Attr> {
+    pub(super) fn attrs(&self, group: &PlannedGroup, place: Scope, reads_lost: bool) -> Vec<Attr> {
         let inherit = self.inherited_flags(place);
         // Copies of a group may differ from it while it is read. With rings, the formats of all events are one,
         // so that their layouts are.
@@ -67,7 +67,7 @@ impl SetOptions {
     /// of the ring: the kernel writes the id of a foreign event into samples of software events.
     fn with_layout_of_samples(&self, attr: Attr) -> Attr {
         let members = self.groups.iter().flat_map(EventGroup::members);
-        let attrs = members.flat_map(LogicalEvent::specs).map(|spec| one_sample_a_hit(spec.attr()));
+        let attrs = members.flat_map(NamedEvent::specs).map(|spec| one_sample_a_hit(spec.attr()));
         let mut sampling = attrs.filter(|attr| attr.sample_period != 0);
         let Some(first) = sampling.next().filter(|_| attr.sample_period == 0) else { return attr };
         let is_one = sampling.all(|other| other.sample_type == first.sample_type);
@@ -79,7 +79,7 @@ impl SetOptions {
     }
 
     /// Returns the flags by which an event at `place` follows new tasks.
-    pub(super) fn inherited_flags(&self, place: Place) -> AttrFlags {
+    pub(super) fn inherited_flags(&self, place: Scope) -> AttrFlags {
         match (place.thread_id(), self.inherits()) {
             (None, _) | (_, Inherit::Nothing) => AttrFlags::empty(),
             (_, Inherit::Threads) => AttrFlags::INHERIT | AttrFlags::INHERIT_THREAD,

@@ -2,16 +2,16 @@ use std::sync::Arc;
 
 use perf_sys::EventType;
 
-use super::{Inherit, SetError, SetOptions};
-use crate::{Capability, EventSpec, LogicalEvent, Privileges, Probe};
+use super::{EventSetError, EventSetOptions, Inherit};
+use crate::{Capability, EventSpec, NamedEvent, Privileges, Probe};
 
-impl SetOptions {
+impl EventSetOptions {
     /// Replaces the events of probes that new tasks inherit by tracepoints, which are listed in tracefs until the
     /// set is dropped.
     ///
     /// The kernel reads the path or function of a probe's PMU anew in each fork of an observed task, from the memory
     /// of that task. There it finds something else, and the fork fails (kernel errata).
-    pub(super) fn list_inherited_probes(mut self) -> Result<Self, SetError> {
+    pub(super) fn list_inherited_probes(mut self) -> Result<Self, EventSetError> {
         if !self.target.is_tasks() || self.inherits() == Inherit::Nothing {
             return Ok(self);
         }
@@ -29,13 +29,13 @@ impl SetOptions {
                 }
                 Some(Err(error)) => {
                     let event = spec.label().to_string().into();
-                    failed.get_or_insert(SetError::Probe { event, error });
+                    failed.get_or_insert(EventSetError::Probe { event, error });
                     spec.clone()
                 }
             }
         };
-        let mut member = |event: LogicalEvent| {
-            LogicalEvent::new(event.name(), event.specs().iter().map(&mut listed).collect())
+        let mut member = |event: NamedEvent| {
+            NamedEvent::new(event.name(), event.specs().iter().map(&mut listed).collect())
         };
         self.groups = self.groups.into_iter().map(|group| group.map_members(&mut member)).collect();
         self.probes = probes;

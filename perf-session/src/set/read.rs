@@ -1,26 +1,26 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use perf_sys::{Canceller, Drained, Readiness, RingSet, SampleLayout};
+use perf_sys::{DrainStats, RingSet, SampleLayout, WaitResult, Waker};
 
-use super::{EventError, RingKey, Set, SetError, SetEvent, SetRecord};
+use super::{EventError, EventSet, EventSetError, EventSetEvent, EventSetRecord, RingKey};
 use crate::loss::LossLedger;
 
 /// # Records
-impl Set {
-    /// Waits for records, as [`RingSet::wait`], but at most the [flush interval](super::SetOptions::flush_interval)
+impl EventSet {
+    /// Waits for records, as [`RingSet::wait`], but at most the [flush interval](super::EventSetOptions::flush_interval)
     /// while a ring has unread records.
     ///
     /// The kernel sends a wakeup when a ring is half full, unless the attr has another watermark or a number of
     /// wakeup events. For a rare event that never happens. So this wait looks at the rings four times a
-    /// second by default, and returns [`Readable`](Readiness::Readable) if one has records. A tracer that
+    /// second by default, and returns [`Readable`](WaitResult::Readable) if one has records. A tracer that
     /// wants each record at once sets [`with_wakeup_events(1)`](perf_sys::Attr::with_wakeup_events) in the attr,
     /// and a short [sort delay](Self::set_sort_delay).
     ///
     /// # Errors
     ///
-    /// [`SetError::NoRings`], and [`SetError::Rings`] with those of [`RingSet::wait`].
-    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Readiness, SetError> {
+    /// [`EventSetError::NoRings`], and [`EventSetError::Rings`] with those of [`RingSet::wait`].
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<WaitResult, EventSetError> {
         self.wait_by(timeout, RingSet::wait)
     }
 
@@ -29,20 +29,20 @@ impl Set {
     /// # Errors
     ///
     /// As [`wait`](Self::wait).
-    pub fn wait_or_cancelled(
+    pub fn wait_or_woken(
         &mut self,
         timeout: Option<Duration>,
-        cancel: &Canceller,
-    ) -> Result<Readiness, SetError> {
-        self.wait_by(timeout, |rings, timeout| rings.wait_or_cancelled(timeout, cancel))
+        cancel: &Waker,
+    ) -> Result<WaitResult, EventSetError> {
+        self.wait_by(timeout, |rings, timeout| rings.wait_or_woken(timeout, cancel))
     }
 
     /// Waits in parts of the flush interval.
     fn wait_by(
         &mut self,
         timeout: Option<Duration>,
-        mut wait: impl FnMut(&mut RingSet<RingKey>, Option<Duration>) -> perf_sys::Result<Readiness>,
-    ) -> Result<Readiness, SetError> {
+        mut wait: impl FnMut(&mut RingSet<RingKey>, Option<Duration>) -> perf_sys::Result<WaitResult>,
+    ) -> Result<WaitResult, EventSetError> {
         let interval = self.options.flush_interval;
         let rings = self.rings_mut()?;
         let start = Instant::now();
@@ -50,11 +50,11 @@ impl Set {
             let left = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
             let is_last = left.is_some_and(|left| left <= interval);
             let readiness = wait(rings, Some(left.map_or(interval, |left| left.min(interval))))?;
-            if readiness != Readiness::TimedOut || is_last {
+            if readiness != WaitResult::TimedOut || is_last {
                 return Ok(readiness);
             }
             if rings.iter().any(|(_, ring)| ring.has_records()) {
-                return Ok(Readiness::Readable);
+                return Ok(WaitResult::Readable);
             }
         }
     }
@@ -64,8 +64,8 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// [`SetError::NoRings`].
-    pub fn set_sort_delay(&mut self, delay: Duration) -> Result<(), SetError> {
+    /// [`EventSetError::NoRings`].
+    pub fn set_sort_delay(&mut self, delay: Duration) -> Result<(), EventSetError> {
         self.rings_mut()?.set_sort_delay(delay);
         Ok(())
     }
@@ -82,13 +82,16 @@ impl Set {
     ///   `drain_sorted` in a loop, and compare the clock with the deadline of the report, not the number of
     ///   rounds.
     /// - A tracer that prints each record at once: `with_wakeup_events(1)` in the attr, and a sort delay of
-    ///   zero, by which records of different CPUs may be [late](SetRecord::is_late).
+    ///   zero, by which records of different CPUs may be [late](EventSetRecord::is_late).
     ///
     /// # Errors
     ///
-    /// [`SetError::NoRings`], and [`SetError::Rings`] with those of [`RingSet::drain_sorted`].
-    pub fn drain_sorted(&mut self, mut consume: impl FnMut(SetRecord<'_>)) -> Result<Drained, SetError> {
-        let consume = |record: SetRecord<'_>| {
+    /// [`EventSetError::NoRings`], and [`EventSetError::Rings`] with those of [`RingSet::drain_sorted`].
+    pub fn drain_sorted(
+        &mut self,
+        mut consume: impl FnMut(EventSetRecord<'_>),
+    ) -> Result<DrainStats, EventSetError> {
+        let consume = |record: EventSetRecord<'_>| {
             consume(record);
             ControlFlow::<()>::Continue(())
         };
@@ -103,13 +106,13 @@ impl Set {
     /// As [`drain_sorted`](Self::drain_sorted).
     pub fn try_drain_sorted<B>(
         &mut self,
-        mut consume: impl FnMut(SetRecord<'_>) -> ControlFlow<B>,
-    ) -> Result<(Drained, ControlFlow<B>), SetError> {
+        mut consume: impl FnMut(EventSetRecord<'_>) -> ControlFlow<B>,
+    ) -> Result<(DrainStats, ControlFlow<B>), EventSetError> {
         let Self { rings, ledger, index, .. } = self;
-        let rings = rings.as_mut().ok_or(SetError::NoRings)?;
+        let rings = rings.as_mut().ok_or(EventSetError::NoRings)?;
         let drained = rings.try_drain_sorted(|record| {
             ledger.note(&record);
-            consume(SetRecord { record, index })
+            consume(EventSetRecord { record, index })
         })?;
         self.note_damage();
         Ok(drained)
@@ -120,17 +123,20 @@ impl Set {
     ///
     /// After the events were disabled these are the last ones. It may also be called while they are enabled: it
     /// ends, because records that are written meanwhile stay in their rings, and a record that appears
-    /// afterwards with an earlier time is delivered by the next call as [late](SetRecord::is_late).
+    /// afterwards with an earlier time is delivered by the next call as [late](EventSetRecord::is_late).
     ///
     /// # Errors
     ///
     /// As [`drain_sorted`](Self::drain_sorted).
-    pub fn flush_sorted(&mut self, mut consume: impl FnMut(SetRecord<'_>)) -> Result<Drained, SetError> {
+    pub fn flush_sorted(
+        &mut self,
+        mut consume: impl FnMut(EventSetRecord<'_>),
+    ) -> Result<DrainStats, EventSetError> {
         let Self { rings, ledger, index, .. } = self;
-        let rings = rings.as_mut().ok_or(SetError::NoRings)?;
+        let rings = rings.as_mut().ok_or(EventSetError::NoRings)?;
         let drained = rings.flush_sorted(|record| {
             ledger.note(&record);
-            consume(SetRecord { record, index });
+            consume(EventSetRecord { record, index });
         })?;
         self.note_damage();
         Ok(drained)
@@ -140,8 +146,8 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// [`SetError::Rings`] if a control page is damaged.
-    pub fn discard(&mut self) -> Result<(), SetError> {
+    /// [`EventSetError::Rings`] if a control page is damaged.
+    pub fn discard(&mut self) -> Result<(), EventSetError> {
         let Self { rings: Some(rings), ledger, .. } = self else { return Ok(()) };
         for (key, batch) in rings.ready() {
             let records = batch?.records().flatten().count();
@@ -155,18 +161,18 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// [`SetError::NoRings`].
-    pub fn rings_mut(&mut self) -> Result<&mut RingSet<RingKey>, SetError> {
-        self.rings.as_mut().ok_or(SetError::NoRings)
+    /// [`EventSetError::NoRings`].
+    pub fn rings_mut(&mut self) -> Result<&mut RingSet<RingKey>, EventSetError> {
+        self.rings.as_mut().ok_or(EventSetError::NoRings)
     }
 
     /// Returns the rings, to read each by itself, and the ledger, to note the losses that its records report.
     ///
     /// ```no_run
-    /// use perf_session::Set;
+    /// use perf_session::EventSet;
     /// use perf_session::sys::Layouts;
     ///
-    /// fn read(set: &mut Set) -> Result<(), Box<dyn std::error::Error>> {
+    /// fn read(set: &mut EventSet) -> Result<(), Box<dyn std::error::Error>> {
     ///     let mut table = set.layouts()?;
     ///     let layouts = Layouts::new(&mut table)?;
     ///     let (rings, ledger) = set.rings_and_ledger()?;
@@ -184,9 +190,9 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// [`SetError::NoRings`].
-    pub fn rings_and_ledger(&mut self) -> Result<(&mut RingSet<RingKey>, &mut LossLedger), SetError> {
-        let rings = self.rings.as_mut().ok_or(SetError::NoRings)?;
+    /// [`EventSetError::NoRings`].
+    pub fn rings_and_ledger(&mut self) -> Result<(&mut RingSet<RingKey>, &mut LossLedger), EventSetError> {
+        let rings = self.rings.as_mut().ok_or(EventSetError::NoRings)?;
         Ok((rings, &mut self.ledger))
     }
 
@@ -195,10 +201,10 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// [`SetError::Event`] if an id cannot be read.
-    pub fn layouts(&self) -> Result<Vec<(u64, SampleLayout)>, SetError> {
-        let layout = |set_event: SetEvent<'_>| {
-            let SetEvent { event, place, is_member, .. } = set_event;
+    /// [`EventSetError::Event`] if an id cannot be read.
+    pub fn layouts(&self) -> Result<Vec<(u64, SampleLayout)>, EventSetError> {
+        let layout = |set_event: EventSetEvent<'_>| {
+            let EventSetEvent { event, place, is_member, .. } = set_event;
             let id = event.id().map_err(|error| EventError::of(event, place, is_member, error))?;
             Ok((id, SampleLayout::new(event.attr())))
         };
@@ -214,8 +220,8 @@ impl Set {
     ///
     /// # Errors
     ///
-    /// [`SetError::Event`] if an event cannot be read.
-    pub fn losses(&mut self) -> Result<&LossLedger, SetError> {
+    /// [`EventSetError::Event`] if an event cannot be read.
+    pub fn losses(&mut self) -> Result<&LossLedger, EventSetError> {
         self.read_losses()?;
         Ok(&self.ledger)
     }

@@ -4,23 +4,23 @@ use std::sync::Arc;
 use perf_sys::decode::Result;
 use perf_sys::{Event, RawRecord, Record, SampleLayout, SortedRecord};
 
-use super::{EventIndex, Place, RingKey};
+use super::{EventIndex, RingKey, Scope};
 
-/// A record of [`Set::drain_sorted`](crate::Set::drain_sorted), with its origin.
+/// A record of [`EventSet::drain_sorted`](crate::EventSet::drain_sorted), with its origin.
 #[derive(Clone, Copy)]
-pub struct SetRecord<'r> {
+pub struct EventSetRecord<'r> {
     pub(super) record: SortedRecord<'r, RingKey>,
     pub(super) index: &'r EventIndex,
 }
 
-impl<'r> SetRecord<'r> {
+impl<'r> EventSetRecord<'r> {
     /// Returns the key of the ring.
     pub const fn key(&self) -> RingKey {
         *self.record.key()
     }
 
     /// Returns the place of the ring: a CPU, or a thread if the events of the set are on any CPU.
-    pub const fn place(&self) -> Place {
+    pub const fn place(&self) -> Scope {
         self.record.key().place()
     }
 
@@ -67,7 +67,7 @@ impl<'r> SetRecord<'r> {
 }
 
 /// The place, the time and the decoded record.
-impl fmt::Debug for SetRecord<'_> {
+impl fmt::Debug for EventSetRecord<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} ns: ", self.place(), self.time())?;
         match self.decode() {

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use perf_sys::Event;
 
-use super::{EventError, RingKey, Set, SetError, Unit};
-use crate::{Place, map_largest};
+use super::{EventError, EventSet, EventSetError, RingKey, Unit};
+use crate::{Scope, map_largest};
 
 /// The size of the rings of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub struct RingSize {
     pub reason: Option<perf_sys::Error>,
 }
 
-impl Set {
+impl EventSet {
     /// Adds opened events to the set, and maps their rings.
-    pub(super) fn add_units(&mut self, units: Vec<Unit>) -> Result<(), SetError> {
+    pub(super) fn add_units(&mut self, units: Vec<Unit>) -> Result<(), EventSetError> {
         let first = self.units.len();
         for unit in &units {
             let group = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
@@ -32,7 +32,7 @@ impl Set {
 
     /// Maps a ring for each place of the units from index `first` on that has none, of one size, and redirects
     /// the other events into it.
-    pub(super) fn map_rings(&mut self, first: usize) -> Result<(), SetError> {
+    pub(super) fn map_rings(&mut self, first: usize) -> Result<(), EventSetError> {
         let (Some(rings), Some((most, least))) = (&mut self.rings, self.options.ring_pages) else {
             return Ok(());
         };
@@ -43,7 +43,7 @@ impl Set {
             .map(|(key, _)| *key)
             .filter(|key| self.ledger.is_current(*key, key.place()))
             .collect();
-        let (mut owners, mut others): (Vec<(Place, &Arc<Event>)>, Vec<_>) = (Vec::new(), Vec::new());
+        let (mut owners, mut others): (Vec<(Scope, &Arc<Event>)>, Vec<_>) = (Vec::new(), Vec::new());
         for (place, event) in new() {
             let ring = place.of_ring();
             let is_known = keys.iter().any(|key| key.place() == ring);
@@ -58,9 +58,9 @@ impl Set {
         let mapped = mapped.map_err(|failed| match owners.get(failed.index) {
             Some((place, event)) => {
                 let error = EventError::of(event, *place, false, failed.error);
-                SetError::Event(EventError { data_pages: failed.data_pages, ..error })
+                EventSetError::Event(EventError { data_pages: failed.data_pages, ..error })
             }
-            None => SetError::Rings(failed.error),
+            None => EventSetError::Rings(failed.error),
         })?;
         if self.ring_size.is_none() {
             let (asked, reason) = (mapped.asked, mapped.reason);
@@ -69,7 +69,7 @@ impl Set {
         for ((place, _), ring) in owners.iter().zip(mapped.rings) {
             let place = place.of_ring();
             let key = self.ledger.add_ring(place);
-            rings.add(key, ring).map_err(|refused| SetError::Rings(refused.error))?;
+            rings.add(key, ring).map_err(|refused| EventSetError::Rings(refused.error))?;
             keys.push(key);
         }
         for (place, event) in others {
@@ -81,7 +81,7 @@ impl Set {
     }
 
     /// Ends the ring of a place that has no events any longer. Its unread records can be drained.
-    pub(super) fn drop_ring_of(&mut self, place: Place) {
+    pub(super) fn drop_ring_of(&mut self, place: Scope) {
         let place = place.of_ring();
         if self.units.iter().all(|unit| unit.place.of_ring() != place) {
             self.ledger.end_ring(place);

@@ -1,10 +1,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::watch::Watch;
-use super::{EventError, Place, Set, SetError, Unit};
+use super::{EventError, EventSet, EventSetError, Scope, Unit};
 use crate::loss::monotonic;
 
-/// The last call of [`Set::enable`] or [`Set::disable`].
+/// The last call of [`EventSet::enable`] or [`EventSet::disable`].
 #[derive(Debug, Default)]
 pub(super) struct Switch {
     is_on: AtomicBool,
@@ -34,7 +34,7 @@ const TOLERANCE: u64 = 11_000_000;
 /// The times of a unit and of the watch of its CPU, read one after the other.
 #[derive(Clone, Copy, Debug)]
 struct Look {
-    /// Number of calls of [`Set::enable`] and [`Set::disable`] before.
+    /// Number of calls of [`EventSet::enable`] and [`EventSet::disable`] before.
     turns: u32,
     /// Time enabled of the leader, in ns.
     time: u64,
@@ -70,7 +70,7 @@ impl Running {
     }
 }
 
-impl Set {
+impl EventSet {
     /// Notes whether a unit was enabled since the last look.
     pub(super) fn look_at(&mut self, index: usize, watch: &Watch) -> Result<(), EventError> {
         let turns = self.switch.turns();
@@ -84,7 +84,7 @@ impl Set {
 
     /// Returns whether a group is to be enabled on a CPU where it has no events: as it was there before, and not
     /// if it is disabled on all other CPUs.
-    pub(super) fn is_wanted(&self, group: usize, place: Place) -> Result<bool, SetError> {
+    pub(super) fn is_wanted(&self, group: usize, place: Scope) -> Result<bool, EventSetError> {
         let before = self.before.get(&(group, place)).filter(|(turns, _)| *turns == self.switch.turns());
         let others = self.others_run(group)?;
         Ok(match (before, others) {

@@ -3,22 +3,22 @@ use std::sync::Arc;
 
 use perf_sys::Target;
 
-use super::Place;
+use super::Scope;
 use super::open_tasks::own_tid;
 use crate::CpuList;
 
-/// The tasks and CPUs that a [`Set`](crate::Set) observes.
+/// The tasks and CPUs that a [`EventSet`](crate::EventSet) observes.
 ///
 /// ```
-/// use perf_session::SetTarget;
+/// use perf_session::EventSetTarget;
 ///
-/// let everything = SetTarget::all_cpus();
-/// let two = SetTarget::cpus([0, 5].into_iter().collect());
-/// let this_process = SetTarget::process(std::process::id());
+/// let everything = EventSetTarget::all_cpus();
+/// let two = EventSetTarget::cpus([0, 5].into_iter().collect());
+/// let this_process = EventSetTarget::process(std::process::id());
 /// # let _ = (everything, two, this_process);
 /// ```
 #[derive(Clone, Debug)]
-pub struct SetTarget {
+pub struct EventSetTarget {
     pub(super) tasks: Tasks,
     /// `None` for all online CPUs.
     pub(super) cpus: Option<CpuList>,
@@ -45,7 +45,7 @@ pub enum Inherit {
     Tasks,
 }
 
-impl SetTarget {
+impl EventSetTarget {
     const fn of(tasks: Tasks) -> Self {
         Self { tasks, cpus: None }
     }
@@ -96,7 +96,7 @@ impl SetTarget {
         Self::of(Tasks::Caller)
     }
 
-    /// Returns the command that [`Set::spawn`](crate::Set::spawn) starts, from its `exec` on, and the
+    /// Returns the command that [`EventSet::spawn`](crate::EventSet::spawn) starts, from its `exec` on, and the
     /// tasks that it starts.
     pub const fn command() -> Self {
         Self::of(Tasks::Command)
@@ -147,7 +147,7 @@ impl SetTarget {
     }
 
     /// Returns the target of an event at `place`.
-    pub(super) fn at(&self, place: Place) -> Target<'_> {
+    pub(super) fn at(&self, place: Scope) -> Target<'_> {
         let on_cpu = |target: Target<'static>| match place.cpu_id() {
             Some(cpu) => target.on_cpu(cpu),
             None => target,

@@ -4,14 +4,14 @@ use perf_sys::decode::ReadValues;
 use perf_sys::{Count, Error, Event, ReadFormat};
 
 use super::running::Running;
-use super::{EventError, Place};
+use super::{EventError, Scope};
 
 /// A group of the plan, opened at one place.
 #[derive(Debug)]
 pub(super) struct Unit {
     /// Index of the group in the plan.
     pub(super) group: usize,
-    pub(super) place: Place,
+    pub(super) place: Scope,
     /// The leader first.
     pub(super) events: Vec<Arc<Event>>,
     pub(super) running: Running,

@@ -1,8 +1,8 @@
 use perf_sys::{AttrFlags, Call, Errno, EventType, Label};
 
-use super::{Set, SetError, SetOptions};
+use super::{EventSet, EventSetError, EventSetOptions};
 use crate::expression::Modifiers;
-use crate::{EventGroup, EventSpec, LogicalEvent};
+use crate::{EventGroup, EventSpec, NamedEvent};
 
 /// The flags of the modifiers `u`, `k` and `h`.
 const PRIVILEGES: AttrFlags =
@@ -12,23 +12,23 @@ const PRIVILEGES: AttrFlags =
 const USER: AttrFlags = AttrFlags::EXCLUDE_KERNEL.union(AttrFlags::EXCLUDE_HV);
 
 /// # User space only
-impl SetOptions {
+impl EventSetOptions {
     /// Permits to count user space only if the kernel refuses the events with `EACCES` or `EPERM`. Without
     /// `CAP_PERFMON`, `perf_event_paranoid` of 2 (the default of most distributions) permits nothing else.
     ///
     /// All events get the modifier `u`, also in their names, except those that ask for a privilege level
     /// themselves (`:u`, `:k`, `:h`), tracepoints and kprobes, which would count nothing. If such an event is
-    /// refused, [`open`](Self::open) fails with its error. [`Set::is_user_only`] returns the outcome.
+    /// refused, [`open`](Self::open) fails with its error. [`EventSet::is_user_only`] returns the outcome.
     ///
     /// Events that only the kernel causes, such as context switches, then count 0.
     ///
     /// ```
-    /// use perf_session::{SetOptions, SetTarget, System, parse};
+    /// use perf_session::{EventSetOptions, EventSetTarget, System, parse};
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let events = parse("task-clock,page-faults", &System::new())?;
-    /// let options = SetOptions::new().groups(events).user_only_if_refused();
-    /// if let Ok(set) = options.target(SetTarget::calling_thread()).open() {
+    /// let options = EventSetOptions::new().groups(events).user_only_if_refused();
+    /// if let Ok(set) = options.target(EventSetTarget::calling_thread()).open() {
     ///     println!("{:?}", set.names()); // ["task-clock:u", "page-faults:u"] for most users
     /// }
     /// # Ok(())
@@ -50,9 +50,9 @@ impl SetOptions {
     }
 }
 
-impl Set {
+impl EventSet {
     /// Returns whether events count user space only because the kernel refused more, as
-    /// [`SetOptions::user_only_if_refused`] permits.
+    /// [`EventSetOptions::user_only_if_refused`] permits.
     pub const fn is_user_only(&self) -> bool {
         self.options.is_user_only
     }
@@ -68,12 +68,12 @@ pub(super) fn user_only(group: EventGroup) -> EventGroup {
             let label = Label::from(with_user(&spec.label().to_string()));
             spec.map_attr(|attr| attr.with_flags(USER)).with_label(label)
         });
-        LogicalEvent::new(with_user(event.name()), specs.collect())
+        NamedEvent::new(with_user(event.name()), specs.collect())
     })
 }
 
 /// Returns whether the event counts at all privilege levels, and can count in user space.
-fn is_for_all_levels(event: &LogicalEvent) -> bool {
+fn is_for_all_levels(event: &NamedEvent) -> bool {
     event.specs().iter().all(|spec: &EventSpec| {
         let attr = spec.attr();
         let is_of_kernel = attr.kind == EventType::TRACEPOINT || spec.pmu() == Some("kprobe");
@@ -82,7 +82,7 @@ fn is_for_all_levels(event: &LogicalEvent) -> bool {
 }
 
 /// Returns whether the kernel does not permit this user to open the event.
-pub(super) fn is_refused(error: &SetError) -> bool {
+pub(super) fn is_refused(error: &EventSetError) -> bool {
     let open = error.event().filter(|event| event.error.call() == Some(Call::PerfEventOpen));
     open.is_some_and(|event| matches!(event.error.errno(), Some(Errno::EACCES | Errno::EPERM)))
 }
@@ -103,7 +103,7 @@ mod tests {
 
     fn names_of(events: &str) -> Option<Vec<String>> {
         let groups = parse(events, &System::new()).unwrap();
-        let options = SetOptions::new().groups(groups).user_only_if_refused().user_only()?;
+        let options = EventSetOptions::new().groups(groups).user_only_if_refused().user_only()?;
         let members = options.groups.iter().flat_map(EventGroup::members);
         Some(members.map(|event| event.name().to_owned()).collect())
     }
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn tracepoints_are_kept() {
         let tracepoint = EventSpec::new(Attr { kind: EventType::TRACEPOINT, ..Attr::default() });
-        let options = SetOptions::new().event(tracepoint.clone()).user_only_if_refused();
+        let options = EventSetOptions::new().event(tracepoint.clone()).user_only_if_refused();
         assert!(options.user_only().is_none());
         let clock = EventSpec::new(Attr::software(Software::TASK_CLOCK));
         let options = options.event(clock).user_only().unwrap();
@@ -142,6 +142,6 @@ mod tests {
     #[test]
     fn nothing_is_excluded_without_permission() {
         let clock = EventSpec::new(Attr::software(Software::TASK_CLOCK));
-        assert!(SetOptions::new().event(clock).user_only().is_none());
+        assert!(EventSetOptions::new().event(clock).user_only().is_none());
     }
 }

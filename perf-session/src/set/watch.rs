@@ -1,6 +1,6 @@
 use perf_sys::{Attr, AttrFlags, Event, Software, Target};
 
-use super::{EventError, Place};
+use super::{EventError, Scope};
 use crate::loss::monotonic;
 
 /// The clock of the event advances within this many ns, unless its CPU was offline. The kernel updates it when
@@ -15,7 +15,7 @@ const PULSE: u64 = 30_000_000;
 #[derive(Debug)]
 pub(super) struct Watch {
     event: Event,
-    place: Place,
+    place: Scope,
     /// Time of the clock at the last look, in ns.
     pub(super) time: u64,
     /// When the event was last known to count, in ns of `CLOCK_MONOTONIC`.
@@ -28,7 +28,7 @@ impl Watch {
     pub(super) fn open(cpu: u32) -> Result<Self, EventError> {
         let attr =
             Attr::software(Software::CPU_CLOCK).with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
-        let (place, at_ns) = (Place::cpu(cpu), monotonic());
+        let (place, at_ns) = (Scope::cpu(cpu), monotonic());
         match Event::open(&attr, Target::cpu(cpu)) {
             Ok(event) => Ok(Self { event, place, time: 0, at_ns, is_dead: false }),
             Err(error) => {

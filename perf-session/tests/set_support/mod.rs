@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use perf_session::sys::{Attr, AttrFlags, Errno, SampleType, Software};
-use perf_session::{EventSpec, Set, SetError, SetOptions, TracefsError};
+use perf_session::{EventSet, EventSetError, EventSetOptions, EventSpec, TracefsError};
 
 /// A timeout that no test reaches. The tests do not measure time, but must not hang.
 pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(60));
@@ -20,7 +20,7 @@ pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(60));
 ///
 /// With `PERFKIT_REQUIRE_LIVE=1` in the environment, a missing permission fails the test.
 #[track_caller]
-pub(crate) fn open_or_skip(options: SetOptions) -> Option<Set> {
+pub(crate) fn open_or_skip(options: EventSetOptions) -> Option<EventSet> {
     let error = match options.open() {
         Ok(set) => return Some(set),
         Err(error) => error,
@@ -35,7 +35,7 @@ pub(crate) fn open_or_skip(options: SetOptions) -> Option<Set> {
 
 /// Returns the error of a set that must not open.
 #[track_caller]
-pub(crate) fn refused(options: SetOptions) -> SetError {
+pub(crate) fn refused(options: EventSetOptions) -> EventSetError {
     options.open().map(|_| ()).unwrap_err()
 }
 

@@ -1,6 +1,6 @@
 use perf_decode::{RawRecord, Window};
 
-use crate::Damage;
+use crate::SkippedBytes;
 use crate::reader::Reader;
 
 mod peekable;
@@ -132,7 +132,7 @@ impl<'r> Batch<'r> {
 
     /// Returns the bytes that were skipped in this ring because they are not records, since it was
     /// mapped.
-    pub const fn damage(&self) -> Damage {
+    pub const fn damage(&self) -> SkippedBytes {
         self.reader.damage
     }
 }

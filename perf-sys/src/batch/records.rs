@@ -4,7 +4,7 @@ use core::mem::take;
 use perf_decode::{Error, RawRecord, Records, Window};
 
 use super::PeekableRecords;
-use crate::Damage;
+use crate::SkippedBytes;
 use crate::map::Position;
 use crate::reader::join_first;
 
@@ -33,7 +33,7 @@ struct Rest<'b> {
     held: u64,
     scratch: Option<&'b mut Vec<u64>>,
     position: Option<Position<'b>>,
-    damage: Option<&'b mut Damage>,
+    damage: Option<&'b mut SkippedBytes>,
 }
 
 impl<'b> BatchRecords<'b> {
@@ -42,7 +42,7 @@ impl<'b> BatchRecords<'b> {
         window: Window<'b>,
         position: Position<'b>,
         scratch: &'b mut Vec<u64>,
-        damage: &'b mut Damage,
+        damage: &'b mut SkippedBytes,
     ) -> Self {
         let (scratch, position, damage) = (Some(scratch), Some(position), Some(damage));
         let rest = Rest { window, before: 0, held: 0, scratch, position, damage };

@@ -6,7 +6,7 @@ use perf_abi::bpf::{BpfMapFlags, BpfMapType};
 use crate::map::BpfConsumer;
 use crate::syscall::map_info;
 use crate::wait::{Deadline, poll};
-use crate::{Canceller, Error, Readiness, Result};
+use crate::{Error, Result, WaitResult, Waker};
 
 mod batch;
 mod claim;
@@ -102,7 +102,7 @@ impl BpfRing {
     ///
     /// [`Error::System`] if the kernel has no memory for it, and [`Error::Forked`].
     #[doc(alias = "ring_buffer__poll")]
-    pub fn wait(&self, timeout: Option<Duration>) -> Result<Readiness> {
+    pub fn wait(&self, timeout: Option<Duration>) -> Result<WaitResult> {
         self.wait_until(None, Deadline::after(timeout))
     }
 
@@ -111,24 +111,24 @@ impl BpfRing {
     /// # Errors
     ///
     /// As [`wait`](Self::wait).
-    pub fn wait_or_cancelled(&self, timeout: Option<Duration>, cancel: &Canceller) -> Result<Readiness> {
+    pub fn wait_or_woken(&self, timeout: Option<Duration>, cancel: &Waker) -> Result<WaitResult> {
         self.wait_until(Some(cancel), Deadline::after(timeout))
     }
 
-    fn wait_until(&self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
+    fn wait_until(&self, cancel: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
         self.consumer.check_here()?;
         loop {
             let has_records = self.has_records();
             // No system call: a map does not hang up.
             if has_records && cancel.is_none() {
-                return Ok(Readiness::Readable);
+                return Ok(WaitResult::Readable);
             }
             match poll(self.as_fd(), cancel, deadline.or_now(has_records))? {
-                Readiness::Readable | Readiness::TimedOut if has_records || self.has_records() => {
-                    return Ok(Readiness::Readable);
+                WaitResult::Readable | WaitResult::TimedOut if has_records || self.has_records() => {
+                    return Ok(WaitResult::Readable);
                 }
-                Readiness::Readable if deadline.is_over() => return Ok(Readiness::TimedOut),
-                Readiness::Readable => std::thread::yield_now(),
+                WaitResult::Readable if deadline.is_over() => return Ok(WaitResult::TimedOut),
+                WaitResult::Readable => std::thread::yield_now(),
                 found => return Ok(found),
             }
         }

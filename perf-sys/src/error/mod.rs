@@ -105,7 +105,7 @@ pub enum Error {
     /// [`GROUP`](perf_abi::ReadFormat::GROUP); see
     /// [`Event::read_values`](crate::Event::read_values) and [`Group`](crate::Group).
     GroupFormat,
-    /// A [`UserCounter`](crate::UserCounter) was mapped for an event that does not count the
+    /// A [`RdpmcCounter`](crate::RdpmcCounter) was mapped for an event that does not count the
     /// calling thread alone: an event of another thread, a CPU or a cgroup, an
     /// [inherited](perf_abi::AttrFlags::INHERIT) one, or one whose target is unknown
     /// ([`Event::from_owned_fd`](crate::Event::from_owned_fd)).

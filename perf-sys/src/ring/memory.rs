@@ -14,17 +14,17 @@ impl Ring {
     /// `records` are whole records as words of this machine, one after another, of an event with `attr`.
     /// `perf_decode::testing` builds them. The ring has as many pages as they need. They are read in
     /// each way in which a mapped ring is read, also in a [`RingSet`](crate::RingSet). A wait returns at
-    /// once: [`Readable`](crate::Readiness::Readable) while records are unread, then
-    /// [`HungUp`](crate::Readiness::HungUp). The calls of the event fail.
+    /// once: [`Readable`](crate::WaitResult::Readable) while records are unread, then
+    /// [`HungUp`](crate::WaitResult::HungUp). The calls of the event fail.
     ///
     /// ```no_run
-    /// use perf_sys::{Attr, Readiness, Ring};
+    /// use perf_sys::{Attr, WaitResult, Ring};
     ///
     /// # fn test(attr: Attr, records: &[u64]) -> perf_sys::Result<()> {
     /// let mut ring = Ring::in_memory(attr, records)?;
-    /// assert_eq!(ring.wait(None)?, Readiness::Readable);
+    /// assert_eq!(ring.wait(None)?, WaitResult::Readable);
     /// assert_eq!(ring.batch()?.records().count(), 3);
-    /// assert_eq!(ring.wait(None)?, Readiness::HungUp);
+    /// assert_eq!(ring.wait(None)?, WaitResult::HungUp);
     /// # Ok(())
     /// # }
     /// ```
@@ -49,7 +49,7 @@ mod tests {
     use perf_abi::{AttrFlags, RecordType, SampleType, Software};
 
     use super::*;
-    use crate::{Readiness, RingSet};
+    use crate::{RingSet, WaitResult};
 
     const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
         .with_sample_type(SampleType::TIME)
@@ -64,13 +64,13 @@ mod tests {
         let mut ring = Ring::in_memory(ATTR, &samples(0..1000)).unwrap();
         assert_eq!(
             (ring.wait(None), ring.data_size()),
-            (Ok(Readiness::Readable), pages_for(16_000) * page_size())
+            (Ok(WaitResult::Readable), pages_for(16_000) * page_size())
         );
         assert_eq!(ring.batch().unwrap().records().take(10).flatten().count(), 10);
-        assert_eq!(ring.wait(None), Ok(Readiness::Readable));
+        assert_eq!(ring.wait(None), Ok(WaitResult::Readable));
         assert_eq!(ring.batch().unwrap().records().count(), 990);
-        assert_eq!((ring.wait(None), ring.event().enable().is_err()), (Ok(Readiness::HungUp), true));
-        assert_eq!(Ring::in_memory(ATTR, &[]).unwrap().wait(None), Ok(Readiness::HungUp));
+        assert_eq!((ring.wait(None), ring.event().enable().is_err()), (Ok(WaitResult::HungUp), true));
+        assert_eq!(Ring::in_memory(ATTR, &[]).unwrap().wait(None), Ok(WaitResult::HungUp));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use crate::map::{Area, Consumer, pages_for};
 use crate::reader::Reader;
 use crate::wait::Waiters;
-use crate::{Batch, Damage, Error, Event, MapError, Result};
+use crate::{Batch, Error, Event, MapError, Result, SkippedBytes};
 
 mod cursor;
 #[cfg(any(test, feature = "testing"))]
@@ -211,7 +211,7 @@ impl Ring {
 
     /// Returns the bytes that were skipped in this ring because they are not records, since it was
     /// mapped.
-    pub const fn damage(&self) -> Damage {
+    pub const fn damage(&self) -> SkippedBytes {
         self.reader.damage
     }
 

@@ -7,7 +7,7 @@ use rustix::pipe::pipe;
 
 use super::*;
 use crate::map::{Kernel, in_child};
-use crate::{Canceller, Readiness};
+use crate::{WaitResult, Waker};
 
 const SHORT: Option<Duration> = Some(Duration::from_millis(1));
 /// For a wait that ends at once, so that a test which hangs fails.
@@ -112,14 +112,14 @@ fn wakeup_is_kept_until_the_records_are_read() {
     let (mut ring, mut kernel, pipe) = ring_on_pipe();
     fill(&mut kernel, 0..1);
     for _ in 0..2 {
-        assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut), "below the watermark");
+        assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut), "below the watermark");
     }
     write(&pipe, b"x").unwrap();
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::Readable));
     rustix::io::read(&ring, &mut [0; 1]).unwrap(); // as the kernel, which reports it once
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::Readable), "again");
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::Readable), "again");
     assert_eq!(ring.batch().unwrap().records().count(), 1);
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut));
 }
 
 #[test]
@@ -127,11 +127,11 @@ fn wakeup_is_not_kept_for_records_after_those_that_were_read() {
     let (mut ring, mut kernel, pipe) = ring_on_pipe();
     fill(&mut kernel, 0..1);
     write(&pipe, b"x").unwrap();
-    assert_eq!(ring.wait(LONG), Ok(Readiness::Readable));
+    assert_eq!(ring.wait(LONG), Ok(WaitResult::Readable));
     rustix::io::read(&ring, &mut [0; 1]).unwrap(); // as the kernel, which reports it once
     assert_eq!(ring.batch().unwrap().records().count(), 1);
     fill(&mut kernel, 1..2);
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut), "below the watermark");
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut), "below the watermark");
 }
 
 #[test]
@@ -139,22 +139,22 @@ fn cancellation_keeps_the_wakeup() {
     let (ring, mut kernel, pipe) = ring_on_pipe();
     fill(&mut kernel, 0..1);
     write(&pipe, b"x").unwrap();
-    let cancel = Canceller::new().unwrap();
+    let cancel = Waker::new().unwrap();
     cancel.cancel().unwrap();
-    assert_eq!(ring.wait_or_cancelled(SHORT, &cancel), Ok(Readiness::Cancelled));
+    assert_eq!(ring.wait_or_woken(SHORT, &cancel), Ok(WaitResult::Woken));
     rustix::io::read(&ring, &mut [0; 1]).unwrap();
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::Readable));
 }
 
 #[test]
 fn half_full_ring_needs_no_wakeup() {
     let (mut ring, mut kernel, _pipe) = ring_on_pipe();
     fill(&mut kernel, 0..85); // 2040 of 4096 bytes
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut));
     fill(&mut kernel, 85..86);
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::Readable));
     assert_eq!(ring.batch().unwrap().records().count(), 86);
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut));
 }
 
 #[test]
@@ -165,12 +165,12 @@ fn ring_hangs_up_after_its_last_record_and_its_last_event() {
     assert_eq!((ring.redirected().len(), ring.events().count()), (1, 2));
     assert!(Arc::ptr_eq(ring.events().next().unwrap(), ring.event()));
     drop(pipe);
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut));
     drop(other_pipe);
     fill(&mut kernel, 0..1);
-    assert_eq!(ring.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(ring.wait(SHORT), Ok(WaitResult::Readable));
     assert_eq!(ring.batch().unwrap().records().count(), 1);
-    assert_eq!(ring.wait(LONG), Ok(Readiness::HungUp));
+    assert_eq!(ring.wait(LONG), Ok(WaitResult::HungUp));
 }
 
 #[test]

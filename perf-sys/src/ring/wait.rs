@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 
 use super::Ring;
 use crate::wait::{Deadline, Turn, poll, poll_events};
-use crate::{Canceller, Readiness, Result};
+use crate::{Result, WaitResult, Waker};
 
 /// Waiting for records.
 impl Ring {
@@ -15,7 +15,7 @@ impl Ring {
     /// ring is half full. It does not wake it for fewer records, so use a timeout and read the ring
     /// after it. A wakeup that was not followed by a [`batch`](Self::batch) or a
     /// [`refresh`](Self::refresh), a batch that was not read to its end, and a ring left half full
-    /// make the next wait return [`Readable`](Readiness::Readable) at once.
+    /// make the next wait return [`Readable`](WaitResult::Readable) at once.
     ///
     /// Several threads may wait at the same time; one wakeup ends the waits of all.
     ///
@@ -26,7 +26,7 @@ impl Ring {
     /// # References
     ///
     /// `poll(2)`, `perf_event_open(2)`, "Overflow handling".
-    pub fn wait(&self, timeout: Option<Duration>) -> Result<Readiness> {
+    pub fn wait(&self, timeout: Option<Duration>) -> Result<WaitResult> {
         self.wait_until(None, Deadline::after(timeout))
     }
 
@@ -35,14 +35,14 @@ impl Ring {
     /// # Errors
     ///
     /// As [`wait`](Self::wait).
-    pub fn wait_or_cancelled(&self, timeout: Option<Duration>, cancel: &Canceller) -> Result<Readiness> {
+    pub fn wait_or_woken(&self, timeout: Option<Duration>, cancel: &Waker) -> Result<WaitResult> {
         self.wait_until(Some(cancel), Deadline::after(timeout))
     }
 
-    fn wait_until(&self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
+    fn wait_until(&self, cancel: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
         self.check_here()?;
         if self.is_in_memory {
-            return Ok(if self.has_records() { Readiness::Readable } else { Readiness::HungUp });
+            return Ok(if self.has_records() { WaitResult::Readable } else { WaitResult::HungUp });
         }
         loop {
             let turn = self.waiters.turn()?;
@@ -55,18 +55,18 @@ impl Ring {
                 Turn::Follower(follower) => poll(follower.as_fd(), cancel, deadline),
             }?;
             self.keep_wakeup(&turn, found);
-            let is_woken_by_leader = matches!((&turn, found), (Turn::Follower(_), Readiness::Readable));
+            let is_woken_by_leader = matches!((&turn, found), (Turn::Follower(_), WaitResult::Readable));
             drop(turn);
             return Ok(match (found, self.has_records()) {
-                (Readiness::TimedOut, true) if must_not_block => Readiness::Readable,
+                (WaitResult::TimedOut, true) if must_not_block => WaitResult::Readable,
                 // A wakeup for records that were read before the wait, or of a leader that found no
                 // records.
-                (Readiness::Readable, false) => continue,
+                (WaitResult::Readable, false) => continue,
                 // The leader may have timed out while records are below the watermark.
-                (Readiness::Readable, true) if is_woken_by_leader => continue,
+                (WaitResult::Readable, true) if is_woken_by_leader => continue,
                 // The kernel reports a hang-up without readability, even while records are unread.
                 // It writes no records after it.
-                (Readiness::HungUp | Readiness::Failed, true) => Readiness::Readable,
+                (WaitResult::HungUp | WaitResult::Failed, true) => WaitResult::Readable,
                 (found, _) => found,
             });
         }
@@ -74,8 +74,8 @@ impl Ring {
 
     /// Keeps a wakeup that the poll consumed, for the other waiting threads and the next wait,
     /// because the kernel reports it once.
-    fn keep_wakeup(&self, turn: &Turn<'_>, found: Readiness) {
-        if matches!(turn, Turn::Leader(_)) && matches!(found, Readiness::Readable | Readiness::Cancelled) {
+    fn keep_wakeup(&self, turn: &Turn<'_>, found: WaitResult) {
+        if matches!(turn, Turn::Leader(_)) && matches!(found, WaitResult::Readable | WaitResult::Woken) {
             self.set_pending_wakeup();
         }
     }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::RingSet;
-use crate::{Damage, Event, Result};
+use crate::{Event, Result, SkippedBytes};
 
 /// All events and rings at once.
 impl<K> RingSet<K> {
@@ -34,8 +34,8 @@ impl<K> RingSet<K> {
 
     /// Returns what was skipped in the rings of the set because it was not a record: the sum of their
     /// [damage](crate::Ring::damage), with the last error of one of them.
-    pub fn damage(&self) -> Damage {
-        let mut sum = Damage::default();
+    pub fn damage(&self) -> SkippedBytes {
+        let mut sum = SkippedBytes::default();
         self.members.iter().for_each(|member| sum.add_ring(member.ring.damage()));
         sum
     }
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn damage_is_the_sum_over_all_rings() {
         let mut set = RingSet::new().unwrap();
-        assert_eq!(set.damage(), Damage::default());
+        assert_eq!(set.damage(), SkippedBytes::default());
         for key in 0..3 {
             let area = Arc::new(Area::anonymous(1).unwrap());
             let mut kernel = Kernel::on(&area);

@@ -90,7 +90,7 @@ mod tests {
     use core::time::Duration;
 
     use super::*;
-    use crate::Readiness;
+    use crate::WaitResult;
     use crate::ring::ring_on_pipe;
 
     /// Returns the next record of a ring from a function.
@@ -117,7 +117,7 @@ mod tests {
         let mut numbers: Vec<u64> = vec![];
         set.flush_sorted(|record| numbers.extend(record.raw().words().last())).unwrap();
         assert_eq!(numbers, [2, 3]);
-        assert_eq!(set.wait(Some(Duration::from_millis(1))), Ok(Readiness::TimedOut));
+        assert_eq!(set.wait(Some(Duration::from_millis(1))), Ok(WaitResult::TimedOut));
         assert_eq!(set.cursor(&7).unwrap().copy_into(&mut vec![]).unwrap().len(), 0);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use rustix::event::epoll;
 
 use super::sorted::Lookahead;
-use crate::{Call, Error, Event, MapError, Readiness, Result, Ring};
+use crate::{Call, Error, Event, MapError, Result, Ring, WaitResult};
 
 /// A ring of a set.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(super) struct Member<K> {
     id: u32,
     pub(super) ring: Ring,
     /// The hang-up or failure of each of the ring's events, in the order of [`Ring::events`].
-    ends: Vec<Option<Readiness>>,
+    ends: Vec<Option<WaitResult>>,
     pub(super) lookahead: Lookahead,
 }
 
@@ -27,7 +27,7 @@ impl<K> Member<K> {
     pub(super) fn watch_all(&mut self, epoll: &OwnedFd) -> Result<()> {
         for event in self.ring.events().skip(self.ends.len()) {
             if self.ring.is_in_memory {
-                self.ends.push(Some(Readiness::HungUp));
+                self.ends.push(Some(WaitResult::HungUp));
                 continue;
             }
             let data = epoll::EventData::new_u64(u64::from(self.id) << 32 | self.ends.len() as u64);
@@ -72,7 +72,7 @@ impl<K> Member<K> {
 
     /// Stores that the event `index` hung up or failed, and removes it from the epoll, which would
     /// stay readable otherwise.
-    pub(super) fn set_end(&mut self, epoll: &OwnedFd, index: usize, end: Readiness) -> Result<()> {
+    pub(super) fn set_end(&mut self, epoll: &OwnedFd, index: usize, end: WaitResult) -> Result<()> {
         let (Some(slot), Some(event)) = (self.ends.get_mut(index), self.ring.events().nth(index)) else {
             return Ok(());
         };
@@ -83,7 +83,7 @@ impl<K> Member<K> {
     }
 
     /// Returns the hang-up or failure of the ring, `None` while an event can still write into it.
-    pub(super) fn end(&self) -> Option<Readiness> {
-        Readiness::of_all(self.ends.iter().copied())
+    pub(super) fn end(&self) -> Option<WaitResult> {
+        WaitResult::of_all(self.ends.iter().copied())
     }
 }

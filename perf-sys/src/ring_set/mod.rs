@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustix::event::epoll;
 
 use crate::map::Generation;
-use crate::{AddError, Batch, Call, Error, Event, MapError, Readiness, Result, Ring};
+use crate::{AddError, Batch, Call, Error, Event, MapError, Result, Ring, WaitResult};
 
 mod control;
 mod cursor;
@@ -15,7 +15,7 @@ mod wait;
 
 pub use cursor::RingCursor;
 use member::Member;
-pub use sorted::{Drained, SortedRecord};
+pub use sorted::{DrainStats, SortedRecord};
 
 /// Rings under keys that the user chooses, with one wait for all of them. Typically they are one
 /// ring per CPU, read by one thread.
@@ -137,12 +137,12 @@ impl<K: Eq> RingSet<K> {
         Some(self.remove_at(index).1)
     }
 
-    /// Removes and returns a ring whose events have all [hung up](Readiness::HungUp) or
-    /// [failed](Readiness::Failed) and whose records are consumed, or `None` if there is no such
+    /// Removes and returns a ring whose events have all [hung up](WaitResult::HungUp) or
+    /// [failed](WaitResult::Failed) and whose records are consumed, or `None` if there is no such
     /// ring.
     ///
     /// Dropping the ring closes its descriptors and unmaps its memory.
-    pub fn pop_ended(&mut self) -> Option<(K, Ring, Readiness)> {
+    pub fn pop_ended(&mut self) -> Option<(K, Ring, WaitResult)> {
         let is_over = |member: &Member<K>| member.end().filter(|_| !member.ring.has_records());
         let (index, end) =
             self.members.iter().enumerate().find_map(|(index, member)| Some((index, is_over(member)?)))?;
@@ -168,12 +168,12 @@ impl<K: Eq> RingSet<K> {
         self.member(key).map(|member| &member.ring)
     }
 
-    /// Returns [`HungUp`](Readiness::HungUp) or [`Failed`](Readiness::Failed) if all events of the
+    /// Returns [`HungUp`](WaitResult::HungUp) or [`Failed`](WaitResult::Failed) if all events of the
     /// ring with this key have hung up or failed, as of the last wait, and `None` otherwise.
     ///
     /// Its last records may still be unread. A wait that finds new records checks for hang-ups only
     /// once in 16 waits.
-    pub fn end(&self, key: &K) -> Option<Readiness> {
+    pub fn end(&self, key: &K) -> Option<WaitResult> {
         self.member(key)?.end()
     }
 

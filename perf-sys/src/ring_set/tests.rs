@@ -3,7 +3,7 @@ use core::time::Duration;
 use rustix::io::write;
 
 use super::*;
-use crate::Canceller;
+use crate::Waker;
 use crate::map::{Kernel, in_child};
 use crate::ring::ring_on_pipe;
 
@@ -63,30 +63,30 @@ fn ring_that_hung_up_is_popped_after_its_last_record() {
     let (mut set, mut kernels, mut pipes) = set(2);
     assert!(kernels[0].write(&[0, 1]));
     pipes.remove(0);
-    assert_eq!(set.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable));
     assert_eq!(set.end(&0), None, "a wait with new data does not look for hang-ups");
     write(&pipes[0], b"x").unwrap(); // of the ring 1
-    assert_eq!(set.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable));
     rustix::io::read(set.get(&1).unwrap(), &mut [0; 1]).unwrap();
-    assert_eq!((set.end(&0), set.end(&1), set.end(&2)), (Some(Readiness::HungUp), None, None));
+    assert_eq!((set.end(&0), set.end(&1), set.end(&2)), (Some(WaitResult::HungUp), None, None));
     assert!(set.pop_ended().is_none(), "it has a record");
     assert_eq!(read(&mut set), [0]);
     let (key, _ring, end) = set.pop_ended().unwrap();
-    assert_eq!((key, end, set.pop_ended().is_none()), (0, Readiness::HungUp, true));
-    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!((key, end, set.pop_ended().is_none()), (0, WaitResult::HungUp, true));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::TimedOut));
     pipes.clear();
-    assert_eq!(set.wait(LONG), Ok(Readiness::HungUp));
+    assert_eq!(set.wait(LONG), Ok(WaitResult::HungUp));
 }
 
 #[test]
 fn set_that_hung_up_is_readable_while_it_has_records() {
     let (mut set, mut kernels, pipes) = set(2);
     drop(pipes);
-    assert_eq!(set.wait(LONG), Ok(Readiness::HungUp));
+    assert_eq!(set.wait(LONG), Ok(WaitResult::HungUp));
     assert!(kernels[1].write(&[0, 1]));
-    assert_eq!(set.wait(LONG), Ok(Readiness::Readable));
+    assert_eq!(set.wait(LONG), Ok(WaitResult::Readable));
     assert_eq!(read(&mut set), [1]);
-    assert_eq!(set.wait(LONG), Ok(Readiness::HungUp));
+    assert_eq!(set.wait(LONG), Ok(WaitResult::HungUp));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn hang_up_is_noticed_in_the_sixteenth_wait_with_new_data() {
     drop(pipes.pop());
     for wait in 1..=16 {
         assert!(kernels[0].write(&[0, wait]));
-        assert_eq!(set.wait(LONG), Ok(Readiness::Readable));
+        assert_eq!(set.wait(LONG), Ok(WaitResult::Readable));
         assert_eq!(read(&mut set), [0]);
         assert_eq!(set.end(&1).is_some(), wait == 16, "{wait}");
     }
@@ -108,23 +108,23 @@ fn records_from_before_the_addition_are_readable() {
     assert!(kernel.write(&[0, 1]));
     let mut set = RingSet::new().unwrap();
     set.add(0, ring).unwrap();
-    assert_eq!(set.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable));
     assert_eq!(read(&mut set), [0]);
-    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::TimedOut));
 }
 
 #[test]
 fn wakeup_is_kept_for_rings_that_were_left_unread() {
     let (mut set, mut kernels, pipes) = set(2);
     assert!(kernels.iter_mut().all(|kernel| kernel.write(&[0, 1])));
-    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut), "below the watermark");
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::TimedOut), "below the watermark");
     write(&pipes[0], b"x").unwrap();
-    assert_eq!(set.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable));
     rustix::io::read(set.get(&0).unwrap(), &mut [0; 1]).unwrap(); // as the kernel, which reports it once
     assert_eq!(set.batch(&0).unwrap().unwrap().records().count(), 1);
-    assert_eq!(set.wait(SHORT), Ok(Readiness::Readable), "of the other ring");
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable), "of the other ring");
     assert_eq!(read(&mut set), [1]);
-    assert_eq!(set.wait(SHORT), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::TimedOut));
 }
 
 #[test]
@@ -132,11 +132,11 @@ fn cancellation_keeps_the_wakeup() {
     let (mut set, mut kernels, pipes) = set(1);
     assert!(kernels[0].write(&[0, 1]));
     write(&pipes[0], b"x").unwrap();
-    let cancel = Canceller::new().unwrap();
+    let cancel = Waker::new().unwrap();
     cancel.cancel().unwrap();
-    assert_eq!(set.wait_or_cancelled(SHORT, &cancel), Ok(Readiness::Cancelled));
+    assert_eq!(set.wait_or_woken(SHORT, &cancel), Ok(WaitResult::Woken));
     rustix::io::read(set.get(&0).unwrap(), &mut [0; 1]).unwrap();
-    assert_eq!(set.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn removed_ring_does_not_wake_the_set() {
     let ring = set.remove(&0).unwrap();
     write(&pipes[0], b"x").unwrap();
     let before = std::time::Instant::now();
-    assert_eq!(set.wait(Some(Duration::from_millis(20))), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait(Some(Duration::from_millis(20))), Ok(WaitResult::TimedOut));
     assert!(before.elapsed() >= Duration::from_millis(20));
     drop(ring);
 }
@@ -172,5 +172,5 @@ fn child_of_a_fork_cannot_use_the_set() {
         let is_refused = set.add(1, other).is_err_and(|refused| refused.error == Error::Forked);
         is_refused && set.wait(SHORT) == Err(Error::Forked) && set.remove(&0).is_some()
     }));
-    assert_eq!(set.wait(SHORT), Ok(Readiness::Readable));
+    assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable));
 }

@@ -7,7 +7,7 @@ use rustix::event::{Timespec, epoll};
 
 use super::{Member, RingSet};
 use crate::wait::{Deadline, poll};
-use crate::{Call, Canceller, Error, Readiness, Result};
+use crate::{Call, Error, Result, WaitResult, Waker};
 
 /// State of a set between two waits.
 #[derive(Debug, Default)]
@@ -38,12 +38,12 @@ impl<K> RingSet<K> {
     /// `None` waits without limit. A signal does not end the wait.
     ///
     /// Unread records that a batch has left, a ring left half full, and records that a ring had
-    /// when it was added make a wait return [`Readable`](Readiness::Readable) at once. If the kernel has
+    /// when it was added make a wait return [`Readable`](WaitResult::Readable) at once. If the kernel has
     /// sent a wakeup for records that [`drain_sorted`](Self::drain_sorted) keeps, one wait ends at the
     /// [next round](Self::next_round).
     ///
-    /// Returns [`HungUp`](Readiness::HungUp) when all events have hung up and no record is left,
-    /// and for an empty set, or [`Failed`](Readiness::Failed) if one of them has failed.
+    /// Returns [`HungUp`](WaitResult::HungUp) when all events have hung up and no record is left,
+    /// and for an empty set, or [`Failed`](WaitResult::Failed) if one of them has failed.
     /// [`end`](Self::end) and [`pop_ended`](Self::pop_ended) return it for each ring.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl<K> RingSet<K> {
     /// # References
     ///
     /// `poll(2)`, `epoll(7)`.
-    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<Readiness> {
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<WaitResult> {
         self.wait_until(None, Deadline::after(timeout))
     }
 
@@ -62,11 +62,11 @@ impl<K> RingSet<K> {
     /// # Errors
     ///
     /// As [`wait`](Self::wait).
-    pub fn wait_or_cancelled(&mut self, timeout: Option<Duration>, cancel: &Canceller) -> Result<Readiness> {
+    pub fn wait_or_woken(&mut self, timeout: Option<Duration>, cancel: &Waker) -> Result<WaitResult> {
         self.wait_until(Some(cancel), Deadline::after(timeout))
     }
 
-    fn wait_until(&mut self, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
+    fn wait_until(&mut self, cancel: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
         self.check_here()?;
         self.wakeups.slept_through = false;
         // Such a wait is that of an event loop, whose own poll may have consumed the wakeup.
@@ -74,34 +74,34 @@ impl<K> RingSet<K> {
         loop {
             if let Some(end) = self.end_of_all() {
                 let has_records = self.members.iter().any(|member| member.ring.has_records());
-                return Ok(if has_records { Readiness::Readable } else { end });
+                return Ok(if has_records { WaitResult::Readable } else { end });
             }
             let must_not_block = self.members.iter().any(|member| member.ring.must_not_block());
             let next_round = self.next_round();
             let deadline = deadline.at_most(next_round).or_now(must_not_block);
             match poll(self.epoll.as_fd(), cancel, deadline)? {
                 // One system call is enough.
-                Readiness::Readable if self.has_new_data() => {}
+                WaitResult::Readable if self.has_new_data() => {}
                 // A wakeup for records that were read meanwhile, or a hang-up.
-                Readiness::Readable => self.reap_hung_up()?,
-                Readiness::TimedOut if must_not_block => {
+                WaitResult::Readable => self.reap_hung_up()?,
+                WaitResult::TimedOut if must_not_block => {
                     self.keep_wakeups();
-                    return Ok(Readiness::Readable);
+                    return Ok(WaitResult::Readable);
                 }
-                Readiness::TimedOut => {
+                WaitResult::TimedOut => {
                     self.wakeups.slept_through = !cannot_sleep;
                     let is_due = next_round.is_some_and(|due| due <= Instant::now());
-                    return Ok(if is_due { Readiness::Readable } else { Readiness::TimedOut });
+                    return Ok(if is_due { WaitResult::Readable } else { WaitResult::TimedOut });
                 }
-                Readiness::Cancelled => {
+                WaitResult::Woken => {
                     self.keep_wakeups();
-                    return Ok(Readiness::Cancelled);
+                    return Ok(WaitResult::Woken);
                 }
                 found => return Ok(found),
             }
             self.keep_wakeups();
             if self.members.iter().any(|member| member.ring.has_new_records()) {
-                return Ok(Readiness::Readable);
+                return Ok(WaitResult::Readable);
             }
         }
     }
@@ -146,7 +146,7 @@ impl<K> RingSet<K> {
 
     fn reap(&mut self, data: u64, found: epoll::EventFlags) -> Result<()> {
         let (error, hung_up) = (epoll::EventFlags::ERR, epoll::EventFlags::HUP);
-        let end = Readiness::new(false, found.contains(error), found.contains(hung_up));
+        let end = WaitResult::new(false, found.contains(error), found.contains(hung_up));
         let (id, index) = Member::<K>::parse_data(data);
         match self.members.iter_mut().find(|member| member.id() == id) {
             Some(member) if end.is_final() => member.set_end(&self.epoll, index, end),
@@ -155,7 +155,7 @@ impl<K> RingSet<K> {
     }
 
     /// Returns `HungUp` or `Failed` if all rings have hung up or failed.
-    pub(super) fn end_of_all(&self) -> Option<Readiness> {
-        Readiness::of_all(self.members.iter().map(Member::end))
+    pub(super) fn end_of_all(&self) -> Option<WaitResult> {
+        WaitResult::of_all(self.members.iter().map(Member::end))
     }
 }

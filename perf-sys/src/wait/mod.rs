@@ -5,5 +5,5 @@ mod readiness;
 mod waiters;
 
 pub(crate) use poll::{Deadline, poll, poll_events};
-pub use readiness::Readiness;
+pub use readiness::WaitResult;
 pub(crate) use waiters::{Turn, Waiters};

@@ -6,7 +6,7 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use crate::{Call, Canceller, Error, Readiness, Result};
+use crate::{Call, Error, Result, WaitResult, Waker};
 
 /// The time at which a wait ends at the latest.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ impl Deadline {
 }
 
 /// Polls one descriptor by `ppoll`, and the canceller if there is one.
-pub(crate) fn poll(fd: BorrowedFd<'_>, cancel: Option<&Canceller>, deadline: Deadline) -> Result<Readiness> {
+pub(crate) fn poll(fd: BorrowedFd<'_>, cancel: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
     let mut watched = descriptor(fd);
     let Some(cancel) = cancel else {
         ppoll(slice::from_mut(&mut watched), deadline)?;
@@ -52,33 +52,33 @@ pub(crate) fn poll(fd: BorrowedFd<'_>, cancel: Option<&Canceller>, deadline: Dea
     let mut both = [descriptor(cancel.as_fd()), watched];
     ppoll(&mut both, deadline)?;
     let [cancelled, watched] = both;
-    Ok(if cancelled.revents().is_empty() { found(&watched) } else { Readiness::Cancelled })
+    Ok(if cancelled.revents().is_empty() { found(&watched) } else { WaitResult::Woken })
 }
 
 /// Polls all events that write into one ring by `ppoll`. Returns a hang-up or a failure only when
 /// none of them can write.
 pub(crate) fn poll_events<'fd>(
     events: impl Iterator<Item = BorrowedFd<'fd>>,
-    cancel: Option<&'fd Canceller>,
+    cancel: Option<&'fd Waker>,
     deadline: Deadline,
-) -> Result<Readiness> {
-    let mut fds: Vec<_> = cancel.into_iter().map(Canceller::as_fd).chain(events).map(descriptor).collect();
+) -> Result<WaitResult> {
+    let mut fds: Vec<_> = cancel.into_iter().map(Waker::as_fd).chain(events).map(descriptor).collect();
     let first = usize::from(cancel.is_some());
-    let mut all = Readiness::HungUp;
+    let mut all = WaitResult::HungUp;
     loop {
         ppoll(&mut fds, deadline)?;
         let (cancelled, events) = fds.split_at(first);
         if cancelled.iter().any(|cancel| !cancel.revents().is_empty()) {
-            return Ok(Readiness::Cancelled);
+            return Ok(WaitResult::Woken);
         }
         let mut ends = events.iter().map(found);
-        if ends.clone().any(|end| end == Readiness::Readable) {
-            return Ok(Readiness::Readable);
+        if ends.clone().any(|end| end == WaitResult::Readable) {
+            return Ok(WaitResult::Readable);
         }
-        if ends.clone().any(|end| end == Readiness::Failed) {
-            all = Readiness::Failed;
+        if ends.clone().any(|end| end == WaitResult::Failed) {
+            all = WaitResult::Failed;
         }
-        if ends.all(Readiness::is_final) {
+        if ends.all(WaitResult::is_final) {
             return Ok(all);
         }
         // A descriptor that hung up would end every poll at once.
@@ -89,7 +89,7 @@ pub(crate) fn poll_events<'fd>(
             index <= first || !found(fd).is_final()
         });
         if fds.len() == before {
-            return Ok(Readiness::TimedOut);
+            return Ok(WaitResult::TimedOut);
         }
     }
 }
@@ -98,10 +98,10 @@ fn descriptor(fd: BorrowedFd<'_>) -> PollFd<'_> {
     PollFd::from_borrowed_fd(fd, PollFlags::IN)
 }
 
-fn found(watched: &PollFd<'_>) -> Readiness {
+fn found(watched: &PollFd<'_>) -> WaitResult {
     let found = watched.revents();
     let error = found.intersects(PollFlags::ERR | PollFlags::NVAL);
-    Readiness::new(found.contains(PollFlags::IN), error, found.contains(PollFlags::HUP))
+    WaitResult::new(found.contains(PollFlags::IN), error, found.contains(PollFlags::HUP))
 }
 
 /// Polls again after signals, with the remaining time.
@@ -147,35 +147,35 @@ mod tests {
 
     #[test]
     fn cancellation_ends_every_wait_until_it_is_reset() {
-        let (cancel, quiet) = (Canceller::new().unwrap(), Canceller::new().unwrap());
+        let (cancel, quiet) = (Waker::new().unwrap(), Waker::new().unwrap());
         let wait = |timeout| poll(quiet.as_fd(), Some(&cancel), Deadline::after(timeout));
         let wait_for_two =
             |timeout| poll_events([quiet.as_fd(); 2].into_iter(), Some(&cancel), Deadline::after(timeout));
         cancel.cancel().unwrap();
-        assert_eq!(wait(None), Ok(Readiness::Cancelled));
-        assert_eq!(wait_for_two(None), Ok(Readiness::Cancelled));
+        assert_eq!(wait(None), Ok(WaitResult::Woken));
+        assert_eq!(wait_for_two(None), Ok(WaitResult::Woken));
         cancel.reset().unwrap();
         let short = Some(Duration::from_micros(1));
-        assert_eq!(wait(short), Ok(Readiness::TimedOut));
-        assert_eq!(wait_for_two(short), Ok(Readiness::TimedOut));
+        assert_eq!(wait(short), Ok(WaitResult::TimedOut));
+        assert_eq!(wait_for_two(short), Ok(WaitResult::TimedOut));
     }
 
     #[test]
     fn hang_up_of_one_event_does_not_end_the_wait_for_another() {
         let (hung_up, _) = rustix::pipe::pipe().unwrap();
-        let quiet = Canceller::new().unwrap();
+        let quiet = Waker::new().unwrap();
         let (begin, timeout) = (Instant::now(), Duration::from_millis(20));
         let events = [hung_up.as_fd(), quiet.as_fd()].into_iter();
-        assert_eq!(poll_events(events, None, Deadline::after(Some(timeout))), Ok(Readiness::TimedOut));
+        assert_eq!(poll_events(events, None, Deadline::after(Some(timeout))), Ok(WaitResult::TimedOut));
         assert!(begin.elapsed() >= timeout);
     }
 
     #[test]
     fn error_of_one_event_is_a_failure_when_all_have_ended() {
         let ((_, failed), (hung_up, _)) = (rustix::pipe::pipe().unwrap(), rustix::pipe::pipe().unwrap());
-        assert_eq!(poll(failed.as_fd(), None, Deadline(None)), Ok(Readiness::Failed));
+        assert_eq!(poll(failed.as_fd(), None, Deadline(None)), Ok(WaitResult::Failed));
         let events = [failed.as_fd(), hung_up.as_fd()].into_iter();
-        assert_eq!(poll_events(events, None, Deadline(None)), Ok(Readiness::Failed));
+        assert_eq!(poll_events(events, None, Deadline(None)), Ok(WaitResult::Failed));
     }
 
     #[test]
@@ -185,11 +185,11 @@ mod tests {
         let wait =
             |timeout| poll_events([reads.as_fd(), other.as_fd()].into_iter(), None, Deadline::after(timeout));
         drop(writes);
-        assert_eq!(wait(Some(Duration::from_micros(1))), Ok(Readiness::TimedOut));
+        assert_eq!(wait(Some(Duration::from_micros(1))), Ok(WaitResult::TimedOut));
         rustix::io::write(&writes_too, b"x").unwrap();
-        assert_eq!(wait(None), Ok(Readiness::Readable));
+        assert_eq!(wait(None), Ok(WaitResult::Readable));
         rustix::io::read(&other, &mut [0; 1]).unwrap();
         drop(writes_too);
-        assert_eq!(wait(None), Ok(Readiness::HungUp));
+        assert_eq!(wait(None), Ok(WaitResult::HungUp));
     }
 }

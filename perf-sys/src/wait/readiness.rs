@@ -1,6 +1,6 @@
 /// The result of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Readiness {
+pub enum WaitResult {
     /// There are records to read.
     Readable,
     /// The timeout expired. There may be unread records, fewer than the watermark.
@@ -11,12 +11,12 @@ pub enum Readiness {
     /// An event has failed and no record is left: a pinned event that could not be scheduled on its
     /// PMU, or a PMU that was removed.
     Failed,
-    /// The [`Canceller`](crate::Canceller) was used. There may be unread records; then the next
+    /// The [`Waker`](crate::Waker) was used. There may be unread records; then the next
     /// wait returns [`Readable`](Self::Readable).
-    Cancelled,
+    Woken,
 }
 
-impl Readiness {
+impl WaitResult {
     /// Returns whether another wait would return the same at once, until another event writes into
     /// a ring that hung up, or a failed event is enabled again.
     pub const fn is_final(self) -> bool {
@@ -45,24 +45,24 @@ mod tests {
 
     #[test]
     fn readability_is_reported_before_a_hang_up() {
-        assert_eq!(Readiness::new(true, false, true), Readiness::Readable);
+        assert_eq!(WaitResult::new(true, false, true), WaitResult::Readable);
     }
 
     #[test]
     fn failure_is_reported_before_a_hang_up() {
-        assert_eq!(Readiness::new(false, true, true), Readiness::Failed);
+        assert_eq!(WaitResult::new(false, true, true), WaitResult::Failed);
     }
 
     #[test]
     fn one_failure_counts_more_than_hang_ups() {
-        let (hung_up, failed) = (Some(Readiness::HungUp), Some(Readiness::Failed));
-        assert_eq!(Readiness::of_all([hung_up, failed, hung_up].into_iter()), failed);
-        assert_eq!(Readiness::of_all([failed, None].into_iter()), None);
-        assert_eq!(Readiness::of_all([].into_iter()), hung_up, "no events");
+        let (hung_up, failed) = (Some(WaitResult::HungUp), Some(WaitResult::Failed));
+        assert_eq!(WaitResult::of_all([hung_up, failed, hung_up].into_iter()), failed);
+        assert_eq!(WaitResult::of_all([failed, None].into_iter()), None);
+        assert_eq!(WaitResult::of_all([].into_iter()), hung_up, "no events");
     }
 
     #[test]
     fn poll_that_finds_nothing_has_timed_out() {
-        assert_eq!(Readiness::new(false, false, false), Readiness::TimedOut);
+        assert_eq!(WaitResult::new(false, false, false), WaitResult::TimedOut);
     }
 }

@@ -1,7 +1,7 @@
 //! The uses of perf events, each tried.
 
 use perf_session::sys::{Attr, AttrFlags, Errno, SampleType};
-use perf_session::{LogicalEvent, Set, SetError, SetOptions, SetTarget, System};
+use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, NamedEvent, System};
 use serde_json::{Value, json};
 
 use crate::message::plain;
@@ -28,24 +28,24 @@ struct Trial {
     event: &'static str,
     /// Whether the event takes samples into a ring.
     is_sampling: bool,
-    target: SetTarget,
+    target: EventSetTarget,
 }
 
 /// Tries each use.
 pub(super) fn try_all(system: &System) -> Vec<Ability> {
-    let own = SetTarget::calling_thread;
+    let own = EventSetTarget::calling_thread;
     let trial = |title, event, is_sampling, target| Trial { title, event, is_sampling, target };
     let trials = [
         trial("count own tasks in user space", "page-faults:u", false, own()),
         trial("count own tasks in the kernel", "page-faults:k", false, own()),
         trial("sample own tasks in user space", "cpu-clock:u", true, own()),
         trial("sample own tasks in the kernel", "cpu-clock:k", true, own()),
-        trial("sample all CPUs", "cpu-clock", true, SetTarget::all_cpus()),
+        trial("sample all CPUs", "cpu-clock", true, EventSetTarget::all_cpus()),
         trial("count hardware events", "cycles:u", false, own()),
         trial("sample hardware events", "cycles:u", true, own()),
         trial("watch memory (breakpoints)", "mem:0x1000/4:w:u", false, own()),
         trial("count tracepoints", "sched:sched_switch", false, own()),
-        trial("sample tracepoints of all CPUs", "sched:sched_switch", true, SetTarget::all_cpus()),
+        trial("sample tracepoints of all CPUs", "sched:sched_switch", true, EventSetTarget::all_cpus()),
     ];
     trials.iter().map(|trial| Ability { title: trial.title, state: trial.run(system) }).collect()
 }
@@ -57,13 +57,13 @@ impl Trial {
             // Without the lines that point into the event string, which the user did not write.
             Err(error) => return State::Refused(first_line(&error.to_string())),
         };
-        let mut options = SetOptions::new().target(self.target.clone());
+        let mut options = EventSetOptions::new().target(self.target.clone());
         if self.is_sampling {
             options = options.ring_pages(1).event(sampling(&event));
         } else {
             options = options.event(event);
         }
-        match options.open().and_then(Set::close) {
+        match options.open().and_then(EventSet::close) {
             Ok(_) => State::Works,
             Err(error) => failed(&error, system),
         }
@@ -71,20 +71,20 @@ impl Trial {
 }
 
 /// Returns the event with a sample now and then.
-fn sampling(event: &LogicalEvent) -> LogicalEvent {
+fn sampling(event: &NamedEvent) -> NamedEvent {
     let sample = |attr: Attr| {
         let attr = attr.with_sample_type(SampleType::IP | SampleType::TID);
         attr.with_period(1_000_000).with_flags(AttrFlags::SAMPLE_ID_ALL)
     };
     let specs = event.specs().iter().cloned().map(|spec| spec.map_attr(sample));
-    LogicalEvent::new(event.name(), specs.collect())
+    NamedEvent::new(event.name(), specs.collect())
 }
 
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-fn failed(error: &SetError, system: &System) -> State {
+fn failed(error: &EventSetError, system: &System) -> State {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     let explanation = error.explain(system).map(|explanation| explanation.to_string());
     let reason = plain(&explanation.unwrap_or_else(|| error.to_string()));

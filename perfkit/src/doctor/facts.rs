@@ -1,6 +1,6 @@
 //! The settings that decide what is permitted.
 
-use perf_session::{Capability, CpuList, LockedMemory, Pmu, Privileges, System, Tracefs};
+use perf_session::{Capability, CpuList, MemlockLimit, Pmu, Privileges, System, Tracefs};
 
 use crate::message::plain;
 
@@ -32,7 +32,7 @@ pub(super) fn read(system: &System) -> Vec<Fact> {
         fact("tracefs", Tracefs::find(system).map(|tracefs| tracefs.path().display().to_string())),
         fact("CPUs online", CpuList::online(system)),
         fact("PMUs", Pmu::all_names(system).map(|names| names.join(", "))),
-        fact("locked memory", LockedMemory::read(system).map(|memory| locked_memory(&memory))),
+        fact("locked memory", MemlockLimit::read(system).map(|memory| locked_memory(&memory))),
         fact("max_sample_rate", line("/proc/sys/kernel/perf_event_max_sample_rate")),
         fact("max_stack", system.max_stack()),
     ]);
@@ -84,7 +84,7 @@ fn unreadable(error: &str) -> String {
 }
 
 /// Returns how much memory rings may lock.
-fn locked_memory(memory: &LockedMemory) -> String {
+fn locked_memory(memory: &MemlockLimit) -> String {
     match memory.available() {
         Some(available) => format!("{} KiB available for rings", available >> 10),
         None => "no limit for rings".to_owned(),

@@ -11,7 +11,7 @@ use perf_abi::{EventType, RecordType};
 use perf_decode::Record;
 use perf_decode::tracepoint::Format;
 use perf_file::format::{Feature, record_type};
-use perf_file::{Directory, FileRecord, Place, Reader, Result, Sorted, SortedDirectory, Source};
+use perf_file::{Directory, FileOffset, FileRecord, Reader, Result, Sorted, SortedDirectory, Source};
 
 use super::about::{self, About, Tracepoints};
 use super::json::Object;
@@ -302,8 +302,8 @@ impl<'r> Entry<'r> {
         put("misc", header.misc.bits().into());
         put("size", header.size.into());
         match self.record.place() {
-            Place::Offset(offset) => put("offset", offset.into()),
-            Place::InCompressed(offset) => put("in_compressed", offset.into()),
+            FileOffset::Offset(offset) => put("offset", offset.into()),
+            FileOffset::InCompressed(offset) => put("in_compressed", offset.into()),
         };
         if let Some(part) = self.record.part() {
             put("part", part.into());
@@ -342,9 +342,9 @@ impl fmt::Display for Entry<'_> {
         }
         let size = self.record.header().size;
         match self.record.place() {
-            Place::Offset(offset) => write!(f, "{offset:#08x} {size:5} ")?,
+            FileOffset::Offset(offset) => write!(f, "{offset:#08x} {size:5} ")?,
             // In the compressed record at the offset.
-            Place::InCompressed(offset) => write!(f, "{offset:#08x}z{size:5} ")?,
+            FileOffset::InCompressed(offset) => write!(f, "{offset:#08x}z{size:5} ")?,
         }
         if let Some(event) = self.event.as_ref().filter(|event| event.is_one_of_several && self.is_of_event())
         {

@@ -52,12 +52,12 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
 struct Printer<'a> {
     out: BufWriter<&'a mut dyn Write>,
     json: bool,
-    damage: Damage,
+    damage: SkippedBytes,
 }
 
 impl<'a> Printer<'a> {
     fn new(out: &'a mut dyn Write, json: bool) -> Self {
-        Self { out: BufWriter::new(out), json, damage: Damage::default() }
+        Self { out: BufWriter::new(out), json, damage: SkippedBytes::default() }
     }
 
     /// Prints a record as a line.
@@ -72,12 +72,12 @@ impl<'a> Printer<'a> {
 
 /// The errors of a dump.
 #[derive(Debug, Default)]
-struct Damage {
+struct SkippedBytes {
     count: u64,
     first: Option<String>,
 }
 
-impl Damage {
+impl SkippedBytes {
     fn add(&mut self, error: impl fmt::Display) {
         self.count += 1;
         self.first.get_or_insert_with(|| error.to_string());

@@ -3,7 +3,7 @@
 use perf_abi::RecordType;
 use perf_file::format::record_type;
 use perf_file::record::{AuxtraceError, CpuMap, EventUpdate, IdIndex, TimeConv, Update};
-use perf_file::{FileAttr, FileRecord, Result, ToolRecord};
+use perf_file::{FileAttr, FileRecord, Result, UserRecord};
 use serde_json::{Value as Json, json};
 
 use super::feature;
@@ -27,62 +27,62 @@ pub(super) fn name(kind: RecordType) -> String {
 /// Those of [`FileRecord::tool`], and of the content of a feature.
 pub(super) fn fields(record: &FileRecord<'_>) -> Result<Object> {
     let fields = match record.tool()? {
-        ToolRecord::HeaderAttr(attr) => header_attr(&attr),
-        ToolRecord::HeaderEventType { event_id, name } => json!({"event_id": event_id, "name": text(name)}),
-        ToolRecord::HeaderTracingData { size } => json!({"size": size}),
-        ToolRecord::HeaderBuildId(id) => json!({
+        UserRecord::HeaderAttr(attr) => header_attr(&attr),
+        UserRecord::HeaderEventType { event_id, name } => json!({"event_id": event_id, "name": text(name)}),
+        UserRecord::HeaderTracingData { size } => json!({"size": size}),
+        UserRecord::HeaderBuildId(id) => json!({
             "pid": id.pid, "build_id": bytes(id.build_id), "filename": text(id.filename),
         }),
-        ToolRecord::IdIndex(index) => id_index(&index),
-        ToolRecord::AuxtraceInfo(info) => json!({
+        UserRecord::IdIndex(index) => id_index(&index),
+        UserRecord::AuxtraceInfo(info) => json!({
             "auxtrace_type": info.kind.0, "priv": info.private.iter().map(hex).collect::<Json>(),
         }),
-        ToolRecord::Auxtrace(aux) => json!({
+        UserRecord::Auxtrace(aux) => json!({
             "size": aux.size, "offset": aux.offset, "reference": hex(aux.reference), "idx": aux.index,
             "tid": task(aux.tid), "cpu": task(aux.cpu),
         }),
-        ToolRecord::AuxtraceError(error) => auxtrace_error(&error),
-        ToolRecord::ThreadMap(threads) => {
+        UserRecord::AuxtraceError(error) => auxtrace_error(&error),
+        UserRecord::ThreadMap(threads) => {
             let thread = |pid, comm| json!({"pid": signed(pid), "comm": text(comm)});
             json!({"threads": threads.iter().map(|entry| thread(entry.pid, entry.comm)).collect::<Json>()})
         }
-        ToolRecord::CpuMap(map) => json!({"cpus": cpus(&map)}),
-        ToolRecord::StatConfig(options) => {
+        UserRecord::CpuMap(map) => json!({"cpus": cpus(&map)}),
+        UserRecord::StatConfig(options) => {
             let option = |tag, value: u64| json!({"tag": tag, "val": value});
             json!({"config": options.iter().map(|entry| option(entry.tag.0, entry.value)).collect::<Json>()})
         }
-        ToolRecord::Stat(stat) => json!({
+        UserRecord::Stat(stat) => json!({
             "id": stat.id, "cpu": stat.cpu, "thread": stat.thread, "val": stat.value,
             "time_enabled": stat.time_enabled, "time_running": stat.time_running,
         }),
-        ToolRecord::StatRound(round) => json!({"round_type": round.kind.0, "time": round.time}),
-        ToolRecord::EventUpdate(update) => event_update(&update),
-        ToolRecord::TimeConv(time) => time_conv(&time),
+        UserRecord::StatRound(round) => json!({"round_type": round.kind.0, "time": round.time}),
+        UserRecord::EventUpdate(update) => event_update(&update),
+        UserRecord::TimeConv(time) => time_conv(&time),
         // The mark after the last feature has a number that a newer tool uses for a feature, and no content.
-        ToolRecord::HeaderFeature(section) if section.bytes.is_empty() => {
+        UserRecord::HeaderFeature(section) if section.bytes.is_empty() => {
             json!({"feature": section.feature.0})
         }
-        ToolRecord::HeaderFeature(section) => json!({
+        UserRecord::HeaderFeature(section) => json!({
             "feature": section.feature.0, "feature_name": section.feature.to_string(),
             "content": feature::value(&section)?,
         }),
-        ToolRecord::Compressed(data) => {
+        UserRecord::Compressed(data) => {
             let mut fields = Object::from_iter([("compressed_bytes".to_owned(), data.len().into())]);
             if let Some(len) = record.decompressed_len() {
                 fields.insert("decompressed_bytes".to_owned(), len.into());
             }
             fields.into()
         }
-        ToolRecord::BpfMetadata(program) => {
+        UserRecord::BpfMetadata(program) => {
             let variables = program.variables.iter();
             let variables: Object = variables.map(|one| (lossy(one.name), text(one.value))).collect();
             json!({"prog_name": text(program.program), "variables": variables})
         }
-        ToolRecord::Schedstat(stat) => json!({
+        UserRecord::Schedstat(stat) => json!({
             "timestamp": stat.timestamp, "cpu": stat.cpu, "version": stat.version, "domain": stat.domain,
             "counters": bytes(stat.counters),
         }),
-        ToolRecord::Unknown(data) => json!({"raw": bytes(data)}),
+        UserRecord::Unknown(data) => json!({"raw": bytes(data)}),
         // Marks, and kinds that this program does not know.
         _ => Json::Null,
     };

@@ -1,6 +1,6 @@
 //! The attempt to open an event.
 
-use perf_session::{Set, SetError, SetOptions, SetTarget, System};
+use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, System};
 
 /// Opens the event of this name for the calling thread, or on all its CPUs if its PMU counts for CPUs
 /// only, and closes it again. As `stat` and `record` do, falls back to user space.
@@ -11,11 +11,11 @@ use perf_session::{Set, SetError, SetOptions, SetTarget, System};
 pub(super) fn check(name: &str, system: &System) -> Result<Scope, String> {
     let event = perf_session::parse_event(name, system).map_err(|error| one_line(&error.to_string()))?;
     let is_cpu_only = event.specs().iter().any(perf_session::EventSpec::is_cpu_only);
-    let target = if is_cpu_only { SetTarget::all_cpus() } else { SetTarget::calling_thread() };
-    let set = SetOptions::new().event(event).target(target).user_only_if_refused().open();
+    let target = if is_cpu_only { EventSetTarget::all_cpus() } else { EventSetTarget::calling_thread() };
+    let set = EventSetOptions::new().event(event).target(target).user_only_if_refused().open();
     let opened = set.and_then(|set| {
         let scope = if set.is_user_only() { Scope::UserOnly } else { Scope::All };
-        Set::close(set).map(|_| scope)
+        EventSet::close(set).map(|_| scope)
     });
     opened.map_err(|error| reason(&error, system))
 }
@@ -30,7 +30,7 @@ pub(super) enum Scope {
 }
 
 /// Returns the cause, if it is known, or the error of the call.
-fn reason(error: &SetError, system: &System) -> String {
+fn reason(error: &EventSetError, system: &System) -> String {
     match error.explain(system) {
         Some(explanation) => explanation.text().to_owned(),
         None => one_line(&error.to_string()),

@@ -6,7 +6,7 @@ use perf_file::format::Feature;
 use perf_file::synthesize::{Host, Synthesizer, tracepoint_names, tracing_data};
 use perf_file::writer::{EventGroup, Features, Inventory, RecordedEvent};
 use perf_session::sys::{AttrFlags, EventType};
-use perf_session::{Set, SetError, SetEvent};
+use perf_session::{EventSet, EventSetError, EventSetEvent};
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 /// Name of a group to which the user gave none, as in the perf tool.
@@ -24,7 +24,7 @@ pub(super) struct Described {
 impl Described {
     /// Describes the events: one for each PMU, with the ids of all CPUs and threads. `group_names` has the name of
     /// the group of each logical event.
-    pub(super) fn new(set: &Set, group_names: &[Option<&str>]) -> Result<Self, SetError> {
+    pub(super) fn new(set: &EventSet, group_names: &[Option<&str>]) -> Result<Self, EventSetError> {
         let (mut events, mut groups) = (Vec::<RecordedEvent>::new(), Vec::<EventGroup>::new());
         let mut keys = Vec::new();
         for opened in set.events() {
@@ -50,7 +50,7 @@ impl Described {
     }
 
     /// Adds the ids of events that were opened since, and returns them with the index of their event.
-    pub(super) fn add_new_ids(&mut self, set: &Set) -> Result<Vec<(usize, Vec<u64>)>, SetError> {
+    pub(super) fn add_new_ids(&mut self, set: &EventSet) -> Result<Vec<(usize, Vec<u64>)>, EventSetError> {
         let mut added: Vec<(usize, Vec<u64>)> = Vec::new();
         for opened in set.events() {
             let (key, id) = (key_of(&opened), opened.event.id()?);
@@ -106,7 +106,7 @@ impl Described {
     }
 }
 
-fn key_of(opened: &SetEvent<'_>) -> (usize, Option<String>) {
+fn key_of(opened: &EventSetEvent<'_>) -> (usize, Option<String>) {
     (opened.index, opened.spec.pmu().map(str::to_owned))
 }
 

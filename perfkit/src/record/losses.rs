@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::fs::File;
 
 use perf_file::writer::Writer;
-use perf_session::Set;
+use perf_session::EventSet;
 
 use super::Failure;
 use super::features::Described;
@@ -24,7 +24,7 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    pub(super) fn new(set: &Set) -> Self {
+    pub(super) fn new(set: &EventSet) -> Self {
         Self { are_counted: set.reads_lost(), written: HashMap::new() }
     }
 
@@ -32,7 +32,7 @@ impl Losses {
     /// the events.
     pub(super) fn write(
         &mut self,
-        set: &Set,
+        set: &EventSet,
         described: &Described,
         writer: &mut Writer<File>,
         time: u64,

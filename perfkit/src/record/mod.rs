@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use perf_file::synthesize::{Host, Synthesizer};
 use perf_file::writer::{RecordedEvent, WriteError, Writer};
 use perf_session::sys::AttrFlags;
-use perf_session::{SetError, System, sys};
+use perf_session::{EventSetError, System, sys};
 
 mod features;
 mod losses;
@@ -32,7 +32,7 @@ use session::{Recorded, Session};
 /// The reason why a recording could not be made or continued.
 #[derive(Debug)]
 enum Failure {
-    Set(SetError),
+    Set(EventSetError),
     Write(WriteError),
     Other(io::Error),
 }
@@ -47,8 +47,8 @@ impl std::fmt::Display for Failure {
     }
 }
 
-impl From<SetError> for Failure {
-    fn from(error: SetError) -> Self {
+impl From<EventSetError> for Failure {
+    fn from(error: EventSetError) -> Self {
         Self::Set(error)
     }
 }

@@ -6,8 +6,8 @@ use std::io;
 use perf_session::sys::abi::regs::Architecture;
 use perf_session::sys::{Attr, AttrFlags, Clock, Errno, Event, SampleType, Software, Target};
 use perf_session::{
-    CyclesOrClock, EventSpec, LogicalEvent, Negotiation, Set, SetError, SetOptions, SetTarget, System,
-    cycles_or_clock,
+    CpuEvent, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, Negotiation,
+    System, cpu_event,
 };
 
 use super::Options;
@@ -41,7 +41,7 @@ const CLOCK_PERIOD: u64 = 1_000_000;
 #[derive(Debug)]
 pub(super) struct Plan {
     groups: Vec<NamedGroup>,
-    target: SetTarget,
+    target: EventSetTarget,
     ring_pages: usize,
     pub(super) notes: Vec<String>,
     /// The event that is recorded in place of the default, and the reason.
@@ -72,10 +72,10 @@ impl Plan {
                 let excluded = if std::mem::take(&mut is_carrier) { AttrFlags::empty() } else { SIDE_BAND };
                 let common = common.without_flags(excluded);
                 let specs = event.specs().iter().cloned().map(|spec| sampled(spec, options, limit, &common));
-                LogicalEvent::new(event.name(), specs.collect())
+                NamedEvent::new(event.name(), specs.collect())
             });
         }
-        let target = options.target.target()?.unwrap_or_else(SetTarget::command);
+        let target = options.target.target()?.unwrap_or_else(EventSetTarget::command);
         let ring_pages = options.mmap_pages.unwrap_or(RING_PAGES);
         Ok(Self { groups, target, ring_pages, notes, clause })
     }
@@ -95,9 +95,9 @@ impl Plan {
     }
 
     /// Opens the events, with the largest rings that the limits of memory permit.
-    pub(super) fn open(&mut self) -> Result<Set, SetError> {
+    pub(super) fn open(&mut self) -> Result<EventSet, EventSetError> {
         let groups = self.groups.iter().map(|group| group.events.clone());
-        let options = SetOptions::new().groups(groups).target(self.target.clone());
+        let options = EventSetOptions::new().groups(groups).target(self.target.clone());
         let set = options.user_only_if_refused().ring_pages_between(self.ring_pages, 1).open()?;
         if set.is_user_only() {
             self.notes.push("recorded user space only; `perfkit doctor` reports why".to_owned());
@@ -129,7 +129,7 @@ fn carries_side_band(groups: &[NamedGroup], options: &Options, limit: u64) -> bo
 
 /// An event that never fires, for side-band records.
 fn dummy() -> NamedGroup {
-    let event = LogicalEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
+    let event = NamedEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
     NamedGroup { events: event.into(), filter: None }
 }
 
@@ -171,8 +171,8 @@ fn common_attr(options: &Options, notes: &mut Vec<String>) -> Attr {
 fn default_event() -> (&'static str, Option<String>) {
     // A machine has the event for user space, where everybody may record it, or not at all.
     let attr = Attr::default().with_period(CLOCK_PERIOD).with_flags(AttrFlags::EXCLUDE_KERNEL);
-    let opened = cycles_or_clock(&attr, CLOCK_PERIOD, |attr| Event::open(attr, Target::calling_thread()));
-    if opened.as_ref().is_ok_and(CyclesOrClock::is_cycles) {
+    let opened = cpu_event(&attr, CLOCK_PERIOD, |attr| Event::open(attr, Target::calling_thread()));
+    if opened.as_ref().is_ok_and(CpuEvent::is_cycles) {
         return ("cycles", None);
     }
     // The set reports the event if it cannot be opened either.

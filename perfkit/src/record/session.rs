@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use perf_file::writer::{Inventory, WriteError, Writer};
 use perf_session::sys::decode::Window;
-use perf_session::sys::{Attr, Canceller, Label, RawRecord, Readiness, RecordType, SampleLayout};
-use perf_session::{LossLedger, Refreshed, Set};
+use perf_session::sys::{Attr, Label, RawRecord, RecordType, SampleLayout, WaitResult, Waker};
+use perf_session::{EventSet, LossLedger, Refreshed};
 
 use super::features::Described;
 use super::losses::Losses;
@@ -32,7 +32,7 @@ const OFFLINE_INTERVAL: Duration = Duration::from_millis(100);
 /// A recording in progress.
 #[derive(Debug)]
 pub(super) struct Session {
-    set: Set,
+    set: EventSet,
     described: Described,
     writer: Writer<File>,
     inventory: Inventory,
@@ -58,7 +58,7 @@ pub(super) struct Recorded {
 impl Session {
     /// `attr` is that of the first event.
     pub(super) fn new(
-        set: Set,
+        set: EventSet,
         described: Described,
         filters: Vec<Option<CString>>,
         writer: Writer<File>,
@@ -80,7 +80,7 @@ impl Session {
 
     /// Records until the command or the process exits, or until Ctrl-C. Returns the status of the command.
     pub(super) fn run(&mut self, options: &Options) -> Result<Option<ExitStatus>, Failure> {
-        let stop = Canceller::new()?;
+        let stop = Waker::new()?;
         let is_interrupted = Arc::new(AtomicBool::new(false));
         let (interrupted, canceller) = (Arc::clone(&is_interrupted), stop.clone());
         on_interrupt(move || {
@@ -123,13 +123,13 @@ impl Session {
         Ok(Some(command::start(&mut command, &mut self.set, is_for_command)?))
     }
 
-    fn record(&mut self, stop: &Canceller, is_on_cpus: bool) -> Result<(), Failure> {
+    fn record(&mut self, stop: &Waker, is_on_cpus: bool) -> Result<(), Failure> {
         self.follows_cpus = is_on_cpus;
         let mut last_look = Instant::now();
         loop {
-            let readiness = self.set.wait_or_cancelled(Some(INTERVAL), stop)?;
+            let readiness = self.set.wait_or_woken(Some(INTERVAL), stop)?;
             self.drain()?;
-            if readiness == Readiness::Cancelled || (readiness.is_final() && !self.follows_cpus) {
+            if readiness == WaitResult::Woken || (readiness.is_final() && !self.follows_cpus) {
                 break;
             }
             if readiness.is_final() {
@@ -242,7 +242,7 @@ fn event_of(described: &Described, record: RawRecord<'_>, layout: &SampleLayout)
     described.name_of(record.id(layout)?).map(|name| Label::from(name.to_owned()))
 }
 
-fn cancel(canceller: &Canceller) {
+fn cancel(canceller: &Waker) {
     // No errno is known that the kernel returns here.
     let _ = canceller.cancel();
 }

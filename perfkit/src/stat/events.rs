@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::io;
 
 use perf_session::sys::{Attr, Errno, EventType, Software};
-use perf_session::{EventSpec, LogicalEvent, Set, SetError, SetOptions, SetTarget, System};
+use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System};
 
 use super::options::EVENTS;
 use super::{Failure, Options};
@@ -43,7 +43,7 @@ impl Events {
 
     /// Opens the events that this machine has, with their filters. Those without a privilege level are counted in
     /// user space only, if the kernel refuses more.
-    pub(super) fn open(&mut self, target: &SetTarget) -> Result<Set, Failure> {
+    pub(super) fn open(&mut self, target: &EventSetTarget) -> Result<EventSet, Failure> {
         let opened = match self.open_supported(target) {
             Err(error) if is_missing(&error) => {
                 for group in &mut self.groups {
@@ -60,13 +60,13 @@ impl Events {
         Ok(set)
     }
 
-    fn open_supported(&self, target: &SetTarget) -> Result<Set, SetError> {
+    fn open_supported(&self, target: &EventSetTarget) -> Result<EventSet, EventSetError> {
         if self.groups.iter().any(|group| group.is_supported) {
             return open(&mut self.groups.iter().filter(|group| group.is_supported), target);
         }
         // The command runs without any event that counts.
-        let nothing = LogicalEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
-        SetOptions::new().event(nothing).target(target.clone()).user_only_if_refused().open()
+        let nothing = NamedEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
+        EventSetOptions::new().event(nothing).target(target.clone()).user_only_if_refused().open()
     }
 
     /// Returns the filter of each logical event of the set.
@@ -81,19 +81,22 @@ impl Events {
     }
 }
 
-fn open(groups: &mut dyn Iterator<Item = &Group>, target: &SetTarget) -> Result<Set, SetError> {
+fn open(
+    groups: &mut dyn Iterator<Item = &Group>,
+    target: &EventSetTarget,
+) -> Result<EventSet, EventSetError> {
     let groups = groups.map(|group| group.named.events.clone());
-    SetOptions::new().groups(groups).target(target.clone()).user_only_if_refused().open()
+    EventSetOptions::new().groups(groups).target(target.clone()).user_only_if_refused().open()
 }
 
 /// Returns whether the kernel or this machine does not have an event.
-fn is_missing(error: &SetError) -> bool {
+fn is_missing(error: &EventSetError) -> bool {
     let errno = error.call().and_then(perf_session::sys::Error::errno);
     matches!(errno, Some(Errno::ENOENT | Errno::EOPNOTSUPP | Errno::ENODEV | Errno::ENXIO))
 }
 
 /// Gives the two clocks, which count ns, a unit that is easier to read.
-fn in_milliseconds(event: LogicalEvent) -> LogicalEvent {
+fn in_milliseconds(event: NamedEvent) -> NamedEvent {
     let is_clock = |spec: &EventSpec| {
         let attr = spec.attr();
         let clocks = [Software::CPU_CLOCK, Software::TASK_CLOCK];
@@ -103,5 +106,5 @@ fn in_milliseconds(event: LogicalEvent) -> LogicalEvent {
         return event;
     }
     let specs = event.specs().iter().cloned().map(|spec| spec.with_scale(1e-6, "msec"));
-    LogicalEvent::new(event.name(), specs.collect())
+    NamedEvent::new(event.name(), specs.collect())
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perf_session::{Counts, Set, SetTarget};
+use perf_session::{Counts, EventSet, EventSetTarget};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
@@ -43,7 +43,7 @@ pub(super) type PrintInterval<'a> = dyn FnMut(&Events, f64, &Counts) -> io::Resu
 pub(super) fn run(
     options: &Options,
     events: &mut Events,
-    target: &SetTarget,
+    target: &EventSetTarget,
     print: &mut PrintInterval<'_>,
 ) -> Result<Measurement, Failure> {
     let mut set = events.open(target)?;
@@ -96,7 +96,7 @@ pub(super) fn run(
 }
 
 /// Starts the counting, and the command.
-fn start(options: &Options, set: &mut Set) -> Result<Option<RunningCommand>, Failure> {
+fn start(options: &Options, set: &mut EventSet) -> Result<Option<RunningCommand>, Failure> {
     let Some(mut command) = command::command(&options.command) else {
         set.enable()?;
         return Ok(None);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use perf_session::{SetError, SetTarget};
+use perf_session::{EventSetError, EventSetTarget};
 
 mod events;
 mod measure;
@@ -26,7 +26,7 @@ use report::Report;
 /// The reason why nothing was counted.
 #[derive(Debug)]
 pub(super) enum Failure {
-    Set(SetError),
+    Set(EventSetError),
     Other(io::Error),
 }
 
@@ -36,8 +36,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<SetError> for Failure {
-    fn from(error: SetError) -> Self {
+impl From<EventSetError> for Failure {
+    fn from(error: EventSetError) -> Self {
         Self::Set(error)
     }
 }
@@ -54,7 +54,8 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 fn count(options: &Options) -> Result<ExitCode, Failure> {
     let mut events = Events::parse(options)?;
     // Without a command and other tasks, all CPUs.
-    let other = if options.command.is_empty() { SetTarget::all_cpus() } else { SetTarget::command() };
+    let other =
+        if options.command.is_empty() { EventSetTarget::all_cpus() } else { EventSetTarget::command() };
     let target = options.target.target()?.unwrap_or(other);
     let (path, mut out) = open_output(options)?;
     let of_output = |error: io::Error| match error.kind() {

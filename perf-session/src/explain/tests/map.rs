@@ -18,13 +18,13 @@ fn locked_memory_has_all_limits_and_the_size_that_fits() {
     let explanation = of_map(&tree, mmap(Errno::EPERM), &CLOCK);
     let words =
         ["512 data pages", "perf_event_mlock_kb: 516", "online CPUs: 3", "Max locked memory", "CAP_IPC_LOCK"];
-    assert_is(&explanation, Cause::LockedMemory, &words);
+    assert_is(&explanation, Cause::MemlockLimit, &words);
     // 516 KiB for each of 3 CPUs are 387 pages of 4 KiB.
     if perf_sys::page_size() == 4096 {
         assert!(explanation.remedy().starts_with("map at most 256 data pages"), "{explanation}");
     }
     let unknown = explain(tree.system(), &mmap(Errno::EPERM), &CLOCK, Target::calling_thread());
-    assert_is(&unknown, Cause::LockedMemory, &["the ring: an unknown number of data pages"]);
+    assert_is(&unknown, Cause::MemlockLimit, &["the ring: an unknown number of data pages"]);
 }
 
 #[test]
@@ -41,13 +41,13 @@ fn exhausted_memory_has_other_rings_as_remedy() {
     let tree = tree();
     tree.file("/proc/self/limits", "Max locked memory  0  0  bytes\n");
     tree.file("/proc/self/maps", "10000000-80000000 rw-s 0 00:0f 1 anon_inode:[perf_event]\n");
-    assert_is(&of_map(&tree, mmap(Errno::EPERM), &CLOCK), Cause::LockedMemory, &["unmap other rings"]);
+    assert_is(&of_map(&tree, mmap(Errno::EPERM), &CLOCK), Cause::MemlockLimit, &["unmap other rings"]);
 }
 
 #[test]
 fn unreadable_limits_are_named() {
     let explanation = of_map(&Tree::new(), mmap(Errno::EPERM), &CLOCK);
-    assert_is(&explanation, Cause::LockedMemory, &["perf_event_mlock_kb: not readable", "map fewer pages"]);
+    assert_is(&explanation, Cause::MemlockLimit, &["perf_event_mlock_kb: not readable", "map fewer pages"]);
 }
 
 #[test]

@@ -9,10 +9,10 @@ fn look_up(exported: &[Symbol], others: &[Symbol], name: &str) -> Result<u64, Pr
     let path = tree.file("/lib/library.so", library(exported, others));
     let probe = Probe::file_function(&path, name)?;
     assert_eq!(probe.to_string(), format!("uprobe:{}:{name}", path.display()));
-    let Place::File { offset, .. } = probe.place else { panic!("a file") };
+    let Scope::File { offset, .. } = probe.place else { panic!("a file") };
     let moved = probe.with_offset(5);
     assert_eq!(moved.to_string(), format!("uprobe:{}:{name}+0x5", path.display()));
-    assert!(matches!(moved.place, Place::File { offset: moved, .. } if moved == offset + 5));
+    assert!(matches!(moved.place, Scope::File { offset: moved, .. } if moved == offset + 5));
     Ok(offset)
 }
 
@@ -100,5 +100,5 @@ fn symbols_of_the_test_itself_are_found() {
     // The name is mangled; it is that of the symbol table.
     let path = std::env::current_exe().unwrap();
     let offset = Probe::file_function(&path, "main").map(|probe| probe.place);
-    assert!(matches!(offset, Ok(Place::File { offset, .. }) if offset > 0), "{offset:?}");
+    assert!(matches!(offset, Ok(Scope::File { offset, .. }) if offset > 0), "{offset:?}");
 }

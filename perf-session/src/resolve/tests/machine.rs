@@ -103,7 +103,7 @@ fn tracepoints_are_named_one_by_one() {
     let tree = tree();
     let groups = parse("sched:sched_*:u,{sched:*}", tree.system()).unwrap();
     let names: Vec<Vec<_>> =
-        groups.iter().map(|group| group.members().iter().map(LogicalEvent::name).collect()).collect();
+        groups.iter().map(|group| group.members().iter().map(NamedEvent::name).collect()).collect();
     let expected = [
         vec!["sched:sched_switch:u"],
         vec!["sched:sched_wakeup:u"],

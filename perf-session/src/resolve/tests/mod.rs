@@ -103,7 +103,7 @@ fn terms_set_fields_of_the_attr() {
 #[test]
 fn name_is_the_text_of_the_event_or_its_term() {
     let groups = groups("cycles:u,{cs/name=mine/,r1}:k");
-    let names: Vec<_> = groups.iter().flat_map(EventGroup::members).map(LogicalEvent::name).collect();
+    let names: Vec<_> = groups.iter().flat_map(EventGroup::members).map(NamedEvent::name).collect();
     assert_eq!(names, ["cycles:u", "mine", "r1"]);
     assert_eq!(groups[1].members()[0].specs()[0].label().to_string(), "mine");
 }

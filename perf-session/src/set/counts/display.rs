@@ -75,13 +75,13 @@ fn with_separators(value: u64) -> String {
 mod tests {
     use perf_sys::Count;
 
-    use super::super::PlaceCount;
+    use super::super::ScopeCount;
     use super::*;
-    use crate::Place;
+    use crate::Scope;
 
     fn event(name: &str, unit: &str, scale: f64, count: Count) -> EventCounts {
-        let place = Place::cpu(0);
-        let places = vec![PlaceCount { place, pmu: None, count, is_repeated: false, is_failed: false }];
+        let place = Scope::cpu(0);
+        let places = vec![ScopeCount { place, pmu: None, count, is_repeated: false, is_failed: false }];
         EventCounts { unit: unit.into(), scale, places, ..EventCounts::named(&name.into()) }
     }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use perf_sys::decode::Scaled;
 use perf_sys::{Count, Label};
 
-use super::{Place, Set, SetError};
+use super::{EventSet, EventSetError, Scope};
 
 mod display;
 #[cfg(test)]
@@ -12,7 +12,7 @@ mod total;
 
 use total::{add, by, scaled, sum, unknown};
 
-/// The counts of the events of a [`Set`] at one moment, in the order of the options.
+/// The counts of the events of a [`EventSet`] at one moment, in the order of the options.
 ///
 /// Prints a table of the totals.
 #[derive(Clone, Debug)]
@@ -27,14 +27,14 @@ pub struct EventCounts {
     scale: f64,
     unit: Arc<str>,
     is_snapshot: bool,
-    places: Vec<PlaceCount>,
+    places: Vec<ScopeCount>,
 }
 
 /// The count of one event at one place, on one PMU.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PlaceCount {
+pub struct ScopeCount {
     /// The thread or CPU.
-    pub place: Place,
+    pub place: Scope,
     /// The name of the PMU, if it is known.
     pub pmu: Option<Arc<str>>,
     /// The count, not scaled.
@@ -91,7 +91,7 @@ impl EventCounts {
     }
 
     /// Returns the count of each place and PMU.
-    pub fn places(&self) -> &[PlaceCount] {
+    pub fn places(&self) -> &[ScopeCount] {
         &self.places
     }
 
@@ -153,28 +153,28 @@ impl EventCounts {
     }
 
     /// Returns the places that are in the sums.
-    fn counted(&self) -> impl Iterator<Item = &PlaceCount> + Clone {
+    fn counted(&self) -> impl Iterator<Item = &ScopeCount> + Clone {
         self.places.iter().filter(|place| !place.is_repeated)
     }
 
-    fn summed(&self) -> Vec<&PlaceCount> {
+    fn summed(&self) -> Vec<&ScopeCount> {
         let has_sum = !self.is_snapshot || self.counted().count() <= 1;
         if has_sum { self.counted().collect() } else { Vec::new() }
     }
 
-    fn sum_of<'p>(&self, places: impl IntoIterator<Item = &'p PlaceCount>) -> Count {
+    fn sum_of<'p>(&self, places: impl IntoIterator<Item = &'p ScopeCount>) -> Count {
         sum(Label::from(Arc::clone(&self.name)), places)
     }
 }
 
 /// # Counts
-impl Set {
+impl EventSet {
     /// Reads the counts of all events, also of those that were closed when their CPU went offline.
     ///
     /// # Errors
     ///
-    /// [`SetError::Event`] if an event cannot be read.
-    pub fn counts(&mut self) -> Result<Counts, SetError> {
+    /// [`EventSetError::Event`] if an event cannot be read.
+    pub fn counts(&mut self) -> Result<Counts, EventSetError> {
         let read = self.read_all()?;
         self.note_read(&read);
         let mut events: Vec<EventCounts> = self.plan.names.iter().map(EventCounts::named).collect();
@@ -199,14 +199,14 @@ impl Set {
     }
 
     /// Reads how many samples each event has lost, and notes it in the ledger.
-    pub(super) fn read_losses(&mut self) -> Result<(), SetError> {
+    pub(super) fn read_losses(&mut self) -> Result<(), EventSetError> {
         let read = self.read_all()?;
         self.note_read(&read);
         Ok(())
     }
 
     /// Reads the counts of all events with their logical event, one for each place and PMU.
-    fn read_all(&self) -> Result<Vec<(usize, PlaceCount)>, SetError> {
+    fn read_all(&self) -> Result<Vec<(usize, ScopeCount)>, EventSetError> {
         let mut retired = self.retired.clone();
         let mut all = Vec::new();
         for unit in &self.units {
@@ -222,18 +222,18 @@ impl Set {
     }
 
     /// Reads the counts of the events of a unit.
-    pub(super) fn read_unit(&self, unit: &super::Unit) -> Result<Vec<(usize, PlaceCount)>, SetError> {
+    pub(super) fn read_unit(&self, unit: &super::Unit) -> Result<Vec<(usize, ScopeCount)>, EventSetError> {
         let counts = unit.read()?;
         let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
         let counts = counts.into_iter().zip(planned).map(|(read, planned)| {
             let (pmu, is_failed) = (planned.spec.pmu().map(Arc::from), read.is_none());
             let count = read.unwrap_or_else(|| unknown(planned.spec.label().clone()));
-            (planned.index, PlaceCount { place: unit.place, pmu, count, is_repeated: false, is_failed })
+            (planned.index, ScopeCount { place: unit.place, pmu, count, is_repeated: false, is_failed })
         });
         Ok(counts.collect())
     }
 
-    fn note_read(&mut self, read: &[(usize, PlaceCount)]) {
+    fn note_read(&mut self, read: &[(usize, ScopeCount)]) {
         let with_losses = read
             .iter()
             .filter_map(|(_, place)| Some((place.place, place.count.label.clone(), place.count.lost?)));
@@ -248,12 +248,12 @@ impl EventCounts {
 }
 
 /// Adds a count to that of the same event, place and PMU. Returns it if there is no such count.
-pub(super) fn merge(all: &mut [(usize, PlaceCount)], index: usize, new: PlaceCount) -> Option<PlaceCount> {
+pub(super) fn merge(all: &mut [(usize, ScopeCount)], index: usize, new: ScopeCount) -> Option<ScopeCount> {
     let mut same = all.iter_mut().filter(|(other, _)| *other == index).map(|(_, old)| old);
     let Some(old) = same.find(|old| old.place == new.place && old.pmu == new.pmu) else { return Some(new) };
     if old.is_failed || new.is_failed {
         let known = if old.is_failed { new.count } else { old.count.clone() };
-        *old = PlaceCount { count: known, is_failed: true, ..new };
+        *old = ScopeCount { count: known, is_failed: true, ..new };
     } else {
         old.count = add(&old.count, &new.count);
     }

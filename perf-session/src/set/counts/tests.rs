@@ -5,19 +5,19 @@ fn count(value: u64, enabled: u64, running: u64) -> Count {
     Count { label: "x".into(), value, time_enabled, time_running, id: None, lost: Some(1) }
 }
 
-fn at(place: Place, pmu: &str, count: Count) -> PlaceCount {
-    PlaceCount { place, pmu: Some(pmu.into()), count, is_repeated: false, is_failed: false }
+fn at(place: Scope, pmu: &str, count: Count) -> ScopeCount {
+    ScopeCount { place, pmu: Some(pmu.into()), count, is_repeated: false, is_failed: false }
 }
 
-fn event(places: Vec<PlaceCount>) -> EventCounts {
+fn event(places: Vec<ScopeCount>) -> EventCounts {
     EventCounts { places, ..EventCounts::named(&"x".into()) }
 }
 
 #[test]
 fn each_cpu_is_scaled_by_its_own_times() {
     let event = event(vec![
-        at(Place::cpu(0), "cpu", count(10, 100, 50)),
-        at(Place::cpu(3), "cpu", count(7, 100, 100)),
+        at(Scope::cpu(0), "cpu", count(10, 100, 50)),
+        at(Scope::cpu(3), "cpu", count(7, 100, 100)),
     ]);
     assert_eq!(event.scaled(), Some(Scaled::Estimate(27)));
     let total = event.total();
@@ -31,7 +31,7 @@ fn each_cpu_is_scaled_by_its_own_times() {
 
 #[test]
 fn thread_on_two_pmus_is_not_scaled_up() {
-    let thread = Place::thread(7);
+    let thread = Scope::thread(7);
     let event =
         event(vec![at(thread, "cpu_atom", count(50, 10, 6)), at(thread, "cpu_core", count(100, 10, 4))]);
     assert_eq!(event.scaled(), Some(Scaled::Exact(150)));
@@ -43,7 +43,7 @@ fn thread_on_two_pmus_is_not_scaled_up() {
 
 #[test]
 fn thread_on_two_cpus_was_enabled_once() {
-    let (one, other) = (Place::thread(7).on_cpu(0), Place::thread(7).on_cpu(1));
+    let (one, other) = (Scope::thread(7).on_cpu(0), Scope::thread(7).on_cpu(1));
     let event = event(vec![at(one, "cpu", count(3, 10, 6)), at(other, "cpu", count(4, 10, 2))]);
     assert_eq!(event.scaled(), Some(Scaled::Estimate(8)), "ran 8 of 10 ns");
 }
@@ -51,17 +51,17 @@ fn thread_on_two_cpus_was_enabled_once() {
 #[test]
 fn place_that_was_never_enabled_adds_nothing() {
     let places =
-        vec![at(Place::thread(1), "cpu", count(0, 0, 0)), at(Place::thread(2), "cpu", count(5, 9, 9))];
+        vec![at(Scope::thread(1), "cpu", count(0, 0, 0)), at(Scope::thread(2), "cpu", count(5, 9, 9))];
     assert_eq!(event(places).scaled(), Some(Scaled::Exact(5)));
     assert_eq!(event(Vec::new()).scaled(), Some(Scaled::NeverRan));
-    let never = at(Place::cpu(1), "cpu", count(0, 9, 0));
-    let places = vec![never, at(Place::cpu(2), "cpu", count(5, 9, 9))];
+    let never = at(Scope::cpu(1), "cpu", count(0, 9, 0));
+    let places = vec![never, at(Scope::cpu(2), "cpu", count(5, 9, 9))];
     assert_eq!(event(places).scaled(), Some(Scaled::Estimate(5)), "CPU 1 is unknown");
 }
 
 #[test]
 fn count_of_a_package_is_summed_once() {
-    let mut event = event((0..3).map(|cpu| at(Place::cpu(cpu), "power", count(100, 1, 1))).collect());
+    let mut event = event((0..3).map(|cpu| at(Scope::cpu(cpu), "power", count(100, 1, 1))).collect());
     event.places[1].is_repeated = true;
     event.scale = 0.5;
     assert_eq!(event.total().value, 200);
@@ -73,7 +73,7 @@ fn count_of_a_package_is_summed_once() {
 fn momentary_values_are_neither_summed_nor_subtracted() {
     let snapshot = |values: &[u64]| EventCounts {
         is_snapshot: true,
-        ..event((0..).zip(values).map(|(cpu, value)| at(Place::cpu(cpu), "t", count(*value, 1, 1))).collect())
+        ..event((0..).zip(values).map(|(cpu, value)| at(Scope::cpu(cpu), "t", count(*value, 1, 1))).collect())
     };
     let (two, one) = (snapshot(&[40, 50]), snapshot(&[45]));
     assert_eq!((two.scaled(), two.in_unit(), two.total().value), (None, None, 0));
@@ -83,8 +83,8 @@ fn momentary_values_are_neither_summed_nor_subtracted() {
 #[test]
 fn difference_counts_new_places_from_zero() {
     let now =
-        event(vec![at(Place::cpu(0), "cpu", count(10, 8, 8)), at(Place::cpu(1), "cpu", count(5, 4, 4))]);
-    let before = event(vec![at(Place::cpu(0), "cpu", count(4, 6, 6))]);
+        event(vec![at(Scope::cpu(0), "cpu", count(10, 8, 8)), at(Scope::cpu(1), "cpu", count(5, 4, 4))]);
+    let before = event(vec![at(Scope::cpu(0), "cpu", count(4, 6, 6))]);
     let difference = now.since(&before);
     let values: Vec<u64> = difference.places().iter().map(|place| place.count.value).collect();
     assert_eq!(values, [6, 5]);
@@ -93,28 +93,28 @@ fn difference_counts_new_places_from_zero() {
 
 #[test]
 fn count_of_a_closed_event_is_merged_with_that_of_its_successor() {
-    let mut all = vec![(0, at(Place::cpu(1), "cpu", count(10, 8, 4)))];
-    assert!(merge(&mut all, 0, at(Place::cpu(1), "cpu", count(1, 2, 2))).is_none());
-    assert!(merge(&mut all, 0, at(Place::cpu(0), "cpu", count(1, 2, 2))).is_some());
-    assert!(merge(&mut all, 1, at(Place::cpu(1), "cpu", count(1, 2, 2))).is_some());
+    let mut all = vec![(0, at(Scope::cpu(1), "cpu", count(10, 8, 4)))];
+    assert!(merge(&mut all, 0, at(Scope::cpu(1), "cpu", count(1, 2, 2))).is_none());
+    assert!(merge(&mut all, 0, at(Scope::cpu(0), "cpu", count(1, 2, 2))).is_some());
+    assert!(merge(&mut all, 1, at(Scope::cpu(1), "cpu", count(1, 2, 2))).is_some());
     assert_eq!((all[0].1.count.value, all[0].1.count.time_running), (11, Some(6)));
 }
 
 #[test]
 fn pinned_event_that_was_not_scheduled_makes_the_sum_an_estimate() {
-    let failed = || PlaceCount { is_failed: true, ..at(Place::cpu(0), "cpu", unknown("x".into())) };
-    let known = || at(Place::cpu(1), "cpu", count(5, 9, 9));
+    let failed = || ScopeCount { is_failed: true, ..at(Scope::cpu(0), "cpu", unknown("x".into())) };
+    let known = || at(Scope::cpu(1), "cpu", count(5, 9, 9));
     assert_eq!(event(vec![failed(), known()]).scaled(), Some(Scaled::Estimate(5)));
     assert_eq!(event(vec![failed(), known()]).total().time_enabled, Some(9));
     assert_eq!(event(vec![failed()]).scaled(), Some(Scaled::NeverRan));
     let mut all = vec![(0, failed())];
-    assert!(merge(&mut all, 0, PlaceCount { place: Place::cpu(0), ..known() }).is_none());
+    assert!(merge(&mut all, 0, ScopeCount { place: Scope::cpu(0), ..known() }).is_none());
     assert_eq!((all[0].1.is_failed, all[0].1.count.value), (true, 5));
 }
 
 #[test]
 fn interval_of_each_pmu_starts_at_its_own_count() {
-    let thread = Place::thread(7);
+    let thread = Scope::thread(7);
     let counts = |core, atom| {
         event(vec![at(thread, "cpu_core", count(core, 9, 9)), at(thread, "cpu_atom", count(atom, 9, 9))])
     };

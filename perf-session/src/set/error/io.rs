@@ -2,7 +2,7 @@ use std::io;
 
 use perf_sys::Errno;
 
-use super::SetError;
+use super::EventSetError;
 use crate::{EventError, SizedRingsError};
 
 impl EventError {
@@ -11,14 +11,14 @@ impl EventError {
         self.error.raw_os_error()
     }
 
-    /// Returns std's error of the errno, as [`SetError::to_os_error`].
+    /// Returns std's error of the errno, as [`EventSetError::to_os_error`].
     #[must_use]
     pub fn to_os_error(&self) -> io::Error {
         self.error.to_os_error()
     }
 }
 
-impl SetError {
+impl EventSetError {
     /// Returns the errno of the failed call as a number. It is `ESRCH` for [`NoTask`](Self::NoTask).
     pub fn raw_os_error(&self) -> Option<i32> {
         match self {
@@ -54,18 +54,18 @@ impl SetError {
     }
 }
 
-/// Keeps the kind of the errno, the whole text, and the [`SetError`] itself, which
+/// Keeps the kind of the errno, the whole text, and the [`EventSetError`] itself, which
 /// [`get_ref`](io::Error::get_ref) returns.
 ///
 /// [`raw_os_error`](io::Error::raw_os_error) of the result is `None`;
-/// [`to_os_error`](SetError::to_os_error) keeps the number in place of the text.
-impl From<SetError> for io::Error {
-    fn from(error: SetError) -> Self {
+/// [`to_os_error`](EventSetError::to_os_error) keeps the number in place of the text.
+impl From<EventSetError> for io::Error {
+    fn from(error: EventSetError) -> Self {
         Self::new(error.kind(), error)
     }
 }
 
-/// As that of [`SetError`], with an [`EventError`] inside.
+/// As that of [`EventSetError`], with an [`EventError`] inside.
 impl From<EventError> for io::Error {
     fn from(error: EventError) -> Self {
         Self::new(Self::from(error.error).kind(), error)
@@ -78,14 +78,14 @@ impl SizedRingsError {
         self.error.raw_os_error()
     }
 
-    /// Returns std's error of the errno, as [`SetError::to_os_error`].
+    /// Returns std's error of the errno, as [`EventSetError::to_os_error`].
     #[must_use]
     pub fn to_os_error(&self) -> io::Error {
         self.error.to_os_error()
     }
 }
 
-/// As that of [`SetError`], with the [`perf_sys::Error`] inside. The events are dropped.
+/// As that of [`EventSetError`], with the [`perf_sys::Error`] inside. The events are dropped.
 impl From<SizedRingsError> for io::Error {
     fn from(error: SizedRingsError) -> Self {
         let kind = Self::from(error.error).kind();
@@ -98,13 +98,13 @@ mod tests {
     use perf_sys::{Attr, Call, Software};
 
     use super::*;
-    use crate::Place;
+    use crate::Scope;
 
-    fn refused() -> SetError {
+    fn refused() -> EventSetError {
         let error = perf_sys::Error::System { call: Call::PerfEventOpen, errno: Errno::EACCES };
         let attr = Box::new(Attr::software(Software::TASK_CLOCK));
-        let (label, place) = ("task-clock".into(), Place::thread(7));
-        SetError::Event(EventError {
+        let (label, place) = ("task-clock".into(), Scope::thread(7));
+        EventSetError::Event(EventError {
             label,
             place,
             attr,
@@ -120,15 +120,15 @@ mod tests {
         let error = io::Error::from(refused());
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
         assert_eq!(error.to_string(), refused().to_string());
-        let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<SetError>());
-        assert_eq!(inner.and_then(SetError::raw_os_error), Some(13));
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<EventSetError>());
+        assert_eq!(inner.and_then(EventSetError::raw_os_error), Some(13));
     }
 
     #[test]
     fn os_error_keeps_the_errno() {
         assert_eq!(refused().to_os_error().raw_os_error(), Some(13));
-        assert_eq!(SetError::NoTask { id: 7 }.to_os_error().raw_os_error(), Some(3));
-        let error = SetError::NoEvents;
+        assert_eq!(EventSetError::NoTask { id: 7 }.to_os_error().raw_os_error(), Some(3));
+        let error = EventSetError::NoEvents;
         assert_eq!(error.to_os_error().to_string(), error.to_string());
     }
 
@@ -142,6 +142,6 @@ mod tests {
         let what = refused().what();
         assert_eq!(what, "task-clock for thread 7: perf_event_open: Permission denied (os error 13)");
         assert!(refused().to_string().len() > what.len(), "with the usual causes");
-        assert_eq!(SetError::NoEvents.what(), SetError::NoEvents.to_string());
+        assert_eq!(EventSetError::NoEvents.what(), EventSetError::NoEvents.to_string());
     }
 }

@@ -7,10 +7,10 @@ use crate::{CpuList, Explanation, FileError, ProbeError, System};
 
 mod io;
 
-/// The reason why a [`Set`](crate::Set) could not be opened or used.
+/// The reason why a [`EventSet`](crate::EventSet) could not be opened or used.
 #[derive(Clone)]
 #[non_exhaustive]
-pub enum SetError {
+pub enum EventSetError {
     /// A call for one event failed.
     Event(EventError),
     /// A call for the rings as a whole failed.
@@ -71,14 +71,14 @@ pub enum SetError {
     /// The set observes CPUs or a command, so threads cannot be added.
     NotTasks,
     /// Several events would write into a ring whose records do not name their event, because of
-    /// [`SetOptions::one_event_a_ring`](crate::SetOptions::one_event_a_ring).
+    /// [`EventSetOptions::one_event_a_ring`](crate::EventSetOptions::one_event_a_ring).
     NotOneEvent {
         /// Number of the events at each place, those to be added included.
         events: usize,
     },
     /// The set only counts: it was opened without rings.
     NoRings,
-    /// [`Set::spawn`](crate::Set::spawn) was called for a set whose target is not a command, for the second
+    /// [`EventSet::spawn`](crate::EventSet::spawn) was called for a set whose target is not a command, for the second
     /// time, or in another thread than the one that opened the set.
     Spawn(SpawnMisuse),
     /// The command could not be started.
@@ -90,10 +90,10 @@ pub enum SetError {
     },
 }
 
-/// The wrong use of [`Set::spawn`](crate::Set::spawn).
+/// The wrong use of [`EventSet::spawn`](crate::EventSet::spawn).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpawnMisuse {
-    /// The target of the set is not [`SetTarget::command`](crate::SetTarget::command).
+    /// The target of the set is not [`EventSetTarget::command`](crate::EventSetTarget::command).
     Target,
     /// The set has already started a command.
     Again,
@@ -101,7 +101,7 @@ pub enum SpawnMisuse {
     Thread,
 }
 
-impl SetError {
+impl EventSetError {
     /// Returns the error of one event, if a call for an event failed.
     pub const fn event(&self) -> Option<&EventError> {
         match self {
@@ -135,7 +135,7 @@ impl SetError {
     }
 }
 
-impl fmt::Display for SetError {
+impl fmt::Display for EventSetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Event(error) => error.fmt(f),
@@ -163,13 +163,13 @@ impl fmt::Display for SetError {
             Self::CommandInherit { inherit } => write!(
                 f,
                 "set for a command: expected events inherited by all tasks, found {inherit:?}, by which \
-                 the command is not counted; leave out SetOptions::inherit"
+                 the command is not counted; leave out EventSetOptions::inherit"
             ),
             Self::NotTasks => f.write_str(
                 "add a thread: expected a set of threads or processes, found one of CPUs or a command; open a \
                  set for the thread",
             ),
-            Self::NoRings => f.write_str("the set has no rings: open it with SetOptions::ring_pages"),
+            Self::NoRings => f.write_str("the set has no rings: open it with EventSetOptions::ring_pages"),
             Self::Spawn(misuse) => f.write_str(match misuse {
                 SpawnMisuse::Target => "the target of the set is not a command",
                 SpawnMisuse::Again => "the set has already started a command: open a set for each",
@@ -189,28 +189,28 @@ pub(super) fn call_and_errno(error: &perf_sys::Error) -> String {
 }
 
 /// Prints as `Display`, for programs whose `main` returns the error.
-impl fmt::Debug for SetError {
+impl fmt::Debug for EventSetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
 /// `source` is `None`: `Display` already has the whole text.
-impl Error for SetError {}
+impl Error for EventSetError {}
 
-impl From<EventError> for SetError {
+impl From<EventError> for EventSetError {
     fn from(error: EventError) -> Self {
         Self::Event(error)
     }
 }
 
-impl From<FileError> for SetError {
+impl From<FileError> for EventSetError {
     fn from(error: FileError) -> Self {
         Self::File(error)
     }
 }
 
-impl From<perf_sys::Error> for SetError {
+impl From<perf_sys::Error> for EventSetError {
     fn from(error: perf_sys::Error) -> Self {
         Self::Rings(error)
     }

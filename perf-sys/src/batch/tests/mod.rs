@@ -140,7 +140,7 @@ fn damage_is_skipped_and_counted_once() {
         let mut batch = ring.batch();
         let found: Vec<_> = batch.records().map(Result::err).collect();
         assert_eq!((found.len(), found[0]), (2, None), "{size}: one error, then the end");
-        let damage = Damage { count: 1, bytes: 16, last: found[1] };
+        let damage = SkippedBytes { count: 1, bytes: 16, last: found[1] };
         assert_eq!((batch.damage(), batch.len()), (damage, 0), "{size}");
         drop(batch);
         assert_eq!(ring.tail(), 40, "{size}: the record and the damage");
@@ -166,7 +166,7 @@ fn damage_in_the_middle_of_a_full_ring_ends_a_loop_over_batches() {
     }
     let error = perf_decode::Error::SizeBelowHeader { at: 240, size: 4 };
     assert_eq!((read, errors), (10, vec![error]));
-    let damage = Damage { count: 1, bytes: (records - 10) * 24, last: Some(error) };
+    let damage = SkippedBytes { count: 1, bytes: (records - 10) * 24, last: Some(error) };
     assert_eq!(ring.batch().damage(), damage);
 }
 
@@ -185,7 +185,7 @@ fn damage_after_a_record_that_wraps_is_at_its_distance_from_the_start() {
         ring.kernel.write_words(&[Kernel::any_header(RecordType::LOST, size), 0]);
         let mut batch = ring.batch();
         assert_eq!(batch.records().find_map(Result::err), Some(error));
-        assert_eq!(batch.damage(), Damage { count: 1, bytes: 16, last: Some(error) });
+        assert_eq!(batch.damage(), SkippedBytes { count: 1, bytes: 16, last: Some(error) });
     }
 }
 

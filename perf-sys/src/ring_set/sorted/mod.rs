@@ -41,7 +41,7 @@ impl Default for Sort {
 
 /// The result of a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Drained {
+pub struct DrainStats {
     /// Records that were delivered.
     pub records: u64,
     /// Records among them that were delivered after one with a later time.
@@ -67,7 +67,7 @@ impl<K> RingSet<K> {
     /// delay, because the kernel would drop records.
     ///
     /// A record that appears later than the delay is delivered at once and counted as
-    /// [late](Drained::late). A record without a time is delivered after the records before it in its ring.
+    /// [late](DrainStats::late). A record without a time is delivered after the records before it in its ring.
     /// Bytes that are no records are skipped and counted by [`Ring::damage`](crate::Ring::damage). Nothing
     /// is allocated but on the first round with a ring.
     ///
@@ -92,7 +92,7 @@ impl<K> RingSet<K> {
     /// [`IDENTIFIER`](perf_abi::SampleType::IDENTIFIER) too.
     ///
     /// ```no_run
-    /// use perf_sys::{Readiness, RingSet};
+    /// use perf_sys::{WaitResult, RingSet};
     ///
     /// fn read_all(mut set: RingSet<u32>) -> Result<(), Box<dyn std::error::Error>> {
     ///     while !set.wait(None)?.is_final() {
@@ -110,7 +110,7 @@ impl<K> RingSet<K> {
     /// [`Error::Positions`](crate::Error::Positions) if a control page is damaged,
     /// [`Error::Layouts`](crate::Error::Layouts) if the ids of the events of a ring are at different
     /// offsets, and [`Error::System`](crate::Error::System) if an id cannot be read.
-    pub fn drain_sorted(&mut self, consume: impl FnMut(SortedRecord<'_, K>)) -> Result<Drained> {
+    pub fn drain_sorted(&mut self, consume: impl FnMut(SortedRecord<'_, K>)) -> Result<DrainStats> {
         self.whole_round(false, consume)
     }
 
@@ -123,7 +123,7 @@ impl<K> RingSet<K> {
     pub fn try_drain_sorted<B>(
         &mut self,
         consume: impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
-    ) -> Result<(Drained, ControlFlow<B>)> {
+    ) -> Result<(DrainStats, ControlFlow<B>)> {
         self.round(false, consume)
     }
 
@@ -133,12 +133,12 @@ impl<K> RingSet<K> {
     ///
     /// It may be called while the events write: it ends with the last record that the rings held. A record
     /// that is earlier than the last delivered one may still be written then. A later round delivers it, and
-    /// counts it as [late](Drained::late).
+    /// counts it as [late](DrainStats::late).
     ///
     /// # Errors
     ///
     /// As [`drain_sorted`](Self::drain_sorted).
-    pub fn flush_sorted(&mut self, consume: impl FnMut(SortedRecord<'_, K>)) -> Result<Drained> {
+    pub fn flush_sorted(&mut self, consume: impl FnMut(SortedRecord<'_, K>)) -> Result<DrainStats> {
         self.whole_round(true, consume)
     }
 
@@ -151,7 +151,7 @@ impl<K> RingSet<K> {
     pub fn try_flush_sorted<B>(
         &mut self,
         consume: impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
-    ) -> Result<(Drained, ControlFlow<B>)> {
+    ) -> Result<(DrainStats, ControlFlow<B>)> {
         self.round(true, consume)
     }
 
@@ -183,7 +183,7 @@ impl<K> RingSet<K> {
     }
 
     /// Delivers a round to a callback that does not end it.
-    fn whole_round(&mut self, all: bool, mut consume: impl FnMut(SortedRecord<'_, K>)) -> Result<Drained> {
+    fn whole_round(&mut self, all: bool, mut consume: impl FnMut(SortedRecord<'_, K>)) -> Result<DrainStats> {
         let consume = |record: SortedRecord<'_, K>| {
             consume(record);
             ControlFlow::<()>::Continue(())
@@ -196,12 +196,12 @@ impl<K> RingSet<K> {
         &mut self,
         all: bool,
         mut consume: impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
-    ) -> Result<(Drained, ControlFlow<B>)> {
+    ) -> Result<(DrainStats, ControlFlow<B>)> {
         let all = all || self.end_of_all().is_some();
         let is_signalled = !self.wakeups.take_slept_through();
         let begin = Instant::now();
         let is_due = self.next_round().is_none_or(|due| due <= begin);
-        let mut drained = Drained::default();
+        let mut drained = DrainStats::default();
         self.look(is_signalled, all)?;
         let mut looked = Instant::now();
         let mut end = self.deliver(self.sort.clock.ripe(self.sort.delay, begin), &mut drained, &mut consume);
@@ -238,7 +238,7 @@ impl<K> RingSet<K> {
     fn deliver<B>(
         &mut self,
         ripe: Option<u64>,
-        drained: &mut Drained,
+        drained: &mut DrainStats,
         consume: &mut impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let Sort { plan, latest, .. } = &mut self.sort;

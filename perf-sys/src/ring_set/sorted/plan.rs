@@ -3,7 +3,7 @@ use core::ops::ControlFlow;
 use perf_decode::RawRecord;
 
 use super::heads::Heads;
-use super::{Drained, Member, SortedRecord};
+use super::{DrainStats, Member, SortedRecord};
 use crate::Ring;
 
 /// The next records of all rings, in order.
@@ -83,7 +83,7 @@ impl Plan {
     pub(super) fn deliver<K, B>(
         &self,
         members: &mut [Member<K>],
-        drained: &mut Drained,
+        drained: &mut DrainStats,
         latest: &mut u64,
         consume: &mut impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
     ) -> Flow<B> {

@@ -14,7 +14,8 @@ use libbpf_rs::libbpf_sys::{self, perf_buffer, perf_buffer_opts};
 use libbpf_rs::{MapHandle, PerfBufferBuilder, RingBufferBuilder};
 use perf_bpf::sys::BpfRing;
 use perf_bpf::{
-    BpfMapType, EventArray, MapFd, MapSpec, Output, PerfBuffer, PerfBufferOptions, create_ring_buffer,
+    BpfMapType, EventArray, MapFd, MapSpec, PerfBuffer, PerfBufferOptions, PerfBufferRecord,
+    create_ring_buffer,
 };
 
 /// What a reader has read so far.
@@ -62,9 +63,9 @@ impl Reader for PerfBuffer {
         for batch in self.ready() {
             for output in batch.unwrap().outputs() {
                 match output.unwrap() {
-                    Output::Sample(sample) => sum.add(sample.bytes()),
-                    Output::Lost(lost) => sum.lost += lost,
-                    Output::Other(other) => panic!("{other:?}"),
+                    PerfBufferRecord::Sample(sample) => sum.add(sample.bytes()),
+                    PerfBufferRecord::Lost(lost) => sum.lost += lost,
+                    PerfBufferRecord::Other(other) => panic!("{other:?}"),
                 }
             }
         }

@@ -7,7 +7,7 @@ use perf_decode::Record;
 
 use super::*;
 use crate::map::{Area, Kernel};
-use crate::{Readiness, Ring};
+use crate::{Ring, WaitResult};
 
 mod flush;
 mod random;
@@ -129,7 +129,7 @@ fn records_after_a_break_are_delivered_in_the_next_round() {
         })
         .unwrap();
     assert_eq!((drained.records, flow), (4, ControlFlow::Break("three")));
-    assert_eq!(set.wait(None), Ok(Readiness::Readable), "at once");
+    assert_eq!(set.wait(None), Ok(WaitResult::Readable), "at once");
     assert_eq!(round(&mut set), [(4, 0), (5, 1)]);
 }
 

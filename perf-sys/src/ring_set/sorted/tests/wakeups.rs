@@ -17,13 +17,13 @@ fn set_with_delay(milliseconds: u64) -> (RingSet<usize>, Kernel) {
 fn wake(set: &mut RingSet<usize>) {
     let event = Arc::clone(set.get(&0).unwrap().event());
     rustix::io::write(event.as_fd(), &1_u64.to_ne_bytes()).unwrap();
-    assert_eq!(set.wait(LONG), Ok(Readiness::Readable));
+    assert_eq!(set.wait(LONG), Ok(WaitResult::Readable));
     rustix::io::read(event.as_fd(), &mut [0; 8]).unwrap(); // as the kernel, which reports it once
 }
 
 fn sleeps(set: &mut RingSet<usize>, milliseconds: u64) {
     let (begin, time) = (Instant::now(), Duration::from_millis(milliseconds));
-    assert_eq!(set.wait(Some(time)), Ok(Readiness::TimedOut));
+    assert_eq!(set.wait(Some(time)), Ok(WaitResult::TimedOut));
     assert!(begin.elapsed() >= time);
 }
 
@@ -50,7 +50,7 @@ fn wait_ends_once_when_a_record_with_a_wakeup_is_old_enough() {
     assert_eq!(round(&mut set), [], "too young");
     assert!(set.next_round().is_some_and(|due| due >= begin + Duration::from_millis(300)));
     sleeps(&mut set, 1);
-    assert_eq!(set.wait(LONG), Ok(Readiness::Readable), "due");
+    assert_eq!(set.wait(LONG), Ok(WaitResult::Readable), "due");
     assert!((Duration::from_millis(300)..Duration::from_secs(2)).contains(&begin.elapsed()));
     kernel.write_words(&[Kernel::any_header(RecordType::SAMPLE, 24), SECOND + 600_000_000, 0]);
     assert_eq!(round(&mut set), [(1, 0)], "the other one is too young");
@@ -67,7 +67,7 @@ fn later_wakeup_before_the_round_is_due_is_for_all_records() {
         round(&mut set);
     }
     let mut found = 0;
-    while set.wait(Some(Duration::from_millis(500))) == Ok(Readiness::Readable) {
+    while set.wait(Some(Duration::from_millis(500))) == Ok(WaitResult::Readable) {
         found += round(&mut set).len();
     }
     assert!(found >= 1, "{found}");
@@ -78,10 +78,10 @@ fn later_wakeup_before_the_round_is_due_is_for_all_records() {
 fn round_after_a_poll_of_an_event_loop_takes_every_record_for_one_with_a_wakeup() {
     let (mut set, mut kernel) = set_with_delay(50);
     write(&mut kernel, 1, 0);
-    assert_eq!(set.wait(Some(Duration::ZERO)), Ok(Readiness::TimedOut), "the loop consumed the wakeup");
+    assert_eq!(set.wait(Some(Duration::ZERO)), Ok(WaitResult::TimedOut), "the loop consumed the wakeup");
     assert_eq!(round(&mut set), []);
     assert!(set.next_round().is_some());
-    assert_eq!(set.wait(LONG), Ok(Readiness::Readable));
+    assert_eq!(set.wait(LONG), Ok(WaitResult::Readable));
     assert_eq!(round(&mut set), [(1, 0)]);
 }
 

@@ -6,7 +6,7 @@ use perf_session::{CpuList, EventSet, EventSetEvent, EventSetOptions, LossLedger
 
 use crate::{Attachment, Error, Refused};
 
-/// A [`EventSet`] of events with a program attached to them.
+/// An [`EventSet`] of events with a program attached to them.
 ///
 /// The program runs on every overflow of each event. A program on a tracepoint or a probe runs for its
 /// hits on all CPUs, so it is attached once, to the first event of it.

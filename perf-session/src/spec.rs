@@ -106,7 +106,7 @@ impl EventSpec {
     /// Returns the attr as the kernel gets it, with the address of the probe's text in `config1`. The
     /// address is valid as long as the event or a clone of it lives. The kernel reads it during the call, and
     /// with `INHERIT` also in each fork of the observed tasks, whose memory has something else there, so that
-    /// the fork fails (kernel errata). A [`EventSet`](crate::EventSet) opens such an event by a tracepoint.
+    /// the fork fails (kernel errata). An [`EventSet`](crate::EventSet) opens such an event by a tracepoint.
     pub fn attr(&self) -> Attr {
         match &self.probe_text {
             Some(text) => self.attr.with_config1(text.as_ptr().expose_provenance() as u64),

@@ -30,7 +30,7 @@ impl LossLedger {
     /// Notes a record that was delivered: its losses if it reports some, and its time, from which the time
     /// span of the next loss in this ring starts.
     ///
-    /// A [`EventSet`](crate::EventSet) does this for the records that it delivers.
+    /// An [`EventSet`](crate::EventSet) does this for the records that it delivers.
     #[inline]
     pub fn note(&mut self, record: &SortedRecord<'_, RingKey>) {
         let key = *record.key();

@@ -19,7 +19,7 @@ pub(crate) use gap::monotonic;
 pub use kind::LossKind;
 pub use report::LossReport;
 
-/// Everything that a [`EventSet`](crate::EventSet) lost: where, how much, and between which times.
+/// Everything that an [`EventSet`](crate::EventSet) lost: where, how much, and between which times.
 ///
 /// The set notes what it sees in the records that it delivers, and what its events count. The ledger can be
 /// asked at any moment, and cloned; [`EventSet::close`](crate::EventSet::close) returns it, so that it outlives the
@@ -128,7 +128,7 @@ impl LossLedger {
         if losses.is_empty() { Ok(()) } else { Err(LossReport { losses, gaps: self.gaps.clone() }) }
     }
 
-    /// Adds a ring, and returns its key: for a ring that does not belong to a [`EventSet`](crate::EventSet). Use it as the
+    /// Adds a ring, and returns its key: for a ring that does not belong to an [`EventSet`](crate::EventSet). Use it as the
     /// key of the ring in a [`RingSet`](perf_sys::RingSet), whose records the ledger then
     /// [notes](Self::note).
     ///

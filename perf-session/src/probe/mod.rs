@@ -34,7 +34,7 @@ const MAX_FUNCTION: usize = 511;
 /// ```
 ///
 /// An event of a probe's PMU must not have [`INHERIT`](perf_sys::AttrFlags::INHERIT): forks of the observed tasks fail
-/// (kernel errata). A [`EventSet`](crate::EventSet) opens such a probe by a tracepoint.
+/// (kernel errata). An [`EventSet`](crate::EventSet) opens such a probe by a tracepoint.
 ///
 /// # References
 ///

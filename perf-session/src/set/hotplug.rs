@@ -10,7 +10,7 @@ use super::{EventSet, EventSetError, Packages, Scope};
 use crate::CpuList;
 use crate::loss::monotonic;
 
-/// The changes by a [`EventSet::refresh`].
+/// The changes by an [`EventSet::refresh`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refreshed {
     /// CPUs whose events had died and were closed. Their counts are kept.

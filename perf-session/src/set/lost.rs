@@ -1,6 +1,6 @@
 use super::{EventError, EventSet, EventSetError, Scope, Unit};
 
-/// The records of one event of a [`EventSet`] that the kernel dropped.
+/// The records of one event of an [`EventSet`] that the kernel dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventLost {
     /// The id of the event, which its samples have.

@@ -144,7 +144,7 @@ pub struct EventSet {
     options: EventSetOptions,
 }
 
-/// An event of a [`EventSet`], opened at one place.
+/// An event of an [`EventSet`], opened at one place.
 #[derive(Clone, Copy, Debug)]
 pub struct EventSetEvent<'s> {
     /// The event.

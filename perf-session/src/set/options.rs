@@ -8,7 +8,7 @@ use super::user_only::is_refused;
 use super::{EventSet, EventSetError, EventSetTarget, Inherit};
 use crate::{EventGroup, NamedEvent, ProbeEvent, System};
 
-/// The events, the target and the rings of a [`EventSet`].
+/// The events, the target and the rings of an [`EventSet`].
 ///
 /// The default target is all online CPUs, without rings. The set controls the flags `DISABLED`,
 /// `ENABLE_ON_EXEC`, `INHERIT` and `INHERIT_THREAD` of the events, so they are ignored in the attrs.

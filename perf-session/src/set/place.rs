@@ -58,7 +58,7 @@ impl fmt::Display for Scope {
     }
 }
 
-/// The key of a ring of a [`EventSet`](crate::EventSet): its CPU or its thread.
+/// The key of a ring of an [`EventSet`](crate::EventSet): its CPU or its thread.
 ///
 /// If the events of a CPU were opened again after it was offline, they have a new ring with a different
 /// key, because the old ring may have unread records.

@@ -7,7 +7,7 @@ use super::Scope;
 use super::open_tasks::own_tid;
 use crate::CpuList;
 
-/// The tasks and CPUs that a [`EventSet`](crate::EventSet) observes.
+/// The tasks and CPUs that an [`EventSet`](crate::EventSet) observes.
 ///
 /// ```
 /// use perf_session::EventSetTarget;

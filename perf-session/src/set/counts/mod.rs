@@ -12,7 +12,7 @@ mod total;
 
 use total::{add, by, scaled, sum, unknown};
 
-/// The counts of the events of a [`EventSet`] at one moment, in the order of the options.
+/// The counts of the events of an [`EventSet`] at one moment, in the order of the options.
 ///
 /// Prints a table of the totals.
 #[derive(Clone, Debug)]

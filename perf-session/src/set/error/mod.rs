@@ -7,7 +7,7 @@ use crate::{CpuList, Explanation, FileError, ProbeError, System};
 
 mod io;
 
-/// The reason why a [`EventSet`](crate::EventSet) could not be opened or used.
+/// The reason why an [`EventSet`](crate::EventSet) could not be opened or used.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum EventSetError {

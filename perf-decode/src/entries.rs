@@ -2,6 +2,8 @@ use core::iter::FusedIterator;
 use core::marker::PhantomData;
 use core::slice;
 
+use zerocopy::{FromBytes, IntoBytes};
+
 /// Entries of `N` words each, as in a slice, but each entry is a value that is made when it is read.
 ///
 /// ```
@@ -35,7 +37,7 @@ impl<'a, E: From<[u64; N]>, const N: usize> Entries<'a, E, N> {
         // multiple of N and drops the division of the cast: 12 instructions per branch stack by callgrind.
         let bounded = nr <= const { usize::MAX / size_of::<[u64; N]>() };
         let words = if bounded { words.get(..nr * N) } else { None };
-        Self::new(words.and_then(|words| bytemuck::try_cast_slice(words).ok()).unwrap_or(&[]))
+        Self::new(words.and_then(|words| <[[u64; N]]>::ref_from_bytes(words.as_bytes()).ok()).unwrap_or(&[]))
     }
 
     /// Returns the words of the entries.

@@ -1,17 +1,19 @@
 //! Words and the smaller values inside them: the only code that depends on the byte order.
 
+use zerocopy::{FromBytes, IntoBytes, transmute};
+
 use crate::{Error, Result};
 
 /// Splits a word into its two `u32` in memory order: `pid, tid` or `cpu, reserved`.
 #[inline]
 pub(crate) fn halves(word: u64) -> [u32; 2] {
-    bytemuck::must_cast(word)
+    transmute!(word)
 }
 
 /// Splits a word into its four `u16` in memory order.
 #[inline]
 pub(crate) fn quarters(word: u64) -> [u16; 4] {
-    bytemuck::must_cast(word)
+    transmute!(word)
 }
 
 /// Returns the number of words that hold `bytes` bytes, rounded up.
@@ -31,13 +33,13 @@ pub fn words_from_bytes(bytes: &[u8]) -> Result<&[u64]> {
     if bytes.len() % 8 != 0 {
         return Err(Error::UnalignedLength { len: bytes.len() });
     }
-    bytemuck::try_cast_slice(bytes).map_err(|_| Error::Misaligned { address: bytes.as_ptr().addr() })
+    <[u64]>::ref_from_bytes(bytes).map_err(|_| Error::Misaligned { address: bytes.as_ptr().addr() })
 }
 
 /// Views words as their bytes in memory order.
 #[inline]
 pub(crate) fn bytes(words: &[u64]) -> &[u8] {
-    bytemuck::must_cast_slice(words)
+    words.as_bytes()
 }
 
 /// Views words as their bytes in memory order: the opposite of [`words_from_bytes`].
@@ -96,7 +98,7 @@ mod tests {
             memory[len + 2..].fill(0x80);
             memory[..len].iter_mut().zip((1..=255).rev()).for_each(|(byte, value)| *byte = value);
             memory[len] = 0;
-            let words: [u64; 4] = bytemuck::must_cast(memory);
+            let words: [u64; 4] = transmute!(memory);
             assert_eq!(text(&words), Some(&memory[..len]));
         }
         assert_eq!(text(&[u64::MAX, 0x0101_0101_0101_0101]), None);

@@ -147,45 +147,16 @@
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("perf-sys shares 64-bit positions with the kernel and needs atomic loads of them");
 
-mod add_error;
-mod attr;
-mod aux;
-mod batch;
-mod bpf_ids;
 #[cfg(feature = "bpf")]
 mod bpf_ring;
-mod call;
-mod cancel;
 mod causes;
 pub mod coming_from;
 mod count;
-mod count_row;
-mod count_table;
-mod counter_page;
-mod damage;
-mod errno;
 mod error;
 mod event;
-mod group;
-mod group_count;
-mod hint;
-mod ioctl;
-mod label;
 mod map;
-mod map_error;
-mod measure;
-mod open_options;
-mod prctl;
-mod rdpmc;
-mod reader;
 mod ring;
-mod ring_set;
-mod snapshot;
-mod syscall;
-mod target;
-mod time_conversion;
-mod user_counter;
-mod wait;
+mod set;
 
 /// The kernel's structs, flags and numbers: the crate `perf-abi`.
 #[doc(no_inline)]
@@ -206,36 +177,20 @@ pub use perf_decode::{
     Sample, SampleHead, SampleId, SampleLayout, Scaled, Window,
 };
 
-pub use add_error::AddError;
-pub use aux::{AuxArea, AuxSnapshot};
-pub use batch::{Batch, BatchRecords, PeekableRecords};
-pub use bpf_ids::BpfIds;
 #[cfg(feature = "bpf")]
 pub use bpf_ring::{BpfBatch, BpfRecords, BpfRing};
-pub use call::Call;
-pub use cancel::Waker;
 pub use causes::Causes;
-pub use count::Count;
-pub use count_table::CountTable;
-pub use damage::SkippedBytes;
-pub use errno::Errno;
-pub use error::{Error, Result};
-pub use event::Event;
-pub use group::Group;
-pub use group_count::GroupCount;
-pub use label::Label;
+pub use count::{Count, CountTable, Group, GroupCount, Label, RdpmcCounter, TimeConversion};
+pub use error::{AddError, Call, Errno, Error, MapError, Result, SkippedBytes};
+pub use event::{BpfIds, Event, OpenOptions, Target};
 #[cfg(feature = "bpf")]
 pub use map::BorrowedBpfRecords;
 pub use map::page_size;
-pub use map_error::MapError;
-pub use open_options::OpenOptions;
-pub use ring::Ring;
-pub use ring_set::{DrainStats, RingCursor, RingSet, SortedRecord};
-pub use snapshot::{Snapshot, SnapshotRing};
-pub use target::Target;
-pub use time_conversion::TimeConversion;
-pub use user_counter::RdpmcCounter;
-pub use wait::WaitResult;
+pub use ring::{
+    AuxArea, AuxSnapshot, Batch, BatchRecords, PeekableRecords, Ring, Snapshot, SnapshotRing, WaitResult,
+    Waker,
+};
+pub use set::{DrainStats, RingCursor, RingSet, SortedRecord};
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]

@@ -1,5 +1,5 @@
 //! Mapping of AUX areas on the running kernel. Reading them is tested on simulated pages in
-//! `src/aux/tests.rs`.
+//! `src/ring/aux.rs`.
 
 #![allow(clippy::unwrap_used)] // also in shared functions
 

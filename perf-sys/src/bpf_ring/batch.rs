@@ -1,6 +1,6 @@
 use core::iter::FusedIterator;
 
-use crate::Result;
+use crate::error::Result;
 use crate::map::{BpfConsumer, BpfWalk};
 
 /// A guard over the unread records of a ring buffer map, as of [`BpfRing::batch`](crate::BpfRing::batch).

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The ids of the ring buffer maps that this process reads.
 static CLAIMED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());

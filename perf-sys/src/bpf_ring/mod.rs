@@ -3,10 +3,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use perf_abi::bpf::{BpfMapFlags, BpfMapType};
 
+use crate::error::{Error, Result};
+use crate::event::map_info;
 use crate::map::BpfConsumer;
-use crate::syscall::map_info;
-use crate::wait::{Deadline, poll};
-use crate::{Error, Result, WaitResult, Waker};
+use crate::ring::{Deadline, poll};
+use crate::ring::{WaitResult, Waker};
 
 mod batch;
 mod claim;

@@ -2,7 +2,7 @@ use core::fmt;
 
 use perf_abi::{Attr, OpenFlags};
 
-use crate::hint::hint;
+use crate::error::hint;
 use crate::{Call, Errno, Target};
 
 mod invalid;

@@ -1,8 +1,8 @@
 use core::fmt;
 
+use super::Call;
 use super::Error;
-use crate::Call;
-use crate::hint::hint;
+use super::hint::hint;
 
 impl fmt::Display for Error {
     #[expect(clippy::too_many_lines, reason = "one arm for each variant")]

@@ -1,11 +1,24 @@
 use perf_decode::Error as Framing;
 
-use crate::{Call, Causes, Errno};
+use crate::causes::Causes;
 
+mod add_error;
+mod call;
+mod damage;
 mod display;
+mod errno;
+mod hint;
 mod io;
+mod map_error;
 #[cfg(test)]
 mod tests;
+
+pub use add_error::AddError;
+pub use call::Call;
+pub use damage::SkippedBytes;
+pub use errno::Errno;
+pub(crate) use hint::hint;
+pub use map_error::MapError;
 
 /// An error of a call of this crate.
 ///

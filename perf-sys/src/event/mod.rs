@@ -4,13 +4,28 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use perf_abi::{Attr, AttrFlags};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
+use crate::count::Label;
+use crate::error::{Call, Errno, Error, Result};
 use crate::map::Generation;
-use crate::syscall::gettid;
-use crate::{Call, Errno, Error, Label, OpenOptions, Result, Target};
 
+mod attr;
+mod bpf_ids;
+mod ioctl;
+mod measure;
+mod open_options;
+mod prctl;
 mod registers;
+mod syscall;
+mod target;
 
-pub(crate) use registers::RegistersClaim;
+pub use bpf_ids::BpfIds;
+pub use open_options::OpenOptions;
+use registers::RegistersClaim;
+use syscall::gettid;
+#[cfg(feature = "bpf")]
+pub(crate) use syscall::map_info;
+pub(crate) use syscall::membarrier_global;
+pub use target::Target;
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
 ///

@@ -2,7 +2,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use perf_abi::{Attr, EventType, SampleType, Software};
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The registers that the open software events of this process sample.
 ///

@@ -16,7 +16,7 @@ use rustix::mm::ProtFlags;
 use std::os::fd::BorrowedFd;
 
 use super::{Area, Here, Mapping, OVERWRITES, PageWord, WAITS, position};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Stores offset and size of the AUX area in the control page, as the kernel requires, and maps it.
 fn map(page: &Area, fd: BorrowedFd<'_>, offset: usize, pages: usize, mode: ProtFlags) -> Result<Mapping> {

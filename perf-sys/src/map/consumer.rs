@@ -14,7 +14,7 @@ use std::sync::Arc;
 use perf_decode::Window;
 
 use super::{Area, Here, PageWord, position};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The reader's side of a ring.
 ///

@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 use super::page_size;
-use crate::{Call, Error, Result};
+use crate::error::{Call, Error, Result};
 
 /// A handler of `pthread_atfork`.
 type Handler = Option<unsafe extern "C" fn()>;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use perf_abi::RecordType;
 
 use super::{Area, PageWord};
-use crate::Result;
+use crate::error::Result;
 
 /// The writer of a ring.
 pub(crate) struct Kernel {

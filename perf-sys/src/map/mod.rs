@@ -17,8 +17,8 @@ use perf_abi::MmapPage;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::os::fd::BorrowedFd;
 
+use crate::error::{Call, Error, Result};
 use crate::event::RingClaim;
-use crate::{Call, Error, Result};
 
 mod aux;
 #[cfg(feature = "bpf")]

@@ -6,7 +6,7 @@
 use core::sync::atomic::{Ordering, fence};
 
 use super::{Area, PageWord};
-use crate::Result;
+use crate::error::Result;
 
 /// A ring mapped for reading only. Its data area is inside the mapping.
 #[derive(Debug)]

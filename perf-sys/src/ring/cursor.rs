@@ -1,7 +1,7 @@
 use perf_decode::{RawRecord, Window};
 
 use super::Ring;
-use crate::Result;
+use crate::error::Result;
 
 /// Reading with a cursor, whose state is in the ring, so that a function can return each record.
 ///

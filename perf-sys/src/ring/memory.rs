@@ -4,8 +4,9 @@ use perf_abi::Attr;
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::Ring;
+use crate::error::{Call, Error, Result};
+use crate::event::Event;
 use crate::map::{Area, Kernel, page_size, pages_for};
-use crate::{Call, Error, Event, Result};
 
 /// Rings without a kernel, with the feature `testing`.
 impl Ring {
@@ -49,7 +50,8 @@ mod tests {
     use perf_abi::{AttrFlags, RecordType, SampleType, Software};
 
     use super::*;
-    use crate::{RingSet, WaitResult};
+    use crate::ring::WaitResult;
+    use crate::set::RingSet;
 
     const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
         .with_sample_type(SampleType::TIME)

@@ -3,15 +3,26 @@ use std::sync::Arc;
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
+use crate::error::{Error, MapError, Result, SkippedBytes};
+use crate::event::Event;
 use crate::map::{Area, Consumer, pages_for};
-use crate::reader::Reader;
-use crate::wait::Waiters;
-use crate::{Batch, Error, Event, MapError, Result, SkippedBytes};
 
+mod aux;
+mod batch;
 mod cursor;
 #[cfg(any(test, feature = "testing"))]
 mod memory;
+mod reader;
+mod snapshot;
 mod wait;
+
+pub use aux::{AuxArea, AuxSnapshot};
+pub use batch::{Batch, BatchRecords, PeekableRecords};
+pub(crate) use reader::Reader;
+pub use snapshot::{Snapshot, SnapshotRing};
+use wait::Waiters;
+pub(crate) use wait::{Deadline, poll};
+pub use wait::{WaitResult, Waker};
 
 /// An event with its mapped ring, and the right to read and release its records.
 ///

@@ -9,7 +9,8 @@
 use core::iter::FusedIterator;
 
 use super::BpfWalk;
-use crate::{BpfBatch, Result};
+use crate::bpf_ring::BpfBatch;
+use crate::error::Result;
 
 impl BpfBatch<'_> {
     /// As [`records`](Self::records), without a copy: the records are borrowed from the ring.

@@ -6,7 +6,7 @@ use perf_decode::Window;
 use std::os::fd::BorrowedFd;
 
 use super::{Here, Mapping, OVERWRITES, PageWord, WAITS, page_size, position};
-use crate::{Call, Errno, Error, Result};
+use crate::error::{Call, Errno, Error, Result};
 
 mod borrowed;
 mod guess;

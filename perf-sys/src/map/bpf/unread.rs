@@ -15,7 +15,7 @@ use core::sync::atomic::{Ordering, fence};
 use perf_decode::bytes_from_words;
 
 use super::guess::Guess;
-use crate::Error;
+use crate::error::Error;
 use crate::map::{Here, page_size};
 
 /// Set in the length of a record that its program has not committed (`BPF_RINGBUF_BUSY_BIT`).

@@ -1,5 +1,5 @@
 use super::{BpfData, BpfStep, BpfUnread};
-use crate::Result;
+use crate::error::Result;
 
 /// A walk over the unread records. Dropping it makes its position that of the consumer.
 #[derive(Debug)]

@@ -1,0 +1,262 @@
+//! Counts: of one event or of a group, by `read(2)` or by `rdpmc`.
+
+use core::fmt;
+
+use perf_abi::ReadFormat;
+use perf_decode::{ReadEntry, ReadValues, Scaled};
+
+use crate::error::{Error, Result};
+use crate::event::Event;
+use count_row::{Columns, write_row};
+
+mod count_row;
+mod count_table;
+mod counter_page;
+mod group;
+mod group_count;
+mod label;
+mod rdpmc;
+mod time_conversion;
+mod user_counter;
+
+pub use count_table::CountTable;
+pub use group::Group;
+pub use group_count::GroupCount;
+pub use label::Label;
+pub use time_conversion::TimeConversion;
+pub use user_counter::RdpmcCounter;
+
+/// The count of one event at one moment.
+///
+/// Prints one line: the value, with `~` if it is an estimate and `-` if the event never ran; the label;
+/// then the fields of the event's [`ReadFormat`]. [`CountTable`](crate::CountTable) aligns the lines of
+/// several counts.
+///
+/// Cloning does not allocate.
+///
+/// ```
+/// # let attr = perf_abi::Attr::hardware(perf_abi::Hardware::CPU_CYCLES);
+/// use perf_decode::Scaled;
+/// use perf_sys::{Count, Label};
+///
+/// let count = Count {
+///     label: Label::of(&attr),
+///     value: 1000,
+///     time_enabled: Some(80),
+///     time_running: Some(40),
+///     id: None,
+///     lost: None,
+/// };
+/// assert_eq!(count.scaled(), Scaled::Estimate(2000));
+/// assert_eq!(count.to_string(), "~2000  CPU_CYCLES  ran  50.0 %");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// The name of the event: [`Event::label`].
+    pub label: Label,
+    /// The number of events, or ns of a clock, counted while the event ran. Not scaled.
+    pub value: u64,
+    /// Time enabled in ns, with [`ReadFormat::TOTAL_TIME_ENABLED`].
+    pub time_enabled: Option<u64>,
+    /// Time running in ns, with [`ReadFormat::TOTAL_TIME_RUNNING`]. Less than the time enabled if the
+    /// event was multiplexed.
+    pub time_running: Option<u64>,
+    /// [`Event::id`], with [`ReadFormat::ID`].
+    pub id: Option<u64>,
+    /// The number of lost samples of the event, with [`ReadFormat::LOST`] (since Linux 6.0).
+    pub lost: Option<u64>,
+}
+
+impl Count {
+    /// Returns the count of one entry of `values`.
+    pub(crate) fn new(label: Label, values: &ReadValues<'_>, entry: ReadEntry) -> Self {
+        let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
+        Self { label, value: entry.value, time_enabled, time_running, id: entry.id, lost: entry.lost }
+    }
+
+    /// Returns the value extrapolated to the full time enabled (multiplexing correction). Without both
+    /// times, returns the value unscaled.
+    #[must_use]
+    pub fn scaled(&self) -> Scaled {
+        match (self.time_enabled, self.time_running) {
+            (Some(enabled), Some(running)) => Scaled::new(self.value, enabled, running),
+            _ => Scaled::Unscaled(self.value),
+        }
+    }
+
+    /// Returns time running divided by time enabled, from 0 to 1. At 1 the value is exact. Below 1,
+    /// [`scaled`](Self::scaled) assumes the same rate of events in the rest of the time.
+    ///
+    /// Returns `None` without both times, or if the event was never enabled.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)] // a ratio does not need more than 53 bits
+    pub fn coverage(&self) -> Option<f64> {
+        let (enabled, running) = self.time_enabled.zip(self.time_running)?;
+        (enabled != 0).then(|| (running as f64 / enabled as f64).min(1.0))
+    }
+
+    /// Returns the difference of two counts of one event, the count from `before` to `self`.
+    ///
+    /// Times and losses are in the difference only if both counts have them. A count by
+    /// [`RdpmcCounter::try_read`](crate::RdpmcCounter::try_read) and one by [`Event::read`] may differ in
+    /// that.
+    ///
+    /// Unlike a [`reset`](Event::reset), a difference covers the times, the losses, and the counts of
+    /// inherited copies that have exited.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        let difference = |now: Option<u64>, before: Option<u64>| Some(now?.wrapping_sub(before?));
+        Self {
+            label: self.label.clone(),
+            value: self.value.wrapping_sub(before.value),
+            time_enabled: difference(self.time_enabled, before.time_enabled),
+            time_running: difference(self.time_running, before.time_running),
+            id: self.id,
+            lost: difference(self.lost, before.lost),
+        }
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_row(f, self, &Columns::default())
+    }
+}
+
+/// Counting, by one system call each.
+impl Event {
+    /// `read(fd, buf, len)`—Reads the event's count, with all fields of its [`ReadFormat`]. Does not
+    /// allocate.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::GroupFormat`] if the format has [`GROUP`](ReadFormat::GROUP), and those of
+    /// [`read_values`](Self::read_values).
+    ///
+    /// # References
+    ///
+    /// `perf_event_open(2)`, "Reading results".
+    #[doc(alias = "ReadCount")]
+    pub fn read(&self) -> Result<Count> {
+        if self.attr().read_format.contains(ReadFormat::GROUP) {
+            return Err(Error::GroupFormat);
+        }
+        let mut words = [0; MAX_WORDS];
+        let values = self.read_values(&mut words)?;
+        let entry = values.iter().next().ok_or(Error::ReadLength { needed: 8, found: 0 })?;
+        Ok(Count::new(self.label().clone(), &values, entry))
+    }
+
+    /// `read(fd, buf, 8 * n)`—Reads the count of the event. With [`GROUP`](ReadFormat::GROUP), reads
+    /// those of its whole group, the group leader first, through any of the group's events. `buf` must
+    /// hold them all.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PinnedFailed`] for a pinned event that could not be scheduled, [`Error::ReadLength`] if
+    /// the kernel's length is not that of the format, and [`Error::System`]: `ENOSPC` if `buf` is
+    /// shorter.
+    #[doc(alias = "ReadGroupCount")]
+    pub fn read_values<'b>(&self, buf: &'b mut [u64]) -> Result<ReadValues<'b>> {
+        let len = self.read_raw(buf)?;
+        let words = buf.get(..len).unwrap_or(&[]);
+        values_of(words, self.attr().read_format)
+    }
+}
+
+/// Length in words of the longest count of one event: value, two times, id and losses.
+const MAX_WORDS: usize = 5;
+
+/// Parses the words that the kernel returned.
+fn values_of(words: &[u64], format: ReadFormat) -> Result<ReadValues<'_>> {
+    use perf_decode::Error::{TrailingBytes, Truncated};
+    let found = words.len() as u64 * 8;
+    match ReadValues::parse(words, format) {
+        Ok(values) => Ok(values),
+        // The kernel returns 0 bytes for it (`perf_read_hw`, PERF_EVENT_STATE_ERROR).
+        Err(_) if found == 0 => Err(Error::PinnedFailed),
+        Err(Truncated { needed, .. }) => Err(Error::ReadLength { needed: u64::from(needed), found }),
+        Err(TrailingBytes { found: trailing, .. }) => {
+            Err(Error::ReadLength { needed: found - trailing, found })
+        }
+        Err(_) => Err(Error::ReadLength { needed: 0, found }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::{Attr, Hardware};
+
+    use super::*;
+
+    const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
+
+    fn cycles(value: u64, times: Option<(u64, u64)>) -> Count {
+        let (time_enabled, time_running) = times.unzip();
+        let label = Label::of(&Attr::hardware(Hardware::CPU_CYCLES));
+        Count { label, value, time_enabled, time_running, id: None, lost: None }
+    }
+
+    #[test]
+    fn empty_read_is_a_pinned_event_in_error_state() {
+        assert_eq!(values_of(&[], ReadFormat::empty()), Err(Error::PinnedFailed));
+        assert_eq!(values_of(&[], ReadFormat::GROUP), Err(Error::PinnedFailed));
+    }
+
+    #[test]
+    fn short_read_reports_both_lengths() {
+        assert_eq!(values_of(&[1, 2], TIMES), Err(Error::ReadLength { needed: 24, found: 16 }));
+        assert_eq!(
+            values_of(&[3, 1, 1], ReadFormat::GROUP),
+            Err(Error::ReadLength { needed: 32, found: 24 })
+        );
+    }
+
+    #[test]
+    fn long_read_reports_both_lengths() {
+        assert_eq!(values_of(&[1, 2, 3, 4], TIMES), Err(Error::ReadLength { needed: 24, found: 32 }));
+    }
+
+    #[test]
+    fn coverage_is_the_ratio_of_time_running_to_time_enabled() {
+        assert_eq!(cycles(1, Some((80, 40))).coverage(), Some(0.5));
+        assert_eq!(cycles(1, Some((80, 0))).coverage(), Some(0.0));
+        assert_eq!(cycles(1, Some((80, 81))).coverage(), Some(1.0));
+    }
+
+    #[test]
+    fn count_without_times_is_unscaled() {
+        assert_eq!((cycles(7, None).coverage(), cycles(7, None).scaled()), (None, Scaled::Unscaled(7)));
+        assert_eq!(cycles(0, Some((0, 0))).coverage(), None);
+    }
+
+    #[test]
+    fn difference_covers_times_and_losses_but_not_the_id() {
+        let before = Count { id: Some(21), lost: Some(2), ..cycles(100, Some((50, 50))) };
+        let now = Count { id: Some(21), lost: Some(5), ..cycles(300, Some((150, 75))) };
+        let found = now.since(&before);
+        assert_eq!(found, Count { id: Some(21), lost: Some(3), ..cycles(200, Some((100, 25))) });
+        assert_eq!(found.scaled(), Scaled::Estimate(800));
+    }
+
+    #[test]
+    fn difference_has_only_the_times_that_both_counts_have() {
+        let with_times = |value| Count { lost: Some(1), ..cycles(value, Some((1_000, 500))) };
+        for (now, before) in [(with_times(200), cycles(100, None)), (cycles(200, None), with_times(100))] {
+            let found = now.since(&before);
+            assert_eq!(found, cycles(100, None));
+            assert_eq!((found.scaled(), found.coverage()), (Scaled::Unscaled(100), None));
+        }
+        let enabled_only = Count { time_running: None, ..with_times(100) };
+        let found = with_times(200).since(&enabled_only);
+        assert_eq!((found.time_enabled, found.time_running, found.lost), (Some(0), None, Some(0)));
+    }
+
+    #[test]
+    fn line_marks_estimates_and_unknown_values() {
+        assert_eq!(cycles(7, None).to_string(), "7  CPU_CYCLES");
+        assert_eq!(cycles(7, Some((80, 80))).to_string(), "7  CPU_CYCLES  ran 100.0 %");
+        assert_eq!(cycles(0, Some((80, 0))).to_string(), "-  CPU_CYCLES  ran   0.0 %");
+        assert_eq!(cycles(0, Some((0, 0))).to_string(), "-  CPU_CYCLES  ran     - %");
+    }
+}

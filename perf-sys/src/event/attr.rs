@@ -1,0 +1,76 @@
+use perf_abi::Attr;
+
+use crate::causes::Causes;
+use crate::causes::Opening;
+use crate::error::{Call, Errno, Error};
+
+/// A copy of an attr for a system call, into which the kernel may write the size that it expects.
+///
+/// The attr's size is never larger than [`Attr`], so the kernel reads no memory after it. An `Attr`
+/// has no fields after its end, so the bytes left out are zero.
+#[derive(Debug)]
+pub(crate) struct AttrArgument {
+    attr: Attr,
+    passed_size: u32,
+}
+
+impl AttrArgument {
+    pub(crate) fn new(attr: &Attr) -> Self {
+        let passed_size = attr.size.min(size_of::<Attr>() as u32);
+        Self { attr: Attr { size: passed_size, ..*attr }, passed_size }
+    }
+
+    pub(crate) const fn as_mut(&mut self) -> &mut Attr {
+        &mut self.attr
+    }
+
+    /// Returns the error for `errno` from an ioctl that takes an attr.
+    pub(crate) fn refused(&self, call: Call, errno: Errno) -> Error {
+        self.refused_size(call, errno).unwrap_or(Error::System { call, errno })
+    }
+
+    /// Returns the error for `errno` from `perf_event_open`.
+    pub(crate) fn refused_open(&self, errno: Errno, opening: &Opening<'_>) -> Error {
+        let causes = Causes::new(opening, errno);
+        self.refused_size(Call::PerfEventOpen, errno).unwrap_or(Error::Open { errno, causes })
+    }
+
+    /// Returns the error of a wrong size, `None` if `errno` has another cause. `E2BIG` is about the
+    /// attr only if the kernel wrote its own size.
+    fn refused_size(&self, call: Call, errno: Errno) -> Option<Error> {
+        let kernel = self.attr.size;
+        (errno == Errno::E2BIG && kernel != self.passed_size).then_some(Error::AttrSize { kernel, call })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::OpenFlags;
+
+    use super::*;
+    use crate::event::Target;
+
+    #[test]
+    fn kernel_never_reads_past_the_attr() {
+        let mut passed = AttrArgument::new(&Attr { size: 4096, ..Attr::default() });
+        assert_eq!(passed.as_mut().size as usize, size_of::<Attr>());
+    }
+
+    #[test]
+    fn size_changed_by_the_kernel_is_in_the_error() {
+        let mut passed = AttrArgument::new(&Attr::default());
+        passed.as_mut().size = 136;
+        let error = passed.refused(Call::IocModifyAttributes, Errno::E2BIG);
+        assert_eq!(error, Error::AttrSize { kernel: 136, call: Call::IocModifyAttributes });
+    }
+
+    #[test]
+    fn unchanged_size_means_another_cause() {
+        let attr = Attr::default();
+        let flags = OpenFlags::empty();
+        let opening = Opening { attr: &attr, target: Target::cpu(0), is_sibling: true, flags };
+        let error = AttrArgument::new(&attr).refused_open(Errno::E2BIG, &opening);
+        assert_eq!((error.call(), error.errno()), (Some(Call::PerfEventOpen), Some(Errno::E2BIG)));
+        assert!(error.to_string().ends_with("a read of the group would be longer than 16 KiB"), "{error}");
+    }
+}

@@ -1,0 +1,152 @@
+//! `perf_event_open(2)`, and the operations on its descriptors that need `unsafe`.
+//!
+//! # Safety
+//!
+//! This file may use `unsafe` because rustix has no wrapper for the system call, or one in a feature that
+//! takes most of its build: it is made by the C library's `syscall`, which std links, and the number that
+//! it returns becomes an owned descriptor here.
+#![allow(unsafe_code)]
+
+use core::ffi::{c_int, c_long, c_ulong};
+use core::num::NonZeroI32;
+use std::io;
+
+use linux_raw_sys::general::{
+    __NR_gettid, __NR_membarrier, __NR_perf_event_open, __NR_prctl, membarrier_cmd,
+};
+use linux_raw_sys::prctl::{PR_TASK_PERF_EVENTS_DISABLE, PR_TASK_PERF_EVENTS_ENABLE};
+use perf_abi::{Attr, OpenFlags};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+use super::attr::AttrArgument;
+use super::target::TargetArguments;
+use super::{Event, Target};
+use crate::causes::Opening;
+use crate::error::{Call, Errno, Error, Result};
+
+#[cfg(feature = "bpf")]
+mod bpf;
+#[cfg(feature = "bpf")]
+pub(crate) use bpf::map_info;
+
+unsafe extern "C" {
+    /// `syscall(2)`. Each argument is an `int`, a `long` or a pointer.
+    fn syscall(number: c_long, ...) -> c_long;
+}
+
+/// Returns the number of a system call as `syscall` takes it.
+#[allow(
+    clippy::cast_lossless,
+    clippy::cast_possible_wrap,
+    reason = "a long has 64 bits or 32, all numbers fit"
+)]
+const fn number(call: u32) -> c_long {
+    call as c_long
+}
+
+/// `perf_event_open(attr, pid, cpu, group_fd, flags)`.
+#[allow(trivial_numeric_casts)] // an unsigned long is not 64 bits everywhere
+pub(crate) fn perf_event_open(
+    attr: &Attr,
+    target: Target<'_>,
+    group: Option<BorrowedFd<'_>>,
+    flags: OpenFlags,
+) -> Result<OwnedFd> {
+    let mut passed = AttrArgument::new(attr);
+    let TargetArguments { pid, cpu, is_cgroup } = target.arguments()?;
+    let opening = Opening { attr, target, is_sibling: group.is_some(), flags };
+    let flags = if is_cgroup { flags | OpenFlags::PID_CGROUP } else { flags - OpenFlags::PID_CGROUP };
+    let group: c_int = group.map_or(-1, |fd| fd.as_raw_fd());
+    // SAFETY: the attr is live, and mutable because the kernel writes its own size back on E2BIG; the
+    // kernel reads the `size` bytes of it, at most all. The other arguments are numbers.
+    let fd = unsafe {
+        syscall(
+            number(__NR_perf_event_open),
+            &raw mut *passed.as_mut(),
+            pid,
+            cpu,
+            group,
+            flags.bits() as c_ulong,
+        )
+    };
+    match c_int::try_from(fd) {
+        // SAFETY: the kernel just made this descriptor, and no other code owns it.
+        Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
+        _ => Err(passed.refused_open(last_errno(), &opening)),
+    }
+}
+
+fn last_errno() -> Errno {
+    // A failed call always sets errno; the fallback is for the type only.
+    io::Error::last_os_error().raw_os_error().map_or(Errno::EIO, Errno::from_raw_os_error)
+}
+
+/// Foreign descriptors, and reads of words.
+impl Event {
+    /// Creates an event from a descriptor that was opened elsewhere, for example inherited or
+    /// received over a socket.
+    ///
+    /// # Safety
+    ///
+    /// `fd` must be a descriptor of `perf_event_open`, opened with this `attr`. No other code may
+    /// map its ring and store `data_tail` while this event or a [`Ring`](crate::Ring) made from it
+    /// lives, because a second reader would release records that are still borrowed. For the same
+    /// reason its records must not be redirected to another event's ring
+    /// (`PERF_EVENT_IOC_SET_OUTPUT`, `PERF_FLAG_FD_OUTPUT`) when it is mapped, because many kernels
+    /// then map that other ring. If it is a software event that samples registers, records must not be
+    /// borrowed from a ring while another event of its kind samples another number of them
+    /// ([`Error::Registers`]).
+    pub unsafe fn from_owned_fd(fd: OwnedFd, attr: Attr) -> Self {
+        Self::new(fd, attr)
+    }
+
+    /// `read(fd, buf, 8 * n)`—Reads the counts into `buf` and returns the number of words.
+    ///
+    /// The attr's [`ReadFormat`](perf_abi::ReadFormat) defines the words. The kernel returns 0
+    /// words for a pinned event that could not be scheduled on its PMU and no longer counts.
+    ///
+    /// # Errors
+    ///
+    /// `ENOSPC` if `buf` is shorter than the read format needs. Then no word is read.
+    ///
+    /// # References
+    ///
+    /// `perf_event_open(2)`, "Reading results".
+    pub fn read_raw(&self, buf: &mut [u64]) -> Result<usize> {
+        let len = size_of_val(buf);
+        // SAFETY: the same memory as `buf`, borrowed as long; any bytes are a `u64`, and back.
+        let bytes = unsafe { core::slice::from_raw_parts_mut(buf.as_mut_ptr().cast::<u8>(), len) };
+        let read = rustix::io::read(self, bytes).map_err(Error::of(Call::Read))?;
+        Ok(read / size_of::<u64>())
+    }
+}
+
+/// `membarrier(MEMBARRIER_CMD_GLOBAL, 0, 0)`—Waits for a grace period of RCU, if the kernel
+/// supports it (since Linux 4.3, and not with `nohz_full`).
+///
+pub(crate) fn membarrier_global() {
+    let command = membarrier_cmd::MEMBARRIER_CMD_GLOBAL as c_int;
+    // SAFETY: numbers only; the call changes no memory of this process.
+    unsafe { syscall(number(__NR_membarrier), command, 0, 0) };
+}
+
+/// `gettid()`—Returns the id of the calling thread, which is never 0.
+pub(crate) fn gettid() -> Option<NonZeroI32> {
+    // SAFETY: no arguments; the call changes no memory.
+    let tid = unsafe { syscall(number(__NR_gettid)) };
+    NonZeroI32::new(i32::try_from(tid).ok()?)
+}
+
+/// `prctl(PR_TASK_PERF_EVENTS_ENABLE)` or `prctl(PR_TASK_PERF_EVENTS_DISABLE)`—Enables or disables
+/// the events that the calling thread opened.
+pub(crate) fn enable_task_events(enable: bool) -> Result<()> {
+    let (option, call) = if enable {
+        (PR_TASK_PERF_EVENTS_ENABLE, Call::PrctlEnable)
+    } else {
+        (PR_TASK_PERF_EVENTS_DISABLE, Call::PrctlDisable)
+    };
+    let none: c_ulong = 0;
+    // SAFETY: these options take no pointer and change only events.
+    let found = unsafe { syscall(number(__NR_prctl), c_ulong::from(option), none, none, none, none) };
+    if found == 0 { Ok(()) } else { Err(Error::System { call, errno: last_errno() }) }
+}

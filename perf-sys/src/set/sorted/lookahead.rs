@@ -1,0 +1,259 @@
+use perf_decode::{RawRecord, Window};
+
+use super::events::Events;
+use super::queue::{Entry, LOW, Queue};
+use crate::ring::Reader;
+use crate::{Result, Ring};
+
+/// The next records of a ring in the order of time, and how far the ring is read in this round.
+#[derive(Debug, Default)]
+pub(crate) struct Lookahead {
+    queue: Queue,
+    /// Position after the last framed record.
+    framed: u64,
+    /// Whether there are bytes after `framed` to frame or to skip.
+    can_fill: bool,
+    /// Set if the bytes at `framed` are no record.
+    damage: Option<perf_decode::Error>,
+    /// Time of the record that was framed last, for records without a time.
+    time: u64,
+    /// Position before which all records are delivered in this round, whatever their age.
+    limit: u64,
+    /// Whether a record before the limit was not delivered.
+    is_open: bool,
+    /// Position before which the kernel may have sent a wakeup for the records.
+    signalled: u64,
+    events: Option<Events>,
+}
+
+impl Lookahead {
+    /// Prepares a round after a look at the ring: frames records and sets the limit.
+    pub(super) fn start_round(&mut self, ring: &mut Ring, is_signalled: bool, all: bool) -> Result<()> {
+        let next = ring.reader.consumer.next();
+        if self.events.is_none() {
+            self.events = Some(Events::new(ring)?);
+            self.restart(next);
+        } else if self.earliest() != next {
+            self.restart(next); // the ring was read in another way in between
+        }
+        let consumer = &ring.reader.consumer;
+        let head = consumer.head();
+        if is_signalled {
+            self.signalled = head;
+        }
+        self.limit = if all {
+            head
+        } else if consumer.is_half_full() {
+            // The kernel sends the next wakeup after another half of the ring.
+            head.wrapping_sub(consumer.data_size() as u64 / 4)
+        } else {
+            next
+        };
+        self.fill(&mut ring.reader);
+        self.is_open = self.has_open();
+        Ok(())
+    }
+
+    /// Forgets what was framed, and starts at `position`.
+    fn restart(&mut self, position: u64) {
+        self.queue.clear();
+        (self.framed, self.limit, self.signalled) = (position, position, position);
+        self.damage = None;
+    }
+
+    /// Returns whether a record is unread that the kernel may have sent a wakeup for.
+    pub(super) fn is_owed(&self, ring: &Ring) -> bool {
+        is_before(ring.reader.consumer.next(), self.signalled)
+    }
+
+    /// Returns the latest time of the framed records.
+    pub(super) fn latest(&self) -> u64 {
+        self.queue.queued().last().map_or(self.time, |last| last.time)
+    }
+
+    /// Returns the latest time of the unread records, by a pass over those that are not framed.
+    #[cold]
+    pub(super) fn latest_unread(&self, reader: &mut Reader) -> u64 {
+        let mut latest = self.latest();
+        let Some(events) = &self.events else { return latest };
+        let head = (reader.consumer.head() / 8) as u32;
+        let mut at = (self.framed / 8) as u32;
+        while at != head {
+            let (words, mut rest) = reader.words_from(at);
+            for record in Window::from_slices(words, &[]).records(&mut []).map_while(Result::ok) {
+                latest = latest.max(events.find(record).1.unwrap_or(0));
+                at = at.wrapping_add((record.size() / 8) as u32);
+            }
+            if at == head {
+                break;
+            }
+            // The next record wraps, or is damaged.
+            let Ok(record) = rest.record_at(at) else { break };
+            latest = latest.max(events.find(record).1.unwrap_or(0));
+            at = at.wrapping_add((record.size() / 8) as u32);
+        }
+        latest
+    }
+
+    /// Returns whether a record before the limit was not removed.
+    pub(super) const fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Returns the events of the ring; `None` before the first round.
+    #[inline]
+    pub(super) const fn events(&self) -> Option<&Events> {
+        self.events.as_ref()
+    }
+
+    /// Returns the next record.
+    #[inline]
+    pub(super) fn first(&self) -> Option<&Entry> {
+        self.queue.first()
+    }
+
+    /// Takes records up to the one of another ring, whose time and index are `bound`, `most` of them at
+    /// most. Returns the slot of the first and their number, which may be 0 if the limit is reached.
+    #[inline]
+    pub(super) fn take(&mut self, index: u32, bound: (u64, u32), most: usize) -> (usize, usize) {
+        let queued = self.queue.queued();
+        // More records must be framed before the queue runs out of them.
+        let most = if self.can_fill { most.min(queued.len().saturating_sub(LOW) + 1) } else { most };
+        let is_next = |entry: &&Entry| (entry.time, index) <= bound;
+        let count = if self.is_open {
+            let limit = self.limit;
+            queued.iter().take(most).take_while(is_next).take_while(|next| !reaches(next, limit)).count()
+        } else {
+            queued.iter().take(most).take_while(is_next).count()
+        };
+        let start = self.queue.take(count);
+        self.is_open = self.is_open && self.has_open();
+        (start, count)
+    }
+
+    /// Returns records that were taken.
+    #[inline]
+    pub(super) fn taken(&self, start: usize, count: usize) -> &[Entry] {
+        self.queue.slots(start, count)
+    }
+
+    /// Puts the records back that were taken last.
+    pub(super) const fn put_back(&mut self, count: usize) {
+        self.queue.put_back(count);
+    }
+
+    /// Returns whether more records must be framed before another one is removed.
+    #[inline]
+    pub(super) const fn must_fill(&self) -> bool {
+        self.can_fill && self.queue.is_low()
+    }
+
+    /// Consumes the records that were removed, and frames more.
+    pub(super) fn settle(&mut self, reader: &mut Reader) {
+        reader.consumer.parts().1.advance_to(self.earliest());
+        reader.consumer.release_if_due();
+        if self.must_fill() {
+            self.fill(reader);
+        }
+        self.is_open = self.has_open();
+    }
+
+    /// Notes that the kernel wrote over the next record after it was framed.
+    #[cold]
+    pub(super) fn set_damage(&mut self, reader: &mut Reader, error: perf_decode::Error) {
+        self.queue.clear();
+        self.framed = reader.consumer.next();
+        self.damage = Some(error);
+        self.fill(reader);
+        self.is_open = self.has_open();
+    }
+
+    /// Frames records until the queue is full or all unread records are in it.
+    #[inline(never)]
+    fn fill(&mut self, reader: &mut Reader) {
+        let Some(events) = &self.events else { return };
+        self.queue.compact();
+        let head = reader.consumer.head();
+        while self.framed != head && self.damage.is_none() {
+            let start = (self.framed / 8) as u32;
+            let (words, mut rest) = reader.words_from(start);
+            let from = (start, self.time);
+            // A loop for each, so that the layout of a single event is known in its loop.
+            let (is_full, (at, time)) = match events {
+                Events::One(layout, event) => {
+                    frame(words, &mut self.queue, from, |record| (*event, record.time(layout)))
+                }
+                Events::Many { .. } => frame(words, &mut self.queue, from, |record| events.find(record)),
+            };
+            self.framed = self.framed.wrapping_add(u64::from(at.wrapping_sub(start)) * 8);
+            self.time = time;
+            if is_full || self.framed == head {
+                break;
+            }
+            // The next record wraps, or is damaged.
+            match rest.record_at(at) {
+                Ok(record) => {
+                    let (event, found) = events.find(record);
+                    self.time = found.unwrap_or(time);
+                    let mut joined = Some(Entry::new(self.time, at, event));
+                    self.queue.push_while(|| joined.take());
+                    self.framed = self.framed.wrapping_add(record.size() as u64);
+                }
+                Err(error) => self.damage = Some(error),
+            }
+        }
+        if let Some(error) = self.damage.filter(|_| self.queue.is_empty()) {
+            // All records before it are delivered. No record after it can be found.
+            reader.skip_damage(error);
+            self.framed = reader.consumer.next();
+            self.damage = None;
+        }
+        self.can_fill = self.framed != head || self.damage.is_some();
+    }
+
+    /// Returns the position of the earliest record that was not delivered.
+    #[inline]
+    fn earliest(&self) -> u64 {
+        let back = |entry: &Entry| ((self.framed / 8) as u32).wrapping_sub(entry.floor());
+        self.framed.wrapping_sub(self.queue.first().map_or(0, |entry| u64::from(back(entry)) * 8))
+    }
+
+    /// Returns whether a record before the limit was not delivered.
+    #[inline]
+    fn has_open(&self) -> bool {
+        is_before(self.earliest(), self.limit)
+    }
+}
+
+/// Frames the records in `words` and pushes them, from a word index and the time for records that have none.
+/// Returns whether the queue is full, and index and time after the last record.
+#[inline(always)]
+fn frame(
+    words: &[u64],
+    queue: &mut Queue,
+    (mut at, mut time): (u32, u64),
+    find: impl Fn(RawRecord<'_>) -> (u16, Option<u64>),
+) -> (bool, (u32, u64)) {
+    let mut records = Window::from_slices(words, &[]).records(&mut []);
+    let is_full = queue.push_while(|| {
+        let record = records.next()?.ok()?;
+        let (event, found) = find(record);
+        time = found.unwrap_or(time);
+        let entry = Entry::new(time, at, event);
+        at = at.wrapping_add((record.size() / 8) as u32);
+        Some(entry)
+    });
+    (is_full, (at, time))
+}
+
+/// Compares positions by their distance, because they wrap at 2^64.
+#[inline]
+fn is_before(position: u64, limit: u64) -> bool {
+    (1..1 << 63).contains(&limit.wrapping_sub(position))
+}
+
+/// Returns whether no record before the position `limit` is left when `next` is the first.
+#[inline]
+const fn reaches(next: &Entry, limit: u64) -> bool {
+    next.floor().wrapping_sub((limit / 8) as u32) < 1 << 31
+}

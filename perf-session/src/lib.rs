@@ -59,65 +59,35 @@
 
 #![forbid(unsafe_code)]
 
-mod budget;
-pub mod catalog;
-mod check;
-mod clock;
 pub mod coming_from;
-mod cpus;
-mod explain;
-pub mod expression;
-mod fallback;
-mod file_error;
-mod glob;
-mod known_names;
-mod logical;
-mod loss;
-mod mappings;
-mod nearest;
-mod negotiate;
-mod pmu;
-mod privileges;
-mod probe;
-mod resolve;
+mod names;
 mod set;
-mod sized_rings;
-mod spec;
 mod std_error;
-mod sysctl;
 mod system;
-mod threads;
-mod tracefs;
+mod why;
 
 /// The system calls and rings: the crate `perf-sys`.
 #[doc(no_inline)]
 pub use perf_sys as sys;
 
-pub use budget::{MemlockLimit, MemlockUsage};
-pub use check::{Checked, Violation, check, check_filter};
-pub use clock::{ClockError, ClockLine, ClockPair, PerfClock, TimeSource, choose_clock, clocks_of};
-pub use cpus::{CpuIter, CpuList, CpuListError};
-pub use explain::{Cause, Evidence, Explanation, FailedOpen, Trial, explain, explain_map, trial_of};
-pub use expression::ParseError;
-pub use fallback::{CpuEvent, cpu_event};
-pub use file_error::FileError;
-pub use glob::Glob;
-pub use logical::NamedEvent;
-pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
-pub use mappings::{Mapping, mappings_of};
-pub use negotiate::{AttrField, Concession, NegotiateError, Negotiated, Negotiation, Since, negotiate};
-pub use pmu::{
-    ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,
+pub use names::{
+    ConfigField, ConfigFieldError, EventGroup, EventSpec, Glob, NamedEvent, ParseError, Pmu, PmuError,
+    PmuEvent, PmuTerm, PmuTermError, Probe, ProbeError, ProbeEvent, ProbeHit, TermError, TermProblem,
+    Tracefs, TracefsError, Tracepoint, catalog, expression, parse, parse_event,
 };
-pub use privileges::{Capability, Privileges};
-pub use probe::{Probe, ProbeError, ProbeEvent, ProbeHit};
-pub use resolve::{EventGroup, parse, parse_event};
 pub use set::{
     Counts, EventCounts, EventError, EventLost, EventSet, EventSetError, EventSetEvent, EventSetOptions,
-    EventSetRecord, EventSetTarget, Inherit, Refreshed, RingKey, RingSize, Scope, ScopeCount, SpawnMisuse,
+    EventSetRecord, EventSetTarget, Gap, Inherit, Loss, LossKind, LossLedger, LossReport, MappedRings,
+    Refreshed, RingKey, RingSize, Scope, ScopeCount, SizedRingsError, SpawnMisuse, map_largest,
+    map_largest_ring,
 };
-pub use sized_rings::{MappedRings, SizedRingsError, map_largest, map_largest_ring};
-pub use spec::EventSpec;
-pub use system::System;
-pub use threads::threads_of;
-pub use tracefs::{Tracefs, TracefsError, Tracepoint};
+pub use system::{
+    Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, FileError, Mapping,
+    MemlockLimit, MemlockUsage, PerfClock, Privileges, System, TimeSource, choose_clock, clocks_of,
+    mappings_of, threads_of,
+};
+pub use why::{
+    AttrField, Cause, Checked, Concession, CpuEvent, Evidence, Explanation, FailedOpen, NegotiateError,
+    Negotiated, Negotiation, Since, Trial, Violation, check, check_filter, cpu_event, explain, explain_map,
+    negotiate, trial_of,
+};

@@ -3,7 +3,7 @@ use perf_sys::Event;
 use super::plan::Plan;
 use super::user_only::user_only;
 use super::{EventSet, EventSetError, EventSetOptions, SpawnMisuse};
-use crate::{EventGroup, NamedEvent};
+use crate::names::{EventGroup, NamedEvent};
 
 /// # Events and threads that are added
 impl EventSet {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use perf_sys::{Event, Result};
 
 use super::{EventError, EventSet, EventSetError, SpawnMisuse, Unit};
-use crate::loss::LossLedger;
+use crate::set::loss::LossLedger;
 
 /// # Control
 impl EventSet {

@@ -7,8 +7,9 @@ use perf_sys::{Attr, Call, Errno, Event, Label, Target};
 
 use super::Scope;
 use super::error::call_and_errno;
-use crate::explain::explain_mapping;
-use crate::{Explanation, FailedOpen, System, trial_of};
+use crate::system::System;
+use crate::why::explain_mapping;
+use crate::why::{Explanation, FailedOpen, trial_of};
 
 /// The reason why an event could not be opened, mapped, controlled or read: the event, its place, and the
 /// error of the call.

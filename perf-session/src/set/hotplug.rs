@@ -7,8 +7,8 @@ use super::counts::merge;
 use super::plan::PlannedGroup;
 use super::watch::Watch;
 use super::{EventSet, EventSetError, Packages, Scope};
-use crate::CpuList;
-use crate::loss::monotonic;
+use crate::set::loss::monotonic;
+use crate::system::CpuList;
 
 /// The changes by an [`EventSet::refresh`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

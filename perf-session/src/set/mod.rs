@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use perf_sys::{Event, ReadFormat, RingSet};
 
-use crate::loss::LossLedger;
-use crate::{Concession, CpuList, EventSpec};
+use crate::names::EventSpec;
+
+use crate::system::CpuList;
+use crate::why::Concession;
 
 mod add;
 mod control;
@@ -15,6 +17,7 @@ mod error;
 mod event_error;
 mod event_index;
 mod hotplug;
+mod loss;
 mod lost;
 mod open;
 mod open_tasks;
@@ -28,6 +31,7 @@ mod read;
 mod record;
 mod rings;
 mod running;
+mod sized_rings;
 mod target;
 mod unit;
 mod user_only;
@@ -37,11 +41,13 @@ pub use counts::{Counts, EventCounts, ScopeCount};
 pub use error::{EventSetError, SpawnMisuse};
 pub use event_error::EventError;
 pub use hotplug::Refreshed;
+pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
 pub use lost::EventLost;
 pub use options::EventSetOptions;
 pub use place::{RingKey, Scope};
 pub use record::EventSetRecord;
 pub use rings::RingSize;
+pub use sized_rings::{MappedRings, SizedRingsError, map_largest, map_largest_ring};
 pub use target::{EventSetTarget, Inherit};
 
 use event_index::EventIndex;

@@ -8,8 +8,9 @@ use super::running::Running;
 use super::{
     EventError, EventIndex, EventSet, EventSetError, EventSetOptions, Packages, Scope, Switch, Unit, Watch,
 };
-use crate::loss::{LossLedger, monotonic};
-use crate::{CpuList, NegotiateError, Negotiation};
+use crate::set::loss::{LossLedger, monotonic};
+use crate::system::CpuList;
+use crate::why::{NegotiateError, Negotiation};
 use rustix::thread::gettid;
 
 /// Attempts to open the events of a CPU that is online, and yet reported as missing by the kernel: it may

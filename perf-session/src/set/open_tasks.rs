@@ -5,8 +5,8 @@ use perf_sys::Errno;
 
 use super::target::Tasks;
 use super::{EventSet, EventSetError, Inherit, Scope, Unit};
-use crate::threads::threads_of;
-use crate::{CpuList, System};
+use crate::system::threads_of;
+use crate::system::{CpuList, System};
 
 /// Attempts to open the events of a process in which no thread starts meanwhile: at least the first number,
 /// and further ones up to the second in [`PATIENCE`]. Closing a tracepoint takes tens of ms.

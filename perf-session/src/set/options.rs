@@ -6,7 +6,8 @@ use perf_sys::Attr;
 use super::plan::Plan;
 use super::user_only::is_refused;
 use super::{EventSet, EventSetError, EventSetTarget, Inherit};
-use crate::{EventGroup, NamedEvent, ProbeEvent, System};
+use crate::names::{EventGroup, NamedEvent, ProbeEvent};
+use crate::system::System;
 
 /// The events, the target and the rings of an [`EventSet`].
 ///

@@ -1,5 +1,5 @@
 use super::{EventSet, ScopeCount};
-use crate::{FileError, System};
+use crate::system::{FileError, System};
 
 /// The package of each CPU that has an event which counts once for a package.
 #[derive(Clone, Debug, Default)]

@@ -39,7 +39,7 @@ impl Scope {
 
     /// Returns the place of the ring for an event of this place: that of its CPU, and without a CPU
     /// that of its thread.
-    pub(crate) const fn of_ring(self) -> Self {
+    pub(in crate::set) const fn of_ring(self) -> Self {
         match self.cpu {
             Some(cpu) => Self::cpu(cpu),
             None => self,
@@ -70,7 +70,7 @@ pub struct RingKey {
 }
 
 impl RingKey {
-    pub(crate) const fn new(place: Scope, index: u32) -> Self {
+    pub(in crate::set) const fn new(place: Scope, index: u32) -> Self {
         Self { place, index }
     }
 

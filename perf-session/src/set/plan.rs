@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use super::EventSetError;
-use crate::{CpuList, EventGroup, EventSpec, NamedEvent};
+use crate::names::{EventGroup, EventSpec, NamedEvent};
+use crate::system::CpuList;
 
 /// An event of one PMU, and the index of the logical event that it is a part of.
 #[derive(Clone, Debug)]
@@ -110,7 +111,7 @@ mod tests {
     use perf_sys::{Attr, AttrFlags, Hardware, ReadFormat, SampleType, Software};
 
     use super::*;
-    use crate::{EventSetOptions, EventSetTarget, Inherit, Scope};
+    use crate::set::{EventSetOptions, EventSetTarget, Inherit, Scope};
 
     /// Cycles on a machine with two kinds of cores.
     fn hybrid(name: &str, event: Hardware) -> NamedEvent {

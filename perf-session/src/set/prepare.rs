@@ -2,7 +2,7 @@ use perf_sys::{Attr, AttrFlags, EventType, ReadFormat, SampleType};
 
 use super::plan::PlannedGroup;
 use super::{EventSetOptions, Inherit, Scope};
-use crate::{EventGroup, NamedEvent};
+use crate::names::{EventGroup, NamedEvent};
 
 /// The flags that the set controls.
 const CONTROLLED: AttrFlags = AttrFlags::DISABLED

@@ -3,7 +3,8 @@ use std::sync::Arc;
 use perf_sys::EventType;
 
 use super::{EventSetError, EventSetOptions, Inherit};
-use crate::{Capability, EventSpec, NamedEvent, Privileges, Probe};
+use crate::names::{EventSpec, NamedEvent, Probe};
+use crate::system::{Capability, Privileges};
 
 impl EventSetOptions {
     /// Replaces the events of probes that new tasks inherit by tracepoints, which are listed in tracefs until the

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use perf_sys::{DrainStats, RingSet, SampleLayout, WaitResult, Waker};
 
 use super::{EventError, EventSet, EventSetError, EventSetEvent, EventSetRecord, RingKey};
-use crate::loss::LossLedger;
+use crate::set::loss::LossLedger;
 
 /// # Records
 impl EventSet {

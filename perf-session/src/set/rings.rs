@@ -3,7 +3,8 @@ use std::sync::Arc;
 use perf_sys::Event;
 
 use super::{EventError, EventSet, EventSetError, RingKey, Unit};
-use crate::{Scope, map_largest};
+use crate::set::Scope;
+use crate::set::sized_rings::map_largest;
 
 /// The size of the rings of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::watch::Watch;
 use super::{EventError, EventSet, EventSetError, Scope, Unit};
-use crate::loss::monotonic;
+use crate::set::loss::monotonic;
 
 /// The last call of [`EventSet::enable`] or [`EventSet::disable`].
 #[derive(Debug, Default)]

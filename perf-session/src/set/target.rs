@@ -5,7 +5,7 @@ use perf_sys::Target;
 
 use super::Scope;
 use super::open_tasks::own_tid;
-use crate::CpuList;
+use crate::system::CpuList;
 
 /// The tasks and CPUs that an [`EventSet`](crate::EventSet) observes.
 ///

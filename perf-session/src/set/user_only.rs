@@ -1,8 +1,8 @@
 use perf_sys::{AttrFlags, Call, Errno, EventType, Label};
 
 use super::{EventSet, EventSetError, EventSetOptions};
-use crate::expression::Modifiers;
-use crate::{EventGroup, EventSpec, NamedEvent};
+use crate::names::expression::Modifiers;
+use crate::names::{EventGroup, EventSpec, NamedEvent};
 
 /// The flags of the modifiers `u`, `k` and `h`.
 const PRIVILEGES: AttrFlags =
@@ -99,7 +99,8 @@ mod tests {
     use perf_sys::{Attr, Software};
 
     use super::*;
-    use crate::{System, parse};
+    use crate::names::parse;
+    use crate::system::System;
 
     fn names_of(events: &str) -> Option<Vec<String>> {
         let groups = parse(events, &System::new()).unwrap();

@@ -1,7 +1,7 @@
 use perf_sys::{Attr, AttrFlags, Event, Software, Target};
 
 use super::{EventError, Scope};
-use crate::loss::monotonic;
+use crate::set::loss::monotonic;
 
 /// The clock of the event advances within this many ns, unless its CPU was offline. The kernel updates it when
 /// the event is read; the slowest clock that perf uses ticks every 10 ms.

@@ -4,12 +4,29 @@ use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::FileError;
-
+mod clock;
+mod cpus;
+mod file_error;
+mod limits;
+mod mappings;
+mod memlock;
+mod privileges;
+mod sysctl;
 #[cfg(test)]
 mod tests;
+mod threads;
 #[cfg(test)]
 pub(crate) mod tree;
+
+pub use clock::{ClockError, ClockLine, ClockPair, PerfClock, TimeSource, choose_clock, clocks_of};
+pub use cpus::{CpuIter, CpuList, CpuListError};
+pub use file_error::FileError;
+pub(crate) use file_error::excerpt;
+pub(crate) use limits::soft_limit;
+pub use mappings::{Mapping, mappings_of};
+pub use memlock::{MemlockLimit, MemlockUsage};
+pub use privileges::{Capability, Privileges};
+pub use threads::threads_of;
 
 /// The largest file that is read, in bytes. Files of `/proc` and `/sys` that this crate reads are far smaller.
 const MAX_FILE: u64 = 4 << 20;

@@ -77,7 +77,7 @@ mod tests {
 
     use super::super::ScopeCount;
     use super::*;
-    use crate::Scope;
+    use crate::set::Scope;
 
     fn event(name: &str, unit: &str, scale: f64, count: Count) -> EventCounts {
         let place = Scope::cpu(0);

@@ -3,7 +3,8 @@ use std::io;
 use perf_sys::Errno;
 
 use super::EventSetError;
-use crate::{EventError, SizedRingsError};
+use crate::set::EventError;
+use crate::set::sized_rings::SizedRingsError;
 
 impl EventError {
     /// Returns the errno of the failed call as a number.
@@ -98,7 +99,7 @@ mod tests {
     use perf_sys::{Attr, Call, Software};
 
     use super::*;
-    use crate::Scope;
+    use crate::set::Scope;
 
     fn refused() -> EventSetError {
         let error = perf_sys::Error::System { call: Call::PerfEventOpen, errno: Errno::EACCES };

@@ -3,7 +3,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{EventError, Inherit};
-use crate::{CpuList, Explanation, FileError, ProbeError, System};
+use crate::names::ProbeError;
+use crate::system::{CpuList, FileError, System};
+use crate::why::Explanation;
 
 mod io;
 

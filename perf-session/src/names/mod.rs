@@ -1,0 +1,26 @@
+//! Events by name: from a text to the attrs that open it.
+//!
+//! [`expression`] parses the text, [`resolve`](mod@resolve) asks the machine for its parts, [`spec`] is the result.
+
+pub mod catalog;
+pub mod expression;
+mod glob;
+mod known_names;
+mod logical;
+mod nearest;
+mod pmu;
+mod probe;
+mod resolve;
+mod spec;
+mod tracefs;
+
+pub use expression::ParseError;
+pub use glob::Glob;
+pub use logical::NamedEvent;
+pub use pmu::{
+    ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,
+};
+pub use probe::{Probe, ProbeError, ProbeEvent, ProbeHit};
+pub use resolve::{EventGroup, parse, parse_event};
+pub use spec::EventSpec;
+pub use tracefs::{Tracefs, TracefsError, Tracepoint};

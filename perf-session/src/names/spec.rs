@@ -1,0 +1,205 @@
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use perf_sys::{Attr, EventType, Label, Software};
+
+use crate::names::catalog;
+use crate::names::probe::Probe;
+use crate::system::CpuList;
+
+/// One event that can be opened: its attr, its name, the CPUs on which its PMU counts, and the unit of
+/// its counts.
+///
+/// Event strings and the catalog make it. [`EventSpec::new`] makes it from any attr.
+#[derive(Clone, Debug)]
+pub struct EventSpec {
+    attr: Attr,
+    label: Label,
+    pmu: Option<Arc<str>>,
+    cpus: Option<CpuList>,
+    is_cpu_only: bool,
+    probe_text: Option<Arc<CStr>>,
+    probe: Option<Arc<Probe>>,
+    scale: f64,
+    unit: Arc<str>,
+    is_per_package: bool,
+    is_snapshot: bool,
+}
+
+impl EventSpec {
+    /// Returns the event of `attr`, named as [`catalog::name_of`](crate::catalog::name_of) does: `cpu-clock`,
+    /// `page-faults:u`.
+    #[must_use]
+    pub fn new(attr: Attr) -> Self {
+        Self {
+            label: Label::from(catalog::name_of(&attr)),
+            attr,
+            pmu: None,
+            cpus: None,
+            is_cpu_only: false,
+            probe_text: None,
+            probe: None,
+            scale: 1.0,
+            unit: if is_clock(&attr) { "ns" } else { "" }.into(),
+            is_per_package: false,
+            is_snapshot: false,
+        }
+    }
+
+    /// Sets the name.
+    #[must_use]
+    pub fn with_label(mut self, label: Label) -> Self {
+        self.label = label;
+        self
+    }
+
+    /// Sets the name of the event's PMU.
+    #[must_use]
+    pub fn with_pmu(mut self, pmu: impl Into<Arc<str>>) -> Self {
+        self.pmu = Some(pmu.into());
+        self
+    }
+
+    /// Restricts the event to the CPUs of its PMU. If `is_cpu_only`, it cannot be opened for a task.
+    #[must_use]
+    pub fn with_cpus(mut self, cpus: CpuList, is_cpu_only: bool) -> Self {
+        self.cpus = Some(cpus);
+        self.is_cpu_only = is_cpu_only;
+        self
+    }
+
+    /// Sets the function name or the path that the PMU of a probe reads through a pointer in `config1`.
+    #[must_use]
+    pub fn with_probe_text(mut self, text: impl Into<Arc<CStr>>) -> Self {
+        self.probe_text = Some(text.into());
+        self
+    }
+
+    /// Sets the factor that turns the count into the unit, and the unit's name.
+    #[must_use]
+    pub fn with_scale(mut self, scale: f64, unit: impl Into<Arc<str>>) -> Self {
+        self.scale = scale;
+        self.unit = unit.into();
+        self
+    }
+
+    /// Sets whether all CPUs of a package read the same count.
+    #[must_use]
+    pub fn with_per_package(mut self, is_per_package: bool) -> Self {
+        self.is_per_package = is_per_package;
+        self
+    }
+
+    /// Sets whether the count is a momentary value, not a sum.
+    #[must_use]
+    pub fn with_snapshot(mut self, is_snapshot: bool) -> Self {
+        self.is_snapshot = is_snapshot;
+        self
+    }
+
+    /// Returns the event with a changed attr: sample fields, period, or the wakeup of a rare event by
+    /// [`with_wakeup_events(1)`](Attr::with_wakeup_events), see [`EventSet::wait`](crate::EventSet::wait).
+    #[must_use]
+    pub fn map_attr(mut self, change: impl FnOnce(Attr) -> Attr) -> Self {
+        self.attr = change(self.attr);
+        self
+    }
+
+    /// Returns the attr as the kernel gets it, with the address of the probe's text in `config1`. The
+    /// address is valid as long as the event or a clone of it lives. The kernel reads it during the call, and
+    /// with `INHERIT` also in each fork of the observed tasks, whose memory has something else there, so that
+    /// the fork fails (kernel errata). An [`EventSet`](crate::EventSet) opens such an event by a tracepoint.
+    pub fn attr(&self) -> Attr {
+        match &self.probe_text {
+            Some(text) => self.attr.with_config1(text.as_ptr().expose_provenance() as u64),
+            None => self.attr,
+        }
+    }
+
+    /// Sets the probe of the event, by which it can be opened as a tracepoint too.
+    #[must_use]
+    pub(in crate::names) fn with_probe(mut self, probe: Probe) -> Self {
+        self.probe = Some(Arc::new(probe));
+        self
+    }
+
+    /// Returns the probe that the event's PMU makes.
+    pub(crate) fn probe(&self) -> Option<&Probe> {
+        self.probe.as_deref()
+    }
+
+    /// Returns the event of the probe by this tracepoint in place of its PMU, with the same name and settings.
+    #[must_use]
+    pub(crate) fn by_tracepoint(self, tracepoint: &Self) -> Self {
+        let Attr { kind, config, .. } = tracepoint.attr;
+        let attr = Attr { kind, config, config1: 0, config2: 0, ..self.attr };
+        Self { attr, pmu: tracepoint.pmu.clone(), probe_text: None, probe: None, ..self }
+    }
+
+    /// Returns the name.
+    pub fn label(&self) -> &Label {
+        &self.label
+    }
+
+    /// Returns the name of the PMU, if it is known.
+    pub fn pmu(&self) -> Option<&str> {
+        self.pmu.as_deref()
+    }
+
+    /// Returns the CPUs on which the PMU counts, or `None` for all.
+    pub fn cpus(&self) -> Option<&CpuList> {
+        self.cpus.as_ref()
+    }
+
+    /// Returns `true` if the event can be opened for CPUs only, not for a task (uncore PMUs).
+    pub fn is_cpu_only(&self) -> bool {
+        self.is_cpu_only
+    }
+
+    /// Returns the factor that turns the count into the [`unit`](Self::unit).
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Returns the unit of the scaled count, or an empty text.
+    pub fn unit(&self) -> &str {
+        &self.unit
+    }
+
+    /// Returns `true` for tracepoints and probes, of which the perf tool samples each hit by default.
+    pub fn is_hit(&self) -> bool {
+        self.attr.kind == EventType::TRACEPOINT || self.probe.is_some()
+    }
+
+    /// Returns `true` if all CPUs of a package read the same count, so that one of them is enough.
+    pub fn is_per_package(&self) -> bool {
+        self.is_per_package
+    }
+
+    /// Returns `true` if the count is a momentary value, such as a temperature, not a sum.
+    pub fn is_snapshot(&self) -> bool {
+        self.is_snapshot
+    }
+}
+
+/// Returns whether the event counts ns.
+fn is_clock(attr: &Attr) -> bool {
+    let clocks = [Software::CPU_CLOCK, Software::TASK_CLOCK];
+    attr.kind == EventType::SOFTWARE && clocks.iter().any(|clock| attr.config == clock.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_sys::{AttrFlags, Software};
+
+    use super::*;
+
+    #[test]
+    fn event_of_an_attr_has_the_name_of_the_perf_tool() {
+        let label = |attr: Attr| EventSpec::new(attr).label().to_string();
+        assert_eq!(label(Attr::software(Software::CPU_CLOCK)), "cpu-clock");
+        let user = AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV;
+        assert_eq!(label(Attr::software(Software::PAGE_FAULTS).with_flags(user)), "page-faults:u");
+        assert_eq!(label(Attr::raw(0x1a2)), "r1a2");
+    }
+}

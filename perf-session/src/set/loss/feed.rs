@@ -1,0 +1,172 @@
+use std::collections::HashMap;
+
+use perf_sys::abi::AuxFlags;
+use perf_sys::{Label, RawRecord, Record, RecordType, SampleLayout, SkippedBytes, SortedRecord};
+
+use super::{Gap, Key, Loss, LossKind, LossLedger};
+use crate::set::{RingKey, Scope};
+
+/// Returns whether records of this kind may report a loss.
+fn reports_loss(kind: RecordType) -> bool {
+    matches!(
+        kind,
+        RecordType::LOST
+            | RecordType::LOST_SAMPLES
+            | RecordType::THROTTLE
+            | RecordType::UNTHROTTLE
+            | RecordType::AUX
+    )
+}
+
+/// A loss to be added.
+struct Entry {
+    kind: LossKind,
+    event: Option<Label>,
+    amount: u64,
+}
+
+/// # Notes
+impl LossLedger {
+    /// Notes a record that was delivered: its losses if it reports some, and its time, from which the time
+    /// span of the next loss in this ring starts.
+    ///
+    /// An [`EventSet`](crate::EventSet) does this for the records that it delivers.
+    #[inline]
+    pub fn note(&mut self, record: &SortedRecord<'_, RingKey>) {
+        let key = *record.key();
+        if reports_loss(record.raw().kind()) || record.is_late() {
+            let event = record.event().map(|event| event.label().clone());
+            if record.is_late() {
+                let late = Entry { kind: LossKind::Late, event: event.clone(), amount: 1 };
+                self.add(key.place(), late, (Some(record.time()), Some(record.time())));
+            }
+            if let Ok(layout) = record.layout() {
+                self.note_loss(key, record.raw(), layout, Some(record.time()), event);
+            }
+        }
+        self.note_time(key, Some(record.time()));
+    }
+
+    /// As [`note`](Self::note), for a record of a ring that is read by itself, with the layout and the name of
+    /// its event.
+    pub fn note_record(
+        &mut self,
+        key: RingKey,
+        record: RawRecord<'_>,
+        layout: &SampleLayout,
+        event: Option<Label>,
+    ) {
+        let time = record.time(layout);
+        if reports_loss(record.kind()) {
+            self.note_loss(key, record, layout, time, event);
+        }
+        self.note_time(key, time);
+    }
+
+    fn note_time(&mut self, key: RingKey, time: Option<u64>) {
+        if let Some(ring) = self.rings.get_mut(key.index() as usize).filter(|_| time.is_some()) {
+            ring.last = time;
+            ring.last_read = ring.last_read.or(time);
+        }
+    }
+
+    /// Notes a record that reports a loss.
+    #[cold]
+    fn note_loss(
+        &mut self,
+        key: RingKey,
+        record: RawRecord<'_>,
+        layout: &SampleLayout,
+        time: Option<u64>,
+        event: Option<Label>,
+    ) {
+        let truncated = AuxFlags::TRUNCATED | AuxFlags::PARTIAL;
+        let (kind, event, amount) = match record.decode(layout) {
+            // The id is that of the event whose record was written next.
+            Ok(Record::Lost(lost)) => (LossKind::Lost, None, lost.lost()),
+            Ok(Record::LostSamples(lost)) => (LossKind::LostSamples, event, lost.lost()),
+            Ok(Record::Throttle(_)) => (LossKind::Throttled, event, 1),
+            // Only the end of the time span.
+            Ok(Record::Unthrottle(_)) => (LossKind::Throttled, event, 0),
+            Ok(Record::Aux(aux)) if aux.flags().intersects(truncated) => (LossKind::AuxTruncated, event, 1),
+            Ok(Record::Aux(aux)) if aux.flags().contains(AuxFlags::COLLISION) => {
+                (LossKind::AuxCollision, event, 1)
+            }
+            Ok(_) => return,
+            Err(_) => (LossKind::Damaged, event, record.size() as u64),
+        };
+        let is_at_record = matches!(kind, LossKind::Throttled);
+        let last = self.ring(key).and_then(|ring| ring.last);
+        let from = if is_at_record { time } else { last };
+        self.add(key.place(), Entry { kind, event, amount }, (from, time));
+    }
+
+    /// Notes records of a ring that the program dropped unread.
+    pub fn note_discarded(&mut self, key: RingKey, records: u64) {
+        let span = (self.ring(key).and_then(|ring| ring.last), None);
+        self.add(key.place(), Entry { kind: LossKind::Discarded, event: None, amount: records }, span);
+    }
+
+    /// Notes what was skipped in a ring since it was mapped, as [`Ring::damage`](perf_sys::Ring::damage)
+    /// returns it.
+    pub fn note_damage(&mut self, key: RingKey, damage: SkippedBytes) {
+        let Some(ring) = self.rings.get_mut(key.index() as usize) else { return };
+        let amount = damage.bytes.saturating_sub(ring.damage.bytes);
+        if amount != 0 {
+            ring.damage = damage;
+            let span = (ring.last, None);
+            self.add(key.place(), Entry { kind: LossKind::Damaged, event: None, amount }, span);
+        }
+    }
+
+    /// Notes how many records each event has lost since it was opened: the sum for each place and label.
+    pub(in crate::set) fn set_read_lost(&mut self, read: impl Iterator<Item = (Scope, Label, u64)>) {
+        let mut sums: HashMap<(Scope, Label), u64> = HashMap::new();
+        read.for_each(|(place, label, lost)| *sums.entry((place, label)).or_default() += lost);
+        for ((place, label), lost) in sums {
+            self.note_read_lost(place, label, lost);
+        }
+        self.rings.iter_mut().for_each(|ring| ring.last_read = ring.last);
+    }
+
+    /// Notes how many records an event has lost since it was opened, as [`LossKind::ReadLost`]. It is for an
+    /// event outside of the set, such as one of a perf event array; the next call for the same place and
+    /// label has the new total.
+    pub fn note_read_lost(&mut self, place: Scope, label: Label, lost: u64) {
+        let key = Key { place, event: Some(label.clone()), kind: LossKind::ReadLost };
+        let amount = lost.saturating_sub(self.losses.get(&key).map_or(0, |loss| loss.amount));
+        if amount != 0 {
+            let ring = self.rings.iter().rev().find(|ring| ring.place == place.of_ring());
+            let span = (ring.and_then(|ring| ring.last_read), None);
+            self.add(place, Entry { kind: LossKind::ReadLost, event: Some(label), amount }, span);
+        }
+    }
+
+    /// Notes that a CPU has no events since `from`, in ns of `CLOCK_MONOTONIC`, unless that is known.
+    pub(in crate::set) fn open_gap(&mut self, place: Scope, from: u64) {
+        if self.gaps.iter().any(|gap| gap.place == place && gap.to.is_none()) {
+            return;
+        }
+        self.gaps.push(Gap { place, from, to: None });
+        self.add(place, Entry { kind: LossKind::Gap, event: None, amount: 1 }, (None, None));
+    }
+
+    /// Notes that a CPU has events again.
+    pub(in crate::set) fn close_gap(&mut self, place: Scope, to: u64) {
+        let open = self.gaps.iter_mut().filter(|gap| gap.place == place && gap.to.is_none());
+        open.for_each(|gap| gap.to = Some(to));
+    }
+
+    /// Adds a loss between two times to the others of its kind.
+    fn add(&mut self, place: Scope, entry: Entry, (from, to): (Option<u64>, Option<u64>)) {
+        let Entry { kind, event, amount } = entry;
+        let key = Key { place, event: event.clone(), kind };
+        let none = Loss { place, event, kind, amount: 0, from, to };
+        let loss = self.losses.entry(key).or_insert(none);
+        loss.amount = loss.amount.saturating_add(amount);
+        loss.to = loss.to.max(to);
+        if loss.from.is_some() && from.is_some() {
+            loss.from = loss.from.min(from);
+        }
+    }
+}

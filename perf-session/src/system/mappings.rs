@@ -1,0 +1,124 @@
+//! The memory of a process that was mapped before the process was observed.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use crate::system::System;
+use crate::system::file_error::FileError;
+
+/// A memory mapping of a process: what an `MMAP2` record reports for mappings that are made while the process
+/// is observed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// First address.
+    pub start: u64,
+    /// Address after the last one.
+    pub end: u64,
+    /// Offset of `start` in the file, in bytes.
+    pub offset: u64,
+    /// Major and minor number of the file's device.
+    pub device: (u32, u32),
+    /// Inode number of the file, 0 without a file.
+    pub inode: u64,
+    /// Permitted accesses: `PROT_READ` (1), `PROT_WRITE` (2) and `PROT_EXEC` (4).
+    pub protection: u32,
+    /// Whether writes are seen by other processes (`MAP_SHARED`).
+    pub is_shared: bool,
+    /// The file as the process sees it, a name such as `[stack]`, or empty for anonymous memory. The kernel adds
+    /// ` (deleted)` to the path of a removed file, and writes a newline as `\012`.
+    pub path: PathBuf,
+}
+
+impl Mapping {
+    /// Returns the mapping of a line of `/proc/PID/maps`, `start-end perms offset major:minor inode   path`.
+    /// `None` if it is malformed.
+    pub fn parse(line: &[u8]) -> Option<Self> {
+        let mut fields = line.splitn(6, |byte| *byte == b' ');
+        let (start, end) = pair(fields.next()?, b'-')?;
+        let permissions = fields.next()?;
+        let offset = hex(fields.next()?)?;
+        let (major, minor) = pair(fields.next()?, b':')?;
+        let inode = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
+        let path = OsStr::from_bytes(fields.next().unwrap_or_default().trim_ascii_start());
+        let bit = |letter, bit| if permissions.contains(&letter) { bit } else { 0 };
+        (start <= end).then(|| Self {
+            start,
+            end,
+            offset,
+            device: (major as u32, minor as u32),
+            inode,
+            protection: bit(b'r', 1) | bit(b'w', 2) | bit(b'x', 4),
+            is_shared: permissions.contains(&b's'),
+            path: path.into(),
+        })
+    }
+
+    /// Returns whether code in the mapping can be executed.
+    pub const fn is_executable(&self) -> bool {
+        self.protection & 4 != 0
+    }
+}
+
+/// Returns the mappings of process `pid`, by their addresses.
+///
+/// Read it after the events with [`MMAP2`](perf_sys::AttrFlags::MMAP2) are enabled: then each mapping is in the
+/// list, in a record, or in both.
+///
+/// # Errors
+///
+/// `/proc/PID/maps` cannot be read; [`FileError::is_not_found`] if the process has exited.
+pub fn mappings_of(system: &System, pid: u32) -> Result<Vec<Mapping>, FileError> {
+    let path = system.path(format!("/proc/{pid}/maps"));
+    let text = std::fs::read(&path).map_err(|error| FileError::io(path, error))?;
+    Ok(text.split(|byte| *byte == b'\n').filter_map(Mapping::parse).collect())
+}
+
+/// Returns two hexadecimal numbers with a separator between them.
+fn pair(text: &[u8], separator: u8) -> Option<(u64, u64)> {
+    let at = text.iter().position(|byte| *byte == separator)?;
+    Some((hex(text.get(..at)?)?, hex(text.get(at + 1..)?)?))
+}
+
+fn hex(text: &[u8]) -> Option<u64> {
+    u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_of_a_file_has_all_fields() {
+        let line = b"7fc1feb01000-7fc1feb27000 r-xp 00001000 fe:01 325843               /usr/lib/ld linux.so";
+        let expected = Mapping {
+            start: 0x7fc1_feb0_1000,
+            end: 0x7fc1_feb2_7000,
+            offset: 0x1000,
+            device: (0xfe, 1),
+            inode: 325_843,
+            protection: 5,
+            is_shared: false,
+            path: "/usr/lib/ld linux.so".into(),
+        };
+        assert!(expected.is_executable());
+        assert_eq!(Mapping::parse(line), Some(expected));
+    }
+
+    #[test]
+    fn malformed_lines_are_no_mappings() {
+        for line in ["", "1000", "3000-1000 r-xp 0 0:0 0 /a", "x-y r-xp 0 0:0 0", "1-2 r-xp 0 0:0 z"] {
+            assert_eq!(Mapping::parse(line.as_bytes()), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn own_code_is_in_an_executable_mapping() {
+        let mappings = mappings_of(&System::new(), std::process::id()).unwrap();
+        let here = own_code_is_in_an_executable_mapping as *const () as u64;
+        let found = mappings.iter().find(|mapping| (mapping.start..mapping.end).contains(&here)).unwrap();
+        assert!(found.is_executable() && found.path.is_absolute(), "{found:?}");
+        let anonymous = Mapping::parse(b"1000-3000 rw-s 00000000 00:00 0 ").unwrap();
+        assert!(anonymous.path.as_os_str().is_empty() && anonymous.is_shared);
+    }
+}

@@ -1,0 +1,47 @@
+//! Settings of the kernel's perf events.
+
+use crate::system::System;
+use crate::system::file_error::FileError;
+
+impl System {
+    /// Returns whether the kernel has perf events: whether `/proc/sys/kernel/perf_event_paranoid`
+    /// exists. A seccomp filter may forbid them in spite of that.
+    pub fn has_perf_events(&self) -> bool {
+        self.path("/proc/sys/kernel/perf_event_paranoid").exists()
+    }
+
+    /// Returns `kernel.perf_event_max_stack`: the largest number of frames of a callchain (since Linux
+    /// 4.7). It limits [`Attr::with_max_stack`](crate::sys::Attr::with_max_stack).
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read or is no number.
+    pub fn max_stack(&self) -> Result<u16, FileError> {
+        let file = "/proc/sys/kernel/perf_event_max_stack";
+        let number = self.number(file, "a number of frames")?;
+        let found = || FileError::malformed(self.path(file), "at most 65535 frames", number.to_string());
+        u16::try_from(number).map_err(|_| found())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::system::tree::Tree;
+
+    #[test]
+    fn longest_callchain_is_read_and_text_is_an_error_with_its_path() {
+        let tree = Tree::new();
+        let system = tree.system();
+        assert!(!system.has_perf_events());
+        assert!(system.max_stack().unwrap_err().is_not_found());
+        let file = "/proc/sys/kernel/perf_event_max_stack";
+        tree.file(file, "127\n");
+        tree.file("/proc/sys/kernel/perf_event_paranoid", "2\n");
+        assert_eq!((system.max_stack().ok(), system.has_perf_events()), (Some(127), true));
+        for wrong in ["many\n", "65536\n"] {
+            tree.file(file, wrong);
+            let error = system.max_stack().unwrap_err().to_string();
+            assert!(error.contains("perf_event_max_stack: expected "), "{error}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `ENOENT`: PMUs and events that this machine does not have.
+
+use perf_sys::{Errno, EventType, Software, Target};
+
+use super::cpu::is_errno;
+use super::limit::cgroup_mounts;
+use super::{Failure, Trial};
+use crate::names::Pmu;
+use crate::system::System;
+use crate::why::check::{pmu_of, type_of};
+use crate::why::explain::{Cause, Evidence, Explanation};
+
+const DEVICES: &str = "/sys/bus/event_source/devices";
+
+pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
+    let (system, attr) = (failure.system, failure.open.attr);
+    if let Some(explanation) = cgroup(failure) {
+        return explanation;
+    }
+    let pmu = pmu_of(system, attr);
+    // Without sysfs the event alone decides, which only the software events of every kernel do.
+    let pmu = Pmu::all_names(system).and(pmu);
+    let list = pmus(system);
+    let pmu = match pmu {
+        Ok(pmu) => pmu,
+        Err(_) if attr.kind == EventType::SOFTWARE => None,
+        Err(error) => {
+            let evidence = Evidence::of_file::<&str>(DEVICES, Err(&error));
+            let (text, remedy) = if error.is_not_found() {
+                ("unknown: sysfs, which lists the PMUs, is not mounted", "mount -t sysfs sysfs /sys")
+            } else {
+                ("unknown: the PMUs of this machine cannot be read", "see the evidence")
+            };
+            return Explanation::new(Cause::Unknown, text, remedy).with(evidence);
+        }
+    };
+    match (attr.kind, pmu) {
+        (EventType::SOFTWARE, _) => no_event(
+            format!("this kernel has no software event {}", attr.config),
+            "use an event of an older kernel, such as cpu-clock",
+            Evidence::new("attr.config", attr.config),
+        ),
+        (EventType::TRACEPOINT, _) => no_event(
+            "this kernel has no tracepoints".to_owned(),
+            "use a kernel with CONFIG_EVENT_TRACING=y",
+            list,
+        ),
+        (EventType::HARDWARE | EventType::HW_CACHE | EventType::RAW, None) => Explanation::new(
+            Cause::NoHardwarePmu,
+            "this machine has no hardware PMU, as most virtual machines",
+            "use a software event such as cpu-clock, or give the virtual machine a PMU",
+        )
+        .with(list)
+        .with(guest(system)),
+        (EventType::HARDWARE | EventType::HW_CACHE | EventType::RAW, Some(pmu)) => no_event(
+            format!("PMU {pmu} does not have this event ({} {:#x})", attr.kind, attr.config),
+            "use another event of the PMU, such as cycles or instructions",
+            type_of(&pmu),
+        ),
+        (_, Some(pmu)) if pmu.name() == "uprobe" => Explanation::new(
+            Cause::Probe,
+            "the file of the uprobe does not exist, or the kernel cannot read it",
+            "give the absolute path of a file that exists in the kernel's view of this mount namespace",
+        )
+        .with(type_of(&pmu)),
+        (_, Some(pmu)) if pmu.name() == "kprobe" => {
+            let text = "no function of the kernel has this name, or it cannot be probed";
+            let remedy = "use a name in /proc/kallsyms that is not in /sys/kernel/debug/kprobes/blacklist";
+            Explanation::new(Cause::Probe, text, remedy).with(type_of(&pmu))
+        }
+        (kind, Some(pmu)) => no_event(
+            format!("PMU {pmu} does not have this event ({kind} {:#x})", attr.config),
+            "use an event that is listed in the PMU's directory events/",
+            type_of(&pmu),
+        ),
+        (kind, None) => {
+            let text = format!("no PMU has the type {}", kind.0);
+            let remedy =
+                "read the type from the file `type` of the PMU at each start: it changes with the boot";
+            Explanation::new(Cause::NoSuchPmu, text, remedy).with(list)
+        }
+    }
+}
+
+/// Explains a cgroup that is not there, for an event that the kernel has: it looks for the event first.
+fn cgroup(failure: &mut Failure<'_>) -> Option<Explanation> {
+    let (attr, target) = (failure.open.attr, failure.open.target);
+    let cpu = target.cpu_id().filter(|_| target.is_cgroup())?;
+    let without = failure.attempt(Trial { attr, target: Target::cpu(cpu), in_group: false });
+    let (has_event, found) = match &without {
+        Some(result) => (!is_errno(result, Errno::ENOENT), "does not fail with ENOENT"),
+        // Every kernel since 3.12 has the events up to this one.
+        None => (attr.kind == EventType::SOFTWARE && attr.config <= Software::DUMMY.0, "not tried"),
+    };
+    let explanation = Explanation::new(
+        Cause::Cgroup,
+        "the cgroup was removed after its directory was opened, or its hierarchy has no perf_event controller",
+        "open the directory of a cgroup that exists, in cgroup2 or in the version 1 hierarchy of perf_event",
+    );
+    has_event.then(|| {
+        let source = format!("the same event on CPU {cpu} without the cgroup");
+        explanation.with(Evidence::new(source, found)).with(cgroup_mounts(failure.system))
+    })
+}
+
+fn no_event(text: String, remedy: &str, evidence: Evidence) -> Explanation {
+    Explanation::new(Cause::NoSuchEvent, text, remedy).with(evidence)
+}
+
+fn pmus(system: &System) -> Evidence {
+    let names = Pmu::all_names(system).map(|names| names.join(" "));
+    Evidence::of_file(DEVICES, names.as_ref())
+}
+
+/// Returns whether the CPU is that of a virtual machine.
+fn guest(system: &System) -> Evidence {
+    const CPUINFO: &str = "/proc/cpuinfo";
+    let flags = system.read(CPUINFO).map(|text| {
+        let flags = text.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
+        let is_guest = flags.split_ascii_whitespace().any(|flag| flag == "hypervisor");
+        if is_guest { "set: a virtual machine" } else { "not set" }
+    });
+    Evidence::of_file("flag hypervisor of /proc/cpuinfo", flags.as_ref())
+}

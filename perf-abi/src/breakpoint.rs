@@ -6,19 +6,18 @@ bit_set! {
     /// # References
     ///  - `include/uapi/linux/hw_breakpoint.h`
     pub struct BreakpointType(u32) {
-        /// None; the kernel fails with `EINVAL`. Since Linux 2.6.33.
-        "HW_BREAKPOINT_EMPTY" EMPTY = 0;
-        /// Reads; x86 cannot watch reads alone, the kernel fails with `EINVAL`. Since Linux 2.6.33.
-        "HW_BREAKPOINT_R" READ = 1;
-        /// Writes. Since Linux 2.6.33.
-        "HW_BREAKPOINT_W" WRITE = 2;
-        /// Reads and writes. Since Linux 2.6.33.
-        "HW_BREAKPOINT_RW" READ_WRITE = 3;
-        /// Execution, see [`Attr::breakpoint_execute`](crate::Attr::breakpoint_execute). Since
-        /// Linux 2.6.33.
-        "HW_BREAKPOINT_X" EXECUTE = 4;
-        /// All of them at once; the kernel fails with `EINVAL`. Since Linux 2.6.33.
-        "HW_BREAKPOINT_INVALID" INVALID = 7;
+        /// None; the kernel fails with `EINVAL`.
+        "HW_BREAKPOINT_EMPTY" EMPTY = 0, since (2, 6, 33);
+        /// Reads; x86 cannot watch reads alone, the kernel fails with `EINVAL`.
+        "HW_BREAKPOINT_R" READ = 1, since (2, 6, 33);
+        /// Writes.
+        "HW_BREAKPOINT_W" WRITE = 2, since (2, 6, 33);
+        /// Reads and writes.
+        "HW_BREAKPOINT_RW" READ_WRITE = 3, since (2, 6, 33);
+        /// Execution, see [`Attr::breakpoint_execute`](crate::Attr::breakpoint_execute).
+        "HW_BREAKPOINT_X" EXECUTE = 4, since (2, 6, 33);
+        /// All of them at once; the kernel fails with `EINVAL`.
+        "HW_BREAKPOINT_INVALID" INVALID = 7, since (2, 6, 33);
     }
 }
 

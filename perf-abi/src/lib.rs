@@ -44,7 +44,7 @@
 //!
 //! Names are those of the header without their prefix (`PERF_SAMPLE_IP` is [`SampleType::IP`]); the
 //! search of these pages finds the C name. "Since Linux" is the first release with the constant or
-//! field. The "kernel errata" are the file `docs/kernel-errata.md` of the repository: faults of real
+//! field; programs read it of flags by `since`, for example [`AttrFlags::since`]. The "kernel errata" are the file `docs/kernel-errata.md` of the repository: faults of real
 //! kernels, with the affected versions.
 //!
 //! # Structs and bytes
@@ -90,6 +90,7 @@ mod misc;
 mod mmap_page;
 mod query_bpf;
 pub mod regs;
+mod release;
 mod side_band;
 mod sigtrap;
 mod syscall;
@@ -106,6 +107,7 @@ pub use header::{Header, RecordType};
 pub use misc::{CpuMode, Misc, MiscNames};
 pub use mmap_page::{MmapCapabilities, MmapPage};
 pub use query_bpf::PerfEventQueryBpf;
+pub use release::Release;
 pub use side_band::{
     AuxFlags, BUILD_ID_SIZE_MAX, BpfEventType, KsymbolFlags, KsymbolType, NamespaceIndex, NamespaceLink,
 };

@@ -85,7 +85,7 @@ macro_rules! open_enum {
 ///     /// Doc of the type.
 ///     pub struct AuxFlags(u64) {
 ///         /// Doc of the flag.
-///         "PERF_AUX_FLAG_TRUNCATED" TRUNCATED = 1;
+///         "PERF_AUX_FLAG_TRUNCATED" TRUNCATED = 1, since (4, 1);
 ///     }
 ///     // Optional: runs of bits that hold a number and print as `format=3`.
 ///     numbers { "format": Self::PMU_FORMAT_MASK }
@@ -95,18 +95,36 @@ macro_rules! open_enum {
 /// expands to what [`flag_word!`] declares, and
 ///
 /// ```text
+/// impl AuxFlags {
+///     pub const SINCE: &'static [(Self, Release)] = &[(Self::TRUNCATED, Release(4, 1, 0))];
+///     pub fn since(self) -> Option<Release> { /* Some(Release(4, 1, 0)) */ }
+/// }
 /// // Debug and Display: `TRUNCATED|format=3|0x80`, or `0x0` if empty.
 /// ```
 macro_rules! bit_set {
     ($(#[$meta:meta])* pub struct $Name:ident($int:ty) {
-        $($(#[$attr:ident $($attr_args:tt)*])* $c_name:literal $FLAG:ident = $value:expr;)*
+        $($(#[$attr:ident $($attr_args:tt)*])* $c_name:literal $FLAG:ident = $value:expr
+            $(, since ($major:literal, $minor:literal $(, $patch:literal)?))?;)*
     } $(numbers { $($label:literal: $mask:expr),* $(,)? })?) => {
         flag_word! {
             $(#[$meta])*
             pub struct $Name($int) {
-                $($(#[$attr $($attr_args)*])* $c_name $FLAG = $value;)*
+                $($(#[$attr $($attr_args)*])* $c_name $FLAG = $value
+                    $(, since ($major, $minor $(, $patch)?))?;)*
             }
             $(numbers { $($mask),* })?
+        }
+
+        impl $Name {
+            /// The flags with the first release of Linux that has each, in order of declaration.
+            pub const SINCE: &'static [(Self, crate::Release)] =
+                &[$($((Self::$FLAG, crate::Release($major, $minor, 0 $(+ $patch)?)),)?)*];
+
+            /// Returns the first release of Linux that has this flag; `None` for several flags, and
+            /// for bits that this crate does not know.
+            pub fn since(self) -> Option<crate::Release> {
+                Self::SINCE.iter().find(|(flag, _)| *flag == self).map(|(_, release)| *release)
+            }
         }
 
         impl core::fmt::Debug for $Name {
@@ -131,7 +149,7 @@ macro_rules! bit_set {
 ///     /// Doc of the type.
 ///     pub struct AuxFlags(u64) {
 ///         /// Doc of the flag.
-///         "PERF_AUX_FLAG_TRUNCATED" TRUNCATED = 1;
+///         "PERF_AUX_FLAG_TRUNCATED" TRUNCATED = 1, since (4, 1); // optional: the first release
 ///     }
 ///     numbers { Self::PMU_FORMAT_MASK }
 /// }
@@ -146,6 +164,9 @@ macro_rules! bit_set {
 ///
 /// bitflags::bitflags! {
 ///     impl AuxFlags: u64 {
+///         /// Doc of the flag.
+///         ///
+///         /// Since Linux 4.1.
 ///         #[doc(alias = "PERF_AUX_FLAG_TRUNCATED")]
 ///         const TRUNCATED = 1;
 ///         const _ = !0;
@@ -158,7 +179,8 @@ macro_rules! bit_set {
 /// ```
 macro_rules! flag_word {
     ($(#[$meta:meta])* pub struct $Name:ident($int:ty) {
-        $($(#[$attr:ident $($attr_args:tt)*])* $c_name:literal $FLAG:ident = $value:expr;)*
+        $($(#[$attr:ident $($attr_args:tt)*])* $c_name:literal $FLAG:ident = $value:expr
+            $(, since ($major:literal, $minor:literal $(, $patch:literal)?))?;)*
     } $(numbers { $($mask:expr),* $(,)? })?) => {
         $(#[$meta])*
         #[repr(transparent)]
@@ -169,7 +191,12 @@ macro_rules! flag_word {
 
         bitflags::bitflags! {
             impl $Name: $int {
-                $($(#[$attr $($attr_args)*])* #[doc(alias = $c_name)] const $FLAG = $value;)*
+                $(
+                    $(#[$attr $($attr_args)*])*
+                    $(#[doc = concat!("\n\nSince Linux ", $major, ".", $minor $(, ".", $patch)?, ".")])?
+                    #[doc(alias = $c_name)]
+                    const $FLAG = $value;
+                )*
                 // A newer kernel may define any of the other bits: `all` and `from_bits` accept
                 // them.
                 const _ = !0;

@@ -14,21 +14,21 @@ flag_word! {
     pub struct Misc(u16) {
         /// `MMAP`, `MMAP2` written by tools: reading the process's list of mappings timed out.
         "PERF_RECORD_MISC_PROC_MAP_PARSE_TIMEOUT" PROC_MAP_PARSE_TIMEOUT = 1 << 12;
-        /// `MMAP`, `MMAP2`: the mapping is not executable. Since Linux 3.10.
-        "PERF_RECORD_MISC_MMAP_DATA" MMAP_DATA = 1 << 13;
-        /// `COMM`: the name changed by an exec. Since Linux 3.16.
-        "PERF_RECORD_MISC_COMM_EXEC" COMM_EXEC = 1 << 13;
+        /// `MMAP`, `MMAP2`: the mapping is not executable.
+        "PERF_RECORD_MISC_MMAP_DATA" MMAP_DATA = 1 << 13, since (3, 10);
+        /// `COMM`: the name changed by an exec.
+        "PERF_RECORD_MISC_COMM_EXEC" COMM_EXEC = 1 << 13, since (3, 16);
         /// `FORK` written by tools: the process was already running; its parent's mappings do not
         /// apply.
         "PERF_RECORD_MISC_FORK_EXEC" FORK_EXEC = 1 << 13;
-        /// `SWITCH`, `SWITCH_CPU_WIDE`: switched out; switched in if clear. Since Linux 4.3.
-        "PERF_RECORD_MISC_SWITCH_OUT" SWITCH_OUT = 1 << 13;
-        /// `SAMPLE`: the instruction pointer is exact. Since Linux 2.6.35.
-        "PERF_RECORD_MISC_EXACT_IP" EXACT_IP = 1 << 14;
-        /// `SWITCH`, `SWITCH_CPU_WIDE`: preempted while runnable. Since Linux 4.17.
-        "PERF_RECORD_MISC_SWITCH_OUT_PREEMPT" SWITCH_OUT_PREEMPT = 1 << 14;
-        /// `MMAP2`: holds a build id in place of device and inode. Since Linux 5.12.
-        "PERF_RECORD_MISC_MMAP_BUILD_ID" MMAP_BUILD_ID = 1 << 14;
+        /// `SWITCH`, `SWITCH_CPU_WIDE`: switched out; switched in if clear.
+        "PERF_RECORD_MISC_SWITCH_OUT" SWITCH_OUT = 1 << 13, since (4, 3);
+        /// `SAMPLE`: the instruction pointer is exact.
+        "PERF_RECORD_MISC_EXACT_IP" EXACT_IP = 1 << 14, since (2, 6, 35);
+        /// `SWITCH`, `SWITCH_CPU_WIDE`: preempted while runnable.
+        "PERF_RECORD_MISC_SWITCH_OUT_PREEMPT" SWITCH_OUT_PREEMPT = 1 << 14, since (4, 17);
+        /// `MMAP2`: holds a build id in place of device and inode.
+        "PERF_RECORD_MISC_MMAP_BUILD_ID" MMAP_BUILD_ID = 1 << 14, since (5, 12);
         /// Reserved by the kernel for a longer header; never set so far.
         "PERF_RECORD_MISC_EXT_RESERVED" EXT_RESERVED = 1 << 15;
     }

@@ -85,17 +85,17 @@ layout!(MmapPage, 1088 {
 bit_set! {
     /// The one-bit fields of `capabilities`: the valid fields of the page.
     pub struct MmapCapabilities(u64) {
-        /// Always clear; Linux 3.4 to 3.11 set it with two different meanings. Since Linux 3.12.
-        "cap_bit0" BIT0 = flag64(0);
-        /// The following bits are valid. Since Linux 3.12.
-        "cap_bit0_is_deprecated" BIT0_IS_DEPRECATED = flag64(1);
-        /// The hardware counter can be read without a system call. Since Linux 3.12.
-        "cap_user_rdpmc" USER_RDPMC = flag64(2);
-        /// `time_shift`, `time_mult` and `time_offset` are valid. Since Linux 3.12.
-        "cap_user_time" USER_TIME = flag64(3);
-        /// `time_zero` is valid. Since Linux 3.12.
-        "cap_user_time_zero" USER_TIME_ZERO = flag64(4);
-        /// `time_cycles` and `time_mask` are valid. Since Linux 5.9.
-        "cap_user_time_short" USER_TIME_SHORT = flag64(5);
+        /// Always clear; Linux 3.4 to 3.11 set it with two different meanings.
+        "cap_bit0" BIT0 = flag64(0), since (3, 12);
+        /// The following bits are valid.
+        "cap_bit0_is_deprecated" BIT0_IS_DEPRECATED = flag64(1), since (3, 12);
+        /// The hardware counter can be read without a system call.
+        "cap_user_rdpmc" USER_RDPMC = flag64(2), since (3, 12);
+        /// `time_shift`, `time_mult` and `time_offset` are valid.
+        "cap_user_time" USER_TIME = flag64(3), since (3, 12);
+        /// `time_zero` is valid.
+        "cap_user_time_zero" USER_TIME_ZERO = flag64(4), since (3, 12);
+        /// `time_cycles` and `time_mask` are valid.
+        "cap_user_time_short" USER_TIME_SHORT = flag64(5), since (5, 9);
     }
 }

@@ -23,8 +23,8 @@ bit_set! {
     /// `PERF_RECORD_KSYMBOL_FLAGS_*`—the change of a kernel symbol. Since Linux 5.1.
     #[doc(alias = "PERF_RECORD_KSYMBOL_FLAGS")]
     pub struct KsymbolFlags(u16) {
-        /// Unregistered; registered if clear. Since Linux 5.1.
-        "PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER" UNREGISTER = 1;
+        /// Unregistered; registered if clear.
+        "PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER" UNREGISTER = 1, since (5, 1);
     }
 }
 
@@ -90,14 +90,14 @@ bit_set! {
     /// `PERF_AUX_FLAG_*`—the state of new AUX data.
     #[doc(alias = "PERF_AUX_FLAG")]
     pub struct AuxFlags(u64) {
-        /// Truncated, because the area was full. Since Linux 4.1.
-        "PERF_AUX_FLAG_TRUNCATED" TRUNCATED = 0x1;
-        /// Snapshot of an area in overwrite mode. Since Linux 4.1.
-        "PERF_AUX_FLAG_OVERWRITE" OVERWRITE = 0x2;
-        /// Has gaps. Since Linux 4.12.
-        "PERF_AUX_FLAG_PARTIAL" PARTIAL = 0x4;
-        /// A sample collided with another. Since Linux 4.15.
-        "PERF_AUX_FLAG_COLLISION" COLLISION = 0x8;
+        /// Truncated, because the area was full.
+        "PERF_AUX_FLAG_TRUNCATED" TRUNCATED = 0x1, since (4, 1);
+        /// Snapshot of an area in overwrite mode.
+        "PERF_AUX_FLAG_OVERWRITE" OVERWRITE = 0x2, since (4, 1);
+        /// Has gaps.
+        "PERF_AUX_FLAG_PARTIAL" PARTIAL = 0x4, since (4, 12);
+        /// A sample collided with another.
+        "PERF_AUX_FLAG_COLLISION" COLLISION = 0x8, since (4, 15);
     }
     numbers { "format": Self::PMU_FORMAT_MASK }
 }

@@ -13,8 +13,7 @@ bit_set! {
     /// `si_perf_flags`—the delivery of the signal. Since Linux 5.18.
     #[doc(alias = "si_perf_flags")]
     pub struct SigtrapFlags(u32) {
-        /// Asynchronous: delivered after the instruction that overflowed the event. Since Linux
-        /// 5.18.
-        "TRAP_PERF_FLAG_ASYNC" ASYNC = 1;
+        /// Asynchronous: delivered after the instruction that overflowed the event.
+        "TRAP_PERF_FLAG_ASYNC" ASYNC = 1, since (5, 18);
     }
 }

@@ -11,15 +11,14 @@ bit_set! {
     ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "Arguments"
     #[doc(alias = "PERF_FLAG")]
     pub struct OpenFlags(u64) {
-        /// Does not join the group of `group_fd`; useful only with `FD_OUTPUT`. Since Linux 2.6.32.
-        "PERF_FLAG_FD_NO_GROUP" FD_NO_GROUP = 1 << 0;
-        /// Redirects records to the ring of `group_fd`; [`IOC_SET_OUTPUT`] is the usual way. Since
-        /// Linux 2.6.32.
-        "PERF_FLAG_FD_OUTPUT" FD_OUTPUT = 1 << 1;
-        /// `pid` is a descriptor of a cgroup's directory; needs a CPU. Since Linux 2.6.39.
-        "PERF_FLAG_PID_CGROUP" PID_CGROUP = 1 << 2;
-        /// Closes the descriptor on exec. Since Linux 3.14.
-        "PERF_FLAG_FD_CLOEXEC" FD_CLOEXEC = 1 << 3;
+        /// Does not join the group of `group_fd`; useful only with `FD_OUTPUT`.
+        "PERF_FLAG_FD_NO_GROUP" FD_NO_GROUP = 1 << 0, since (2, 6, 32);
+        /// Redirects records to the ring of `group_fd`; [`IOC_SET_OUTPUT`] is the usual way.
+        "PERF_FLAG_FD_OUTPUT" FD_OUTPUT = 1 << 1, since (2, 6, 32);
+        /// `pid` is a descriptor of a cgroup's directory; needs a CPU.
+        "PERF_FLAG_PID_CGROUP" PID_CGROUP = 1 << 2, since (2, 6, 39);
+        /// Closes the descriptor on exec.
+        "PERF_FLAG_FD_CLOEXEC" FD_CLOEXEC = 1 << 3, since (3, 14);
     }
 }
 
@@ -107,9 +106,8 @@ bit_set! {
     /// [`IOC_RESET`].
     #[doc(alias = "perf_event_ioc_flags")]
     pub struct IocFlags(u32) {
-        /// Applies to the whole group of the event, for the leader and for any sibling. Since Linux
-        /// 2.6.31.
-        "PERF_IOC_FLAG_GROUP" GROUP = 1;
+        /// Applies to the whole group of the event, for the leader and for any sibling.
+        "PERF_IOC_FLAG_GROUP" GROUP = 1, since (2, 6, 31);
     }
 }
 

@@ -4,22 +4,22 @@ bit_set! {
     /// `PERF_TXN_*`—the abort cause of a hardware transaction. Since Linux 3.13.
     #[doc(alias = "PERF_TXN")]
     pub struct Transaction(u64) {
-        /// Abort of lock elision. Since Linux 3.13.
-        "PERF_TXN_ELISION" ELISION = 1 << 0;
-        /// Abort of a generic transaction. Since Linux 3.13.
-        "PERF_TXN_TRANSACTION" TRANSACTION = 1 << 1;
-        /// Synchronous: caused by the sampled instruction. Since Linux 3.13.
-        "PERF_TXN_SYNC" SYNC = 1 << 2;
-        /// Asynchronous: not caused by the sampled instruction. Since Linux 3.13.
-        "PERF_TXN_ASYNC" ASYNC = 1 << 3;
-        /// A retry can succeed. Since Linux 3.13.
-        "PERF_TXN_RETRY" RETRY = 1 << 4;
-        /// Memory conflict with another CPU. Since Linux 3.13.
-        "PERF_TXN_CONFLICT" CONFLICT = 1 << 5;
-        /// Write capacity exceeded. Since Linux 3.13.
-        "PERF_TXN_CAPACITY_WRITE" CAPACITY_WRITE = 1 << 6;
-        /// Read capacity exceeded. Since Linux 3.13.
-        "PERF_TXN_CAPACITY_READ" CAPACITY_READ = 1 << 7;
+        /// Abort of lock elision.
+        "PERF_TXN_ELISION" ELISION = 1 << 0, since (3, 13);
+        /// Abort of a generic transaction.
+        "PERF_TXN_TRANSACTION" TRANSACTION = 1 << 1, since (3, 13);
+        /// Synchronous: caused by the sampled instruction.
+        "PERF_TXN_SYNC" SYNC = 1 << 2, since (3, 13);
+        /// Asynchronous: not caused by the sampled instruction.
+        "PERF_TXN_ASYNC" ASYNC = 1 << 3, since (3, 13);
+        /// A retry can succeed.
+        "PERF_TXN_RETRY" RETRY = 1 << 4, since (3, 13);
+        /// Memory conflict with another CPU.
+        "PERF_TXN_CONFLICT" CONFLICT = 1 << 5, since (3, 13);
+        /// Write capacity exceeded.
+        "PERF_TXN_CAPACITY_WRITE" CAPACITY_WRITE = 1 << 6, since (3, 13);
+        /// Read capacity exceeded.
+        "PERF_TXN_CAPACITY_READ" CAPACITY_READ = 1 << 7, since (3, 13);
     }
     numbers { "abort": Self::ABORT_MASK }
 }

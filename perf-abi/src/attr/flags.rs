@@ -13,113 +13,106 @@ bit_set! {
     /// # References
     ///  - [`perf_event_open(2)`](https://man7.org/linux/man-pages/man2/perf_event_open.2.html), "Arguments"
     pub struct AttrFlags(u64) {
-        /// Starts disabled. Since Linux 2.6.31.
-        "disabled" DISABLED = flag64(0);
-        /// Child tasks get a copy of the event. Since Linux 2.6.31.
+        /// Starts disabled.
+        "disabled" DISABLED = flag64(0), since (2, 6, 31);
+        /// Child tasks get a copy of the event.
         ///
         /// The kernel maps no ring for an inherited event on any CPU: open one for each CPU. With
         /// [`SampleType::READ`](crate::SampleType::READ) the kernel fails with `EINVAL` from Linux
         /// 4.13 to 6.11, and needs [`TID`](crate::SampleType::TID) since 6.12. With an inherited
         /// uprobe or kprobe, forks of the observed tasks fail (kernel errata).
-        "inherit" INHERIT = flag64(1);
-        /// Group leader: must always be on the PMU; enters the error state if it cannot. Since
-        /// Linux 2.6.31.
-        "pinned" PINNED = flag64(2);
-        /// Group leader: the only group on the PMU. Since Linux 2.6.31.
-        "exclusive" EXCLUSIVE = flag64(3);
-        /// Does not count in user space. Since Linux 2.6.31.
-        "exclude_user" EXCLUDE_USER = flag64(4);
-        /// Does not count in the kernel. Since Linux 2.6.31.
-        "exclude_kernel" EXCLUDE_KERNEL = flag64(5);
-        /// Does not count in the hypervisor. Since Linux 2.6.31.
-        "exclude_hv" EXCLUDE_HV = flag64(6);
-        /// Does not count in the idle task. Since Linux 2.6.31.
-        "exclude_idle" EXCLUDE_IDLE = flag64(7);
-        /// `MMAP` records of executable mappings. Since Linux 2.6.31.
-        "mmap" MMAP = flag64(8);
-        /// `COMM`, `FORK` and `EXIT` records. Since Linux 2.6.31.
-        "comm" COMM = flag64(9);
-        /// `sample_period` is a frequency in Hz. Since Linux 2.6.31.
+        "inherit" INHERIT = flag64(1), since (2, 6, 31);
+        /// Group leader: must always be on the PMU; enters the error state if it cannot.
+        "pinned" PINNED = flag64(2), since (2, 6, 31);
+        /// Group leader: the only group on the PMU.
+        "exclusive" EXCLUSIVE = flag64(3), since (2, 6, 31);
+        /// Does not count in user space.
+        "exclude_user" EXCLUDE_USER = flag64(4), since (2, 6, 31);
+        /// Does not count in the kernel.
+        "exclude_kernel" EXCLUDE_KERNEL = flag64(5), since (2, 6, 31);
+        /// Does not count in the hypervisor.
+        "exclude_hv" EXCLUDE_HV = flag64(6), since (2, 6, 31);
+        /// Does not count in the idle task.
+        "exclude_idle" EXCLUDE_IDLE = flag64(7), since (2, 6, 31);
+        /// `MMAP` records of executable mappings.
+        "mmap" MMAP = flag64(8), since (2, 6, 31);
+        /// `COMM`, `FORK` and `EXIT` records.
+        "comm" COMM = flag64(9), since (2, 6, 31);
+        /// `sample_period` is a frequency in Hz.
         ///
         /// The clocks convert it to a period in ns once: see
         /// [`Attr::with_frequency`](crate::Attr::with_frequency).
-        "freq" FREQ = flag64(10);
-        /// A `READ` record for each inherited task that exits. Since Linux 2.6.31.
-        "inherit_stat" INHERIT_STAT = flag64(11);
+        "freq" FREQ = flag64(10), since (2, 6, 31);
+        /// A `READ` record for each inherited task that exits.
+        "inherit_stat" INHERIT_STAT = flag64(11), since (2, 6, 31);
         /// Enables the event at the target's next exec; `EINVAL` together with `REMOVE_ON_EXEC`.
-        /// Since Linux 2.6.31.
-        "enable_on_exec" ENABLE_ON_EXEC = flag64(12);
-        /// `FORK` and `EXIT` records. Since Linux 2.6.31.
-        "task" TASK = flag64(13);
-        /// `wakeup` is a number of bytes, not of samples; 0 bytes mean half the ring. Since Linux
-        /// 2.6.32.
-        "watermark" WATERMARK = flag64(14);
-        /// `MMAP` records of mappings that are not executable. Since Linux 2.6.36.
-        "mmap_data" MMAP_DATA = flag64(17);
-        /// A `sample_id` trailer on every record that is not a sample. Since Linux 2.6.38.
-        "sample_id_all" SAMPLE_ID_ALL = flag64(18);
-        /// Does not count in the host. Since Linux 3.2.
-        "exclude_host" EXCLUDE_HOST = flag64(19);
-        /// Does not count in guests. Since Linux 3.2.
-        "exclude_guest" EXCLUDE_GUEST = flag64(20);
-        /// No kernel part in callchains. Since Linux 3.7.
-        "exclude_callchain_kernel" EXCLUDE_CALLCHAIN_KERNEL = flag64(21);
-        /// No user part in callchains. Since Linux 3.7.
-        "exclude_callchain_user" EXCLUDE_CALLCHAIN_USER = flag64(22);
-        /// `MMAP2` records in place of `MMAP`; set it together with `MMAP`. Since Linux 3.16.
+        "enable_on_exec" ENABLE_ON_EXEC = flag64(12), since (2, 6, 31);
+        /// `FORK` and `EXIT` records.
+        "task" TASK = flag64(13), since (2, 6, 31);
+        /// `wakeup` is a number of bytes, not of samples; 0 bytes mean half the ring.
+        "watermark" WATERMARK = flag64(14), since (2, 6, 32);
+        /// `MMAP` records of mappings that are not executable.
+        "mmap_data" MMAP_DATA = flag64(17), since (2, 6, 36);
+        /// A `sample_id` trailer on every record that is not a sample.
+        "sample_id_all" SAMPLE_ID_ALL = flag64(18), since (2, 6, 38);
+        /// Does not count in the host.
+        "exclude_host" EXCLUDE_HOST = flag64(19), since (3, 2);
+        /// Does not count in guests.
+        "exclude_guest" EXCLUDE_GUEST = flag64(20), since (3, 2);
+        /// No kernel part in callchains.
+        "exclude_callchain_kernel" EXCLUDE_CALLCHAIN_KERNEL = flag64(21), since (3, 7);
+        /// No user part in callchains.
+        "exclude_callchain_user" EXCLUDE_CALLCHAIN_USER = flag64(22), since (3, 7);
+        /// `MMAP2` records in place of `MMAP`; set it together with `MMAP`.
         ///
         /// Alone it requests no records: the event receives them only while any event of the system
         /// has `MMAP` or `MMAP_DATA` (kernel errata).
-        "mmap2" MMAP2 = flag64(23);
+        "mmap2" MMAP2 = flag64(23), since (3, 16);
         /// Announces to readers of the attr that the `COMM` records of an exec have
-        /// [`Misc::COMM_EXEC`](crate::Misc::COMM_EXEC), which the kernel sets in any case. Since
-        /// Linux 3.16.
-        "comm_exec" COMM_EXEC = flag64(24);
-        /// Times are those of the clock in `clockid`. Since Linux 4.1.
-        "use_clockid" USE_CLOCKID = flag64(25);
-        /// `SWITCH` or `SWITCH_CPU_WIDE` records. Since Linux 4.3.
-        "context_switch" CONTEXT_SWITCH = flag64(26);
-        /// The kernel fills the ring from its end to its start. Since Linux 4.7.
-        "write_backward" WRITE_BACKWARD = flag64(27);
-        /// `NAMESPACES` records. Since Linux 4.12.
+        /// [`Misc::COMM_EXEC`](crate::Misc::COMM_EXEC), which the kernel sets in any case.
+        "comm_exec" COMM_EXEC = flag64(24), since (3, 16);
+        /// Times are those of the clock in `clockid`.
+        "use_clockid" USE_CLOCKID = flag64(25), since (4, 1);
+        /// `SWITCH` or `SWITCH_CPU_WIDE` records.
+        "context_switch" CONTEXT_SWITCH = flag64(26), since (4, 3);
+        /// The kernel fills the ring from its end to its start.
+        "write_backward" WRITE_BACKWARD = flag64(27), since (4, 7);
+        /// `NAMESPACES` records.
         ///
         /// Set `COMM` or `TASK` too on an event of all tasks of a CPU: alone it delivers no record
         /// there, and no error (kernel errata).
-        "namespaces" NAMESPACES = flag64(28);
-        /// `KSYMBOL` records. Since Linux 5.1.
-        "ksymbol" KSYMBOL = flag64(29);
-        /// `BPF_EVENT` records. Since Linux 5.1.
-        "bpf_event" BPF_EVENT = flag64(30);
-        /// Writes event data into the AUX area of the group leader. Since Linux 5.4.
-        "aux_output" AUX_OUTPUT = flag64(31);
-        /// `CGROUP` records. Since Linux 5.7.
+        "namespaces" NAMESPACES = flag64(28), since (4, 12);
+        /// `KSYMBOL` records.
+        "ksymbol" KSYMBOL = flag64(29), since (5, 1);
+        /// `BPF_EVENT` records.
+        "bpf_event" BPF_EVENT = flag64(30), since (5, 1);
+        /// Writes event data into the AUX area of the group leader.
+        "aux_output" AUX_OUTPUT = flag64(31), since (5, 4);
+        /// `CGROUP` records.
         ///
         /// Set `COMM` or `TASK` too on an event of all tasks of a CPU, as for `NAMESPACES`.
-        "cgroup" CGROUP = flag64(32);
-        /// `TEXT_POKE` records. Since Linux 5.9.
+        "cgroup" CGROUP = flag64(32), since (5, 7);
+        /// `TEXT_POKE` records.
         ///
         /// Linux 6.18 accepted it in a virtual machine and wrote no record (kernel errata). The
         /// stable releases of autumn 2026 need `CAP_PERFMON`.
-        "text_poke" TEXT_POKE = flag64(33);
-        /// `MMAP2` records hold a build id where one can be read. Since Linux 5.12.
+        "text_poke" TEXT_POKE = flag64(33), since (5, 9);
+        /// `MMAP2` records hold a build id where one can be read.
         ///
         /// Needs `MMAP` and `MMAP2`: alone it requests no records.
-        "build_id" BUILD_ID = flag64(34);
-        /// Only new threads inherit the event; `EINVAL` without `INHERIT`. Since Linux 5.13.
-        "inherit_thread" INHERIT_THREAD = flag64(35);
-        /// Removes the event from the task at exec; `EINVAL` together with `ENABLE_ON_EXEC`. Since
-        /// Linux 5.13.
-        "remove_on_exec" REMOVE_ON_EXEC = flag64(36);
-        /// Sends `SIGTRAP` to the task on overflow; `EINVAL` without `REMOVE_ON_EXEC`. Since Linux
-        /// 5.13.
-        "sigtrap" SIGTRAP = flag64(37);
-        /// Delivers the user part of callchains later, in `CALLCHAIN_DEFERRED` records. Since Linux
-        /// 6.19.
-        "defer_callchain" DEFER_CALLCHAIN = flag64(38);
-        /// This event receives the `CALLCHAIN_DEFERRED` records. Since Linux 6.19.
+        "build_id" BUILD_ID = flag64(34), since (5, 12);
+        /// Only new threads inherit the event; `EINVAL` without `INHERIT`.
+        "inherit_thread" INHERIT_THREAD = flag64(35), since (5, 13);
+        /// Removes the event from the task at exec; `EINVAL` together with `ENABLE_ON_EXEC`.
+        "remove_on_exec" REMOVE_ON_EXEC = flag64(36), since (5, 13);
+        /// Sends `SIGTRAP` to the task on overflow; `EINVAL` without `REMOVE_ON_EXEC`.
+        "sigtrap" SIGTRAP = flag64(37), since (5, 13);
+        /// Delivers the user part of callchains later, in `CALLCHAIN_DEFERRED` records.
+        "defer_callchain" DEFER_CALLCHAIN = flag64(38), since (6, 19);
+        /// This event receives the `CALLCHAIN_DEFERRED` records.
         ///
         /// Set `COMM` or `TASK` too on an event of all tasks of a CPU, as for `NAMESPACES`.
-        "defer_output" DEFER_OUTPUT = flag64(39);
+        "defer_output" DEFER_OUTPUT = flag64(39), since (6, 19);
     }
     numbers { "precise_ip": Self::PRECISE_IP_MASK }
 }

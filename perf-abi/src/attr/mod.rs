@@ -129,12 +129,12 @@ bit_set! {
     /// Since Linux 6.13.
     #[doc(alias = "aux_action")]
     pub struct AuxAction(u32) {
-        /// On the AUX event itself: starts it paused. Since Linux 6.13.
-        "aux_start_paused" START_PAUSED = flag32(0);
-        /// Pauses the AUX event when this event overflows. Since Linux 6.13.
-        "aux_pause" PAUSE = flag32(1);
-        /// Resumes the AUX event when this event overflows. Since Linux 6.13.
-        "aux_resume" RESUME = flag32(2);
+        /// On the AUX event itself: starts it paused.
+        "aux_start_paused" START_PAUSED = flag32(0), since (6, 13);
+        /// Pauses the AUX event when this event overflows.
+        "aux_pause" PAUSE = flag32(1), since (6, 13);
+        /// Resumes the AUX event when this event overflows.
+        "aux_resume" RESUME = flag32(2), since (6, 13);
     }
 }
 

@@ -9,14 +9,14 @@ bit_set! {
     /// The bits are those that a C compiler for this target uses, see
     /// [`AttrFlags`](crate::AttrFlags).
     pub struct BranchInfo(u64) {
-        /// The target was mispredicted; unknown if `PREDICTED` is clear too. Since Linux 3.4.
-        "mispred" MISPREDICTED = flag64(0);
-        /// The target was predicted. Since Linux 3.4.
-        "predicted" PREDICTED = flag64(1);
-        /// In a transaction. Since Linux 3.11.
-        "in_tx" IN_TX = flag64(2);
-        /// Transaction abort. Since Linux 3.11.
-        "abort" ABORT = flag64(3);
+        /// The target was mispredicted; unknown if `PREDICTED` is clear too.
+        "mispred" MISPREDICTED = flag64(0), since (3, 4);
+        /// The target was predicted.
+        "predicted" PREDICTED = flag64(1), since (3, 4);
+        /// In a transaction.
+        "in_tx" IN_TX = flag64(2), since (3, 11);
+        /// Transaction abort.
+        "abort" ABORT = flag64(3), since (3, 11);
     }
     numbers {
         "cycles": CYCLES.mask(),

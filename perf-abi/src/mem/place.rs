@@ -5,34 +5,34 @@ bit_set! {
     /// Since Linux 3.10.
     #[doc(alias = "PERF_MEM_LVL")]
     pub struct MemLevel(u16) {
-        /// Not available. Since Linux 3.10.
-        "PERF_MEM_LVL_NA" NA = 0x0001;
-        /// Hit. Since Linux 3.10.
-        "PERF_MEM_LVL_HIT" HIT = 0x0002;
-        /// Miss. Since Linux 3.10.
-        "PERF_MEM_LVL_MISS" MISS = 0x0004;
-        /// First-level cache. Since Linux 3.10.
-        "PERF_MEM_LVL_L1" L1 = 0x0008;
-        /// Line fill buffer. Since Linux 3.10.
-        "PERF_MEM_LVL_LFB" LINE_FILL_BUFFER = 0x0010;
-        /// Second-level cache. Since Linux 3.10.
-        "PERF_MEM_LVL_L2" L2 = 0x0020;
-        /// Third-level cache. Since Linux 3.10.
-        "PERF_MEM_LVL_L3" L3 = 0x0040;
-        /// Memory of the local node. Since Linux 3.10.
-        "PERF_MEM_LVL_LOC_RAM" LOCAL_RAM = 0x0080;
-        /// Memory one hop away. Since Linux 3.10.
-        "PERF_MEM_LVL_REM_RAM1" REMOTE_RAM_1 = 0x0100;
-        /// Memory two hops away. Since Linux 3.10.
-        "PERF_MEM_LVL_REM_RAM2" REMOTE_RAM_2 = 0x0200;
-        /// Cache one hop away. Since Linux 3.10.
-        "PERF_MEM_LVL_REM_CCE1" REMOTE_CACHE_1 = 0x0400;
-        /// Cache two hops away. Since Linux 3.10.
-        "PERF_MEM_LVL_REM_CCE2" REMOTE_CACHE_2 = 0x0800;
-        /// I/O memory. Since Linux 3.10.
-        "PERF_MEM_LVL_IO" IO = 0x1000;
-        /// Uncached memory. Since Linux 3.10.
-        "PERF_MEM_LVL_UNC" UNCACHED = 0x2000;
+        /// Not available.
+        "PERF_MEM_LVL_NA" NA = 0x0001, since (3, 10);
+        /// Hit.
+        "PERF_MEM_LVL_HIT" HIT = 0x0002, since (3, 10);
+        /// Miss.
+        "PERF_MEM_LVL_MISS" MISS = 0x0004, since (3, 10);
+        /// First-level cache.
+        "PERF_MEM_LVL_L1" L1 = 0x0008, since (3, 10);
+        /// Line fill buffer.
+        "PERF_MEM_LVL_LFB" LINE_FILL_BUFFER = 0x0010, since (3, 10);
+        /// Second-level cache.
+        "PERF_MEM_LVL_L2" L2 = 0x0020, since (3, 10);
+        /// Third-level cache.
+        "PERF_MEM_LVL_L3" L3 = 0x0040, since (3, 10);
+        /// Memory of the local node.
+        "PERF_MEM_LVL_LOC_RAM" LOCAL_RAM = 0x0080, since (3, 10);
+        /// Memory one hop away.
+        "PERF_MEM_LVL_REM_RAM1" REMOTE_RAM_1 = 0x0100, since (3, 10);
+        /// Memory two hops away.
+        "PERF_MEM_LVL_REM_RAM2" REMOTE_RAM_2 = 0x0200, since (3, 10);
+        /// Cache one hop away.
+        "PERF_MEM_LVL_REM_CCE1" REMOTE_CACHE_1 = 0x0400, since (3, 10);
+        /// Cache two hops away.
+        "PERF_MEM_LVL_REM_CCE2" REMOTE_CACHE_2 = 0x0800, since (3, 10);
+        /// I/O memory.
+        "PERF_MEM_LVL_IO" IO = 0x1000, since (3, 10);
+        /// Uncached memory.
+        "PERF_MEM_LVL_UNC" UNCACHED = 0x2000, since (3, 10);
     }
 }
 
@@ -40,16 +40,16 @@ bit_set! {
     /// `PERF_MEM_SNOOP_*`—the snoop result. Since Linux 3.10.
     #[doc(alias = "PERF_MEM_SNOOP")]
     pub struct MemSnoop(u8) {
-        /// Not available. Since Linux 3.10.
-        "PERF_MEM_SNOOP_NA" NA = 0x01;
-        /// No snoop. Since Linux 3.10.
-        "PERF_MEM_SNOOP_NONE" NONE = 0x02;
-        /// Hit. Since Linux 3.10.
-        "PERF_MEM_SNOOP_HIT" HIT = 0x04;
-        /// Miss. Since Linux 3.10.
-        "PERF_MEM_SNOOP_MISS" MISS = 0x08;
-        /// Hit a modified line. Since Linux 3.10.
-        "PERF_MEM_SNOOP_HITM" HIT_MODIFIED = 0x10;
+        /// Not available.
+        "PERF_MEM_SNOOP_NA" NA = 0x01, since (3, 10);
+        /// No snoop.
+        "PERF_MEM_SNOOP_NONE" NONE = 0x02, since (3, 10);
+        /// Hit.
+        "PERF_MEM_SNOOP_HIT" HIT = 0x04, since (3, 10);
+        /// Miss.
+        "PERF_MEM_SNOOP_MISS" MISS = 0x08, since (3, 10);
+        /// Hit a modified line.
+        "PERF_MEM_SNOOP_HITM" HIT_MODIFIED = 0x10, since (3, 10);
     }
 }
 
@@ -57,10 +57,10 @@ bit_set! {
     /// `PERF_MEM_SNOOPX_*`—the extension of the snoop result. Since Linux 4.14.
     #[doc(alias = "PERF_MEM_SNOOPX")]
     pub struct MemSnoopExt(u8) {
-        /// Forwarded. Since Linux 4.14.
-        "PERF_MEM_SNOOPX_FWD" FORWARD = 0x1;
-        /// Transferred from a peer. Since Linux 6.1.
-        "PERF_MEM_SNOOPX_PEER" PEER = 0x2;
+        /// Forwarded.
+        "PERF_MEM_SNOOPX_FWD" FORWARD = 0x1, since (4, 14);
+        /// Transferred from a peer.
+        "PERF_MEM_SNOOPX_PEER" PEER = 0x2, since (6, 1);
     }
 }
 

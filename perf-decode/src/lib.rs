@@ -46,7 +46,7 @@
 //! | read the trailer of a side-band record: event, time, task, CPU | [`SampleId`] |
 //! | read all fields by name | [`Record::fields`], [`Field`], [`Value`] |
 //! | read the payload of a tracepoint | [`tracepoint::Format`] |
-//! | order the records of several rings by time | [`Merge`], [`Source`] |
+//! | order the records of several rings or files by time | [`Heads`] |
 //! | add the user callchains that arrive after their samples | [`DeferredCallchains`] |
 //!
 //! # Constant layouts
@@ -113,7 +113,7 @@ mod fixed;
 mod guess;
 mod layout;
 mod layouts;
-mod merge;
+mod order;
 mod raw;
 mod read;
 mod read_layout;
@@ -139,7 +139,7 @@ pub use error::{Error, Result};
 pub use field::{Field, Value};
 pub use layout::{Layout, SampleLayout};
 pub use layouts::Layouts;
-pub use merge::{Buffered, Merge, Source};
+pub use order::{Head, Heads};
 pub use raw::RawRecord;
 pub use read::{ReadEntries, ReadEntry, ReadValues};
 pub use record::*;

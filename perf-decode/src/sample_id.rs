@@ -137,7 +137,7 @@ impl<'a> RawRecord<'a> {
 /// The cold path of [`RawRecord::decode_for`].
 ///
 /// Takes the words, because the record is passed by reference, and the hot path before would store
-/// it in memory (benches `merge`).
+/// it in memory.
 #[cold]
 #[inline(never)]
 fn decode_for<'a, L: Layout>(

@@ -1,12 +1,11 @@
 //! The entry points that must not panic. `black_box` keeps each result, and with it the call.
 
 use core::hint::black_box;
-use core::ops::ControlFlow;
 
 use perf_abi::ReadFormat;
 use perf_decode::{
-    BackwardRecords, DeferredCallchains, DeferredSlot, Layouts, Merge, RawRecord, ReadValues, Record,
-    SampleLayout, Scratch, Source, Window,
+    BackwardRecords, DeferredCallchains, DeferredSlot, Head, Heads, Layouts, RawRecord, ReadValues, Record,
+    SampleLayout, Scratch, Window,
 };
 
 use crate::record::{Clock, Everything, raw};
@@ -73,18 +72,16 @@ pub fn joined(words: &[u64], layout: &SampleLayout) {
     deferred.rest().for_each(|sample| _ = black_box(sample));
 }
 
-/// Two streams in the order of time.
-pub fn merged(words: &[u64], layout: &SampleLayout) {
-    let timed = || records(words).map(|record| (record.time(layout).unwrap_or(0), record));
-    let (mut sources, mut buffer) = ([Source::new(timed()), Source::new(timed())], [None; 8]);
-    let mut merge = Merge::new(black_box(&mut sources[..]), black_box(&mut buffer[..]), black_box(9));
-    merge.start_round(black_box(77));
-    merge.by_ref().for_each(|record| _ = black_box(record));
-    merge.start_round(u64::MAX);
-    black_box(merge.peek());
-    black_box(merge.next_if(|(time, _)| *time < 99));
-    let _ = black_box(merge.drain(|(time, _)| black_box(ControlFlow::<u64>::Break(time))));
-    black_box((merge.late(), merge.early()));
+/// Sources in the order of time.
+pub fn ordered(times: &[u64]) {
+    let mut slots = [Head::default(); 16];
+    let mut heads = Heads::new(black_box(&mut slots[..]));
+    for (source, time) in times.iter().enumerate() {
+        black_box(heads.insert(source, *time));
+        black_box((heads.first(), heads.time(), heads.bound()));
+    }
+    times.iter().for_each(|time| heads.advance(time.checked_sub(black_box(7))));
+    heads.clear();
 }
 
 /// The records at the start of `words`.

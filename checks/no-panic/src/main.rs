@@ -35,7 +35,7 @@ extern "C" fn check() -> i32 {
     calls::window(data, tail, head, &layout);
     calls::backward(data, head, &layout);
     calls::joined(data, &layout);
-    calls::merged(data, &layout);
+    calls::ordered(data);
     calls::shared(data, black_box(&mut [(1, layout), (2, layout)][..]));
     tracepoint::payload(black_box(&[0; 64][..]));
 

@@ -122,6 +122,7 @@ mod records;
 mod sample;
 mod sample_id;
 mod scaled;
+pub mod schema;
 mod scratch;
 mod specialize;
 #[cfg(feature = "testing")]

@@ -11,10 +11,9 @@
 mod body;
 mod sample;
 
-use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType};
+use perf_abi::{Attr, AttrFlags, Header, Misc, RecordType, SampleType};
 use perf_decode::SampleLayout;
-
-use body::swap_parts;
+use perf_decode::schema::{Body, TrailerPosition};
 
 use crate::trailer;
 
@@ -22,14 +21,20 @@ use crate::trailer;
 ///
 /// Words of samples and of trailers are swapped as 64-bit numbers: ids are valid then.
 pub fn numbers(words: &mut [u64]) {
-    let Some((header, rest)) = words.split_first_mut() else { return };
-    *header = swap_parts(*header, &[4, 2, 2]);
-    let (kind, misc) = kind_and_misc(*header);
-    let Some(body) = body::of(kind, misc) else { return };
-    let end = body::swap(body, rest);
-    for word in rest.iter_mut().skip(end) {
+    let Some(header) = words.first_mut() else { return };
+    *header = swap_header(*header);
+    let Header { kind, misc, .. } = Header::from_word(*header);
+    let Some(end) = body::swap(kind, misc, words) else { return };
+    for word in words.iter_mut().skip(end) {
         *word = word.swap_bytes();
     }
+}
+
+fn swap_header(word: u64) -> u64 {
+    let Header { kind, misc, size } = Header::from_word(word);
+    let kind = RecordType(kind.0.swap_bytes());
+    let misc = Misc::from_bits_retain(misc.bits().swap_bytes());
+    Header { kind, misc, size: size.swap_bytes() }.to_word()
 }
 
 /// The fields of an event's records that are not 64-bit numbers.
@@ -60,28 +65,26 @@ impl Fields {
     /// Swaps the fields of a record after [`numbers`].
     pub fn swap(&self, words: &mut [u64]) {
         let Some(&header) = words.first() else { return };
-        match kind_and_misc(header) {
-            (RecordType::SAMPLE, _) => self.swap_sample(words),
-            (kind, misc) => {
-                let is_inode = kind == RecordType::MMAP2 && misc.contains(Misc::MMAP_BUILD_ID);
-                // Some kernels set the bit in records without a build id.
-                if is_inode && !self.has_build_id {
-                    body::swap_inode(words);
-                }
-                self.swap_trailer(kind, words);
-            }
+        let Header { kind, misc, .. } = Header::from_word(header);
+        if kind == RecordType::SAMPLE {
+            return self.swap_sample(words);
         }
+        let Some(body) = Body::of(kind) else { return };
+        if !self.has_build_id {
+            body::swap_inode(body, misc, words);
+        }
+        self.swap_trailer(body, words);
     }
 
     /// Swaps the pairs of 32-bit numbers in the trailer of a side-band record.
-    fn swap_trailer(&self, kind: RecordType, words: &mut [u64]) {
+    fn swap_trailer(&self, body: &Body, words: &mut [u64]) {
         if !self.has_trailer {
             return;
         }
         let fields = trailer::fields(self.sample_type);
-        let start = match body::end_before_stale_words(kind, words) {
-            Some(end) => end,
-            None => words.len().saturating_sub(fields.clone().count()).max(1),
+        let start = match body.trailer {
+            TrailerPosition::AfterBody => body.end(words, &self.layout).unwrap_or(words.len()),
+            _ => words.len().saturating_sub(fields.clone().count()).max(1),
         };
         swap_pairs(words.get_mut(start..).unwrap_or_default(), fields);
     }
@@ -95,11 +98,6 @@ fn swap_pairs(words: &mut [u64], fields: impl Iterator<Item = SampleType>) {
             *word = word.rotate_left(32);
         }
     }
-}
-
-fn kind_and_misc(header: u64) -> (RecordType, Misc) {
-    let header: perf_abi::Header = zerocopy::transmute!(header);
-    (header.kind, header.misc)
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use core::ops::Range;
 use perf_abi::SampleType;
 use perf_decode::{RawRecord, Record, Sample, SampleLayout};
 
-use super::body::swap_parts;
 use super::{Fields, swap_pairs};
 
 /// The fixed words at the start of a sample, in order.
@@ -66,10 +65,10 @@ impl Fields {
         };
         let Some(raw) = words.get_mut(start..) else { return };
         let Some(first) = raw.first_mut() else { return };
-        let size = swap_parts(first.swap_bytes(), &[4]);
-        let [len, _]: [u32; 2] = zerocopy::transmute!(size);
-        // The loop below swaps it to this.
-        *first = size.swap_bytes();
+        let [size, data]: [u32; 2] = zerocopy::transmute!(first.swap_bytes());
+        let len = size.swap_bytes();
+        // The loop below swaps it to the two numbers.
+        *first = u64::swap_bytes(zerocopy::transmute!([len, data]));
         let len = usize::try_from((u64::from(len) + 4) / 8).unwrap_or(usize::MAX);
         for word in raw.iter_mut().take(len.max(1)) {
             *word = word.swap_bytes();

@@ -3,6 +3,8 @@
 //! Written from the layouts of the format and not from the reader: it walks over the bytes of the
 //! file and reverses each number in place.
 
+use perf_abi::{Attr, AttrFlags, BranchSampleType, EventType, ReadFormat, SampleType};
+
 /// A position in a file that is turned.
 pub(crate) struct Turn<'f> {
     pub(crate) file: &'f mut [u8],
@@ -62,15 +64,10 @@ impl Turn<'_> {
     }
 }
 
-/// The fields of an attr that the layout of records depends on.
+/// The fields of an attr that the layout of records depends on, and the ids of its event.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
-    pub(crate) sample_type: u64,
-    pub(crate) read_format: u64,
-    pub(crate) flags: u64,
-    pub(crate) regs_user: u64,
-    pub(crate) regs_intr: u64,
-    pub(crate) branches: u64,
+    pub(crate) attr: Attr,
     pub(crate) ids: Vec<u64>,
 }
 
@@ -105,8 +102,17 @@ pub(crate) fn attr(turn: &mut Turn<'_>, len: u64) -> Shape {
         turn.flags(4);
     }
     turn.u64s_until(end);
-    let [_, branches, regs_user, _, regs_intr] = rest;
-    Shape { sample_type, read_format, flags, regs_user, regs_intr, branches, ids: Vec::new() }
+    let [_, branches, sample_regs_user, _, sample_regs_intr] = rest;
+    let attr = Attr {
+        sample_type: SampleType::from_bits_retain(sample_type),
+        read_format: ReadFormat::from_bits_retain(read_format),
+        flags: AttrFlags::from_bits_retain(flags),
+        branch_sample_type: BranchSampleType::from_bits_retain(branches),
+        sample_regs_user,
+        sample_regs_intr,
+        ..Attr::new(EventType::SOFTWARE, 0)
+    };
+    Shape { attr, ids: Vec::new() }
 }
 
 /// Turns a file in the file form.

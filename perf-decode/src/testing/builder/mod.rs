@@ -107,7 +107,7 @@ impl RecordBuilder {
 }
 
 /// Returns bytes in memory order as words, the last one filled with zeros.
-fn words_of(bytes: &[u8]) -> Vec<u64> {
+pub(super) fn words_of(bytes: &[u8]) -> Vec<u64> {
     let word = |chunk: &[u8]| {
         let mut word = [0; 8];
         word.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);

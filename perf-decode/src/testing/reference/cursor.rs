@@ -1,19 +1,41 @@
 //! The cursor: takes bytes off the front of a slice and collects the named values.
 
-use std::{format, string::String, vec::Vec};
+use std::{cell::RefCell, format, rc::Rc, string::String, vec::Vec};
 
 use super::{Fields, Refusal, Value};
+
+/// A number in a record.
+#[derive(Clone, Debug)]
+pub(super) struct Number {
+    /// The address of its first byte.
+    pub(super) address: usize,
+    /// Its length in bytes.
+    pub(super) len: usize,
+    /// Whether C declares it as bit fields, the flags of a branch.
+    pub(super) is_branch: bool,
+}
 
 /// The bytes that are not read yet, and the fields read so far.
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
     fields: Fields,
+    /// The numbers that this cursor and those made by [`with`](Self::with) read.
+    numbers: Rc<RefCell<Vec<Number>>>,
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes, fields: Fields::new() }
+        Self { rest: bytes, fields: Fields::new(), numbers: Rc::default() }
+    }
+
+    /// Returns a cursor over other bytes of the record.
+    pub(super) fn with<'b>(&self, bytes: &'b [u8]) -> Cursor<'b> {
+        Cursor { rest: bytes, fields: Fields::new(), numbers: Rc::clone(&self.numbers) }
+    }
+
+    pub(super) fn numbers(&self) -> Vec<Number> {
+        self.numbers.borrow().clone()
     }
 
     pub(super) fn remaining(&self) -> &'a [u8] {
@@ -42,7 +64,16 @@ impl<'a> Cursor<'a> {
             return Err(Refusal { field: name, why });
         };
         self.rest = rest;
+        let address = taken.as_ptr().addr();
+        self.numbers.borrow_mut().push(Number { address, len: N, is_branch: false });
         Ok(*taken)
+    }
+
+    /// Takes the flags of a branch.
+    pub(super) fn read_branch(&mut self, name: &'static str) -> Result<u64, Refusal> {
+        let flags = self.read_u64(name)?;
+        self.numbers.borrow_mut().last_mut().into_iter().for_each(|number| number.is_branch = true);
+        Ok(flags)
     }
 
     pub(super) fn read_u8(&mut self, name: &'static str) -> Result<u8, Refusal> {
@@ -62,7 +93,8 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn read_words(&mut self, name: &'static str, count: u64) -> Result<Vec<u64>, Refusal> {
-        let mut words = Cursor::new(self.take(name, count, 8)?);
+        let taken = self.take(name, count, 8)?;
+        let mut words = self.with(taken);
         (0..count).map(|_| words.read_u64(name)).collect()
     }
 

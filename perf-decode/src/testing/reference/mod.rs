@@ -27,7 +27,7 @@ mod value;
 use perf_abi::{Attr, RecordType};
 use std::{string::String, vec::Vec};
 
-use cursor::Cursor;
+use cursor::{Cursor, Number};
 pub use value::{Fields, Value, find};
 
 /// The reason why a record was not decoded.
@@ -83,27 +83,76 @@ impl Reference {
 ///
 /// A [`Refusal`] according to the table of this module. No input makes it panic.
 pub fn decode(words: &[u64], attr: &Attr) -> Result<Reference, Refusal> {
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    let mut header = Cursor::new(&bytes);
+    decode_bytes(&bytes_of(words), attr).map(|(reference, _)| reference)
+}
+
+/// Returns a record as a machine of the other byte order would have written it: with the bytes of
+/// each number that [`decode`] reads reversed. Trailing bytes stay as they are.
+///
+/// # Errors
+///
+/// A [`Refusal`] if the record cannot be decoded.
+pub fn foreign(words: &[u64], attr: &Attr) -> Result<Vec<u64>, Refusal> {
+    let mut bytes = bytes_of(words);
+    let (_, numbers) = decode_bytes(&bytes, attr)?;
+    let start = bytes.as_ptr().addr();
+    for Number { address, len, is_branch } in numbers {
+        let at = address.wrapping_sub(start);
+        let number = bytes.get_mut(at..at.wrapping_add(len)).unwrap_or_default();
+        number.reverse();
+        if let (true, Ok(word)) = (is_branch, <&mut [u8; 8]>::try_from(number)) {
+            *word = foreign_branch(*word);
+        }
+    }
+    Ok(super::builder::words_of(&bytes))
+}
+
+/// Moves the bit fields of a branch to the other end: C lays them out from the lowest bit on
+/// little-endian machines and from the highest one on others.
+fn foreign_branch(reversed: [u8; 8]) -> [u8; 8] {
+    let little = cfg!(target_endian = "little");
+    let info = if little { u64::from_be_bytes(reversed) } else { u64::from_le_bytes(reversed) };
+    let (mut low, mut moved) = (0, 0);
+    // mispred, predicted, in_tx, abort, cycles, type, spec, new_type, priv, reserved
+    for width in [1_u32, 1, 1, 1, 16, 4, 2, 4, 3, 31] {
+        let high = 64 - low - width;
+        let (from, to) = if little { (low, high) } else { (high, low) };
+        moved |= (info >> from & ((1 << width) - 1)) << to;
+        low += width;
+    }
+    if little { moved.to_be_bytes() } else { moved.to_le_bytes() }
+}
+
+fn bytes_of(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_ne_bytes()).collect()
+}
+
+/// Decodes a record, and returns the numbers in it.
+fn decode_bytes(bytes: &[u8], attr: &Attr) -> Result<(Reference, Vec<Number>), Refusal> {
+    let mut header = Cursor::new(bytes);
     let kind = header.read_u32("type")?;
     let misc = header.read_u16("misc")?;
     let size = header.read_u16("size")?;
-    let body = header.remaining();
     if usize::from(size) != bytes.len() {
         return Err(Refusal {
             field: "size",
             why: std::format!("header says {size} bytes, the record has {}", bytes.len()),
         });
     }
+    let body = header.with(header.remaining());
+    let mut numbers = Vec::new();
     let (fields, trailer, trailing) = match RecordType(kind) {
         RecordType::SAMPLE => {
-            let (fields, trailing) = sample::decode(body, attr)?;
-            (fields, Fields::new(), trailing)
+            let sample = sample::decode(body.remaining(), attr)?;
+            numbers = sample.numbers();
+            let trailing = sample.remaining().len();
+            (sample.into_fields(), Fields::new(), trailing)
         }
         kind if (1..=RecordType::LAST.0).contains(&kind.0) => other::decode(kind, misc, body, attr)?,
-        _ => (std::vec![("raw", Value::Bytes(body.to_vec()))], Fields::new(), 0),
+        _ => (std::vec![("raw", Value::Bytes(body.remaining().to_vec()))], Fields::new(), 0),
     };
-    Ok(Reference { kind, misc, size, fields, trailer, trailing })
+    numbers.extend(header.numbers());
+    Ok((Reference { kind, misc, size, fields, trailer, trailing }, numbers))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::{Fields, Refusal, Value};
 pub(super) fn decode(
     kind: RecordType,
     misc: u16,
-    bytes: &[u8],
+    mut whole: Cursor<'_>,
     attr: &Attr,
 ) -> Result<(Fields, Fields, usize), Refusal> {
     let has_trailer = attr.flags.contains(AttrFlags::SAMPLE_ID_ALL);
@@ -24,17 +24,18 @@ pub(super) fn decode(
     if kind == RecordType::READ {
         known("read_format", attr.read_format.difference(ReadFormat::KNOWN).bits())?;
     }
+    let bytes = whole.remaining();
     let Some(body_length) = bytes.len().checked_sub(trailer_length) else {
         return refuse("trailer", format!("{trailer_length} bytes expected, {} remain", bytes.len()));
     };
-    let mut whole = Cursor::new(bytes);
-    let mut body = Cursor::new(whole.take("body", body_length as u64, 1)?);
+    let body = whole.take("body", body_length as u64, 1)?;
+    let mut body = whole.with(body);
     decode_body(kind, misc, &mut body, attr)?;
     let mut trailer = whole;
     if matches!(kind, RecordType::KSYMBOL | RecordType::BPF_EVENT | RecordType::TEXT_POKE) {
         // Kernels before 7.3 write second and later copies of these records that are too long.
         let read = body_length - body.remaining().len();
-        trailer = Cursor::new(bytes);
+        trailer = trailer.with(bytes);
         trailer.take("body", read.next_multiple_of(8) as u64, 1)?;
     }
     let mut trailing = body.remaining().len();
@@ -184,7 +185,8 @@ fn decode_body(kind: RecordType, misc: u16, c: &mut Cursor<'_>, attr: &Attr) -> 
 fn build_id(c: &mut Cursor<'_>) -> Result<(), Refusal> {
     let length = c.read_u8("build_id")?;
     c.take("build_id", 3, 1)?;
-    let mut field = Cursor::new(c.take("build_id", 20, 1)?);
+    let field = c.take("build_id", 20, 1)?;
+    let mut field = c.with(field);
     let id = field.take("build_id", length.into(), 1)?;
     c.keep("build_id", id);
     Ok(())

@@ -67,9 +67,10 @@ pub(super) fn read_branches(
     let mut entries = Vec::new();
     for _ in 0..nr {
         let mut entry = Fields::new();
-        for name in ["from", "to", "info"] {
+        for name in ["from", "to"] {
             entry.push((name, c.read_u64("branches")?.into()));
         }
+        entry.push(("info", c.read_branch("branches")?.into()));
         entries.push(Value::map(entry));
     }
     out.push(("entries", Value::List(entries)));

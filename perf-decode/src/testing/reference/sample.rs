@@ -5,10 +5,10 @@ use std::format;
 
 use super::cursor::{Cursor, refuse};
 use super::parts::{BranchParts, aligned_bytes, read_branches, read_values, registers, stack};
-use super::{Fields, Refusal, Value};
+use super::{Refusal, Value};
 
-/// Decodes the fields of the sample. Returns them and the number of trailing bytes.
-pub(super) fn decode(body: &[u8], attr: &Attr) -> Result<(Fields, usize), Refusal> {
+/// Decodes the fields of the sample. Returns them, with the trailing bytes that remain.
+pub(super) fn decode<'a>(body: &'a [u8], attr: &Attr) -> Result<Cursor<'a>, Refusal> {
     known("sample_type", attr.sample_type.difference(SampleType::KNOWN).bits())?;
     if attr.sample_type.contains(SampleType::READ) {
         known("read_format", attr.read_format.difference(ReadFormat::KNOWN).bits())?;
@@ -24,7 +24,7 @@ pub(super) fn decode(body: &[u8], attr: &Attr) -> Result<(Fields, usize), Refusa
     let opposite = BranchParts { hw_idx_without_branches: false, counters: !asked.counters };
     let [first, second] = [attempt(body, attr, asked), attempt(body, attr, opposite)];
     match (first, second) {
-        (Ok((fields, 0)), _) | (_, Ok((fields, 0))) => Ok((fields, 0)),
+        (Ok(found), _) | (_, Ok(found)) if found.remaining().is_empty() => Ok(found),
         (Ok(found), _) => Ok(found),
         (Err(refusal), second) => second.map_err(|_| refusal),
     }
@@ -35,9 +35,9 @@ pub(super) fn known(field: &'static str, unknown: u64) -> Result<(), Refusal> {
     if unknown == 0 { Ok(()) } else { refuse(field, format!("unknown bits {unknown:#x}")) }
 }
 
-fn attempt(body: &[u8], attr: &Attr, parts: BranchParts) -> Result<(Fields, usize), Refusal> {
-    let has = |bit: SampleType| attr.sample_type.contains(bit);
+fn attempt<'a>(body: &'a [u8], attr: &Attr, parts: BranchParts) -> Result<Cursor<'a>, Refusal> {
     let mut c = Cursor::new(body);
+    let has = |bit: SampleType| attr.sample_type.contains(bit);
     let mut user_abi = 0;
     if has(SampleType::IDENTIFIER) {
         c.u64("identifier")?;
@@ -126,6 +126,5 @@ fn attempt(body: &[u8], attr: &Attr, parts: BranchParts) -> Result<(Fields, usiz
         let aux = aligned_bytes(&mut c, "aux", size)?;
         c.keep("aux", aux);
     }
-    let trailing = c.remaining().len();
-    Ok((c.into_fields(), trailing))
+    Ok(c)
 }

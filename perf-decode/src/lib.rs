@@ -124,6 +124,8 @@ mod sample_id;
 mod scaled;
 pub mod schema;
 mod scratch;
+#[cfg(feature = "serde")]
+mod serialize;
 mod specialize;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -33,7 +33,7 @@ struct Arguments {
 enum Command {
     /// Sample a small workload and print a summary of the records
     Demo(demo::Options),
-    /// Print every record of a perf.data file or a saved ring
+    /// Print every record of a perf.data file
     Dump(dump::Options),
     Doctor(doctor::Options),
     List(list::Options),

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 mod support;
 
-use support::run::{Run, dump_file, dump_stdin, perfkit};
+use support::run::{Run, dump_file, dump_stdin, dump_to_closed_pipe, perfkit};
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../perf-decode/tests/data")
@@ -268,4 +268,13 @@ fn other_files_are_refused_with_one_error() {
         assert!(run.errors[0].contains("expected a perf.data file"), "{run:?}");
     }
     assert!(dump_file(Path::new("/nowhere/perf.data"), &[]).has_one_error());
+}
+
+#[test]
+fn closed_output_ends_the_dump_without_an_error() {
+    for (lines, more) in [(0, &["--json"][..]), (3, &["--json"]), (1, &[])] {
+        // More than the capacity of a pipe, so that a write fails.
+        let run = dump_to_closed_pipe(&path("big-stack"), lines, more);
+        assert!(run.is_clean() && run.lines.len() == lines, "{lines} lines: {run:?}");
+    }
 }

@@ -14,8 +14,8 @@ use perf_file::format::{Feature, record_type};
 use perf_file::{Directory, FileOffset, FileRecord, Reader, Result, Sorted, SortedDirectory, Source};
 
 use super::about::{self, About, Tracepoints};
-use super::json::Object;
-use super::{Options, Printer, content, feature, tool_record};
+use super::json::{self, Object};
+use super::{Options, Printer, feature, tool_record};
 
 /// Prints the records of a file, or of standard input if the path is `-`.
 pub(super) fn run(out: &mut dyn Write, path: &Path, options: &Options) -> io::Result<()> {
@@ -295,12 +295,16 @@ impl<'r> Entry<'r> {
     /// Returns the record as one object.
     fn json(&self) -> Object {
         let header = self.record.header();
-        let mut json = Object::new();
+        let mut json = match &self.content {
+            Content::Kernel(Ok(record)) => json::record(record),
+            _ => Object::from_iter([
+                ("type".to_owned(), header.kind.0.into()),
+                ("name".to_owned(), self.name().into()),
+                ("misc".to_owned(), header.misc.bits().into()),
+                ("size".to_owned(), header.size.into()),
+            ]),
+        };
         let mut put = |key: &str, value| json.insert(key.to_owned(), value);
-        put("type", header.kind.0.into());
-        put("name", self.name().into());
-        put("misc", header.misc.bits().into());
-        put("size", header.size.into());
         match self.record.place() {
             FileOffset::Offset(offset) => put("offset", offset.into()),
             FileOffset::InCompressed(offset) => put("in_compressed", offset.into()),
@@ -315,18 +319,17 @@ impl<'r> Entry<'r> {
             put("event", event.name.as_ref().into());
         }
         match &self.content {
-            Content::Kernel(decoded) => {
-                content::put(&mut json, decoded);
-                if let (Ok(Record::Sample(sample)), Some(format)) = (decoded, self.format()) {
-                    let raw = sample.raw().unwrap_or_default();
-                    json.insert("tracepoint".to_owned(), content::tracepoint(format, raw).into());
+            Content::Kernel(Ok(record)) => {
+                if let (Record::Sample(sample), Some(format)) = (record, self.format()) {
+                    put("tracepoint", json::tracepoint(format, sample.raw().unwrap_or_default()).into());
                 }
             }
-            Content::Tool(Ok(fields)) if fields.is_empty() => {}
             Content::Tool(Ok(fields)) => {
-                put("fields", fields.clone().into());
+                if !fields.is_empty() {
+                    put("fields", fields.clone().into());
+                }
             }
-            Content::Tool(Err(error)) => {
+            Content::Kernel(Err(error)) | Content::Tool(Err(error)) => {
                 put("error", error.to_string().into());
             }
         }

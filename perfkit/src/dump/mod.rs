@@ -1,4 +1,4 @@
-//! `perfkit dump`: prints every record of a `perf.data` file or a saved ring, one per line.
+//! `perfkit dump`: prints every record of a `perf.data` file, one per line.
 
 use std::fmt;
 use std::io::{self, BufWriter, Write};
@@ -8,14 +8,9 @@ use clap::Args;
 use serde_json::Value as Json;
 
 mod about;
-mod content;
-mod entry;
-mod event_index;
 mod feature;
 mod file;
 mod json;
-mod ring;
-mod snapshot_records;
 mod tool_record;
 
 use json::Object;
@@ -26,26 +21,20 @@ pub(crate) struct Options {
     /// perf.data file or directory; - reads the pipe form from standard input
     #[arg(value_name = "FILE", default_value = "perf.data")]
     file: PathBuf,
-    /// File with a saved ring
-    #[arg(long, value_name = "FILE", conflicts_with = "file")]
-    ring: Option<PathBuf>,
     /// Print one JSON object per record instead of a line of text
     #[arg(long)]
     json: bool,
-    /// Print the records of a perf.data file in the order of time, by default in that of the file
-    #[arg(long, conflicts_with = "ring")]
+    /// Print the records in time order, by default in file order
+    #[arg(long)]
     sorted: bool,
     /// Print and verify the feature sections in place of the records: the machine, events, build ids and others
-    #[arg(long, conflicts_with_all = ["ring", "sorted"])]
+    #[arg(long, conflicts_with = "sorted")]
     features: bool,
 }
 
 /// Prints the records of a file. Damage is an error, after all whole records are printed.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
-    match &options.ring {
-        Some(ring) => ring::run(out, ring, options.json),
-        None => file::run(out, &options.file, options),
-    }
+    file::run(out, &options.file, options)
 }
 
 /// The lines of a dump in progress, and the errors of its records.

@@ -7,7 +7,7 @@ use perf_file::{FileAttr, FileRecord, Result, UserRecord};
 use serde_json::{Value as Json, json};
 
 use super::feature;
-use super::json::{Object, bytes, hex, lossy, text};
+use super::json::{Object, bytes, hex, lossy, task, text};
 
 /// Returns the name of a kind, of the kernel or of tools.
 ///
@@ -145,12 +145,6 @@ fn time_conv(time: &TimeConv) -> Json {
 
 fn cpus(map: &CpuMap<'_>) -> Json {
     map.cpus().map(Json::from).collect()
-}
-
-/// Returns the id of a task or CPU; 0xffffffff is -1.
-#[expect(clippy::cast_possible_wrap, reason = "0xffffffff is -1")]
-fn task(id: u32) -> Json {
-    (id as i32).into()
 }
 
 /// Returns the id of a task or CPU; `u64::MAX` is -1.

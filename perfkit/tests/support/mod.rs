@@ -4,5 +4,4 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's helpers may fail it")]
 
 pub(crate) mod recording;
-pub(crate) mod ring;
 pub(crate) mod run;

@@ -1,6 +1,5 @@
 //! Running `perfkit dump`.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -38,12 +37,6 @@ fn lines(output: Vec<u8>) -> Vec<String> {
     String::from_utf8(output).unwrap().lines().map(str::to_owned).collect()
 }
 
-fn command(file: &Path, more: &[&str]) -> Command {
-    let mut command = perfkit();
-    command.arg("--ring").arg(file).args(more);
-    command
-}
-
 /// Returns `perfkit dump`.
 pub(crate) fn perfkit() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_perfkit"));
@@ -66,36 +59,14 @@ fn run(command: &mut Command) -> Run {
     Run { code: output.status.code(), lines: lines(output.stdout), errors: lines(output.stderr) }
 }
 
-/// Dumps a file.
-pub(crate) fn dump(file: &Path, more: &[&str]) -> Run {
-    run(&mut command(file, more))
-}
-
-/// Dumps a file to a pipe that is closed after `count` lines.
+/// Dumps a `perf.data` file to a pipe that is closed after `count` lines.
 pub(crate) fn dump_to_closed_pipe(file: &Path, count: usize, more: &[&str]) -> Run {
-    let mut child = command(file, more).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = perfkit();
+    command.arg(file).args(more).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     let out = BufReader::new(child.stdout.take().unwrap());
     // Drops `out`, which closes the pipe.
     let read = out.lines().take(count).map(Result::unwrap).collect();
     let output = child.wait_with_output().unwrap();
     Run { code: output.status.code(), lines: read, errors: lines(output.stderr) }
-}
-
-/// Writes `bytes` to a file and dumps it. No other test may use its name.
-pub(crate) fn dump_bytes(name: &str, bytes: &[u8], more: &[&str]) -> Run {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::write(&path, bytes).unwrap();
-    dump(&path, more)
-}
-
-/// Returns the records of an undamaged file.
-pub(crate) fn undamaged(name: &str, bytes: &[u8]) -> Vec<Value> {
-    let run = dump_bytes(name, bytes, &["--json"]);
-    assert!(run.is_clean(), "{name}: {run:?}");
-    run.records()
-}
-
-/// Returns the fields of the records of an undamaged file.
-pub(crate) fn fields(name: &str, bytes: &[u8]) -> Vec<Value> {
-    undamaged(name, bytes).iter_mut().map(|record| record["fields"].take()).collect()
 }

@@ -1,16 +1,11 @@
-//! `perfkit dump --json` on every kind of side-band record, beside the expected JSON of each.
-
-#![cfg(target_endian = "little")]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers may fail it")]
+//! Every kind of side-band record, beside its expected JSON.
 
 use perf_abi::{Attr, AttrFlags, Misc, ReadFormat, RecordType, SampleType, Software};
 use perf_decode::testing::builder::{RecordBuilder, SampleIdValues};
 use serde_json::{Value, json};
 
-mod support;
-
-use support::ring::RingFile;
-use support::run::{fields, undamaged};
+use super::file::RingFile;
+use super::{fields, undamaged};
 
 /// All fields of a trailer, and READ records of one count with its time.
 const ATTR: Attr = Attr::software(Software::DUMMY)
@@ -214,7 +209,7 @@ fn every_kind_is_printed_by_the_schema() {
         offset += size;
     }
     let file = RingFile::forward().event(13, &ATTR).records(&records, 1024, 0).finish();
-    assert_eq!(undamaged("kinds", &file), expected);
+    assert_eq!(undamaged(&file), expected);
     let mut missing: Vec<_> = (1..=RecordType::LAST.0).map(RecordType).collect();
     missing.retain(|kind| *kind != RecordType::SAMPLE && all().iter().all(|(other, ..)| *other != kind.0));
     assert_eq!(missing, [], "kinds without a case");
@@ -226,7 +221,7 @@ fn record_without_sample_id_all_has_no_trailer() {
     let (records, expected): (Vec<_>, Vec<_>) =
         all().into_iter().map(|(_, _, record, fields)| (record.finish(), fields)).unzip();
     let file = RingFile::forward().event(13, &attr).records(&records, 1024, 0).finish();
-    assert_eq!(fields("kinds-without-id", &file), expected);
+    assert_eq!(fields(&file), expected);
 }
 
 #[test]
@@ -240,21 +235,27 @@ fn words_after_the_trailer_are_not_read() {
         };
         let (records, expected): (Vec<_>, Vec<_>) = growing().into_iter().map(build).unzip();
         let file = RingFile::forward().event(13, &ATTR).records(&records, 1024, 0).finish();
-        assert_eq!(fields("kinds-grown", &file), expected, "{trailing} words");
+        assert_eq!(fields(&file), expected, "{trailing} words");
     }
 }
 
 #[test]
-fn trailer_is_found_after_fields_of_a_newer_kernel() {
-    let record = RecordBuilder::new(RecordType::LOST, Misc::empty())
-        .words(&[13, 5]) //   id, lost
-        .words(&[77, 78]) //  unknown fields
+fn unclaimed_words_before_and_after_a_trailer_are_trailing_bytes() {
+    let newer = RecordBuilder::new(RecordType::LOST, Misc::empty())
+        .words(&[13, 5]) // id, lost
+        .words(&[77, 78]) // fields of a newer kernel
+        .with_trailer(&ATTR, &TRAILER);
+    let grown = RecordBuilder::new(RecordType::BPF_EVENT, Misc::empty())
+        .u16s(&[1, 0]) // type, flags
+        .u32s(&[131]) // id
+        .u64(7) // tag
         .with_trailer(&ATTR, &TRAILER)
-        .finish();
-    let file = RingFile::forward().event(13, &ATTR).records(&[record], 64, 0).finish();
-    let fields = fields("kinds-newer", &file);
-    assert_eq!(fields[0]["lost"], 5);
-    assert_eq!(fields[0]["sample_id"]["tid"], 11);
+        .words(&[0xdead_beef]); // not written by the kernel
+    let records = [newer.finish(), grown.finish()];
+    let found = undamaged(&RingFile::forward().event(13, &ATTR).records(&records, 64, 0).finish());
+    assert_eq!((&found[0]["trailing"], &found[1]["trailing"]), (&json!(16), &json!(8)));
+    assert_eq!(found[0]["fields"]["lost"], 5);
+    assert!(found.iter().all(|record| record["fields"]["sample_id"]["tid"] == 11));
 }
 
 #[test]
@@ -262,7 +263,7 @@ fn build_id_bit_without_the_build_id_flag_is_ignored() {
     let attr = ATTR.without_flags(AttrFlags::BUILD_ID | AttrFlags::SAMPLE_ID_ALL);
     let (_, _, record, _) = mapped_files().pop().unwrap();
     let file = RingFile::forward().event(13, &attr).records(&[record.finish()], 64, 0).finish();
-    let fields = fields("kinds-no-build-id", &file);
+    let fields = fields(&file);
     assert_eq!(fields[0]["maj"], 20);
     assert_eq!(fields[0]["build_id"], Value::Null);
 }
@@ -281,6 +282,6 @@ fn unknown_kinds_are_printed_as_bytes() {
             json!({"type": kind, "name": name, "misc": 0, "size": 8, "snapshot": 0, "offset": 16,
                    "wraps": false, "fields": {"raw": ""}}),
         ];
-        assert_eq!(undamaged("kinds-unknown", &file), expected);
+        assert_eq!(undamaged(&file), expected);
     }
 }

@@ -1,16 +1,11 @@
-//! `perfkit dump --json` on built rings: offset, order and event of each record.
-
-#![cfg(target_endian = "little")]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers may fail it")]
+//! The offset, order and event of each record of built rings.
 
 use perf_abi::{Attr, AttrFlags, Misc, ReadFormat, RecordType, SampleType, Software};
 use perf_decode::testing::builder::{ReadValue, ReadValues, RecordBuilder, SampleBuilder, SampleIdValues};
 use serde_json::{Value, json};
 
-mod support;
-
-use support::ring::{BackwardRing, RingFile};
-use support::run::{dump_bytes, undamaged};
+use super::file::{BackwardRing, RingFile};
+use super::{End, dump, undamaged};
 
 fn event(wanted: SampleType) -> Attr {
     Attr::software(Software::CPU_CLOCK).with_sample_type(wanted).with_flags(AttrFlags::SAMPLE_ID_ALL)
@@ -40,7 +35,7 @@ fn last_record_wraps_at_every_offset() {
         let attr = event(SampleType::CALLCHAIN).without_flags(AttrFlags::SAMPLE_ID_ALL);
         let records = [lost(1), lost(2), chain(3, 9)];
         let file = RingFile::forward().event(13, &attr).records(&records, 32, tail).finish();
-        let found = undamaged("rings-wrap", &file);
+        let found = undamaged(&file);
         let sizes = [24, 24, 88];
         let mut position = tail;
         for ((found, size), number) in found.iter().zip(sizes).zip([json!(1), json!(2), json!("0x3")]) {
@@ -64,7 +59,7 @@ fn each_snapshot_has_the_records_from_its_tail_to_its_head() {
         .records(&full, 32, 24) // full
         .records(&[chain(9, 30)], 32, 280) // one record as long as the ring
         .finish();
-    let found = undamaged("rings-snapshots", &file);
+    let found = undamaged(&file);
     let snapshots: Vec<_> = found.iter().map(|record| record["snapshot"].as_u64().unwrap()).collect();
     assert_eq!(snapshots, [0, 2, 2, 2, 2, 2, 2, 2, 2, 3]);
     assert_eq!(place(&found[1]), [&json!("0x0"), &json!(24), &json!(32), &json!(false)]);
@@ -76,16 +71,10 @@ fn each_snapshot_has_the_records_from_its_tail_to_its_head() {
 fn file_without_records_snapshots_or_events_is_empty() {
     let attr = event(SampleType::IP);
     let none: [Value; 0] = [];
-    assert_eq!(undamaged("rings-empty", &RingFile::forward().finish()), none);
-    assert_eq!(undamaged("rings-empty", &RingFile::backward().event(13, &attr).finish()), none);
-    assert_eq!(
-        undamaged("rings-empty", &RingFile::forward().event(13, &attr).records(&[], 512, 96).finish()),
-        none
-    );
-    assert_eq!(
-        undamaged("rings-empty", &RingFile::backward().event(13, &attr).snapshot(0, 0, &[0; 512]).finish()),
-        none
-    );
+    assert_eq!(undamaged(&RingFile::forward().finish()), none);
+    assert_eq!(undamaged(&RingFile::backward().event(13, &attr).finish()), none);
+    assert_eq!(undamaged(&RingFile::forward().event(13, &attr).records(&[], 512, 96).finish()), none);
+    assert_eq!(undamaged(&RingFile::backward().event(13, &attr).snapshot(0, 0, &[0; 512]).finish()), none);
 }
 
 #[test]
@@ -115,7 +104,7 @@ fn backward_ring_is_newest_first_without_the_truncated_record() {
             ));
         }
     }
-    let found = undamaged("rings-backward", &file.finish());
+    let found = undamaged(&file.finish());
     assert_eq!(found.len(), expected.len());
     for (found, (snapshot, expected)) in found.iter().zip(&expected) {
         assert_eq!((&found["snapshot"], place(found)), (&json!(snapshot), expected.each_ref()));
@@ -124,7 +113,7 @@ fn backward_ring_is_newest_first_without_the_truncated_record() {
 }
 
 /// Checks the dump of a ring with records of two events, one of them followed by `trailing` words.
-fn shared(name: &str, events: &[Attr; 2], trailing: &[u64]) {
+fn shared(events: &[Attr; 2], trailing: &[u64]) {
     let ids = [5_000_000_001, 7];
     let record = |index: usize, attr: &Attr| {
         let id = ids[index];
@@ -141,7 +130,7 @@ fn shared(name: &str, events: &[Attr; 2], trailing: &[u64]) {
     let [first, second] = [record(0, &events[0]), record(1, &events[1])];
     let file = RingFile::forward().event(ids[0], &events[0]).event(ids[1], &events[1]);
     let records: Vec<_> = second.into_iter().chain(first).collect();
-    let found = undamaged(name, &file.records(&records, 256, 0).finish());
+    let found = undamaged(&file.records(&records, 256, 0).finish());
     let origins: Vec<_> = found.iter().map(|record| &record["attr"]).collect();
     assert_eq!(origins, [1, 1, 1, 0, 0, 0].map(Value::from).each_ref());
     for record in &found {
@@ -160,22 +149,22 @@ fn shared(name: &str, events: &[Attr; 2], trailing: &[u64]) {
 #[test]
 fn events_of_one_ring_are_found_by_identifier() {
     let base = SampleType::IDENTIFIER;
-    shared("rings-identifier", &[event(base), event(base | SampleType::IP)], &[]);
+    shared(&[event(base), event(base | SampleType::IP)], &[]);
     let long =
         base | SampleType::TID | SampleType::TIME | SampleType::CPU | SampleType::STREAM_ID | SampleType::ID;
-    shared("rings-identifier", &[event(long | SampleType::CALLCHAIN), event(base)], &[]);
-    shared("rings-identifier", &[event(long), event(base | SampleType::ADDR)], &[0; 3]);
+    shared(&[event(long | SampleType::CALLCHAIN), event(base)], &[]);
+    shared(&[event(long), event(base | SampleType::ADDR)], &[0; 3]);
 }
 
 #[test]
 fn events_of_one_ring_are_found_by_id() {
     let base = SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::ADDR | SampleType::ID;
     // CPU and STREAM_ID follow the id in the trailer: all events must have them, or none.
-    shared("rings-id", &[event(base), event(base | SampleType::CALLCHAIN)], &[]);
+    shared(&[event(base), event(base | SampleType::CALLCHAIN)], &[]);
     let after = SampleType::CPU | SampleType::STREAM_ID;
-    shared("rings-id", &[event(base | after), event(base | after | SampleType::CALLCHAIN)], &[]);
+    shared(&[event(base | after), event(base | after | SampleType::CALLCHAIN)], &[]);
     let bare = SampleType::ID | SampleType::CPU;
-    shared("rings-id", &[event(bare), event(bare | SampleType::PERIOD)], &[]);
+    shared(&[event(bare), event(bare | SampleType::PERIOD)], &[]);
 }
 
 #[test]
@@ -191,7 +180,7 @@ fn siblings_that_only_count_have_no_records() {
     let expected = json!({"type": 9, "name": "SAMPLE", "misc": 0, "size": 56, "snapshot": 0, "offset": 0,
         "wraps": false, "attr": 1,
         "fields": {"ip": "0x1", "read": {"values": [{"value": 1, "id": 7}, {"value": 2, "id": 8}]}}});
-    assert_eq!(undamaged("rings-group", &file), [expected]);
+    assert_eq!(undamaged(&file), [expected]);
 }
 
 #[test]
@@ -201,7 +190,7 @@ fn events_of_one_layout_need_no_ids() {
     let comm = RecordBuilder::new(RecordType::COMM, Misc::empty()).pair(2, 3).string(b"sh").u64(4).finish();
     let records = [sample, comm];
     let equal = RingFile::forward().event(7, &attr).event(8, &attr.with_period(5));
-    let found = undamaged("rings-equal", &equal.records(&records, 64, 0).finish());
+    let found = undamaged(&equal.records(&records, 64, 0).finish());
     // The event of a record is unknown.
     let expected = [
         json!({"type": 9, "name": "SAMPLE", "misc": 0, "size": 24, "snapshot": 0, "offset": 0, "wraps": false,
@@ -211,8 +200,11 @@ fn events_of_one_layout_need_no_ids() {
     ];
     assert_eq!(found, expected);
     let different = RingFile::forward().event(7, &attr).event(8, &event(SampleType::IP | SampleType::ADDR));
-    let run = dump_bytes("rings-different", &different.records(&records, 64, 0).finish(), &["--json"]);
-    assert!(run.has_one_error() && run.records().iter().all(|record| record["error"].is_string()), "{run:?}");
+    let run = dump(&different.records(&records, 64, 0).finish());
+    assert!(
+        !run.error().is_empty() && run.records().iter().all(|record| record["error"].is_string()),
+        "{run:?}"
+    );
 }
 
 #[test]
@@ -232,7 +224,7 @@ fn record_of_unknown_event_or_kind_is_printed() {
         RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&[70]).finish(),
     ];
     let file = RingFile::forward().event(70, &attr).event(71, &attr).records(&records, 64, 0).finish();
-    let run = dump_bytes("rings-unknown", &file, &["--json"]);
+    let run = dump(&file);
     let expected = [
         json!({"type": 2, "name": "LOST", "misc": 0, "size": 40, "snapshot": 0, "offset": 0, "wraps": false,
                "attr": 1, "fields": {"id": 71, "lost": 5,
@@ -245,13 +237,13 @@ fn record_of_unknown_event_or_kind_is_printed() {
                "wraps": false, "attr": 0, "error": "SAMPLE: tid: expected 8 bytes, found 0"}),
     ];
     assert_eq!(run.records(), expected);
-    assert!(run.has_one_error() && run.errors[0].ends_with("the first of 2 errors"), "{run:?}");
+    assert!(run.error().ends_with("the first of 2 errors"), "{run:?}");
 }
 
 #[test]
 fn overwritten_ring_has_a_note_instead_of_records() {
     let attr = event(SampleType::IP);
     let file = RingFile::overwritten().event(13, &attr).records(&[lost(1)], 32, 0).finish();
-    let run = dump_bytes("rings-overwritten", &file, &["--json"]);
-    assert_eq!((run.code, run.lines.len(), run.errors.len()), (Some(0), 0, 1));
+    let run = dump(&file);
+    assert_eq!((run.end, run.lines.len()), (End::Overwritten, 0));
 }

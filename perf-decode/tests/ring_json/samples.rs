@@ -1,16 +1,11 @@
-//! `perfkit dump --json` on built samples: each field alone, many together, and every read format.
-
-#![cfg(target_endian = "little")]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers may fail it")]
+//! Samples: each field alone, many together, and every read format.
 
 use perf_abi::{Attr, BranchSampleType, Misc, ReadFormat, RecordType, SampleType, Software};
 use perf_decode::testing::builder::{ReadValue, ReadValues, RecordBuilder, SampleBuilder};
 use serde_json::{Map, Value, json};
 
-mod support;
-
-use support::ring::RingFile;
-use support::run::{fields, undamaged};
+use super::file::RingFile;
+use super::{fields, undamaged};
 
 /// Returns an event that samples these fields; user registers 0, 8 and 63, interrupt registers 1
 /// and 2.
@@ -112,7 +107,7 @@ fn each_field_is_printed_by_the_schema() {
     for (bit, fields_of_bit) in printed() {
         let attr = event(bit);
         let file = RingFile::forward().event(13, &attr).records(&[sample(&attr, 13)], 64, 0).finish();
-        assert_eq!(fields("samples-one-field", &file), [fields_of_bit], "{bit}");
+        assert_eq!(fields(&file), [fields_of_bit], "{bit}");
         bits |= bit;
     }
     assert_eq!(bits | SampleType::IDENTIFIER, SampleType::KNOWN, "fields without a case");
@@ -120,7 +115,7 @@ fn each_field_is_printed_by_the_schema() {
     let file = RingFile::forward().event(13, &attr).records(&[sample(&attr, 99)], 64, 0).finish();
     let whole = json!({"type": 9, "name": "SAMPLE", "misc": 0x4002, "size": 16, "snapshot": 0, "offset": 0,
                        "wraps": false, "fields": {"identifier": 99}});
-    assert_eq!(undamaged("samples-identifier", &file), [whole]);
+    assert_eq!(undamaged(&file), [whole]);
 }
 
 #[test]
@@ -140,7 +135,7 @@ fn events_with_random_fields_share_a_ring() {
         records.push(sample(&attr, 1000 + id));
         wanted.push(fields);
     }
-    let found = undamaged("samples-any-fields", &file.records(&records, 1 << 15, 0).finish());
+    let found = undamaged(&file.records(&records, 1 << 15, 0).finish());
     assert_eq!(found.len() as u64, EVENTS);
     for ((index, found), wanted) in found.iter().enumerate().zip(wanted) {
         let mut fields = expected(wanted);
@@ -170,7 +165,7 @@ fn empty_fields_are_printed() {
         // The raw data of a sample without any are 4 bytes of padding.
         let expected = json!({"callchain": [], "raw": "00000000", "branches": branches, "user_abi": 0,
                               "stack_size": 0, "intr_abi": 0, "aux": "", "cgroup": 348});
-        assert_eq!(fields("samples-empty-fields", &file), [expected]);
+        assert_eq!(fields(&file), [expected]);
     }
 }
 
@@ -181,7 +176,7 @@ fn branch_counters_without_the_flag_are_printed() {
     let file = RingFile::forward().event(13, &attr).records(&[sample], 64, 0).finish();
     let expected = json!({"branches": {"nr": 1, "hw_idx": 4, "counters": ["0xff"],
                                        "entries": [{"from": "0x1", "to": "0x2", "info": "0x3"}]}});
-    assert_eq!(fields("samples-counters", &file), [expected]);
+    assert_eq!(fields(&file), [expected]);
 }
 
 /// Returns the expected JSON of the counts of three events in this format.
@@ -237,9 +232,39 @@ fn counts_of_every_read_format_are_printed() {
         expected.push(json!({"pid": 7, "tid": 8, "read": counts(format), "sample_id": {"identifier": bits}}));
     }
     let file = file.records(&records, 1024, 0).finish();
-    let found = fields("samples-counts", &file);
+    let found = fields(&file);
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(&expected) {
         assert_eq!(found, expected);
     }
+}
+
+#[test]
+fn sample_enlarged_by_another_event_is_decoded() {
+    let attr =
+        Attr::software(Software::PAGE_FAULTS).with_sample_type(SampleType::IDENTIFIER | SampleType::IP);
+    // identifier, ip; four words of another event
+    let words = [13, 0x40_1000, 1, 2, 3, 4];
+    let record = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&words).finish();
+    let file = RingFile::forward().event(13, &attr).records(&[record], 64, 0).finish();
+    let expected = json!({"type": 9, "name": "SAMPLE", "misc": 0, "size": 56, "snapshot": 0, "offset": 0,
+                          "wraps": false, "fields": {"identifier": 13, "ip": "0x401000"}, "trailing": 32});
+    assert_eq!(undamaged(&file), [expected]);
+}
+
+#[test]
+fn branch_stack_with_two_readings_is_marked() {
+    let attr = Attr::software(Software::CPU_CLOCK)
+        .with_sample_type(SampleType::BRANCH_STACK | SampleType::REGS_USER)
+        .with_regs_user(1);
+    // nr, from, to, info; then abi and one register, or the counters and an abi of 0.
+    let words = [1, 0x10, 0x20, 1, 2, 0];
+    let record = RecordBuilder::new(RecordType::SAMPLE, Misc::empty()).words(&words).finish();
+    let file = RingFile::forward().event(13, &attr).records(&[record], 64, 0).finish();
+    let found = undamaged(&file).remove(0);
+    assert_eq!((&found["ambiguous"], &found["trailing"]), (&json!(true), &Value::Null));
+    assert_eq!(
+        (&found["fields"]["branches"]["counters"], &found["fields"]["user_abi"]),
+        (&Value::Null, &json!(2))
+    );
 }

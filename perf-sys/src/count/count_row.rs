@@ -6,7 +6,7 @@ use super::Count;
 
 /// The widths of a table's columns, in characters. The default of 0 is for a line by itself.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Columns {
+pub(super) struct Columns {
     value: usize,
     label: usize,
     coverage: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Returns these columns, wide enough for `count` too.
-    pub(crate) fn widened(self, count: &Count) -> Self {
+    pub(super) fn widened(self, count: &Count) -> Self {
         let of = |cell: Option<&dyn fmt::Display>| cell.map_or(0, width);
         Self {
             value: self.value.max(width(&Value(count.scaled()))),
@@ -29,7 +29,7 @@ impl Columns {
 }
 
 /// Writes a count as one line without its end and without trailing blanks.
-pub(crate) fn write_row(f: &mut impl Write, count: &Count, columns: &Columns) -> fmt::Result {
+pub(super) fn write_row(f: &mut impl Write, count: &Count, columns: &Columns) -> fmt::Result {
     let value = Value(count.scaled());
     write!(f, "{:blank$}{value}  {}", "", count.label, blank = columns.value.saturating_sub(width(&value)))?;
     let mut blank = columns.label.saturating_sub(width(&count.label));

@@ -22,24 +22,24 @@ impl PageWord {
 
 /// A counter and its times, read under one lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
-    pub(crate) value: u64,
+pub(super) struct Reading {
+    pub(super) value: u64,
     /// `None` if the page or the CPU has no clock that extends them to the current time.
-    pub(crate) times: Option<Times>,
+    pub(super) times: Option<Times>,
 }
 
 /// Times of an event in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Times {
-    pub(crate) enabled: u64,
-    pub(crate) running: u64,
+pub(super) struct Times {
+    pub(super) enabled: u64,
+    pub(super) running: u64,
 }
 
 /// Reads the hardware counter by `counter` and its times by `clock`, the CPU's clock. Either returns
 /// `None` where this crate has no instruction for it.
 ///
 /// Returns `None` if the counter cannot be read from user space at the moment, and in a child of `fork`.
-pub(crate) fn read(
+pub(super) fn read(
     area: &Area,
     counter: impl Fn(u32) -> Option<u64>,
     clock: impl Fn() -> Option<u64>,
@@ -70,13 +70,13 @@ fn times(area: Here<'_>, clock: impl Fn() -> Option<u64>) -> Option<Times> {
 }
 
 /// Returns the conversion of the CPU's clock to the time of samples, if the page has one.
-pub(crate) fn time_conversion(area: &Area) -> Option<TimeConversion> {
+pub(super) fn time_conversion(area: &Area) -> Option<TimeConversion> {
     let area = area.here().ok()?;
     locked(area, || conversion(area, MmapCapabilities::USER_TIME_ZERO, PageWord::TIME_ZERO))?
 }
 
 /// Returns the page's capabilities; none before Linux 3.12, where bit 0 has two meanings.
-pub(crate) fn capabilities(area: &Area) -> MmapCapabilities {
+pub(super) fn capabilities(area: &Area) -> MmapCapabilities {
     area.here().map_or(MmapCapabilities::empty(), capabilities_here)
 }
 

@@ -43,9 +43,9 @@ pub struct Group {
 
 /// Buffers for two readings, in words.
 #[derive(Debug)]
-pub(crate) struct Buffers {
-    pub(crate) now: Box<[u64]>,
-    pub(crate) before: Box<[u64]>,
+pub(super) struct Buffers {
+    pub(super) now: Box<[u64]>,
+    pub(super) before: Box<[u64]>,
 }
 
 impl Group {
@@ -226,7 +226,7 @@ impl Group {
     }
 
     /// Returns the leader, the members and the buffers as separate borrows.
-    pub(crate) fn parts_mut(&mut self) -> (&Event, &[Arc<Event>], &mut Buffers) {
+    pub(super) fn parts_mut(&mut self) -> (&Event, &[Arc<Event>], &mut Buffers) {
         (&self.leader, &self.members, &mut self.buffers)
     }
 }

@@ -15,6 +15,7 @@ mod counter_page;
 mod group;
 mod group_count;
 mod label;
+mod measure;
 mod rdpmc;
 mod time_conversion;
 mod user_counter;
@@ -69,7 +70,7 @@ pub struct Count {
 
 impl Count {
     /// Returns the count of one entry of `values`.
-    pub(crate) fn new(label: Label, values: &ReadValues<'_>, entry: ReadEntry) -> Self {
+    fn new(label: Label, values: &ReadValues<'_>, entry: ReadEntry) -> Self {
         let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
         Self { label, value: entry.value, time_enabled, time_running, id: entry.id, lost: entry.lost }
     }

@@ -16,7 +16,7 @@ use core::arch::asm;
 ///
 /// Returns `None` on architectures without an instruction here.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub(crate) fn counter(index: u32) -> Option<u64> {
+pub(super) fn counter(index: u32) -> Option<u64> {
     let (low, high): (u32, u32);
     // SAFETY: reads ECX, writes EAX and EDX, and accesses no memory and no stack.
     unsafe {
@@ -27,7 +27,7 @@ pub(crate) fn counter(index: u32) -> Option<u64> {
 
 /// `RDTSC`—Reads the time-stamp counter.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub(crate) fn clock() -> Option<u64> {
+pub(super) fn clock() -> Option<u64> {
     let (low, high): (u32, u32);
     // SAFETY: writes EAX and EDX, and accesses no memory and no stack.
     unsafe { asm!("rdtsc", out("eax") low, out("edx") high, options(nostack, preserves_flags)) };
@@ -52,7 +52,7 @@ macro_rules! read_register {
 
 /// `MRS PMEVCNTRn_EL0`—Reads the event counter `index`; 31 is the cycle counter.
 #[cfg(target_arch = "aarch64")]
-pub(crate) fn counter(index: u32) -> Option<u64> {
+pub(super) fn counter(index: u32) -> Option<u64> {
     macro_rules! event_counter {
         ($($n:literal)*) => {
             match index {
@@ -67,16 +67,16 @@ pub(crate) fn counter(index: u32) -> Option<u64> {
 
 /// `MRS CNTVCT_EL0`—Reads the virtual counter-timer.
 #[cfg(target_arch = "aarch64")]
-pub(crate) fn clock() -> Option<u64> {
+pub(super) fn clock() -> Option<u64> {
     Some(read_register!("cntvct_el0"))
 }
 
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) fn counter(_index: u32) -> Option<u64> {
+pub(super) fn counter(_index: u32) -> Option<u64> {
     None
 }
 
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
-pub(crate) fn clock() -> Option<u64> {
+pub(super) fn clock() -> Option<u64> {
     None
 }

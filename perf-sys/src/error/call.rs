@@ -20,7 +20,7 @@ macro_rules! calls {
         impl Call {
             /// All calls, each once.
             #[cfg(test)]
-            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)*];
+            pub(super) const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// Returns the name that the manual pages use: for an ioctl or a prctl, that of the
             /// request.
@@ -90,7 +90,7 @@ calls! {
 
 impl Call {
     /// Returns whether the call is an ioctl request on an event.
-    pub(crate) const fn is_ioctl(self) -> bool {
+    pub(super) const fn is_ioctl(self) -> bool {
         matches!(
             self,
             Self::IocEnable

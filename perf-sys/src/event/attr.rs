@@ -9,28 +9,28 @@ use crate::error::{Call, Errno, Error};
 /// The attr's size is never larger than [`Attr`], so the kernel reads no memory after it. An `Attr`
 /// has no fields after its end, so the bytes left out are zero.
 #[derive(Debug)]
-pub(crate) struct AttrArgument {
+pub(super) struct AttrArgument {
     attr: Attr,
     passed_size: u32,
 }
 
 impl AttrArgument {
-    pub(crate) fn new(attr: &Attr) -> Self {
+    pub(super) fn new(attr: &Attr) -> Self {
         let passed_size = attr.size.min(size_of::<Attr>() as u32);
         Self { attr: Attr { size: passed_size, ..*attr }, passed_size }
     }
 
-    pub(crate) const fn as_mut(&mut self) -> &mut Attr {
+    pub(super) const fn as_mut(&mut self) -> &mut Attr {
         &mut self.attr
     }
 
     /// Returns the error for `errno` from an ioctl that takes an attr.
-    pub(crate) fn refused(&self, call: Call, errno: Errno) -> Error {
+    pub(super) fn refused(&self, call: Call, errno: Errno) -> Error {
         self.refused_size(call, errno).unwrap_or(Error::System { call, errno })
     }
 
     /// Returns the error for `errno` from `perf_event_open`.
-    pub(crate) fn refused_open(&self, errno: Errno, opening: &Opening<'_>) -> Error {
+    pub(super) fn refused_open(&self, errno: Errno, opening: &Opening<'_>) -> Error {
         let causes = Causes::new(opening, errno);
         self.refused_size(Call::PerfEventOpen, errno).unwrap_or(Error::Open { errno, causes })
     }

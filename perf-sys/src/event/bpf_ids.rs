@@ -17,7 +17,7 @@ impl BpfIds {
     const MAX: usize = 64;
 
     /// The argument of the ioctl before the call, with space for [`MAX`](Self::MAX) ids.
-    pub(crate) const EMPTY: Self =
+    pub(super) const EMPTY: Self =
         Self { head: PerfEventQueryBpf { ids_len: Self::MAX as u32, prog_cnt: 0 }, ids: [0; Self::MAX] };
 }
 

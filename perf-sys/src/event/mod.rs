@@ -11,7 +11,6 @@ use crate::map::Generation;
 mod attr;
 mod bpf_ids;
 mod ioctl;
-mod measure;
 mod open_options;
 mod prctl;
 mod registers;
@@ -88,12 +87,7 @@ impl Event {
     }
 
     /// Notes what the call that opened the event has determined.
-    pub(crate) fn opened(
-        self,
-        registers: RegistersClaim,
-        thread: Option<NonZeroI32>,
-        is_redirected: bool,
-    ) -> Self {
+    fn opened(self, registers: RegistersClaim, thread: Option<NonZeroI32>, is_redirected: bool) -> Self {
         if is_redirected {
             *self.output() = Output::Redirected;
         }
@@ -163,7 +157,7 @@ impl Event {
     ///
     /// `EINVAL` if the event has a ring, as the kernel returns for a mapped event, and
     /// [`Error::Forked`].
-    pub(crate) fn redirect(&self, to_another: bool, change: impl FnOnce() -> Result<()>) -> Result<()> {
+    fn redirect(&self, to_another: bool, change: impl FnOnce() -> Result<()>) -> Result<()> {
         self.check_here()?;
         let mut output = self.output();
         if *output == Output::Own {

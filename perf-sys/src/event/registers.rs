@@ -55,7 +55,7 @@ impl Registers {
 
 /// The right to open a software event that samples registers. Drop it after the descriptor was closed.
 #[derive(Debug)]
-pub(crate) struct RegistersClaim(Option<Registers>);
+pub(super) struct RegistersClaim(Option<Registers>);
 
 impl RegistersClaim {
     /// Claims the registers of an event that is not open yet.
@@ -63,7 +63,7 @@ impl RegistersClaim {
     /// # Errors
     ///
     /// [`Error::Registers`].
-    pub(crate) fn new(attr: &Attr) -> Result<Self> {
+    pub(super) fn new(attr: &Attr) -> Result<Self> {
         let Some(registers) = Registers::of(attr) else { return Ok(Self(None)) };
         let mut groups = open();
         groups.iter().try_for_each(|group| registers.check(group.registers))?;
@@ -75,7 +75,7 @@ impl RegistersClaim {
     }
 
     /// Returns the claim of a foreign descriptor, whose caller keeps the rule.
-    pub(crate) const fn foreign() -> Self {
+    pub(super) const fn foreign() -> Self {
         Self(None)
     }
 }

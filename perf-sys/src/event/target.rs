@@ -41,11 +41,11 @@ enum Tasks<'fd> {
 
 /// Arguments of `perf_event_open`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TargetArguments {
-    pub(crate) pid: i32,
-    pub(crate) cpu: i32,
+pub(super) struct TargetArguments {
+    pub(super) pid: i32,
+    pub(super) cpu: i32,
     /// Set if `pid` is the descriptor of a cgroup.
-    pub(crate) is_cgroup: bool,
+    pub(super) is_cgroup: bool,
 }
 
 impl<'fd> Target<'fd> {
@@ -118,7 +118,7 @@ impl<'fd> Target<'fd> {
 
     /// Returns the only thread that an event of this target watches if the calling thread opens it,
     /// `None` for all tasks of a CPU or cgroup.
-    pub(crate) fn watched_thread(self) -> Option<NonZeroI32> {
+    pub(super) fn watched_thread(self) -> Option<NonZeroI32> {
         match self.tasks {
             Tasks::Caller => gettid(),
             Tasks::Thread(tid) => NonZeroI32::new(i32::try_from(tid).ok()?),
@@ -159,7 +159,7 @@ impl<'fd> Target<'fd> {
     }
 
     /// Returns the arguments of the system call.
-    pub(crate) fn arguments(self) -> Result<TargetArguments> {
+    pub(super) fn arguments(self) -> Result<TargetArguments> {
         let (pid, is_cgroup) = match self.tasks {
             Tasks::Caller => (0, false),
             Tasks::Thread(tid) => (thread_argument(tid)?, false),

@@ -73,7 +73,7 @@ impl Kernel {
     }
 
     /// Writes a record with this body before the last one, over older records.
-    pub(crate) fn write_backward(&mut self, body: &[u64]) {
+    pub(super) fn write_backward(&mut self, body: &[u64]) {
         let record = [&[Self::header(body.len() + 1)], body].concat();
         let head = self.head.wrapping_sub(record.len() as u64 * 8);
         self.store(head, &record);
@@ -86,7 +86,7 @@ impl Kernel {
     }
 
     /// Stores `data_head`, which may be invalid.
-    pub(crate) fn publish(&mut self, head: u64) {
+    pub(super) fn publish(&mut self, head: u64) {
         self.head = head;
         if let Ok(here) = self.area.here() {
             here.word(PageWord::DATA_HEAD).store(head, Ordering::Release);

@@ -244,14 +244,14 @@ fn position(known: u64, found: u64) -> u64 {
 pub(crate) struct PageWord(usize);
 
 impl PageWord {
-    pub(crate) const DATA_HEAD: Self = Self::at(offset_of!(MmapPage, data_head));
+    const DATA_HEAD: Self = Self::at(offset_of!(MmapPage, data_head));
     pub(crate) const DATA_TAIL: Self = Self::at(offset_of!(MmapPage, data_tail));
-    pub(crate) const DATA_OFFSET: Self = Self::at(offset_of!(MmapPage, data_offset));
-    pub(crate) const DATA_SIZE: Self = Self::at(offset_of!(MmapPage, data_size));
+    const DATA_OFFSET: Self = Self::at(offset_of!(MmapPage, data_offset));
+    const DATA_SIZE: Self = Self::at(offset_of!(MmapPage, data_size));
     pub(crate) const AUX_HEAD: Self = Self::at(offset_of!(MmapPage, aux_head));
     pub(crate) const AUX_TAIL: Self = Self::at(offset_of!(MmapPage, aux_tail));
-    pub(crate) const AUX_OFFSET: Self = Self::at(offset_of!(MmapPage, aux_offset));
-    pub(crate) const AUX_SIZE: Self = Self::at(offset_of!(MmapPage, aux_size));
+    const AUX_OFFSET: Self = Self::at(offset_of!(MmapPage, aux_offset));
+    const AUX_SIZE: Self = Self::at(offset_of!(MmapPage, aux_size));
 
     pub(crate) const fn at(offset: usize) -> Self {
         assert!(offset % 8 == 0 && offset + 8 <= size_of::<MmapPage>());

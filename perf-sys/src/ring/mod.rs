@@ -178,7 +178,7 @@ impl Ring {
     }
 
     /// Returns [`Error::Forked`] in a child of `fork`.
-    pub(crate) fn check_here(&self) -> Result<()> {
+    fn check_here(&self) -> Result<()> {
         self.reader.consumer.check_here()
     }
 
@@ -260,7 +260,7 @@ impl Ring {
 
     /// Returns the control page for the reader of an AUX area, and the offset to map that area at;
     /// `None` while there is such a reader.
-    pub(crate) fn share_page(&mut self) -> Option<(Arc<Area>, usize)> {
+    fn share_page(&mut self) -> Option<(Arc<Area>, usize)> {
         let consumer = &mut self.reader.consumer;
         Some((consumer.share()?, consumer.end()))
     }

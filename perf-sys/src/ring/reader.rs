@@ -8,26 +8,26 @@ use crate::map::{Consumer, Position};
 #[derive(Debug)]
 pub(crate) struct Reader {
     pub(crate) consumer: Consumer,
-    pub(crate) damage: SkippedBytes,
+    pub(super) damage: SkippedBytes,
     /// As long as the longest record that wrapped so far.
     scratch: Vec<u64>,
 }
 
 impl Reader {
-    pub(crate) const fn new(consumer: Consumer) -> Self {
+    pub(super) const fn new(consumer: Consumer) -> Self {
         Self { consumer, damage: SkippedBytes { count: 0, bytes: 0, last: None }, scratch: Vec::new() }
     }
 
     /// Iterates over the unread records.
     #[inline]
-    pub(crate) fn records(&mut self) -> BatchRecords<'_> {
+    pub(super) fn records(&mut self) -> BatchRecords<'_> {
         let (unread, position) = self.consumer.parts();
         BatchRecords::new(unread.window(), position, &mut self.scratch, &mut self.damage)
     }
 
     /// Returns the first unread record and consumes it.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
+    pub(super) fn next(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
         let (unread, mut position) = self.consumer.parts();
         match RawRecord::split_first(unread.contiguous()) {
             Ok((record, _)) => {
@@ -40,7 +40,7 @@ impl Reader {
 
     /// Returns the first unread record.
     #[inline]
-    pub(crate) fn peek(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
+    pub(super) fn peek(&mut self) -> Option<perf_decode::Result<RawRecord<'_>>> {
         let (unread, _) = self.consumer.parts();
         match RawRecord::split_first(unread.contiguous()) {
             Ok((record, _)) => Some(Ok(record)),
@@ -65,7 +65,7 @@ impl Reader {
     }
 
     /// Copies all unread records to `copy` and releases them.
-    pub(crate) fn copy_into<'c>(&mut self, copy: &'c mut Vec<u64>) -> Window<'c> {
+    pub(super) fn copy_into<'c>(&mut self, copy: &'c mut Vec<u64>) -> Window<'c> {
         copy.clear();
         self.consumer.copy(copy);
         self.consumer.consume_all();
@@ -111,7 +111,7 @@ fn next_wrapped<'c>(
 }
 
 /// Iterates over `window` with a scratch that is long enough for its first record.
-pub(crate) fn join_first<'c>(window: Window<'c>, scratch: &'c mut Vec<u64>) -> Records<'c> {
+pub(super) fn join_first<'c>(window: Window<'c>, scratch: &'c mut Vec<u64>) -> Records<'c> {
     if let Err(Error::SizePastEnd { size, .. }) = RawRecord::split_first(window.as_slices().0) {
         let size = usize::from(size);
         if size <= window.len() && size / 8 > scratch.len() {

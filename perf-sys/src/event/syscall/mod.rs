@@ -46,7 +46,7 @@ const fn number(call: u32) -> c_long {
 
 /// `perf_event_open(attr, pid, cpu, group_fd, flags)`.
 #[allow(trivial_numeric_casts)] // an unsigned long is not 64 bits everywhere
-pub(crate) fn perf_event_open(
+pub(super) fn perf_event_open(
     attr: &Attr,
     target: Target<'_>,
     group: Option<BorrowedFd<'_>>,
@@ -131,7 +131,7 @@ pub(crate) fn membarrier_global() {
 }
 
 /// `gettid()`—Returns the id of the calling thread, which is never 0.
-pub(crate) fn gettid() -> Option<NonZeroI32> {
+pub(super) fn gettid() -> Option<NonZeroI32> {
     // SAFETY: no arguments; the call changes no memory.
     let tid = unsafe { syscall(number(__NR_gettid)) };
     NonZeroI32::new(i32::try_from(tid).ok()?)
@@ -139,7 +139,7 @@ pub(crate) fn gettid() -> Option<NonZeroI32> {
 
 /// `prctl(PR_TASK_PERF_EVENTS_ENABLE)` or `prctl(PR_TASK_PERF_EVENTS_DISABLE)`—Enables or disables
 /// the events that the calling thread opened.
-pub(crate) fn enable_task_events(enable: bool) -> Result<()> {
+pub(super) fn enable_task_events(enable: bool) -> Result<()> {
     let (option, call) = if enable {
         (PR_TASK_PERF_EVENTS_ENABLE, Call::PrctlEnable)
     } else {

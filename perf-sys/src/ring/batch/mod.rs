@@ -59,7 +59,7 @@ pub struct Batch<'r> {
 }
 
 impl<'r> Batch<'r> {
-    pub(crate) const fn new(reader: &'r mut Reader) -> Self {
+    pub(super) const fn new(reader: &'r mut Reader) -> Self {
         Self { reader }
     }
 

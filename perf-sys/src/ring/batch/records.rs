@@ -38,7 +38,7 @@ struct Rest<'b> {
 
 impl<'b> BatchRecords<'b> {
     #[inline]
-    pub(crate) fn new(
+    pub(in crate::ring) fn new(
         window: Window<'b>,
         position: Position<'b>,
         scratch: &'b mut Vec<u64>,

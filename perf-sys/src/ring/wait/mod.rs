@@ -14,9 +14,11 @@ mod readiness;
 mod waiters;
 
 pub use cancel::Waker;
-pub(crate) use poll::{Deadline, poll, poll_events};
+use poll::poll_events;
+pub(crate) use poll::{Deadline, poll};
 pub use readiness::WaitResult;
-pub(crate) use waiters::{Turn, Waiters};
+use waiters::Turn;
+pub(in crate::ring) use waiters::Waiters;
 
 /// Waiting for records.
 impl Ring {

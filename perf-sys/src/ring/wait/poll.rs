@@ -58,7 +58,7 @@ pub(crate) fn poll(fd: BorrowedFd<'_>, cancel: Option<&Waker>, deadline: Deadlin
 
 /// Polls all events that write into one ring by `ppoll`. Returns a hang-up or a failure only when
 /// none of them can write.
-pub(crate) fn poll_events<'fd>(
+pub(in crate::ring) fn poll_events<'fd>(
     events: impl Iterator<Item = BorrowedFd<'fd>>,
     cancel: Option<&'fd Waker>,
     deadline: Deadline,

@@ -12,7 +12,7 @@ use crate::error::{Call, Error, Result};
 /// the leader writes when its wait ends. The eventfd is created when two threads first wait at the
 /// same time.
 #[derive(Debug, Default)]
-pub(crate) struct Waiters(Mutex<State>);
+pub(in crate::ring) struct Waiters(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -25,7 +25,7 @@ struct State {
 
 /// The role of a thread in a wait. Dropping it ends the role.
 #[derive(Debug)]
-pub(crate) enum Turn<'w> {
+pub(in crate::ring) enum Turn<'w> {
     /// The thread polls the ring.
     Leader(#[expect(dead_code, reason = "dropped at the end of the wait")] Leader<'w>),
     /// The thread polls this descriptor and tries again when it is readable.
@@ -33,10 +33,10 @@ pub(crate) enum Turn<'w> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Leader<'w>(&'w Waiters);
+pub(in crate::ring) struct Leader<'w>(&'w Waiters);
 
 #[derive(Debug)]
-pub(crate) struct Follower<'w> {
+pub(in crate::ring) struct Follower<'w> {
     waiters: &'w Waiters,
     tokens: Arc<OwnedFd>,
 }
@@ -47,7 +47,7 @@ impl Waiters {
     /// # Errors
     ///
     /// [`Error::System`] if the eventfd cannot be created.
-    pub(crate) fn turn(&self) -> Result<Turn<'_>> {
+    pub(in crate::ring) fn turn(&self) -> Result<Turn<'_>> {
         let mut state = self.state();
         if !state.has_leader {
             state.has_leader = true;

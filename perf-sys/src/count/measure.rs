@@ -1,5 +1,5 @@
 use super::Event;
-use crate::count::{Count, Group, GroupCount};
+use super::{Count, Group, GroupCount};
 use crate::error::Result;
 
 /// Measuring work.

@@ -148,9 +148,9 @@ fn attach_missing(
             continue;
         }
         let attachment = Attachment::new(Arc::clone(event.event), program, cookie);
-        let place = event.place;
+        let scope = event.scope;
         attachments
-            .push(attachment.map_err(|refused| Error::Attach { place, error: Box::new(refused.error) })?);
+            .push(attachment.map_err(|refused| Error::Attach { scope, error: Box::new(refused.error) })?);
     }
     Ok(())
 }

@@ -108,7 +108,7 @@ fn a_failed_attachment_names_the_cpu_and_releases_everything() {
     // A program of another type.
     let Err(error) = AttachedSet::open(clock(), &fixture.program, COOKIE) else { panic!("attached") };
     let first = online().iter().next().unwrap();
-    assert!(matches!(&error, Error::Attach { place, .. } if place.cpu_id() == Some(first)), "{error}");
+    assert!(matches!(&error, Error::Attach { scope, .. } if scope.cpu_id() == Some(first)), "{error}");
     assert_eq!(error.errno(), Some(Errno::EINVAL));
     assert!(error.to_string().starts_with(&format!("program on the event of CPU {first}: BPF_LINK_CREATE")));
 }

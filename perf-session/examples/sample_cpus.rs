@@ -14,13 +14,13 @@ pub(crate) fn sample(time: Duration) -> Result<HashMap<(u32, u32), u64>, Box<dyn
     let events = parse("cpu-clock/freq=99/", &System::new())?;
     let options = EventSetOptions::new().groups(events);
     let options = options.map_attrs(|attr| attr.with_sample_type(SampleType::TID | SampleType::IP));
-    let mut set = options.ring_pages_between(64, 4).open()?;
+    let mut set = options.ring_pages_within(4..=64).open()?;
     set.enable()?;
     let (mut threads, end) = (HashMap::new(), Instant::now() + time);
     let mut count = |record: EventSetRecord<'_>| match record.decode() {
         Ok(Record::Sample(sample)) => *threads.entry((sample.pid(), sample.tid())).or_default() += 1,
         Ok(_) => {}
-        Err(error) => eprintln!("{}: {error}", record.place()),
+        Err(error) => eprintln!("{}: {error}", record.scope()),
     };
     while Instant::now() < end {
         set.wait(Some(Duration::from_millis(100)))?;

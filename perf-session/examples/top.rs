@@ -26,7 +26,7 @@ pub(crate) fn run(
         .groups(parse("cpu-clock/freq=999/", &system)?)
         .map_attrs(|attr| attr.with_sample_type(SampleType::IP | SampleType::TID).with_flags(side_band));
     let options = options.target(EventSetTarget::process(pid)).user_only_if_refused();
-    let mut set = options.ring_pages_between(128, 4).open()?;
+    let mut set = options.ring_pages_within(4..=128).open()?;
     set.enable()?;
     // After `enable`, so that no mapping is missed.
     let mappings = mappings_of(&system, pid)?.into_iter();

@@ -95,7 +95,7 @@ fn one() -> CpuList {
 fn samples(set: &mut EventSet, thread: u32) -> usize {
     let mut found = 0;
     set.flush_sorted(|record| {
-        if let (Some(CPU), Ok(Record::Sample(sample))) = (record.place().cpu_id(), record.decode()) {
+        if let (Some(CPU), Ok(Record::Sample(sample))) = (record.scope().cpu_id(), record.decode()) {
             found += usize::from(sample.tid() == Some(thread));
         }
     })
@@ -150,7 +150,7 @@ fn events_of_a_cpu_that_was_offline_are_opened_again() {
     let descriptors = set_support::descriptors();
     let error = refused(options.clone().system(System::at(&tree.0)));
     let event = error.event().unwrap();
-    assert_eq!((event.place, event.error.errno()), (Scope::cpu(CPU), Some(Errno::ENODEV)), "{error}");
+    assert_eq!((event.scope, event.error.errno()), (Scope::cpu(CPU), Some(Errno::ENODEV)), "{error}");
     assert_eq!(set_support::descriptors(), descriptors, "those of CPU 0 are closed");
 
     drop(plug);
@@ -216,7 +216,7 @@ fn replug() -> bool {
 fn disabled_events_stay_disabled_when_their_cpu_returns() {
     let _alone = alone();
     let on_cpu = |set: &EventSet| {
-        set.events().filter(|event| event.place == Scope::cpu(CPU)).for_each(|event| {
+        set.events().filter(|event| event.scope == Scope::cpu(CPU)).for_each(|event| {
             event.event.disable().unwrap();
         });
     };
@@ -270,7 +270,7 @@ fn cpus_that_came_online_are_counted_once_for_their_package() {
     set.enable().unwrap();
     assert_eq!(set.refresh().unwrap().opened, one());
     let counts = set.counts().unwrap();
-    let repeated = counts.get(0).unwrap().places().iter().map(|place| place.is_repeated);
+    let repeated = counts.get(0).unwrap().scopes().iter().map(|count| count.is_repeated);
     assert_eq!(repeated.collect::<Vec<bool>>(), [false, true]);
 }
 

@@ -126,7 +126,7 @@ fn samples_and_lost_records_of_each_event_add_up_to_its_count() {
     let (lost, counts) = (set.lost_by_event().unwrap(), set.counts().unwrap());
     assert_eq!(lost.iter().map(|event| event.id).collect::<Vec<u64>>(), ids);
     for (index, event) in lost.iter().enumerate() {
-        assert_eq!((event.index, event.place), (index, Scope::thread(set_support::tid())));
+        assert_eq!((event.index, event.scope), (index, Scope::thread(set_support::tid())));
         assert!(event.lost > 0);
         assert_eq!(samples[index] + event.lost, counts.get(index).unwrap().total().value);
     }

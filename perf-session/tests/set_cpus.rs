@@ -66,8 +66,8 @@ fn only_the_chosen_cpus_are_opened() {
     else {
         return;
     };
-    let places: Vec<Scope> = set.events().map(|event| event.place).collect();
-    assert_eq!(places, [Scope::cpu(last)]);
+    let scopes: Vec<Scope> = set.events().map(|event| event.scope).collect();
+    assert_eq!(scopes, [Scope::cpu(last)]);
     assert!(set.events().all(|event| event.event.attr().sample_type.contains(SampleType::IDENTIFIER)));
 }
 
@@ -110,13 +110,13 @@ fn events_of_a_group_are_read_at_one_moment() {
     set.enable().unwrap();
     switch(10);
     let counts = set.counts().unwrap();
-    let places = |index: usize| counts.get(index).unwrap().places().to_vec();
+    let scopes = |index: usize| counts.get(index).unwrap().scopes().to_vec();
     assert_eq!(
         set.events().map(|event| event.is_member).collect::<Vec<_>>(),
         [false, true].repeat(set.cpus().len())
     );
-    for (leader, member) in places(0).iter().zip(places(1)) {
-        assert_eq!((leader.place, leader.count.time_enabled), (member.place, member.count.time_enabled));
+    for (leader, member) in scopes(0).iter().zip(scopes(1)) {
+        assert_eq!((leader.scope, leader.count.time_enabled), (member.scope, member.count.time_enabled));
     }
 }
 
@@ -137,7 +137,7 @@ fn package_is_counted_once() {
     set.disable().unwrap();
     let counts = set.counts().unwrap();
     let [once, all] = [0, 1].map(|index| counts.get(index).unwrap());
-    assert_eq!(once.places().len(), all.places().len());
+    assert_eq!(once.scopes().len(), all.scopes().len());
     assert_eq!(once.total().value, once.by_cpu()[0].1.value, "{once:?}");
     assert_eq!(all.total().value, all.by_cpu().iter().map(|(_, count)| count.value).sum::<u64>());
 }

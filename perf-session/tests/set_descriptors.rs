@@ -36,14 +36,14 @@ fn every_descriptor_is_closed_after_an_error() {
     let error = refused(options().event(missing.clone()));
     let event = error.event().unwrap();
     assert_eq!((event.error.errno(), event.is_member), (Some(Errno::ENOENT), false), "{error}");
-    assert!(event.place.cpu_id().is_some(), "{error}");
+    assert!(event.scope.cpu_id().is_some(), "{error}");
     assert_eq!(descriptors(), before, "{error}");
 
     // The last member of a group.
     let error = refused(options().group([switches(), missing]).target(EventSetTarget::calling_thread()));
     let event = error.event().unwrap();
     assert_eq!((event.error.errno(), event.is_member), (Some(Errno::ENOENT), true), "{error}");
-    assert_eq!(event.place.thread_id(), Some(set_support::tid()));
+    assert_eq!(event.scope.thread_id(), Some(set_support::tid()));
     assert_eq!(descriptors(), before, "{error}");
 
     // Too few descriptors for all events, and some for files.

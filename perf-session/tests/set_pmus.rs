@@ -55,7 +55,7 @@ fn event_of_two_pmus_is_opened_on_both_for_a_task() {
     let Some(set) = open_or_skip(options.clone()) else { return };
     let pmus: Vec<Option<&str>> = set.events().map(|event| event.spec.pmu()).collect();
     assert_eq!(pmus, [Some("cpu_core"), Some("cpu_atom")]);
-    assert!(set.events().all(|event| event.place == Scope::thread(set_support::tid())));
+    assert!(set.events().all(|event| event.scope == Scope::thread(set_support::tid())));
     // With rings, the event of each PMU is on its CPUs.
     let set = options.inherit(perf_session::Inherit::Tasks).ring_pages(1).open().unwrap();
     assert_eq!(set.rings().unwrap().len(), set.events().count());

@@ -30,7 +30,7 @@ fn records_of_all_events_are_one_sorted_stream() {
     let drained = set.flush_sorted(|record| {
         assert!(record.time() >= last || record.is_late());
         last = record.time();
-        cpus.insert(record.place());
+        cpus.insert(record.scope());
         match record.decode().unwrap() {
             Record::Sample(sample) => own += usize::from(sample.tid() == Some(tid())),
             Record::Fork(_) => {
@@ -43,7 +43,7 @@ fn records_of_all_events_are_one_sorted_stream() {
     let drained = drained.unwrap();
     assert!(own >= 20 && forks >= 1 && drained.records >= 20, "{own} of {drained:?}");
     assert!(
-        cpus.iter().all(|place| place.thread_id().is_none() && set.cpus().contains(place.cpu_id().unwrap()))
+        cpus.iter().all(|scope| scope.thread_id().is_none() && set.cpus().contains(scope.cpu_id().unwrap()))
     );
     assert_eq!(set.rings().unwrap().len(), set.cpus().len());
 }
@@ -59,7 +59,7 @@ fn one_event_a_ring_needs_no_identifier() {
     set.flush_sorted(|record| {
         let Record::Sample(sample) = record.decode().unwrap() else { return };
         assert_eq!((sample.identifier(), record.index()), (None, Some(0)));
-        assert_eq!(sample.cpu(), record.place().cpu_id());
+        assert_eq!(sample.cpu(), record.scope().cpu_id());
         own += u32::from(sample.tid() == Some(tid()));
     })
     .unwrap();

@@ -47,9 +47,9 @@ fn thread_without_inherit_has_its_own_ring() {
     switch(10);
     set.disable().unwrap();
     let mut samples = 0;
-    let place = Scope::thread(tid());
+    let scope = Scope::thread(tid());
     set.flush_sorted(|record| {
-        assert_eq!(record.place(), place);
+        assert_eq!(record.scope(), scope);
         samples += u64::from(matches!(record.decode(), Ok(Record::Sample(_))));
     })
     .unwrap();
@@ -269,7 +269,7 @@ fn threads_are_added_to_a_set_that_is_read_and_removed_with_their_counts() {
     assert!(removed >= 20, "{removed}");
     work_too(30); // not counted
     let mut samples = 0;
-    set.flush_sorted(|record| samples += u64::from(record.place() == Scope::thread(other))).unwrap();
+    set.flush_sorted(|record| samples += u64::from(record.scope() == Scope::thread(other))).unwrap();
     assert_eq!((samples, set.threads()), (removed, vec![one]));
     assert_eq!(set.rings().unwrap().len(), 1, "the drained ring is removed");
     set.add_thread(other).unwrap();
@@ -296,10 +296,10 @@ fn event_that_is_added_writes_into_the_rings_of_the_others() {
         let Some(mut set) = open_or_skip(options) else { return };
         set.enable().unwrap();
         set.flush_sorted(|_| {}).unwrap();
-        let (rings, places) = (set.rings().unwrap().len(), set.events().count());
+        let (rings, events) = (set.rings().unwrap().len(), set.events().count());
         assert_eq!(set.add_event(switches()).unwrap(), 1);
         assert_eq!(set.rings().unwrap().len(), rings);
-        assert!(set.events().count() > places && set.ledger().gaps().is_empty());
+        assert!(set.events().count() > events && set.ledger().gaps().is_empty());
         work(50);
         let (mut samples, mut foreign) = (0, 0);
         set.flush_sorted(|record| match record.decode() {

@@ -46,7 +46,7 @@ fn rings_are_as_large_as_the_limit_of_locked_memory_permits() {
             .map_attr(|attr| attr.with_period(1).with_flags(AttrFlags::EXCLUDE_KERNEL));
         let options = EventSetOptions::new().event(event).target(EventSetTarget::calling_thread());
         let most = 1 << 16; // 256 MiB and more
-        let Ok(set) = options.clone().ring_pages_between(most, 1).open() else {
+        let Ok(set) = options.clone().ring_pages_within(1..=most).open() else {
             return eprintln!("skipped: another program of nobody has locked the memory");
         };
         let size = set.ring_size().unwrap();

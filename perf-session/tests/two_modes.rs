@@ -63,7 +63,7 @@ struct Threads {
 impl Threads {
     fn track(&mut self, attr: &Attr, tid: u32) -> io::Result<()> {
         let event = Event::open(attr, Target::thread(tid))?;
-        let ring = map_largest_ring(Arc::new(event), 64, 1)?;
+        let ring = map_largest_ring(Arc::new(event), 1..=64)?;
         Ok(self.rings.add(self.ledger.add_ring(Scope::thread(tid)), ring)?)
     }
 }
@@ -89,7 +89,7 @@ impl Sampler for Threads {
     fn ledger(&mut self) -> io::Result<&LossLedger> {
         for (key, ring) in self.rings.iter() {
             let lost = ring.event().read()?.lost.unwrap_or(0);
-            self.ledger.note_read_lost(key.place(), ring.event().label().clone(), lost);
+            self.ledger.note_read_lost(key.scope(), ring.event().label().clone(), lost);
         }
         Ok(&self.ledger)
     }
@@ -112,7 +112,7 @@ fn process_and_threads_are_sampled_by_one_trait() {
         }
     });
     let thread = receive.recv().unwrap();
-    let Some(set) = open_or_skip(options.ring_pages_between(64, 1)) else { return };
+    let Some(set) = open_or_skip(options.ring_pages_within(1..=64)) else { return };
     let mut threads = Threads { rings: RingSet::new().unwrap(), ledger: LossLedger::default() };
     threads.track(&attr.with_flags(AttrFlags::DISABLED | AttrFlags::SAMPLE_ID_ALL), thread).unwrap();
 

@@ -50,7 +50,7 @@ impl fmt::Display for Error {
             Self::Decode(error) => error.fmt(f),
             Self::Event(error) => error.fmt(f),
             Self::Set(error) => error.fmt(f),
-            Self::Attach { place, error } => write!(f, "program on the event of {place}: {error}"),
+            Self::Attach { scope, error } => write!(f, "program on the event of {scope}: {error}"),
             Self::NoPeriod { event } => write!(
                 f,
                 "event {event}: expected a period or a frequency, found none, so that a program of type perf \

@@ -103,8 +103,8 @@ pub enum Error {
     Set(Box<EventSetError>),
     /// A program cannot be attached to an event of a set.
     Attach {
-        /// The place of the event.
-        place: Scope,
+        /// The CPU or thread of the event.
+        scope: Scope,
         /// The error.
         error: Box<Self>,
     },

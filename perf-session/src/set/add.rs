@@ -7,7 +7,7 @@ use crate::names::{EventGroup, NamedEvent};
 
 /// # Events and threads that are added
 impl EventSet {
-    /// Opens another event at all places of the set: on its online CPUs, or for its threads. Returns its
+    /// Opens another event on the online CPUs of the set, or for its threads. Returns its
     /// index, by which [`counts`](Self::counts) and [`EventSetRecord::index`](super::EventSetRecord::index) find it.
     ///
     /// It is enabled if the last call of the set was [`enable`](Self::enable), and writes into the rings of
@@ -98,10 +98,10 @@ impl EventSet {
         let is_added = |thread: Option<u32>| thread == Some(tid);
         let started = added.and_then(|()| {
             let is_on = self.switch.is_on();
-            self.control(|unit| is_on && is_added(unit.place.thread_id()), Event::enable)
+            self.control(|unit| is_on && is_added(unit.scope.thread_id()), Event::enable)
         });
         if started.is_err() {
-            while let Some(index) = self.units.iter().position(|unit| is_added(unit.place.thread_id())) {
+            while let Some(index) = self.units.iter().position(|unit| is_added(unit.scope.thread_id())) {
                 self.drop_unit(index);
             }
         }
@@ -119,8 +119,8 @@ impl EventSet {
         if !self.threads().contains(&tid) {
             return Err(EventSetError::NoTask { id: tid });
         }
-        self.control(|unit| unit.place.thread_id() == Some(tid), Event::disable)?;
-        while let Some(index) = self.units.iter().position(|unit| unit.place.thread_id() == Some(tid)) {
+        self.control(|unit| unit.scope.thread_id() == Some(tid), Event::disable)?;
+        while let Some(index) = self.units.iter().position(|unit| unit.scope.thread_id() == Some(tid)) {
             self.close_unit(index)?;
         }
         Ok(())
@@ -133,6 +133,6 @@ impl EventSet {
             self.index.remove(event);
             let _ = event.disable(); // the addition has already failed
         }
-        self.drop_ring_of(unit.place);
+        self.drop_ring_of(unit.scope);
     }
 }

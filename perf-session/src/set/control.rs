@@ -56,7 +56,7 @@ impl EventSet {
         }
         self.has_spawned = true;
         self.switch.turn(true);
-        self.control(|unit| unit.place.thread_id().is_none(), Event::enable)?;
+        self.control(|unit| unit.scope.thread_id().is_none(), Event::enable)?;
         command.spawn().map_err(|error| {
             let program = command.get_program().to_string_lossy().into_owned();
             EventSetError::Command { program, error: Arc::new(error) }
@@ -87,7 +87,7 @@ impl EventSet {
         let chosen = self.units.iter().filter(|unit| is_chosen(unit));
         let leaders = chosen.filter_map(|unit| Some((unit, unit.leader()?)));
         let results = leaders.map(|(unit, leader)| {
-            control(leader).map_err(|error| EventError::of(leader, unit.place, false, error).into())
+            control(leader).map_err(|error| EventError::of(leader, unit.scope, false, error).into())
         });
         results.fold(Ok(()), Result::and)
     }

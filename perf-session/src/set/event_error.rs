@@ -11,7 +11,7 @@ use crate::system::System;
 use crate::why::explain_mapping;
 use crate::why::{Explanation, FailedOpen, trial_of};
 
-/// The reason why an event could not be opened, mapped, controlled or read: the event, its place, and the
+/// The reason why an event could not be opened, mapped, controlled or read: the event, its CPU or thread, and the
 /// error of the call.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -19,7 +19,7 @@ pub struct EventError {
     /// The name of the event.
     pub label: Label,
     /// The thread or CPU for which the call failed.
-    pub place: Scope,
+    pub scope: Scope,
     /// The attr with which the event was opened, or was to be opened.
     pub attr: Box<Attr>,
     /// Whether the event is a member of a group, not its leader.
@@ -33,9 +33,9 @@ pub struct EventError {
 
 impl EventError {
     /// Returns the error of a call for an open event.
-    pub(super) fn of(event: &Event, place: Scope, is_member: bool, error: perf_sys::Error) -> Self {
+    pub(super) fn of(event: &Event, scope: Scope, is_member: bool, error: perf_sys::Error) -> Self {
         let attr = Box::new(*event.attr());
-        Self { label: event.label().clone(), place, attr, is_member, error, data_pages: 0, cgroup: None }
+        Self { label: event.label().clone(), scope, attr, is_member, error, data_pages: 0, cgroup: None }
     }
 
     /// Returns whether the CPU is offline, or was when the event was opened.
@@ -58,14 +58,14 @@ impl EventError {
         }
     }
 
-    /// Returns the event, its place, the call and the errno, without the usual causes that `Display` adds.
+    /// Returns the event, its CPU or thread, the call and the errno, without the usual causes that `Display` adds.
     pub fn what(&self) -> String {
-        format!("{} for {}: {}", self.label, self.place, call_and_errno(&self.error))
+        format!("{} for {}: {}", self.label, self.scope, call_and_errno(&self.error))
     }
 
     /// Returns the target of the event.
     pub fn target(&self) -> Target<'_> {
-        match (&self.cgroup, self.place.thread_id(), self.place.cpu_id()) {
+        match (&self.cgroup, self.scope.thread_id(), self.scope.cpu_id()) {
             (Some(dir), _, Some(cpu)) => Target::cgroup(dir.as_fd(), cpu),
             (_, Some(tid), Some(cpu)) => Target::thread(tid).on_cpu(cpu),
             (_, Some(tid), None) => Target::thread(tid),
@@ -77,7 +77,7 @@ impl EventError {
 
 impl fmt::Display for EventError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} for {}: {}", self.label, self.place, self.error)
+        write!(f, "{} for {}: {}", self.label, self.scope, self.error)
     }
 }
 

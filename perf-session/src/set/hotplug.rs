@@ -75,22 +75,22 @@ impl EventSet {
                 self.watch_again(cpu)?;
                 continue;
             }
-            let place = Scope::cpu(cpu);
+            let scope = Scope::cpu(cpu);
             let mut wanted = Vec::new();
             for &group in &missing {
-                if self.is_wanted(group, place)? {
+                if self.is_wanted(group, scope)? {
                     wanted.push(group);
                 }
             }
             // Not for an event that is added to those of the CPU.
-            if !wanted.is_empty() && self.units.iter().all(|unit| unit.place != place) {
-                self.ledger.open_gap(place, last_look);
+            if !wanted.is_empty() && self.units.iter().all(|unit| unit.scope != scope) {
+                self.ledger.open_gap(scope, last_look);
             }
             if self.open_cpu(cpu, &missing)? {
                 prepare(self)?;
-                self.control(|unit| unit.place == place && wanted.contains(&unit.group), Event::enable)?;
-                self.ledger.close_gap(place, monotonic());
-                self.before.retain(|(_, before), _| *before != place);
+                self.control(|unit| unit.scope == scope && wanted.contains(&unit.group), Event::enable)?;
+                self.ledger.close_gap(scope, monotonic());
+                self.before.retain(|(_, before), _| *before != scope);
                 refreshed.opened = refreshed.opened.union(&std::iter::once(cpu).collect());
             } else {
                 offline = offline.union(&std::iter::once(cpu).collect());
@@ -105,8 +105,8 @@ impl EventSet {
 
     /// Returns the groups that have no events on this CPU.
     pub(super) fn missing_groups(&self, cpu: u32) -> Vec<usize> {
-        let place = Scope::cpu(cpu);
-        let is_open = |group: usize| self.units.iter().any(|unit| unit.group == group && unit.place == place);
+        let scope = Scope::cpu(cpu);
+        let is_open = |group: usize| self.units.iter().any(|unit| unit.group == group && unit.scope == scope);
         let is_here = |group: &PlannedGroup| self.is_on_cpus(group) && group.is_on(cpu);
         let groups = self.plan.groups.iter().enumerate().filter(|(_, group)| is_here(group));
         groups.map(|(group, _)| group).filter(|&group| !is_open(group)).collect()
@@ -114,7 +114,7 @@ impl EventSet {
 
     /// Opens the watch of an online CPU whose events survived that it was offline.
     fn watch_again(&mut self, cpu: u32) -> Result<(), EventSetError> {
-        let has_events = self.units.iter().any(|unit| unit.place == Scope::cpu(cpu));
+        let has_events = self.units.iter().any(|unit| unit.scope == Scope::cpu(cpu));
         if !has_events || self.watches.contains_key(&cpu) {
             return Ok(());
         }
@@ -152,7 +152,7 @@ impl EventSet {
         let mut closed = Vec::new();
         let mut index = 0;
         while let Some(unit) = self.units.get(index) {
-            let cpu = unit.place.cpu_id().filter(|_| unit.place.thread_id().is_none());
+            let cpu = unit.scope.cpu_id().filter(|_| unit.scope.thread_id().is_none());
             let Some(cpu) = cpu else {
                 index += 1;
                 continue;
@@ -169,28 +169,28 @@ impl EventSet {
                         self.look_at(index, watch)?;
                     }
                     let since = watch.map_or(self.last_look, |watch| watch.at_ns);
-                    closed.extend(self.close_unit(index)?.map(|(group, place)| (group, place, since)));
+                    closed.extend(self.close_unit(index)?.map(|(group, scope)| (group, scope, since)));
                     continue;
                 }
             }
             index += 1;
         }
         // Now that those of other dead CPUs do not look disabled.
-        for &(group, place, since) in &closed {
-            if self.is_wanted(group, place)? {
-                self.ledger.open_gap(place, since);
+        for &(group, scope, since) in &closed {
+            if self.is_wanted(group, scope)? {
+                self.ledger.open_gap(scope, since);
             }
         }
-        Ok(closed.into_iter().filter_map(|(_, place, _)| place.cpu_id()).collect())
+        Ok(closed.into_iter().filter_map(|(_, scope, _)| scope.cpu_id()).collect())
     }
 
     /// Closes the events of a unit, and keeps their counts. Their records stay in the ring. Returns its group
-    /// and place.
+    /// and scope.
     pub(super) fn close_unit(&mut self, index: usize) -> Result<Option<(usize, Scope)>, EventSetError> {
         let Some(unit) = self.units.get(index) else { return Ok(None) };
         let (counts, mut lost) = (self.read_unit(unit)?, self.lost_of(unit)?);
         let unit = self.units.remove(index);
-        let key = (unit.group, unit.place);
+        let key = (unit.group, unit.scope);
         self.retired_lost.append(&mut lost);
         for (index, count) in counts {
             if let Some(count) = merge(&mut self.retired, index, count) {
@@ -200,7 +200,7 @@ impl EventSet {
         if let Some(was_on) = unit.running.was_on {
             self.before.insert(key, (self.switch.turns(), was_on));
         }
-        self.drop_ring_of(unit.place);
+        self.drop_ring_of(unit.scope);
         Ok(Some(key))
     }
 }

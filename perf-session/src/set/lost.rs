@@ -6,7 +6,7 @@ pub struct EventLost {
     /// The id of the event, which its samples have.
     pub id: u64,
     /// The thread or CPU of the event.
-    pub place: Scope,
+    pub scope: Scope,
     /// Index of the logical event, in the order of the options.
     pub index: usize,
     /// Records that the kernel dropped since the event was opened, because its ring was full or paused.
@@ -42,8 +42,8 @@ impl EventSet {
             unit.events.iter().enumerate().zip(unit.read()?.iter().zip(planned))
         {
             let Some(lost) = count.as_ref().and_then(|count| count.lost) else { continue };
-            let id = event.id().map_err(|error| EventError::of(event, unit.place, member != 0, error))?;
-            all.push(EventLost { id, place: unit.place, index: planned.index, lost });
+            let id = event.id().map_err(|error| EventError::of(event, unit.scope, member != 0, error))?;
+            all.push(EventLost { id, scope: unit.scope, index: planned.index, lost });
         }
         Ok(all)
     }

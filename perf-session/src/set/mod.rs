@@ -23,7 +23,6 @@ mod open;
 mod open_tasks;
 mod options;
 mod packages;
-mod place;
 mod plan;
 mod prepare;
 mod probes;
@@ -31,6 +30,7 @@ mod read;
 mod record;
 mod rings;
 mod running;
+mod scope;
 mod sized_rings;
 mod target;
 mod unit;
@@ -44,9 +44,9 @@ pub use hotplug::Refreshed;
 pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
 pub use lost::EventLost;
 pub use options::EventSetOptions;
-pub use place::{RingKey, Scope};
 pub use record::EventSetRecord;
 pub use rings::RingSize;
+pub use scope::{RingKey, Scope};
 pub use sized_rings::{MappedRings, SizedRingsError, map_largest, map_largest_ring};
 pub use target::{EventSetTarget, Inherit};
 
@@ -73,7 +73,7 @@ use watch::Watch;
 /// let options = EventSetOptions::new().event(EventSpec::new(faults)).target(EventSetTarget::calling_thread());
 /// let mut set = match options.open() {
 ///     Ok(set) => set,
-///     Err(error) => return Ok(println!("{error}")), // with the event, its place and the usual causes
+///     Err(error) => return Ok(println!("{error}")), // with the event, its CPU or thread and the usual causes
 /// };
 /// set.enable()?;
 /// let memory = vec![1_u8; 1 << 20];
@@ -121,7 +121,7 @@ pub struct EventSet {
     index: EventIndex,
     /// Events that show whether a CPU was offline, by CPU.
     watches: HashMap<u32, Watch>,
-    /// Whether the closed events of a group were enabled at a place, after a number of turns of the switch.
+    /// Whether the closed events of a group were enabled at a scope, after a number of turns of the switch.
     before: HashMap<(usize, Scope), (u32, bool)>,
     /// Counts of events that were closed after their CPU went offline.
     retired: Vec<(usize, ScopeCount)>,
@@ -150,13 +150,13 @@ pub struct EventSet {
     options: EventSetOptions,
 }
 
-/// An event of an [`EventSet`], opened at one place.
+/// An open event of an [`EventSet`].
 #[derive(Clone, Copy, Debug)]
 pub struct EventSetEvent<'s> {
     /// The event.
     pub event: &'s Arc<Event>,
     /// The thread or CPU that it observes.
-    pub place: Scope,
+    pub scope: Scope,
     /// Index of the logical event, in the order of the options.
     pub index: usize,
     /// The event as it was asked for.
@@ -174,14 +174,14 @@ impl EventSet {
         EventSetOptions::new()
     }
 
-    /// Iterates over the open events: for each group and place the leader, then its members.
+    /// Iterates over the open events: for each group on each CPU or thread the leader, then its members.
     pub fn events(&self) -> impl Iterator<Item = EventSetEvent<'_>> {
         self.units.iter().flat_map(move |unit| {
             let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
             let events = unit.events.iter().zip(planned).enumerate();
             events.map(move |(member, (event, planned))| EventSetEvent {
                 event,
-                place: unit.place,
+                scope: unit.scope,
                 index: planned.index,
                 spec: &planned.spec,
                 is_member: member != 0,
@@ -197,13 +197,13 @@ impl EventSet {
 
     /// Returns the CPUs on which the set has events of CPUs, or of tasks on one CPU.
     pub fn cpus(&self) -> CpuList {
-        self.units.iter().filter_map(|unit| unit.place.cpu_id()).collect()
+        self.units.iter().filter_map(|unit| unit.scope.cpu_id()).collect()
     }
 
     /// Returns the threads for which events were opened, in the order in which they were found. Inherited
     /// copies of later threads are not in it.
     pub fn threads(&self) -> Vec<u32> {
-        let mut threads: Vec<u32> = self.units.iter().filter_map(|unit| unit.place.thread_id()).collect();
+        let mut threads: Vec<u32> = self.units.iter().filter_map(|unit| unit.scope.thread_id()).collect();
         threads.sort_unstable();
         threads.dedup();
         threads

@@ -38,7 +38,7 @@ impl EventSet {
 
     fn new(options: EventSetOptions, plan: Plan) -> Result<Self, EventSetError> {
         Ok(Self {
-            rings: options.ring_pages.map(|_| RingSet::new()).transpose()?,
+            rings: options.ring_pages.as_ref().map(|_| RingSet::new()).transpose()?,
             options,
             plan,
             units: Vec::new(),
@@ -122,7 +122,7 @@ impl EventSet {
         }
     }
 
-    /// Checks that each logical event was opened at least at one place.
+    /// Checks that each logical event was opened at least at one scope.
     pub(super) fn check_opened(&self) -> Result<(), EventSetError> {
         let opened: Vec<usize> = self.events().map(|event| event.index).collect();
         let missing = self.plan.names.iter().enumerate().find(|(index, _)| !opened.contains(index));
@@ -139,9 +139,9 @@ impl EventSet {
     pub(super) fn open_cpu(&mut self, cpu: u32, groups: &[usize]) -> Result<bool, EventSetError> {
         let mut attempts = 0;
         loop {
-            let place = Scope::cpu(cpu);
+            let scope = Scope::cpu(cpu);
             let units: Result<Vec<Unit>, EventError> =
-                groups.iter().map(|&group| self.open_unit(group, place)).collect();
+                groups.iter().map(|&group| self.open_unit(group, scope)).collect();
             let watch = |units| {
                 let missing = (!self.watches.contains_key(&cpu)).then(|| Watch::open(cpu)).transpose()?;
                 Ok((units, missing))
@@ -163,14 +163,14 @@ impl EventSet {
         }
     }
 
-    /// Opens a group of the plan at `place`. On an error, its events are closed.
-    pub(super) fn open_unit(&mut self, group: usize, place: Scope) -> Result<Unit, EventError> {
+    /// Opens a group of the plan at `scope`. On an error, its events are closed.
+    pub(super) fn open_unit(&mut self, group: usize, scope: Scope) -> Result<Unit, EventError> {
         let reads_lost = self.reads_lost;
         let mut open = |reads_lost| {
             let planned = self.plan.groups.get(group);
             let attrs =
-                planned.map_or_else(Vec::new, |planned| self.options.attrs(planned, place, reads_lost));
-            self.open_events(group, &attrs, place)
+                planned.map_or_else(Vec::new, |planned| self.options.attrs(planned, scope, reads_lost));
+            self.open_events(group, &attrs, scope)
         };
         let opened = match open(reads_lost) {
             // Linux before 6.0 does not have the field.
@@ -184,16 +184,16 @@ impl EventSet {
         if opened.is_err() {
             self.failed_group = group;
         }
-        Ok(Unit { group, place, events: opened?, running: Running::default() })
+        Ok(Unit { group, scope, events: opened?, running: Running::default() })
     }
 
     fn open_events(
         &mut self,
         group: usize,
         attrs: &[Attr],
-        place: Scope,
+        scope: Scope,
     ) -> Result<Vec<Arc<Event>>, EventError> {
-        let target = self.options.target.at(place);
+        let target = self.options.target.at(scope);
         let planned = self.plan.groups.get(group).map_or(&[][..], |group| &group.events);
         let mut events: Vec<Arc<Event>> = Vec::new();
         for (event, attr) in planned.iter().zip(attrs) {
@@ -212,7 +212,7 @@ impl EventSet {
                 }
                 Err(NegotiateError { error, attr, .. }) => {
                     let (is_member, cgroup) = (!events.is_empty(), self.options.target.cgroup_dir());
-                    return Err(EventError { label, place, attr, is_member, error, data_pages: 0, cgroup });
+                    return Err(EventError { label, scope, attr, is_member, error, data_pages: 0, cgroup });
                 }
             }
         }

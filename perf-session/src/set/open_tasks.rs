@@ -140,7 +140,7 @@ impl EventSet {
         let thread = Scope::thread(tid);
         let mut units = Vec::new();
         for &group in groups {
-            let places: Vec<Scope> = match cpus {
+            let scopes: Vec<Scope> = match cpus {
                 None => vec![thread],
                 Some(cpus) => {
                     let planned = self.plan.groups.get(group);
@@ -148,8 +148,8 @@ impl EventSet {
                     cpus.iter().filter(is_on).map(|cpu| thread.on_cpu(cpu)).collect()
                 }
             };
-            for place in places {
-                match self.open_unit(group, place) {
+            for scope in scopes {
+                match self.open_unit(group, scope) {
                     Ok(unit) => units.push(unit),
                     Err(error) if error.error.errno() == Some(Errno::ESRCH) => {
                         self.exited.push(tid);

@@ -1,3 +1,4 @@
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,8 +18,8 @@ use crate::system::System;
 pub struct EventSetOptions {
     pub(super) groups: Vec<EventGroup>,
     pub(super) target: EventSetTarget,
-    /// The most and the least data pages of a ring.
-    pub(super) ring_pages: Option<(usize, usize)>,
+    /// The least and the most data pages of a ring.
+    pub(super) ring_pages: Option<RangeInclusive<usize>>,
     /// Whether records have no `IDENTIFIER`, because one event writes into each ring.
     pub(super) is_one_event: bool,
     pub(super) negotiates: bool,
@@ -151,15 +152,14 @@ impl EventSetOptions {
     /// an inherited event on any CPU.
     #[must_use]
     pub fn ring_pages(self, data_pages: usize) -> Self {
-        self.ring_pages_between(data_pages, data_pages)
+        self.ring_pages_within(data_pages..=data_pages)
     }
 
-    /// As [`ring_pages`](Self::ring_pages), of `most` data pages, or of the largest half, quarter and so on, at
-    /// least `least` pages, that the limits of memory permit for all rings.
-    /// [`EventSet::ring_size`](EventSet::ring_size) returns the outcome.
+    /// Like [`ring_pages`](Self::ring_pages), but halves the size from the end of the range down to its start until
+    /// all rings fit the limits of locked memory. [`EventSet::ring_size`](EventSet::ring_size) returns the outcome.
     #[must_use]
-    pub fn ring_pages_between(self, most: usize, least: usize) -> Self {
-        Self { ring_pages: Some((most, least)), ..self }
+    pub fn ring_pages_within(self, data_pages: RangeInclusive<usize>) -> Self {
+        Self { ring_pages: Some(data_pages), ..self }
     }
 
     /// Leaves `IDENTIFIER` out of the records, which [`ring_pages`](Self::ring_pages) adds: 8 bytes a record. Only one

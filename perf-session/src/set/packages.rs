@@ -9,7 +9,7 @@ impl Packages {
     /// Reads the packages, if an event of the set needs them.
     pub(super) fn read(set: &EventSet) -> Result<Self, FileError> {
         let per_package = set.events().filter(|event| event.spec.is_per_package());
-        let mut cpus: Vec<u32> = per_package.filter_map(|event| event.place.cpu_id()).collect();
+        let mut cpus: Vec<u32> = per_package.filter_map(|event| event.scope.cpu_id()).collect();
         cpus.sort_unstable();
         cpus.dedup();
         let system = &set.options.system;
@@ -21,13 +21,13 @@ impl Packages {
     }
 
     /// Marks the counts of a package that an earlier CPU of the package has already.
-    pub(super) fn mark_repeated(&self, places: &mut [ScopeCount]) {
+    pub(super) fn mark_repeated(&self, counts: &mut [ScopeCount]) {
         let mut seen = Vec::new();
-        for place in places {
-            let Some(package) = place.place.cpu_id().and_then(|cpu| self.of(cpu)) else { continue };
-            let key = (package, place.pmu.clone());
-            place.is_repeated = seen.contains(&key);
-            if !place.is_repeated {
+        for count in counts {
+            let Some(package) = count.scope.cpu_id().and_then(|cpu| self.of(cpu)) else { continue };
+            let key = (package, count.pmu.clone());
+            count.is_repeated = seen.contains(&key);
+            if !count.is_repeated {
                 seen.push(key);
             }
         }

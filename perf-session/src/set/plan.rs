@@ -183,9 +183,9 @@ mod tests {
         assert_eq!((indices, plan.groups.iter().all(|group| group.events.len() == 1)), (vec![0, 1, 2], true));
     }
 
-    /// Returns the attrs of a group of two software events at `place`.
-    fn attrs(options: &EventSetOptions, place: Scope) -> Vec<Attr> {
-        options.attrs(&plan(options).groups[0], place, true)
+    /// Returns the attrs of a group of two software events at `scope`.
+    fn attrs(options: &EventSetOptions, scope: Scope) -> Vec<Attr> {
+        options.attrs(&plan(options).groups[0], scope, true)
     }
 
     #[test]

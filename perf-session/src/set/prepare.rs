@@ -29,9 +29,9 @@ const CALLCHAIN_FLAGS: AttrFlags =
 const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
 
 impl EventSetOptions {
-    /// Returns the attrs with which the events of a group are opened at `place`.
-    pub(super) fn attrs(&self, group: &PlannedGroup, place: Scope, reads_lost: bool) -> Vec<Attr> {
-        let inherit = self.inherited_flags(place);
+    /// Returns the attrs with which the events of a group are opened at `scope`.
+    pub(super) fn attrs(&self, group: &PlannedGroup, scope: Scope, reads_lost: bool) -> Vec<Attr> {
+        let inherit = self.inherited_flags(scope);
         // Copies of a group may differ from it while it is read. With rings, the formats of all events are one,
         // so that their layouts are.
         let is_single_read = group.events.len() > 1 && inherit.is_empty() && self.ring_pages.is_none();
@@ -41,7 +41,7 @@ impl EventSetOptions {
             if is_leader {
                 flags |= AttrFlags::DISABLED;
             }
-            if is_leader && self.target.is_command() && place.thread_id().is_some() {
+            if is_leader && self.target.is_command() && scope.thread_id().is_some() {
                 flags |= AttrFlags::ENABLE_ON_EXEC;
             }
             let attr = one_sample_a_hit(event.spec.attr());
@@ -78,9 +78,9 @@ impl EventSetOptions {
         attr.with_sample_type(first.sample_type).with_flags(first.flags & CALLCHAIN_FLAGS)
     }
 
-    /// Returns the flags by which an event at `place` follows new tasks.
-    pub(super) fn inherited_flags(&self, place: Scope) -> AttrFlags {
-        match (place.thread_id(), self.inherits()) {
+    /// Returns the flags by which an event at `scope` follows new tasks.
+    pub(super) fn inherited_flags(&self, scope: Scope) -> AttrFlags {
+        match (scope.thread_id(), self.inherits()) {
             (None, _) | (_, Inherit::Nothing) => AttrFlags::empty(),
             (_, Inherit::Threads) => AttrFlags::INHERIT | AttrFlags::INHERIT_THREAD,
             (_, Inherit::Tasks) => AttrFlags::INHERIT,

@@ -204,8 +204,8 @@ impl EventSet {
     /// [`EventSetError::Event`] if an id cannot be read.
     pub fn layouts(&self) -> Result<Vec<(u64, SampleLayout)>, EventSetError> {
         let layout = |set_event: EventSetEvent<'_>| {
-            let EventSetEvent { event, place, is_member, .. } = set_event;
-            let id = event.id().map_err(|error| EventError::of(event, place, is_member, error))?;
+            let EventSetEvent { event, scope, is_member, .. } = set_event;
+            let id = event.id().map_err(|error| EventError::of(event, scope, is_member, error))?;
             Ok((id, SampleLayout::new(event.attr())))
         };
         self.events().map(layout).collect()

@@ -19,9 +19,9 @@ impl<'r> EventSetRecord<'r> {
         *self.record.key()
     }
 
-    /// Returns the place of the ring: a CPU, or a thread if the events of the set are on any CPU.
-    pub const fn place(&self) -> Scope {
-        self.record.key().place()
+    /// Returns the scope of the ring: a CPU, or a thread if the events of the set are on any CPU.
+    pub const fn scope(&self) -> Scope {
+        self.record.key().scope()
     }
 
     /// Returns the record, not decoded.
@@ -66,10 +66,10 @@ impl<'r> EventSetRecord<'r> {
     }
 }
 
-/// The place, the time and the decoded record.
+/// The scope, the time and the decoded record.
 impl fmt::Debug for EventSetRecord<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} ns: ", self.place(), self.time())?;
+        write!(f, "{}: {} ns: ", self.scope(), self.time())?;
         match self.decode() {
             Ok(record) => record.fmt(f),
             Err(error) => write!(f, "{:?}: {error}", self.raw().kind()),

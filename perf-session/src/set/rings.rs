@@ -31,34 +31,35 @@ impl EventSet {
         if self.is_open { self.map_rings(first) } else { Ok(()) }
     }
 
-    /// Maps a ring for each place of the units from index `first` on that has none, of one size, and redirects
+    /// Maps a ring for each scope of the units from index `first` on that has none, of one size, and redirects
     /// the other events into it.
     pub(super) fn map_rings(&mut self, first: usize) -> Result<(), EventSetError> {
-        let (Some(rings), Some((most, least))) = (&mut self.rings, self.options.ring_pages) else {
+        let (Some(rings), Some(asked)) = (&mut self.rings, self.options.ring_pages.clone()) else {
             return Ok(());
         };
         let units = self.units.get(first..).unwrap_or_default();
-        let new = || units.iter().flat_map(|unit| unit.events.iter().map(|event| (unit.place, event)));
+        let new = || units.iter().flat_map(|unit| unit.events.iter().map(|event| (unit.scope, event)));
         let mut keys: Vec<RingKey> = rings
             .iter()
             .map(|(key, _)| *key)
-            .filter(|key| self.ledger.is_current(*key, key.place()))
+            .filter(|key| self.ledger.is_current(*key, key.scope()))
             .collect();
         let (mut owners, mut others): (Vec<(Scope, &Arc<Event>)>, Vec<_>) = (Vec::new(), Vec::new());
-        for (place, event) in new() {
-            let ring = place.of_ring();
-            let is_known = keys.iter().any(|key| key.place() == ring);
-            if is_known || owners.iter().any(|(place, _)| place.of_ring() == ring) {
-                others.push((place, event));
+        for (scope, event) in new() {
+            let ring = scope.of_ring();
+            let is_known = keys.iter().any(|key| key.scope() == ring);
+            if is_known || owners.iter().any(|(scope, _)| scope.of_ring() == ring) {
+                others.push((scope, event));
             } else {
-                owners.push((place, event));
+                owners.push((scope, event));
             }
         }
-        let (most, least) = self.ring_size.map_or((most, least), |size| (size.data_pages, size.data_pages));
-        let mapped = map_largest(owners.iter().map(|(_, event)| Arc::clone(event)), most, least);
+        // Rings that are added have the size of the first ones.
+        let pages = self.ring_size.map_or(asked, |size| size.data_pages..=size.data_pages);
+        let mapped = map_largest(owners.iter().map(|(_, event)| Arc::clone(event)), pages);
         let mapped = mapped.map_err(|failed| match owners.get(failed.index) {
-            Some((place, event)) => {
-                let error = EventError::of(event, *place, false, failed.error);
+            Some((scope, event)) => {
+                let error = EventError::of(event, *scope, false, failed.error);
                 EventSetError::Event(EventError { data_pages: failed.data_pages, ..error })
             }
             None => EventSetError::Rings(failed.error),
@@ -67,25 +68,25 @@ impl EventSet {
             let (asked, reason) = (mapped.asked, mapped.reason);
             self.ring_size = Some(RingSize { data_pages: mapped.data_pages, asked, reason });
         }
-        for ((place, _), ring) in owners.iter().zip(mapped.rings) {
-            let place = place.of_ring();
-            let key = self.ledger.add_ring(place);
+        for ((scope, _), ring) in owners.iter().zip(mapped.rings) {
+            let scope = scope.of_ring();
+            let key = self.ledger.add_ring(scope);
             rings.add(key, ring).map_err(|refused| EventSetError::Rings(refused.error))?;
             keys.push(key);
         }
-        for (place, event) in others {
-            let Some(key) = keys.iter().find(|key| key.place() == place.of_ring()) else { continue };
-            let of_event = |error| EventError::of(event, place, false, error);
+        for (scope, event) in others {
+            let Some(key) = keys.iter().find(|key| key.scope() == scope.of_ring()) else { continue };
+            let of_event = |error| EventError::of(event, scope, false, error);
             rings.redirect(key, Arc::clone(event)).map_err(|refused| of_event(refused.error))?;
         }
         Ok(())
     }
 
-    /// Ends the ring of a place that has no events any longer. Its unread records can be drained.
-    pub(super) fn drop_ring_of(&mut self, place: Scope) {
-        let place = place.of_ring();
-        if self.units.iter().all(|unit| unit.place.of_ring() != place) {
-            self.ledger.end_ring(place);
+    /// Ends the ring of a scope that has no events any longer. Its unread records can be drained.
+    pub(super) fn drop_ring_of(&mut self, scope: Scope) {
+        let scope = scope.of_ring();
+        if self.units.iter().all(|unit| unit.scope.of_ring() != scope) {
+            self.ledger.end_ring(scope);
             self.remove_drained();
         }
     }
@@ -94,7 +95,7 @@ impl EventSet {
     pub(super) fn remove_drained(&mut self) {
         let Some(rings) = &mut self.rings else { return };
         let ledger = &self.ledger;
-        let is_over = |key: RingKey| !ledger.is_current(key, key.place());
+        let is_over = |key: RingKey| !ledger.is_current(key, key.scope());
         let old = rings.iter().filter(|(key, ring)| is_over(**key) && !ring.has_records());
         let old: Vec<RingKey> = old.map(|(key, _)| *key).collect();
         for key in old {

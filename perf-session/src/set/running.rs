@@ -84,8 +84,8 @@ impl EventSet {
 
     /// Returns whether a group is to be enabled on a CPU where it has no events: as it was there before, and not
     /// if it is disabled on all other CPUs.
-    pub(super) fn is_wanted(&self, group: usize, place: Scope) -> Result<bool, EventSetError> {
-        let before = self.before.get(&(group, place)).filter(|(turns, _)| *turns == self.switch.turns());
+    pub(super) fn is_wanted(&self, group: usize, scope: Scope) -> Result<bool, EventSetError> {
+        let before = self.before.get(&(group, scope)).filter(|(turns, _)| *turns == self.switch.turns());
         let others = self.others_run(group)?;
         Ok(match (before, others) {
             (Some((_, false)), _) | (_, Some(false)) => false,
@@ -101,7 +101,7 @@ impl EventSet {
             return Ok(None);
         }
         let mut all = None;
-        for unit in self.units.iter().filter(|unit| unit.group == group && unit.place.thread_id().is_none()) {
+        for unit in self.units.iter().filter(|unit| unit.group == group && unit.scope.thread_id().is_none()) {
             let one = unit.is_on()?;
             if one.is_none() || all.is_some_and(|all| Some(all) != one) {
                 return Ok(None);

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use perf_sys::{Errno, Error, Event, MapError, Ring};
@@ -60,8 +61,8 @@ impl From<SizedRingsError> for Error {
     }
 }
 
-/// Maps a ring of `most` data pages for each event, or of the largest half, quarter and so on, at least
-/// `least` pages, that the limits of memory permit for all of them.
+/// Maps a ring for each event, all of one size: the end of `data_pages` is tried first, then its half, quarter and
+/// so on down to the start, until the limits of locked memory permit all of them.
 ///
 /// ```
 /// use perf_session::map_largest;
@@ -71,7 +72,7 @@ impl From<SizedRingsError> for Error {
 /// # let Ok(event) = Event::open(&Attr::software(Software::DUMMY), Target::calling_thread()) else {
 /// #     return Ok(());
 /// # };
-/// let mapped = map_largest([event], 512, 4)?;
+/// let mapped = map_largest([event], 4..=512)?;
 /// println!("{mapped}"); // 1 rings of 512 data pages
 /// # Ok(())
 /// # }
@@ -79,14 +80,14 @@ impl From<SizedRingsError> for Error {
 ///
 /// # Errors
 ///
-/// The error of the smallest size if that is a limit of memory, any other one at once. No ring is mapped
-/// then.
+/// The error of the smallest size if the limits of memory do not permit it, and any other error of a call at once.
+/// The events are in the error, without rings.
 pub fn map_largest<E: Into<Arc<Event>>>(
     events: impl IntoIterator<Item = E>,
-    most: usize,
-    least: usize,
+    data_pages: RangeInclusive<usize>,
 ) -> Result<MappedRings, SizedRingsError> {
     let mut events: Vec<Arc<Event>> = events.into_iter().map(Into::into).collect();
+    let (least, most) = data_pages.into_inner();
     let (mut data_pages, mut reason) = (most, None);
     loop {
         let failed = match map_all(events, data_pages) {
@@ -98,7 +99,7 @@ pub fn map_largest<E: Into<Arc<Event>>>(
     }
 }
 
-/// As [`map_largest`], for one event.
+/// Maps a ring for one event, in the size that [`map_largest`] finds.
 ///
 /// ```no_run
 /// use perf_session::map_largest_ring;
@@ -106,7 +107,7 @@ pub fn map_largest<E: Into<Arc<Event>>>(
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let event = Event::open(&Attr::software(Software::CPU_CLOCK), Target::calling_thread())?;
-/// let ring = map_largest_ring(event, 512, 4)?;
+/// let ring = map_largest_ring(event, 4..=512)?;
 /// println!("{} bytes", ring.data_size());
 /// # Ok(())
 /// # }
@@ -114,12 +115,12 @@ pub fn map_largest<E: Into<Arc<Event>>>(
 ///
 /// # Errors
 ///
-/// As [`map_largest`].
+/// The error of the smallest size, or an error that no smaller ring avoids. The event is in the error.
 pub fn map_largest_ring(
     event: impl Into<Arc<Event>>,
-    most: usize,
-    least: usize,
+    data_pages: RangeInclusive<usize>,
 ) -> Result<Ring, SizedRingsError> {
+    let (least, most) = data_pages.into_inner();
     let (mut data_pages, mut event) = (most, event.into());
     loop {
         let MapError { error, event: unmapped, .. } = match Ring::map(event, data_pages) {

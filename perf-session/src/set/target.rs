@@ -112,7 +112,7 @@ impl EventSetTarget {
         !matches!(self.tasks, Tasks::All | Tasks::Cgroup(_))
     }
 
-    /// Returns whether an event has a ring for itself at each place. The events of several threads share the rings of
+    /// Returns whether an event has a ring for itself at each scope. The events of several threads share the rings of
     /// the CPUs.
     pub(super) fn is_one_event_a_ring(&self) -> bool {
         match &self.tasks {
@@ -146,13 +146,13 @@ impl EventSetTarget {
         }
     }
 
-    /// Returns the target of an event at `place`.
-    pub(super) fn at(&self, place: Scope) -> Target<'_> {
-        let on_cpu = |target: Target<'static>| match place.cpu_id() {
+    /// Returns the target of an event at `scope`.
+    pub(super) fn at(&self, scope: Scope) -> Target<'_> {
+        let on_cpu = |target: Target<'static>| match scope.cpu_id() {
             Some(cpu) => target.on_cpu(cpu),
             None => target,
         };
-        match (&self.tasks, place.thread_id(), place.cpu_id()) {
+        match (&self.tasks, scope.thread_id(), scope.cpu_id()) {
             (Tasks::Cgroup(dir), _, Some(cpu)) => Target::cgroup(dir.as_fd(), cpu),
             (Tasks::Caller | Tasks::Command, Some(tid), _) if tid == own_tid() => {
                 on_cpu(Target::calling_thread())

@@ -6,12 +6,12 @@ use perf_sys::{Count, Error, Event, ReadFormat};
 use super::running::Running;
 use super::{EventError, Scope};
 
-/// A group of the plan, opened at one place.
+/// A group of the plan, opened at one scope.
 #[derive(Debug)]
 pub(super) struct Unit {
     /// Index of the group in the plan.
     pub(super) group: usize,
-    pub(super) place: Scope,
+    pub(super) scope: Scope,
     /// The leader first.
     pub(super) events: Vec<Arc<Event>>,
     pub(super) running: Running,
@@ -32,7 +32,7 @@ impl Unit {
         let read = |(index, event): (usize, &Arc<Event>)| match event.read() {
             Ok(count) => Ok(Some(count)),
             Err(Error::PinnedFailed) => Ok(None),
-            Err(error) => Err(EventError::of(event, self.place, index != 0, error)),
+            Err(error) => Err(EventError::of(event, self.scope, index != 0, error)),
         };
         self.events.iter().enumerate().map(read).collect()
     }
@@ -43,7 +43,7 @@ impl Unit {
         let values = match leader.read_values(&mut words) {
             Ok(values) => values,
             Err(Error::PinnedFailed) => return Ok(vec![None; self.events.len()]),
-            Err(error) => return Err(EventError::of(leader, self.place, false, error)),
+            Err(error) => return Err(EventError::of(leader, self.scope, false, error)),
         };
         let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
         let counts = self.events.iter().zip(values.iter()).map(|(event, entry)| Count {

@@ -98,7 +98,7 @@ impl Plan {
     pub(super) fn open(&mut self) -> Result<EventSet, EventSetError> {
         let groups = self.groups.iter().map(|group| group.events.clone());
         let options = EventSetOptions::new().groups(groups).target(self.target.clone());
-        let set = options.user_only_if_refused().ring_pages_between(self.ring_pages, 1).open()?;
+        let set = options.user_only_if_refused().ring_pages_within(1..=self.ring_pages).open()?;
         if set.is_user_only() {
             self.notes.push("recorded user space only; `perfkit doctor` reports why".to_owned());
         }

@@ -80,17 +80,17 @@ fn loss(loss: &Loss) -> String {
     let event = loss.event.as_ref().map(|event| format!("{event}: ")).unwrap_or_default();
     let span = loss.from.zip(loss.to).map(|(from, to)| to.saturating_sub(from)).filter(|span| *span > 0);
     let within = span.map(|span| format!(" within {}", duration(span))).unwrap_or_default();
-    format!("{}: {event}{} {} {}{within}", loss.place, loss.amount, loss.kind.unit(), loss.kind)
+    format!("{}: {event}{} {} {}{within}", loss.scope, loss.amount, loss.kind.unit(), loss.kind)
 }
 
 fn gap(gap: &Gap) -> String {
     match gap.to {
         Some(to) => format!(
             "{}: not recorded for {}, while offline",
-            gap.place,
+            gap.scope,
             duration(to.saturating_sub(gap.from))
         ),
-        None => format!("{}: not recorded after it went offline", gap.place),
+        None => format!("{}: not recorded after it went offline", gap.scope),
     }
 }
 

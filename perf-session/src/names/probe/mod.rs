@@ -42,13 +42,13 @@ const MAX_FUNCTION: usize = 511;
 /// - `Documentation/trace/kprobetrace.rst` and `uprobetracer.rst` of the kernel
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Probe {
-    place: Scope,
+    location: Location,
     is_return: bool,
     ref_counter: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Scope {
+enum Location {
     Function { name: Arc<CStr>, offset: u64 },
     Address(u64),
     File { path: Arc<CStr>, offset: u64, function: Option<Function> },
@@ -72,13 +72,13 @@ impl Probe {
         let is_symbol = !name.is_empty() && name.len() <= MAX_FUNCTION && !name.contains(char::is_whitespace);
         let text = CString::new(name).ok().filter(|_| is_symbol);
         let text = text.ok_or_else(|| ProbeError::Function { name: name.to_owned() })?;
-        Ok(Self::new(Scope::Function { name: text.into(), offset: 0 }))
+        Ok(Self::new(Location::Function { name: text.into(), offset: 0 }))
     }
 
     /// Returns a probe at the instruction at a virtual address of the kernel.
     #[doc(alias = "kprobe_addr")]
     pub fn kernel_address(address: u64) -> Self {
-        Self::new(Scope::Address(address))
+        Self::new(Location::Address(address))
     }
 
     /// Returns a probe at the instruction that is `offset` bytes after the start of a file. The path is
@@ -94,7 +94,7 @@ impl Probe {
         let wrong = || ProbeError::Path { path: path.to_owned() };
         let absolute = std::path::absolute(path).map_err(|_| wrong())?;
         let text = CString::new(absolute.as_os_str().as_encoded_bytes()).map_err(|_| wrong())?;
-        Ok(Self::new(Scope::File { path: text.into(), offset, function: None }))
+        Ok(Self::new(Location::File { path: text.into(), offset, function: None }))
     }
 
     /// Returns a probe at the entry of a function of a program or shared library, which is looked up in the
@@ -107,7 +107,7 @@ impl Probe {
     pub fn file_function(path: impl AsRef<Path>, function: &str) -> Result<Self, ProbeError> {
         let path = path.as_ref();
         let mut probe = Self::file_offset(path, elf::function_offset(path, function)?)?;
-        if let Scope::File { function: found, .. } = &mut probe.place {
+        if let Location::File { function: found, .. } = &mut probe.location {
             *found = Some(Function { name: function.into(), within: 0 });
         }
         Ok(probe)
@@ -116,11 +116,11 @@ impl Probe {
     /// Moves the probe by a number of bytes, which must be the start of an instruction.
     #[must_use]
     pub fn with_offset(mut self, bytes: u64) -> Self {
-        if let Scope::File { function: Some(function), .. } = &mut self.place {
+        if let Location::File { function: Some(function), .. } = &mut self.location {
             function.within = function.within.wrapping_add(bytes);
         }
-        match &mut self.place {
-            Scope::Function { offset, .. } | Scope::Address(offset) | Scope::File { offset, .. } => {
+        match &mut self.location {
+            Location::Function { offset, .. } | Location::Address(offset) | Location::File { offset, .. } => {
                 *offset = offset.wrapping_add(bytes);
             }
         }
@@ -150,8 +150,8 @@ impl Probe {
     ///
     /// Those of [`file_function`](Self::file_function), or the probe is one of the kernel.
     pub fn with_ref_counter_symbol(self, variable: &str) -> Result<Self, ProbeError> {
-        let path = match &self.place {
-            Scope::File { path, .. } => path_of(path),
+        let path = match &self.location {
+            Location::File { path, .. } => path_of(path),
             _ => return Err(ProbeError::KernelRefCounter),
         };
         let offset = elf::variable_offset(&path, variable)?;
@@ -160,7 +160,7 @@ impl Probe {
 
     /// Returns `true` for a probe of the kernel.
     pub(crate) fn is_of_kernel(&self) -> bool {
-        !matches!(self.place, Scope::File { .. })
+        !matches!(self.location, Location::File { .. })
     }
 
     /// Returns the name of the PMU and of the kind of probe.
@@ -168,8 +168,8 @@ impl Probe {
         if self.is_of_kernel() { "kprobe" } else { "uprobe" }
     }
 
-    const fn new(place: Scope) -> Self {
-        Self { place, is_return: false, ref_counter: None }
+    const fn new(location: Location) -> Self {
+        Self { location, is_return: false, ref_counter: None }
     }
 }
 
@@ -184,17 +184,19 @@ impl fmt::Display for Probe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = self.pmu().strip_suffix("probe").unwrap_or_default();
         write!(f, "{kind}{}probe:", if self.is_return { "ret" } else { "" })?;
-        let within = match &self.place {
-            Scope::Function { name, offset } => {
+        let within = match &self.location {
+            Location::Function { name, offset } => {
                 f.write_str(&name.to_string_lossy())?;
                 *offset
             }
-            Scope::File { path, function: Some(function), .. } => {
+            Location::File { path, function: Some(function), .. } => {
                 write!(f, "{}:{}", path.to_string_lossy(), function.name)?;
                 function.within
             }
-            Scope::File { path, offset, .. } => return write!(f, "{}:{offset:#x}", path.to_string_lossy()),
-            Scope::Address(address) => return write!(f, "{address:#x}"),
+            Location::File { path, offset, .. } => {
+                return write!(f, "{}:{offset:#x}", path.to_string_lossy());
+            }
+            Location::Address(address) => return write!(f, "{address:#x}"),
         };
         match within {
             0 => Ok(()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use perf_sys::{Attr, Label};
 
-use super::{Probe, ProbeError, Scope};
+use super::{Location, Probe, ProbeError};
 use crate::names::pmu::{Pmu, PmuTerm};
 use crate::names::spec::EventSpec;
 use crate::system::System;
@@ -18,7 +18,7 @@ impl Probe {
     /// The kernel has no such PMU, the place of the reference counter does not fit, or a file cannot be
     /// read or is malformed.
     pub fn event_spec(&self, system: &System) -> Result<EventSpec, ProbeError> {
-        if self.ref_counter.is_some() && !matches!(self.place, Scope::File { .. }) {
+        if self.ref_counter.is_some() && !matches!(self.location, Location::File { .. }) {
             return Err(ProbeError::KernelRefCounter);
         }
         let pmu = Pmu::named(system, self.pmu())?;
@@ -28,11 +28,11 @@ impl Probe {
             counter.as_deref().map(|offset| PmuTerm { name: "ref_ctr_offset", value: Some(offset) });
         let terms: Vec<_> = is_return.into_iter().chain(counter).collect();
         let spec = pmu.event_spec(&terms)?.with_label(Label::from(self.to_string())).with_probe(self.clone());
-        Ok(match &self.place {
-            Scope::Function { name: text, offset } | Scope::File { path: text, offset, .. } => {
+        Ok(match &self.location {
+            Location::Function { name: text, offset } | Location::File { path: text, offset, .. } => {
                 spec.with_probe_text(Arc::clone(text)).map_attr(|attr: Attr| attr.with_config2(*offset))
             }
-            Scope::Address(address) => spec.map_attr(|attr| attr.with_config2(*address)),
+            Location::Address(address) => spec.map_attr(|attr| attr.with_config2(*address)),
         })
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::{Probe, ProbeError, Scope};
+use super::{Location, Probe, ProbeError};
 use crate::names::tracefs::{Tracefs, Tracepoint};
 use crate::system::{FileError, System};
 
@@ -91,21 +91,21 @@ impl Probe {
     /// Returns the line that lists the probe under this name.
     pub(super) fn line(&self, category: &str, name: &str) -> Result<String, ProbeError> {
         let kind = if self.is_return { 'r' } else { 'p' };
-        let place = match &self.place {
-            Scope::Function { name, offset } => format!("{}+{offset}", name.to_string_lossy()),
-            Scope::Address(address) => format!("{address:#x}"),
-            Scope::File { path, offset, .. } => {
+        let location = match &self.location {
+            Location::Function { name, offset } => format!("{}+{offset}", name.to_string_lossy()),
+            Location::Address(address) => format!("{address:#x}"),
+            Location::File { path, offset, .. } => {
                 // The kernel splits the line at blanks.
                 let text = path.to_str().ok().filter(|text| !text.contains(char::is_whitespace));
                 let text = text.ok_or_else(|| ProbeError::Path { path: super::path_of(path) })?;
                 format!("{text}:{offset:#x}")
             }
         };
-        let counter = match (self.ref_counter, &self.place) {
+        let counter = match (self.ref_counter, &self.location) {
             (None, _) => String::new(),
-            (Some(offset), Scope::File { .. }) => format!("({offset:#x})"),
+            (Some(offset), Location::File { .. }) => format!("({offset:#x})"),
             (Some(_), _) => return Err(ProbeError::KernelRefCounter),
         };
-        Ok(format!("{kind}:{category}/{name} {place}{counter}"))
+        Ok(format!("{kind}:{category}/{name} {location}{counter}"))
     }
 }

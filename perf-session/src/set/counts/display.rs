@@ -80,9 +80,9 @@ mod tests {
     use crate::set::Scope;
 
     fn event(name: &str, unit: &str, scale: f64, count: Count) -> EventCounts {
-        let place = Scope::cpu(0);
-        let places = vec![ScopeCount { place, pmu: None, count, is_repeated: false, is_failed: false }];
-        EventCounts { unit: unit.into(), scale, places, ..EventCounts::named(&name.into()) }
+        let scope = Scope::cpu(0);
+        let scopes = vec![ScopeCount { scope, pmu: None, count, is_repeated: false, is_failed: false }];
+        EventCounts { unit: unit.into(), scale, scopes, ..EventCounts::named(&name.into()) }
     }
 
     fn count(value: u64, times: (u64, u64), lost: u64) -> Count {

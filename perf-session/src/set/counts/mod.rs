@@ -20,21 +20,21 @@ pub struct Counts {
     events: Vec<EventCounts>,
 }
 
-/// The counts of one event at all its places.
+/// The counts of one event: one for each CPU or thread, and PMU.
 #[derive(Clone, Debug)]
 pub struct EventCounts {
     name: Arc<str>,
     scale: f64,
     unit: Arc<str>,
     is_snapshot: bool,
-    places: Vec<ScopeCount>,
+    scopes: Vec<ScopeCount>,
 }
 
-/// The count of one event at one place, on one PMU.
+/// The count of one event of a CPU or thread, on one PMU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScopeCount {
     /// The thread or CPU.
-    pub place: Scope,
+    pub scope: Scope,
     /// The name of the PMU, if it is known.
     pub pmu: Option<Arc<str>>,
     /// The count, not scaled.
@@ -90,24 +90,24 @@ impl EventCounts {
         self.is_snapshot
     }
 
-    /// Returns the count of each place and PMU.
-    pub fn places(&self) -> &[ScopeCount] {
-        &self.places
+    /// Returns the count of each CPU or thread, and PMU.
+    pub fn scopes(&self) -> &[ScopeCount] {
+        &self.scopes
     }
 
-    /// Returns the sum over all places, not scaled. The times are the sums too, so that the time running
+    /// Returns the sum over all CPUs or threads, not scaled. The times are the sums too, so that the time running
     /// divided by the time enabled is the share of the time in which the event was not multiplexed.
     ///
     /// A thread with an event for each CPU or PMU has its time enabled once.
     ///
-    /// The sum of momentary values of several places is that of none: its value is 0, and
+    /// Momentary values of several CPUs or threads have no sum: the value is 0, and
     /// [`scaled`](Self::scaled) is `None`.
     pub fn total(&self) -> Count {
         self.sum_of(self.summed())
     }
 
-    /// Returns the sum over all places, each extrapolated to its full time enabled (multiplexing
-    /// correction), or `None` for momentary values of several places. It is an estimate if one of the places
+    /// Returns the sum over all CPUs or threads, each extrapolated to its full time enabled (multiplexing
+    /// correction), or `None` for momentary values of several CPUs or threads. It is an estimate if one of the counts
     /// is unknown.
     pub fn scaled(&self) -> Option<Scaled> {
         let has_sum = !self.is_snapshot || self.counted().count() <= 1;
@@ -115,7 +115,7 @@ impl EventCounts {
     }
 
     /// Returns [`scaled`](Self::scaled) times the [`scale`](Self::scale), in the unit. `None` if the event
-    /// never ran, and for momentary values of several places.
+    /// never ran, and for momentary values of several CPUs or threads.
     #[allow(clippy::cast_precision_loss)] // the scale is a float
     pub fn in_unit(&self) -> Option<f64> {
         Some(self.scaled()?.value()? as f64 * self.scale)
@@ -123,38 +123,38 @@ impl EventCounts {
 
     /// Returns the count of each CPU, ascending. Empty for threads on any CPU.
     pub fn by_cpu(&self) -> Vec<(u32, Count)> {
-        by(self.places.iter(), |place| place.place.cpu_id(), |places| self.sum_of(places))
+        by(self.scopes.iter(), |count| count.scope.cpu_id(), |scopes| self.sum_of(scopes))
     }
 
     /// Returns the count of each thread, ascending, with what it started. Empty for CPUs.
     pub fn by_thread(&self) -> Vec<(u32, Count)> {
-        by(self.places.iter(), |place| place.place.thread_id(), |places| self.sum_of(places))
+        by(self.scopes.iter(), |count| count.scope.thread_id(), |scopes| self.sum_of(scopes))
     }
 
     /// Returns the count of each PMU, by name: more than one on a hybrid machine.
     pub fn by_pmu(&self) -> Vec<(Arc<str>, Count)> {
-        by(self.counted(), |place| place.pmu.clone(), |places| self.sum_of(places))
+        by(self.counted(), |count| count.pmu.clone(), |scopes| self.sum_of(scopes))
     }
 
-    /// Returns the difference from `before`. A place that `before` does not have is counted from 0.
+    /// Returns the difference from `before`. A scope that `before` does not have is counted from 0.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let mut difference = self.clone();
         if self.is_snapshot {
             return difference;
         }
-        for place in &mut difference.places {
-            let mut earlier = before.places.iter();
-            if let Some(before) = earlier.find(|other| other.place == place.place && other.pmu == place.pmu) {
-                place.count = place.count.since(&before.count);
+        for count in &mut difference.scopes {
+            let mut earlier = before.scopes.iter();
+            if let Some(before) = earlier.find(|other| other.scope == count.scope && other.pmu == count.pmu) {
+                count.count = count.count.since(&before.count);
             }
         }
         difference
     }
 
-    /// Returns the places that are in the sums.
+    /// Returns the counts that are in the sums.
     fn counted(&self) -> impl Iterator<Item = &ScopeCount> + Clone {
-        self.places.iter().filter(|place| !place.is_repeated)
+        self.scopes.iter().filter(|count| !count.is_repeated)
     }
 
     fn summed(&self) -> Vec<&ScopeCount> {
@@ -162,8 +162,8 @@ impl EventCounts {
         if has_sum { self.counted().collect() } else { Vec::new() }
     }
 
-    fn sum_of<'p>(&self, places: impl IntoIterator<Item = &'p ScopeCount>) -> Count {
-        sum(Label::from(Arc::clone(&self.name)), places)
+    fn sum_of<'p>(&self, scopes: impl IntoIterator<Item = &'p ScopeCount>) -> Count {
+        sum(Label::from(Arc::clone(&self.name)), scopes)
     }
 }
 
@@ -185,14 +185,14 @@ impl EventSet {
                 event.is_snapshot = planned.spec.is_snapshot();
             }
         }
-        for (index, place) in read {
+        for (index, count) in read {
             if let Some(event) = events.get_mut(index) {
-                event.places.push(place);
+                event.scopes.push(count);
             }
         }
         for planned in self.plan.groups.iter().flat_map(|group| &group.events) {
             if let Some(event) = events.get_mut(planned.index).filter(|_| planned.spec.is_per_package()) {
-                self.packages.mark_repeated(&mut event.places);
+                self.packages.mark_repeated(&mut event.scopes);
             }
         }
         Ok(Counts { events })
@@ -205,7 +205,7 @@ impl EventSet {
         Ok(())
     }
 
-    /// Reads the counts of all events with their logical event, one for each place and PMU.
+    /// Reads the counts of all events with their logical event, one for each scope and PMU.
     fn read_all(&self) -> Result<Vec<(usize, ScopeCount)>, EventSetError> {
         let mut retired = self.retired.clone();
         let mut all = Vec::new();
@@ -217,7 +217,7 @@ impl EventSet {
             }
         }
         all.append(&mut retired);
-        all.sort_by(|(one, a), (other, b)| (one, a.place).cmp(&(other, b.place)));
+        all.sort_by(|(one, a), (other, b)| (one, a.scope).cmp(&(other, b.scope)));
         Ok(all)
     }
 
@@ -228,7 +228,7 @@ impl EventSet {
         let counts = counts.into_iter().zip(planned).map(|(read, planned)| {
             let (pmu, is_failed) = (planned.spec.pmu().map(Arc::from), read.is_none());
             let count = read.unwrap_or_else(|| unknown(planned.spec.label().clone()));
-            (planned.index, ScopeCount { place: unit.place, pmu, count, is_repeated: false, is_failed })
+            (planned.index, ScopeCount { scope: unit.scope, pmu, count, is_repeated: false, is_failed })
         });
         Ok(counts.collect())
     }
@@ -236,21 +236,21 @@ impl EventSet {
     fn note_read(&mut self, read: &[(usize, ScopeCount)]) {
         let with_losses = read
             .iter()
-            .filter_map(|(_, place)| Some((place.place, place.count.label.clone(), place.count.lost?)));
+            .filter_map(|(_, count)| Some((count.scope, count.count.label.clone(), count.count.lost?)));
         self.ledger.set_read_lost(with_losses);
     }
 }
 
 impl EventCounts {
     fn named(name: &Arc<str>) -> Self {
-        Self { name: Arc::clone(name), scale: 1.0, unit: "".into(), is_snapshot: false, places: Vec::new() }
+        Self { name: Arc::clone(name), scale: 1.0, unit: "".into(), is_snapshot: false, scopes: Vec::new() }
     }
 }
 
-/// Adds a count to that of the same event, place and PMU. Returns it if there is no such count.
+/// Adds a count to that of the same event, scope and PMU. Returns it if there is no such count.
 pub(super) fn merge(all: &mut [(usize, ScopeCount)], index: usize, new: ScopeCount) -> Option<ScopeCount> {
     let mut same = all.iter_mut().filter(|(other, _)| *other == index).map(|(_, old)| old);
-    let Some(old) = same.find(|old| old.place == new.place && old.pmu == new.pmu) else { return Some(new) };
+    let Some(old) = same.find(|old| old.scope == new.scope && old.pmu == new.pmu) else { return Some(new) };
     if old.is_failed || new.is_failed {
         let known = if old.is_failed { new.count } else { old.count.clone() };
         *old = ScopeCount { count: known, is_failed: true, ..new };

@@ -5,12 +5,12 @@ fn count(value: u64, enabled: u64, running: u64) -> Count {
     Count { label: "x".into(), value, time_enabled, time_running, id: None, lost: Some(1) }
 }
 
-fn at(place: Scope, pmu: &str, count: Count) -> ScopeCount {
-    ScopeCount { place, pmu: Some(pmu.into()), count, is_repeated: false, is_failed: false }
+fn at(scope: Scope, pmu: &str, count: Count) -> ScopeCount {
+    ScopeCount { scope, pmu: Some(pmu.into()), count, is_repeated: false, is_failed: false }
 }
 
-fn event(places: Vec<ScopeCount>) -> EventCounts {
-    EventCounts { places, ..EventCounts::named(&"x".into()) }
+fn event(scopes: Vec<ScopeCount>) -> EventCounts {
+    EventCounts { scopes, ..EventCounts::named(&"x".into()) }
 }
 
 #[test]
@@ -50,19 +50,19 @@ fn thread_on_two_cpus_was_enabled_once() {
 
 #[test]
 fn place_that_was_never_enabled_adds_nothing() {
-    let places =
+    let scopes =
         vec![at(Scope::thread(1), "cpu", count(0, 0, 0)), at(Scope::thread(2), "cpu", count(5, 9, 9))];
-    assert_eq!(event(places).scaled(), Some(Scaled::Exact(5)));
+    assert_eq!(event(scopes).scaled(), Some(Scaled::Exact(5)));
     assert_eq!(event(Vec::new()).scaled(), Some(Scaled::NeverRan));
     let never = at(Scope::cpu(1), "cpu", count(0, 9, 0));
-    let places = vec![never, at(Scope::cpu(2), "cpu", count(5, 9, 9))];
-    assert_eq!(event(places).scaled(), Some(Scaled::Estimate(5)), "CPU 1 is unknown");
+    let scopes = vec![never, at(Scope::cpu(2), "cpu", count(5, 9, 9))];
+    assert_eq!(event(scopes).scaled(), Some(Scaled::Estimate(5)), "CPU 1 is unknown");
 }
 
 #[test]
 fn count_of_a_package_is_summed_once() {
     let mut event = event((0..3).map(|cpu| at(Scope::cpu(cpu), "power", count(100, 1, 1))).collect());
-    event.places[1].is_repeated = true;
+    event.scopes[1].is_repeated = true;
     event.scale = 0.5;
     assert_eq!(event.total().value, 200);
     assert_eq!(event.in_unit(), Some(100.0));
@@ -86,7 +86,7 @@ fn difference_counts_new_places_from_zero() {
         event(vec![at(Scope::cpu(0), "cpu", count(10, 8, 8)), at(Scope::cpu(1), "cpu", count(5, 4, 4))]);
     let before = event(vec![at(Scope::cpu(0), "cpu", count(4, 6, 6))]);
     let difference = now.since(&before);
-    let values: Vec<u64> = difference.places().iter().map(|place| place.count.value).collect();
+    let values: Vec<u64> = difference.scopes().iter().map(|count| count.count.value).collect();
     assert_eq!(values, [6, 5]);
     assert_eq!(difference.total().time_enabled, Some(6));
 }
@@ -108,7 +108,7 @@ fn pinned_event_that_was_not_scheduled_makes_the_sum_an_estimate() {
     assert_eq!(event(vec![failed(), known()]).total().time_enabled, Some(9));
     assert_eq!(event(vec![failed()]).scaled(), Some(Scaled::NeverRan));
     let mut all = vec![(0, failed())];
-    assert!(merge(&mut all, 0, ScopeCount { place: Scope::cpu(0), ..known() }).is_none());
+    assert!(merge(&mut all, 0, ScopeCount { scope: Scope::cpu(0), ..known() }).is_none());
     assert_eq!((all[0].1.is_failed, all[0].1.count.value), (true, 5));
 }
 
@@ -119,6 +119,6 @@ fn interval_of_each_pmu_starts_at_its_own_count() {
         event(vec![at(thread, "cpu_core", count(core, 9, 9)), at(thread, "cpu_atom", count(atom, 9, 9))])
     };
     let interval = counts(110, 2_050).since(&counts(100, 2_000));
-    let values: Vec<u64> = interval.places().iter().map(|place| place.count.value).collect();
+    let values: Vec<u64> = interval.scopes().iter().map(|count| count.count.value).collect();
     assert_eq!(values, [10, 50]);
 }

@@ -27,11 +27,11 @@ pub(super) const fn unknown(label: Label) -> Count {
 ///
 /// A thread that has an event for each CPU or for each PMU runs on one of them at a time, while the time
 /// enabled of all advances. So its time enabled is that of one, and its times running are summed.
-fn parts<'p>(places: impl IntoIterator<Item = &'p ScopeCount>) -> Vec<Count> {
+fn parts<'p>(counts: impl IntoIterator<Item = &'p ScopeCount>) -> Vec<Count> {
     let mut cpus = Vec::new();
     let mut threads: BTreeMap<u32, Count> = BTreeMap::new();
-    for ScopeCount { place, count, .. } in places.into_iter().filter(|place| !place.is_failed) {
-        let Some(tid) = place.thread_id() else {
+    for ScopeCount { scope, count, .. } in counts.into_iter().filter(|count| !count.is_failed) {
+        let Some(tid) = scope.thread_id() else {
             cpus.push(count.clone());
             continue;
         };
@@ -48,16 +48,16 @@ fn parts<'p>(places: impl IntoIterator<Item = &'p ScopeCount>) -> Vec<Count> {
 }
 
 /// Returns the sum of the counts. Its times are those of the parts.
-pub(super) fn sum<'p>(label: Label, places: impl IntoIterator<Item = &'p ScopeCount>) -> Count {
-    let parts = parts(places).into_iter();
+pub(super) fn sum<'p>(label: Label, counts: impl IntoIterator<Item = &'p ScopeCount>) -> Count {
+    let parts = parts(counts).into_iter();
     let sum = parts.reduce(|sum, part| add(&sum, &part));
     Count { label: label.clone(), id: None, ..sum.unwrap_or_else(|| unknown(label)) }
 }
 
 /// Returns the sum of the counts, each scaled by its own times. A part that was never enabled adds nothing.
-pub(super) fn scaled<'p>(places: impl Iterator<Item = &'p ScopeCount> + Clone) -> Scaled {
-    let has_unknown = places.clone().any(|place| place.is_failed);
-    let parts = parts(places).into_iter().filter(|part| part.time_enabled != Some(0));
+pub(super) fn scaled<'p>(counts: impl Iterator<Item = &'p ScopeCount> + Clone) -> Scaled {
+    let has_unknown = counts.clone().any(|count| count.is_failed);
+    let parts = parts(counts).into_iter().filter(|part| part.time_enabled != Some(0));
     let parts = parts.map(|part| part.scaled()).chain(has_unknown.then_some(Scaled::NeverRan));
     parts.reduce(add_scaled).unwrap_or(Scaled::NeverRan)
 }
@@ -82,15 +82,15 @@ fn add_scaled(one: Scaled, other: Scaled) -> Scaled {
 
 /// Returns the sum for each key, ascending. Counts without a key are left out.
 pub(super) fn by<'p, K: Ord>(
-    places: impl Iterator<Item = &'p ScopeCount>,
+    counts: impl Iterator<Item = &'p ScopeCount>,
     key: impl Fn(&ScopeCount) -> Option<K>,
     sum: impl Fn(Vec<&'p ScopeCount>) -> Count,
 ) -> Vec<(K, Count)> {
     let mut groups: BTreeMap<K, Vec<&ScopeCount>> = BTreeMap::new();
-    for place in places {
-        if let Some(key) = key(place) {
-            groups.entry(key).or_default().push(place);
+    for count in counts {
+        if let Some(key) = key(count) {
+            groups.entry(key).or_default().push(count);
         }
     }
-    groups.into_iter().map(|(key, places)| (key, sum(places))).collect()
+    groups.into_iter().map(|(key, counts)| (key, sum(counts))).collect()
 }

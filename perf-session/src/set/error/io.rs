@@ -104,10 +104,10 @@ mod tests {
     fn refused() -> EventSetError {
         let error = perf_sys::Error::System { call: Call::PerfEventOpen, errno: Errno::EACCES };
         let attr = Box::new(Attr::software(Software::TASK_CLOCK));
-        let (label, place) = ("task-clock".into(), Scope::thread(7));
+        let (label, scope) = ("task-clock".into(), Scope::thread(7));
         EventSetError::Event(EventError {
             label,
-            place,
+            scope,
             attr,
             is_member: false,
             error,

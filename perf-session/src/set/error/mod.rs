@@ -75,7 +75,7 @@ pub enum EventSetError {
     /// Several events would write into a ring whose records do not name their event, because of
     /// [`EventSetOptions::one_event_a_ring`](crate::EventSetOptions::one_event_a_ring).
     NotOneEvent {
-        /// Number of the events at each place, those to be added included.
+        /// Number of the events on each CPU or thread, with those to be added.
         events: usize,
     },
     /// The set only counts: it was opened without rings.
@@ -118,7 +118,7 @@ impl EventSetError {
         Some(self.event()?.explain(system))
     }
 
-    /// Returns the event, its place, the call and the errno, in one line, without the usual causes that `Display`
+    /// Returns the event, its CPU or thread, the call and the errno, in one line, without the usual causes that `Display`
     /// adds: to print beside an [explanation](Self::explain). Errors of other kinds have their whole text.
     pub fn what(&self) -> String {
         match self {

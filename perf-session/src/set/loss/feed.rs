@@ -38,7 +38,7 @@ impl LossLedger {
             let event = record.event().map(|event| event.label().clone());
             if record.is_late() {
                 let late = Entry { kind: LossKind::Late, event: event.clone(), amount: 1 };
-                self.add(key.place(), late, (Some(record.time()), Some(record.time())));
+                self.add(key.scope(), late, (Some(record.time()), Some(record.time())));
             }
             if let Ok(layout) = record.layout() {
                 self.note_loss(key, record.raw(), layout, Some(record.time()), event);
@@ -98,13 +98,13 @@ impl LossLedger {
         let is_at_record = matches!(kind, LossKind::Throttled);
         let last = self.ring(key).and_then(|ring| ring.last);
         let from = if is_at_record { time } else { last };
-        self.add(key.place(), Entry { kind, event, amount }, (from, time));
+        self.add(key.scope(), Entry { kind, event, amount }, (from, time));
     }
 
     /// Notes records of a ring that the program dropped unread.
     pub fn note_discarded(&mut self, key: RingKey, records: u64) {
         let span = (self.ring(key).and_then(|ring| ring.last), None);
-        self.add(key.place(), Entry { kind: LossKind::Discarded, event: None, amount: records }, span);
+        self.add(key.scope(), Entry { kind: LossKind::Discarded, event: None, amount: records }, span);
     }
 
     /// Notes what was skipped in a ring since it was mapped, as [`Ring::damage`](perf_sys::Ring::damage)
@@ -115,53 +115,53 @@ impl LossLedger {
         if amount != 0 {
             ring.damage = damage;
             let span = (ring.last, None);
-            self.add(key.place(), Entry { kind: LossKind::Damaged, event: None, amount }, span);
+            self.add(key.scope(), Entry { kind: LossKind::Damaged, event: None, amount }, span);
         }
     }
 
-    /// Notes how many records each event has lost since it was opened: the sum for each place and label.
+    /// Notes how many records each event has lost since it was opened: the sum for each scope and label.
     pub(in crate::set) fn set_read_lost(&mut self, read: impl Iterator<Item = (Scope, Label, u64)>) {
         let mut sums: HashMap<(Scope, Label), u64> = HashMap::new();
-        read.for_each(|(place, label, lost)| *sums.entry((place, label)).or_default() += lost);
-        for ((place, label), lost) in sums {
-            self.note_read_lost(place, label, lost);
+        read.for_each(|(scope, label, lost)| *sums.entry((scope, label)).or_default() += lost);
+        for ((scope, label), lost) in sums {
+            self.note_read_lost(scope, label, lost);
         }
         self.rings.iter_mut().for_each(|ring| ring.last_read = ring.last);
     }
 
     /// Notes how many records an event has lost since it was opened, as [`LossKind::ReadLost`]. It is for an
-    /// event outside of the set, such as one of a perf event array; the next call for the same place and
+    /// event outside of the set, such as one of a perf event array; the next call for the same scope and
     /// label has the new total.
-    pub fn note_read_lost(&mut self, place: Scope, label: Label, lost: u64) {
-        let key = Key { place, event: Some(label.clone()), kind: LossKind::ReadLost };
+    pub fn note_read_lost(&mut self, scope: Scope, label: Label, lost: u64) {
+        let key = Key { scope, event: Some(label.clone()), kind: LossKind::ReadLost };
         let amount = lost.saturating_sub(self.losses.get(&key).map_or(0, |loss| loss.amount));
         if amount != 0 {
-            let ring = self.rings.iter().rev().find(|ring| ring.place == place.of_ring());
+            let ring = self.rings.iter().rev().find(|ring| ring.scope == scope.of_ring());
             let span = (ring.and_then(|ring| ring.last_read), None);
-            self.add(place, Entry { kind: LossKind::ReadLost, event: Some(label), amount }, span);
+            self.add(scope, Entry { kind: LossKind::ReadLost, event: Some(label), amount }, span);
         }
     }
 
     /// Notes that a CPU has no events since `from`, in ns of `CLOCK_MONOTONIC`, unless that is known.
-    pub(in crate::set) fn open_gap(&mut self, place: Scope, from: u64) {
-        if self.gaps.iter().any(|gap| gap.place == place && gap.to.is_none()) {
+    pub(in crate::set) fn open_gap(&mut self, scope: Scope, from: u64) {
+        if self.gaps.iter().any(|gap| gap.scope == scope && gap.to.is_none()) {
             return;
         }
-        self.gaps.push(Gap { place, from, to: None });
-        self.add(place, Entry { kind: LossKind::Gap, event: None, amount: 1 }, (None, None));
+        self.gaps.push(Gap { scope, from, to: None });
+        self.add(scope, Entry { kind: LossKind::Gap, event: None, amount: 1 }, (None, None));
     }
 
     /// Notes that a CPU has events again.
-    pub(in crate::set) fn close_gap(&mut self, place: Scope, to: u64) {
-        let open = self.gaps.iter_mut().filter(|gap| gap.place == place && gap.to.is_none());
+    pub(in crate::set) fn close_gap(&mut self, scope: Scope, to: u64) {
+        let open = self.gaps.iter_mut().filter(|gap| gap.scope == scope && gap.to.is_none());
         open.for_each(|gap| gap.to = Some(to));
     }
 
     /// Adds a loss between two times to the others of its kind.
-    fn add(&mut self, place: Scope, entry: Entry, (from, to): (Option<u64>, Option<u64>)) {
+    fn add(&mut self, scope: Scope, entry: Entry, (from, to): (Option<u64>, Option<u64>)) {
         let Entry { kind, event, amount } = entry;
-        let key = Key { place, event: event.clone(), kind };
-        let none = Loss { place, event, kind, amount: 0, from, to };
+        let key = Key { scope, event: event.clone(), kind };
+        let none = Loss { scope, event, kind, amount: 0, from, to };
         let loss = self.losses.entry(key).or_insert(none);
         loss.amount = loss.amount.saturating_add(amount);
         loss.to = loss.to.max(to);

@@ -9,7 +9,7 @@ use crate::set::Scope;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// The CPU.
-    pub place: Scope,
+    pub scope: Scope,
     /// The last time at which the events were known to count, or the CPU to be offline.
     pub from: u64,
     /// The time after which the events count again, or `None` while the CPU is without them.

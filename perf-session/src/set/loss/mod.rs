@@ -1,4 +1,4 @@
-//! Losses, by their place, kind and time.
+//! Losses, by their scope, kind and time.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -45,16 +45,16 @@ pub struct LossLedger {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
-    place: Scope,
+    scope: Scope,
     event: Option<Label>,
     kind: LossKind,
 }
 
-/// A loss of one kind at one place, summed.
+/// A loss of one kind at one scope, summed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// The CPU or thread: of the ring, or of the event for [`LossKind::ReadLost`].
-    pub place: Scope,
+    pub scope: Scope,
     /// The name of the event, or `None` if the loss is of any event of the ring.
     pub event: Option<Label>,
     /// The way in which it was lost.
@@ -72,8 +72,8 @@ pub struct Loss {
 /// The state of a ring.
 #[derive(Clone, Debug)]
 struct RingState {
-    place: Scope,
-    /// Whether the events of the place write into it.
+    scope: Scope,
+    /// Whether the events of the scope write into it.
     is_current: bool,
     /// Time of the last record.
     last: Option<u64>,
@@ -83,10 +83,10 @@ struct RingState {
 }
 
 impl LossLedger {
-    /// Iterates over the losses, ordered by place and kind. Late records are among them.
+    /// Iterates over the losses, ordered by scope and kind. Late records are among them.
     pub fn losses(&self) -> impl Iterator<Item = &Loss> {
         let mut losses: Vec<&Loss> = self.losses.values().filter(|loss| loss.amount != 0).collect();
-        losses.sort_by_cached_key(|loss| (loss.place, loss.kind, loss.event.as_ref().map(Label::to_string)));
+        losses.sort_by_cached_key(|loss| (loss.scope, loss.kind, loss.event.as_ref().map(Label::to_string)));
         losses.into_iter()
     }
 
@@ -105,7 +105,7 @@ impl LossLedger {
     pub fn dropped(&self) -> u64 {
         let mut rings: HashMap<Scope, (u64, u64)> = HashMap::new();
         for loss in self.losses.values() {
-            let (reported, read) = rings.entry(loss.place.of_ring()).or_default();
+            let (reported, read) = rings.entry(loss.scope.of_ring()).or_default();
             match loss.kind {
                 LossKind::Lost => *reported += loss.amount,
                 LossKind::ReadLost => *read += loss.amount,
@@ -144,25 +144,25 @@ impl LossLedger {
     ///     Ok(())
     /// }
     /// ```
-    pub fn add_ring(&mut self, place: Scope) -> RingKey {
+    pub fn add_ring(&mut self, scope: Scope) -> RingKey {
         self.rings.push(RingState {
-            place,
+            scope,
             is_current: true,
             last: None,
             last_read: None,
             damage: SkippedBytes::default(),
         });
-        RingKey::new(place, (self.rings.len() - 1) as u32)
+        RingKey::new(scope, (self.rings.len() - 1) as u32)
     }
 
-    /// Returns whether events of the place write into the ring.
-    pub(in crate::set) fn is_current(&self, key: RingKey, place: Scope) -> bool {
-        self.ring(key).is_some_and(|ring| ring.is_current && ring.place == place)
+    /// Returns whether events of the scope write into the ring.
+    pub(in crate::set) fn is_current(&self, key: RingKey, scope: Scope) -> bool {
+        self.ring(key).is_some_and(|ring| ring.is_current && ring.scope == scope)
     }
 
-    /// Notes that the events of the ring of this place were closed.
-    pub(in crate::set) fn end_ring(&mut self, place: Scope) {
-        let rings = self.rings.iter_mut().filter(|ring| ring.place == place);
+    /// Notes that the events of the ring of this scope were closed.
+    pub(in crate::set) fn end_ring(&mut self, scope: Scope) {
+        let rings = self.rings.iter_mut().filter(|ring| ring.scope == scope);
         rings.for_each(|ring| ring.is_current = false);
     }
 

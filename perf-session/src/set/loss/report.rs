@@ -8,7 +8,7 @@ use super::{Gap, Loss};
 /// Prints one line for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LossReport {
-    /// The losses, ordered by place and kind.
+    /// The losses, ordered by scope and kind.
     pub losses: Vec<Loss>,
     /// The times in which CPUs had no events.
     pub gaps: Vec<Gap>,
@@ -30,7 +30,7 @@ impl fmt::Display for LossReport {
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.place)?;
+        write!(f, "{}: ", self.scope)?;
         if let Some(event) = &self.event {
             write!(f, "{event}: ")?;
         }
@@ -46,7 +46,7 @@ impl fmt::Display for Loss {
 
 impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: no events after {} ns", self.place, self.from)?;
+        write!(f, "{}: no events after {} ns", self.scope, self.from)?;
         match self.to {
             Some(to) => write!(f, " until {to} ns of CLOCK_MONOTONIC"),
             None => f.write_str(" of CLOCK_MONOTONIC, and still none"),

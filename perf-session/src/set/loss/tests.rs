@@ -25,8 +25,8 @@ fn record(kind: RecordType, body: &[u64], time: u64) -> Vec<u64> {
 /// A ledger with the ring of CPU 5.
 fn ledger() -> (LossLedger, RingKey) {
     let mut ledger = LossLedger::default();
-    let place = Scope::cpu(5);
-    let key = ledger.add_ring(place);
+    let scope = Scope::cpu(5);
+    let key = ledger.add_ring(scope);
     (ledger, key)
 }
 
@@ -102,7 +102,7 @@ fn truncated_and_colliding_traces_are_losses_and_others_are_not() {
 fn record_of_a_loss_that_is_truncated_is_damaged() {
     let (mut ledger, key) = ledger();
     note(&mut ledger, key, &record(RecordType::LOST, &[], 250)); // without id and number
-    assert_eq!(rows(&ledger), [(LossKind::Damaged, 24, None, None)], "no place for a time");
+    assert_eq!(rows(&ledger), [(LossKind::Damaged, 24, None, None)], "no scope for a time");
 }
 
 #[test]
@@ -134,12 +134,12 @@ fn read_losses_include_the_reported_ones() {
 #[test]
 fn gap_is_a_loss_until_it_ends_and_after() {
     let (mut ledger, key) = ledger();
-    ledger.open_gap(key.place(), 10);
-    ledger.open_gap(key.place(), 20);
-    assert_eq!(ledger.gaps(), [Gap { place: key.place(), from: 10, to: None }]);
-    ledger.close_gap(key.place(), 30);
-    assert_eq!(ledger.gaps(), [Gap { place: key.place(), from: 10, to: Some(30) }]);
-    ledger.open_gap(key.place(), 40);
+    ledger.open_gap(key.scope(), 10);
+    ledger.open_gap(key.scope(), 20);
+    assert_eq!(ledger.gaps(), [Gap { scope: key.scope(), from: 10, to: None }]);
+    ledger.close_gap(key.scope(), 30);
+    assert_eq!(ledger.gaps(), [Gap { scope: key.scope(), from: 10, to: Some(30) }]);
+    ledger.open_gap(key.scope(), 40);
     assert_eq!((ledger.gaps().len(), ledger.amount(LossKind::Gap)), (2, 2));
     let report = ledger.nothing_lost().unwrap_err();
     assert!(report.to_string().ends_with("CPU 5: no events after 40 ns of CLOCK_MONOTONIC, and still none"));
@@ -149,8 +149,8 @@ fn gap_is_a_loss_until_it_ends_and_after() {
 fn late_records_are_no_loss() {
     let mut ledger = ledger().0;
     let late =
-        || Loss { place: Scope::cpu(0), event: None, kind: LossKind::Late, amount: 3, from: None, to: None };
-    ledger.losses.insert(Key { place: Scope::cpu(0), event: None, kind: LossKind::Late }, late());
+        || Loss { scope: Scope::cpu(0), event: None, kind: LossKind::Late, amount: 3, from: None, to: None };
+    ledger.losses.insert(Key { scope: Scope::cpu(0), event: None, kind: LossKind::Late }, late());
     assert_eq!(ledger.nothing_lost(), Ok(()));
     assert_eq!(ledger.to_string(), "CPU 0: 3 records delivered late");
 }

@@ -8,7 +8,7 @@ use crate::names::pmu::PmuError;
 /// Returns the text that the address in `config1` is that of.
 fn probe_text(probe: &Probe, system: &System) -> (u64, bool) {
     let spec = probe.event_spec(system).unwrap();
-    let (Scope::Function { name: text, .. } | Scope::File { path: text, .. }) = &probe.place else {
+    let (Location::Function { name: text, .. } | Location::File { path: text, .. }) = &probe.location else {
         return (spec.attr().config1, false);
     };
     (spec.attr().config1, spec.attr().config1 == text.as_ptr().addr() as u64)
@@ -48,7 +48,9 @@ fn file_is_passed_by_its_absolute_path() {
     assert_eq!((attr.kind, attr.config, attr.config2), (EventType(7), 0, 0x1234));
     assert!(probe_text(&probe, tree.system()).1);
     assert_eq!(probe.to_string(), "uprobe:/bin/bash:0x1234");
-    let Scope::File { path, .. } = Probe::file_offset("a.out", 0).unwrap().place else { panic!("a file") };
+    let Location::File { path, .. } = Probe::file_offset("a.out", 0).unwrap().location else {
+        panic!("a file")
+    };
     assert_eq!(path_of(&path), std::env::current_dir().unwrap().join("a.out"));
 }
 

@@ -9,10 +9,10 @@ fn look_up(exported: &[Symbol], others: &[Symbol], name: &str) -> Result<u64, Pr
     let path = tree.file("/lib/library.so", library(exported, others));
     let probe = Probe::file_function(&path, name)?;
     assert_eq!(probe.to_string(), format!("uprobe:{}:{name}", path.display()));
-    let Scope::File { offset, .. } = probe.place else { panic!("a file") };
+    let Location::File { offset, .. } = probe.location else { panic!("a file") };
     let moved = probe.with_offset(5);
     assert_eq!(moved.to_string(), format!("uprobe:{}:{name}+0x5", path.display()));
-    assert!(matches!(moved.place, Scope::File { offset: moved, .. } if moved == offset + 5));
+    assert!(matches!(moved.location, Location::File { offset: moved, .. } if moved == offset + 5));
     Ok(offset)
 }
 
@@ -99,6 +99,6 @@ fn file_that_is_no_program_is_named() {
 fn symbols_of_the_test_itself_are_found() {
     // The name is mangled; it is that of the symbol table.
     let path = std::env::current_exe().unwrap();
-    let offset = Probe::file_function(&path, "main").map(|probe| probe.place);
-    assert!(matches!(offset, Ok(Scope::File { offset, .. }) if offset > 0), "{offset:?}");
+    let offset = Probe::file_function(&path, "main").map(|probe| probe.location);
+    assert!(matches!(offset, Ok(Location::File { offset, .. }) if offset > 0), "{offset:?}");
 }

@@ -11,17 +11,17 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Returns the place of all tasks on CPU `cpu`.
+    /// Returns the scope of all tasks on CPU `cpu`.
     pub const fn cpu(cpu: u32) -> Self {
         Self { cpu: Some(cpu), thread: None }
     }
 
-    /// Returns the place of the thread `tid`, on any CPU.
+    /// Returns the scope of the thread `tid`, on any CPU.
     pub const fn thread(tid: u32) -> Self {
         Self { cpu: None, thread: Some(tid) }
     }
 
-    /// Returns the place of the same tasks on CPU `cpu` only.
+    /// Returns the scope of the same tasks on CPU `cpu` only.
     #[must_use]
     pub const fn on_cpu(self, cpu: u32) -> Self {
         Self { cpu: Some(cpu), ..self }
@@ -37,8 +37,8 @@ impl Scope {
         self.thread
     }
 
-    /// Returns the place of the ring for an event of this place: that of its CPU, and without a CPU
-    /// that of its thread.
+    /// Returns the scope of the ring that an event of this scope writes into: the CPU, or the thread of an event
+    /// on any CPU.
     pub(in crate::set) const fn of_ring(self) -> Self {
         match self.cpu {
             Some(cpu) => Self::cpu(cpu),
@@ -53,7 +53,7 @@ impl fmt::Display for Scope {
             (Some(tid), Some(cpu)) => write!(f, "thread {tid} on CPU {cpu}"),
             (Some(tid), None) => write!(f, "thread {tid}"),
             (None, Some(cpu)) => write!(f, "CPU {cpu}"),
-            (None, None) => f.write_str("no place"),
+            (None, None) => f.write_str("no CPU or thread"),
         }
     }
 }
@@ -64,19 +64,19 @@ impl fmt::Display for Scope {
 /// key, because the old ring may have unread records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RingKey {
-    place: Scope,
+    scope: Scope,
     /// Index of the ring in the set's ledger, never reused.
     index: u32,
 }
 
 impl RingKey {
-    pub(in crate::set) const fn new(place: Scope, index: u32) -> Self {
-        Self { place, index }
+    pub(in crate::set) const fn new(scope: Scope, index: u32) -> Self {
+        Self { scope, index }
     }
 
-    /// Returns the place: a CPU, or a thread if the events of the set are on any CPU.
-    pub const fn place(self) -> Scope {
-        self.place
+    /// Returns the scope: a CPU, or a thread if the events of the set are on any CPU.
+    pub const fn scope(self) -> Scope {
+        self.scope
     }
 
     /// Returns the index of the ring in the order in which the set has mapped them.
@@ -87,6 +87,6 @@ impl RingKey {
 
 impl fmt::Display for RingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.place.fmt(f)
+        self.scope.fmt(f)
     }
 }

@@ -45,7 +45,7 @@
 //! | open events again after a CPU was offline | [`EventSet::refresh`] |
 //! | know what was lost | [`EventSet::losses`], [`LossLedger`] |
 //! | report why an event does not open | [`EventSetError::explain`], [`explain`](fn@explain): [`Explanation`] |
-//! | use one attr on old and new kernels | [`EventSetOptions::negotiate`], [`negotiate`](fn@negotiate) |
+//! | use one attr on old and new kernels | [`EventSetOptions::allow_fallback`], [`AttrFallback`] |
 //! | sample cycles, or a clock on a machine without a PMU | [`cpu_event`] |
 //! | look up PMUs, tracepoints and their fields | [`Pmu`], [`Tracefs`], [`Tracepoint`] |
 //! | probe a function of a program or of the kernel | [`Probe`], or an event string |
@@ -87,7 +87,6 @@ pub use system::{
     mappings_of, threads_of,
 };
 pub use why::{
-    AttrField, Cause, Checked, Concession, CpuEvent, Evidence, Explanation, FailedOpen, NegotiateError,
-    Negotiated, Negotiation, Since, Trial, Violation, check, check_filter, cpu_event, explain, explain_map,
-    negotiate, trial_of,
+    AttrFallback, Cause, Checked, CpuEvent, DroppedFeature, Evidence, Explanation, FailedOpen, FallbackError,
+    Field, Opened, Trial, Violation, check, check_filter, cpu_event, explain, explain_map, trial_of,
 };

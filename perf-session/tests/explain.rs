@@ -12,7 +12,7 @@ use explain_support::{OWN, assert_explains, assert_refused, may_open, refused};
 use perf_session::sys::{
     Attr, AttrFlags, Call, Errno, Error, Event, EventType, Hardware, OpenOptions, Ring, SampleType, Target,
 };
-use perf_session::{Cause, FailedOpen, Pmu, System, check, explain_map, negotiate, trial_of};
+use perf_session::{AttrFallback, Cause, FailedOpen, Pmu, System, check, explain_map, trial_of};
 
 fn me() -> Target<'static> {
     Target::calling_thread()
@@ -124,8 +124,8 @@ fn flag_that_this_kernel_lacks_is_found_and_given_up() {
     assert_eq!(error.errno(), Some(Errno::EINVAL), "{error}");
     let words = ["does not accept flag DEFER_OUTPUT", "the same event without it: accepted"];
     assert_explains(&explanation, Cause::AttrField, &words);
-    let opened = negotiate(&attr, |attr| Event::open(attr, me())).unwrap();
-    assert_eq!(opened.concessions[0].to_string(), "flag DEFER_OUTPUT given up (since Linux 6.19)");
+    let opened = AttrFallback::new(&attr).open(|attr| Event::open(attr, me())).unwrap();
+    assert_eq!(opened.dropped[0].to_string(), "flag DEFER_OUTPUT given up (since Linux 6.19)");
     assert!(opened.value.attr().flags.contains(AttrFlags::COMM), "the rest is kept");
 }
 

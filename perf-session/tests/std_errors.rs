@@ -7,7 +7,7 @@ use std::fmt::{Debug, Display};
 use std::io::{self, ErrorKind};
 
 use perf_session::sys::{Attr, EventType, Target};
-use perf_session::{CpuList, CpuListError, Negotiation, Pmu, PmuTerm, Probe, System, Tracefs, parse};
+use perf_session::{AttrFallback, CpuList, CpuListError, Pmu, PmuTerm, Probe, System, Tracefs, parse};
 
 /// Converts, and checks that text and error are kept.
 fn into_io<E: Error + Display + Debug + Into<io::Error> + Send + Sync + 'static>(error: E) -> io::Error {
@@ -46,10 +46,10 @@ fn errors_of_texts_are_invalid_input() {
 }
 
 #[test]
-fn errors_of_a_negotiation_have_the_errno_of_the_last_call() {
+fn errors_of_a_fallback_have_the_errno_of_the_last_call() {
     let attr = Attr::new(EventType(0x7fff_ffff), 0);
     let opened =
-        Negotiation::new(&attr).open(|attr| perf_session::sys::Event::open(attr, Target::calling_thread()));
+        AttrFallback::new(&attr).open(|attr| perf_session::sys::Event::open(attr, Target::calling_thread()));
     let error = opened.unwrap_err();
     let raw = error.raw_os_error();
     assert!(raw.is_some(), "{error}");

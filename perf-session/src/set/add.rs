@@ -67,7 +67,7 @@ impl EventSet {
             self.drop_unit(index);
         }
         self.plan.groups.truncate(first);
-        self.concessions.retain(|(group, ..)| *group < first);
+        self.dropped.retain(|(group, ..)| *group < first);
         self.before.retain(|(group, _), _| *group < first);
     }
 

@@ -8,7 +8,7 @@ use perf_sys::{Event, ReadFormat, RingSet};
 use crate::names::EventSpec;
 
 use crate::system::CpuList;
-use crate::why::Concession;
+use crate::why::DroppedFeature;
 
 mod add;
 mod control;
@@ -142,8 +142,8 @@ pub struct EventSet {
     /// Whether all events were opened once.
     is_open: bool,
     ring_size: Option<RingSize>,
-    /// Parts of the attrs that were given up, by group and member.
-    concessions: Vec<(usize, usize, Vec<Concession>)>,
+    /// Features of the attrs that were dropped, by group and member.
+    dropped: Vec<(usize, usize, Vec<DroppedFeature>)>,
     /// Index of the group whose events could not be opened.
     failed_group: usize,
     /// Dropped after the events: the kernel removes the tracepoint of a probe only when no event of it is open.
@@ -163,8 +163,8 @@ pub struct EventSetEvent<'s> {
     pub spec: &'s EventSpec,
     /// Whether it is a member of a group, not its leader.
     pub is_member: bool,
-    /// The parts of the attr that were given up, if the options [permit](EventSetOptions::negotiate) it.
-    pub concessions: &'s [Concession],
+    /// The features of the attr that were dropped, if the options [allow](EventSetOptions::allow_fallback) it.
+    pub dropped: &'s [DroppedFeature],
 }
 
 impl EventSet {
@@ -185,7 +185,7 @@ impl EventSet {
                 index: planned.index,
                 spec: &planned.spec,
                 is_member: member != 0,
-                concessions: self.concessions_of(unit.group, member),
+                dropped: self.dropped_of(unit.group, member),
             })
         })
     }
@@ -237,9 +237,9 @@ impl EventSet {
         self.ring_size
     }
 
-    fn concessions_of(&self, group: usize, member: usize) -> &[Concession] {
-        let found = self.concessions.iter().find(|(of, index, _)| (*of, *index) == (group, member));
-        found.map_or(&[], |(.., concessions)| concessions)
+    fn dropped_of(&self, group: usize, member: usize) -> &[DroppedFeature] {
+        let found = self.dropped.iter().find(|(of, index, _)| (*of, *index) == (group, member));
+        found.map_or(&[], |(.., dropped)| dropped)
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::set::loss::{LossLedger, monotonic};
 use crate::system::CpuList;
-use crate::why::{NegotiateError, Negotiation};
+use crate::why::{AttrFallback, FallbackError};
 use rustix::thread::gettid;
 
 /// Attempts to open the events of a CPU that is online, and yet reported as missing by the kernel: it may
@@ -60,7 +60,7 @@ impl EventSet {
             failed_group: 0,
             is_open: false,
             ring_size: None,
-            concessions: Vec::new(),
+            dropped: Vec::new(),
         })
     }
 
@@ -202,15 +202,15 @@ impl EventSet {
                 Some(leader) => OpenOptions::new().leader(leader).open(attr, target),
                 None => Event::open(attr, target),
             };
-            let opened = negotiation(attr, self.options.negotiates).open(open);
+            let opened = fallback(attr, self.options.allows_fallback).open(open);
             match opened {
                 Ok(opened) => {
-                    if self.concessions_of(group, events.len()).is_empty() && !opened.concessions.is_empty() {
-                        self.concessions.push((group, events.len(), opened.concessions));
+                    if self.dropped_of(group, events.len()).is_empty() && !opened.dropped.is_empty() {
+                        self.dropped.push((group, events.len(), opened.dropped));
                     }
                     events.push(Arc::new(opened.value.with_label(label)));
                 }
-                Err(NegotiateError { error, attr, .. }) => {
+                Err(FallbackError { error, attr, .. }) => {
                     let (is_member, cgroup) = (!events.is_empty(), self.options.target.cgroup_dir());
                     return Err(EventError { label, scope, attr, is_member, error, data_pages: 0, cgroup });
                 }
@@ -220,12 +220,12 @@ impl EventSet {
     }
 }
 
-/// Returns the negotiation of an attr that keeps what the set needs, or all of it.
-fn negotiation(attr: &Attr, negotiates: bool) -> Negotiation {
+/// Returns the fallback of an attr that keeps what the set needs, or the whole attr.
+fn fallback(attr: &Attr, is_allowed: bool) -> AttrFallback {
     let flags = AttrFlags::DISABLED | AttrFlags::ENABLE_ON_EXEC | AttrFlags::SAMPLE_ID_ALL;
-    let negotiation = Negotiation::new(attr)
+    let fallback = AttrFallback::new(attr)
         .keep_flags(flags | AttrFlags::INHERIT_THREAD)
         .keep_sample_type(attr.sample_type & (SampleType::IDENTIFIER | SampleType::TIME))
         .keep_read_format(attr.read_format - ReadFormat::LOST);
-    if negotiates { negotiation } else { negotiation.all_or_nothing() }
+    if is_allowed { fallback } else { fallback.all_or_nothing() }
 }

@@ -22,7 +22,7 @@ pub struct EventSetOptions {
     pub(super) ring_pages: Option<RangeInclusive<usize>>,
     /// Whether records have no `IDENTIFIER`, because one event writes into each ring.
     pub(super) is_one_event: bool,
-    pub(super) negotiates: bool,
+    pub(super) allows_fallback: bool,
     pub(super) falls_back_to_user: bool,
     /// Whether the events were restricted to user space.
     pub(super) is_user_only: bool,
@@ -42,7 +42,7 @@ impl EventSetOptions {
             target: EventSetTarget::all_cpus(),
             ring_pages: None,
             is_one_event: false,
-            negotiates: false,
+            allows_fallback: false,
             falls_back_to_user: false,
             is_user_only: false,
             inherit: None,
@@ -191,12 +191,11 @@ impl EventSetOptions {
         Self { flush_interval: interval, ..self }
     }
 
-    /// Permits to open the events with less than their attrs if this kernel or PMU does not accept all of it,
-    /// as [`negotiate`](crate::negotiate()). What was given up is in
-    /// [`EventSetEvent::concessions`](crate::EventSetEvent::concessions).
+    /// Allows attr features that this kernel or PMU rejects to be dropped, as by
+    /// [`AttrFallback`](crate::AttrFallback). [`EventSetEvent::dropped`](crate::EventSetEvent::dropped) lists them.
     #[must_use]
-    pub fn negotiate(self) -> Self {
-        Self { negotiates: true, ..self }
+    pub fn allow_fallback(self) -> Self {
+        Self { allows_fallback: true, ..self }
     }
 
     /// Sets the new tasks that the events of a task follow, in place of the target's default:

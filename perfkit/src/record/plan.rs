@@ -6,7 +6,7 @@ use std::io;
 use perf_session::sys::abi::regs::Architecture;
 use perf_session::sys::{Attr, AttrFlags, Clock, Errno, Event, SampleType, Software, Target};
 use perf_session::{
-    CpuEvent, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, Negotiation,
+    AttrFallback, CpuEvent, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent,
     System, cpu_event,
 };
 
@@ -154,12 +154,12 @@ fn common_attr(options: &Options, notes: &mut Vec<String>) -> Attr {
     let attr = attr.with_clock(Clock::MONOTONIC);
     // Whether the kernel may be recorded is not the question here, and the set tries it.
     let user = attr.with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
-    let negotiation = Negotiation::new(&user)
+    let fallback = AttrFallback::new(&user)
         .keep_sample_type(attr.sample_type)
         .keep_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
-    match negotiation.open(|attr| Event::open(attr, Target::calling_thread())) {
+    match fallback.open(|attr| Event::open(attr, Target::calling_thread())) {
         Ok(opened) => {
-            notes.extend(opened.concessions.iter().map(ToString::to_string));
+            notes.extend(opened.dropped.iter().map(ToString::to_string));
             opened.attr.without_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
         }
         // The set reports it, with the event.

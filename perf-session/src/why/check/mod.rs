@@ -47,7 +47,7 @@ impl Checked {
 /// `cpumask`, `cpus` and `caps`. `is_sibling` is set if the event joins a group.
 ///
 /// An attr without a violation may still be refused: permissions, the PMU's own rules and the features of
-/// older kernels are not checked here. [`negotiate`](crate::negotiate()) and [`explain`](crate::explain())
+/// older kernels are not checked here. [`AttrFallback`](crate::AttrFallback) and [`explain`](crate::explain())
 /// are for those.
 ///
 /// ```

@@ -7,8 +7,8 @@ use crate::system::CpuList;
 use crate::why::check::{Checked, Violation};
 use crate::why::check::{check, pmu_of};
 use crate::why::explain::{Cause, Evidence, Explanation};
-use crate::why::negotiate::Concession;
-use crate::why::negotiate::{Negotiation, steps};
+use crate::why::fallback::DroppedFeature;
+use crate::why::fallback::{AttrFallback, steps};
 
 pub(super) fn explain(failure: &mut Failure<'_>) -> Option<Explanation> {
     let open = failure.open;
@@ -128,7 +128,7 @@ pub(super) fn guilty(failure: &mut Failure<'_>, cause: Cause) -> Option<Explanat
     failure.trial.as_ref()?;
     let asked = *failure.open.attr;
     let mut found = None;
-    for step in steps(&Negotiation::new(&asked)) {
+    for step in steps(&AttrFallback::new(&asked)) {
         let attr = step.apply(asked);
         if attr != asked && failure.attempt_attr(&attr)?.is_ok() {
             found = Some(attr);
@@ -136,7 +136,7 @@ pub(super) fn guilty(failure: &mut Failure<'_>, cause: Cause) -> Option<Explanat
         }
     }
     let found = found.or_else(|| together(failure, &asked))?;
-    let parts: Vec<_> = Concession::between(&asked, &found).iter().map(Concession::part).collect();
+    let parts: Vec<_> = DroppedFeature::between(&asked, &found).iter().map(DroppedFeature::part).collect();
     let explanation = Explanation::new(
         cause,
         format!("the kernel or the PMU does not accept {}", parts.join(", ")),
@@ -147,9 +147,9 @@ pub(super) fn guilty(failure: &mut Failure<'_>, cause: Cause) -> Option<Explanat
 
 /// Returns the attr without all parts that are guilty together.
 fn together(failure: &mut Failure<'_>, asked: &Attr) -> Option<Attr> {
-    let negotiated = Negotiation::new(asked).open(|attr| match failure.attempt_attr(attr) {
+    let opened = AttrFallback::new(asked).open(|attr| match failure.attempt_attr(attr) {
         Some(result) => result,
         None => Err(*failure.open.error),
     });
-    negotiated.ok().map(|negotiated| negotiated.attr)
+    opened.ok().map(|opened| opened.attr)
 }

@@ -4,8 +4,8 @@ use perf_sys::{Attr, Errno, EventType};
 
 use super::{Failure, Trial, cpu};
 use crate::system::{System, soft_limit};
+use crate::why::Field;
 use crate::why::explain::{Cause, Evidence, Explanation};
-use crate::why::negotiate::AttrField;
 
 const MAX_STACK: &str = "/proc/sys/kernel/perf_event_max_stack";
 
@@ -29,7 +29,7 @@ pub(super) fn explain(failure: &mut Failure<'_>, errno: Errno) -> Option<Explana
 
 /// Explains an attr with fields that the kernel does not have.
 pub(super) fn attr_size(attr: &Attr, kernel: u32) -> Explanation {
-    let fields: Vec<_> = AttrField::beyond(attr, kernel).map(|field| field.to_string()).collect();
+    let fields: Vec<_> = Field::beyond(attr, kernel).map(|field| field.to_string()).collect();
     if kernel < Attr::SIZE_VER0 || attr.size < Attr::SIZE_VER0 {
         let text = format!("no kernel accepts an attr of {} bytes", attr.size);
         return Explanation::new(Cause::AttrSize, text, "use an attr of 64 bytes and more")

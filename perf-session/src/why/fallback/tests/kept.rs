@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn config_words_are_never_given_up() {
     let attr = Attr::hardware(Hardware::CPU_CYCLES).with_config3(1);
-    let error = negotiate(&attr, |attr| Kernel::new((6, 1)).open(attr)).unwrap_err();
+    let error = AttrFallback::new(&attr).open(|attr| Kernel::new((6, 1)).open(attr)).unwrap_err();
     assert_eq!(error.attempts, 1);
     assert!(matches!(error.error, Error::AttrSize { kernel: 128, .. }), "{error:?}");
     assert!(error.to_string().contains("lacks config3, which cannot be given up"), "{error}");
@@ -16,9 +16,9 @@ fn data_of_a_signal_is_not_given_up_alone() {
     let flags = AttrFlags::SIGTRAP | AttrFlags::REMOVE_ON_EXEC;
     let attr = Attr::software(Software::CPU_CLOCK).with_sig_data(7);
     let kernel = Kernel::new((5, 10));
-    let unused = negotiate(&attr, |attr| kernel.open(attr)).unwrap();
-    assert_eq!((unused.attr.sig_data, unused.concessions.len()), (0, 1), "no signal is sent");
-    let error = negotiate(&attr.with_flags(flags), |attr| kernel.open(attr)).unwrap_err();
+    let unused = AttrFallback::new(&attr).open(|attr| kernel.open(attr)).unwrap();
+    assert_eq!((unused.attr.sig_data, unused.dropped.len()), (0, 1), "no signal is sent");
+    let error = AttrFallback::new(&attr.with_flags(flags)).open(|attr| kernel.open(attr)).unwrap_err();
     assert_eq!(error.missing.len(), 1);
 }
 
@@ -27,7 +27,7 @@ fn flags_that_the_program_relies_on_are_never_given_up() {
     let relied = AttrFlags::SIGTRAP | AttrFlags::REMOVE_ON_EXEC;
     for flags in [AttrFlags::WRITE_BACKWARD, relied, AttrFlags::INHERIT | AttrFlags::INHERIT_THREAD] {
         let attr = Attr::software(Software::CPU_CLOCK).with_flags(flags);
-        let error = negotiate(&attr, |attr| Kernel::new((4, 3)).open(attr)).unwrap_err();
+        let error = AttrFallback::new(&attr).open(|attr| Kernel::new((4, 3)).open(attr)).unwrap_err();
         assert_eq!((error.error, error.attempts), (system(Errno::EINVAL), 1), "{flags}");
     }
 }
@@ -40,8 +40,8 @@ fn kept_parts_are_not_given_up() {
         .with_sample_type(SampleType::CODE_PAGE_SIZE)
         .with_read_format(ReadFormat::LOST)
         .with_branch_sample_type(BranchSampleType::ANY | BranchSampleType::COUNTERS);
-    let refuse = |negotiation: Negotiation| negotiation.open(|attr| kernel.open(attr)).unwrap_err().error;
-    let all = Negotiation::new(&attr);
+    let refuse = |fallback: AttrFallback| fallback.open(|attr| kernel.open(attr)).unwrap_err().error;
+    let all = AttrFallback::new(&attr);
     assert!(all.open(|attr| kernel.open(attr)).is_ok());
     let invalid = system(Errno::EINVAL);
     assert_eq!(refuse(all.clone().keep_flags(AttrFlags::BUILD_ID)), invalid);
@@ -55,12 +55,12 @@ fn kept_parts_are_not_given_up() {
 fn kept_parts_after_the_kernels_attr_are_missing() {
     let attr = Attr::software(Software::CPU_CLOCK).with_clock(Clock::MONOTONIC_RAW).with_regs_intr(1);
     let kernel = Kernel::new((3, 4));
-    let missing = |negotiation: Negotiation| {
-        let error = negotiation.open(|attr| kernel.open(attr)).unwrap_err();
+    let missing = |fallback: AttrFallback| {
+        let error = fallback.open(|attr| kernel.open(attr)).unwrap_err();
         assert_eq!(error.attempts, 1);
         error.missing.iter().map(|field| field.name()).collect::<Vec<_>>()
     };
-    let all = Negotiation::new(&attr);
+    let all = AttrFallback::new(&attr);
     assert!(all.open(|attr| kernel.open(attr)).is_ok());
     assert_eq!(missing(all.clone().keep_clock()), ["clockid"]);
     assert_eq!(missing(all.keep_sample_type(SampleType::REGS_INTR)), ["sample_regs_intr"]);
@@ -70,7 +70,7 @@ fn kept_parts_after_the_kernels_attr_are_missing() {
 fn skid_of_software_events_is_ignored() {
     let attr =
         Attr::software(Software::CPU_CLOCK).with_precise_ip(Skid::ZERO).with_flags(AttrFlags::BUILD_ID);
-    let opened = negotiate(&attr, |attr| Kernel::new((5, 10)).open(attr)).unwrap();
+    let opened = AttrFallback::new(&attr).open(|attr| Kernel::new((5, 10)).open(attr)).unwrap();
     assert_eq!((opened.attempts, opened.attr.flags.precise_ip()), (2, Skid::ZERO));
 }
 
@@ -78,18 +78,18 @@ fn skid_of_software_events_is_ignored() {
 fn branch_bits_are_given_up_one_by_one() {
     let bits = BranchSampleType::ANY | BranchSampleType::COUNTERS;
     let attr = Attr::hardware(Hardware::CPU_CYCLES).with_branch_sample_type(bits);
-    let opened = negotiate(&attr, |attr| Kernel::new((6, 1)).open(attr)).unwrap();
-    let expected = Concession::Branch { bit: BranchSampleType::COUNTERS, since: Some(Since(6, 8)) };
-    assert_eq!(opened.concessions, [expected]);
+    let opened = AttrFallback::new(&attr).open(|attr| Kernel::new((6, 1)).open(attr)).unwrap();
+    let expected = DroppedFeature::Branch(BranchSampleType::COUNTERS);
+    assert_eq!(opened.dropped, [expected]);
     assert_eq!(opened.attr.branch_sample_type, BranchSampleType::ANY);
 }
 
 #[test]
 fn one_weight_takes_the_place_of_three() {
     let attr = Attr::hardware(Hardware::CPU_CYCLES).with_sample_type(SampleType::WEIGHT_STRUCT);
-    let opened = negotiate(&attr, |attr| Kernel::new((5, 10)).open(attr)).unwrap();
+    let opened = AttrFallback::new(&attr).open(|attr| Kernel::new((5, 10)).open(attr)).unwrap();
     assert_eq!(opened.attr.sample_type, SampleType::WEIGHT);
-    let texts: Vec<_> = opened.concessions.iter().map(ToString::to_string).collect();
+    let texts: Vec<_> = opened.dropped.iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,
         ["sample field WEIGHT_STRUCT given up (since Linux 5.12)", "sample field WEIGHT in its place"]
@@ -98,7 +98,7 @@ fn one_weight_takes_the_place_of_three() {
 
 #[test]
 fn attempts_are_two_for_each_part_and_three() {
-    let attempts = |attr: Attr| Negotiation::new(&attr).max_attempts();
+    let attempts = |attr: Attr| AttrFallback::new(&attr).max_attempts();
     let attr = Attr::hardware(Hardware::CPU_CYCLES);
     assert_eq!(attempts(attr), 3, "nothing can be given up");
     assert_eq!(attempts(attr.with_flags(AttrFlags::BUILD_ID)), 5);
@@ -112,23 +112,9 @@ fn attempts_are_two_for_each_part_and_three() {
 #[test]
 fn error_of_the_only_attempt_does_not_count_it() {
     let attr = Attr::software(Software::DUMMY);
-    let error = negotiate(&attr, |_| -> Result<(), _> { Err(system(Errno::EMFILE)) }).unwrap_err();
+    let error =
+        AttrFallback::new(&attr).open(|_| -> Result<(), _> { Err(system(Errno::EMFILE)) }).unwrap_err();
     assert!(!error.to_string().contains("attempts"), "{error}");
-}
-
-#[test]
-fn fields_print_their_name_and_are_equal_by_it() {
-    let fields: Vec<_> = AttrField::all().collect();
-    let first = fields.first().copied().unwrap();
-    assert_eq!((format!("{first}"), format!("{first:?}")), ("config2".into(), "config2".into()));
-    assert_eq!(AttrField::all().next(), Some(first));
-    assert_ne!(fields.get(1), Some(&first));
-    let with =
-        |attr: Attr| AttrField::beyond(&attr, Attr::SIZE_VER0).map(AttrField::name).collect::<Vec<_>>();
-    let attr = Attr::software(Software::DUMMY);
-    assert!(with(attr).is_empty());
-    assert_eq!(with(attr.with_aux_watermark(1)), ["aux_watermark"]);
-    assert_eq!(with(attr.with_max_stack(1)), ["sample_max_stack"]);
 }
 
 #[test]
@@ -144,7 +130,7 @@ fn field_and_its_parameter_are_given_up_together() {
     for (field, parameter) in fields {
         let after = Step::Samples(field).apply(attr);
         let cleared: Vec<_> =
-            AttrField::all().filter(|field| field.is_set(&attr) && !field.is_set(&after)).collect();
+            Field::ALL.iter().filter(|field| field.is_set(&attr) && !field.is_set(&after)).collect();
         assert_eq!((after.sample_type, cleared.len()), (attr.sample_type - field, 1));
         assert_eq!(cleared[0].name(), parameter);
     }

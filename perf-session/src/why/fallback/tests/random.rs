@@ -40,15 +40,15 @@ proptest! {
     #[test]
     fn what_is_granted_is_what_both_know(asked in attr(), release in release()) {
         let kernel = Kernel::new(release);
-        let negotiation = Negotiation::new(&asked);
-        let opened = negotiation.open(|attr| kernel.open(attr)).unwrap();
+        let fallback = AttrFallback::new(&asked);
+        let opened = fallback.open(|attr| kernel.open(attr)).unwrap();
         let granted = opened.attr;
         prop_assert_eq!(granted.flags.bits(), asked.flags.bits() & kernel.flags());
         prop_assert_eq!(granted.sample_type.bits(), asked.sample_type.bits() & kernel.samples());
         prop_assert_eq!(granted.read_format.bits(), asked.read_format.bits() & kernel.reads());
-        prop_assert_eq!(opened.concessions.is_empty(), Attr { size: asked.size, ..granted } == asked);
-        prop_assert!(opened.attempts <= negotiation.max_attempts());
+        prop_assert_eq!(opened.dropped.is_empty(), Attr { size: asked.size, ..granted } == asked);
+        prop_assert!(opened.attempts <= fallback.max_attempts());
         // The same attr again is accepted at once, so nothing else was missing.
-        prop_assert_eq!(negotiate(&granted, |attr| kernel.open(attr)).unwrap().attempts, 1);
+        prop_assert_eq!(AttrFallback::new(&granted).open(|attr| kernel.open(attr)).unwrap().attempts, 1);
     }
 }

@@ -2,8 +2,8 @@
 
 use perf_sys::{Attr, AttrFlags, Errno, Error};
 
-use super::since::EXCLUDES;
-use super::{AttrField, Concession, NegotiateError, Negotiated, Negotiation, Step, steps};
+use super::{AttrFallback, DroppedFeature, FallbackError, Opened, Step, steps};
+use crate::why::{EXCLUDES, Field};
 
 /// The attempts so far, and the event of the last one if it was opened.
 struct Search<T, F> {
@@ -27,12 +27,12 @@ impl<T, F: FnMut(&Attr) -> Result<T, Error>> Search<T, F> {
         Ok(())
     }
 
-    fn failed<R>(&self, error: Error, attr: Attr, missing: Vec<AttrField>) -> Result<R, NegotiateError> {
-        Err(NegotiateError { error, attr: Box::new(attr), missing, attempts: self.attempts })
+    fn failed<R>(&self, error: Error, attr: Attr, missing: Vec<Field>) -> Result<R, FallbackError> {
+        Err(FallbackError { error, attr: Box::new(attr), missing, attempts: self.attempts })
     }
 
     /// Returns the event of `attr`, which is opened again unless it was the last attempt.
-    fn finish(mut self, asked: &Attr, attr: Attr) -> Result<Negotiated<T>, NegotiateError> {
+    fn finish(mut self, asked: &Attr, attr: Attr) -> Result<Opened<T>, FallbackError> {
         let value = match self.held.take() {
             Some((held, value)) if held == attr => Ok(value),
             other => {
@@ -42,8 +42,8 @@ impl<T, F: FnMut(&Attr) -> Result<T, Error>> Search<T, F> {
         };
         match value {
             Ok(value) => {
-                let concessions = Concession::between(asked, &attr);
-                Ok(Negotiated { value, attr, concessions, attempts: self.attempts })
+                let dropped = DroppedFeature::between(asked, &attr);
+                Ok(Opened { value, attr, dropped, attempts: self.attempts })
             }
             Err(error) => self.failed(error, attr, Vec::new()),
         }
@@ -51,21 +51,21 @@ impl<T, F: FnMut(&Attr) -> Result<T, Error>> Search<T, F> {
 }
 
 pub(super) fn search<T>(
-    negotiation: &Negotiation,
+    fallback: &AttrFallback,
     open: impl FnMut(&Attr) -> Result<T, Error>,
-) -> Result<Negotiated<T>, NegotiateError> {
-    let asked = negotiation.attr;
+) -> Result<Opened<T>, FallbackError> {
+    let asked = fallback.attr;
     let mut search = Search { open, held: None, attempts: 0 };
     let mut first = match search.attempt(&asked) {
         Ok(()) => return search.finish(&asked, asked),
         Err(error) => error,
     };
-    if negotiation.all_or_nothing {
+    if fallback.all_or_nothing {
         return search.failed(first, asked, Vec::new());
     }
     let mut base = asked;
     if let Error::AttrSize { kernel, .. } = first {
-        base = match truncated(&asked, kernel, negotiation) {
+        base = match truncated(&asked, kernel, fallback) {
             Ok(base) => base,
             Err(missing) => return search.failed(first, asked, missing),
         };
@@ -74,12 +74,12 @@ pub(super) fn search<T>(
             Err(error) => error,
         };
     }
-    if !is_negotiable(&first) {
+    if !is_about_the_attr(&first) {
         return search.failed(first, base, Vec::new());
     }
     let mut taken = Vec::new();
     let mut attr = base;
-    for step in steps(negotiation) {
+    for step in steps(fallback) {
         let less = step.apply(attr);
         if less == attr {
             continue;
@@ -91,7 +91,7 @@ pub(super) fn search<T>(
                 let attr = restore(&mut search, &base, taken);
                 return search.finish(&asked, attr);
             }
-            Err(error) if is_negotiable(&error) => {}
+            Err(error) if is_about_the_attr(&error) => {}
             // Without the exclude flags an event may need a permission that the attr did not ask for.
             Err(_) if is_exclude(step) => break,
             Err(error) => return search.failed(error, attr, Vec::new()),
@@ -124,12 +124,12 @@ fn apply(base: &Attr, steps: &[Step]) -> Attr {
 }
 
 /// Returns the attr without the fields after `kernel` bytes, or those of them that the event needs.
-fn truncated(asked: &Attr, kernel: u32, negotiation: &Negotiation) -> Result<Attr, Vec<AttrField>> {
+fn truncated(asked: &Attr, kernel: u32, fallback: &AttrFallback) -> Result<Attr, Vec<Field>> {
     let (mut attr, mut missing) = (*asked, Vec::new());
-    for field in AttrField::beyond(asked, kernel) {
+    for field in Field::beyond(asked, kernel) {
         let before = attr;
         let is_optional = field.clear(&mut attr);
-        if !is_optional || !negotiation.permits(&before, &attr) {
+        if !is_optional || !fallback.permits(&before, &attr) {
             missing.push(field);
         }
     }
@@ -141,7 +141,7 @@ fn truncated(asked: &Attr, kernel: u32, negotiation: &Negotiation) -> Result<Att
     Ok(attr)
 }
 
-impl Negotiation {
+impl AttrFallback {
     /// Returns whether nothing that is kept is in `before` and not in `after`.
     fn permits(&self, before: &Attr, after: &Attr) -> bool {
         let clock_is_kept = before.flags.contains(AttrFlags::USE_CLOCKID)
@@ -154,7 +154,7 @@ impl Negotiation {
 }
 
 /// Returns whether an error is of an attr that the kernel or the PMU does not accept.
-fn is_negotiable(error: &Error) -> bool {
+fn is_about_the_attr(error: &Error) -> bool {
     matches!(error.errno(), Some(Errno::EINVAL | Errno::EOPNOTSUPP))
 }
 

@@ -1,57 +1,41 @@
-//! Stepping an attr down to what the kernel and the PMU accept.
+//! Dropping the features of an attr that the kernel or the PMU does not accept.
 
 use std::fmt;
 
 use perf_sys::{Attr, AttrFlags, BranchSampleType, Error, ReadFormat, SampleType};
 
-mod concession;
-mod field;
+use crate::why::Field;
+
+mod dropped;
 mod search;
-mod since;
 mod step;
 #[cfg(test)]
 mod tests;
 
-pub use concession::Concession;
-pub use field::AttrField;
-pub use since::Since;
-pub(crate) use step::{Step, steps};
+pub use dropped::DroppedFeature;
+pub(super) use step::{Step, steps};
 
-/// Opens an event with as much of the attr as the kernel and the PMU accept.
-///
-/// As [`Negotiation::open`] without anything to keep.
+/// An attr whose features are dropped until the event opens, and the features that must be kept.
 ///
 /// ```no_run
-/// use perf_session::negotiate;
+/// use perf_session::AttrFallback;
 /// use perf_session::sys::{Attr, AttrFlags, Event, Software, Target};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let attr = Attr::software(Software::DUMMY).with_flags(AttrFlags::COMM | AttrFlags::BUILD_ID);
-/// let opened = negotiate(&attr, |attr| Event::open(attr, Target::calling_thread()))?;
-/// for concession in &opened.concessions {
-///     println!("{concession}");
+/// let opened = AttrFallback::new(&attr).open(|attr| Event::open(attr, Target::calling_thread()))?;
+/// for feature in &opened.dropped {
+///     println!("{feature}"); // flag BUILD_ID given up (since Linux 5.12)
 /// }
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// # Errors
-///
-/// Those of [`Negotiation::open`].
-pub fn negotiate<T>(
-    attr: &Attr,
-    open: impl FnMut(&Attr) -> Result<T, Error>,
-) -> Result<Negotiated<T>, NegotiateError> {
-    Negotiation::new(attr).open(open)
-}
-
-/// An attr that is stepped down until it opens, and the parts of it that must be kept.
-///
-/// Never given up: the event itself (its type and config words), its period, its scope in tasks, and flags
+/// Never dropped: the event itself (its type and config words), its period, its scope in tasks, and flags
 /// without which the program would do something else (`INHERIT`, `SIGTRAP`, `REMOVE_ON_EXEC`,
 /// `WRITE_BACKWARD`, `AUX_OUTPUT`, `aux_action`).
 #[derive(Clone, Debug)]
-pub struct Negotiation {
+pub struct AttrFallback {
     attr: Attr,
     /// The bits that are kept, in the fields of an otherwise unused attr.
     keep: Attr,
@@ -60,8 +44,8 @@ pub struct Negotiation {
     all_or_nothing: bool,
 }
 
-impl Negotiation {
-    /// Returns the negotiation of an attr of which every newer part may be given up.
+impl AttrFallback {
+    /// Returns the fallback of an attr of which every newer feature may be dropped.
     pub fn new(attr: &Attr) -> Self {
         Self {
             attr: *attr,
@@ -114,7 +98,7 @@ impl Negotiation {
         self
     }
 
-    /// Keeps all of the attr: it is tried once.
+    /// Keeps the whole attr: it is tried once.
     #[must_use]
     pub fn all_or_nothing(mut self) -> Self {
         self.all_or_nothing = true;
@@ -124,58 +108,55 @@ impl Negotiation {
     /// Calls `open` with the attr, and after `EINVAL`, `EOPNOTSUPP` or `E2BIG` with less of it, until it
     /// succeeds.
     ///
-    /// The newest parts are given up first. Then each part is tried again, so that only those are missing
+    /// The newest features are dropped first. Then each is tried again, so that only those stay dropped
     /// that the kernel or the PMU does not accept. The order is fixed. At most one event is open at a time,
     /// and `open` is called at most [`max_attempts`](Self::max_attempts) times.
     ///
-    /// Any other errno ends the negotiation: a missing permission or descriptor is not a reason to give up a
-    /// part of the attr.
+    /// Any other errno ends the search: a missing permission or descriptor is not a reason to drop a
+    /// feature of the attr.
     ///
     /// # Errors
     ///
-    /// [`NegotiateError`] with the error of the attempt that ended it. If nothing that may be given up
-    /// helps, that is the error of the whole attr.
-    pub fn open<T>(
-        &self,
-        open: impl FnMut(&Attr) -> Result<T, Error>,
-    ) -> Result<Negotiated<T>, NegotiateError> {
+    /// [`FallbackError`] with the error of the attempt that ended the search, or of the whole attr if
+    /// dropping features does not help.
+    pub fn open<T>(&self, open: impl FnMut(&Attr) -> Result<T, Error>) -> Result<Opened<T>, FallbackError> {
         search::search(self, open)
     }
 
-    /// Returns the largest number of calls that [`open`](Self::open) makes: twice the parts that may be
-    /// given up, and three.
+    /// Returns the largest number of calls that [`open`](Self::open) makes: twice the features that may
+    /// be dropped, and three.
     pub fn max_attempts(&self) -> usize {
         if self.all_or_nothing { 1 } else { 2 * steps(self).len() + 3 }
     }
 }
 
-/// An open event, the attr with which it was opened, and what was given up.
+/// An open event, the attr with which it was opened, and what was dropped.
 #[derive(Clone, Debug)]
-pub struct Negotiated<T> {
+pub struct Opened<T> {
     /// The result of the successful call.
     pub value: T,
     /// The attr of that call, with the size of the kernel's struct if that is smaller.
     pub attr: Attr,
-    /// The parts that were given up; empty if the whole attr was accepted.
-    pub concessions: Vec<Concession>,
+    /// The features that were dropped; empty if the whole attr was accepted.
+    pub dropped: Vec<DroppedFeature>,
     /// The number of calls.
     pub attempts: usize,
 }
 
-/// The error that ended a negotiation.
+/// The error that ended the search for an attr that opens.
 #[derive(Clone, PartialEq, Eq)]
-pub struct NegotiateError {
+pub struct FallbackError {
     /// The error of the call.
     pub error: Error,
     /// The attr of that call.
     pub attr: Box<Attr>,
-    /// Parts that the kernel does not have and that are never given up.
-    pub missing: Vec<AttrField>,
+    /// Fields that the kernel does not have and that are never dropped.
+    pub missing: Vec<Field>,
     /// The number of calls.
     pub attempts: usize,
 }
 
-impl fmt::Display for NegotiateError {
+impl fmt::Display for FallbackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.error)?;
         if !self.missing.is_empty() {
@@ -189,19 +170,19 @@ impl fmt::Display for NegotiateError {
     }
 }
 
-impl NegotiateError {
+impl FallbackError {
     /// Returns the number of the errno if a system call failed.
     pub const fn raw_os_error(&self) -> Option<i32> {
         self.error.raw_os_error()
     }
 }
 
-impl std::error::Error for NegotiateError {}
+impl std::error::Error for FallbackError {}
 
-crate::std_error::into_std!(NegotiateError, InvalidInput);
+crate::std_error::into_std!(FallbackError, InvalidInput);
 
-impl From<NegotiateError> for Error {
-    fn from(error: NegotiateError) -> Self {
+impl From<FallbackError> for Error {
+    fn from(error: FallbackError) -> Self {
         error.error
     }
 }

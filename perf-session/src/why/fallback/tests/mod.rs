@@ -60,8 +60,8 @@ fn every_published_size_opens_with_all_that_its_release_knows() {
     for (release, size) in SIZES {
         let kernel = Kernel::new(release);
         let asked = newest();
-        let negotiation = Negotiation::new(&asked);
-        let opened = negotiation.open(|attr| kernel.open(attr)).unwrap();
+        let fallback = AttrFallback::new(&asked);
+        let opened = fallback.open(|attr| kernel.open(attr)).unwrap();
         let granted = opened.attr;
         // Since 5.13 nothing of the attr is after the end of the kernel's.
         assert_eq!(granted.size, if size < 128 { size } else { Attr::SIZE }, "{release:?}");
@@ -79,8 +79,8 @@ fn every_published_size_opens_with_all_that_its_release_knows() {
         assert_eq!(granted.sample_max_stack, if release >= (4, 8) { 64 } else { 0 }, "{release:?}");
         assert_eq!(granted.aux_sample_size, if release >= (5, 5) { 4096 } else { 0 }, "{release:?}");
         assert_eq!((granted.kind, granted.config, granted.sample_period), (asked.kind, asked.config, 1000));
-        assert_eq!(opened.concessions.is_empty(), release == (6, 19), "{release:?}");
-        assert!(opened.attempts <= negotiation.max_attempts(), "{release:?}: {}", opened.attempts);
+        assert_eq!(opened.dropped.is_empty(), release == (6, 19), "{release:?}");
+        assert!(opened.attempts <= fallback.max_attempts(), "{release:?}: {}", opened.attempts);
     }
 }
 
@@ -92,27 +92,28 @@ fn attr_of_the_oldest_kernel_opens_everywhere_at_once() {
         .with_flags(AttrFlags::DISABLED | AttrFlags::INHERIT);
     for (release, _) in SIZES {
         let kernel = Kernel::new(release);
-        let opened = negotiate(&attr, |attr| kernel.open(attr)).unwrap();
+        let opened = AttrFallback::new(&attr).open(|attr| kernel.open(attr)).unwrap();
         assert_eq!((opened.attempts, opened.attr), (1, attr), "{release:?}");
-        assert!(opened.concessions.is_empty());
+        assert!(opened.dropped.is_empty());
     }
 }
 
 #[test]
-fn concessions_name_the_part_and_its_release() {
+fn dropped_name_the_part_and_its_release() {
     let attr = Attr::software(Software::DUMMY)
         .with_flags(AttrFlags::COMM | AttrFlags::BUILD_ID | AttrFlags::CGROUP)
         .with_read_format(ReadFormat::LOST);
     let kernel = Kernel::new((5, 10));
-    let opened = negotiate(&attr, |attr| kernel.open(attr)).unwrap();
-    let texts: Vec<_> = opened.concessions.iter().map(ToString::to_string).collect();
+    let opened = AttrFallback::new(&attr).open(|attr| kernel.open(attr)).unwrap();
+    let texts: Vec<_> = opened.dropped.iter().map(ToString::to_string).collect();
     assert_eq!(
         texts,
         ["flag BUILD_ID given up (since Linux 5.12)", "read format LOST given up (since Linux 6.0)"]
     );
     assert_eq!(opened.attr.flags, AttrFlags::COMM | AttrFlags::CGROUP, "5.10 has it");
-    let old = negotiate(&attr.with_flags(AttrFlags::MMAP_DATA), |attr| Kernel::new((2, 31)).open(attr));
-    let texts: Vec<_> = old.unwrap().concessions.iter().map(ToString::to_string).collect();
+    let old = AttrFallback::new(&attr.with_flags(AttrFlags::MMAP_DATA))
+        .open(|attr| Kernel::new((2, 31)).open(attr));
+    let texts: Vec<_> = old.unwrap().dropped.iter().map(ToString::to_string).collect();
     assert!(texts.contains(&"flag MMAP_DATA given up (since Linux 2.6.36)".to_owned()), "{texts:?}");
 }
 
@@ -124,12 +125,9 @@ fn bits_newer_than_this_crate_are_given_up_first() {
         .with_flags(unknown | AttrFlags::DEFER_OUTPUT)
         .with_sample_type(fields | SampleType::TID);
     let kernel = Kernel::new((6, 19));
-    let opened = negotiate(&attr, |attr| kernel.open(attr)).unwrap();
-    let expected = [
-        Concession::Flag { flag: unknown, since: None },
-        Concession::SampleField { field: fields, since: None },
-    ];
-    assert_eq!(opened.concessions, expected);
+    let opened = AttrFallback::new(&attr).open(|attr| kernel.open(attr)).unwrap();
+    let expected = [DroppedFeature::Flag(unknown), DroppedFeature::SampleField(fields)];
+    assert_eq!(opened.dropped, expected);
     assert_eq!(opened.attr.flags, AttrFlags::DEFER_OUTPUT);
 }
 
@@ -137,7 +135,7 @@ fn bits_newer_than_this_crate_are_given_up_first() {
 fn permission_is_no_reason_to_give_up_anything() {
     for errno in [Errno::EACCES, Errno::EPERM, Errno::EMFILE, Errno::ENOENT, Errno::ENOSYS, Errno::ESRCH] {
         let mut calls = 0;
-        let error = negotiate(&newest(), |_| -> Result<(), _> {
+        let error = AttrFallback::new(&newest()).open(|_| -> Result<(), _> {
             calls += 1;
             Err(system(errno))
         });
@@ -148,10 +146,10 @@ fn permission_is_no_reason_to_give_up_anything() {
 }
 
 #[test]
-fn permission_that_an_older_kernel_checks_later_ends_the_negotiation() {
+fn permission_that_an_older_kernel_checks_later_ends_the_search() {
     let kernel = Kernel { is_privileged: false, ..Kernel::new((5, 10)) };
     let attr = Attr::hardware(Hardware::CPU_CYCLES).with_flags(AttrFlags::BUILD_ID | AttrFlags::CGROUP);
-    let error = negotiate(&attr, |attr| kernel.open(attr)).unwrap_err();
+    let error = AttrFallback::new(&attr).open(|attr| kernel.open(attr)).unwrap_err();
     assert_eq!(error.error, system(Errno::EACCES));
     assert_eq!(error.attempts, 2, "BUILD_ID was given up, nothing else");
 }
@@ -160,7 +158,7 @@ fn permission_that_an_older_kernel_checks_later_ends_the_negotiation() {
 fn exclude_flags_are_not_given_up_for_a_permission() {
     let kernel = Kernel { is_privileged: false, can_exclude: false, ..Kernel::new((6, 19)) };
     let attr = Attr::hardware(Hardware::CPU_CYCLES).with_flags(AttrFlags::EXCLUDE_KERNEL);
-    let error = negotiate(&attr, |attr| kernel.open(attr)).unwrap_err();
+    let error = AttrFallback::new(&attr).open(|attr| kernel.open(attr)).unwrap_err();
     assert_eq!(error.error, system(Errno::EINVAL), "of the whole attr");
 }
 
@@ -169,9 +167,9 @@ fn pmu_that_cannot_exclude_counts_everything_and_keeps_the_rest() {
     let kernel = Kernel { can_exclude: false, ..Kernel::new((6, 19)) };
     let flags = AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_GUEST | AttrFlags::BUILD_ID;
     let attr = Attr::hardware(Hardware::CPU_CYCLES).with_flags(flags);
-    let opened = negotiate(&attr, |attr| kernel.open(attr)).unwrap();
+    let opened = AttrFallback::new(&attr).open(|attr| kernel.open(attr)).unwrap();
     assert_eq!(opened.attr.flags, AttrFlags::BUILD_ID);
-    let kept = Negotiation::new(&attr).keep_flags(AttrFlags::EXCLUDE_KERNEL).open(|attr| kernel.open(attr));
+    let kept = AttrFallback::new(&attr).keep_flags(AttrFlags::EXCLUDE_KERNEL).open(|attr| kernel.open(attr));
     assert_eq!(kept.unwrap_err().error, system(Errno::EINVAL));
 }
 
@@ -180,13 +178,13 @@ fn skid_grows_level_by_level() {
     let attr = Attr::hardware(Hardware::CPU_CYCLES).with_period(1).with_precise_ip(Skid::ZERO);
     for max_precise in 0..3 {
         let kernel = Kernel { max_precise, ..Kernel::new((6, 19)) };
-        let opened = negotiate(&attr, |attr| kernel.open(attr)).unwrap();
+        let opened = AttrFallback::new(&attr).open(|attr| kernel.open(attr)).unwrap();
         assert_eq!(opened.attr.flags.precise_ip().level(), max_precise);
         let granted = Skid::from_level(max_precise).unwrap();
-        assert_eq!(opened.concessions, [Concession::PreciseIp { asked: Skid::ZERO, granted }]);
-        let text = opened.concessions[0].to_string();
+        assert_eq!(opened.dropped, [DroppedFeature::PreciseIp { asked: Skid::ZERO, granted }]);
+        let text = opened.dropped[0].to_string();
         assert_eq!(text, format!("precise_ip 3 replaced by {max_precise}"));
-        let kept = Negotiation::new(&attr).keep_precise_ip().open(|attr| kernel.open(attr));
+        let kept = AttrFallback::new(&attr).keep_precise_ip().open(|attr| kernel.open(attr));
         assert_eq!(kept.unwrap_err().error, system(Errno::EOPNOTSUPP));
     }
 }
@@ -194,13 +192,13 @@ fn skid_grows_level_by_level() {
 #[test]
 fn clock_becomes_one_of_every_pmu_or_that_of_perf() {
     let attr = Attr::hardware(Hardware::CPU_CYCLES).with_clock(Clock::REALTIME);
-    let opened = negotiate(&attr, |attr| Kernel::new((6, 19)).open(attr)).unwrap();
+    let opened = AttrFallback::new(&attr).open(|attr| Kernel::new((6, 19)).open(attr)).unwrap();
     assert_eq!(opened.attr.clockid, Clock::MONOTONIC);
-    assert_eq!(opened.concessions[0].to_string(), "clock REALTIME replaced by MONOTONIC");
-    let old = negotiate(&attr, |attr| Kernel::new((4, 0)).open(attr)).unwrap();
+    assert_eq!(opened.dropped[0].to_string(), "clock REALTIME replaced by MONOTONIC");
+    let old = AttrFallback::new(&attr).open(|attr| Kernel::new((4, 0)).open(attr)).unwrap();
     assert!(!old.attr.flags.contains(AttrFlags::USE_CLOCKID));
-    assert_eq!(old.concessions[0].to_string(), "clock REALTIME replaced by that of perf");
-    let kept = Negotiation::new(&attr).keep_clock().open(|attr| Kernel::new((6, 19)).open(attr));
+    assert_eq!(old.dropped[0].to_string(), "clock REALTIME replaced by that of perf");
+    let kept = AttrFallback::new(&attr).keep_clock().open(|attr| Kernel::new((6, 19)).open(attr));
     assert_eq!(kept.unwrap_err().error, system(Errno::EINVAL));
 }
 
@@ -212,9 +210,9 @@ fn clock_and_skid_of_a_new_kernel_are_kept_where_an_older_part_is_guilty() {
         .with_branch_sample_type(BranchSampleType::ANY)
         .with_flags(AttrFlags::BUILD_ID);
     let kernel = Kernel { has_branches: false, ..Kernel::new((6, 19)) };
-    let opened = negotiate(&attr, |attr| kernel.open(attr)).unwrap();
-    let expected = Concession::SampleField { field: SampleType::BRANCH_STACK, since: Some(Since(3, 4)) };
-    assert_eq!(opened.concessions, [expected]);
+    let opened = AttrFallback::new(&attr).open(|attr| kernel.open(attr)).unwrap();
+    let expected = DroppedFeature::SampleField(SampleType::BRANCH_STACK);
+    assert_eq!(opened.dropped, [expected]);
 }
 
 #[test]
@@ -222,20 +220,20 @@ fn inherited_read_is_given_up_before_6_12() {
     let attr = Attr::software(Software::CPU_CLOCK)
         .with_sample_type(SampleType::READ | SampleType::TID)
         .with_flags(AttrFlags::INHERIT);
-    let opened = negotiate(&attr, |attr| Kernel::new((6, 1)).open(attr)).unwrap();
+    let opened = AttrFallback::new(&attr).open(|attr| Kernel::new((6, 1)).open(attr)).unwrap();
     assert_eq!(opened.attr.sample_type, SampleType::TID);
-    let new = negotiate(&attr, |attr| Kernel::new((6, 12)).open(attr)).unwrap();
-    assert!(new.concessions.is_empty());
+    let new = AttrFallback::new(&attr).open(|attr| Kernel::new((6, 12)).open(attr)).unwrap();
+    assert!(new.dropped.is_empty());
 }
 
 #[test]
 fn all_or_nothing_is_one_attempt() {
-    let negotiation = Negotiation::new(&newest()).all_or_nothing();
-    assert_eq!(negotiation.max_attempts(), 1);
-    let error = negotiation.open(|attr| Kernel::new((4, 3)).open(attr)).unwrap_err();
+    let fallback = AttrFallback::new(&newest()).all_or_nothing();
+    assert_eq!(fallback.max_attempts(), 1);
+    let error = fallback.open(|attr| Kernel::new((4, 3)).open(attr)).unwrap_err();
     assert_eq!(error.attempts, 1);
-    let opened = negotiation.open(|attr| Kernel::new((6, 19)).open(attr)).unwrap();
-    assert!(opened.concessions.is_empty());
+    let opened = fallback.open(|attr| Kernel::new((6, 19)).open(attr)).unwrap();
+    assert!(opened.dropped.is_empty());
 }
 
 /// An open event; dropping it closes it.
@@ -250,7 +248,7 @@ impl Drop for Counted<'_> {
 fn at_most_one_event_is_open_at_a_time() {
     let open = std::cell::Cell::new(0);
     let kernel = Kernel::new((4, 3));
-    let opened = negotiate(&newest(), |attr| {
+    let opened = AttrFallback::new(&newest()).open(|attr| {
         assert_eq!(open.get(), 0);
         kernel.open(attr)?;
         open.set(1);
@@ -262,10 +260,10 @@ fn at_most_one_event_is_open_at_a_time() {
 }
 
 #[test]
-fn size_that_no_kernel_has_ends_the_negotiation() {
+fn size_that_no_kernel_has_ends_the_search() {
     for kernel in [0, 8, 63, 144, 4096] {
         let mut calls = 0;
-        let error = negotiate(&newest(), |_| -> Result<(), _> {
+        let error = AttrFallback::new(&newest()).open(|_| -> Result<(), _> {
             calls += 1;
             Err(Error::AttrSize { kernel, call: Call::PerfEventOpen })
         });
@@ -275,9 +273,9 @@ fn size_that_no_kernel_has_ends_the_negotiation() {
 
 #[test]
 fn kernel_that_refuses_everything_is_asked_a_bounded_number_of_times() {
-    let negotiation = Negotiation::new(&newest().with_flags(AttrFlags::EXCLUDE_KERNEL));
-    let error = negotiation.open(|_| -> Result<(), _> { Err(system(Errno::EINVAL)) }).unwrap_err();
-    assert!(error.attempts > 30 && error.attempts <= negotiation.max_attempts(), "{}", error.attempts);
+    let fallback = AttrFallback::new(&newest().with_flags(AttrFlags::EXCLUDE_KERNEL));
+    let error = fallback.open(|_| -> Result<(), _> { Err(system(Errno::EINVAL)) }).unwrap_err();
+    assert!(error.attempts > 30 && error.attempts <= fallback.max_attempts(), "{}", error.attempts);
     assert_eq!(error.error, system(Errno::EINVAL));
     assert!(error.to_string().ends_with("attempts)"), "{error}");
 }

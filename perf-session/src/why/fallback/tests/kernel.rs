@@ -1,15 +1,15 @@
 //! A simulated kernel of any release: it refuses the bits and sizes that it does not know, in the order in
-//! which `perf_copy_attr` and `perf_event_alloc` check them. Written from the history of the header, not
-//! from the tables under test.
+//! which `perf_copy_attr` and `perf_event_alloc` check them. The bits of each release are those of `perf-abi`.
 
-use perf_sys::{Attr, BranchSampleType, Call, Errno, Error, EventType};
+use perf_sys::abi::Release;
+use perf_sys::{Attr, AttrFlags, BranchSampleType, Call, Errno, Error, EventType, ReadFormat, SampleType};
 
 /// Releases as major and minor number; 2.6.x is (2, x).
-type Release = (u8, u8);
+type Number = (u8, u8);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kernel {
-    pub(super) release: Release,
+    pub(super) release: Number,
     /// The largest level that the PMU samples with.
     pub(super) max_precise: u8,
     pub(super) can_exclude: bool,
@@ -19,7 +19,7 @@ pub(super) struct Kernel {
 }
 
 /// The first release of each size of the attr.
-pub(super) const SIZES: [(Release, u32); 10] = [
+pub(super) const SIZES: [(Number, u32); 10] = [
     ((2, 31), 64),
     ((2, 33), 72),
     ((3, 4), 80),
@@ -32,97 +32,40 @@ pub(super) const SIZES: [(Release, u32); 10] = [
     ((6, 19), 144),
 ];
 
-/// The first release of each flag after bit 13, by the number of the bit field.
-const FLAGS: [(Release, &[u32]); 18] = [
-    ((2, 32), &[14]),
-    ((2, 35), &[15, 16]),
-    ((2, 36), &[17]),
-    ((2, 38), &[18]),
-    ((3, 2), &[19, 20]),
-    ((3, 7), &[21, 22]),
-    ((3, 16), &[23, 24]),
-    ((4, 1), &[25]),
-    ((4, 3), &[26]),
-    ((4, 7), &[27]),
-    ((4, 12), &[28]),
-    ((5, 1), &[29, 30]),
-    ((5, 4), &[31]),
-    ((5, 7), &[32]),
-    ((5, 9), &[33]),
-    ((5, 12), &[34]),
-    ((5, 13), &[35, 36, 37]),
-    ((6, 19), &[38, 39]),
-];
-
-/// The number of sample fields that each release has.
-const SAMPLES: [(Release, u32); 12] = [
-    ((2, 31), 9),
-    ((2, 32), 11),
-    ((3, 4), 12),
-    ((3, 7), 14),
-    ((3, 10), 16),
-    ((3, 12), 17),
-    ((3, 13), 18),
-    ((3, 19), 19),
-    ((4, 14), 20),
-    ((5, 5), 21),
-    ((5, 7), 22),
-    ((5, 11), 24),
-];
-
-/// The number of branch bits that each release has.
-const BRANCHES: [(Release, u32); 11] = [
-    ((3, 4), 7),
-    ((3, 11), 10),
-    ((3, 16), 11),
-    ((4, 1), 12),
-    ((4, 2), 13),
-    ((4, 4), 14),
-    ((4, 5), 16),
-    ((4, 14), 17),
-    ((5, 7), 18),
-    ((6, 1), 19),
-    ((6, 8), 20),
-];
-
-fn bits(count: u32) -> u64 {
-    (1_u64 << count) - 1
-}
-
 /// Returns the bit field `n` of the flags on this machine.
 fn flag(n: u32) -> u64 {
     if cfg!(target_endian = "big") { 1 << (63 - n) } else { 1 << n }
 }
 
 impl Kernel {
-    pub(super) fn new(release: Release) -> Self {
+    pub(super) fn new(release: Number) -> Self {
         Self { release, max_precise: 3, can_exclude: true, has_branches: true, is_privileged: true }
     }
 
-    fn latest<T: Copy>(self, table: &[(Release, T)]) -> Option<T> {
-        table.iter().rev().find(|(since, _)| *since <= self.release).map(|(_, value)| *value)
+    pub(super) fn size(self) -> u32 {
+        SIZES.iter().rev().find(|(since, _)| *since <= self.release).unwrap().1
     }
 
-    pub(super) fn size(self) -> u32 {
-        self.latest(&SIZES).unwrap()
+    fn has(self, since: Release) -> bool {
+        let (major, minor) = self.release;
+        since <= if major == 2 { Release(2, 6, minor) } else { Release(major, minor, 0) }
     }
 
     pub(super) fn flags(self) -> u64 {
-        let known = FLAGS.iter().filter(|(since, _)| *since <= self.release);
-        let newer: u64 = known.flat_map(|(_, fields)| fields.iter()).map(|n| flag(*n)).sum();
-        (0..14).map(flag).sum::<u64>() | newer
+        let precise = if self.has(Release(2, 6, 35)) { AttrFlags::PRECISE_IP_MASK } else { 0 };
+        AttrFlags::SINCE.iter().filter(|row| self.has(row.1)).fold(precise, |bits, row| bits | row.0.bits())
     }
 
     pub(super) fn samples(self) -> u64 {
-        bits(if self.release >= (5, 12) { 25 } else { self.latest(&SAMPLES).unwrap() })
+        SampleType::SINCE.iter().filter(|row| self.has(row.1)).fold(0, |bits, row| bits | row.0.bits())
     }
 
     pub(super) fn reads(self) -> u64 {
-        bits(if self.release >= (6, 0) { 5 } else { 4 })
+        ReadFormat::SINCE.iter().filter(|row| self.has(row.1)).fold(0, |bits, row| bits | row.0.bits())
     }
 
     pub(super) fn branches(self) -> u64 {
-        bits(self.latest(&BRANCHES).unwrap_or(0))
+        BranchSampleType::SINCE.iter().filter(|row| self.has(row.1)).fold(0, |bits, row| bits | row.0.bits())
     }
 
     /// Opens an event.

@@ -4,11 +4,12 @@ use std::io::{Cursor, Read, Write};
 
 use linux_perf_data::linux_perf_event_reader::EventRecord;
 use linux_perf_data::{PerfFile, PerfFileReader, PerfFileRecord, PerfRecordIter};
-use perf_abi::{Attr, AttrFlags, SampleType, Software};
-use perf_decode::testing::builder::SampleBuilder;
+use perf_abi::{Attr, AttrFlags, Clock, CpuMode, Misc, RecordType, SampleType, Software};
+use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
+use perf_file::FeatureData;
+use perf_file::feature::{BuildId, ClockData, CpuCount, PmuMapping, SampleTime};
 use perf_file::format::Feature;
-use perf_file::synthesize::{Mapping, SideBand};
-use perf_file::writer::{BuildId, Features, RecordedEvent, Writer};
+use perf_file::writer::{Features, RecordedEvent, Writer};
 
 /// Addresses and times of the samples, in the order of time.
 const SAMPLES: [(u64, u64); 3] = [(0x1100, 10), (0x1200, 20), (0x1300, 30)];
@@ -25,24 +26,43 @@ fn event() -> RecordedEvent {
 
 fn features() -> Features {
     let mut features = Features::new();
-    features.set_text(Feature::HOSTNAME, "some-host");
-    features.set_cpus(4, 3);
-    features.set_total_memory(1234);
-    features.set_command_line(&["perfkit", "record", "-a"]);
-    features.set_sample_time(10, 30);
-    features.set_pmus(&[(1, "software")]);
-    features.set_clock(1, 1, 1_700_000_000_000_000_000, 99);
+    let arguments: [&[u8]; 3] = [b"perfkit", b"record", b"-a"];
+    let clocks =
+        ClockData { clock: Clock::MONOTONIC, wall_clock_time: 1_700_000_000_000_000_000, clock_time: 99 };
+    for (feature, data) in [
+        (Feature::HOSTNAME, FeatureData::Text(b"some-host")),
+        (Feature::NRCPUS, FeatureData::CpuCount(CpuCount { available: 4, online: 3 })),
+        (Feature::TOTAL_MEM, FeatureData::TotalMemory(1234)),
+        (Feature::CMDLINE, FeatureData::CommandLine(arguments[..].into())),
+        (Feature::SAMPLE_TIME, FeatureData::SampleTime(SampleTime { first: 10, last: 30 })),
+        (
+            Feature::PMU_MAPPINGS,
+            FeatureData::PmuMappings([PmuMapping { kind: 1, name: b"software" }][..].into()),
+        ),
+        (Feature::CLOCKID, FeatureData::ClockResolution(1)),
+        (Feature::CLOCK_DATA, FeatureData::ClockData(clocks)),
+        (
+            Feature::BUILD_ID,
+            FeatureData::BuildIds([BuildId::new(b"/bin/x", &[7; 20], CpuMode::USER)][..].into()),
+        ),
+    ] {
+        assert!(features.set(feature, &data));
+    }
     features.set_events(&[event()]);
-    features.set_build_ids(&[BuildId { path: b"/bin/x".to_vec(), id: vec![7; 20], is_kernel: false }]);
     features
 }
 
 fn write<W: Write>(mut writer: Writer<W>) -> W {
-    let mut side_band = SideBand::new(&attr());
-    side_band.comm(7, 8, b"some-task");
-    let code = Mapping { pid: 7, tid: 7, addr: 0x1000, len: 0x1000, prot: 5, ..Mapping::default() };
-    side_band.mmap2(&Mapping { path: b"/bin/x", ..code });
-    writer.write_plain(side_band.as_bytes()).unwrap();
+    let side_band = |kind, tid| RecordBuilder::new(kind, Misc::empty()).pair(7, tid);
+    let comm = side_band(RecordType::COMM, 8).string(b"some-task");
+    // addr, len, pgoff; device, inode, generation; prot, flags; filename
+    let mmap2 =
+        side_band(RecordType::MMAP2, 7).words(&[0x1000, 0x1000, 0, 0, 0, 0]).pair(5, 2).string(b"/bin/x");
+    for record in [comm, mmap2] {
+        for word in record.with_trailer(&attr(), &SampleIdValues::default()).finish() {
+            writer.write_plain(&word.to_ne_bytes()).unwrap();
+        }
+    }
     // As from two rings: not in the order of time.
     for (ip, time) in SAMPLES.iter().rev() {
         let sample = SampleBuilder::new(&attr()).identifier(6).ip(*ip).tid(7, 8).time(*time).finish();

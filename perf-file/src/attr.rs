@@ -5,6 +5,9 @@ use perf_abi::{
 };
 use zerocopy::{FromZeros, IntoBytes};
 
+#[cfg(any(test, feature = "std"))]
+use std::vec::Vec;
+
 use crate::bytes::Bytes;
 use crate::format::Section;
 use crate::{ByteOrder, Error, List, Reason, Result};
@@ -92,6 +95,14 @@ pub fn attr_from_bytes(bytes: &[u8], order: ByteOrder) -> Attr {
         *to = *from;
     }
     if order.is_native() { attr } else { swapped(attr) }
+}
+
+/// Appends the first `size` bytes of an attr, with that number in its field `size`.
+#[cfg(any(test, feature = "std"))]
+pub(crate) fn push(bytes: &mut Vec<u8>, attr: &Attr, size: u32, order: ByteOrder) {
+    let attr = Attr { size, ..*attr };
+    let attr = if order.is_native() { attr } else { swapped(attr) };
+    bytes.extend(attr.as_bytes().iter().take(size as usize));
 }
 
 /// Swaps each field of an attr of the other byte order.

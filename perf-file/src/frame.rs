@@ -152,12 +152,12 @@ pub(crate) fn payload_len(kind: RecordType, record: &[u8], order: ByteOrder, off
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::put::{ORDERS, Put};
+    use crate::encoder::{Encoder, ORDERS};
     use zerocopy::IntoBytes as _;
 
     /// Returns a header and a number, aligned in memory.
     fn record(order: ByteOrder, kind: RecordType, size: u16) -> [u64; 2] {
-        let mut put = Put::new(order);
+        let mut put = Encoder::new(order);
         // type, misc, size; a number
         put.u32(kind.0).u16(0).u16(size).u64(7);
         let mut words = [0; 2];

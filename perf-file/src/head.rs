@@ -199,11 +199,11 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    use crate::put::{ORDERS, Put};
+    use crate::encoder::{Encoder, ORDERS};
 
     /// Returns a header of the file form.
     fn file(order: ByteOrder, magic: &[u8], attr_size: u64, data_size: u64, features: [u64; 4]) -> Vec<u8> {
-        let mut put = Put::new(order);
+        let mut put = Encoder::new(order);
         // magic, size, attr_size; attrs, data, event types: offset and size
         put.bytes(magic).u64(104).u64(attr_size);
         put.u64(200).u64(attr_size).u64(400).u64(data_size).u64(0).u64(0);
@@ -250,7 +250,7 @@ mod tests {
     fn header_of_72_bytes_has_no_features() {
         for order in ORDERS {
             let mut bytes = file(order, magic(order), 80, 80, [u64::MAX; 4]);
-            let mut size = Put::new(order);
+            let mut size = Encoder::new(order);
             size.u64(72);
             bytes[8..16].copy_from_slice(&size.bytes);
             // What follows the header is not a part of it.
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn pipe_has_a_header_of_16_bytes() {
         for order in ORDERS {
-            let mut put = Put::new(order);
+            let mut put = Encoder::new(order);
             put.bytes(magic(order)).u64(16);
             let head = Head::parse(&put.bytes).unwrap();
             assert!(head.is_pipe() && head.order == order && !head.is_interrupted());
@@ -308,7 +308,7 @@ mod tests {
         let bytes = file(order, magic(order), 160, 0, [0; 4]);
         let truncated = Head::parse(&bytes[..103]).unwrap_err();
         assert!(matches!(truncated.reason(), Reason::Truncated { needed: 104, available: 103, .. }));
-        let mut put = Put::new(order);
+        let mut put = Encoder::new(order);
         put.bytes(magic(order)).u64(40);
         let size = Head::parse(&put.bytes).unwrap_err();
         assert!(matches!(size.reason(), Reason::HeaderSize { found: 40 }), "{size}");

@@ -31,7 +31,6 @@
 //! | swap a record of the other byte order | [`swap`] |
 //! | find numbers and layouts of the format | [`format`](mod@format) |
 //! | write files and pipes | [`writer`] |
-//! | describe the machine and its tasks before a recording, on Linux | [`synthesize`] |
 //! | port a program from another crate | [`coming_from`] |
 //!
 //! Bytes are not trusted: a malformed or truncated file gives its whole records, then an [`Error`]
@@ -41,7 +40,8 @@
 //! is skipped unless it is asked for. A zstd stream needs its window, 0.5 MiB at the perf tool's default
 //! level and at most 128 MiB, and up to 9 MiB more.
 //!
-//! The readers and the writer work on any operating system; only [`synthesize`] needs Linux.
+//! The crate works on any operating system, and opens no file but the recording. The crate `perf-session` describes the
+//! machine and its tasks before a recording.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![forbid(unsafe_code)]
@@ -70,6 +70,8 @@ mod attr;
 mod bytes;
 #[cfg(feature = "std")]
 pub mod coming_from;
+#[cfg(any(test, feature = "std"))]
+mod encoder;
 mod error;
 pub mod feature;
 mod file;
@@ -78,17 +80,12 @@ mod frame;
 mod head;
 mod list;
 mod order;
-#[cfg(test)]
-mod put;
 #[cfg(feature = "std")]
 mod read;
 pub mod record;
 #[cfg(feature = "std")]
 mod std_error;
 pub mod swap;
-// It reads `/proc` and `/sys`.
-#[cfg(all(feature = "std", any(target_os = "linux", target_os = "android")))]
-pub mod synthesize;
 mod trailer;
 #[cfg(feature = "std")]
 pub mod writer;
@@ -99,7 +96,7 @@ pub use feature::{FeatureData, FeatureSection};
 pub use file::{Attrs, Features, PerfData, RawFileRecords};
 pub use frame::RawFileRecord;
 pub use head::{FileMode, Head};
-pub use list::{Entries, Entry, List};
+pub use list::{List, ListEntry, ListIter};
 pub use order::ByteOrder;
 #[cfg(feature = "std")]
 pub use read::{

@@ -1,147 +1,275 @@
-//! Lists of entries that are read when they are iterated over.
+//! Lists of entries, and how entries are read and written.
 
 use core::fmt;
-use core::marker::PhantomData;
 
 use crate::Result;
 use crate::bytes::Bytes;
 
 /// An entry of a [`List`].
-pub trait Entry<'a>: Sized + Read<'a> {}
+pub trait ListEntry<'a>: Copy + Read<'a> {}
 
-impl<'a, T: Read<'a>> Entry<'a> for T {}
+impl<'a, T: Copy + Read<'a>> ListEntry<'a> for T {}
 
-pub(crate) mod private {
+mod private {
     use crate::Result;
     use crate::bytes::Bytes;
 
-    /// Reads one entry.
+    /// A field or an entry that can be read.
     pub trait Read<'a>: Sized {
-        /// Reads the entry at the start of `bytes`.
-        fn read(bytes: &mut Bytes<'a>) -> Result<Self>;
+        /// Reads the value at the start of `bytes`. `what` names a number or a text in errors.
+        fn read(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self>;
+    }
+
+    /// A field or an entry that can be written: what [`Read::read`] reads.
+    #[cfg(any(test, feature = "std"))]
+    pub trait Write {
+        /// Appends the value.
+        fn write(&self, out: &mut crate::encoder::Encoder);
     }
 }
 
 pub(crate) use private::Read;
+#[cfg(any(test, feature = "std"))]
+pub(crate) use private::Write;
 
-/// A list of entries in a record or section. Its entries were checked and are read by iteration.
-#[derive(Clone, Copy)]
-pub struct List<'a, T> {
-    bytes: Bytes<'a>,
-    count: usize,
-    of: PhantomData<fn() -> T>,
+/// Declares structs by their fields in the order of the file, each with its name in errors. Reading and writing
+/// follow from the list.
+macro_rules! fields {
+    ($($(#[$meta:meta])* pub struct $name:ident $(<$a:lifetime>)? {
+        $($(#[$doc:meta])* pub $field:ident: $type:ty = $what:literal,)+
+    })+) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name $(<$a>)? {
+            $($(#[$doc])* pub $field: $type,)+
+        }
+
+        impl<'a> $crate::list::Read<'a> for $name $(<$a>)? {
+            fn read(bytes: &mut $crate::bytes::Bytes<'a>, _: &'static str) -> $crate::Result<Self> {
+                Ok(Self { $($field: $crate::list::Read::read(bytes, $what)?,)+ })
+            }
+        }
+
+        #[cfg(any(test, feature = "std"))]
+        impl $(<$a>)? $crate::list::Write for $name $(<$a>)? {
+            fn write(&self, out: &mut $crate::encoder::Encoder) {
+                $($crate::list::Write::write(&self.$field, out);)+
+            }
+        }
+    )+};
 }
 
-impl<'a, T: Entry<'a>> List<'a, T> {
+pub(crate) use fields;
+
+/// A list in a record or section.
+///
+/// The entries of a file were checked, and are read when the list is iterated over. [`List::from`] makes a list of
+/// entries in memory, for [`Features::set`](crate::writer::Features::set).
+#[derive(Clone, Copy)]
+pub struct List<'a, T>(Entries<'a, T>);
+
+#[derive(Clone, Copy)]
+enum Entries<'a, T> {
+    /// The entries, with whatever follows them, and their number.
+    Encoded(Bytes<'a>, usize),
+    Memory(&'a [T]),
+}
+
+impl<'a, T> From<&'a [T]> for List<'a, T> {
+    fn from(entries: &'a [T]) -> Self {
+        Self(Entries::Memory(entries))
+    }
+}
+
+impl<'a, T: ListEntry<'a>> List<'a, T> {
     /// Takes a list of `count` entries.
     pub(crate) fn take(bytes: &mut Bytes<'a>, count: u64, what: &'static str) -> Result<Self> {
         let whole = *bytes;
         for _ in 0..count {
+            // An entry of no bytes would make any count valid, and the loop endless.
             if bytes.is_empty() {
                 return Err(crate::Error::truncated(bytes.offset(), what, 1, 0));
             }
-            T::read(bytes)?;
+            T::read(bytes, what)?;
         }
-        // Each entry has at least one byte, so the number of entries is that of a slice.
+        // Each entry has at least one byte, so the number of entries fits.
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        Ok(Self { bytes: whole, count, of: PhantomData })
+        Ok(Self(Entries::Encoded(whole, count)))
     }
 
     /// Takes all entries up to the end of `bytes`.
-    pub(crate) fn take_all(bytes: &mut Bytes<'a>) -> Result<Self> {
+    pub(crate) fn take_all(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self> {
         let whole = *bytes;
         let mut count = 0;
         while !bytes.is_empty() {
-            T::read(bytes)?;
+            T::read(bytes, what)?;
             count += 1;
         }
-        Ok(Self { bytes: whole, count, of: PhantomData })
+        Ok(Self(Entries::Encoded(whole, count)))
     }
 
     /// Returns the number of entries.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.count
+        match self.0 {
+            Entries::Encoded(_, count) => count,
+            Entries::Memory(entries) => entries.len(),
+        }
     }
 
     /// Returns whether there is no entry.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.count == 0
+        self.len() == 0
     }
 
     /// Iterates over the entries, in the order of the file.
-    #[must_use]
-    pub const fn iter(&self) -> Entries<'a, T> {
-        Entries { rest: self.bytes, left: self.count, of: PhantomData }
+    pub const fn iter(&self) -> ListIter<'a, T> {
+        ListIter { rest: self.0 }
     }
 }
 
-impl<'a, T: Entry<'a>> IntoIterator for List<'a, T> {
+/// A list after its number of entries, a `u32`.
+impl<'a, T: ListEntry<'a>> Read<'a> for List<'a, T> {
+    fn read(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self> {
+        let count = bytes.u32(what)?;
+        Self::take(bytes, count.into(), what)
+    }
+}
+
+#[cfg(any(test, feature = "std"))]
+impl<'a, T: ListEntry<'a> + Write> List<'a, T> {
+    /// Writes the entries without their number.
+    pub(crate) fn write_entries(&self, out: &mut crate::encoder::Encoder) {
+        self.iter().for_each(|entry| entry.write(out));
+    }
+}
+
+#[cfg(any(test, feature = "std"))]
+impl<'a, T: ListEntry<'a> + Write> Write for List<'a, T> {
+    fn write(&self, out: &mut crate::encoder::Encoder) {
+        out.count(self.len());
+        self.write_entries(out);
+    }
+}
+
+impl<'a, T: ListEntry<'a>> IntoIterator for List<'a, T> {
     type Item = T;
-    type IntoIter = Entries<'a, T>;
+    type IntoIter = ListIter<'a, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-impl<'a, T: Entry<'a>> IntoIterator for &List<'a, T> {
+impl<'a, T: ListEntry<'a>> IntoIterator for &List<'a, T> {
     type Item = T;
-    type IntoIter = Entries<'a, T>;
+    type IntoIter = ListIter<'a, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-impl<'a, T: Entry<'a> + fmt::Debug> fmt::Debug for List<'a, T> {
+impl<'a, T: ListEntry<'a> + fmt::Debug> fmt::Debug for List<'a, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-/// Iterator over the entries of a [`List`].
-#[derive(Clone, Debug)]
-pub struct Entries<'a, T> {
-    rest: Bytes<'a>,
-    left: usize,
-    of: PhantomData<fn() -> T>,
+/// Lists are equal if their entries are, in memory or in files of any byte order.
+impl<'a, T: ListEntry<'a> + PartialEq> PartialEq for List<'a, T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other)
+    }
 }
 
-impl<'a, T: Entry<'a>> Iterator for Entries<'a, T> {
+impl<'a, T: ListEntry<'a> + Eq> Eq for List<'a, T> {}
+
+/// Iterator over the entries of a [`List`].
+#[derive(Clone)]
+pub struct ListIter<'a, T> {
+    rest: Entries<'a, T>,
+}
+
+impl<'a, T: ListEntry<'a>> Iterator for ListIter<'a, T> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {
-        self.left = self.left.checked_sub(1)?;
-        T::read(&mut self.rest).ok()
+        match &mut self.rest {
+            Entries::Encoded(bytes, left) => {
+                *left = left.checked_sub(1)?;
+                T::read(bytes, "entry").ok()
+            }
+            Entries::Memory(entries) => {
+                let (first, rest) = entries.split_first()?;
+                *entries = rest;
+                Some(*first)
+            }
+        }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+        let left = List(self.rest).len();
+        (left, Some(left))
     }
 }
 
-impl<'a, T: Entry<'a>> ExactSizeIterator for Entries<'a, T> {}
+impl<'a, T: ListEntry<'a>> ExactSizeIterator for ListIter<'a, T> {}
 
-impl<'a, T: Entry<'a>> core::iter::FusedIterator for Entries<'a, T> {}
+impl<'a, T: ListEntry<'a>> core::iter::FusedIterator for ListIter<'a, T> {}
 
-impl<'a> Read<'a> for u64 {
-    fn read(bytes: &mut Bytes<'a>) -> Result<Self> {
-        bytes.u64("number")
+impl<'a, T: ListEntry<'a> + fmt::Debug> fmt::Debug for ListIter<'a, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        List(self.rest).fmt(f)
     }
 }
 
-impl<'a> Read<'a> for u32 {
-    fn read(bytes: &mut Bytes<'a>) -> Result<Self> {
-        bytes.u32("number")
+/// Reads and writes numbers by the methods of `Bytes` and `Encoder` with the same name.
+macro_rules! numbers {
+    ($($type:ident)+) => {$(
+        impl<'a> Read<'a> for $type {
+            fn read(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self> {
+                bytes.$type(what)
+            }
+        }
+
+        #[cfg(any(test, feature = "std"))]
+        impl Write for $type {
+            fn write(&self, out: &mut crate::encoder::Encoder) {
+                out.$type(*self);
+            }
+        }
+    )+};
+}
+
+numbers! { u16 u32 u64 }
+
+#[expect(clippy::cast_possible_wrap, reason = "negative numbers stand for unknown ones")]
+impl<'a> Read<'a> for i32 {
+    fn read(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self> {
+        bytes.u32(what).map(|number| number as Self)
+    }
+}
+
+#[cfg(any(test, feature = "std"))]
+impl Write for i32 {
+    fn write(&self, out: &mut crate::encoder::Encoder) {
+        out.u32(u32::from_ne_bytes(self.to_ne_bytes()));
     }
 }
 
 /// A string of a feature section: raw bytes up to the NUL.
 impl<'a> Read<'a> for &'a [u8] {
-    fn read(bytes: &mut Bytes<'a>) -> Result<Self> {
-        bytes.string("string")
+    fn read(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self> {
+        bytes.string(what)
+    }
+}
+
+#[cfg(any(test, feature = "std"))]
+impl Write for &[u8] {
+    fn write(&self, out: &mut crate::encoder::Encoder) {
+        out.string(self);
     }
 }
 
@@ -155,10 +283,18 @@ mod tests {
         let bytes = [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 9];
         let mut bytes = Bytes::new(&bytes, ByteOrder::Little, 0);
         let list = List::<u64>::take(&mut bytes, 2, "ids").unwrap();
-        assert_eq!((list.len(), bytes.rest()), (2, &[9][..]));
-        assert!(list.iter().eq([1, 2]) && list.iter().len() == 2);
-        assert!(!list.is_empty() && List::<u64>::take(&mut bytes, 0, "ids").unwrap().is_empty());
-        assert_eq!(std::format!("{list:?}"), "[1, 2]");
+        assert_eq!(bytes.rest(), [9]);
+        for list in [list, List::from(&[1, 2][..])] {
+            assert_eq!(list.len(), 2);
+            assert!(!list.is_empty());
+            assert!(list.iter().eq([1, 2]));
+            let mut iter = list.iter();
+            iter.next();
+            assert_eq!(iter.len(), 1);
+            assert_eq!(std::format!("{list:?} {iter:?}"), "[1, 2] [2]");
+        }
+        assert!(List::<u64>::take(&mut bytes, 0, "ids").unwrap().is_empty());
+        assert!(list != List::from(&[1, 3][..]));
     }
 
     #[test]

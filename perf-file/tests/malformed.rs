@@ -14,9 +14,10 @@ mod support;
 use std::io::Cursor;
 
 use perf_abi::{Attr, Software};
+use perf_file::feature::SampleTime;
 use perf_file::format::{Feature, FileHeader, Section, record_type};
 use perf_file::writer::{Features, RecordedEvent, Writer};
-use perf_file::{Error, PerfData, Reader, Reason, Result};
+use perf_file::{Error, FeatureData, PerfData, Reader, Reason, Result};
 use support::data;
 use support::made_up::{file, pipe, record, sample};
 use zerocopy::{FromBytes as _, IntoBytes as _};
@@ -124,9 +125,9 @@ fn starts_that_are_no_recording_are_named() {
 fn with_features() -> Vec<u8> {
     let event = RecordedEvent::new(Attr::software(Software::CPU_CLOCK), "cpu-clock");
     let mut features = Features::new();
-    features.set_text(Feature::HOSTNAME, "some-host");
-    features.set_total_memory(99);
-    features.set_sample_time(3, 4);
+    features.set(Feature::HOSTNAME, &FeatureData::Text(b"some-host"));
+    features.set(Feature::TOTAL_MEM, &FeatureData::TotalMemory(99));
+    features.set(Feature::SAMPLE_TIME, &FeatureData::SampleTime(SampleTime { first: 3, last: 4 }));
     let mut writer = Writer::file(Cursor::new(Vec::new()), &[event]).unwrap();
     writer.write_records(&record(record_type::FINISHED_ROUND, &[])).unwrap();
     writer.finish(&features).unwrap().into_inner()

@@ -12,9 +12,10 @@ mod support;
 
 use std::io::Cursor;
 
-use perf_abi::{Attr, AttrFlags, SampleType, Software};
+use perf_abi::{Attr, AttrFlags, CpuMode, SampleType, Software};
+use perf_file::feature::{BuildId, CpuCount, SampleTime};
 use perf_file::format::{Feature, record_type};
-use perf_file::writer::{BuildId, Features, RecordedEvent, Writer};
+use perf_file::writer::{Features, RecordedEvent, Writer};
 use perf_file::{FeatureData, PerfData, Reader, Reason, Source, UserRecord};
 use support::data;
 use support::made_up::{pipe, record};
@@ -35,12 +36,17 @@ fn events() -> [RecordedEvent; 2] {
 
 fn features() -> Features {
     let mut features = Features::new();
-    features.set_text(Feature::HOSTNAME, "some-host");
-    features.set_text(Feature::ARCH, "x86_64");
-    features.set_cpus(4, 3);
-    features.set_total_memory(99);
-    features.set_command_line(&["perfkit", "record", "--", "a b"]);
-    features.set_sample_time(3, 4);
+    let arguments: [&[u8]; 4] = [b"perfkit", b"record", b"--", b"a b"];
+    for (feature, data) in [
+        (Feature::HOSTNAME, FeatureData::Text(b"some-host")),
+        (Feature::ARCH, FeatureData::Text(b"x86_64")),
+        (Feature::NRCPUS, FeatureData::CpuCount(CpuCount { available: 4, online: 3 })),
+        (Feature::TOTAL_MEM, FeatureData::TotalMemory(99)),
+        (Feature::CMDLINE, FeatureData::CommandLine(arguments[..].into())),
+        (Feature::SAMPLE_TIME, FeatureData::SampleTime(SampleTime { first: 3, last: 4 })),
+    ] {
+        assert!(features.set(feature, &data));
+    }
     features.set_events(&events());
     features
 }
@@ -69,15 +75,18 @@ fn metadata_of_a_file_is_known_at_the_opening() {
     let mut writer = Writer::file(Cursor::new(Vec::new()), &events()).unwrap();
     writer.write_records(&sample(9)).unwrap();
     let mut features = features();
-    let build_id = BuildId { path: b"/bin/sh".to_vec(), id: vec![7; 20], is_kernel: false };
-    features.set_build_ids(std::slice::from_ref(&build_id));
+    let build_ids = [BuildId::new(b"/bin/sh", &[7; 20], CpuMode::USER)];
+    assert!(features.set(Feature::BUILD_ID, &FeatureData::BuildIds(build_ids[..].into())));
     let bytes = writer.finish(&features).unwrap().into_inner();
     let mut of_file = Reader::from_file(Cursor::new(&bytes)).unwrap();
     let mut in_memory = Reader::from_bytes(&bytes).unwrap();
     check(&mut of_file);
     check(&mut in_memory);
-    assert_eq!(of_file.build_ids().unwrap(), Some(vec![build_id]));
-    assert_eq!(of_file.build_ids().unwrap(), in_memory.build_ids().unwrap());
+    for buffer in [of_file.feature(Feature::BUILD_ID), in_memory.feature(Feature::BUILD_ID)] {
+        let buffer = buffer.unwrap().unwrap();
+        let Ok(FeatureData::BuildIds(found)) = buffer.section().data() else { panic!("{buffer:?}") };
+        assert!(found.iter().eq(build_ids));
+    }
     assert_eq!(of_file.next().unwrap().unwrap().event().unwrap().1.name(), Some(&b"my faults"[..]));
     // Nothing to read in the file form.
     in_memory.read_metadata().unwrap();
@@ -172,7 +181,7 @@ fn names_are_found_by_id_where_the_order_differs() {
 #[test]
 fn file_with_malformed_names_is_opened_without_them() {
     let mut features = Features::new();
-    features.set(Feature::EVENT_DESC, vec![0xff; 12]);
+    features.set_bytes(Feature::EVENT_DESC, vec![0xff; 12]);
     let mut writer = Writer::file(Cursor::new(Vec::new()), &events()).unwrap();
     writer.finish_round().unwrap();
     let bytes = writer.finish(&features).unwrap().into_inner();

@@ -14,13 +14,16 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use perf_abi::{Attr, AttrFlags, SampleType, Software};
-use perf_decode::testing::builder::SampleBuilder;
+use perf_abi::{Attr, AttrFlags, CpuMode, Misc, RecordType, SampleType, Software};
+use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
+use perf_file::FeatureData;
+use perf_file::feature::{BuildId, CpuCount, PmuMapping, SampleTime};
 use perf_file::format::Feature;
-use perf_file::synthesize::{Mapping, SideBand};
-use perf_file::writer::{BuildId, Features, RecordedEvent, Writer};
+use perf_file::writer::{Features, RecordedEvent, Writer};
 use zerocopy::IntoBytes;
 
+/// The mapped file.
+const PATH: &[u8] = b"/no/such/file";
 /// Samples of each recording.
 const SAMPLES: u64 = 5;
 
@@ -41,17 +44,25 @@ fn event() -> RecordedEvent {
 
 fn features() -> Features {
     let mut features = Features::new();
-    features.set_text(Feature::HOSTNAME, "some-host");
-    features.set_text(Feature::OSRELEASE, "6.18.0");
-    features.set_text(Feature::ARCH, std::env::consts::ARCH);
-    features.set_text(Feature::CPUDESC, "Some CPU");
-    features.set_cpus(4, 3);
-    features.set_total_memory(123_456);
-    features.set_command_line(&["perfkit", "record"]);
+    let arguments: [&[u8]; 2] = [b"perfkit", b"record"];
+    let pmu = |kind, name| PmuMapping { kind, name };
+    let pmus = [pmu(1, b"software"), pmu(2, b"tracepoint")];
+    let build_ids = [BuildId::new(PATH, &[7; 20], CpuMode::USER)];
+    for (feature, data) in [
+        (Feature::HOSTNAME, FeatureData::Text(b"some-host")),
+        (Feature::OSRELEASE, FeatureData::Text(b"6.18.0")),
+        (Feature::ARCH, FeatureData::Text(std::env::consts::ARCH.as_bytes())),
+        (Feature::CPUDESC, FeatureData::Text(b"Some CPU")),
+        (Feature::NRCPUS, FeatureData::CpuCount(CpuCount { available: 4, online: 3 })),
+        (Feature::TOTAL_MEM, FeatureData::TotalMemory(123_456)),
+        (Feature::CMDLINE, FeatureData::CommandLine(arguments[..].into())),
+        (Feature::SAMPLE_TIME, FeatureData::SampleTime(SampleTime { first: 1_000_000, last: 5_000_000 })),
+        (Feature::PMU_MAPPINGS, FeatureData::PmuMappings(pmus[..].into())),
+        (Feature::BUILD_ID, FeatureData::BuildIds(build_ids[..].into())),
+    ] {
+        assert!(features.set(feature, &data));
+    }
     features.set_events(&[event()]);
-    features.set_sample_time(1_000_000, 5_000_000);
-    features.set_pmus(&[(1, "software"), (2, "tracepoint")]);
-    features.set_build_ids(&[BuildId { path: b"/no/such/file".to_vec(), id: vec![7; 20], is_kernel: false }]);
     features
 }
 
@@ -62,20 +73,16 @@ fn write<W: Write>(mut writer: Writer<W>) -> W {
 
 /// Writes a process with a mapping, and samples in it, in two rounds.
 fn write_rounds<W: Write>(writer: &mut Writer<W>) {
-    let mut side_band = SideBand::new(&attr());
-    side_band.comm(7, 7, b"some-task");
-    let path = b"/no/such/file";
-    side_band.mmap2(&Mapping {
-        pid: 7,
-        tid: 7,
-        addr: 0x1000,
-        len: 0x1000,
-        prot: 5,
-        flags: 2,
-        path,
-        ..Mapping::default()
-    });
-    writer.write_plain(side_band.as_bytes()).unwrap();
+    let side_band = |kind, misc| RecordBuilder::new(kind, misc).pair(7, 7); // pid, tid
+    let comm = side_band(RecordType::COMM, Misc::empty()).string(b"some-task");
+    let misc = Misc::empty().with_cpu_mode(CpuMode::USER);
+    // addr, len, pgoff; device, inode, generation; prot, flags; filename
+    let mmap2 =
+        side_band(RecordType::MMAP2, misc).words(&[0x1000, 0x1000, 0, 0, 0, 0]).pair(5, 2).string(PATH);
+    for record in [comm, mmap2] {
+        let record = record.with_trailer(&attr(), &SampleIdValues::default()).finish();
+        writer.write_plain(record.as_bytes()).unwrap();
+    }
     for round in [1..=2, 3..=SAMPLES] {
         for time in round {
             let sample =

@@ -69,14 +69,16 @@ fn events(bytes: &[u8]) -> Vec<RecordedEvent> {
         .collect()
 }
 
-/// Returns the sections of the file form, if they have the byte order of this machine.
+/// Returns the sections of the file form, if they have the byte order of this machine: read and written again, they are
+/// the same bytes.
 fn features(bytes: &[u8]) -> Features {
     let file = PerfData::new(bytes).unwrap();
     let mut features = Features::new();
     if file.order().is_native() {
         for section in file.features() {
             let section = section.unwrap();
-            features.set(section.feature, section.bytes.to_vec());
+            assert!(features.set(section.feature, &section.data().unwrap()), "{}", section.feature);
+            assert_eq!(features.get(section.feature), Some(section.bytes), "{}", section.feature);
         }
     }
     features.remove(Feature::COMPRESSED);

@@ -51,6 +51,7 @@
 //! | probe a function of a program or of the kernel | [`Probe`], or an event string |
 //! | know the limits before the open | [`Privileges`], [`MemlockLimit`], [`CpuList`] |
 //! | convert times between clocks | [`TimeSource`], [`ClockLine`], [`choose_clock`] |
+//! | describe the machine and its tasks in a `perf.data`, with the feature `synthesize` | `synthesize` |
 //! | test with the files of another machine | [`System::at`] |
 //! | port a program from another library | [`coming_from`] |
 //!
@@ -63,6 +64,8 @@ pub mod coming_from;
 mod names;
 mod set;
 mod std_error;
+#[cfg(feature = "synthesize")]
+pub mod synthesize;
 mod system;
 mod why;
 

@@ -2,30 +2,25 @@
 
 use crate::bytes::Bytes;
 use crate::format::Feature;
-use crate::record::BuildId;
+use crate::list::Read;
 use crate::{ByteOrder, List, Result};
+#[cfg(any(test, feature = "std"))]
+use crate::{encoder::Encoder, list::Write};
 
-mod bpf;
-mod cache;
-mod clock;
-mod cpus;
-mod domains;
-mod event_desc;
-mod memory;
-mod pmu;
-mod small;
+mod build_id;
+mod machine;
+mod recording;
 mod table;
 mod tracing_data;
 
-pub use bpf::{BpfProgram, Btf};
-pub use cache::CacheLevel;
-pub use clock::ClockData;
-pub use cpus::{CoreId, CpuCount, CpuTopology, Dies};
-pub use domains::{CpuDomains, Domain, DomainInfo};
-pub use event_desc::EventDesc;
-pub use memory::{MemoryNode, MemoryTopology, NumaNode};
-pub use pmu::{Capability, HybridPmu, PmuCapabilities, PmuMapping};
-pub use small::{AuxtraceIndex, Compression, ElfMachine, GroupDesc, SampleTime};
+pub use build_id::BuildId;
+pub use machine::{
+    CacheLevel, Capability, CoreId, CpuCount, CpuDomains, CpuTopology, Dies, Domain, DomainInfo, ElfMachine,
+    HybridPmu, MemoryNode, MemoryTopology, NumaNode, PmuCapabilities, PmuMapping,
+};
+pub use recording::{
+    AuxtraceIndex, BpfProgram, Btf, ClockData, Compression, EventDesc, GroupDesc, SampleTime,
+};
 pub(crate) use table::FeatureTable;
 pub use tracing_data::{FormatText, TraceSystem, TracingData};
 
@@ -40,7 +35,8 @@ pub struct FeatureSection<'a> {
     offset: u64,
 }
 
-/// The content of a feature section. Strings are the raw bytes before their NUL.
+/// The content of a feature section: what [`FeatureSection::data`] reads and
+/// [`Features::set`](crate::writer::Features::set) writes. Strings are the raw bytes before their NUL.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum FeatureData<'a> {
@@ -141,45 +137,103 @@ impl<'a> FeatureSection<'a> {
             | Feature::ARCH
             | Feature::CPUDESC
             | Feature::CPUID => Data::Text(bytes.string("string")?),
-            Feature::NRCPUS => Data::CpuCount(CpuCount::parse(bytes)?),
+            Feature::NRCPUS => Data::CpuCount(Read::read(bytes, "")?),
             Feature::TOTAL_MEM => Data::TotalMemory(bytes.u64("memory")?),
-            Feature::CMDLINE => Data::CommandLine(counted(bytes, "arguments")?),
+            Feature::CMDLINE => Data::CommandLine(Read::read(bytes, "arguments")?),
             Feature::EVENT_DESC => Data::Events(EventDesc::list(bytes)?),
-            Feature::CPU_TOPOLOGY => Data::CpuTopology(CpuTopology::parse(bytes)?),
-            Feature::NUMA_TOPOLOGY => Data::NumaNodes(counted(bytes, "nodes")?),
+            Feature::CPU_TOPOLOGY => Data::CpuTopology(Read::read(bytes, "")?),
+            Feature::NUMA_TOPOLOGY => Data::NumaNodes(Read::read(bytes, "nodes")?),
             Feature::BRANCH_STACK | Feature::STAT => Data::Marker,
-            Feature::PMU_MAPPINGS => Data::PmuMappings(counted(bytes, "PMUs")?),
-            Feature::GROUP_DESC => Data::Groups(counted(bytes, "groups")?),
-            Feature::AUXTRACE => Data::Auxtrace(AuxtraceIndex::list(bytes)?),
-            Feature::CACHE => Data::Caches(CacheLevel::list(bytes)?),
-            Feature::SAMPLE_TIME => Data::SampleTime(SampleTime::parse(bytes)?),
-            Feature::MEM_TOPOLOGY => Data::MemoryTopology(MemoryTopology::parse(bytes)?),
+            Feature::PMU_MAPPINGS => Data::PmuMappings(Read::read(bytes, "PMUs")?),
+            Feature::GROUP_DESC => Data::Groups(Read::read(bytes, "groups")?),
+            Feature::AUXTRACE => {
+                let count = bytes.u64("AUX trace records")?;
+                Data::Auxtrace(List::take(bytes, count, "AUX trace records")?)
+            }
+            Feature::CACHE => {
+                let version = bytes.u32("version")?;
+                check_version(bytes, version.into())?;
+                Data::Caches(Read::read(bytes, "caches")?)
+            }
+            Feature::SAMPLE_TIME => Data::SampleTime(Read::read(bytes, "")?),
+            Feature::MEM_TOPOLOGY => Data::MemoryTopology(Read::read(bytes, "")?),
             Feature::CLOCKID => Data::ClockResolution(bytes.u64("resolution")?),
             Feature::DIR_FORMAT => Data::DirectoryFormat(bytes.u64("version")?),
-            Feature::BPF_PROG_INFO => Data::BpfPrograms(counted(bytes, "programs")?),
-            Feature::BPF_BTF => Data::Btf(counted(bytes, "BTF objects")?),
-            Feature::COMPRESSED => Data::Compression(Compression::parse(bytes)?),
-            Feature::CPU_PMU_CAPS => Data::CpuPmuCapabilities(counted(bytes, "capabilities")?),
-            Feature::CLOCK_DATA => Data::ClockData(ClockData::parse(bytes)?),
-            Feature::HYBRID_TOPOLOGY => Data::HybridPmus(counted(bytes, "PMUs")?),
-            Feature::PMU_CAPS => Data::PmuCapabilities(counted(bytes, "PMUs")?),
-            Feature::CPU_DOMAIN_INFO => Data::CpuDomains(DomainInfo::parse(bytes)?),
-            Feature::E_MACHINE => Data::ElfMachine(ElfMachine::parse(bytes)?),
+            Feature::BPF_PROG_INFO => Data::BpfPrograms(Read::read(bytes, "programs")?),
+            Feature::BPF_BTF => Data::Btf(Read::read(bytes, "BTF objects")?),
+            Feature::COMPRESSED => Data::Compression(Read::read(bytes, "")?),
+            Feature::CPU_PMU_CAPS => Data::CpuPmuCapabilities(Read::read(bytes, "capabilities")?),
+            Feature::CLOCK_DATA => {
+                let version = bytes.u32("version")?;
+                check_version(bytes, version.into())?;
+                Data::ClockData(Read::read(bytes, "")?)
+            }
+            Feature::HYBRID_TOPOLOGY => Data::HybridPmus(Read::read(bytes, "PMUs")?),
+            Feature::PMU_CAPS => Data::PmuCapabilities(Read::read(bytes, "PMUs")?),
+            Feature::CPU_DOMAIN_INFO => Data::CpuDomains(Read::read(bytes, "")?),
+            Feature::E_MACHINE => Data::ElfMachine(Read::read(bytes, "")?),
             Feature::CLN_SIZE => Data::CacheLineSize(bytes.u32("cache line")?),
             _ => Data::Unknown(self.bytes),
         })
     }
 }
 
-/// Takes a list after its number of entries, a `u32`.
-fn counted<'a, T: crate::list::Entry<'a>>(bytes: &mut Bytes<'a>, what: &'static str) -> Result<List<'a, T>> {
-    let count = bytes.u32(what)?;
-    List::take(bytes, count.into(), what)
+#[cfg(any(test, feature = "std"))]
+impl FeatureData<'_> {
+    /// Writes the content: the bytes that [`FeatureSection::data`] reads. Returns `false` if it cannot be written in
+    /// the byte order of `out`.
+    pub(crate) fn write(&self, out: &mut Encoder) -> bool {
+        match self {
+            Self::TracingData(data) => data.write(out),
+            Self::BuildIds(ids) => ids.write_entries(out),
+            Self::Text(text) => text.write(out),
+            Self::CpuCount(count) => count.write(out),
+            Self::TotalMemory(number) | Self::ClockResolution(number) | Self::DirectoryFormat(number) => {
+                number.write(out);
+            }
+            Self::CommandLine(arguments) => arguments.write(out),
+            Self::Events(events) => EventDesc::write_list(*events, out),
+            Self::CpuTopology(topology) => return topology.write(out),
+            Self::NumaNodes(nodes) => nodes.write(out),
+            Self::Marker => {}
+            Self::PmuMappings(pmus) => pmus.write(out),
+            Self::Groups(groups) => groups.write(out),
+            Self::Auxtrace(index) => {
+                out.u64(index.len() as u64);
+                index.write_entries(out);
+            }
+            Self::Caches(caches) => {
+                out.u32(VERSION as u32);
+                caches.write(out);
+            }
+            Self::SampleTime(times) => times.write(out),
+            Self::MemoryTopology(topology) => topology.write(out),
+            Self::BpfPrograms(programs) => programs.write(out),
+            Self::Btf(objects) => objects.write(out),
+            Self::Compression(compression) => compression.write(out),
+            Self::CpuPmuCapabilities(capabilities) => capabilities.write(out),
+            Self::ClockData(clocks) => {
+                out.u32(VERSION as u32);
+                clocks.write(out);
+            }
+            Self::HybridPmus(pmus) => pmus.write(out),
+            Self::PmuCapabilities(pmus) => pmus.write(out),
+            Self::CpuDomains(info) => info.write(out),
+            Self::ElfMachine(machine) => machine.write(out),
+            Self::CacheLineSize(bytes) => bytes.write(out),
+            Self::Unknown(bytes) => {
+                out.bytes(bytes);
+            }
+        }
+        true
+    }
 }
 
-/// Takes a version and checks that it is a known one.
-fn version(bytes: &mut Bytes<'_>, version: u64, known: u64) -> Result<()> {
-    if version == known { Ok(()) } else { Err(bytes.unsupported("version", version)) }
+/// The version of [`Feature::CACHE`], [`Feature::MEM_TOPOLOGY`] and [`Feature::CLOCK_DATA`], the only one so far.
+const VERSION: u64 = 1;
+
+fn check_version(bytes: &Bytes<'_>, version: u64) -> Result<()> {
+    if version == VERSION { Ok(()) } else { Err(bytes.unsupported("version", version)) }
 }
 
 #[cfg(test)]

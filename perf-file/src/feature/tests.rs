@@ -2,16 +2,17 @@ use super::*;
 use std::{format, vec, vec::Vec};
 
 use crate::Reason;
-use crate::put::{ORDERS, Put};
+use crate::encoder::{Encoder, ORDERS};
 
-/// Parses a section in both byte orders, and checks that each of its parts is needed.
-fn check(feature: Feature, write: impl for<'p> Fn(&'p mut Put) -> &'p mut Put, expected: &str) {
+/// Parses a section in both byte orders and writes it again, and checks that each of its parts is needed.
+fn check(feature: Feature, write: impl for<'p> Fn(&'p mut Encoder) -> &'p mut Encoder, expected: &str) {
     for order in ORDERS {
-        let mut put = Put::new(order);
+        let mut put = Encoder::new(order);
         write(&mut put);
         let section = |bytes| FeatureSection::new(feature, bytes, order, 1000);
         let data = section(&put.bytes).data().unwrap();
         assert_eq!(format!("{data:?}"), expected, "{order:?}");
+        assert_eq!(written(&data, order), put.bytes, "{order:?}");
         for len in 0..put.bytes.len() {
             match section(&put.bytes[..len]).data() {
                 Ok(_) => assert_eq!(feature, Feature::BUILD_ID, "{feature}: {len} bytes"),
@@ -25,6 +26,13 @@ fn check(feature: Feature, write: impl for<'p> Fn(&'p mut Put) -> &'p mut Put, e
             }
         }
     }
+}
+
+/// Writes data in a byte order.
+fn written(data: &FeatureData<'_>, order: ByteOrder) -> Vec<u8> {
+    let mut out = Encoder::new(order);
+    assert!(data.write(&mut out));
+    out.bytes
 }
 
 /// Returns the debug form of text.
@@ -42,7 +50,7 @@ fn texts_are_read() {
         Feature::CPUDESC,
         Feature::CPUID,
     ] {
-        check(feature, |put| put.string("a text"), &format!("Text({})", bytes("a text")));
+        check(feature, |put| put.string(b"a text"), &format!("Text({})", bytes("a text")));
     }
 }
 
@@ -77,17 +85,17 @@ fn numbers_are_read() {
 fn lists_are_read() {
     check(
         Feature::CMDLINE,
-        |put| put.u32(2).string("perf").string("-a"),
+        |put| put.u32(2).string(b"perf").string(b"-a"),
         &format!("CommandLine([{}, {}])", bytes("perf"), bytes("-a")),
     );
     check(
         Feature::PMU_MAPPINGS,
-        |put| put.u32(1).u32(4).string("cpu"),
+        |put| put.u32(1).u32(4).string(b"cpu"),
         &format!("PmuMappings([PmuMapping {{ kind: 4, name: {} }}])", bytes("cpu")),
     );
     check(
         Feature::GROUP_DESC,
-        |put| put.u32(1).string("g").u32(2).u32(3),
+        |put| put.u32(1).string(b"g").u32(2).u32(3),
         &format!("Groups([GroupDesc {{ name: {}, leader: 2, members: 3 }}])", bytes("g")),
     );
     check(
@@ -97,18 +105,18 @@ fn lists_are_read() {
     );
     check(
         Feature::HYBRID_TOPOLOGY,
-        |put| put.u32(1).string("cpu_atom").string("8-15"),
+        |put| put.u32(1).string(b"cpu_atom").string(b"8-15"),
         &format!("HybridPmus([HybridPmu {{ name: {}, cpus: {} }}])", bytes("cpu_atom"), bytes("8-15")),
     );
     let capability = format!("Capability {{ name: {}, value: {} }}", bytes("max_precise"), bytes("3"));
     check(
         Feature::CPU_PMU_CAPS,
-        |put| put.u32(1).string("max_precise").string("3"),
+        |put| put.u32(1).string(b"max_precise").string(b"3"),
         &format!("CpuPmuCapabilities([{capability}])"),
     );
     check(
         Feature::PMU_CAPS,
-        |put| put.u32(1).u32(1).string("max_precise").string("3").string("cpu"),
+        |put| put.u32(1).u32(1).string(b"max_precise").string(b"3").string(b"cpu"),
         &format!(
             "PmuCapabilities([PmuCapabilities {{ capabilities: [{capability}], name: {} }}])",
             bytes("cpu")
@@ -120,12 +128,14 @@ fn lists_are_read() {
 fn memory_and_caches_are_read() {
     check(
         Feature::NUMA_TOPOLOGY,
-        |put| put.u32(1).u32(0).u64(1000).u64(500).string("0-1"),
+        |put| put.u32(1).u32(0).u64(1000).u64(500).string(b"0-1"),
         &format!("NumaNodes([NumaNode {{ node: 0, total: 1000, free: 500, cpus: {} }}])", bytes("0-1")),
     );
     check(
         Feature::CACHE,
-        |put| put.u32(1).u32(1).u32(2).u32(64).u32(512).u32(8).string("Unified").string("256K").string("0"),
+        |put| {
+            put.u32(1).u32(1).u32(2).u32(64).u32(512).u32(8).string(b"Unified").string(b"256K").string(b"0")
+        },
         &format!(
             "Caches([CacheLevel {{ level: 2, line_size: 64, sets: 512, ways: 8, kind: {}, size: {}, cpus: {} }}])",
             bytes("Unified"),
@@ -166,9 +176,9 @@ fn markers_and_unknown_features_are_kept() {
 #[test]
 fn events_are_read() {
     for order in ORDERS {
-        let mut put = Put::new(order);
+        let mut put = Encoder::new(order);
         // One event with an attr of 64 bytes: type, size, config, the rest 0; an id; its name.
-        put.u32(1).u32(64).u32(1).u32(64).u64(5).bytes(&[0; 48]).u32(1).string("context-switches").u64(77);
+        put.u32(1).u32(64).u32(1).u32(64).u64(5).bytes(&[0; 48]).u32(1).string(b"context-switches").u64(77);
         let section = FeatureSection::new(Feature::EVENT_DESC, &put.bytes, order, 0);
         let Ok(FeatureData::Events(events)) = section.data() else { panic!("{order:?}") };
         let desc = events.iter().next().unwrap();
@@ -181,10 +191,10 @@ fn events_are_read() {
 #[test]
 fn build_ids_are_read_with_and_without_their_size() {
     for order in ORDERS {
-        let mut put = Put::new(order);
+        let mut put = Encoder::new(order);
         // type, misc with the size's bit, size; pid, id, its size, padding; name
-        put.u32(0).u16(0x8002).u16(44).u32(u32::MAX).bytes(&[1; 20]).bytes(&[16, 0, 0, 0]).text("/bin/a", 8);
-        put.u32(0).u16(2).u16(44).u32(7).bytes(&[2; 20]).bytes(&[0; 4]).text("/bin/b", 8);
+        put.u32(0).u16(0x8002).u16(44).u32(u32::MAX).bytes(&[1; 20]).bytes(&[16, 0, 0, 0]).text(b"/bin/a", 8);
+        put.u32(0).u16(2).u16(44).u32(7).bytes(&[2; 20]).bytes(&[0; 4]).text(b"/bin/b", 8);
         let section = FeatureSection::new(Feature::BUILD_ID, &put.bytes, order, 0);
         let Ok(FeatureData::BuildIds(list)) = section.data() else { panic!("{order:?}") };
         let ids: Vec<_> = list.iter().map(|id| (id.pid, id.build_id.to_vec(), id.filename)).collect();
@@ -195,9 +205,9 @@ fn build_ids_are_read_with_and_without_their_size() {
 
 #[test]
 fn build_ids_of_the_first_tools_have_no_pid() {
-    let mut put = Put::new(ByteOrder::Little);
+    let mut put = Encoder::new(ByteOrder::Little);
     // type, misc, size; id, padding; name
-    put.u32(0).u16(1).u16(56).bytes(&[3; 20]).bytes(&[0; 4]).text("[kernel.kallsyms]", 24);
+    put.u32(0).u16(1).u16(56).bytes(&[3; 20]).bytes(&[0; 4]).text(b"[kernel.kallsyms]", 24);
     let section = FeatureSection::new(Feature::BUILD_ID, &put.bytes, ByteOrder::Little, 0);
     let Ok(FeatureData::BuildIds(list)) = section.data() else { panic!() };
     let id = list.iter().next().unwrap();
@@ -206,15 +216,15 @@ fn build_ids_of_the_first_tools_have_no_pid() {
 
 #[test]
 fn cpu_topology_has_cores_and_dies_of_newer_tools() {
-    let mut put = Put::new(ByteOrder::Big);
+    let mut put = Encoder::new(ByteOrder::Big);
     // packages, cores
-    put.u32(1).string("0-1").u32(2).string("0").string("1");
+    put.u32(1).string(b"0-1").u32(2).string(b"0").string(b"1");
     let old = put.bytes.len();
     // core, package of each CPU
     put.u32(0).u32(0).u32(1).u32(u32::MAX);
     let newer = put.bytes.len();
     // dies, die of each CPU
-    put.u32(1).string("0-1").u32(0).u32(0);
+    put.u32(1).string(b"0-1").u32(0).u32(0);
     let topology = |len: usize| {
         let section = FeatureSection::new(Feature::CPU_TOPOLOGY, &put.bytes[..len], ByteOrder::Big, 0);
         match section.data().unwrap() {
@@ -235,11 +245,11 @@ fn cpu_topology_has_cores_and_dies_of_newer_tools() {
 #[test]
 fn domains_have_names_from_version_17_on() {
     for version in [16, 17] {
-        let mut put = Put::new(ByteOrder::Little);
+        let mut put = Encoder::new(ByteOrder::Little);
         // version, domains; CPU 1 with one domain: number, and name, mask, list
         put.u32(version).u32(1).u32(1).u32(1).u32(0);
         if version == 17 {
-            put.string("MC").string("3").string("0-1");
+            put.string(b"MC").string(b"3").string(b"0-1");
         }
         let section = FeatureSection::new(Feature::CPU_DOMAIN_INFO, &put.bytes, ByteOrder::Little, 0);
         let Ok(FeatureData::CpuDomains(info)) = section.data() else { panic!("{version}") };
@@ -253,7 +263,7 @@ fn domains_have_names_from_version_17_on() {
 #[test]
 fn tracing_data_has_its_own_byte_order() {
     for (mark, order) in [(0, ByteOrder::Little), (1, ByteOrder::Big)] {
-        let mut put = Put::new(order);
+        let mut put = Encoder::new(order);
         put.bytes(b"\x17\x08\x44tracing0.6\0").u8(mark).u8(8).u32(4096);
         put.bytes(b"header_page\0").u64(1).bytes(b"p").bytes(b"header_event\0").u64(2).bytes(b"ev");
         // one format of ftrace; one system with one format; kallsyms, printk formats, command lines

@@ -1,15 +1,17 @@
 use crate::bytes::Bytes;
 use crate::list::Read;
 use crate::{ByteOrder, List, Result};
+#[cfg(any(test, feature = "std"))]
+use crate::{encoder::Encoder, list::Write};
 
 /// The descriptions of tracepoints by tracefs, from
 /// [`Feature::TRACING_DATA`](crate::format::Feature::TRACING_DATA), or from the data that follows a
 /// record [`HEADER_TRACING_DATA`](crate::format::record_type::HEADER_TRACING_DATA).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracingData<'a> {
     /// Version, such as `0.6`.
     pub version: &'a [u8],
-    /// Byte order of the machine that recorded.
+    /// Byte order of the machine that recorded. The writer writes the section in the machine's order.
     pub order: ByteOrder,
     /// Bytes of a `long` of its kernel.
     pub long_size: u8,
@@ -37,7 +39,7 @@ pub struct TracingData<'a> {
 pub struct FormatText<'a>(pub &'a [u8]);
 
 /// The tracepoints of a system.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceSystem<'a> {
     /// Name, such as `sched`.
     pub name: &'a [u8],
@@ -74,10 +76,8 @@ impl<'a> TracingData<'a> {
         let header_page = text(&mut data, "header_page")?;
         data.c_string("name of header_event")?;
         let header_event = text(&mut data, "header_event")?;
-        let count = data.u32("formats of ftrace")?;
-        let ftrace = List::take(&mut data, count.into(), "formats of ftrace")?;
-        let count = data.u32("systems")?;
-        let systems = List::take(&mut data, count.into(), "systems")?;
+        let ftrace = List::read(&mut data, "formats of ftrace")?;
+        let systems = List::read(&mut data, "systems")?;
         let len = data.u32("kallsyms")?;
         let kallsyms = data.take(len.into(), "kallsyms")?;
         let len = data.u32("printk_formats")?;
@@ -99,6 +99,25 @@ impl<'a> TracingData<'a> {
     }
 }
 
+#[cfg(any(test, feature = "std"))]
+impl Write for TracingData<'_> {
+    fn write(&self, out: &mut Encoder) {
+        let is_big = u8::from(out.order == ByteOrder::Big);
+        out.bytes(&MAGIC).bytes(self.version).u8(0).u8(is_big);
+        out.u8(self.long_size).u32(self.page_size);
+        out.bytes(b"header_page\0");
+        FormatText(self.header_page).write(out);
+        out.bytes(b"header_event\0");
+        FormatText(self.header_event).write(out);
+        self.ftrace.write(out);
+        self.systems.write(out);
+        for file in [self.kallsyms, self.printk_formats] {
+            out.count(file.len()).bytes(file);
+        }
+        FormatText(self.saved_cmdlines).write(out);
+    }
+}
+
 /// Takes a text after its length.
 fn text<'a>(data: &mut Bytes<'a>, what: &'static str) -> Result<&'a [u8]> {
     let len = data.u64(what)?;
@@ -106,15 +125,29 @@ fn text<'a>(data: &mut Bytes<'a>, what: &'static str) -> Result<&'a [u8]> {
 }
 
 impl<'a> Read<'a> for FormatText<'a> {
-    fn read(bytes: &mut Bytes<'a>) -> Result<Self> {
+    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
         text(bytes, "format").map(Self)
     }
 }
 
+#[cfg(any(test, feature = "std"))]
+impl Write for FormatText<'_> {
+    fn write(&self, out: &mut Encoder) {
+        out.u64(self.0.len() as u64).bytes(self.0);
+    }
+}
+
 impl<'a> Read<'a> for TraceSystem<'a> {
-    fn read(bytes: &mut Bytes<'a>) -> Result<Self> {
+    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
         let name = bytes.c_string("name of a system")?;
-        let count = bytes.u32("formats of a system")?;
-        Ok(Self { name, formats: List::take(bytes, count.into(), "formats of a system")? })
+        Ok(Self { name, formats: List::read(bytes, "formats of a system")? })
+    }
+}
+
+#[cfg(any(test, feature = "std"))]
+impl Write for TraceSystem<'_> {
+    fn write(&self, out: &mut Encoder) {
+        out.bytes(self.name).u8(0);
+        self.formats.write(out);
     }
 }

@@ -17,7 +17,7 @@ pub struct RawFileRecords<'a> {
 }
 
 impl<'a> RawFileRecords<'a> {
-    /// RawFileRecords the records of `section`; `present` is the file from its start on.
+    /// Iterates over the records of `section`; `present` is the file from its start on.
     pub(super) fn new(present: &'a [u8], section: Section, order: ByteOrder) -> Self {
         let len = usize::try_from(section.size).unwrap_or(usize::MAX).min(present.len());
         Self {

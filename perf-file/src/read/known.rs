@@ -3,18 +3,15 @@
 use std::string::String;
 use std::vec::Vec;
 
-use perf_abi::CpuMode;
-
 use super::{Reader, Source};
 use crate::feature::{ClockData, Compression, CpuCount, SampleTime};
 use crate::format::Feature;
-use crate::writer::BuildId;
-use crate::{FeatureData, List, Result};
+use crate::{FeatureData, Result};
 
 /// # Usual features
 ///
-/// Each is `None` if the file has no such feature, as [`feature`](Self::feature), which has the others and the raw
-/// bytes. Bytes of a text that are not UTF-8 become U+FFFD. The pipe form has them after
+/// Each is `None` if the file has no such feature. [`feature`](Self::feature) has the others, such as the build ids of
+/// the mapped files ([`FeatureData::BuildIds`]). Bytes of a text that are not UTF-8 become U+FFFD. The pipe form has them after
 /// [`read_metadata`](Self::read_metadata). The errors are an error of [`feature`](Self::feature), and of
 /// [`FeatureSection::data`](crate::FeatureSection::data) for a malformed content.
 impl<S: Source> Reader<S> {
@@ -104,15 +101,6 @@ impl<S: Source> Reader<S> {
         })
     }
 
-    /// Returns the build ids of the files with samples. The pipe form has them as records
-    /// [`UserRecord::HeaderBuildId`](crate::UserRecord::HeaderBuildId) and not here.
-    pub fn build_ids(&mut self) -> Result<Option<Vec<BuildId>>> {
-        self.get(Feature::BUILD_ID, |data| match data {
-            FeatureData::BuildIds(list) => Some(build_ids(list)),
-            _ => None,
-        })
-    }
-
     /// Returns the version of the directory's format, if the feature is there and well-formed.
     pub(super) fn directory_version(&mut self) -> Option<u64> {
         let found = self.get(Feature::DIR_FORMAT, |data| match data {
@@ -137,15 +125,6 @@ impl<S: Source> Reader<S> {
         let Some(found) = self.feature(feature)? else { return Ok(None) };
         Ok(value(found.section().data()?))
     }
-}
-
-fn build_ids(list: List<'_, crate::record::BuildId<'_>>) -> Vec<BuildId> {
-    let owned = |found: crate::record::BuildId<'_>| BuildId {
-        path: found.filename.to_vec(),
-        id: found.build_id.to_vec(),
-        is_kernel: found.misc.cpu_mode() == CpuMode::KERNEL,
-    };
-    list.iter().map(owned).collect()
 }
 
 fn text(bytes: &[u8]) -> String {

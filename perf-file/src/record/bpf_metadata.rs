@@ -29,7 +29,7 @@ impl<'a> BpfMetadata<'a> {
 }
 
 impl<'a> Read<'a> for BpfVariable<'a> {
-    fn read(bytes: &mut Bytes<'a>) -> Result<Self> {
+    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
         Ok(Self { name: until_nul(bytes.take(64, "key")?), value: until_nul(bytes.take(256, "value")?) })
     }
 }

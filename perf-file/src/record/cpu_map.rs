@@ -1,5 +1,4 @@
 use crate::bytes::Bytes;
-use crate::list::Read;
 use crate::{List, Result};
 
 /// A set of CPUs.
@@ -89,11 +88,5 @@ impl<'a> CpuMap<'a> {
             (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| first + bit)
         });
         any.into_iter().chain(list).chain(mask).chain(range.into_iter().flatten())
-    }
-}
-
-impl<'a> Read<'a> for u16 {
-    fn read(bytes: &mut Bytes<'a>) -> Result<Self> {
-        bytes.u16("number")
     }
 }

@@ -6,13 +6,13 @@
 use perf_abi::Header;
 
 use crate::bytes::Bytes;
-use crate::feature::FeatureSection;
+use crate::feature::{BuildId, FeatureSection};
 use crate::format::{Feature, record_type as kind};
+use crate::list::{ListEntry, Read};
 use crate::{ByteOrder, FileAttr, List, Result};
 
 mod auxtrace;
 mod bpf_metadata;
-mod build_id;
 mod cpu_map;
 mod event_update;
 mod id_index;
@@ -23,7 +23,6 @@ mod time_conv;
 
 pub use auxtrace::{Auxtrace, AuxtraceError, AuxtraceInfo, AuxtraceType};
 pub use bpf_metadata::{BpfMetadata, BpfVariable};
-pub use build_id::BuildId;
 pub use cpu_map::{CpuMap, CpuMapForm};
 pub use event_update::{EventUpdate, Update};
 pub use id_index::{GuestId, IdIndex, IdIndexEntry};
@@ -123,7 +122,7 @@ impl<'a> UserRecord<'a> {
             kind::THREAD_MAP => Self::ThreadMap(counted(body, "threads")?),
             kind::CPU_MAP => Self::CpuMap(CpuMap::parse(body)?),
             kind::STAT_CONFIG => Self::StatConfig(counted(body, "options")?),
-            kind::STAT => Self::Stat(Stat::parse(body)?),
+            kind::STAT => Self::Stat(Read::read(body, "")?),
             kind::STAT_ROUND => Self::StatRound(StatRound::parse(body)?),
             kind::EVENT_UPDATE => Self::EventUpdate(EventUpdate::parse(body)?),
             kind::TIME_CONV => Self::TimeConv(TimeConv::parse(body)?),
@@ -147,7 +146,7 @@ impl<'a> UserRecord<'a> {
 }
 
 /// Takes a list after its number of entries, a `u64`.
-fn counted<'a, T: crate::list::Entry<'a>>(body: &mut Bytes<'a>, what: &'static str) -> Result<List<'a, T>> {
+fn counted<'a, T: ListEntry<'a>>(body: &mut Bytes<'a>, what: &'static str) -> Result<List<'a, T>> {
     let count = body.u64(what)?;
     List::take(body, count, what)
 }

@@ -2,7 +2,7 @@ use core::fmt;
 
 use crate::Result;
 use crate::bytes::Bytes;
-use crate::list::Read;
+use crate::list::{Read, fields};
 
 /// The number of an option of `perf stat`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,39 +46,27 @@ pub struct StatConfig {
 }
 
 impl<'a> Read<'a> for StatConfig {
-    fn read(bytes: &mut Bytes<'a>) -> Result<Self> {
+    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
         Ok(Self { tag: StatTag(bytes.u64("tag")?), value: bytes.u64("val")? })
     }
 }
 
-/// A count of `perf stat`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(alias = "perf_record_stat")]
-pub struct Stat {
-    /// Id of the event.
-    pub id: u64,
-    /// Index of the CPU in the [`CpuMap`](super::CpuMap).
-    pub cpu: u32,
-    /// Index of the thread in the list of [`ThreadMapEntry`](super::ThreadMapEntry).
-    pub thread: u32,
-    /// The count.
-    pub value: u64,
-    /// Time enabled in ns.
-    pub time_enabled: u64,
-    /// Time running in ns.
-    pub time_running: u64,
-}
-
-impl Stat {
-    pub(super) fn parse(body: &mut Bytes<'_>) -> Result<Self> {
-        Ok(Self {
-            id: body.u64("id")?,
-            cpu: body.u32("cpu")?,
-            thread: body.u32("thread")?,
-            value: body.u64("val")?,
-            time_enabled: body.u64("ena")?,
-            time_running: body.u64("run")?,
-        })
+fields! {
+    /// A count of `perf stat`.
+    #[doc(alias = "perf_record_stat")]
+    pub struct Stat {
+        /// Id of the event.
+        pub id: u64 = "id",
+        /// Index of the CPU in the [`CpuMap`](super::CpuMap).
+        pub cpu: u32 = "cpu",
+        /// Index of the thread in the list of [`ThreadMapEntry`](super::ThreadMapEntry).
+        pub thread: u32 = "thread",
+        /// The count.
+        pub value: u64 = "val",
+        /// Time enabled in ns.
+        pub time_enabled: u64 = "ena",
+        /// Time running in ns.
+        pub time_running: u64 = "run",
     }
 }
 

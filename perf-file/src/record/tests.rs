@@ -3,10 +3,10 @@ use std::{format, vec::Vec};
 
 use perf_abi::{Misc, RecordType};
 
-use crate::put::{ORDERS, Put};
+use crate::encoder::{Encoder, ORDERS};
 
 /// Parses a record with this body in both byte orders.
-fn check(kind: RecordType, write: impl for<'p> Fn(&'p mut Put) -> &'p mut Put, expected: &str) {
+fn check(kind: RecordType, write: impl for<'p> Fn(&'p mut Encoder) -> &'p mut Encoder, expected: &str) {
     for order in ORDERS {
         let (header, bytes) = record(kind, order, &write);
         let parsed = UserRecord::parse(header, &bytes, order, 0).unwrap();
@@ -22,9 +22,9 @@ fn check(kind: RecordType, write: impl for<'p> Fn(&'p mut Put) -> &'p mut Put, e
 fn record(
     kind: RecordType,
     order: ByteOrder,
-    write: impl for<'p> Fn(&'p mut Put) -> &'p mut Put,
+    write: impl for<'p> Fn(&'p mut Encoder) -> &'p mut Encoder,
 ) -> (Header, Vec<u8>) {
-    let mut put = Put::new(order);
+    let mut put = Encoder::new(order);
     put.bytes(&[0; 8]);
     write(&mut put);
     let size = u16::try_from(put.bytes.len()).unwrap();
@@ -65,7 +65,7 @@ fn marks_have_no_fields() {
 fn headers_of_the_pipe_form_are_read() {
     check(
         kind::HEADER_EVENT_TYPE,
-        |put| put.u64(3).text("cycles", 64),
+        |put| put.u64(3).text(b"cycles", 64),
         &format!("HeaderEventType {{ event_id: 3, name: {} }}", bytes("cycles")),
     );
     check(kind::HEADER_TRACING_DATA, |put| put.u32(16).u32(0), "HeaderTracingData { size: 16 }");
@@ -76,7 +76,7 @@ fn headers_of_the_pipe_form_are_read() {
         assert_eq!((section.feature, section.offset()), (Feature::TOTAL_MEM, 116));
         assert!(matches!(section.data(), Ok(crate::FeatureData::TotalMemory(5))));
         let (header, bytes) = record(kind::HEADER_BUILD_ID, order, |put| {
-            put.u32(7).bytes(&[9; 20]).bytes(&[20, 0, 0, 0]).text("/bin/sh", 8)
+            put.u32(7).bytes(&[9; 20]).bytes(&[20, 0, 0, 0]).text(b"/bin/sh", 8)
         });
         let parsed = UserRecord::parse(header, &bytes, order, 0).unwrap();
         let UserRecord::HeaderBuildId(id) = parsed else { panic!("{parsed:?}") };
@@ -101,13 +101,13 @@ fn ids_and_maps_are_read() {
     );
     check(
         kind::THREAD_MAP,
-        |put| put.u64(1).u64(9).text("sh", 16),
+        |put| put.u64(1).u64(9).text(b"sh", 16),
         &format!("ThreadMap([ThreadMapEntry {{ pid: 9, comm: {} }}])", bytes("sh")),
     );
 }
 
 /// Returns the CPUs of a map with this data.
-fn cpus(write: impl for<'p> Fn(&'p mut Put) -> &'p mut Put) -> Vec<i32> {
+fn cpus(write: impl for<'p> Fn(&'p mut Encoder) -> &'p mut Encoder) -> Vec<i32> {
     let in_order = ORDERS.map(|order| {
         let (header, bytes) = record(kind::CPU_MAP, order, &write);
         match UserRecord::parse(header, &bytes, order, 0).unwrap() {
@@ -153,9 +153,9 @@ fn counts_are_read() {
 fn updates_of_events_are_read() {
     let update = |update: &str| format!("EventUpdate(EventUpdate {{ id: 7, update: {update} }})");
     let text = |name: &str| format!("{name}({})", bytes("ab"));
-    check(kind::EVENT_UPDATE, |put| put.u64(0).u64(7).text("ab", 8), &update(&text("Unit")));
+    check(kind::EVENT_UPDATE, |put| put.u64(0).u64(7).text(b"ab", 8), &update(&text("Unit")));
     check(kind::EVENT_UPDATE, |put| put.u64(1).u64(7).u64(0.5_f64.to_bits()), &update("Scale(0.5)"));
-    check(kind::EVENT_UPDATE, |put| put.u64(2).u64(7).text("ab", 8), &update(&text("Name")));
+    check(kind::EVENT_UPDATE, |put| put.u64(2).u64(7).text(b"ab", 8), &update(&text("Name")));
     check(
         kind::EVENT_UPDATE,
         |put| put.u64(3).u64(7).u16(0).u16(1).u16(5),
@@ -182,11 +182,11 @@ fn aux_traces_are_read() {
             "AuxtraceError(AuxtraceError {{ kind: 1, code: 2, cpu: 3, pid: 4, tid: 5, ip: 6, time: {time}, message: {message}, guest: {guest} }})"
         )
     };
-    check(kind::AUXTRACE_ERROR, |put| error_head(put, 0).text("bad", 64), &error("None", "None"));
-    check(kind::AUXTRACE_ERROR, |put| error_head(put, 1).u64(7).text("bad", 8), &error("Some(7)", "None"));
+    check(kind::AUXTRACE_ERROR, |put| error_head(put, 0).text(b"bad", 64), &error("None", "None"));
+    check(kind::AUXTRACE_ERROR, |put| error_head(put, 1).u64(7).text(b"bad", 8), &error("Some(7)", "None"));
     check(
         kind::AUXTRACE_ERROR,
-        |put| error_head(put, 2).u64(7).text("bad", 64).u32(8).u32(9),
+        |put| error_head(put, 2).u64(7).text(b"bad", 64).u32(8).u32(9),
         &error("Some(7)", "Some((8, 9))"),
     );
 }
@@ -218,7 +218,7 @@ fn newest_kinds_are_read() {
     let (name, value) = (bytes("version"), bytes("1.0"));
     check(
         kind::BPF_METADATA,
-        |put| put.text("prog", 512).u64(1).text("version", 64).text("1.0", 256),
+        |put| put.text(b"prog", 512).u64(1).text(b"version", 64).text(b"1.0", 256),
         &format!(
             "BpfMetadata(BpfMetadata {{ program: {}, variables: [BpfVariable {{ name: {name}, value: {value} }}] }})",
             bytes("prog")
@@ -235,12 +235,12 @@ fn newest_kinds_are_read() {
 }
 
 /// Writes an error of an AUX trace up to its address.
-fn error_head(put: &mut Put, format: u32) -> &mut Put {
+fn error_head(put: &mut Encoder, format: u32) -> &mut Encoder {
     put.u32(1).u32(2).u32(3).u32(4).u32(5).u32(format).u64(6)
 }
 
 /// Writes scheduler statistics with two bytes of counters.
-fn statistics(put: &mut Put) -> &mut Put {
+fn statistics(put: &mut Encoder) -> &mut Encoder {
     put.u64(1).u32(2).u16(17).u16(3).bytes(&[9, 8])
 }
 

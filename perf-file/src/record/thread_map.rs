@@ -13,7 +13,7 @@ pub struct ThreadMapEntry<'a> {
 }
 
 impl<'a> Read<'a> for ThreadMapEntry<'a> {
-    fn read(bytes: &mut Bytes<'a>) -> Result<Self> {
+    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
         Ok(Self { pid: bytes.u64("pid")?, comm: until_nul(bytes.take(16, "comm")?) })
     }
 }

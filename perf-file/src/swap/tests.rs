@@ -32,7 +32,7 @@ const NO_TRAILER: Attr = Attr::new(EventType::SOFTWARE, 0);
 fn header_is_swapped_by_its_fields() {
     let mut words = foreign(RecordType::SWITCH, 0x2000, &[]);
     numbers(&mut words);
-    let header: perf_abi::Header = zerocopy::transmute!(words[0]);
+    let header: Header = zerocopy::transmute!(words[0]);
     assert_eq!((header.kind, header.misc.bits(), header.size), (RecordType::SWITCH, 0x2000, 8));
 }
 

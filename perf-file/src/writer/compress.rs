@@ -8,7 +8,8 @@ use zstd_safe::{CCtx, compress_bound, get_error_name};
 
 use super::output::Output;
 use super::{Features, WriteError};
-use crate::format::record_type;
+use crate::feature::{Compression, FeatureData};
+use crate::format::{COMPRESSION_ZSTD, Feature, record_type};
 
 /// Bytes of records in one `COMPRESSED` record. Even if they cannot be compressed, the frame fits into
 /// the 16 bits of the record's length.
@@ -59,11 +60,14 @@ impl Compressor {
     pub(super) fn describe(&self, features: &mut Features) {
         // As the perf tool does: rounded down, 0 before the first record.
         let ratio = self.plain.checked_div(self.compressed).unwrap_or(0);
-        features.set_compression(
-            LEVEL.unsigned_abs(),
-            u32::try_from(ratio).unwrap_or(u32::MAX),
-            CHUNK as u32,
-        );
+        let compression = Compression {
+            version: 1,
+            kind: COMPRESSION_ZSTD,
+            level: LEVEL.unsigned_abs(),
+            ratio: u32::try_from(ratio).unwrap_or(u32::MAX),
+            mmap_len: CHUNK as u32,
+        };
+        features.set(Feature::COMPRESSED, &FeatureData::Compression(compression));
     }
 
     /// Writes a chunk to `self.frame`.

@@ -43,12 +43,6 @@ pub(crate) fn attr_size(events: &[RecordedEvent]) -> u32 {
     SIZES.into_iter().find(|size| fits(*size)).unwrap_or(Attr::SIZE)
 }
 
-/// Appends the first `size` bytes of an attr, with that number in its field `size`.
-pub(crate) fn push_attr(bytes: &mut Vec<u8>, attr: &Attr, size: u32) {
-    let attr = Attr { size, ..*attr };
-    bytes.extend(attr.as_bytes().iter().take(size as usize));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,13 +57,5 @@ mod tests {
         assert_eq!(attr_size(&[plain.clone(), long.clone()]), Attr::SIZE_VER7);
         long.attr.config4 = 1;
         assert_eq!(attr_size(&[long, plain]), Attr::SIZE_VER9);
-    }
-
-    #[test]
-    fn written_attr_names_its_length() {
-        let mut bytes = Vec::new();
-        push_attr(&mut bytes, &Attr::software(Software::CPU_CLOCK), Attr::SIZE_VER5);
-        assert_eq!(bytes.len(), 112);
-        assert_eq!(bytes.get(4..8), Some(&112_u32.to_ne_bytes()[..]));
     }
 }

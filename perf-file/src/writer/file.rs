@@ -4,9 +4,11 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use zerocopy::IntoBytes;
 
-use super::event::{attr_size, push_attr};
+use super::event::attr_size;
 use super::output::Output;
-use super::{Features, FileMode, RecordedEvent, WriteError, Writer};
+use super::{Features, Mode, RecordedEvent, WriteError, Writer};
+use crate::ByteOrder;
+use crate::attr::push as push_attr;
 use crate::format::{FeatureSet, FileHeader, MAGIC, Section};
 
 /// Writes bytes at an offset from the start, over those that are there.
@@ -22,8 +24,8 @@ impl<W: Write + Seek> Writer<W> {
         let (header, start) = start(events);
         output.write("header", &start)?;
         output.flush("header")?;
-        let form = FileMode::File { header, rewrite: rewrite::<W> };
-        Ok(Self { output, form, compressor: None, events: events.to_vec(), has_new_ids: false })
+        let mode = Mode::File { header, rewrite: rewrite::<W> };
+        Ok(Self { output, mode, compressor: None, events: events.to_vec(), has_new_ids: false })
     }
 }
 
@@ -60,7 +62,7 @@ fn sections(events: &[RecordedEvent], offset: u64) -> (Vec<u8>, Vec<u8>) {
     for event in events {
         let section = Section { offset: offset + ids.len() as u64, size: 8 * event.ids.len() as u64 };
         ids.extend_from_slice(event.ids.as_bytes());
-        push_attr(&mut attrs, &event.attr, size);
+        push_attr(&mut attrs, &event.attr, size, ByteOrder::NATIVE);
         attrs.extend_from_slice(section.as_bytes());
     }
     (ids, attrs)

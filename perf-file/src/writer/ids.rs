@@ -1,7 +1,7 @@
 use std::io::Write;
 
 use super::event::attr_size;
-use super::{FileMode, WriteError, Writer, pipe};
+use super::{Mode, WriteError, Writer, pipe};
 
 impl<W: Write> Writer<W> {
     /// Adds ids to an event: those of file descriptors that were opened during the recording, such as for a CPU
@@ -25,7 +25,7 @@ impl<W: Write> Writer<W> {
         if ids.is_empty() {
             return Ok(());
         }
-        if let FileMode::Pipe { .. } = self.form {
+        if let Mode::Pipe { .. } = self.mode {
             return pipe::write_ids(&mut self.output, found, size, ids);
         }
         found.ids.extend_from_slice(ids);
@@ -42,7 +42,8 @@ mod tests {
     use zerocopy::IntoBytes;
 
     use super::*;
-    use crate::format::record_type;
+    use crate::feature::FeatureData;
+    use crate::format::{Feature, record_type};
     use crate::writer::{Features, RecordedEvent};
     use crate::{PerfData, Reader, UserRecord};
 
@@ -66,7 +67,7 @@ mod tests {
         writer.add_ids(0, &[10]).unwrap();
         writer.add_ids(1, &[11, 12]).unwrap();
         let mut features = Features::new();
-        features.set_total_memory(99);
+        features.set(Feature::TOTAL_MEM, &FeatureData::TotalMemory(99));
         let bytes = writer.finish(&features).unwrap().into_inner();
         let file = PerfData::new(&bytes).unwrap();
         let ids: Vec<Vec<u64>> = file.attrs().map(|attr| attr.unwrap().ids().iter().collect()).collect();

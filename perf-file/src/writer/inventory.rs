@@ -162,16 +162,12 @@ impl Inventory {
     }
 }
 
-// The tests write records with `synthesize`.
-
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use perf_abi::{AttrFlags, Header, Misc, SampleType, Software};
-    use perf_decode::testing::builder::SampleBuilder;
-    use zerocopy::FromBytes;
+    use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
 
     use super::*;
-    use crate::synthesize::{Mapping, SideBand};
 
     fn attr() -> Attr {
         Attr::software(Software::CPU_CLOCK)
@@ -211,12 +207,20 @@ mod tests {
 
     #[test]
     fn mapped_files_have_the_build_ids_of_their_records() {
-        let mut side_band = SideBand::new(&attr());
-        side_band.mmap2(&Mapping { path: b"/a", build_id: Some(&[1; 20]), ..Mapping::default() });
-        side_band.mmap2(&Mapping { path: b"/b", ..Mapping::default() });
-        let words = <[u64]>::ref_from_bytes(side_band.as_bytes()).unwrap();
+        let mmap2 = |misc, file: [u64; 3], path| {
+            // pid and tid, addr, len, pgoff; build id, or device and inode; prot and flags; filename
+            let start = RecordBuilder::new(RecordType::MMAP2, misc).words(&[0; 4]).words(&file);
+            start.pair(5, 2).string(path).with_trailer(&attr(), &SampleIdValues::default()).finish()
+        };
+        let mut build_id = [1_u8; 24];
+        build_id[..4].copy_from_slice(&[20, 0, 0, 0]);
+        let words = [
+            mmap2(Misc::MMAP_BUILD_ID, zerocopy::transmute!(build_id), b"/a"),
+            mmap2(Misc::empty(), [0; 3], b"/b"),
+        ]
+        .concat();
         let mut inventory = Inventory::new(&attr());
-        inventory.note(Window::from_slices(words, &[]));
+        inventory.note(Window::from_slices(&words, &[]));
         assert!(inventory.files().eq([(&b"/a"[..], Some(&[1; 20][..])), (&b"/b"[..], None)]));
     }
 

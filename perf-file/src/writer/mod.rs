@@ -22,7 +22,7 @@ use zerocopy::IntoBytes;
 
 pub use error::WriteError;
 pub use event::RecordedEvent;
-pub use features::{BuildId, CpuCache, CpuTopology, EventGroup, Features, MemoryNode, NumaNode};
+pub use features::Features;
 pub use inventory::Inventory;
 
 use crate::format::{FeatureSet, FileHeader, record_type};
@@ -69,7 +69,7 @@ use without_zstd::Compressor;
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     output: Output<W>,
-    form: FileMode<W>,
+    mode: Mode<W>,
     compressor: Option<Compressor>,
     events: Vec<RecordedEvent>,
     /// Whether ids were added since the start.
@@ -78,7 +78,7 @@ pub struct Writer<W: Write> {
 
 /// The form of the recording, with what it needs at the end.
 #[derive(Debug)]
-enum FileMode<W> {
+enum Mode<W> {
     File {
         header: FileHeader,
         /// A function, so that only the constructor requires `Seek`.
@@ -140,9 +140,9 @@ impl<W: Write> Writer<W> {
     pub fn finish_round(&mut self) -> Result<(), WriteError> {
         self.write_mark(record_type::FINISHED_ROUND)?;
         self.flush()?;
-        match &mut self.form {
-            FileMode::File { header, rewrite } => file::update(&mut self.output, header, *rewrite),
-            FileMode::Pipe { .. } => Ok(()),
+        match &mut self.mode {
+            Mode::File { header, rewrite } => file::update(&mut self.output, header, *rewrite),
+            Mode::Pipe { .. } => Ok(()),
         }
     }
 
@@ -165,18 +165,18 @@ impl<W: Write> Writer<W> {
         if let Some(compressor) = &self.compressor {
             compressor.describe(&mut features);
         }
-        match self.form {
-            FileMode::File { header, rewrite } => {
+        match self.mode {
+            Mode::File { header, rewrite } => {
                 let changed = self.has_new_ids.then_some(&self.events[..]);
                 file::finish(self.output, header, rewrite, &features, changed)
             }
-            FileMode::Pipe { written } => pipe::finish(self.output, written, &features),
+            Mode::Pipe { written } => pipe::finish(self.output, written, &features),
         }
     }
 
     #[cfg(feature = "zstd")]
     fn announce_compression(&mut self, compressor: &Compressor) -> Result<(), WriteError> {
-        let FileMode::Pipe { written } = &mut self.form else { return Ok(()) };
+        let Mode::Pipe { written } = &mut self.mode else { return Ok(()) };
         let mut features = Features::new();
         compressor.describe(&mut features);
         pipe::write_features(&mut self.output, written, &features)

@@ -5,9 +5,11 @@ use std::io::Write;
 use perf_abi::{Header, Misc, RecordType};
 use zerocopy::IntoBytes;
 
-use super::event::{attr_size, push_attr};
+use super::event::attr_size;
 use super::output::Output;
-use super::{Features, FileMode, RecordedEvent, WriteError, Writer};
+use super::{Features, Mode, RecordedEvent, WriteError, Writer};
+use crate::ByteOrder;
+use crate::attr::push as push_attr;
 use crate::format::{Feature, FeatureSet, MAGIC, PipeHeader, record_type};
 
 /// The value of an `EVENT_UPDATE` is the name of the event.
@@ -38,14 +40,14 @@ impl<W: Write> Writer<W> {
         let mut written = FeatureSet::default();
         write_features(&mut output, &mut written, features)?;
         output.flush("features")?;
-        let form = FileMode::Pipe { written };
-        Ok(Self { output, form, compressor: None, events: events.to_vec(), has_new_ids: false })
+        let mode = Mode::Pipe { written };
+        Ok(Self { output, mode, compressor: None, events: events.to_vec(), has_new_ids: false })
     }
 }
 
 fn write_event<W: Write>(output: &mut Output<W>, event: &RecordedEvent, size: u32) -> Result<(), WriteError> {
     let mut body = Vec::new();
-    push_attr(&mut body, &event.attr, size);
+    push_attr(&mut body, &event.attr, size, ByteOrder::NATIVE);
     body.extend_from_slice(event.ids.as_bytes());
     write_record(output, "event", record_type::HEADER_ATTR, &body)
 }
@@ -86,7 +88,9 @@ pub(super) fn write_features<W: Write>(
             _ if written.contains(feature) => {}
             Feature::TRACING_DATA => write_tracing_data(output, content)?,
             // It is a sequence of records whose kind is 0 in the file form.
-            Feature::BUILD_ID => write_build_ids(output, features)?,
+            Feature::BUILD_ID => {
+                output.write("build ids", &features.build_id_records(record_type::HEADER_BUILD_ID))?;
+            }
             _ => {
                 let body = [u64::from(feature.0).as_bytes(), content].concat();
                 write_record(output, "features", record_type::HEADER_FEATURE, &body)?;
@@ -115,13 +119,6 @@ fn write_tracing_data<W: Write>(output: &mut Output<W>, content: &[u8]) -> Resul
     write_record(output, "tracing data", record_type::HEADER_TRACING_DATA, [size, 0].as_bytes())?;
     output.write("tracing data", content)?;
     output.write("tracing data", [0_u8; 8].get(..padded - content.len()).unwrap_or_default())
-}
-
-fn write_build_ids<W: Write>(output: &mut Output<W>, features: &Features) -> Result<(), WriteError> {
-    for record in features.build_id_records(record_type::HEADER_BUILD_ID) {
-        output.write("build ids", &record)?;
-    }
-    Ok(())
 }
 
 fn write_record<W: Write>(

@@ -1,8 +1,9 @@
 use std::io::{self, Cursor, ErrorKind};
 
-use perf_abi::{Attr, Software};
+use perf_abi::{Attr, CpuMode, Software};
 
 use super::*;
+use crate::feature::{BuildId, FeatureData, SampleTime};
 use crate::format::{Feature, MAGIC, PipeHeader};
 
 fn events() -> [RecordedEvent; 2] {
@@ -36,8 +37,8 @@ fn file_has_header_ids_attrs_records_and_features() {
     writer.write_window(Window::from_slices(&RECORD[..1], &RECORD[1..])).unwrap();
     writer.finish_round().unwrap();
     let mut features = Features::new();
-    features.set_sample_time(3, 4);
-    features.set_total_memory(99);
+    features.set(Feature::SAMPLE_TIME, &FeatureData::SampleTime(SampleTime { first: 3, last: 4 }));
+    features.set(Feature::TOTAL_MEM, &FeatureData::TotalMemory(99));
     let file = writer.finish(&features).unwrap().into_inner();
 
     let attrs = 104 + 3 * 8; // after the three ids
@@ -90,12 +91,13 @@ fn writer_killed_before_its_first_round_leaves_a_data_size_of_0() {
 #[test]
 fn pipe_has_events_and_features_as_records() {
     let mut features = Features::new();
-    features.set_total_memory(99);
-    features.set(Feature::TRACING_DATA, vec![1, 2, 3]);
+    features.set(Feature::TOTAL_MEM, &FeatureData::TotalMemory(99));
+    features.set_bytes(Feature::TRACING_DATA, vec![1, 2, 3]);
     let mut writer = Writer::pipe(Vec::new(), &events()[1..], &features).unwrap();
     writer.write_records(RECORD.as_bytes()).unwrap();
-    features.set_sample_time(3, 4);
-    features.set_build_ids(&[BuildId { path: b"a".to_vec(), id: vec![1; 16], is_kernel: true }]);
+    features.set(Feature::SAMPLE_TIME, &FeatureData::SampleTime(SampleTime { first: 3, last: 4 }));
+    let build_ids = [BuildId::new(b"a", &[1; 16], CpuMode::KERNEL)];
+    features.set(Feature::BUILD_ID, &FeatureData::BuildIds(build_ids[..].into()));
     let pipe = writer.finish(&features).unwrap();
 
     let mut expected = [MAGIC, PipeHeader::SIZE].as_bytes().to_vec();
@@ -113,7 +115,7 @@ fn pipe_has_events_and_features_as_records() {
     expected.extend(header(80, 24)); // HEADER_FEATURE
     expected.extend_from_slice([10_u64, 99].as_bytes()); // TOTAL_MEM
     expected.extend_from_slice(RECORD.as_bytes());
-    expected.extend_from_slice(&features.build_id_records(perf_abi::RecordType(67)).concat());
+    expected.extend_from_slice(&features.build_id_records(perf_abi::RecordType(67)));
     expected.extend(header(80, 32));
     expected.extend_from_slice([21_u64, 3, 4].as_bytes()); // SAMPLE_TIME
     assert_eq!(pipe, expected);

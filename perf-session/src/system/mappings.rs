@@ -80,7 +80,7 @@ fn pair(text: &[u8], separator: u8) -> Option<(u64, u64)> {
     Some((hex(text.get(..at)?)?, hex(text.get(at + 1..)?)?))
 }
 
-fn hex(text: &[u8]) -> Option<u64> {
+pub(crate) fn hex(text: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok()
 }
 

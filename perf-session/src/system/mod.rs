@@ -23,6 +23,8 @@ pub use cpus::{CpuIter, CpuList, CpuListError};
 pub use file_error::FileError;
 pub(crate) use file_error::excerpt;
 pub(crate) use limits::soft_limit;
+#[cfg(feature = "synthesize")]
+pub(crate) use mappings::hex;
 pub use mappings::{Mapping, mappings_of};
 pub use memlock::{MemlockLimit, MemlockUsage};
 pub use privileges::{Capability, Privileges};
@@ -30,6 +32,9 @@ pub use threads::threads_of;
 
 /// The largest file that is read, in bytes. Files of `/proc` and `/sys` that this crate reads are far smaller.
 const MAX_FILE: u64 = 4 << 20;
+
+/// Bytes that the first read of a file asks for at least.
+const FIRST_READ: usize = 8 << 10;
 
 /// The root below which `/proc` and `/sys` are found.
 ///
@@ -64,8 +69,16 @@ impl System {
     ///
     /// The file cannot be read, is larger than 4 MiB, or is not UTF-8. The error has its path.
     pub fn read(&self, absolute: impl AsRef<Path>) -> Result<String, FileError> {
+        let bytes = self.read_bytes(&absolute)?;
+        String::from_utf8(bytes)
+            .map_err(|error| FileError::not_text(self.path(absolute), error.utf8_error().valid_up_to()))
+    }
+
+    /// Returns the bytes of a file, as [`read`](Self::read): for files with names of tasks, which are any bytes.
+    pub(crate) fn read_bytes(&self, absolute: impl AsRef<Path>) -> Result<Vec<u8>, FileError> {
         let path = self.path(absolute);
-        let mut bytes = Vec::new();
+        // With capacity, because the first read of some files of tracefs returns all that there ever is.
+        let mut bytes = Vec::with_capacity(FIRST_READ);
         let read = File::open(&path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
         if let Err(error) = read {
             return Err(FileError::io(path, error));
@@ -73,7 +86,7 @@ impl System {
         if bytes.len() as u64 > MAX_FILE {
             return Err(FileError::too_large(path, MAX_FILE));
         }
-        String::from_utf8(bytes).map_err(|error| FileError::not_text(path, error.utf8_error().valid_up_to()))
+        Ok(bytes)
     }
 
     /// Returns the names in the directory that is at `absolute` on a running system, sorted.

@@ -1,12 +1,16 @@
 //! The feature sections of a recording.
 
 use std::env;
+use std::os::unix::ffi::OsStringExt;
 
+use perf_file::FeatureData;
+use perf_file::feature::{ClockData, GroupDesc, SampleTime};
 use perf_file::format::Feature;
-use perf_file::synthesize::{Host, Synthesizer, tracepoint_names, tracing_data};
-use perf_file::writer::{EventGroup, Features, Inventory, RecordedEvent};
+use perf_file::writer::{Features, Inventory, RecordedEvent};
+use perf_session::synthesize::{Synthesizer, add_tracing_data, machine_features};
+use perf_session::sys::abi::Clock;
 use perf_session::sys::{AttrFlags, EventType};
-use perf_session::{EventSet, EventSetError, EventSetEvent};
+use perf_session::{EventSet, EventSetError, EventSetEvent, System};
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 /// Name of a group to which the user gave none, as in the perf tool.
@@ -16,7 +20,8 @@ const ANONYMOUS: &str = "{anon_group}";
 #[derive(Debug)]
 pub(super) struct Described {
     pub(super) events: Vec<RecordedEvent>,
-    groups: Vec<EventGroup>,
+    /// Name, index of the leader and number of members of each group.
+    groups: Vec<(String, u32, u32)>,
     /// The logical event and the PMU of each event.
     keys: Vec<(usize, Option<String>)>,
 }
@@ -25,18 +30,18 @@ impl Described {
     /// Describes the events: one for each PMU, with the ids of all CPUs and threads. `group_names` has the name of
     /// the group of each logical event.
     pub(super) fn new(set: &EventSet, group_names: &[Option<&str>]) -> Result<Self, EventSetError> {
-        let (mut events, mut groups) = (Vec::<RecordedEvent>::new(), Vec::<EventGroup>::new());
+        let (mut events, mut groups) = (Vec::<RecordedEvent>::new(), Vec::<(String, u32, u32)>::new());
         let mut keys = Vec::new();
         for opened in set.events() {
             let key = key_of(&opened);
             let at = keys.iter().position(|known| *known == key).unwrap_or(events.len());
             if at == events.len() {
                 let name = set.names().get(opened.index).map(ToString::to_string).unwrap_or_default();
-                if let Some(group) = groups.last_mut().filter(|_| opened.is_member) {
-                    group.members += 1;
+                if let Some((.., members)) = groups.last_mut().filter(|_| opened.is_member) {
+                    *members += 1;
                 } else {
                     let name = group_names.get(opened.index).copied().flatten().unwrap_or(ANONYMOUS);
-                    groups.push(EventGroup { name: name.to_owned(), leader: at as u32, members: 1 });
+                    groups.push((name.to_owned(), at as u32, 1));
                 }
                 keys.push(key);
                 events.push(RecordedEvent::new(*opened.event.attr(), name));
@@ -45,7 +50,7 @@ impl Described {
                 event.ids.push(opened.event.id()?);
             }
         }
-        groups.retain(|group| group.members > 1);
+        groups.retain(|(.., members)| *members > 1);
         Ok(Self { events, groups, keys })
     }
 
@@ -78,28 +83,35 @@ impl Described {
     }
 
     /// Returns what is known before the first record, and notes about what could not be read.
-    pub(super) fn features(&self, host: &Host, notes: &mut Vec<String>) -> Features {
-        let mut features = host.features();
-        features.set_text(Feature::VERSION, concat!("perfkit ", env!("CARGO_PKG_VERSION")));
-        let arguments: Vec<String> =
-            env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
-        features.set_command_line(&arguments);
+    pub(super) fn features(&self, system: &System, notes: &mut Vec<String>) -> Features {
+        let mut features = machine_features(system);
+        let version = concat!("perfkit ", env!("CARGO_PKG_VERSION")).as_bytes();
+        features.set(Feature::VERSION, &FeatureData::Text(version));
+        let arguments: Vec<Vec<u8>> = env::args_os().map(OsStringExt::into_vec).collect();
+        let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
+        features.set(Feature::CMDLINE, &FeatureData::CommandLine(arguments.as_slice().into()));
         features.set_events(&self.events);
-        if !self.groups.is_empty() {
-            features.set_groups(&self.groups);
+        let groups: Vec<GroupDesc<'_>> = self
+            .groups
+            .iter()
+            .map(|(name, leader, members)| GroupDesc {
+                name: name.as_bytes(),
+                leader: *leader,
+                members: *members,
+            })
+            .collect();
+        if !groups.is_empty() {
+            features.set(Feature::GROUP_DESC, &FeatureData::Groups(groups.as_slice().into()));
         }
         let clock = self.events.first().filter(|event| event.attr.flags.contains(AttrFlags::USE_CLOCKID));
         if let Some(event) = clock {
-            set_clock(&mut features, event.attr.clockid.0.unsigned_abs());
+            set_clock(&mut features, event.attr.clockid);
         }
         let tracepoints = self.events.iter().filter(|event| event.attr.kind == EventType::TRACEPOINT);
         let ids: Vec<u64> = tracepoints.map(|event| event.attr.config).collect();
         if !ids.is_empty() {
-            let names = tracepoint_names(host, &ids);
-            let names = names.iter().map(|(system, name)| (system.as_str(), name.as_str()));
-            match tracing_data(host, names) {
-                Ok(data) => features.set_tracing_data(data),
-                Err(error) => notes.push(format!("the file has no formats of tracepoints: {error}")),
+            if let Err(error) = add_tracing_data(&mut features, system, &ids) {
+                notes.push(format!("the file has no formats of tracepoints: {error}"));
             }
         }
         features
@@ -120,7 +132,7 @@ pub(super) fn add_results(
     // With the ids of CPUs that came online.
     features.set_events(&described.events);
     if let Some((first, last)) = inventory.sample_times() {
-        features.set_sample_time(first, last);
+        features.set(Feature::SAMPLE_TIME, &FeatureData::SampleTime(SampleTime { first, last }));
     }
     for (path, build_id) in inventory.files() {
         match build_id {
@@ -128,14 +140,18 @@ pub(super) fn add_results(
             None => synthesizer.add_file(path),
         }
     }
-    features.set_build_ids(&synthesizer.build_ids());
+    let build_ids = synthesizer.build_ids();
+    features.set(Feature::BUILD_ID, &FeatureData::BuildIds(build_ids.as_slice().into()));
 }
 
 /// Sets the time of the events' clock, which is `CLOCK_MONOTONIC`, at an instant of the wall clock.
-fn set_clock(features: &mut Features, clock: u32) {
-    let wall = nanoseconds(clock_gettime(ClockId::Realtime));
-    let monotonic = nanoseconds(clock_gettime(ClockId::Monotonic));
-    features.set_clock(clock, nanoseconds(clock_getres(ClockId::Monotonic)), wall, monotonic);
+fn set_clock(features: &mut Features, clock: Clock) {
+    let resolution = nanoseconds(clock_getres(ClockId::Monotonic));
+    let wall_clock_time = nanoseconds(clock_gettime(ClockId::Realtime));
+    let clock_time = nanoseconds(clock_gettime(ClockId::Monotonic));
+    let clocks = ClockData { clock, wall_clock_time, clock_time };
+    features.set(Feature::CLOCKID, &FeatureData::ClockResolution(resolution));
+    features.set(Feature::CLOCK_DATA, &FeatureData::ClockData(clocks));
 }
 
 fn nanoseconds(time: Timespec) -> u64 {

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::process::ExitCode;
 
-use perf_file::synthesize::{Host, Synthesizer};
 use perf_file::writer::{RecordedEvent, WriteError, Writer};
+use perf_session::synthesize::Synthesizer;
 use perf_session::sys::AttrFlags;
 use perf_session::{EventSetError, System, sys};
 
@@ -82,19 +82,19 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 }
 
 fn record(options: &Options) -> Result<ExitCode, Failure> {
-    let mut plan = Plan::new(options, &System::new())?;
+    let system = System::new();
+    let mut plan = Plan::new(options, &system)?;
     let set = plan.open()?;
     let filters = plan.filters();
     set_filters(&set, &filters)?;
     let described = Described::new(&set, &plan.group_names())?;
-    let host = Host::new();
     let mut notes = std::mem::take(&mut plan.notes);
-    let features = described.features(&host, &mut notes);
+    let features = described.features(&system, &mut notes);
     let output = Output::create(options.output())?;
     let handle = output.handle()?;
     let first =
         described.events.first().cloned().unwrap_or_else(|| RecordedEvent::new(sys::Attr::default(), ""));
-    let mut synthesizer = Synthesizer::new(host, &first.attr);
+    let mut synthesizer = Synthesizer::new(&system, &first.attr);
     let has_kernel =
         described.events.iter().any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
     synthesize(&mut synthesizer, options, has_kernel, &mut notes)?;

@@ -1,11 +1,11 @@
 //! The BPF programs that are loaded before a recording.
 
 use perf_bpf::{Error, Ids, ObjectKind, ProgramFd};
-use perf_file::synthesize::{BpfFunction, BpfProgram};
+use perf_session::synthesize::{LoadedFunction, LoadedProgram};
 use perf_session::sys::Errno;
 
 /// Returns the loaded programs, none if this user must not list them.
-pub(super) fn loaded() -> Result<Vec<BpfProgram>, Error> {
+pub(super) fn loaded() -> Result<Vec<LoadedProgram>, Error> {
     let mut programs = Vec::new();
     for id in Ids::new(ObjectKind::Program) {
         let opened = match id.and_then(ProgramFd::open_id) {
@@ -20,15 +20,15 @@ pub(super) fn loaded() -> Result<Vec<BpfProgram>, Error> {
     Ok(programs)
 }
 
-fn describe(program: &ProgramFd) -> Result<BpfProgram, Error> {
+fn describe(program: &ProgramFd) -> Result<LoadedProgram, Error> {
     let (info, functions) = (program.info()?, program.functions()?);
     let functions = functions.iter();
-    Ok(BpfProgram {
+    Ok(LoadedProgram {
         id: info.id,
         tag: info.tag,
         name: info.name.as_bytes().to_vec(),
         functions: functions
-            .map(|function| BpfFunction { address: function.address, len: function.len })
+            .map(|function| LoadedFunction { address: function.address, len: function.len })
             .collect(),
     })
 }

@@ -132,6 +132,32 @@ impl Tracefs {
         Ok(found)
     }
 
+    /// Returns category and name of the tracepoints with these ids, sorted. Ids that no tracepoint has are left out.
+    #[cfg(feature = "synthesize")]
+    pub(crate) fn names_of(&self, ids: &[u64]) -> Result<Vec<(String, String)>, TracefsError> {
+        let mut found = Vec::new();
+        for category in self.categories()? {
+            let directory = self.absolute(&format!("events/{category}"));
+            // A program may remove its probes, and with them the category, at any time.
+            for name in System::optional(self.system.directories(&directory))?.unwrap_or_default() {
+                if found.len() == ids.len() {
+                    return Ok(found);
+                }
+                let id = self.system.number(directory.join(&name).join("id"), "the tracepoint's number");
+                if id.is_ok_and(|id| ids.contains(&id.into())) {
+                    found.push((category.clone(), name));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the bytes of a file below the mount point.
+    #[cfg(feature = "synthesize")]
+    pub(crate) fn read_bytes(&self, file: &str) -> Result<Vec<u8>, FileError> {
+        self.system.read_bytes(self.absolute(file))
+    }
+
     fn absolute(&self, file: &str) -> PathBuf {
         Path::new(self.mount).join(file)
     }

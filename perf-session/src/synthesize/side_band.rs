@@ -1,9 +1,11 @@
-use perf_abi::{
-    Attr, AttrFlags, BpfEventType, CpuMode, Header, KsymbolType, Misc, NamespaceLink, RecordType,
-};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use perf_sys::abi::{BpfEventType, CpuMode, Header, KsymbolType, Misc, NamespaceLink, RecordType};
+use perf_sys::{Attr, AttrFlags, SampleType};
 use zerocopy::IntoBytes;
 
-use crate::trailer;
+use crate::Mapping;
 
 /// Side-band records as the kernel writes them, made by a tool.
 ///
@@ -16,33 +18,20 @@ pub struct SideBand {
     trailer: usize,
 }
 
-/// A mapping of a process, the kernel or a module.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Mapping<'a> {
-    /// Process; `u32::MAX` for the kernel and its modules.
-    pub pid: u32,
-    /// Thread; 0 for the kernel and its modules.
-    pub tid: u32,
-    /// Start.
-    pub addr: u64,
-    /// Length in bytes.
-    pub len: u64,
-    /// Offset in the file in bytes.
-    pub pgoff: u64,
-    /// Major and minor number of the device.
-    pub device: (u32, u32),
-    /// Inode number.
-    pub inode: u64,
-    /// Build id, at most 20 bytes, written in place of device and inode.
-    pub build_id: Option<&'a [u8]>,
-    /// `PROT_READ` (1), `PROT_WRITE` (2) and `PROT_EXEC` (4).
-    pub prot: u32,
-    /// `MAP_SHARED` (1) or `MAP_PRIVATE` (2).
-    pub flags: u32,
-    /// Path, or a name such as `[vdso]` or `//anon`. It is truncated after 4095 bytes, as by the kernel.
-    pub path: &'a [u8],
-}
-
+/// The fields of the trailer, one word each.
+const TRAILER: SampleType = SampleType::TID
+    .union(SampleType::TIME)
+    .union(SampleType::ID)
+    .union(SampleType::STREAM_ID)
+    .union(SampleType::CPU)
+    .union(SampleType::IDENTIFIER);
+/// The process of the mappings of the kernel and its modules; the thread is 0.
+const KERNEL_PID: u32 = u32::MAX;
+/// Name of a mapping without a file, as the kernel writes it.
+const ANONYMOUS: &str = "//anon";
+/// `MAP_SHARED` and `MAP_PRIVATE`.
+const SHARED: u32 = 1;
+const PRIVATE: u32 = 2;
 /// Longest name of a task, without its NUL.
 const MAX_COMM: usize = 15;
 /// Longest path, without its NUL.
@@ -51,15 +40,13 @@ const MAX_PATH: usize = 4095;
 const MAX_SYMBOL: usize = 511;
 /// Namespaces of a record; its length has 16 bits.
 const MAX_LINKS: usize = 4000;
-/// `PROT_EXEC`.
-const PROT_EXEC: u32 = 4;
 
 impl SideBand {
     /// Starts without records. `attr` is that of the event whose trailer they have.
     #[must_use]
     pub fn new(attr: &Attr) -> Self {
         let has_trailer = attr.flags.contains(AttrFlags::SAMPLE_ID_ALL);
-        let words = trailer::fields(attr.sample_type).count();
+        let words = attr.sample_type.intersection(TRAILER).bits().count_ones() as usize;
         Self { words: Vec::new(), trailer: if has_trailer { words } else { 0 } }
     }
 
@@ -87,7 +74,7 @@ impl SideBand {
     pub fn comm(&mut self, pid: u32, tid: u32, name: &[u8]) {
         self.push(RecordType::COMM, Misc::empty(), |words| {
             words.push(halves(pid, tid));
-            push_text(words, name.get(..MAX_COMM).unwrap_or(name));
+            push_text(words, name, MAX_COMM);
         });
     }
 
@@ -99,10 +86,14 @@ impl SideBand {
         });
     }
 
-    /// Appends an `MMAP2` record.
-    pub fn mmap2(&mut self, mapping: &Mapping<'_>) {
-        let mut misc = mapping.misc(CpuMode::USER);
-        let file = match mapping.build_id {
+    /// Appends an `MMAP2` record: a mapping of a process, with the build id of its file, at most 20 bytes, in place of
+    /// device and inode. The path is truncated after 4095 bytes, as by the kernel.
+    pub fn mmap2(&mut self, pid: u32, mapping: &Mapping, build_id: Option<&[u8]>) {
+        let mut misc = Misc::empty().with_cpu_mode(CpuMode::USER);
+        if !mapping.is_executable() {
+            misc |= Misc::MMAP_DATA;
+        }
+        let file = match build_id {
             Some(id) => {
                 misc |= Misc::MMAP_BUILD_ID;
                 let mut file = [0_u8; 24];
@@ -114,24 +105,26 @@ impl SideBand {
             }
             None => [halves(mapping.device.0, mapping.device.1), mapping.inode, 0],
         };
+        let path = if mapping.path.as_os_str().is_empty() { Path::new(ANONYMOUS) } else { &mapping.path };
         self.push(RecordType::MMAP2, misc, |words| {
-            words.extend(mapping.place());
+            words.extend([halves(pid, pid), mapping.start, mapping.end - mapping.start, mapping.offset]);
             words.extend(file);
-            words.push(halves(mapping.prot, mapping.flags));
-            push_text(words, mapping.short_path());
+            words.push(halves(mapping.protection, if mapping.is_shared { SHARED } else { PRIVATE }));
+            push_text(words, path.as_os_str().as_bytes(), MAX_PATH);
         });
     }
 
-    /// Appends an `MMAP` record of the kernel or a module.
-    pub fn kernel_mmap(&mut self, mapping: &Mapping<'_>) {
-        self.push(RecordType::MMAP, mapping.misc(CpuMode::KERNEL), |words| {
-            words.extend(mapping.place());
-            push_text(words, mapping.short_path());
+    /// Appends an `MMAP` record of the kernel or a module: executable memory from `addr` on, `len` bytes, at the offset
+    /// `pgoff` in the file.
+    pub fn kernel_mmap(&mut self, addr: u64, len: u64, pgoff: u64, path: &[u8]) {
+        self.push(RecordType::MMAP, Misc::empty().with_cpu_mode(CpuMode::KERNEL), |words| {
+            words.extend([halves(KERNEL_PID, 0), addr, len, pgoff]);
+            push_text(words, path, MAX_PATH);
         });
     }
 
     /// Appends a `NAMESPACES` record: the namespaces of a task, by
-    /// [`NamespaceIndex`](perf_abi::NamespaceIndex).
+    /// [`NamespaceIndex`](perf_sys::abi::NamespaceIndex).
     pub fn namespaces(&mut self, pid: u32, tid: u32, links: &[NamespaceLink]) {
         // The kernel has 7 kinds.
         let links = links.get(..MAX_LINKS).unwrap_or(links);
@@ -146,7 +139,7 @@ impl SideBand {
     pub fn cgroup(&mut self, id: u64, path: &[u8]) {
         self.push(RecordType::CGROUP, Misc::empty(), |words| {
             words.push(id);
-            push_text(words, path.get(..MAX_PATH).unwrap_or(path));
+            push_text(words, path, MAX_PATH);
         });
     }
 
@@ -157,7 +150,7 @@ impl SideBand {
             let added = 0_u16;
             let place: [u16; 2] = [ksym_type.0, added];
             words.extend([addr, halves(len, zerocopy::transmute!(place))]);
-            push_text(words, name.get(..MAX_SYMBOL).unwrap_or(name));
+            push_text(words, name, MAX_SYMBOL);
         });
     }
 
@@ -182,28 +175,14 @@ impl SideBand {
     }
 }
 
-impl Mapping<'_> {
-    fn place(&self) -> [u64; 4] {
-        [halves(self.pid, self.tid), self.addr, self.len, self.pgoff]
-    }
-
-    fn misc(&self, mode: CpuMode) -> Misc {
-        let data = if self.prot & PROT_EXEC == 0 { Misc::MMAP_DATA } else { Misc::empty() };
-        data.with_cpu_mode(mode)
-    }
-
-    fn short_path(&self) -> &[u8] {
-        self.path.get(..MAX_PATH).unwrap_or(self.path)
-    }
-}
-
 /// Returns a word of two halves, in the order of a C struct.
 fn halves(first: u32, second: u32) -> u64 {
     zerocopy::transmute!([first, second])
 }
 
-/// Appends a text with one to eight NUL bytes.
-fn push_text(words: &mut Vec<u64>, text: &[u8]) {
+/// Appends the first `max` bytes of a text with one to eight NUL bytes.
+fn push_text(words: &mut Vec<u64>, text: &[u8], max: usize) {
+    let text = text.get(..max).unwrap_or(text);
     let start = words.len();
     words.resize(start + text.len() / 8 + 1, 0);
     let area = words.get_mut(start..).unwrap_or_default();
@@ -212,8 +191,8 @@ fn push_text(words: &mut Vec<u64>, text: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use perf_abi::{SampleType, Software};
-    use perf_decode::{MappedFile, RawRecord, Record, Records, SampleLayout, Window};
+    use perf_sys::Software;
+    use perf_sys::decode::{MappedFile, RawRecord, Record, Records, SampleLayout, Window};
 
     use super::*;
 
@@ -232,21 +211,9 @@ mod tests {
         let mut side_band = SideBand::new(&attr());
         side_band.fork(7, 1, 8, 2);
         side_band.comm(7, 8, b"a name of 20 letters");
-        let file = Mapping {
-            pid: 7,
-            tid: 8,
-            addr: 0x1000,
-            len: 0x2000,
-            pgoff: 0x3000,
-            device: (8, 1),
-            inode: 99,
-            prot: 5,
-            flags: 2,
-            path: b"/bin/eight.b",
-            ..Mapping::default()
-        };
-        side_band.mmap2(&file);
-        side_band.mmap2(&Mapping { build_id: Some(&[9; 20]), prot: 1, path: b"/bin/7byt", ..file });
+        let mapping = |line: &str| Mapping::parse(line.as_bytes()).unwrap();
+        side_band.mmap2(7, &mapping("1000-3000 r-xp 3000 08:01 99 /bin/eight.b"), None);
+        side_band.mmap2(7, &mapping("1000-3000 r--s 3000 08:01 99"), Some(&[9; 32]));
 
         let layout = SampleLayout::new(&attr());
         let decoded: Vec<_> =
@@ -259,10 +226,12 @@ mod tests {
         assert_eq!([fork.pid(), fork.ppid(), fork.tid(), fork.ptid()], [7, 1, 8, 2]);
         assert_eq!(fork.misc(), Misc::FORK_EXEC);
         assert_eq!((comm.pid(), comm.tid(), comm.comm()), (7, 8, &b"a name of 20 le"[..]));
-        assert_eq!((inode.addr(), inode.len(), inode.pgoff()), (0x1000, 0x2000, 0x3000));
+        assert_eq!([inode.pid(), inode.tid()], [7, 7]);
+        assert_eq!([inode.addr(), inode.len(), inode.pgoff()], [0x1000, 0x2000, 0x3000]);
         assert_eq!((inode.prot(), inode.flags(), inode.filename()), (5, 2, &b"/bin/eight.b"[..]));
         assert_eq!(inode.file(), MappedFile::Inode { major: 8, minor: 1, inode: 99, generation: 0 });
         assert_eq!(inode.misc(), Misc::empty().with_cpu_mode(CpuMode::USER));
+        assert_eq!((build_id.prot(), build_id.flags(), build_id.filename()), (1, 1, &b"//anon"[..]));
         assert_eq!(build_id.build_id(), Some(&[9; 20][..]));
         assert_eq!(build_id.misc(), (Misc::MMAP_DATA | Misc::MMAP_BUILD_ID).with_cpu_mode(CpuMode::USER));
         assert!(decoded.iter().all(|record| record.time() == Some(0)));
@@ -272,15 +241,7 @@ mod tests {
     fn kernel_is_a_mapping_of_no_process() {
         let mut side_band = SideBand::new(&Attr::default());
         let path = b"[kernel.kallsyms]_text";
-        side_band.kernel_mmap(&Mapping {
-            pid: u32::MAX,
-            addr: 16,
-            len: 8,
-            pgoff: 16,
-            prot: 4,
-            path,
-            ..Mapping::default()
-        });
+        side_band.kernel_mmap(16, 8, 16, path);
         let record = RawRecord::from_words(&side_band.words).unwrap();
         let layout = SampleLayout::new(&Attr::default());
         let Record::Mmap(mmap) = record.decode(&layout).unwrap() else { panic!("{record:?}") };
@@ -300,8 +261,8 @@ mod tests {
     #[test]
     fn path_is_truncated_as_by_the_kernel() {
         let mut side_band = SideBand::default();
-        side_band.mmap2(&Mapping { path: &vec![b'x'; 70_000], ..Mapping::default() });
-        assert_eq!(side_band.words.len() * 8, 72 + 4096);
+        side_band.kernel_mmap(0, 0, 0, &vec![b'x'; 70_000]);
+        assert_eq!(side_band.words.len() * 8, 40 + 4096);
     }
 
     #[test]

@@ -1,44 +1,53 @@
-//! Records and features that describe the machine as it was before a recording: processes with their
-//! mappings and namespaces, cgroups, the kernel and its modules, from `/proc` and `/sys`.
+//! Records and features that describe the machine as it was before a recording, for `perf.data`: processes with their
+//! mappings and namespaces, cgroups, the kernel and its modules, CPUs and memory.
 //!
 //! The kernel reports only what happens while an event is enabled. A reader of the recording needs the
 //! names and mappings of tasks that started before.
+//!
+//! | to | use |
+//! |---|---|
+//! | write the records before the first round | [`Synthesizer`], and [`SideBand`] for single records |
+//! | describe the machine | [`machine_features`] |
+//! | write the formats of tracepoints | [`add_tracing_data`] |
+//! | write the build ids at the end | [`Synthesizer::add_file`], [`Synthesizer::build_ids`] |
 
 mod bpf;
 mod build_id;
 mod cgroup;
-mod error;
 mod features;
-mod host;
 mod kernel;
-mod maps;
-mod namespaces;
 mod process;
 mod side_band;
 mod tracing_data;
 
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
-use perf_abi::Attr;
+use perf_file::feature::BuildId;
+use perf_sys::abi::CpuMode;
+use perf_sys::{Attr, AttrFlags};
 
-pub use bpf::{BpfFunction, BpfProgram};
-pub use host::Host;
+use crate::System;
+
+pub use bpf::{LoadedFunction, LoadedProgram};
+pub use features::machine_features;
 pub use kernel::KernelMapError;
-pub use side_band::{Mapping, SideBand};
-pub use tracing_data::{TracepointError, tracepoint_names, tracing_data};
-
-use crate::writer::BuildId;
+pub use side_band::SideBand;
+pub use tracing_data::add_tracing_data;
 
 /// Collects the records of processes that run, and the build ids of the files that they mapped.
 ///
 /// ```
-/// use perf_abi::{Attr, AttrFlags, SampleType, Software};
-/// use perf_file::synthesize::{Host, Synthesizer};
+/// use perf_session::System;
+/// use perf_session::synthesize::Synthesizer;
+/// use perf_session::sys::{Attr, AttrFlags, SampleType, Software};
 ///
 /// let attr = Attr::software(Software::CPU_CLOCK)
 ///     .with_sample_type(SampleType::TID | SampleType::TIME)
 ///     .with_flags(AttrFlags::SAMPLE_ID_ALL);
-/// let mut synthesizer = Synthesizer::new(Host::new(), &attr);
+/// let mut synthesizer = Synthesizer::new(&System::new(), &attr);
 /// if let Err(error) = synthesizer.kernel() {
 ///     println!("{error}"); // addresses are hidden from this user
 /// }
@@ -49,17 +58,18 @@ use crate::writer::BuildId;
 /// ```
 #[derive(Debug)]
 pub struct Synthesizer {
-    host: Host,
+    system: System,
     records: SideBand,
     has_build_ids: bool,
     with_data: bool,
     with_namespaces: bool,
     with_symbols: bool,
     with_programs: bool,
-    /// Build ids by device and inode; `None` if the file has none.
+    /// Build ids by device and inode, so that a library is read once and not once for each process; `None` if the file
+    /// has none.
     files: HashMap<(u32, u32, u64), Option<Vec<u8>>>,
-    /// Build ids by path, and whether it is the kernel or a module.
-    build_ids: BTreeMap<Vec<u8>, (Vec<u8>, bool)>,
+    /// Build ids by path, and the mode in which the file runs.
+    build_ids: BTreeMap<Vec<u8>, (Vec<u8>, CpuMode)>,
 }
 
 impl Synthesizer {
@@ -67,15 +77,15 @@ impl Synthesizer {
     /// written as 0, its `build_id` selects the form of `MMAP2`, its `mmap_data` adds mappings that
     /// are not executable, its `namespaces` adds the namespaces of each thread, and its `ksymbol` and
     /// `bpf_event` the records of [`bpf_programs`](Self::bpf_programs).
-    pub fn new(host: Host, attr: &Attr) -> Self {
+    pub fn new(system: &System, attr: &Attr) -> Self {
         Self {
-            host,
+            system: system.clone(),
             records: SideBand::new(attr),
-            has_build_ids: attr.flags.contains(perf_abi::AttrFlags::BUILD_ID),
-            with_data: attr.flags.contains(perf_abi::AttrFlags::MMAP_DATA),
-            with_namespaces: attr.flags.contains(perf_abi::AttrFlags::NAMESPACES),
-            with_symbols: attr.flags.contains(perf_abi::AttrFlags::KSYMBOL),
-            with_programs: attr.flags.contains(perf_abi::AttrFlags::BPF_EVENT),
+            has_build_ids: attr.flags.contains(AttrFlags::BUILD_ID),
+            with_data: attr.flags.contains(AttrFlags::MMAP_DATA),
+            with_namespaces: attr.flags.contains(AttrFlags::NAMESPACES),
+            with_symbols: attr.flags.contains(AttrFlags::KSYMBOL),
+            with_programs: attr.flags.contains(AttrFlags::BPF_EVENT),
             files: HashMap::new(),
             build_ids: BTreeMap::new(),
         }
@@ -97,28 +107,28 @@ impl Synthesizer {
         if !path.starts_with(b"/") || path.starts_with(b"//") || self.build_ids.contains_key(path) {
             return;
         }
-        if let Some(id) = build_id::of_file(&self.host.path(host::path_of(path))) {
-            self.build_ids.insert(path.to_vec(), (id, false));
+        if let Some(id) = build_id::of_file(&self.system.path(path_of(path))) {
+            self.build_ids.insert(path.to_vec(), (id, CpuMode::USER));
         }
     }
 
     /// Adds a build id that a record of the recording had.
     pub fn add_build_id(&mut self, path: &[u8], id: &[u8]) {
         if !self.build_ids.contains_key(path) {
-            self.build_ids.insert(path.to_vec(), (id.to_vec(), false));
+            self.build_ids.insert(path.to_vec(), (id.to_vec(), CpuMode::USER));
         }
     }
 
-    /// Returns the build ids of the kernel, its modules and all mapped files, for
-    /// [`Features::set_build_ids`](crate::writer::Features::set_build_ids).
-    pub fn build_ids(&self) -> Vec<BuildId> {
-        let entry = |(path, (id, is_kernel)): (&Vec<u8>, &(Vec<u8>, bool))| BuildId {
-            path: path.clone(),
-            id: id.clone(),
-            is_kernel: *is_kernel,
-        };
-        self.build_ids.iter().map(entry).collect()
+    /// Returns the build ids of the kernel, its modules and all mapped files, by path, for
+    /// [`FeatureData::BuildIds`](perf_file::FeatureData::BuildIds).
+    pub fn build_ids(&self) -> Vec<BuildId<'_>> {
+        self.build_ids.iter().map(|(path, (id, mode))| BuildId::new(path, id, *mode)).collect()
     }
+}
+
+/// Returns the path of these bytes.
+fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
 }
 
 #[cfg(test)]

@@ -1,40 +1,23 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use perf_abi::{AttrFlags, SampleType, Software};
-use perf_decode::{Record, SampleLayout};
+use perf_file::feature::{FormatText, TracingData};
+use perf_file::format::Feature;
+use perf_file::writer::Features;
+use perf_file::{ByteOrder, FeatureData};
+use perf_sys::decode::{Record, SampleLayout, Window};
+use perf_sys::{SampleType, Software};
 use zerocopy::FromBytes;
 
 use super::*;
-use crate::format::Feature;
+use crate::system::tree::Tree;
 
-/// A tree of files of a machine, removed on drop.
-struct Tree(PathBuf);
-
-impl Tree {
-    fn new(files: &[(&str, &str)]) -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let tree = Self(std::env::temp_dir().join(format!("perf-file-{}-{number}", std::process::id())));
-        for (path, content) in files {
-            let path = tree.0.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, content).unwrap();
-        }
-        tree
+fn tree(files: &[(&str, &str)]) -> Tree {
+    let tree = Tree::new();
+    for (path, content) in files {
+        tree.file(path, content);
     }
-
-    fn host(&self) -> Host {
-        Host::at(&self.0)
-    }
-}
-
-impl Drop for Tree {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    tree
 }
 
 fn attr() -> Attr {
@@ -62,7 +45,7 @@ fn lines(synthesizer: &Synthesizer) -> Vec<String> {
         }
         other => panic!("{other:?}"),
     };
-    perf_decode::Window::from_slices(words, &[])
+    Window::from_slices(words, &[])
         .records(&mut [])
         .map(|record| line(record.unwrap().decode(&layout).unwrap()))
         .collect()
@@ -74,15 +57,15 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn process_has_its_threads_and_executable_mappings() {
-    let tree = Tree::new(&[
-        ("proc/7/status", "Name:\tx\nPPid:\t1\n"),
-        ("proc/7/task/7/comm", "main\n"),
-        ("proc/7/task/9/comm", "other\n"),
-        ("proc/7/maps", "1000-2000 r-xp 0 fe:00 5  /bin/x\n2000-3000 rw-p 0 00:00 0 [heap]\n"),
-        ("proc/8/task/8/comm", "exits\n"),
-        ("proc/self/status", "Name:\n"),
+    let tree = tree(&[
+        ("/proc/7/status", "Name:\tx\nPPid:\t1\n"),
+        ("/proc/7/task/7/comm", "main\n"),
+        ("/proc/7/task/9/comm", "other\n"),
+        ("/proc/7/maps", "1000-2000 r-xp 0 fe:00 5  /bin/x\n2000-3000 rw-p 0 00:00 0 [heap]\n"),
+        ("/proc/8/task/8/comm", "exits\n"),
+        ("/proc/self/status", "Name:\n"),
     ]);
-    let mut synthesizer = Synthesizer::new(tree.host(), &attr());
+    let mut synthesizer = Synthesizer::new(tree.system(), &attr());
     assert_eq!(synthesizer.processes().unwrap(), 1);
     let expected = ["fork 7 1 7 1", "comm 7 7 main", "mmap2 7 1000 /bin/x", "fork 7 7 9 7", "comm 7 9 other"];
     assert_eq!(lines(&synthesizer), expected);
@@ -92,29 +75,32 @@ fn process_has_its_threads_and_executable_mappings() {
 
 #[test]
 fn mappings_of_data_are_recorded_on_demand() {
-    let tree = Tree::new(&[
-        ("proc/7/status", "PPid:\t1\n"),
-        ("proc/7/task/7/comm", "x\n"),
-        ("proc/7/maps", "1000-2000 r--p 0 fe:00 5  /bin/x\n2000-3000 ---p 0 00:00 0 \n"),
+    let tree = tree(&[
+        ("/proc/7/status", "PPid:\t1\n"),
+        ("/proc/7/task/7/comm", "x\n"),
+        ("/proc/7/maps", "1000-2000 r--p 0 fe:00 5  /bin/x\n2000-3000 ---p 0 00:00 0 \n"),
     ]);
     let mut synthesizer =
-        Synthesizer::new(tree.host(), &attr().with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::MMAP_DATA));
+        Synthesizer::new(tree.system(), &attr().with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::MMAP_DATA));
     assert!(synthesizer.process(7));
     assert_eq!(lines(&synthesizer)[2..], ["mmap2 7 1000 /bin/x"]);
 }
 
 #[test]
 fn kernel_and_modules_are_mappings() {
-    let tree = Tree::new(&[
-        ("proc/kallsyms", "ffffffff81000000 T _stext\nffffffff81000000 T _text\nffffffff82000000 T _etext\n"),
+    let tree = tree(&[
+        (
+            "/proc/kallsyms",
+            "ffffffff81000000 T _stext\nffffffff81000000 T _text\nffffffff82000000 T _etext\n",
+        ),
         (
             "proc/modules",
             "xfs_a 4096 0 - Live 0xffffffffc0000000\nb 8192 1 c, Live 0xffffffffc0100000 (OE)\nh 1 0 - Live 0x0000000000000000\n",
         ),
-        ("proc/sys/kernel/osrelease", "6.1.0\n"),
-        ("lib/modules/6.1.0/modules.dep", "kernel/fs/xfs-a.ko.xz: kernel/lib/b.ko\n"),
+        ("/proc/sys/kernel/osrelease", "6.1.0\n"),
+        ("/lib/modules/6.1.0/modules.dep", "kernel/fs/xfs-a.ko.xz: kernel/lib/b.ko\n"),
     ]);
-    let mut synthesizer = Synthesizer::new(tree.host(), &attr());
+    let mut synthesizer = Synthesizer::new(tree.system(), &attr());
     synthesizer.kernel().unwrap();
     let expected = [
         "mmap ffffffff81000000 1000000 [kernel.kallsyms]_text",
@@ -127,8 +113,8 @@ fn kernel_and_modules_are_mappings() {
 #[test]
 fn hidden_and_missing_kernel_symbols_are_errors() {
     let kernel = |content: &str| {
-        let tree = Tree::new(&[("proc/kallsyms", content)]);
-        let mut synthesizer = Synthesizer::new(tree.host(), &attr());
+        let tree = tree(&[("/proc/kallsyms", content)]);
+        let mut synthesizer = Synthesizer::new(tree.system(), &attr());
         let error = synthesizer.kernel().unwrap_err();
         assert_eq!(lines(&synthesizer).len(), 0);
         error
@@ -139,28 +125,28 @@ fn hidden_and_missing_kernel_symbols_are_errors() {
         "{hidden}"
     );
     assert!(matches!(kernel("1000 T _text\n"), KernelMapError::NoSymbol));
-    let none = Synthesizer::new(Host::at("/no/such/root"), &attr()).kernel();
-    assert!(matches!(none, Err(KernelMapError::Io(_))));
+    let none = Synthesizer::new(&System::at("/no/such/root"), &attr()).kernel();
+    assert!(matches!(none, Err(KernelMapError::File(_))));
 }
 
 #[test]
 fn features_are_those_of_the_files() {
-    let tree = Tree::new(&[
-        ("proc/sys/kernel/hostname", "box\n"),
-        ("proc/cpuinfo", "vendor_id : V\ncpu family : 6\nmodel : 2\nmodel name : Fast CPU\nstepping : 1\n"),
-        ("proc/meminfo", "MemTotal:    1234 kB\n"),
-        ("sys/devices/system/cpu/present", "0-1\n"),
-        ("sys/devices/system/cpu/online", "0\n"),
-        ("sys/devices/system/cpu/cpu0/topology/core_id", "0\n"),
-        ("sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n"),
-        ("sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0\n"),
-        ("sys/devices/system/cpu/cpu0/topology/package_cpus_list", "0\n"),
-        ("sys/bus/event_source/devices/software/type", "1\n"),
+    let tree = tree(&[
+        ("/proc/sys/kernel/hostname", "box\n"),
+        ("/proc/cpuinfo", "vendor_id : V\ncpu family : 6\nmodel : 2\nmodel name : Fast CPU\nstepping : 1\n"),
+        ("/proc/meminfo", "MemTotal:    1234 kB\n"),
+        ("/sys/devices/system/cpu/present", "0-1\n"),
+        ("/sys/devices/system/cpu/online", "0\n"),
+        ("/sys/devices/system/cpu/cpu0/topology/core_id", "0\n"),
+        ("/sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n"),
+        ("/sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0\n"),
+        ("/sys/devices/system/cpu/cpu0/topology/package_cpus_list", "0\n"),
+        ("/sys/bus/event_source/devices/software/type", "1\n"),
     ]);
-    let features = tree.host().features();
+    let features = machine_features(tree.system());
     let has_text = |feature, expected: &str| {
-        let mut other = crate::writer::Features::new();
-        other.set_text(feature, expected);
+        let mut other = Features::new();
+        other.set(feature, &FeatureData::Text(expected.as_bytes()));
         assert_eq!(features.get(feature), other.get(feature), "{feature}");
     };
     has_text(Feature::HOSTNAME, "box");
@@ -174,34 +160,42 @@ fn features_are_those_of_the_files() {
 
 #[test]
 fn tracing_data_has_the_formats_of_the_tracepoints() {
-    let tree = Tree::new(&[
-        ("sys/kernel/tracing/events/header_page", "PAGE"),
-        ("sys/kernel/tracing/events/header_event", "EVENT"),
-        ("sys/kernel/tracing/events/sched/enable", "0"),
-        ("sys/kernel/tracing/events/sched/sched_switch/format", "FORMAT"),
-        ("sys/kernel/tracing/events/sched/sched_switch/id", "77\n"),
-        ("sys/kernel/tracing/saved_cmdlines", "1 init"),
-    ]);
-    let data = tracing_data(&tree.host(), [("sched", "sched_switch")]).unwrap();
-    let mut expected = b"\x17\x08\x44tracing0.6\0".to_vec();
-    expected.extend([u8::from(cfg!(target_endian = "big")), size_of::<usize>() as u8]);
-    expected.extend(4096_u32.to_ne_bytes()); // page size, unknown in this tree
-    expected.extend([b"header_page\0", &4_u64.to_ne_bytes()[..], b"PAGE"].concat());
-    expected.extend([b"header_event\0", &5_u64.to_ne_bytes()[..], b"EVENT"].concat());
-    expected.extend(0_u32.to_ne_bytes()); // ftrace formats
-    expected.extend([&1_u32.to_ne_bytes()[..], b"sched\0", &1_u32.to_ne_bytes()].concat());
-    expected.extend([&6_u64.to_ne_bytes()[..], b"FORMAT"].concat());
-    expected.extend([0_u32.to_ne_bytes(), 0_u32.to_ne_bytes()].concat()); // kallsyms, printk formats
-    expected.extend([&6_u64.to_ne_bytes()[..], b"1 init"].concat());
-    assert_eq!(data, expected);
-    assert_eq!(tracepoint_names(&tree.host(), &[76, 77]), [("sched".to_owned(), "sched_switch".to_owned())]);
-    let error = tracing_data(&tree.host(), [("sched", "none")]).unwrap_err();
-    assert!(error.to_string().starts_with("tracefs: events/sched/none/format: "), "{error}");
+    let files = [
+        ("/sys/kernel/tracing/events/header_page", "PAGE"),
+        ("/sys/kernel/tracing/events/header_event", "EVENT"),
+        ("/sys/kernel/tracing/events/ftrace/function/format", "FUNCTION"),
+        ("/sys/kernel/tracing/events/ftrace/function/id", "1\n"),
+        ("/sys/kernel/tracing/events/sched/enable", "0"),
+        ("/sys/kernel/tracing/events/sched/sched_exit/format", "EXIT"),
+        ("/sys/kernel/tracing/events/sched/sched_exit/id", "76\n"),
+        ("/sys/kernel/tracing/events/sched/sched_switch/format", "SWITCH"),
+        ("/sys/kernel/tracing/events/sched/sched_switch/id", "77\n"),
+        ("/sys/kernel/tracing/events/sched/sched_waking/id", "78\n"),
+        ("/sys/kernel/tracing/events/xdp/exception/format", "XDP"),
+        ("/sys/kernel/tracing/events/xdp/exception/id", "9\n"),
+        ("/sys/kernel/tracing/saved_cmdlines", "1 init"),
+    ];
+    let tree = tree(&files);
+    let mut features = Features::new();
+    add_tracing_data(&mut features, tree.system(), &[9, 1, 77, 76, 99]).unwrap();
+    let data = TracingData::parse(features.get(Feature::TRACING_DATA).unwrap(), 0).unwrap();
+    assert_eq!([data.version, data.header_page, data.header_event], [&b"0.6"[..], b"PAGE", b"EVENT"]);
+    assert_eq!((data.order, data.page_size as usize), (ByteOrder::NATIVE, perf_sys::page_size()));
+    assert_eq!(usize::from(data.long_size), size_of::<usize>());
+    assert!(data.ftrace.iter().eq([FormatText(b"FUNCTION")]));
+    let systems: Vec<_> =
+        data.systems.iter().map(|it| (it.name, it.formats.iter().map(|it| it.0).collect())).collect();
+    let expected: [(&[u8], Vec<&[u8]>); 2] = [(b"sched", vec![b"EXIT", b"SWITCH"]), (b"xdp", vec![b"XDP"])];
+    assert_eq!(systems, expected);
+    assert_eq!([data.kallsyms, data.printk_formats, data.saved_cmdlines], [&b""[..], b"", b"1 init"]);
+
+    let error = add_tracing_data(&mut features, tree.system(), &[78]).unwrap_err();
+    assert!(error.to_string().contains("events/sched/sched_waking/format: "), "{error}");
 }
 
 #[test]
 fn this_process_is_found_with_its_name() {
-    let mut synthesizer = Synthesizer::new(Host::new(), &attr());
+    let mut synthesizer = Synthesizer::new(&System::new(), &attr());
     assert!(synthesizer.process(std::process::id()));
     let lines = lines(&synthesizer);
     assert!(lines[0].starts_with(&format!("fork {} ", std::process::id())), "{lines:?}");
@@ -210,17 +204,17 @@ fn this_process_is_found_with_its_name() {
 
 #[test]
 fn namespaces_of_each_thread_are_recorded_on_demand() {
-    let tree = Tree::new(&[
-        ("proc/7/status", "PPid:\t1\n"),
-        ("proc/7/task/7/comm", "x\n"),
-        ("proc/7/task/9/comm", "y\n"),
-        ("proc/7/task/7/ns/net", ""),
+    let tree = tree(&[
+        ("/proc/7/status", "PPid:\t1\n"),
+        ("/proc/7/task/7/comm", "x\n"),
+        ("/proc/7/task/9/comm", "y\n"),
+        ("/proc/7/task/7/ns/net", ""),
     ]);
     let attr = attr().with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::NAMESPACES);
-    let mut synthesizer = Synthesizer::new(tree.host(), &attr);
+    let mut synthesizer = Synthesizer::new(tree.system(), &attr);
     assert!(synthesizer.process(7));
-    let file = fs::metadata(tree.0.join("proc/7/task/7/ns/net")).unwrap();
-    let link = |dev, inode| Some(perf_abi::NamespaceLink { dev, inode });
+    let file = fs::metadata(tree.system().path("/proc/7/task/7/ns/net")).unwrap();
+    let link = |dev, inode| Some(perf_sys::abi::NamespaceLink { dev, inode });
     let expected = [
         "fork 7 1 7 1".to_owned(),
         format!("namespaces 7 7 {:?}", link(file.dev(), file.ino())),
@@ -235,52 +229,51 @@ fn namespaces_of_each_thread_are_recorded_on_demand() {
 
 #[test]
 fn cgroups_are_the_folders_below_the_mount_point() {
-    let tree = Tree::new(&[
-        ("proc/self/mounts", "cgroup2 /cg cgroup2 rw 0 0\n"),
-        ("cg/cgroup.procs", ""),
-        ("cg/a b/c/cgroup.procs", ""),
+    let tree = tree(&[
+        ("/proc/self/mounts", "cgroup2 /cg cgroup2 rw 0 0\n"),
+        ("/cg/cgroup.procs", ""),
+        ("/cg/a b/c/cgroup.procs", ""),
     ]);
-    let mut synthesizer = Synthesizer::new(tree.host(), &attr());
+    let mut synthesizer = Synthesizer::new(tree.system(), &attr());
     assert_eq!(synthesizer.cgroups().unwrap(), 3);
-    let id = |path: &str| fs::metadata(tree.0.join(path)).unwrap().ino();
+    let id = |path: &str| fs::metadata(tree.system().path(path)).unwrap().ino();
     let expected = [
         format!("cgroup {} /", id("cg")),
-        format!("cgroup {} /a b", id("cg/a b")),
-        format!("cgroup {} /a b/c", id("cg/a b/c")),
+        format!("cgroup {} /a b", id("/cg/a b")),
+        format!("cgroup {} /a b/c", id("/cg/a b/c")),
     ];
     assert_eq!(lines(&synthesizer), expected);
 
-    let error =
-        Synthesizer::new(Tree::new(&[("proc/self/mounts", "")]).host(), &attr()).cgroups().unwrap_err();
+    tree.file("/proc/self/mounts", "");
+    let error = Synthesizer::new(tree.system(), &attr()).cgroups().unwrap_err();
     assert!(error.to_string().contains("expected a mount of cgroup2"), "{error}");
 }
 
 #[test]
 fn functions_of_programs_have_the_names_of_kallsyms() {
-    let tree = Tree::new(&[(
+    let tree = tree(&[(
         "proc/kallsyms",
         "ffffffff81000000 T _text\nffffffffc0001000 t bpf_prog_0102_main\t[bpf]\nffffffffc0003000 t bpf_trampoline_5\t[bpf]\n",
     )]);
-    let function = |address| BpfFunction { address, len: 64 };
-    let program = BpfProgram {
+    let function = |address| LoadedFunction { address, len: 64 };
+    let program = LoadedProgram {
         id: 9,
         tag: [1, 2, 3, 4, 5, 6, 7, 0xab],
         name: b"main".to_vec(),
         functions: vec![function(0xffff_ffff_c000_1000), function(0xffff_ffff_c000_2000)],
     };
     let both = attr().with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::KSYMBOL | AttrFlags::BPF_EVENT);
-    let mut synthesizer = Synthesizer::new(tree.host(), &both);
+    let mut synthesizer = Synthesizer::new(tree.system(), &both);
     synthesizer.bpf_programs([program.clone()]);
     let expected = [
         "ksymbol ffffffffc0001000 64 bpf_prog_0102_main",
         "ksymbol ffffffffc0002000 64 bpf_prog_01020304050607ab_main",
         "program 9 [1, 2, 3, 4, 5, 6, 7, ab]",
-        // The size of a page, unknown in this tree.
-        "ksymbol ffffffffc0003000 4096 bpf_trampoline_5",
+        &format!("ksymbol ffffffffc0003000 {} bpf_trampoline_5", perf_sys::page_size()),
     ];
     assert_eq!(lines(&synthesizer), expected);
 
-    let mut without = Synthesizer::new(tree.host(), &attr());
+    let mut without = Synthesizer::new(tree.system(), &attr());
     without.bpf_programs([program]);
     assert!(lines(&without).is_empty());
     synthesizer.clear_records();

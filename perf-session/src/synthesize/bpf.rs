@@ -2,28 +2,29 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
-use perf_abi::KsymbolType;
+use perf_sys::abi::KsymbolType;
 
-use super::maps::hex;
-use super::{Host, Synthesizer};
+use super::Synthesizer;
+use crate::System;
+use crate::system::hex;
 
-/// A BPF program that is loaded, as `bpf(BPF_OBJ_GET_INFO_BY_FD)` describes it.
+/// A loaded BPF program, as `bpf(BPF_OBJ_GET_INFO_BY_FD)` describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[doc(alias = "bpf_prog_info")]
-pub struct BpfProgram {
-    /// Id.
+pub struct LoadedProgram {
+    /// The id of the program in the kernel.
     pub id: u32,
-    /// Hash of the code.
+    /// Hash of the instructions, by which the kernel names the program's symbol.
     pub tag: [u8; 8],
     /// Name, empty if it has none.
     pub name: Vec<u8>,
-    /// The machine code of its functions, that of the program itself first.
-    pub functions: Vec<BpfFunction>,
+    /// The machine code of its functions, the main function first.
+    pub functions: Vec<LoadedFunction>,
 }
 
-/// The machine code of a function of a [`BpfProgram`].
+/// The machine code of a function of a [`LoadedProgram`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BpfFunction {
+pub struct LoadedFunction {
     /// Address in the kernel.
     pub address: u64,
     /// Length in bytes.
@@ -35,15 +36,15 @@ impl Synthesizer {
     /// for programs that are loaded later, and a `KSYMBOL` record of each trampoline and dispatcher. Without `ksymbol`
     /// or `bpf_event` in the attr, those records are left out.
     ///
-    /// The names of functions are those of `/proc/kallsyms`. A function that is not listed there, because
+    /// The names of functions come from `/proc/kallsyms`. A function that is not listed there, because
     /// `net.core.bpf_jit_kallsyms` is 0, has the name of its program.
-    pub fn bpf_programs(&mut self, programs: impl IntoIterator<Item = BpfProgram>) {
+    pub fn bpf_programs(&mut self, programs: impl IntoIterator<Item = LoadedProgram>) {
         if !self.with_symbols && !self.with_programs {
             return;
         }
         let mut names = None;
         for program in programs {
-            let names = names.get_or_insert_with(|| self.host.bpf_symbols());
+            let names = names.get_or_insert_with(|| bpf_symbols(&self.system));
             for function in program.functions.iter().filter(|_| self.with_symbols) {
                 let name = names.get(&function.address).cloned().unwrap_or_else(|| program.symbol());
                 self.records.ksymbol(function.address, function.len, KsymbolType::BPF, &name);
@@ -54,8 +55,8 @@ impl Synthesizer {
         }
         let is_image =
             |name: &[u8]| name.starts_with(b"bpf_trampoline_") || name.starts_with(b"bpf_dispatcher_");
-        // Each is a page long. Without a program no image is there.
-        let page = self.host.page_size();
+        // Each is a page long. They exist only with programs, so `names` is not read for them alone.
+        let page = perf_sys::page_size() as u32;
         let images = names.iter().flatten().filter(|(_, name)| self.with_symbols && is_image(name));
         for (address, name) in images {
             self.records.ksymbol(*address, page, KsymbolType::BPF, name);
@@ -63,7 +64,7 @@ impl Synthesizer {
     }
 }
 
-impl BpfProgram {
+impl LoadedProgram {
     /// Returns the name of the symbol that the kernel gives to the program.
     fn symbol(&self) -> Vec<u8> {
         let prefix = format!("bpf_prog_{:016x}", u64::from_be_bytes(self.tag)).into_bytes();
@@ -71,13 +72,11 @@ impl BpfProgram {
     }
 }
 
-impl Host {
-    /// Returns the names of BPF's symbols by address, none if `/proc/kallsyms` cannot be read.
-    fn bpf_symbols(&self) -> BTreeMap<u64, Vec<u8>> {
-        let Ok(file) = File::open(self.path("/proc/kallsyms")) else { return BTreeMap::new() };
-        let lines = BufReader::with_capacity(64 << 10, file).split(b'\n').map_while(Result::ok);
-        lines.filter_map(|line| symbol_of(&line)).collect()
-    }
+/// Returns the names of BPF's symbols by address, none if `/proc/kallsyms` cannot be read.
+fn bpf_symbols(system: &System) -> BTreeMap<u64, Vec<u8>> {
+    let Ok(file) = File::open(system.path("/proc/kallsyms")) else { return BTreeMap::new() };
+    let lines = BufReader::with_capacity(64 << 10, file).split(b'\n').map_while(Result::ok);
+    lines.filter_map(|line| symbol_of(&line)).collect()
 }
 
 /// Returns address and name of a line such as `ffffffffc0123456 t bpf_prog_6deef7357e7b4530\t[bpf]`.

@@ -1,10 +1,10 @@
 use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::{Host, Synthesizer};
+use super::{Synthesizer, path_of};
+use crate::{FileError, System};
 
 impl Synthesizer {
     /// Appends a `CGROUP` record of each cgroup, and returns their number: the kernel writes one only for those that
@@ -16,11 +16,11 @@ impl Synthesizer {
     ///
     /// # Errors
     ///
-    /// No such hierarchy is mounted, or its root cannot be read.
-    pub fn cgroups(&mut self) -> io::Result<usize> {
-        let mount = self.host.cgroup_mount()?;
-        let root = self.host.path(&mount);
-        let id = fs::metadata(&root)?.ino();
+    /// `/proc/self/mounts` cannot be read or has no such hierarchy, or the root of the hierarchy cannot be read.
+    pub fn cgroups(&mut self) -> Result<usize, FileError> {
+        let mount = cgroup_mount(&self.system)?;
+        let root = self.system.path(&mount);
+        let id = fs::metadata(&root).map_err(|error| FileError::io(root.clone(), error))?.ino();
         let mut found = 1;
         self.records.cgroup(id, b"/");
         // The folders whose entries are not listed yet, with their paths from the root.
@@ -40,17 +40,12 @@ impl Synthesizer {
     }
 }
 
-impl Host {
-    /// Returns the mount point of the cgroups of events.
-    fn cgroup_mount(&self) -> io::Result<PathBuf> {
-        let mounts = self.read("/proc/self/mounts")?;
-        find_mount(&mounts).map(Path::to_owned).ok_or_else(|| {
-            io::Error::new(
-                io::ErrorKind::NotFound,
-                "/proc/self/mounts: expected a mount of cgroup2, found none",
-            )
-        })
-    }
+/// Returns the mount point of the cgroups of events.
+fn cgroup_mount(system: &System) -> Result<PathBuf, FileError> {
+    const MOUNTS: &str = "/proc/self/mounts";
+    let mounts = system.read_bytes(MOUNTS)?;
+    let found = find_mount(&mounts).map(Path::to_owned);
+    found.ok_or_else(|| FileError::malformed(system.path(MOUNTS), "a mount of cgroup2", "none"))
 }
 
 /// Returns the mount point in lines such as `cgroup2 /sys/fs/cgroup cgroup2 rw 0 0`.
@@ -63,9 +58,9 @@ fn find_mount(mounts: &[u8]) -> Option<&Path> {
         };
         match kind {
             b"cgroup" if options.split(|byte| *byte == b',').any(|option| option == b"perf_event") => {
-                return Some(super::host::path_of(path));
+                return Some(path_of(path));
             }
-            b"cgroup2" => version_2 = version_2.or(Some(super::host::path_of(path))),
+            b"cgroup2" => version_2 = version_2.or(Some(path_of(path))),
             _ => {}
         }
     }

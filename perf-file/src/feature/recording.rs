@@ -1,0 +1,183 @@
+//! Sections about the recording: its events, clocks, AUX data and BPF programs.
+
+use perf_abi::Clock;
+
+use crate::bytes::Bytes;
+use crate::list::{Read, fields};
+use crate::{FileAttr, List, Result};
+
+#[cfg(any(test, feature = "std"))]
+use crate::{encoder::Encoder, list::Write};
+
+fields! {
+    /// An event group, from [`Feature::GROUP_DESC`](crate::format::Feature::GROUP_DESC).
+    pub struct GroupDesc<'a> {
+        /// Name before the braces, `{anon_group}` if the user gave none.
+        pub name: &'a [u8] = "name of a group",
+        /// Index of the leader among the attrs.
+        pub leader: u32 = "leader of a group",
+        /// Number of members, the leader included. They follow each other.
+        pub members: u32 = "members of a group",
+    }
+
+    /// Position of an [`Auxtrace`](crate::record::Auxtrace) record, from
+    /// [`Feature::AUXTRACE`](crate::format::Feature::AUXTRACE).
+    #[doc(alias = "auxtrace_index_entry")]
+    pub struct AuxtraceIndex {
+        /// Offset of the record in bytes from the start of the file.
+        pub offset: u64 = "offset of an AUX trace record",
+        /// Bytes of the record with the AUX data that follows it.
+        pub size: u64 = "size of an AUX trace record",
+    }
+
+    /// Times of samples, from [`Feature::SAMPLE_TIME`](crate::format::Feature::SAMPLE_TIME).
+    pub struct SampleTime {
+        /// Time of the first sample in ns of the events' clock.
+        pub first: u64 = "time of the first sample",
+        /// Time of the last sample in ns of the events' clock.
+        pub last: u64 = "time of the last sample",
+    }
+
+    /// Parameters of the compressed records, from
+    /// [`Feature::COMPRESSED`](crate::format::Feature::COMPRESSED).
+    pub struct Compression {
+        /// Version of this section.
+        pub version: u32 = "version",
+        /// The algorithm: [`COMPRESSION_ZSTD`](crate::format::COMPRESSION_ZSTD).
+        pub kind: u32 = "type of the compression",
+        /// Level.
+        pub level: u32 = "level of the compression",
+        /// Ratio of the sizes before and after compression.
+        pub ratio: u32 = "ratio of the compression",
+        /// Bytes of the longest decompressed part: the size of a ring.
+        pub mmap_len: u32 = "size of a ring",
+    }
+
+    /// Two clocks at one instant, from [`Feature::CLOCK_DATA`](crate::format::Feature::CLOCK_DATA).
+    ///
+    /// `time - clock_time + wall_clock_time` is the wall-clock time of a record's `time`.
+    pub struct ClockData {
+        /// The clock of the records: the attr's `clockid`.
+        pub clock: Clock = "clock",
+        /// Time of the wall clock, in ns since 1970.
+        pub wall_clock_time: u64 = "wall clock",
+        /// Time of `clock` in ns.
+        pub clock_time: u64 = "time of the clock",
+    }
+}
+
+impl<'a> Read<'a> for Clock {
+    fn read(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self> {
+        Read::read(bytes, what).map(Self)
+    }
+}
+
+#[cfg(any(test, feature = "std"))]
+impl Write for Clock {
+    fn write(&self, out: &mut Encoder) {
+        self.0.write(out);
+    }
+}
+
+/// A BPF program, from [`Feature::BPF_PROG_INFO`](crate::format::Feature::BPF_PROG_INFO).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BpfProgram<'a> {
+    /// Which arrays of the program are in `data`: bits of `enum perf_bpil_array_types`.
+    pub arrays: u64,
+    /// `struct bpf_prog_info` of the recording kernel, in the byte order of the file. Its pointers
+    /// are offsets in `data`.
+    pub info: &'a [u8],
+    /// The arrays: instructions, machine code, line information.
+    pub data: &'a [u8],
+}
+
+impl<'a> Read<'a> for BpfProgram<'a> {
+    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
+        let info_len = bytes.u32("length of bpf_prog_info")?;
+        let data_len = bytes.u32("length of the data of a program")?;
+        Ok(Self {
+            arrays: bytes.u64("arrays of a program")?,
+            info: bytes.take(info_len.into(), "bpf_prog_info")?,
+            data: bytes.take(data_len.into(), "data of a program")?,
+        })
+    }
+}
+
+#[cfg(any(test, feature = "std"))]
+impl Write for BpfProgram<'_> {
+    fn write(&self, out: &mut Encoder) {
+        out.count(self.info.len()).count(self.data.len()).u64(self.arrays);
+        out.bytes(self.info).bytes(self.data);
+    }
+}
+
+/// Type information of BPF programs, from [`Feature::BPF_BTF`](crate::format::Feature::BPF_BTF).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Btf<'a> {
+    /// The id of the BTF object in the kernel.
+    pub id: u32,
+    /// The BTF, in the byte order of the file.
+    pub data: &'a [u8],
+}
+
+impl<'a> Read<'a> for Btf<'a> {
+    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
+        let id = bytes.u32("id of a BTF object")?;
+        let len = bytes.u32("length of a BTF object")?;
+        Ok(Self { id, data: bytes.take(len.into(), "BTF object")? })
+    }
+}
+
+#[cfg(any(test, feature = "std"))]
+impl Write for Btf<'_> {
+    fn write(&self, out: &mut Encoder) {
+        out.u32(self.id).count(self.data.len()).bytes(self.data);
+    }
+}
+
+/// An event with its name, from [`Feature::EVENT_DESC`](crate::format::Feature::EVENT_DESC).
+#[derive(Clone, Copy, Debug)]
+pub struct EventDesc<'a> {
+    /// Its attr and ids.
+    pub event: FileAttr<'a>,
+    /// Its name, such as `cycles:u`.
+    pub name: &'a [u8],
+}
+
+impl<'a> EventDesc<'a> {
+    pub(super) fn list(bytes: &mut Bytes<'a>) -> Result<List<'a, Self>> {
+        let count = bytes.u32("events")?;
+        let attr_size = bytes.u32("size of an attr")?;
+        bytes.set_context(attr_size);
+        List::take(bytes, count.into(), "events")
+    }
+
+    /// Writes the attrs with the length of the longest.
+    #[cfg(any(test, feature = "std"))]
+    pub(super) fn write_list(list: List<'a, Self>, out: &mut Encoder) {
+        let sizes = list.iter().map(|desc| desc.event.bytes().len() as u32);
+        let size = sizes.max().unwrap_or(0).min(perf_abi::Attr::SIZE);
+        out.count(list.len()).u32(size).context = size;
+        list.write_entries(out);
+    }
+}
+
+impl<'a> Read<'a> for EventDesc<'a> {
+    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
+        let attr = bytes.take(bytes.context().into(), "attr")?;
+        let ids = bytes.u32("number of ids")?;
+        // The name is between the ids and their number.
+        let name = bytes.string("name of an event")?;
+        let ids = List::take(bytes, ids.into(), "ids")?;
+        Ok(Self { event: FileAttr::new(attr, ids, bytes.order()), name })
+    }
+}
+
+#[cfg(any(test, feature = "std"))]
+impl Write for EventDesc<'_> {
+    fn write(&self, out: &mut Encoder) {
+        crate::attr::push(&mut out.bytes, &self.event.attr(), out.context, out.order);
+        out.count(self.event.ids().len()).string(self.name);
+        self.event.ids().write_entries(out);
+    }
+}

@@ -1,0 +1,112 @@
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+
+use perf_sys::abi::{CpuMode, NamespaceLink};
+
+use super::{Synthesizer, build_id};
+use crate::{FileError, Mapping, mappings_of, threads_of};
+
+/// `PROT_READ`.
+const READ: u32 = 1;
+
+/// Names of the files of the namespaces, by [`NamespaceIndex`](perf_sys::abi::NamespaceIndex).
+const NAMESPACES: [&str; 7] = ["net", "uts", "ipc", "pid", "user", "mnt", "cgroup"];
+
+impl Synthesizer {
+    /// Appends the records of all processes, and returns their number. Those that exit meanwhile are
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// `/proc` cannot be read.
+    pub fn processes(&mut self) -> Result<usize, FileError> {
+        let mut found = 0;
+        for pid in self.system.list("/proc")?.iter().filter_map(|name| name.parse().ok()) {
+            found += usize::from(self.process(pid));
+        }
+        Ok(found)
+    }
+
+    /// Appends the records of one process: `FORK`, `NAMESPACES` and `COMM` of each thread, `MMAP2` of each mapping.
+    /// Returns `false`, without a record, if there is no such process.
+    pub fn process(&mut self, pid: u32) -> bool {
+        let start = self.records.len();
+        let is_there = self.try_process(pid).is_some();
+        if !is_there {
+            self.records.truncate(start);
+        }
+        is_there
+    }
+
+    fn try_process(&mut self, pid: u32) -> Option<()> {
+        let parent = self.parent(pid)?;
+        self.records.fork(pid, parent, pid, parent);
+        self.namespaces(pid, pid);
+        self.records.comm(pid, pid, &self.name(pid, pid)?);
+        self.mappings(pid);
+        for tid in threads_of(&self.system, pid).unwrap_or_default() {
+            // A thread that exited meanwhile has no name.
+            if let Some(name) = self.name(pid, tid).filter(|_| tid != pid) {
+                self.records.fork(pid, pid, tid, pid);
+                self.namespaces(pid, tid);
+                self.records.comm(pid, tid, &name);
+            }
+        }
+        Some(())
+    }
+
+    fn parent(&self, pid: u32) -> Option<u32> {
+        let status = self.system.read_bytes(format!("/proc/{pid}/status")).ok()?;
+        let line = status.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"PPid:"))?;
+        std::str::from_utf8(line).ok()?.trim().parse().ok()
+    }
+
+    fn name(&self, pid: u32, tid: u32) -> Option<Vec<u8>> {
+        let name = self.system.read_bytes(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
+        Some(name.strip_suffix(b"\n").unwrap_or(&name).to_vec())
+    }
+
+    /// Appends the namespaces of a thread, if the attr asks for them. As the perf tool does, those that the kernel
+    /// lacks, or whose files this user must not read, are 0.
+    fn namespaces(&mut self, pid: u32, tid: u32) {
+        if !self.with_namespaces {
+            return;
+        }
+        let links = NAMESPACES.map(|name| {
+            let file = self.system.path(format!("/proc/{pid}/task/{tid}/ns/{name}"));
+            // The device has the same number in the encodings of the kernel and of the system call, because the major
+            // number of the file system of namespaces is 0.
+            fs::metadata(file).map_or_else(
+                |_| NamespaceLink::default(),
+                |file| NamespaceLink { dev: file.dev(), inode: file.ino() },
+            )
+        });
+        self.records.namespaces(pid, tid, &links);
+    }
+
+    /// Appends the mappings. Kernel threads have none, and this user may not see those of other users' processes.
+    fn mappings(&mut self, pid: u32) {
+        for mapping in mappings_of(&self.system, pid).unwrap_or_default() {
+            if mapping.is_executable() || (self.with_data && mapping.protection & READ != 0) {
+                let build_id = self.build_id(pid, &mapping).filter(|_| self.has_build_ids);
+                self.records.mmap2(pid, &mapping, build_id.as_deref());
+            }
+        }
+    }
+
+    /// Returns the build id of a mapped file, read once for each file, as the process sees it.
+    fn build_id(&mut self, pid: u32, mapping: &Mapping) -> Option<Vec<u8>> {
+        let path = mapping.path.strip_prefix("/").ok().filter(|_| mapping.inode != 0)?;
+        let (major, minor) = mapping.device;
+        let id = self.files.entry((major, minor, mapping.inode)).or_insert_with(|| {
+            // Through the root of the process, which may be a container with other files at the same path.
+            build_id::of_file(&self.system.path(format!("/proc/{pid}/root")).join(path))
+        });
+        if let Some(id) = id {
+            let path = mapping.path.as_os_str().as_bytes();
+            self.build_ids.entry(path.to_vec()).or_insert_with(|| (id.clone(), CpuMode::USER));
+        }
+        id.clone()
+    }
+}

@@ -71,7 +71,7 @@ fn sample(out: &mut dyn Write, mut sampler: Sampler, time: Duration) -> io::Resu
         progress.show(out, start.elapsed(), &tally)?;
     }
     sampler.finish(&mut tally)?;
-    progress.finish();
+    progress.finish(out)?;
     summary::print(out, &tally)
 }
 

@@ -1,6 +1,7 @@
 use perf_sys::Event;
 
 use super::plan::Plan;
+use super::unit::Unit;
 use super::user_only::user_only;
 use super::{EventSet, EventSetError, EventSetOptions, SpawnMisuse};
 use crate::names::{EventGroup, NamedEvent};
@@ -19,7 +20,7 @@ impl EventSet {
     /// As [`EventSetOptions::open`], and [`EventSetError::Spawn`] after the command was started, because it would not
     /// inherit the event. [`EventSetError::NotOneEvent`] with [`EventSetOptions::one_event_a_ring`]. The set is as before then.
     pub fn add_event(&mut self, event: impl Into<NamedEvent>) -> Result<usize, EventSetError> {
-        if self.options.is_one_event {
+        if self.opened.options.is_one_event {
             return Err(EventSetError::NotOneEvent { events: 2 });
         }
         if self.has_spawned {
@@ -29,46 +30,41 @@ impl EventSet {
         if self.is_user_only() {
             group = user_only(group);
         }
-        let options = EventSetOptions { groups: vec![group], probes: Vec::new(), ..self.options.clone() };
+        let options =
+            EventSetOptions { groups: vec![group], probes: Vec::new(), ..self.opened.options.clone() };
         let mut options = options.list_inherited_probes()?;
         let mut plan = Plan::new(&options.groups)?;
         let (index, first, asked) =
-            (self.plan.names.len(), self.plan.groups.len(), self.options.groups.len());
-        for event in plan.groups.iter_mut().flat_map(|group| &mut group.events) {
-            event.index += index;
-        }
-        self.plan.names.append(&mut plan.names);
-        self.plan.groups.append(&mut plan.groups);
-        self.options.groups.append(&mut options.groups);
+            (self.opened.plan.names.len(), self.opened.plan.groups.len(), self.opened.options.groups.len());
+        plan.groups.iter_mut().for_each(|group| group.first += index);
+        self.opened.plan.names.append(&mut plan.names);
+        self.opened.plan.groups.append(&mut plan.groups);
+        self.opened.options.groups.append(&mut options.groups);
         let opened = self.open_added(first);
         if opened.is_err() {
             self.remove_groups(first);
-            self.plan.names.truncate(index);
-            self.options.groups.truncate(asked);
+            self.opened.plan.names.truncate(index);
+            self.opened.options.groups.truncate(asked);
         } else {
-            self.options.probes.append(&mut options.probes);
+            self.opened.options.probes.append(&mut options.probes);
         }
         opened.map(|()| index)
     }
 
     fn open_added(&mut self, first: usize) -> Result<(), EventSetError> {
-        let units = self.open_task_groups(first)?;
+        let units = self.opened.open_added_tasks(first)?;
         self.add_units(units)?;
-        if self.switch.is_on() {
-            let is_added = |group: usize| group >= first;
-            self.control(|unit| is_added(unit.group), Event::enable)?;
+        if self.opened.switch.is_on() {
+            self.opened.control(&|unit| unit.group >= first, Event::enable)?;
         }
         self.refresh()?; // opens what is missing on CPUs, as the others are enabled or not
-        self.check_opened()
+        self.opened.check_all_opened(&self.hotplug.offline)
     }
 
     fn remove_groups(&mut self, first: usize) {
-        while let Some(index) = self.units.iter().position(|unit| unit.group >= first) {
-            self.drop_unit(index);
-        }
-        self.plan.groups.truncate(first);
-        self.dropped.retain(|(group, ..)| *group < first);
-        self.before.retain(|(group, _), _| *group < first);
+        self.drop_units(|unit| unit.group >= first);
+        self.opened.plan.groups.truncate(first);
+        self.forget_groups(first);
     }
 
     /// Opens the events of the set for another thread, also for a set that is enabled and read. A thread that
@@ -80,30 +76,28 @@ impl EventSet {
     /// set observes CPUs or a command. [`EventSetError::NotOneEvent`] with [`EventSetOptions::one_event_a_ring`]. The set is as
     /// before then.
     pub fn add_thread(&mut self, tid: u32) -> Result<(), EventSetError> {
-        if self.options.is_one_event {
+        if self.opened.options.is_one_event {
             return Err(EventSetError::NotOneEvent { events: 1 });
         }
-        if !self.options.target.is_tasks() || self.options.target.is_command() {
+        if !self.opened.options.target.is_tasks() || self.opened.options.target.is_command() {
             return Err(EventSetError::NotTasks);
         }
         if self.threads().contains(&tid) {
             return Ok(());
         }
-        let units = self.open_one_thread(tid)?;
+        let units = self.opened.open_all_groups(tid)?;
         if units.is_empty() {
             return Err(EventSetError::NoTask { id: tid });
         }
-        self.exited.retain(|exited| *exited != tid);
+        self.opened.exited.retain(|exited| *exited != tid);
         let added = self.add_units(units);
-        let is_added = |thread: Option<u32>| thread == Some(tid);
+        let is_added = |unit: &Unit| unit.scope.thread_id() == Some(tid);
         let started = added.and_then(|()| {
-            let is_on = self.switch.is_on();
-            self.control(|unit| is_on && is_added(unit.scope.thread_id()), Event::enable)
+            let is_on = self.opened.switch.is_on();
+            self.opened.control(&|unit| is_on && is_added(unit), Event::enable)
         });
         if started.is_err() {
-            while let Some(index) = self.units.iter().position(|unit| is_added(unit.scope.thread_id())) {
-                self.drop_unit(index);
-            }
+            self.drop_units(is_added);
         }
         started
     }
@@ -119,20 +113,25 @@ impl EventSet {
         if !self.threads().contains(&tid) {
             return Err(EventSetError::NoTask { id: tid });
         }
-        self.control(|unit| unit.scope.thread_id() == Some(tid), Event::disable)?;
-        while let Some(index) = self.units.iter().position(|unit| unit.scope.thread_id() == Some(tid)) {
-            self.close_unit(index)?;
+        let is_removed = |unit: &Unit| unit.scope.thread_id() == Some(tid);
+        self.opened.control(&is_removed, Event::disable)?;
+        while let Some(index) = self.opened.units.iter().position(is_removed) {
+            if let Some(unit) = self.opened.close_unit(index)? {
+                self.rings.end(&unit, &self.opened.units);
+            }
         }
         Ok(())
     }
 
-    /// Drops the events of a unit and their counts. Those that were redirected stay, disabled, in their ring.
-    fn drop_unit(&mut self, index: usize) {
-        let unit = self.units.remove(index);
-        for event in &unit.events {
-            self.index.remove(event);
-            let _ = event.disable(); // the addition has already failed
+    /// Drops units and their counts. Events that were redirected stay, disabled, in their ring.
+    fn drop_units(&mut self, is_dropped: impl Fn(&Unit) -> bool) {
+        while let Some(index) = self.opened.units.iter().position(&is_dropped) {
+            let unit = self.opened.units.remove(index);
+            for event in &unit.events {
+                self.rings.index.remove(event);
+                let _ = event.disable(); // the addition has already failed
+            }
+            self.rings.end(&unit, &self.opened.units);
         }
-        self.drop_ring_of(unit.scope);
     }
 }

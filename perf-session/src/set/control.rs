@@ -1,9 +1,9 @@
 use std::process::{Child, Command};
 use std::sync::Arc;
 
-use perf_sys::{Event, Result};
+use perf_sys::Event;
 
-use super::{EventError, EventSet, EventSetError, SpawnMisuse, Unit};
+use super::{EventSet, EventSetError, SpawnMisuse};
 use crate::set::loss::LossLedger;
 
 /// # Control
@@ -18,8 +18,8 @@ impl EventSet {
     /// The first error. The other events are started all the same.
     #[doc(alias = "PERF_EVENT_IOC_ENABLE")]
     pub fn enable(&self) -> Result<(), EventSetError> {
-        self.switch.turn(true);
-        self.control(|_| true, Event::enable)
+        self.opened.switch.turn(true);
+        self.opened.control(&|_| true, Event::enable)
     }
 
     /// Stops the counting, by `ioctl(fd, PERF_EVENT_IOC_DISABLE, 0)` of each event or group. The counts and the
@@ -30,8 +30,8 @@ impl EventSet {
     /// The first error. The other events are stopped all the same.
     #[doc(alias = "PERF_EVENT_IOC_DISABLE")]
     pub fn disable(&self) -> Result<(), EventSetError> {
-        self.switch.turn(false);
-        self.control(|_| true, Event::disable)
+        self.opened.switch.turn(false);
+        self.opened.control(&|_| true, Event::disable)
     }
 
     /// Starts the command of a set for a [command](super::EventSetTarget::command). Its events count from its
@@ -45,7 +45,7 @@ impl EventSet {
     /// [`EventSetError::Spawn`], [`EventSetError::Command`] if the program cannot be started, and those of
     /// [`enable`](Self::enable).
     pub fn spawn(&mut self, command: &mut Command) -> Result<Child, EventSetError> {
-        if !self.options.target.is_command() {
+        if !self.opened.options.target.is_command() {
             return Err(EventSetError::Spawn(SpawnMisuse::Target));
         }
         if self.has_spawned {
@@ -55,8 +55,8 @@ impl EventSet {
             return Err(EventSetError::Spawn(SpawnMisuse::Thread));
         }
         self.has_spawned = true;
-        self.switch.turn(true);
-        self.control(|unit| unit.scope.thread_id().is_none(), Event::enable)?;
+        self.opened.switch.turn(true);
+        self.opened.control(&|unit| unit.scope.thread_id().is_none(), Event::enable)?;
         command.spawn().map_err(|error| {
             let program = command.get_program().to_string_lossy().into_owned();
             EventSetError::Command { program, error: Arc::new(error) }
@@ -76,19 +76,6 @@ impl EventSet {
         let discarded = self.discard();
         let read = self.read_losses();
         disabled.and(discarded).and(read)?;
-        Ok(std::mem::take(&mut self.ledger))
-    }
-
-    pub(super) fn control(
-        &self,
-        is_chosen: impl Fn(&Unit) -> bool,
-        control: impl Fn(&Event) -> Result<()>,
-    ) -> Result<(), EventSetError> {
-        let chosen = self.units.iter().filter(|unit| is_chosen(unit));
-        let leaders = chosen.filter_map(|unit| Some((unit, unit.leader()?)));
-        let results = leaders.map(|(unit, leader)| {
-            control(leader).map_err(|error| EventError::of(leader, unit.scope, false, error).into())
-        });
-        results.fold(Ok(()), Result::and)
+        Ok(std::mem::take(&mut self.rings.ledger))
     }
 }

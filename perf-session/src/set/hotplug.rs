@@ -1,14 +1,19 @@
 use std::collections::HashMap;
-use std::mem;
+use std::iter;
 
 use perf_sys::Event;
 
-use super::counts::merge;
-use super::plan::PlannedGroup;
+use super::opened::Opened;
+use super::packages::Packages;
+use super::unit::Unit;
 use super::watch::Watch;
-use super::{EventSet, EventSetError, Packages, Scope};
+use super::{EventError, EventSet, EventSetError, Scope};
 use crate::set::loss::monotonic;
 use crate::system::CpuList;
+
+/// How often the events of a CPU are opened that is online although the kernel reports it as missing: it may go offline
+/// and return in between.
+const ATTEMPTS: usize = 10;
 
 /// The changes by an [`EventSet::refresh`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,20 +24,138 @@ pub struct Refreshed {
     pub opened: CpuList,
 }
 
+/// The CPUs of a set: offline ones, and the state of those that have events.
+#[derive(Debug)]
+pub(super) struct Hotplug {
+    /// Events that show whether a CPU was offline, by CPU.
+    watches: HashMap<u32, Watch>,
+    /// Whether the closed events of a group were enabled on a CPU, with the number of turns of the switch then.
+    before: HashMap<(usize, Scope), (u32, bool)>,
+    pub(super) offline: CpuList,
+    /// Time of the last look at the online CPUs, in ns of `CLOCK_MONOTONIC`.
+    last_look: u64,
+}
+
+impl Hotplug {
+    pub(super) fn new() -> Self {
+        let offline = CpuList::default();
+        Self { watches: HashMap::new(), before: HashMap::new(), offline, last_look: monotonic() }
+    }
+
+    /// Opens the events of CPUs, until each online CPU of the target has its events.
+    pub(super) fn open_cpus(&mut self, opened: &mut Opened) -> Result<(), EventSetError> {
+        if !opened.has_cpu_groups() {
+            return Ok(());
+        }
+        let wanted = opened.wanted_cpus()?;
+        loop {
+            self.last_look = monotonic();
+            let online = wanted.intersection(&CpuList::online(&opened.options.system)?);
+            let mut is_complete = true;
+            for cpu in &online {
+                let missing = opened.missing_groups(cpu);
+                if !missing.is_empty() {
+                    is_complete = false;
+                    let units = self.open_cpu(opened, cpu, &missing)?;
+                    opened.units.extend(units.into_iter().flatten());
+                }
+            }
+            // A pass that opened something takes time, in which a CPU may come or go: only a pass without changes
+            // is the last.
+            if is_complete && !self.drop_dead(opened, &online)? {
+                self.offline = wanted.difference(&online);
+                return if online.is_empty() {
+                    Err(EventSetError::AllOffline { cpus: wanted })
+                } else {
+                    Ok(())
+                };
+            }
+        }
+    }
+
+    /// Closes events, none of which has counted yet, of CPUs that went offline since they were opened. Returns whether
+    /// an online CPU is among them.
+    fn drop_dead(&mut self, opened: &mut Opened, online: &CpuList) -> Result<bool, EventSetError> {
+        self.look(online)?;
+        let mut was_online = false;
+        opened.units.retain(|unit| {
+            let watch = unit.only_cpu().and_then(|cpu| self.watches.get(&cpu));
+            let is_dead = watch.is_some_and(|watch| watch.is_dead);
+            was_online |= is_dead && unit.only_cpu().is_some_and(|cpu| online.contains(cpu));
+            !is_dead
+        });
+        self.watches.retain(|_, watch| !watch.is_dead);
+        Ok(was_online)
+    }
+
+    /// Opens groups of the plan on a CPU, and its watch. Returns `None` if it is offline.
+    fn open_cpu(
+        &mut self,
+        opened: &mut Opened,
+        cpu: u32,
+        groups: &[usize],
+    ) -> Result<Option<Vec<Unit>>, EventSetError> {
+        for attempt in 1.. {
+            let units: Result<Vec<Unit>, EventError> =
+                groups.iter().map(|&group| opened.open_unit(group, Scope::cpu(cpu))).collect();
+            let error = match units.and_then(|units| self.watch(cpu).map(|()| units)) {
+                Ok(units) => return Ok(Some(units)),
+                Err(error) => error,
+            };
+            if !error.is_of_offline_cpu() || attempt == ATTEMPTS {
+                return Err(error.into());
+            }
+            if !CpuList::online(&opened.options.system)?.contains(cpu) {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Opens the watch of an online CPU, unless it is open.
+    fn watch(&mut self, cpu: u32) -> Result<(), EventError> {
+        if !self.watches.contains_key(&cpu) {
+            self.watches.insert(cpu, Watch::open(cpu)?);
+        }
+        Ok(())
+    }
+
+    /// Finds the dead watches.
+    fn look(&mut self, online: &CpuList) -> Result<(), EventError> {
+        for (&cpu, watch) in &mut self.watches {
+            watch.look()?;
+            watch.is_dead |= !online.contains(cpu);
+        }
+        Ok(())
+    }
+
+    /// Returns whether a group is to be enabled on a CPU where it has no events: as it was there before, and not
+    /// if it is disabled on all other CPUs.
+    fn is_wanted(&self, opened: &Opened, group: usize, scope: Scope) -> Result<bool, EventError> {
+        // What was seen before the last call of `enable` or `disable` says nothing about now.
+        let before = self.before.get(&(group, scope)).filter(|(turns, _)| *turns == opened.switch.turns());
+        Ok(match (before, opened.is_running(group)?) {
+            (Some((_, false)), _) | (_, Some(false)) => false,
+            (Some((_, true)), _) | (_, Some(true)) => true,
+            (None, None) => opened.switch.is_on(),
+        })
+    }
+}
+
 /// # CPUs that come and go
 impl EventSet {
     /// Looks for CPUs that went offline or came online, and opens the events of those that are online
     /// again.
     ///
-    /// An event of a CPU dies when the CPU goes offline. Its count and its records remain: they are in
+    /// A per-CPU event dies when its CPU goes offline. Its count and its records remain: they are in
     /// [`counts`](Self::counts) and in the next drain. A CPU that was offline in between is found by an event
     /// of the set's own, which no caller can disable. The time without events is a gap in the
     /// [ledger](Self::losses).
     ///
     /// Events that were disabled stay disabled, whether by [`disable`](Self::disable), by
     /// [`Event::disable`](perf_sys::Event::disable), by `RingSet::disable` of [`rings`](Self::rings), or by
-    /// `prctl`: those of a CPU are opened again as they were before, and not enabled if they are disabled on
-    /// all other CPUs. For a cgroup the kernel does not show this. There they are as the last
+    /// `prctl`: the events of a CPU are enabled again if they were enabled before, and not if they are disabled
+    /// on all other CPUs. For a cgroup the kernel does not show this; its events follow the last
     /// [`enable`](Self::enable) or [`disable`](Self::disable) of the set.
     ///
     /// A call reads one event of each CPU twice, and the events of each CPU once. On a set of tasks it does
@@ -40,167 +163,155 @@ impl EventSet {
     ///
     /// # Errors
     ///
-    /// As [`EventSetOptions::open`](super::EventSetOptions::open), and if an event cannot be read.
+    /// [`EventSetError::File`] if the online CPUs cannot be read, and [`EventSetError::Event`] if an event cannot be
+    /// opened, mapped or read.
     pub fn refresh(&mut self) -> Result<Refreshed, EventSetError> {
         self.refresh_with(|_| Ok(()))
     }
 
-    /// As [`refresh`](Self::refresh), and calls `prepare` when all events of a CPU were opened, before
-    /// they are enabled. For example, it attaches a program to them.
+    /// Refreshes as [`refresh`](Self::refresh) does, and calls `prepare` when all events of a CPU were opened,
+    /// before they are enabled. For example, it attaches a program to them.
     ///
     /// # Errors
     ///
-    /// As [`refresh`](Self::refresh), and the error of `prepare`, after which the events of that CPU stay
-    /// disabled.
+    /// The errors of [`refresh`](Self::refresh), and the error of `prepare`, after which the events of that CPU
+    /// stay disabled.
     pub fn refresh_with<E: From<EventSetError>>(
         &mut self,
         mut prepare: impl FnMut(&Self) -> Result<(), E>,
     ) -> Result<Refreshed, E> {
         // A caller that reads the rings by itself has drained them since the last look.
-        self.remove_drained();
+        self.rings.remove_drained();
         let mut refreshed = Refreshed::default();
-        if !self.plan.groups.iter().any(|group| self.is_on_cpus(group)) {
+        if !self.opened.has_cpu_groups() {
             return Ok(refreshed);
         }
-        let wanted = self.wanted_cpus()?;
-        let online =
-            wanted.intersection(&CpuList::online(&self.options.system).map_err(EventSetError::from)?);
+        let wanted = self.opened.wanted_cpus()?;
+        let online = CpuList::online(&self.opened.options.system).map_err(EventSetError::from)?;
+        let online = wanted.intersection(&online);
         refreshed.closed = self.close_dead(&online)?;
-        let last_look = self.last_look;
-        self.last_look = monotonic();
+        let last_look = self.hotplug.last_look;
+        self.hotplug.last_look = monotonic();
         let mut offline = wanted.difference(&online);
         for cpu in &online {
-            let missing = self.missing_groups(cpu);
-            if missing.is_empty() {
-                self.watch_again(cpu)?;
-                continue;
-            }
-            let scope = Scope::cpu(cpu);
-            let mut wanted = Vec::new();
-            for &group in &missing {
-                if self.is_wanted(group, scope)? {
-                    wanted.push(group);
+            let this = iter::once(cpu).collect();
+            match self.reopen(cpu, last_look)? {
+                Reopened::Nothing => continue,
+                Reopened::Offline => offline = offline.union(&this),
+                Reopened::Groups(enabled) => {
+                    let scope = Scope::cpu(cpu);
+                    prepare(self)?;
+                    let is_chosen = |unit: &Unit| unit.scope == scope && enabled.contains(&unit.group);
+                    self.opened.control(&is_chosen, Event::enable)?;
+                    self.rings.ledger.close_gap(scope, monotonic());
+                    self.hotplug.before.retain(|(_, before), _| *before != scope);
+                    refreshed.opened = refreshed.opened.union(&this);
                 }
             }
-            // Not for an event that is added to those of the CPU.
-            if !wanted.is_empty() && self.units.iter().all(|unit| unit.scope != scope) {
-                self.ledger.open_gap(scope, last_look);
-            }
-            if self.open_cpu(cpu, &missing)? {
-                prepare(self)?;
-                self.control(|unit| unit.scope == scope && wanted.contains(&unit.group), Event::enable)?;
-                self.ledger.close_gap(scope, monotonic());
-                self.before.retain(|(_, before), _| *before != scope);
-                refreshed.opened = refreshed.opened.union(&std::iter::once(cpu).collect());
-            } else {
-                offline = offline.union(&std::iter::once(cpu).collect());
-            }
         }
-        self.offline = offline;
+        self.hotplug.offline = offline;
         if !refreshed.opened.is_empty() {
-            self.packages = Packages::read(self).map_err(EventSetError::from)?;
+            self.opened.packages = Packages::read(&self.opened).map_err(EventSetError::from)?;
         }
         Ok(refreshed)
     }
 
-    /// Returns the groups that have no events on this CPU.
-    pub(super) fn missing_groups(&self, cpu: u32) -> Vec<usize> {
+    /// Opens what is missing on an online CPU, disabled.
+    fn reopen(&mut self, cpu: u32, last_look: u64) -> Result<Reopened, EventSetError> {
+        let Self { opened, hotplug, rings, .. } = self;
         let scope = Scope::cpu(cpu);
-        let is_open = |group: usize| self.units.iter().any(|unit| unit.group == group && unit.scope == scope);
-        let is_here = |group: &PlannedGroup| self.is_on_cpus(group) && group.is_on(cpu);
-        let groups = self.plan.groups.iter().enumerate().filter(|(_, group)| is_here(group));
-        groups.map(|(group, _)| group).filter(|&group| !is_open(group)).collect()
-    }
-
-    /// Opens the watch of an online CPU whose events survived that it was offline.
-    fn watch_again(&mut self, cpu: u32) -> Result<(), EventSetError> {
-        let has_events = self.units.iter().any(|unit| unit.scope == Scope::cpu(cpu));
-        if !has_events || self.watches.contains_key(&cpu) {
-            return Ok(());
-        }
-        match Watch::open(cpu) {
-            Ok(watch) => {
-                self.watches.insert(cpu, watch);
-                Ok(())
+        let missing = opened.missing_groups(cpu);
+        let has_events = opened.units.iter().any(|unit| unit.scope == scope);
+        if missing.is_empty() {
+            // Its events survived that it was offline, but its watch did not.
+            if has_events
+                && let Err(error) = hotplug.watch(cpu)
+                && !error.is_of_offline_cpu()
+            {
+                return Err(error.into());
             }
-            Err(error) if error.is_of_offline_cpu() => Ok(()),
-            Err(error) => Err(error.into()),
+            return Ok(Reopened::Nothing);
         }
+        let mut enabled = Vec::new();
+        for &group in &missing {
+            if hotplug.is_wanted(opened, group, scope)? {
+                enabled.push(group);
+            }
+        }
+        // An event that is added to others of the CPU leaves no gap.
+        if !enabled.is_empty() && !has_events {
+            rings.ledger.open_gap(scope, last_look);
+        }
+        let Some(units) = hotplug.open_cpu(opened, cpu, &missing)? else { return Ok(Reopened::Offline) };
+        self.add_units(units)?;
+        Ok(Reopened::Groups(enabled))
     }
 
     /// Closes the events that no longer count because their CPU is or was offline, and keeps their
     /// counts. Returns the CPUs.
-    pub(super) fn close_dead(&mut self, online: &CpuList) -> Result<CpuList, EventSetError> {
-        let mut watches = mem::take(&mut self.watches);
-        let closed = self.close_unwatched(&mut watches, online);
-        if closed.is_ok() {
-            watches.retain(|_, watch| !watch.is_dead);
-        }
-        self.watches = watches;
-        closed
-    }
-
-    fn close_unwatched(
-        &mut self,
-        watches: &mut HashMap<u32, Watch>,
-        online: &CpuList,
-    ) -> Result<CpuList, EventSetError> {
-        for (&cpu, watch) in &mut *watches {
-            watch.look()?;
-            watch.is_dead |= !online.contains(cpu);
-        }
+    fn close_dead(&mut self, online: &CpuList) -> Result<CpuList, EventSetError> {
+        let Self { opened, hotplug, rings, .. } = self;
+        hotplug.look(online)?;
         let mut closed = Vec::new();
         let mut index = 0;
-        while let Some(unit) = self.units.get(index) {
-            let cpu = unit.scope.cpu_id().filter(|_| unit.scope.thread_id().is_none());
-            let Some(cpu) = cpu else {
+        while let Some(unit) = opened.units.get(index) {
+            let Some(cpu) = unit.only_cpu() else {
                 index += 1;
                 continue;
             };
-            let watch = watches.get(&cpu);
+            let watch = hotplug.watches.get(&cpu);
+            let is_alive = watch.is_some_and(|watch| !watch.is_dead);
             // The kernel moves the events of an uncore PMU to another CPU, or they die too.
-            let moves = self.plan.groups.get(unit.group).is_some_and(|group| group.is_cpu_only);
-            let survives = moves && unit.is_on()? != Some(false);
-            match watch {
-                Some(watch) if !watch.is_dead => self.look_at(index, watch)?,
-                _ if survives => {}
-                watch => {
-                    if let Some(watch) = watch {
-                        self.look_at(index, watch)?;
-                    }
-                    let since = watch.map_or(self.last_look, |watch| watch.at_ns);
-                    closed.extend(self.close_unit(index)?.map(|(group, scope)| (group, scope, since)));
-                    continue;
+            let moves = opened.plan.groups.get(unit.group).is_some_and(|group| group.is_cpu_only);
+            if !is_alive && moves && unit.is_on()? != Some(false) {
+                index += 1;
+                continue;
+            }
+            // Before it is closed: the last look shows whether it was enabled until its CPU went offline.
+            if let Some(watch) = watch {
+                opened.look_at(index, watch)?;
+            }
+            if is_alive {
+                index += 1;
+                continue;
+            }
+            let since = watch.map_or(hotplug.last_look, |watch| watch.at_ns);
+            if let Some(unit) = opened.close_unit(index)? {
+                if let Some(was_on) = unit.running.was_on {
+                    hotplug.before.insert((unit.group, unit.scope), (opened.switch.turns(), was_on));
                 }
+                rings.end(&unit, &opened.units);
+                closed.push((unit.group, unit.scope, since));
             }
-            index += 1;
         }
-        // Now that those of other dead CPUs do not look disabled.
+        // Only now, because events of other dead CPUs looked disabled.
         for &(group, scope, since) in &closed {
-            if self.is_wanted(group, scope)? {
-                self.ledger.open_gap(scope, since);
+            if hotplug.is_wanted(opened, group, scope)? {
+                rings.ledger.open_gap(scope, since);
             }
         }
+        // After an error the dead watches stay, so that the next call closes the rest.
+        hotplug.watches.retain(|_, watch| !watch.is_dead);
         Ok(closed.into_iter().filter_map(|(_, scope, _)| scope.cpu_id()).collect())
     }
 
-    /// Closes the events of a unit, and keeps their counts. Their records stay in the ring. Returns its group
-    /// and scope.
-    pub(super) fn close_unit(&mut self, index: usize) -> Result<Option<(usize, Scope)>, EventSetError> {
-        let Some(unit) = self.units.get(index) else { return Ok(None) };
-        let (counts, mut lost) = (self.read_unit(unit)?, self.lost_of(unit)?);
-        let unit = self.units.remove(index);
-        let key = (unit.group, unit.scope);
-        self.retired_lost.append(&mut lost);
-        for (index, count) in counts {
-            if let Some(count) = merge(&mut self.retired, index, count) {
-                self.retired.push((index, count));
-            }
-        }
-        if let Some(was_on) = unit.running.was_on {
-            self.before.insert(key, (self.switch.turns(), was_on));
-        }
-        self.drop_ring_of(unit.scope);
-        Ok(Some(key))
+    /// Adds opened events to the set, and maps their rings.
+    pub(super) fn add_units(&mut self, units: Vec<Unit>) -> Result<(), EventSetError> {
+        let first = self.opened.units.len();
+        self.opened.units.extend(units);
+        self.rings.add(&self.opened, first)
     }
+
+    /// Forgets whether the events of these groups were enabled.
+    pub(super) fn forget_groups(&mut self, first: usize) {
+        self.hotplug.before.retain(|(group, _), _| *group < first);
+    }
+}
+
+/// The outcome of opening what is missing on a CPU.
+enum Reopened {
+    Nothing,
+    Offline,
+    /// Something was opened; these groups are to be enabled.
+    Groups(Vec<usize>),
 }

@@ -1,4 +1,4 @@
-use super::{EventError, EventSet, EventSetError, Scope, Unit};
+use super::{EventSet, EventSetError, Scope};
 
 /// The records of one event of an [`EventSet`] that the kernel dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,24 +27,6 @@ impl EventSet {
     /// [`EventSetError::Event`] if an event cannot be read.
     #[doc(alias = "PERF_FORMAT_LOST")]
     pub fn lost_by_event(&self) -> Result<Vec<EventLost>, EventSetError> {
-        let mut all = self.retired_lost.clone();
-        for unit in &self.units {
-            all.extend(self.lost_of(unit)?);
-        }
-        Ok(all)
-    }
-
-    /// Reads the lost records of the events of a unit.
-    pub(super) fn lost_of(&self, unit: &Unit) -> Result<Vec<EventLost>, EventSetError> {
-        let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
-        let mut all = Vec::new();
-        for ((member, event), (count, planned)) in
-            unit.events.iter().enumerate().zip(unit.read()?.iter().zip(planned))
-        {
-            let Some(lost) = count.as_ref().and_then(|count| count.lost) else { continue };
-            let id = event.id().map_err(|error| EventError::of(event, unit.scope, member != 0, error))?;
-            all.push(EventLost { id, scope: unit.scope, index: planned.index, lost });
-        }
-        Ok(all)
+        self.opened.read_lost()
     }
 }

@@ -1,16 +1,15 @@
 //! Events on CPUs or tasks, opened, read and closed as one.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use perf_sys::{Event, ReadFormat, RingSet};
+use perf_sys::{Event, ReadFormat};
 
 use crate::names::EventSpec;
-
 use crate::system::CpuList;
 use crate::why::DroppedFeature;
 
 mod add;
+mod attrs;
 mod control;
 mod counts;
 mod error;
@@ -21,10 +20,10 @@ mod loss;
 mod lost;
 mod open;
 mod open_tasks;
+mod opened;
 mod options;
 mod packages;
 mod plan;
-mod prepare;
 mod probes;
 mod read;
 mod record;
@@ -50,12 +49,9 @@ pub use scope::{RingKey, Scope};
 pub use sized_rings::{MappedRings, SizedRingsError, map_largest, map_largest_ring};
 pub use target::{EventSetTarget, Inherit};
 
-use event_index::EventIndex;
-use packages::Packages;
-use plan::Plan;
-use running::Switch;
-use unit::Unit;
-use watch::Watch;
+use hotplug::Hotplug;
+use opened::Opened;
+use rings::Rings;
 
 /// Events on CPUs or tasks: opened together, enabled together, read as one table of counts and as one
 /// stream of records.
@@ -114,40 +110,13 @@ use watch::Watch;
 /// | `Set.Close` | [`close`](Self::close), or dropping the set |
 #[derive(Debug)]
 pub struct EventSet {
-    plan: Plan,
-    units: Vec<Unit>,
-    /// `None` if the set only counts.
-    rings: Option<RingSet<RingKey>>,
-    index: EventIndex,
-    /// Events that show whether a CPU was offline, by CPU.
-    watches: HashMap<u32, Watch>,
-    /// Whether the closed events of a group were enabled at a scope, after a number of turns of the switch.
-    before: HashMap<(usize, Scope), (u32, bool)>,
-    /// Counts of events that were closed after their CPU went offline.
-    retired: Vec<(usize, ScopeCount)>,
-    /// Lost records of those events.
-    retired_lost: Vec<EventLost>,
-    packages: Packages,
-    ledger: LossLedger,
-    offline: CpuList,
-    exited: Vec<u32>,
-    unsettled: Vec<u32>,
-    reads_lost: bool,
-    switch: Switch,
-    /// Time of the last look at the online CPUs, in ns of `CLOCK_MONOTONIC`.
-    last_look: u64,
-    /// The thread that opened the events.
+    rings: Rings,
+    hotplug: Hotplug,
+    /// The thread that opened the events, which alone can start the command.
     opener: rustix::thread::Pid,
     has_spawned: bool,
-    /// Whether all events were opened once.
-    is_open: bool,
-    ring_size: Option<RingSize>,
-    /// Features of the attrs that were dropped, by group and member.
-    dropped: Vec<(usize, usize, Vec<DroppedFeature>)>,
-    /// Index of the group whose events could not be opened.
-    failed_group: usize,
-    /// Dropped after the events: the kernel removes the tracepoint of a probe only when no event of it is open.
-    options: EventSetOptions,
+    /// Dropped after the rings, which hold events too.
+    opened: Opened,
 }
 
 /// An open event of an [`EventSet`].
@@ -176,55 +145,41 @@ impl EventSet {
 
     /// Iterates over the open events: for each group on each CPU or thread the leader, then its members.
     pub fn events(&self) -> impl Iterator<Item = EventSetEvent<'_>> {
-        self.units.iter().flat_map(move |unit| {
-            let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
-            let events = unit.events.iter().zip(planned).enumerate();
-            events.map(move |(member, (event, planned))| EventSetEvent {
-                event,
-                scope: unit.scope,
-                index: planned.index,
-                spec: &planned.spec,
-                is_member: member != 0,
-                dropped: self.dropped_of(unit.group, member),
-            })
-        })
+        self.opened.events()
     }
 
     /// Returns the names of the logical events, in the order of the options.
     pub fn names(&self) -> &[Arc<str>] {
-        &self.plan.names
+        &self.opened.plan.names
     }
 
     /// Returns the CPUs on which the set has events of CPUs, or of tasks on one CPU.
     pub fn cpus(&self) -> CpuList {
-        self.units.iter().filter_map(|unit| unit.scope.cpu_id()).collect()
+        self.opened.units.iter().filter_map(|unit| unit.scope.cpu_id()).collect()
     }
 
-    /// Returns the threads for which events were opened, in the order in which they were found. Inherited
-    /// copies of later threads are not in it.
+    /// Returns the threads for which events were opened, ascending. Later threads, which have inherited the events,
+    /// are not in it.
     pub fn threads(&self) -> Vec<u32> {
-        let mut threads: Vec<u32> = self.units.iter().filter_map(|unit| unit.scope.thread_id()).collect();
-        threads.sort_unstable();
-        threads.dedup();
-        threads
+        self.opened.threads()
     }
 
     /// Returns the CPUs of the target that were offline when the set was opened or last
     /// [refreshed](Self::refresh).
     pub const fn offline(&self) -> &CpuList {
-        &self.offline
+        &self.hotplug.offline
     }
 
     /// Returns the threads that exited before their events were open.
     pub fn exited(&self) -> &[u32] {
-        &self.exited
+        &self.opened.exited
     }
 
     /// Returns the threads of which it is not certain whether they have inherited the events: the process
     /// started threads so fast that in each of several attempts one started while events were opened.
     /// They were not opened separately, so that nothing is counted twice.
     pub fn unsettled(&self) -> &[u32] {
-        &self.unsettled
+        &self.opened.unsettled
     }
 
     /// Returns whether the kernel counts the lost samples of each event. Since Linux 6.0.
@@ -234,12 +189,7 @@ impl EventSet {
 
     /// Returns the size of the rings, or `None` if the set only counts.
     pub const fn ring_size(&self) -> Option<RingSize> {
-        self.ring_size
-    }
-
-    fn dropped_of(&self, group: usize, member: usize) -> &[DroppedFeature] {
-        let found = self.dropped.iter().find(|(of, index, _)| (*of, *index) == (group, member));
-        found.map_or(&[], |(.., dropped)| dropped)
+        self.rings.size
     }
 }
 

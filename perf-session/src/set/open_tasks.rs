@@ -3,8 +3,10 @@ use std::time::{Duration, Instant};
 
 use perf_sys::Errno;
 
+use super::opened::Opened;
 use super::target::Tasks;
-use super::{EventSet, EventSetError, Inherit, Scope, Unit};
+use super::unit::Unit;
+use super::{EventSetError, Inherit, Scope};
 use crate::system::threads_of;
 use crate::system::{CpuList, System};
 
@@ -13,52 +15,52 @@ use crate::system::{CpuList, System};
 const ATTEMPTS: (usize, usize) = (3, 500);
 const PATIENCE: Duration = Duration::from_secs(1);
 
-impl EventSet {
-    /// Opens the events of tasks.
-    pub(super) fn open_tasks(&mut self) -> Result<(), EventSetError> {
-        let units = self.open_task_groups(0)?;
-        self.add_units(units)
+impl Opened {
+    /// Opens all groups for the tasks of the target. Returns none if the target has no tasks.
+    pub(super) fn open_target_tasks(&mut self) -> Result<Vec<Unit>, EventSetError> {
+        let tids = match &self.options.target.tasks {
+            Tasks::All | Tasks::Cgroup(_) => return Ok(Vec::new()),
+            Tasks::Caller | Tasks::Command => vec![own_tid()],
+            Tasks::Threads(tids) => tids.clone(),
+            Tasks::Processes(_) => Vec::new(), // listed while they are opened
+        };
+        self.open_tasks(0, &tids, true)
     }
 
-    /// Opens the groups from `first` on for the tasks of the target, or for the threads of a set that is open.
-    pub(super) fn open_task_groups(&mut self, first: usize) -> Result<Vec<Unit>, EventSetError> {
+    /// Opens the groups from `first` on for the tasks of a set that is open.
+    pub(super) fn open_added_tasks(&mut self, first: usize) -> Result<Vec<Unit>, EventSetError> {
+        if !self.options.target.is_tasks() {
+            return Ok(Vec::new());
+        }
+        let tids = self.threads();
+        self.open_tasks(first, &tids, false)
+    }
+
+    /// Opens the groups from `first` on for processes of the target, or for these threads. Fails if no thread runs, or
+    /// if one has exited and `all` must run.
+    fn open_tasks(&mut self, first: usize, tids: &[u32], all: bool) -> Result<Vec<Unit>, EventSetError> {
         let groups: Vec<usize> = self.task_groups().filter(|&group| group >= first).collect();
-        if groups.is_empty() || !self.options.target.is_tasks() {
+        if groups.is_empty() {
             return Ok(Vec::new());
         }
         let cpus = self.task_cpus()?;
-        let (id, units) = match self.options.target.tasks.clone() {
-            Tasks::Processes(pids) => (first_of(&pids), self.open_processes(&pids, &groups, cpus.as_ref())?),
-            _ if self.is_open => {
-                let tids = self.threads();
-                let mut units = Vec::new();
-                for &tid in &tids {
-                    units.append(&mut self.open_thread(tid, &groups, cpus.as_ref())?);
-                }
-                (first_of(&tids), units)
+        if let Tasks::Processes(pids) = self.options.target.tasks.clone() {
+            let units = self.open_processes(&pids, &groups, cpus.as_ref())?;
+            return if units.is_empty() { Err(self.no_task_units(first_of(&pids), cpus)) } else { Ok(units) };
+        }
+        let mut units = Vec::new();
+        for &tid in tids {
+            let mut opened = self.open_thread(tid, &groups, cpus.as_ref())?;
+            if opened.is_empty() && all {
+                return Err(self.no_task_units(tid, cpus));
             }
-            Tasks::Threads(tids) => {
-                let mut units = Vec::new();
-                for &tid in &tids {
-                    let mut opened = self.open_thread(tid, &groups, cpus.as_ref())?;
-                    if opened.is_empty() {
-                        return Err(self.no_task_units(tid, cpus));
-                    }
-                    units.append(&mut opened);
-                }
-                (first_of(&tids), units)
-            }
-            Tasks::Caller | Tasks::Command => {
-                let tid = own_tid();
-                (tid, self.open_thread(tid, &groups, cpus.as_ref())?)
-            }
-            Tasks::All | Tasks::Cgroup(_) => return Ok(Vec::new()),
-        };
-        if units.is_empty() { Err(self.no_task_units(id, cpus)) } else { Ok(units) }
+            units.append(&mut opened);
+        }
+        if units.is_empty() { Err(self.no_task_units(first_of(tids), cpus)) } else { Ok(units) }
     }
 
-    /// Opens all events of tasks for one thread. Returns none if it has exited.
-    pub(super) fn open_one_thread(&mut self, tid: u32) -> Result<Vec<Unit>, EventSetError> {
+    /// Opens all groups of tasks for one thread. Returns none if it has exited.
+    pub(super) fn open_all_groups(&mut self, tid: u32) -> Result<Vec<Unit>, EventSetError> {
         let groups: Vec<usize> = self.task_groups().collect();
         let cpus = self.task_cpus()?;
         self.open_thread(tid, &groups, cpus.as_ref())

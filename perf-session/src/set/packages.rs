@@ -1,4 +1,5 @@
-use super::{EventSet, ScopeCount};
+use super::ScopeCount;
+use super::opened::Opened;
 use crate::system::{FileError, System};
 
 /// The package of each CPU that has an event which counts once for a package.
@@ -7,12 +8,12 @@ pub(super) struct Packages(Vec<(u32, i64)>);
 
 impl Packages {
     /// Reads the packages, if an event of the set needs them.
-    pub(super) fn read(set: &EventSet) -> Result<Self, FileError> {
-        let per_package = set.events().filter(|event| event.spec.is_per_package());
+    pub(super) fn read(opened: &Opened) -> Result<Self, FileError> {
+        let per_package = opened.events().filter(|event| event.spec.is_per_package());
         let mut cpus: Vec<u32> = per_package.filter_map(|event| event.scope.cpu_id()).collect();
         cpus.sort_unstable();
         cpus.dedup();
-        let system = &set.options.system;
+        let system = &opened.options.system;
         cpus.into_iter().map(|cpu| Ok((cpu, package(system, cpu)?))).collect::<Result<_, _>>().map(Self)
     }
 

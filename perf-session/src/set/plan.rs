@@ -1,20 +1,16 @@
+use std::iter;
 use std::sync::Arc;
 
 use super::EventSetError;
 use crate::names::{EventGroup, EventSpec, NamedEvent};
 use crate::system::CpuList;
 
-/// An event of one PMU, and the index of the logical event that it is a part of.
-#[derive(Clone, Debug)]
-pub(super) struct PlannedEvent {
-    pub(super) spec: EventSpec,
-    pub(super) index: usize,
-}
-
 /// Events that are opened as one group, the leader first. A single event is a group of one.
 #[derive(Clone, Debug)]
 pub(super) struct PlannedGroup {
-    pub(super) events: Vec<PlannedEvent>,
+    pub(super) specs: Vec<EventSpec>,
+    /// Index of the leader's logical event. The members have the following indexes.
+    pub(super) first: usize,
     /// The CPUs on which all PMUs of the group count; `None` for all.
     pub(super) cpus: Option<CpuList>,
     pub(super) is_cpu_only: bool,
@@ -44,12 +40,9 @@ impl Plan {
                 return Err(EventSetError::NoPmu { event: empty.name().into() });
             }
             for spec in leader.specs() {
-                let mut events = vec![PlannedEvent { spec: spec.clone(), index: first }];
-                for (member, index) in members.iter().zip(first + 1..) {
-                    let spec = on_same_pmu(spec, leader, member)?.clone();
-                    events.push(PlannedEvent { spec, index });
-                }
-                plan.groups.push(PlannedGroup::new(events, group));
+                let members = members.iter().map(|member| on_same_pmu(spec, leader, member));
+                let specs = iter::once(Ok(spec)).chain(members).map(|spec| spec.cloned());
+                plan.groups.push(PlannedGroup::new(first, specs.collect::<Result<_, _>>()?, group));
             }
         }
         if plan.groups.is_empty() { Err(EventSetError::NoEvents) } else { Ok(plan) }
@@ -57,30 +50,35 @@ impl Plan {
 
     /// Splits a weak group into single events. Returns `false` if it is not weak or a single event.
     pub(super) fn split(&mut self, group: usize) -> bool {
-        let Some(weak) = self.groups.get(group).filter(|group| group.is_weak && group.events.len() > 1)
-        else {
+        let Some(weak) = self.groups.get(group).filter(|group| group.is_weak && group.specs.len() > 1) else {
             return false;
         };
-        let single = |event: &PlannedEvent| PlannedGroup {
-            events: vec![event.clone()],
-            cpus: event.spec.cpus().cloned(),
-            is_cpu_only: event.spec.is_cpu_only(),
+        let single = |(first, spec): (usize, &EventSpec)| PlannedGroup {
+            specs: vec![spec.clone()],
+            first,
+            cpus: spec.cpus().cloned(),
+            is_cpu_only: spec.is_cpu_only(),
             is_leader_sampling: false,
             is_weak: false,
         };
-        let singles: Vec<PlannedGroup> = weak.events.iter().map(single).collect();
+        let singles: Vec<PlannedGroup> = weak.events().map(single).collect();
         self.groups.splice(group..=group, singles);
         true
     }
 }
 
 impl PlannedGroup {
-    fn new(events: Vec<PlannedEvent>, group: &EventGroup) -> Self {
-        let lists = events.iter().filter_map(|event| event.spec.cpus());
+    fn new(first: usize, specs: Vec<EventSpec>, group: &EventGroup) -> Self {
+        let lists = specs.iter().filter_map(EventSpec::cpus);
         let cpus = lists.cloned().reduce(|all, cpus| all.intersection(&cpus));
-        let is_cpu_only = events.iter().any(|event| event.spec.is_cpu_only());
+        let is_cpu_only = specs.iter().any(EventSpec::is_cpu_only);
         let (is_leader_sampling, is_weak) = (group.is_leader_sampling(), group.is_weak());
-        Self { events, cpus, is_cpu_only, is_leader_sampling, is_weak }
+        Self { specs, first, cpus, is_cpu_only, is_leader_sampling, is_weak }
+    }
+
+    /// Iterates over the index of the logical event and the spec of each event.
+    pub(super) fn events(&self) -> impl Iterator<Item = (usize, &EventSpec)> {
+        (self.first..).zip(&self.specs)
     }
 
     /// Returns whether the group is opened on this CPU.
@@ -108,10 +106,10 @@ fn on_same_pmu<'m>(
 
 #[cfg(test)]
 mod tests {
-    use perf_sys::{Attr, AttrFlags, Hardware, ReadFormat, SampleType, Software};
+    use perf_sys::{Attr, Hardware, Software};
 
     use super::*;
-    use crate::set::{EventSetOptions, EventSetTarget, Inherit, Scope};
+    use crate::set::EventSetOptions;
 
     /// Cycles on a machine with two kinds of cores.
     fn hybrid(name: &str, event: Hardware) -> NamedEvent {
@@ -135,7 +133,7 @@ mod tests {
         let plan =
             plan(&EventSetOptions::new().event(hybrid("cycles", Hardware::CPU_CYCLES)).event(faults()));
         let groups: Vec<(usize, bool, bool)> =
-            plan.groups.iter().map(|group| (group.events[0].index, group.is_on(1), group.is_on(2))).collect();
+            plan.groups.iter().map(|group| (group.first, group.is_on(1), group.is_on(2))).collect();
         assert_eq!(groups, [(0, true, false), (0, false, true), (1, true, true)]);
         assert_eq!(plan.names.len(), 2);
     }
@@ -147,9 +145,9 @@ mod tests {
         let plan = plan(&EventSetOptions::new().group([cycles, instructions, faults()]));
         assert_eq!(plan.groups.len(), 2);
         for (group, pmu) in plan.groups.iter().zip(["cpu_core", "cpu_atom"]) {
-            let pmus: Vec<Option<&str>> = group.events.iter().map(|event| event.spec.pmu()).collect();
+            let pmus: Vec<Option<&str>> = group.specs.iter().map(EventSpec::pmu).collect();
             assert_eq!(pmus, [Some(pmu), Some(pmu), None]);
-            assert_eq!(group.events.iter().map(|event| event.index).collect::<Vec<_>>(), [0, 1, 2]);
+            assert_eq!(group.events().map(|(index, _)| index).collect::<Vec<_>>(), [0, 1, 2]);
         }
     }
 
@@ -179,46 +177,7 @@ mod tests {
         assert!(!plan.split(0), "a single event");
         assert!(plan.split(1));
         assert!(!plan.split(1), "split already");
-        let indices: Vec<usize> = plan.groups.iter().map(|group| group.events[0].index).collect();
-        assert_eq!((indices, plan.groups.iter().all(|group| group.events.len() == 1)), (vec![0, 1, 2], true));
-    }
-
-    /// Returns the attrs of a group of two software events at `scope`.
-    fn attrs(options: &EventSetOptions, scope: Scope) -> Vec<Attr> {
-        options.attrs(&plan(options).groups[0], scope, true)
-    }
-
-    #[test]
-    fn only_the_leader_is_disabled_and_enabled_on_exec() {
-        let options = EventSetOptions::new().group([faults(), faults()]).target(EventSetTarget::command());
-        let [leader, member] = attrs(&options, Scope::thread(7))[..] else { unreachable!() };
-        let start = AttrFlags::DISABLED | AttrFlags::ENABLE_ON_EXEC;
-        assert_eq!((leader.flags, member.flags), (start | AttrFlags::INHERIT, AttrFlags::INHERIT));
-        assert!(!leader.read_format.contains(ReadFormat::GROUP), "copies are read separately");
-        // An event that counts for CPUs only is not started by an exec.
-        let [leader, member] = attrs(&options, Scope::cpu(7))[..] else { unreachable!() };
-        assert_eq!((leader.flags, member.flags), (AttrFlags::DISABLED, AttrFlags::empty()));
-        assert!(leader.read_format.contains(ReadFormat::GROUP));
-        assert!(!member.read_format.contains(ReadFormat::GROUP));
-    }
-
-    #[test]
-    fn inheritance_follows_the_target_unless_it_is_set() {
-        let flags =
-            |options: &EventSetOptions| attrs(options, Scope::thread(7))[0].flags - AttrFlags::DISABLED;
-        let process = EventSetOptions::new().event(faults()).target(EventSetTarget::process(1));
-        assert_eq!(flags(&process), AttrFlags::INHERIT);
-        assert_eq!(flags(&process.clone().inherit(Inherit::Nothing)), AttrFlags::empty());
-        let thread = EventSetOptions::new().event(faults()).target(EventSetTarget::thread(1));
-        assert_eq!(flags(&thread), AttrFlags::empty());
-        assert_eq!(flags(&thread.inherit(Inherit::Threads)), AttrFlags::INHERIT | AttrFlags::INHERIT_THREAD);
-    }
-
-    #[test]
-    fn records_have_what_attributes_and_sorts_them() {
-        let options = EventSetOptions::new().event(faults()).ring_pages(1);
-        let attr = attrs(&options, Scope::cpu(0))[0];
-        assert!(attr.sample_type.contains(SampleType::IDENTIFIER | SampleType::TIME));
-        assert!(attr.flags.contains(AttrFlags::SAMPLE_ID_ALL));
+        let indices: Vec<usize> = plan.groups.iter().map(|group| group.first).collect();
+        assert_eq!((indices, plan.groups.iter().all(|group| group.specs.len() == 1)), (vec![0, 1, 2], true));
     }
 }

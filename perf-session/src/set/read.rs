@@ -3,6 +3,7 @@ use std::time::{Duration, Instant};
 
 use perf_sys::{DrainStats, RingSet, SampleLayout, WaitResult, Waker};
 
+use super::rings::Rings;
 use super::{EventError, EventSet, EventSetError, EventSetEvent, EventSetRecord, RingKey};
 use crate::set::loss::LossLedger;
 
@@ -43,7 +44,7 @@ impl EventSet {
         timeout: Option<Duration>,
         mut wait: impl FnMut(&mut RingSet<RingKey>, Option<Duration>) -> perf_sys::Result<WaitResult>,
     ) -> Result<WaitResult, EventSetError> {
-        let interval = self.options.flush_interval;
+        let interval = self.opened.options.flush_interval;
         let rings = self.rings_mut()?;
         let start = Instant::now();
         loop {
@@ -108,13 +109,13 @@ impl EventSet {
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>) -> ControlFlow<B>,
     ) -> Result<(DrainStats, ControlFlow<B>), EventSetError> {
-        let Self { rings, ledger, index, .. } = self;
-        let rings = rings.as_mut().ok_or(EventSetError::NoRings)?;
+        let Rings { set, ledger, index, .. } = &mut self.rings;
+        let rings = set.as_mut().ok_or(EventSetError::NoRings)?;
         let drained = rings.try_drain_sorted(|record| {
             ledger.note(&record);
             consume(EventSetRecord { record, index })
         })?;
-        self.note_damage();
+        self.rings.note_damage();
         Ok(drained)
     }
 
@@ -132,13 +133,13 @@ impl EventSet {
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>),
     ) -> Result<DrainStats, EventSetError> {
-        let Self { rings, ledger, index, .. } = self;
-        let rings = rings.as_mut().ok_or(EventSetError::NoRings)?;
+        let Rings { set, ledger, index, .. } = &mut self.rings;
+        let rings = set.as_mut().ok_or(EventSetError::NoRings)?;
         let drained = rings.flush_sorted(|record| {
             ledger.note(&record);
             consume(EventSetRecord { record, index });
         })?;
-        self.note_damage();
+        self.rings.note_damage();
         Ok(drained)
     }
 
@@ -148,12 +149,12 @@ impl EventSet {
     ///
     /// [`EventSetError::Rings`] if a control page is damaged.
     pub fn discard(&mut self) -> Result<(), EventSetError> {
-        let Self { rings: Some(rings), ledger, .. } = self else { return Ok(()) };
+        let Rings { set: Some(rings), ledger, .. } = &mut self.rings else { return Ok(()) };
         for (key, batch) in rings.ready() {
             let records = batch?.records().flatten().count();
             ledger.note_discarded(*key, records as u64);
         }
-        self.note_damage();
+        self.rings.note_damage();
         Ok(())
     }
 
@@ -163,7 +164,7 @@ impl EventSet {
     ///
     /// [`EventSetError::NoRings`].
     pub fn rings_mut(&mut self) -> Result<&mut RingSet<RingKey>, EventSetError> {
-        self.rings.as_mut().ok_or(EventSetError::NoRings)
+        self.rings.set.as_mut().ok_or(EventSetError::NoRings)
     }
 
     /// Returns the rings, to read each by itself, and the ledger, to note the losses that its records report.
@@ -192,8 +193,8 @@ impl EventSet {
     ///
     /// [`EventSetError::NoRings`].
     pub fn rings_and_ledger(&mut self) -> Result<(&mut RingSet<RingKey>, &mut LossLedger), EventSetError> {
-        let rings = self.rings.as_mut().ok_or(EventSetError::NoRings)?;
-        Ok((rings, &mut self.ledger))
+        let rings = self.rings.set.as_mut().ok_or(EventSetError::NoRings)?;
+        Ok((rings, &mut self.rings.ledger))
     }
 
     /// Returns the layouts of all open events by their ids, for [`Layouts::new`](perf_sys::Layouts::new).
@@ -213,7 +214,7 @@ impl EventSet {
 
     /// Returns the rings, or `None` if the set only counts.
     pub const fn rings(&self) -> Option<&RingSet<RingKey>> {
-        self.rings.as_ref()
+        self.rings.set.as_ref()
     }
 
     /// Reads how many samples each event has lost, and returns the ledger of all losses until now.
@@ -223,20 +224,12 @@ impl EventSet {
     /// [`EventSetError::Event`] if an event cannot be read.
     pub fn losses(&mut self) -> Result<&LossLedger, EventSetError> {
         self.read_losses()?;
-        Ok(&self.ledger)
+        Ok(&self.rings.ledger)
     }
 
     /// Returns the ledger without a system call: the lost samples of each event are those of the last
     /// [`losses`](Self::losses) or [`counts`](Self::counts).
     pub const fn ledger(&self) -> &LossLedger {
-        &self.ledger
-    }
-
-    /// Notes bytes that were skipped because they are no records, and drops rings that are over.
-    fn note_damage(&mut self) {
-        if let Some(rings) = &self.rings {
-            rings.iter().for_each(|(key, ring)| self.ledger.note_damage(*key, ring.damage()));
-        }
-        self.remove_drained();
+        &self.rings.ledger
     }
 }

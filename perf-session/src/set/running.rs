@@ -1,10 +1,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use super::EventError;
+use super::opened::Opened;
+use super::unit::Unit;
 use super::watch::Watch;
-use super::{EventError, EventSet, EventSetError, Scope, Unit};
 use crate::set::loss::monotonic;
 
-/// The last call of [`EventSet::enable`] or [`EventSet::disable`].
+/// The last call of `EventSet::enable` or `EventSet::disable`.
 #[derive(Debug, Default)]
 pub(super) struct Switch {
     is_on: AtomicBool,
@@ -34,7 +36,7 @@ const TOLERANCE: u64 = 11_000_000;
 /// The times of a unit and of the watch of its CPU, read one after the other.
 #[derive(Clone, Copy, Debug)]
 struct Look {
-    /// Number of calls of [`EventSet::enable`] and [`EventSet::disable`] before.
+    /// Number of calls of `EventSet::enable` and `EventSet::disable` before.
     turns: u32,
     /// Time enabled of the leader, in ns.
     time: u64,
@@ -70,7 +72,7 @@ impl Running {
     }
 }
 
-impl EventSet {
+impl Opened {
     /// Notes whether a unit was enabled since the last look.
     pub(super) fn look_at(&mut self, index: usize, watch: &Watch) -> Result<(), EventError> {
         let turns = self.switch.turns();
@@ -82,26 +84,14 @@ impl EventSet {
         Ok(())
     }
 
-    /// Returns whether a group is to be enabled on a CPU where it has no events: as it was there before, and not
-    /// if it is disabled on all other CPUs.
-    pub(super) fn is_wanted(&self, group: usize, scope: Scope) -> Result<bool, EventSetError> {
-        let before = self.before.get(&(group, scope)).filter(|(turns, _)| *turns == self.switch.turns());
-        let others = self.others_run(group)?;
-        Ok(match (before, others) {
-            (Some((_, false)), _) | (_, Some(false)) => false,
-            (Some((_, true)), _) | (_, Some(true)) => true,
-            (None, None) => self.switch.is_on(),
-        })
-    }
-
     /// Returns whether the events of a group are enabled on the CPUs on which it is open, `None` if that differs or
     /// is not known.
-    fn others_run(&self, group: usize) -> Result<Option<bool>, EventError> {
+    pub(super) fn is_running(&self, group: usize) -> Result<Option<bool>, EventError> {
         if self.options.target.is_cgroup() {
             return Ok(None);
         }
         let mut all = None;
-        for unit in self.units.iter().filter(|unit| unit.group == group && unit.scope.thread_id().is_none()) {
+        for unit in self.units.iter().filter(|unit| unit.group == group && unit.only_cpu().is_some()) {
             let one = unit.is_on()?;
             if one.is_none() || all.is_some_and(|all| Some(all) != one) {
                 return Ok(None);

@@ -5,8 +5,9 @@ use perf_sys::{Count, Error, Event, ReadFormat};
 
 use super::running::Running;
 use super::{EventError, Scope};
+use crate::why::DroppedFeature;
 
-/// A group of the plan, opened at one scope.
+/// A group of the plan, opened on one CPU or for one thread.
 #[derive(Debug)]
 pub(super) struct Unit {
     /// Index of the group in the plan.
@@ -14,10 +15,23 @@ pub(super) struct Unit {
     pub(super) scope: Scope,
     /// The leader first.
     pub(super) events: Vec<Arc<Event>>,
+    /// The features of the attr of each event that were dropped.
+    pub(super) dropped: Vec<Vec<DroppedFeature>>,
     pub(super) running: Running,
 }
 
 impl Unit {
+    /// Returns a unit without events.
+    pub(super) fn new(group: usize, scope: Scope) -> Self {
+        let (events, dropped) = (Vec::new(), Vec::new());
+        Self { group, scope, events, dropped, running: Running::default() }
+    }
+
+    /// Returns the CPU of a unit that observes all tasks of a CPU.
+    pub(super) fn only_cpu(&self) -> Option<u32> {
+        self.scope.cpu_id().filter(|_| self.scope.thread_id().is_none())
+    }
+
     pub(super) fn leader(&self) -> Option<&Arc<Event>> {
         self.events.first()
     }

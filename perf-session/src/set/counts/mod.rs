@@ -3,7 +3,9 @@ use std::sync::Arc;
 use perf_sys::decode::Scaled;
 use perf_sys::{Count, Label};
 
+use super::plan::PlannedGroup;
 use super::{EventSet, EventSetError, Scope};
+use crate::names::EventSpec;
 
 mod display;
 #[cfg(test)]
@@ -175,14 +177,14 @@ impl EventSet {
     ///
     /// [`EventSetError::Event`] if an event cannot be read.
     pub fn counts(&mut self) -> Result<Counts, EventSetError> {
-        let read = self.read_all()?;
+        let read = self.opened.read_counts()?;
         self.note_read(&read);
-        let mut events: Vec<EventCounts> = self.plan.names.iter().map(EventCounts::named).collect();
-        for planned in self.plan.groups.iter().flat_map(|group| &group.events) {
-            if let Some(event) = events.get_mut(planned.index) {
-                event.scale = planned.spec.scale();
-                event.unit = planned.spec.unit().into();
-                event.is_snapshot = planned.spec.is_snapshot();
+        let mut events: Vec<EventCounts> = self.opened.plan.names.iter().map(EventCounts::named).collect();
+        for (index, spec) in self.opened.plan.groups.iter().flat_map(PlannedGroup::events) {
+            if let Some(event) = events.get_mut(index) {
+                event.scale = spec.scale();
+                event.unit = spec.unit().into();
+                event.is_snapshot = spec.is_snapshot();
             }
         }
         for (index, count) in read {
@@ -190,9 +192,9 @@ impl EventSet {
                 event.scopes.push(count);
             }
         }
-        for planned in self.plan.groups.iter().flat_map(|group| &group.events) {
-            if let Some(event) = events.get_mut(planned.index).filter(|_| planned.spec.is_per_package()) {
-                self.packages.mark_repeated(&mut event.scopes);
+        for (index, spec) in self.opened.plan.groups.iter().flat_map(PlannedGroup::events) {
+            if let Some(event) = events.get_mut(index).filter(|_| spec.is_per_package()) {
+                self.opened.packages.mark_repeated(&mut event.scopes);
             }
         }
         Ok(Counts { events })
@@ -200,44 +202,25 @@ impl EventSet {
 
     /// Reads how many samples each event has lost, and notes it in the ledger.
     pub(super) fn read_losses(&mut self) -> Result<(), EventSetError> {
-        let read = self.read_all()?;
+        let read = self.opened.read_counts()?;
         self.note_read(&read);
         Ok(())
-    }
-
-    /// Reads the counts of all events with their logical event, one for each scope and PMU.
-    fn read_all(&self) -> Result<Vec<(usize, ScopeCount)>, EventSetError> {
-        let mut retired = self.retired.clone();
-        let mut all = Vec::new();
-        for unit in &self.units {
-            for (index, new) in self.read_unit(unit)? {
-                if let Some(new) = merge(&mut retired, index, new) {
-                    all.push((index, new));
-                }
-            }
-        }
-        all.append(&mut retired);
-        all.sort_by(|(one, a), (other, b)| (one, a.scope).cmp(&(other, b.scope)));
-        Ok(all)
-    }
-
-    /// Reads the counts of the events of a unit.
-    pub(super) fn read_unit(&self, unit: &super::Unit) -> Result<Vec<(usize, ScopeCount)>, EventSetError> {
-        let counts = unit.read()?;
-        let planned = self.plan.groups.get(unit.group).map_or(&[][..], |group| &group.events);
-        let counts = counts.into_iter().zip(planned).map(|(read, planned)| {
-            let (pmu, is_failed) = (planned.spec.pmu().map(Arc::from), read.is_none());
-            let count = read.unwrap_or_else(|| unknown(planned.spec.label().clone()));
-            (planned.index, ScopeCount { scope: unit.scope, pmu, count, is_repeated: false, is_failed })
-        });
-        Ok(counts.collect())
     }
 
     fn note_read(&mut self, read: &[(usize, ScopeCount)]) {
         let with_losses = read
             .iter()
             .filter_map(|(_, count)| Some((count.scope, count.count.label.clone(), count.count.lost?)));
-        self.ledger.set_read_lost(with_losses);
+        self.rings.ledger.set_read_lost(with_losses);
+    }
+}
+
+impl ScopeCount {
+    /// Returns what was read of an event; `None` is a pinned one that could not be scheduled.
+    pub(super) fn new(scope: Scope, spec: &EventSpec, read: Option<Count>) -> Self {
+        let is_failed = read.is_none();
+        let count = read.unwrap_or_else(|| unknown(spec.label().clone()));
+        Self { scope, pmu: spec.pmu().map(Arc::from), count, is_repeated: false, is_failed }
     }
 }
 

@@ -34,8 +34,8 @@ impl EventSetOptions {
         let inherit = self.inherited_flags(scope);
         // Copies of a group may differ from it while it is read. With rings, the formats of all events are one,
         // so that their layouts are.
-        let is_single_read = group.events.len() > 1 && inherit.is_empty() && self.ring_pages.is_none();
-        let attrs = group.events.iter().enumerate().map(|(index, event)| {
+        let is_single_read = group.specs.len() > 1 && inherit.is_empty() && self.ring_pages.is_none();
+        let attrs = group.specs.iter().enumerate().map(|(index, spec)| {
             let is_leader = index == 0;
             let mut flags = inherit;
             if is_leader {
@@ -44,7 +44,7 @@ impl EventSetOptions {
             if is_leader && self.target.is_command() && scope.thread_id().is_some() {
                 flags |= AttrFlags::ENABLE_ON_EXEC;
             }
-            let attr = one_sample_a_hit(event.spec.attr());
+            let attr = one_sample_a_hit(spec.attr());
             let attr = if group.is_leader_sampling { of_leader_sampling(attr, is_leader) } else { attr };
             let mut format = attr.read_format | TIMES;
             format.set(ReadFormat::LOST, reads_lost);
@@ -113,4 +113,57 @@ fn of_leader_sampling(attr: Attr, is_leader: bool) -> Attr {
 fn with_origin(attr: Attr, is_one_of_several: bool) -> Attr {
     let attr = attr.with_sample_type(SampleType::TIME).with_flags(AttrFlags::SAMPLE_ID_ALL);
     if is_one_of_several { attr.with_sample_type(SampleType::IDENTIFIER) } else { attr }
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_sys::Software;
+
+    use super::*;
+    use crate::names::EventSpec;
+    use crate::set::EventSetTarget;
+    use crate::set::plan::Plan;
+
+    fn faults() -> NamedEvent {
+        EventSpec::new(Attr::software(Software::PAGE_FAULTS)).into()
+    }
+
+    /// Returns the attrs of a group of two software events at `scope`.
+    fn attrs(options: &EventSetOptions, scope: Scope) -> Vec<Attr> {
+        options.attrs(&Plan::new(&options.groups).unwrap().groups[0], scope, true)
+    }
+
+    #[test]
+    fn only_the_leader_is_disabled_and_enabled_on_exec() {
+        let options = EventSetOptions::new().group([faults(), faults()]).target(EventSetTarget::command());
+        let [leader, member] = attrs(&options, Scope::thread(7))[..] else { unreachable!() };
+        let start = AttrFlags::DISABLED | AttrFlags::ENABLE_ON_EXEC;
+        assert_eq!((leader.flags, member.flags), (start | AttrFlags::INHERIT, AttrFlags::INHERIT));
+        assert!(!leader.read_format.contains(ReadFormat::GROUP), "copies are read separately");
+        // An event that counts for CPUs only is not started by an exec.
+        let [leader, member] = attrs(&options, Scope::cpu(7))[..] else { unreachable!() };
+        assert_eq!((leader.flags, member.flags), (AttrFlags::DISABLED, AttrFlags::empty()));
+        assert!(leader.read_format.contains(ReadFormat::GROUP));
+        assert!(!member.read_format.contains(ReadFormat::GROUP));
+    }
+
+    #[test]
+    fn inheritance_follows_the_target_unless_it_is_set() {
+        let flags =
+            |options: &EventSetOptions| attrs(options, Scope::thread(7))[0].flags - AttrFlags::DISABLED;
+        let process = EventSetOptions::new().event(faults()).target(EventSetTarget::process(1));
+        assert_eq!(flags(&process), AttrFlags::INHERIT);
+        assert_eq!(flags(&process.clone().inherit(Inherit::Nothing)), AttrFlags::empty());
+        let thread = EventSetOptions::new().event(faults()).target(EventSetTarget::thread(1));
+        assert_eq!(flags(&thread), AttrFlags::empty());
+        assert_eq!(flags(&thread.inherit(Inherit::Threads)), AttrFlags::INHERIT | AttrFlags::INHERIT_THREAD);
+    }
+
+    #[test]
+    fn records_have_what_attributes_and_sorts_them() {
+        let options = EventSetOptions::new().event(faults()).ring_pages(1);
+        let attr = attrs(&options, Scope::cpu(0))[0];
+        assert!(attr.sample_type.contains(SampleType::IDENTIFIER | SampleType::TIME));
+        assert!(attr.flags.contains(AttrFlags::SAMPLE_ID_ALL));
+    }
 }

@@ -1,0 +1,262 @@
+//! The events of a set: what is planned, what is open of it, and the counts of what was closed.
+
+use std::sync::Arc;
+
+use perf_sys::{AttrFlags, Errno, Event, OpenOptions, ReadFormat, Result as SysResult, SampleType};
+
+use super::counts::merge;
+use super::lost::EventLost;
+use super::packages::Packages;
+use super::plan::{Plan, PlannedGroup};
+use super::running::Switch;
+use super::unit::Unit;
+use super::{EventError, EventSetError, EventSetEvent, EventSetOptions, Scope, ScopeCount};
+use crate::system::CpuList;
+use crate::why::{AttrFallback, FallbackError};
+
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) plan: Plan,
+    /// The groups of the plan that are open, each on a CPU or for a thread.
+    pub(super) units: Vec<Unit>,
+    pub(super) switch: Switch,
+    /// Counts of units that were closed, by the index of the logical event.
+    closed: Vec<(usize, ScopeCount)>,
+    /// Lost records of units that were closed.
+    closed_lost: Vec<EventLost>,
+    pub(super) packages: Packages,
+    pub(super) exited: Vec<u32>,
+    pub(super) unsettled: Vec<u32>,
+    /// Whether events are opened with `PERF_FORMAT_LOST`: until a kernel before 6.0 refuses it.
+    reads_lost: bool,
+    /// The group of the plan that failed to open last. A weak one is split.
+    failed_group: usize,
+    /// Dropped after the events: the kernel removes the tracepoint of a probe only when no event of it is open.
+    pub(super) options: EventSetOptions,
+}
+
+impl Opened {
+    pub(super) fn new(options: EventSetOptions, plan: Plan) -> Self {
+        Self {
+            plan,
+            units: Vec::new(),
+            switch: Switch::default(),
+            closed: Vec::new(),
+            closed_lost: Vec::new(),
+            packages: Packages::default(),
+            exited: Vec::new(),
+            unsettled: Vec::new(),
+            reads_lost: true,
+            failed_group: 0,
+            options,
+        }
+    }
+
+    /// Iterates over the open events: for each unit the leader, then its members.
+    pub(super) fn events(&self) -> impl Iterator<Item = EventSetEvent<'_>> {
+        self.units.iter().flat_map(move |unit| {
+            let planned = self.plan.groups.get(unit.group);
+            let specs = planned.into_iter().flat_map(PlannedGroup::events);
+            unit.events.iter().zip(&unit.dropped).zip(specs).enumerate().map(
+                move |(member, ((event, dropped), (index, spec)))| EventSetEvent {
+                    event,
+                    scope: unit.scope,
+                    index,
+                    spec,
+                    is_member: member != 0,
+                    dropped,
+                },
+            )
+        })
+    }
+
+    pub(super) fn threads(&self) -> Vec<u32> {
+        let mut threads: Vec<u32> = self.units.iter().filter_map(|unit| unit.scope.thread_id()).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        threads
+    }
+
+    /// Returns whether the groups of this kind are opened for CPUs.
+    pub(super) fn is_on_cpus(&self, group: &PlannedGroup) -> bool {
+        group.is_cpu_only || !self.options.target.is_tasks()
+    }
+
+    /// Returns whether a group of the plan is opened for CPUs.
+    pub(super) fn has_cpu_groups(&self) -> bool {
+        self.plan.groups.iter().any(|group| self.is_on_cpus(group))
+    }
+
+    /// Returns the CPUs of the target, also offline ones.
+    pub(super) fn wanted_cpus(&self) -> Result<CpuList, EventSetError> {
+        let possible = CpuList::possible(&self.options.system)?;
+        let Some(cpus) = &self.options.target.cpus else { return Ok(possible) };
+        let impossible = cpus.difference(&possible);
+        if impossible.is_empty() {
+            Ok(cpus.clone())
+        } else {
+            Err(EventSetError::ImpossibleCpus { cpus: impossible })
+        }
+    }
+
+    /// Returns the groups for CPUs that are not open on this one.
+    pub(super) fn missing_groups(&self, cpu: u32) -> Vec<usize> {
+        let scope = Scope::cpu(cpu);
+        let is_open = |group: usize| self.units.iter().any(|unit| unit.group == group && unit.scope == scope);
+        let is_here = |group: &PlannedGroup| self.is_on_cpus(group) && group.is_on(cpu);
+        let groups = self.plan.groups.iter().enumerate().filter(|(_, group)| is_here(group));
+        groups.map(|(group, _)| group).filter(|&group| !is_open(group)).collect()
+    }
+
+    /// Checks that each logical event is open for at least one CPU or thread.
+    pub(super) fn check_all_opened(&self, offline: &CpuList) -> Result<(), EventSetError> {
+        let opened: Vec<usize> = self.events().map(|event| event.index).collect();
+        let missing = self.plan.names.iter().enumerate().find(|(index, _)| !opened.contains(index));
+        match missing {
+            Some((_, name)) => {
+                let target = self.wanted_cpus()?.difference(offline);
+                Err(EventSetError::NoCpu { event: Arc::clone(name), target })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Opens a group of the plan. On an error, its events are closed.
+    pub(super) fn open_unit(&mut self, group: usize, scope: Scope) -> Result<Unit, EventError> {
+        let opened = match self.open_group(group, scope, self.reads_lost) {
+            // A kernel before 6.0 may have refused the read format. If it refuses the group without it too, the
+            // reason is another one, and the next group tries again.
+            Err(error) if self.reads_lost && error.error.errno() == Some(Errno::EINVAL) => {
+                let opened = self.open_group(group, scope, false);
+                self.reads_lost = opened.is_err();
+                opened
+            }
+            opened => opened,
+        };
+        if opened.is_err() {
+            self.failed_group = group;
+        }
+        opened
+    }
+
+    fn open_group(&self, group: usize, scope: Scope, reads_lost: bool) -> Result<Unit, EventError> {
+        let target = self.options.target.at(scope);
+        let mut unit = Unit::new(group, scope);
+        let Some(planned) = self.plan.groups.get(group) else { return Ok(unit) };
+        for (spec, attr) in planned.specs.iter().zip(self.options.attrs(planned, scope, reads_lost)) {
+            let label = spec.label().clone();
+            let opened = fallback(&attr, self.options.allows_fallback).open(|attr| match unit.leader() {
+                Some(leader) => OpenOptions::new().leader(leader).open(attr, target),
+                None => Event::open(attr, target),
+            });
+            match opened {
+                Ok(opened) => {
+                    unit.events.push(Arc::new(opened.value.with_label(label)));
+                    unit.dropped.push(opened.dropped);
+                }
+                Err(FallbackError { error, attr, .. }) => {
+                    let (is_member, cgroup) = (!unit.events.is_empty(), self.options.target.cgroup_dir());
+                    return Err(EventError { label, scope, attr, is_member, error, data_pages: 0, cgroup });
+                }
+            }
+        }
+        Ok(unit)
+    }
+
+    /// After an error: plans the members of a weak group each by itself, and closes everything, because the groups
+    /// have other indexes then. Returns `false` if the error has another reason.
+    pub(super) fn split_weak(&mut self, error: &EventSetError) -> bool {
+        // The kernel returns EINVAL for more events than the PMU has counters.
+        let may_be_too_large = error.event().is_some_and(|event| event.error.errno() == Some(Errno::EINVAL));
+        let is_split = may_be_too_large && self.plan.split(self.failed_group);
+        if is_split {
+            self.units.clear();
+            self.exited.clear();
+        }
+        is_split
+    }
+
+    /// Closes the events of a unit, and keeps their counts.
+    pub(super) fn close_unit(&mut self, index: usize) -> Result<Option<Unit>, EventSetError> {
+        let Some(unit) = self.units.get(index) else { return Ok(None) };
+        // Both are read before anything changes, so that an error leaves the unit open.
+        let (counts, mut lost) = (self.counts_of(unit)?, self.lost_of(unit)?);
+        self.closed_lost.append(&mut lost);
+        for (index, count) in counts {
+            if let Some(count) = merge(&mut self.closed, index, count) {
+                self.closed.push((index, count));
+            }
+        }
+        Ok(Some(self.units.remove(index)))
+    }
+
+    /// Calls `control` for the leader of each chosen unit, also after an error. Returns the first error.
+    pub(super) fn control(
+        &self,
+        is_chosen: &dyn Fn(&Unit) -> bool,
+        control: fn(&Event) -> SysResult<()>,
+    ) -> Result<(), EventSetError> {
+        let mut result = Ok(());
+        for unit in self.units.iter().filter(|unit| is_chosen(unit)) {
+            let Some(leader) = unit.leader() else { continue };
+            let failed = |error| EventError::of(leader, unit.scope, false, error).into();
+            result = result.and(control(leader).map_err(failed));
+        }
+        result
+    }
+
+    /// Reads the counts of all events, also of closed ones: one for each logical event, scope and PMU.
+    pub(super) fn read_counts(&self) -> Result<Vec<(usize, ScopeCount)>, EventSetError> {
+        // The count of an event that was closed and opened again is the sum of both.
+        let mut closed = self.closed.clone();
+        let mut all = Vec::new();
+        for unit in &self.units {
+            for (index, new) in self.counts_of(unit)? {
+                if let Some(new) = merge(&mut closed, index, new) {
+                    all.push((index, new));
+                }
+            }
+        }
+        all.append(&mut closed);
+        all.sort_by(|(one, a), (other, b)| (one, a.scope).cmp(&(other, b.scope)));
+        Ok(all)
+    }
+
+    /// Reads the lost records of all events, also of closed ones.
+    pub(super) fn read_lost(&self) -> Result<Vec<EventLost>, EventSetError> {
+        let mut all = self.closed_lost.clone();
+        for unit in &self.units {
+            all.append(&mut self.lost_of(unit)?);
+        }
+        Ok(all)
+    }
+
+    fn counts_of(&self, unit: &Unit) -> Result<Vec<(usize, ScopeCount)>, EventSetError> {
+        let planned = self.plan.groups.get(unit.group).into_iter().flat_map(PlannedGroup::events);
+        let counts = unit.read()?.into_iter().zip(planned);
+        Ok(counts.map(|(read, (index, spec))| (index, ScopeCount::new(unit.scope, spec, read))).collect())
+    }
+
+    fn lost_of(&self, unit: &Unit) -> Result<Vec<EventLost>, EventSetError> {
+        let planned = self.plan.groups.get(unit.group).into_iter().flat_map(PlannedGroup::events);
+        let mut all = Vec::new();
+        for ((member, event), (count, (index, _))) in
+            unit.events.iter().enumerate().zip(unit.read()?.into_iter().zip(planned))
+        {
+            let Some(lost) = count.and_then(|count| count.lost) else { continue };
+            let id = event.id().map_err(|error| EventError::of(event, unit.scope, member != 0, error))?;
+            all.push(EventLost { id, scope: unit.scope, index, lost });
+        }
+        Ok(all)
+    }
+}
+
+/// Returns the fallback of an attr that keeps what the set needs, or the whole attr.
+fn fallback(attr: &perf_sys::Attr, is_allowed: bool) -> AttrFallback {
+    let flags = AttrFlags::DISABLED | AttrFlags::ENABLE_ON_EXEC | AttrFlags::SAMPLE_ID_ALL;
+    let fallback = AttrFallback::new(attr)
+        .keep_flags(flags | AttrFlags::INHERIT_THREAD)
+        .keep_sample_type(attr.sample_type & (SampleType::IDENTIFIER | SampleType::TIME))
+        .keep_read_format(attr.read_format - ReadFormat::LOST);
+    if is_allowed { fallback } else { fallback.all_or_nothing() }
+}

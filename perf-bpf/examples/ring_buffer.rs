@@ -4,7 +4,7 @@
 //! cargo run -p perf-bpf --example ring_buffer
 //! ```
 
-use perf_bpf::{Error, Link, create_ring_buffer};
+use perf_bpf::{Error, Link, RingBuf};
 
 mod program;
 
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Reads at least `count` records: the process of each.
 pub(crate) fn read(count: usize) -> Result<Vec<u32>, Error> {
-    let mut ring = create_ring_buffer("events".parse()?, 1 << 20)?;
+    let mut ring = RingBuf::create("events".parse()?, 1 << 20)?;
     let program = program::for_ring(&ring)?;
     let _link = Link::raw_tracepoint(c"sched_switch", &program, 0)?;
     let mut found = Vec::new();

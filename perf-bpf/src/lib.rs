@@ -38,7 +38,7 @@
 //! | attach a program to an event | [`Attachment`], [`Link`] with a cookie |
 //! | open an event on each CPU and attach a program to all | [`AttachedSet`] |
 //! | read what programs write to a perf event array | [`PerfBufferOptions`], [`PerfBuffer`]; [`EventArray`] alone for counters in slots |
-//! | read what programs write to a ring buffer map | [`create_ring_buffer`], [`open_ring_buffer`] |
+//! | read what programs write to a ring buffer map | [`RingBuf`] |
 //! | use a map with types | [`Map`], [`PerCpu`] values, [`MapSpec`] for a new map |
 //! | put maps and programs into a map | [`MapRef`], [`ProgramRef`] |
 //! | use a map of any type by its bytes | [`MapFd`] |
@@ -84,7 +84,7 @@ mod program_fd;
 mod program_function;
 mod program_info;
 mod refused;
-mod ring_buffer;
+mod ringbuf;
 mod run_stats;
 mod syscall;
 mod task_fd;
@@ -95,9 +95,6 @@ pub use perf_session as events;
 /// The system calls and rings: the crate `perf-sys`.
 #[doc(no_inline)]
 pub use perf_sys as sys;
-
-#[doc(no_inline)]
-pub use perf_sys::{BorrowedBpfRecords, BpfBatch, BpfRecords, BpfRing};
 
 #[doc(no_inline)]
 pub use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
@@ -129,7 +126,7 @@ pub use program_fd::ProgramFd;
 pub use program_function::ProgramFunction;
 pub use program_info::ProgramInfo;
 pub use refused::Refused;
-pub use ring_buffer::{create_ring_buffer, open_ring_buffer};
+pub use ringbuf::{BorrowedRingBufRecords, RingBuf, RingBufBatch, RingBufRecords};
 pub use run_stats::RunStats;
 pub use syscall::MapFd;
 pub use task_fd::TaskFd;

@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::time::Duration;
 
-use perf_bpf::{BpfProgType, EventArray, PerfBufferOptions, PerfBufferRecord, create_ring_buffer};
+use perf_bpf::{BpfProgType, EventArray, PerfBufferOptions, PerfBufferRecord, RingBuf};
 use support::permitted;
 use support::programs::{Counters, Sink, fire_on, online, output};
 
@@ -80,7 +80,7 @@ fn reading_a_perf_buffer_allocates_nothing() {
 
 #[test]
 fn reading_a_ring_buffer_allocates_nothing() {
-    let Some(mut ring) = permitted(create_ring_buffer("pk_allocations".parse().unwrap(), 1)) else { return };
+    let Some(mut ring) = permitted(RingBuf::create("pk_allocations".parse().unwrap(), 1)) else { return };
     let Some(counters) = Counters::create() else { return };
     let Some(program) = output(BpfProgType::RAW_TRACEPOINT, &Sink::Ring(&ring), &counters, 480, false) else {
         return;

@@ -5,7 +5,7 @@
 mod support;
 
 use perf_bpf::sys::Errno;
-use perf_bpf::{EventArray, PerfBufferOptions, create_ring_buffer};
+use perf_bpf::{EventArray, PerfBufferOptions, RingBuf};
 use support::{as_nobody, permitted};
 
 /// Returns the number in a file of `/proc/sys/kernel`.
@@ -24,7 +24,7 @@ fn missing_permission_for_the_maps_is_explained() {
     as_nobody(|| {
         for error in [
             EventArray::create("pk_nobody".parse().unwrap()).map(drop).unwrap_err(),
-            create_ring_buffer("pk_nobody".parse().unwrap(), 1).map(drop).unwrap_err(),
+            RingBuf::create("pk_nobody".parse().unwrap(), 1).map(drop).unwrap_err(),
         ] {
             assert_eq!(error.errno(), Some(Errno::EPERM), "{error}");
             assert!(error.to_string().contains("CAP_BPF"), "{error}");

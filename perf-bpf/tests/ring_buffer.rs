@@ -7,8 +7,8 @@ mod support;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use perf_bpf::sys::{self, BpfRing, WaitResult, Waker};
-use perf_bpf::{BpfMapType, BpfProgType, MapFd, MapSpec, ProgramFd, create_ring_buffer, open_ring_buffer};
+use perf_bpf::sys::{WaitResult, Waker};
+use perf_bpf::{BpfMapType, BpfProgType, Error, MapFd, MapSpec, ProgramFd, RingBuf};
 use support::asm::{Asm, R0, R1, R2, R3, R7, RINGBUF_DISCARD, RINGBUF_RESERVE, RINGBUF_SUBMIT};
 use support::permitted;
 use support::programs::{Counters, Sink, fire_on, fire_on_all, online, output};
@@ -17,7 +17,7 @@ use support::programs::{Counters, Sink, fire_on, fire_on_all, online, output};
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
 
 struct Fixture {
-    ring: BpfRing,
+    ring: RingBuf,
     counters: Counters,
     program: ProgramFd,
 }
@@ -25,14 +25,14 @@ struct Fixture {
 /// Maps a ring, and loads a raw tracepoint program that writes records of `size` bytes.
 #[track_caller]
 fn fixture(size: i16) -> Option<Fixture> {
-    let ring = permitted(create_ring_buffer("pk_ring".parse().unwrap(), 1))?;
+    let ring = permitted(RingBuf::create("pk_ring".parse().unwrap(), 1))?;
     let counters = Counters::create()?;
     let program = output(BpfProgType::RAW_TRACEPOINT, &Sink::Ring(&ring), &counters, size, false)?;
     Some(Fixture { ring, counters, program })
 }
 
 /// Returns the lengths of the unread records.
-fn lengths(ring: &mut BpfRing) -> Vec<usize> {
+fn lengths(ring: &mut RingBuf) -> Vec<usize> {
     ring.batch().unwrap().records().map(|record| record.unwrap().len()).collect()
 }
 
@@ -51,12 +51,12 @@ fn records_arrive_with_their_exact_length() {
 fn a_wait_ends_with_a_record_and_times_out_without_one() {
     let Some(mut fixture) = fixture(8) else { return };
     let cpu = online().iter().next().unwrap();
-    assert_eq!(fixture.ring.wait(Some(Duration::from_millis(1))), Ok(WaitResult::TimedOut));
+    assert_eq!(fixture.ring.wait(Some(Duration::from_millis(1))).unwrap(), WaitResult::TimedOut);
     fire_on(&fixture.program, cpu);
-    assert_eq!(fixture.ring.wait(PATIENCE), Ok(WaitResult::Readable));
-    assert_eq!(fixture.ring.wait(PATIENCE), Ok(WaitResult::Readable), "it is still unread");
+    assert_eq!(fixture.ring.wait(PATIENCE).unwrap(), WaitResult::Readable);
+    assert_eq!(fixture.ring.wait(PATIENCE).unwrap(), WaitResult::Readable, "it is still unread");
     assert_eq!(lengths(&mut fixture.ring), [8]);
-    assert_eq!(fixture.ring.wait(Some(Duration::ZERO)), Ok(WaitResult::TimedOut));
+    assert_eq!(fixture.ring.wait(Some(Duration::ZERO)).unwrap(), WaitResult::TimedOut);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_record_wakes_a_sleeping_reader() {
             std::thread::sleep(Duration::from_millis(10));
             fire_on(&fixture.program, cpu);
         });
-        assert_eq!(fixture.ring.wait(PATIENCE), Ok(WaitResult::Readable));
+        assert_eq!(fixture.ring.wait(PATIENCE).unwrap(), WaitResult::Readable);
     });
     assert_eq!(lengths(&mut fixture.ring), [8]);
 }
@@ -79,7 +79,7 @@ fn a_canceller_ends_the_wait() {
     let cancel = Waker::new().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| cancel.cancel().unwrap());
-        assert_eq!(fixture.ring.wait_or_woken(None, &cancel), Ok(WaitResult::Woken));
+        assert_eq!(fixture.ring.wait_or_woken(None, &cancel).unwrap(), WaitResult::Woken);
     });
 }
 
@@ -90,7 +90,7 @@ fn every_record_under_a_slow_reader_is_delivered_or_failed() {
     let cpus = online();
     let is_over = AtomicBool::new(false);
     let (program, ring, mut delivered) = (&fixture.program, &mut fixture.ring, 0);
-    let mut read = |ring: &mut BpfRing| {
+    let mut read = |ring: &mut RingBuf| {
         for record in ring.batch().unwrap().records() {
             assert_eq!(record.unwrap()[40..], (-16_i64).to_ne_bytes());
             delivered += 1;
@@ -130,7 +130,7 @@ fn output_into_a_full_ring_fails() {
 
 /// Loads a program that reserves a record of 16 bytes, and submits or discards it.
 #[track_caller]
-fn reserve(ring: &BpfRing, finish: u32) -> Option<ProgramFd> {
+fn reserve(ring: &RingBuf, finish: u32) -> Option<ProgramFd> {
     let asm = Asm::default()
         .set_map(R1, ring)
         .set(R2, 16)
@@ -173,12 +173,12 @@ fn records_after_a_break_are_read_by_the_next_batch() {
 #[test]
 fn a_map_has_one_reader_in_a_process() {
     let Some(fixture) = fixture(8) else { return };
-    let second = open_ring_buffer(&fixture.ring).unwrap_err();
-    assert!(matches!(second, perf_bpf::Error::Event(sys::Error::RingInUse)), "{second}");
+    let second = RingBuf::open(&fixture.ring).unwrap_err();
+    assert!(matches!(second, Error::RingBufInUse), "{second}");
     let map = std::os::fd::AsFd::as_fd(&fixture.ring).try_clone_to_owned().unwrap();
     fire_on(&fixture.program, online().iter().next().unwrap());
     drop(fixture.ring);
-    let mut next = open_ring_buffer(&map).unwrap();
+    let mut next = RingBuf::open(&map).unwrap();
     assert_eq!(lengths(&mut next), [8], "unread records stay in the ring");
 }
 
@@ -186,9 +186,9 @@ fn a_map_has_one_reader_in_a_process() {
 fn a_map_of_another_type_is_refused() {
     let spec = MapSpec::new(BpfMapType::ARRAY, 1).with_sizes(4, 8);
     let Some(map) = permitted(MapFd::create(&spec)) else { return };
-    let error = open_ring_buffer(&map).unwrap_err().to_string();
+    let error = RingBuf::open(&map).unwrap_err().to_string();
     assert!(error.contains("expected a map of type BPF_MAP_TYPE_RINGBUF"), "{error}");
     let Some(fixture) = fixture(8) else { return };
-    let error = open_ring_buffer(&fixture.program).unwrap_err();
-    assert!(matches!(error, perf_bpf::Error::Event(_)), "{error}");
+    let error = RingBuf::open(&fixture.program).unwrap_err();
+    assert!(matches!(error, Error::NotRingBuf { .. }), "{error}");
 }

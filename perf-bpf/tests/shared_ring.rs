@@ -6,14 +6,13 @@ mod support;
 
 use std::path::Path;
 
-use perf_bpf::sys::{BpfRing, Error};
-use perf_bpf::{BpfProgType, MapFd, ProgramFd, create_ring_buffer, open_ring_buffer};
+use perf_bpf::{BpfProgType, Error, MapFd, ProgramFd, RingBuf};
 use support::agent::{self, Agent};
 use support::programs::{Counters, Sink, fire_on, online, output};
 use support::{permitted, with_bpf_fs};
 
 struct Fixture {
-    ring: BpfRing,
+    ring: RingBuf,
     program: ProgramFd,
 }
 
@@ -28,7 +27,7 @@ impl Fixture {
 /// Runs `test` with a ring that is pinned to a path, and a program that writes to it.
 #[track_caller]
 fn with_pinned_ring(test: impl FnOnce(Fixture, &Path) + Send + 'static) {
-    let Some(ring) = permitted(create_ring_buffer("pk_shared".parse().unwrap(), 1)) else { return };
+    let Some(ring) = permitted(RingBuf::create("pk_shared".parse().unwrap(), 1)) else { return };
     let Some(counters) = Counters::create() else { return };
     let program = output(BpfProgType::RAW_TRACEPOINT, &Sink::Ring(&ring), &counters, 48, false);
     let Some(program) = program else { return };
@@ -40,11 +39,11 @@ fn with_pinned_ring(test: impl FnOnce(Fixture, &Path) + Send + 'static) {
     });
 }
 
-fn open(path: &Path) -> BpfRing {
-    open_ring_buffer(MapFd::open_pinned(path).unwrap()).unwrap()
+fn open(path: &Path) -> RingBuf {
+    RingBuf::open(MapFd::open_pinned(path).unwrap()).unwrap()
 }
 
-fn records(ring: &mut BpfRing) -> u64 {
+fn records(ring: &mut RingBuf) -> u64 {
     ring.batch().unwrap().records().map(|record| record.map(drop).unwrap()).count() as u64
 }
 
@@ -71,7 +70,7 @@ fn records_do_not_change_while_another_process_consumes_them() {
         assert_eq!(records, before);
         drop(batch);
         let error = fixture.ring.batch().unwrap_err();
-        assert!(matches!(error, Error::BpfRingShared { expected: 0, .. }), "{error}");
+        assert!(matches!(error, Error::RingBufShared { expected: 0, .. }), "{error}");
         assert!(self::records(&mut fixture.ring) > 1000, "what the other process has not consumed");
     });
 }
@@ -86,7 +85,7 @@ fn next_agent_reads_the_ring_from_where_the_last_one_stopped() {
         fixture.fire(1);
         killed.kill();
         let found = fixture.ring.batch().unwrap_err();
-        assert!(matches!(found, Error::BpfRingShared { .. }), "the process before it has consumed");
+        assert!(matches!(found, Error::RingBufShared { .. }), "the process before it has consumed");
         assert_eq!(records(&mut fixture.ring), 4);
         assert_eq!(Agent::start(path).stop(), 0);
     });

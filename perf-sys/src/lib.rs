@@ -68,7 +68,7 @@
 //! | count losses and damage | [`decode::Lost`], [`SkippedBytes`], [`DrainStats`] |
 //! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |
 //! | read a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
-//! | read a BPF ring buffer map, with the feature `bpf` | [`BpfRing`](https://docs.rs/perf-sys/latest/perf_sys/struct.BpfRing.html) |
+//! | wait for another descriptor, recognize a child of `fork` | [`poll_readable`], [`Generation`] |
 //! | find out why a call failed | [`Error`], [`Call`], [`Errno`], [`Causes`] |
 //! | port a program from another crate | [`coming_from`] |
 //!
@@ -78,9 +78,7 @@
 //!
 //! # One dependency
 //!
-//! The types of the kernel's interface are those of the crate `perf-abi`, here [`abi`], whose module `bpf`
-//! needs the feature `bpf`, and which implement the traits of the crate `zerocopy` with the feature
-//! `zerocopy`; records are decoded by the crate `perf-decode`, here [`decode`]. The names that most tracers
+//! The types of the kernel's interface are those of the crate `perf-abi`, here [`abi`]; records are decoded by the crate `perf-decode`, here [`decode`]. The names that most tracers
 //! need are also at the root. `Error` and `Result` at the root are those of system calls; those of decoding are
 //! [`decode::Error`] and [`decode::Result`]:
 //!
@@ -147,8 +145,6 @@
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("perf-sys shares 64-bit positions with the kernel and needs atomic loads of them");
 
-#[cfg(feature = "bpf")]
-mod bpf_ring;
 mod causes;
 pub mod coming_from;
 mod count;
@@ -177,18 +173,14 @@ pub use perf_decode::{
     Sample, SampleHead, SampleId, SampleLayout, Scaled, Window,
 };
 
-#[cfg(feature = "bpf")]
-pub use bpf_ring::{BpfBatch, BpfRecords, BpfRing};
 pub use causes::Causes;
 pub use count::{Count, CountTable, Group, GroupCount, Label, RdpmcCounter, TimeConversion};
 pub use error::{AddError, Call, Errno, Error, MapError, Result, SkippedBytes};
 pub use event::{BpfIds, Event, OpenOptions, Target};
-#[cfg(feature = "bpf")]
-pub use map::BorrowedBpfRecords;
-pub use map::page_size;
+pub use map::{Generation, page_size};
 pub use ring::{
     AuxArea, AuxSnapshot, Batch, BatchRecords, PeekableRecords, Ring, Snapshot, SnapshotRing, WaitResult,
-    Waker,
+    Waker, poll_readable,
 };
 pub use set::{DrainStats, RingCursor, RingSet, SortedRecord};
 

@@ -18,9 +18,6 @@ use loom::sync::atomic::AtomicU64;
 use loom::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use loom::thread;
 
-#[path = "loom_ring/bpf.rs"]
-mod bpf;
-
 /// Size of the ring in words.
 const WORDS: u64 = 2;
 /// Number of records, of one word each, that the writer tries to write: the ring wraps after

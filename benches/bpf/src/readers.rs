@@ -7,11 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use aya::maps::perf::PerfEvent;
 use aya::maps::{Map, MapData, PerfEventArray, RingBuf};
 use libbpf_rs::{MapHandle, PerfBufferBuilder, RingBufferBuilder};
-use perf_bpf::sys::BpfRing;
-use perf_bpf::{
-    BpfMapType, EventArray, MapFd, MapSpec, PerfBufferOptions, PerfBufferRecord, create_ring_buffer,
-    open_ring_buffer,
-};
+use perf_bpf::{BpfMapType, EventArray, MapFd, MapSpec, PerfBufferOptions, PerfBufferRecord};
 
 use crate::ayas_interface;
 
@@ -138,7 +134,7 @@ fn bytes_of(pages: usize) -> u32 {
 }
 
 pub(crate) fn ours_ring(pages: usize) -> Opened {
-    let mut ring: BpfRing = create_ring_buffer("bench".parse()?, bytes_of(pages))?;
+    let mut ring: perf_bpf::RingBuf = perf_bpf::RingBuf::create("bench".parse()?, bytes_of(pages))?;
     let map = dup(&ring)?;
     let read = move || {
         let mut sum = Sum::default();
@@ -151,7 +147,7 @@ pub(crate) fn ours_ring(pages: usize) -> Opened {
 }
 
 pub(crate) fn ours_ring_borrowed(pages: usize) -> Opened {
-    let mut ring: BpfRing = create_ring_buffer("bench".parse()?, bytes_of(pages))?;
+    let mut ring: perf_bpf::RingBuf = perf_bpf::RingBuf::create("bench".parse()?, bytes_of(pages))?;
     let map = dup(&ring)?;
     let read = move || {
         let mut sum = Sum::default();
@@ -196,6 +192,6 @@ pub(crate) fn libbpf_ring(pages: usize) -> Opened {
 
 /// Returns whether a second reader of a ring buffer map is refused, for the record.
 pub(crate) fn second_reader_is_refused() -> Result<bool, Box<dyn Error>> {
-    let ring = create_ring_buffer("bench".parse()?, 1)?;
-    Ok(open_ring_buffer(&ring).is_err())
+    let ring = perf_bpf::RingBuf::create("bench".parse()?, 1)?;
+    Ok(perf_bpf::RingBuf::open(&ring).is_err())
 }

@@ -112,6 +112,24 @@ impl fmt::Display for Error {
                 "perf event array {map:?}: expected a slot below {slots}, found {found}; create the map with \
                  a slot for each possible CPU, or choose the CPUs"
             ),
+            Self::NotRingBuf { map_type, flags } => write!(
+                f,
+                "ring buffer: expected a map of type BPF_MAP_TYPE_RINGBUF that keeps unread records, \
+                 found type {map_type:?} with flags {flags:?}"
+            ),
+            Self::RingBufInUse => f.write_str(
+                "ring buffer: expected a map without a reader in this process, found one; drop the other \
+                 RingBuf first",
+            ),
+            Self::RingBufShared { expected, found } => write!(
+                f,
+                "ring buffer: expected position {expected}, found {found}: end the other reader of the map"
+            ),
+            Self::RingBufRecord { at, len, available } => write!(
+                f,
+                "ring buffer: expected a record within the {available} unread bytes at {at}, \
+                 found one of {len} bytes"
+            ),
             Self::NoCpu { offline } if offline.is_empty() => {
                 f.write_str("CPUs: expected at least one, found an empty list")
             }

@@ -21,9 +21,13 @@ impl Error {
             Self::File(error) if error.io_error().is_some() => {
                 error.io_error().map_or(io::ErrorKind::Other, io::Error::kind)
             }
-            Self::Decode(_) | Self::File(_) | Self::FdInfo { .. } => io::ErrorKind::InvalidData,
+            Self::Decode(_) | Self::File(_) | Self::FdInfo { .. } | Self::RingBufRecord { .. } => {
+                io::ErrorKind::InvalidData
+            }
             Self::Set(_) => io::ErrorKind::Other,
-            Self::Contended { .. } => io::ErrorKind::ResourceBusy,
+            Self::Contended { .. } | Self::RingBufInUse | Self::RingBufShared { .. } => {
+                io::ErrorKind::ResourceBusy
+            }
             _ => io::ErrorKind::InvalidInput,
         }
     }

@@ -213,6 +213,35 @@ pub enum Error {
         /// The slot.
         found: u32,
     },
+    /// The descriptor for a [`RingBuf`](crate::RingBuf) is not a ring buffer map, or the kernel overwrites
+    /// unread records of the map (`BPF_F_RB_OVERWRITE`).
+    NotRingBuf {
+        /// The type of the map.
+        map_type: BpfMapType,
+        /// The flags of the map.
+        flags: BpfMapFlags,
+    },
+    /// This process already reads the ring buffer map. A second reader would release the first one's
+    /// records.
+    RingBufInUse,
+    /// The reader's position of a [`RingBuf`](crate::RingBuf) is not the one that it released, so there is
+    /// another reader of the map, such as another process. Records since the last batch may be missing,
+    /// delivered twice or malformed. The next batch starts at the position that was found.
+    RingBufShared {
+        /// The released position in bytes, free-running.
+        expected: u64,
+        /// The position of the other reader.
+        found: u64,
+    },
+    /// A record of a [`RingBuf`](crate::RingBuf) is longer than the unread bytes. All of them are skipped.
+    RingBufRecord {
+        /// Position of the record in bytes, free-running.
+        at: u64,
+        /// Length in the record's header, in bytes.
+        len: u32,
+        /// Unread bytes from the record's header on.
+        available: u64,
+    },
     /// No CPU of those that were asked for is online, or none was asked for.
     NoCpu {
         /// The CPUs; empty if none was asked for.

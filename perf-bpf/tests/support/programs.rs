@@ -3,7 +3,7 @@
 use perf_bpf::events::{CpuList, System};
 use perf_bpf::sys::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper};
 use perf_bpf::{
-    BpfElemFlags, BpfMapType, BpfProgType, BpfRing, Error, EventArray, MapFd, MapSpec, ProgramFd,
+    BpfElemFlags, BpfMapType, BpfProgType, Error, EventArray, MapFd, MapSpec, ProgramFd, RingBuf,
 };
 
 use super::asm::{Asm, R0, R1, R2, R3, R4, R5, R6, R7, R10, RINGBUF_OUTPUT};
@@ -37,7 +37,7 @@ impl Counters {
 /// The map that a program writes into.
 pub(crate) enum Sink<'m> {
     Array(&'m EventArray),
-    Ring(&'m BpfRing),
+    Ring(&'m RingBuf),
 }
 
 /// Loads a program that writes a record of `size` bytes, a multiple of 8, and counts it. The first word is

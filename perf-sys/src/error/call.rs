@@ -56,8 +56,6 @@ calls! {
     Eventfd = "eventfd",
     /// `membarrier(2)`.
     Membarrier = "membarrier",
-    /// `bpf(2)` with `BPF_OBJ_GET_INFO_BY_FD`.
-    BpfObjGetInfoByFd = "BPF_OBJ_GET_INFO_BY_FD",
     /// `prctl(2)` with `PR_TASK_PERF_EVENTS_ENABLE`.
     PrctlEnable = "PR_TASK_PERF_EVENTS_ENABLE",
     /// `prctl(2)` with `PR_TASK_PERF_EVENTS_DISABLE`.

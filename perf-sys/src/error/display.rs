@@ -5,7 +5,6 @@ use super::Error;
 use super::hint::hint;
 
 impl fmt::Display for Error {
-    #[expect(clippy::too_many_lines, reason = "one arm for each variant")]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::System { call, errno } => {
@@ -52,9 +51,9 @@ impl fmt::Display for Error {
                 "snapshot ring: expected an event with write_backward, found one without it; \
                  set the flag, or use a Ring",
             ),
-            Self::RingInUse => f.write_str(
-                "ring: expected an event or map without one, found one; drop the other ring first",
-            ),
+            Self::RingInUse => {
+                f.write_str("ring: expected an event without one, found one; drop the other ring first")
+            }
             Self::KeyInUse => {
                 f.write_str("ring set: expected an unused key, found one in use; remove its ring first")
             }
@@ -77,23 +76,6 @@ impl fmt::Display for Error {
             Self::Forked => f.write_str(
                 "mapping: expected one of this process, found one of a parent, which fork does not copy; \
                  open and map an event in this process",
-            ),
-            #[cfg(feature = "bpf")]
-            Self::NotBpfRing { map_type, flags } => write!(
-                f,
-                "BPF ring: expected a map of type BPF_MAP_TYPE_RINGBUF that keeps unread records, \
-                 found type {map_type:?} with flags {flags:?}"
-            ),
-            #[cfg(feature = "bpf")]
-            Self::BpfRingShared { expected, found } => write!(
-                f,
-                "BPF ring: expected position {expected}, found {found}: end the other reader of the map"
-            ),
-            #[cfg(feature = "bpf")]
-            Self::BpfRecord { at, len, available } => write!(
-                f,
-                "BPF ring: expected a record within the {available} unread bytes at {at}, \
-                 found one of {len} bytes"
             ),
             Self::Target { pid, cpu } => write!(
                 f,

@@ -72,8 +72,6 @@ const HINTS: &[Hint] = &[
     row(&[Call::EpollCtl], &[Errno::EEXIST], "the descriptor is already in the set"),
     row(&[Call::EpollCtl], &[Errno::ENOMEM], "no kernel memory for the descriptor"),
     row(&[Call::Membarrier], &[Errno::ENOSYS, Errno::EINVAL], "a kernel without membarrier, or with nohz_full CPUs"),
-    row(&[Call::BpfObjGetInfoByFd], &[Errno::EINVAL, Errno::EBADF], "not a descriptor of a BPF map"),
-    row(&[Call::BpfObjGetInfoByFd], &[Errno::ENOSYS, Errno::EPERM], "a kernel without BPF, or a seccomp filter"),
     row(PRCTLS, &[Errno::EINVAL], "a kernel without perf events"),
     // ioctl
     row(&[Call::IocRefresh], &[Errno::EINVAL], "an event that does not sample, or is inherited"),

@@ -12,10 +12,6 @@ impl Error {
             Self::DataArea { .. } | Self::Positions(_) | Self::ReadLength { .. } => {
                 io::ErrorKind::InvalidData
             }
-            #[cfg(feature = "bpf")]
-            Self::BpfRecord { .. } => io::ErrorKind::InvalidData,
-            #[cfg(feature = "bpf")]
-            Self::BpfRingShared { .. } => io::ErrorKind::ResourceBusy,
             Self::PinnedFailed | Self::AuxInUse | Self::RingInUse => io::ErrorKind::ResourceBusy,
             _ => io::ErrorKind::InvalidInput,
         }

@@ -126,8 +126,7 @@ pub enum Error {
     /// The event lacks [`WRITE_BACKWARD`](perf_abi::AttrFlags::WRITE_BACKWARD), which
     /// [`SnapshotRing::map`](crate::SnapshotRing::map) needs.
     WriteForward,
-    /// The event or the ring buffer map already has a ring in this process. A second reader would release
-    /// the first one's records.
+    /// The event already has a ring in this process. A second reader would release the first one's records.
     RingInUse,
     /// The set already has a ring under this key.
     KeyInUse,
@@ -161,35 +160,6 @@ pub enum Error {
     /// Mapping or redirecting it in the child returns this error too, because the parent may map it
     /// as well.
     Forked,
-    /// The descriptor for a [`BpfRing`](crate::BpfRing) is not that of a ring buffer map, or the kernel
-    /// overwrites unread records of the map (`BPF_F_RB_OVERWRITE`).
-    #[cfg(feature = "bpf")]
-    NotBpfRing {
-        /// The type of the map.
-        map_type: perf_abi::bpf::BpfMapType,
-        /// The flags of the map.
-        flags: perf_abi::bpf::BpfMapFlags,
-    },
-    /// The reader's position of a [`BpfRing`](crate::BpfRing) is not the one that it released, so there is
-    /// another reader of the map, such as another process. Records since the last batch may be missing,
-    /// delivered twice or malformed. The next batch starts at the position that was found.
-    #[cfg(feature = "bpf")]
-    BpfRingShared {
-        /// The released position in bytes, free-running.
-        expected: u64,
-        /// The position of the other reader.
-        found: u64,
-    },
-    /// A record of a [`BpfRing`](crate::BpfRing) is longer than the unread bytes. All of them are skipped.
-    #[cfg(feature = "bpf")]
-    BpfRecord {
-        /// Position of the record in bytes, free-running.
-        at: u64,
-        /// Length in the record's header, in bytes.
-        len: u32,
-        /// Unread bytes from the record's header on.
-        available: u64,
-    },
     /// [`Target::from_raw`](crate::Target::from_raw) was called with a pair of numbers that is not
     /// a target of `perf_event_open`.
     Target {

@@ -21,8 +21,6 @@ pub use bpf_ids::BpfIds;
 pub use open_options::OpenOptions;
 use registers::RegistersClaim;
 use syscall::gettid;
-#[cfg(feature = "bpf")]
-pub(crate) use syscall::map_info;
 pub(crate) use syscall::membarrier_global;
 pub use target::Target;
 

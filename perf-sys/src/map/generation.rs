@@ -35,9 +35,10 @@ static MARKER: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 /// The last generation that was taken. A child copies it, so its own is greater than its parent's.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
-/// A generation of this process or of an ancestor.
+/// A generation of this process or of an ancestor: a number by which the owner of a mapping recognizes a
+/// child of `fork`, also of the bare `clone` system call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Generation {
+pub struct Generation {
     marker: &'static AtomicU64,
     number: u64,
 }
@@ -47,7 +48,11 @@ impl Generation {
     ///
     /// Call it before the mapping is made. After a `fork` between the two, a usable mapping looks
     /// foreign, not the reverse.
-    pub(crate) fn current() -> Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::System`] if the first call of a process finds no memory for a page.
+    pub fn current() -> Result<Self> {
         let marker = marker()?;
         let number = match marker.load(Ordering::Relaxed) {
             0 => {
@@ -62,7 +67,7 @@ impl Generation {
 
     /// Returns whether the calling process is of this generation, by one relaxed load.
     #[inline]
-    pub(crate) fn is_current(self) -> bool {
+    pub fn is_current(self) -> bool {
         self.marker.load(Ordering::Relaxed) == self.number
     }
 }

@@ -21,8 +21,6 @@ use crate::error::{Call, Error, Result};
 use crate::event::RingClaim;
 
 mod aux;
-#[cfg(feature = "bpf")]
-mod bpf;
 mod consumer;
 mod generation;
 #[cfg(any(test, feature = "testing"))]
@@ -32,14 +30,8 @@ mod overwrite;
 mod read_only;
 
 pub(crate) use aux::{AuxConsumer, AuxOverwritten};
-#[cfg(feature = "bpf")]
-pub use bpf::BorrowedBpfRecords;
-#[cfg(all(test, feature = "bpf"))]
-pub(crate) use bpf::BpfWriter;
-#[cfg(feature = "bpf")]
-pub(crate) use bpf::{BpfConsumer, BpfWalk};
 pub(crate) use consumer::{Consumer, Position};
-pub(crate) use generation::Generation;
+pub use generation::Generation;
 #[cfg(test)]
 pub(crate) use generation::in_child;
 #[cfg(any(test, feature = "testing"))]

@@ -22,7 +22,7 @@ pub(crate) use reader::Reader;
 pub use snapshot::{Snapshot, SnapshotRing};
 use wait::Waiters;
 pub(crate) use wait::{Deadline, poll};
-pub use wait::{WaitResult, Waker};
+pub use wait::{WaitResult, Waker, poll_readable};
 
 /// An event with its mapped ring, and the right to read and release its records.
 ///

@@ -15,6 +15,7 @@ mod waiters;
 
 pub use cancel::Waker;
 use poll::poll_events;
+pub use poll::poll_readable;
 pub(crate) use poll::{Deadline, poll};
 pub use readiness::WaitResult;
 use waiters::Turn;

@@ -43,7 +43,17 @@ impl Deadline {
     }
 }
 
-/// Polls one descriptor by `ppoll`, and the canceller if there is one.
+/// `ppoll(fd, POLLIN, timeout)`—Waits until a descriptor of any kind is readable, for at most `timeout`, in
+/// ns; `None` waits without limit. Using the `waker` ends the wait; a signal does not.
+///
+/// # Errors
+///
+/// [`Error::System`] if the kernel has no memory for it.
+pub fn poll_readable(fd: impl AsFd, timeout: Option<Duration>, waker: Option<&Waker>) -> Result<WaitResult> {
+    poll(fd.as_fd(), waker, Deadline::after(timeout))
+}
+
+/// Polls one descriptor by `ppoll`, and the waker if there is one.
 pub(crate) fn poll(fd: BorrowedFd<'_>, cancel: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
     let mut watched = descriptor(fd);
     let Some(cancel) = cancel else {

@@ -12,11 +12,7 @@ use aya::maps::perf::{PerfEvent, PerfEventArrayBuffer};
 use aya::maps::{Map, MapData, PerfEventArray, RingBuf};
 use libbpf_rs::libbpf_sys::{self, perf_buffer, perf_buffer_opts};
 use libbpf_rs::{MapHandle, PerfBufferBuilder, RingBufferBuilder};
-use perf_bpf::sys::BpfRing;
-use perf_bpf::{
-    BpfMapType, EventArray, MapFd, MapSpec, PerfBuffer, PerfBufferOptions, PerfBufferRecord,
-    create_ring_buffer,
-};
+use perf_bpf::{BpfMapType, EventArray, MapFd, MapSpec, PerfBuffer, PerfBufferOptions, PerfBufferRecord};
 
 /// What a reader has read so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,7 +89,7 @@ pub(crate) fn ours_array_quarter(pages: usize) -> Opened {
     Ok((dup(&array)?, Box::new(options.open(array)?)))
 }
 
-impl Reader for BpfRing {
+impl Reader for perf_bpf::RingBuf {
     fn step(&mut self, timeout: Duration, sum: &mut Delivered) {
         self.wait(Some(timeout)).unwrap();
         for record in self.batch().unwrap().records() {
@@ -103,7 +99,7 @@ impl Reader for BpfRing {
 }
 
 pub(crate) fn ours_ring(pages: usize) -> Opened {
-    let ring = create_ring_buffer("bench".parse()?, (pages * PAGE) as u32)?;
+    let ring = perf_bpf::RingBuf::create("bench".parse()?, (pages * PAGE) as u32)?;
     Ok((dup(&ring)?, Box::new(ring)))
 }
 

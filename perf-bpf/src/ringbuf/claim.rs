@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::{Error, Result};
+use crate::{Error, Result};
 
 /// The ids of the ring buffer maps that this process reads.
 static CLAIMED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
@@ -12,9 +12,9 @@ static CLAIMED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 pub(super) struct Claim(u32);
 
 impl Claim {
-    /// Takes the right, or returns [`Error::RingInUse`] if there is a reader.
+    /// Takes the right, or returns [`Error::RingBufInUse`] if there is a reader.
     pub(super) fn new(map: u32) -> Result<Self> {
-        if claimed().insert(map) { Ok(Self(map)) } else { Err(Error::RingInUse) }
+        if claimed().insert(map) { Ok(Self(map)) } else { Err(Error::RingBufInUse) }
     }
 }
 
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn a_map_has_one_reader_at_a_time() {
         let first = Claim::new(u32::MAX).unwrap();
-        assert_eq!(Claim::new(u32::MAX).unwrap_err(), Error::RingInUse);
+        assert!(matches!(Claim::new(u32::MAX), Err(Error::RingBufInUse)));
         drop(first);
         drop(Claim::new(u32::MAX).unwrap());
     }

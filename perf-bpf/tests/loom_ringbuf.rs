@@ -1,7 +1,16 @@
 //! The protocol of a BPF ring buffer map: two positions, and a busy bit in the header of each record.
 //!
-//! The reader has the orderings of `BpfConsumer` in `src/map/bpf.rs`; the writer has those of
+//! ```sh
+//! RUSTFLAGS="--cfg ring_model" cargo test -p perf-bpf --release --test loom_ringbuf
+//! ```
+//!
+//! The reader has the orderings of `Consumer` in `src/ringbuf/map/mod.rs`; the writer has those of
 //! `kernel/bpf/ringbuf.c`.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)] // a test fails by a panic
+#![allow(unsafe_code)] // loom's cells
+#![allow(unexpected_cfgs)] // Cargo does not know the name of the next line
+#![cfg(ring_model)]
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

@@ -4,15 +4,14 @@
 //!
 //! This file may use `unsafe` because it lends shared memory as slices, which only the caller can prove
 //! to be stable.
-#![allow(unsafe_code)]
 
 use core::iter::FusedIterator;
 
-use super::BpfWalk;
-use crate::bpf_ring::BpfBatch;
-use crate::error::Result;
+use super::Walk;
+use crate::Result;
+use crate::ringbuf::RingBufBatch;
 
-impl BpfBatch<'_> {
+impl RingBufBatch<'_> {
     /// As [`records`](Self::records), without a copy: the records are borrowed from the ring.
     ///
     /// # Safety
@@ -23,20 +22,20 @@ impl BpfBatch<'_> {
     /// overwrites records that any reader has released, and a borrowed slice that changes is undefined
     /// behaviour.
     #[inline]
-    pub unsafe fn borrow_records(&mut self) -> BorrowedBpfRecords<'_> {
-        BorrowedBpfRecords(self.walk())
+    pub unsafe fn borrow_records(&mut self) -> BorrowedRingBufRecords<'_> {
+        BorrowedRingBufRecords(self.walk())
     }
 }
 
-/// The records of a [`BpfBatch`], oldest first, borrowed from the ring. The iterator consumes each record
+/// The records of a [`RingBufBatch`], oldest first, borrowed from the ring. The iterator consumes each record
 /// that it returns.
 ///
 /// Holding one proves that there is no other reader of the map: the caller of
-/// [`BpfBatch::borrow_records`] has promised it.
+/// [`RingBufBatch::borrow_records`] has promised it.
 #[derive(Debug)]
-pub struct BorrowedBpfRecords<'b>(BpfWalk<'b>);
+pub struct BorrowedRingBufRecords<'b>(Walk<'b>);
 
-impl<'b> Iterator for BorrowedBpfRecords<'b> {
+impl<'b> Iterator for BorrowedRingBufRecords<'b> {
     type Item = Result<&'b [u8]>;
 
     #[inline]
@@ -49,22 +48,23 @@ impl<'b> Iterator for BorrowedBpfRecords<'b> {
     }
 }
 
-impl FusedIterator for BorrowedBpfRecords<'_> {}
+impl FusedIterator for BorrowedRingBufRecords<'_> {}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::map::BpfWriter;
+    use crate::ringbuf::map::Writer;
 
     #[test]
     fn borrowed_records_are_those_of_the_ring() {
         const SIZE: usize = 1 << 16;
-        let mut writer = BpfWriter::new(SIZE).at(SIZE as u64 - 16);
+        let mut writer = Writer::new(SIZE).at(SIZE as u64 - 16);
         let mut reader = writer.reader();
         (0..3).for_each(|n| assert!(writer.write(&[n; 20])));
         reader.refresh().unwrap();
         let mut discarded = 0;
-        let records: Vec<_> = BorrowedBpfRecords(reader.walk(&mut discarded)).map(Result::unwrap).collect();
+        let records: Vec<_> =
+            BorrowedRingBufRecords(reader.walk(&mut discarded)).map(Result::unwrap).collect();
         assert_eq!(records, [[0; 20], [1; 20], [2; 20]]);
         reader.release();
         assert_eq!(writer.released(), SIZE as u64 - 16 + 3 * 32);

@@ -24,11 +24,6 @@ use super::{Event, Target};
 use crate::causes::Opening;
 use crate::error::{Call, Errno, Error, Result};
 
-#[cfg(feature = "bpf")]
-mod bpf;
-#[cfg(feature = "bpf")]
-pub(crate) use bpf::map_info;
-
 unsafe extern "C" {
     /// `syscall(2)`. Each argument is an `int`, a `long` or a pointer.
     fn syscall(number: c_long, ...) -> c_long;

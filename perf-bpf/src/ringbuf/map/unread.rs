@@ -7,16 +7,16 @@
 //! them before they are released, which this process cannot prove, because another one may map the same
 //! ring and release them. So that is the obligation of a caller, and everything else reads by atomic
 //! loads, and trusts neither a position nor a length.
-#![allow(unsafe_code)]
 
 use core::slice;
 use core::sync::atomic::{Ordering, fence};
 
-use perf_decode::bytes_from_words;
+use perf_sys::decode::bytes_from_words;
+use perf_sys::page_size;
 
 use super::guess::Guess;
-use crate::error::Error;
-use crate::map::{Here, page_size};
+use super::pages::Here;
+use crate::Error;
 
 /// Set in the length of a record that its program has not committed (`BPF_RINGBUF_BUSY_BIT`).
 pub(super) const BUSY: u32 = 1 << 31;
@@ -26,23 +26,23 @@ pub(super) const DISCARDED: u32 = 1 << 30;
 pub(super) const HEADER: u64 = 8;
 
 /// One step through the unread records.
-pub(super) enum BpfStep {
+pub(super) enum Step {
     /// All records are consumed, or the next one is not committed.
     End,
     /// A committed record, and the position after it.
-    Record(BpfData, u64),
+    Record(Data, u64),
     /// A discarded record: the position after it.
     Discarded(u64),
     /// A record that is longer than the unread bytes.
-    Damaged(Error),
+    Damaged { at: u64, len: u32, available: u64 },
 }
 
 /// The data of a committed record.
 ///
 /// Holding one proves that `offset + len` rounded up to 8 bytes is inside the producer's mapping, and that
-/// `offset` is a multiple of 8. It was made by the [`BpfUnread`] to which it is passed.
+/// `offset` is a multiple of 8. It was made by the [`Unread`] to which it is passed.
 #[derive(Clone, Copy)]
-pub(super) struct BpfData {
+pub(super) struct Data {
     offset: usize,
     /// Length in bytes.
     len: u32,
@@ -50,7 +50,7 @@ pub(super) struct BpfData {
 
 /// The unread records, up to `head`.
 #[derive(Debug)]
-pub(super) struct BpfUnread<'c> {
+pub(super) struct Unread<'c> {
     /// `None` in a child of `fork`, where nothing is unread.
     here: Option<Here<'c>>,
     /// Offset of the data in the producer's mapping, in bytes.
@@ -61,7 +61,7 @@ pub(super) struct BpfUnread<'c> {
     guess: Guess,
 }
 
-impl<'c> BpfUnread<'c> {
+impl<'c> Unread<'c> {
     #[inline]
     pub(super) fn new(here: Option<Here<'c>>, size: usize, head: u64) -> Self {
         Self { here, page: page_size(), size, head, guess: Guess::new() }
@@ -70,9 +70,9 @@ impl<'c> BpfUnread<'c> {
     /// Returns the record at `next`, which must be a position that an earlier step returned or `next` of
     /// the consumer.
     #[inline(always)] // so that a loop keeps the guess in registers; benches/bpf
-    pub(super) fn step(&mut self, next: u64) -> BpfStep {
+    pub(super) fn step(&mut self, next: u64) -> Step {
         if next == self.head {
-            return BpfStep::End;
+            return Step::End;
         }
         let header = self.header(next);
         let available = self.head.wrapping_sub(next);
@@ -82,15 +82,15 @@ impl<'c> BpfUnread<'c> {
             }
         }
         if header & BUSY != 0 {
-            return BpfStep::End;
+            return Step::End;
         }
         let len = header & !(BUSY | DISCARDED);
         let record = (HEADER + u64::from(len) + 7) & !7;
         if record > available {
-            return damaged(next, len, available);
+            return Step::Damaged { at: next, len, available };
         }
         if header & DISCARDED != 0 {
-            return BpfStep::Discarded(next.wrapping_add(record));
+            return Step::Discarded(next.wrapping_add(record));
         }
         self.guess.learn(len, record);
         self.record(next, len, record)
@@ -99,18 +99,18 @@ impl<'c> BpfUnread<'c> {
     /// Returns the committed record at `next`, of `len` bytes of data and `record` bytes in all, which are
     /// not more than the unread bytes.
     #[inline(always)]
-    fn record(&self, next: u64, len: u32, record: u64) -> BpfStep {
+    fn record(&self, next: u64, len: u32, record: u64) -> Step {
         // `offset < page + size` and `HEADER + len <= record <= available <= size` (of a guess, by the
         // `learn` above), so the data are inside the producer's mapping of a page and twice the data.
-        let data = BpfData { offset: self.offset(next) + HEADER as usize, len };
-        BpfStep::Record(data, next.wrapping_add(record))
+        let data = Data { offset: self.offset(next) + HEADER as usize, len };
+        Step::Record(data, next.wrapping_add(record))
     }
 
     /// Copies the data of a record to the start of `free`, each word by one atomic load, and returns them
     /// and the rest of `free`. If another reader has released the record, the bytes may be those of later
     /// ones.
     #[inline(always)]
-    pub(super) fn copy<'b>(&self, data: BpfData, free: &'b mut [u64]) -> Option<(&'b [u8], &'b mut [u64])> {
+    pub(super) fn copy<'b>(&self, data: Data, free: &'b mut [u64]) -> Option<(&'b [u8], &'b mut [u64])> {
         let here = self.here?;
         let len = data.len as usize;
         let (copy, free) = free.split_at_mut_checked(len.div_ceil(8))?;
@@ -128,9 +128,9 @@ impl<'c> BpfUnread<'c> {
     ///
     /// No other reader of the ring, in any process, releases records as long as `'c`.
     #[inline(always)]
-    pub(super) unsafe fn borrow(&self, data: BpfData) -> Option<&'c [u8]> {
+    pub(super) unsafe fn borrow(&self, data: Data) -> Option<&'c [u8]> {
         let first = self.here?.at(data.offset);
-        // SAFETY: inside the mapping by `BpfData`; bytes need no alignment; the record is committed and
+        // SAFETY: inside the mapping by `Data`; bytes need no alignment; the record is committed and
         // in `[published, head)`, which the kernel does not write before it is released: by another
         // reader, which the caller excludes, or by `release`, which needs the consumer that `'c` borrows.
         Some(unsafe { slice::from_raw_parts(first, data.len as usize) })
@@ -157,6 +157,6 @@ impl<'c> BpfUnread<'c> {
 /// Returns the error of a record that is longer than the unread bytes. Cold, so that a loop does not make
 /// space for it.
 #[cold]
-fn damaged(at: u64, len: u32, available: u64) -> BpfStep {
-    BpfStep::Damaged(Error::BpfRecord { at, len, available })
+pub(super) fn damaged(at: u64, len: u32, available: u64) -> Error {
+    Error::RingBufRecord { at, len, available }
 }

@@ -1,16 +1,16 @@
 use core::iter::FusedIterator;
 
-use crate::error::Result;
-use crate::map::{BpfConsumer, BpfWalk};
+use super::map::{Consumer, Walk};
+use crate::Result;
 
-/// A guard over the unread records of a ring buffer map, as of [`BpfRing::batch`](crate::BpfRing::batch).
+/// A guard over the unread records of a ring buffer map, from [`RingBuf::batch`](crate::RingBuf::batch).
 ///
 /// The records are copied from the ring and borrow the batch. Dropping it releases the consumed records by
 /// one store, also after a `break`, a `?` or a panic. The next batch begins with the first record that was
 /// not consumed.
 ///
 /// ```compile_fail,E0505
-/// fn released_while_borrowed(mut batch: perf_sys::BpfBatch<'_>) {
+/// fn released_while_borrowed(mut batch: perf_bpf::RingBufBatch<'_>) {
 ///     let record = batch.records().next();
 ///     drop(batch);
 ///     println!("{record:?}");
@@ -18,15 +18,15 @@ use crate::map::{BpfConsumer, BpfWalk};
 /// ```
 #[derive(Debug)]
 #[must_use = "its records are not read yet"]
-pub struct BpfBatch<'r> {
-    consumer: &'r mut BpfConsumer,
+pub struct RingBufBatch<'r> {
+    consumer: &'r mut Consumer,
     copies: &'r mut Vec<u64>,
     discarded: &'r mut u64,
 }
 
-impl<'r> BpfBatch<'r> {
+impl<'r> RingBufBatch<'r> {
     pub(super) const fn new(
-        consumer: &'r mut BpfConsumer,
+        consumer: &'r mut Consumer,
         copies: &'r mut Vec<u64>,
         discarded: &'r mut u64,
     ) -> Self {
@@ -39,22 +39,22 @@ impl<'r> BpfBatch<'r> {
     /// Each record is copied when it is returned, to a buffer that the ring keeps and that is as long as
     /// the most unread bytes so far. [`borrow_records`](Self::borrow_records) makes no copy.
     ///
-    /// The iteration skips and counts [discarded](crate::BpfRing::discarded) records. It ends at a record
+    /// The iteration skips and counts [discarded](crate::RingBuf::discarded) records. It ends at a record
     /// that is reserved and not committed, although later ones may be committed. A length that no record
     /// can have yields one `Err`, and consumes all bytes of the batch.
     #[inline]
-    pub fn records(&mut self) -> BpfRecords<'_> {
+    pub fn records(&mut self) -> RingBufRecords<'_> {
         // The data of all records are shorter than the unread bytes, which are at most the ring.
         let words = self.consumer.len() as usize / 8;
         if self.copies.len() < words {
             *self.copies = vec![0; words.next_power_of_two()];
         }
-        BpfRecords { walk: self.consumer.walk(self.discarded), free: self.copies }
+        RingBufRecords { walk: self.consumer.walk(self.discarded), free: self.copies }
     }
 
     /// Returns the walk of [`borrow_records`](Self::borrow_records).
     #[inline]
-    pub(crate) fn walk(&mut self) -> BpfWalk<'_> {
+    pub(in crate::ringbuf) fn walk(&mut self) -> Walk<'_> {
         self.consumer.walk(self.discarded)
     }
 
@@ -76,21 +76,21 @@ impl<'r> BpfBatch<'r> {
     }
 }
 
-impl Drop for BpfBatch<'_> {
+impl Drop for RingBufBatch<'_> {
     fn drop(&mut self) {
         self.release();
     }
 }
 
-/// The records of a [`BpfBatch`], oldest first. The iterator consumes each record that it returns.
+/// The records of a [`RingBufBatch`], oldest first. The iterator consumes each record that it returns.
 #[derive(Debug)]
-pub struct BpfRecords<'b> {
-    walk: BpfWalk<'b>,
+pub struct RingBufRecords<'b> {
+    walk: Walk<'b>,
     /// The part of the buffer that no record has yet.
     free: &'b mut [u64],
 }
 
-impl<'b> Iterator for BpfRecords<'b> {
+impl<'b> Iterator for RingBufRecords<'b> {
     type Item = Result<&'b [u8]>;
 
     #[inline]
@@ -105,4 +105,4 @@ impl<'b> Iterator for BpfRecords<'b> {
     }
 }
 
-impl FusedIterator for BpfRecords<'_> {}
+impl FusedIterator for RingBufRecords<'_> {}

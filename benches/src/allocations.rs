@@ -14,7 +14,7 @@ thread_local! {
 }
 
 /// How many allocations this thread has made so far.
-pub fn count() -> u64 {
+pub(crate) fn count() -> u64 {
     COUNT.get()
 }
 

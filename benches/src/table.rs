@@ -1,13 +1,13 @@
-use crate::Random;
+use crate::random::Random;
 
 /// What a measurement ends with.
-pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Prints a row of medians for each name, and how many times the first column of the first row its own is.
 ///
 /// `run` takes the index of a name and measures it once: in turn, so that a noisy moment meets all, and in another
 /// order each time, or one would always find the caches as the same other left them.
-pub fn table<const COLUMNS: usize>(
+pub(crate) fn table<const COLUMNS: usize>(
     title: &str,
     columns: [&str; COLUMNS],
     names: &[&str],
@@ -38,7 +38,7 @@ pub fn table<const COLUMNS: usize>(
 }
 
 /// The middle of the values, of which there must be some.
-pub fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }

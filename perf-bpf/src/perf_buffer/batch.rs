@@ -60,7 +60,7 @@ pub struct PerfBufferRecords<'b> {
 impl<'b> Iterator for PerfBufferRecords<'b> {
     type Item = Result<PerfBufferRecord<'b>, Error>;
 
-    #[inline(always)] // the loop over samples then has no call and keeps them in registers; benches/bpf
+    #[inline(always)] // the loop over samples then has no call and keeps them in registers; benches `bpf`
     fn next(&mut self) -> Option<Self::Item> {
         // No call below gets a reference to `self`, which would keep the iterator in memory.
         let format = self.format;

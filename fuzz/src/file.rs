@@ -51,7 +51,7 @@ fn read(record: &FileRecord<'_>) {
             write!(text, "{decoded}").unwrap();
             assert!(decoded.fields().count() < 100_000);
         }
-    } else if let Ok(tool) = record.tool() {
+    } else if let Ok(tool) = record.user() {
         write!(text, "{tool:?}").unwrap();
     }
     assert!(record.bytes().len() == usize::from(record.header().size));
@@ -71,7 +71,7 @@ pub fn view(bytes: &[u8]) -> usize {
         }
     }
     for feature in Feature::ALL {
-        assert_eq!(matches!(file.feature(*feature), Ok(None)), !file.head().features().contains(*feature));
+        assert_eq!(matches!(file.feature(*feature), Ok(None)), !file.header().features().contains(*feature));
     }
     file.frames().filter_map(Result::ok).filter(|frame: &RawFileRecord<'_>| frame.kind().0 > 0).count()
 }

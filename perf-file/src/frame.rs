@@ -87,7 +87,7 @@ impl<'a> RawFileRecord<'a> {
     /// # Errors
     ///
     /// [`Reason::Truncated`] if a field is past the end of the record, [`Reason::Unsupported`].
-    pub fn tool(&self) -> Result<UserRecord<'a>> {
+    pub fn user(&self) -> Result<UserRecord<'a>> {
         UserRecord::parse(self.header, self.bytes, self.order, self.offset)
     }
 }

@@ -9,7 +9,7 @@
 //!         if record.kernel().is_some() {
 //!             println!("{}", record.decode()?); // a view of perf-decode
 //!         } else {
-//!             println!("{:?}", record.tool()?);
+//!             println!("{:?}", record.user()?);
 //!         }
 //!     }
 //!     Ok(())
@@ -23,7 +23,7 @@
 //! | read them in the order of time | [`Sorted`] |
 //! | read what `perf record --threads` writes | [`Directory`] |
 //! | find the event of a record, and decode it | [`FileRecord::event`], [`FileRecord::decode`] |
-//! | read the records that tools write in their own form | [`FileRecord::tool`], [`UserRecord`] |
+//! | read the records that tools write in their own form | [`FileRecord::user`], [`UserRecord`] |
 //! | read what is known about the machine and the recording | [`Reader::hostname`] and others, [`Reader::feature`], [`FeatureData`] |
 //! | know the events and features of a pipe before its records | [`Reader::read_metadata`] |
 //! | verify all features | [`Reader::verify_features`] |
@@ -36,7 +36,7 @@
 //! Bytes are not trusted: a malformed or truncated file gives its whole records, then an [`Error`]
 //! with an offset and a reason. A file whose header or attrs contradict themselves is not opened.
 //! A length in a file never makes the reader allocate more than there are bytes, and sparse files do
-//! not either: [`Events::MAX`], [`Events::MAX_IDS`] and [`FeatureBuf::MAX_LEN`] are limits, and AUX data
+//! not either: [`FileEvents::MAX`], [`FileEvents::MAX_IDS`] and [`FeatureBuf::MAX_LEN`] are limits, and AUX data
 //! is skipped unless it is asked for. A zstd stream needs its window, 0.5 MiB at the perf tool's default
 //! level and at most 128 MiB, and up to 9 MiB more.
 //!
@@ -77,7 +77,7 @@ pub mod feature;
 mod file;
 pub mod format;
 mod frame;
-mod head;
+mod header;
 mod list;
 mod order;
 #[cfg(feature = "std")]
@@ -93,14 +93,14 @@ pub mod writer;
 pub use attr::{FileAttr, attr_from_bytes};
 pub use error::{Error, Malformed, Reason, Result};
 pub use feature::{FeatureData, FeatureSection};
-pub use file::{Attrs, Features, PerfData, RawFileRecords};
+pub use file::{Attrs, FeatureSections, PerfData, RawFileRecords};
 pub use frame::RawFileRecord;
-pub use head::{FileMode, Head};
+pub use header::{FileHeader, FileMode};
 pub use list::{List, ListEntry, ListIter};
 pub use order::ByteOrder;
 #[cfg(feature = "std")]
 pub use read::{
-    Directory, Event, Events, FeatureBuf, FileOffset, FileRecord, Memory, Reader, Sorted, SortedDirectory,
-    Source, Stream,
+    Directory, FeatureBuf, FileEvent, FileEvents, FileOffset, FileRecord, Memory, Reader, Sorted,
+    SortedDirectory, Source, Stream,
 };
 pub use record::UserRecord;

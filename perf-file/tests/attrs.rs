@@ -5,7 +5,7 @@
 mod support;
 
 use perf_abi::Attr;
-use perf_file::format::{FileHeader, Section, record_type};
+use perf_file::format::{RawFileHeader, Section, record_type};
 use perf_file::{PerfData, Reader};
 use support::made_up::{attr, file, pipe, record, sample};
 use zerocopy::{FromBytes as _, IntoBytes as _};
@@ -13,14 +13,14 @@ use zerocopy::{FromBytes as _, IntoBytes as _};
 /// Returns a file whose attr has `len` bytes, and one sample.
 fn file_with_attr_of(len: usize) -> Vec<u8> {
     let whole = file(&[sample(5)]);
-    let (mut header, _) = FileHeader::read_from_prefix(&whole).unwrap();
+    let (mut header, _) = RawFileHeader::read_from_prefix(&whole).unwrap();
     let mut event = attr().with_size(u32::try_from(len).unwrap()).as_bytes().to_vec();
     event.resize(len, 0xff);
     let grown = (len as u64).wrapping_sub(Attr::SIZE.into());
     header.attr_size = header.attr_size.wrapping_add(grown);
     header.attrs.size = header.attr_size;
     header.data.offset = header.data.offset.wrapping_add(grown);
-    let ids = Section { offset: FileHeader::SIZE, size: 8 };
+    let ids = Section { offset: RawFileHeader::SIZE, size: 8 };
     [header.as_bytes(), 1_u64.as_bytes(), &event, ids.as_bytes(), &sample(5)].concat()
 }
 

@@ -17,8 +17,8 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom, Write as _};
 use std::time::{Duration, Instant};
 
 use perf_abi::{Attr, AttrFlags, SampleType, Software};
-use perf_file::format::{Feature, FileHeader, Section, record_type};
-use perf_file::{Events, FeatureBuf, Reader, Reason};
+use perf_file::format::{Feature, RawFileHeader, Section, record_type};
+use perf_file::{FeatureBuf, FileEvents, Reader, Reason};
 use support::made_up::{attr, file, pipe, record, sample};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
@@ -62,9 +62,9 @@ fn events_between_records_do_not_take_quadratic_time() {
 /// Returns a file with `count` events, each with one id, and its length.
 fn file_with_events(count: u64) -> Vec<u8> {
     let entry = u64::from(Attr::SIZE) + 16;
-    let mut header = FileHeader::read_from_prefix(&file(&[])).unwrap().0;
-    header.attrs = Section { offset: FileHeader::SIZE, size: count * entry };
-    header.data = Section { offset: FileHeader::SIZE + count * (entry + 8), size: 16 };
+    let mut header = RawFileHeader::read_from_prefix(&file(&[])).unwrap().0;
+    header.attrs = Section { offset: RawFileHeader::SIZE, size: count * entry };
+    header.data = Section { offset: RawFileHeader::SIZE + count * (entry + 8), size: 16 };
     let mut bytes = header.as_bytes().to_vec();
     for id in 0..count {
         let ids = Section { offset: header.attrs.end().unwrap() + 8 * id, size: 8 };
@@ -80,7 +80,7 @@ fn file_with_events(count: u64) -> Vec<u8> {
 
 #[test]
 fn file_with_the_most_events_is_opened_in_linear_time() {
-    let most = Events::MAX as u64;
+    let most = FileEvents::MAX as u64;
     let bytes = file_with_events(most);
     let start = Instant::now();
     let mut reader = Reader::from_file(Cursor::new(&bytes)).unwrap();
@@ -95,7 +95,7 @@ fn file_with_the_most_events_is_opened_in_linear_time() {
 #[test]
 fn pipe_with_more_than_the_most_events_is_an_error() {
     let event = record(record_type::HEADER_ATTR, with_id().as_bytes());
-    let bytes = pipe(&vec![event; Events::MAX + 1]);
+    let bytes = pipe(&vec![event; FileEvents::MAX + 1]);
     let mut reader = Reader::from_pipe(&bytes[..]).unwrap();
     let error = loop {
         if let Err(error) = reader.next() {
@@ -103,7 +103,7 @@ fn pipe_with_more_than_the_most_events_is_an_error() {
         }
     };
     assert!(matches!(error.reason(), Reason::Limit { what: "events", .. }), "{error}");
-    assert_eq!(reader.events().as_slice().len(), Events::MAX);
+    assert_eq!(reader.events().as_slice().len(), FileEvents::MAX);
 }
 
 /// A file of a few blocks on the disk that is much longer, removed on drop.
@@ -130,16 +130,19 @@ fn sections_of_gigabytes_in_a_sparse_file_are_refused_at_once() {
     const LEN: u64 = 6 << 30;
     let start = Instant::now();
     let whole = file(&[]);
-    let header = FileHeader::read_from_prefix(&whole).unwrap().0;
+    let header = RawFileHeader::read_from_prefix(&whole).unwrap().0;
     // All attrs are zeros, which are attrs of 64 bytes.
-    let attrs =
-        FileHeader { attr_size: 80, attrs: Section { offset: 4096, size: (LEN - 4096) / 80 * 80 }, ..header };
+    let attrs = RawFileHeader {
+        attr_size: 80,
+        attrs: Section { offset: 4096, size: (LEN - 4096) / 80 * 80 },
+        ..header
+    };
     let sparse = Sparse::new("attrs", LEN, attrs.as_bytes());
     let error = Reader::open(&sparse.0).unwrap_err();
     assert!(matches!(error.reason(), Reason::Limit { what: "events", .. }), "{error}");
     // Attrs of a page each.
     let attrs =
-        FileHeader { attr_size: 4112, attrs: Section { offset: 4096, size: 4112 * 60_000 }, ..header };
+        RawFileHeader { attr_size: 4112, attrs: Section { offset: 4096, size: 4112 * 60_000 }, ..header };
     let sparse = Sparse::new("pages", LEN, attrs.as_bytes());
     let error = Reader::open(&sparse.0).unwrap_err();
     assert!(matches!(error.reason(), Reason::Limit { what: "bytes of the attrs", .. }), "{error}");
@@ -156,7 +159,7 @@ fn sections_of_gigabytes_in_a_sparse_file_are_refused_at_once() {
 #[test]
 fn feature_section_of_gigabytes_in_a_sparse_file_is_refused() {
     let mut bytes = file(&[sample(5)]);
-    let (header, _) = FileHeader::mut_from_prefix(&mut bytes).unwrap();
+    let (header, _) = RawFileHeader::mut_from_prefix(&mut bytes).unwrap();
     header.features.insert(Feature::HOSTNAME);
     bytes.extend([4096_u64, 3 << 30].as_bytes());
     let sparse = Sparse::new("feature", 4 << 30, &bytes);
@@ -177,7 +180,7 @@ fn auxtrace(size: u64) -> Vec<u8> {
 fn aux_data_of_gigabytes_is_skipped_without_reading_it() {
     const SIZE: u64 = 1 << 36;
     let mut bytes = file(&[auxtrace(SIZE)]);
-    let (header, _) = FileHeader::mut_from_prefix(&mut bytes).unwrap();
+    let (header, _) = RawFileHeader::mut_from_prefix(&mut bytes).unwrap();
     header.data.size += SIZE + 16;
     let end = header.data.end().unwrap();
     let sparse = Sparse::new("aux", end, &bytes);

@@ -5,7 +5,7 @@
 mod support;
 
 use perf_abi::{Attr, RecordType};
-use perf_file::format::{MAGIC, PipeHeader, record_type};
+use perf_file::format::{MAGIC, RawPipeHeader, record_type};
 use perf_file::{Error, FileOffset, Reader, Reason, Sorted};
 use support::made_up::{attr, pipe, record, sample};
 use zerocopy::IntoBytes as _;
@@ -158,7 +158,7 @@ fn content_of_the_other_byte_order_is_swapped() {
     let sample = |time: u64| foreign(RecordType::SAMPLE, time.swap_bytes().as_bytes());
     // A record of a tool with 3 bytes: the next one is unaligned.
     let content = [sample(5), foreign(RecordType(100), b"abc"), sample(7)].concat();
-    let header = PipeHeader { magic: MAGIC.swap_bytes(), size: PipeHeader::SIZE.swap_bytes() };
+    let header = RawPipeHeader { magic: MAGIC.swap_bytes(), size: RawPipeHeader::SIZE.swap_bytes() };
     let bytes = [
         header.as_bytes(),
         &foreign(record_type::HEADER_ATTR, &[&attr[..], 1_u64.swap_bytes().as_bytes()].concat()),

@@ -12,7 +12,7 @@ mod support;
 
 use std::io::{self, Cursor, ErrorKind, Read};
 
-use perf_file::format::{FileHeader, record_type};
+use perf_file::format::{RawFileHeader, record_type};
 use perf_file::{Error, PerfData, Reader, Reason, Source};
 use support::data;
 use support::made_up::{file, pipe, record, sample};
@@ -46,7 +46,7 @@ fn truncated(bytes: &[u8], step: usize) {
         .map(|frame| frame.unwrap())
         .map(|frame| frame.offset as usize + frame.bytes.len())
         .collect();
-    let start = file.head().records(0).offset as usize;
+    let start = file.header().records(0).offset as usize;
     for len in (0..bytes.len()).step_by(step) {
         let in_memory = Reader::from_bytes(&bytes[..len]).map(count);
         let of_file = Reader::from_file(Cursor::new(&bytes[..len])).map(count);
@@ -132,9 +132,9 @@ fn record_sizes_below_the_header_end_the_file() {
 #[test]
 fn hostile_lengths_are_errors_without_memory() {
     let whole = file(&[sample(5)]);
-    let changed = |change: fn(&mut FileHeader)| {
+    let changed = |change: fn(&mut RawFileHeader)| {
         let mut bytes = whole.clone();
-        let (header, _) = FileHeader::mut_from_prefix(&mut bytes).unwrap();
+        let (header, _) = RawFileHeader::mut_from_prefix(&mut bytes).unwrap();
         change(header);
         bytes
     };
@@ -170,7 +170,7 @@ fn empty_section_can_be_anywhere() {
 fn ids_that_overlap_do_not_multiply() {
     let mut bytes = file(&[sample(5)]);
     // 100 entries that all refer to the whole file as their ids.
-    let (mut header, _) = FileHeader::read_from_prefix(&bytes).unwrap();
+    let (mut header, _) = RawFileHeader::read_from_prefix(&bytes).unwrap();
     let attr_size = header.attr_size;
     header.attrs.offset = bytes.len() as u64;
     header.attrs.size = attr_size * 100;
@@ -188,7 +188,7 @@ fn ids_that_overlap_do_not_multiply() {
 #[test]
 fn ids_may_be_the_whole_file() {
     let mut bytes = file(&[sample(5)]);
-    let (header, _) = FileHeader::read_from_prefix(&bytes).unwrap();
+    let (header, _) = RawFileHeader::read_from_prefix(&bytes).unwrap();
     // The section of ids is the end of the only entry.
     let end = header.attrs.end().unwrap() as usize;
     let ids = [0, bytes.len() as u64];

@@ -30,7 +30,7 @@ fn all_files_of_a_directory_are_read_in_order() {
         found.push(describe(&record));
     }
     let mut main = Reader::open(path().join("data")).unwrap();
-    assert_eq!(directory.head(), Some(main.head()));
+    assert_eq!(directory.header(), Some(main.header()));
     let events = directory.events().unwrap().as_slice();
     assert_eq!((events.len(), events.is_empty()), (main.events().as_slice().len(), false));
     let mut count = 0;

@@ -64,7 +64,7 @@ fn features_and_records_of_tools_of_turned_files_are_the_same() {
             format!("{:?}: {}", section.feature, without_bytes(&data))
         });
         let tools = file.frames().map(Result::unwrap).filter(RawFileRecord::is_user);
-        features.chain(tools.map(|frame| format!("{:?}", frame.tool().unwrap()))).collect()
+        features.chain(tools.map(|frame| format!("{:?}", frame.user().unwrap()))).collect()
     };
     let mut compared = 0;
     for name in files() {

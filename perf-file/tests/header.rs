@@ -27,7 +27,7 @@ fn printed(name: &str, what: &str) -> Vec<String> {
 /// Returns the feature sections of either form.
 fn features(bytes: &[u8]) -> Vec<FeatureSection<'_>> {
     let file = PerfData::new(bytes).unwrap();
-    let in_records = file.frames().filter_map(|frame| match frame.unwrap().tool() {
+    let in_records = file.frames().filter_map(|frame| match frame.unwrap().user() {
         Ok(UserRecord::HeaderFeature(section)) if !section.bytes.is_empty() => Some(section),
         _ => None,
     });

@@ -15,7 +15,7 @@ use std::io::Cursor;
 
 use perf_abi::{Attr, Software};
 use perf_file::feature::SampleTime;
-use perf_file::format::{Feature, FileHeader, Section, record_type};
+use perf_file::format::{Feature, RawFileHeader, Section, record_type};
 use perf_file::writer::{Features, RecordedEvent, Writer};
 use perf_file::{Error, FeatureData, PerfData, Reader, Reason, Result};
 use support::data;
@@ -23,15 +23,15 @@ use support::made_up::{file, pipe, record, sample};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
 /// Returns the bytes with a change of their header.
-fn changed(bytes: &[u8], change: impl FnOnce(&mut FileHeader)) -> Vec<u8> {
+fn changed(bytes: &[u8], change: impl FnOnce(&mut RawFileHeader)) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    let (header, _) = FileHeader::mut_from_prefix(&mut bytes).unwrap();
+    let (header, _) = RawFileHeader::mut_from_prefix(&mut bytes).unwrap();
     change(header);
     bytes
 }
 
-fn header(bytes: &[u8]) -> FileHeader {
-    FileHeader::read_from_prefix(bytes).unwrap().0
+fn header(bytes: &[u8]) -> RawFileHeader {
+    RawFileHeader::read_from_prefix(bytes).unwrap().0
 }
 
 /// Returns the error of the opening, which is the same for a file in memory.
@@ -171,7 +171,7 @@ fn feature_table_truncated_anywhere_is_an_error() {
 #[test]
 fn feature_sections_that_overlap_are_an_error() {
     let bytes = with_features();
-    let FileHeader { data, attrs, .. } = header(&bytes);
+    let RawFileHeader { data, attrs, .. } = header(&bytes);
     let table = data.end().unwrap() as usize;
     let entry = |index: usize| -> [u64; 2] {
         let at = table + 16 * index;

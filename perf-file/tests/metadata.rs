@@ -201,7 +201,7 @@ fn malformed_event_of_a_pipe_is_an_error_of_its_metadata_and_of_its_record() {
     assert!(matches!(error.reason(), Reason::AttrSize { found: 9 }), "{error}");
     assert_eq!(reader.events().as_slice().len(), 1);
     let first = reader.next().unwrap().unwrap();
-    assert!(matches!(first.tool(), Ok(UserRecord::HeaderAttr(_))));
+    assert!(matches!(first.user(), Ok(UserRecord::HeaderAttr(_))));
     assert_eq!(reader.next().map(drop).unwrap_err().to_string(), error.to_string());
     assert_eq!(reader.events().as_slice().len(), 1);
 }

@@ -37,7 +37,7 @@ impl Compared {
         assert_eq!(found.len(), expected.len(), "{name}");
         let events: Vec<Json> = reader.events().as_slice().iter().map(describe::event).collect();
         assert_eq!(Json::Array(events), oracle["attrs"], "{name}");
-        assert_eq!(reader.head().is_pipe(), oracle["pipe"], "{name}");
+        assert_eq!(reader.header().is_pipe(), oracle["pipe"], "{name}");
         self.files += 1;
         self.events += reader.events().as_slice().len();
         self.records += found.len();

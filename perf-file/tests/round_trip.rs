@@ -38,7 +38,7 @@ fn is_of_form(record: &FileRecord<'_>) -> bool {
         record_type::COMPRESSED2,
     ];
     kinds.contains(&record.kind())
-        || matches!(record.tool(), Ok(UserRecord::EventUpdate(update)) if is_name(update))
+        || matches!(record.user(), Ok(UserRecord::EventUpdate(update)) if is_name(update))
 }
 
 fn read(bytes: &[u8]) -> Content {
@@ -50,7 +50,7 @@ fn read(bytes: &[u8]) -> Content {
         }
     }
     // The length of an attr is that of the longest in the file.
-    let attr = |event: &perf_file::Event| event.attr().with_size(0);
+    let attr = |event: &perf_file::FileEvent| event.attr().with_size(0);
     let events = reader.events().as_slice().iter();
     let events =
         events.map(|event| (zerocopy::IntoBytes::as_bytes(&attr(event)).to_vec(), event.ids().to_vec()));

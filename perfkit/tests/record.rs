@@ -71,7 +71,7 @@ fn command_is_recorded_from_its_exec_on() {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(errors.contains(&format!("perfkit: {} samples", found.samples)), "{errors}");
 
-    let features = PerfData::new(&bytes).unwrap().head().features();
+    let features = PerfData::new(&bytes).unwrap().header().features();
     let expected = [
         Feature::OSRELEASE,
         Feature::VERSION,
@@ -144,7 +144,7 @@ fn interrupted_recording_ends_cleanly() {
     // The command got SIGTERM.
     assert_eq!(output.status.code(), Some(143), "{output:?}");
     let bytes = fs::read(&file).unwrap();
-    assert!(!PerfData::new(&bytes).unwrap().head().is_interrupted());
+    assert!(!PerfData::new(&bytes).unwrap().header().is_interrupted());
     assert!(content(&bytes).programs.contains(&"sh".to_owned()));
 }
 

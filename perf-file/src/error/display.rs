@@ -5,7 +5,7 @@ use core::fmt;
 use perf_abi::RecordType;
 
 use super::{Error, Reason};
-use crate::format::{FileHeader, PipeHeader, record_type};
+use crate::format::{RawFileHeader, RawPipeHeader, record_type};
 
 /// The starts of compressed files, and the names of the formats.
 const COMPRESSED: [(&[u8], &str); 4] = [
@@ -46,9 +46,9 @@ impl fmt::Display for Reason {
             Self::HeaderSize { found } => write!(
                 f,
                 "size of the header: expected {}, {} or {}, found {found}",
-                FileHeader::SIZE,
-                FileHeader::SIZE_WITHOUT_FEATURES,
-                PipeHeader::SIZE
+                RawFileHeader::SIZE,
+                RawFileHeader::SIZE_WITHOUT_FEATURES,
+                RawPipeHeader::SIZE
             ),
             Self::AttrSize { found } => {
                 write!(f, "size of an attr: expected 64 to 4096 bytes and 16 for its ids, found {found}")

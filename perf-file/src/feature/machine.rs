@@ -64,7 +64,7 @@ fields! {
     }
 
     /// A capability of a PMU, as in its folder `caps`.
-    pub struct Capability<'a> {
+    pub struct PmuCapability<'a> {
         /// Name, such as `max_precise`.
         pub name: &'a [u8] = "name of a capability",
         /// Value, such as `3`.
@@ -74,7 +74,7 @@ fields! {
     /// The capabilities of a PMU, from [`Feature::PMU_CAPS`](crate::format::Feature::PMU_CAPS).
     pub struct PmuCapabilities<'a> {
         /// The capabilities.
-        pub capabilities: List<'a, Capability<'a>> = "capabilities",
+        pub capabilities: List<'a, PmuCapability<'a>> = "capabilities",
         /// Name of the PMU.
         pub name: &'a [u8] = "name of a PMU",
     }

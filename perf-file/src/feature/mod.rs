@@ -15,8 +15,8 @@ mod tracing_data;
 
 pub use build_id::BuildId;
 pub use machine::{
-    CacheLevel, Capability, CoreId, CpuCount, CpuDomains, CpuTopology, Dies, Domain, DomainInfo, ElfMachine,
-    HybridPmu, MemoryNode, MemoryTopology, NumaNode, PmuCapabilities, PmuMapping,
+    CacheLevel, CoreId, CpuCount, CpuDomains, CpuTopology, Dies, Domain, DomainInfo, ElfMachine, HybridPmu,
+    MemoryNode, MemoryTopology, NumaNode, PmuCapabilities, PmuCapability, PmuMapping,
 };
 pub use recording::{
     AuxtraceIndex, BpfProgram, Btf, ClockData, Compression, EventDesc, GroupDesc, SampleTime,
@@ -84,7 +84,7 @@ pub enum FeatureData<'a> {
     /// [`Feature::COMPRESSED`].
     Compression(Compression),
     /// [`Feature::CPU_PMU_CAPS`].
-    CpuPmuCapabilities(List<'a, Capability<'a>>),
+    CpuPmuCapabilities(List<'a, PmuCapability<'a>>),
     /// [`Feature::CLOCK_DATA`].
     ClockData(ClockData),
     /// [`Feature::HYBRID_TOPOLOGY`].

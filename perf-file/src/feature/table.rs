@@ -1,8 +1,8 @@
 //! The table of the feature sections, which follows the records.
 
 use crate::bytes::Bytes;
-use crate::format::{Feature, FeatureSet, FileHeader, Section};
-use crate::{Error, Head, Reason, Result};
+use crate::format::{Feature, FeatureSet, RawFileHeader, Section};
+use crate::{Error, FileHeader, Reason, Result};
 
 /// The sections of a file's features.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ impl FeatureTable {
 
     /// Returns the part of the table up to the entry of a feature, or all of it; `None` without features, and
     /// if its offset overflows.
-    pub(crate) fn section_up_to(head: &Head, last: Option<Feature>) -> Option<Section> {
+    pub(crate) fn section_up_to(head: &FileHeader, last: Option<Feature>) -> Option<Section> {
         let table = head.feature_table()?;
         let before = |feature: &Feature| last.is_none_or(|last| feature.0 <= last.0);
         let size = (head.features().iter().filter(before).count() * size_of::<Section>()) as u64;
@@ -26,7 +26,7 @@ impl FeatureTable {
     }
 
     /// Reads the entries in `bytes`, one for each feature, by number.
-    pub(crate) fn read(head: &Head, mut bytes: Bytes<'_>) -> Result<Self> {
+    pub(crate) fn read(head: &FileHeader, mut bytes: Bytes<'_>) -> Result<Self> {
         let mut sections = [None; FeatureSet::BITS as usize];
         for (section, feature) in sections.iter_mut().zip((0..).map(Feature)) {
             if head.features().contains(feature) && !bytes.is_empty() {
@@ -42,7 +42,7 @@ impl FeatureTable {
     }
 
     /// Checks that the section of a feature has no bytes of the parts that every file has.
-    pub(crate) fn check(&self, head: &Head, feature: Feature) -> Result<()> {
+    pub(crate) fn check(&self, head: &FileHeader, feature: Feature) -> Result<()> {
         let (Some(section), Some(header)) = (self.section(feature), head.file_header()) else {
             return Ok(());
         };
@@ -53,7 +53,7 @@ impl FeatureTable {
 
     /// Checks that the table and all sections are in a file of `file_len` bytes, and that no two parts of the
     /// file overlap.
-    pub(crate) fn check_all(&self, head: &Head, file_len: u64) -> Result<()> {
+    pub(crate) fn check_all(&self, head: &FileHeader, file_len: u64) -> Result<()> {
         let (Some(header), Some(table)) = (head.file_header(), head.feature_table()) else { return Ok(()) };
         check_section(Self::NAME, table, parts(header).into_iter())?;
         let all = || head.features().iter().filter_map(|feature| Some((feature, self.section(feature)?)));
@@ -72,7 +72,7 @@ impl FeatureTable {
 }
 
 /// The parts of a file before the features.
-fn parts(header: &FileHeader) -> [(&'static str, Section); 3] {
+fn parts(header: &RawFileHeader) -> [(&'static str, Section); 3] {
     let start = Section { offset: 0, size: header.size };
     [("header", start), ("attrs", header.attrs), ("records", header.data)]
 }

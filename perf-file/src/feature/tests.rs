@@ -108,7 +108,7 @@ fn lists_are_read() {
         |put| put.u32(1).string(b"cpu_atom").string(b"8-15"),
         &format!("HybridPmus([HybridPmu {{ name: {}, cpus: {} }}])", bytes("cpu_atom"), bytes("8-15")),
     );
-    let capability = format!("Capability {{ name: {}, value: {} }}", bytes("max_precise"), bytes("3"));
+    let capability = format!("PmuCapability {{ name: {}, value: {} }}", bytes("max_precise"), bytes("3"));
     check(
         Feature::CPU_PMU_CAPS,
         |put| put.u32(1).string(b"max_precise").string(b"3"),

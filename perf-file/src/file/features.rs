@@ -9,19 +9,19 @@ use crate::{Error, Result};
 ///
 /// A section past the end of the file is an error, after which the iteration continues.
 #[derive(Clone, Debug)]
-pub struct Features<'a> {
+pub struct FeatureSections<'a> {
     file: PerfData<'a>,
     /// The number from which on features are not read yet.
     next: u32,
 }
 
-impl<'a> Features<'a> {
+impl<'a> FeatureSections<'a> {
     pub(super) const fn new(file: PerfData<'a>) -> Self {
         Self { file, next: 0 }
     }
 }
 
-impl<'a> Iterator for Features<'a> {
+impl<'a> Iterator for FeatureSections<'a> {
     type Item = Result<FeatureSection<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -32,7 +32,7 @@ impl<'a> Iterator for Features<'a> {
     }
 }
 
-impl FusedIterator for Features<'_> {}
+impl FusedIterator for FeatureSections<'_> {}
 
 impl<'a> PerfData<'a> {
     /// Returns the section of a feature that the header names.

@@ -68,7 +68,7 @@ impl FusedIterator for RawFileRecords<'_> {}
 #[cfg(test)]
 mod tests {
     use crate::PerfData;
-    use crate::format::{MAGIC, PipeHeader, record_type};
+    use crate::format::{MAGIC, RawPipeHeader, record_type};
     use zerocopy::IntoBytes as _;
 
     #[test]
@@ -76,7 +76,7 @@ mod tests {
         // header: type, misc, size
         let header =
             perf_abi::Header { kind: record_type::FINISHED_ROUND, misc: perf_abi::Misc::empty(), size: 8 };
-        let pipe = PipeHeader { magic: MAGIC, size: PipeHeader::SIZE };
+        let pipe = RawPipeHeader { magic: MAGIC, size: RawPipeHeader::SIZE };
         let bytes = [pipe.as_bytes(), header.as_bytes(), header.as_bytes()].concat();
         let file = PerfData::new(&bytes).unwrap();
         assert_eq!(file.bytes(), bytes);

@@ -5,13 +5,13 @@ mod features;
 mod frames;
 
 pub use attrs::Attrs;
-pub use features::Features;
+pub use features::FeatureSections;
 pub use frames::RawFileRecords;
 
 use crate::bytes::Bytes;
 use crate::feature::FeatureSection;
 use crate::format::{Feature, Section};
-use crate::{ByteOrder, Error, Head, Result};
+use crate::{ByteOrder, Error, FileHeader, Result};
 
 /// A `perf.data` file in memory.
 ///
@@ -37,7 +37,7 @@ use crate::{ByteOrder, Error, Head, Result};
 #[derive(Clone, Copy, Debug)]
 pub struct PerfData<'a> {
     bytes: &'a [u8],
-    head: Head,
+    head: FileHeader,
 }
 
 impl<'a> PerfData<'a> {
@@ -45,14 +45,14 @@ impl<'a> PerfData<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`Head::parse`].
+    /// Those of [`FileHeader::parse`].
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
-        Ok(Self { bytes, head: Head::parse(bytes)? })
+        Ok(Self { bytes, head: FileHeader::parse(bytes)? })
     }
 
     /// Returns the header.
     #[must_use]
-    pub const fn head(&self) -> &Head {
+    pub const fn header(&self) -> &FileHeader {
         &self.head
     }
 
@@ -87,8 +87,8 @@ impl<'a> PerfData<'a> {
     /// [`UserRecord::HeaderFeature`](crate::UserRecord::HeaderFeature) instead, and no section here. A file whose
     /// recording was interrupted has none either.
     #[must_use]
-    pub fn features(&self) -> Features<'a> {
-        Features::new(*self)
+    pub fn features(&self) -> FeatureSections<'a> {
+        FeatureSections::new(*self)
     }
 
     /// Returns the section of a feature; `None` if the file has none.

@@ -21,7 +21,7 @@ pub const MAGIC: u64 = 0x3245_4c49_4652_4550;
 pub const MAGIC_SWAPPED: u64 = MAGIC.swap_bytes();
 
 /// The first 8 bytes of a file of version 1, written before Linux 3.1, in text order. They do not
-/// show the byte order, but [`FileHeader::attr_size`] does.
+/// show the byte order, but [`RawFileHeader::attr_size`] does.
 pub const MAGIC_VERSION_1: [u8; 8] = *b"PERFFILE";
 
 /// A part of a file.
@@ -55,10 +55,10 @@ impl Section {
 #[doc(alias = "perf_file_header")]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
-pub struct FileHeader {
+pub struct RawFileHeader {
     /// [`MAGIC`].
     pub magic: u64,
-    /// Bytes of this header: [`FileHeader::SIZE`], or [`FileHeader::SIZE_WITHOUT_FEATURES`] in
+    /// Bytes of this header: [`RawFileHeader::SIZE`], or [`RawFileHeader::SIZE_WITHOUT_FEATURES`] in
     /// files of version 1.
     pub size: u64,
     /// Bytes of one entry of the section `attrs`: those of the attr and of the [`Section`] of its
@@ -76,7 +76,7 @@ pub struct FileHeader {
     pub features: FeatureSet,
 }
 
-impl FileHeader {
+impl RawFileHeader {
     /// Bytes of the header.
     pub const SIZE: u64 = 104;
     /// Bytes of the header before files had features.
@@ -87,20 +87,20 @@ impl FileHeader {
 #[doc(alias = "perf_pipe_file_header")]
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
-pub struct PipeHeader {
+pub struct RawPipeHeader {
     /// [`MAGIC`].
     pub magic: u64,
-    /// [`PipeHeader::SIZE`], which distinguishes this header from [`FileHeader`].
+    /// [`RawPipeHeader::SIZE`], which distinguishes this header from [`RawFileHeader`].
     pub size: u64,
 }
 
-impl PipeHeader {
+impl RawPipeHeader {
     /// Bytes of the header.
     pub const SIZE: u64 = 16;
 }
 
-const _: () = assert!(size_of::<FileHeader>() as u64 == FileHeader::SIZE);
-const _: () = assert!(size_of::<PipeHeader>() as u64 == PipeHeader::SIZE);
+const _: () = assert!(size_of::<RawFileHeader>() as u64 == RawFileHeader::SIZE);
+const _: () = assert!(size_of::<RawPipeHeader>() as u64 == RawPipeHeader::SIZE);
 
 /// `type` of [`Feature::COMPRESSED`] for zstd, the only compression of this format.
 #[doc(alias = "PERF_COMP_ZSTD")]
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn header_fields_are_at_their_offsets() {
-        let mut header = FileHeader { magic: 1, size: 2, attr_size: 3, ..FileHeader::default() };
+        let mut header = RawFileHeader { magic: 1, size: 2, attr_size: 3, ..RawFileHeader::default() };
         header.attrs = Section { offset: 4, size: 5 };
         header.data = Section { offset: 6, size: 7 };
         header.features.insert(Feature(64));

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::vec::Vec;
 
 use super::kept::Next;
-use super::{Events, FileRecord, Reader, Sorted, Stream};
+use super::{FileEvents, FileRecord, Reader, Sorted, Stream};
 use crate::format::Section;
-use crate::{Error, Head, Reason, Result};
+use crate::{Error, FileHeader, Reason, Result};
 
 /// Reads the records of a directory, which `perf record --threads` writes.
 ///
@@ -36,7 +36,7 @@ impl Directory {
         let main = [path.join("data"), path.join("header")].into_iter().find(|file| file.exists());
         let main = main.ok_or_else(|| Error::of_file(Reason::NoDataFile))?;
         let mut main = Reader::from_file(open_regular(main)?)?;
-        let (head, events) = (*main.head(), main.events().clone());
+        let (head, events) = (*main.header(), main.events().clone());
         // The directory of a recording of one thread has version 0 and no numbered files.
         let has_parts = main.directory_version().is_some_and(|version| version > 0);
         let missing = first_missing(&numbered, has_parts);
@@ -54,13 +54,13 @@ impl Directory {
 
     /// Returns the header of the main file.
     #[must_use]
-    pub fn head(&self) -> Option<&Head> {
-        self.parts.first().map(Reader::head)
+    pub fn header(&self) -> Option<&FileHeader> {
+        self.parts.first().map(Reader::header)
     }
 
     /// Returns the events, which are the same for all files.
     #[must_use]
-    pub fn events(&self) -> Option<&Events> {
+    pub fn events(&self) -> Option<&FileEvents> {
         self.parts.first().map(Reader::events)
     }
 
@@ -142,7 +142,7 @@ impl SortedDirectory {
 
 impl Reader<Stream<File>> {
     /// Reads a numbered file of a directory, which has only records.
-    fn part(file: File, head: Head, events: Events, number: u32) -> Self {
+    fn part(file: File, head: FileHeader, events: FileEvents, number: u32) -> Self {
         let mut reader = Self::new(Stream::file(file), head, events, Section::default(), false);
         reader.context.part = Some(number);
         reader

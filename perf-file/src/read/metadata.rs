@@ -1,11 +1,11 @@
-//! Events and features of the pipe form, before its records.
+//! FileEvents and features of the pipe form, before its records.
 
 use perf_abi::Header;
 
 use super::record::Context;
 use super::{Reader, Source, feature};
 use crate::bytes::Bytes;
-use crate::format::{PipeHeader, record_type as kind};
+use crate::format::{RawPipeHeader, record_type as kind};
 use crate::frame::{check_size, header, payload_len};
 use crate::record::Update;
 use crate::{Error, FileAttr, Reason, Result, UserRecord};
@@ -43,7 +43,7 @@ impl<S: Source> Reader<S> {
     /// [`Reason::Io`], and the error of a malformed attr, which `next` returns again at its record. A truncated
     /// record ends the metadata without an error here.
     pub fn read_metadata(&mut self) -> Result<()> {
-        let start = PipeHeader::SIZE;
+        let start = RawPipeHeader::SIZE;
         if !self.head.is_pipe() || self.offset() != start || self.noticed > start {
             return Ok(());
         }

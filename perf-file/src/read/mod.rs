@@ -25,14 +25,14 @@ mod step;
 mod without_zstd;
 
 pub use directory::{Directory, SortedDirectory};
-pub use events::{Event, Events};
+pub use events::{FileEvent, FileEvents};
 pub use feature::FeatureBuf;
 use record::{Content, Context};
 pub use record::{FileOffset, FileRecord};
 pub use sorted::Sorted;
 pub use source::{Memory, Source, Stream};
 
-use crate::{Error, Head, Reason, Result};
+use crate::{Error, FileHeader, Reason, Result};
 #[cfg(feature = "zstd")]
 use decompress::Decompressor;
 use plain::Plain;
@@ -53,7 +53,7 @@ use without_zstd::Decompressor;
 ///     if record.kernel().is_some() {
 ///         println!("{}", record.decode()?);
 ///     } else {
-///         println!("{:?}", record.tool()?);
+///         println!("{:?}", record.user()?);
 ///     }
 /// }
 /// # Ok(())
@@ -68,7 +68,7 @@ use without_zstd::Decompressor;
 #[derive(Debug)]
 pub struct Reader<S> {
     source: S,
-    head: Head,
+    head: FileHeader,
     context: Context,
     /// Offset of the next record in the file.
     offset: u64,
@@ -116,14 +116,14 @@ enum FoundIn {
 impl<S: Source> Reader<S> {
     /// Returns the header of the file.
     #[must_use]
-    pub fn head(&self) -> &Head {
+    pub fn header(&self) -> &FileHeader {
         &self.head
     }
 
     /// Returns the events that are known so far: all in the file form, those of the records that
     /// were read in the pipe form.
     #[must_use]
-    pub fn events(&self) -> &Events {
+    pub fn events(&self) -> &FileEvents {
         &self.context.events
     }
 

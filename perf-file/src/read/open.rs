@@ -11,15 +11,21 @@ use perf_decode::Scratch;
 use super::plain::Plain;
 use super::record::Context;
 use super::source::private::Source as _;
-use super::{Events, Memory, Reader, Source, Stream};
+use super::{FileEvents, Memory, Reader, Source, Stream};
 use crate::attr::read_entry;
 use crate::bytes::Bytes;
-use crate::format::{Feature, FileHeader, PipeHeader, Section};
-use crate::{Error, FileAttr, FileMode, Head, List, Reason, Result};
+use crate::format::{Feature, RawFileHeader, RawPipeHeader, Section};
+use crate::{Error, FileAttr, FileHeader, FileMode, List, Reason, Result};
 
 impl<S: Source> Reader<S> {
     /// Creates a reader whose source is at the first record.
-    pub(super) fn new(source: S, head: Head, events: Events, section: Section, is_bounded: bool) -> Self {
+    pub(super) fn new(
+        source: S,
+        head: FileHeader,
+        events: FileEvents,
+        section: Section,
+        is_bounded: bool,
+    ) -> Self {
         Self {
             source,
             head,
@@ -53,7 +59,7 @@ impl<'a> Reader<Memory<'a>> {
     ///
     /// Those of [`Reader::from_file`] but [`Reason::Io`].
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
-        let head = Head::parse(bytes)?;
+        let head = FileHeader::parse(bytes)?;
         let section = head.records(bytes.len() as u64);
         Self::open_source(Memory::new(bytes, section.offset), head, section)
     }
@@ -64,20 +70,20 @@ impl<R: Read> Reader<Stream<R>> {
     ///
     /// # Errors
     ///
-    /// Those of [`Head::parse`], [`Reason::Io`], and [`Reason::NotPipe`] if the stream has the file
+    /// Those of [`FileHeader::parse`], [`Reason::Io`], and [`Reason::NotPipe`] if the stream has the file
     /// form, whose sections are read from a file or from memory.
     pub fn from_pipe(stream: R) -> Result<Self> {
         let mut source = Stream::pipe(stream);
-        let head = match head(&mut source, PipeHeader::SIZE) {
+        let head = match head(&mut source, RawPipeHeader::SIZE) {
             Ok(head) if head.is_pipe() => head,
             // The header of the file form is longer than what was read.
-            Err(error) if source.filled().len() < size_of::<PipeHeader>() => return Err(error),
+            Err(error) if source.filled().len() < size_of::<RawPipeHeader>() => return Err(error),
             Err(error) if !matches!(error.reason(), Reason::Truncated { .. }) => return Err(error),
             Ok(_) | Err(_) => return Err(Error::new(8, Reason::NotPipe)),
         };
-        source.consume(size_of::<PipeHeader>());
-        let section = Section { offset: PipeHeader::SIZE, size: 0 };
-        Ok(Self::new(source, head, Events::default(), section, false))
+        source.consume(size_of::<RawPipeHeader>());
+        let section = Section { offset: RawPipeHeader::SIZE, size: 0 };
+        Ok(Self::new(source, head, FileEvents::default(), section, false))
     }
 }
 
@@ -100,20 +106,20 @@ impl<R: Read + Seek> Reader<Stream<R>> {
     ///
     /// # Errors
     ///
-    /// An error of [`Head::parse`], [`Reason::Io`]. For malformed attrs [`Reason::AttrLength`], [`Reason::Truncated`]
-    /// if they or their ids are past the end of the file, and [`Reason::Limit`] for more than [`Events::MAX`] events
-    /// or [`Events::MAX_IDS`] ids.
+    /// An error of [`FileHeader::parse`], [`Reason::Io`]. For malformed attrs [`Reason::AttrLength`], [`Reason::Truncated`]
+    /// if they or their ids are past the end of the file, and [`Reason::Limit`] for more than [`FileEvents::MAX`] events
+    /// or [`FileEvents::MAX_IDS`] ids.
     pub fn from_file(file: R) -> Result<Self> {
         let mut source = Stream::file(file);
-        let head = head(&mut source, FileHeader::SIZE)?;
-        let section = match head.form {
+        let head = head(&mut source, RawFileHeader::SIZE)?;
+        let section = match head.mode {
             FileMode::File(header) => {
                 source.seek(header.data.offset)?;
                 header.data
             }
             FileMode::Pipe => {
-                source.consume(size_of::<PipeHeader>());
-                Section { offset: PipeHeader::SIZE, size: 0 }
+                source.consume(size_of::<RawPipeHeader>());
+                Section { offset: RawPipeHeader::SIZE, size: 0 }
             }
         };
         Self::open_source(source, head, section)
@@ -121,22 +127,27 @@ impl<R: Read + Seek> Reader<Stream<R>> {
 }
 
 /// Reads the header at the start of a stream.
-fn head<R: Read>(source: &mut Stream<R>, len: u64) -> Result<Head> {
+fn head<R: Read>(source: &mut Stream<R>, len: u64) -> Result<FileHeader> {
     let len = usize::try_from(len).unwrap_or(0);
     let bytes = source.fill(len).map_err(|error| Error::new(0, Reason::Io(error)))?;
-    Head::parse(bytes)
+    FileHeader::parse(bytes)
 }
 
 impl<S: Source> Reader<S> {
     /// Reads the attrs of the file form, with their ids and names.
-    fn open_source(source: S, head: Head, section: Section) -> Result<Self> {
-        let mut reader =
-            Self::new(source, head, Events::default(), section, !head.is_pipe() && !head.is_interrupted());
-        let FileMode::File(header) = head.form else { return Ok(reader) };
+    fn open_source(source: S, head: FileHeader, section: Section) -> Result<Self> {
+        let mut reader = Self::new(
+            source,
+            head,
+            FileEvents::default(),
+            section,
+            !head.is_pipe() && !head.is_interrupted(),
+        );
+        let FileMode::File(header) = head.mode else { return Ok(reader) };
         let len = reader.source.file_len()?.unwrap_or(0);
         let attrs = header.attrs;
         let count = attrs.size.checked_div(header.attr_size).unwrap_or(0);
-        Events::check_count(count, attrs.size)?;
+        FileEvents::check_count(count, attrs.size)?;
         // All at once: the limits of their size and number bound the memory.
         let bytes = reader.source.section(attrs, "attrs", section.offset)?;
         let mut bytes = Bytes::new(&bytes, head.order, attrs.offset);

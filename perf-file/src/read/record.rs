@@ -5,7 +5,7 @@ use std::vec::Vec;
 use perf_abi::{Header, RecordType};
 use perf_decode::{RawRecord, Record};
 
-use super::{Event, Events, FeatureBuf};
+use super::{FeatureBuf, FileEvent, FileEvents};
 use crate::format::record_type;
 use crate::{ByteOrder, Error, Reason, Result, UserRecord};
 
@@ -30,7 +30,7 @@ pub(super) enum Content<'r> {
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) order: ByteOrder,
-    pub(super) events: Events,
+    pub(super) events: FileEvents,
     /// The features of the pipe form that were read.
     pub(super) features: Vec<FeatureBuf>,
     /// Number of the file in a directory.
@@ -112,9 +112,9 @@ impl<'r> FileRecord<'r> {
     ///
     /// # Errors
     ///
-    /// [`Reason::Decoding`] with an error of [`Events::find`], also for a record of a kind of tools.
+    /// [`Reason::Decoding`] with an error of [`FileEvents::find`], also for a record of a kind of tools.
     #[inline]
-    pub fn event(&self) -> Result<(usize, &'r Event)> {
+    pub fn event(&self) -> Result<(usize, &'r FileEvent)> {
         let found = match self.content {
             Content::Kernel(raw) => self.context.events.find(raw),
             Content::Tool { header, .. } => Err(perf_decode::Error::NoId { kind: header.kind }),
@@ -124,7 +124,7 @@ impl<'r> FileRecord<'r> {
 
     /// Returns the events of the file that are known so far.
     #[must_use]
-    pub fn events(&self) -> &'r [Event] {
+    pub fn events(&self) -> &'r [FileEvent] {
         self.context.events.as_slice()
     }
 
@@ -148,7 +148,7 @@ impl<'r> FileRecord<'r> {
     /// # Errors
     ///
     /// Those of [`UserRecord::parse`]. A record of the kernel is [`UserRecord::Unknown`].
-    pub fn tool(&self) -> Result<UserRecord<'r>> {
+    pub fn user(&self) -> Result<UserRecord<'r>> {
         UserRecord::parse(self.header(), self.bytes(), self.context.order, self.place.offset())
     }
 

@@ -9,7 +9,7 @@ use super::output::Output;
 use super::{Features, Mode, RecordedEvent, WriteError, Writer};
 use crate::ByteOrder;
 use crate::attr::push as push_attr;
-use crate::format::{FeatureSet, FileHeader, MAGIC, Section};
+use crate::format::{FeatureSet, MAGIC, RawFileHeader, Section};
 
 /// Writes bytes at an offset from the start, over those that are there.
 pub(super) type Rewrite<W> = fn(&mut W, u64, &[u8]) -> io::Result<()>;
@@ -37,12 +37,12 @@ fn rewrite<W: Write + Seek>(out: &mut W, offset: u64, bytes: &[u8]) -> io::Resul
 }
 
 /// Returns the header without features and with a data size of 0, and the bytes before the data.
-fn start(events: &[RecordedEvent]) -> (FileHeader, Vec<u8>) {
-    let (mut ids, mut attrs) = sections(events, FileHeader::SIZE);
-    let attrs_section = Section { offset: FileHeader::SIZE + ids.len() as u64, size: attrs.len() as u64 };
-    let header = FileHeader {
+fn start(events: &[RecordedEvent]) -> (RawFileHeader, Vec<u8>) {
+    let (mut ids, mut attrs) = sections(events, RawFileHeader::SIZE);
+    let attrs_section = Section { offset: RawFileHeader::SIZE + ids.len() as u64, size: attrs.len() as u64 };
+    let header = RawFileHeader {
         magic: MAGIC,
-        size: FileHeader::SIZE,
+        size: RawFileHeader::SIZE,
         attr_size: u64::from(attr_size(events)) + size_of::<Section>() as u64,
         attrs: attrs_section,
         data: Section { offset: attrs_section.offset + attrs_section.size, size: 0 },
@@ -71,7 +71,7 @@ fn sections(events: &[RecordedEvent], offset: u64) -> (Vec<u8>, Vec<u8>) {
 /// Writes the size of the data so far to the header.
 pub(super) fn update<W: Write>(
     output: &mut Output<W>,
-    header: &mut FileHeader,
+    header: &mut RawFileHeader,
     rewrite: Rewrite<W>,
 ) -> Result<(), WriteError> {
     header.data.size = output.position() - header.data.offset;
@@ -81,7 +81,7 @@ pub(super) fn update<W: Write>(
 /// Writes the features, the ids if some were added, and the final header.
 pub(super) fn finish<W: Write>(
     mut output: Output<W>,
-    mut header: FileHeader,
+    mut header: RawFileHeader,
     rewrite: Rewrite<W>,
     features: &Features,
     changed: Option<&[RecordedEvent]>,

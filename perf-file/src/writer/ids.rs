@@ -94,7 +94,7 @@ mod tests {
         let mut reader = Reader::from_bytes(&bytes).unwrap();
         let mut names = Vec::new();
         while let Some(record) = reader.next().unwrap() {
-            if let UserRecord::EventUpdate(update) = record.tool().unwrap() {
+            if let UserRecord::EventUpdate(update) = record.user().unwrap() {
                 names.push(format!("{} {:?}", update.id, update.update));
             }
         }

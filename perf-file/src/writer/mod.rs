@@ -25,7 +25,7 @@ pub use event::RecordedEvent;
 pub use features::Features;
 pub use inventory::Inventory;
 
-use crate::format::{FeatureSet, FileHeader, record_type};
+use crate::format::{FeatureSet, RawFileHeader, record_type};
 #[cfg(feature = "zstd")]
 use compress::Compressor;
 use output::Output;
@@ -80,7 +80,7 @@ pub struct Writer<W: Write> {
 #[derive(Debug)]
 enum Mode<W> {
     File {
-        header: FileHeader,
+        header: RawFileHeader,
         /// A function, so that only the constructor requires `Seek`.
         rewrite: file::Rewrite<W>,
     },

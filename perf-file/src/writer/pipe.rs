@@ -10,7 +10,7 @@ use super::output::Output;
 use super::{Features, Mode, RecordedEvent, WriteError, Writer};
 use crate::ByteOrder;
 use crate::attr::push as push_attr;
-use crate::format::{Feature, FeatureSet, MAGIC, PipeHeader, record_type};
+use crate::format::{Feature, FeatureSet, MAGIC, RawPipeHeader, record_type};
 
 /// The value of an `EVENT_UPDATE` is the name of the event.
 const UPDATE_NAME: u64 = 2;
@@ -25,7 +25,7 @@ impl<W: Write> Writer<W> {
     /// than a record.
     pub fn pipe(out: W, events: &[RecordedEvent], features: &Features) -> Result<Self, WriteError> {
         let mut output = Output::new(out);
-        output.write("header", PipeHeader { magic: MAGIC, size: PipeHeader::SIZE }.as_bytes())?;
+        output.write("header", RawPipeHeader { magic: MAGIC, size: RawPipeHeader::SIZE }.as_bytes())?;
         let size = attr_size(events);
         for event in events {
             write_event(&mut output, event, size)?;

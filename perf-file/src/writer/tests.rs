@@ -4,7 +4,7 @@ use perf_abi::{Attr, CpuMode, Software};
 
 use super::*;
 use crate::feature::{BuildId, FeatureData, SampleTime};
-use crate::format::{Feature, MAGIC, PipeHeader};
+use crate::format::{Feature, MAGIC, RawPipeHeader};
 
 fn events() -> [RecordedEvent; 2] {
     let event = |event, name| RecordedEvent::new(Attr::software(event), name);
@@ -100,7 +100,7 @@ fn pipe_has_events_and_features_as_records() {
     features.set(Feature::BUILD_ID, &FeatureData::BuildIds(build_ids[..].into()));
     let pipe = writer.finish(&features).unwrap();
 
-    let mut expected = [MAGIC, PipeHeader::SIZE].as_bytes().to_vec();
+    let mut expected = [MAGIC, RawPipeHeader::SIZE].as_bytes().to_vec();
     expected.extend(header(64, 8 + 112 + 8)); // HEADER_ATTR
     let mut attr = events()[1].attr;
     attr.size = 112;

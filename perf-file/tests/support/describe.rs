@@ -1,6 +1,6 @@
 //! Files and records in the notation of the oracle.
 
-use perf_file::{Event, FileOffset, FileRecord, Reader, Result, Source};
+use perf_file::{FileEvent, FileOffset, FileRecord, Reader, Result, Source};
 use serde_json::{Map, Value as Json, json};
 
 use super::oracle;
@@ -55,7 +55,7 @@ pub(crate) fn expected(oracle: &Json) -> Vec<Json> {
     oracle["records"].as_array().unwrap().iter().map(comparable).collect()
 }
 
-pub(crate) fn event(event: &Event) -> Json {
+pub(crate) fn event(event: &FileEvent) -> Json {
     let flags = event.attr().flags.bits();
     // The oracle numbers bit fields as little-endian machines do.
     let flags = if cfg!(target_endian = "big") { flags.reverse_bits() } else { flags };

@@ -1,7 +1,7 @@
 //! Made-up files of this machine's byte order.
 
 use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
-use perf_file::format::{FileHeader, MAGIC, PipeHeader, Section};
+use perf_file::format::{MAGIC, RawFileHeader, RawPipeHeader, Section};
 use zerocopy::IntoBytes as _;
 
 /// Returns the attr of events whose samples have a time and nothing else.
@@ -25,23 +25,23 @@ pub(crate) fn sample(time: u64) -> Vec<u8> {
 /// Returns a file with one event and these records.
 pub(crate) fn file(records: &[Vec<u8>]) -> Vec<u8> {
     let data = records.concat();
-    let ids = Section { offset: FileHeader::SIZE, size: 8 };
+    let ids = Section { offset: RawFileHeader::SIZE, size: 8 };
     let attr_size = u64::from(Attr::SIZE) + 16;
     let attrs = Section { offset: ids.offset + ids.size, size: attr_size };
     let data_section = Section { offset: attrs.offset + attrs.size, size: data.len() as u64 };
-    let header = FileHeader {
+    let header = RawFileHeader {
         magic: MAGIC,
-        size: FileHeader::SIZE,
+        size: RawFileHeader::SIZE,
         attr_size,
         attrs,
         data: data_section,
-        ..FileHeader::default()
+        ..RawFileHeader::default()
     };
     [header.as_bytes(), 1_u64.as_bytes(), attr().as_bytes(), ids.as_bytes(), &data].concat()
 }
 
 /// Returns a pipe with these records.
 pub(crate) fn pipe(records: &[Vec<u8>]) -> Vec<u8> {
-    let header = PipeHeader { magic: MAGIC, size: PipeHeader::SIZE };
+    let header = RawPipeHeader { magic: MAGIC, size: RawPipeHeader::SIZE };
     [header.as_bytes(), &records.concat()].concat()
 }

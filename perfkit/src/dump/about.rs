@@ -9,7 +9,7 @@ use perf_decode::Value;
 use perf_decode::tracepoint::Format;
 use perf_file::feature::TracingData;
 use perf_file::format::Feature;
-use perf_file::{Event, Reader, Source};
+use perf_file::{FileEvent, Reader, Source};
 use perf_session::catalog;
 
 /// The metadata of a recording.
@@ -108,7 +108,7 @@ impl About {
 }
 
 /// Returns the name of an event: as the file has it, else made from the attr.
-pub(super) fn name(event: &Event) -> String {
+pub(super) fn name(event: &FileEvent) -> String {
     match event.name() {
         Some(name) => Value::Text(name).to_string(),
         None => catalog::name_of(event.attr()),

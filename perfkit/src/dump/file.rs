@@ -59,7 +59,7 @@ fn print_file<S: Source>(
     if !printer.json {
         about.print(&mut printer.out)?;
     }
-    if reader.head().is_pipe() {
+    if reader.header().is_pipe() {
         match print_up_to_formats(printer, &mut about, &mut reader)? {
             Ok(true) => {}
             end => return Ok(end.map(drop)),
@@ -79,7 +79,7 @@ fn print_up_to_formats<S: Source>(
     about: &mut About,
     reader: &mut Reader<S>,
 ) -> io::Result<Result<bool>> {
-    let is_tracepoint = |event: &perf_file::Event| event.attr().kind == EventType::TRACEPOINT;
+    let is_tracepoint = |event: &perf_file::FileEvent| event.attr().kind == EventType::TRACEPOINT;
     if !reader.events().as_slice().iter().any(is_tracepoint) {
         return Ok(Ok(true));
     }

@@ -24,9 +24,9 @@ pub(super) fn name(kind: RecordType) -> String {
 ///
 /// # Errors
 ///
-/// Those of [`FileRecord::tool`], and of the content of a feature.
+/// Those of [`FileRecord::user`], and of the content of a feature.
 pub(super) fn fields(record: &FileRecord<'_>) -> Result<Object> {
-    let fields = match record.tool()? {
+    let fields = match record.user()? {
         UserRecord::HeaderAttr(attr) => header_attr(&attr),
         UserRecord::HeaderEventType { event_id, name } => json!({"event_id": event_id, "name": text(name)}),
         UserRecord::HeaderTracingData { size } => json!({"size": size}),

@@ -5,7 +5,7 @@ use std::vec::Vec;
 use perf_abi::SampleType;
 use perf_decode::{Error, Layouts, RawRecord, Result, SampleLayout};
 
-use super::Event;
+use super::FileEvent;
 
 /// Finds the event of a record.
 ///
@@ -96,7 +96,7 @@ impl Index {
 
     /// Adds the events that are not in it yet.
     #[cold]
-    pub(super) fn add(&mut self, all: &[Event]) {
+    pub(super) fn add(&mut self, all: &[FileEvent]) {
         let new = all.get(self.len..).unwrap_or_default();
         self.is_uniform &=
             new.iter().all(|event| all.first().is_some_and(|first| first.layout == event.layout));
@@ -134,7 +134,7 @@ impl Index {
     }
 
     /// Adds a table of sorted ids, merged with the preceding ones that are not much longer.
-    fn push(&mut self, mut ids: Vec<(u64, usize)>, all: &[Event]) -> Result<()> {
+    fn push(&mut self, mut ids: Vec<(u64, usize)>, all: &[FileEvent]) -> Result<()> {
         if ids.is_empty() && !self.tables.is_empty() {
             return Ok(());
         }

@@ -13,7 +13,7 @@ use index::Index;
 
 /// An event of a file.
 #[derive(Clone, Debug)]
-pub struct Event {
+pub struct FileEvent {
     attr: Attr,
     bytes: Vec<u8>,
     ids: Vec<u64>,
@@ -22,7 +22,7 @@ pub struct Event {
     fields: swap::Fields,
 }
 
-impl Event {
+impl FileEvent {
     /// Returns the attr, see [`FileAttr::attr`].
     pub fn attr(&self) -> &Attr {
         &self.attr
@@ -62,14 +62,14 @@ impl Event {
 /// A file with more than [`MAX`](Self::MAX) events or [`MAX_IDS`](Self::MAX_IDS) ids is not read, so that a
 /// malformed file cannot take any amount of memory.
 #[derive(Clone, Debug, Default)]
-pub struct Events {
-    all: Vec<Event>,
+pub struct FileEvents {
+    all: Vec<FileEvent>,
     index: Index,
     /// Number of the ids of all events.
     ids: u64,
 }
 
-impl Events {
+impl FileEvents {
     /// The highest number of events of a file.
     pub const MAX: usize = 1 << 16;
     /// The highest number of ids of all events of a file. An event has one per CPU or thread.
@@ -79,7 +79,7 @@ impl Events {
 
     /// Returns the events in the order of the file.
     #[must_use]
-    pub fn as_slice(&self) -> &[Event] {
+    pub fn as_slice(&self) -> &[FileEvent] {
         &self.all
     }
 
@@ -100,7 +100,7 @@ impl Events {
     /// event has the record's id; [`Error::IdConflict`] if the ids are at different offsets in the
     /// records of several events.
     #[inline]
-    pub fn find(&self, record: RawRecord<'_>) -> Result<(usize, &Event)> {
+    pub fn find(&self, record: RawRecord<'_>) -> Result<(usize, &FileEvent)> {
         let index = match self.index.find(record) {
             Ok(index) => index,
             Err(Error::NoId { .. } | Error::UnknownId { id: 0 }) if record.kind() != RecordType::SAMPLE => 0,
@@ -142,7 +142,7 @@ impl Events {
         check_limit("events", self.all.len() as u64 + 1, Self::MAX as u64)?;
         check_limit("ids of all events", ids, Self::MAX_IDS as u64)?;
         self.ids = ids;
-        self.all.push(Event {
+        self.all.push(FileEvent {
             attr: attr.attr(),
             bytes: attr.bytes().to_vec(),
             ids: attr.ids().iter().collect(),
@@ -153,7 +153,7 @@ impl Events {
         Ok(())
     }
 
-    /// Prepares [`find`](Events::find) after events were added.
+    /// Prepares [`find`](FileEvents::find) after events were added.
     #[inline]
     pub(super) fn update(&mut self) {
         if self.index.len() != self.all.len() {
@@ -167,7 +167,7 @@ impl Events {
         let Ok(FeatureData::Events(list)) = section.data() else { return };
         self.update();
         for (index, desc) in list.iter().enumerate() {
-            let is_same = |event: &Event| desc.event.ids().iter().eq(event.ids.iter().copied());
+            let is_same = |event: &FileEvent| desc.event.ids().iter().eq(event.ids.iter().copied());
             let index = match self.all.get(index) {
                 Some(event) if is_same(event) => Some(index),
                 _ => desc.event.ids().iter().next().and_then(|id| self.index.with_id(id)),

@@ -8,8 +8,8 @@ use crate::bytes::Bytes;
 use crate::{ByteOrder, List};
 
 /// Returns the events with these fields and ids.
-fn events(all: &[(SampleType, &[u64])]) -> Events {
-    let mut events = Events::default();
+fn events(all: &[(SampleType, &[u64])]) -> FileEvents {
+    let mut events = FileEvents::default();
     for (fields, ids) in all {
         let attr = Attr::software(Software::CPU_CLOCK)
             .with_sample_type(*fields)
@@ -22,7 +22,7 @@ fn events(all: &[(SampleType, &[u64])]) -> Events {
     events
 }
 
-fn index(events: &Events, words: &[u64]) -> Result<usize> {
+fn index(events: &FileEvents, words: &[u64]) -> Result<usize> {
     events.find(RawRecord::from_words(words).unwrap()).map(|(index, _)| index)
 }
 
@@ -60,7 +60,7 @@ fn the_only_event_needs_no_id() {
 #[test]
 fn record_before_any_event_has_none() {
     let words = RecordBuilder::new(RecordType::LOST, perf_abi::Misc::empty()).words(&[1, 1]).finish();
-    assert_eq!(index(&Events::default(), &words), Err(Error::NoId { kind: RecordType::LOST }));
+    assert_eq!(index(&FileEvents::default(), &words), Err(Error::NoId { kind: RecordType::LOST }));
 }
 
 #[test]

@@ -4,31 +4,31 @@ use zerocopy::FromBytes;
 
 use crate::attr::check_attr_size;
 use crate::format::{
-    Feature, FeatureSet, FileHeader, MAGIC, MAGIC_SWAPPED, MAGIC_VERSION_1, PipeHeader, Section,
+    Feature, FeatureSet, MAGIC, MAGIC_SWAPPED, MAGIC_VERSION_1, RawFileHeader, RawPipeHeader, Section,
 };
 use crate::{ByteOrder, Error, Reason, Result};
 
 /// The start of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct FileHeader {
     /// The byte order of the machine that recorded the file.
     pub order: ByteOrder,
     /// The form of the file.
-    pub form: FileMode,
+    pub mode: FileMode,
 }
 
 /// The two forms of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileMode {
     /// The file form: sections at offsets. The header is in the byte order of this machine.
-    File(FileHeader),
+    File(RawFileHeader),
     /// The pipe form: records follow the header.
     Pipe,
 }
 
-impl Head {
-    /// Bytes of the longest header, which [`Head::parse`] needs if the file is as long.
-    pub const LEN: usize = size_of::<FileHeader>();
+impl FileHeader {
+    /// Bytes of the longest header, which [`FileHeader::parse`] needs if the file is as long.
+    pub const LEN: usize = size_of::<RawFileHeader>();
 
     /// Parses the first bytes of a file.
     ///
@@ -46,31 +46,31 @@ impl Head {
         for (to, from) in bytes.iter_mut().zip(whole) {
             *to = *from;
         }
-        let (header, _) = FileHeader::read_from_prefix(&bytes).unwrap_or_default();
+        let (header, _) = RawFileHeader::read_from_prefix(&bytes).unwrap_or_default();
         let order = order(&header, whole.len())?;
         let header = if order.is_native() { header } else { swapped(header) };
-        let (form, len) = match header.size {
-            PipeHeader::SIZE => (FileMode::Pipe, PipeHeader::SIZE),
-            FileHeader::SIZE => (FileMode::File(header), FileHeader::SIZE),
-            FileHeader::SIZE_WITHOUT_FEATURES => {
-                let header = FileHeader { features: FeatureSet::default(), ..header };
-                (FileMode::File(header), FileHeader::SIZE_WITHOUT_FEATURES)
+        let (mode, len) = match header.size {
+            RawPipeHeader::SIZE => (FileMode::Pipe, RawPipeHeader::SIZE),
+            RawFileHeader::SIZE => (FileMode::File(header), RawFileHeader::SIZE),
+            RawFileHeader::SIZE_WITHOUT_FEATURES => {
+                let header = RawFileHeader { features: FeatureSet::default(), ..header };
+                (FileMode::File(header), RawFileHeader::SIZE_WITHOUT_FEATURES)
             }
             found => return Err(Error::new(8, Reason::HeaderSize { found })),
         };
         if (whole.len() as u64) < len {
             return Err(Error::truncated(0, "header", len, whole.len() as u64));
         }
-        if let FileMode::File(header) = &form {
+        if let FileMode::File(header) = &mode {
             check_sections(header)?;
         }
-        Ok(Self { order, form })
+        Ok(Self { order, mode })
     }
 
     /// Returns the header of the file form.
     #[must_use]
-    pub const fn file_header(&self) -> Option<&FileHeader> {
-        match &self.form {
+    pub const fn file_header(&self) -> Option<&RawFileHeader> {
+        match &self.mode {
             FileMode::File(header) => Some(header),
             FileMode::Pipe => None,
         }
@@ -79,7 +79,7 @@ impl Head {
     /// Returns whether the file has the pipe form.
     #[must_use]
     pub const fn is_pipe(&self) -> bool {
-        matches!(self.form, FileMode::Pipe)
+        matches!(self.mode, FileMode::Pipe)
     }
 
     /// Returns the section of the records, for a file of `len` bytes.
@@ -88,11 +88,11 @@ impl Head {
     /// end of the file.
     #[must_use]
     pub fn records(&self, len: u64) -> Section {
-        match self.form {
+        match self.mode {
             FileMode::Pipe => {
-                Section { offset: PipeHeader::SIZE, size: len.saturating_sub(PipeHeader::SIZE) }
+                Section { offset: RawPipeHeader::SIZE, size: len.saturating_sub(RawPipeHeader::SIZE) }
             }
-            FileMode::File(FileHeader { data: Section { offset, size: 0 }, .. }) => {
+            FileMode::File(RawFileHeader { data: Section { offset, size: 0 }, .. }) => {
                 Section { offset, size: len.saturating_sub(offset) }
             }
             FileMode::File(header) => header.data,
@@ -102,7 +102,7 @@ impl Head {
     /// Returns whether the recording was interrupted before the header was completed.
     #[must_use]
     pub const fn is_interrupted(&self) -> bool {
-        matches!(self.form, FileMode::File(FileHeader { data: Section { size: 0, .. }, .. }))
+        matches!(self.mode, FileMode::File(RawFileHeader { data: Section { size: 0, .. }, .. }))
     }
 
     /// Returns the features of the file form. A file whose recording was interrupted has none.
@@ -121,16 +121,18 @@ impl Head {
 }
 
 /// Returns the byte order of a header in the order of the file.
-fn order(header: &FileHeader, len: usize) -> Result<ByteOrder> {
+fn order(header: &RawFileHeader, len: usize) -> Result<ByteOrder> {
     match header.magic {
         MAGIC => Ok(ByteOrder::NATIVE),
         MAGIC_SWAPPED => Ok(ByteOrder::NATIVE.other()),
         magic if magic.to_ne_bytes() == MAGIC_VERSION_1 => {
             // Version 1 has the same magic number in both orders; the attrs of its time are short.
             let is_attr = |size: u64| matches!(size, 80 | 88 | 96 | 112 | 120);
-            if is_attr(header.attr_size) || header.size == PipeHeader::SIZE {
+            if is_attr(header.attr_size) || header.size == RawPipeHeader::SIZE {
                 Ok(ByteOrder::NATIVE)
-            } else if is_attr(header.attr_size.swap_bytes()) || header.size.swap_bytes() == PipeHeader::SIZE {
+            } else if is_attr(header.attr_size.swap_bytes())
+                || header.size.swap_bytes() == RawPipeHeader::SIZE
+            {
                 Ok(ByteOrder::NATIVE.other())
             } else {
                 Err(Error::new(16, Reason::AttrSize { found: header.attr_size }))
@@ -145,8 +147,8 @@ fn order(header: &FileHeader, len: usize) -> Result<ByteOrder> {
 
 /// Checks that the attrs are whole entries, and that neither they nor the records are in the header or in
 /// each other. An empty section can have any offset.
-fn check_sections(header: &FileHeader) -> Result<()> {
-    let FileHeader { attrs, data, attr_size, .. } = *header;
+fn check_sections(header: &RawFileHeader) -> Result<()> {
+    let RawFileHeader { attrs, data, attr_size, .. } = *header;
     if attrs.size > 0 {
         check_attr_size(attr_size.saturating_sub(size_of::<Section>() as u64), 16)
             .map_err(|_| Error::new(16, Reason::AttrSize { found: attr_size }))?;
@@ -171,10 +173,10 @@ fn check_sections(header: &FileHeader) -> Result<()> {
     Ok(())
 }
 
-fn swapped(header: FileHeader) -> FileHeader {
+fn swapped(header: RawFileHeader) -> RawFileHeader {
     let section =
         |section: Section| Section { offset: section.offset.swap_bytes(), size: section.size.swap_bytes() };
-    FileHeader {
+    RawFileHeader {
         magic: header.magic.swap_bytes(),
         size: header.size.swap_bytes(),
         attr_size: header.attr_size.swap_bytes(),
@@ -224,7 +226,8 @@ mod tests {
     fn both_byte_orders_are_found_by_the_magic_number() {
         for order in ORDERS {
             let head =
-                Head::parse(&file(order, magic(order), 160, 80, [1 << 3 | 1 << 7, 0, 0, 1 << 63])).unwrap();
+                FileHeader::parse(&file(order, magic(order), 160, 80, [1 << 3 | 1 << 7, 0, 0, 1 << 63]))
+                    .unwrap();
             assert_eq!(head.order, order);
             let header = head.file_header().unwrap();
             assert_eq!((header.attr_size, header.attrs), (160, Section { offset: 200, size: 160 }));
@@ -238,10 +241,10 @@ mod tests {
     fn version_1_is_of_the_order_in_which_an_attr_has_a_known_size() {
         for order in ORDERS {
             for size in [80, 88, 96, 112, 120] {
-                let head = Head::parse(&file(order, b"PERFFILE", size, 80, [0; 4])).unwrap();
+                let head = FileHeader::parse(&file(order, b"PERFFILE", size, 80, [0; 4])).unwrap();
                 assert_eq!((head.order, head.file_header().unwrap().attr_size), (order, size));
             }
-            let error = Head::parse(&file(order, b"PERFFILE", 128, 80, [0; 4])).unwrap_err();
+            let error = FileHeader::parse(&file(order, b"PERFFILE", 128, 80, [0; 4])).unwrap_err();
             assert!(matches!(error.reason(), Reason::AttrSize { .. }), "{error}");
         }
     }
@@ -255,7 +258,7 @@ mod tests {
             bytes[8..16].copy_from_slice(&size.bytes);
             // What follows the header is not a part of it.
             for bytes in [&bytes[..72], &bytes[..]] {
-                let head = Head::parse(bytes).unwrap();
+                let head = FileHeader::parse(bytes).unwrap();
                 assert_eq!((head.features().iter().count(), head.feature_table()), (0, None));
             }
         }
@@ -268,10 +271,10 @@ mod tests {
         }
         // HOSTNAME and CLN_SIZE (34) as words of `unsigned long`: 32 bits each.
         let halves = [1 << 35 | 1 << 2, 0, 0, 0];
-        let head = Head::parse(&file(ByteOrder::Big, b"2ELIFREP", 80, 80, halves)).unwrap();
+        let head = FileHeader::parse(&file(ByteOrder::Big, b"2ELIFREP", 80, 80, halves)).unwrap();
         assert!(head.features().iter().eq([Feature::HOSTNAME, Feature::CLN_SIZE]));
         // Without the host's name nothing says so.
-        let head = Head::parse(&file(ByteOrder::Big, b"2ELIFREP", 80, 80, [1 << 7, 0, 0, 0])).unwrap();
+        let head = FileHeader::parse(&file(ByteOrder::Big, b"2ELIFREP", 80, 80, [1 << 7, 0, 0, 0])).unwrap();
         assert!(head.features().iter().eq([Feature::NRCPUS]));
     }
 
@@ -280,7 +283,7 @@ mod tests {
         for order in ORDERS {
             let mut put = Encoder::new(order);
             put.bytes(magic(order)).u64(16);
-            let head = Head::parse(&put.bytes).unwrap();
+            let head = FileHeader::parse(&put.bytes).unwrap();
             assert!(head.is_pipe() && head.order == order && !head.is_interrupted());
             assert_eq!(head.records(100), Section { offset: 16, size: 84 });
             assert!(head.file_header().is_none() && head.feature_table().is_none());
@@ -290,7 +293,7 @@ mod tests {
     #[test]
     fn interrupted_recording_extends_to_the_end_of_the_file() {
         let order = ByteOrder::NATIVE;
-        let head = Head::parse(&file(order, magic(order), 160, 0, [u64::MAX; 4])).unwrap();
+        let head = FileHeader::parse(&file(order, magic(order), 160, 0, [u64::MAX; 4])).unwrap();
         assert!(head.is_interrupted());
         assert_eq!(head.records(1000), Section { offset: 400, size: 600 });
         assert_eq!(head.records(100), Section { offset: 400, size: 0 });
@@ -299,18 +302,18 @@ mod tests {
 
     #[test]
     fn other_starts_are_refused() {
-        let other = Head::parse(b"\x7fELF").unwrap_err();
+        let other = FileHeader::parse(b"\x7fELF").unwrap_err();
         assert!(matches!(
             other.reason(),
             Reason::NotPerfData { found: [0x7f, b'E', b'L', b'F', 0, 0, 0, 0], len: 4 }
         ));
         let order = ByteOrder::NATIVE;
         let bytes = file(order, magic(order), 160, 0, [0; 4]);
-        let truncated = Head::parse(&bytes[..103]).unwrap_err();
+        let truncated = FileHeader::parse(&bytes[..103]).unwrap_err();
         assert!(matches!(truncated.reason(), Reason::Truncated { needed: 104, available: 103, .. }));
         let mut put = Encoder::new(order);
         put.bytes(magic(order)).u64(40);
-        let size = Head::parse(&put.bytes).unwrap_err();
+        let size = FileHeader::parse(&put.bytes).unwrap_err();
         assert!(matches!(size.reason(), Reason::HeaderSize { found: 40 }), "{size}");
     }
 }

@@ -167,7 +167,7 @@ mod captures {
         for Captured { attr, words } in &*CAPTURED {
             assert!(agreed(words, attr).unwrap(), "{words:x?}");
         }
-        assert_eq!(CAPTURED.len(), 2710 + 4807);
+        assert_eq!(CAPTURED.len(), 2710 + 4633);
     }
 
     proptest! {

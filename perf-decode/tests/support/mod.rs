@@ -12,11 +12,7 @@
 
 pub(crate) mod arbitrary;
 pub(crate) mod captured;
-pub(crate) mod compressed;
 pub(crate) mod data;
-pub(crate) mod file_layouts;
 pub(crate) mod framed;
 pub(crate) mod oracle;
-pub(crate) mod perf_data;
-pub(crate) mod reader;
 pub(crate) mod shortcuts;

@@ -16,3 +16,4 @@ pub(crate) mod data;
 pub(crate) mod framed;
 pub(crate) mod oracle;
 pub(crate) mod shortcuts;
+pub(crate) mod tracefs;

@@ -8,17 +8,15 @@
     reason = "a test fails by panicking"
 )]
 
-mod support;
-
 use std::io::Cursor;
 
+use crate::support::data;
+use crate::support::made_up::{pipe, record};
 use perf_abi::{Attr, AttrFlags, CpuMode, SampleType, Software};
 use perf_file::feature::{BuildId, CpuCount, SampleTime};
 use perf_file::format::{Feature, record_type};
 use perf_file::writer::{Features, RecordedEvent, Writer};
 use perf_file::{FeatureData, PerfData, Reader, Reason, Source, UserRecord};
-use support::data;
-use support::made_up::{pipe, record};
 use zerocopy::IntoBytes as _;
 
 fn attr(event: Software) -> Attr {

@@ -2,8 +2,6 @@
 
 #![allow(clippy::expect_used, reason = "a test's helpers may fail it")]
 
-mod tracefs;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use perf_decode::tracepoint::{Field, Fields, Format, Kind, Location};
@@ -15,9 +13,9 @@ const FIELDS: usize = 20_957;
 
 #[test]
 fn every_format_of_a_kernel_parses() {
-    let text = tracefs::load("tracefs-formats.txt.gz");
+    let text = crate::support::tracefs::load("tracefs-formats.txt.gz");
     let (mut ids, mut kinds, mut fields) = (BTreeSet::new(), BTreeMap::<_, usize>::new(), 0);
-    for (path, text) in tracefs::sections(&text).filter(|(path, _)| path.contains('/')) {
+    for (path, text) in crate::support::tracefs::sections(&text).filter(|(path, _)| path.contains('/')) {
         let format = Format::parse(text).unwrap_or_else(|error| panic!("{path}: {error}"));
         assert_eq!(path.rsplit('/').next(), Some(format.name));
         assert!(ids.insert(format.id), "{path}: id {} is taken", format.id);
@@ -74,8 +72,9 @@ fn check_field(path: &str, field: &Field<'_>) {
 
 #[test]
 fn the_header_page_parses_as_a_block_of_fields() {
-    let text = tracefs::load("tracefs-formats.txt.gz");
-    let find = |name| tracefs::sections(&text).find(|(path, _)| *path == name).map(|(_, text)| text);
+    let text = crate::support::tracefs::load("tracefs-formats.txt.gz");
+    let find =
+        |name| crate::support::tracefs::sections(&text).find(|(path, _)| *path == name).map(|(_, text)| text);
     let page = Fields::parse(find("header_page").expect("header_page")).expect("a block of fields");
     let names: Vec<_> = page.iter().map(|field| field.name).collect();
     assert_eq!(names, ["timestamp", "commit", "overwrite", "data"]);

@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::data;
+use crate::support::made_up::{file, record, sample};
 use perf_file::format::record_type;
 use perf_file::{Reader, Sorted, Source};
-use support::data;
-use support::made_up::{file, record, sample};
 
 fn round() -> Vec<u8> {
     record(record_type::FINISHED_ROUND, &[])

@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::made_up::{attr, pipe, record, sample};
 use perf_abi::{Attr, RecordType};
 use perf_file::format::{MAGIC, RawPipeHeader, record_type};
 use perf_file::{Error, FileOffset, Reader, Reason, Sorted};
-use support::made_up::{attr, pipe, record, sample};
 use zerocopy::IntoBytes as _;
 
 /// The header of a zstd frame with a window of 1 MiB.
@@ -206,9 +204,9 @@ fn streams_of_libzstd_are_decompressed() {
     // Each record of a tool's unknown kind 100 was flushed, with a window of 4 KiB. Tables of most
     // kinds: described, predefined, of the block before.
     let cases = [
-        ("level-1", &include_bytes!("data/zstd/level-1.zst")[..], 12_000, 3000),
-        ("level-19", include_bytes!("data/zstd/level-19.zst"), 12_000, 3000),
-        ("short-blocks", include_bytes!("data/zstd/short-blocks.zst"), 3000, 100),
+        ("level-1", &include_bytes!("../data/zstd/level-1.zst")[..], 12_000, 3000),
+        ("level-19", include_bytes!("../data/zstd/level-19.zst"), 12_000, 3000),
+        ("short-blocks", include_bytes!("../data/zstd/short-blocks.zst"), 3000, 100),
     ];
     for (name, stream, len, part) in cases {
         let content = text(len);

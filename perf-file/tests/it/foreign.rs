@@ -11,10 +11,8 @@
     reason = "a test fails by panicking"
 )]
 
-mod support;
-
+use crate::support::{byteswap, data, describe};
 use perf_file::{FeatureData, PerfData, RawFileRecord, Reader};
-use support::{byteswap, data, describe};
 
 /// Returns the files that are not pipes. That of the compressed file is left out, because its
 /// stream is not decompressed here.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-#[path = "../../perf-decode/tests/support/arbitrary/mod.rs"]
+#[path = "../../../perf-decode/tests/support/arbitrary/mod.rs"]
 #[allow(dead_code, reason = "each test crate uses a part")]
 mod arbitrary;
 

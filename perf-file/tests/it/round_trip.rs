@@ -8,15 +8,13 @@
     reason = "a test fails by panicking"
 )]
 
-mod support;
-
 use std::io::Cursor;
 
+use crate::support::data;
 use perf_file::format::{Feature, record_type};
 use perf_file::record::{EventUpdate, Update};
 use perf_file::writer::{Features, RecordedEvent, Writer};
 use perf_file::{FileRecord, PerfData, Reader, UserRecord};
-use support::data;
 
 /// The content of a file without what its form adds.
 #[derive(Debug, PartialEq)]

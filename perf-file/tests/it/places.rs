@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::io::Cursor;
 
+use crate::support::data;
+use crate::support::made_up::{attr, file, pipe, record, sample};
 use perf_abi::RecordType;
 use perf_file::format::record_type;
 use perf_file::{FileOffset, Reader, Sorted, Source};
-use support::data;
-use support::made_up::{attr, file, pipe, record, sample};
 use zerocopy::IntoBytes as _;
 
 /// A kind of tools that no tool has.

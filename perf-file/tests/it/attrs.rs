@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::made_up::{attr, file, pipe, record, sample};
 use perf_abi::Attr;
 use perf_file::format::{RawFileHeader, Section, record_type};
 use perf_file::{PerfData, Reader};
-use support::made_up::{attr, file, pipe, record, sample};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
 /// Returns a file whose attr has `len` bytes, and one sample.

@@ -14,14 +14,12 @@ use serde_json::Value;
 mod captures;
 mod damage;
 #[allow(dead_code, reason = "the program's own part is not called")]
-#[path = "../../examples/ring_json.rs"]
+#[path = "../../../examples/ring_json.rs"]
 mod example;
 mod file;
 mod kinds;
 mod rings;
 mod samples;
-#[path = "../support/mod.rs"]
-mod support;
 
 use example::End;
 

@@ -1,9 +1,7 @@
 //! The `format` texts that the tracepoint tests share: every file below `events/` of Linux 6.18 on
 //! x86-64, each under a line `=== PATH`.
 
-#[path = "../support/data.rs"]
-#[allow(dead_code, reason = "these tests read no JSON of its kind")]
-mod data;
+use super::data;
 
 /// Returns the text of `tests/data/NAME`, unpacked if it is gzip.
 pub(crate) fn load(name: &str) -> String {

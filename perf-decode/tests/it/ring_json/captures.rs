@@ -5,9 +5,9 @@ use perf_decode::testing::to_reference;
 use perf_decode::{ReadValues, SampleLayout, Scratch};
 use serde_json::{Value as Json, json};
 
-use super::support::framed::{Framed, event_of, framed};
-use super::support::{data, oracle, shortcuts};
 use super::{End, dump};
+use crate::support::framed::{Framed, event_of, framed};
+use crate::support::{data, oracle, shortcuts};
 
 /// Numbers of compared items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,10 +3,12 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test's helpers may fail it")]
 
-mod support;
-
 use std::fmt::Write as _;
 
+use crate::support::arbitrary::damage::{damage, plausible_record};
+use crate::support::arbitrary::sample::{sample, sample_with_shifted_end};
+use crate::support::arbitrary::{attr, cases, valid_record};
+use crate::support::shortcuts;
 use perf_abi::{Attr, RecordType, SampleType, Software};
 use perf_decode::testing::builder::SampleBuilder;
 use perf_decode::testing::{reference, to_reference};
@@ -15,10 +17,6 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use support::arbitrary::damage::{damage, plausible_record};
-use support::arbitrary::sample::{sample, sample_with_shifted_end};
-use support::arbitrary::{attr, cases, valid_record};
-use support::shortcuts;
 
 /// Decodes `words` by both decoders and compares. Returns whether they are a record.
 fn agreed(words: &[u64], attr: &Attr) -> Result<bool, TestCaseError> {
@@ -128,7 +126,7 @@ fn generator_writes_every_kind() {
         let kind = RawRecord::from_words(&words).unwrap().kind();
         missing.retain(|one| *one != kind);
     }
-    assert_eq!(missing, [], "kinds that `support::arbitrary` does not write");
+    assert_eq!(missing, [], "kinds that `crate::support::arbitrary` does not write");
 }
 
 #[test]
@@ -148,7 +146,7 @@ fn generator_sets_every_sample_field() {
         let generated = printed(&sample(attr).new_tree(&mut runner).unwrap().current());
         unset.retain(|field| generated.contains(field));
     }
-    assert!(unset.is_empty(), "`support::arbitrary::sample` does not set: {}", unset.join(", "));
+    assert!(unset.is_empty(), "`crate::support::arbitrary::sample` does not set: {}", unset.join(", "));
 }
 
 #[cfg(target_endian = "little")]
@@ -158,7 +156,7 @@ mod captures {
     use proptest::sample::Index;
 
     use super::*;
-    use support::captured::{Captured, captured};
+    use crate::support::captured::{Captured, captured};
 
     static CAPTURED: LazyLock<Vec<Captured>> = LazyLock::new(captured);
 

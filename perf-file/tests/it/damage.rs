@@ -8,14 +8,12 @@
     reason = "a test fails by panicking"
 )]
 
-mod support;
-
 use std::io::{self, Cursor, ErrorKind, Read};
 
+use crate::support::data;
+use crate::support::made_up::{file, pipe, record, sample};
 use perf_file::format::{RawFileHeader, record_type};
 use perf_file::{Error, PerfData, Reader, Reason, Source};
-use support::data;
-use support::made_up::{file, pipe, record, sample};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
 /// Returns the number of records before the end, and the error there.
@@ -177,7 +175,7 @@ fn ids_that_overlap_do_not_multiply() {
     bytes[..104].copy_from_slice(header.as_bytes());
     let len = bytes.len() as u64 + attr_size * 100;
     for _ in 0..100 {
-        bytes.extend(support::made_up::attr().as_bytes());
+        bytes.extend(crate::support::made_up::attr().as_bytes());
         bytes.extend([0_u64, len / 8 * 8].as_bytes());
     }
     let in_memory = Reader::from_bytes(&bytes).unwrap_err();

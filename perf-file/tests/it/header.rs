@@ -9,14 +9,12 @@
     reason = "a test fails by panicking"
 )]
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::{data, perf_attr, perf_header};
 use perf_file::format::Feature;
 use perf_file::{FeatureData, FeatureSection, PerfData, Reader, UserRecord};
-use support::{data, perf_attr, perf_header};
 
 /// Returns what the perf tool printed.
 fn printed(name: &str, what: &str) -> Vec<String> {

@@ -9,17 +9,15 @@
     reason = "a test fails by panicking"
 )]
 
-mod support;
-
 use std::io::Cursor;
 
+use crate::support::data;
+use crate::support::made_up::{file, pipe, record, sample};
 use perf_abi::{Attr, Software};
 use perf_file::feature::SampleTime;
 use perf_file::format::{Feature, RawFileHeader, Section, record_type};
 use perf_file::writer::{Features, RecordedEvent, Writer};
 use perf_file::{Error, FeatureData, PerfData, Reader, Reason, Result};
-use support::data;
-use support::made_up::{file, pipe, record, sample};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
 /// Returns the bytes with a change of their header.

@@ -2,7 +2,7 @@
 //! every view.
 
 #[macro_use]
-#[path = "../../checks/accessors.rs"]
+#[path = "../../../checks/accessors.rs"]
 mod lists;
 
 use perf_abi::{RecordType, SampleType};

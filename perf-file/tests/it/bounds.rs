@@ -10,16 +10,14 @@
     reason = "a test fails by panicking"
 )]
 
-mod support;
-
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write as _};
 use std::time::{Duration, Instant};
 
+use crate::support::made_up::{attr, file, pipe, record, sample};
 use perf_abi::{Attr, AttrFlags, SampleType, Software};
 use perf_file::format::{Feature, RawFileHeader, Section, record_type};
 use perf_file::{FeatureBuf, FileEvents, Reader, Reason};
-use support::made_up::{attr, file, pipe, record, sample};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
 /// Much more than these inputs need on a busy machine, and much less than quadratic time.

@@ -10,11 +10,9 @@
     reason = "a test fails by panicking"
 )]
 
-mod support;
-
+use crate::support::{data, describe, oracle};
 use perf_file::{Reader, Source};
 use serde_json::Value as Json;
-use support::{data, describe, oracle};
 
 /// Numbers of compared items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
+use crate::support::made_up::{file, record, sample};
 use perf_file::format::record_type;
 use perf_file::{Directory, FileRecord, Reader, Reason};
-use support::made_up::{file, record, sample};
 
 fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/threads-dir.data")

@@ -8,13 +8,11 @@
     reason = "a test's helpers may fail it"
 )]
 
-mod support;
-
+use crate::support::arbitrary::cases;
+use crate::support::arbitrary::framing::{position, random_ring, records};
 use perf_decode::testing::builder::ring;
 use perf_decode::{BackwardRecords, Error, Scratch, Window};
 use proptest::prelude::*;
-use support::arbitrary::cases;
-use support::arbitrary::framing::{position, random_ring, records};
 
 /// Words of the smallest ring that holds `records`, times a power of two.
 fn ring_words(records: &[Vec<u64>], spare: u32) -> usize {

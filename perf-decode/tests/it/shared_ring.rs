@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers may fail it")]
 
-mod support;
-
+use crate::support::arbitrary::{cases, known_attr, valid_record_of};
 use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType};
 use perf_decode::testing::builder::{RecordBuilder, SampleIdValues};
 use perf_decode::testing::reference::{self, Value};
 use perf_decode::{Layouts, RawRecord, SampleLayout};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::arbitrary::{cases, known_attr, valid_record_of};
 
 /// An event that can share a ring with any other.
 fn sharing_attr() -> impl Strategy<Value = Attr> {

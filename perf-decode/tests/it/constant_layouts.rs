@@ -2,14 +2,12 @@
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test's helpers may fail it")]
 
-mod support;
-
+use crate::support::arbitrary::damage::damage;
+use crate::support::arbitrary::{cases, valid_record_of};
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, SampleType, Software};
 use perf_decode::{Layout, RawRecord, Record, SampleLayout};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::arbitrary::damage::damage;
-use support::arbitrary::{cases, valid_record_of};
 
 const EVENT: Attr = Attr::software(Software::CPU_CLOCK);
 

@@ -2,13 +2,11 @@
 
 #![allow(clippy::indexing_slicing, reason = "a test's helpers may fail it")]
 
-mod support;
-
+use crate::support::arbitrary::cases;
+use crate::support::arbitrary::framing::streams;
 use perf_decode::{Head, Heads};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::arbitrary::cases;
-use support::arbitrary::framing::streams;
 
 /// One call.
 #[derive(Clone, Copy, Debug)]

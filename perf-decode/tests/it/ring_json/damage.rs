@@ -6,7 +6,7 @@ use zerocopy::IntoBytes;
 
 use super::dump;
 use super::file::{BackwardRing, RingFile};
-use super::support::data;
+use crate::support::data;
 
 const ATTR: Attr = Attr::software(Software::CPU_CLOCK)
     .with_sample_type(SampleType::IDENTIFIER.union(SampleType::CALLCHAIN))

@@ -1,0 +1,14 @@
+//! The tests of several modules, as one program, which is linked once.
+
+mod accessor_lists;
+mod constant_layouts;
+mod framing;
+mod order;
+mod reference;
+mod ring_json;
+mod shared_ring;
+#[path = "../support/mod.rs"]
+mod support;
+mod tracepoint_formats;
+mod tracepoint_oracle;
+mod traps;

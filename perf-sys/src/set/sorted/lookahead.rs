@@ -6,23 +6,33 @@ use crate::ring::Reader;
 use crate::{Result, Ring};
 
 /// The next records of a ring in the order of time, and how far the ring is read in this round.
+///
+/// Positions are bytes of the ring, free-running:
+///
+/// ```text
+/// consumer.next()            framed                     consumer.head()
+///       |  in `queue`, sorted  |  not framed, or `damage`  |
+/// ```
 #[derive(Debug, Default)]
 pub(crate) struct Lookahead {
     queue: Queue,
     /// Position after the last framed record.
     framed: u64,
-    /// Whether there are bytes after `framed` to frame or to skip.
+    /// Whether there are bytes after `framed`.
     can_fill: bool,
-    /// Set if the bytes at `framed` are no record.
+    /// Set if the bytes at `framed` are no record. They are skipped when the records before them are delivered, because
+    /// skipping consumes everything.
     damage: Option<perf_decode::Error>,
     /// Time of the record that was framed last, for records without a time.
     time: u64,
-    /// Position before which all records are delivered in this round, whatever their age.
+    /// Position before which all records are delivered in this round, whatever their age: the end of a flush, or three
+    /// quarters of a ring that is half full. Otherwise the ring's first record, which stands for no limit.
     limit: u64,
-    /// Whether a record before the limit was not delivered.
+    /// Whether a record before the limit was not taken.
     is_open: bool,
-    /// Position before which the kernel may have sent a wakeup for the records.
+    /// Position before which the kernel may have sent a wakeup for the records. The younger ones end no wait.
     signalled: u64,
+    /// `None` before the first round, and after an event was redirected into the ring.
     events: Option<Events>,
 }
 
@@ -50,11 +60,10 @@ impl Lookahead {
             next
         };
         self.fill(&mut ring.reader);
-        self.is_open = self.has_open();
         Ok(())
     }
 
-    /// Forgets what was framed, and starts at `position`.
+    /// Forgets what was framed, and starts at `position`, where no wakeup was sent yet for what follows.
     fn restart(&mut self, position: u64) {
         self.queue.clear();
         (self.framed, self.limit, self.signalled) = (position, position, position);
@@ -95,7 +104,8 @@ impl Lookahead {
         latest
     }
 
-    /// Returns whether a record before the limit was not removed.
+    /// Returns whether a record before the limit was not taken.
+    #[inline]
     pub(super) const fn is_open(&self) -> bool {
         self.is_open
     }
@@ -112,50 +122,47 @@ impl Lookahead {
         self.queue.first()
     }
 
-    /// Takes records up to the one of another ring, whose time and index are `bound`, `most` of them at
-    /// most. Returns the slot of the first and their number, which may be 0 if the limit is reached.
+    /// Takes records up to the time `bound`, as long as `plan` returns `Some`. Returns the time of the next one; `None`
+    /// at the stop, where [`set_stop`](Self::set_stop) must follow.
     #[inline]
-    pub(super) fn take(&mut self, index: u32, bound: (u64, u32), most: usize) -> (usize, usize) {
-        let queued = self.queue.queued();
-        // More records must be framed before the queue runs out of them.
-        let most = if self.can_fill { most.min(queued.len().saturating_sub(LOW) + 1) } else { most };
-        let is_next = |entry: &&Entry| (entry.time, index) <= bound;
-        let count = if self.is_open {
-            let limit = self.limit;
-            queued.iter().take(most).take_while(is_next).take_while(|next| !reaches(next, limit)).count()
-        } else {
-            queued.iter().take(most).take_while(is_next).count()
-        };
-        let start = self.queue.take(count);
-        self.is_open = self.is_open && self.has_open();
-        (start, count)
+    pub(super) fn take_while(&mut self, bound: u64, plan: impl FnMut(Entry) -> Option<()>) -> Option<u64> {
+        self.queue.take_while(bound, plan)
     }
 
-    /// Returns records that were taken.
-    #[inline]
-    pub(super) fn taken(&self, start: usize, count: usize) -> &[Entry] {
-        self.queue.slots(start, count)
+    /// Puts the record back that was taken last.
+    pub(super) const fn put_back(&mut self) {
+        self.queue.put_back();
     }
 
-    /// Puts the records back that were taken last.
-    pub(super) const fn put_back(&mut self, count: usize) {
-        self.queue.put_back(count);
+    /// Finds the number of records that can be taken without a look at anything else but their times: up to the
+    /// limit, after which only old records are due; then as many as leave enough framed ones; then all.
+    #[inline(never)]
+    pub(super) fn set_stop(&mut self) {
+        self.is_open = is_before(self.earliest(), self.limit);
+        let is_last = self.damage.is_some() || !self.can_fill;
+        let most = if is_last { usize::MAX } else { self.queue.len().saturating_sub(LOW) + 1 };
+        let is_open = self.is_open;
+        let limit = (self.limit / 8) as u32;
+        // No entry has an earlier floor than those before it.
+        self.queue.set_stop(most, |next| !is_open || !reaches(next, limit));
     }
 
-    /// Returns whether more records must be framed before another one is removed.
+    /// Returns whether more records must be framed before another one is taken.
     #[inline]
     pub(super) const fn must_fill(&self) -> bool {
-        self.can_fill && self.queue.is_low()
+        if self.damage.is_some() { self.queue.is_empty() } else { self.can_fill && self.queue.is_low() }
     }
 
-    /// Consumes the records that were removed, and frames more.
+    /// Consumes the records that were taken, and frames more.
+    #[inline]
     pub(super) fn settle(&mut self, reader: &mut Reader) {
-        reader.consumer.parts().1.advance_to(self.earliest());
-        reader.consumer.release_if_due();
-        if self.must_fill() {
-            self.fill(reader);
+        if self.queue.settle() {
+            reader.consumer.parts().1.advance_to(self.earliest());
+            reader.consumer.release_if_due();
+            if self.must_fill() {
+                self.fill(reader);
+            }
         }
-        self.is_open = self.has_open();
     }
 
     /// Notes that the kernel wrote over the next record after it was framed.
@@ -165,7 +172,6 @@ impl Lookahead {
         self.framed = reader.consumer.next();
         self.damage = Some(error);
         self.fill(reader);
-        self.is_open = self.has_open();
     }
 
     /// Frames records until the queue is full or all unread records are in it.
@@ -208,7 +214,8 @@ impl Lookahead {
             self.framed = reader.consumer.next();
             self.damage = None;
         }
-        self.can_fill = self.framed != head || self.damage.is_some();
+        self.can_fill = self.framed != head;
+        self.set_stop();
     }
 
     /// Returns the position of the earliest record that was not delivered.
@@ -216,12 +223,6 @@ impl Lookahead {
     fn earliest(&self) -> u64 {
         let back = |entry: &Entry| ((self.framed / 8) as u32).wrapping_sub(entry.floor());
         self.framed.wrapping_sub(self.queue.first().map_or(0, |entry| u64::from(back(entry)) * 8))
-    }
-
-    /// Returns whether a record before the limit was not delivered.
-    #[inline]
-    fn has_open(&self) -> bool {
-        is_before(self.earliest(), self.limit)
     }
 }
 
@@ -252,8 +253,8 @@ fn is_before(position: u64, limit: u64) -> bool {
     (1..1 << 63).contains(&limit.wrapping_sub(position))
 }
 
-/// Returns whether no record before the position `limit` is left when `next` is the first.
+/// Returns whether no record before the word index `limit` is left when `next` is the first.
 #[inline]
-const fn reaches(next: &Entry, limit: u64) -> bool {
-    next.floor().wrapping_sub((limit / 8) as u32) < 1 << 31
+const fn reaches(next: &Entry, limit: u32) -> bool {
+    next.floor().wrapping_sub(limit) < 1 << 31
 }

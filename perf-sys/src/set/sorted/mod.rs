@@ -2,12 +2,13 @@ use core::ops::ControlFlow;
 use core::time::Duration;
 use std::time::Instant;
 
+use perf_decode::Head;
+
 use super::{Member, RingSet};
 use crate::Result;
 
 mod clock;
 mod events;
-mod heads;
 mod lookahead;
 mod plan;
 mod queue;
@@ -23,19 +24,43 @@ pub use record::SortedRecord;
 pub(super) struct Sort {
     /// Age at which a record is delivered.
     delay: Duration,
-    plan: Plan,
     clock: Clock,
     /// When the youngest record was seen that the kernel may have sent a wakeup for and that was kept.
     owed_since: Option<Instant>,
-    /// Latest time that was delivered.
-    latest: u64,
-    late: u64,
+    /// Memory of the choice among the rings, one for each ring.
+    slots: Vec<Head>,
+    /// Numbers and latest time of the delivered records.
+    delivered: Delivered,
 }
 
 impl Default for Sort {
     fn default() -> Self {
-        let (plan, clock) = (Plan::default(), Clock::default());
-        Self { delay: Duration::from_millis(10), plan, clock, owed_since: None, latest: 0, late: 0 }
+        Self {
+            delay: Duration::from_millis(10),
+            clock: Clock::default(),
+            owed_since: None,
+            slots: Vec::new(),
+            delivered: Delivered::default(),
+        }
+    }
+}
+
+/// The records that were delivered, in all rounds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Delivered {
+    records: u64,
+    late: u64,
+    /// The latest time of one.
+    latest: u64,
+}
+
+impl Delivered {
+    fn count(&mut self, times: impl Iterator<Item = u64>) {
+        for time in times {
+            self.records += 1;
+            self.late += u64::from(time < self.latest);
+            self.latest = self.latest.max(time);
+        }
     }
 }
 
@@ -179,7 +204,7 @@ impl<K> RingSet<K> {
 
     /// Returns the number of records that were delivered after one with a later time, in all rounds.
     pub const fn late(&self) -> u64 {
-        self.sort.late
+        self.sort.delivered.late
     }
 
     /// Delivers a round to a callback that does not end it.
@@ -201,19 +226,18 @@ impl<K> RingSet<K> {
         let is_signalled = !self.wakeups.take_slept_through();
         let begin = Instant::now();
         let is_due = self.next_round().is_none_or(|due| due <= begin);
-        let mut drained = DrainStats::default();
+        let before = self.sort.delivered;
         self.look(is_signalled, all)?;
         let mut looked = Instant::now();
-        let mut end = self.deliver(self.sort.clock.ripe(self.sort.delay, begin), &mut drained, &mut consume);
+        let mut end = self.deliver(self.sort.clock.ripe(self.sort.delay, begin), &mut consume);
         if end.is_continue() && self.advance_clock(looked) {
             // Look again, because a ring may have got a record after its look and before the clock that is
             // now known.
             let ripe = self.sort.clock.ripe(self.sort.delay, looked);
             self.look(is_signalled, all)?;
             looked = Instant::now();
-            end = self.deliver(ripe, &mut drained, &mut consume);
+            end = self.deliver(ripe, &mut consume);
         }
-        self.sort.late += drained.late;
         for member in &mut self.members {
             member.ring.reader.consumer.release();
             member.ring.is_kept = end.is_continue();
@@ -221,7 +245,8 @@ impl<K> RingSet<K> {
         if is_signalled || is_due {
             self.sort.owed_since = Some(looked);
         }
-        Ok((drained, end))
+        let Delivered { records, late, .. } = self.sort.delivered;
+        Ok((DrainStats { records: records - before.records, late: late - before.late }, end))
     }
 
     /// Looks at all rings and frames their next records.
@@ -238,15 +263,15 @@ impl<K> RingSet<K> {
     fn deliver<B>(
         &mut self,
         ripe: Option<u64>,
-        drained: &mut DrainStats,
         consume: &mut impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        let Sort { plan, latest, .. } = &mut self.sort;
-        plan.restart(&self.members);
+        let Sort { slots, delivered, .. } = &mut self.sort;
+        slots.resize(self.members.len(), Head::default());
+        let mut plan = Plan::new(slots, &mut self.members);
         while plan.make(&mut self.members, ripe) {
-            match plan.deliver(&mut self.members, drained, latest, consume) {
+            match plan.deliver(&mut self.members, delivered, consume) {
                 Flow::Continue => {}
-                Flow::Overwritten => plan.restart(&self.members),
+                Flow::Overwritten => plan.restart(&mut self.members),
                 Flow::Break(value) => return ControlFlow::Break(value),
             }
         }

@@ -1,41 +1,54 @@
 use core::ops::ControlFlow;
 
-use perf_decode::RawRecord;
+use perf_decode::{Head, Heads, RawRecord};
 
-use super::heads::Heads;
-use super::{DrainStats, Member, SortedRecord};
-use crate::Ring;
+use super::queue::Entry;
+use super::{Delivered, Member, SortedRecord};
+use crate::ring::Ring;
 
 /// The next records of all rings, in order.
 ///
-/// They are chosen some at a time, before the first is delivered: both loops are short then, and the
-/// callback is in only one of them.
-#[derive(Debug, Default)]
-pub(super) struct Plan {
-    runs: Vec<Run>,
-    heads: Heads,
+/// They are taken some at a time, before the first is delivered: the loop that chooses and the loop that calls the
+/// callback are short then, and do not compete for registers. A plan is on the stack of a round; what outlives the round
+/// is in the rings' lookaheads.
+#[derive(Debug)]
+pub(super) struct Plan<'s> {
+    heads: Heads<&'s mut [Head]>,
+    /// The first `len` are planned.
+    records: [Planned; RECORDS],
+    len: usize,
+    /// Number of rings with a record before their limit. While there is one, all records are due whatever their time,
+    /// because the kernel would drop records of that ring, and all earlier ones of other rings come before.
+    open: usize,
 }
 
-/// Records of one ring that follow each other in the order of all rings.
-#[derive(Clone, Copy, Debug)]
-struct Run {
+#[derive(Clone, Copy, Debug, Default)]
+struct Planned {
+    entry: Entry,
     member: u32,
-    /// Slot of the first in the ring's queue.
-    start: usize,
-    count: usize,
 }
 
-/// Number of records in a plan, at most.
+/// Number of records in a plan, at most. Releases are as fine as plans.
 const RECORDS: usize = 64;
 
-impl Plan {
-    /// Starts with the rings as they are.
-    pub(super) fn restart<K>(&mut self, members: &[Member<K>]) {
-        self.runs.reserve(RECORDS);
+impl<'s> Plan<'s> {
+    /// Starts with the rings as they are. `slots` has one for each ring.
+    pub(super) fn new<K>(slots: &'s mut [Head], members: &mut [Member<K>]) -> Self {
+        let records = [Planned::default(); RECORDS];
+        let mut plan = Self { heads: Heads::new(slots), records, len: 0, open: 0 };
+        plan.restart(members);
+        plan
+    }
+
+    /// Starts again after records were put back.
+    pub(super) fn restart<K>(&mut self, members: &mut [Member<K>]) {
         self.heads.clear();
-        for (member, index) in members.iter().zip(0..) {
-            if let Some(first) = member.lookahead.first() {
-                self.heads.insert(first.time, index);
+        self.open = 0;
+        for (index, Member { lookahead, .. }) in members.iter_mut().enumerate() {
+            lookahead.set_stop();
+            self.open += usize::from(lookahead.is_open());
+            if let Some(first) = lookahead.first() {
+                self.heads.insert(index, first.time);
             }
         }
     }
@@ -43,37 +56,46 @@ impl Plan {
     /// Takes the next records out of the lookaheads: up to those with the time `until`, and further while a
     /// ring has a record before its limit. Returns whether there are any.
     pub(super) fn make<K>(&mut self, members: &mut [Member<K>], until: Option<u64>) -> bool {
-        self.runs.clear();
-        let mut left = RECORDS;
-        // Rings with a record before their limit.
-        let mut open = members.iter().filter(|member| member.lookahead.is_open()).count();
-        while left != 0 {
-            let Some(index) = self.heads.first() else { break };
-            let mut bound = self.heads.bound();
-            if open == 0 {
-                let Some(until) = until else { break };
-                bound = bound.min((until, u32::MAX));
+        self.len = 0;
+        let mut due = self.due(until);
+        while let (Some(latest), Some(index)) = (due, self.heads.first()) {
+            let Some(Member { lookahead, .. }) = members.get_mut(index) else { break };
+            let bound = self.heads.bound().min(latest);
+            let mut slots = self.records.get_mut(self.len..).unwrap_or_default().iter_mut();
+            let free = slots.len();
+            let next = lookahead.take_while(bound, |entry| {
+                let slot = slots.next()?;
+                *slot = Planned { entry, member: index as u32 };
+                Some(())
+            });
+            let count = free - slots.len();
+            if count == 0 {
+                break; // the record is the earliest of all, and later than `latest`
             }
-            let Some(Member { lookahead, .. }) = members.get_mut(index as usize) else { break };
-            let was_open = lookahead.is_open();
-            let (start, count) = lookahead.take(index, bound, left);
-            open -= usize::from(was_open && !lookahead.is_open());
-            if count == 0 && !was_open {
-                break; // the next record is later than `until`
+            self.len += count;
+            let mut is_complete = count == free;
+            if next.is_some() {
+                self.heads.advance(next);
+            } else {
+                // At the stop. This happens once for many records.
+                let was_open = lookahead.is_open();
+                lookahead.set_stop();
+                self.open -= usize::from(was_open && !lookahead.is_open());
+                // A record that is not framed yet could be earlier than those that are left.
+                is_complete |= lookahead.must_fill();
+                self.heads.advance(lookahead.first().map(|next| next.time));
+                due = self.due(until);
             }
-            if count != 0 {
-                self.runs.push(Run { member: index, start, count });
-                left -= count;
-                match lookahead.first() {
-                    Some(next) => self.heads.replace_first(next.time, index),
-                    None => self.heads.remove_first(),
-                }
-            }
-            if lookahead.must_fill() {
+            if is_complete {
                 break;
             }
         }
-        !self.runs.is_empty()
+        self.len > 0
+    }
+
+    /// Returns the latest time of a record that is delivered in this round.
+    fn due(&self, until: Option<u64>) -> Option<u64> {
+        if self.open > 0 { Some(u64::MAX) } else { until }
     }
 
     /// Delivers the planned records.
@@ -81,39 +103,38 @@ impl Plan {
     /// The records after a break are put back. Restart the plan after it, and if the kernel has
     /// overwritten a record, which is [`Flow::Overwritten`].
     pub(super) fn deliver<K, B>(
-        &self,
+        &mut self,
         members: &mut [Member<K>],
-        drained: &mut DrainStats,
-        latest: &mut u64,
+        delivered: &mut Delivered,
         consume: &mut impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
     ) -> Flow<B> {
-        let mut delivery = Delivery { members, runs: &self.runs, done: 0 };
-        while let Some((run, runs)) = delivery.runs.split_first() {
-            let Some(Member { key, ring, lookahead, .. }) = delivery.members.get_mut(run.member as usize)
-            else {
+        let planned = self.records.get(..self.len).unwrap_or_default();
+        // The guard counts at the end, so that its only store for each record is `done`.
+        let mut latest = delivered.latest;
+        let mut delivery = Delivery { members, planned, done: 0, delivered, open: &mut self.open };
+        while let Some(&Planned { entry: Entry { at: base, .. }, member }) = planned.get(delivery.done) {
+            let Some(Member { key, ring, lookahead, .. }) = delivery.members.get_mut(member as usize) else {
                 break;
             };
             let Some(events) = lookahead.events() else { break };
             let Ring { reader, event: own, redirected, .. } = ring;
-            let entries = lookahead.taken(run.start, run.count);
-            let base = entries.first().map_or(0, |first| first.at);
             let (words, mut rest) = reader.words_from(base);
-            for entry in entries {
+            let run = planned.get(delivery.done..).unwrap_or_default();
+            for Planned { entry, .. } in run.iter().take_while(|next| next.member == member) {
+                // Framed again, because a fault of the kernel can overwrite unread records.
                 let framed = words.get(entry.at.wrapping_sub(base) as usize..).unwrap_or(&[]);
-                let found = match RawRecord::split_first(framed) {
-                    Ok((raw, _)) => Ok(raw),
-                    Err(_) => rest.record_at(entry.at),
-                };
-                let raw = match found {
-                    Ok(raw) => raw,
-                    Err(error) => {
-                        let index = run.member as usize;
-                        drop(delivery);
-                        if let Some(member) = members.get_mut(index) {
-                            member.lookahead.set_damage(&mut member.ring.reader, error);
+                let raw = match RawRecord::split_first(framed) {
+                    Ok((raw, _)) => raw,
+                    Err(_) => match rest.record_at(entry.at) {
+                        Ok(raw) => raw,
+                        Err(error) => {
+                            drop(delivery);
+                            if let Some(Member { ring, lookahead, .. }) = members.get_mut(member as usize) {
+                                lookahead.set_damage(&mut ring.reader, error);
+                            }
+                            return Flow::Overwritten;
                         }
-                        return Flow::Overwritten;
-                    }
+                    },
                 };
                 let index = usize::from(entry.event);
                 let event = match index.checked_sub(1) {
@@ -121,17 +142,14 @@ impl Plan {
                     Some(other) => redirected.get(other),
                 };
                 let time = entry.time;
-                let is_late = time < *latest;
-                drained.records += 1;
-                drained.late += u64::from(is_late);
-                *latest = time.max(*latest);
+                let is_late = time < latest;
+                latest = latest.max(time);
                 delivery.done += 1;
                 let record = SortedRecord { key, raw, time, is_late, event, index, events };
                 if let ControlFlow::Break(value) = consume(record) {
                     return Flow::Break(value);
                 }
             }
-            (delivery.runs, delivery.done) = (runs, 0);
         }
         Flow::Continue
     }
@@ -147,26 +165,30 @@ pub(super) enum Flow<B> {
     Overwritten,
 }
 
-/// The delivery of planned records. Dropping it consumes the delivered ones and puts the others back, also
+/// The delivery of planned records. Dropping it consumes and counts the delivered ones and puts the others back, also
 /// when the callback panics.
 struct Delivery<'p, K> {
     members: &'p mut [Member<K>],
-    /// The runs that are not delivered.
-    runs: &'p [Run],
-    /// Delivered records of the first of them.
+    planned: &'p [Planned],
+    /// Number of delivered records. The one that the callback has is among them.
     done: usize,
+    delivered: &'p mut Delivered,
+    open: &'p mut usize,
 }
 
 impl<K> Drop for Delivery<'_, K> {
     fn drop(&mut self) {
-        for run in self.runs {
-            if let Some(member) = self.members.get_mut(run.member as usize) {
-                member.lookahead.put_back(run.count - self.done);
+        let (done, rest) = self.planned.split_at_checked(self.done).unwrap_or_default();
+        self.delivered.count(done.iter().map(|planned| planned.entry.time));
+        for Planned { member, .. } in rest {
+            if let Some(Member { lookahead, .. }) = self.members.get_mut(*member as usize) {
+                lookahead.put_back();
             }
-            self.done = 0;
         }
         for Member { ring, lookahead, .. } in &mut *self.members {
+            let was_open = lookahead.is_open();
             lookahead.settle(&mut ring.reader);
+            *self.open -= usize::from(was_open && !lookahead.is_open());
         }
     }
 }

@@ -6,8 +6,14 @@
 pub(super) struct Queue {
     /// [`SLOTS`] of them, or none before the first use.
     entries: Box<[Entry]>,
+    /// The records in `start..end` are framed and were not taken. What was taken stays in its slot until
+    /// [`compact`](Self::compact), so that it can be put back.
     start: usize,
     end: usize,
+    /// Up to here records can be taken without a test of anything but their time.
+    stop: usize,
+    /// The start when the taken records were consumed last.
+    settled: usize,
 }
 
 /// A framed record.
@@ -44,7 +50,7 @@ impl Entry {
 
 impl Queue {
     pub(super) const fn clear(&mut self) {
-        (self.start, self.end) = (0, 0);
+        (self.start, self.end, self.stop, self.settled) = (0, 0, 0, 0);
     }
 
     #[inline]
@@ -52,10 +58,15 @@ impl Queue {
         self.start == self.end
     }
 
+    #[inline]
+    pub(super) const fn len(&self) -> usize {
+        self.end - self.start
+    }
+
     /// Returns whether more records should be framed, if there are any.
     #[inline]
     pub(super) const fn is_low(&self) -> bool {
-        self.end - self.start < LOW
+        self.len() < LOW
     }
 
     /// Returns the record with the earliest time.
@@ -67,25 +78,46 @@ impl Queue {
     /// Returns the records, earliest first.
     #[inline]
     pub(super) fn queued(&self) -> &[Entry] {
-        self.slots(self.start, self.end - self.start)
+        self.entries.get(self.start..self.end).unwrap_or(&[])
     }
 
-    /// Returns slots of the buffer, also those of records that were taken.
+    /// Sets the stop after the records for which `is_before` holds, and after `most` of them at most.
+    pub(super) fn set_stop(&mut self, most: usize, is_before: impl FnMut(&Entry) -> bool) {
+        self.stop = self.start + self.queued().partition_point(is_before).min(most);
+    }
+
+    /// Takes the earliest records: up to the time `bound` and the stop, as long as `plan` returns `Some`. Returns the
+    /// time of the next one; `None` at the stop.
     #[inline]
-    pub(super) fn slots(&self, start: usize, count: usize) -> &[Entry] {
-        self.entries.get(start..start + count).unwrap_or(&[])
+    pub(super) fn take_while(
+        &mut self,
+        bound: u64,
+        mut plan: impl FnMut(Entry) -> Option<()>,
+    ) -> Option<u64> {
+        let mut at = self.start;
+        let next = loop {
+            if at == self.stop {
+                break None;
+            }
+            let Some(entry) = self.entries.get(at) else { break None };
+            if entry.time > bound || plan(*entry).is_none() {
+                break Some(entry.time);
+            }
+            at += 1;
+        };
+        self.start = at;
+        next
     }
 
-    /// Takes the `count` earliest records, and returns the slot of the first.
+    /// Puts the record back that was taken last, if nothing was pushed since.
+    pub(super) const fn put_back(&mut self) {
+        self.start = self.start.saturating_sub(1);
+    }
+
+    /// Returns whether records were taken and not put back since the last call.
     #[inline]
-    pub(super) const fn take(&mut self, count: usize) -> usize {
-        self.start += count;
-        self.start - count
-    }
-
-    /// Puts the records back that were taken last, if nothing was pushed since.
-    pub(super) const fn put_back(&mut self, count: usize) {
-        self.start = self.start.saturating_sub(count);
+    pub(super) const fn settle(&mut self) -> bool {
+        core::mem::replace(&mut self.settled, self.start) != self.start
     }
 
     /// Moves the records to the start of the buffer, so that others can be pushed.
@@ -94,7 +126,7 @@ impl Queue {
             self.entries = vec![Entry::default(); SLOTS].into();
         }
         self.entries.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
+        (self.start, self.end, self.stop, self.settled) = (0, self.len(), 0, 0);
     }
 
     /// Adds records that were written after all others, until `next` returns `None` or the buffer is
@@ -150,12 +182,22 @@ mod tests {
         queue.push_while(|| entries.next())
     }
 
+    /// Takes records. Returns whether the stop is reached.
+    fn take(queue: &mut Queue, mut count: usize) -> bool {
+        let most = |_| {
+            count = count.checked_sub(1)?;
+            Some(())
+        };
+        queue.take_while(u64::MAX, most).is_none()
+    }
+
     /// Times and indices in the order of the queue, each with the floor when it is the first.
     fn popped(queue: &mut Queue) -> Vec<(u64, u32, u32)> {
         let mut popped = Vec::new();
+        queue.set_stop(usize::MAX, |_| true);
         while let Some(first) = queue.first() {
             popped.push((first.time, first.at, first.floor()));
-            queue.take(1);
+            take(queue, 1);
         }
         popped
     }
@@ -198,10 +240,40 @@ mod tests {
         let descending: Vec<_> = (0..=SLOTS as u32).map(|at| (u64::from(SLOTS as u32 - at), at)).collect();
         assert!(push(&mut queue, &descending), "full");
         assert!(!queue.is_low());
-        queue.take(100);
+        queue.set_stop(usize::MAX, |_| true);
+        assert!(!take(&mut queue, 100));
         assert!(queue.is_low());
         assert!(!push(&mut queue, &[(200, 200)]));
         let times: Vec<_> = popped(&mut queue).into_iter().map(|(time, ..)| time).collect();
         assert_eq!(times, [(101..=128).collect::<Vec<_>>(), vec![200]].concat());
+    }
+
+    #[test]
+    fn stop_is_after_the_records_before_a_limit_or_the_most() {
+        let mut queue = Queue::default();
+        push(&mut queue, &[(10, 0), (20, 3), (30, 6), (40, 9)]);
+        queue.set_stop(usize::MAX, |entry| entry.time < 30);
+        assert_eq!(queue.take_while(10, |_| Some(())), Some(20));
+        assert_eq!(queue.take_while(u64::MAX, |_| None), Some(20));
+        assert_eq!(queue.take_while(u64::MAX, |_| Some(())), None, "at the stop");
+        assert_eq!(queue.first().map(|first| first.at), Some(6));
+        queue.set_stop(1, |_| true);
+        assert!(take(&mut queue, 2) && queue.first().is_some());
+        queue.set_stop(usize::MAX, |_| true);
+        assert!(take(&mut queue, 2) && queue.is_empty());
+    }
+
+    #[test]
+    fn records_are_settled_once_and_not_if_they_are_put_back() {
+        let mut queue = Queue::default();
+        push(&mut queue, &[(10, 0), (20, 3)]);
+        assert!(!queue.settle());
+        queue.set_stop(usize::MAX, |_| true);
+        take(&mut queue, 1);
+        assert!(queue.settle() && !queue.settle());
+        take(&mut queue, 1);
+        queue.put_back();
+        assert!(!queue.settle());
+        assert_eq!(popped(&mut queue), [(20, 3, 3)]);
     }
 }

@@ -70,11 +70,6 @@ impl<'a> ReadValues<'a> {
         Self::split(words, layout).map_or(Self { words: &[], layout }, |(block, _)| block)
     }
 
-    /// Returns all words of the block.
-    pub(crate) fn block(&self) -> &'a [u64] {
-        self.words
-    }
-
     /// Splits one block off the front of `words`.
     #[inline]
     pub(crate) fn split(words: &'a [u64], layout: ReadLayout) -> Result<(Self, &'a [u64])> {

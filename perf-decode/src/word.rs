@@ -10,12 +10,6 @@ pub(crate) fn halves(word: u64) -> [u32; 2] {
     transmute!(word)
 }
 
-/// Splits a word into its four `u16` in memory order.
-#[inline]
-pub(crate) fn quarters(word: u64) -> [u16; 4] {
-    transmute!(word)
-}
-
 /// Returns the number of words that hold `bytes` bytes, rounded up.
 #[inline]
 pub(crate) const fn words_for(bytes: usize) -> usize {

@@ -3,7 +3,8 @@
 use perf_abi::{RecordType, SampleType};
 
 use crate::field_order::{HEAD, TRAILER, row};
-use crate::record::{has_row, trailer_follows_body, words_of_body};
+use crate::record::body_words;
+use crate::schema::{Body, TrailerPosition};
 use crate::word_index::WordIndex;
 use crate::{RawRecord, Result, SampleLayout};
 
@@ -44,8 +45,12 @@ impl IdOffset {
         }
         let (_, after_header) = words.split_first()?;
         let at = after_header.len().checked_sub(self.trailer)?;
-        after_header.get(at).copied().filter(|_| has_row(record.kind()) && !follows_body(record.kind()))
+        after_header.get(at).copied().filter(|_| has_trailer(record.kind(), TrailerPosition::AtEnd))
     }
+}
+
+fn has_trailer(kind: RecordType, position: TrailerPosition) -> bool {
+    Body::of(kind).is_some_and(|body| body.trailer == position)
 }
 
 /// Returns whether the trailer of this kind follows the body and can have words after it.
@@ -54,14 +59,14 @@ impl IdOffset {
 /// before 7.3 make each copy longer than the one before by a trailer that is never written. The
 /// words after the true trailer are old ring content, possibly other trailers.
 pub(super) fn follows_body(kind: RecordType) -> bool {
-    trailer_follows_body(kind)
+    has_trailer(kind, TrailerPosition::AfterBody)
 }
 
 /// Returns the words after the body of such a record that can be its event's id, each with its
 /// index from the body's end. The id is the one nearest to the body that is at its event's own
 /// index, because stale trailers are further away.
 pub(super) fn words_after_body(record: RawRecord<'_>) -> impl Iterator<Item = (usize, u64)> {
-    let end = words_of_body(record).unwrap_or(usize::MAX);
+    let end = body_words(record).unwrap_or(usize::MAX);
     let after_body = record.words().get(end..).unwrap_or_default();
     after_body.iter().copied().take(TRAILER.len()).enumerate()
 }

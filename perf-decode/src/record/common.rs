@@ -1,14 +1,12 @@
-use core::fmt;
-
 use perf_abi::{Header, Misc, RecordType};
 
 use super::Record;
+use crate::schema::Body;
 use crate::{Layout, SampleId};
 
 impl<'a, L: Layout> Record<'a, L> {
     /// Returns the header of the record.
     #[inline]
-    #[must_use]
     pub fn header(&self) -> Header {
         match self {
             Self::Sample(sample) => Header::from_word(sample.words().first().copied().unwrap_or(0)),
@@ -19,21 +17,18 @@ impl<'a, L: Layout> Record<'a, L> {
 
     /// Returns the kind of the record.
     #[inline]
-    #[must_use]
     pub fn kind(&self) -> RecordType {
         self.header().kind
     }
 
     /// Returns the header's `misc` bits; their meaning depends on the kind.
     #[inline]
-    #[must_use]
     pub fn misc(&self) -> Misc {
         self.header().misc
     }
 
     /// Returns the length of the record in bytes, with its header.
     #[inline]
-    #[must_use]
     pub fn size(&self) -> usize {
         usize::from(self.header().size)
     }
@@ -43,13 +38,12 @@ impl<'a, L: Layout> Record<'a, L> {
     /// It is the time in a sample's head or in the trailer, or else the one in the body, which
     /// FORK, EXIT, THROTTLE and UNTHROTTLE have. `None` if the event does not record the time.
     #[inline]
-    #[must_use]
     pub fn time(&self) -> Option<u64> {
         if let Self::Sample(sample) = self {
             return sample.time();
         }
         match self.side_band()?.sample_id().time() {
-            None => self.own_time(),
+            None => self.time_in_body(),
             time => time,
         }
     }
@@ -57,7 +51,6 @@ impl<'a, L: Layout> Record<'a, L> {
     /// Returns the trailer: the event that wrote the record, the time, the task and the CPU. `None`
     /// for a sample, which has these fields itself, and for a record of unknown kind.
     #[inline]
-    #[must_use]
     pub fn sample_id(&self) -> Option<SampleId<'a, L>> {
         self.side_band().map(|view| view.sample_id())
     }
@@ -66,21 +59,13 @@ impl<'a, L: Layout> Record<'a, L> {
     ///
     /// They are fields of a newer kernel, or bytes of a record that the kernel made longer than its
     /// content. See [`Sample::trailing`](crate::Sample::trailing) for those of a sample.
-    #[must_use]
     pub fn trailing_len(&self) -> usize {
         match self {
             Self::Sample(sample) => sample.trailing().len(),
-            other => {
-                let after = other.side_band().map_or(0, |view| view.bytes_after_trailer());
-                after + 8 * other.unclaimed_words()
-            }
+            other => match other.side_band().zip(Body::of(other.kind())) {
+                Some((view, body)) => view.trailing_len(body),
+                None => 0,
+            },
         }
-    }
-}
-
-impl<L: Layout> fmt::Debug for Record<'_, L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.kind())?;
-        f.debug_list().entries(self.fields()).finish()
     }
 }

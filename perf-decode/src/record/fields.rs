@@ -2,7 +2,9 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::Record;
+use super::view::View;
 use crate::sample::SampleFields;
+use crate::schema::{Body, FieldType, Fields};
 use crate::{Field, Layout, RawRecord, SampleLayout, Value};
 
 /// The fields of a [`Record`] without those of its trailer, in the order of their words.
@@ -12,7 +14,9 @@ pub struct RecordFields<'a, L = &'a SampleLayout>(Source<'a, L>);
 #[derive(Clone)]
 enum Source<'a, L> {
     Sample(SampleFields<'a, L>),
-    SideBand(Record<'a, L>, usize),
+    /// A view, the rest of its row, and the offset of the next field.
+    SideBand(View<'a, L, 1>, Fields, usize),
+    Unknown(Option<RawRecord<'a>>),
 }
 
 impl<'a, L: Layout> Record<'a, L> {
@@ -21,11 +25,14 @@ impl<'a, L: Layout> Record<'a, L> {
     /// Names are those of the kernel's header, shortened where the perf tool shortens them. For the
     /// header and the trailer see [`Record::misc`] and
     /// [`SampleId::fields`](crate::SampleId::fields).
-    #[must_use]
     pub fn fields(&self) -> RecordFields<'a, L> {
         RecordFields(match self {
             Self::Sample(sample) => Source::Sample(sample.fields()),
-            other => Source::SideBand(*other, 0),
+            Self::Unknown(raw) => Source::Unknown(Some(*raw)),
+            other => match other.side_band().zip(Body::of(other.kind())) {
+                Some((view, body)) => Source::SideBand(view, view.fields(body), 8),
+                None => Source::Unknown(None),
+            },
         })
     }
 }
@@ -36,23 +43,22 @@ impl<'a, L: Layout> Iterator for RecordFields<'a, L> {
     fn next(&mut self) -> Option<Field<'a>> {
         match &mut self.0 {
             Source::Sample(fields) => fields.next(),
-            Source::SideBand(record, next) => record.next_field(next),
+            Source::SideBand(view, fields, at) => {
+                let (&(name, field), rest) = fields.split_first()?;
+                let value = value(*view, field, *at);
+                *fields = rest;
+                *at += field.size();
+                Some(Field { name, value })
+            }
+            Source::Unknown(raw) => {
+                let bytes = raw.take()?.bytes();
+                Some(Field { name: "raw", value: Value::Bytes(bytes.get(8..).unwrap_or(&[])) })
+            }
         }
     }
 }
 
 impl<L: Layout> FusedIterator for RecordFields<'_, L> {}
-
-impl<L: Layout> RecordFields<'_, L> {
-    /// Writes the fields as those of a struct.
-    pub(super) fn debug(self, f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
-        let mut fields = f.debug_struct(name);
-        self.for_each(|field| {
-            fields.field(field.name, &field.value);
-        });
-        fields.finish()
-    }
-}
 
 impl<L: Layout> fmt::Debug for RecordFields<'_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,8 +66,22 @@ impl<L: Layout> fmt::Debug for RecordFields<'_, L> {
     }
 }
 
-/// Returns the only field of a record of unknown kind: all bytes after the header.
-pub(super) fn unknown<'a>(raw: RawRecord<'a>, next: &mut usize) -> Option<Field<'a>> {
-    let bytes = raw.bytes().get(8..).unwrap_or(&[]);
-    (core::mem::replace(next, 1) == 0).then_some(Field { name: "raw", value: Value::Bytes(bytes) })
+/// Returns the field at an offset.
+fn value<L: Layout>(view: View<'_, L, 1>, field: FieldType, at: usize) -> Value<'_> {
+    match field {
+        FieldType::U16 => Value::Number(view.get_at::<u16>(field, at).into()),
+        FieldType::U32 => Value::Number(view.get_at::<u32>(field, at).into()),
+        FieldType::U64 => Value::Number(view.get_at(field, at)),
+        FieldType::Hex => Value::Hex(view.get_at(field, at)),
+        FieldType::Task => Value::Task(view.get_at(field, at)),
+        FieldType::AuxFlags => Value::AuxFlags(view.get_at(field, at)),
+        FieldType::KsymbolType => Value::KsymbolType(view.get_at(field, at)),
+        FieldType::KsymbolFlags => Value::KsymbolFlags(view.get_at(field, at)),
+        FieldType::BpfEventType => Value::BpfEventType(view.get_at(field, at)),
+        FieldType::Bytes8 | FieldType::BuildId | FieldType::Summed => Value::Bytes(view.get_at(field, at)),
+        FieldType::Name => Value::Text(view.get_at(field, at)),
+        FieldType::Words => Value::Words(view.get_at(field, at)),
+        FieldType::Namespaces => Value::Namespaces(view.get_at(field, at)),
+        FieldType::Counts => Value::Read(view.get_at(field, at)),
+    }
 }

@@ -1,45 +1,18 @@
-use crate::{Layout, word};
-
 view! {
     /// A task was created. Written for events with `task`, `comm`, `mmap` or `mmap2`.
     ///
-    /// | word | field |
-    /// |---|---|
-    /// | 1 | `u32 pid, u32 ppid` |
-    /// | 2 | `u32 tid, u32 ptid` |
-    /// | 3 | `u64 time` |
-    ///
     /// Since Linux 2.6.31.
     #[doc(alias = "PERF_RECORD_FORK")]
-    Fork: 4 words, time in word 3;
-}
-
-impl<L: Layout> Fork<'_, L> {
-    /// Returns the process of the new task; equal to [`ppid`](Self::ppid) for a new thread.
-    #[inline]
-    #[must_use]
-    pub fn pid(&self) -> u32 {
-        word::halves(self.0.fixed()[1])[0]
-    }
-
-    /// Returns the process of the creator.
-    #[inline]
-    #[must_use]
-    pub fn ppid(&self) -> u32 {
-        word::halves(self.0.fixed()[1])[1]
-    }
-
-    /// Returns the new thread.
-    #[inline]
-    #[must_use]
-    pub fn tid(&self) -> u32 {
-        word::halves(self.0.fixed()[2])[0]
-    }
-
-    /// Returns the thread of the creator.
-    #[inline]
-    #[must_use]
-    pub fn ptid(&self) -> u32 {
-        word::halves(self.0.fixed()[2])[1]
+    Fork of FORK {
+        /// Returns the process of the new task; equal to [`ppid`](Self::ppid) for a new thread.
+        pid: u32,
+        /// Returns the process of the creator.
+        ppid: u32,
+        /// Returns the new thread.
+        tid: u32,
+        /// Returns the thread of the creator.
+        ptid: u32,
+        /// Returns the time in the body, in ns of the event's clock.
+        own_time: u64,
     }
 }

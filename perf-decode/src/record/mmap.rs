@@ -1,23 +1,36 @@
+use perf_abi::Misc;
+
 use crate::Layout;
 
 view! {
     /// A task mapped memory. Written for events with `mmap` (executable) or `mmap_data` (other) and
     /// not `mmap2`.
     ///
-    /// | word | field |
-    /// |---|---|
-    /// | 1 | `u32 pid, u32 tid` |
-    /// | 2 | `u64 addr` |
-    /// | 3 | `u64 len` |
-    /// | 4 | `u64 pgoff` |
-    /// | 5.. | `char filename[]`, NUL-padded to a word |
-    ///
     /// Since Linux 2.6.31.
     #[doc(alias = "PERF_RECORD_MMAP")]
-    Mmap: 5 words;
+    Mmap of MMAP {
+        /// Returns the process.
+        pid: u32,
+        /// Returns the thread that made the mapping.
+        tid: u32,
+        /// Returns the first address.
+        addr: u64,
+        /// Returns the length in bytes.
+        len: u64,
+        /// Returns the offset in the file in bytes; for anonymous memory often the address.
+        pgoff: u64,
+        /// Returns the path, or a name such as `//anon`, `[heap]` or `[vdso]`. Raw bytes without the
+        /// NUL, not UTF-8.
+        filename: &'a [u8],
+    } and is_executable
 }
 
-#[expect(clippy::len_without_is_empty, reason = "`len` is a field of the record")]
-impl<'a, L: Layout> Mmap<'a, L> {
-    mapping_fields!();
+impl<L: Layout> Mmap<'_, L> {
+    /// Returns whether the memory was mapped executable: whether the record is without
+    /// [`MMAP_DATA`](Misc::MMAP_DATA).
+    #[doc(alias = "PERF_RECORD_MISC_MMAP_DATA")]
+    #[inline]
+    pub fn is_executable(&self) -> bool {
+        !self.misc().contains(Misc::MMAP_DATA)
+    }
 }

@@ -7,13 +7,12 @@ view! {
     ///
     /// There is no body. The task and the time are in the trailer. Since Linux 4.3.
     #[doc(alias = "PERF_RECORD_SWITCH")]
-    Switch: 1 words;
+    Switch of SWITCH {} and direction
 }
 
 impl<L: Layout> Switch<'_, L> {
     /// Returns whether the task was switched in or out.
     #[inline]
-    #[must_use]
     pub fn direction(&self) -> SwitchDirection {
         SwitchDirection::new(self.misc())
     }

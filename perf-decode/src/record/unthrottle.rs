@@ -1,31 +1,14 @@
-use crate::Layout;
-
 view! {
     /// The event samples again after a THROTTLE.
     ///
-    /// | word | field |
-    /// |---|---|
-    /// | 1 | `u64 time` |
-    /// | 2 | `u64 id` |
-    /// | 3 | `u64 stream_id` |
-    ///
     /// Since Linux 2.6.31.
     #[doc(alias = "PERF_RECORD_UNTHROTTLE")]
-    Unthrottle: 4 words, time in word 1;
-}
-
-impl<L: Layout> Unthrottle<'_, L> {
-    /// Returns the id of the opened event.
-    #[inline]
-    #[must_use]
-    pub fn id(&self) -> u64 {
-        self.0.fixed()[2]
-    }
-
-    /// Returns the id of the event, or of the inherited copy, that was throttled.
-    #[inline]
-    #[must_use]
-    pub fn stream_id(&self) -> u64 {
-        self.0.fixed()[3]
+    Unthrottle of UNTHROTTLE {
+        /// Returns the time in the body, in ns of the event's clock.
+        own_time: u64,
+        /// Returns the id of the opened event.
+        id: u64,
+        /// Returns the id of the event, or of the inherited copy, that was throttled.
+        stream_id: u64,
     }
 }

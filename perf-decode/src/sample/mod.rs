@@ -59,10 +59,10 @@ impl<'a, L: Layout> Sample<'a, L> {
         Self { words, layout, offsets }
     }
 
-    /// Views words with a header in the place of offsets, for the arm of `decode` that is not
-    /// reached.
+    /// Returns a sample that cannot exist, with a header in the place of offsets, for the arm of
+    /// `decode` that is not reached.
     #[inline(always)]
-    pub(crate) fn from_header(words: &'a [u64], layout: L, header: u64) -> Self {
+    pub(crate) fn unreachable(words: &'a [u64], layout: L, header: u64) -> Self {
         Self { words, layout, offsets: SampleOffsets::from_header(header) }
     }
 

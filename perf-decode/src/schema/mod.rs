@@ -122,13 +122,11 @@ const HEADER: usize = size_of::<perf_abi::Header>();
 
 impl Body {
     /// Returns the body of a kind; `None` for a sample and for an unknown kind.
+    #[expect(clippy::indexing_slicing, reason = "const fn: the condition bounds the index")]
     #[inline]
     #[must_use]
-    pub fn of(kind: RecordType) -> Option<&'static Self> {
-        match BODIES_BY_KIND.get(kind.0 as usize) {
-            Some(&Some(body)) => Some(body),
-            _ => None,
-        }
+    pub const fn of(kind: RecordType) -> Option<&'static Self> {
+        if kind.0 <= RecordType::LAST.0 { BODIES_BY_KIND[kind.0 as usize] } else { None }
     }
 
     /// Returns the fields of a record with these misc bits, of an event that asked for build ids
@@ -140,7 +138,7 @@ impl Body {
     #[must_use]
     pub const fn fields_of(&self, misc: Misc, asks_build_ids: bool) -> Fields {
         match self.fields_with_build_id {
-            Some(fields) if asks_build_ids && misc.contains(Misc::MMAP_BUILD_ID) => fields,
+            Some(fields) if has_build_id(misc, asks_build_ids) => fields,
             _ => self.fields,
         }
     }
@@ -207,6 +205,12 @@ impl Body {
         }
         Ok(fixed + words_after)
     }
+}
+
+/// Returns whether an MMAP2 record with these misc bits names its file by a build id.
+#[inline(always)]
+pub(crate) const fn has_build_id(misc: Misc, asks_build_ids: bool) -> bool {
+    asks_build_ids && misc.contains(Misc::MMAP_BUILD_ID)
 }
 
 /// Returns the offset after the last field, without the elements of a field of variable size.

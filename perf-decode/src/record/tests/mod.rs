@@ -1,9 +1,7 @@
 use std::string::ToString;
 use std::vec::Vec;
 
-use perf_abi::{
-    Attr, AttrFlags, KsymbolFlags, KsymbolType, Misc, NamespaceLink, ReadFormat, SampleType, Software,
-};
+use perf_abi::{Attr, AttrFlags, Misc, NamespaceLink, ReadFormat, SampleType, Software};
 
 use super::*;
 use crate::Error;

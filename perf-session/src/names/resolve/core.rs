@@ -3,10 +3,9 @@
 use perf_sys::abi::HW_EVENT_MASK;
 use perf_sys::{Attr, EventType};
 
-use super::event::Resolver;
+use super::resolver::Resolver;
 use crate::names::catalog;
-use crate::names::expression::ParseError;
-use crate::names::expression::{Event, Problem, Span};
+use crate::names::expression::{Event, ParseError, Problem, Span};
 use crate::names::pmu::Pmu;
 use crate::names::spec::EventSpec;
 

@@ -1,63 +1,42 @@
-use std::cell::OnceCell;
 use std::sync::Arc;
 
-use perf_sys::{Attr, AttrFlags, EventType, Label};
+use perf_sys::{Attr, AttrFlags, BreakpointLen, BreakpointType, CacheEvent, EventType, Label};
 
-use super::source::Candidate;
-use super::terms;
-use crate::names::expression::ParseError;
-use crate::names::expression::{Event, Group, Modifiers, Problem, Span};
+use super::resolver::{Resolver, name_of};
+use crate::names::catalog;
+use crate::names::expression::{Event, Group, Modifiers, ParseError, Problem, Source};
 use crate::names::logical::NamedEvent;
 use crate::names::pmu::Pmu;
-use crate::system::{FileError, System};
+use crate::names::spec::EventSpec;
 
-/// Finds the events of a string on one machine.
-#[derive(Debug)]
-pub(super) struct Resolver<'a> {
-    text: &'a str,
-    pub(super) system: &'a System,
-    pmus: OnceCell<Result<Vec<Pmu>, FileError>>,
-}
-
-impl<'a> Resolver<'a> {
-    pub(super) const fn new(text: &'a str, system: &'a System) -> Self {
-        Self { text, system, pmus: OnceCell::new() }
-    }
-
-    /// Returns all PMUs, none where sysfs is not mounted: generic events are then left to the kernel.
-    pub(super) fn pmus(&self, span: Span) -> Result<&[Pmu], ParseError> {
-        let pmus = self.pmus.get_or_init(|| match System::optional(Pmu::all_names(self.system))? {
-            Some(_) => Pmu::all(self.system),
-            None => Ok(Vec::new()),
-        });
-        pmus.as_deref().map_err(|error| self.error(span, Problem::File(error.clone())))
-    }
-
+impl Resolver<'_> {
     /// Returns the events of a group, in the order in which they were written.
     pub(super) fn group(&self, group: &Group) -> Result<Vec<NamedEvent>, ParseError> {
         let mut members = Vec::new();
         for event in &group.events {
-            for candidate in self.candidates(event)? {
+            for specs in self.specs(event)? {
                 let modifiers = self.modifiers(event, group, members.is_empty())?;
-                members.push(self.event(event, candidate, modifiers));
+                members.push(self.event(event, specs, modifiers));
             }
         }
         Ok(members)
     }
 
-    /// Returns one event with its name and modifiers.
-    fn event(&self, event: &Event, candidate: Candidate, modifiers: Modifiers) -> NamedEvent {
+    /// Names an event and sets its modifiers. The name is the one of a term, else the text as it was written; a
+    /// tracepoint has its own, because a pattern may have found it.
+    fn event(&self, event: &Event, specs: Vec<EventSpec>, modifiers: Modifiers) -> NamedEvent {
         let own = event.modifiers.node;
-        let name: Arc<str> = match (terms::name(event.terms()), candidate.name) {
+        let tracepoint = specs.first().filter(|_| matches!(event.source.node, Source::Tracepoint { .. }));
+        let name: Arc<str> = match (name_of(event.terms()), tracepoint) {
             (Some(name), _) => name.into(),
-            (None, Some(name)) if own.is_empty() => name.into(),
-            (None, Some(name)) => format!("{name}:{own}").into(),
+            (None, Some(spec)) if own.is_empty() => spec.label().to_string().into(),
+            (None, Some(spec)) => format!("{}:{own}", spec.label()).into(),
             (None, None) => self.slice(event.span()).into(),
         };
-        let (flags, is_one) = (modifiers.flags(), candidate.specs.len() == 1);
+        let (flags, is_one) = (modifiers.flags(), specs.len() == 1);
         let skid = flags.precise_ip();
         let flags = flags.difference(AttrFlags::from_bits_retain(AttrFlags::PRECISE_IP_MASK));
-        let specs = candidate.specs.into_iter().map(|spec| {
+        let specs = specs.into_iter().map(|spec| {
             let label = match spec.pmu() {
                 Some(pmu) if !is_one => Label::from(format!("{pmu}/{name}/")),
                 _ => Label::from(Arc::clone(&name)),
@@ -88,18 +67,56 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    fn slice(&self, span: Span) -> &'a str {
-        self.text.get(span.start..span.end).unwrap_or_default()
+    /// Returns the events that a source names, several if it has wildcards: of each the spec on each of its PMUs, with
+    /// all terms.
+    fn specs(&self, event: &Event) -> Result<Vec<Vec<EventSpec>>, ParseError> {
+        let specs = match &event.source.node {
+            Source::Name(name) => self.named(event, name)?,
+            Source::Tracepoint { category, name } => return self.tracepoints(event, category, name),
+            &Source::Raw(config) => self.on_core_pmus(event, Attr::raw(config))?,
+            &Source::Number { kind, config } => {
+                self.on_core_pmus(event, Attr::new(EventType(kind), config))?
+            }
+            Source::Probe { file, function, offset, is_return } => {
+                vec![self.probe(event, file.as_ref(), function, *offset, *is_return)?]
+            }
+            &Source::Breakpoint { address, len, access } => {
+                vec![self.with_terms(EventSpec::new(breakpoint(address, len, access)), event.terms())?]
+            }
+        };
+        Ok(vec![specs])
     }
 
-    pub(super) fn error(&self, span: Span, problem: Problem) -> ParseError {
-        ParseError::new(self.text, span, problem)
+    /// Returns the event of a name: a generic one, or with slashes one of the PMU, or one of any PMU.
+    fn named(&self, event: &Event, name: &str) -> Result<Vec<EventSpec>, ParseError> {
+        match catalog::attr_of(name) {
+            Some(attr) => {
+                self.check_cache_event(event, attr)?;
+                self.on_core_pmus(event, attr)
+            }
+            None if event.terms.is_some() => self.pmu_events(event, name),
+            None => self.alias(event, name),
+        }
+    }
+
+    /// Fails for a cache event that the kernel cannot have.
+    fn check_cache_event(&self, event: &Event, attr: Attr) -> Result<(), ParseError> {
+        let cache = CacheEvent::from_config(attr.config);
+        match cache.filter(|_| attr.kind == EventType::HW_CACHE) {
+            Some(cache) if !catalog::is_possible(cache) => {
+                let reason = format!("the kernel has no {} for {}", cache.op, cache.cache);
+                Err(self.error(event.source.span, Problem::Invalid(reason)))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
-impl Event {
-    /// Returns the terms between the slashes.
-    pub(super) fn terms(&self) -> &[crate::names::expression::Term] {
-        self.terms.as_deref().unwrap_or_default()
-    }
+/// Returns the attr of a breakpoint, by default on reads and writes of 4 bytes, or on the execution of
+/// one instruction.
+fn breakpoint(address: u64, len: Option<u64>, access: Option<BreakpointType>) -> Attr {
+    let access = access.unwrap_or(BreakpointType::READ_WRITE);
+    let default =
+        if access == BreakpointType::EXECUTE { BreakpointLen::EXECUTE } else { BreakpointLen::FOUR };
+    Attr::breakpoint(access, address, len.map_or(default, BreakpointLen))
 }

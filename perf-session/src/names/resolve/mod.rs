@@ -5,18 +5,16 @@ mod event;
 mod group;
 mod pmu;
 mod probe;
-mod source;
-mod terms;
+mod resolver;
 #[cfg(test)]
 mod tests;
 mod tracepoint;
 
 pub use group::EventGroup;
 
-use event::Resolver;
+use resolver::Resolver;
 
-use crate::names::expression::ParseError;
-use crate::names::expression::{Expression, Group, Problem, Span};
+use crate::names::expression::{Expression, Group, ParseError, Problem, Span};
 use crate::names::logical::NamedEvent;
 use crate::system::System;
 

@@ -1,6 +1,5 @@
-use super::event::Resolver;
-use crate::names::expression::ParseError;
-use crate::names::expression::{Event, Problem, Span, Term};
+use super::resolver::Resolver;
+use crate::names::expression::{Event, ParseError, Problem, Span, Term};
 use crate::names::known_names::KnownNames;
 use crate::names::pmu::{Pmu, PmuTerm};
 use crate::names::pmu::{PmuError, TermProblem};

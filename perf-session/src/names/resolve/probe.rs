@@ -1,8 +1,7 @@
 use std::fs;
 
-use super::event::Resolver;
-use crate::names::expression::ParseError;
-use crate::names::expression::{Event, Problem, Spanned};
+use super::resolver::Resolver;
+use crate::names::expression::{Event, ParseError, Problem, Spanned};
 use crate::names::pmu;
 use crate::names::pmu::PmuError;
 use crate::names::probe::{Probe, ProbeError};

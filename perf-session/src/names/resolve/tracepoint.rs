@@ -1,8 +1,7 @@
-use super::event::Resolver;
-use super::source::Candidate;
-use crate::names::expression::ParseError;
-use crate::names::expression::{Event, Problem};
+use super::resolver::Resolver;
+use crate::names::expression::{Event, ParseError, Problem};
 use crate::names::nearest;
+use crate::names::spec::EventSpec;
 use crate::names::tracefs::{Tracefs, TracefsError};
 
 impl Resolver<'_> {
@@ -12,7 +11,7 @@ impl Resolver<'_> {
         event: &Event,
         category: &str,
         name: &str,
-    ) -> Result<Vec<Candidate>, ParseError> {
+    ) -> Result<Vec<Vec<EventSpec>>, ParseError> {
         let tracefs = Tracefs::find(self.system).map_err(|error| self.tracefs_error(event, error))?;
         let found = match tracefs.matching(&format!("{category}:{name}")) {
             Ok(found) => found,
@@ -23,11 +22,8 @@ impl Resolver<'_> {
             }
             Err(error) => return Err(self.tracefs_error(event, error)),
         };
-        let candidates = found.iter().map(|tracepoint| {
-            let spec = self.with_terms(tracepoint.event_spec(), event.terms())?;
-            Ok(Candidate { name: Some(tracepoint.to_string()), specs: vec![spec] })
-        });
-        candidates.collect()
+        let specs = found.iter().map(|found| Ok(vec![self.with_terms(found.event_spec(), event.terms())?]));
+        specs.collect()
     }
 
     /// Returns the tracepoints with this name without the category, or those with a similar name.

@@ -123,3 +123,8 @@ fn one_event_is_not_several() {
     assert!(parse_event("cs,cs", &system()).unwrap_err().to_string().contains("expected one event, found 2"));
     assert!(parse_event("{cs}", &system()).is_ok());
 }
+
+#[test]
+fn number_of_a_tracepoint_is_named_as_written() {
+    assert_eq!(parse_event("2:0x17", &system()).unwrap().name(), "2:0x17");
+}

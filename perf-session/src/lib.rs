@@ -48,7 +48,7 @@
 //! | use one attr on old and new kernels | [`EventSetOptions::allow_fallback`], [`AttrFallback`] |
 //! | sample cycles, or a clock on a machine without a PMU | [`cpu_event`] |
 //! | look up PMUs, tracepoints and their fields | [`Pmu`], [`Tracefs`], [`Tracepoint`] |
-//! | probe a function of a program or of the kernel | [`Probe`], or an event string |
+//! | probe a function of a program or of the kernel | [`Probe`], or an event string; names in programs need the feature `symbols` |
 //! | know the limits before the open | [`Privileges`], [`MemlockLimit`], [`CpuList`] |
 //! | convert times between clocks | [`TimeSource`], [`ClockLine`], [`choose_clock`] |
 //! | describe the machine and its tasks in a `perf.data`, with the feature `synthesize` | `synthesize` |

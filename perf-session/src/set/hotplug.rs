@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::iter;
 
 use perf_sys::Event;
@@ -27,19 +26,29 @@ pub struct Refreshed {
 /// The CPUs of a set: offline ones, and the state of those that have events.
 #[derive(Debug)]
 pub(super) struct Hotplug {
-    /// Events that show whether a CPU was offline, by CPU.
-    watches: HashMap<u32, Watch>,
-    /// Whether the closed events of a group were enabled on a CPU, with the number of turns of the switch then.
-    before: HashMap<(usize, Scope), (u32, bool)>,
+    /// Events that show whether a CPU was offline.
+    watches: Vec<Watch>,
+    /// What was seen last of events that were closed.
+    before: Vec<Before>,
     pub(super) offline: CpuList,
     /// Time of the last look at the online CPUs, in ns of `CLOCK_MONOTONIC`.
     last_look: u64,
 }
 
+/// Whether the closed events of a group were enabled.
+#[derive(Debug)]
+struct Before {
+    group: usize,
+    scope: Scope,
+    /// Turns of the switch until then.
+    turns: u32,
+    was_on: bool,
+}
+
 impl Hotplug {
     pub(super) fn new() -> Self {
         let offline = CpuList::default();
-        Self { watches: HashMap::new(), before: HashMap::new(), offline, last_look: monotonic() }
+        Self { watches: Vec::new(), before: Vec::new(), offline, last_look: monotonic() }
     }
 
     /// Opens the events of CPUs, until each online CPU of the target has its events.
@@ -79,12 +88,12 @@ impl Hotplug {
         self.look(online)?;
         let mut was_online = false;
         opened.units.retain(|unit| {
-            let watch = unit.only_cpu().and_then(|cpu| self.watches.get(&cpu));
+            let watch = unit.only_cpu().and_then(|cpu| self.watch_of(cpu));
             let is_dead = watch.is_some_and(|watch| watch.is_dead);
             was_online |= is_dead && unit.only_cpu().is_some_and(|cpu| online.contains(cpu));
             !is_dead
         });
-        self.watches.retain(|_, watch| !watch.is_dead);
+        self.watches.retain(|watch| !watch.is_dead);
         Ok(was_online)
     }
 
@@ -114,17 +123,21 @@ impl Hotplug {
 
     /// Opens the watch of an online CPU, unless it is open.
     fn watch(&mut self, cpu: u32) -> Result<(), EventError> {
-        if !self.watches.contains_key(&cpu) {
-            self.watches.insert(cpu, Watch::open(cpu)?);
+        if self.watch_of(cpu).is_none() {
+            self.watches.push(Watch::open(cpu)?);
         }
         Ok(())
     }
 
+    fn watch_of(&self, cpu: u32) -> Option<&Watch> {
+        self.watches.iter().find(|watch| watch.cpu == cpu)
+    }
+
     /// Finds the dead watches.
     fn look(&mut self, online: &CpuList) -> Result<(), EventError> {
-        for (&cpu, watch) in &mut self.watches {
+        for watch in &mut self.watches {
             watch.look()?;
-            watch.is_dead |= !online.contains(cpu);
+            watch.is_dead |= !online.contains(watch.cpu);
         }
         Ok(())
     }
@@ -133,10 +146,12 @@ impl Hotplug {
     /// if it is disabled on all other CPUs.
     fn is_wanted(&self, opened: &Opened, group: usize, scope: Scope) -> Result<bool, EventError> {
         // What was seen before the last call of `enable` or `disable` says nothing about now.
-        let before = self.before.get(&(group, scope)).filter(|(turns, _)| *turns == opened.switch.turns());
-        Ok(match (before, opened.is_running(group)?) {
-            (Some((_, false)), _) | (_, Some(false)) => false,
-            (Some((_, true)), _) | (_, Some(true)) => true,
+        let before = self.before.iter().rfind(|before| (before.group, before.scope) == (group, scope));
+        let was_on =
+            before.filter(|before| before.turns == opened.switch.turns()).map(|before| before.was_on);
+        Ok(match (was_on, opened.is_running(group)?) {
+            (Some(false), _) | (_, Some(false)) => false,
+            (Some(true), _) | (_, Some(true)) => true,
             (None, None) => opened.switch.is_on(),
         })
     }
@@ -204,7 +219,7 @@ impl EventSet {
                     let is_chosen = |unit: &Unit| unit.scope == scope && enabled.contains(&unit.group);
                     self.opened.control(&is_chosen, Event::enable)?;
                     self.rings.ledger.close_gap(scope, monotonic());
-                    self.hotplug.before.retain(|(_, before), _| *before != scope);
+                    self.hotplug.before.retain(|before| before.scope != scope);
                     refreshed.opened = refreshed.opened.union(&this);
                 }
             }
@@ -259,7 +274,7 @@ impl EventSet {
                 index += 1;
                 continue;
             };
-            let watch = hotplug.watches.get(&cpu);
+            let watch = hotplug.watch_of(cpu);
             let is_alive = watch.is_some_and(|watch| !watch.is_dead);
             // The kernel moves the events of an uncore PMU to another CPU, or they die too.
             let moves = opened.plan.groups.get(unit.group).is_some_and(|group| group.is_cpu_only);
@@ -278,7 +293,8 @@ impl EventSet {
             let since = watch.map_or(hotplug.last_look, |watch| watch.at_ns);
             if let Some(unit) = opened.close_unit(index)? {
                 if let Some(was_on) = unit.running.was_on {
-                    hotplug.before.insert((unit.group, unit.scope), (opened.switch.turns(), was_on));
+                    let (group, scope, turns) = (unit.group, unit.scope, opened.switch.turns());
+                    hotplug.before.push(Before { group, scope, turns, was_on });
                 }
                 rings.end(&unit, &opened.units);
                 closed.push((unit.group, unit.scope, since));
@@ -291,7 +307,7 @@ impl EventSet {
             }
         }
         // After an error the dead watches stay, so that the next call closes the rest.
-        hotplug.watches.retain(|_, watch| !watch.is_dead);
+        hotplug.watches.retain(|watch| !watch.is_dead);
         Ok(closed.into_iter().filter_map(|(_, scope, _)| scope.cpu_id()).collect())
     }
 
@@ -304,7 +320,7 @@ impl EventSet {
 
     /// Forgets whether the events of these groups were enabled.
     pub(super) fn forget_groups(&mut self, first: usize) {
-        self.hotplug.before.retain(|(group, _), _| *group < first);
+        self.hotplug.before.retain(|before| before.group < first);
     }
 }
 

@@ -15,7 +15,7 @@ const PULSE: u64 = 30_000_000;
 #[derive(Debug)]
 pub(super) struct Watch {
     event: Event,
-    scope: Scope,
+    pub(super) cpu: u32,
     /// Time of the clock at the last look, in ns.
     pub(super) time: u64,
     /// When the event was last known to count, in ns of `CLOCK_MONOTONIC`.
@@ -28,10 +28,11 @@ impl Watch {
     pub(super) fn open(cpu: u32) -> Result<Self, EventError> {
         let attr =
             Attr::software(Software::CPU_CLOCK).with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
-        let (scope, at_ns) = (Scope::cpu(cpu), monotonic());
+        let at_ns = monotonic();
         match Event::open(&attr, Target::cpu(cpu)) {
-            Ok(event) => Ok(Self { event, scope, time: 0, at_ns, is_dead: false }),
+            Ok(event) => Ok(Self { event, cpu, time: 0, at_ns, is_dead: false }),
             Err(error) => {
+                let scope = Scope::cpu(cpu);
                 let (label, attr) = (Software::CPU_CLOCK.name().unwrap_or_default().into(), Box::new(attr));
                 Err(EventError { label, scope, attr, is_member: false, error, data_pages: 0, cgroup: None })
             }
@@ -46,7 +47,9 @@ impl Watch {
         }
         // `prctl` may have disabled all events of the thread. An event whose CPU was offline does not count
         // again, although its time enabled advances after it was enabled (kernel errata).
-        self.event.enable().map_err(|error| EventError::of(&self.event, self.scope, false, error))?;
+        self.event
+            .enable()
+            .map_err(|error| EventError::of(&self.event, Scope::cpu(self.cpu), false, error))?;
         let start = monotonic();
         while monotonic() - start < PULSE {
             if self.advances()? {
@@ -69,7 +72,7 @@ impl Watch {
     fn read(&self) -> Result<u64, EventError> {
         match self.event.read() {
             Ok(count) => Ok(count.value),
-            Err(error) => Err(EventError::of(&self.event, self.scope, false, error)),
+            Err(error) => Err(EventError::of(&self.event, Scope::cpu(self.cpu), false, error)),
         }
     }
 }

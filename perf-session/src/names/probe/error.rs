@@ -58,6 +58,11 @@ pub enum ProbeError {
         /// Its virtual address.
         address: u64,
     },
+    /// The symbols of the file are not read, because the feature `symbols` of this crate is off.
+    NoSymbols {
+        /// The file.
+        path: PathBuf,
+    },
     /// A probe of the kernel has no reference counter.
     KernelRefCounter,
     /// The kernel has neither the PMU nor the file in tracefs.
@@ -142,6 +147,12 @@ impl fmt::Display for ProbeError {
             Self::NotInFile { path, symbol, address } => write!(
                 f,
                 "{}: {symbol} has the address {address:#x}, which no segment loads from the file",
+                path.display()
+            ),
+            Self::NoSymbols { path } => write!(
+                f,
+                "{}: finding a name in the file needs the feature `symbols` of perf-session; enable it, or give the offset in \
+                 the file",
                 path.display()
             ),
             Self::KernelRefCounter => f.write_str("a probe of the kernel has no reference counter"),

@@ -5,6 +5,10 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "symbols")]
+mod elf;
+#[cfg(not(feature = "symbols"))]
+#[path = "without_symbols.rs"]
 mod elf;
 mod error;
 mod event;
@@ -98,12 +102,15 @@ impl Probe {
     }
 
     /// Returns a probe at the entry of a function of a program or shared library, which is looked up in the
-    /// symbol tables of the file: first among the exported symbols, then among all.
+    /// symbol tables of the file: first among the exported symbols, then among all. Needs the feature `symbols`.
     ///
     /// # Errors
     ///
-    /// The file cannot be read or is no ELF file, has no such function or several, or the function is
-    /// resolved to one of several when the program starts.
+    /// - [`ProbeError::File`]: the file cannot be read, or is no ELF file.
+    /// - [`ProbeError::NoSymbol`], [`ProbeError::Ambiguous`]: the file has no such function, or several.
+    /// - [`ProbeError::Indirect`]: the function is one of several, which is chosen when the program starts.
+    /// - [`ProbeError::NotInFile`]: no segment of the file has the address of the function.
+    /// - [`ProbeError::NoSymbols`]: the feature is off.
     pub fn file_function(path: impl AsRef<Path>, function: &str) -> Result<Self, ProbeError> {
         let path = path.as_ref();
         let mut probe = Self::file_offset(path, elf::function_offset(path, function)?)?;
@@ -144,11 +151,13 @@ impl Probe {
         self
     }
 
-    /// Sets the counter of [`with_ref_counter`](Self::with_ref_counter) by the name of a variable of the file.
+    /// Sets the counter of [`with_ref_counter`](Self::with_ref_counter) by the name of a variable of the file. Needs
+    /// the feature `symbols`.
     ///
     /// # Errors
     ///
-    /// Those of [`file_function`](Self::file_function), or the probe is one of the kernel.
+    /// [`ProbeError::KernelRefCounter`] for a probe of the kernel, and the errors of
+    /// [`file_function`](Self::file_function), for the variable.
     pub fn with_ref_counter_symbol(self, variable: &str) -> Result<Self, ProbeError> {
         let path = match &self.location {
             Location::File { path, .. } => path_of(path),

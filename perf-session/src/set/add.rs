@@ -17,8 +17,13 @@ impl EventSet {
     ///
     /// # Errors
     ///
-    /// As [`EventSetOptions::open`], and [`EventSetError::Spawn`] after the command was started, because it would not
-    /// inherit the event. [`EventSetError::NotOneEvent`] with [`EventSetOptions::one_event_a_ring`]. The set is as before then.
+    /// The set is as before the call after an error:
+    ///
+    /// - [`EventSetError::Spawn`]: the command was started already, and would not inherit the event.
+    /// - [`EventSetError::NotOneEvent`]: the set was opened with [`EventSetOptions::one_event_a_ring`].
+    /// - [`EventSetError::NoPmu`], [`EventSetError::NoCpu`]: there is no PMU, or no CPU of the set on which it counts.
+    /// - [`EventSetError::Event`], [`EventSetError::Rings`], [`EventSetError::File`], [`EventSetError::Probe`]: it cannot be
+    ///   opened or mapped, as by [`EventSetOptions::open`].
     pub fn add_event(&mut self, event: impl Into<NamedEvent>) -> Result<usize, EventSetError> {
         if self.opened.options.is_one_event {
             return Err(EventSetError::NotOneEvent { events: 2 });
@@ -72,9 +77,12 @@ impl EventSet {
     ///
     /// # Errors
     ///
-    /// As [`EventSetOptions::open`], [`EventSetError::NoTask`] if the thread has exited, and [`EventSetError::NotTasks`] if the
-    /// set observes CPUs or a command. [`EventSetError::NotOneEvent`] with [`EventSetOptions::one_event_a_ring`]. The set is as
-    /// before then.
+    /// The set is as before the call after an error:
+    ///
+    /// - [`EventSetError::NoTask`]: the thread has exited.
+    /// - [`EventSetError::NotTasks`]: the set observes CPUs or a command.
+    /// - [`EventSetError::NotOneEvent`]: the set was opened with [`EventSetOptions::one_event_a_ring`].
+    /// - [`EventSetError::Event`], [`EventSetError::Rings`]: an event cannot be opened, mapped or enabled.
     pub fn add_thread(&mut self, tid: u32) -> Result<(), EventSetError> {
         if self.opened.options.is_one_event {
             return Err(EventSetError::NotOneEvent { events: 1 });

@@ -38,6 +38,7 @@ impl EventSetOptions {
         let attrs = group.specs.iter().enumerate().map(|(index, spec)| {
             let is_leader = index == 0;
             let mut flags = inherit;
+            // The kernel schedules members only with their leader, so disabling it is enough.
             if is_leader {
                 flags |= AttrFlags::DISABLED;
             }
@@ -46,6 +47,7 @@ impl EventSetOptions {
             }
             let attr = one_sample_a_hit(spec.attr());
             let attr = if group.is_leader_sampling { of_leader_sampling(attr, is_leader) } else { attr };
+            // Without the times, multiplexed counts cannot be scaled.
             let mut format = attr.read_format | TIMES;
             format.set(ReadFormat::LOST, reads_lost);
             if is_leader && is_single_read {
@@ -61,16 +63,18 @@ impl EventSetOptions {
         attrs.collect()
     }
 
-    /// Gives an event that does not sample the sample type of those that do, if they have one.
+    /// Gives an event that does not sample the sample type of the sampling events, if they all have the same.
     ///
-    /// Then all records of a ring have one layout, and are decoded even if their id is not that of an event
-    /// of the ring: the kernel writes the id of a foreign event into samples of software events.
+    /// Then all records of a ring have one layout, and are decoded even if no event of the ring has their id:
+    /// the kernel writes the id of a foreign event into samples of software events.
     fn with_layout_of_samples(&self, attr: Attr) -> Attr {
         let members = self.groups.iter().flat_map(EventGroup::members);
         let attrs = members.flat_map(NamedEvent::specs).map(|spec| one_sample_a_hit(spec.attr()));
         let mut sampling = attrs.filter(|attr| attr.sample_period != 0);
         let Some(first) = sampling.next().filter(|_| attr.sample_period == 0) else { return attr };
         let is_one = sampling.all(|other| other.sample_type == first.sample_type);
+        // A field that needs settings of the attr (registers, branches) cannot be given to another event, and no field
+        // of the event's own is dropped.
         if !is_one || !SHARED.contains(first.sample_type) || !first.sample_type.contains(attr.sample_type) {
             return attr;
         }

@@ -38,12 +38,13 @@ impl EventSet {
     /// `exec` on. Call it in the thread that opened the set.
     ///
     /// Events of PMUs that count for CPUs only start before it. The rings do not hang up when the command
-    /// exits, because the events are those of the calling thread: wait for the child too.
+    /// exits, because the calling thread has the events too: wait for the child as well.
     ///
     /// # Errors
     ///
-    /// [`EventSetError::Spawn`], [`EventSetError::Command`] if the program cannot be started, and those of
-    /// [`enable`](Self::enable).
+    /// - [`EventSetError::Spawn`]: the target is no command, was started already, or another thread opened the set.
+    /// - [`EventSetError::Event`]: an event of a CPU cannot be enabled.
+    /// - [`EventSetError::Command`]: the program cannot be started.
     pub fn spawn(&mut self, command: &mut Command) -> Result<Child, EventSetError> {
         if !self.opened.options.target.is_command() {
             return Err(EventSetError::Spawn(SpawnMisuse::Target));

@@ -28,7 +28,7 @@ pub struct Refreshed {
 pub(super) struct Hotplug {
     /// Events that show whether a CPU was offline.
     watches: Vec<Watch>,
-    /// What was seen last of events that were closed.
+    /// The last state of closed events.
     before: Vec<Before>,
     pub(super) offline: CpuList,
     /// Time of the last look at the online CPUs, in ns of `CLOCK_MONOTONIC`.

@@ -85,25 +85,25 @@ use rings::Rings;
 /// # Offline CPUs
 ///
 /// A CPU that is offline is skipped, also if it goes offline while the events are opened;
-/// [`offline`](Self::offline) returns those. An event of a CPU does not survive that the CPU goes offline
-/// (kernel errata): call [`refresh`](Self::refresh) now and then, which opens the events of a CPU again
-/// and notes the gap in the [ledger](Self::losses).
+/// [`offline`](Self::offline) returns those. A per-CPU event dies when its CPU goes offline (kernel errata). Call
+/// [`refresh`](Self::refresh) periodically to reopen events on CPUs that came back; the gap is recorded in the
+/// [ledger](Self::losses).
 ///
 /// # Commands
 ///
 /// A set for a [command](EventSetTarget::command) opens its events for the calling thread, inherited and
 /// enabled by `exec`, because that needs no stopped child. [`spawn`](Self::spawn) starts one command a set:
 /// for a second child of the thread, such events are unreliable. The kernel may exchange the events of
-/// parent and child in a context switch, and then the first `exec` ends the flag of the thread's own
-/// events, so that the second does not enable its copies (kernel errata).
+/// parent and child in a context switch; the first `exec` then clears `enable_on_exec` on the parent's own events,
+/// so a second child is never enabled (kernel errata).
 ///
-/// Other children that the thread starts meanwhile are counted from their `exec` too.
+/// Other children that the thread starts are counted from their `exec` too.
 ///
 /// # For those who know perf-agent
 ///
 /// | package perfevent | here |
 /// |---|---|
-/// | `EventSpec` | [`EventSpec`], whose attr is also that of a recording |
+/// | `EventSpec` | [`EventSpec`], whose attr also goes into a recording |
 /// | `ProbeHardwareCycles` | [`cpu_event`](crate::cpu_event), with the attr and the reason for a file or a message |
 /// | `OpenAll` | [`EventSetOptions::open`]; attach a program to each of [`events`](Self::events) |
 /// | `WithDeferredEnable` | always: [`enable`](Self::enable) |

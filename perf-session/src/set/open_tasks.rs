@@ -10,8 +10,8 @@ use super::{EventSetError, Inherit, Scope};
 use crate::system::threads_of;
 use crate::system::{CpuList, System};
 
-/// Attempts to open the events of a process in which no thread starts meanwhile: at least the first number,
-/// and further ones up to the second in [`PATIENCE`]. Closing a tracepoint takes tens of ms.
+/// How often the events of a process are opened until no thread starts during it: at least the first number, and up to
+/// the second within [`PATIENCE`]. Closing a tracepoint takes tens of ms.
 const ATTEMPTS: (usize, usize) = (3, 500);
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -95,9 +95,9 @@ impl Opened {
 
     /// Opens the events of all threads of some processes.
     ///
-    /// A thread that starts meanwhile has inherited the events, or not if its parent had none yet. Which
-    /// of both is not visible. So everything is opened again if a thread has started: each thread of the
-    /// list is older than the new events and inherits none of them.
+    /// A thread that starts while events are opened has inherited them, or not if its parent had none yet. The kernel
+    /// does not show which. So everything is opened again if a thread has started: each thread of the new list is
+    /// older than the new events and inherits none of them.
     fn open_processes(
         &mut self,
         pids: &[u32],
@@ -109,6 +109,7 @@ impl Opened {
         let mut next = list(&self.options.system, pids)?;
         let start = Instant::now();
         for attempt in 1.. {
+            // A process that starts threads without end would keep this going.
             let is_last = attempt >= ATTEMPTS.0 && (attempt >= ATTEMPTS.1 || start.elapsed() >= PATIENCE);
             for &tid in &next {
                 units.append(&mut self.open_thread(tid, groups, cpus)?);

@@ -222,7 +222,17 @@ impl EventSetOptions {
     ///
     /// # Errors
     ///
-    /// [`EventSetError`]. No event stays open after an error.
+    /// No event stays open after an error. [`EventSetError::explain`] says more of the first one:
+    ///
+    /// - [`EventSetError::Event`]: the kernel refused to open an event, or to map its ring.
+    /// - [`EventSetError::NoEvents`], [`EventSetError::NoPmu`], [`EventSetError::GroupPmu`]: the events cannot be opened
+    ///   together, or at all.
+    /// - [`EventSetError::NoCpu`], [`EventSetError::ImpossibleCpus`], [`EventSetError::AllOffline`]: the CPUs of the target
+    ///   do not suit the events or the machine.
+    /// - [`EventSetError::NoTask`]: a task of the target has exited.
+    /// - [`EventSetError::CommandInherit`], [`EventSetError::NotOneEvent`]: the options contradict each other.
+    /// - [`EventSetError::Probe`]: an inherited probe cannot be listed in tracefs.
+    /// - [`EventSetError::File`], [`EventSetError::Rings`]: the CPUs or threads cannot be read, or the rings not be polled.
     pub fn open(self) -> Result<EventSet, EventSetError> {
         if self.target.is_command() && self.inherits() != Inherit::Tasks {
             return Err(EventSetError::CommandInherit { inherit: self.inherits() });
@@ -232,7 +242,7 @@ impl EventSetOptions {
         }
         let user_only = self.user_only();
         match (self.open_as_asked(), user_only) {
-            // Its error has what is missing even for user space.
+            // If user space is refused too, its error is returned: it has what is missing even for that.
             (Err(error), Some(options)) if is_refused(&error) => options.open_as_asked(),
             (opened, _) => opened,
         }

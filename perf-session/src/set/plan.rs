@@ -19,7 +19,7 @@ pub(super) struct PlannedGroup {
     pub(super) is_weak: bool,
 }
 
-/// The events of a set.
+/// The events of a set, before they are opened on CPUs or for threads.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) groups: Vec<PlannedGroup>,
@@ -69,6 +69,7 @@ impl Plan {
 
 impl PlannedGroup {
     fn new(first: usize, specs: Vec<EventSpec>, group: &EventGroup) -> Self {
+        // A group is on a CPU as a whole, so it is opened where all of its PMUs count.
         let lists = specs.iter().filter_map(EventSpec::cpus);
         let cpus = lists.cloned().reduce(|all, cpus| all.intersection(&cpus));
         let is_cpu_only = specs.iter().any(EventSpec::is_cpu_only);
@@ -94,7 +95,7 @@ fn on_same_pmu<'m>(
     member: &'m NamedEvent,
 ) -> Result<&'m EventSpec, EventSetError> {
     let found = match member.specs() {
-        [one] => Some(one),
+        [one] => Some(one), // a software event joins the group of any PMU
         several => several.iter().find(|other| other.pmu() == spec.pmu()),
     };
     found.ok_or_else(|| EventSetError::GroupPmu {

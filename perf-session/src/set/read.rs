@@ -20,16 +20,18 @@ impl EventSet {
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoRings`], and [`EventSetError::Rings`] with those of [`RingSet::wait`].
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::wait`], as
+    /// [`EventSetError::Rings`].
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<WaitResult, EventSetError> {
         self.wait_by(timeout, RingSet::wait)
     }
 
-    /// As [`wait`](Self::wait), until `cancel` is used.
+    /// Waits like [`wait`](Self::wait), and returns at once when `cancel` is used.
     ///
     /// # Errors
     ///
-    /// As [`wait`](Self::wait).
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::wait_or_woken`], as
+    /// [`EventSetError::Rings`].
     pub fn wait_or_woken(
         &mut self,
         timeout: Option<Duration>,
@@ -71,8 +73,8 @@ impl EventSet {
         Ok(())
     }
 
-    /// Calls `consume` with the unread records of all rings in the order of time, as
-    /// [`RingSet::drain_sorted`], and notes losses in the ledger.
+    /// Delivers unread records of all rings to `consume` in timestamp order, up to the point where the order is final,
+    /// and notes losses in the ledger. See [`RingSet::drain_sorted`].
     ///
     /// A record is delivered once it is older than the [sort delay](Self::set_sort_delay). The first call sees
     /// the records and keeps them, and the next [`wait`](Self::wait) returns when they are old enough, so a
@@ -87,7 +89,8 @@ impl EventSet {
     ///
     /// # Errors
     ///
-    /// [`EventSetError::NoRings`], and [`EventSetError::Rings`] with those of [`RingSet::drain_sorted`].
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::drain_sorted`], as
+    /// [`EventSetError::Rings`].
     pub fn drain_sorted(
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>),
@@ -99,12 +102,13 @@ impl EventSet {
         self.try_drain_sorted(consume).map(|(drained, _)| drained)
     }
 
-    /// As [`drain_sorted`](Self::drain_sorted), until `consume` returns [`ControlFlow::Break`]. The
-    /// records after that one stay in their rings.
+    /// Drains like [`drain_sorted`](Self::drain_sorted), until `consume` returns [`ControlFlow::Break`]. The
+    /// following records stay in their rings.
     ///
     /// # Errors
     ///
-    /// As [`drain_sorted`](Self::drain_sorted).
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::try_drain_sorted`], as
+    /// [`EventSetError::Rings`].
     pub fn try_drain_sorted<B>(
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>) -> ControlFlow<B>,
@@ -119,16 +123,16 @@ impl EventSet {
         Ok(drained)
     }
 
-    /// As [`drain_sorted`](Self::drain_sorted), with all records that the rings hold now, whatever their
-    /// age.
+    /// Delivers all records that the rings hold now in timestamp order, whatever their age.
     ///
-    /// After the events were disabled these are the last ones. It may also be called while they are enabled: it
-    /// ends, because records that are written meanwhile stay in their rings, and a record that appears
-    /// afterwards with an earlier time is delivered by the next call as [late](EventSetRecord::is_late).
+    /// Call it after the events were disabled, for the last records. Calling it while they are enabled ends too,
+    /// because it leaves records in their rings that are written after it began. A record that appears later with an
+    /// earlier time is delivered by the next call as [late](EventSetRecord::is_late).
     ///
     /// # Errors
     ///
-    /// As [`drain_sorted`](Self::drain_sorted).
+    /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::flush_sorted`], as
+    /// [`EventSetError::Rings`].
     pub fn flush_sorted(
         &mut self,
         mut consume: impl FnMut(EventSetRecord<'_>),
@@ -227,8 +231,8 @@ impl EventSet {
         Ok(&self.rings.ledger)
     }
 
-    /// Returns the ledger without a system call: the lost samples of each event are those of the last
-    /// [`losses`](Self::losses) or [`counts`](Self::counts).
+    /// Returns the ledger without a system call: the lost samples of each event are as the last call of
+    /// [`losses`](Self::losses) or [`counts`](Self::counts) read them.
     pub const fn ledger(&self) -> &LossLedger {
         &self.rings.ledger
     }

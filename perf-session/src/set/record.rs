@@ -34,7 +34,7 @@ impl<'r> EventSetRecord<'r> {
     ///
     /// # Errors
     ///
-    /// Those of [`SortedRecord::decode`].
+    /// The record is malformed, or no layout is known for its id, as [`SortedRecord::decode`] says.
     #[inline]
     pub fn decode(&self) -> Result<Record<'r, &'r SampleLayout>> {
         self.record.decode()

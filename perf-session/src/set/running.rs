@@ -57,16 +57,18 @@ pub(super) struct Running {
 
 impl Running {
     fn look(&mut self, now: Look) {
+        // The interval has a call of `enable` or `disable` in it: start a new one.
         let Some(last) = self.last.filter(|last| last.turns == now.turns) else {
             *self = Self { last: Some(now), was_on: None };
             return;
         };
         let (watched, own) = (now.watch.saturating_sub(last.watch), now.time.saturating_sub(last.time));
+        // The two clocks are read one after the other, at both ends of the interval.
         let slack = last.slack.saturating_add(now.slack);
         let tolerance = slack.saturating_add(TOLERANCE);
         let was_off = watched.saturating_sub(own) > tolerance;
         if !was_off && watched <= tolerance {
-            return; // too short an interval
+            return; // too short an interval: the next look extends it
         }
         *self = Self { last: Some(now), was_on: Some(!was_off) };
     }
@@ -105,6 +107,7 @@ impl Opened {
 impl Unit {
     /// Returns whether the events are enabled now, `None` if the kernel could not schedule a pinned one.
     pub(super) fn is_on(&self) -> Result<Option<bool>, EventError> {
+        // The kernel brings the time of an enabled event up to date at each read.
         let times = (self.time_enabled()?, self.time_enabled()?);
         Ok(times.0.zip(times.1).map(|(one, other)| one != other))
     }

@@ -2,7 +2,7 @@ use std::fmt;
 
 /// The thread and the CPU that an opened event observes.
 ///
-/// An event of a CPU counts all tasks of that CPU, or those of the set's cgroup. An event of a thread
+/// An event of a CPU counts all tasks of that CPU, or the tasks of the set's cgroup there. An event of a thread
 /// counts on any CPU, or on one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope {

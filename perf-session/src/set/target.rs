@@ -70,13 +70,14 @@ impl EventSetTarget {
     /// Returns the process `pid` with all its threads, and the tasks that they start.
     ///
     /// The threads are read from `/proc/PID/task`. Events are opened again, for all threads, if a
-    /// thread started meanwhile, so that each thread has exactly one event: one that was opened for
+    /// thread started during it, so that each thread has exactly one event: one that was opened for
     /// it, or an inherited copy.
     pub fn process(pid: u32) -> Self {
         Self::processes([pid])
     }
 
-    /// As [`process`](Self::process), for several processes. All must run when the set is opened.
+    /// Returns several processes, each with all its threads and the tasks that they start. All must run when the set is
+    /// opened. See [`process`](Self::process).
     pub fn processes(pids: impl IntoIterator<Item = u32>) -> Self {
         Self::of(Tasks::Processes(unique(pids)))
     }

@@ -13,7 +13,7 @@ const USER: AttrFlags = AttrFlags::EXCLUDE_KERNEL.union(AttrFlags::EXCLUDE_HV);
 
 /// # User space only
 impl EventSetOptions {
-    /// Permits to count user space only if the kernel refuses the events with `EACCES` or `EPERM`. Without
+    /// Counts user space only if the kernel refuses the events with `EACCES` or `EPERM`. Without
     /// `CAP_PERFMON`, `perf_event_paranoid` of 2 (the default of most distributions) permits nothing else.
     ///
     /// All events get the modifier `u`, also in their names, except those that ask for a privilege level
@@ -61,6 +61,7 @@ impl EventSet {
 /// Returns the group without the kernel and the hypervisor.
 pub(super) fn user_only(group: EventGroup) -> EventGroup {
     group.map_members(|event| {
+        // Excluding the level that an event asks for would leave nothing to count.
         if !is_for_all_levels(&event) {
             return event;
         }
@@ -89,6 +90,7 @@ pub(super) fn is_refused(error: &EventSetError) -> bool {
 
 /// Returns the name of an event with the modifier `u`.
 fn with_user(name: &str) -> String {
+    // `cpu/event=1/` ends with an empty list of modifiers, `1:3` with a number: only letters are modifiers.
     let has_modifiers = name.rsplit_once([':', '/']).is_some_and(|(_, last)| Modifiers::new(last).is_some());
     let separator = if has_modifiers { "" } else { ":" };
     format!("{name}{separator}u")

@@ -33,10 +33,10 @@ impl Modifiers {
         (excluded(&PRIVILEGES) | excluded(&MACHINES) | set).with_precise_ip(skid.unwrap_or_default())
     }
 
-    /// Returns `true` if these modifiers of an event, with those of its group, exclude guests although none of
+    /// Returns `true` if these modifiers, of an event and its group together, exclude guests although none of
     /// them selects a machine. `own` are the event's modifiers without the group's.
     ///
-    /// As in perf 6.1, this is the default of an event without modifiers, and of `u` and `p`.
+    /// perf 6.1 has the same default of an event without modifiers, and of `u` and `p`.
     pub(in crate::names) fn excludes_guests(self, own: Self) -> bool {
         let selects_machine = MACHINES.iter().any(|(letter, _)| self.has(*letter));
         !selects_machine && (own.is_empty() || self.has('u') || self.has('p'))

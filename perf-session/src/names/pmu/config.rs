@@ -12,12 +12,13 @@ impl Pmu {
     /// (a name alone is 1), `config` to `config4` for a whole word, `r1a2` for a hexadecimal `config`, or
     /// `name`, `period`, `freq` and the like.
     ///
-    /// As in the perf tool, whole words are set first, and the bits of all other terms are added to them:
-    /// a term beside a predefined event can set further bits and clears none.
+    /// Like the perf tool, it sets whole words first and adds the bits of all other terms to them: a term next to a
+    /// predefined event can set further bits and clears none.
     ///
     /// # Errors
     ///
-    /// A term is wrong, or a file cannot be read or is malformed.
+    /// [`PmuError::Term`] with the index of the wrong term, and [`PmuError::File`] if a file of the PMU cannot be read or
+    /// is malformed.
     pub fn event_spec(&self, terms: &[PmuTerm<'_>]) -> Result<EventSpec, PmuError> {
         let attr = Attr::new(self.kind, 0);
         let mut builder =
@@ -37,8 +38,11 @@ impl Pmu {
 /// The parts of an event while its terms are applied.
 struct Builder<'p> {
     pmu: &'p Pmu,
+    /// Bits to add to `config` to `config4`. They are kept apart from the attr, in which a whole word replaces what it
+    /// had, so that the order of the terms does not matter.
     bits: [u64; WORDS],
     general: General,
+    /// The predefined event; there may be one. It has the scale and the unit of the result.
     event: Option<PmuEvent>,
 }
 
@@ -67,6 +71,8 @@ impl Builder<'_> {
                 return Ok(());
             }
         }
+        // A term of the PMU wins over its event of the same name. Only then is `r1a2` a number, because a PMU may have a
+        // term or an event of this name.
         if self.add_simple(term)?
             || matches!(term.value, None | Some("1")) && self.add_named(term.name, all)?
         {
@@ -118,6 +124,7 @@ impl Builder<'_> {
         }
         for term in PmuTerm::parse_list(event.terms()).unwrap_or_default() {
             if term.value == Some("?") {
+                // Applied from `all`, where the user wrote it with its value.
                 let is_given = |given: &PmuTerm<'_>| given.name == term.name && given.value.is_some();
                 if !all.iter().any(is_given) {
                     return Err(TermProblem::Parameter { name: term.name.to_owned() }.into());
@@ -127,6 +134,7 @@ impl Builder<'_> {
             let file = format!("events/{}", event.name());
             let malformed =
                 |expected: &str| Problem::File(self.pmu.malformed(&file, expected, event.terms()));
+            // The user wrote none of these terms, so a wrong one is an error of the file.
             match self.add_simple(term) {
                 Ok(true) => {}
                 Ok(false) => return Err(malformed("terms of the PMU")),

@@ -45,8 +45,8 @@ impl Pmu {
         self.text("identifier")
     }
 
-    /// Returns whether programs may read counters by an instruction: 0 never, 1 those of an event that
-    /// they have mapped, 2 always. x86 only.
+    /// Returns whether programs may read counters by an instruction: 0 never, 1 while they have mapped
+    /// an event, 2 always. x86 only.
     #[doc(alias = "rdpmc")]
     pub fn user_access(&self) -> Result<Option<u32>, FileError> {
         self.optional_number("rdpmc", "0, 1 or 2")

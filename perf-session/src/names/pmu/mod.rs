@@ -91,13 +91,12 @@ impl Pmu {
         self.kind
     }
 
-    /// Returns the CPUs on which an event is to be opened: those of the file `cpus`, or of `cpumask`, or
-    /// `None` for all.
+    /// Returns the CPUs on which an event is to be opened, from the file `cpus` or `cpumask`; `None` for all.
     pub fn cpus(&self) -> Option<&CpuList> {
         self.cpus.as_ref()
     }
 
-    /// Returns `true` if the PMU is that of a kind of CPU core: `cpu`, `cpu_atom`, `armv8_cortex_a53`.
+    /// Returns `true` for the PMU of a kind of CPU core: `cpu`, `cpu_atom`, `armv8_cortex_a53`.
     ///
     /// It has a file `cpus`, or the name `cpu` (s390: `cpum_cf`).
     pub fn is_core(&self) -> bool {

@@ -43,7 +43,8 @@ impl Probe {
     ///
     /// # Errors
     ///
-    /// Those of [`event_spec`](Self::event_spec) and of [`tracefs_event`](Self::tracefs_event).
+    /// [`ProbeError::Pmu`] or [`ProbeError::File`] if the PMU cannot be read; without the PMU, [`ProbeError::Tracefs`] if
+    /// tracefs is not mounted, and [`ProbeError::Register`] if the kernel does not accept the probe.
     pub fn event(&self, system: &System) -> Result<ProbeEvent, ProbeError> {
         match self.event_spec(system) {
             Ok(spec) => Ok(ProbeEvent { spec, registration: None }),

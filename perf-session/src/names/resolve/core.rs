@@ -23,8 +23,8 @@ impl Resolver<'_> {
         Ok(cores.iter().map(|pmu| on(pmu, spec.clone())).collect())
     }
 
-    /// Returns a generic event on one core PMU: `cpu_core/cycles/`. `None` if the terms are not those of a
-    /// generic event, or the PMU has an event or a term of this name itself.
+    /// Returns a generic event on one core PMU: `cpu_core/cycles/`. `None` if no term is a generic event, or if the
+    /// PMU has an event or a term of this name itself.
     pub(super) fn generic_on(&self, event: &Event, pmu: &Pmu) -> Result<Option<EventSpec>, ParseError> {
         let of_file = |error| self.error(event.source.span, Problem::File(error));
         for (index, term) in event.terms().iter().enumerate() {
@@ -36,6 +36,7 @@ impl Resolver<'_> {
             if is_own {
                 return Ok(None);
             }
+            // The other terms apply to the attr of the generic event, not to formats of the PMU.
             let mut others = event.terms().to_vec();
             others.remove(index);
             let spec = self.with_terms(EventSpec::new(attr), &others)?;

@@ -56,8 +56,8 @@ impl Resolver<'_> {
             || self.pmus(event.source.span).is_ok_and(|pmus| pmus.iter().any(is_core))
     }
 
-    /// Returns the modifiers of the event and of its group. Of the flags that concern the whole group
-    /// only the leader gets those of the group.
+    /// Returns the modifiers of the event and of its group. Flags of the group that concern it as a
+    /// whole (`D`, `e`) are for the leader alone.
     fn modifiers(&self, event: &Event, group: &Group, is_leader: bool) -> Result<Modifiers, ParseError> {
         let of_group = group.modifiers.node;
         let of_group = if is_leader { of_group } else { of_group.without("De") };

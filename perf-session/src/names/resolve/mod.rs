@@ -90,7 +90,7 @@ pub fn parse(text: &str, system: &System) -> Result<Vec<EventGroup>, ParseError>
 ///
 /// # Errors
 ///
-/// As for [`parse`]; also if wildcards, commas or braces make another number of events than one.
+/// A [`ParseError`] as [`parse`] returns it, or the string has no event or several.
 pub fn parse_event(text: &str, system: &System) -> Result<NamedEvent, ParseError> {
     let groups = parse(text, system)?;
     let count: usize = groups.iter().map(|group| group.members.len()).sum();

@@ -72,7 +72,7 @@ impl Tracepoint {
     ///
     /// # Errors
     ///
-    /// None: the text was parsed when the tracepoint was found. The result is that of [`Format::parse`].
+    /// None, because the text was parsed when the tracepoint was found. It is a result because [`Format::parse`] returns one.
     pub fn format(&self) -> Result<Format<'_>, FormatError> {
         Format::parse(&self.text)
     }

@@ -60,7 +60,7 @@ impl Counts {
     }
 
     /// Returns the differences from `before`, an earlier reading of the same set. Momentary values are
-    /// those of `self`.
+    /// taken from `self`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let events = self.events.iter().enumerate().map(|(index, event)| match before.get(index) {
@@ -230,7 +230,7 @@ impl EventCounts {
     }
 }
 
-/// Adds a count to that of the same event, scope and PMU. Returns it if there is no such count.
+/// Adds a count to the one of the same event, scope and PMU. Returns it if there is no such count.
 pub(super) fn merge(all: &mut [(usize, ScopeCount)], index: usize, new: ScopeCount) -> Option<ScopeCount> {
     let mut same = all.iter_mut().filter(|(other, _)| *other == index).map(|(_, old)| old);
     let Some(old) = same.find(|old| old.scope == new.scope && old.pmu == new.pmu) else { return Some(new) };

@@ -26,7 +26,7 @@ pub(super) const fn unknown(label: Label) -> Count {
 /// Returns one count for each CPU, and one for each thread. Unknown counts are left out.
 ///
 /// A thread that has an event for each CPU or for each PMU runs on one of them at a time, while the time
-/// enabled of all advances. So its time enabled is that of one, and its times running are summed.
+/// enabled of all advances. So the time enabled of one event counts, and the times running are summed.
 fn parts<'p>(counts: impl IntoIterator<Item = &'p ScopeCount>) -> Vec<Count> {
     let mut cpus = Vec::new();
     let mut threads: BTreeMap<u32, Count> = BTreeMap::new();
@@ -47,7 +47,7 @@ fn parts<'p>(counts: impl IntoIterator<Item = &'p ScopeCount>) -> Vec<Count> {
     cpus
 }
 
-/// Returns the sum of the counts. Its times are those of the parts.
+/// Returns the sum of the counts. Its times are the sums over the parts.
 pub(super) fn sum<'p>(label: Label, counts: impl IntoIterator<Item = &'p ScopeCount>) -> Count {
     let parts = parts(counts).into_iter();
     let sum = parts.reduce(|sum, part| add(&sum, &part));

@@ -66,7 +66,7 @@ impl From<EventSetError> for io::Error {
     }
 }
 
-/// As that of [`EventSetError`], with an [`EventError`] inside.
+/// Keeps the kind of the errno and the whole text; the [`EventError`] is inside.
 impl From<EventError> for io::Error {
     fn from(error: EventError) -> Self {
         Self::new(Self::from(error.error).kind(), error)
@@ -86,7 +86,7 @@ impl SizedRingsError {
     }
 }
 
-/// As that of [`EventSetError`], with the [`perf_sys::Error`] inside. The events are dropped.
+/// Keeps the kind of the errno and the whole text; the [`perf_sys::Error`] is inside. The events are dropped.
 impl From<SizedRingsError> for io::Error {
     fn from(error: SizedRingsError) -> Self {
         let kind = Self::from(error.error).kind();

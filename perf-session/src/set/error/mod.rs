@@ -44,7 +44,7 @@ pub enum EventSetError {
     },
     /// The target has CPUs that this machine does not have.
     ImpossibleCpus {
-        /// Those CPUs.
+        /// The CPUs of the target that are not possible.
         cpus: CpuList,
     },
     /// All CPUs of the target are offline.
@@ -112,14 +112,14 @@ impl EventSetError {
         }
     }
 
-    /// Explains the failure: the cause, the values that show it, and the remedy. `None` if the error is
-    /// not that of a call for one event: then `Display` has it all.
+    /// Explains the failure: the cause, the values that show it, and the remedy. `None` unless a call
+    /// for one event failed: then `Display` has it all.
     pub fn explain(&self, system: &System) -> Option<Explanation> {
         Some(self.event()?.explain(system))
     }
 
     /// Returns the event, its CPU or thread, the call and the errno, in one line, without the usual causes that `Display`
-    /// adds: to print beside an [explanation](Self::explain). Errors of other kinds have their whole text.
+    /// adds: to print with an [explanation](Self::explain). Errors of other kinds have their whole text.
     pub fn what(&self) -> String {
         match self {
             Self::Event(error) => error.what(),

@@ -47,8 +47,8 @@ impl LossLedger {
         self.note_time(key, Some(record.time()));
     }
 
-    /// As [`note`](Self::note), for a record of a ring that is read by itself, with the layout and the name of
-    /// its event.
+    /// Notes a record of a ring that is read by itself, with the layout and the name of its event. See
+    /// [`note`](Self::note).
     pub fn note_record(
         &mut self,
         key: RingKey,
@@ -82,7 +82,7 @@ impl LossLedger {
     ) {
         let truncated = AuxFlags::TRUNCATED | AuxFlags::PARTIAL;
         let (kind, event, amount) = match record.decode(layout) {
-            // The id is that of the event whose record was written next.
+            // Its id names the event that wrote next, not the one that lost records.
             Ok(Record::Lost(lost)) => (LossKind::Lost, None, lost.lost()),
             Ok(Record::LostSamples(lost)) => (LossKind::LostSamples, event, lost.lost()),
             Ok(Record::Throttle(_)) => (LossKind::Throttled, event, 1),

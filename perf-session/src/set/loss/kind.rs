@@ -22,8 +22,8 @@ pub enum LossKind {
     Discarded,
     /// Bytes of a ring that were skipped because they are no records.
     Damaged,
-    /// Records that were delivered after one with a later time. Nothing is missing, but the order is not
-    /// that of time.
+    /// Records that were delivered after one with a later time. Nothing is missing, but it is out of
+    /// timestamp order.
     Late,
     /// Records of a hardware trace whose data was truncated or has gaps.
     #[doc(alias = "PERF_AUX_FLAG_TRUNCATED")]

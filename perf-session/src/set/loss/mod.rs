@@ -69,7 +69,7 @@ pub struct Loss {
     pub to: Option<u64>,
 }
 
-/// The state of a ring.
+/// A ring, and whether its events are open.
 #[derive(Clone, Debug)]
 struct RingState {
     scope: Scope,

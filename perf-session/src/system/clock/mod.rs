@@ -22,7 +22,7 @@ const ALL: &[Clock] = &[Clock::MONOTONIC, Clock::MONOTONIC_RAW, Clock::REALTIME,
 
 /// Returns the clocks that the kernel accepts for this event.
 ///
-/// Events that can overflow in a non-maskable interrupt (hardware, tracepoints, breakpoints, and those of
+/// Events that can overflow in a non-maskable interrupt (hardware, tracepoints, breakpoints, and
 /// most other PMUs) take `MONOTONIC` and `MONOTONIC_RAW`. Software events take all five. Since Linux 4.1;
 /// older kernels have none but their own clock.
 pub fn clocks_of(attr: &Attr) -> &'static [Clock] {

@@ -86,7 +86,7 @@ impl ClockPair {
         u64::try_from(i128::from(self.to) + distance).ok()
     }
 
-    /// Returns the largest error of [`convert`](Self::convert) for `time`: that of the pair, and a
+    /// Returns the largest error of [`convert`](Self::convert) for `time`: the error of the pair, and a
     /// thousandth of the time since, because the kernel adjusts the rate of a clock by at most 500 millionths.
     ///
     /// It does not hold across a step of the clock (`REALTIME` and `TAI` are set), nor across a suspend

@@ -57,13 +57,13 @@ impl PerfClock {
         Ok(Self { ring, not_send: PhantomData })
     }
 
-    /// Returns the time of perf and that of another clock at the same moment. The error is half the time of
+    /// Returns the times of perf and of another clock at the same moment. The error is half the time of
     /// the shortest of some system calls that set the thread's name.
     ///
     /// # Errors
     ///
-    /// Those of the ring, [`ClockError::NotReadable`], [`ClockError::Unsteady`], and
-    /// [`ClockError::NoRecord`] if the kernel wrote no record.
+    /// [`ClockError::Event`] if the ring is damaged, [`ClockError::NotReadable`] or [`ClockError::Unsteady`] for the other
+    /// clock, and [`ClockError::NoRecord`] if the kernel wrote no record.
     pub fn pair(&mut self, to: TimeSource) -> Result<ClockPair, ClockError> {
         let mut best: Option<ClockPair> = None;
         for _ in 0..ROUNDS {

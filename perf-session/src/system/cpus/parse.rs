@@ -17,7 +17,7 @@ impl FromStr for CpuList {
             rest.comma()?;
             ranges.push(rest.range()?);
         }
-        // Overlapping ranges are joined before they become ids: their number is that of the CPUs, however
+        // Overlapping ranges are joined before they become ids: there are as many ids as CPUs, however
         // often the text repeats them.
         ranges.sort_unstable();
         let mut cpus = Vec::new();

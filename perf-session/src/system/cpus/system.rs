@@ -11,7 +11,7 @@ const STATUS: &str = "/proc/thread-self/status";
 
 /// # CPUs of the system
 impl CpuList {
-    /// Returns the CPUs that run tasks now. Without `/sys`, as in some containers, they are those of `/proc/stat`.
+    /// Returns the CPUs that run tasks now. Without `/sys`, as in some containers, they are read from `/proc/stat`.
     ///
     /// # Errors
     ///
@@ -20,7 +20,7 @@ impl CpuList {
         system.machine_cpus("online")
     }
 
-    /// Returns the CPUs that the kernel has reserved memory for: those of [`online`](Self::online), and those
+    /// Returns the CPUs that the kernel has reserved memory for: the [online](Self::online) ones, and those
     /// that can be plugged in until it reboots. Without `/sys`, as in some containers, they are the online ones.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl CpuList {
 
     /// Returns the online CPUs on which the calling thread may run.
     ///
-    /// They are those of `sched_getaffinity(2)`. If it fails, as on a kernel for more than 1024 CPUs, they are
+    /// Asks `sched_getaffinity(2)`. If it fails, as on a kernel for more than 1024 CPUs, they are
     /// the online ones of `Cpus_allowed_list` in `/proc/thread-self/status`.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use crate::system::mappings::Mapping;
 /// The rings that processes of the user have mapped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemlockUsage {
-    /// Bytes of all mappings of perf events: those of the process, and of the user's processes that can be
+    /// Bytes of all mappings of perf events: of the process, and of the user's processes that can be
     /// seen.
     pub bytes: u64,
     /// The part of `bytes` that the calling process has.
@@ -21,7 +21,7 @@ impl MemlockUsage {
     ///
     /// # Errors
     ///
-    /// A file of the process itself cannot be read. Other processes may exit meanwhile, so theirs are
+    /// A file of the process itself cannot be read. Other processes may exit at any time, so theirs are
     /// [counted](Self::unreadable) instead.
     pub fn read(system: &System) -> Result<Self, FileError> {
         let own_bytes = bytes(&system.read("/proc/self/maps")?);

@@ -45,7 +45,7 @@ pub struct MemlockLimit {
     online_cpus: u64,
     /// `RLIMIT_MEMLOCK` in bytes; `None` if it is unlimited.
     limit: Option<u64>,
-    /// Bytes that the process has pinned, those of rings beyond the allowance included.
+    /// Bytes that the process has pinned, rings beyond the allowance included.
     pinned: u64,
     mapped: MemlockUsage,
     is_unlimited: bool,

@@ -10,9 +10,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-mod support;
-
-use support::run::{Run, dump_file, dump_stdin, dump_to_closed_pipe, perfkit};
+use crate::support::run::{Run, dump_file, dump_stdin, dump_to_closed_pipe, perfkit};
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../perf-decode/tests/data")

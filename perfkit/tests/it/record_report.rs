@@ -3,13 +3,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::hint::black_box;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use support::recording::{Folder, record};
+use crate::support::recording::{Folder, record};
 
 /// One sample for each ms of CPU time.
 const EVENTS: [&str; 4] = ["-e", "task-clock", "-c", "1000000"];
@@ -75,7 +73,7 @@ fn hottest_functions_are_those_of_the_perf_tool() {
     let folder = Folder::new();
     let (ours, theirs) = (folder.path("ours.data"), folder.path("theirs.data"));
     let program = std::env::current_exe().unwrap();
-    let program = [program.to_str().unwrap(), "--ignored", "--exact", "workload"];
+    let program = [program.to_str().unwrap(), "--ignored", "--exact", "record_report::workload"];
     let output = ["-o", ours.to_str().unwrap(), "--"];
     if record(&[&EVENTS[..], &output, &program].concat()).is_none() {
         return;

@@ -2,16 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::fs;
 use std::io::Read as _;
 use std::process::{Command, Output, Stdio};
 
+use crate::support::recording::{Folder, perfkit, record};
 use perf_decode::Record;
 use perf_file::format::{Feature, record_type};
 use perf_file::{PerfData, Reader};
-use support::recording::{Folder, perfkit, record};
 
 /// Burns more than the period of the samples, on any machine: each round is at least some instructions.
 const BURN: &str = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done";
@@ -139,7 +137,7 @@ fn interrupted_recording_ends_cleanly() {
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let output: Output = child.wait_with_output().unwrap();
     if !has_started {
-        return support::recording::skip_if_refused(&output);
+        return crate::support::recording::skip_if_refused(&output);
     }
     // The command got SIGTERM.
     assert_eq!(output.status.code(), Some(143), "{output:?}");
@@ -169,7 +167,7 @@ fn closed_pipe_is_an_error() {
     if errors.contains("cannot write") {
         assert!(errors.contains("Broken pipe") && output.status.code() == Some(1), "{output:?}");
     } else {
-        support::recording::skip_if_refused(&output);
+        crate::support::recording::skip_if_refused(&output);
     }
 }
 
@@ -181,7 +179,7 @@ fn tracepoints_are_recorded_with_their_formats() {
         ["-e", "sched:sched_process_exec", "-o", file.to_str().unwrap(), "--", "sh", "-c", "ls / >&2"];
     let output = perfkit().arg("record").args(arguments).output().unwrap();
     if !output.status.success() {
-        return support::recording::skip_if_refused(&output);
+        return crate::support::recording::skip_if_refused(&output);
     }
     let bytes = fs::read(&file).unwrap();
     let data = PerfData::new(&bytes).unwrap().feature(Feature::TRACING_DATA).unwrap().unwrap();
@@ -203,7 +201,7 @@ fn process_is_described_as_it_was_before() {
     sleep.kill().unwrap();
     sleep.wait().unwrap();
     if !output.status.success() {
-        return support::recording::skip_if_refused(&output);
+        return crate::support::recording::skip_if_refused(&output);
     }
     let found = content(&fs::read(&file).unwrap());
     assert!(found.programs.contains(&"sleep".to_owned()) && found.files > 0, "{found:?}");

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output, Stdio};
 
-use support::recording::{Folder, perfkit, record};
+use crate::support::recording::{Folder, perfkit, record};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -104,7 +102,7 @@ fn recordings_are_for_their_owner_only() {
     let script = format!("umask 0; {} record -e task-clock -o \"$0\" true", env!("CARGO_BIN_EXE_perfkit"));
     let output = shell.args(["-c", &script]).arg(&file).output().unwrap();
     if !output.status.success() {
-        return support::recording::skip_if_refused(&output);
+        return crate::support::recording::skip_if_refused(&output);
     }
     assert_eq!((mode(&file), mode(&old)), (0o600, 0o640));
 }
@@ -124,7 +122,7 @@ fn recording_goes_to_a_pipe_unless_a_file_is_named() {
     recorder.args(["record", "-e", "task-clock", "echo", "text"]).current_dir(folder.path(""));
     let output = recorder.output().unwrap();
     if !output.status.success() {
-        return support::recording::skip_if_refused(&output);
+        return crate::support::recording::skip_if_refused(&output);
     }
     assert!(perf_file::Reader::from_pipe(&*output.stdout).is_ok(), "{output:?}");
     assert!(text(&output.stderr).contains("text\n"), "{output:?}");

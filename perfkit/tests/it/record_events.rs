@@ -2,17 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::recording::{Folder, record};
 use perf_bpf::{BpfInsn, BpfProgType, ProgramFd};
 use perf_decode::Record;
 use perf_file::feature::FeatureData;
 use perf_file::format::Feature;
 use perf_file::{PerfData, Reader};
-use support::recording::{Folder, record};
 
 /// Calls `note` with each record of the kernel.
 fn for_each_record(file: &Path, mut note: impl FnMut(Record<'_>)) {

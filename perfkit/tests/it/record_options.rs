@@ -2,17 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::recording::{Folder, perfkit, record};
 use perf_decode::{Record, Sample};
 use perf_file::Reader;
-use support::recording::{Folder, perfkit, record};
 
 /// Burns more than some ms of CPU time.
 const BURN: &str = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done";

@@ -1,0 +1,13 @@
+//! The tests of the commands, as one program, which is linked once. Those that need an idle machine are separate.
+
+mod command_line;
+mod demo;
+mod dump_files;
+mod list;
+mod record;
+mod record_events;
+mod record_options;
+mod record_report;
+mod stat;
+#[path = "../support/mod.rs"]
+mod support;

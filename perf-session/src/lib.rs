@@ -44,7 +44,7 @@
 //! | read all records in the order of time | [`EventSet::wait`], [`EventSet::drain_sorted`] |
 //! | open events again after a CPU was offline | [`EventSet::refresh`] |
 //! | know what was lost | [`EventSet::losses`], [`LossLedger`] |
-//! | report why an event does not open | [`EventSetError::explain`], [`explain`](fn@explain): [`Explanation`] |
+//! | report why an event does not open | [`EventSetError::explain`], [`explain`](fn@explain): [`Diagnosis`] |
 //! | use one attr on old and new kernels | [`EventSetOptions::allow_fallback`], [`AttrFallback`] |
 //! | sample cycles, or a clock on a machine without a PMU | [`cpu_event`] |
 //! | look up PMUs, tracepoints and their fields | [`Pmu`], [`Tracefs`], [`Tracepoint`] |
@@ -90,6 +90,6 @@ pub use system::{
     mappings_of, threads_of,
 };
 pub use why::{
-    AttrFallback, Cause, Checked, CpuEvent, DroppedFeature, Evidence, Explanation, FailedOpen, FallbackError,
-    Field, Opened, Trial, Violation, check, check_filter, cpu_event, explain, explain_map, trial_of,
+    AttrFallback, Cause, CpuEvent, Diagnosis, DroppedFeature, Evidence, FailedOpen, FallbackError, Field,
+    Opened, Trial, check, check_filter, cpu_event, explain, explain_map, trial_of,
 };

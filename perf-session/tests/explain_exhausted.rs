@@ -1,4 +1,4 @@
-//! Explanations of tracepoints that do not open, and of registers and counters that run out.
+//! Diagnosiss of tracepoints that do not open, and of registers and counters that run out.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
 

@@ -17,7 +17,7 @@
 //!     .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
 //! let event = match Event::open(&attr, Target::calling_thread()) {
 //!     Ok(event) => event,
-//!     Err(error) => return Ok(println!("{error}")), // with its usual causes
+//!     Err(error) => return Ok(println!("{error}")), // with its usual cause
 //! };
 //! let mut ring = Ring::map_bytes(event, 64 << 10)?;
 //!
@@ -69,7 +69,7 @@
 //! | keep only the last records | [`SnapshotRing`], [`Snapshot`] |
 //! | read a hardware trace | [`AuxArea`], [`AuxSnapshot`] |
 //! | wait for another descriptor, recognize a child of `fork` | [`poll_readable`], [`Generation`] |
-//! | find out why a call failed | [`Error`], [`Call`], [`Errno`], [`Causes`] |
+//! | find out why a call failed | [`Error`], [`Call`], [`Errno`] |
 //! | port a program from another crate | [`coming_from`] |
 //!
 //! This crate reads no file under `/proc` or `/sys`: it takes the ids of tracepoints and PMUs and the
@@ -145,7 +145,6 @@
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("perf-sys shares 64-bit positions with the kernel and needs atomic loads of them");
 
-mod causes;
 pub mod coming_from;
 mod count;
 mod error;
@@ -173,7 +172,6 @@ pub use perf_decode::{
     Sample, SampleHead, SampleId, SampleLayout, Scaled, Window,
 };
 
-pub use causes::Causes;
 pub use count::{Count, CountTable, Group, GroupCount, Label, RdpmcCounter, TimeConversion};
 pub use error::{AddError, Call, Errno, Error, MapError, Result, SkippedBytes};
 pub use event::{BpfIds, Event, OpenOptions, Target};

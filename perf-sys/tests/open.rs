@@ -152,7 +152,7 @@ fn raw_arguments_open_as_in_c() {
 }
 
 #[test]
-fn an_invalid_argument_names_its_cause() {
+fn an_invalid_argument_is_einval_with_its_usual_cause() {
     let stack = |bytes| {
         let attr = dummy().with_sample_type(SampleType::STACK_USER);
         Attr { sample_stack_user: bytes, ..attr }
@@ -160,18 +160,18 @@ fn an_invalid_argument_names_its_cause() {
     let clock = Attr::software(Software::CPU_CLOCK);
     let me = Target::calling_thread();
     let invalid = [
-        (dummy(), me.on_cpu(1 << 20), "no CPU has this number"),
-        (dummy().with_sample_type(SampleType::REGS_USER), me, "REGS_USER without registers"),
-        (stack(4), me, "multiple of 8"),
-        (stack(65536), me, "at most 65528"),
-        (clock.with_frequency(1 << 40), me, "perf_event_max_sample_rate"),
+        (dummy(), me.on_cpu(1 << 20)),
+        (dummy().with_sample_type(SampleType::REGS_USER), me),
+        (stack(4), me),
+        (stack(65536), me),
+        (clock.with_frequency(1 << 40), me),
     ];
-    for (attr, target, word) in invalid {
+    for (attr, target) in invalid {
         let error = Event::open(&attr, target).unwrap_err();
         if matches!(error.errno(), Some(Errno::EACCES | Errno::EPERM | Errno::ENOSYS)) {
             return eprintln!("skipped: {error}");
         }
         assert_eq!(error.errno(), Some(Errno::EINVAL), "{error}");
-        assert!(error.to_string().contains(word), "{error}");
+        assert!(error.to_string().ends_with(error.hint().unwrap()), "{error}");
     }
 }

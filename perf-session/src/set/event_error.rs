@@ -9,7 +9,7 @@ use super::Scope;
 use super::error::call_and_errno;
 use crate::system::System;
 use crate::why::explain_mapping;
-use crate::why::{Explanation, FailedOpen, trial_of};
+use crate::why::{Diagnosis, FailedOpen, trial_of};
 
 /// The reason why an event could not be opened, mapped, controlled or read: the event, its CPU or thread, and the
 /// error of the call.
@@ -45,7 +45,7 @@ impl EventError {
 
     /// Explains the failure: the cause, the values that show it, and the remedy. If the event could not be
     /// opened, opens others to find the part of the attr that the kernel does not accept.
-    pub fn explain(&self, system: &System) -> Explanation {
+    pub fn explain(&self, system: &System) -> Diagnosis {
         if self.error.call() == Some(Call::Mmap) {
             return explain_mapping(system, &self.error, &self.attr, self.data_pages);
         }

@@ -10,6 +10,20 @@ impl System {
         self.path("/proc/sys/kernel/perf_event_paranoid").exists()
     }
 
+    /// Returns the mode of the kernel's lockdown: `none`, `integrity` or `confidentiality`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, as on a kernel without lockdown or where securityfs is not mounted, or it has no
+    /// mode in brackets.
+    pub fn lockdown(&self) -> Result<String, FileError> {
+        let file = "/sys/kernel/security/lockdown";
+        let text = self.read(file)?;
+        let mode = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        let none = || FileError::malformed(self.path(file), "a mode in brackets", &text);
+        mode.map(|(mode, _)| mode.to_owned()).ok_or_else(none)
+    }
+
     /// Returns `kernel.perf_event_max_stack`: the largest number of frames of a callchain (since Linux
     /// 4.7). It limits [`Attr::with_max_stack`](crate::sys::Attr::with_max_stack).
     ///

@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::thread;
 
 use perf_session::sys::{Attr, AttrFlags, Errno, Error, Event, Software, Target};
-use perf_session::{Cause, Explanation, FailedOpen, System, trial_of};
+use perf_session::{Cause, Diagnosis, FailedOpen, System, trial_of};
 use rustix::process::{Uid, geteuid};
 use rustix::thread::set_thread_res_uid;
 
@@ -39,7 +39,7 @@ pub(crate) fn may_open() -> bool {
 }
 
 /// Opens the event, which must fail, and explains that by trial. `None` if the kernel accepts it.
-pub(crate) fn refused(attr: &Attr, target: Target<'_>) -> Option<(Error, Explanation)> {
+pub(crate) fn refused(attr: &Attr, target: Target<'_>) -> Option<(Error, Diagnosis)> {
     let error = Event::open(attr, target).err()?;
     let failed = FailedOpen::new(&error, attr, target);
     Some((error, failed.explain_by_trial(&System::new(), trial_of(None))))
@@ -57,7 +57,7 @@ pub(crate) fn assert_refused(attr: &Attr, target: Target<'_>, errno: Errno, caus
 
 /// Asserts the cause, and that words are in the three lines.
 #[track_caller]
-pub(crate) fn assert_explains(explanation: &Explanation, cause: Cause, words: &[&str]) {
+pub(crate) fn assert_explains(explanation: &Diagnosis, cause: Cause, words: &[&str]) {
     let text = explanation.to_string();
     assert_eq!(explanation.cause(), cause, "{text}");
     assert_eq!(text.lines().count(), 3, "{text}");

@@ -1,22 +1,13 @@
 use core::fmt;
 
-use super::Call;
 use super::Error;
-use super::hint::hint;
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::System { call, errno } => {
                 write!(f, "{call}: {errno}")?;
-                match hint(call, errno) {
-                    Some(causes) => write!(f, ": {causes}"),
-                    None => Ok(()),
-                }
-            }
-            Self::Open { errno, causes } => {
-                write!(f, "{}: {errno}", Call::PerfEventOpen)?;
-                if causes.iter().next().is_some() { write!(f, ": {causes}") } else { Ok(()) }
+                self.hint().map_or(Ok(()), |hint| write!(f, ": {hint}"))
             }
             Self::AttrSize { kernel, call } => write!(
                 f,

@@ -1,6 +1,6 @@
 use super::{Call, Errno};
 
-/// Usual causes of an errno that do not depend on the arguments of the call.
+/// The usual causes of an errno, whatever the arguments of the call are.
 struct Hint {
     /// The calls, or all ioctls if empty.
     calls: &'static [Call],
@@ -16,8 +16,7 @@ const PRCTLS: &[Call] = &[Call::PrctlEnable, Call::PrctlDisable];
 
 /// Returns the usual causes of `errno` from `call`, most likely first.
 ///
-/// They are in the first row of the table that has both. The causes of `perf_event_open` that
-/// depend on its arguments are in [`Causes`](crate::Causes). The texts follow the checks of
+/// They are in the first row of the table that has both. The texts follow the checks of
 /// `kernel/events/core.c` and the manual pages; PMU drivers have further causes.
 pub(crate) fn hint(call: Call, errno: Errno) -> Option<&'static str> {
     let fits = |hint: &&Hint| {
@@ -34,14 +33,14 @@ const fn row(calls: &'static [Call], errnos: &'static [Errno], text: &'static st
 #[rustfmt::skip] // one row a line
 const HINTS: &[Hint] = &[
     // perf_event_open
-    row(&[Call::PerfEventOpen], &[Errno::EACCES], "perf_event_paranoid of 3 or more, as some distributions have, or a security module"),
-    row(&[Call::PerfEventOpen], &[Errno::EPERM], "a container's seccomp filter, or kernel lockdown"),
-    row(&[Call::PerfEventOpen], &[Errno::EINVAL], "a flag or field that is newer than this kernel"),
-    row(&[Call::PerfEventOpen], &[Errno::ENOENT], "no PMU offers the event"),
-    row(&[Call::PerfEventOpen], &[Errno::EOPNOTSUPP], "the PMU lacks a feature that the attr requests"),
-    row(&[Call::PerfEventOpen], &[Errno::ENODEV], "the PMU is not available"),
+    row(&[Call::PerfEventOpen], &[Errno::EACCES], "not permitted at this kernel.perf_event_paranoid without CAP_PERFMON (the kernel side above level 1, whole CPUs and cgroups above 0), another user's task, or a security module"),
+    row(&[Call::PerfEventOpen], &[Errno::EPERM], "a container's seccomp filter, kernel lockdown, or raw tracepoint data without CAP_PERFMON"),
+    row(&[Call::PerfEventOpen], &[Errno::EINVAL], "fields that contradict each other, a flag or field that is newer than this kernel, or a frequency above kernel.perf_event_max_sample_rate"),
+    row(&[Call::PerfEventOpen], &[Errno::ENOENT], "no PMU offers the event, such as hardware events in most virtual machines"),
+    row(&[Call::PerfEventOpen], &[Errno::EOPNOTSUPP], "the PMU lacks a feature that the attr requests, such as sampling, branches or precise_ip"),
+    row(&[Call::PerfEventOpen], &[Errno::ENODEV], "the CPU is offline, or the PMU is not on it"),
     row(&[Call::PerfEventOpen], &[Errno::ESRCH], "the task has exited, or no task has this id"),
-    row(&[Call::PerfEventOpen], &[Errno::EBADF], "a descriptor that is closed or of another kind"),
+    row(&[Call::PerfEventOpen], &[Errno::EBADF], "the descriptor of the group leader or cgroup is closed, or of another kind"),
     row(&[Call::PerfEventOpen], &[Errno::EBUSY], "another event has the exclusive PMU"),
     row(&[Call::PerfEventOpen], &[Errno::ENOSPC], "no hardware breakpoint is free"),
     row(&[Call::PerfEventOpen], &[Errno::E2BIG], "a read of the group would be longer than 16 KiB"),

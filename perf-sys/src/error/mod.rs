@@ -1,7 +1,5 @@
 use perf_decode::Error as Framing;
 
-use crate::causes::Causes;
-
 mod add_error;
 mod call;
 mod damage;
@@ -22,9 +20,9 @@ pub use map_error::MapError;
 
 /// An error of a call of this crate.
 ///
-/// One flat `Copy` enum. [`System`](Self::System) and [`Open`](Self::Open) are failed system calls;
-/// the others are found by checks of this crate. `Display` prints the call, the errno and its usual
-/// causes, as far as they follow from the call's arguments. It reads no file. `Debug` prints the same
+/// One flat `Copy` enum. [`System`](Self::System) and [`AttrSize`](Self::AttrSize) are failed system calls;
+/// the others are found by checks of this crate. `Display` prints the call, the errno and its
+/// [usual cause](Self::hint); `perf_session::explain` finds the one of this event and machine. `Debug` prints the same
 /// text, so that an error that `main` returns is readable. [`source`] is always `None`, so that a
 /// chain of errors prints each text once.
 ///
@@ -55,22 +53,12 @@ pub use map_error::MapError;
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A system call other than `perf_event_open` failed.
+    /// A system call failed.
     System {
         /// The call, for an ioctl or a prctl the request.
         call: Call,
         /// The error number that the kernel returned.
         errno: Errno,
-    },
-    /// `perf_event_open` failed.
-    ///
-    /// [`call`](Self::call) and [`errno`](Self::errno) return it as they do for
-    /// [`System`](Self::System).
-    Open {
-        /// The error number that the kernel returned.
-        errno: Errno,
-        /// The causes that the attr and the target suggest.
-        causes: Causes,
     },
     /// The attr has a nonzero field that this kernel does not have, or a size that no kernel
     /// accepts. The kernel returned `E2BIG` and wrote its own size into the attr.
@@ -198,7 +186,7 @@ impl Error {
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         match self {
-            Self::System { errno, .. } | Self::Open { errno, .. } => Some(*errno),
+            Self::System { errno, .. } => Some(*errno),
             Self::AttrSize { .. } => Some(Errno::E2BIG),
             _ => None,
         }
@@ -219,7 +207,15 @@ impl Error {
     pub const fn call(&self) -> Option<Call> {
         match self {
             Self::System { call, .. } | Self::AttrSize { call, .. } => Some(*call),
-            Self::Open { .. } => Some(Call::PerfEventOpen),
+            _ => None,
+        }
+    }
+
+    /// Returns the usual cause of the errno from this call, most likely first, if a system call failed.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match *self {
+            Self::System { call, errno } => hint(call, errno),
             _ => None,
         }
     }

@@ -1,7 +1,5 @@
 use perf_abi::Attr;
 
-use crate::causes::Causes;
-use crate::causes::Opening;
 use crate::error::{Call, Errno, Error};
 
 /// A copy of an attr for a system call, into which the kernel may write the size that it expects.
@@ -24,31 +22,20 @@ impl AttrArgument {
         &mut self.attr
     }
 
-    /// Returns the error for `errno` from an ioctl that takes an attr.
+    /// Returns the error for `errno` from a call that takes an attr. `E2BIG` is about the attr only if
+    /// the kernel wrote its own size.
     pub(super) fn refused(&self, call: Call, errno: Errno) -> Error {
-        self.refused_size(call, errno).unwrap_or(Error::System { call, errno })
-    }
-
-    /// Returns the error for `errno` from `perf_event_open`.
-    pub(super) fn refused_open(&self, errno: Errno, opening: &Opening<'_>) -> Error {
-        let causes = Causes::new(opening, errno);
-        self.refused_size(Call::PerfEventOpen, errno).unwrap_or(Error::Open { errno, causes })
-    }
-
-    /// Returns the error of a wrong size, `None` if `errno` has another cause. `E2BIG` is about the
-    /// attr only if the kernel wrote its own size.
-    fn refused_size(&self, call: Call, errno: Errno) -> Option<Error> {
         let kernel = self.attr.size;
-        (errno == Errno::E2BIG && kernel != self.passed_size).then_some(Error::AttrSize { kernel, call })
+        if errno == Errno::E2BIG && kernel != self.passed_size {
+            return Error::AttrSize { kernel, call };
+        }
+        Error::System { call, errno }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use perf_abi::OpenFlags;
-
     use super::*;
-    use crate::event::Target;
 
     #[test]
     fn kernel_never_reads_past_the_attr() {
@@ -66,10 +53,7 @@ mod tests {
 
     #[test]
     fn unchanged_size_means_another_cause() {
-        let attr = Attr::default();
-        let flags = OpenFlags::empty();
-        let opening = Opening { attr: &attr, target: Target::cpu(0), is_sibling: true, flags };
-        let error = AttrArgument::new(&attr).refused_open(Errno::E2BIG, &opening);
+        let error = AttrArgument::new(&Attr::default()).refused(Call::PerfEventOpen, Errno::E2BIG);
         assert_eq!((error.call(), error.errno()), (Some(Call::PerfEventOpen), Some(Errno::E2BIG)));
         assert!(error.to_string().ends_with("a read of the group would be longer than 16 KiB"), "{error}");
     }

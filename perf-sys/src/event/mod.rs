@@ -73,8 +73,7 @@ impl Event {
     ///
     /// [`Error::AttrSize`](crate::Error::AttrSize) if the attr needs a newer kernel than this,
     /// [`Error::Registers`](crate::Error::Registers) for a software event if another one of its kind
-    /// samples another number of registers, and [`Error::Open`](crate::Error::Open) with the errno and
-    /// its usual causes.
+    /// samples another number of registers, and [`Error::System`](crate::Error::System) with the errno.
     ///
     /// # References
     ///

@@ -21,7 +21,6 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use super::attr::AttrArgument;
 use super::target::TargetArguments;
 use super::{Event, Target};
-use crate::causes::Opening;
 use crate::error::{Call, Errno, Error, Result};
 
 unsafe extern "C" {
@@ -49,7 +48,6 @@ pub(super) fn perf_event_open(
 ) -> Result<OwnedFd> {
     let mut passed = AttrArgument::new(attr);
     let TargetArguments { pid, cpu, is_cgroup } = target.arguments()?;
-    let opening = Opening { attr, target, is_sibling: group.is_some(), flags };
     let flags = if is_cgroup { flags | OpenFlags::PID_CGROUP } else { flags - OpenFlags::PID_CGROUP };
     let group: c_int = group.map_or(-1, |fd| fd.as_raw_fd());
     // SAFETY: the attr is live, and mutable because the kernel writes its own size back on E2BIG; the
@@ -67,7 +65,7 @@ pub(super) fn perf_event_open(
     match c_int::try_from(fd) {
         // SAFETY: the kernel just made this descriptor, and no other code owns it.
         Ok(fd) if fd >= 0 => Ok(unsafe { OwnedFd::from_raw_fd(fd) }),
-        _ => Err(passed.refused_open(last_errno(), &opening)),
+        _ => Err(passed.refused(Call::PerfEventOpen, last_errno())),
     }
 }
 

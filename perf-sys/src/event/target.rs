@@ -145,17 +145,9 @@ impl<'fd> Target<'fd> {
         self.cpu
     }
 
-    pub(crate) const fn is_other_thread(&self) -> bool {
-        matches!(self.tasks, Tasks::Thread(_))
-    }
-
     /// Returns `true` if the target is a cgroup.
     pub const fn is_cgroup(&self) -> bool {
         matches!(self.tasks, Tasks::Cgroup(_))
-    }
-
-    pub(crate) const fn has_cpu(&self) -> bool {
-        self.cpu.is_some()
     }
 
     /// Returns the arguments of the system call.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use perf_session::{Explanation, FailedOpen, FileError, Privileges, System, trial_of};
+use perf_session::{Diagnosis, FailedOpen, FileError, Privileges, System, trial_of};
 use perf_sys::{Error, Target};
 
 use super::plan::{Plan, Source};
@@ -75,7 +75,7 @@ impl Attempt {
         }
     }
 
-    fn explanation(&self, system: &System) -> Explanation {
+    fn explanation(&self, system: &System) -> Diagnosis {
         let attr = self.plan.samples();
         let failed = FailedOpen::new(&self.error, &attr, Target::calling_thread());
         failed.explain_by_trial(system, trial_of(None))

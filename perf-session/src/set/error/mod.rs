@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{EventError, Inherit};
 use crate::names::ProbeError;
 use crate::system::{CpuList, FileError, System};
-use crate::why::Explanation;
+use crate::why::Diagnosis;
 
 mod io;
 
@@ -114,7 +114,7 @@ impl EventSetError {
 
     /// Explains the failure: the cause, the values that show it, and the remedy. `None` unless a call
     /// for one event failed: then `Display` has it all.
-    pub fn explain(&self, system: &System) -> Option<Explanation> {
+    pub fn explain(&self, system: &System) -> Option<Diagnosis> {
         Some(self.event()?.explain(system))
     }
 

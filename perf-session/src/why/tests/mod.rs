@@ -5,11 +5,14 @@ use perf_sys::{
 };
 
 use super::*;
+use crate::system::Privileges;
 use crate::system::tree::Tree;
 
+mod check;
 mod errnos;
 mod map;
 mod permissions;
+mod table;
 mod trials;
 
 const CLOCK: Attr = Attr::software(Software::CPU_CLOCK).with_flags(AttrFlags::EXCLUDE_KERNEL);
@@ -44,7 +47,7 @@ fn failed(errno: Errno) -> Error {
 
 /// Asserts the cause, and that words are in the three lines.
 #[track_caller]
-fn assert_is(explanation: &Explanation, cause: Cause, words: &[&str]) {
+fn assert_is(explanation: &Diagnosis, cause: Cause, words: &[&str]) {
     assert_eq!(explanation.cause(), cause, "{explanation}");
     let text = explanation.to_string();
     assert_eq!(text.lines().count(), 3, "{text}");
@@ -62,6 +65,6 @@ fn assert_is(explanation: &Explanation, cause: Cause, words: &[&str]) {
 }
 
 /// Explains an error of the calling thread's event on a tree.
-fn of(tree: &Tree, errno: Errno, attr: &Attr) -> Explanation {
+fn of(tree: &Tree, errno: Errno, attr: &Attr) -> Diagnosis {
     explain(tree.system(), &failed(errno), attr, Target::calling_thread())
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn of_map(tree: &Tree, error: Error, attr: &Attr) -> Explanation {
+fn of_map(tree: &Tree, error: Error, attr: &Attr) -> Diagnosis {
     explain_mapping(tree.system(), &error, attr, 512)
 }
 

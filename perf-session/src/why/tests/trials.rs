@@ -1,4 +1,4 @@
-//! Explanations that open events: here by closures that stand for a kernel.
+//! Diagnosiss that open events: here by closures that stand for a kernel.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn by(
     attr: &Attr,
     in_group: bool,
     opens: impl Fn(Trial<'_>) -> bool,
-) -> Explanation {
+) -> Diagnosis {
     let error = failed(errno);
     let open = FailedOpen::new(&error, attr, Target::calling_thread());
     let open = if in_group { open.in_group() } else { open };

@@ -1,11 +1,11 @@
-//! Errors of no system call, and those without a known cause.
+//! Errors of no system call, and errors without a known cause.
 
 use perf_sys::Error;
 
-use crate::why::explain::{Cause, Explanation};
+use super::{Cause, Diagnosis};
 
 /// Explains an error that is not of `perf_event_open`.
-pub(super) fn explain(error: &Error) -> Explanation {
+pub(super) fn explain(error: &Error) -> Diagnosis {
     let (cause, remedy) = match error {
         Error::PageCount { .. } => (Cause::Argument, "map a power of two of data pages, such as 64"),
         Error::Target { .. } => (
@@ -40,16 +40,21 @@ pub(super) fn explain(error: &Error) -> Explanation {
             Cause::State,
             "open the event with the attr that it is read by: the descriptor has another read format",
         ),
-        _ => return unknown(error),
+        _ => return unknown(error, []),
     };
-    Explanation::new(cause, error.to_string(), remedy)
+    Diagnosis::new(cause, error.to_string(), remedy)
 }
 
-/// Returns the explanation of an error whose cause was not found: the usual causes of its errno.
-pub(super) fn unknown(error: &Error) -> Explanation {
-    let remedy = match error.call() {
-        Some(_) => "see the usual causes above; the kernel log (dmesg) may have more",
-        None => "see the text of the error",
+/// Returns the diagnosis of an error whose cause was not found: the possible causes, then the usual one of its errno.
+pub(super) fn unknown(error: &Error, possible: impl IntoIterator<Item = &'static str>) -> Diagnosis {
+    let (text, remedy) = match (error.call(), error.errno()) {
+        (Some(call), Some(errno)) => {
+            let causes: Vec<_> = possible.into_iter().chain(error.hint()).collect();
+            let separator = if causes.is_empty() { "" } else { ": " };
+            let text = format!("unknown: {call}: {errno}{separator}{}", causes.join("; or "));
+            (text, "see the usual causes above; the kernel log (dmesg) may have more")
+        }
+        _ => (format!("unknown: {error}"), "see the text of the error"),
     };
-    Explanation::new(Cause::Unknown, format!("unknown: {error}"), remedy)
+    Diagnosis::new(Cause::Unknown, text, remedy).with_errno(error.errno())
 }

@@ -2,21 +2,17 @@
 
 use perf_sys::{Errno, EventType, Software, Target};
 
-use super::cpu::is_errno;
-use super::limit::cgroup_mounts;
-use super::{Failure, Trial};
+use super::case::{Case, Trial, errno_of};
+use super::pmu::{pmu_of, type_of};
+use super::target::cgroup_mounts;
+use super::{Cause, Diagnosis, Evidence};
 use crate::names::Pmu;
 use crate::system::System;
-use crate::why::check::{pmu_of, type_of};
-use crate::why::explain::{Cause, Evidence, Explanation};
 
 const DEVICES: &str = "/sys/bus/event_source/devices";
 
-pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
-    let (system, attr) = (failure.system, failure.open.attr);
-    if let Some(explanation) = cgroup(failure) {
-        return explanation;
-    }
+pub(super) fn pmu_or_event(case: &Case<'_>) -> Diagnosis {
+    let (system, attr) = (case.system, case.attr);
     let pmu = pmu_of(system, attr);
     // Without sysfs the event alone decides, which only the software events of every kernel do.
     let pmu = Pmu::all_names(system).and(pmu);
@@ -31,7 +27,7 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
             } else {
                 ("unknown: the PMUs of this machine cannot be read", "see the evidence")
             };
-            return Explanation::new(Cause::Unknown, text, remedy).with(evidence);
+            return Diagnosis::new(Cause::Unknown, text, remedy).with(evidence);
         }
     };
     match (attr.kind, pmu) {
@@ -45,7 +41,7 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
             "use a kernel with CONFIG_EVENT_TRACING=y",
             list,
         ),
-        (EventType::HARDWARE | EventType::HW_CACHE | EventType::RAW, None) => Explanation::new(
+        (EventType::HARDWARE | EventType::HW_CACHE | EventType::RAW, None) => Diagnosis::new(
             Cause::NoHardwarePmu,
             "this machine has no hardware PMU, as most virtual machines",
             "use a software event such as cpu-clock, or give the virtual machine a PMU",
@@ -57,7 +53,7 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
             "use another event of the PMU, such as cycles or instructions",
             type_of(&pmu),
         ),
-        (_, Some(pmu)) if pmu.name() == "uprobe" => Explanation::new(
+        (_, Some(pmu)) if pmu.name() == "uprobe" => Diagnosis::new(
             Cause::Probe,
             "the file of the uprobe does not exist, or the kernel cannot read it",
             "give the absolute path of a file that exists in the kernel's view of this mount namespace",
@@ -66,7 +62,7 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
         (_, Some(pmu)) if pmu.name() == "kprobe" => {
             let text = "no function of the kernel has this name, or it cannot be probed";
             let remedy = "use a name in /proc/kallsyms that is not in /sys/kernel/debug/kprobes/blacklist";
-            Explanation::new(Cause::Probe, text, remedy).with(type_of(&pmu))
+            Diagnosis::new(Cause::Probe, text, remedy).with(type_of(&pmu))
         }
         (kind, Some(pmu)) => no_event(
             format!("PMU {pmu} does not have this event ({kind} {:#x})", attr.config),
@@ -77,34 +73,34 @@ pub(super) fn explain(failure: &mut Failure<'_>) -> Explanation {
             let text = format!("no PMU has the type {}", kind.0);
             let remedy =
                 "read the type from the file `type` of the PMU at each start: it changes with the boot";
-            Explanation::new(Cause::NoSuchPmu, text, remedy).with(list)
+            Diagnosis::new(Cause::NoSuchPmu, text, remedy).with(list)
         }
     }
 }
 
 /// Explains a cgroup that is not there, for an event that the kernel has: it looks for the event first.
-fn cgroup(failure: &mut Failure<'_>) -> Option<Explanation> {
-    let (attr, target) = (failure.open.attr, failure.open.target);
+pub(super) fn cgroup(case: &mut Case<'_>) -> Option<Diagnosis> {
+    let (attr, target) = (case.attr, case.target);
     let cpu = target.cpu_id().filter(|_| target.is_cgroup())?;
-    let without = failure.attempt(Trial { attr, target: Target::cpu(cpu), in_group: false });
+    let without = case.attempt(Trial { attr, target: Target::cpu(cpu), in_group: false });
     let (has_event, found) = match &without {
-        Some(result) => (!is_errno(result, Errno::ENOENT), "does not fail with ENOENT"),
+        Some(result) => (errno_of(result) != Some(Errno::ENOENT), "does not fail with ENOENT"),
         // Every kernel since 3.12 has the events up to this one.
         None => (attr.kind == EventType::SOFTWARE && attr.config <= Software::DUMMY.0, "not tried"),
     };
-    let explanation = Explanation::new(
+    let diagnosis = Diagnosis::new(
         Cause::Cgroup,
         "the cgroup was removed after its directory was opened, or its hierarchy has no perf_event controller",
         "open the directory of a cgroup that exists, in cgroup2 or in the version 1 hierarchy of perf_event",
     );
     has_event.then(|| {
         let source = format!("the same event on CPU {cpu} without the cgroup");
-        explanation.with(Evidence::new(source, found)).with(cgroup_mounts(failure.system))
+        diagnosis.with(Evidence::new(source, found)).with(cgroup_mounts(case.system))
     })
 }
 
-fn no_event(text: String, remedy: &str, evidence: Evidence) -> Explanation {
-    Explanation::new(Cause::NoSuchEvent, text, remedy).with(evidence)
+fn no_event(text: String, remedy: &str, evidence: Evidence) -> Diagnosis {
+    Diagnosis::new(Cause::NoSuchEvent, text, remedy).with(evidence)
 }
 
 fn pmus(system: &System) -> Evidence {

@@ -27,10 +27,12 @@ pub(crate) fn check_attr_size(size: u64, offset: u64) -> Result<()> {
 /// Reads an entry of the section of attrs, which is exactly `entry`: the attr, and the section of its ids.
 pub(crate) fn read_entry(mut entry: Bytes<'_>) -> Result<(&[u8], Section)> {
     let offset = entry.offset();
+    // The entry has the length of the file's header, which the attr must confirm.
     let attr_size = (entry.rest().len() as u64).saturating_sub(size_of::<Section>() as u64);
     let mut start = entry;
     start.u32("type of the attr")?;
     let found = start.u32("size of the attr")?;
+    // The first tools and `perf_event_open` take a size of 0 for the first published one.
     let own = if found == 0 { Attr::SIZE_VER0 } else { found };
     if u64::from(own) != attr_size {
         return Err(Error::new(offset + 4, Reason::AttrLength { found, expected: attr_size }));
@@ -75,13 +77,11 @@ impl<'a> FileAttr<'a> {
     }
 
     /// Returns the attr as it is in the file.
-    #[must_use]
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
     /// Returns the ids, which records carry.
-    #[must_use]
     pub const fn ids(&self) -> List<'a, u64> {
         self.ids
     }

@@ -106,6 +106,7 @@ impl<'a> Bytes<'a> {
     /// Takes a string that ends with a NUL.
     pub(crate) fn c_string(&mut self, what: &'static str) -> Result<&'a [u8]> {
         let text = until_nul(self.rest);
+        // With the NUL: a text without one is truncated.
         self.take(text.len() as u64 + 1, what)?;
         Ok(text)
     }

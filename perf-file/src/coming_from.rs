@@ -1,5 +1,4 @@
-//! Tables for the port of a program from another crate. They list its items and those of this
-//! crate.
+//! Tables for porting a program from another crate: its items, and the items of this crate that replace them.
 //!
 //! | from | page |
 //! |---|---|

@@ -31,6 +31,7 @@ impl<'a> RawFileRecord<'a> {
     /// [`Reason::TruncatedRecord`], or [`Reason::RecordSize`].
     #[inline]
     pub fn split_first(bytes: &'a [u8], order: ByteOrder, offset: u64) -> Result<(Self, &'a [u8])> {
+        // Nearly all records of a file. The rest, with its errors, is kept out of the loop of the caller.
         if order.is_native() {
             if let Some((header, bytes, rest)) = split_native(bytes) {
                 return Ok((Self { offset, header, bytes, payload: &[], order }, rest));
@@ -60,7 +61,6 @@ impl<'a> RawFileRecord<'a> {
     }
 
     /// Returns the kind of the record.
-    #[must_use]
     pub const fn kind(&self) -> RecordType {
         self.header.kind
     }
@@ -68,7 +68,6 @@ impl<'a> RawFileRecord<'a> {
     /// Returns the record as the decoder takes it; `None` if a tool wrote it in its own form, if it
     /// has the other byte order or is not aligned to 8 bytes in memory.
     #[inline]
-    #[must_use]
     pub fn raw(&self) -> Option<RawRecord<'a>> {
         if self.is_user() || !self.order.is_native() {
             return None;
@@ -77,7 +76,6 @@ impl<'a> RawFileRecord<'a> {
     }
 
     /// Returns whether a tool wrote the record in its own form, not in one of the kernel's.
-    #[must_use]
     pub const fn is_user(&self) -> bool {
         self.header.kind.0 >= record_type::FIRST.0
     }
@@ -122,6 +120,7 @@ pub(crate) fn header(bytes: &[u8], order: ByteOrder) -> Option<Header> {
 /// Checks the size in a header.
 #[inline]
 pub(crate) fn check_size(header: Header, offset: u64) -> Result<()> {
+    // Tools write records of any length, such as compressed ones.
     let is_of_kernel = header.kind.0 < record_type::FIRST.0;
     if header.size < 8 || (is_of_kernel && header.size % 8 != 0) {
         return Err(Error::new(offset, Reason::RecordSize { kind: header.kind, found: header.size }));
@@ -136,6 +135,7 @@ pub(crate) fn check_size(header: Header, offset: u64) -> Result<()> {
 /// [`Reason::Truncated`] if the record is too short to hold that number.
 pub(crate) fn payload_len(kind: RecordType, record: &[u8], order: ByteOrder, offset: u64) -> Result<u64> {
     let mut body = Bytes::new(record, order, offset);
+    // Their data can be longer than the 64 KiB of a record.
     match kind {
         record_type::HEADER_TRACING_DATA => {
             body.take(8, "header")?;

@@ -8,12 +8,12 @@ use crate::format::{
 };
 use crate::{ByteOrder, Error, Reason, Result};
 
-/// The start of a file.
+/// The start of a file, checked and in the byte order of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileHeader {
     /// The byte order of the machine that recorded the file.
     pub order: ByteOrder,
-    /// The form of the file.
+    /// The file form with its header, or the pipe form.
     pub mode: FileMode,
 }
 
@@ -41,6 +41,7 @@ impl FileHeader {
         if bytes.is_empty() {
             return Err(Error::of_file(Reason::Empty));
         }
+        // A copy, because a file in memory need not be aligned, and zeros in place of what a short one lacks.
         let whole = bytes;
         let mut bytes = [0; Self::LEN];
         for (to, from) in bytes.iter_mut().zip(whole) {
@@ -52,6 +53,7 @@ impl FileHeader {
         let (mode, len) = match header.size {
             RawPipeHeader::SIZE => (FileMode::Pipe, RawPipeHeader::SIZE),
             RawFileHeader::SIZE => (FileMode::File(header), RawFileHeader::SIZE),
+            // Of the first tools. Other data follows in the place of the features.
             RawFileHeader::SIZE_WITHOUT_FEATURES => {
                 let header = RawFileHeader { features: FeatureSet::default(), ..header };
                 (FileMode::File(header), RawFileHeader::SIZE_WITHOUT_FEATURES)
@@ -68,7 +70,6 @@ impl FileHeader {
     }
 
     /// Returns the header of the file form.
-    #[must_use]
     pub const fn file_header(&self) -> Option<&RawFileHeader> {
         match &self.mode {
             FileMode::File(header) => Some(header),
@@ -77,7 +78,6 @@ impl FileHeader {
     }
 
     /// Returns whether the file has the pipe form.
-    #[must_use]
     pub const fn is_pipe(&self) -> bool {
         matches!(self.mode, FileMode::Pipe)
     }
@@ -86,7 +86,6 @@ impl FileHeader {
     ///
     /// The recording was interrupted if the size in the header is 0. The records then extend to the
     /// end of the file.
-    #[must_use]
     pub fn records(&self, len: u64) -> Section {
         match self.mode {
             FileMode::Pipe => {
@@ -100,20 +99,17 @@ impl FileHeader {
     }
 
     /// Returns whether the recording was interrupted before the header was completed.
-    #[must_use]
     pub const fn is_interrupted(&self) -> bool {
         matches!(self.mode, FileMode::File(RawFileHeader { data: Section { size: 0, .. }, .. }))
     }
 
     /// Returns the features of the file form. A file whose recording was interrupted has none.
-    #[must_use]
     pub fn features(&self) -> FeatureSet {
         let header = self.file_header().filter(|_| !self.is_interrupted());
         header.map_or_else(FeatureSet::default, |header| header.features)
     }
 
     /// Returns the section with the table of the features: an offset and a size for each.
-    #[must_use]
     pub fn feature_table(&self) -> Option<Section> {
         let size = self.features().iter().count() as u64 * size_of::<Section>() as u64;
         Some(Section { offset: self.file_header()?.data.end()?, size }).filter(|table| table.size > 0)

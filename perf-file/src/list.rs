@@ -109,7 +109,6 @@ impl<'a, T: ListEntry<'a>> List<'a, T> {
     }
 
     /// Returns the number of entries.
-    #[must_use]
     pub const fn len(&self) -> usize {
         match self.0 {
             Entries::Encoded(_, count) => count,
@@ -118,7 +117,6 @@ impl<'a, T: ListEntry<'a>> List<'a, T> {
     }
 
     /// Returns whether there is no entry.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }

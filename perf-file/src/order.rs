@@ -14,7 +14,6 @@ impl ByteOrder {
     pub const NATIVE: Self = if cfg!(target_endian = "little") { Self::Little } else { Self::Big };
 
     /// Returns whether this is the byte order of this machine.
-    #[must_use]
     #[inline]
     pub const fn is_native(self) -> bool {
         matches!((self, Self::NATIVE), (Self::Little, Self::Little) | (Self::Big, Self::Big))
@@ -30,7 +29,6 @@ impl ByteOrder {
     }
 
     /// Returns the number in two bytes of this order.
-    #[must_use]
     #[inline]
     pub const fn u16(self, bytes: [u8; 2]) -> u16 {
         match self {
@@ -40,7 +38,6 @@ impl ByteOrder {
     }
 
     /// Returns the number in four bytes of this order.
-    #[must_use]
     #[inline]
     pub const fn u32(self, bytes: [u8; 4]) -> u32 {
         match self {
@@ -50,7 +47,6 @@ impl ByteOrder {
     }
 
     /// Returns the number in eight bytes of this order.
-    #[must_use]
     #[inline]
     pub const fn u64(self, bytes: [u8; 8]) -> u64 {
         match self {

@@ -7,7 +7,6 @@ use crate::std_error::into_std;
 
 impl Error {
     /// Returns the number of the errno if a system call failed.
-    #[must_use]
     pub fn raw_os_error(&self) -> Option<i32> {
         match &self.reason {
             Reason::Io(error) => error.raw_os_error(),

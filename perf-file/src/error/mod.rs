@@ -31,7 +31,7 @@ pub enum Reason {
         /// Bytes that are there, of these 8.
         len: usize,
     },
-    /// The size in the file's header is that of no known header.
+    /// No known header has the size that the file's header reports.
     HeaderSize {
         /// The size in bytes.
         found: u64,
@@ -90,7 +90,7 @@ pub enum Reason {
         /// Bytes that are there.
         available: u64,
     },
-    /// The size of a record is less than that of its header, or not a multiple of 8 in a record of
+    /// The size of a record is less than 8, its header, or not a multiple of 8 in a record of
     /// the kernel.
     RecordSize {
         /// Kind of the record.
@@ -152,13 +152,11 @@ impl Error {
 
     /// Returns the offset in bytes from the start of the file; inside compressed records, that of
     /// the compressed record. `None` if the error is of the whole file, such as one that cannot be opened.
-    #[must_use]
     pub const fn offset(&self) -> Option<u64> {
         self.offset
     }
 
     /// Returns the reason.
-    #[must_use]
     pub const fn reason(&self) -> &Reason {
         &self.reason
     }

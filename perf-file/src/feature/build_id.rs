@@ -51,6 +51,7 @@ impl<'a> BuildId<'a> {
         let pid = if has_pid { body.u32("pid")? as i32 } else { HOST };
         let build_id = body.take(BUILD_ID_SIZE_MAX as u64, "build_id")?;
         let [size, ..] = body.fixed::<4>("size")?;
+        // Older tools write an id of 20 bytes without its size.
         let has_size = misc.bits() & HAS_SIZE != 0 && usize::from(size) <= BUILD_ID_SIZE_MAX;
         let len = if has_size { size.into() } else { BUILD_ID_SIZE_MAX };
         let build_id = build_id.get(..len).unwrap_or(build_id);

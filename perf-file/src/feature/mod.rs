@@ -112,7 +112,6 @@ impl<'a> FeatureSection<'a> {
     }
 
     /// Returns the offset of the content, in bytes from the start of the file.
-    #[must_use]
     pub const fn offset(&self) -> u64 {
         self.offset
     }

@@ -156,6 +156,7 @@ impl<'a> EventDesc<'a> {
     #[cfg(any(test, feature = "std"))]
     pub(super) fn write_list(list: List<'a, Self>, out: &mut Encoder) {
         let sizes = list.iter().map(|desc| desc.event.bytes().len() as u32);
+        // One length precedes all attrs, so the shorter ones are extended with the zeros of `Attr`.
         let size = sizes.max().unwrap_or(0).min(perf_abi::Attr::SIZE);
         out.count(list.len()).u32(size).context = size;
         list.write_entries(out);

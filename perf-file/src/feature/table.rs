@@ -19,6 +19,7 @@ impl FeatureTable {
     /// if its offset overflows.
     pub(crate) fn section_up_to(head: &FileHeader, last: Option<Feature>) -> Option<Section> {
         let table = head.feature_table()?;
+        // Not the whole table, so that the features before the end of a truncated file can be read.
         let before = |feature: &Feature| last.is_none_or(|last| feature.0 <= last.0);
         let size = (head.features().iter().filter(before).count() * size_of::<Section>()) as u64;
         Section { size, ..table }.end()?;
@@ -29,6 +30,7 @@ impl FeatureTable {
     pub(crate) fn read(head: &FileHeader, mut bytes: Bytes<'_>) -> Result<Self> {
         let mut sections = [None; FeatureSet::BITS as usize];
         for (section, feature) in sections.iter_mut().zip((0..).map(Feature)) {
+            // The header has bits for features whose entries were not read.
             if head.features().contains(feature) && !bytes.is_empty() {
                 *section = Some(Section { offset: bytes.u64(Self::NAME)?, size: bytes.u64(Self::NAME)? });
             }
@@ -42,6 +44,8 @@ impl FeatureTable {
     }
 
     /// Checks that the section of a feature has no bytes of the parts that every file has.
+    ///
+    /// This is not done at the opening: a section that is wrong must not hide the records.
     pub(crate) fn check(&self, head: &FileHeader, feature: Feature) -> Result<()> {
         let (Some(section), Some(header)) = (self.section(feature), head.file_header()) else {
             return Ok(());
@@ -59,10 +63,12 @@ impl FeatureTable {
         let all = || head.features().iter().filter_map(|feature| Some((feature, self.section(feature)?)));
         for (feature, section) in all() {
             self.check(head, feature)?;
+            // A marker has no content, and any offset.
             if section.size > 0 && section.end().is_none_or(|end| end > file_len) {
                 let available = file_len.saturating_sub(section.offset);
                 return Err(Error::truncated(section.offset, name(feature), section.size, available));
             }
+            // Each pair once. There are at most 256 sections.
             let before = all().take_while(|(other, _)| other.0 < feature.0);
             let before = before.map(|(other, section)| (name(other), section));
             check_section(name(feature), section, before)?;

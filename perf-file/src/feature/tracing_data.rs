@@ -82,6 +82,7 @@ impl<'a> TracingData<'a> {
         let kallsyms = data.take(len.into(), "kallsyms")?;
         let len = data.u32("printk_formats")?;
         let printk_formats = data.take(len.into(), "printk_formats")?;
+        // Added by version 0.6.
         let saved_cmdlines = if data.is_empty() { &[] } else { text(&mut data, "saved_cmdlines")? };
         Ok(Self {
             version,

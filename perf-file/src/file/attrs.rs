@@ -26,6 +26,7 @@ impl<'a> Iterator for Attrs<'a> {
     type Item = Result<FileAttr<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        // It stays `None` after an error.
         let (section, size) = self.rest.take()?;
         if section.size == 0 {
             return None;

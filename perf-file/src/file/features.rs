@@ -27,6 +27,7 @@ impl<'a> Iterator for FeatureSections<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let feature = self.file.head.features().iter().find(|feature| feature.0 >= self.next)?;
         let section = self.file.feature_of_table(feature);
+        // Also after an error: the other sections may be whole.
         self.next = feature.0 + 1;
         Some(section)
     }

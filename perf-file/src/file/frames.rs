@@ -30,7 +30,6 @@ impl<'a> RawFileRecords<'a> {
     }
 
     /// Returns the offset of the next record, in bytes from the start of the file.
-    #[must_use]
     pub const fn offset(&self) -> u64 {
         self.offset
     }
@@ -46,6 +45,7 @@ impl<'a> Iterator for RawFileRecords<'a> {
         }
         if self.rest.is_empty() {
             self.ended = true;
+            // The header promises more than a truncated file has, even if it ends between two records.
             let missing = core::mem::take(&mut self.missing);
             return (missing > 0).then(|| Err(Error::truncated(self.offset, "records", missing, 0)));
         }

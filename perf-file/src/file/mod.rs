@@ -15,7 +15,7 @@ use crate::{ByteOrder, Error, FileHeader, Result};
 
 /// A `perf.data` file in memory.
 ///
-/// The bytes are those of a mapped file or of one that was read as a whole. Nothing is copied:
+/// The bytes come from a mapped file, or from one that was read as a whole. Nothing is copied:
 /// records, attrs and sections borrow the bytes.
 ///
 /// ```
@@ -45,38 +45,34 @@ impl<'a> PerfData<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`FileHeader::parse`].
+    /// An error of [`FileHeader::parse`]: the bytes are no `perf.data`, are truncated in the header, or the header
+    /// contradicts itself.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         Ok(Self { bytes, head: FileHeader::parse(bytes)? })
     }
 
     /// Returns the header.
-    #[must_use]
     pub const fn header(&self) -> &FileHeader {
         &self.head
     }
 
     /// Returns the byte order of the file.
-    #[must_use]
     pub const fn order(&self) -> ByteOrder {
         self.head.order
     }
 
     /// Returns the whole file.
-    #[must_use]
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
     /// Iterates over the events of the file form. The pipe form has records
     /// [`UserRecord::HeaderAttr`](crate::UserRecord::HeaderAttr) instead, and no event here.
-    #[must_use]
     pub fn attrs(&self) -> Attrs<'a> {
         Attrs::new(*self)
     }
 
     /// Iterates over the records, in the order of the file.
-    #[must_use]
     pub fn frames(&self) -> RawFileRecords<'a> {
         let section = self.head.records(self.bytes.len() as u64);
         let from = usize::try_from(section.offset).ok().and_then(|offset| self.bytes.get(offset..));
@@ -86,7 +82,6 @@ impl<'a> PerfData<'a> {
     /// Iterates over the feature sections of the file form, by number. The pipe form has records
     /// [`UserRecord::HeaderFeature`](crate::UserRecord::HeaderFeature) instead, and no section here. A file whose
     /// recording was interrupted has none either.
-    #[must_use]
     pub fn features(&self) -> FeatureSections<'a> {
         FeatureSections::new(*self)
     }

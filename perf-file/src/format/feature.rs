@@ -18,7 +18,6 @@ macro_rules! features {
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// Returns the name without the prefix `HEADER_`; `None` if it is unknown.
-            #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match self {
                     $(Self::$name => Some(stringify!($name)),)*
@@ -125,7 +124,6 @@ impl FeatureSet {
     pub const BITS: u32 = 256;
 
     /// Returns whether the feature is in the set.
-    #[must_use]
     pub fn contains(self, feature: Feature) -> bool {
         let word = self.0.get(feature.0 as usize / 64).copied().unwrap_or(0);
         word >> (feature.0 % 64) & 1 != 0

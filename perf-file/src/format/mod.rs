@@ -37,7 +37,6 @@ pub struct Section {
 
 impl Section {
     /// Returns the offset of the first byte after the section; `None` if it overflows.
-    #[must_use]
     pub const fn end(self) -> Option<u64> {
         self.offset.checked_add(self.size)
     }
@@ -61,12 +60,12 @@ pub struct RawFileHeader {
     /// Bytes of this header: [`RawFileHeader::SIZE`], or [`RawFileHeader::SIZE_WITHOUT_FEATURES`] in
     /// files of version 1.
     pub size: u64,
-    /// Bytes of one entry of the section `attrs`: those of the attr and of the [`Section`] of its
+    /// Bytes of one entry of the section `attrs`: the attr and the [`Section`] of its
     /// ids, which follows it.
     pub attr_size: u64,
     /// The events: attrs, each followed by the [`Section`] of its ids.
     pub attrs: Section,
-    /// The records. A size of 0 is that of a recording that was interrupted: the records extend to
+    /// The records. A size of 0 marks a recording that was interrupted: the records extend to
     /// the end of the file, and there are no features.
     pub data: Section,
     /// Obsolete, ignored.

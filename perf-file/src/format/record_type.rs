@@ -17,7 +17,6 @@ macro_rules! kinds {
 
         /// Returns the name of a kind of the kernel or of tools, without the prefix
         /// `PERF_RECORD_`; `None` if it is unknown.
-        #[must_use]
         pub fn name(kind: RecordType) -> Option<&'static str> {
             match kind {
                 $($name => Some(stringify!($name)),)*

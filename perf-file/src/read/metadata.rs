@@ -1,4 +1,4 @@
-//! FileEvents and features of the pipe form, before its records.
+//! Events and features of the pipe form, before its records.
 
 use perf_abi::Header;
 

@@ -67,6 +67,7 @@ impl<'a> AuxtraceInfo<'a> {
     pub(super) fn parse(body: &mut Bytes<'a>) -> Result<Self> {
         let kind = AuxtraceType(body.u32("type")?);
         body.u32("reserved")?;
+        // Their number depends on the kind, so all that the record has are taken.
         let words = body.rest().len() as u64 / 8;
         Ok(Self { kind, private: List::take(body, words, "parameters")? })
     }
@@ -133,6 +134,7 @@ impl<'a> AuxtraceError<'a> {
         let (kind, code, cpu) = (word("type")?, word("code")?, word("cpu")?);
         let (pid, tid, format) = (word("pid")?, word("tid")?, word("fmt")?);
         let ip = body.u64("ip")?;
+        // The format says which fields follow: 1 added the time, 2 the guest.
         let time = (format >= 1).then(|| body.u64("time")).transpose()?;
         // The record can end within the message.
         let len = body.rest().len().min(64) as u64;

@@ -52,6 +52,7 @@ impl<'a> CpuMap<'a> {
                 match word_size {
                     4 => CpuMapForm::Mask32(List::take(body, words, "mask")?),
                     8 => {
+                        // The mask starts at a multiple of 8 bytes.
                         body.u32("padding")?;
                         CpuMapForm::Mask64(List::take(body, words, "mask")?)
                     }
@@ -70,6 +71,7 @@ impl<'a> CpuMap<'a> {
 
     /// Iterates over the CPUs; -1 is any CPU. Empty for an unknown form.
     pub fn cpus(&self) -> impl Iterator<Item = i32> + use<'a> {
+        // One type of iterator for all forms: each fills its parts of the chain, and leaves the others empty.
         let (mut list, mut words32, mut words64, mut any, mut range) = (None, None, None, None, None);
         match self.form {
             CpuMapForm::List(cpus) => list = Some(cpus),

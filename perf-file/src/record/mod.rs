@@ -128,6 +128,7 @@ impl<'a> UserRecord<'a> {
             kind::TIME_CONV => Self::TimeConv(TimeConv::parse(body)?),
             kind::HEADER_FEATURE => {
                 let number = body.u64("number of the feature")?;
+                // A number that no bit set can hold stays an unknown feature.
                 let feature = Feature(u32::try_from(number).unwrap_or(u32::MAX));
                 Self::HeaderFeature(FeatureSection::new(feature, body.rest(), order, body.offset()))
             }

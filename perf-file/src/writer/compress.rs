@@ -25,7 +25,7 @@ const PART: &str = "compressed records";
 /// a recording that was interrupted can be read up to its last whole record.
 #[derive(Default)]
 pub(super) struct Compressor {
-    /// The state of libzstd, from the first record on.
+    /// The state of libzstd, from the first record on. It is kept, because its creation allocates the tables of the level.
     context: Option<CCtx<'static>>,
     frame: Vec<u8>,
     /// Bytes of records so far.
@@ -40,6 +40,7 @@ impl Compressor {
         output: &mut Output<W>,
         records: &[u8],
     ) -> Result<(), WriteError> {
+        // A record may extend over two chunks: readers join what they decompress.
         for chunk in records.chunks(CHUNK) {
             self.compress(chunk).map_err(|error| {
                 let offset = output.taken();

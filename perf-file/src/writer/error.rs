@@ -36,7 +36,6 @@ pub enum WriteError {
 
 impl WriteError {
     /// Returns the number of the errno if a system call failed.
-    #[must_use]
     pub fn raw_os_error(&self) -> Option<i32> {
         match self {
             Self::Io { error, .. } => error.raw_os_error(),

@@ -75,6 +75,7 @@ pub(super) fn update<W: Write>(
     rewrite: Rewrite<W>,
 ) -> Result<(), WriteError> {
     header.data.size = output.position() - header.data.offset;
+    // After a flush: a header must not describe records that are not in the file if the writer is killed here.
     rewrite(output.flushed("records")?, 0, header.as_bytes()).map_err(in_header)
 }
 
@@ -88,6 +89,7 @@ pub(super) fn finish<W: Write>(
 ) -> Result<W, WriteError> {
     header.data.size = output.position() - header.data.offset;
     header.features = features.iter().map(|(feature, _)| feature).collect();
+    // The offsets in the table, which precedes the sections, follow from their lengths.
     let table_size = features.iter().count() * size_of::<Section>();
     let mut offset = output.position() + table_size as u64;
     for (_, content) in features.iter() {
@@ -98,6 +100,7 @@ pub(super) fn finish<W: Write>(
     for (_, content) in features.iter() {
         output.write("feature sections", content)?;
     }
+    // There is no space for more ids before the attrs, so all ids are written again, and the attrs refer to these.
     let changed = changed.map(|events| sections(events, output.position()));
     if let Some((ids, _)) = &changed {
         output.write("ids", ids)?;

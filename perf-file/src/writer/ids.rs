@@ -4,8 +4,8 @@ use super::event::attr_size;
 use super::{Mode, WriteError, Writer, pipe};
 
 impl<W: Write> Writer<W> {
-    /// Adds ids to an event: those of file descriptors that were opened during the recording, such as for a CPU
-    /// that came online. `event` is its index in the list with which the recording was started.
+    /// Adds ids of file descriptors that were opened during the recording to an event, such as for a CPU that came
+    /// online. `event` is its index in the list with which the recording was started.
     ///
     /// Call it after a round and before the first record with one of these ids.
     ///

@@ -8,7 +8,7 @@ const MAX_RECORD: usize = 65536 / 8;
 
 /// A count of what was written: records by kind, losses, the time of the samples and the mapped files.
 ///
-/// It frames all records and decodes only those of losses and mappings.
+/// All records are framed, and only losses and mappings are decoded.
 ///
 /// ```
 /// use perf_abi::{Attr, Software};
@@ -25,19 +25,23 @@ pub struct Inventory {
     layout: SampleLayout,
     /// For the record that wraps at the end of a ring.
     scratch: Vec<u64>,
+    /// By kind, without samples: they are most of the records, and counted without a look-up.
     kinds: BTreeMap<u32, u64>,
     samples: u64,
     bytes: u64,
-    damaged: u64,
+    /// Bytes from the first malformed record of a window to its end.
+    malformed: u64,
     lost: u64,
     lost_samples: u64,
+    /// The least and the greatest time of a sample. Rings are read one after the other, so samples are not in order.
     times: Option<(u64, u64)>,
+    /// Build ids by path.
     files: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
 impl Inventory {
-    /// Starts with nothing. `attr` is that of any of the events, whose times must be at the same place in their
-    /// records, as with [`IDENTIFIER`](perf_abi::SampleType::IDENTIFIER) and the same fields up to `TIME`.
+    /// Starts with nothing. `attr` is the attr of any of the events. All events must have the time at the same place in
+    /// their records, as with [`IDENTIFIER`](perf_abi::SampleType::IDENTIFIER) and the same fields up to `TIME`.
     pub fn new(attr: &Attr) -> Self {
         Self {
             layout: SampleLayout::new(attr),
@@ -45,7 +49,7 @@ impl Inventory {
             kinds: BTreeMap::new(),
             samples: 0,
             bytes: 0,
-            damaged: 0,
+            malformed: 0,
             lost: 0,
             lost_samples: 0,
             times: None,
@@ -58,8 +62,8 @@ impl Inventory {
         self.note_with(window, |_| {});
     }
 
-    /// As [`note`](Self::note), and calls `f` with each record, not decoded: for further counts without a second
-    /// pass over the records.
+    /// Counts as [`note`](Self::note) does, and calls `f` with each record, not decoded: for further counts without a
+    /// second pass over the records.
     pub fn note_with(&mut self, window: Window<'_>, mut f: impl FnMut(RawRecord<'_>)) {
         self.bytes += window.len() as u64;
         // Moved out, because its records borrow it while they are counted.
@@ -71,10 +75,11 @@ impl Inventory {
                     self.note_record(record);
                     f(record);
                 }
+                // Nobody knows where the next record starts.
                 Err(_) => break,
             }
         }
-        self.damaged += window.len() as u64 - records.position();
+        self.malformed += window.len() as u64 - records.position();
         self.scratch = scratch;
     }
 
@@ -92,11 +97,12 @@ impl Inventory {
 
     fn note_side_band(&mut self, record: RawRecord<'_>) {
         *self.kinds.entry(record.kind().0).or_default() += 1;
+        // Only these have something to add, and decoding costs more than counting.
         let kinds = [RecordType::LOST, RecordType::LOST_SAMPLES, RecordType::MMAP, RecordType::MMAP2];
         if !kinds.contains(&record.kind()) {
             return;
         }
-        // What cannot be decoded is counted as a record, and is in the recording.
+        // A record that cannot be decoded is counted above, and is in the recording.
         match record.decode(&self.layout) {
             Ok(Record::Lost(lost)) => self.lost += lost.lost(),
             Ok(Record::LostSamples(lost)) => self.lost_samples += lost.lost(),
@@ -110,6 +116,7 @@ impl Inventory {
     }
 
     fn note_file(&mut self, path: &[u8], build_id: Option<&[u8]>) {
+        // Most paths are known, because each process maps the same libraries. `entry` would copy them first.
         if !self.files.contains_key(path) {
             self.files.insert(path.to_vec(), build_id.map(<[u8]>::to_vec));
         }
@@ -130,14 +137,14 @@ impl Inventory {
         self.kinds.iter().map(|(kind, count)| (RecordType(*kind), *count))
     }
 
-    /// Returns the number of bytes.
+    /// Returns the number of bytes of all windows.
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns the number of bytes that are no records. They were written all the same.
-    pub const fn damaged(&self) -> u64 {
-        self.damaged
+    /// Returns the number of malformed bytes. They are copied through unchanged.
+    pub const fn malformed(&self) -> u64 {
+        self.malformed
     }
 
     /// Returns the number of records that the kernel dropped because a ring was full, by the `LOST` records.
@@ -187,7 +194,7 @@ mod tests {
         inventory.note(Window::from_slices(first, second));
         assert_eq!((inventory.samples(), inventory.side_band()), (3, 0));
         assert_eq!(inventory.sample_times(), Some((3, 7)));
-        assert_eq!((inventory.bytes(), inventory.damaged()), (words.len() as u64 * 8, 0));
+        assert_eq!((inventory.bytes(), inventory.malformed()), (words.len() as u64 * 8, 0));
     }
 
     #[test]
@@ -229,7 +236,7 @@ mod tests {
         let words = [sample(1), vec![0, 0]].concat();
         let mut inventory = Inventory::new(&attr());
         inventory.note(Window::from_slices(&words, &[]));
-        assert_eq!((inventory.samples(), inventory.damaged()), (1, 16));
+        assert_eq!((inventory.samples(), inventory.malformed()), (1, 16));
     }
 
     #[test]

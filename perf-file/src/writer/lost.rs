@@ -53,8 +53,9 @@ impl<W: Write> Writer<W> {
         if lost == 0 {
             return Ok(());
         }
-        let mut words = vec![0, lost];
+        let mut words = vec![lost];
         if found.attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) {
+            // The trailer of the kernel's records, so that a reader finds the event by the id as in those.
             let fields = trailer::fields(found.attr.sample_type);
             words.extend(fields.map(|field| match field {
                 SampleType::ID | SampleType::IDENTIFIER => id,
@@ -62,10 +63,10 @@ impl<W: Write> Writer<W> {
                 _ => 0,
             }));
         }
-        let size = (8 * words.len()) as u16;
+        let size = (size_of::<Header>() + 8 * words.len()) as u16;
         let header = Header { kind: RecordType::LOST_SAMPLES, misc: Misc::empty(), size };
         self.write_plain(header.as_bytes())?;
-        self.write_plain(words.get(1..).unwrap_or_default().as_bytes())
+        self.write_plain(words.as_bytes())
     }
 }
 

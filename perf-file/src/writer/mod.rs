@@ -98,7 +98,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`WriteError::Io`].
+    /// [`WriteError::Io`] if the pipe form cannot write its description of the compression.
     #[cfg(feature = "zstd")]
     pub fn compressed(mut self) -> Result<Self, WriteError> {
         let compressor = Compressor::default();
@@ -161,6 +161,7 @@ impl<W: Write> Writer<W> {
     /// The file form writes the feature sections and the final header. The pipe form writes those
     /// features that [`Writer::pipe`] did not have.
     pub fn finish(self, features: &Features) -> Result<W, WriteError> {
+        // The ratio of the compression is known only now. In the pipe form it was announced, and is not written again.
         let mut features = features.clone();
         if let Some(compressor) = &self.compressor {
             compressor.describe(&mut features);
@@ -176,6 +177,7 @@ impl<W: Write> Writer<W> {
 
     #[cfg(feature = "zstd")]
     fn announce_compression(&mut self, compressor: &Compressor) -> Result<(), WriteError> {
+        // A reader of a pipe cannot look at the end, and must know the algorithm before the first compressed record.
         let Mode::Pipe { written } = &mut self.mode else { return Ok(()) };
         let mut features = Features::new();
         compressor.describe(&mut features);

@@ -9,10 +9,12 @@ const BUFFER: usize = 64 << 10;
 #[derive(Debug)]
 pub(super) struct Output<W: Write> {
     out: BufWriter<Counted<W>>,
+    /// Bytes written, those that `out` still holds included.
     position: u64,
 }
 
-/// A file or pipe, with the number of bytes that it took.
+/// A file or pipe, with the number of bytes that it took: `BufWriter` does not report how much of a failed write was
+/// written.
 #[derive(Debug)]
 struct Counted<W> {
     out: W,

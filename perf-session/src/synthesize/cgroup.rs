@@ -11,7 +11,7 @@ impl Synthesizer {
     /// are created later.
     ///
     /// The id is the inode number of the folder, which is the kernel's id on a machine of 64 bits. It walks the
-    /// hierarchy of the controller `perf_event`, if that has its own, otherwise that of version 2. Cgroups that are
+    /// hierarchy of the controller `perf_event`, if that has its own, otherwise the hierarchy of version 2. Cgroups that are
     /// removed meanwhile are left out.
     ///
     /// # Errors

@@ -73,7 +73,7 @@ pub struct Synthesizer {
 }
 
 impl Synthesizer {
-    /// Starts without records. `attr` is that of the first event: its fields in side-band records are
+    /// Starts without records. `attr` is the attr of the first event: its fields in side-band records are
     /// written as 0, its `build_id` selects the form of `MMAP2`, its `mmap_data` adds mappings that
     /// are not executable, its `namespaces` adds the namespaces of each thread, and its `ksymbol` and
     /// `bpf_event` the records of [`bpf_programs`](Self::bpf_programs).

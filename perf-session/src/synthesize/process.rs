@@ -85,7 +85,7 @@ impl Synthesizer {
         self.records.namespaces(pid, tid, &links);
     }
 
-    /// Appends the mappings. Kernel threads have none, and this user may not see those of other users' processes.
+    /// Appends the mappings. Kernel threads have none, and this user may not see the mappings of another user's process.
     fn mappings(&mut self, pid: u32) {
         for mapping in mappings_of(&self.system, pid).unwrap_or_default() {
             if mapping.is_executable() || (self.with_data && mapping.protection & READ != 0) {

@@ -42,7 +42,7 @@ const MAX_SYMBOL: usize = 511;
 const MAX_LINKS: usize = 4000;
 
 impl SideBand {
-    /// Starts without records. `attr` is that of the event whose trailer they have.
+    /// Starts without records. `attr` is the attr of the event whose trailer they have.
     #[must_use]
     pub fn new(attr: &Attr) -> Self {
         let has_trailer = attr.flags.contains(AttrFlags::SAMPLE_ID_ALL);

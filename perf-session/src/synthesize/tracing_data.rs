@@ -5,7 +5,7 @@ use perf_file::{ByteOrder, FeatureData};
 
 use crate::{System, Tracefs, TracefsError};
 
-/// The category whose formats have a list before those of the others.
+/// The category whose formats have a list at the start.
 const FTRACE: &str = "ftrace";
 
 /// Sets the section [`TRACING_DATA`](Feature::TRACING_DATA): the formats of tracepoints, from which readers print the

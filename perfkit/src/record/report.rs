@@ -54,7 +54,7 @@ impl Report<'_> {
     /// Returns the sum of the losses, or `None` if nothing was lost.
     fn lost(&self) -> Option<String> {
         match self.ledger.dropped() {
-            0 if self.ledger.nothing_lost().is_ok() && self.inventory.damaged() == 0 => None,
+            0 if self.ledger.nothing_lost().is_ok() && self.inventory.malformed() == 0 => None,
             0 => Some("not complete:".to_owned()),
             1 => Some("1 record lost: a ring was full".to_owned()),
             dropped => Some(format!(
@@ -64,8 +64,8 @@ impl Report<'_> {
     }
 
     fn print_losses(&self) {
-        if self.inventory.damaged() > 0 {
-            note(format_args!("{} bytes of the rings are no records", self.inventory.damaged()));
+        if self.inventory.malformed() > 0 {
+            note(format_args!("{} bytes of the rings are no records", self.inventory.malformed()));
         }
         // Those of a full ring are in the first line.
         let is_other = |loss: &&Loss| {

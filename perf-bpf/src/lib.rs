@@ -83,7 +83,6 @@ mod privileges;
 mod program_fd;
 mod program_function;
 mod program_info;
-mod refused;
 mod ringbuf;
 mod run_stats;
 mod syscall;
@@ -125,11 +124,13 @@ pub use privileges::BpfPrivileges;
 pub use program_fd::ProgramFd;
 pub use program_function::ProgramFunction;
 pub use program_info::ProgramInfo;
-pub use refused::Refused;
 pub use ringbuf::{BorrowedRingBufRecords, RingBuf, RingBufBatch, RingBufRecords};
 pub use run_stats::RunStats;
 pub use syscall::MapFd;
 pub use task_fd::TaskFd;
+
+/// The reason why a call failed, with the value that the call took.
+pub type Refused<T> = perf_sys::Refused<T, Error>;
 
 use layout::MapLayout;
 

@@ -115,7 +115,7 @@ fn a_perf_event_program_is_attached_by_ioctl_until_the_event_closes() {
     switch(&event);
     assert!(!fixture.cookies().is_empty());
     let second = Attachment::by_ioctl(Arc::clone(&event), &fixture.program).unwrap_err();
-    assert_eq!(second.errno(), Some(Errno::EEXIST));
+    assert_eq!(second.error.errno(), Some(Errno::EEXIST));
     let second = Link::attach(&*event, &fixture.program, 0).unwrap_err();
     assert_eq!((second.command(), second.errno()), (Some(BpfCmd::LINK_CREATE), Some(Errno::EEXIST)));
     assert!(second.to_string().contains("already has a program"), "{second}");
@@ -195,9 +195,9 @@ fn a_program_of_another_type_is_refused_by_both_ways() {
     let Some(fixture) = fixture(BpfProgType::RAW_TRACEPOINT, false) else { return };
     let Some(event) = switches() else { return };
     let link = Attachment::new(Arc::clone(&event), &fixture.program, COOKIE).unwrap_err();
-    assert_eq!((link.command(), link.errno()), (Some(BpfCmd::LINK_CREATE), Some(Errno::EINVAL)));
+    assert_eq!((link.error.command(), link.error.errno()), (Some(BpfCmd::LINK_CREATE), Some(Errno::EINVAL)));
     let ioctl = Attachment::new(event, &fixture.program, 0).unwrap_err();
-    assert_eq!((ioctl.command(), ioctl.errno()), (None, Some(Errno::EINVAL)));
+    assert_eq!((ioctl.error.command(), ioctl.error.errno()), (None, Some(Errno::EINVAL)));
     assert!(ioctl.to_string().contains("of a type that the event does not take"), "{ioctl}");
 }
 

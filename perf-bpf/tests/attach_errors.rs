@@ -56,7 +56,7 @@ fn program_that_its_tracepoint_has_already_is_named_as_the_cause() {
     let (Some(first), Some(second)) = (event(&attr), event(&attr)) else { return };
     let _link = Link::attach(&*first, &program, 0).unwrap();
     let error = Attachment::new(second, &program, 0).unwrap_err();
-    assert_eq!(error.errno(), Some(Errno::EEXIST));
+    assert_eq!(error.error.errno(), Some(Errno::EEXIST));
     assert!(error.to_string().contains("its tracepoint or probe already runs this program"), "{error}");
 }
 
@@ -73,7 +73,7 @@ fn tracepoint_with_64_programs_is_named_as_the_cause() {
         }
     };
     assert!(attached.len() <= 64);
-    assert_eq!(error.errno(), Some(Errno::E2BIG));
+    assert_eq!(error.error.errno(), Some(Errno::E2BIG));
     assert!(error.to_string().contains("64 programs"), "{error}");
 }
 

@@ -124,7 +124,7 @@ fn a_failure_midway_detaches_the_program_from_the_first_events() {
     }
     last.set_bpf(std::os::fd::AsFd::as_fd(&fixture.program)).unwrap();
     let Err(error) = AttachedSet::attach(set, &fixture.program, COOKIE) else { panic!("attached") };
-    assert_eq!(error.errno(), Some(Errno::EEXIST), "{error}");
+    assert_eq!(error.error.errno(), Some(Errno::EEXIST), "{error}");
     // The link to the first event is closed, so that another can be made.
     drop(perf_bpf::Link::attach(&**first, &fixture.program, 0).unwrap());
 }

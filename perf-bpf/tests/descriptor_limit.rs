@@ -40,7 +40,7 @@ fn descriptor_limit_is_named_as_the_cause_of_a_failed_attachment() {
         let Some(set) = permitted(EventSetOptions::new().event(clock()).open()) else { return };
         limit_to(next() + more);
         let Err(refused) = AttachedSet::attach(set, &program, 0) else { panic!("attached") };
-        assert_eq!(refused.errno(), Some(Errno::EMFILE), "{refused}");
+        assert_eq!(refused.error.errno(), Some(Errno::EMFILE), "{refused}");
         assert!(refused.to_string().contains("RLIMIT_NOFILE"), "{refused}");
         limit_to(1000);
         // The set comes back with the error, without a program on any event.

@@ -41,7 +41,7 @@ fn missing_permission_for_the_events_is_explained_and_leaves_the_slots_empty() {
     let mut other = EventArray::from_fd(array.map().try_clone().unwrap().into_fd()).unwrap();
     as_nobody(move || {
         let error = PerfBufferOptions::new().open(array).unwrap_err();
-        assert!(matches!(error.errno(), Some(Errno::EACCES | Errno::EPERM)), "{error}");
+        assert!(matches!(error.error.errno(), Some(Errno::EACCES | Errno::EPERM)), "{error}");
         assert!(error.to_string().contains("perf_event_paranoid"), "{error}");
     });
     for slot in 0..other.slots() {

@@ -159,7 +159,7 @@ fn a_map_whose_pin_is_gone_is_returned() {
         map.update(&1, &10).unwrap();
         assert!(unpin(&path).unwrap());
         let refused = map.unpin().unwrap_err();
-        assert_eq!(refused.errno(), Some(Errno::ENOENT));
+        assert_eq!(refused.error.errno(), Some(Errno::ENOENT));
         assert_eq!(refused.value.lookup(&1).unwrap(), Some(10));
     });
 }

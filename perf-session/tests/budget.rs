@@ -49,11 +49,11 @@ fn one_ring_fits_as_computed() {
         return eprintln!("skipped: 16384 pages fit: {budget}");
     }
     let failed = Ring::map(event(), 2 * fits).unwrap_err();
-    assert_eq!(failed.errno(), Some(Errno::EPERM), "{budget}");
+    assert_eq!(failed.error.errno(), Some(Errno::EPERM), "{budget}");
     let explanation = explain_map(&System::new(), &failed, 2 * fits);
     let words = [format!("map at most {fits} data pages"), "perf_event_mlock_kb".to_owned()];
     assert_explains(&explanation, Cause::MemlockLimit, &[&words[0], &words[1]]);
-    let ring = Ring::map(failed.event, fits).unwrap();
+    let ring = Ring::map(failed.value, fits).unwrap();
     let after = memory();
     assert_eq!(after.mapped().own_bytes, ((fits + 1) * perf_session::sys::page_size()) as u64);
     assert!(after.available() < budget.available(), "{after}");

@@ -212,8 +212,8 @@ fn inherited_event_without_a_cpu_has_no_ring() {
     let failed = Ring::map(event, 1).unwrap_err();
     let explanation = explain_map(&System::new(), &failed, 1);
     assert_explains(&explanation, Cause::AttrField, &["INHERIT", "on each CPU"]);
-    let failed = Ring::map(failed.event, 3).unwrap_err();
-    assert_eq!(failed.call(), None::<Call>);
+    let failed = Ring::map(failed.value, 3).unwrap_err();
+    assert_eq!(failed.error.call(), None::<Call>);
     assert_explains(&explain_map(&System::new(), &failed, 3), Cause::Argument, &["power of two"]);
 }
 

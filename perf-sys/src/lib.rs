@@ -54,7 +54,7 @@
 //! | open an event and control it | [`Event`], [`OpenOptions`] |
 //! | read, scale and print counts, of one event or of a group | [`Event::read`], [`Event::measure`], [`Count`], [`CountTable`], [`Group`], [`GroupCount`], [`Label`] |
 //! | read a counter without a system call, convert time stamps | [`RdpmcCounter`], [`TimeConversion`] |
-//! | map a ring, also for several events | [`Ring::map`], [`Ring::redirect`], [`MapError`] |
+//! | map a ring, also for several events | [`Ring::map`], [`Ring::redirect`], [`Refused`] |
 //! | read all unread records | [`Ring::batch`]: a guard that releases the consumed ones |
 //! | return each record from a function | [`Ring::next`]: a cursor whose state is in the ring |
 //! | free the ring at once | [`Ring::copy_into`] |
@@ -173,7 +173,7 @@ pub use perf_decode::{
 };
 
 pub use count::{Count, CountTable, Group, GroupCount, Label, RdpmcCounter, TimeConversion};
-pub use error::{AddError, Call, Errno, Error, MapError, Result, SkippedBytes};
+pub use error::{Call, Errno, Error, Refused, Result, SkippedBytes};
 pub use event::{BpfIds, Event, OpenOptions, Target};
 pub use map::{Generation, page_size};
 pub use ring::{

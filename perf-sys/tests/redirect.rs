@@ -88,13 +88,13 @@ fn event_that_cannot_be_redirected_is_returned() {
     let stranger = Event::open(&attr(), Target::calling_thread()).unwrap();
     let refused = ring.redirect(stranger).unwrap_err();
     assert_eq!(refused.error.raw_os_error(), Some(22), "another CPU and task: {refused}");
-    assert!(Ring::map(refused.event, 1).is_ok(), "and can be mapped");
+    assert!(Ring::map(refused.value, 1).is_ok(), "and can be mapped");
     assert_eq!(ring.redirected().len(), 1);
     let mut set = RingSet::new().unwrap();
     set.add(7, ring).unwrap();
     let refused = set.redirect(&8, on_cpu_0(&owner).unwrap()).unwrap_err();
     assert_eq!(refused.error, Error::NoSuchKey);
-    set.redirect(&7, refused.event).unwrap();
+    set.redirect(&7, refused.value).unwrap();
     assert_eq!(set.get(&7).unwrap().redirected().len(), 2);
     owner.exit();
     other.exit();

@@ -148,7 +148,7 @@ fn a_ring_of_three_pages_is_refused() {
 #[test]
 fn refused_event_can_be_mapped_again() {
     let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else { return };
-    let ring = Ring::map(event, 3).or_else(|refused| Ring::map_bytes(refused.event, 5000)).unwrap();
+    let ring = Ring::map(event, 3).or_else(|refused| Ring::map_bytes(refused.value, 5000)).unwrap();
     assert_eq!(ring.data_size(), 5000_usize.next_multiple_of(page_size()).next_power_of_two());
     let event = Arc::clone(ring.event());
     let refused = Ring::map(Arc::clone(&event), 1).unwrap_err();

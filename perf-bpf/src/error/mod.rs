@@ -6,7 +6,7 @@ use perf_session::{CpuList, EventSetError, FileError, Scope};
 use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags, BpfMapType};
 use perf_sys::{Errno, Label};
 
-use crate::{BpfPrivileges, Difference, MapFd, ObjectKind, ObjectName};
+use crate::{BpfPrivileges, Difference, MapFd, ObjectKind, ObjectName, Refused};
 
 mod access;
 mod display;
@@ -284,6 +284,12 @@ pub enum Error {
         /// The name.
         found: Box<str>,
     },
+}
+
+impl<T> From<Refused<T>> for Error {
+    fn from(refused: Refused<T>) -> Self {
+        refused.error
+    }
 }
 
 /// The result of a call of this crate.

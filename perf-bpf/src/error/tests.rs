@@ -69,7 +69,7 @@ fn an_error_of_std_has_the_kind_the_text_and_the_error() {
 fn a_refused_value_and_a_batch_have_the_error_of_their_cause() {
     for (error, number, kind) in errors() {
         let refused = Refused { error: error.clone(), value: 7 };
-        assert_eq!((refused.raw_os_error(), refused.to_os_error().kind()), (number, kind));
+        assert_eq!((refused.error.raw_os_error(), refused.error.to_os_error().kind()), (number, kind));
         assert_eq!(io::Error::from(refused).to_string(), error.to_string());
         let batch = BatchError { written: 3, error };
         assert_eq!((batch.raw_os_error(), batch.to_os_error().kind()), (number, kind));

@@ -2,7 +2,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use perf_sys::{Errno, Error, Event, MapError, Ring};
+use perf_sys::{Errno, Error, Event, Refused, Ring};
 
 /// Rings of one size, which may be smaller than the requested one.
 #[derive(Debug)]
@@ -123,7 +123,7 @@ pub fn map_largest_ring(
     let (least, most) = data_pages.into_inner();
     let (mut data_pages, mut event) = (most, event.into());
     loop {
-        let MapError { error, event: unmapped, .. } = match Ring::map(event, data_pages) {
+        let Refused { error, value: unmapped, .. } = match Ring::map(event, data_pages) {
             Ok(ring) => return Ok(ring),
             Err(failed) => failed,
         };
@@ -140,7 +140,7 @@ fn map_all(events: Vec<Arc<Event>>, data_pages: usize) -> Result<Vec<Ring>, Size
     for event in &events {
         match Ring::map(Arc::clone(event), data_pages) {
             Ok(ring) => rings.push(ring),
-            Err(MapError { error, .. }) => {
+            Err(Refused { error, .. }) => {
                 let index = rings.len();
                 drop(rings); // before the events are mapped again
                 return Err(SizedRingsError { error, data_pages, index, events });

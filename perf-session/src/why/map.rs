@@ -1,6 +1,8 @@
 //! Failed mappings.
 
-use perf_sys::{Attr, AttrFlags, Call, Errno, Error, MapError};
+use std::sync::Arc;
+
+use perf_sys::{Attr, AttrFlags, Call, Errno, Error, Event, Refused};
 
 use super::{Cause, Diagnosis, Evidence, argument};
 use crate::system::{MemlockLimit, System};
@@ -23,8 +25,8 @@ use crate::system::{MemlockLimit, System};
 /// # Ok(())
 /// # }
 /// ```
-pub fn explain_map(system: &System, failed: &MapError, data_pages: usize) -> Diagnosis {
-    explain_mapping(system, &failed.error, failed.event.attr(), data_pages)
+pub fn explain_map(system: &System, failed: &Refused<Arc<Event>>, data_pages: usize) -> Diagnosis {
+    explain_mapping(system, &failed.error, failed.value.attr(), data_pages)
 }
 
 /// Explains a failed mapping of `data_pages` data pages, 0 if that is unknown.

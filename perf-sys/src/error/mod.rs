@@ -1,22 +1,20 @@
 use perf_decode::Error as Framing;
 
-mod add_error;
 mod call;
 mod damage;
 mod display;
 mod errno;
 mod hint;
 mod io;
-mod map_error;
+mod refused;
 #[cfg(test)]
 mod tests;
 
-pub use add_error::AddError;
 pub use call::Call;
 pub use damage::SkippedBytes;
 pub use errno::Errno;
 pub(crate) use hint::hint;
-pub use map_error::MapError;
+pub use refused::Refused;
 
 /// An error of a call of this crate.
 ///

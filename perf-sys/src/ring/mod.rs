@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
-use crate::error::{Error, MapError, Result, SkippedBytes};
+use crate::error::{Error, Refused, Result, SkippedBytes};
 use crate::event::Event;
 use crate::map::{Area, Consumer, pages_for};
 
@@ -87,8 +87,8 @@ impl Ring {
     /// All of these return the event with the error, so that a smaller ring is one line:
     ///
     /// ```no_run
-    /// # use perf_sys::{Event, MapError, Ring};
-    /// # fn map(event: Event) -> Result<Ring, MapError> {
+    /// # use perf_sys::{Event, Refused, Ring};
+    /// # fn map(event: Event) -> Result<Ring, Refused<Arc<Event>>> {
     /// let ring = Ring::map(event, 512).or_else(|refused| Ring::map(refused.event, 64))?;
     /// # Ok(ring)
     /// # }
@@ -98,11 +98,11 @@ impl Ring {
     ///
     /// `perf_event_open(2)`, "MMAP layout".
     #[doc(alias = "mmap")]
-    pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, MapError> {
+    pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, Refused<Arc<Event>>> {
         let event = event.into();
         match map(&event, data_pages) {
             Ok(area) => Self::new(Arc::new(area), event),
-            Err(error) => Err(MapError { error, event }),
+            Err(error) => Err(Refused { error, value: event }),
         }
     }
 
@@ -112,7 +112,7 @@ impl Ring {
     /// # Errors
     ///
     /// As [`map`](Self::map).
-    pub fn map_bytes(event: impl Into<Arc<Event>>, bytes: usize) -> Result<Self, MapError> {
+    pub fn map_bytes(event: impl Into<Arc<Event>>, bytes: usize) -> Result<Self, Refused<Arc<Event>>> {
         Self::map(event, pages_for(bytes))
     }
 
@@ -126,14 +126,14 @@ impl Ring {
     /// # Errors
     ///
     /// Those of [`Event::set_output`], with the event.
-    pub fn redirect(&mut self, event: impl Into<Arc<Event>>) -> Result<(), MapError> {
+    pub fn redirect(&mut self, event: impl Into<Arc<Event>>) -> Result<(), Refused<Arc<Event>>> {
         let event = event.into();
         match event.set_output(Some(&self.event)) {
             Ok(()) => {
                 self.redirected.push(event);
                 Ok(())
             }
-            Err(error) => Err(MapError { error, event }),
+            Err(error) => Err(Refused { error, value: event }),
         }
     }
 
@@ -234,10 +234,10 @@ impl Ring {
         Self::new(area, Arc::new(Event::new(fd, attr))).unwrap()
     }
 
-    fn new(area: Arc<Area>, event: Arc<Event>) -> Result<Self, MapError> {
+    fn new(area: Arc<Area>, event: Arc<Event>) -> Result<Self, Refused<Arc<Event>>> {
         let consumer = match Consumer::new(area) {
             Ok(consumer) => consumer,
-            Err(error) => return Err(MapError { error, event }),
+            Err(error) => return Err(Refused { error, value: event }),
         };
         Ok(Self {
             reader: Reader::new(consumer),

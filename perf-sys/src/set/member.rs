@@ -4,7 +4,7 @@ use std::sync::Arc;
 use rustix::event::epoll;
 
 use super::sorted::Lookahead;
-use crate::error::{Call, Error, MapError, Result};
+use crate::error::{Call, Error, Refused, Result};
 use crate::event::Event;
 use crate::ring::{Ring, WaitResult};
 
@@ -51,14 +51,14 @@ impl<K> Member<K> {
         }
     }
 
-    pub(super) fn redirect(&mut self, epoll: &OwnedFd, event: Arc<Event>) -> Result<(), MapError> {
+    pub(super) fn redirect(&mut self, epoll: &OwnedFd, event: Arc<Event>) -> Result<(), Refused<Arc<Event>>> {
         self.ring.redirect(event)?;
         let Err(error) = self.watch_all(epoll) else {
             self.lookahead = Lookahead::default(); // its table of events is too short
             return Ok(());
         };
         match self.ring.undo_redirect() {
-            Some(event) => Err(MapError { error, event }),
+            Some(event) => Err(Refused { error, value: event }),
             None => Ok(()),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rustix::event::epoll;
 
-use crate::error::{AddError, Call, Error, MapError, Result};
+use crate::error::{Call, Error, Refused, Result};
 use crate::event::Event;
 use crate::map::Generation;
 use crate::ring::{Batch, Ring, WaitResult};
@@ -94,8 +94,8 @@ impl<K: Eq> RingSet<K> {
     ///
     /// [`Error::KeyInUse`], or [`Error::System`]: `ENOSPC` above the user's limit of watched descriptors,
     /// `ENOMEM`. The error holds the ring.
-    pub fn add(&mut self, key: K, ring: Ring) -> Result<(), AddError> {
-        let refuse = |error, ring| Err(AddError { error, ring: Box::new(ring) });
+    pub fn add(&mut self, key: K, ring: Ring) -> Result<(), Refused<Box<Ring>>> {
+        let refuse = |error, ring| Err(Refused { error, value: Box::new(ring) });
         if let Err(error) = self.check_here() {
             return refuse(error, ring);
         }
@@ -121,14 +121,14 @@ impl<K: Eq> RingSet<K> {
     /// # Errors
     ///
     /// [`Error::NoSuchKey`], those of [`Ring::redirect`] and of [`add`](Self::add), with the event.
-    pub fn redirect(&mut self, key: &K, event: impl Into<Arc<Event>>) -> Result<(), MapError> {
+    pub fn redirect(&mut self, key: &K, event: impl Into<Arc<Event>>) -> Result<(), Refused<Arc<Event>>> {
         let event = event.into();
         if let Err(error) = self.check_here() {
-            return Err(MapError { error, event });
+            return Err(Refused { error, value: event });
         }
         match self.members.iter_mut().find(|member| member.key == *key) {
             Some(member) => member.redirect(&self.epoll, event),
-            None => Err(MapError { error: Error::NoSuchKey, event }),
+            None => Err(Refused { error: Error::NoSuchKey, value: event }),
         }
     }
 

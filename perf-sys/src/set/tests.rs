@@ -46,7 +46,7 @@ fn rings_are_found_by_their_keys_in_the_order_of_addition() {
 fn key_in_use_is_refused_with_the_ring() {
     let (mut set, ..) = set(1);
     let refused = set.add(0, ring_on_pipe().0).unwrap_err();
-    assert_eq!((refused.error, refused.ring.has_records(), set.len()), (Error::KeyInUse, false, 1));
+    assert_eq!((refused.error, refused.value.has_records(), set.len()), (Error::KeyInUse, false, 1));
 }
 
 #[test]

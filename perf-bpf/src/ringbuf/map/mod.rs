@@ -28,16 +28,16 @@ pub(in crate::ringbuf) use walk::Walk;
 
 /// The two mappings of a ring buffer map, and the reader's positions.
 ///
-/// Holding one proves that `producer` maps a page and twice the data, that `published <= next <= head`, and
+/// Holding one proves that `kernel_pages` maps a page and twice the data, that `published <= next <= head`, and
 /// that `[published, head)` is at most the data. The committed records in it stay as they are until
 /// [`release`](Self::release) if there is no other reader, because the kernel writes only outside of it and
 /// a program cannot write what it has committed.
 #[derive(Debug)]
 pub(in crate::ringbuf) struct Consumer {
     /// The page with the reader's position.
-    consumer: Pages,
+    reader_page: Pages,
     /// The page with the kernel's position, and the data twice, so that no record wraps.
-    producer: Pages,
+    kernel_pages: Pages,
     /// Length of the data in bytes, a power of two.
     size: usize,
     /// The published position: free-running. Another one in the consumer's page is that of another reader.
@@ -61,11 +61,11 @@ impl Consumer {
         let page = page_size();
         let both = size.checked_mul(2).and_then(|both| both.checked_add(page));
         let both = both.ok_or(refused(Errno::ENOMEM))?;
-        let consumer = Pages::map(fd, page, Pages::WRITABLE, 0)?;
-        let producer = Pages::map(fd, both, Pages::READ_ONLY, page)?;
+        let reader_page = Pages::map(fd, page, Pages::WRITABLE, 0)?;
+        let kernel_pages = Pages::map(fd, both, Pages::READ_ONLY, page)?;
         // Only readers store this position.
-        let next = consumer.here()?.position().load(Ordering::Relaxed);
-        Ok(Self { consumer, producer, size, published: next, next, head: next })
+        let next = reader_page.here()?.position().load(Ordering::Relaxed);
+        Ok(Self { reader_page, kernel_pages, size, published: next, next, head: next })
     }
 
     /// Returns the size of the data in bytes.
@@ -75,7 +75,7 @@ impl Consumer {
 
     /// Returns [`Forked`](perf_sys::Error::Forked) in a child of `fork`.
     pub(in crate::ringbuf) fn check_here(&self) -> Result<()> {
-        self.producer.here().map(|_| ())
+        self.kernel_pages.here().map(|_| ())
     }
 
     /// Returns the number of bytes from the first record that was not consumed to the kernel's position
@@ -102,7 +102,7 @@ impl Consumer {
     /// Returns the position in the consumer's page, which other readers may have stored.
     fn stored(&self) -> Result<u64> {
         // Relaxed: the records are read anew from this position, after an acquire of the kernel's.
-        Ok(self.consumer.here()?.position().load(Ordering::Relaxed))
+        Ok(self.reader_page.here()?.position().load(Ordering::Relaxed))
     }
 
     /// Loads the kernel's position as the end of the records to read.
@@ -119,7 +119,7 @@ impl Consumer {
             (self.published, self.next, self.head) = (found, found, found);
             return Err(Error::RingBufShared { expected, found });
         }
-        let head = self.load_head(self.producer.here()?);
+        let head = self.load_head(self.kernel_pages.here()?);
         Window::span(self.size / 8, self.published, head)
             .map_err(|error| Error::Event(perf_sys::Error::Positions(error)))?;
         self.head = head;
@@ -129,7 +129,7 @@ impl Consumer {
     /// Returns whether the first unread record is committed or discarded, so that a batch consumes it, or
     /// there is another reader, which [`refresh`](Self::refresh) reports.
     pub(in crate::ringbuf) fn has_committed(&self) -> bool {
-        let Ok(here) = self.producer.here() else { return false };
+        let Ok(here) = self.kernel_pages.here() else { return false };
         let head = self.load_head(here);
         let is_committed = || Unread::new(Some(here), self.size, head).header(self.next) & BUSY == 0;
         self.stored().ok() != Some(self.published) || head != self.next && is_committed()
@@ -138,7 +138,7 @@ impl Consumer {
     /// Returns a walk over the records up to the position of the last refresh, which consumes them.
     #[inline]
     pub(in crate::ringbuf) fn walk<'c>(&'c mut self, discarded: &'c mut u64) -> Walk<'c> {
-        let here = self.producer.here().ok();
+        let here = self.kernel_pages.here().ok();
         Walk::new(Unread::new(here, self.size, self.head), &mut self.next, discarded)
     }
 
@@ -148,7 +148,7 @@ impl Consumer {
         if self.next == self.published {
             return;
         }
-        let Ok(here) = self.consumer.here() else { return };
+        let Ok(here) = self.reader_page.here() else { return };
         // Release pairs with the kernel's acquire load of this position: all reads of the old records
         // are done before it sees the free space. A 32-bit kernel takes the lower half. A store could move
         // the position back from that of another reader, before records that the kernel has overwritten.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use perf_decode::{BackwardRecords, Scratch};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
-use crate::error::{Error, MapError, Result};
+use crate::error::{Error, Refused, Result};
 use crate::event::Event;
 use crate::map::{Area, Overwritten, pages_for};
 
@@ -57,7 +57,7 @@ impl SnapshotRing {
     /// # References
     ///
     /// `perf_event_open(2)`, `write_backward`.
-    pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, MapError> {
+    pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, Refused<Arc<Event>>> {
         let event = event.into();
         match map(&event, data_pages) {
             Ok(ring) => {
@@ -67,7 +67,7 @@ impl SnapshotRing {
                 let (copy, scratch) = (zeros(ring.words()), zeros(scratch));
                 Ok(Self { ring, event, copy, scratch })
             }
-            Err(error) => Err(MapError { error, event }),
+            Err(error) => Err(Refused { error, value: event }),
         }
     }
 
@@ -76,7 +76,7 @@ impl SnapshotRing {
     /// # Errors
     ///
     /// As [`map`](Self::map).
-    pub fn map_bytes(event: impl Into<Arc<Event>>, bytes: usize) -> Result<Self, MapError> {
+    pub fn map_bytes(event: impl Into<Arc<Event>>, bytes: usize) -> Result<Self, Refused<Arc<Event>>> {
         Self::map(event, pages_for(bytes))
     }
 

@@ -114,7 +114,7 @@ fn check_period(event: &Event, program: BorrowedFd<'_>) -> Result<(), Error> {
     }
     match prog_info(program, &mut []) {
         Ok(info) if info.kind == BpfProgType::PERF_EVENT => {
-            Err(Error::NoPeriod { event: Label::of(event.attr()) })
+            Err(Error::NoPeriod { event: Label::from_attr(event.attr()) })
         }
         // Programs of other types run for hits. What is no program is refused by the kernel.
         _ => Ok(()),

@@ -7,7 +7,7 @@ mod work;
 
 use perf_abi::{Attr, AttrFlags, Cache, CacheOp, CacheResult, Hardware, ReadFormat, Software};
 use perf_decode::Scaled;
-use perf_sys::{CountTable, Event, Target};
+use perf_sys::{Event, Target};
 use support::{hit, hits, open_or_skip, switch, switches};
 use work::{faults, spin, touch, user_side};
 
@@ -44,27 +44,6 @@ fn count_has_the_label_of_its_event() {
     let ((), count) = event.measure(|| hit(3)).unwrap();
     assert_eq!(count.to_string(), "3  task:task_rename");
     assert_eq!(event.read().unwrap().label, *event.label());
-}
-
-#[test]
-fn counts_of_separate_events_are_one_table() {
-    let Some(faults) = open_or_skip(&faults().with_read_format(TIMES), Target::calling_thread()) else {
-        return;
-    };
-    let Some(switches) = open_or_skip(&switches(), Target::calling_thread()) else { return };
-    let counts = [
-        faults.with_label("faults").measure(|| touch(100)).unwrap().1,
-        switches.with_label(String::from("µ-switches")).measure(|| switch(3)).unwrap().1,
-    ];
-    let text = CountTable::new(&counts).to_string();
-    let [faults, switches] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
-    assert_eq!(
-        faults.strip_prefix(&counts[0].value.to_string()),
-        Some("  faults      ran 100.0 %"),
-        "{text}"
-    );
-    let value = format!("{:>width$}", counts[1].value, width = counts[0].value.to_string().len());
-    assert_eq!(switches.strip_prefix(&value), Some("  µ-switches"), "{text}");
 }
 
 #[test]

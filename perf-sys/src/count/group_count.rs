@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use perf_decode::ReadValues;
 
-use super::{Count, CountTable};
+use super::Count;
 use crate::event::Event;
 
 /// The counts of the events of a [`Group`](crate::Group), all read at the same moment.
 ///
-/// Prints a [`CountTable`].
+/// Prints one count a line, with aligned values.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupCount<'g> {
     now: ReadValues<'g>,
@@ -51,6 +51,12 @@ impl<'g> GroupCount<'g> {
 
 impl fmt::Display for GroupCount<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        CountTable::new(self.iter()).fmt(f)
+        let value = |count: Count| count.to_string().find("  ").unwrap_or(0);
+        let width = self.iter().map(value).max().unwrap_or(0);
+        for (index, count) in self.iter().enumerate() {
+            let end = if index == 0 { "" } else { "\n" };
+            write!(f, "{end}{count:>width$}")?;
+        }
+        Ok(())
     }
 }

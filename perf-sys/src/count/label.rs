@@ -16,7 +16,7 @@ use perf_abi::{Attr, CacheEvent, EventType, HW_EVENT_MASK, Hardware, PMU_TYPE_SH
 /// use perf_abi::{Attr, Software};
 /// use perf_sys::Label;
 ///
-/// assert_eq!(Label::of(&Attr::software(Software::PAGE_FAULTS)).to_string(), "PAGE_FAULTS");
+/// assert_eq!(Label::from_attr(&Attr::software(Software::PAGE_FAULTS)).to_string(), "PAGE_FAULTS");
 ///
 /// let (system, name) = ("sched", "sched_switch"); // found at run time
 /// assert_eq!(Label::from(format!("{system}:{name}")).to_string(), "sched:sched_switch");
@@ -36,7 +36,7 @@ enum Source {
 
 impl Label {
     /// Returns the default label of events that are opened with `attr`.
-    pub const fn of(attr: &Attr) -> Self {
+    pub const fn from_attr(attr: &Attr) -> Self {
         Self(Source::Attr { kind: attr.kind, config: attr.config })
     }
 
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     fn label(kind: EventType, config: u64) -> String {
-        Label::of(&Attr::new(kind, config)).to_string()
+        Label::from_attr(&Attr::new(kind, config)).to_string()
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
     fn name_replaces_that_of_the_attr() {
         const SWITCH: Label = Label::named("sched:sched_switch");
         assert_eq!(SWITCH.to_string(), "sched:sched_switch");
-        assert_ne!(SWITCH, Label::of(&Attr::tracepoint(0x1a3)));
+        assert_ne!(SWITCH, Label::from_attr(&Attr::tracepoint(0x1a3)));
     }
 
     #[test]
@@ -160,9 +160,9 @@ mod tests {
     #[test]
     fn hash_is_that_of_the_name_or_the_attr() {
         let hash = |label: Label| BuildHasherDefault::<DefaultHasher>::default().hash_one(label);
-        let cycles = || Label::of(&Attr::hardware(Hardware::CPU_CYCLES));
+        let cycles = || Label::from_attr(&Attr::hardware(Hardware::CPU_CYCLES));
         assert_eq!(hash(cycles()), hash(cycles()));
-        assert_ne!(hash(cycles()), hash(Label::of(&Attr::hardware(Hardware::INSTRUCTIONS))));
+        assert_ne!(hash(cycles()), hash(Label::from_attr(&Attr::hardware(Hardware::INSTRUCTIONS))));
         assert_ne!(hash(Label::named("a")), hash(Label::named("b")));
     }
 

@@ -7,10 +7,7 @@ use perf_decode::{ReadEntry, ReadValues, Scaled};
 
 use crate::error::{Error, Result};
 use crate::event::Event;
-use count_row::{Columns, write_row};
 
-mod count_row;
-mod count_table;
 mod counter_page;
 mod group;
 mod group_count;
@@ -20,7 +17,6 @@ mod rdpmc;
 mod time_conversion;
 mod user_counter;
 
-pub use count_table::CountTable;
 pub use group::Group;
 pub use group_count::GroupCount;
 pub use label::Label;
@@ -30,8 +26,7 @@ pub use user_counter::RdpmcCounter;
 /// The count of one event at one moment.
 ///
 /// Prints one line: the value, with `~` if it is an estimate and `-` if the event never ran; the label;
-/// then the fields of the event's [`ReadFormat`]. [`CountTable`](crate::CountTable) aligns the lines of
-/// several counts.
+/// then the fields of the event's [`ReadFormat`]. A width aligns the value: `{count:>12}`.
 ///
 /// Cloning does not allocate.
 ///
@@ -41,7 +36,7 @@ pub use user_counter::RdpmcCounter;
 /// use perf_sys::{Count, Label};
 ///
 /// let count = Count {
-///     label: Label::of(&attr),
+///     label: Label::from_attr(&attr),
 ///     value: 1000,
 ///     time_enabled: Some(80),
 ///     time_running: Some(40),
@@ -49,7 +44,7 @@ pub use user_counter::RdpmcCounter;
 ///     lost: None,
 /// };
 /// assert_eq!(count.scaled(), Scaled::Estimate(2000));
-/// assert_eq!(count.to_string(), "~2000  CPU_CYCLES  ran  50.0 %");
+/// assert_eq!(count.to_string(), "~2000  CPU_CYCLES  ran 50.0 %");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
@@ -120,7 +115,22 @@ impl Count {
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_row(f, self, &Columns::default())
+        let (value, width) = (self.scaled(), f.width().unwrap_or(0));
+        match value {
+            Scaled::Exact(value) | Scaled::Unscaled(value) => write!(f, "{value:>width$}"),
+            Scaled::Estimate(value) => write!(f, "{:>width$}", format_args!("~{value}").to_string()),
+            Scaled::NeverRan => write!(f, "{:>width$}", '-'),
+        }?;
+        write!(f, "  {}", self.label)?;
+        match (self.time_enabled.and(self.time_running), self.coverage()) {
+            (Some(_), Some(coverage)) => write!(f, "  ran {:.1} %", coverage * 100.0)?,
+            (Some(_), None) => f.write_str("  ran - %")?, // never enabled
+            (None, _) => {}
+        }
+        let mut field =
+            |name, value: Option<u64>| value.map_or(Ok(()), |value| write!(f, "  {name} {value}"));
+        field("id", self.id)?;
+        field("lost", self.lost)
     }
 }
 
@@ -194,7 +204,7 @@ mod tests {
 
     fn cycles(value: u64, times: Option<(u64, u64)>) -> Count {
         let (time_enabled, time_running) = times.unzip();
-        let label = Label::of(&Attr::hardware(Hardware::CPU_CYCLES));
+        let label = Label::from_attr(&Attr::hardware(Hardware::CPU_CYCLES));
         Count { label, value, time_enabled, time_running, id: None, lost: None }
     }
 
@@ -257,7 +267,9 @@ mod tests {
     fn line_marks_estimates_and_unknown_values() {
         assert_eq!(cycles(7, None).to_string(), "7  CPU_CYCLES");
         assert_eq!(cycles(7, Some((80, 80))).to_string(), "7  CPU_CYCLES  ran 100.0 %");
-        assert_eq!(cycles(0, Some((80, 0))).to_string(), "-  CPU_CYCLES  ran   0.0 %");
-        assert_eq!(cycles(0, Some((0, 0))).to_string(), "-  CPU_CYCLES  ran     - %");
+        assert_eq!(cycles(0, Some((80, 0))).to_string(), "-  CPU_CYCLES  ran 0.0 %");
+        assert_eq!(cycles(0, Some((0, 0))).to_string(), "-  CPU_CYCLES  ran - %");
+        let all = Count { id: Some(9), lost: Some(0), ..cycles(1000, Some((80, 40))) };
+        assert_eq!(format!("{all:>6}"), " ~2000  CPU_CYCLES  ran 50.0 %  id 9  lost 0");
     }
 }

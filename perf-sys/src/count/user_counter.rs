@@ -157,7 +157,7 @@ mod tests {
     use crate::count::counter_page::Times;
 
     fn interval(times: [Option<Times>; 2]) -> String {
-        let label = Label::of(&Attr::hardware(Hardware::INSTRUCTIONS));
+        let label = Label::from_attr(&Attr::hardware(Hardware::INSTRUCTIONS));
         let [before, now] = times;
         let before = count(label.clone(), Reading { value: 1_000, times: before });
         count(label, Reading { value: 1_100, times: now }).since(&before).to_string()
@@ -171,6 +171,6 @@ mod tests {
     #[test]
     fn interval_with_a_clock_is_scaled() {
         let times = [(80, 80), (180, 130)].map(|(enabled, running)| Some(Times { enabled, running }));
-        assert_eq!(interval(times), "~200  INSTRUCTIONS  ran  50.0 %");
+        assert_eq!(interval(times), "~200  INSTRUCTIONS  ran 50.0 %");
     }
 }

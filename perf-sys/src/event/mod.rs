@@ -92,7 +92,7 @@ impl Event {
     }
 
     pub(crate) fn new(fd: OwnedFd, attr: Attr) -> Self {
-        let (label, generation) = (Label::of(&attr), Generation::current().ok());
+        let (label, generation) = (Label::from_attr(&attr), Generation::current().ok());
         let (registers, output) = (RegistersClaim::foreign(), Mutex::new(Output::None));
         Self { fd, registers, attr, thread: None, label, output, generation }
     }

@@ -2,6 +2,7 @@
 
 mod accessor_lists;
 mod constant_layouts;
+mod documentation;
 mod framing;
 mod order;
 mod reference;

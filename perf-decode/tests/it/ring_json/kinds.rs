@@ -210,9 +210,6 @@ fn every_kind_is_printed_by_the_schema() {
     }
     let file = RingFile::forward().event(13, &ATTR).records(&records, 1024, 0).finish();
     assert_eq!(undamaged(&file), expected);
-    let mut missing: Vec<_> = (1..=RecordType::LAST.0).map(RecordType).collect();
-    missing.retain(|kind| *kind != RecordType::SAMPLE && all().iter().all(|(other, ..)| *other != kind.0));
-    assert_eq!(missing, [], "kinds without a case");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use perf_file::format::Feature;
-use perf_file::{FileRecord, PerfData, RawFileRecord, Reader, Sorted, Source};
+use perf_file::{FileRecord, PerfData, RawFileRecord, Reader, Source};
 
 /// Reads all records of a reader. Returns their number, and whether there was an error.
 pub fn read_all<S: Source>(reader: &mut Reader<S>) -> (usize, bool) {
@@ -29,7 +29,7 @@ pub fn read_all<S: Source>(reader: &mut Reader<S>) -> (usize, bool) {
 
 /// Reads all records by time. Returns their number.
 pub fn read_sorted<S: Source>(reader: Reader<S>, capacity: usize) -> usize {
-    let mut sorted = Sorted::with_capacity(reader, capacity);
+    let mut sorted = reader.sorted_with_capacity(capacity);
     let (mut count, mut late, mut latest) = (0, 0, 0);
     while let Ok(Some(record)) = sorted.next() {
         read(&record);

@@ -1,11 +1,11 @@
 //! Reads and writes `perf.data`, the file format of the perf tool.
 //!
 //! ```
-//! use perf_file::{Reader, Sorted};
+//! use perf_file::Reader;
 //!
 //! fn print(path: &str) -> perf_file::Result<()> {
-//!     let mut sorted = Sorted::new(Reader::open(path)?);
-//!     while let Some(record) = sorted.next()? {
+//!     let mut reader = Reader::open(path)?.sorted();
+//!     while let Some(record) = reader.next()? {
 //!         if record.kernel().is_some() {
 //!             println!("{}", record.decode()?); // a view of perf-decode
 //!         } else {
@@ -19,9 +19,8 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | read all records of a file, a pipe or a mapped file | [`Reader`] |
-//! | read them in the order of time | [`Sorted`] |
-//! | read what `perf record --threads` writes | [`Directory`] |
+//! | read all records of a file, a directory, a pipe or a mapped file | [`Reader`] |
+//! | read them in the order of time | [`Reader::sorted`] |
 //! | find the event of a record, and decode it | [`FileRecord::event`], [`FileRecord::decode`] |
 //! | read the records that tools write in their own form | [`FileRecord::user`], [`UserRecord`] |
 //! | read what is known about the machine and the recording | [`Reader::hostname`] and others, [`Reader::feature`], [`FeatureData`] |
@@ -99,8 +98,5 @@ pub use header::{FileHeader, FileMode};
 pub use list::{List, ListEntry, ListIter};
 pub use order::ByteOrder;
 #[cfg(feature = "std")]
-pub use read::{
-    Directory, FeatureBuf, FileEvent, FileEvents, FileOffset, FileRecord, Memory, Reader, Sorted,
-    SortedDirectory, Source, Stream,
-};
+pub use read::{FeatureBuf, FileEvent, FileEvents, FileOffset, FileRecord, Memory, Reader, Source, Stream};
 pub use record::UserRecord;

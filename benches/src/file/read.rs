@@ -8,7 +8,7 @@ use std::process::Command;
 
 use perf_decode::{Record, SampleLayout, Window};
 use perf_file::writer::{Features, RecordedEvent, Writer};
-use perf_file::{FileRecord, PerfData, Reader, Sorted, Source};
+use perf_file::{FileRecord, PerfData, Reader, Source};
 use zerocopy::IntoBytes;
 
 use super::{Samples, attr, cpu_time};
@@ -21,10 +21,10 @@ type Read = fn(&[u64], &Path) -> Result<Sum>;
 const READERS: [(&str, Read); 7] = [
     ("decoder, in memory", |words, _| decoder(words)),
     ("frames, in memory", |words, _| frames(words.as_bytes())),
-    ("perf-file, in memory", |words, _| in_file_order(Reader::from_bytes(words.as_bytes())?)),
-    ("perf-file", |_, path| in_file_order(Reader::open(path)?)),
-    ("sorted, in memory", |words, _| sorted(Reader::from_bytes(words.as_bytes())?)),
-    ("sorted", |_, path| sorted(Reader::open(path)?)),
+    ("perf-file, in memory", |words, _| sum(Reader::from_bytes(words.as_bytes())?)),
+    ("perf-file", |_, path| sum(Reader::open(path)?)),
+    ("sorted, in memory", |words, _| sum(Reader::from_bytes(words.as_bytes())?.sorted())),
+    ("sorted", |_, path| sum(Reader::open(path)?.sorted())),
     ("linux-perf-data", |_, path| linux_perf_data(path)),
 ];
 
@@ -152,18 +152,9 @@ fn frames(bytes: &[u8]) -> Result<Sum> {
     Ok(sum)
 }
 
-fn in_file_order<S: Source>(mut reader: Reader<S>) -> Result<Sum> {
+fn sum<S: Source>(mut reader: Reader<S>) -> Result<Sum> {
     let mut sum = Sum::default();
     while let Some(record) = reader.next()? {
-        sum.add_record(&record)?;
-    }
-    Ok(sum)
-}
-
-fn sorted<S: Source>(reader: Reader<S>) -> Result<Sum> {
-    let mut sorted = Sorted::new(reader);
-    let mut sum = Sum::default();
-    while let Some(record) = sorted.next()? {
         sum.add_record(&record)?;
     }
     Ok(sum)

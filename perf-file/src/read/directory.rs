@@ -1,151 +1,179 @@
 //! The directory form: a file with the header, and files with records only.
 
+use std::boxed::Box;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::vec;
 use std::vec::Vec;
 
-use super::kept::Next;
-use super::{FileEvents, FileRecord, Reader, Sorted, Stream};
-use crate::format::Section;
-use crate::{Error, FileHeader, Reason, Result};
+use perf_decode::{Head, Heads};
 
-/// Reads the records of a directory, which `perf record --threads` writes.
-///
-/// The file `data` in it has a header and records. The files `data.0`,
-/// `data.1` and so on have only records. [`FileRecord::part`] returns the number of the file.
+use super::kept::Next;
+use super::{FileRecord, Reader, Source, Stream};
+use crate::format::Section;
+use crate::{Error, Reason, Result};
+
+/// The numbered files of a directory, beside the reader of its main file.
 #[derive(Debug)]
-pub struct Directory {
-    parts: Vec<Reader<Stream<File>>>,
-    /// Index of the part that is read.
+pub(super) struct Parts<S> {
+    pub(super) numbered: Vec<Reader<S>>,
+    /// The file whose record was returned last: 0 for the main file, and 1 for the first of `numbered`.
     current: usize,
-    /// The error of the first file that is missing, which is returned at the end.
-    missing: Option<Error>,
+    /// The error that is returned at the end: of a missing file, or the first one of a sorted reader.
+    error: Option<Error>,
+    /// `None` if the files are read one after the other.
+    merge: Option<Merge>,
 }
 
-impl Directory {
-    /// Opens all files of a directory. Only regular files are opened.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::NoDataFile`] if there is no file with the header, and an error of [`Reader::open`] of this file;
-    /// [`Reason::NotRegularFile`] and [`Reason::Io`] of the others. A missing numbered file is not an error here,
-    /// but after the records of the files that are there.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
+/// The order of the files by the time of their next records.
+#[derive(Debug)]
+struct Merge {
+    heads: Heads<Vec<Head>>,
+    /// The next record of each file, which is `Some` if the file is in `heads`.
+    next: Vec<Option<Next>>,
+    /// Whether `heads` has the files. Nothing is read before the first record is asked for.
+    is_started: bool,
+    /// The latest time that was returned.
+    latest: u64,
+    late: u64,
+}
+
+impl<S: Source> Parts<S> {
+    fn new(numbered: Vec<Reader<S>>, missing: Option<Error>) -> Self {
+        Self { numbered, current: 0, error: missing, merge: None }
+    }
+
+    /// Sorts the records of all files; keeps up to `bytes` bytes of each.
+    pub(super) fn sort(&mut self, bytes: usize) {
+        for part in &mut self.numbered {
+            part.sort_within(bytes);
+        }
+        let files = self.numbered.len() + 1;
+        let heads = Heads::new(vec![Head::default(); files]);
+        self.merge = Some(Merge { heads, next: vec![None; files], is_started: false, latest: 0, late: 0 });
+    }
+
+    pub(super) fn late(&self) -> u64 {
+        self.merge.as_ref().map_or(0, |merge| merge.late)
+    }
+}
+
+impl<S: Source> Reader<S> {
+    /// Returns the file of the last record: this one, or a numbered one of a directory.
+    pub(super) fn last_part(&mut self) -> Option<&mut Self> {
+        match self.parts.as_ref().map_or(0, |parts| parts.current) {
+            0 => Some(self),
+            current => self.parts.as_mut()?.numbered.get_mut(current - 1),
+        }
+    }
+
+    /// Finds the next record of a file of the directory; `None` at its end, and `Err` if there is no such file.
+    fn step_part(&mut self, index: usize) -> core::result::Result<Result<Option<Next>>, NoSuchFile> {
+        let Some(parts) = &mut self.parts else { return Err(NoSuchFile) };
+        parts.current = index;
+        self.last_part().map(Self::step_sorted).ok_or(NoSuchFile)
+    }
+
+    /// Returns the record that the last step of the current file found.
+    fn get_of_part(&self, next: Next) -> Result<Option<FileRecord<'_>>> {
+        let Some(parts) = &self.parts else { return Ok(None) };
+        match parts.current.checked_sub(1) {
+            None => self.record_of(next),
+            Some(index) => parts.numbered.get(index).map_or(Ok(None), |part| part.record_of(next)),
+        }
+    }
+
+    /// Reads the next record of a directory.
+    pub(super) fn next_of_parts(&mut self) -> Result<Option<FileRecord<'_>>> {
+        let next = match self.parts.as_mut().and_then(|parts| parts.merge.take()) {
+            Some(mut merge) => {
+                let next = self.merge_parts(&mut merge);
+                if let Some(parts) = &mut self.parts {
+                    parts.merge = Some(merge);
+                }
+                next
+            }
+            None => self.step_parts()?,
+        };
+        match (next, &mut self.parts) {
+            (Some(next), _) => self.get_of_part(next),
+            (None, Some(parts)) => parts.error.take().map_or(Ok(None), Err),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Finds the next record of the current file, or of the next one that has one.
+    fn step_parts(&mut self) -> Result<Option<Next>> {
+        let mut index = self.parts.as_ref().map_or(0, |parts| parts.current);
+        while let Ok(next) = self.step_part(index) {
+            if let Some(next) = next? {
+                return Ok(Some(next));
+            }
+            index += 1;
+        }
+        Ok(None)
+    }
+
+    /// Finds the earliest next record of all files.
+    fn merge_parts(&mut self, merge: &mut Merge) -> Option<Next> {
+        if merge.is_started {
+            // The last record was borrowed from its file until now.
+            let last = merge.heads.first()?;
+            let next = self.step_merged(last);
+            merge.heads.advance(next.map(|next| next.time()));
+            merge.next.get_mut(last).into_iter().for_each(|slot| *slot = next);
+        } else {
+            for (index, slot) in merge.next.iter_mut().enumerate() {
+                *slot = self.step_merged(index);
+                if let Some(next) = slot {
+                    merge.heads.insert(index, next.time());
+                }
+            }
+            merge.is_started = true;
+        }
+        let first = merge.heads.first()?;
+        let next = merge.next.get(first).copied().flatten()?;
+        // A record without a time is not late: it is returned at once.
+        merge.late += u64::from(next.time() != 0 && next.time() < merge.latest);
+        merge.latest = merge.latest.max(next.time());
+        self.parts.as_mut()?.current = first;
+        Some(next)
+    }
+
+    /// Finds the next record of a file. Its error waits for the end of all files.
+    fn step_merged(&mut self, index: usize) -> Option<Next> {
+        match self.step_part(index).ok()? {
+            Ok(next) => next,
+            Err(error) => {
+                self.parts.as_mut()?.error.get_or_insert(error);
+                None
+            }
+        }
+    }
+}
+
+struct NoSuchFile;
+
+impl Reader<Stream<File>> {
+    /// Opens all files of a directory.
+    pub(super) fn open_directory(path: &Path) -> Result<Self> {
         let numbered = numbered(path)?;
         let main = [path.join("data"), path.join("header")].into_iter().find(|file| file.exists());
         let main = main.ok_or_else(|| Error::of_file(Reason::NoDataFile))?;
-        let mut main = Reader::from_file(open_regular(main)?)?;
-        let (head, events) = (*main.header(), main.events().clone());
+        let mut main = Self::from_file(open_regular(main)?)?;
         // The directory of a recording of one thread has version 0 and no numbered files.
         let has_parts = main.directory_version().is_some_and(|version| version > 0);
         let missing = first_missing(&numbered, has_parts);
-        let mut parts = std::vec![main];
+        let mut parts = Vec::new();
         for (number, path) in numbered {
-            parts.push(Reader::part(open_regular(path)?, head, events.clone(), number));
+            // It has only records.
+            let (source, events) = (Stream::file(open_regular(path)?), main.events().clone());
+            let mut part = Self::new(source, *main.header(), events, Section::default(), false);
+            part.context.part = Some(number);
+            parts.push(part);
         }
-        Ok(Self { parts, current: 0, missing })
-    }
-
-    /// Returns the main file: its features, and records without those of the numbered files. `None` never.
-    pub fn main(&mut self) -> Option<&mut Reader<Stream<File>>> {
-        self.parts.first_mut()
-    }
-
-    /// Returns the header of the main file.
-    #[must_use]
-    pub fn header(&self) -> Option<&FileHeader> {
-        self.parts.first().map(Reader::header)
-    }
-
-    /// Returns the events, which are the same for all files.
-    #[must_use]
-    pub fn events(&self) -> Option<&FileEvents> {
-        self.parts.first().map(Reader::events)
-    }
-
-    /// Reads the next record: those of the main file, then those of the numbered ones; `None` at
-    /// the end.
-    ///
-    /// # Errors
-    ///
-    /// An error of [`Reader::next`]; the next call continues with the next file. [`Reason::NoPart`] at the end if
-    /// a numbered file is missing.
-    #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
-    pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
-        loop {
-            let Some(part) = self.parts.get_mut(self.current) else {
-                return self.missing.take().map_or(Ok(None), Err);
-            };
-            if let Some(found) = part.step()? {
-                return match self.parts.get(self.current) {
-                    Some(part) => part.record(found).map(Some),
-                    None => Ok(None),
-                };
-            }
-            self.current += 1;
-        }
-    }
-
-    /// Sorts the records of all files by time; keeps up to [`Sorted::CAPACITY`] bytes of them.
-    #[must_use]
-    pub fn sorted(self) -> SortedDirectory {
-        let capacity = Sorted::<Stream<File>>::CAPACITY / self.parts.len().max(1);
-        let sorted =
-            |reader| Part { sorted: Sorted::with_capacity(reader, capacity), next: None, is_ended: false };
-        SortedDirectory { parts: self.parts.into_iter().map(sorted).collect(), error: self.missing }
-    }
-}
-
-/// Reads the records of a directory in the order of time.
-#[derive(Debug)]
-pub struct SortedDirectory {
-    parts: Vec<Part>,
-    /// The first error of a part, which is returned at the end.
-    error: Option<Error>,
-}
-
-#[derive(Debug)]
-struct Part {
-    sorted: Sorted<Stream<File>>,
-    /// The next record with its time; 0 if it has none.
-    next: Option<(u64, Next)>,
-    is_ended: bool,
-}
-
-impl SortedDirectory {
-    /// Reads the next record in the order of time; `None` at the end.
-    ///
-    /// # Errors
-    ///
-    /// The first error of a file, after all whole records of all files.
-    #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
-    pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
-        for part in self.parts.iter_mut().filter(|part| part.next.is_none() && !part.is_ended) {
-            match part.sorted.step() {
-                Ok(Some(next)) => part.next = Some((next.time(), next)),
-                Ok(None) => part.is_ended = true,
-                Err(error) => {
-                    part.is_ended = true;
-                    self.error.get_or_insert(error);
-                }
-            }
-        }
-        let time = |part: &&mut Part| part.next.as_ref().map_or(u64::MAX, |(time, _)| *time);
-        let first = self.parts.iter_mut().filter(|part| part.next.is_some()).min_by_key(time);
-        let Some((part, (_, next))) = first.and_then(|part| part.next.take().map(|next| (part, next))) else {
-            return self.error.take().map_or(Ok(None), Err);
-        };
-        part.sorted.record(next)
-    }
-}
-
-impl Reader<Stream<File>> {
-    /// Reads a numbered file of a directory, which has only records.
-    fn part(file: File, head: FileHeader, events: FileEvents, number: u32) -> Self {
-        let mut reader = Self::new(Stream::file(file), head, events, Section::default(), false);
-        reader.context.part = Some(number);
-        reader
+        main.parts = Some(Box::new(Parts::new(parts, missing)));
+        Ok(main)
     }
 }
 

@@ -24,22 +24,22 @@ mod step;
 #[cfg(not(feature = "zstd"))]
 mod without_zstd;
 
-pub use directory::{Directory, SortedDirectory};
 pub use events::{FileEvent, FileEvents};
 pub use feature::FeatureBuf;
 use record::{Content, Context};
 pub use record::{FileOffset, FileRecord};
-pub use sorted::Sorted;
 pub use source::{Memory, Source, Stream};
 
 use crate::{Error, FileHeader, Reason, Result};
 #[cfg(feature = "zstd")]
 use decompress::Decompressor;
+use directory::Parts;
 use plain::Plain;
+use sorted::Sort;
 #[cfg(not(feature = "zstd"))]
 use without_zstd::Decompressor;
 
-/// Reads the records of a file one by one.
+/// Reads the records of a file, or of a directory, one by one.
 ///
 /// Compressed records are decompressed, records of the other byte order are swapped, and unaligned
 /// ones are copied. A record that needs none of this is borrowed from the source.
@@ -47,8 +47,8 @@ use without_zstd::Decompressor;
 /// ```
 /// use perf_file::Reader;
 ///
-/// # fn print(bytes: &[u8]) -> perf_file::Result<()> {
-/// let mut reader = Reader::from_bytes(bytes)?;
+/// # fn print(path: &str) -> perf_file::Result<()> {
+/// let mut reader = Reader::open(path)?.sorted();
 /// while let Some(record) = reader.next()? {
 ///     if record.kernel().is_some() {
 ///         println!("{}", record.decode()?);
@@ -56,10 +56,27 @@ use without_zstd::Decompressor;
 ///         println!("{:?}", record.user()?);
 ///     }
 /// }
+/// assert_eq!(reader.late(), 0);
 /// # Ok(())
 /// # }
-/// # assert!(print(b"").is_err());
+/// # assert!(print("/nowhere").is_err());
 /// ```
+///
+/// # Order of time
+///
+/// A tool reads its rings one after the other, in rounds, and marks the end of each round with
+/// [`FINISHED_ROUND`](crate::format::record_type::FINISHED_ROUND). After a mark, no record is earlier than the
+/// latest one before the preceding mark, so that records up to there can be sorted and returned.
+/// [`sorted`](Self::sorted) keeps the records of about two rounds.
+///
+/// Records without a time, with the time 0 (synthesized by tools before the recording) and those
+/// of tools are returned at once, before the kept records.
+///
+/// # Directories
+///
+/// `perf record --threads` writes a directory. The file `data` in it has a header and records, the files `data.0`,
+/// `data.1` and so on have only records. [`Reader::open`] reads them all, one after the other or sorted by time, and
+/// [`FileRecord::part`] returns the number of the file. Events, features and [`header`](Self::header) are those of `data`.
 ///
 /// # Mapped files
 ///
@@ -90,6 +107,10 @@ pub struct Reader<S> {
     plain: Plain,
     /// Offset up to which the events and features of the pipe form were read ahead of the records.
     noticed: u64,
+    /// The kept records, if they are returned in the order of time.
+    sort: Option<Box<Sort>>,
+    /// The numbered files, if this is the main file of a directory.
+    parts: Option<Box<Parts<S>>>,
 }
 
 /// The position of a record that was read.
@@ -132,35 +153,59 @@ impl<S: Source> Reader<S> {
     #[must_use]
     pub fn without_decompression(mut self) -> Self {
         self.decompresses = false;
+        for part in self.parts.iter_mut().flat_map(|parts| &mut parts.numbered) {
+            part.decompresses = false;
+        }
         self
     }
 
-    /// Returns the offset of the next record, in bytes from the start of the file.
+    /// Returns the offset of the next record that is read, in bytes from the start of the file, or of the main file
+    /// of a directory.
     #[must_use]
     pub fn offset(&self) -> u64 {
         let pending = if self.is_decompressed { 0 } else { self.pending };
         self.offset + (8 * self.plain.read + pending) as u64
     }
 
-    /// Reads the next record, in the order of the file; `None` at the end.
+    /// Reads the next record; `None` at the end.
     ///
-    /// The content of a compressed record follows it.
+    /// Without [`sorted`](Self::sorted), records come in the order of the file, and the content of a compressed record
+    /// follows it. The main file of a directory comes before the numbered ones.
     ///
     /// # Errors
     ///
-    /// The first error ends the reading: after it, this returns `None`. All records before it were
-    /// returned. [`Reason::TruncatedRecord`](crate::Reason::TruncatedRecord) if the file ends
+    /// [`Reason::TruncatedRecord`](crate::Reason::TruncatedRecord) if the file ends
     /// within a record, [`Reason::RecordSize`](crate::Reason::RecordSize),
-    /// [`Reason::Compressed`](crate::Reason::Compressed), [`Reason::Io`](crate::Reason::Io).
+    /// [`Reason::Compressed`](crate::Reason::Compressed), [`Reason::Io`](crate::Reason::Io). After all others,
+    /// [`Reason::NoPart`](crate::Reason::NoPart) if a numbered file of a directory is missing.
+    ///
+    /// The first error ends the reading of a file: after it, this returns `None`, or the records of the next file of
+    /// a directory. All records before it were returned. A sorted reader returns the first error of all files after
+    /// their records.
     #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
+        if self.sort.is_some() || self.parts.is_some() {
+            return self.next_in_order();
+        }
         let start = self.plain.read;
         if self.step_plainly() {
             return Ok(self.plain_record(start));
         }
         match self.step_slowly()? {
             Some(found) => self.record(found).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Reads the next record of a directory, or in the order of time.
+    #[inline]
+    fn next_in_order(&mut self) -> Result<Option<FileRecord<'_>>> {
+        if self.parts.is_some() {
+            return self.next_of_parts();
+        }
+        match self.step_sorted()? {
+            Some(next) => self.record_of(next),
             None => Ok(None),
         }
     }
@@ -175,8 +220,9 @@ impl<S: Source> Reader<S> {
     /// [`Reason::Truncated`](crate::Reason::Truncated) after all bytes that are in the file,
     /// [`Reason::Io`](crate::Reason::Io).
     pub fn read_payload(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
-        self.release();
-        self.take_payload(|part| bytes.extend_from_slice(part))
+        let Some(last) = self.last_part() else { return Ok(()) };
+        last.release();
+        last.take_payload(|part| bytes.extend_from_slice(part))
     }
 
     /// Returns a record that was found by the last step.

@@ -48,6 +48,8 @@ impl<S: Source> Reader<S> {
             is_ended: false,
             plain: Plain::default(),
             noticed: 0,
+            sort: None,
+            parts: None,
         }
     }
 }
@@ -88,12 +90,18 @@ impl<R: Read> Reader<Stream<R>> {
 }
 
 impl Reader<Stream<File>> {
-    /// Opens a file of either form.
+    /// Opens a file of either form, or a directory of `perf record --threads`, of which only regular files are opened.
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::from_file`].
+    /// An error of [`Reader::from_file`], [`Reason::Io`]. For a directory [`Reason::NoDataFile`] if there is no file with
+    /// the header, and [`Reason::NotRegularFile`]. A missing numbered file is not an error here, but after the records
+    /// of the files that are there.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        if path.is_dir() {
+            return Self::open_directory(path);
+        }
         Self::from_file(File::open(path).map_err(|error| Error::of_file(Reason::Io(error)))?)
     }
 }

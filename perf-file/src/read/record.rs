@@ -65,7 +65,7 @@ impl<'r> FileRecord<'r> {
         self.place
     }
 
-    /// Returns N if the record is in the file `data.N` of a [`Directory`](super::Directory).
+    /// Returns N if the record is in the file `data.N` of a directory.
     #[must_use]
     pub fn part(&self) -> Option<u32> {
         self.context.part

@@ -1,5 +1,6 @@
 //! Records in the order of time.
 
+use std::boxed::Box;
 use std::vec::Vec;
 
 use super::kept::{Copies, KEPT_WORDS, Kept, Next};
@@ -8,32 +9,17 @@ use super::{FileRecord, Found, FoundIn, Reader, Source};
 use crate::Result;
 use crate::format::record_type;
 
-/// Reads the records of a file in the order of time.
+/// Bytes of records that a sorted reader keeps by default.
+const CAPACITY: usize = 32 << 20;
+
+/// The records of a file that are kept until no earlier one can follow.
 ///
-/// A tool reads its rings one after the other, in rounds, and marks the end of each round with
-/// [`FINISHED_ROUND`](record_type::FINISHED_ROUND). After a mark, no record is earlier than the
-/// latest one before the preceding mark, so that records up to there can be sorted and returned.
-/// This keeps the records of about two rounds.
-///
-/// Records without a time, with the time 0 (synthesized by tools before the recording) and those
-/// of tools are returned at once, before the kept records.
-///
-/// ```
-/// use perf_file::{Reader, Sorted};
-///
-/// # fn print(bytes: &[u8]) -> perf_file::Result<()> {
-/// let mut sorted = Sorted::new(Reader::from_bytes(bytes)?);
-/// while let Some(record) = sorted.next()? {
-///     println!("{:?} {}", record.time(), record.kind());
-/// }
-/// assert_eq!(sorted.late(), 0);
-/// # Ok(())
-/// # }
-/// # assert!(print(b"").is_err());
+/// ```text
+/// kept:   returned | ready | not sorted since the last mark
+///         0 .. next .. ready .. len
 /// ```
 #[derive(Debug)]
-pub struct Sorted<S> {
-    reader: Reader<S>,
+pub(super) struct Sort {
     copies: Copies,
     /// Sorted up to the records of the last round. The first ones are ready.
     kept: Vec<Kept>,
@@ -45,13 +31,13 @@ pub struct Sorted<S> {
     capacity: usize,
     /// The latest time that was read.
     latest: u64,
-    /// The latest time that was read before the last mark.
+    /// The latest time that was read before the last mark. No later record is earlier.
     complete: u64,
     /// The latest time of a record that was ready.
     returned: u64,
     late: u64,
     early: u64,
-    /// Whether the ready records are so without a mark.
+    /// Whether the ready records are so without a mark: then many others stay, which are moved together.
     is_early: bool,
     end: End,
 }
@@ -65,23 +51,93 @@ enum End {
     Of(Result<()>),
 }
 
-impl<S: Source> Sorted<S> {
-    /// Bytes of records that are kept by default: 32 MiB.
-    pub const CAPACITY: usize = 32 << 20;
-
-    /// Sorts the records of a reader; keeps up to [`Sorted::CAPACITY`] bytes of them.
-    pub fn new(reader: Reader<S>) -> Self {
-        Self::with_capacity(reader, Self::CAPACITY)
+/// # Order of time
+impl<S: Source> Reader<S> {
+    /// Returns the records in the order of time; keeps up to 32 MiB of them. Records that were read already stay
+    /// where they were.
+    #[must_use]
+    pub fn sorted(self) -> Self {
+        self.sorted_with_capacity(CAPACITY)
     }
 
-    /// Sorts the records of a reader; keeps up to about `bytes` bytes of them, with 32 bytes beside
-    /// each. Records of a file in memory stay there and need only these.
+    /// Returns the records in the order of time; keeps up to about `bytes` bytes of them, with 32 bytes beside
+    /// each. Records of a file in memory stay there and need only these. The files of a directory share the bytes.
     ///
     /// When more records are read without a mark, the earliest half is returned, although an
-    /// earlier one can follow. [`early`](Sorted::early) counts them.
-    pub fn with_capacity(reader: Reader<S>, bytes: usize) -> Self {
+    /// earlier one can follow. [`early`](Self::early) counts them.
+    #[must_use]
+    pub fn sorted_with_capacity(mut self, bytes: usize) -> Self {
+        let files = 1 + self.parts.as_ref().map_or(0, |parts| parts.numbered.len());
+        self.sort_within(bytes / files);
+        if let Some(parts) = &mut self.parts {
+            parts.sort(bytes / files);
+        }
+        self
+    }
+
+    pub(super) fn sort_within(&mut self, bytes: usize) {
+        self.sort = Some(Box::new(Sort::new(bytes)));
+    }
+
+    /// Returns the number of records that were returned after a later one, because they were read
+    /// too late. 0 unless the reader is [sorted](Self::sorted).
+    pub fn late(&self) -> u64 {
+        match &self.parts {
+            Some(parts) => parts.late(),
+            None => self.sort.as_ref().map_or(0, |sort| sort.late),
+        }
+    }
+
+    /// Returns the number of records that were returned before it was certain that no earlier one
+    /// follows, because the [capacity](Self::sorted_with_capacity) was reached. 0 unless the reader is sorted.
+    pub fn early(&self) -> u64 {
+        let numbered = self.parts.iter().flat_map(|parts| &parts.numbered);
+        self.sort.as_ref().map_or(0, |sort| sort.early) + numbered.map(Self::early).sum::<u64>()
+    }
+
+    /// Finds the next record of this file, in the order of time if the reader is sorted. [`record_of`](Self::record_of) returns it.
+    #[inline]
+    pub(super) fn step_sorted(&mut self) -> Result<Option<Next>> {
+        if let Some(next) = self.sort.as_mut().and_then(|sort| sort.pop()) {
+            return Ok(Some(next));
+        }
+        self.step_past_ready()
+    }
+
+    fn step_past_ready(&mut self) -> Result<Option<Next>> {
+        // Taken out, because both are changed.
+        let Some(mut sort) = self.sort.take() else { return Ok(self.step()?.map(Next::Found)) };
+        let read = sort.read(self);
+        let next = read.map(|found| found.map(Next::Found).or_else(|| sort.pop()));
+        self.sort = Some(sort);
+        next
+    }
+
+    /// Returns the record that the last step found.
+    #[inline]
+    pub(super) fn record_of(&self, next: Next) -> Result<Option<FileRecord<'_>>> {
+        match next {
+            Next::Found(found) => self.record(found).map(Some),
+            Next::Kept { index, .. } => Ok(self.kept(index)),
+        }
+    }
+
+    /// Returns a ready record.
+    #[inline]
+    fn kept(&self, index: usize) -> Option<FileRecord<'_>> {
+        let sort = self.sort.as_ref()?;
+        let kept = sort.kept.get(index)?;
+        let raw = match kept.start_in_source() {
+            Some(start) => self.raw_at(start)?,
+            None => sort.copies.get(kept)?,
+        };
+        Some(FileRecord { place: kept.place(), content: Content::Kernel(raw), context: &self.context })
+    }
+}
+
+impl Sort {
+    fn new(bytes: usize) -> Self {
         Self {
-            reader,
             copies: Copies::default(),
             kept: Vec::new(),
             ready: 0,
@@ -97,90 +153,40 @@ impl<S: Source> Sorted<S> {
         }
     }
 
-    /// Returns the reader.
-    pub fn reader(&self) -> &Reader<S> {
-        &self.reader
-    }
-
-    /// Returns the number of records that were returned after a later one, because they were read
-    /// too late.
-    pub fn late(&self) -> u64 {
-        self.late
-    }
-
-    /// Returns the number of records that were returned before it was certain that no earlier one
-    /// follows, because [`Sorted::with_capacity`]'s limit was reached.
-    pub fn early(&self) -> u64 {
-        self.early
-    }
-
-    /// Reads the next record in the order of time; `None` at the end.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Reader::next`], after all records that were read before it.
-    #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
+    /// Takes the next ready record.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
-        if self.next == self.ready {
-            if let Some(found) = self.read()? {
-                return self.reader.record(found).map(Some);
-            }
-        }
+    fn pop(&mut self) -> Option<Next> {
         let index = self.next;
-        self.next += usize::from(index < self.ready);
-        Ok(self.kept(index))
-    }
-
-    /// Finds the next record, which [`record`](Self::record) returns.
-    pub(super) fn step(&mut self) -> Result<Option<Next>> {
-        if self.next == self.ready {
-            if let Some(found) = self.read()? {
-                return Ok(Some(Next::Found(found)));
-            }
-        }
-        let next = self.kept.get(self.next).filter(|_| self.next < self.ready);
-        let next = next.map(|kept| Next::Kept { index: self.next, time: kept.time });
-        self.next += usize::from(next.is_some());
-        Ok(next)
-    }
-
-    /// Returns the record that the last step found.
-    pub(super) fn record(&self, next: Next) -> Result<Option<FileRecord<'_>>> {
-        match next {
-            Next::Found(found) => self.reader.record(found).map(Some),
-            Next::Kept { index, .. } => Ok(self.kept(index)),
-        }
+        let next = self.kept.get(index).filter(|_| index < self.ready)?;
+        self.next += 1;
+        Some(Next::Kept { index, time: next.time })
     }
 
     /// Reads until records are ready, the file ends, or a record follows that is returned at once.
-    fn read(&mut self) -> Result<Option<Found>> {
+    fn read<S: Source>(&mut self, reader: &mut Reader<S>) -> Result<Option<Found>> {
         self.forget();
-        if let End::Of(end) = &mut self.end {
-            return core::mem::replace(end, Ok(())).map(|()| None);
-        }
         while self.ready == 0 {
-            let start = self.reader.plain.read;
-            let found = if self.reader.step_plainly() {
-                if self.keep_plainly(start) {
+            if let End::Of(end) = &mut self.end {
+                return core::mem::replace(end, Ok(())).map(|()| None);
+            }
+            let start = reader.plain.read;
+            let found = if reader.step_plainly() {
+                if self.keep_plainly(reader, start) {
                     continue;
                 }
-                Ok(self.reader.found(start))
+                Ok(reader.found(start))
             } else {
-                self.reader.step_slowly()
+                reader.step_slowly()
             };
             match found {
                 Ok(Some(found)) => {
-                    if !self.keep(found)? {
+                    if !self.keep(reader, found)? {
                         return Ok(Some(found));
                     }
                 }
                 end => {
                     self.end = End::Of(end.map(drop));
                     self.release(u64::MAX);
-                    if self.ready == 0 {
-                        return self.read();
-                    }
                 }
             }
         }
@@ -189,10 +195,10 @@ impl<S: Source> Sorted<S> {
 
     /// Keeps the record that starts at a word of the source if it has a time. Returns whether it does.
     #[inline]
-    fn keep_plainly(&mut self, start: usize) -> bool {
-        let Some(record) = self.reader.plain_record(start) else { return false };
+    fn keep_plainly<S: Source>(&mut self, reader: &Reader<S>, start: usize) -> bool {
+        let Some(record) = reader.plain_record(start) else { return false };
         let (Some(raw), Some(time)) = (record.kernel(), time(&record)) else { return false };
-        let kept = match self.reader.position(start) {
+        let kept = match reader.position(start) {
             Some(position) => Kept::in_source(time, record.place(), position),
             None => self.copies.keep(time, record.place(), raw),
         };
@@ -201,11 +207,11 @@ impl<S: Source> Sorted<S> {
     }
 
     /// Keeps a record that has a time. Returns whether it does.
-    fn keep(&mut self, found: Found) -> Result<bool> {
+    fn keep<S: Source>(&mut self, reader: &Reader<S>, found: Found) -> Result<bool> {
         if let FoundIn::Plain { start } = found.memory {
-            return Ok(self.keep_plainly(start));
+            return Ok(self.keep_plainly(reader, start));
         }
-        let record = self.reader.record(found)?;
+        let record = reader.record(found)?;
         if record.kind() == record_type::FINISHED_ROUND {
             let complete = core::mem::replace(&mut self.complete, self.latest);
             self.release(complete);
@@ -261,18 +267,6 @@ impl<S: Source> Sorted<S> {
         } else {
             self.copies.retain(&mut self.kept);
         }
-    }
-
-    /// Returns a ready record.
-    #[inline]
-    fn kept(&self, index: usize) -> Option<FileRecord<'_>> {
-        let kept = self.kept.get(index).filter(|_| index < self.ready)?;
-        let raw = match kept.start_in_source() {
-            Some(start) => self.reader.raw_at(start)?,
-            None => self.copies.get(kept)?,
-        };
-        let context = &self.reader.context;
-        Some(FileRecord { place: kept.place(), content: Content::Kernel(raw), context })
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::support::made_up::{attr, pipe, record, sample};
 use perf_abi::{Attr, RecordType};
 use perf_file::format::{MAGIC, RawPipeHeader, record_type};
-use perf_file::{Error, FileOffset, Reader, Reason, Sorted};
+use perf_file::{Error, FileOffset, Reader, Reason};
 use zerocopy::IntoBytes as _;
 
 /// The header of a zstd frame with a window of 1 MiB.
@@ -177,7 +177,7 @@ fn content_of_the_other_byte_order_is_swapped() {
         (inside, RecordType::SAMPLE, Some(7)),
     ];
     assert_eq!(found[1..], expected);
-    let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+    let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted();
     let mut times = Vec::new();
     while let Some(record) = sorted.next().unwrap() {
         times.extend(record.time());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::made_up::{file, record, sample};
 use perf_file::format::record_type;
-use perf_file::{Directory, FileRecord, Reader, Reason};
+use perf_file::{FileRecord, Reader, Reason};
 
 fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/threads-dir.data")
@@ -22,14 +22,14 @@ fn describe(record: &FileRecord<'_>) -> (Option<u32>, u64, Option<u64>) {
 
 #[test]
 fn all_files_of_a_directory_are_read_in_order() {
-    let mut directory = Directory::open(path()).unwrap();
+    let mut directory = Reader::open(path()).unwrap();
     let mut found = Vec::new();
     while let Some(record) = directory.next().unwrap() {
         found.push(describe(&record));
     }
     let mut main = Reader::open(path().join("data")).unwrap();
-    assert_eq!(directory.header(), Some(main.header()));
-    let events = directory.events().unwrap().as_slice();
+    assert_eq!(directory.header(), main.header());
+    let events = directory.events().as_slice();
     assert_eq!((events.len(), events.is_empty()), (main.events().as_slice().len(), false));
     let mut count = 0;
     while main.next().unwrap().is_some() {
@@ -45,14 +45,14 @@ fn all_files_of_a_directory_are_read_in_order() {
 
 #[test]
 fn all_files_of_a_directory_are_sorted_by_time() {
-    let mut sorted = Directory::open(path()).unwrap().sorted();
+    let mut sorted = Reader::open(path()).unwrap().sorted();
     let mut found = Vec::new();
     while let Some(record) = sorted.next().unwrap() {
         found.push(describe(&record));
     }
     let times: Vec<_> = found.iter().filter_map(|(.., time)| time.filter(|time| *time > 0)).collect();
     assert!(times.is_sorted() && times.len() > 10, "{times:?}");
-    let mut directory = Directory::open(path()).unwrap();
+    let mut directory = Reader::open(path()).unwrap();
     let mut expected = Vec::new();
     while let Some(record) = directory.next().unwrap() {
         expected.push(describe(&record));
@@ -70,7 +70,7 @@ fn records_of_all_files_are_merged_by_time() {
     std::fs::write(folder.join("data"), file(&[sample(20), sample(50)])).unwrap();
     std::fs::write(folder.join("data.0"), [sample(10), sample(40), round()].concat()).unwrap();
     std::fs::write(folder.join("data.1"), [sample(60), sample(30)].concat()).unwrap();
-    let mut sorted = Directory::open(folder).unwrap().sorted();
+    let mut sorted = Reader::open(folder).unwrap().sorted();
     let mut found = Vec::new();
     while let Some(record) = sorted.next().unwrap() {
         found.push((record.part(), record.time()));
@@ -86,6 +86,45 @@ fn records_of_all_files_are_merged_by_time() {
         (Some(1), Some(60)),
     ];
     assert_eq!(found, expected);
+    assert_eq!((sorted.late(), sorted.early()), (0, 0));
+}
+
+#[test]
+fn late_records_of_all_files_are_counted_once() {
+    let folder = Folder::new("late");
+    let folder = &folder.0;
+    let round = || record(record_type::FINISHED_ROUND, &[]);
+    std::fs::write(folder.join("data"), file(&[sample(50)])).unwrap();
+    std::fs::write(folder.join("data.0"), [sample(60), round(), round(), sample(30)].concat()).unwrap();
+    let mut sorted = Reader::open(folder).unwrap().sorted();
+    let mut times = Vec::new();
+    while let Some(record) = sorted.next().unwrap() {
+        times.extend(record.time());
+    }
+    assert_eq!((times, sorted.late()), (vec![50, 60, 30], 1));
+    assert_eq!(Reader::open(folder).unwrap().late(), 0, "not sorted");
+}
+
+#[test]
+fn data_after_a_record_is_read_from_its_own_file() {
+    let folder = Folder::new("payload");
+    let folder = &folder.0;
+    let body = [8_u64, 0, 0, 0, 0].map(u64::to_le_bytes).concat();
+    let data = |byte: u8| [record(record_type::AUXTRACE, &body), vec![byte; 8]].concat();
+    std::fs::write(folder.join("data"), file(&[data(1), sample(5)])).unwrap();
+    std::fs::write(folder.join("data.0"), data(2)).unwrap();
+    for is_sorted in [false, true] {
+        let reader = Reader::open(folder).unwrap();
+        let mut reader = if is_sorted { reader.sorted() } else { reader };
+        let mut found = Vec::new();
+        while let Some(record) = reader.next().unwrap() {
+            let (part, kind, mut bytes) = (record.part(), record.kind(), Vec::new());
+            reader.read_payload(&mut bytes).unwrap();
+            assert_eq!(bytes.len(), if kind == record_type::AUXTRACE { 8 } else { 0 });
+            found.extend(bytes.first().map(|&byte| (part, byte)));
+        }
+        assert_eq!(found, [(None, 1), (Some(0), 2)], "{is_sorted}");
+    }
 }
 
 /// A folder of a test, removed on drop.
@@ -107,10 +146,10 @@ impl Drop for Folder {
 
 #[test]
 fn directory_without_a_header_is_an_error_that_says_so() {
-    let error = Directory::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap_err();
+    let error = Reader::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap_err();
     assert!(matches!(error.reason(), Reason::NoDataFile), "{error}");
     assert_eq!((error.to_string().contains("`data`"), error.offset()), (true, None), "{error}");
-    let error = Directory::open("/nowhere/at/all").unwrap_err();
+    let error = Reader::open("/nowhere/at/all").unwrap_err();
     assert_eq!((error.raw_os_error(), error.offset()), (Some(2), None));
 }
 
@@ -139,8 +178,8 @@ fn missing_numbered_file_is_an_error_after_the_records_of_the_others() {
         for file in files {
             std::fs::copy(path().join(file), folder.0.join(file)).unwrap();
         }
-        let mut directory = Directory::open(&folder.0).unwrap();
-        let mut sorted = Directory::open(&folder.0).unwrap().sorted();
+        let mut directory = Reader::open(&folder.0).unwrap();
+        let mut sorted = Reader::open(&folder.0).unwrap().sorted();
         for (records, errors) in [
             count(|| directory.next().map(|record| record.is_some())),
             count(|| sorted.next().map(|record| record.is_some())),
@@ -163,17 +202,17 @@ fn pipe_in_a_directory_is_not_opened() {
         assert!(made.unwrap().success());
     };
     fifo("data");
-    let error = Directory::open(&folder.0).unwrap_err();
+    let error = Reader::open(&folder.0).unwrap_err();
     assert!(matches!(error.reason(), Reason::NotRegularFile { .. }), "{error}");
     std::fs::remove_file(folder.0.join("data")).unwrap();
     std::fs::write(folder.0.join("data"), file(&[])).unwrap();
     fifo("data.0");
-    let error = Directory::open(&folder.0).unwrap_err();
+    let error = Reader::open(&folder.0).unwrap_err();
     assert!(error.to_string().contains("data.0"), "{error}");
 }
 
 #[test]
 fn features_of_the_main_file_are_well_formed() {
-    let mut directory = Directory::open(path()).unwrap();
-    directory.main().unwrap().verify_features().unwrap();
+    let mut directory = Reader::open(path()).unwrap();
+    directory.verify_features().unwrap();
 }

@@ -8,7 +8,7 @@ use crate::support::data;
 use crate::support::made_up::{attr, file, pipe, record, sample};
 use perf_abi::RecordType;
 use perf_file::format::record_type;
-use perf_file::{FileOffset, Reader, Sorted, Source};
+use perf_file::{FileOffset, Reader, Source};
 use zerocopy::IntoBytes as _;
 
 /// A kind of tools that no tool has.
@@ -32,7 +32,7 @@ fn places<S: Source>(mut reader: Reader<S>) -> Vec<(FileOffset, Vec<u8>)> {
 
 /// Returns the same records in the order of time.
 fn sorted_places<S: Source>(reader: Reader<S>) -> Vec<(FileOffset, Vec<u8>)> {
-    let mut sorted = Sorted::new(reader);
+    let mut sorted = reader.sorted();
     let mut places = Vec::new();
     while let Ok(Some(record)) = sorted.next() {
         places.push((record.place(), record.bytes().to_vec()));
@@ -116,7 +116,7 @@ fn aligned_records_in_memory_are_not_copied() {
     while let Some(record) = reader.next().unwrap() {
         assert!(range.contains(&record.bytes().as_ptr()));
     }
-    let mut sorted = Sorted::new(Reader::from_bytes(bytes).unwrap());
+    let mut sorted = Reader::from_bytes(bytes).unwrap().sorted();
     while let Some(record) = sorted.next().unwrap() {
         assert!(range.contains(&record.bytes().as_ptr()));
     }

@@ -5,14 +5,14 @@
 use crate::support::data;
 use crate::support::made_up::{file, record, sample};
 use perf_file::format::record_type;
-use perf_file::{Reader, Sorted, Source};
+use perf_file::{Reader, Source};
 
 fn round() -> Vec<u8> {
     record(record_type::FINISHED_ROUND, &[])
 }
 
 /// Returns the times of all records that have one.
-fn times<S: Source>(sorted: &mut Sorted<S>) -> Vec<u64> {
+fn times<S: Source>(sorted: &mut Reader<S>) -> Vec<u64> {
     let mut times = Vec::new();
     while let Some(record) = sorted.next().unwrap() {
         times.extend(record.time());
@@ -35,7 +35,7 @@ fn records_are_sorted_over_two_rounds() {
         sample(35),
     ];
     let bytes = file(&records);
-    let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+    let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted();
     assert_eq!(times(&mut sorted), [10, 15, 20, 25, 30, 35, 40]);
     assert_eq!((sorted.late(), sorted.early()), (0, 0));
 }
@@ -43,11 +43,11 @@ fn records_are_sorted_over_two_rounds() {
 #[test]
 fn records_are_returned_when_their_round_is_complete() {
     let bytes = file(&[sample(20), round(), sample(30), round(), sample(40)]);
-    let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+    let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted();
     let mut steps = Vec::new();
     while let Some(record) = sorted.next().unwrap() {
         let (time, kind) = (record.time(), record.kind());
-        steps.push((time.unwrap_or(0), kind == record_type::FINISHED_ROUND, sorted.reader().offset()));
+        steps.push((time.unwrap_or(0), kind == record_type::FINISHED_ROUND, sorted.offset()));
     }
     let order: Vec<_> = steps.iter().map(|(time, is_round, _)| (*time, *is_round)).collect();
     assert_eq!(order, [(0, true), (0, true), (20, false), (30, false), (40, false)]);
@@ -58,7 +58,7 @@ fn records_are_returned_when_their_round_is_complete() {
 #[test]
 fn record_of_an_earlier_round_is_late() {
     let bytes = file(&[sample(20), round(), sample(30), round(), sample(5), round(), sample(50)]);
-    let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+    let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted();
     assert_eq!(times(&mut sorted), [20, 5, 30, 50]);
     assert_eq!(sorted.late(), 1);
 }
@@ -66,11 +66,11 @@ fn record_of_an_earlier_round_is_late() {
 #[test]
 fn record_with_the_time_of_an_earlier_round_is_neither_late_nor_early() {
     let bytes = file(&[sample(20), round(), sample(30), round(), sample(20), round(), sample(50)]);
-    let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+    let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted();
     assert_eq!(times(&mut sorted), [20, 20, 30, 50]);
     assert_eq!(sorted.late(), 0);
     let bytes = file(&[vec![sample(10), round(), round()], vec![sample(10); 100]].concat());
-    let mut sorted = Sorted::with_capacity(Reader::from_bytes(&bytes).unwrap(), 10 * 32);
+    let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted_with_capacity(10 * 32);
     assert_eq!(times(&mut sorted), [10; 101]);
     assert_eq!((sorted.late(), sorted.early()), (0, 0));
 }
@@ -78,7 +78,7 @@ fn record_with_the_time_of_an_earlier_round_is_neither_late_nor_early() {
 #[test]
 fn records_with_one_time_keep_their_order() {
     let bytes = file(&[sample(7), sample(7), sample(7)]);
-    let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+    let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted();
     let mut offsets = Vec::new();
     while let Some(record) = sorted.next().unwrap() {
         offsets.push(record.place().offset());
@@ -90,7 +90,7 @@ fn records_with_one_time_keep_their_order() {
 fn memory_is_bounded_without_marks() {
     let records: Vec<_> = (0..1000_u64).map(|index| sample(1 + (index ^ 1))).collect();
     let bytes = file(&records);
-    let mut sorted = Sorted::with_capacity(Reader::from_bytes(&bytes).unwrap(), 100 * 16);
+    let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted_with_capacity(100 * 16);
     let found = times(&mut sorted);
     assert_eq!(found, (1..=1000).collect::<Vec<_>>());
     assert!(sorted.early() > 800 && sorted.late() == 0, "{sorted:?}");
@@ -103,7 +103,7 @@ fn copies_are_bounded_without_marks() {
     let reader = || Reader::from_file(std::io::Cursor::new(&bytes)).unwrap();
     for kept in [10, 100, 999, 1001] {
         // Two words of the record, and four beside it.
-        let mut sorted = Sorted::with_capacity(reader(), kept * 48);
+        let mut sorted = reader().sorted_with_capacity(kept * 48);
         assert_eq!(times(&mut sorted), (1..=1000).collect::<Vec<_>>());
         let early = 1000_u64.saturating_sub(kept as u64 + 1);
         assert!(sorted.early() >= early && (kept < 1000) == (sorted.early() > 0), "{kept}: {sorted:?}");
@@ -115,7 +115,7 @@ fn copies_are_bounded_without_marks() {
 fn truncated_file_gives_the_kept_records_before_the_error() {
     let mut bytes = file(&[sample(20), sample(10), sample(30)]);
     bytes.truncate(bytes.len() - 1);
-    let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+    let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted();
     assert_eq!(sorted.next().unwrap().unwrap().time(), Some(10));
     assert_eq!(sorted.next().unwrap().unwrap().time(), Some(20));
     assert!(sorted.next().is_err());
@@ -133,7 +133,7 @@ fn captured_files_are_sorted() {
             expected.extend(time.map(|time| (time, record.bytes().to_vec())));
         }
         expected.sort_by_key(|(time, _)| *time);
-        let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+        let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted();
         let mut found = Vec::new();
         while let Some(record) = sorted.next().unwrap() {
             let time = record.time().filter(|time| *time != 0 && *time != u64::MAX);
@@ -160,7 +160,7 @@ fn highest_time_is_no_time_and_releases_nothing() {
         sample(40),
     ];
     let bytes = file(&records);
-    let mut sorted = Sorted::new(Reader::from_bytes(&bytes).unwrap());
+    let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted();
     // A record without a time is returned at once.
     assert_eq!(times(&mut sorted), [u64::MAX, 15, 20, u64::MAX, 25, 30, 40]);
     assert_eq!((sorted.late(), sorted.early()), (0, 0));

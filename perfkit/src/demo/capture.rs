@@ -3,7 +3,7 @@
 use std::io;
 
 use perf_decode::Value;
-use perf_file::{Memory, Reader, Sorted};
+use perf_file::{Memory, Reader};
 
 use super::stopwatch::Stopwatch;
 use super::tally::Tally;
@@ -35,7 +35,7 @@ impl Recording {
     /// Counts all kernel records in the order of time.
     pub(crate) fn replay(self, tally: &mut Tally) -> io::Result<()> {
         let start = Stopwatch::start();
-        let mut records = Sorted::new(self.0);
+        let mut records = self.0.sorted();
         while let Some(record) = records.next().map_err(io::Error::other)? {
             if let Some(raw) = record.kernel() {
                 let (_, event) = record.event().map_err(io::Error::other)?;

@@ -11,7 +11,7 @@ use perf_abi::{EventType, RecordType};
 use perf_decode::Record;
 use perf_decode::tracepoint::Format;
 use perf_file::format::{Feature, record_type};
-use perf_file::{Directory, FileOffset, FileRecord, Reader, Result, Sorted, SortedDirectory, Source};
+use perf_file::{FileOffset, FileRecord, Reader, Result, Source};
 
 use super::about::{self, About, Tracepoints};
 use super::json::{self, Object};
@@ -27,8 +27,6 @@ pub(super) fn run(out: &mut dyn Write, path: &Path, options: &Options) -> io::Re
         } else {
             print_file(&mut printer, Reader::from_pipe(stdin), options)?
         }
-    } else if path.is_dir() {
-        print_directory(&mut printer, path, options)?
     } else {
         print_file(&mut printer, Reader::open(path), options)?
     };
@@ -42,7 +40,7 @@ pub(super) fn run(out: &mut dyn Write, path: &Path, options: &Options) -> io::Re
     }
 }
 
-/// Prints a file. Returns the error at which it ends, if there is one.
+/// Prints a file or a directory. Returns the error at which it ends, if there is one.
 fn print_file<S: Source>(
     printer: &mut Printer<'_>,
     reader: Result<Reader<S>>,
@@ -66,10 +64,9 @@ fn print_file<S: Source>(
         }
     }
     if options.sorted {
-        print_each(printer, &about, &mut Sorted::new(reader))
-    } else {
-        print_each(printer, &about, &mut reader)
+        reader = reader.sorted();
     }
+    print_each(printer, &about, reader)
 }
 
 /// Prints the records of a pipe up to the formats of its tracepoints, if it has some. They are before the first record of
@@ -101,30 +98,6 @@ fn print_up_to_formats<S: Source>(
         if is_kernel {
             return Ok(Ok(true));
         }
-    }
-}
-
-/// Prints the files of a directory.
-fn print_directory(printer: &mut Printer<'_>, path: &Path, options: &Options) -> io::Result<Result<()>> {
-    let mut directory = match Directory::open(path) {
-        Ok(directory) => directory,
-        Err(error) => return Ok(Err(error)),
-    };
-    // The file with the header has the metadata of all.
-    let mut about = About::default();
-    if let Some(main) = directory.main() {
-        if options.features {
-            return print_features(printer, main);
-        }
-        about = About::read(main);
-    }
-    if !printer.json {
-        about.print(&mut printer.out)?;
-    }
-    if options.sorted {
-        print_each(printer, &about, &mut directory.sorted())
-    } else {
-        print_each(printer, &about, &mut directory)
     }
 }
 
@@ -161,39 +134,10 @@ fn print_features<S: Source>(printer: &mut Printer<'_>, reader: &mut Reader<S>) 
     if printer.damage.count > 0 { Ok(Ok(())) } else { Ok(reader.verify_features()) }
 }
 
-/// Records in one of the two orders.
-trait Records {
-    fn next(&mut self) -> Result<Option<FileRecord<'_>>>;
-}
-
-impl<S: Source> Records for Reader<S> {
-    fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
-        self.next()
-    }
-}
-
-impl<S: Source> Records for Sorted<S> {
-    fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
-        self.next()
-    }
-}
-
-impl Records for Directory {
-    fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
-        self.next()
-    }
-}
-
-impl Records for SortedDirectory {
-    fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
-        self.next()
-    }
-}
-
 fn print_each(
     printer: &mut Printer<'_>,
     about: &About,
-    records: &mut impl Records,
+    mut records: Reader<impl Source>,
 ) -> io::Result<Result<()>> {
     let tracepoints = about.tracepoints();
     loop {

@@ -300,6 +300,7 @@ fn event_that_is_added_writes_into_the_rings_of_the_others() {
         assert_eq!(set.add_event(switches()).unwrap(), 1);
         assert_eq!(set.rings().unwrap().len(), rings);
         assert!(set.events().count() > events && set.ledger().gaps().is_empty());
+        assert!(set.threads().is_sorted_by(|one, next| one < next), "each once: {:?}", set.threads());
         work(50);
         let (mut samples, mut foreign) = (0, 0);
         set.flush_sorted(|record| match record.decode() {

@@ -211,7 +211,7 @@ impl EventSet {
         for cpu in &online {
             let this = iter::once(cpu).collect();
             match self.reopen(cpu, last_look)? {
-                Reopened::Nothing => continue,
+                Reopened::Nothing => {}
                 Reopened::Offline => offline = offline.union(&this),
                 Reopened::Groups(enabled) => {
                     let scope = Scope::cpu(cpu);

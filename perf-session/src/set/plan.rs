@@ -1,4 +1,3 @@
-use std::iter;
 use std::sync::Arc;
 
 use super::EventSetError;
@@ -40,9 +39,11 @@ impl Plan {
                 return Err(EventSetError::NoPmu { event: empty.name().into() });
             }
             for spec in leader.specs() {
-                let members = members.iter().map(|member| on_same_pmu(spec, leader, member));
-                let specs = iter::once(Ok(spec)).chain(members).map(|spec| spec.cloned());
-                plan.groups.push(PlannedGroup::new(first, specs.collect::<Result<_, _>>()?, group));
+                let mut specs = vec![spec.clone()];
+                for member in members {
+                    specs.push(on_same_pmu(spec, leader, member)?.clone());
+                }
+                plan.groups.push(PlannedGroup::new(first, specs, group));
             }
         }
         if plan.groups.is_empty() { Err(EventSetError::NoEvents) } else { Ok(plan) }

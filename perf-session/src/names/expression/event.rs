@@ -14,6 +14,7 @@ pub(super) fn parse_event(cursor: &mut Cursor<'_>) -> Result<Event, ParseError> 
     let node = parse_source(cursor)?;
     let source = Spanned { node, span: cursor.span_from(start) };
     let terms = if cursor.take("/") { Some(parse_terms(cursor)?) } else { None };
+    // After the slash of terms the modifiers follow without a colon.
     let modifiers = if terms.is_some() || cursor.take(":") {
         Modifiers::parse(cursor)?
     } else {
@@ -37,6 +38,7 @@ fn parse_source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
         let name = cursor.expect_while(is_name, "the name of a tracepoint")?;
         return Ok(Source::Tracepoint { category: category.node.to_owned(), name: name.node.to_owned() });
     }
+    // `a:b` is `TYPE:CONFIG`, a name with modifiers or a tracepoint, so both words are looked at before one is consumed.
     let first = cursor.expect_while(is_name, "an event")?;
     let mut ahead = cursor.clone();
     let second = if ahead.take(":") { ahead.take_while(is_name) } else { Spanned::default() };
@@ -46,6 +48,8 @@ fn parse_source(cursor: &mut Cursor<'_>) -> Result<Source, ParseError> {
         return Ok(source);
     }
     let is_generic = catalog::attr_of(first.node).is_some();
+    // `sched:pp` could be both. Like the perf tool, it is an event with modifiers; `tracepoint:` says otherwise. After a
+    // generic event no tracepoint follows, so that wrong modifiers are named as such.
     if !second.node.is_empty() && !Modifiers::is_spelled(second.node) && !is_generic {
         *cursor = ahead;
         return Ok(Source::Tracepoint { category: first.node.to_owned(), name: second.node.to_owned() });

@@ -25,6 +25,7 @@ impl FromStr for Expression {
 }
 
 fn parse_group(cursor: &mut Cursor<'_>) -> Result<Group, ParseError> {
+    // A name before a brace is a group's; without the brace it is read again, as an event.
     let mut ahead = cursor.clone();
     let name = ahead.take_while(is_name);
     if !ahead.take("{") {

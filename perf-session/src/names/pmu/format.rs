@@ -53,6 +53,7 @@ impl ConfigField {
             return None;
         }
         let places = self.places().enumerate();
+        // The field may be in several ranges of the word: bit n of the value goes to the n-th bit of the mask.
         Some(places.filter(|(bit, _)| value >> bit & 1 == 1).fold(0, |word, (_, place)| word | place))
     }
 
@@ -75,7 +76,7 @@ impl ConfigField {
     }
 }
 
-/// A text that is no field of an attr. The text is `config:0-7,32-35`.
+/// The error of a text that is not a field of an attr such as `config:0-7,32-35`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ConfigFieldError {
     /// The text that was expected.
@@ -115,6 +116,7 @@ impl FromStr for ConfigField {
         };
         let mut mask = 0;
         for range in ranges.split(',') {
+            // A single bit is read as a range to 0, like the `5-0` below.
             let (first, last) = match range.split_once('-') {
                 Some((first, last)) => (bit(first)?, bit(last)?),
                 None => (bit(range)?, 0),

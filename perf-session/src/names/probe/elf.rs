@@ -33,6 +33,7 @@ fn offset(path: &Path, symbol: &str, kind: SymbolKind) -> Result<u64, ProbeError
     let cache = ReadCache::new(file);
     let file = object::File::parse(&cache)
         .map_err(|error| FileError::malformed(path.to_owned(), "an ELF file", error.to_string()))?;
+    // Exported symbols first: they are few, and other files can name only these.
     let exported = candidates(file.dynamic_symbols(), symbol, kind);
     let found = if exported.is_empty() { candidates(file.symbols(), symbol, kind) } else { exported };
     // Programs may have a local function of the same name in several source files.
@@ -43,6 +44,7 @@ fn offset(path: &Path, symbol: &str, kind: SymbolKind) -> Result<u64, ProbeError
         let (path, symbol) = symbol_of();
         return Err(ProbeError::Indirect { path, symbol });
     }
+    // Aliases of a function are one.
     let mut addresses: Vec<_> = found.iter().map(|candidate| candidate.address).collect();
     addresses.sort_unstable();
     addresses.dedup();

@@ -34,6 +34,7 @@ impl Registration {
         let file = tracefs.path().join(format!("{}_events", probe.pmu()));
         let category = format!("perf_session_{}", std::process::id());
         for _ in 0..ATTEMPTS {
+            // A process that had this id before may have left its probes.
             let name = format!("probe_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
             let line = probe.line(&category, &name)?;
             match append(&file, &line) {
@@ -42,6 +43,7 @@ impl Registration {
                     return Ok((registration, tracefs.tracepoint(&category, &name)?));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                // The kernel also returns ENOENT for a symbol that it does not have.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && !file.exists() => {
                     return Err(ProbeError::Unsupported { kind: probe.pmu() });
                 }

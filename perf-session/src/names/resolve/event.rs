@@ -34,9 +34,11 @@ impl Resolver<'_> {
             (None, None) => self.slice(event.span()).into(),
         };
         let (flags, is_one) = (modifiers.flags(), specs.len() == 1);
+        // `with_flags` adds bits, and the two bits of the skid are a number: they are set apart.
         let skid = flags.precise_ip();
         let flags = flags.difference(AttrFlags::from_bits_retain(AttrFlags::PRECISE_IP_MASK));
         let specs = specs.into_iter().map(|spec| {
+            // One name for the user, one label for each PMU.
             let label = match spec.pmu() {
                 Some(pmu) if !is_one => Label::from(format!("{pmu}/{name}/")),
                 _ => Label::from(Arc::clone(&name)),

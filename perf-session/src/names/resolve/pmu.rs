@@ -15,6 +15,7 @@ impl Resolver<'_> {
         let terms: Vec<PmuTerm<'_>> =
             event.terms().iter().map(|term| PmuTerm { name: &term.name.node, value: term.text() }).collect();
         let pmus = Pmu::matching(self.system, name).map_err(|error| self.pmu_error(event, name, error))?;
+        // `cpu_core/cycles/` is a generic event on one kind of cores, unless the PMU has an event of this name.
         let specs = pmus.iter().map(|pmu| match self.generic_on(event, pmu)? {
             Some(spec) => Ok(spec),
             None => pmu.event_spec(&terms).map_err(|error| self.pmu_error(event, name, error)),
@@ -45,6 +46,7 @@ impl Resolver<'_> {
             let reason = "a value that the perf tool computes, not an event of the kernel".to_owned();
             return Err(self.error(span, Problem::Invalid(reason)));
         }
+        // The name is unknown: suggest a tracepoint of this name first, whose category may have been left out.
         let mut names: Vec<String> =
             catalog::names().map(str::to_owned).chain(catalog::cache_names()).collect();
         for pmu in pmus {

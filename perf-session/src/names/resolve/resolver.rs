@@ -41,6 +41,7 @@ impl<'a> Resolver<'a> {
         let mut general = General { attr: spec.attr(), name: None };
         for term in terms {
             let name = term.name.node.as_str();
+            // Without a PMU in sysfs there are no formats, only the terms of every event.
             let is_known = general.apply(name, term.text());
             let is_known = is_known.map_err(|expected| {
                 let span = term.value.as_ref().map_or(term.name.span, |value| value.span);

@@ -100,6 +100,7 @@ impl Tracefs {
     /// There is no such tracepoint, or a format cannot be read or is malformed.
     pub fn matching(&self, pattern: &str) -> Result<Vec<Tracepoint>, TracefsError> {
         let (category, name) = pattern.split_once(':').unwrap_or(("*", pattern));
+        // Without a pattern one format is read, not the directory of each category.
         let (categories, names) = (Glob::new(category), Glob::new(name));
         if !categories.is_pattern() && !names.is_pattern() {
             return Ok(vec![self.tracepoint(category, name)?]);
@@ -110,9 +111,9 @@ impl Tracefs {
         }
         known.retain(|known| categories.matches(known));
         let mut found = Vec::new();
-        let mut others = Vec::new();
+        let mut others = Vec::new(); // of a single category, to suggest the nearest
         for category in &known {
-            // What was removed since it was listed is not found. A program may remove its probes at any time.
+            // A tracepoint that was removed since it was listed is left out. A program may remove its probes at any time.
             let directory = self.absolute(&format!("events/{category}"));
             for name in System::optional(self.system.directories(&directory))?.unwrap_or_default() {
                 if names.matches(&name) {

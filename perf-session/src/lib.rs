@@ -86,7 +86,7 @@ pub use set::{
 };
 pub use system::{
     Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, FileError, Mapping,
-    MemlockLimit, MemlockUsage, PerfClock, Privileges, System, TimeSource, choose_clock, clocks_of,
+    MemlockLimit, MemlockUsage, Mount, PerfClock, Privileges, System, TimeSource, choose_clock, clocks_of,
     mappings_of, threads_of,
 };
 pub use why::{

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, io};
 
+use super::Mount;
 use crate::std_error::into_std;
 
 /// A file of `/proc`, `/sys` or tracefs that cannot be used: its path, and the error of the system call
@@ -17,8 +18,8 @@ pub struct FileError {
 enum Cause {
     Io {
         error: Arc<io::Error>,
-        /// The command that makes the file appear.
-        mount: Option<&'static str>,
+        /// The file system that is not mounted.
+        mount: Option<Mount>,
     },
     Malformed {
         expected: String,
@@ -29,7 +30,7 @@ enum Cause {
 impl FileError {
     /// Returns the error of a file that cannot be read.
     pub(crate) fn io(path: PathBuf, error: io::Error) -> Self {
-        let mount = if error.kind() == io::ErrorKind::NotFound { missing_mount(&path) } else { None };
+        let mount = if error.kind() == io::ErrorKind::NotFound { Mount::missing_for(&path) } else { None };
         Self { path, cause: Cause::Io { error: Arc::new(error), mount } }
     }
 
@@ -70,6 +71,14 @@ impl FileError {
         }
     }
 
+    /// Returns the file system of the file if there is no such file because it is not mounted.
+    pub fn missing_mount(&self) -> Option<Mount> {
+        match &self.cause {
+            Cause::Io { mount, .. } => *mount,
+            Cause::Malformed { .. } => None,
+        }
+    }
+
     /// Returns the number of the errno if a system call failed.
     pub fn raw_os_error(&self) -> Option<i32> {
         self.io_error()?.raw_os_error()
@@ -90,16 +99,6 @@ impl FileError {
     }
 }
 
-/// Returns the command that mounts the file system of a file, if it is not mounted, as in some containers.
-fn missing_mount(path: &Path) -> Option<&'static str> {
-    let mounts = [
-        ("/sys", "/sys/kernel", "mount -t sysfs sysfs /sys"),
-        ("/proc", "/proc/self", "mount -t proc proc /proc"),
-    ];
-    let (_, probe, command) = mounts.into_iter().find(|(root, ..)| path.starts_with(root))?;
-    (!Path::new(probe).exists()).then_some(command)
-}
-
 /// Returns the beginning of a text in backquotes, printable, or `nothing`.
 pub(crate) fn excerpt(text: &[u8]) -> String {
     const MOST: usize = 60;
@@ -115,7 +114,7 @@ impl fmt::Display for FileError {
         match &self.cause {
             Cause::Io { error, mount } => {
                 write!(f, "{}: {error}", self.path.display())?;
-                mount.map_or(Ok(()), |command| write!(f, "; {command}"))
+                mount.map_or(Ok(()), |mount| write!(f, "; {mount}"))
             }
             Cause::Malformed { expected, found } => {
                 write!(f, "{}: expected {expected}, found {found}", self.path.display())

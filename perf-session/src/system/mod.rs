@@ -10,6 +10,7 @@ mod file_error;
 mod limits;
 mod mappings;
 mod memlock;
+mod mount;
 mod privileges;
 mod sysctl;
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub(crate) use limits::soft_limit;
 pub(crate) use mappings::hex;
 pub use mappings::{Mapping, mappings_of};
 pub use memlock::{MemlockLimit, MemlockUsage};
+pub use mount::Mount;
 pub use privileges::{Capability, Privileges};
 pub use threads::threads_of;
 

@@ -7,7 +7,7 @@ use super::pmu::{pmu_of, type_of};
 use super::target::cgroup_mounts;
 use super::{Cause, Diagnosis, Evidence};
 use crate::names::Pmu;
-use crate::system::System;
+use crate::system::{Mount, System};
 
 const DEVICES: &str = "/sys/bus/event_source/devices";
 
@@ -23,9 +23,9 @@ pub(super) fn pmu_or_event(case: &Case<'_>) -> Diagnosis {
         Err(error) => {
             let evidence = Evidence::of_file::<&str>(DEVICES, Err(&error));
             let (text, remedy) = if error.is_not_found() {
-                ("unknown: sysfs, which lists the PMUs, is not mounted", "mount -t sysfs sysfs /sys")
+                ("unknown: sysfs, which lists the PMUs, is not mounted", Mount::SYSFS.to_string())
             } else {
-                ("unknown: the PMUs of this machine cannot be read", "see the evidence")
+                ("unknown: the PMUs of this machine cannot be read", "see the evidence".to_owned())
             };
             return Diagnosis::new(Cause::Unknown, text, remedy).with(evidence);
         }

@@ -7,7 +7,7 @@ use perf_sys::EventType;
 use super::case::Case;
 use super::{Cause, Diagnosis, Evidence};
 use crate::names::{Tracefs, TracefsError};
-use crate::system::System;
+use crate::system::{Mount, System};
 
 /// Explains `EINVAL` for a tracepoint that does not exist, or has special rules.
 pub(super) fn refused(case: &mut Case<'_>) -> Option<Diagnosis> {
@@ -69,11 +69,11 @@ fn no_tracefs(error: &TracefsError) -> Diagnosis {
     let (text, remedy) = match error {
         TracefsError::NotMounted => (
             "probably no tracepoint has this id: tracefs, which has the ids, is not mounted",
-            "mount -t tracefs nodev /sys/kernel/tracing",
+            Mount::TRACEFS.to_string(),
         ),
         _ => (
             "probably no tracepoint has this id: tracefs, which has the ids, cannot be read",
-            "run as root, or let users read it: mount -o remount,mode=755 /sys/kernel/tracing",
+            "run as root, or let users read it: mount -o remount,mode=755 /sys/kernel/tracing".to_owned(),
         ),
     };
     Diagnosis::new(Cause::Tracefs, text, remedy).with(Evidence::new("tracefs", error))

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use perf_session::Mount;
 
 /// Computing threads of the workload.
 pub(crate) const THREADS: usize = JOBS.len();
@@ -46,9 +47,10 @@ impl Workload {
     /// Starts the workload, which exits after `time`.
     pub(crate) fn start(time: Duration) -> io::Result<Self> {
         let context = |error: io::Error| {
-            let remedy =
-                if error.kind() == io::ErrorKind::NotFound { "; mount -t proc proc /proc" } else { "" };
-            let text = format!("workload: cannot execute this program (/proc/self/exe): {error}{remedy}");
+            let mut text = format!("workload: cannot execute this program (/proc/self/exe): {error}");
+            if error.kind() == io::ErrorKind::NotFound {
+                text = format!("{text}; {}", Mount::PROC);
+            }
             io::Error::new(error.kind(), text)
         };
         command(time).spawn().map(Self).map_err(context)

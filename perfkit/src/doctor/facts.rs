@@ -1,6 +1,10 @@
 //! The settings that decide what is permitted.
 
-use perf_session::{Capability, CpuList, MemlockLimit, Pmu, Privileges, System, Tracefs};
+use std::borrow::Borrow;
+
+use perf_session::{
+    Capability, CpuList, FileError, MemlockLimit, Mount, Pmu, Privileges, System, Tracefs, TracefsError,
+};
 
 use crate::message::plain;
 
@@ -29,7 +33,7 @@ pub(super) fn read(system: &System) -> Vec<Fact> {
             }),
         ),
         Fact { name: "lockdown", value: lockdown(system) },
-        fact("tracefs", Tracefs::find(system).map(|tracefs| tracefs.path().display().to_string())),
+        Fact { name: "tracefs", value: tracefs(system) },
         fact("CPUs online", CpuList::online(system)),
         fact("PMUs", Pmu::all_names(system).map(|names| names.join(", "))),
         fact("locked memory", MemlockLimit::read(system).map(|memory| locked_memory(&memory))),
@@ -41,14 +45,13 @@ pub(super) fn read(system: &System) -> Vec<Fact> {
 
 /// Returns the remedy if the file systems are missing from which the facts come, as in some containers.
 fn not_mounted(system: &System) -> Option<String> {
-    let missing = [("/proc/self", "proc", "/proc"), ("/sys/kernel", "sysfs", "/sys")];
-    let missing = missing.into_iter().filter(|(probe, ..)| system.list(probe).is_err());
-    let remedies: Vec<_> = missing.map(|(_, kind, path)| format!("mount -t {kind} {kind} {path}")).collect();
+    let missing = [Mount::PROC, Mount::SYSFS].into_iter().filter(|mount| !mount.is_mounted(system));
+    let remedies: Vec<_> = missing.map(|mount| mount.to_string()).collect();
     (!remedies.is_empty()).then(|| format!("most facts are unknown: {}", remedies.join("; ")))
 }
 
-fn fact(name: &'static str, value: Result<impl ToString, impl ToString>) -> Fact {
-    let value = value.map_or_else(|error| unreadable(&error.to_string()), |value| value.to_string());
+fn fact(name: &'static str, value: Result<impl ToString, impl Borrow<FileError>>) -> Fact {
+    let value = value.map_or_else(|error| unreadable(error.borrow()), |value| value.to_string());
     Fact { name, value }
 }
 
@@ -66,20 +69,25 @@ fn paranoid(level: i32) -> String {
 
 /// Returns the mode of the kernel's lockdown, `none` for a kernel without it.
 fn lockdown(system: &System) -> String {
-    match system.read("/sys/kernel/security/lockdown") {
-        Ok(text) => text.trim().to_owned(),
-        Err(error) if error.is_not_found() && system.list("/sys/kernel").is_ok() => {
+    match system.lockdown() {
+        Ok(mode) => mode,
+        Err(error) if error.is_not_found() && Mount::SYSFS.is_mounted(system) => {
             "none: this kernel has no lockdown, or securityfs is not mounted".to_owned()
         }
-        Err(error) => unreadable(&error.to_string()),
+        Err(error) => unreadable(&error),
     }
 }
 
 /// Returns the text of an error as a value. The first fact has the commands that mount what is missing.
-fn unreadable(error: &str) -> String {
-    match error.split_once("; mount -t ") {
-        Some(_) => "unknown".to_owned(),
-        None => plain(error),
+fn unreadable(error: &FileError) -> String {
+    if error.missing_mount().is_some() { "unknown".to_owned() } else { plain(&error.to_string()) }
+}
+
+fn tracefs(system: &System) -> String {
+    match Tracefs::find(system) {
+        Ok(tracefs) => tracefs.path().display().to_string(),
+        Err(TracefsError::File(error)) => unreadable(&error),
+        Err(error) => plain(&error.to_string()),
     }
 }
 

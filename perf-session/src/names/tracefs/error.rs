@@ -6,8 +6,8 @@ use perf_sys::decode::tracepoint::FormatError;
 use crate::names::known_names::KnownNames;
 use crate::names::nearest::nearest;
 use crate::std_error::into_std;
-use crate::system::FileError;
 use crate::system::excerpt;
+use crate::system::{FileError, Mount};
 
 /// The reason why a tracepoint cannot be described.
 #[derive(Clone)]
@@ -52,7 +52,7 @@ impl fmt::Display for TracefsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotMounted => {
-                f.write_str("tracefs is not mounted: mount -t tracefs nodev /sys/kernel/tracing")
+                write!(f, "tracefs is not mounted: {}", Mount::TRACEFS)
             }
             Self::PermissionDenied { path } => write!(
                 f,

@@ -104,6 +104,7 @@ fn rules_that_are_met_are_not_found() {
         flags(AttrFlags::SIGTRAP | AttrFlags::REMOVE_ON_EXEC),
         flags(AttrFlags::PINNED | AttrFlags::EXCLUSIVE),
         flags(AttrFlags::ENABLE_ON_EXEC),
+        flags(AttrFlags::INHERIT | AttrFlags::INHERIT_THREAD),
         CLOCK.with_period(u64::MAX >> 1),
         CLOCK.with_frequency(1 << 63),
         CYCLES.with_branch_sample_type(BranchSampleType::ANY),

@@ -77,6 +77,9 @@ pub struct SampleLayout {
     pub(crate) addr: [WordIndex; ADDR.len()],
     /// The fields of [`TRAILER`], from the record's end: 1 is the last word, 0 an absent field.
     pub(crate) trailer: [u8; TRAILER.len()],
+    /// Whether records hold counts in the `read_format`: samples, or the READ records of inherited
+    /// counts.
+    pub(crate) has_counts: bool,
     /// Words of a sample's header and fixed head. Longer than any record if the layout of samples
     /// is unknown, so that the check of the length rejects them too.
     pub(crate) head_words: u16,
@@ -92,9 +95,13 @@ pub struct SampleLayout {
     pub(crate) has_late_parts: bool,
     /// Whether a sample has parts after its user stack.
     pub(crate) has_last_parts: bool,
-    /// Whether a sample has no parts after its head.
-    pub(crate) head_only: bool,
+    /// As `head_words` if a sample has no parts after its head; else longer than any record. One
+    /// comparison then accepts a sample of fixed length.
+    pub(crate) fixed_words: u16,
 }
+
+// core sorts the entries of `Layouts` without a panic path only up to this size: see checks/no-panic.
+const _: () = assert!(size_of::<SampleLayout>() <= 104);
 
 /// More words than a record can have.
 const UNKNOWN_WORDS: u16 = u16::MAX;
@@ -107,6 +114,7 @@ impl SampleLayout {
         let trailer =
             if attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) { wanted } else { SampleType::empty() };
         let head = 1 + field_order::count(&HEAD, wanted);
+        let head_only = head == 1 + wanted.bits().count_ones() as usize;
         let layout = Self {
             sample_type: wanted,
             branch_sample_type: attr.branch_sample_type,
@@ -117,6 +125,7 @@ impl SampleLayout {
             mem: field_order::word_indices(&MEM, wanted, 0),
             addr: field_order::word_indices(&ADDR, wanted, 0),
             trailer: from_end(&field_order::word_indices(&TRAILER, trailer, 0)),
+            has_counts: wanted.contains(SampleType::READ) || attr.flags.contains(AttrFlags::INHERIT_STAT),
             head_words: head as u16,
             trailer_words: field_order::count(&TRAILER, trailer) as u16,
             mem_words: field_order::count(&MEM, wanted) as u8,
@@ -126,7 +135,7 @@ impl SampleLayout {
             build_id: attr.flags.contains(AttrFlags::BUILD_ID),
             has_late_parts: wanted.intersects(LATE),
             has_last_parts: wanted.intersects(LAST),
-            head_only: head == 1 + wanted.bits().count_ones() as usize,
+            fixed_words: if head_only { head as u16 } else { UNKNOWN_WORDS },
         };
         layout.without_unknown()
     }
@@ -135,6 +144,7 @@ impl SampleLayout {
     const fn without_unknown(mut self) -> Self {
         if self.unknown_in_samples().is_some() {
             self.head_words = UNKNOWN_WORDS;
+            self.fixed_words = UNKNOWN_WORDS;
             self.head = [WordIndex::ABSENT; HEAD.len()];
         }
         if !self.unknown_fields().is_empty() && self.has_trailer() {
@@ -145,30 +155,35 @@ impl SampleLayout {
     }
 
     /// Returns the fields that a sample of the event has.
+    #[inline]
     #[must_use]
     pub const fn sample_type(&self) -> SampleType {
         self.sample_type
     }
 
     /// Returns the format of the counts in a sample or a READ record of the event.
+    #[inline]
     #[must_use]
     pub const fn read_format(&self) -> ReadFormat {
         self.read.format()
     }
 
     /// Returns the attr's `branch_sample_type`, which selects the content of a branch stack.
+    #[inline]
     #[must_use]
     pub const fn branch_sample_type(&self) -> BranchSampleType {
         self.branch_sample_type
     }
 
     /// Returns the mask of user registers in a sample; bit numbers are the architecture's.
+    #[inline]
     #[must_use]
     pub const fn regs_user(&self) -> u64 {
         self.regs_user
     }
 
     /// Returns the mask of interrupt registers in a sample; bit numbers are the architecture's.
+    #[inline]
     #[must_use]
     pub const fn regs_intr(&self) -> u64 {
         self.regs_intr
@@ -176,6 +191,7 @@ impl SampleLayout {
 
     /// Returns whether records other than samples have a trailer. They do if the attr has
     /// `sample_id_all` and one of the six fields.
+    #[inline]
     #[must_use]
     pub const fn has_trailer(&self) -> bool {
         self.trailer_words != 0
@@ -192,6 +208,13 @@ impl SampleLayout {
             None if !self.read.unknown().is_empty() => Some(self.unknown_read_format()),
             unknown => unknown,
         }
+    }
+
+    /// Returns whether both layouts decode the records of the event alike. The perf tool asks each event
+    /// for ids and losses, so the format of counts is compared only if a record has some.
+    pub(crate) fn decodes_as(&self, other: &Self) -> bool {
+        let read = if self.has_counts { self.read } else { other.read };
+        Self { read, ..*self } == *other
     }
 
     const fn unknown_fields(&self) -> SampleType {

@@ -173,8 +173,9 @@ impl<S: AsRef<[Head]> + AsMut<[Head]>> Heads<S> {
         let Some(others) = self.slots.as_mut().get_mut(..self.others) else { return };
         let Some(second) = others.first() else { return };
         self.first = *second;
-        // The second source is earlier than `new`, so this is at least 1.
-        let earlier = others.partition_point(|other| *other < new);
+        // The second source is earlier than `new`, so this is at least 1. The compiler cannot know it, and
+        // would leave a panic in `copy_within`.
+        let earlier = others.partition_point(|other| *other < new).max(1);
         others.copy_within(1..earlier, 0);
         if let Some(slot) = others.get_mut(earlier - 1) {
             *slot = new;

@@ -1,7 +1,7 @@
 use perf_abi::{ReadFormat, RecordType};
 
 use crate::read_layout::ReadLayout;
-use crate::{Error, Result, Scaled};
+use crate::{Error, Result, Scaled, word};
 
 /// The counts of one event or of its whole group: a `read_format` block.
 ///
@@ -116,7 +116,7 @@ impl<'a> ReadValues<'a> {
     #[must_use]
     pub fn iter(&self) -> ReadEntries<'a> {
         // The entries of a group; for one event the whole block.
-        let entries = self.words.get(usize::from(self.layout.before)..).unwrap_or(&[]);
+        let entries = self.words.get(usize::from(self.layout.before)..).unwrap_or_else(word::none);
         ReadEntries { words: entries, layout: self.layout }
     }
 

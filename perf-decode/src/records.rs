@@ -120,7 +120,7 @@ impl<'a> Iterator for Records<'a> {
         }
         if let Some((record, rest)) = frame(self.current) {
             read_ahead(self.current);
-            self.guess.learn(record.words().len());
+            self.guess.missed(rest);
             self.current = rest;
             return Some(Ok(record));
         }

@@ -1,6 +1,6 @@
 //! Constant layouts for attrs that are known only at run time.
 
-use perf_abi::{Attr, AttrFlags, EventType, SampleType};
+use perf_abi::{Attr, AttrFlags, EventType, ReadFormat, SampleType};
 
 use crate::{Layout, SampleLayout};
 
@@ -15,7 +15,7 @@ pub trait LayoutVisitor {
 
 /// Defines a zero-sized type per sample type, and the function that maps a layout onto one of them.
 macro_rules! specialized {
-    ($($(#[$doc:meta])* $Name:ident: $flags:expr, $($BIT:ident)|+;)*) => {
+    ($($(#[$doc:meta])* $Name:ident: $flags:expr, $($BIT:ident)|+ $(, counts $FORMAT:expr)?;)*) => {
         $(
             $(#[$doc])*
             #[derive(Clone, Copy)]
@@ -25,7 +25,11 @@ macro_rules! specialized {
                 #[inline(always)]
                 fn sample_layout(&self) -> &SampleLayout {
                     const {
-                        &layout($flags, SampleType::empty()$(.union(SampleType::$BIT))+)
+                        &layout(
+                            $flags,
+                            SampleType::empty()$(.union(SampleType::$BIT))+,
+                            ReadFormat::empty()$(.union($FORMAT))?,
+                        )
                     }
                 }
             }
@@ -34,7 +38,7 @@ macro_rules! specialized {
         /// Runs the visitor with the constant layout that equals this one, if there is one.
         pub(super) fn specialize<V: LayoutVisitor>(this: &SampleLayout, visitor: V) -> V::Output {
             $(
-                if this == $Name.sample_layout() {
+                if this.decodes_as($Name.sample_layout()) {
                     return visitor.visit($Name);
                 }
             )*
@@ -44,7 +48,10 @@ macro_rules! specialized {
 }
 
 mod layouts {
-    use super::{AttrFlags, Layout, LayoutVisitor, SampleLayout, SampleType, layout};
+    use super::{AttrFlags, Layout, LayoutVisitor, ReadFormat, SampleLayout, SampleType, layout};
+
+    /// The counts of a group as perf 6.0 and newer ask for them.
+    const GROUP: ReadFormat = ReadFormat::GROUP.union(ReadFormat::ID).union(ReadFormat::LOST);
 
     specialized! {
         /// `perf record` of one event by frequency.
@@ -55,6 +62,21 @@ mod layouts {
         SystemWide: AttrFlags::SAMPLE_ID_ALL, IP | TID | TIME | CPU | PERIOD;
         /// `perf record -a -g`.
         SystemWideCallchain: AttrFlags::SAMPLE_ID_ALL, IP | TID | TIME | CPU | PERIOD | CALLCHAIN;
+        /// `perf record -a` since perf 6.0, with a separate side-band event.
+        SystemWideWithIdentifier: AttrFlags::SAMPLE_ID_ALL, IDENTIFIER | IP | TID | TIME | CPU | PERIOD;
+        /// `perf record -a -g` since perf 6.0.
+        SystemWideWithIdentifierCallchain: AttrFlags::SAMPLE_ID_ALL,
+            IDENTIFIER | IP | TID | TIME | CPU | PERIOD | CALLCHAIN;
+        /// `perf record --call-graph dwarf`.
+        Dwarf: AttrFlags::SAMPLE_ID_ALL,
+            IP | TID | TIME | ADDR | PERIOD | CALLCHAIN | REGS_USER | STACK_USER | DATA_SRC;
+        /// `perf record -a --call-graph dwarf`.
+        SystemWideDwarf: AttrFlags::SAMPLE_ID_ALL,
+            IDENTIFIER | IP | TID | TIME | ADDR | CPU | PERIOD | CALLCHAIN | REGS_USER | STACK_USER | DATA_SRC;
+        /// `perf record -e '{...}:S'`: the counts of a group.
+        Group: AttrFlags::SAMPLE_ID_ALL, IP | TID | TIME | ID | PERIOD | READ, counts GROUP;
+        /// `perf record -a -e '{...}:S'`.
+        SystemWideGroup: AttrFlags::SAMPLE_ID_ALL, IDENTIFIER | IP | TID | TIME | CPU | PERIOD | READ, counts GROUP;
         /// `perf record` of several events with the same fields.
         WithId: AttrFlags::SAMPLE_ID_ALL, IP | TID | TIME | ID | PERIOD;
         /// `perf record` of several events with different fields, and most libraries.
@@ -70,19 +92,35 @@ mod layouts {
     }
 }
 
-/// Returns the layout of an event of these flags and fields.
-const fn layout(flags: AttrFlags, fields: SampleType) -> SampleLayout {
-    SampleLayout::new(&Attr::new(EventType::SOFTWARE, 0).with_sample_type(fields).with_flags(flags))
+/// The user registers that the perf tool samples: all but the segments on x86-64.
+const USER_REGS: u64 = if cfg!(target_arch = "x86_64") {
+    0xff_0fff
+} else if cfg!(target_arch = "aarch64") {
+    0x1_ffff_ffff
+} else {
+    0xffff_ffff
+};
+
+/// Returns the layout of an event of these flags, fields and counts.
+const fn layout(flags: AttrFlags, fields: SampleType, counts: ReadFormat) -> SampleLayout {
+    let attr = Attr::new(EventType::SOFTWARE, 0).with_sample_type(fields).with_flags(flags);
+    let attr = attr.with_read_format(counts);
+    let has_regs = fields.contains(SampleType::REGS_USER);
+    SampleLayout::new(&if has_regs { attr.with_regs_user(USER_REGS) } else { attr })
 }
 
 impl SampleLayout {
     /// Runs the visitor with a constant layout equal to this one, or with this reference if none of
-    /// the ten constant layouts is equal. Call it once, outside the loop over records. Records are
+    /// the 16 constant layouts is equal. Call it once, outside the loop over records. Records are
     /// then decoded as if the attr were known at compile time.
     ///
-    /// The constant layouts are those of the perf tool's events (one event, several events, system
-    /// wide, with callchains, tracepoints), of a side-band event, and of the output of BPF
-    /// programs. The visitor's code is compiled eleven times, which increases code size.
+    /// The constant layouts are for the perf tool's events (one event, several events, system wide,
+    /// with callchains, with registers and stack for DWARF, tracepoints, groups), for a side-band
+    /// event, and for the output of BPF programs. The visitor's code is compiled 17 times, which
+    /// increases code size.
+    ///
+    /// A `read_format` without counts in samples and without `inherit_stat` has no effect on the
+    /// records, so [`read_format`](Self::read_format) of the constant layout can differ.
     ///
     /// ```
     /// use perf_abi::{Attr, SampleType, Software};
@@ -129,7 +167,7 @@ mod tests {
         type Output = bool;
 
         fn visit<L: Layout>(self, layout: L) -> bool {
-            assert_eq!(layout.sample_layout(), self.0);
+            assert!(self.0.decodes_as(layout.sample_layout()));
             size_of::<L>() == 0
         }
     }
@@ -155,6 +193,35 @@ mod tests {
         let side_band = SampleType::IDENTIFIER | SampleType::TID | SampleType::TIME | SampleType::CPU;
         assert!(is_constant(side_band, all));
         assert!(is_constant(SampleType::RAW, AttrFlags::empty()));
+    }
+
+    #[test]
+    fn attrs_of_the_perf_tool_get_a_constant_layout() {
+        use SampleType as S;
+        let one = Attr::software(Software::CPU_CLOCK)
+            .with_sample_type(S::IP | S::TID | S::TIME | S::PERIOD)
+            .with_read_format(ReadFormat::ID | ReadFormat::LOST)
+            .with_flags(AttrFlags::SAMPLE_ID_ALL);
+        let has_constant = |attr: &Attr| {
+            let layout = SampleLayout::new(attr);
+            layout.specialize(IsConstant(&layout))
+        };
+        let with = |attr: Attr, fields: S| attr.with_sample_type(attr.sample_type | fields);
+        let all = with(one, S::IDENTIFIER | S::CPU);
+        assert!(has_constant(&one) && has_constant(&all) && has_constant(&with(all, S::CALLCHAIN)));
+        let dwarf = S::ADDR | S::CALLCHAIN | S::REGS_USER | S::STACK_USER | S::DATA_SRC;
+        let group = ReadFormat::GROUP | ReadFormat::ID | ReadFormat::LOST;
+        for (attr, id) in [(one, S::ID), (all, S::empty())] {
+            let dwarf = with(attr, dwarf).with_regs_user(USER_REGS);
+            assert!(has_constant(&dwarf));
+            assert!(!has_constant(&dwarf.with_regs_user(USER_REGS >> 1)));
+            let counts = with(attr, S::READ | id);
+            assert!(has_constant(&counts.with_read_format(group)));
+            let times = group | ReadFormat::TOTAL_TIME_ENABLED;
+            assert!(!has_constant(&counts.with_read_format(times)), "other counts in samples");
+        }
+        let inherited = one.with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::INHERIT_STAT);
+        assert!(!has_constant(&inherited), "READ records have these counts");
     }
 
     #[test]

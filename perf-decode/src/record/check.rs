@@ -32,13 +32,21 @@ impl FastCheck {
         }
     }
 
-    /// Returns whether these are the words before the trailer of a whole record.
+    /// Returns the least number of words before the trailer, less one; more than any record has if the
+    /// check never passes.
     #[inline(always)]
-    fn passes(self, words: &[u64]) -> bool {
-        if words.len() <= (self.0 & (Self::WORDS | Self::NEVER)) as usize {
+    fn least(self) -> usize {
+        // The other bits are in the upper half.
+        self.0 as u32 as usize
+    }
+
+    /// Returns whether the first `end` words are the words before the trailer of a whole record.
+    #[inline(always)]
+    fn passes(self, words: &[u64], end: usize) -> bool {
+        if end <= self.least() {
             return false;
         }
-        let last = words.last().copied().unwrap_or(0);
+        let Some(&last) = words.get(end - 1) else { return false };
         (word::nul_bits(last) | self.0) & word::NUL_BITS != 0
     }
 }
@@ -65,19 +73,20 @@ impl RawRecord<'_> {
     /// enough for body and trailer, and with a NUL in the last word of its name if it has one.
     #[inline(always)]
     pub(super) fn passes_fast_check(self, layout: &SampleLayout) -> bool {
+        if has_build_id(self.misc(), layout.build_id) {
+            return false;
+        }
         let words = self.words();
         let Some(end) = words.len().checked_sub(usize::from(layout.trailer_words)) else {
             return false;
         };
-        fast_check(self.kind()).passes(words.get(..end).unwrap_or(&[]))
-            && !has_build_id(self.misc(), layout.build_id)
+        fast_check(self.kind()).passes(words, end)
     }
 
     /// Returns whether the record ends in a whole trailer, whatever else is in it.
     #[inline(always)]
     pub(crate) fn ends_in_trailer(self, layout: &SampleLayout) -> bool {
-        let least = (fast_check(self.kind()).0 & (FastCheck::WORDS | FastCheck::NEVER)) as usize;
-        self.words().len() > least + usize::from(layout.trailer_words)
+        self.words().len() > fast_check(self.kind()).least() + usize::from(layout.trailer_words)
     }
 }
 

@@ -74,7 +74,7 @@ impl<'a, L: Layout> View<'a, L, 1> {
     #[inline(always)]
     fn tail(&self, at: usize) -> &'a [u64] {
         let end = self.words.len().wrapping_sub(usize::from(self.layout.sample_layout().trailer_words));
-        self.words.get(at / 8..end).unwrap_or(&[])
+        self.words.get(..end).and_then(|words| words.get(at / 8..)).unwrap_or_else(word::none)
     }
 
     /// Returns the field of a row at an offset as any accessor would.

@@ -120,15 +120,16 @@ impl<L: Layout> core::fmt::Debug for Sample<'_, L> {
 /// more and load values again that the path does not change.
 #[inline(always)]
 pub(crate) fn offsets(words: &[u64], layout: &SampleLayout) -> Option<SampleOffsets> {
+    if words.len() >= usize::from(layout.fixed_words) {
+        return Some(SampleOffsets::NONE);
+    }
     if words.len() < usize::from(layout.head_words) {
         return None;
     }
-    if layout.head_only {
-        return Some(SampleOffsets::NONE);
-    }
     let has_branches = layout.sample_type().contains(SampleType::BRANCH_STACK);
     match walk::<Malformed>(words, layout, BranchLayout::Attr) {
-        Ok((offsets, end)) if !has_branches || end == words.len() => Some(offsets),
+        // Without late parts first, because the walk has tested that already.
+        Ok((offsets, end)) if !layout.has_late_parts || !has_branches || end == words.len() => Some(offsets),
         Err(Malformed) if !has_branches => None,
         _ => offsets_with_branches(words, layout),
     }

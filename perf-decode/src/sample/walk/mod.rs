@@ -32,27 +32,30 @@ pub(crate) fn walk<E: WalkError>(
     branches: BranchLayout,
 ) -> Result<(SampleOffsets, usize), E> {
     let wanted = layout.sample_type();
-    let mut offsets = SampleOffsets::new(branches);
+    let mut offsets = SampleOffsets::new(layout.head_words, branches);
     let mut cursor = Cursor::<E>::new(words, usize::from(layout.head_words));
 
     macro_rules! common {
         (READ) => {
             if wanted.contains(SampleType::READ) {
+                let start = cursor.at();
                 cursor.read(layout.read)?;
+                offsets.add_read(cursor.at() - start);
             }
-            offsets.set_after_read(cursor.at());
         };
         (CALLCHAIN) => {
             if wanted.contains(SampleType::CALLCHAIN) {
+                let start = cursor.at();
                 cursor.counted("callchain")?;
+                offsets.add_callchain(cursor.at() - start);
             }
-            offsets.set_after_callchain(cursor.at());
         };
         (RAW) => {
             if wanted.contains(SampleType::RAW) {
+                let start = cursor.at();
                 cursor.raw()?;
+                offsets.add_raw(cursor.at() - start);
             }
-            offsets.set_after_raw(cursor.at());
         };
     }
     common_parts!(common);

@@ -9,13 +9,21 @@ pub(crate) struct SampleOffsets(u64);
 
 const OPPOSITE: u64 = 1 << 63;
 
+/// Factors that add a number of words to the offsets from a part to the raw data.
+const FROM_READ: u64 = FROM_CALLCHAIN | 1;
+const FROM_CALLCHAIN: u64 = FROM_RAW | 1 << 16;
+const FROM_RAW: u64 = 1 << 32;
+
 impl SampleOffsets {
     /// The offsets of a sample without variable parts.
     pub(crate) const NONE: Self = Self(0);
 
+    /// Returns the offsets of a sample whose parts are all empty: each is the end of the head, except for the
+    /// parts after the user stack, which only some layouts have.
     #[inline(always)]
-    pub(super) fn new(branches: BranchLayout) -> Self {
-        Self(if branches == BranchLayout::Opposite { OPPOSITE } else { 0 })
+    pub(super) fn new(head_words: u16, branches: BranchLayout) -> Self {
+        let opposite = if branches == BranchLayout::Opposite { OPPOSITE } else { 0 };
+        Self((u64::from(head_words) * FROM_READ) | opposite)
     }
 
     #[inline(always)]
@@ -23,19 +31,20 @@ impl SampleOffsets {
         Self(header)
     }
 
+    /// Adds the words of the counts. A record has at most 8191 words, so no offset carries into the next.
     #[inline(always)]
-    pub(super) fn set_after_read(&mut self, at: usize) {
-        self.0 |= at as u64;
+    pub(super) fn add_read(&mut self, words: usize) {
+        self.0 += words as u64 * FROM_READ;
     }
 
     #[inline(always)]
-    pub(super) fn set_after_callchain(&mut self, at: usize) {
-        self.0 |= (at as u64) << 16;
+    pub(super) fn add_callchain(&mut self, words: usize) {
+        self.0 += words as u64 * FROM_CALLCHAIN;
     }
 
     #[inline(always)]
-    pub(super) fn set_after_raw(&mut self, at: usize) {
-        self.0 |= (at as u64) << 32;
+    pub(super) fn add_raw(&mut self, words: usize) {
+        self.0 += words as u64 * FROM_RAW;
     }
 
     #[inline(always)]

@@ -30,9 +30,9 @@ impl TaskFd {
     /// `ENOENT` if the event has no program, `EOPNOTSUPP` for events other than tracepoints and probes,
     /// `EPERM` without `CAP_SYS_ADMIN`.
     #[doc(alias = "BPF_TASK_FD_QUERY")]
-    pub fn of(fd: impl AsFd) -> Result<Self, Error> {
+    pub fn query(fd: impl AsFd) -> Result<Self, Error> {
         // Never negative: a `BorrowedFd` is open.
-        Self::of_task(std::process::id(), fd.as_fd().as_raw_fd().unsigned_abs())
+        Self::query_task(std::process::id(), fd.as_fd().as_raw_fd().unsigned_abs())
     }
 
     /// As [`of`](Self::of), for descriptor number `fd` of the process `pid`.
@@ -40,7 +40,7 @@ impl TaskFd {
     /// # Errors
     ///
     /// As [`of`](Self::of), `ENOENT` if there is no such process, and `EBADF`.
-    pub fn of_task(pid: u32, fd: u32) -> Result<Self, Error> {
+    pub fn query_task(pid: u32, fd: u32) -> Result<Self, Error> {
         let mut name = vec![0; 256];
         loop {
             match task_fd_query(pid, fd, &mut name) {

@@ -132,7 +132,7 @@ fn a_tracepoint_program_runs_with_the_cookie_of_its_link() {
     let cookies = fixture.cookies();
     assert!(!cookies.is_empty() && cookies.iter().all(|&cookie| cookie == COOKIE), "{cookies:x?}");
 
-    if let Some(found) = permitted(TaskFd::of(&*event)) {
+    if let Some(found) = permitted(TaskFd::query(&*event)) {
         assert_eq!((found.program, found.kind), (program, BpfTaskFdType::TRACEPOINT));
         assert_eq!(found.name, b"task_rename");
     }
@@ -155,7 +155,7 @@ fn a_raw_tracepoint_program_is_attached_by_name() {
     let Some(link) = permitted(Link::raw_tracepoint(c"task_rename", &fixture.program, 0)) else { return };
     rename();
     assert!(!fixture.cookies().is_empty());
-    if let Some(found) = permitted(TaskFd::of(&link)) {
+    if let Some(found) = permitted(TaskFd::query(&link)) {
         assert_eq!((found.kind, &*found.name), (BpfTaskFdType::RAW_TRACEPOINT, &b"task_rename"[..]));
     }
     let fd: OwnedFd = link.into_fd();

@@ -74,12 +74,12 @@ fn a_record_wakes_a_sleeping_reader() {
 }
 
 #[test]
-fn a_canceller_ends_the_wait() {
+fn a_waker_ends_the_wait() {
     let Some(fixture) = fixture(8) else { return };
-    let cancel = Waker::new().unwrap();
+    let waker = Waker::new().unwrap();
     std::thread::scope(|scope| {
-        scope.spawn(|| cancel.cancel().unwrap());
-        assert_eq!(fixture.ring.wait_or_woken(None, &cancel).unwrap(), WaitResult::Woken);
+        scope.spawn(|| waker.wake().unwrap());
+        assert_eq!(fixture.ring.wait_or_woken(None, &waker).unwrap(), WaitResult::Woken);
     });
 }
 

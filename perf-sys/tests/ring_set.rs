@@ -1,4 +1,4 @@
-//! Waits for many rings, hang-ups, and cancellation.
+//! Waits for many rings, hang-ups, and wakers.
 
 #![allow(clippy::unwrap_used)] // also in shared functions
 
@@ -208,20 +208,20 @@ fn more_rings_than_one_epoll_wait_returns_may_hang_up_together() {
 }
 
 #[test]
-fn wait_is_cancelled_from_another_thread() {
+fn wait_is_ended_from_another_thread() {
     let (Some(one), Some(other)) = (dummy(), dummy()) else { return };
-    let canceller = Waker::new().unwrap();
+    let waker = Waker::new().unwrap();
     let mut set = set_of([one]);
     thread::scope(|scope| {
-        let waits = scope.spawn(|| set.wait_or_woken(None, &canceller));
-        let waits_too = scope.spawn(|| other.wait_or_woken(None, &canceller));
-        canceller.cancel().unwrap();
+        let waits = scope.spawn(|| set.wait_or_woken(None, &waker));
+        let waits_too = scope.spawn(|| other.wait_or_woken(None, &waker));
+        waker.wake().unwrap();
         assert_eq!(waits.join().unwrap(), Ok(WaitResult::Woken));
         assert_eq!(waits_too.join().unwrap(), Ok(WaitResult::Woken));
     });
-    assert_eq!(set.wait_or_woken(None, &canceller), Ok(WaitResult::Woken), "until the reset");
-    assert_eq!(canceller.reset(), Ok(true));
-    assert_eq!(set.wait_or_woken(SHORT, &canceller), Ok(WaitResult::TimedOut));
+    assert_eq!(set.wait_or_woken(None, &waker), Ok(WaitResult::Woken), "until the reset");
+    assert_eq!(waker.reset(), Ok(true));
+    assert_eq!(set.wait_or_woken(SHORT, &waker), Ok(WaitResult::TimedOut));
 }
 
 /// Returns a disabled ring of this thread's switches with a wakeup for each, which has `times` of
@@ -254,18 +254,18 @@ fn ring_left_full_is_readable_again() {
     for _ in 0..3 {
         assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
     }
-    let canceller = Waker::new().unwrap();
-    canceller.cancel().unwrap();
-    assert_eq!(set.wait_or_woken(PATIENCE, &canceller), Ok(WaitResult::Woken), "before the records");
+    let waker = Waker::new().unwrap();
+    waker.wake().unwrap();
+    assert_eq!(set.wait_or_woken(PATIENCE, &waker), Ok(WaitResult::Woken), "before the records");
     set.ready().for_each(|(_, batch)| assert!(!batch_kinds(batch).is_empty()));
     assert_eq!(set.wait(SHORT), Ok(WaitResult::TimedOut));
 }
 
 #[test]
-fn cancellation_hides_no_wakeup() {
-    let (Some(mut ring), canceller) = (filled(1), Waker::new().unwrap()) else { return };
-    canceller.cancel().unwrap();
-    assert_eq!(ring.wait_or_woken(None, &canceller), Ok(WaitResult::Woken));
+fn wake_hides_no_wakeup() {
+    let (Some(mut ring), waker) = (filled(1), Waker::new().unwrap()) else { return };
+    waker.wake().unwrap();
+    assert_eq!(ring.wait_or_woken(None, &waker), Ok(WaitResult::Woken));
     assert_eq!(ring.wait(PATIENCE), Ok(WaitResult::Readable));
     assert!(!kinds(&mut ring).is_empty());
     assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut));
@@ -274,7 +274,7 @@ fn cancellation_hides_no_wakeup() {
     set.iter().for_each(|(_, ring)| ring.event().enable().unwrap());
     switch(1);
     set.iter().for_each(|(_, ring)| ring.event().disable().unwrap());
-    assert_eq!(set.wait_or_woken(None, &canceller), Ok(WaitResult::Woken));
+    assert_eq!(set.wait_or_woken(None, &waker), Ok(WaitResult::Woken));
     assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
     set.ready().for_each(|(_, batch)| assert!(!batch_kinds(batch).is_empty()));
     assert_eq!(set.wait(SHORT), Ok(WaitResult::TimedOut));

@@ -140,13 +140,13 @@ fn one_wakeup_ends_the_waits_of_four_threads() {
     let mut ring = Ring::map(event, 1).unwrap();
     ring.event().enable().unwrap();
     for _ in 0..20 {
-        let canceller = Waker::new().unwrap();
+        let waker = Waker::new().unwrap();
         let found = std::thread::scope(|scope| {
             let waits: Vec<_> = (0..4)
                 .map(|number| {
-                    let (ring, canceller) = (&ring, &canceller);
+                    let (ring, waker) = (&ring, &waker);
                     scope.spawn(move || match number {
-                        0 => ring.wait_or_woken(PATIENCE, canceller),
+                        0 => ring.wait_or_woken(PATIENCE, waker),
                         _ => ring.wait(PATIENCE),
                     })
                 })
@@ -166,14 +166,14 @@ fn one_wakeup_ends_the_waits_of_four_threads() {
 fn thread_that_becomes_the_leader_keeps_its_timeout() {
     let Some(ring) = support::switch_ring(1) else { return };
     ring.event().disable().unwrap();
-    let canceller = Waker::new().unwrap();
+    let waker = Waker::new().unwrap();
     std::thread::scope(|scope| {
         let short = scope.spawn(|| ring.wait(Some(Duration::from_millis(1))));
         let long = scope.spawn(|| ring.wait(Some(Duration::from_millis(20))));
-        let cancelled = scope.spawn(|| ring.wait_or_woken(None, &canceller));
+        let woken = scope.spawn(|| ring.wait_or_woken(None, &waker));
         assert_eq!(short.join().unwrap(), Ok(WaitResult::TimedOut));
         assert_eq!(long.join().unwrap(), Ok(WaitResult::TimedOut));
-        canceller.cancel().unwrap();
-        assert_eq!(cancelled.join().unwrap(), Ok(WaitResult::Woken));
+        waker.wake().unwrap();
+        assert_eq!(woken.join().unwrap(), Ok(WaitResult::Woken));
     });
 }

@@ -110,13 +110,13 @@ fn signal_does_not_end_a_wait() {
         return;
     };
     let ring = Ring::map(event, 1).unwrap();
-    let cancel = Waker::new().unwrap();
+    let waker = Waker::new().unwrap();
     let _handled = Handled::by(interrupted, SIGUSR1);
     let (send_tid, waiting) = channel();
-    let canceller = cancel.clone();
+    let moved = waker.clone();
     let thread = std::thread::spawn(move || {
         send_tid.send(tid()).unwrap();
-        ring.wait_or_woken(PATIENCE, &canceller)
+        ring.wait_or_woken(PATIENCE, &moved)
     });
     let stat = format!("/proc/self/task/{}/stat", waiting.recv().unwrap());
     for signals in 1..=5 {
@@ -130,6 +130,6 @@ fn signal_does_not_end_a_wait() {
             std::thread::yield_now();
         }
     }
-    cancel.cancel().unwrap();
+    waker.wake().unwrap();
     assert_eq!(thread.join().unwrap(), Ok(WaitResult::Woken));
 }

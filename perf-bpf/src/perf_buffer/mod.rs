@@ -110,13 +110,13 @@ impl PerfBuffer {
         Ok(self.rings.wait(timeout)?)
     }
 
-    /// As [`wait`](Self::wait), until `cancel` is used.
+    /// As [`wait`](Self::wait), until `waker` is used.
     ///
     /// # Errors
     ///
     /// As [`wait`](Self::wait).
-    pub fn wait_or_woken(&mut self, timeout: Option<Duration>, cancel: &Waker) -> Result<WaitResult, Error> {
-        Ok(self.rings.wait_or_woken(timeout, cancel)?)
+    pub fn wait_or_woken(&mut self, timeout: Option<Duration>, waker: &Waker) -> Result<WaitResult, Error> {
+        Ok(self.rings.wait_or_woken(timeout, waker)?)
     }
 
     /// Iterates over the rings with unread records, also those below their watermark, and makes no

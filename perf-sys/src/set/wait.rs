@@ -58,16 +58,16 @@ impl<K> RingSet<K> {
         self.wait_until(None, Deadline::after(timeout))
     }
 
-    /// As [`wait`](Self::wait), until `cancel` is used.
+    /// As [`wait`](Self::wait), until `waker` is used.
     ///
     /// # Errors
     ///
     /// As [`wait`](Self::wait).
-    pub fn wait_or_woken(&mut self, timeout: Option<Duration>, cancel: &Waker) -> Result<WaitResult> {
-        self.wait_until(Some(cancel), Deadline::after(timeout))
+    pub fn wait_or_woken(&mut self, timeout: Option<Duration>, waker: &Waker) -> Result<WaitResult> {
+        self.wait_until(Some(waker), Deadline::after(timeout))
     }
 
-    fn wait_until(&mut self, cancel: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
+    fn wait_until(&mut self, waker: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
         self.check_here()?;
         self.wakeups.slept_through = false;
         // Such a wait is that of an event loop, whose own poll may have consumed the wakeup.
@@ -80,7 +80,7 @@ impl<K> RingSet<K> {
             let must_not_block = self.members.iter().any(|member| member.ring.must_not_block());
             let next_round = self.next_round();
             let deadline = deadline.at_most(next_round).or_now(must_not_block);
-            match poll(self.epoll.as_fd(), cancel, deadline)? {
+            match poll(self.epoll.as_fd(), waker, deadline)? {
                 // One system call is enough.
                 WaitResult::Readable if self.has_new_data() => {}
                 // A wakeup for records that were read meanwhile, or a hang-up.

@@ -82,18 +82,18 @@ impl Session {
     pub(super) fn run(&mut self, options: &Options) -> Result<Option<ExitStatus>, Failure> {
         let stop = Waker::new()?;
         let is_interrupted = Arc::new(AtomicBool::new(false));
-        let (interrupted, canceller) = (Arc::clone(&is_interrupted), stop.clone());
+        let (interrupted, waker) = (Arc::clone(&is_interrupted), stop.clone());
         on_interrupt(move || {
             if interrupted.swap(true, Ordering::Relaxed) {
                 // The second one, for a command that does not end.
                 std::process::exit(SECOND_INTERRUPT);
             }
-            cancel(&canceller);
+            cancel(&waker);
         })?;
         let running = self.start(options)?;
         if let Some(running) = &running {
-            let canceller = stop.clone();
-            running.on_exit(move || cancel(&canceller))?;
+            let waker = stop.clone();
+            running.on_exit(move || cancel(&waker))?;
         }
         let recorded = self.record(&stop, options.target.is_on_cpus());
         if let Some(running) =
@@ -242,9 +242,9 @@ fn event_of(described: &Described, record: RawRecord<'_>, layout: &SampleLayout)
     described.name_of(record.id(layout)?).map(|name| Label::from(name.to_owned()))
 }
 
-fn cancel(canceller: &Waker) {
+fn cancel(waker: &Waker) {
     // No errno is known that the kernel returns here.
-    let _ = canceller.cancel();
+    let _ = waker.wake();
 }
 
 /// Exit code after a second Ctrl-C: 128 and the number of `SIGINT`.

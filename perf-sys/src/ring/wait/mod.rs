@@ -8,18 +8,18 @@ use super::Ring;
 
 use crate::error::Result;
 
-mod cancel;
 mod poll;
 mod readiness;
 mod waiters;
+mod waker;
 
-pub use cancel::Waker;
 use poll::poll_events;
 pub use poll::poll_readable;
 pub(crate) use poll::{Deadline, poll};
 pub use readiness::WaitResult;
 use waiters::Turn;
 pub(in crate::ring) use waiters::Waiters;
+pub use waker::Waker;
 
 /// Waiting for records.
 impl Ring {
@@ -45,16 +45,16 @@ impl Ring {
         self.wait_until(None, Deadline::after(timeout))
     }
 
-    /// As [`wait`](Self::wait), until `cancel` is used.
+    /// As [`wait`](Self::wait), until `waker` is used.
     ///
     /// # Errors
     ///
     /// As [`wait`](Self::wait).
-    pub fn wait_or_woken(&self, timeout: Option<Duration>, cancel: &Waker) -> Result<WaitResult> {
-        self.wait_until(Some(cancel), Deadline::after(timeout))
+    pub fn wait_or_woken(&self, timeout: Option<Duration>, waker: &Waker) -> Result<WaitResult> {
+        self.wait_until(Some(waker), Deadline::after(timeout))
     }
 
-    fn wait_until(&self, cancel: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
+    fn wait_until(&self, waker: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
         self.check_here()?;
         if self.is_in_memory {
             return Ok(if self.has_records() { WaitResult::Readable } else { WaitResult::HungUp });
@@ -65,9 +65,9 @@ impl Ring {
             let must_not_block = self.must_not_block();
             let deadline = deadline.or_now(must_not_block);
             let found = match &turn {
-                Turn::Leader(_) if self.redirected.is_empty() => poll(self.as_fd(), cancel, deadline),
-                Turn::Leader(_) => poll_events(self.events().map(|event| event.as_fd()), cancel, deadline),
-                Turn::Follower(follower) => poll(follower.as_fd(), cancel, deadline),
+                Turn::Leader(_) if self.redirected.is_empty() => poll(self.as_fd(), waker, deadline),
+                Turn::Leader(_) => poll_events(self.events().map(|event| event.as_fd()), waker, deadline),
+                Turn::Follower(follower) => poll(follower.as_fd(), waker, deadline),
             }?;
             self.keep_wakeup(&turn, found);
             let is_woken_by_leader = matches!((&turn, found), (Turn::Follower(_), WaitResult::Readable));

@@ -54,32 +54,32 @@ pub fn poll_readable(fd: impl AsFd, timeout: Option<Duration>, waker: Option<&Wa
 }
 
 /// Polls one descriptor by `ppoll`, and the waker if there is one.
-pub(crate) fn poll(fd: BorrowedFd<'_>, cancel: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
+pub(crate) fn poll(fd: BorrowedFd<'_>, waker: Option<&Waker>, deadline: Deadline) -> Result<WaitResult> {
     let mut watched = descriptor(fd);
-    let Some(cancel) = cancel else {
+    let Some(waker) = waker else {
         ppoll(slice::from_mut(&mut watched), deadline)?;
         return Ok(found(&watched));
     };
-    let mut both = [descriptor(cancel.as_fd()), watched];
+    let mut both = [descriptor(waker.as_fd()), watched];
     ppoll(&mut both, deadline)?;
-    let [cancelled, watched] = both;
-    Ok(if cancelled.revents().is_empty() { found(&watched) } else { WaitResult::Woken })
+    let [woken, watched] = both;
+    Ok(if woken.revents().is_empty() { found(&watched) } else { WaitResult::Woken })
 }
 
 /// Polls all events that write into one ring by `ppoll`. Returns a hang-up or a failure only when
 /// none of them can write.
 pub(in crate::ring) fn poll_events<'fd>(
     events: impl Iterator<Item = BorrowedFd<'fd>>,
-    cancel: Option<&'fd Waker>,
+    waker: Option<&'fd Waker>,
     deadline: Deadline,
 ) -> Result<WaitResult> {
-    let mut fds: Vec<_> = cancel.into_iter().map(Waker::as_fd).chain(events).map(descriptor).collect();
-    let first = usize::from(cancel.is_some());
+    let mut fds: Vec<_> = waker.into_iter().map(Waker::as_fd).chain(events).map(descriptor).collect();
+    let first = usize::from(waker.is_some());
     let mut all = WaitResult::HungUp;
     loop {
         ppoll(&mut fds, deadline)?;
-        let (cancelled, events) = fds.split_at(first);
-        if cancelled.iter().any(|cancel| !cancel.revents().is_empty()) {
+        let (woken, events) = fds.split_at(first);
+        if woken.iter().any(|waker| !waker.revents().is_empty()) {
             return Ok(WaitResult::Woken);
         }
         let mut ends = events.iter().map(found);
@@ -157,15 +157,15 @@ mod tests {
     }
 
     #[test]
-    fn cancellation_ends_every_wait_until_it_is_reset() {
-        let (cancel, quiet) = (Waker::new().unwrap(), Waker::new().unwrap());
-        let wait = |timeout| poll(quiet.as_fd(), Some(&cancel), Deadline::after(timeout));
+    fn wake_ends_every_wait_until_it_is_reset() {
+        let (waker, quiet) = (Waker::new().unwrap(), Waker::new().unwrap());
+        let wait = |timeout| poll(quiet.as_fd(), Some(&waker), Deadline::after(timeout));
         let wait_for_two =
-            |timeout| poll_events([quiet.as_fd(); 2].into_iter(), Some(&cancel), Deadline::after(timeout));
-        cancel.cancel().unwrap();
+            |timeout| poll_events([quiet.as_fd(); 2].into_iter(), Some(&waker), Deadline::after(timeout));
+        waker.wake().unwrap();
         assert_eq!(wait(None), Ok(WaitResult::Woken));
         assert_eq!(wait_for_two(None), Ok(WaitResult::Woken));
-        cancel.reset().unwrap();
+        waker.reset().unwrap();
         let short = Some(Duration::from_micros(1));
         assert_eq!(wait(short), Ok(WaitResult::TimedOut));
         assert_eq!(wait_for_two(short), Ok(WaitResult::TimedOut));

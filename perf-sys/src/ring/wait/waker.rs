@@ -10,7 +10,7 @@ use crate::error::{Call, Error, Result};
 ///
 /// Pass it to [`Ring::wait_or_woken`](crate::Ring::wait_or_woken) or
 /// [`RingSet::wait_or_woken`](crate::RingSet::wait_or_woken), and keep a clone for the code
-/// that ends the wait. One canceller serves any number of waits. A cancellation persists until
+/// that ends the wait. One waker serves any number of waits. A wake persists until
 /// [`reset`](Self::reset), so that one just before the wait is not missed. Until then every wait
 /// returns [`Woken`](crate::WaitResult::Woken) at once. Only a [`RingSet`](crate::RingSet)
 /// without a ring, or whose events have all hung up, returns its end instead.
@@ -32,7 +32,7 @@ use crate::error::{Call, Error, Result};
 pub struct Waker(Arc<OwnedFd>);
 
 impl Waker {
-    /// `eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)`—Creates a canceller that is not cancelled.
+    /// `eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)`—Creates a waker that is not woken.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Waker {
     /// # Errors
     ///
     /// [`Error::System`]; no errno is known that the kernel returns here.
-    pub fn cancel(&self) -> Result<()> {
+    pub fn wake(&self) -> Result<()> {
         match rustix::io::write(&self.0, &1_u64.to_ne_bytes()) {
             // The eventfd's counter is at its limit, so it is readable.
             Ok(_) | Err(Errno::AGAIN) => Ok(()),
@@ -59,11 +59,11 @@ impl Waker {
         }
     }
 
-    /// `read(fd)`—Removes the cancellation, and returns whether there was one.
+    /// `read(fd)`—Removes the wake, and returns whether there was one.
     ///
     /// # Errors
     ///
-    /// As [`cancel`](Self::cancel).
+    /// `Error::System`, as for [`wake`](Self::wake).
     pub fn reset(&self) -> Result<bool> {
         match rustix::io::read(&self.0, &mut [0; 8]) {
             Ok(_) => Ok(true),
@@ -73,7 +73,7 @@ impl Waker {
     }
 }
 
-/// The eventfd, for an event loop. It is readable from the cancellation to the reset.
+/// The eventfd, for an event loop. It is readable from the wake to the reset.
 impl AsFd for Waker {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
@@ -93,18 +93,18 @@ mod tests {
 
     #[test]
     fn clones_share_one_descriptor() {
-        let canceller = Waker::new().unwrap();
-        assert_eq!(canceller.as_raw_fd(), canceller.as_fd().as_raw_fd());
-        assert_eq!(canceller.as_raw_fd(), canceller.clone().as_raw_fd());
+        let waker = Waker::new().unwrap();
+        assert_eq!(waker.as_raw_fd(), waker.as_fd().as_raw_fd());
+        assert_eq!(waker.as_raw_fd(), waker.clone().as_raw_fd());
     }
 
     #[test]
     fn one_reset_removes_many_cancellations() {
-        let canceller = Waker::new().unwrap();
-        assert_eq!(canceller.reset(), Ok(false));
-        canceller.cancel().unwrap();
-        canceller.clone().cancel().unwrap();
-        assert_eq!(canceller.reset(), Ok(true));
-        assert_eq!(canceller.reset(), Ok(false));
+        let waker = Waker::new().unwrap();
+        assert_eq!(waker.reset(), Ok(false));
+        waker.wake().unwrap();
+        waker.clone().wake().unwrap();
+        assert_eq!(waker.reset(), Ok(true));
+        assert_eq!(waker.reset(), Ok(false));
     }
 }

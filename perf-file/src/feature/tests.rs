@@ -252,7 +252,9 @@ fn domains_have_names_from_version_17_on() {
             put.string(b"MC").string(b"3").string(b"0-1");
         }
         let section = FeatureSection::new(Feature::CPU_DOMAIN_INFO, &put.bytes, ByteOrder::Little, 0);
-        let Ok(FeatureData::CpuDomains(info)) = section.data() else { panic!("{version}") };
+        let data = section.data().unwrap();
+        assert_eq!(written(&data, ByteOrder::Little), put.bytes);
+        let FeatureData::CpuDomains(info) = data else { panic!("{version}") };
         let cpu = info.cpus.iter().next().unwrap();
         let domain = cpu.domains.iter().next().unwrap();
         let name = if version == 17 { "MC" } else { "" };
@@ -270,6 +272,7 @@ fn tracing_data_has_its_own_byte_order() {
         put.u32(1).u64(3).bytes(b"fmt").u32(1).bytes(b"sched\0").u32(1).u64(2).bytes(b"sw");
         put.u32(0).u32(1).bytes(b"x").u64(4).bytes(b"1 sh");
         let data = TracingData::parse(&put.bytes, 0).unwrap();
+        assert_eq!(written(&FeatureData::TracingData(data), order), put.bytes);
         assert_eq!((data.version, data.long_size, data.page_size), (&b"0.6"[..], 8, 4096));
         assert_eq!((data.header_page, data.header_event), (&b"p"[..], &b"ev"[..]));
         assert!(data.ftrace.iter().eq([FormatText(b"fmt")]));

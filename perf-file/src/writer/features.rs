@@ -104,7 +104,7 @@ impl Features {
 
 #[cfg(test)]
 mod tests {
-    use perf_abi::{Attr, CpuMode, Software};
+    use perf_abi::{Attr, CpuMode, Misc, Software};
     use proptest::prelude::*;
 
     use super::*;
@@ -167,12 +167,23 @@ mod tests {
             let content = features.get(Feature::CPU_TOPOLOGY).unwrap();
             let section = FeatureSection::new(Feature::CPU_TOPOLOGY, content, ByteOrder::NATIVE, 0);
             let Ok(FeatureData::CpuTopology(read)) = section.data() else { panic!() };
+            let mut copy = Features::new();
+            assert!(copy.set(Feature::CPU_TOPOLOGY, &FeatureData::CpuTopology(read)));
+            assert_eq!(copy, features);
             for topology in [topology, read] {
                 assert!(topology.packages.iter().eq([b"0-1"]));
                 assert_eq!(topology.core_ids(2).unwrap(), ids[..].into());
                 assert_eq!(topology.dies(2).unwrap(), dies);
             }
         }
+    }
+
+    #[test]
+    fn topology_of_the_other_byte_order_is_not_set() {
+        let mut section = Encoder::new(ByteOrder::NATIVE.other());
+        section.u32(0).u32(0).u32(1).u32(2); // no packages, no cores, core and package of a CPU
+        let section = FeatureSection::new(Feature::CPU_TOPOLOGY, &section.bytes, section.order, 0);
+        assert!(!Features::new().set(Feature::CPU_TOPOLOGY, &section.data().unwrap()));
     }
 
     #[test]
@@ -211,6 +222,42 @@ mod tests {
         assert_eq!(content.get(8 + 112..).unwrap(), after_attr.bytes);
         // The attr names its length.
         assert_eq!(content.get(12..16), Some(&112_u32.to_ne_bytes()[..]));
+    }
+
+    #[test]
+    fn attrs_have_the_length_of_the_longest_that_this_crate_knows() {
+        let attr = |len| FileAttr::new(&[0; 256][..len], [][..].into(), ByteOrder::NATIVE);
+        let (short, longer, unknown) = (attr(64), attr(112), attr(256));
+        for (events, len) in [([short, longer], 112), ([longer, short], 112), ([short, unknown], Attr::SIZE)]
+        {
+            let events = events.map(|event| EventDesc { event, name: b"e" });
+            let mut features = Features::new();
+            assert!(features.set(Feature::EVENT_DESC, &FeatureData::Events(events[..].into())));
+            assert_eq!(features.get(Feature::EVENT_DESC).unwrap()[4..8], len.to_ne_bytes());
+        }
+    }
+
+    #[test]
+    fn build_id_is_written_with_its_size_and_a_padded_path() {
+        for (len, padded) in [(63, 64), (64, 128), (5000, 4096 + 64)] {
+            let id = BuildId { misc: Misc::empty(), pid: 7, build_id: &[9; 16], filename: &b"x".repeat(len) };
+            let mut features = Features::new();
+            assert!(features.set(Feature::BUILD_ID, &FeatureData::BuildIds([id][..].into())));
+            let mut expected = Encoder::new(ByteOrder::NATIVE);
+            expected.u32(0).u16(0x8000).u16(36 + padded).u32(7).text(&[9; 16], 20).text(&[16], 4);
+            expected.text(&b"x".repeat(len.min(4096)), padded.into());
+            assert_eq!(features.get(Feature::BUILD_ID), Some(&expected.bytes[..]));
+        }
+    }
+
+    #[test]
+    fn bitmap_has_all_its_words_whatever_the_number_of_blocks() {
+        for bits in [0, 65, 129] {
+            let nodes = [MemoryNode { node: 1, bits, blocks: [3, 4][..].into() }];
+            let topology = MemoryTopology { block_size: 8, nodes: nodes[..].into() };
+            let data = FeatureData::MemoryTopology(topology);
+            assert_eq!(read_back(Feature::MEM_TOPOLOGY, &data), format!("{data:?}"));
+        }
     }
 
     #[test]

@@ -185,3 +185,12 @@ fn causes_with_two_conditions_need_both() {
         assert!(!found.contains(word), "{word}: {found}");
     }
 }
+
+#[test]
+fn diagnosis_has_the_errno_and_the_files_that_were_not_read() {
+    let (tree, error) = (Tree::new(), failed(Errno::EINVAL));
+    tree.file("/sys/devices/system/cpu/possible", b"\xff\xff");
+    let found = FailedOpen::new(&error, &CLOCK, Target::cpu(0)).explain(tree.system());
+    assert_eq!((found.errno(), found.cause()), (Some(Errno::EINVAL), Cause::Unknown));
+    assert!(found.evidence()[0].source().ends_with("cpu/possible"), "{found}");
+}

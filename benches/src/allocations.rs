@@ -18,7 +18,7 @@ pub(crate) fn count() -> u64 {
     COUNT.get()
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came; counting touches no memory of its own.
+// SAFETY: every call is passed on to the system's allocator as it came; counting touches only its counters.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);

@@ -1,4 +1,4 @@
-//! What a piece of work costs, by perf-sys' own counters.
+//! The cost of a piece of work, by perf-sys' own counters.
 
 use perf_abi::{Attr, AttrFlags, Software};
 use perf_sys::{Event, Target};

@@ -1,6 +1,6 @@
 use crate::random::Random;
 
-/// What a measurement ends with.
+/// The result of a measurement.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Prints a row of medians for each name, and how many times the first column of the first row its own is.

@@ -16,7 +16,7 @@ fuzz_target!(|bytes: &[u8]| {
     for _ in 0..=data.len() {
         match records.next() {
             Some(Ok(record)) => {
-                assert!(!damaged, "something was found behind damage");
+                assert!(!damaged, "something was found after damage");
                 read += record.size() as u64;
                 let start = (head.wrapping_add(read) / 8) as usize;
                 // The record is what lies below this place, across the end of the area if need be.

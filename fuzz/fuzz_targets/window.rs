@@ -33,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
             }
             Some(Err(_)) => {
                 assert_eq!(records.position(), position, "damage moved the tail");
-                assert!(records.next().is_none(), "something was found behind damage");
+                assert!(records.next().is_none(), "something was found after damage");
             }
             None => break,
         }

@@ -1,4 +1,4 @@
-//! What the fuzz targets take from the fuzzer's bytes.
+//! Input of the fuzz targets, made from the bytes of the fuzzer.
 //!
 //! An input is a row of little-endian 8-byte words, read from the front, so that a seed can be written
 //! by hand and a captured record appended as it is. Words that are missing are 0.

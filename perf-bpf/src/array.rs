@@ -42,7 +42,7 @@ impl EventArray {
     ///
     /// # Errors
     ///
-    /// Those of [`MapFd::create`].
+    /// [`Error::File`] if the possible CPUs cannot be read; otherwise the errors of [`MapFd::create`].
     pub fn create(name: ObjectName) -> Result<Self, Error> {
         let slots = CpuList::possible(&System::new())?.iter().last().map_or(1, |last| last.saturating_add(1));
         let spec = MapSpec::new(BpfMapType::PERF_EVENT_ARRAY, slots).with_sizes(4, 4).with_name(name);

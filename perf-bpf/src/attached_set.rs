@@ -76,7 +76,7 @@ impl AttachedSet {
     ///
     /// # Errors
     ///
-    /// As [`EventSet::enable`].
+    /// [`Error::Set`] with the error of [`EventSet::enable`].
     pub fn enable(&mut self) -> Result<(), Error> {
         Ok(self.set.enable()?)
     }
@@ -85,7 +85,7 @@ impl AttachedSet {
     ///
     /// # Errors
     ///
-    /// As [`EventSet::disable`].
+    /// [`Error::Set`] with the error of [`EventSet::disable`].
     pub fn disable(&mut self) -> Result<(), Error> {
         Ok(self.set.disable()?)
     }

@@ -61,8 +61,8 @@ impl MapFd {
         self.layout().value_size as usize
     }
 
-    /// Returns the length in bytes of an element as lookups and updates have it: that of the value,
-    /// or for per-CPU maps that of a value for each *possible* CPU, each padded to 8 bytes.
+    /// Returns the length in bytes of an element as lookups and updates have it: the length of the
+    /// value, or in per-CPU maps the sum of one value for each *possible* CPU, each padded to 8 bytes.
     pub fn element_size(&self) -> Result<usize, Error> {
         self.layout().element_size()
     }

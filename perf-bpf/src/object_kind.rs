@@ -10,9 +10,9 @@ use crate::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ObjectKind {
-    /// A map.
+    /// A BPF map.
     Map,
-    /// A program.
+    /// A loaded BPF program.
     Program,
     /// A link, which holds the attachment of a program.
     Link,

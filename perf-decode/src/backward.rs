@@ -39,7 +39,7 @@ impl<'a> BackwardRecords<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`Window::new`].
+    /// The errors of [`Window::new`] for a size or head that is impossible.
     ///
     /// `scratch` as for [`Window::records`].
     pub fn new(data: &'a [u64], head: u64, scratch: &'a mut [u64]) -> Result<Self> {

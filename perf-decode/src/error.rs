@@ -116,9 +116,9 @@ pub enum Error {
     Invalid {
         /// The record's type.
         kind: RecordType,
-        /// The field.
+        /// Name of the field in the record.
         field: &'static str,
-        /// Its value.
+        /// The value that was found.
         value: u64,
     },
     /// The attr has bits newer than this decoder, so the layout of its records is unknown.

@@ -13,7 +13,7 @@ use crate::{Branches, Callchain, Entries, ReadValues, Regs, word};
 pub struct Field<'a> {
     /// The name that the kernel's header or the perf tool gives it.
     pub name: &'static str,
-    /// The value.
+    /// The value, typed by the way it prints.
     pub value: Value<'a>,
 }
 

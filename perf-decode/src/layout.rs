@@ -200,8 +200,8 @@ impl SampleLayout {
     /// Returns the first bits of the attr that are newer than this decoder, as the error that
     /// decoding the affected records returns; `None` if all bits are known.
     ///
-    /// Bits of `sample_type` affect samples and all trailers, those of `read_format` READ records
-    /// and samples with counts, those of `branch_sample_type` samples with a branch stack.
+    /// `sample_type` affects samples and all trailers; `read_format`, READ records and samples with
+    /// counts; `branch_sample_type`, samples with a branch stack.
     #[must_use]
     pub const fn unknown(&self) -> Option<Error> {
         match self.unknown_in_samples() {

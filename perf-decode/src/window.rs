@@ -46,7 +46,7 @@ impl<'a> Window<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`Window::new`].
+    /// The errors of [`Window::new`] for a size or positions that are impossible.
     pub fn span(words: usize, tail: u64, head: u64) -> Result<(usize, usize)> {
         span(words, tail, head)
     }

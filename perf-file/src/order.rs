@@ -1,6 +1,6 @@
 //! The byte order of a file.
 
-/// A byte order.
+/// The order of the bytes of an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
     /// Least significant byte first: x86, `AArch64`, RISC-V, `ppc64le`.

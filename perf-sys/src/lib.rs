@@ -78,9 +78,9 @@
 //!
 //! # One dependency
 //!
-//! The types of the kernel's interface are those of the crate `perf-abi`, here [`abi`]; records are decoded by the crate `perf-decode`, here [`decode`]. The names that most tracers
-//! need are also at the root. `Error` and `Result` at the root are those of system calls; those of decoding are
-//! [`decode::Error`] and [`decode::Result`]:
+//! The types of the kernel's interface come from the crate `perf-abi`, here [`abi`]; records are decoded by the crate
+//! `perf-decode`, here [`decode`]. The names that most tracers need are also at the root. `Error` and `Result` at the root
+//! belong to system calls; decoding has [`decode::Error`] and [`decode::Result`]:
 //!
 //! ```
 //! use perf_sys::{RawRecord, Record, SampleLayout, decode};

@@ -35,7 +35,7 @@ impl Sum {
 /// Reads all unread records.
 type Read = Box<dyn FnMut(&mut Sum)>;
 
-/// A map whose rings have so many pages, and its reader.
+/// A map whose rings have that number of pages, and its reader.
 type Opened = Result<(OwnedFd, Read)>;
 type Open = fn(usize) -> Opened;
 

@@ -80,7 +80,7 @@ impl Iterator for Pointers {
     }
 }
 
-/// The first word of a record, with the whole record behind it.
+/// The first word of a record, followed by the rest of the record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer(*const u64);
 

@@ -1,4 +1,4 @@
-/// What a consumer makes of the values it reads: their sum.
+/// The sum of the values that a consumer reads.
 ///
 /// Adding is the cheapest thing that still needs every value, so the decoding shows and not the sum.
 #[derive(Default)]

@@ -117,7 +117,7 @@ pub(crate) fn instructions(arguments: &[String]) -> Result<()> {
         words = limits.chain(["b"]).map(String::from).collect();
     }
     let mut costs = measure(&words, SMALL, peers, |case, consumers, _| {
-        // Two at a time, because each is a process of its own.
+        // Two at a time, because each is a separate process.
         let mut counts = Vec::new();
         for pair in consumers.chunks(2) {
             counts.extend(std::thread::scope(|scope| {

@@ -59,7 +59,7 @@ struct Case {
     shape: &'static str,
     workload: &'static str,
     touch: &'static str,
-    /// Writes the workload into a ring of so many bytes.
+    /// Writes the workload into a ring of this number of bytes.
     input: fn(usize) -> Input,
     /// Consumers whose sums must be equal; the first is the code by hand.
     consumers: Vec<Consumer>,

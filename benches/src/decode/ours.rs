@@ -14,7 +14,7 @@ use super::{Input, Sum, Touch, Workload};
 pub(super) struct Constant<W>(PhantomData<W>);
 
 impl<W> Constant<W> {
-    /// The layout.
+    /// The value of this layout.
     pub(super) const LAYOUT: Self = Self(PhantomData);
 }
 
@@ -81,7 +81,7 @@ pub(super) fn read<W: Workload, T: Touch, L: Layout>(sum: &mut Sum, record: &Rec
 }
 
 /// Adds up a sample's fields.
-// In a sum of its own: the caller's is in memory where it lives in `self` or behind a `dyn`, and one
+// In a separate sum: the caller's is in memory if it is a field of `self` or of a `dyn`, and one
 // addition per field would wait for the store of the one before. By hand there is one addition too,
 // because none depends on whether the field is there.
 #[inline(always)]

@@ -1,4 +1,4 @@
-//! What the rings hold.
+//! The content of the rings.
 
 use perf_abi::{Attr, AttrFlags, Misc, ReadFormat, SampleType, Software};
 use perf_decode::testing::builder::{ReadValue, ReadValues, SampleBuilder};

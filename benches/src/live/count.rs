@@ -49,7 +49,7 @@ fn user_side(attr: Attr) -> Attr {
     attr.with_read_format(FORMAT).with_flags(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
 }
 
-/// Returns the value, or prints why there is none.
+/// Returns the value, or prints the reason for its absence.
 fn or_say<T, E: Display>(what: &str, result: std::result::Result<T, E>) -> Option<T> {
     result.map_err(|error| println!("\nno {what}: {error}")).ok()
 }

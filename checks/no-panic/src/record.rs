@@ -1,4 +1,4 @@
-//! What can be asked of one record.
+//! The calls that read one record.
 
 #[macro_use]
 #[path = "../../accessors.rs"]

@@ -1,4 +1,4 @@
-//! What a program without libc has to bring along: an entry point, an exit, and the four memory
+//! The parts that a program without libc needs: an entry point, an exit, and the four memory
 //! routines that the compiler may call at any time.
 //!
 //! The program defines `check`, whose result becomes the exit code.

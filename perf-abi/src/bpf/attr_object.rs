@@ -59,7 +59,7 @@ layout!(BpfNextId, 12 { start_id: 0, next_id: 4, open_flags: 8 });
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
 #[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
 pub struct BpfFdById {
-    /// The id.
+    /// Id of the map, program or link.
     #[doc(alias = "prog_id")]
     pub id: u32,
     /// Must be 0.

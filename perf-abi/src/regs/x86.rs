@@ -3,7 +3,7 @@
 open_enum! {
     /// `enum perf_event_x86_regs`—registers of x86 by their bit in a register mask.
     ///
-    /// The order is neither that of DWARF nor that of the instruction encoding. Each `XMM` register
+    /// The order differs from DWARF and from the instruction encoding. Each `XMM` register
     /// takes two bits, low half first; only [`REGS_INTR`](crate::SampleType::REGS_INTR) of a
     /// hardware event with a [`Skid`](crate::Skid) other than `ARBITRARY` samples them, where the
     /// PMU supports it.

@@ -41,7 +41,7 @@ mod tests;
 pub enum Error {
     /// A command of `bpf(2)` failed.
     Bpf {
-        /// The command.
+        /// The command of `bpf(2)` that failed.
         command: BpfCmd,
         /// The object; empty if it has no name, or if the command is about none.
         object: ObjectName,
@@ -62,7 +62,7 @@ pub enum Error {
         value_size: u32,
         /// The maximum number of elements.
         max_entries: u32,
-        /// The flags.
+        /// The flags of the map that was to be created.
         flags: BpfMapFlags,
         /// The errno that the kernel returned.
         errno: Errno,
@@ -86,7 +86,7 @@ pub enum Error {
     },
     /// `BPF_PROG_LOAD` failed.
     Load {
-        /// The program.
+        /// The name of the program.
         program: ObjectName,
         /// The errno that the kernel returned.
         errno: Errno,
@@ -105,13 +105,13 @@ pub enum Error {
     Attach {
         /// The CPU or thread of the event.
         scope: Scope,
-        /// The error.
+        /// The error of that step.
         error: Box<Self>,
     },
     /// A program of type perf event would never run, because the event has neither a period nor a frequency
     /// and so does not overflow.
     NoPeriod {
-        /// The event.
+        /// The event as the set names it.
         event: Label,
     },
     /// A file of `/proc` or `/sys` cannot be used.
@@ -120,16 +120,16 @@ pub enum Error {
     Path {
         /// The name of the call.
         call: &'static str,
-        /// The path.
+        /// The path of the bpf file system, absolute or relative to the current directory.
         path: Box<Path>,
         /// The errno that the kernel returned.
         errno: Errno,
     },
     /// A pin cannot be created or opened.
     Pin {
-        /// The command.
+        /// The command of `bpf(2)` that failed.
         command: BpfCmd,
-        /// The path.
+        /// The path of the bpf file system, absolute or relative to the current directory.
         path: Box<Path>,
         /// The errno that the kernel returned.
         errno: Errno,
@@ -138,12 +138,12 @@ pub enum Error {
     },
     /// Other processes created and removed the pin again and again.
     Contended {
-        /// The path.
+        /// The path of the bpf file system, absolute or relative to the current directory.
         path: Box<Path>,
     },
     /// A file `/proc/PID/fdinfo/FD` lacks a field of a map, or has a malformed one.
     FdInfo {
-        /// The path.
+        /// The path of the bpf file system, absolute or relative to the current directory.
         path: Box<Path>,
         /// The name of the field.
         field: &'static str,
@@ -152,12 +152,12 @@ pub enum Error {
     },
     /// A path holds a NUL byte.
     PathNul {
-        /// The path.
+        /// The path of the bpf file system, absolute or relative to the current directory.
         path: Box<Path>,
     },
     /// The path is not on a bpf file system.
     NotBpfFs {
-        /// The path.
+        /// The path of the bpf file system, absolute or relative to the current directory.
         path: Box<Path>,
         /// The magic number of its file system.
         found: u64,
@@ -174,30 +174,30 @@ pub enum Error {
     /// The map that is pinned to a path has other properties than the spec, and the caller did not
     /// permit to replace it, or its elements cannot be moved.
     Differs {
-        /// The path.
+        /// The path of the bpf file system, absolute or relative to the current directory.
         path: Box<Path>,
-        /// The differences.
+        /// The properties that differ, never empty.
         differences: Box<[Difference]>,
         /// The pinned map.
         map: Arc<MapFd>,
     },
     /// Another process held the lock of the directory for too long.
     Locked {
-        /// The directory.
+        /// The directory of the path.
         directory: Box<Path>,
         /// The time that was waited.
         waited: Duration,
     },
     /// A path cannot be that of a pin.
     PinPath {
-        /// The path.
+        /// The path of the bpf file system, absolute or relative to the current directory.
         path: Box<Path>,
         /// The property that it lacks.
         expected: &'static str,
     },
     /// The map is of another type than the value that takes it.
     MapType {
-        /// The map.
+        /// The name of the map.
         map: ObjectName,
         /// The type that is needed.
         expected: BpfMapType,
@@ -206,7 +206,7 @@ pub enum Error {
     },
     /// A perf event array has no slot with this number, which is by convention that of the CPU.
     Slot {
-        /// The map.
+        /// The name of the map.
         map: ObjectName,
         /// The number of slots.
         slots: u32,
@@ -249,7 +249,7 @@ pub enum Error {
     },
     /// A key, value or buffer has another length than the map's.
     Size {
-        /// The map.
+        /// The name of the map.
         map: ObjectName,
         /// The part: `key`, `value`, `element`.
         part: &'static str,
@@ -261,7 +261,7 @@ pub enum Error {
     /// The map is of a type that this crate does not know, so the length of its elements is
     /// unknown.
     UnknownMapType {
-        /// The map.
+        /// The name of the map.
         map: ObjectName,
         /// Its type.
         found: BpfMapType,
@@ -269,7 +269,7 @@ pub enum Error {
     /// The type of the values has one value per element and the map has one for each CPU, or the
     /// other way round.
     PerCpu {
-        /// The map.
+        /// The name of the map.
         map: ObjectName,
         /// The type of the map.
         found: BpfMapType,

@@ -9,7 +9,7 @@ use crate::{Error, MapSpec};
 /// A property of a map in which it differs from a [`MapSpec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The property.
+    /// The property whose values differ.
     pub property: MapProperty,
     /// Its value in the spec.
     pub expected: u64,

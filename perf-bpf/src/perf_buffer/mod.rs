@@ -104,7 +104,7 @@ impl PerfBuffer {
     ///
     /// # Errors
     ///
-    /// Those of [`RingSet::wait`].
+    /// [`Error::Event`] with the error of [`RingSet::wait`].
     #[doc(alias = "perf_buffer__poll")]
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<WaitResult, Error> {
         Ok(self.rings.wait(timeout)?)

@@ -132,8 +132,8 @@ impl<'a, B: AsMut<[DeferredSlot<'a>]>> DeferredCallchains<B> {
 }
 
 impl<'a> CompletedSample<'a> {
-    /// Returns all frames of the callchain, innermost first: those of the sample, then those of the
-    /// user part.
+    /// Returns all frames of the callchain, innermost first: the frames of the sample, then the
+    /// user frames.
     pub fn frames(&self) -> impl Iterator<Item = Frame> + use<'a> {
         let own = self.sample.callchain().into_iter().flat_map(|chain| chain.frames());
         let user = self.user.ips().iter().map(|ip| Frame { context: Some(CallchainContext::USER), ip: *ip });

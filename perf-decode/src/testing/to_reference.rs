@@ -24,7 +24,7 @@ use crate::{Branches, Field, RawRecord, ReadEntry, ReadValues, Result, SampleLay
 ///
 /// # Errors
 ///
-/// Those of [`RawRecord::decode`].
+/// The error of [`RawRecord::decode`] if the record is malformed.
 pub fn to_reference(raw: RawRecord<'_>, layout: &SampleLayout) -> Result<Reference> {
     let record = raw.decode(layout)?;
     let header = raw.header();

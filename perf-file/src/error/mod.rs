@@ -69,7 +69,7 @@ pub enum Reason {
         what: &'static str,
         /// The number in the file.
         found: u64,
-        /// The limit.
+        /// The largest number of bytes that is permitted.
         limit: u64,
     },
     /// A field or section needs more bytes than there are.
@@ -123,7 +123,7 @@ pub enum Reason {
     /// A file of a directory is not a regular one. A pipe, which can block, is not opened.
     #[cfg(feature = "std")]
     NotRegularFile {
-        /// Its path.
+        /// The path as the caller named it.
         path: std::path::PathBuf,
     },
     /// The file cannot be read.

@@ -73,7 +73,7 @@ fields! {
 
     /// The capabilities of a PMU, from [`Feature::PMU_CAPS`](crate::format::Feature::PMU_CAPS).
     pub struct PmuCapabilities<'a> {
-        /// The capabilities.
+        /// The entries of `caps` in sysfs.
         pub capabilities: List<'a, PmuCapability<'a>> = "capabilities",
         /// Name of the PMU.
         pub name: &'a [u8] = "name of a PMU",

@@ -27,7 +27,7 @@ pub use tracing_data::{FormatText, TraceSystem, TracingData};
 /// A feature section as it is in the file.
 #[derive(Clone, Copy, Debug)]
 pub struct FeatureSection<'a> {
-    /// The feature.
+    /// Number of the feature.
     pub feature: Feature,
     /// The content.
     pub bytes: &'a [u8],

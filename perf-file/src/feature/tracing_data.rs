@@ -43,7 +43,7 @@ pub struct FormatText<'a>(pub &'a [u8]);
 pub struct TraceSystem<'a> {
     /// Name, such as `sched`.
     pub name: &'a [u8],
-    /// The formats.
+    /// The `format` files of its tracepoints.
     pub formats: List<'a, FormatText<'a>>,
 }
 

@@ -57,7 +57,7 @@ impl fmt::Debug for AuxtraceType {
 #[derive(Clone, Copy, Debug)]
 #[doc(alias = "perf_record_auxtrace_info")]
 pub struct AuxtraceInfo<'a> {
-    /// The kind.
+    /// The hardware that wrote the trace.
     pub kind: AuxtraceType,
     /// Parameters, whose meaning depends on the kind.
     pub private: List<'a, u64>,
@@ -122,7 +122,7 @@ pub struct AuxtraceError<'a> {
     pub ip: u64,
     /// The time in ns; `None` before Linux 5.1.
     pub time: Option<u64>,
-    /// The message.
+    /// Text of the error, without its NUL.
     pub message: &'a [u8],
     /// Process of the virtual machine and virtual CPU; `None` before Linux 6.1.
     pub guest: Option<(u32, u32)>,

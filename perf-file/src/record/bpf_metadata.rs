@@ -8,7 +8,7 @@ use crate::{List, Result};
 pub struct BpfMetadata<'a> {
     /// Name of the program.
     pub program: &'a [u8],
-    /// The variables.
+    /// Names and values of the variables `bpf_metadata_*`.
     pub variables: List<'a, BpfVariable<'a>>,
 }
 

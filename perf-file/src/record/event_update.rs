@@ -30,9 +30,9 @@ pub enum Update<'a> {
     Cpus(CpuMap<'a>),
     /// A value that this crate does not know.
     Unknown {
-        /// Its kind.
+        /// Number of the kind.
         kind: u64,
-        /// The data.
+        /// The bytes after the header of the update.
         data: &'a [u8],
     },
 }

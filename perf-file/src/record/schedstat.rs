@@ -8,7 +8,7 @@ use crate::bytes::Bytes;
 pub struct Schedstat<'a> {
     /// Time of the reading.
     pub timestamp: u64,
-    /// The CPU.
+    /// Number of the CPU.
     pub cpu: u32,
     /// Version of `/proc/schedstat`.
     pub version: u16,

@@ -41,7 +41,7 @@ impl fmt::Debug for StatTag {
 pub struct StatConfig {
     /// The option.
     pub tag: StatTag,
-    /// Its value.
+    /// The value of this option.
     pub value: u64,
 }
 

@@ -122,7 +122,7 @@ pub struct EventSet {
 /// An open event of an [`EventSet`].
 #[derive(Clone, Copy, Debug)]
 pub struct EventSetEvent<'s> {
-    /// The event.
+    /// The open event, which the set owns.
     pub event: &'s Arc<Event>,
     /// The thread or CPU that it observes.
     pub scope: Scope,

@@ -78,9 +78,9 @@ impl<'a> FailedOpen<'a> {
 /// An event that an explanation opens to find the cause, and closes at once.
 #[derive(Clone, Copy, Debug)]
 pub struct Trial<'a> {
-    /// The attr.
+    /// The attr to open.
     pub attr: &'a Attr,
-    /// The target.
+    /// The task and CPU to observe.
     pub target: Target<'a>,
     /// Set if the event joins the group that the failed one was to join.
     pub in_group: bool,

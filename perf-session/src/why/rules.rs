@@ -323,7 +323,7 @@ impl Rule {
 /// Returns the reasons why `perf_event_open` would refuse this attr and target, without the call, in the order in which
 /// the kernel checks them. Empty if no rule is broken.
 ///
-/// The rules are those of every kernel, those of the event's type, and those of the files of `system`: the
+/// The rules come from every kernel, from the event's type, and from the files of `system`: the
 /// maximum sample rate and callchain depth, the CPUs, and the PMU's `cpumask`, `cpus` and `caps`. A file that
 /// cannot be read is in the list as [`Cause::Unchecked`]. `in_group` is set if the event joins a group.
 ///

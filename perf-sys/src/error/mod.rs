@@ -151,7 +151,7 @@ pub enum Error {
     Target {
         /// The process or thread id.
         pid: i32,
-        /// The CPU.
+        /// Number of the CPU, from 0.
         cpu: i32,
     },
     /// A software event of this process that is open samples another number of registers

@@ -132,7 +132,7 @@ impl AuxSnapshot {
     ///
     /// # Errors
     ///
-    /// As [`AuxArea::map`].
+    /// [`Error::AuxInUse`] if the ring has an AUX area; otherwise the errors of [`AuxArea::map`].
     pub fn map(ring: &mut Ring, pages: usize) -> Result<Self> {
         let (page, offset) = ring.share_page().ok_or(Error::AuxInUse)?;
         Ok(Self { area: AuxOverwritten::map(page, ring.as_fd(), offset, pages)? })

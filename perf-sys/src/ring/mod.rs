@@ -211,7 +211,7 @@ impl Ring {
     ///
     /// # Errors
     ///
-    /// Those of [`Event::read`].
+    /// The error of [`Event::read`] for the first event that cannot be read.
     #[doc(alias = "PERF_FORMAT_LOST")]
     pub fn lost(&self) -> Result<Option<u64>> {
         self.events().try_fold(Some(0_u64), |sum, event| {

@@ -35,11 +35,11 @@ impl<K: Eq> RingSet<K> {
 }
 
 impl<'s> RingCursor<'s> {
-    /// As [`Ring::refresh`].
+    /// The errors of [`Ring::refresh`] for positions that are impossible.
     ///
     /// # Errors
     ///
-    /// As [`Ring::refresh`].
+    /// The errors of [`Ring::refresh`] for positions that are impossible.
     pub fn refresh(&mut self) -> Result<bool> {
         self.0.refresh()
     }
@@ -68,11 +68,11 @@ impl<'s> RingCursor<'s> {
         self.0.release();
     }
 
-    /// As [`Ring::copy_into`].
+    /// The errors of [`Ring::copy_into`] for positions that are impossible.
     ///
     /// # Errors
     ///
-    /// As [`Ring::copy_into`].
+    /// The errors of [`Ring::copy_into`] for positions that are impossible.
     pub fn copy_into<'c>(&mut self, copy: &'c mut Vec<u64>) -> Result<Window<'c>> {
         self.0.copy_into(copy)
     }

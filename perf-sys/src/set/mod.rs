@@ -184,7 +184,7 @@ impl<K: Eq> RingSet<K> {
     ///
     /// # Errors
     ///
-    /// Those of [`Ring::batch`].
+    /// The errors of [`Ring::batch`] for positions that are impossible.
     pub fn batch(&mut self, key: &K) -> Option<Result<Batch<'_>>> {
         let mut members = self.members.iter_mut();
         members.find(|member| member.key == *key).map(|member| member.ring.batch())

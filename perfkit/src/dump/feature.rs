@@ -10,7 +10,7 @@ use super::json::{Object, bytes, hex, lossy, text};
 ///
 /// # Errors
 ///
-/// Those of [`FeatureSection::data`].
+/// The error of [`FeatureSection::data`] if the section is malformed.
 pub(super) fn value(section: &FeatureSection<'_>) -> Result<Json> {
     Ok(match section.data()? {
         FeatureData::TracingData(data) => tracing_data(&data),

@@ -14,7 +14,7 @@ mod perf_event_open;
 use ours::Ours;
 use perf_event_open::PerfEventOpen;
 
-/// What to sample of the [stream](super::stream), the same for all.
+/// The part of the [stream](super::stream) to sample, the same for all.
 #[derive(Clone, Copy)]
 pub(crate) struct Setup {
     /// The thread that makes the faults.

@@ -26,7 +26,7 @@ pub enum Error {
     Invalid {
         /// The name of the field.
         field: &'static str,
-        /// Its value.
+        /// The value that was found.
         value: u64,
     },
     /// Bytes follow the last part.

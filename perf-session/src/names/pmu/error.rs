@@ -78,7 +78,7 @@ pub enum TermProblem {
     },
     /// The value does not fit the bits of the term.
     TooWide {
-        /// The value.
+        /// The value that the user gave.
         value: u64,
         /// The largest value that fits.
         max: u64,
@@ -93,7 +93,7 @@ pub enum TermProblem {
         /// The name of the parameter.
         name: String,
     },
-    /// A second event.
+    /// The terms name two events.
     SecondEvent {
         /// The name of the first.
         first: String,

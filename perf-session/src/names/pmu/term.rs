@@ -5,7 +5,7 @@ use crate::system::excerpt;
 /// One term of a PMU's event: `event=0xc0`, or a name alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PmuTerm<'t> {
-    /// The name.
+    /// The text before `=`.
     pub name: &'t str,
     /// The text after `=`, or `None` if there is no `=`.
     pub value: Option<&'t str>,

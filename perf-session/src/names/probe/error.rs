@@ -16,12 +16,12 @@ use crate::system::excerpt;
 pub enum ProbeError {
     /// The name cannot be that of a kernel function.
     Function {
-        /// The name.
+        /// The name that was requested.
         name: String,
     },
     /// The path cannot be that of a file.
     Path {
-        /// The path.
+        /// The path of the binary.
         path: PathBuf,
     },
     /// The file has no such function or variable.
@@ -74,7 +74,7 @@ pub enum ProbeError {
     Register {
         /// The file to which the line was written.
         path: PathBuf,
-        /// The line.
+        /// The line that was written.
         line: String,
         /// The error of the system call.
         error: Arc<io::Error>,

@@ -49,19 +49,19 @@ pub enum EventSetError {
     },
     /// All CPUs of the target are offline.
     AllOffline {
-        /// The CPUs.
+        /// The CPUs that the target names.
         cpus: CpuList,
     },
     /// The process or thread has exited, or no task has this id.
     NoTask {
-        /// The id.
+        /// Id of the process or thread.
         id: u32,
     },
     /// A probe that new tasks inherit cannot be listed in tracefs.
     Probe {
         /// The name of the event.
         event: Arc<str>,
-        /// The error.
+        /// The error of the failed step.
         error: ProbeError,
     },
     /// The target is a command, and its events would not be inherited. The command is a child of the thread
@@ -85,9 +85,9 @@ pub enum EventSetError {
     Spawn(SpawnMisuse),
     /// The command could not be started.
     Command {
-        /// The program.
+        /// Path or name of the program.
         program: String,
-        /// The error.
+        /// The error of the failed step.
         error: Arc<std::io::Error>,
     },
 }

@@ -49,7 +49,7 @@ fn a_record_arrives_from_each_cpu() {
     let read = fixture.buffer.read(|cpu, output| match output {
         // 24 bytes and the 4 of the length are padded to 32.
         PerfBufferRecord::Sample(sample) => {
-            found.push((cpu, first_word(sample.bytes()), sample.bytes().len()))
+            found.push((cpu, first_word(sample.bytes()), sample.bytes().len()));
         }
         other => panic!("{other:?}"),
     });

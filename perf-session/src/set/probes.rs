@@ -30,7 +30,7 @@ impl EventSetOptions {
                 }
                 Some(Err(error)) => {
                     let event = spec.label().to_string().into();
-                    failed.get_or_insert(EventSetError::Probe { event, error });
+                    failed.get_or_insert(EventSetError::Probe { event, error: Box::new(error) });
                     spec.clone()
                 }
             }

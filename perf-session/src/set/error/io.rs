@@ -3,6 +3,7 @@ use std::io;
 use perf_sys::Errno;
 
 use super::EventSetError;
+use crate::names::ProbeError;
 use crate::set::EventError;
 use crate::set::sized_rings::SizedRingsError;
 
@@ -48,7 +49,7 @@ impl EventSetError {
             Self::Event(EventError { error, .. }) | Self::Rings(error) => io::Error::from(*error).kind(),
             Self::File(error) => error.io_error().map_or(io::ErrorKind::InvalidData, io::Error::kind),
             Self::Command { error, .. } => error.kind(),
-            Self::Probe { error, .. } => io::Error::from(error.clone()).kind(),
+            Self::Probe { error, .. } => io::Error::from(ProbeError::clone(error)).kind(),
             Self::NoTask { .. } => io::ErrorKind::NotFound,
             _ => io::ErrorKind::InvalidInput,
         }

@@ -62,7 +62,7 @@ pub enum EventSetError {
         /// The name of the event.
         event: Arc<str>,
         /// The error of the failed step.
-        error: ProbeError,
+        error: Box<ProbeError>,
     },
     /// The target is a command, and its events would not be inherited. The command is a child of the thread
     /// whose events they are, so that nothing would count.

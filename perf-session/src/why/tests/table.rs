@@ -194,3 +194,29 @@ fn diagnosis_has_the_errno_and_the_files_that_were_not_read() {
     assert_eq!((found.errno(), found.cause()), (Some(Errno::EINVAL), Cause::Unknown));
     assert!(found.evidence()[0].source().ends_with("cpu/possible"), "{found}");
 }
+
+#[test]
+fn reasons_that_a_trial_excludes_are_not_given() {
+    let (tree, dir) = (tree(), std::io::stdin());
+    // The group is not the reason for an event that fails without it too.
+    assert!(unknown(Errno::EINVAL, CLOCK, me(), true).starts_with("unknown"));
+    let error = failed(Errno::EBADF);
+    let member = FailedOpen::new(&error, &CLOCK, Target::cgroup(dir.as_fd(), 0)).in_group();
+    let found = member.explain_by_trial(tree.system(), |_| Err(failed(Errno::EBADF)));
+    assert_is(&found, Cause::Cgroup, &["not the directory of a cgroup"]);
+}
+
+#[test]
+fn files_of_a_pmu_decide_as_far_as_they_are_there() {
+    let tree = tree();
+    tree.pmu("cpu", &[("type", "4\n")]);
+    tree.pmu("uncore_imc", &[("type", "13\n"), ("cpumask", "0\n")]);
+    let precise = CYCLES.with_period(1).with_precise_ip(Skid::ZERO);
+    assert_eq!(check(tree.system(), &precise, me(), false), [], "without caps/max_precise");
+    // The kernel moves an uncore event to a CPU of the mask, unless it says otherwise.
+    let uncore = Attr::new(EventType(13), 1);
+    assert_eq!(check(tree.system(), &uncore, Target::cpu(1), false), []);
+    let found = explain(tree.system(), &failed(Errno::ENODEV), &uncore, Target::cpu(1));
+    assert_is(&found, Cause::PmuNotOnCpu, &["uncore_imc is not on CPU 1", "CPUs 0"]);
+    assert_eq!(found.errno(), Some(Errno::ENODEV));
+}

@@ -20,12 +20,13 @@ fn form(field: FieldType, several: bool) -> &'static str {
 }
 
 /// Returns the start of a line of the documentation.
-fn line(record: String, fields: Fields) -> String {
+fn line(record: &str, fields: Fields) -> String {
     let runs = fields.chunk_by(|(_, one), (_, other)| form(*one, true) == form(*other, true));
     let runs: Vec<_> = runs
         .map(|run| {
             let names: Vec<_> = run.iter().map(|(name, _)| format!("`{name}`")).collect();
-            format!("{} {}", names.join(", "), form(run[0].1, run.len() > 1))
+            let form = run.first().map_or("", |&(_, field)| form(field, run.len() > 1));
+            format!("{} {form}", names.join(", "))
         })
         .collect();
     format!("| {record} | {}", if runs.is_empty() { "no fields".into() } else { runs.join("; ") })
@@ -37,7 +38,7 @@ fn documentation_lists_the_fields_of_every_body() {
     for body in BODIES {
         let with_build_id = body.fields_with_build_id.map(|fields| (" with a build id", fields));
         for (form, fields) in [Some(("", body.fields)), with_build_id].into_iter().flatten() {
-            let line = line(format!("`{}`{form}", body.kind), fields);
+            let line = line(&format!("`{}`{form}", body.kind), fields);
             // A remark can follow.
             if !DUMP_JSON.lines().any(|written| written.starts_with(&line)) {
                 missing.push(line + " |");

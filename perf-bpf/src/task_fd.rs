@@ -35,11 +35,11 @@ impl TaskFd {
         Self::query_task(std::process::id(), fd.as_fd().as_raw_fd().unsigned_abs())
     }
 
-    /// As [`of`](Self::of), for descriptor number `fd` of the process `pid`.
+    /// As [`query`](Self::query), for descriptor number `fd` of the process `pid`.
     ///
     /// # Errors
     ///
-    /// As [`of`](Self::of), `ENOENT` if there is no such process, and `EBADF`.
+    /// As [`query`](Self::query), `ENOENT` if there is no such process, and `EBADF`.
     pub fn query_task(pid: u32, fd: u32) -> Result<Self, Error> {
         let mut name = vec![0; 256];
         loop {

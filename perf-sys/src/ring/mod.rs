@@ -88,8 +88,8 @@ impl Ring {
     ///
     /// ```no_run
     /// # use perf_sys::{Event, Refused, Ring};
-    /// # fn map(event: Event) -> Result<Ring, Refused<Arc<Event>>> {
-    /// let ring = Ring::map(event, 512).or_else(|refused| Ring::map(refused.event, 64))?;
+    /// # fn map(event: Event) -> Result<Ring, Refused<std::sync::Arc<Event>>> {
+    /// let ring = Ring::map(event, 512).or_else(|refused| Ring::map(refused.value, 64))?;
     /// # Ok(ring)
     /// # }
     /// ```

@@ -61,7 +61,7 @@ impl<'a> OpenOptions<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::System`] with the errno of `perf_event_open`, as [`Event::open`] lists them.
+    /// [`Error::System`](crate::error::Error::System) with the errno of `perf_event_open`, as [`Event::open`] lists them.
     pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
         let registers = RegistersClaim::new(attr)?;
         let fd = perf_event_open(attr, target, self.leader, self.flags)?;

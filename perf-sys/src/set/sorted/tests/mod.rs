@@ -261,6 +261,35 @@ fn record_that_was_overwritten_after_it_was_framed_is_damage() {
 }
 
 #[test]
+fn records_of_the_other_ring_are_delivered_after_one_was_overwritten() {
+    let (mut set, mut kernels) = set(2, 60);
+    (0..6).for_each(|time| write(&mut kernels[time as usize % 2], time, 0));
+    assert_eq!(round(&mut set), [], "framed and too young");
+    kernels[0].overwrite(24, Kernel::any_header(RecordType::SAMPLE, 4));
+    let mut found = vec![];
+    set.flush_sorted(|record| found.push((seconds(&record), *record.key()))).unwrap();
+    assert_eq!((found, set.late()), (vec![(0, 0), (1, 1), (3, 1), (5, 1)], 0));
+}
+
+#[test]
+fn young_records_stay_after_one_of_a_half_full_ring_was_overwritten() {
+    let (mut set, mut kernels) = set(2, 3600);
+    write(&mut kernels[1], 99, 0);
+    (1..=100).for_each(|time| write(&mut kernels[0], time, 0));
+    let mut count = 0;
+    set.drain_sorted(|record| {
+        count += u64::from(*record.key() == 0);
+        if count == 1 {
+            kernels[0].overwrite(24 * 30, Kernel::any_header(RecordType::SAMPLE, 4));
+        }
+    })
+    .unwrap();
+    assert_eq!(count, 30, "up to the damage");
+    set.set_sort_delay(Duration::ZERO);
+    assert_eq!(round(&mut set), [(99, 1)]);
+}
+
+#[test]
 fn long_round_delivers_exactly_the_records_before_its_limit() {
     let (mut set, mut kernels) = set_of_pages(1, 80, 2);
     (0..100).for_each(|time| write(&mut kernels[0], time, 0));

@@ -52,14 +52,12 @@ impl<'a> BackwardRecords<'a> {
     /// Returns the number of bytes that remain of a partly overwritten oldest record.
     ///
     /// It is 0 until the iteration has ended, and if no record is overwritten in part.
-    #[must_use]
     pub fn truncated_len(&self) -> u64 {
         self.truncated_len
     }
 
     /// Returns the bytes of the records yielded so far: the distance of the next one from
     /// `data_head`.
-    #[must_use]
     pub fn position(&self) -> u64 {
         self.records.position()
     }

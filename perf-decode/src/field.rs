@@ -69,7 +69,6 @@ pub enum Value<'a> {
 
 impl Value<'_> {
     /// Returns the value as one number; `None` if it is not one.
-    #[must_use]
     pub fn as_u64(&self) -> Option<u64> {
         Some(match *self {
             Self::Number(number) | Self::Hex(number) => number,

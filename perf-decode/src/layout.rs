@@ -156,35 +156,30 @@ impl SampleLayout {
 
     /// Returns the fields that a sample of the event has.
     #[inline]
-    #[must_use]
     pub const fn sample_type(&self) -> SampleType {
         self.sample_type
     }
 
     /// Returns the format of the counts in a sample or a READ record of the event.
     #[inline]
-    #[must_use]
     pub const fn read_format(&self) -> ReadFormat {
         self.read.format()
     }
 
     /// Returns the attr's `branch_sample_type`, which selects the content of a branch stack.
     #[inline]
-    #[must_use]
     pub const fn branch_sample_type(&self) -> BranchSampleType {
         self.branch_sample_type
     }
 
     /// Returns the mask of user registers in a sample; bit numbers are the architecture's.
     #[inline]
-    #[must_use]
     pub const fn regs_user(&self) -> u64 {
         self.regs_user
     }
 
     /// Returns the mask of interrupt registers in a sample; bit numbers are the architecture's.
     #[inline]
-    #[must_use]
     pub const fn regs_intr(&self) -> u64 {
         self.regs_intr
     }
@@ -192,7 +187,6 @@ impl SampleLayout {
     /// Returns whether records other than samples have a trailer. They do if the attr has
     /// `sample_id_all` and one of the six fields.
     #[inline]
-    #[must_use]
     pub const fn has_trailer(&self) -> bool {
         self.trailer_words != 0
     }
@@ -202,7 +196,6 @@ impl SampleLayout {
     ///
     /// `sample_type` affects samples and all trailers; `read_format`, READ records and samples with
     /// counts; `branch_sample_type`, samples with a branch stack.
-    #[must_use]
     pub const fn unknown(&self) -> Option<Error> {
         match self.unknown_in_samples() {
             None if !self.read.unknown().is_empty() => Some(self.unknown_read_format()),

@@ -113,14 +113,12 @@ impl<S: AsRef<[Head]> + AsMut<[Head]>> Heads<S> {
 
     /// Returns the source with the earliest item; `None` if no source is left.
     #[inline]
-    #[must_use]
     pub fn first(&self) -> Option<usize> {
         if self.is_empty { None } else { Some(self.first.source()) }
     }
 
     /// Returns the time of the first source's next item; `None` if no source is left.
     #[inline]
-    #[must_use]
     pub fn time(&self) -> Option<u64> {
         if self.is_empty { None } else { Some(self.first.time()) }
     }
@@ -128,7 +126,6 @@ impl<S: AsRef<[Head]> + AsMut<[Head]>> Heads<S> {
     /// Returns the latest time with which the first source stays the first: its items up to it need no call of
     /// [`advance`](Self::advance) in between. `u64::MAX` if it is the only source.
     #[inline]
-    #[must_use]
     pub fn bound(&self) -> u64 {
         self.bound
     }

@@ -91,14 +91,12 @@ impl<'a> ReadValues<'a> {
     }
 
     /// Returns the format of the block.
-    #[must_use]
     pub const fn format(&self) -> ReadFormat {
         self.layout.format()
     }
 
     /// Returns the time that the event was enabled, in ns.
     #[inline]
-    #[must_use]
     pub fn time_enabled(&self) -> Option<u64> {
         self.layout.time_enabled(self.words)
     }
@@ -106,14 +104,12 @@ impl<'a> ReadValues<'a> {
     /// Returns the time that the event was counting, in ns; less than the time enabled if it was
     /// multiplexed.
     #[inline]
-    #[must_use]
     pub fn time_running(&self) -> Option<u64> {
         self.layout.time_running(self.words)
     }
 
     /// Returns the counts: one, or those of the group with the leader first.
     #[inline]
-    #[must_use]
     pub fn iter(&self) -> ReadEntries<'a> {
         // The entries of a group; for one event the whole block.
         let entries = self.words.get(usize::from(self.layout.before)..).unwrap_or_else(word::none);
@@ -122,14 +118,12 @@ impl<'a> ReadValues<'a> {
 
     /// Returns the number of counts: 1, or the size of the group.
     #[inline]
-    #[must_use]
     pub fn len(&self) -> usize {
         self.iter().len()
     }
 
     /// Returns whether there are no counts. Only a malformed block has none, because a group has at
     /// least its leader's.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -43,7 +43,6 @@ impl<'a> Records<'a> {
 
     /// Returns the bytes of the records yielded so far, by which `data_tail` may advance.
     #[inline]
-    #[must_use]
     pub fn position(&self) -> u64 {
         self.rest.at(self.current) as u64 * 8
     }

@@ -27,7 +27,6 @@ impl<'a, L: Layout> SampleId<'a, L> {
     }
 
     /// Returns whether there is no trailer: for a sample, and without `sample_id_all`.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty() || !self.layout.sample_layout().has_trailer()
     }

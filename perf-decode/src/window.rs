@@ -52,19 +52,16 @@ impl<'a> Window<'a> {
     }
 
     /// Returns the length in bytes.
-    #[must_use]
     pub const fn len(&self) -> usize {
         (self.first.len() + self.second.len()) * 8
     }
 
     /// Returns whether there is nothing to read.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.first.is_empty() && self.second.is_empty()
     }
 
     /// Returns the two slices in reading order. The second is empty if the window does not wrap.
-    #[must_use]
     pub const fn as_slices(&self) -> (&'a [u64], &'a [u64]) {
         (self.first, self.second)
     }

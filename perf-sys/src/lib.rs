@@ -177,8 +177,7 @@ pub use error::{Call, Errno, Error, Refused, Result, SkippedBytes};
 pub use event::{BpfIds, Event, OpenOptions, Target};
 pub use map::{Generation, page_size};
 pub use ring::{
-    AuxArea, AuxSnapshot, Batch, BatchRecords, PeekableRecords, Ring, Snapshot, SnapshotRing, WaitResult,
-    Waker, poll_readable,
+    AuxArea, AuxSnapshot, Batch, BatchRecords, Ring, Snapshot, SnapshotRing, WaitResult, Waker, poll_readable,
 };
 pub use set::{DrainStats, RingCursor, RingSet, SortedRecord};
 

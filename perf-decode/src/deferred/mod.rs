@@ -112,20 +112,17 @@ impl<'a, B: AsMut<[DeferredSlot<'a>]>> DeferredCallchains<B> {
     }
 
     /// Returns the number of pending samples.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.table.len
     }
 
     /// Returns whether no sample is pending.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.table.len == 0
     }
 
     /// Returns the number of samples that [`push`](DeferredCallchains::push) returned incomplete
     /// because all slots were taken.
-    #[must_use]
     pub fn evicted(&self) -> u64 {
         self.evicted
     }

@@ -168,13 +168,11 @@ impl<S: AsRef<[(u64, SampleLayout)]>> Layouts<S> {
     }
 
     /// Returns the number of events.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.table.as_ref().len()
     }
 
     /// Returns whether there is no event.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -68,14 +68,12 @@ impl<'a> Branches<'a> {
     /// It is `u64::MAX` if the kernel does not know it, and `None` also if there was no branch
     /// stack.
     #[doc(alias = "hw_idx")]
-    #[must_use]
     pub fn hw_index(&self) -> Option<u64> {
         if self.parts.hw_index { self.words.get(1).copied() } else { None }
     }
 
     /// Returns the branches.
     #[inline]
-    #[must_use]
     pub fn entries(&self) -> Entries<'a, BranchEntry, 3> {
         Entries::prefix(self.entry_words(), self.nr())
     }
@@ -85,7 +83,6 @@ impl<'a> Branches<'a> {
     ///
     /// The PMU's `caps/branch_counter_nr` and `caps/branch_counter_width` are the number of
     /// counters in a word and their width in bits.
-    #[must_use]
     pub fn counters(&self) -> &'a [u64] {
         if !self.parts.counters {
             return &[];

@@ -39,20 +39,17 @@ impl<'a> Callchain<'a> {
 
     /// Returns the words, with the markers.
     #[inline]
-    #[must_use]
     pub fn words(&self) -> &'a [u64] {
         self.words
     }
 
     /// Returns the addresses, each with its context, without the markers and without a deferred cookie.
-    #[must_use]
     pub fn frames(&self) -> Frames<'a> {
         Frames { words: self.words, context: None }
     }
 
     /// Returns the cookie at the end of a deferred callchain, which a later `CALLCHAIN_DEFERRED`
     /// record with the user part has too (since Linux 6.19).
-    #[must_use]
     pub fn deferred_cookie(&self) -> Option<u64> {
         match *self.words {
             [.., marker, cookie] if marker == CallchainContext::USER_DEFERRED.0 => Some(cookie),

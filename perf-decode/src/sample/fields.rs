@@ -19,7 +19,6 @@ impl<'a, L: Layout> Sample<'a, L> {
     ///
     /// Registers and the user stack are more than one field: `user_abi` and `user_regs`; `stack_size`,
     /// `stack_dyn_size` and `stack`.
-    #[must_use]
     pub fn fields(&self) -> SampleFields<'a, L> {
         SampleFields { sample: *self, part: 0, field: 0 }
     }

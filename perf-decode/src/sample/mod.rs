@@ -79,7 +79,6 @@ impl<'a, L: Layout> Sample<'a, L> {
     /// The kernel prepares one sample for all software events of the same kind, so the callchain,
     /// stack or registers of another event can enlarge this one. The content of these bytes is
     /// undefined.
-    #[must_use]
     pub fn trailing(&self) -> &'a [u8] {
         let layout = self.layout.sample_layout();
         let end = match walk::<Malformed>(self.words, layout, self.offsets.branches()) {
@@ -91,7 +90,6 @@ impl<'a, L: Layout> Sample<'a, L> {
 
     /// Returns whether the record's length fits two readings of its branch stack, with and without an
     /// optional part. [`branches`](Self::branches) then takes the one that the attr asks for.
-    #[must_use]
     pub fn has_ambiguous_branches(&self) -> bool {
         let layout = self.layout.sample_layout();
         let end = |branches| match walk::<Malformed>(self.words, layout, branches) {

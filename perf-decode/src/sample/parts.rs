@@ -21,7 +21,6 @@ impl<'a, L: Layout> Sample<'a, L> {
 
     /// Returns the counts of the event, or of its group, at the time of the sample.
     #[inline]
-    #[must_use]
     pub fn read(&self) -> Option<ReadValues<'a>> {
         if !self.has(SampleType::READ) {
             return None;
@@ -33,7 +32,6 @@ impl<'a, L: Layout> Sample<'a, L> {
 
     /// Returns the addresses that led to the sample, innermost first.
     #[inline]
-    #[must_use]
     pub fn callchain(&self) -> Option<Callchain<'a>> {
         if !self.has(SampleType::CALLCHAIN) {
             return None;
@@ -47,7 +45,6 @@ impl<'a, L: Layout> Sample<'a, L> {
     /// The length includes up to 7 bytes of padding that the kernel does not clear. The record does
     /// not hold their number. The bytes are 4-aligned, because they start in the middle of a word.
     #[inline]
-    #[must_use]
     pub fn raw(&self) -> Option<&'a [u8]> {
         if !self.has(SampleType::RAW) {
             return None;
@@ -58,7 +55,6 @@ impl<'a, L: Layout> Sample<'a, L> {
 
     /// Returns the branches that led to the sample, newest first (since Linux 3.4).
     #[inline]
-    #[must_use]
     pub fn branches(&self) -> Option<Branches<'a>> {
         if !self.has(SampleType::BRANCH_STACK) {
             return None;
@@ -71,7 +67,6 @@ impl<'a, L: Layout> Sample<'a, L> {
     /// also if the task had none, as kernel threads ([`RegsAbi::NONE`]), so that every register of the
     /// event's mask is in the result.
     #[inline]
-    #[must_use]
     pub fn regs_user(&self) -> Option<Regs<'a>> {
         self.regs_user_field().filter(Regs::is_recorded)
     }
@@ -89,7 +84,6 @@ impl<'a, L: Layout> Sample<'a, L> {
     /// Returns the user stack from the stack pointer upwards (since Linux 3.7). Without bytes if the
     /// task had none.
     #[inline]
-    #[must_use]
     pub fn stack_user(&self) -> Option<UserStack<'a>> {
         if !self.has(SampleType::STACK_USER) {
             return None;
@@ -104,21 +98,18 @@ impl<'a, L: Layout> Sample<'a, L> {
     /// Returns the cost of the sampled access: one number (since Linux 3.10), or three with
     /// `WEIGHT_STRUCT` (since 5.12).
     #[inline]
-    #[must_use]
     pub fn weight(&self) -> Option<Weight> {
         self.mem_word(const { row(&MEM, SampleType::WEIGHT) }).map(Weight)
     }
 
     /// Returns the source of the sampled access's data (since Linux 3.10).
     #[inline]
-    #[must_use]
     pub fn data_src(&self) -> Option<DataSource> {
         self.mem_word(const { row(&MEM, SampleType::DATA_SRC) }).map(DataSource)
     }
 
     /// Returns the abort reason of a hardware transaction (since Linux 3.13).
     #[inline]
-    #[must_use]
     pub fn transaction(&self) -> Option<Transaction> {
         self.mem_word(const { row(&MEM, SampleType::TRANSACTION) }).map(Transaction::from_bits_retain)
     }
@@ -126,7 +117,6 @@ impl<'a, L: Layout> Sample<'a, L> {
     /// Returns the registers at the interrupt, of the kernel or of user space (since Linux 3.19).
     /// `None` also if the kernel had none.
     #[inline]
-    #[must_use]
     pub fn regs_intr(&self) -> Option<Regs<'a>> {
         self.regs_intr_field().filter(Regs::is_recorded)
     }
@@ -143,21 +133,18 @@ impl<'a, L: Layout> Sample<'a, L> {
 
     /// Returns the physical address of the data; 0 if unknown (since Linux 4.14).
     #[inline]
-    #[must_use]
     pub fn phys_addr(&self) -> Option<u64> {
         self.addr_word(const { row(&ADDR, SampleType::PHYS_ADDR) })
     }
 
     /// Returns the id of the task's control group: the inode of its directory (since Linux 5.7).
     #[inline]
-    #[must_use]
     pub fn cgroup(&self) -> Option<u64> {
         self.addr_word(const { row(&ADDR, SampleType::CGROUP) })
     }
 
     /// Returns the size in bytes of the page of the data address; 0 if unknown (since Linux 5.11).
     #[inline]
-    #[must_use]
     pub fn data_page_size(&self) -> Option<u64> {
         self.addr_word(const { row(&ADDR, SampleType::DATA_PAGE_SIZE) })
     }
@@ -165,14 +152,12 @@ impl<'a, L: Layout> Sample<'a, L> {
     /// Returns the size in bytes of the page of the instruction pointer; 0 if unknown (since Linux
     /// 5.11).
     #[inline]
-    #[must_use]
     pub fn code_page_size(&self) -> Option<u64> {
         self.addr_word(const { row(&ADDR, SampleType::CODE_PAGE_SIZE) })
     }
 
     /// Returns a piece of the AUX area, padded with zeros to whole words (since Linux 5.5).
     #[inline]
-    #[must_use]
     pub fn aux(&self) -> Option<&'a [u8]> {
         if !self.has(SampleType::AUX) {
             return None;

@@ -40,7 +40,6 @@ impl<'a> Regs<'a> {
     /// Returns whether the task was a 32-bit or a 64-bit one; [`RegsAbi::NONE`] if there are no
     /// registers.
     #[inline]
-    #[must_use]
     pub fn abi(&self) -> RegsAbi {
         self.abi
     }
@@ -53,14 +52,12 @@ impl<'a> Regs<'a> {
 
     /// Returns the mask of the registers: one bit each, numbered as the architecture does.
     #[inline]
-    #[must_use]
     pub fn mask(&self) -> u64 {
         self.mask
     }
 
     /// Returns the values, lowest bit of the mask first.
     #[inline]
-    #[must_use]
     pub fn values(&self) -> &'a [u64] {
         self.values
     }

@@ -22,7 +22,6 @@ impl<'a> UserStack<'a> {
     /// Returns the bytes that the kernel could copy, from the user stack pointer upwards. The bytes
     /// of the field after them are old ring content and are left out.
     #[inline]
-    #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
@@ -30,7 +29,6 @@ impl<'a> UserStack<'a> {
     /// Returns the size of the field in bytes: the attr's `sample_stack_user`, or less if the
     /// record would have become too long or the stack ends.
     #[inline]
-    #[must_use]
     pub fn size(&self) -> u64 {
         self.size
     }

@@ -27,7 +27,6 @@ impl FeatureBuf {
     }
 
     /// Returns the section, to parse it.
-    #[must_use]
     pub fn section(&self) -> FeatureSection<'_> {
         FeatureSection::new(self.feature, &self.bytes, self.order, self.offset)
     }
@@ -51,7 +50,6 @@ pub(super) fn keep(features: &mut Vec<FeatureBuf>, section: &FeatureSection<'_>)
 impl<S: Source> Reader<S> {
     /// Returns the features that are known so far: all in the file form, those of the records that were read in
     /// the pipe form. A file whose recording was interrupted has none.
-    #[must_use]
     pub fn features(&self) -> FeatureSet {
         if self.head.is_pipe() {
             self.context.features.iter().map(|buf| buf.feature).collect()

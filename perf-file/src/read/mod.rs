@@ -136,14 +136,12 @@ enum FoundIn {
 
 impl<S: Source> Reader<S> {
     /// Returns the header of the file.
-    #[must_use]
     pub fn header(&self) -> &FileHeader {
         &self.head
     }
 
     /// Returns the events that are known so far: all in the file form, those of the records that
     /// were read in the pipe form.
-    #[must_use]
     pub fn events(&self) -> &FileEvents {
         &self.context.events
     }
@@ -161,7 +159,6 @@ impl<S: Source> Reader<S> {
 
     /// Returns the offset of the next record that is read, in bytes from the start of the file, or of the main file
     /// of a directory.
-    #[must_use]
     pub fn offset(&self) -> u64 {
         let pending = if self.is_decompressed { 0 } else { self.pending };
         self.offset + (8 * self.plain.read + pending) as u64

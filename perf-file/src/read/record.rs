@@ -60,20 +60,17 @@ impl FileOffset {
 
 impl<'r> FileRecord<'r> {
     /// Returns the position.
-    #[must_use]
     pub fn place(&self) -> FileOffset {
         self.place
     }
 
     /// Returns N if the record is in the file `data.N` of a directory.
-    #[must_use]
     pub fn part(&self) -> Option<u32> {
         self.context.part
     }
 
     /// Returns the header, in the byte order of this machine.
     #[inline]
-    #[must_use]
     pub fn header(&self) -> Header {
         match self.content {
             Content::Kernel(raw) => raw.header(),
@@ -83,14 +80,12 @@ impl<'r> FileRecord<'r> {
 
     /// Returns the kind.
     #[inline]
-    #[must_use]
     pub fn kind(&self) -> RecordType {
         self.header().kind
     }
 
     /// Returns the record with its header: in the byte order of this machine if it has a kind of
     /// the kernel, in that of the file if it has one of tools.
-    #[must_use]
     pub fn bytes(&self) -> &'r [u8] {
         match self.content {
             Content::Kernel(raw) => raw.bytes(),
@@ -100,7 +95,6 @@ impl<'r> FileRecord<'r> {
 
     /// Returns the record if it has a kind of the kernel.
     #[inline]
-    #[must_use]
     pub fn kernel(&self) -> Option<RawRecord<'r>> {
         match self.content {
             Content::Kernel(raw) => Some(raw),
@@ -123,7 +117,6 @@ impl<'r> FileRecord<'r> {
     }
 
     /// Returns the events of the file that are known so far.
-    #[must_use]
     pub fn events(&self) -> &'r [FileEvent] {
         self.context.events.as_slice()
     }
@@ -155,7 +148,6 @@ impl<'r> FileRecord<'r> {
     /// Returns the length of the content of a compressed record in bytes; `None` for the other
     /// kinds, for a content of more than 4 MiB and for a malformed one, whose error follows its last whole
     /// record.
-    #[must_use]
     pub fn decompressed_len(&self) -> Option<usize> {
         let is_compressed = matches!(self.kind(), record_type::COMPRESSED | record_type::COMPRESSED2);
         self.context.decompressed_len.filter(|_| is_compressed)
@@ -163,7 +155,6 @@ impl<'r> FileRecord<'r> {
 
     /// Returns the time of the record in ns; `None` if it has none, or if its event is unknown.
     #[inline]
-    #[must_use]
     pub fn time(&self) -> Option<u64> {
         let raw = self.kernel()?;
         let (_, event) = self.context.events.find(raw).ok()?;

@@ -72,7 +72,6 @@ impl Count {
 
     /// Returns the value extrapolated to the full time enabled (multiplexing correction). Without both
     /// times, returns the value unscaled.
-    #[must_use]
     pub fn scaled(&self) -> Scaled {
         match (self.time_enabled, self.time_running) {
             (Some(enabled), Some(running)) => Scaled::new(self.value, enabled, running),
@@ -84,7 +83,6 @@ impl Count {
     /// [`scaled`](Self::scaled) assumes the same rate of events in the rest of the time.
     ///
     /// Returns `None` without both times, or if the event was never enabled.
-    #[must_use]
     #[allow(clippy::cast_precision_loss)] // a ratio does not need more than 53 bits
     pub fn coverage(&self) -> Option<f64> {
         let (enabled, running) = self.time_enabled.zip(self.time_running)?;

@@ -181,7 +181,6 @@ pub type Result<T, E = Error> = core::result::Result<T, E>;
 
 impl Error {
     /// Returns the errno if a system call failed.
-    #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         match self {
             Self::System { errno, .. } => Some(*errno),
@@ -192,7 +191,6 @@ impl Error {
 
     /// Returns the number of the errno if a system call failed, as
     /// [`std::io::Error::raw_os_error`] does.
-    #[must_use]
     pub const fn raw_os_error(&self) -> Option<i32> {
         match self.errno() {
             Some(errno) => Some(errno.raw_os_error()),
@@ -201,7 +199,6 @@ impl Error {
     }
 
     /// Returns the system call or ioctl request that failed, if one did.
-    #[must_use]
     pub const fn call(&self) -> Option<Call> {
         match self {
             Self::System { call, .. } | Self::AttrSize { call, .. } => Some(*call),
@@ -210,7 +207,6 @@ impl Error {
     }
 
     /// Returns the usual cause of the errno from this call, most likely first, if a system call failed.
-    #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match *self {
             Self::System { call, errno } => hint(call, errno),

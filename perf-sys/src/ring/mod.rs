@@ -17,7 +17,7 @@ mod snapshot;
 mod wait;
 
 pub use aux::{AuxArea, AuxSnapshot};
-pub use batch::{Batch, BatchRecords, PeekableRecords};
+pub use batch::{Batch, BatchRecords};
 pub(crate) use reader::Reader;
 pub use snapshot::{Snapshot, SnapshotRing};
 use wait::Waiters;

@@ -5,7 +5,7 @@
 /// record before this one's length has arrived (benches `bpf`). A wrong guess is a misprediction, so a
 /// length is guessed only after several equal ones.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Guess {
+pub(super) struct LengthGuess {
     /// The header that is guessed, without flags, or [`NONE`].
     header: u64,
     /// Bytes from that header to the next one. Not computed from `header`, or the compiler would compute
@@ -23,7 +23,7 @@ const NONE: u64 = u64::MAX;
 /// Equal headers in a row before the next one is guessed.
 const EQUAL: u32 = 4;
 
-impl Guess {
+impl LengthGuess {
     #[inline]
     pub(super) const fn new() -> Self {
         Self { header: NONE, record: 0, last: 0, equal: 0 }
@@ -54,7 +54,7 @@ mod tests {
 
     /// Returns which of these headers are guessed.
     fn guessed(headers: &[u32]) -> Vec<bool> {
-        let mut guess = Guess::new();
+        let mut guess = LengthGuess::new();
         let is_guessed = |&header: &u32| {
             let record = u64::from(header) + 8;
             let found = guess.record(header);

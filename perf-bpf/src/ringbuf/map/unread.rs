@@ -14,7 +14,7 @@ use core::sync::atomic::{Ordering, fence};
 use perf_sys::decode::bytes_from_words;
 use perf_sys::page_size;
 
-use super::guess::Guess;
+use super::guess::LengthGuess;
 use super::pages::Here;
 use crate::Error;
 
@@ -58,13 +58,13 @@ pub(super) struct Unread<'c> {
     size: usize,
     /// End of the records, free-running.
     pub(super) head: u64,
-    guess: Guess,
+    guess: LengthGuess,
 }
 
 impl<'c> Unread<'c> {
     #[inline]
     pub(super) fn new(here: Option<Here<'c>>, size: usize, head: u64) -> Self {
-        Self { here, page: page_size(), size, head, guess: Guess::new() }
+        Self { here, page: page_size(), size, head, guess: LengthGuess::new() }
     }
 
     /// Returns the record at `next`, which must be a position that an earlier step returned or `next` of

@@ -77,7 +77,6 @@ pub struct Event {
 
 impl Event {
     /// Returns the final count, of a group that of its leader; `None` if none could be read.
-    #[must_use]
     pub fn count(&self) -> Option<u64> {
         let counts = ReadValues::parse(&self.counts, self.attr.read_format).ok()?;
         counts.iter().next().map(|count| count.value)
@@ -99,7 +98,6 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Returns whether the file ends before the data area does.
-    #[must_use]
     pub fn is_truncated(&self) -> bool {
         self.data.len() < self.size / 8
     }

@@ -29,13 +29,11 @@ impl FileEvent {
     }
 
     /// Returns the attr as it is in the file.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Returns the ids, one per CPU or thread.
-    #[must_use]
     pub fn ids(&self) -> &[u64] {
         &self.ids
     }
@@ -45,13 +43,11 @@ impl FileEvent {
     /// The file form has it in the feature [`EVENT_DESC`](crate::format::Feature::EVENT_DESC). The pipe form
     /// has it in that feature or in an [`EventUpdate`](crate::record::EventUpdate), so it is known after the record with
     /// it was read, as by [`Reader::read_metadata`](super::Reader::read_metadata). `None` if there is neither.
-    #[must_use]
     pub fn name(&self) -> Option<&[u8]> {
         self.name.as_deref()
     }
 
     /// Returns the layout of its records.
-    #[must_use]
     pub fn layout(&self) -> &SampleLayout {
         &self.layout
     }
@@ -78,13 +74,11 @@ impl FileEvents {
     const MAX_ATTR_BYTES: u64 = 64 << 20;
 
     /// Returns the events in the order of the file.
-    #[must_use]
     pub fn as_slice(&self) -> &[FileEvent] {
         &self.all
     }
 
     /// Returns the number of ids that more than one event has. The first event is taken for them.
-    #[must_use]
     pub fn repeated_ids(&self) -> u64 {
         self.index.repeated()
     }

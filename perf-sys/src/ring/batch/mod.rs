@@ -3,10 +3,8 @@ use perf_decode::{RawRecord, Window};
 use super::reader::Reader;
 use crate::error::SkippedBytes;
 
-mod peekable;
 mod records;
 
-pub use peekable::PeekableRecords;
 pub use records::BatchRecords;
 
 /// A guard over the unread records of a ring, as of [`Ring::batch`](crate::Ring::batch).
@@ -14,8 +12,7 @@ pub use records::BatchRecords;
 /// The records borrow the batch. Dropping it releases the consumed records by one store of
 /// `data_tail`, also after a `break`, a `?` or a panic. The next batch begins with the first record
 /// that was not consumed. The iterator consumes a record when it returns it. To peek at a record
-/// without consuming it, use [`BatchRecords::peekable`] or [`BatchRecords::take_while`]. A batch
-/// passed to [`forget`](core::mem::forget) releases nothing.
+/// without consuming it, use the [cursor](crate::Ring::refresh). A batch passed to [`forget`](core::mem::forget) releases nothing.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,18 +3,15 @@ use core::mem::take;
 
 use perf_decode::{Error, RawRecord, Records, Window};
 
-use super::PeekableRecords;
 use crate::error::SkippedBytes;
 use crate::map::Position;
 use crate::ring::reader::join_first;
 
 /// The records of a [`Batch`](super::Batch), oldest first.
 ///
-/// The iterator consumes each record that it returns. [`peekable`](Self::peekable),
-/// [`take_while`](Self::take_while) and [`map_while`](Self::map_while) take the place of the
-/// methods of [`Iterator`] with these names, and consume only what they return. An adaptor of
-/// `Iterator` that reads ahead, such as `records().map(..).peekable()`, loses the record that it
-/// holds when it is dropped, so call these methods first in the chain.
+/// The iterator consumes each record that it returns. An adaptor that reads ahead, such as `peekable` or
+/// `take_while`, has consumed the record that it holds or rejects: to look at a record without consuming it,
+/// use the cursor of the ring ([`Ring::refresh`](crate::Ring::refresh), `peek`, `next`).
 #[derive(Debug)]
 pub struct BatchRecords<'b> {
     records: Records<'b>,
@@ -29,8 +26,6 @@ struct Rest<'b> {
     window: Window<'b>,
     /// Bytes of the records before `window`.
     before: u64,
-    /// Size in bytes of the last record if it was peeked at and not consumed.
-    held: u64,
     scratch: Option<&'b mut Vec<u64>>,
     position: Option<Position<'b>>,
     damage: Option<&'b mut SkippedBytes>,
@@ -45,59 +40,8 @@ impl<'b> BatchRecords<'b> {
         damage: &'b mut SkippedBytes,
     ) -> Self {
         let (scratch, position, damage) = (Some(scratch), Some(position), Some(damage));
-        let rest = Rest { window, before: 0, held: 0, scratch, position, damage };
+        let rest = Rest { window, before: 0, scratch, position, damage };
         Self { records: window.records(&mut []), rest }
-    }
-
-    /// Returns an iterator with `peek` and `next_if`. It consumes a record only when it returns it,
-    /// not by `peek`.
-    ///
-    /// ```no_run
-    /// # fn before(batch: &mut perf_sys::Batch<'_>, layout: &perf_decode::SampleLayout, until: u64) {
-    /// let mut records = batch.records().peekable();
-    /// while let Some(Ok(record)) = records.next_if(|next| {
-    ///     next.is_ok_and(|record| record.time(layout).is_some_and(|time| time <= until))
-    /// }) {
-    ///     println!("{:?}", record.kind());
-    /// }
-    /// # }
-    /// ```
-    pub const fn peekable(self) -> PeekableRecords<'b> {
-        PeekableRecords::new(self)
-    }
-
-    /// Yields the records up to the first for which `condition` is false. That record is not
-    /// consumed.
-    pub fn take_while(
-        self,
-        mut condition: impl FnMut(&perf_decode::Result<RawRecord<'b>>) -> bool,
-    ) -> impl FusedIterator<Item = perf_decode::Result<RawRecord<'b>>> {
-        self.map_while(move |record| condition(&record).then_some(record))
-    }
-
-    /// Yields the results of `map` for the records, up to the first `None`. That record is not
-    /// consumed.
-    pub fn map_while<T>(
-        self,
-        mut map: impl FnMut(perf_decode::Result<RawRecord<'b>>) -> Option<T>,
-    ) -> impl FusedIterator<Item = T> {
-        let mut records = Some(self.peekable());
-        core::iter::from_fn(move || {
-            let found = records.as_mut()?;
-            let mapped = found.peek().and_then(&mut map);
-            if mapped.is_some() {
-                found.next();
-            } else {
-                records = None;
-            }
-            mapped
-        })
-        .fuse()
-    }
-
-    /// Excludes the last record from those that are consumed.
-    pub(super) const fn hold(&mut self, bytes: u64) {
-        self.rest.held = bytes;
     }
 }
 
@@ -176,7 +120,7 @@ impl Drop for BatchRecords<'_> {
     #[inline]
     fn drop(&mut self) {
         if let Some(position) = &mut self.rest.position {
-            position.advance(self.rest.before + self.records.position() - self.rest.held);
+            position.advance(self.rest.before + self.records.position());
         }
     }
 }

@@ -9,7 +9,6 @@ use perf_decode::{RawRecord, Record, SampleLayout};
 use super::*;
 use crate::map::{Area, Consumer, Kernel, PageWord};
 
-mod look;
 mod two_threads;
 
 /// A ring of one page with a simulated kernel.
@@ -265,4 +264,19 @@ fn flags_of_aux_records_are_decoded() {
         other => panic!("{other:?}"),
     });
     assert_eq!(pieces.collect::<Vec<_>>(), flags.map(|flag| (64, 8, flag)));
+}
+
+#[test]
+fn next_record_is_released_before_the_one_after_it_is_read() {
+    let mut ring = Fake::with(3);
+    let Fake { reader, kernel } = &mut ring;
+    reader.consumer.refresh().unwrap();
+    let mut batch = Batch::new(reader);
+    let mut found = vec![];
+    while let Some(record) = batch.next() {
+        found.push((record.unwrap().words()[2], kernel.tail()));
+        batch.release();
+    }
+    assert_eq!(found, [(0, 0), (1, 24), (2, 48)]);
+    assert!(batch.is_empty() && batch.next().is_none());
 }

@@ -43,6 +43,7 @@ impl<'a> Records<'a> {
 
     /// Returns the bytes of the records yielded so far, by which `data_tail` may advance.
     #[inline]
+    #[must_use]
     pub fn position(&self) -> u64 {
         self.rest.at(self.current) as u64 * 8
     }
@@ -119,7 +120,7 @@ impl<'a> Iterator for Records<'a> {
         }
         if let Some((record, rest)) = frame(self.current) {
             read_ahead(self.current);
-            self.guess.missed(rest);
+            self.guess.learn(record.words().len());
             self.current = rest;
             return Some(Ok(record));
         }

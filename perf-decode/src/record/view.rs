@@ -344,7 +344,9 @@ macro_rules! view {
         const _: () = <$Name<'_>>::CHECK;
 
         impl<'a> $Name<'a> {
+            #[allow(dead_code, reason = "Rust 1.85 does not see uses in `const _`")]
             pub(super) const KIND: perf_abi::RecordType = BODY.kind;
+            #[allow(dead_code, reason = "as above")]
             const CHECK: () = {
                 #[allow(unused_imports, reason = "a view can have no accessors")]
                 use super::view::Accessor;

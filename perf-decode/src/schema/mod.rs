@@ -285,6 +285,7 @@ const _: () = {
     }
 };
 
+#[allow(dead_code, reason = "Rust 1.85 does not see uses in `const _`")]
 const fn check_fields(mut fields: Fields) {
     let mut at = HEADER;
     while let [(_, field), rest @ ..] = fields {

@@ -239,13 +239,11 @@ impl EventSet {
         let has_events = opened.units.iter().any(|unit| unit.scope == scope);
         if missing.is_empty() {
             // Its events survived that it was offline, but its watch did not.
-            if has_events
-                && let Err(error) = hotplug.watch(cpu)
-                && !error.is_of_offline_cpu()
-            {
-                return Err(error.into());
-            }
-            return Ok(Reopened::Nothing);
+            let watched = if has_events { hotplug.watch(cpu) } else { Ok(()) };
+            return match watched {
+                Err(error) if !error.is_of_offline_cpu() => Err(error.into()),
+                _ => Ok(Reopened::Nothing),
+            };
         }
         let mut enabled = Vec::new();
         for &group in &missing {

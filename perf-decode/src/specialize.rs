@@ -214,7 +214,7 @@ mod tests {
         for (attr, id) in [(one, S::ID), (all, S::empty())] {
             let dwarf = with(attr, dwarf).with_regs_user(USER_REGS);
             assert!(has_constant(&dwarf));
-            assert!(!has_constant(&dwarf.with_regs_user(USER_REGS >> 1)));
+            assert!(!has_constant(&dwarf.replace_regs_user(USER_REGS >> 1)));
             let counts = with(attr, S::READ | id);
             assert!(has_constant(&counts.with_read_format(group)));
             let times = group | ReadFormat::TOTAL_TIME_ENABLED;

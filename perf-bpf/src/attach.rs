@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use perf_sys::abi::Sampling;
 use perf_sys::abi::bpf::BpfProgType;
-use perf_sys::{Errno, Event, Label};
+use perf_sys::{Errno, Event};
 
 use crate::syscall::prog_info;
 use crate::{Error, Link, Refused};
@@ -114,7 +114,7 @@ fn check_period(event: &Event, program: BorrowedFd<'_>) -> Result<(), Error> {
     }
     match prog_info(program, &mut []) {
         Ok(info) if info.kind == BpfProgType::PERF_EVENT => {
-            Err(Error::NoPeriod { event: Label::from_attr(event.attr()) })
+            Err(Error::NoPeriod { event: event.to_string().into() })
         }
         // Programs of other types run for hits. What is no program is refused by the kernel.
         _ => Ok(()),

@@ -155,7 +155,7 @@ fn cpu_without_a_package_is_an_error_that_names_the_file() {
 
 #[test]
 fn error_is_explained_with_its_event_and_place() {
-    let missing = EventSpec::new(Attr::new(EventType(0x7fff_0000), 0)).with_label("nonsense".into());
+    let missing = EventSpec::new(Attr::new(EventType(0x7fff_0000), 0)).with_label("nonsense");
     if open_or_skip(EventSetOptions::new().event(software(Software::CPU_CLOCK))).is_none() {
         return;
     }

@@ -89,7 +89,7 @@ impl Sampler for Threads {
     fn ledger(&mut self) -> io::Result<&LossLedger> {
         for (key, ring) in self.rings.iter() {
             let lost = ring.event().read()?.lost.unwrap_or(0);
-            self.ledger.note_read_lost(key.scope(), ring.event().label().clone(), lost);
+            self.ledger.note_read_lost(key.scope(), ring.event().to_string().into(), lost);
         }
         Ok(&self.ledger)
     }

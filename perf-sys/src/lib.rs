@@ -52,7 +52,7 @@
 //! | describe an event | [`Attr`], with the numbers and flags of [`abi`] |
 //! | choose tasks, CPUs or a cgroup | [`Target`] |
 //! | open an event and control it | [`Event`], [`OpenOptions`] |
-//! | read, scale and print counts, of one event or of a group | [`Event::read`], [`Event::measure`], [`Count`], [`Group`], [`GroupCount`], [`Label`] |
+//! | read, scale and print counts, of one event or of a group | [`Event::read`], [`Event::measure`], [`Count`], [`Group`], [`GroupCount`] |
 //! | read a counter without a system call, convert time stamps | [`RdpmcCounter`], [`TimeConversion`] |
 //! | map a ring, also for several events | [`Ring::map`], [`Ring::redirect`], [`Refused`] |
 //! | read all unread records | [`Ring::batch`]: a guard that releases the consumed ones |
@@ -172,7 +172,7 @@ pub use perf_decode::{
     Sample, SampleHead, SampleId, SampleLayout, Scaled, Window,
 };
 
-pub use count::{Count, Group, GroupCount, Label, RdpmcCounter, TimeConversion};
+pub use count::{Count, Group, GroupCount, RdpmcCounter, TimeConversion};
 pub use error::{Call, Errno, Error, Refused, Result, SkippedBytes};
 pub use event::{BpfIds, Event, OpenOptions, Target};
 pub use map::{Generation, page_size};

@@ -180,10 +180,14 @@ fn counts_are_of_the_program_and_its_children_alone() {
     let counts = stat::run(&mut sh, |status, counts| {
         println!("{counts}");
         assert!(status.success());
-        counts.iter().map(|count| (count.label.to_string(), count.value)).collect::<Vec<_>>()
+        counts
+            .events()
+            .zip(counts.iter())
+            .map(|(event, count)| (event.to_string(), count.value))
+            .collect::<Vec<_>>()
     });
     let counts = counts.unwrap();
-    let value = |label: &str| counts.iter().find(|(name, _)| name == label).unwrap().1;
+    let value = |event: &str| counts.iter().find(|(name, _)| name == event).unwrap().1;
     assert!(value("TASK_CLOCK") > 0, "{counts:?}");
     assert!((50..4000).contains(&value("PAGE_FAULTS")), "{counts:?}");
 }

@@ -77,8 +77,7 @@ fn samples(ring: &mut Ring, events: &[Arc<Event>; 2], meanwhile: impl FnOnce()) 
 
 #[test]
 fn group_is_read_and_controlled_while_its_ring_is_read() {
-    let Some(group) = group_or_skip(&clock(), &[faults()]) else { return };
-    let mut group = group.with_labels(["busy", "faults"]);
+    let Some(mut group) = group_or_skip(&clock(), &[faults()]) else { return };
     let mut ring = group.map_ring(64).unwrap();
     let events = [group.leader(), &group.members()[0]].map(Arc::clone);
     let in_ring = ring.events().zip(&events);
@@ -91,8 +90,7 @@ fn group_is_read_and_controlled_while_its_ring_is_read() {
         let early = samples(&mut ring, &events, || {
             group.disable().unwrap();
             let text = group.read().unwrap().to_string();
-            let labels = text.lines().map(|line| line.split_whitespace().last().unwrap());
-            assert_eq!(labels.collect::<Vec<_>>(), ["busy", "faults"], "{text}");
+            assert_eq!(text.lines().count(), 2, "{text}");
         });
         let late = samples(&mut ring, &events, || ());
         let [ticks, faults] = [early[0] + late[0], early[1] + late[1]];

@@ -65,13 +65,13 @@ pub(crate) fn set_filters(set: &EventSet, filters: &[Option<CString>]) -> io::Re
             // Since an earlier call.
             Err(error) if error.errno() == Some(Errno::EEXIST) => {}
             Err(error) if error.errno() == Some(Errno::EINVAL) => {
-                let (event, filter) = (opened.event.label(), shown(filter.to_string_lossy().as_ref()));
+                let (event, filter) = (opened.event, shown(filter.to_string_lossy().as_ref()));
                 return Err(io::Error::other(format!(
                     "{event}: the kernel does not accept the filter `{filter}`: expected comparisons of fields \
                      of the tracepoint, as in `prev_pid == 0 && prev_comm ~ \"sh*\"`"
                 )));
             }
-            set => set.map_err(|error| io::Error::other(format!("{}: {error}", opened.event.label())))?,
+            set => set.map_err(|error| io::Error::other(format!("{}: {error}", opened.event)))?,
         }
     }
     Ok(())

@@ -30,7 +30,7 @@ fn counting_does_not_allocate() {
     let format = ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING | ReadFormat::ID;
     let faults = attr(0).with_period(0).with_read_format(format);
     let Some(event) = open_or_skip(Event::open(&faults, ME)) else { return };
-    let event = event.with_label(format!("{}:{}", "sched", "sched_switch"));
+    let event = event.with_name(format!("{}:{}", "sched", "sched_switch"));
     let clock = Attr::software(Software::TASK_CLOCK).with_flags(faults.flags).with_read_format(format);
     let mut group = Group::open(&clock, &[faults, faults, faults], ME).unwrap();
     let counter = RdpmcCounter::map(&event).unwrap();

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use perf_session::{CpuList, EventSetError, FileError, Scope};
+use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags, BpfMapType};
-use perf_sys::{Errno, Label};
 
 use crate::{BpfPrivileges, Difference, MapFd, ObjectKind, ObjectName, Refused};
 
@@ -112,7 +112,7 @@ pub enum Error {
     /// and so does not overflow.
     NoPeriod {
         /// The event as the set names it.
-        event: Label,
+        event: Box<str>,
     },
     /// A file of `/proc` or `/sys` cannot be used.
     File(FileError),

@@ -29,6 +29,6 @@ impl NamedEvent {
 
 impl From<EventSpec> for NamedEvent {
     fn from(spec: EventSpec) -> Self {
-        Self { name: spec.label().to_string().into(), specs: vec![spec] }
+        Self { name: Arc::clone(spec.label()), specs: vec![spec] }
     }
 }

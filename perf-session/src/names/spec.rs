@@ -1,7 +1,7 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use perf_sys::{Attr, EventType, Label, Software};
+use perf_sys::{Attr, EventType, Software};
 
 use crate::names::catalog;
 use crate::names::probe::Probe;
@@ -14,7 +14,7 @@ use crate::system::CpuList;
 #[derive(Clone, Debug)]
 pub struct EventSpec {
     attr: Attr,
-    label: Label,
+    label: Arc<str>,
     pmu: Option<Arc<str>>,
     cpus: Option<CpuList>,
     is_cpu_only: bool,
@@ -32,7 +32,7 @@ impl EventSpec {
     #[must_use]
     pub fn new(attr: Attr) -> Self {
         Self {
-            label: Label::from(catalog::name_of(&attr)),
+            label: catalog::name_of(&attr).into(),
             attr,
             pmu: None,
             cpus: None,
@@ -48,9 +48,8 @@ impl EventSpec {
 
     /// Sets the name.
     #[must_use]
-    pub fn with_label(mut self, label: Label) -> Self {
-        self.label = label;
-        self
+    pub fn with_label(self, label: impl Into<Arc<str>>) -> Self {
+        Self { label: label.into(), ..self }
     }
 
     /// Sets the name of the event's PMU.
@@ -137,7 +136,7 @@ impl EventSpec {
     }
 
     /// Returns the name.
-    pub fn label(&self) -> &Label {
+    pub fn label(&self) -> &Arc<str> {
         &self.label
     }
 

@@ -3,10 +3,11 @@ use std::fmt;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use perf_sys::{Attr, Call, Errno, Event, Label, Target};
+use perf_sys::{Attr, Call, Errno, Event, Target};
 
 use super::Scope;
 use super::error::call_and_errno;
+use crate::names::catalog;
 use crate::system::System;
 use crate::why::explain_mapping;
 use crate::why::{Diagnosis, FailedOpen, trial_of};
@@ -17,7 +18,7 @@ use crate::why::{Diagnosis, FailedOpen, trial_of};
 #[non_exhaustive]
 pub struct EventError {
     /// The name of the event.
-    pub label: Label,
+    pub label: Arc<str>,
     /// The thread or CPU for which the call failed.
     pub scope: Scope,
     /// The attr with which the event was opened, or was to be opened.
@@ -31,11 +32,16 @@ pub struct EventError {
     pub(super) cgroup: Option<Arc<OwnedFd>>,
 }
 
+/// Returns the name of the event, as [`catalog::name_of`] does if none was set.
+pub(super) fn label_of(event: &Event) -> Arc<str> {
+    event.name().map_or_else(|| catalog::name_of(event.attr()).into(), Arc::clone)
+}
+
 impl EventError {
     /// Returns the error of a call for an open event.
     pub(super) fn of(event: &Event, scope: Scope, is_member: bool, error: perf_sys::Error) -> Self {
         let attr = Box::new(*event.attr());
-        Self { label: event.label().clone(), scope, attr, is_member, error, data_pages: 0, cgroup: None }
+        Self { label: label_of(event), scope, attr, is_member, error, data_pages: 0, cgroup: None }
     }
 
     /// Returns whether the CPU is offline, or was when the event was opened.

@@ -144,14 +144,14 @@ impl Opened {
         let mut unit = Unit::new(group, scope);
         let Some(planned) = self.plan.groups.get(group) else { return Ok(unit) };
         for (spec, attr) in planned.specs.iter().zip(self.options.attrs(planned, scope, reads_lost)) {
-            let label = spec.label().clone();
+            let label = Arc::clone(spec.label());
             let opened = fallback(&attr, self.options.allows_fallback).open(|attr| match unit.leader() {
                 Some(leader) => OpenOptions::new().leader(leader).open(attr, target),
                 None => Event::open(attr, target),
             });
             match opened {
                 Ok(opened) => {
-                    unit.events.push(Arc::new(opened.value.with_label(label)));
+                    unit.events.push(Arc::new(opened.value.with_name(label)));
                     unit.dropped.push(opened.dropped);
                 }
                 Err(FallbackError { error, attr, .. }) => {

@@ -29,7 +29,7 @@ impl EventSetOptions {
                     spec
                 }
                 Some(Err(error)) => {
-                    let event = spec.label().to_string().into();
+                    let event = Arc::clone(spec.label());
                     failed.get_or_insert(EventSetError::Probe { event, error: Box::new(error) });
                     spec.clone()
                 }

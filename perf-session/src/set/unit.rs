@@ -60,8 +60,7 @@ impl Unit {
             Err(error) => return Err(EventError::of(leader, self.scope, false, error)),
         };
         let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
-        let counts = self.events.iter().zip(values.iter()).map(|(event, entry)| Count {
-            label: event.label().clone(),
+        let counts = values.iter().map(|entry| Count {
             value: entry.value,
             time_enabled,
             time_running,

@@ -1,4 +1,4 @@
-use perf_sys::{AttrFlags, Call, Errno, EventType, Label};
+use perf_sys::{AttrFlags, Call, Errno, EventType};
 
 use super::{EventSet, EventSetError, EventSetOptions};
 use crate::names::expression::Modifiers;
@@ -66,7 +66,7 @@ pub(super) fn user_only(group: EventGroup) -> EventGroup {
             return event;
         }
         let specs = event.specs().iter().cloned().map(|spec| {
-            let label = Label::from(with_user(&spec.label().to_string()));
+            let label = with_user(spec.label());
             spec.map_attr(|attr| attr.with_flags(USER)).with_label(label)
         });
         NamedEvent::new(with_user(event.name()), specs.collect())

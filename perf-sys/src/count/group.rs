@@ -1,10 +1,9 @@
-use core::iter::once;
 use std::sync::Arc;
 
 use perf_abi::{Attr, AttrFlags, IocFlags, ReadFormat};
 use perf_decode::ReadValues;
 
-use super::{GroupCount, Label};
+use super::GroupCount;
 use crate::error::Result;
 use crate::event::{Event, OpenOptions, Target};
 use crate::ring::Ring;
@@ -76,41 +75,10 @@ impl Group {
             .map(|attr| join.open(&attr.without_flags(AttrFlags::DISABLED), target).map(Arc::new));
         let members = members.collect::<Result<Vec<_>>>()?;
         // Exactly the length of the read. If other code added an event to the group, the kernel
-        // returns ENOSPC instead of counts that belong to other labels.
+        // returns ENOSPC instead of counts of other events.
         let len = ReadValues::words(format, 1 + members.len() as u64) as usize;
         let buffers = Buffers { now: vec![0; len].into(), before: vec![0; len].into() };
         Ok(Self { members, leader: Arc::new(leader), buffers })
-    }
-
-    /// Sets the labels of the events, first the leader's, then the members' in the order of
-    /// [`open`](Self::open). Events after the last label keep theirs.
-    ///
-    /// Call it right after the open. An event that is already shared, for example with a ring,
-    /// keeps its label.
-    ///
-    /// ```
-    /// # use perf_abi::{Attr, Software};
-    /// # use perf_sys::{Group, Target};
-    /// # fn main() -> perf_sys::Result<()> {
-    /// # let attrs = [Software::TASK_CLOCK, Software::PAGE_FAULTS].map(Attr::software);
-    /// let names: Vec<String> = vec!["busy".into(), "faults".into()]; // chosen by the user
-    /// # let opened = Group::open(&attrs[0], &attrs[1..], Target::calling_thread());
-    /// # let Ok(group) = opened else { return Ok(()) };
-    /// let mut group = group.with_labels(names);
-    /// println!("{}", group.read()?); // 81250  busy
-    ///                                //     7  faults
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn with_labels(mut self, labels: impl IntoIterator<Item: Into<Label>>) -> Self {
-        let events = once(&mut self.leader).chain(&mut self.members);
-        for (event, label) in events.zip(labels) {
-            if let Some(event) = Arc::get_mut(event) {
-                event.set_label(label.into());
-            }
-        }
-        self
     }
 
     /// Maps a ring of `data_pages` pages for the records of all events. It is the leader's ring,

@@ -9,7 +9,8 @@ use crate::event::Event;
 
 /// The counts of the events of a [`Group`](crate::Group), all read at the same moment.
 ///
-/// Prints one count a line, with aligned values.
+/// Prints one count a line: the value, aligned, the [event](Event#impl-Display-for-Event), and the fields of the
+/// read format.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupCount<'g> {
     now: ReadValues<'g>,
@@ -29,33 +30,34 @@ impl<'g> GroupCount<'g> {
         Self { now, before, leader, members }
     }
 
-    /// Returns the counts, the group leader's first, then those of the members in the order of
+    /// Iterates over the counts: the group leader's first, then those of the members in the order of
     /// [`Group::open`](crate::Group::open). All have the same times.
     pub fn iter(&self) -> impl FusedIterator<Item = Count> + Clone + use<'g> {
-        let Self { now, before, leader, members } = *self;
+        let Self { now, before, .. } = *self;
         let mut earlier = before.map(|before| (before, before.iter()));
-        let events = once(leader).chain(members.iter().map(Arc::as_ref)).zip(now.iter());
-        let counts = events.map(move |(event, entry)| {
-            let count = |values, entry| Count::new(event.label().clone(), values, entry);
-            let of_now = count(&now, entry);
-            let of_before =
-                earlier.as_mut().and_then(|(values, entries)| Some(count(values, entries.next()?)));
-            match of_before {
+        let counts = now.iter().map(move |entry| {
+            let of_now = Count::new(&now, entry);
+            match earlier.as_mut().and_then(|(values, entries)| Some(Count::new(values, entries.next()?))) {
                 Some(before) => of_now.since(&before),
                 None => of_now,
             }
         });
         counts.fuse()
     }
+
+    /// Iterates over the events, in the order of the counts.
+    pub fn events(&self) -> impl Iterator<Item = &'g Event> {
+        once(self.leader).chain(self.members.iter().map(Arc::as_ref))
+    }
 }
 
 impl fmt::Display for GroupCount<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = |count: Count| count.to_string().find("  ").unwrap_or(0);
-        let width = self.iter().map(value).max().unwrap_or(0);
-        for (index, count) in self.iter().enumerate() {
+        let width = self.iter().map(|count| count.value_text().len()).max().unwrap_or(0);
+        for (index, (count, event)) in self.iter().zip(self.events()).enumerate() {
             let end = if index == 0 { "" } else { "\n" };
-            write!(f, "{end}{count:>width$}")?;
+            write!(f, "{end}{:>width$}  {event}", count.value_text())?;
+            count.fmt_fields(f)?;
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ impl Event {
     ///     Err(refused) => return Ok(println!("{refused}")),
     /// };
     /// let (memory, count) = event.measure(|| vec![1_u8; 1 << 20])?;
-    /// println!("{count}"); // 256  PAGE_FAULTS
+    /// println!("{count}  {event}"); // 256  PAGE_FAULTS
     /// # drop(memory);
     /// # Ok(())
     /// # }

@@ -11,7 +11,6 @@ use crate::event::Event;
 mod counter_page;
 mod group;
 mod group_count;
-mod label;
 mod measure;
 mod rdpmc;
 mod time_conversion;
@@ -19,37 +18,26 @@ mod user_counter;
 
 pub use group::Group;
 pub use group_count::GroupCount;
-pub use label::Label;
 pub use time_conversion::TimeConversion;
 pub use user_counter::RdpmcCounter;
 
 /// The count of one event at one moment.
 ///
-/// Prints one line: the value, with `~` if it is an estimate and `-` if the event never ran; the label;
-/// then the fields of the event's [`ReadFormat`]. A width aligns the value: `{count:>12}`.
-///
-/// Cloning does not allocate.
+/// Prints one line: the value, with `~` if it is an estimate and `-` if the event never ran; then the fields
+/// of the event's [`ReadFormat`]. A width aligns the value: `{count:>12}`. The name of the event is printed by
+/// the [`Event`] and by the [`GroupCount`].
 ///
 /// ```
-/// # let attr = perf_abi::Attr::hardware(perf_abi::Hardware::CPU_CYCLES);
 /// use perf_decode::Scaled;
-/// use perf_sys::{Count, Label};
+/// use perf_sys::Count;
 ///
-/// let count = Count {
-///     label: Label::from_attr(&attr),
-///     value: 1000,
-///     time_enabled: Some(80),
-///     time_running: Some(40),
-///     id: None,
-///     lost: None,
-/// };
+/// let (time_enabled, time_running) = (Some(80), Some(40));
+/// let count = Count { value: 1000, time_enabled, time_running, ..Count::default() };
 /// assert_eq!(count.scaled(), Scaled::Estimate(2000));
-/// assert_eq!(count.to_string(), "~2000  CPU_CYCLES  ran 50.0 %");
+/// assert_eq!(count.to_string(), "~2000  ran 50.0 %");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// The name of the event: [`Event::label`].
-    pub label: Label,
     /// The number of events, or ns of a clock, counted while the event ran. Not scaled.
     pub value: u64,
     /// Time enabled in ns, with [`ReadFormat::TOTAL_TIME_ENABLED`].
@@ -65,9 +53,9 @@ pub struct Count {
 
 impl Count {
     /// Returns the count of one entry of `values`.
-    fn new(label: Label, values: &ReadValues<'_>, entry: ReadEntry) -> Self {
+    fn new(values: &ReadValues<'_>, entry: ReadEntry) -> Self {
         let (time_enabled, time_running) = (values.time_enabled(), values.time_running());
-        Self { label, value: entry.value, time_enabled, time_running, id: entry.id, lost: entry.lost }
+        Self { value: entry.value, time_enabled, time_running, id: entry.id, lost: entry.lost }
     }
 
     /// Returns the value extrapolated to the full time enabled (multiplexing correction). Without both
@@ -101,7 +89,6 @@ impl Count {
     pub fn since(&self, before: &Self) -> Self {
         let difference = |now: Option<u64>, before: Option<u64>| Some(now?.wrapping_sub(before?));
         Self {
-            label: self.label.clone(),
             value: self.value.wrapping_sub(before.value),
             time_enabled: difference(self.time_enabled, before.time_enabled),
             time_running: difference(self.time_running, before.time_running),
@@ -111,24 +98,34 @@ impl Count {
     }
 }
 
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (value, width) = (self.scaled(), f.width().unwrap_or(0));
-        match value {
-            Scaled::Exact(value) | Scaled::Unscaled(value) => write!(f, "{value:>width$}"),
-            Scaled::Estimate(value) => write!(f, "{:>width$}", format_args!("~{value}").to_string()),
-            Scaled::NeverRan => write!(f, "{:>width$}", '-'),
-        }?;
-        write!(f, "  {}", self.label)?;
+impl Count {
+    /// The value as it is printed.
+    fn value_text(&self) -> String {
+        match self.scaled() {
+            Scaled::Exact(value) | Scaled::Unscaled(value) => value.to_string(),
+            Scaled::Estimate(value) => format!("~{value}"),
+            Scaled::NeverRan => "-".to_owned(),
+        }
+    }
+
+    /// Prints the fields of the read format other than the value.
+    fn fmt_fields(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.time_enabled.and(self.time_running), self.coverage()) {
             (Some(_), Some(coverage)) => write!(f, "  ran {:.1} %", coverage * 100.0)?,
             (Some(_), None) => f.write_str("  ran - %")?, // never enabled
             (None, _) => {}
         }
-        let mut field =
-            |name, value: Option<u64>| value.map_or(Ok(()), |value| write!(f, "  {name} {value}"));
-        field("id", self.id)?;
-        field("lost", self.lost)
+        for (name, value) in [("id", self.id), ("lost", self.lost)] {
+            value.map_or(Ok(()), |value| write!(f, "  {name} {value}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>1$}", self.value_text(), f.width().unwrap_or(0))?;
+        self.fmt_fields(f)
     }
 }
 
@@ -153,7 +150,7 @@ impl Event {
         let mut words = [0; MAX_WORDS];
         let values = self.read_values(&mut words)?;
         let entry = values.iter().next().ok_or(Error::ReadLength { needed: 8, found: 0 })?;
-        Ok(Count::new(self.label().clone(), &values, entry))
+        Ok(Count::new(&values, entry))
     }
 
     /// `read(fd, buf, 8 * n)`—Reads the count of the event. With [`GROUP`](ReadFormat::GROUP), reads
@@ -194,16 +191,13 @@ fn values_of(words: &[u64], format: ReadFormat) -> Result<ReadValues<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use perf_abi::{Attr, Hardware};
-
     use super::*;
 
     const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
 
     fn cycles(value: u64, times: Option<(u64, u64)>) -> Count {
         let (time_enabled, time_running) = times.unzip();
-        let label = Label::from_attr(&Attr::hardware(Hardware::CPU_CYCLES));
-        Count { label, value, time_enabled, time_running, id: None, lost: None }
+        Count { value, time_enabled, time_running, ..Count::default() }
     }
 
     #[test]
@@ -263,11 +257,11 @@ mod tests {
 
     #[test]
     fn line_marks_estimates_and_unknown_values() {
-        assert_eq!(cycles(7, None).to_string(), "7  CPU_CYCLES");
-        assert_eq!(cycles(7, Some((80, 80))).to_string(), "7  CPU_CYCLES  ran 100.0 %");
-        assert_eq!(cycles(0, Some((80, 0))).to_string(), "-  CPU_CYCLES  ran 0.0 %");
-        assert_eq!(cycles(0, Some((0, 0))).to_string(), "-  CPU_CYCLES  ran - %");
+        assert_eq!(cycles(7, None).to_string(), "7");
+        assert_eq!(cycles(7, Some((80, 80))).to_string(), "7  ran 100.0 %");
+        assert_eq!(cycles(0, Some((80, 0))).to_string(), "-  ran 0.0 %");
+        assert_eq!(cycles(0, Some((0, 0))).to_string(), "-  ran - %");
         let all = Count { id: Some(9), lost: Some(0), ..cycles(1000, Some((80, 40))) };
-        assert_eq!(format!("{all:>6}"), " ~2000  CPU_CYCLES  ran 50.0 %  id 9  lost 0");
+        assert_eq!(format!("{all:>6}"), " ~2000  ran 50.0 %  id 9  lost 0");
     }
 }

@@ -4,7 +4,7 @@ use perf_abi::MmapCapabilities;
 use std::os::fd::AsFd;
 
 use super::counter_page::Reading;
-use super::{Count, Label, TimeConversion};
+use super::{Count, TimeConversion};
 use super::{counter_page, rdpmc};
 use crate::error::{Error, Result};
 use crate::event::Event;
@@ -118,7 +118,7 @@ impl<'e> RdpmcCounter<'e> {
     #[inline]
     pub fn try_read(&self) -> Option<Count> {
         let reading = counter_page::read(&self.area, rdpmc::counter, rdpmc::clock)?;
-        Some(count(self.event.label().clone(), reading))
+        Some(count(reading))
     }
 
     /// Returns the capabilities that the kernel offers to user space, empty before Linux 3.12.
@@ -138,39 +138,34 @@ impl<'e> RdpmcCounter<'e> {
 }
 
 /// Returns the count of a reading.
-fn count(label: Label, Reading { value, times }: Reading) -> Count {
+fn count(Reading { value, times }: Reading) -> Count {
     Count {
-        label,
         value,
         time_enabled: times.map(|times| times.enabled),
         time_running: times.map(|times| times.running),
-        id: None,
-        lost: None,
+        ..Count::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use perf_abi::{Attr, Hardware};
-
     use super::*;
     use crate::count::counter_page::Times;
 
     fn interval(times: [Option<Times>; 2]) -> String {
-        let label = Label::from_attr(&Attr::hardware(Hardware::INSTRUCTIONS));
         let [before, now] = times;
-        let before = count(label.clone(), Reading { value: 1_000, times: before });
-        count(label, Reading { value: 1_100, times: now }).since(&before).to_string()
+        let before = count(Reading { value: 1_000, times: before });
+        count(Reading { value: 1_100, times: now }).since(&before).to_string()
     }
 
     #[test]
     fn interval_without_a_clock_has_a_value_and_no_times() {
-        assert_eq!(interval([None, None]), "100  INSTRUCTIONS");
+        assert_eq!(interval([None, None]), "100");
     }
 
     #[test]
     fn interval_with_a_clock_is_scaled() {
         let times = [(80, 80), (180, 130)].map(|(enabled, running)| Some(Times { enabled, running }));
-        assert_eq!(interval(times), "~200  INSTRUCTIONS  ran 50.0 %");
+        assert_eq!(interval(times), "~200  ran 50.0 %");
     }
 }

@@ -1,10 +1,10 @@
+use core::fmt;
 use core::num::NonZeroI32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use perf_abi::{Attr, AttrFlags};
+use perf_abi::{Attr, AttrFlags, CacheEvent, EventType, HW_EVENT_MASK, Hardware, PMU_TYPE_SHIFT, Software};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-use crate::count::Label;
 use crate::error::{Call, Errno, Error, Result};
 use crate::map::Generation;
 
@@ -47,7 +47,7 @@ pub struct Event {
     /// The only thread that the event watches, on any CPU or on one. `None` for all tasks of a CPU
     /// or cgroup, and for a descriptor that was opened elsewhere.
     thread: Option<NonZeroI32>,
-    label: Label,
+    name: Option<Arc<str>>,
     output: Mutex<Output>,
     /// The process that opened the event; `None` if it has no memory for the number.
     generation: Option<Generation>,
@@ -92,41 +92,20 @@ impl Event {
     }
 
     pub(crate) fn new(fd: OwnedFd, attr: Attr) -> Self {
-        let (label, generation) = (Label::from_attr(&attr), Generation::current().ok());
         let (registers, output) = (RegistersClaim::foreign(), Mutex::new(Output::None));
-        Self { fd, registers, attr, thread: None, label, output, generation }
+        let generation = Generation::current().ok();
+        Self { fd, registers, attr, thread: None, name: None, output, generation }
     }
 
-    /// Sets the label of the event's counts, in place of the attr's.
-    ///
-    /// ```
-    /// # use perf_abi::Attr;
-    /// use perf_sys::{Event, Target};
-    ///
-    /// # fn main() -> perf_sys::Result<()> {
-    /// # let (id, system, name) = (0x1a3, "sched", "sched_switch");
-    /// // id, system and name as tracefs has them
-    /// let event = match Event::open(&Attr::tracepoint(id), Target::calling_thread()) {
-    ///     Ok(event) => event.with_label(format!("{system}:{name}")),
-    ///     Err(refused) => return Ok(println!("{refused}")),
-    /// };
-    /// println!("{}", event.read()?); // 7  sched:sched_switch
-    /// # Ok(())
-    /// # }
-    /// ```
+    /// Sets a name for messages and counts, which `Display` prints in place of the attr's.
     #[must_use]
-    pub fn with_label(mut self, label: impl Into<Label>) -> Self {
-        self.set_label(label.into());
-        self
+    pub fn with_name(self, name: impl Into<Arc<str>>) -> Self {
+        Self { name: Some(name.into()), ..self }
     }
 
-    pub(crate) fn set_label(&mut self, label: Label) {
-        self.label = label;
-    }
-
-    /// Returns the label of the event's counts.
-    pub const fn label(&self) -> &Label {
-        &self.label
+    /// Returns the name that [`with_name`](Self::with_name) has set.
+    pub const fn name(&self) -> Option<&Arc<str>> {
+        self.name.as_ref()
     }
 
     /// Returns the attr with which the event was opened. Its
@@ -222,6 +201,29 @@ impl Drop for RingClaim {
     }
 }
 
+/// The [name](Self::name), or the kernel header's name of the attr's event: `PAGE_FAULTS`, `L1D-READ-MISS`, on a
+/// hybrid CPU with the PMU's type, `CPU_CYCLES@10`. An event without a name there has its type and number:
+/// `TRACEPOINT:0x1a3`. The names of tracepoints and of a PMU's own events are in files, which this crate does not
+/// read.
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.name {
+            return f.write_str(name);
+        }
+        let Attr { kind, config, .. } = self.attr;
+        match (kind, CacheEvent::from_config(config)) {
+            (EventType::SOFTWARE, _) => return write!(f, "{}", Software(config)),
+            (EventType::HARDWARE, _) => write!(f, "{}", Hardware(config & HW_EVENT_MASK))?,
+            (EventType::HW_CACHE, Some(event)) => write!(f, "{event}")?,
+            _ => return write!(f, "{kind}:{config:#x}"),
+        }
+        match config >> PMU_TYPE_SHIFT {
+            0 => Ok(()),
+            pmu => write!(f, "@{pmu}"),
+        }
+    }
+}
+
 impl AsFd for Event {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
@@ -242,7 +244,7 @@ mod tests {
 
     fn event() -> Arc<Event> {
         let fd = eventfd(0, EventfdFlags::CLOEXEC).unwrap();
-        Arc::new(Event::new(fd, Attr::software(perf_abi::Software::DUMMY)))
+        Arc::new(Event::new(fd, Attr::software(Software::DUMMY)))
     }
 
     fn is_busy(event: &Arc<Event>) -> bool {
@@ -272,5 +274,24 @@ mod tests {
         assert_eq!(error.errno(), Some(Errno::EINVAL));
         drop(claim);
         assert!(event.claim_ring().is_ok());
+    }
+    #[test]
+    fn event_prints_its_name_or_the_one_of_the_header() {
+        let fd = || eventfd(0, EventfdFlags::CLOEXEC).unwrap();
+        let event = |kind, config| Event::new(fd(), Attr::new(kind, config));
+        for (kind, config, name) in [
+            (EventType::HARDWARE, 1, "INSTRUCTIONS"),
+            (EventType::SOFTWARE, 3, "CONTEXT_SWITCHES"),
+            (EventType::HW_CACHE, 0x1_0000, "L1D-READ-MISS"),
+            (EventType::HARDWARE, 0xa_0000_0000, "CPU_CYCLES@10"),
+            (EventType::HW_CACHE, 0xa_0001_0000, "L1D-READ-MISS@10"),
+            (EventType::TRACEPOINT, 0x1a3, "TRACEPOINT:0x1a3"),
+            (EventType::HW_CACHE, 0xff00_0000, "HW_CACHE:0xff000000"),
+            (EventType::SOFTWARE, 77, "Software(77)"),
+            (EventType(9), 2, "EventType(9):0x2"),
+        ] {
+            assert_eq!(event(kind, config).to_string(), name);
+            assert_eq!(event(kind, config).with_name("sched:sched_switch").to_string(), "sched:sched_switch");
+        }
     }
 }

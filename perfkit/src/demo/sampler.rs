@@ -7,7 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use perf_session::{CpuList, System};
-use perf_sys::{Count, Error, Label, RingSet};
+use perf_sys::{Count, Error, RingSet};
 
 use super::failure::Failure;
 use super::open::{self, Opened};
@@ -93,8 +93,8 @@ impl Sampler {
             for event in side_band {
                 lost = add(lost, event.read()?.lost);
             }
-            let count = sum(samples, tally.count.take());
-            tally.count = Some(Count { label: Label::named(self.plan.source.unit()), ..count });
+            let before = tally.count.take().map(|(count, _)| count);
+            tally.count = Some((sum(samples, before), self.plan.source.unit()));
             tally.lost_by_count = add(lost, Some(tally.lost_by_count.unwrap_or(0)));
         }
         Ok(())

@@ -104,8 +104,8 @@ fn spots(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
 fn cost(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
     let all = tally.total();
     writeln!(out)?;
-    if let Some(count) = &tally.count {
-        writeln!(out, "Count   {count}")?;
+    if let Some((count, unit)) = &tally.count {
+        writeln!(out, "Count   {count}  {unit}")?;
         writeln!(out, "Order   {} of {} records out of time order", tally.late, all.records)?;
     }
     writeln!(out, "Lost    {}", lost(tally))?;

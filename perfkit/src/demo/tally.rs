@@ -23,8 +23,8 @@ pub(crate) struct Tally {
     pub(crate) frames: u64,
     /// Records that the kernel dropped because a ring was full, as LOST records report them.
     pub(crate) lost: u64,
-    /// Count of the sampling event, summed over the CPUs.
-    pub(crate) count: Option<Count>,
+    /// Count of the sampling event, summed over the CPUs, and its unit.
+    pub(crate) count: Option<(Count, &'static str)>,
     /// Records that the kernel dropped, by the counts of all events; `None` before Linux 6.0. Also
     /// those after the last record, which no LOST record reports.
     pub(crate) lost_by_count: Option<u64>,

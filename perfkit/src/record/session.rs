@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use perf_file::writer::{Inventory, WriteError, Writer};
 use perf_session::sys::decode::Window;
-use perf_session::sys::{Attr, Label, RawRecord, RecordType, SampleLayout, WaitResult, Waker};
+use perf_session::sys::{Attr, RawRecord, RecordType, SampleLayout, WaitResult, Waker};
 use perf_session::{EventSet, LossLedger, Refreshed};
 
 use super::features::Described;
@@ -234,12 +234,12 @@ fn write_without_lost(writer: &mut Writer<File>, window: Window<'_>) -> Result<(
 }
 
 /// Returns the name of the event of a record that reports a loss of this event.
-fn event_of(described: &Described, record: RawRecord<'_>, layout: &SampleLayout) -> Option<Label> {
+fn event_of(described: &Described, record: RawRecord<'_>, layout: &SampleLayout) -> Option<Arc<str>> {
     let kinds = [RecordType::THROTTLE, RecordType::UNTHROTTLE, RecordType::LOST_SAMPLES];
     if !kinds.contains(&record.kind()) {
         return None;
     }
-    described.name_of(record.id(layout)?).map(|name| Label::from(name.to_owned()))
+    described.name_of(record.id(layout)?).map(Arc::from)
 }
 
 fn cancel(waker: &Waker) {

@@ -1,4 +1,4 @@
-use perf_sys::{Attr, Label};
+use perf_sys::Attr;
 
 use super::format::WORDS;
 use super::general::{self, General, NUMBER, number};
@@ -164,7 +164,7 @@ impl Builder<'_> {
             let terms: Vec<_> = terms.iter().map(PmuTerm::to_string).collect();
             format!("{pmu}/{}/", terms.join(","))
         });
-        let mut spec = EventSpec::new(attr).with_label(Label::from(label)).with_pmu(pmu.name.clone());
+        let mut spec = EventSpec::new(attr).with_label(label).with_pmu(pmu.name.clone());
         if let Some(cpus) = &pmu.cpus {
             spec = spec.with_cpus(cpus.clone(), pmu.is_cpu_only);
         }

@@ -1,5 +1,3 @@
-use perf_sys::Label;
-
 use super::register::Registration;
 use super::{Probe, ProbeError};
 use crate::names::pmu::PmuError;
@@ -61,7 +59,7 @@ impl Probe {
     /// tracefs cannot be used, the kernel has no such file, or does not accept the line.
     pub fn tracefs_event(&self, system: &System) -> Result<ProbeEvent, ProbeError> {
         let (registration, tracepoint) = Registration::new(self, system)?;
-        let spec = tracepoint.event_spec().with_label(Label::from(self.to_string()));
+        let spec = tracepoint.event_spec().with_label(self.to_string());
         Ok(ProbeEvent { spec, registration: Some(registration) })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perf_sys::{Attr, Label};
+use perf_sys::Attr;
 
 use super::{Location, Probe, ProbeError};
 use crate::names::pmu::{Pmu, PmuTerm};
@@ -27,7 +27,7 @@ impl Probe {
         let counter =
             counter.as_deref().map(|offset| PmuTerm { name: "ref_ctr_offset", value: Some(offset) });
         let terms: Vec<_> = is_return.into_iter().chain(counter).collect();
-        let spec = pmu.event_spec(&terms)?.with_label(Label::from(self.to_string())).with_probe(self.clone());
+        let spec = pmu.event_spec(&terms)?.with_label(self.to_string()).with_probe(self.clone());
         Ok(match &self.location {
             Location::Function { name: text, offset } | Location::File { path: text, offset, .. } => {
                 spec.with_probe_text(Arc::clone(text)).map_attr(|attr: Attr| attr.with_config2(*offset))

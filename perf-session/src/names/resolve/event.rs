@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use perf_sys::{Attr, AttrFlags, BreakpointLen, BreakpointType, CacheEvent, EventType, Label};
+use perf_sys::{Attr, AttrFlags, BreakpointLen, BreakpointType, CacheEvent, EventType};
 
 use super::resolver::{Resolver, name_of};
 use crate::names::catalog;
@@ -29,7 +29,7 @@ impl Resolver<'_> {
         let tracepoint = specs.first().filter(|_| matches!(event.source.node, Source::Tracepoint { .. }));
         let name: Arc<str> = match (name_of(event.terms()), tracepoint) {
             (Some(name), _) => name.into(),
-            (None, Some(spec)) if own.is_empty() => spec.label().to_string().into(),
+            (None, Some(spec)) if own.is_empty() => Arc::clone(spec.label()),
             (None, Some(spec)) => format!("{}:{own}", spec.label()).into(),
             (None, None) => self.slice(event.span()).into(),
         };
@@ -40,8 +40,8 @@ impl Resolver<'_> {
         let specs = specs.into_iter().map(|spec| {
             // One name for the user, one label for each PMU.
             let label = match spec.pmu() {
-                Some(pmu) if !is_one => Label::from(format!("{pmu}/{name}/")),
-                _ => Label::from(Arc::clone(&name)),
+                Some(pmu) if !is_one => format!("{pmu}/{name}/").into(),
+                _ => Arc::clone(&name),
             };
             let excludes_guests = modifiers.excludes_guests(own) && self.has_guests(event, &spec.attr());
             let guests = if excludes_guests { AttrFlags::EXCLUDE_GUEST } else { AttrFlags::empty() };

@@ -2,8 +2,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use perf_sys::Attr;
 use perf_sys::decode::tracepoint::{Format, FormatError};
-use perf_sys::{Attr, Label};
 
 use super::TracefsError;
 use crate::names::spec::EventSpec;
@@ -89,7 +89,7 @@ impl Tracepoint {
     /// see [`Attr::with_period`].
     pub fn event_spec(&self) -> EventSpec {
         let attr = Attr::tracepoint(self.id.into());
-        EventSpec::new(attr).with_label(Label::from(Arc::clone(&self.label))).with_pmu("tracepoint")
+        EventSpec::new(attr).with_label(Arc::clone(&self.label)).with_pmu("tracepoint")
     }
 }
 

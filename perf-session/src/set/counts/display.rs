@@ -81,13 +81,14 @@ mod tests {
 
     fn event(name: &str, unit: &str, scale: f64, count: Count) -> EventCounts {
         let scope = Scope::cpu(0);
-        let scopes = vec![ScopeCount { scope, pmu: None, count, is_repeated: false, is_failed: false }];
+        let (label, is_repeated, is_failed) = (name.into(), false, false);
+        let scopes = vec![ScopeCount { scope, pmu: None, label, count, is_repeated, is_failed }];
         EventCounts { unit: unit.into(), scale, scopes, ..EventCounts::named(&name.into()) }
     }
 
     fn count(value: u64, times: (u64, u64), lost: u64) -> Count {
         let (time_enabled, time_running) = (Some(times.0), Some(times.1));
-        Count { label: "x".into(), value, time_enabled, time_running, id: None, lost: Some(lost) }
+        Count { value, time_enabled, time_running, id: None, lost: Some(lost) }
     }
 
     #[test]

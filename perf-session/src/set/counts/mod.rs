@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
+use perf_sys::Count;
 use perf_sys::decode::Scaled;
-use perf_sys::{Count, Label};
 
 use super::plan::PlannedGroup;
 use super::{EventSet, EventSetError, Scope};
@@ -12,7 +12,7 @@ mod display;
 mod tests;
 mod total;
 
-use total::{add, by, scaled, sum, unknown};
+use total::{add, by, scaled, sum};
 
 /// The counts of the events of an [`EventSet`] at one moment, in the order of the options.
 ///
@@ -39,6 +39,8 @@ pub struct ScopeCount {
     pub scope: Scope,
     /// The name of the PMU, if it is known.
     pub pmu: Option<Arc<str>>,
+    /// The name of the event on this PMU.
+    pub label: Arc<str>,
     /// The count, not scaled.
     pub count: Count,
     /// Whether another CPU of the package reads the same count, so that this one is not in the sums.
@@ -105,7 +107,7 @@ impl EventCounts {
     /// Momentary values of several CPUs or threads have no sum: the value is 0, and
     /// [`scaled`](Self::scaled) is `None`.
     pub fn total(&self) -> Count {
-        self.sum_of(self.summed())
+        sum(self.summed())
     }
 
     /// Returns the sum over all CPUs or threads, each extrapolated to its full time enabled (multiplexing
@@ -125,17 +127,17 @@ impl EventCounts {
 
     /// Returns the count of each CPU, ascending. Empty for threads on any CPU.
     pub fn by_cpu(&self) -> Vec<(u32, Count)> {
-        by(self.scopes.iter(), |count| count.scope.cpu_id(), |scopes| self.sum_of(scopes))
+        by(self.scopes.iter(), |count| count.scope.cpu_id(), sum)
     }
 
     /// Returns the count of each thread, ascending, with what it started. Empty for CPUs.
     pub fn by_thread(&self) -> Vec<(u32, Count)> {
-        by(self.scopes.iter(), |count| count.scope.thread_id(), |scopes| self.sum_of(scopes))
+        by(self.scopes.iter(), |count| count.scope.thread_id(), sum)
     }
 
     /// Returns the count of each PMU, by name: more than one on a hybrid machine.
     pub fn by_pmu(&self) -> Vec<(Arc<str>, Count)> {
-        by(self.counted(), |count| count.pmu.clone(), |scopes| self.sum_of(scopes))
+        by(self.counted(), |count| count.pmu.clone(), sum)
     }
 
     /// Returns the difference from `before`. A scope that `before` does not have is counted from 0.
@@ -162,10 +164,6 @@ impl EventCounts {
     fn summed(&self) -> Vec<&ScopeCount> {
         let has_sum = !self.is_snapshot || self.counted().count() <= 1;
         if has_sum { self.counted().collect() } else { Vec::new() }
-    }
-
-    fn sum_of<'p>(&self, scopes: impl IntoIterator<Item = &'p ScopeCount>) -> Count {
-        sum(Label::from(Arc::clone(&self.name)), scopes)
     }
 }
 
@@ -210,7 +208,7 @@ impl EventSet {
     fn note_read(&mut self, read: &[(usize, ScopeCount)]) {
         let with_losses = read
             .iter()
-            .filter_map(|(_, count)| Some((count.scope, count.count.label.clone(), count.count.lost?)));
+            .filter_map(|(_, count)| Some((count.scope, Arc::clone(&count.label), count.count.lost?)));
         self.rings.ledger.set_read_lost(with_losses);
     }
 }
@@ -218,9 +216,9 @@ impl EventSet {
 impl ScopeCount {
     /// Returns what was read of an event; `None` is a pinned one that could not be scheduled.
     pub(super) fn new(scope: Scope, spec: &EventSpec, read: Option<Count>) -> Self {
-        let is_failed = read.is_none();
-        let count = read.unwrap_or_else(|| unknown(spec.label().clone()));
-        Self { scope, pmu: spec.pmu().map(Arc::from), count, is_repeated: false, is_failed }
+        let (pmu, label) = (spec.pmu().map(Arc::from), Arc::clone(spec.label()));
+        let (count, is_failed) = (read.unwrap_or_default(), read.is_none());
+        Self { scope, pmu, label, count, is_repeated: false, is_failed }
     }
 }
 
@@ -235,7 +233,7 @@ pub(super) fn merge(all: &mut [(usize, ScopeCount)], index: usize, new: ScopeCou
     let mut same = all.iter_mut().filter(|(other, _)| *other == index).map(|(_, old)| old);
     let Some(old) = same.find(|old| old.scope == new.scope && old.pmu == new.pmu) else { return Some(new) };
     if old.is_failed || new.is_failed {
-        let known = if old.is_failed { new.count } else { old.count.clone() };
+        let known = if old.is_failed { new.count } else { old.count };
         *old = ScopeCount { count: known, is_failed: true, ..new };
     } else {
         old.count = add(&old.count, &new.count);

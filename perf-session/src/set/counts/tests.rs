@@ -2,11 +2,18 @@ use super::*;
 
 fn count(value: u64, enabled: u64, running: u64) -> Count {
     let (time_enabled, time_running) = (Some(enabled), Some(running));
-    Count { label: "x".into(), value, time_enabled, time_running, id: None, lost: Some(1) }
+    Count { value, time_enabled, time_running, id: None, lost: Some(1) }
 }
 
 fn at(scope: Scope, pmu: &str, count: Count) -> ScopeCount {
-    ScopeCount { scope, pmu: Some(pmu.into()), count, is_repeated: false, is_failed: false }
+    ScopeCount {
+        scope,
+        pmu: Some(pmu.into()),
+        label: "x".into(),
+        count,
+        is_repeated: false,
+        is_failed: false,
+    }
 }
 
 fn event(scopes: Vec<ScopeCount>) -> EventCounts {
@@ -102,7 +109,7 @@ fn count_of_a_closed_event_is_merged_with_that_of_its_successor() {
 
 #[test]
 fn pinned_event_that_was_not_scheduled_makes_the_sum_an_estimate() {
-    let failed = || ScopeCount { is_failed: true, ..at(Scope::cpu(0), "cpu", unknown("x".into())) };
+    let failed = || ScopeCount { is_failed: true, ..at(Scope::cpu(0), "cpu", Count::default()) };
     let known = || at(Scope::cpu(1), "cpu", count(5, 9, 9));
     assert_eq!(event(vec![failed(), known()]).scaled(), Some(Scaled::Estimate(5)));
     assert_eq!(event(vec![failed(), known()]).total().time_enabled, Some(9));

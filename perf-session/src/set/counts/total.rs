@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
+use perf_sys::Count;
 use perf_sys::decode::Scaled;
-use perf_sys::{Count, Label};
 
 use super::ScopeCount;
 
@@ -9,18 +9,12 @@ use super::ScopeCount;
 pub(super) fn add(one: &Count, other: &Count) -> Count {
     let sum = |one: Option<u64>, other: Option<u64>| Some(one?.saturating_add(other?));
     Count {
-        label: one.label.clone(),
         value: one.value.wrapping_add(other.value),
         time_enabled: sum(one.time_enabled, other.time_enabled),
         time_running: sum(one.time_running, other.time_running),
         id: None,
         lost: sum(one.lost, other.lost),
     }
-}
-
-/// Returns the count of an event that cannot be read.
-pub(super) const fn unknown(label: Label) -> Count {
-    Count { label, value: 0, time_enabled: None, time_running: None, id: None, lost: None }
 }
 
 /// Returns one count for each CPU, and one for each thread. Unknown counts are left out.
@@ -32,7 +26,7 @@ fn parts<'p>(counts: impl IntoIterator<Item = &'p ScopeCount>) -> Vec<Count> {
     let mut threads: BTreeMap<u32, Count> = BTreeMap::new();
     for ScopeCount { scope, count, .. } in counts.into_iter().filter(|count| !count.is_failed) {
         let Some(tid) = scope.thread_id() else {
-            cpus.push(count.clone());
+            cpus.push(*count);
             continue;
         };
         threads
@@ -41,17 +35,17 @@ fn parts<'p>(counts: impl IntoIterator<Item = &'p ScopeCount>) -> Vec<Count> {
                 let enabled = sum.time_enabled.max(count.time_enabled);
                 *sum = Count { time_enabled: enabled, ..add(sum, count) };
             })
-            .or_insert_with(|| count.clone());
+            .or_insert(*count);
     }
     cpus.extend(threads.into_values());
     cpus
 }
 
 /// Returns the sum of the counts. Its times are the sums over the parts.
-pub(super) fn sum<'p>(label: Label, counts: impl IntoIterator<Item = &'p ScopeCount>) -> Count {
+pub(super) fn sum<'p>(counts: impl IntoIterator<Item = &'p ScopeCount>) -> Count {
     let parts = parts(counts).into_iter();
     let sum = parts.reduce(|sum, part| add(&sum, &part));
-    Count { label: label.clone(), id: None, ..sum.unwrap_or_else(|| unknown(label)) }
+    Count { id: None, ..sum.unwrap_or_default() }
 }
 
 /// Returns the sum of the counts, each scaled by its own times. A part that was never enabled adds nothing.

@@ -1,9 +1,11 @@
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use perf_sys::abi::AuxFlags;
-use perf_sys::{Label, RawRecord, Record, RecordType, SampleLayout, SkippedBytes, SortedRecord};
+use perf_sys::{RawRecord, Record, RecordType, SampleLayout, SkippedBytes, SortedRecord};
 
 use super::{Gap, Key, Loss, LossKind, LossLedger};
+use crate::set::event_error::label_of;
 use crate::set::{RingKey, Scope};
 
 /// Returns whether records of this kind may report a loss.
@@ -21,7 +23,7 @@ fn reports_loss(kind: RecordType) -> bool {
 /// A loss to be added.
 struct Entry {
     kind: LossKind,
-    event: Option<Label>,
+    event: Option<Arc<str>>,
     amount: u64,
 }
 
@@ -35,7 +37,7 @@ impl LossLedger {
     pub fn note(&mut self, record: &SortedRecord<'_, RingKey>) {
         let key = *record.key();
         if reports_loss(record.raw().kind()) || record.is_late() {
-            let event = record.event().map(|event| event.label().clone());
+            let event = record.event().map(|event| label_of(event));
             if record.is_late() {
                 let late = Entry { kind: LossKind::Late, event: event.clone(), amount: 1 };
                 self.add(key.scope(), late, (Some(record.time()), Some(record.time())));
@@ -54,7 +56,7 @@ impl LossLedger {
         key: RingKey,
         record: RawRecord<'_>,
         layout: &SampleLayout,
-        event: Option<Label>,
+        event: Option<Arc<str>>,
     ) {
         let time = record.time(layout);
         if reports_loss(record.kind()) {
@@ -78,7 +80,7 @@ impl LossLedger {
         record: RawRecord<'_>,
         layout: &SampleLayout,
         time: Option<u64>,
-        event: Option<Label>,
+        event: Option<Arc<str>>,
     ) {
         let truncated = AuxFlags::TRUNCATED | AuxFlags::PARTIAL;
         let (kind, event, amount) = match record.decode(layout) {
@@ -120,8 +122,8 @@ impl LossLedger {
     }
 
     /// Notes how many records each event has lost since it was opened: the sum for each scope and label.
-    pub(in crate::set) fn set_read_lost(&mut self, read: impl Iterator<Item = (Scope, Label, u64)>) {
-        let mut sums: HashMap<(Scope, Label), u64> = HashMap::new();
+    pub(in crate::set) fn set_read_lost(&mut self, read: impl Iterator<Item = (Scope, Arc<str>, u64)>) {
+        let mut sums: HashMap<(Scope, Arc<str>), u64> = HashMap::new();
         read.for_each(|(scope, label, lost)| *sums.entry((scope, label)).or_default() += lost);
         for ((scope, label), lost) in sums {
             self.note_read_lost(scope, label, lost);
@@ -132,7 +134,7 @@ impl LossLedger {
     /// Notes how many records an event has lost since it was opened, as [`LossKind::ReadLost`]. It is for an
     /// event outside of the set, such as one of a perf event array; the next call for the same scope and
     /// label has the new total.
-    pub fn note_read_lost(&mut self, scope: Scope, label: Label, lost: u64) {
+    pub fn note_read_lost(&mut self, scope: Scope, label: Arc<str>, lost: u64) {
         let key = Key { scope, event: Some(label.clone()), kind: LossKind::ReadLost };
         let amount = lost.saturating_sub(self.losses.get(&key).map_or(0, |loss| loss.amount));
         if amount != 0 {

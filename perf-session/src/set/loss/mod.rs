@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
-use perf_sys::{Label, SkippedBytes};
+use perf_sys::SkippedBytes;
 
 use crate::set::{RingKey, Scope};
 
@@ -46,7 +47,7 @@ pub struct LossLedger {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     scope: Scope,
-    event: Option<Label>,
+    event: Option<Arc<str>>,
     kind: LossKind,
 }
 
@@ -56,7 +57,7 @@ pub struct Loss {
     /// The CPU or thread: of the ring, or of the event for [`LossKind::ReadLost`].
     pub scope: Scope,
     /// The name of the event, or `None` if the loss is of any event of the ring.
-    pub event: Option<Label>,
+    pub event: Option<Arc<str>>,
     /// The way in which it was lost.
     pub kind: LossKind,
     /// The amount, in the unit of the kind.
@@ -86,7 +87,7 @@ impl LossLedger {
     /// Iterates over the losses, ordered by scope and kind. Late records are among them.
     pub fn losses(&self) -> impl Iterator<Item = &Loss> {
         let mut losses: Vec<&Loss> = self.losses.values().filter(|loss| loss.amount != 0).collect();
-        losses.sort_by_cached_key(|loss| (loss.scope, loss.kind, loss.event.as_ref().map(Label::to_string)));
+        losses.sort_by_cached_key(|loss| (loss.scope, loss.kind, loss.event.clone()));
         losses.into_iter()
     }
 

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::process::ExitCode;
 
 use perf_sys::{Attr, AttrFlags, Event, Record, Ring, SampleLayout, SampleType, Software, Target};
 
@@ -64,7 +63,7 @@ pub(crate) fn profile(work: impl FnOnce()) -> Result<BTreeMap<u64, u64>, Box<dyn
     Ok(lines)
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let lines = profile(|| {
         std::hint::black_box((0..50_000_000_u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 1)));
     })?;
@@ -72,14 +71,4 @@ fn run() -> Result<(), Box<dyn Error>> {
         println!("{line:#x}: {samples} samples");
     }
     Ok(())
-}
-
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("cursor: {error}");
-            ExitCode::FAILURE
-        }
-    }
 }

@@ -6,7 +6,6 @@
 
 use std::cmp::Reverse;
 use std::error::Error;
-use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
@@ -65,7 +64,7 @@ impl Recorder {
     }
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let milliseconds = match std::env::args().nth(1) {
         Some(text) => text.parse().map_err(|error| format!("MILLISECONDS: {text}: {error}"))?,
         None => 1000,
@@ -76,14 +75,4 @@ fn run() -> Result<(), Box<dyn Error>> {
         println!("{:>12}.{:06} ms  cpu {cpu:>3}  thread {tid}", time / 1_000_000, time % 1_000_000);
     }
     Ok(())
-}
-
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("flight_recorder: {error}");
-            ExitCode::FAILURE
-        }
-    }
 }

@@ -8,7 +8,6 @@
 use std::error::Error;
 use std::fmt;
 use std::os::unix::process::parent_id;
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -114,7 +113,7 @@ fn read_some(ring: &mut Ring, limit: usize, outcome: &mut Outcome) -> Result<(),
     Ok(())
 }
 
-fn run_example() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let seconds = arguments.next().map_or(Ok(10), |text| text.parse())?;
     let pages = arguments.next().map_or(Ok(1), |text| text.parse())?;
@@ -124,15 +123,5 @@ fn run_example() -> Result<(), Box<dyn Error>> {
         Ok(())
     } else {
         Err("expected each call to be delivered or lost, found another number".into())
-    }
-}
-
-fn main() -> ExitCode {
-    match run_example() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("soak: {error}");
-            ExitCode::FAILURE
-        }
     }
 }

@@ -10,7 +10,6 @@
 use std::error::Error;
 use std::fmt;
 use std::os::unix::process::parent_id;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -188,7 +187,7 @@ impl Reader {
     }
 }
 
-fn run_example() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let seconds = arguments.next().map_or(Ok(10), |text| text.parse())?;
     let pages = arguments.next().map_or(Ok(16), |text| text.parse())?;
@@ -198,15 +197,5 @@ fn run_example() -> Result<(), Box<dyn Error>> {
         Ok(())
     } else {
         Err("expected each call to be delivered or lost, found another number".into())
-    }
-}
-
-fn main() -> ExitCode {
-    match run_example() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("sorted_soak: {error}");
-            ExitCode::FAILURE
-        }
     }
 }

@@ -8,7 +8,7 @@
 //! Usage: `stat COMMAND [ARGUMENT...]`
 
 use std::error::Error;
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitStatus};
 
 use perf_sys::{Attr, AttrFlags, Group, GroupCount, Hardware, ReadFormat, Software, Target};
 
@@ -49,17 +49,10 @@ pub(crate) fn run<R>(
     Ok(report(status, group.read()?))
 }
 
-fn main() -> ExitCode {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args_os().skip(1);
     let Some(program) = arguments.next() else {
-        eprintln!("usage: stat COMMAND [ARGUMENT...]");
-        return ExitCode::FAILURE;
+        return Err("usage: stat COMMAND [ARGUMENT...]".into());
     };
-    match run(Command::new(program).args(arguments), |status, counts| eprintln!("{counts}\n{status}")) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("stat: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    run(Command::new(program).args(arguments), |status, counts| eprintln!("{counts}\n{status}"))
 }

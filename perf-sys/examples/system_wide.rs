@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use perf_sys::{
@@ -122,21 +121,11 @@ pub(crate) fn sample(time: Duration) -> Result<Summary, Box<dyn Error>> {
     Ok(summary)
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let milliseconds = match std::env::args().nth(1) {
         Some(text) => text.parse().map_err(|error| format!("MILLISECONDS: {text}: {error}"))?,
         None => 1000,
     };
     println!("{}", sample(Duration::from_millis(milliseconds))?);
     Ok(())
-}
-
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("system_wide: {error}");
-            ExitCode::FAILURE
-        }
-    }
 }

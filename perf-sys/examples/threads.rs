@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
 use std::ops::ControlFlow;
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use perf_sys::{
@@ -102,7 +101,7 @@ pub(crate) fn sample(pid: u32, time: Option<Duration>) -> Result<BTreeMap<u32, T
     }
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let pid = arguments.next().ok_or("usage: threads PID [MILLISECONDS]")?;
     let pid = pid.parse().map_err(|error| format!("PID: {pid}: {error}"))?;
@@ -115,14 +114,4 @@ fn run() -> Result<(), Box<dyn Error>> {
         println!("{tid:>8} {:<16} {samples:>8} ms{parent}", name.unwrap_or_default());
     }
     Ok(())
-}
-
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("threads: {error}");
-            ExitCode::FAILURE
-        }
-    }
 }

@@ -3,7 +3,6 @@
 //! Each watched thread has a ring. tokio waits for a [`RingSet`] of all of them.
 
 use std::error::Error;
-use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -83,17 +82,7 @@ pub(crate) fn watch(threads: usize, naps: u64) -> Result<Vec<u64>, Box<dyn Error
     samples
 }
 
-fn run() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
     println!("samples of four threads that slept 100 times: {:?}", watch(4, 100)?);
     Ok(())
-}
-
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("tokio: {error}");
-            ExitCode::FAILURE
-        }
-    }
 }

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::process::ExitCode;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -120,7 +119,7 @@ fn spin(time: Duration) {
     }
 }
 
-fn run() -> Result<()> {
+fn main() -> Result<()> {
     let profiler = Profiler::new()?;
     thread::scope(|scope| {
         let workers: Vec<_> = (0..4).map(|_| scope.spawn(|| work(&profiler))).collect();
@@ -136,14 +135,4 @@ fn run() -> Result<()> {
     }
     println!("{} samples lost", profile.lost);
     Ok(())
-}
-
-fn main() -> ExitCode {
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("workers: {error}");
-            ExitCode::FAILURE
-        }
-    }
 }

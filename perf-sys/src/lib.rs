@@ -187,5 +187,8 @@ pub use set::{DrainStats, RingCursor, RingSet, SortedRecord};
 mod readme {}
 
 #[cfg(test)]
+#[path = "../tests/support/child.rs"]
+mod child;
+#[cfg(test)]
 #[path = "../tests/support/watchdog.rs"]
 mod watchdog;

@@ -1,4 +1,4 @@
-//! Runs the examples, except `soak` and `tokio`, which have separate tests.
+//! Runs the examples, except the soaks, which have separate tests.
 
 #![allow(clippy::unwrap_used)] // also in shared functions
 #![allow(clippy::duplicate_mod)] // each example reads the CPUs itself
@@ -21,6 +21,9 @@ mod system_wide;
 #[path = "../examples/threads.rs"]
 mod threads;
 #[allow(dead_code)] // its `main`
+#[path = "../examples/tokio.rs"]
+mod tokio_rings;
+#[allow(dead_code)] // its `main`
 #[path = "../examples/workers.rs"]
 mod workers;
 
@@ -29,8 +32,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perf_sys::{Attr, AttrFlags, Software, Target};
-use support::{open_or_skip, switch, tid};
+use perf_sys::{Attr, AttrFlags, Errno, Error, Software, Target};
+use support::{open_or_skip, skip, switch, tid};
 
 /// Returns whether events of this target are permitted, or skips the test.
 #[track_caller]
@@ -198,4 +201,18 @@ fn missing_program_is_an_error_with_its_name() {
         let error = stat::run(&mut Command::new("/no/such/program"), |_, _| ()).unwrap_err();
         assert!(error.to_string().starts_with("/no/such/program: "), "{error}");
     }
+}
+
+#[test]
+fn one_task_reads_many_rings_to_their_ends() {
+    let samples = match tokio_rings::watch(6, 20) {
+        Ok(samples) => samples,
+        Err(error) => {
+            let errno = error.downcast_ref().and_then(Error::errno);
+            let refused = matches!(errno, Some(Errno::EACCES | Errno::EPERM | Errno::ENOSYS));
+            assert!(refused, "{error}");
+            return skip(error);
+        }
+    };
+    assert!(samples.len() == 6 && samples.iter().all(|&samples| samples >= 20), "{samples:?}");
 }

@@ -14,26 +14,7 @@ use std::thread;
 use perf_abi::{Attr, AttrFlags, MmapCapabilities, Software};
 use perf_sys::{Error, Event, RdpmcCounter, Ring, RingSet, SnapshotRing, Target};
 use rustix::param::page_size;
-use support::{PATIENCE, kinds, open_or_skip, switch, switch_ring, switches};
-
-/// Forks, and returns whether the child returned `true`.
-fn in_child(test: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child only makes system calls and allocates, which the C library allows, and
-    // exits.
-    match unsafe { libc::fork() } {
-        0 => {
-            let code = i32::from(!test());
-            // SAFETY: ends the child without unwinding into the harness.
-            unsafe { libc::_exit(code) }
-        }
-        child => {
-            let mut status = -1;
-            // SAFETY: the status is live.
-            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-            status == 0
-        }
-    }
-}
+use support::{PATIENCE, in_child, kinds, own, switch, switch_ring, switches};
 
 /// Memory of a child at given addresses, filled with a pattern.
 struct Foreign(*mut u8, usize);
@@ -187,7 +168,7 @@ fn a_cursor_in_a_child_reads_consumes_and_releases_nothing() {
 #[test]
 fn a_snapshot_is_refused_before_the_parents_ring_is_paused() {
     let attr = switches().with_flags(AttrFlags::WRITE_BACKWARD);
-    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else { return };
+    let Some(event) = own(&attr) else { return };
     let mut recorder = SnapshotRing::map(event, 1).unwrap();
     recorder.event().enable().unwrap();
     switch(1);
@@ -201,7 +182,7 @@ fn a_snapshot_is_refused_before_the_parents_ring_is_paused() {
 #[test]
 fn a_user_counter_is_refused_in_a_child() {
     let attr = Attr::software(Software::TASK_CLOCK);
-    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else { return };
+    let Some(event) = own(&attr) else { return };
     let counter = RdpmcCounter::map(&event).unwrap();
     assert!(in_child(|| {
         counter.read() == Err(Error::Forked)
@@ -214,7 +195,7 @@ fn a_user_counter_is_refused_in_a_child() {
 
 #[test]
 fn an_event_of_the_parent_is_neither_mapped_nor_redirected_in_a_child() {
-    let Some(event) = open_or_skip(&switches(), Target::calling_thread()) else { return };
+    let Some(event) = own(&switches()) else { return };
     let Some(ring) = switch_ring(1) else { return };
     let (event, mut ring) = (Arc::new(event), Some(ring));
     assert!(in_child(|| {
@@ -235,7 +216,7 @@ fn an_event_of_the_parent_is_neither_mapped_nor_redirected_in_a_child() {
 fn rings_are_resumed_if_one_cannot_be_copied() {
     fn recorder() -> Option<SnapshotRing> {
         let attr = switches().with_flags(AttrFlags::WRITE_BACKWARD);
-        let recorder = SnapshotRing::map(open_or_skip(&attr, Target::calling_thread())?, 1).unwrap();
+        let recorder = SnapshotRing::map(own(&attr)?, 1).unwrap();
         recorder.event().enable().unwrap();
         Some(recorder)
     }

@@ -13,8 +13,8 @@ use std::sync::mpsc::channel;
 
 use libc::{SA_SIGINFO, SIGTRAP, SIGUSR1, sigaction, siginfo_t};
 use perf_abi::{Attr, AttrFlags, BreakpointLen, BreakpointType, Software, TRAP_PERF};
-use perf_sys::{Ring, Target, WaitResult, Waker};
-use support::{PATIENCE, count, open_or_skip, tid};
+use perf_sys::{Ring, WaitResult, Waker};
+use support::{PATIENCE, count, own, tid};
 
 type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
@@ -80,9 +80,7 @@ fn every_store_to_the_watched_word_raises_sigtrap() {
         .with_period(1)
         .with_sig_data(0x5eed_c0de)
         .with_flags(flags | AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV);
-    let Some(event) = open_or_skip(&attr, Target::calling_thread()) else {
-        return;
-    };
+    let Some(event) = own(&attr) else { return };
     let handled = Handled::by(trapped, SIGTRAP);
     event.enable().unwrap();
     for hit in 1..=3 {
@@ -106,9 +104,7 @@ extern "C" fn interrupted(_: c_int, _: *mut siginfo_t, _: *mut c_void) {
 
 #[test]
 fn signal_does_not_end_a_wait() {
-    let Some(event) = open_or_skip(&Attr::software(Software::DUMMY), Target::calling_thread()) else {
-        return;
-    };
+    let Some(event) = own(&Attr::software(Software::DUMMY)) else { return };
     let ring = Ring::map(event, 1).unwrap();
     let waker = Waker::new().unwrap();
     let _handled = Handled::by(interrupted, SIGUSR1);

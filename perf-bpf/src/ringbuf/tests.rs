@@ -1,25 +1,10 @@
-#![allow(unsafe_code)] // to fork
-
 use super::map::Writer;
 use super::*;
+use child::in_child;
 
-/// Forks, and returns whether the child returned `true`, which it reports by its exit code.
-fn in_child(test: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child does only what a signal handler may do, except that it may allocate, and exits.
-    match unsafe { libc::fork() } {
-        0 => {
-            let code = i32::from(!test());
-            // SAFETY: ends the child without unwinding into the harness.
-            unsafe { libc::_exit(code) }
-        }
-        child => {
-            let mut status = -1;
-            // SAFETY: the status is live.
-            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-            status == 0
-        }
-    }
-}
+#[allow(dead_code)] // the tests of perf-sys use the rest
+#[path = "../../../perf-sys/tests/support/child.rs"]
+mod child;
 
 /// The data of the records that one batch returns, and the number of discarded ones.
 fn read(consumer: &mut Consumer) -> (Vec<Vec<u8>>, u64) {

@@ -124,33 +124,13 @@ fn wipe_by_handler() -> rustix::io::Result<()> {
         errno => Err(Errno::from_raw_os_error(errno)),
     }
 }
-#[cfg(test)]
-pub(crate) use tests::in_child;
 
 #[cfg(test)]
 mod tests {
     //! Each test forks. The children exit without returning to the test harness.
 
     use super::*;
-
-    /// Forks, and returns whether the child returned `true`, which it reports by its exit code.
-    pub(crate) fn in_child(test: impl FnOnce() -> bool) -> bool {
-        // SAFETY: the child does only what a signal handler may do, except that it may allocate, and
-        // exits.
-        match unsafe { libc::fork() } {
-            0 => {
-                let code = i32::from(!test());
-                // SAFETY: ends the child without unwinding into the harness.
-                unsafe { libc::_exit(code) }
-            }
-            child => {
-                let mut status = -1;
-                // SAFETY: the status is live.
-                assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-                status == 0
-            }
-        }
-    }
+    use crate::child::{exits_with_0, in_child};
 
     fn number() -> Option<u64> {
         Generation::current().ok().map(|generation| generation.number)
@@ -191,10 +171,7 @@ mod tests {
             // SAFETY: ends the child without unwinding into the harness.
             unsafe { libc::_exit(code) }
         }
-        let mut status = -1;
-        // SAFETY: the status is live.
-        assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        assert_eq!(status, 0);
+        assert!(exits_with_0(child));
     }
 
     #[test]

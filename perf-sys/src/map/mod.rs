@@ -32,8 +32,6 @@ mod read_only;
 pub(crate) use aux::{AuxConsumer, AuxOverwritten};
 pub(crate) use consumer::{Consumer, Position};
 pub use generation::Generation;
-#[cfg(test)]
-pub(crate) use generation::in_child;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use kernel::Kernel;
 pub(crate) use overwrite::Overwritten;

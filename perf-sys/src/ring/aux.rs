@@ -172,7 +172,8 @@ mod tests {
     use perf_decode::{RawRecord, Record, SampleLayout};
 
     use super::*;
-    use crate::map::{Area, Kernel, PageWord, in_child};
+    use crate::child::in_child;
+    use crate::map::{Area, Kernel, PageWord};
 
     struct Simulated {
         page: Arc<Area>,

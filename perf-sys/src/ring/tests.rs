@@ -7,7 +7,8 @@ use rustix::pipe::pipe;
 
 use super::*;
 use super::{WaitResult, Waker};
-use crate::map::{Kernel, in_child};
+use crate::child::in_child;
+use crate::map::Kernel;
 
 const SHORT: Option<Duration> = Some(Duration::from_millis(1));
 /// For a wait that ends at once, so that a test which hangs fails.

@@ -3,7 +3,8 @@ use core::time::Duration;
 use rustix::io::write;
 
 use super::*;
-use crate::map::{Kernel, in_child};
+use crate::child::in_child;
+use crate::map::Kernel;
 use crate::ring::Waker;
 use crate::ring::ring_on_pipe;
 

@@ -9,16 +9,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use perf_abi::{Attr, AttrFlags, RecordType, SampleType, Software};
-use perf_decode::{Record, SampleLayout};
+use perf_decode::{Record, Sample, SampleLayout};
 use perf_sys::{Batch, Errno, Event, Ring, RingSet, Target};
 use rustix::thread::gettid;
 
+mod child;
 mod limit;
 mod nobody;
 mod switcher;
 mod tracefs;
 mod watchdog;
 
+pub(crate) use child::in_child;
 pub(crate) use limit::with_limit;
 pub(crate) use nobody::as_nobody;
 pub(crate) use switcher::Switcher;
@@ -50,6 +52,12 @@ pub(crate) fn open_or_skip(attr: &Attr, target: Target<'_>) -> Option<Event> {
         eprintln!("skipped: {error}");
     }
     None
+}
+
+/// Opens the event for the calling thread, as [`open_or_skip`].
+#[track_caller]
+pub(crate) fn own(attr: &Attr) -> Option<Event> {
+    open_or_skip(attr, Target::calling_thread())
 }
 
 /// Prints the reason for a skipped test, or fails it with `PERFKIT_REQUIRE_LIVE=1`.
@@ -88,7 +96,7 @@ fn switched() -> u64 {
 /// Maps an enabled ring of [`switches`] of the calling thread.
 #[track_caller]
 pub(crate) fn switch_ring(data_pages: usize) -> Option<Ring> {
-    let ring = Ring::map(open_or_skip(&switches(), Target::calling_thread())?, data_pages).unwrap();
+    let ring = own_ring(&switches(), data_pages)?;
     ring.event().enable().unwrap();
     Some(ring)
 }
@@ -101,10 +109,10 @@ pub(crate) fn count(event: &Event) -> u64 {
     words[0]
 }
 
-/// Maps a ring of a disabled event of the calling thread.
+/// Maps a ring of an event of the calling thread.
 #[track_caller]
-pub(crate) fn ring(attr: &Attr) -> Option<Ring> {
-    Some(Ring::map(open_or_skip(attr, Target::calling_thread())?, 64).unwrap())
+pub(crate) fn own_ring(attr: &Attr, data_pages: usize) -> Option<Ring> {
+    Some(Ring::map(own(attr)?, data_pages).unwrap())
 }
 
 /// Maps a ring of a disabled dummy event with these flags, for side-band records with their thread
@@ -131,6 +139,23 @@ pub(crate) fn filter_map<R>(ring: &mut Ring, map: impl Fn(Record<'_>) -> Option<
     let layout = SampleLayout::new(ring.event().attr());
     let mut batch = ring.batch().unwrap();
     batch.records().filter_map(|record| map(record.unwrap().decode(&layout).unwrap())).collect()
+}
+
+/// Returns the results of `map` for the unread samples. Any other record fails the test.
+#[track_caller]
+pub(crate) fn samples<R>(ring: &mut Ring, map: impl Fn(Sample<'_>) -> R) -> Vec<R> {
+    filter_map(ring, |record| match record {
+        Record::Sample(sample) => Some(map(sample)),
+        other => panic!("{other:?}"),
+    })
+}
+
+/// Enables the events of all rings while `work` runs.
+pub(crate) fn during_all<R>(rings: &[Ring], work: impl FnOnce() -> R) -> R {
+    rings.iter().for_each(|ring| ring.event().enable().unwrap());
+    let done = work();
+    rings.iter().for_each(|ring| ring.event().disable().unwrap());
+    done
 }
 
 /// Returns the id of the calling thread, as records have it.
@@ -165,4 +190,12 @@ pub(crate) fn set_of(rings: impl IntoIterator<Item = Ring>) -> RingSet<usize> {
     let mut set = RingSet::new().unwrap();
     rings.into_iter().enumerate().for_each(|(key, ring)| set.add(key, ring).unwrap());
     set
+}
+
+/// Returns a disabled ring of one page of this thread's switches with a wakeup for each, which has at least `times`
+/// of them.
+pub(crate) fn filled(times: u64) -> Option<Ring> {
+    let ring = own_ring(&switches().with_wakeup_events(1), 1)?;
+    during(&ring, || switch(times));
+    Some(ring)
 }

@@ -1,0 +1,135 @@
+//! Opening of events: targets, flags, and the errors.
+
+use std::fs::File;
+
+use rustix::io::{FdFlags, fcntl_getfd};
+use std::os::fd::AsFd;
+
+use crate::prelude::*;
+
+fn dummy() -> Attr {
+    Attr::software(Software::DUMMY).with_flags(AttrFlags::EXCLUDE_KERNEL)
+}
+
+fn closes_on_exec(event: &Event) -> bool {
+    fcntl_getfd(event).unwrap().contains(FdFlags::CLOEXEC)
+}
+
+#[test]
+fn descriptors_are_closed_on_exec_by_default() {
+    let Some(event) = own(&dummy()) else { return };
+    assert!(closes_on_exec(&event));
+    let kept = OpenOptions::new().keep_on_exec().open(&dummy(), Target::calling_thread()).unwrap();
+    assert!(!closes_on_exec(&kept));
+}
+
+#[test]
+fn every_kind_of_target_opens() {
+    let here = Target::thread(tid());
+    let me = i32::try_from(tid()).unwrap();
+    let of_c =
+        [(0, -1), (0, 0), (me, -1), (me, 0), (-1, 0)].map(|(pid, cpu)| Target::from_raw(pid, cpu).unwrap());
+    let named = [here, here.on_cpu(0), Target::calling_thread().on_cpu(0), Target::cpu(0)];
+    let _opened: Option<Vec<_>> =
+        of_c.into_iter().chain(named).map(|target| open_or_skip(&dummy(), target)).collect();
+}
+
+#[test]
+fn target_of_a_cgroup_is_its_directory() {
+    let Some(place) = cgroup2() else { return eprintln!("skipped: no cgroup2 is mounted") };
+    let dir = File::open(place).unwrap();
+    open_or_skip(&dummy(), Target::cgroup(dir.as_fd(), 0));
+}
+
+#[test]
+fn descriptor_of_another_directory_is_not_a_cgroup() {
+    let dir = File::open("/").unwrap();
+    let error = Event::open(&dummy(), Target::cgroup(dir.as_fd(), 0)).unwrap_err();
+    assert_eq!(error.call(), Some(Call::PerfEventOpen));
+    assert!(matches!(error.errno(), Some(Errno::EBADF | Errno::EACCES | Errno::EPERM)), "{error}");
+}
+
+#[test]
+fn error_of_an_offline_cpu_names_the_cause() {
+    let offline = std::fs::read_to_string("/sys/devices/system/cpu/offline").unwrap_or_default();
+    let Ok(cpu) = offline.trim().split([',', '-']).next().unwrap_or("").parse() else {
+        return eprintln!("skipped: no CPU is offline");
+    };
+    if open_or_skip(&dummy(), Target::cpu(0)).is_none() {
+        return;
+    }
+    let error = Event::open(&dummy(), Target::cpu(cpu)).unwrap_err();
+    assert_eq!(error.errno(), Some(Errno::ENODEV));
+    assert!(error.to_string().contains("offline"), "{error}");
+}
+
+#[test]
+fn unsupported_precision_is_refused() {
+    let precise = Attr::hardware(Hardware::CPU_CYCLES)
+        .with_period(1_000_000)
+        .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
+    if own(&precise).is_none() {
+        return;
+    }
+    match Event::open(&precise.with_precise_ip(Skid::ZERO), Target::calling_thread()) {
+        Ok(_) => eprintln!("skipped: this PMU has the highest precision"),
+        Err(error) => {
+            assert!(matches!(error.errno(), Some(Errno::EOPNOTSUPP | Errno::ENOENT)), "{error}");
+        }
+    }
+}
+
+#[test]
+fn error_of_an_invalid_attr_size_has_the_kernels_size() {
+    let attr = Attr { size: 1, ..dummy() };
+    match Event::open(&attr, Target::calling_thread()) {
+        Err(Error::AttrSize { kernel, .. }) => assert!(kernel >= 64, "{kernel}"),
+        other => eprintln!("skipped: another check failed first: {other:?}"),
+    }
+}
+
+#[test]
+fn error_of_an_unknown_field_has_the_kernels_size() {
+    let attr = Attr { config4: 1, ..dummy() };
+    match Event::open(&attr, Target::calling_thread()) {
+        Err(error @ Error::AttrSize { kernel, .. }) => {
+            assert!((64..144).contains(&kernel), "{kernel}");
+            assert_eq!(error.errno(), Some(Errno::E2BIG));
+        }
+        other => eprintln!("skipped: this kernel has the field: {other:?}"),
+    }
+}
+
+#[test]
+fn an_invalid_argument_is_einval_with_its_usual_cause() {
+    let stack = |bytes| {
+        let attr = dummy().with_sample_type(SampleType::STACK_USER);
+        Attr { sample_stack_user: bytes, ..attr }
+    };
+    let clock = Attr::software(Software::CPU_CLOCK);
+    let me = Target::calling_thread();
+    let invalid = [
+        (dummy(), me.on_cpu(1 << 20)),
+        (dummy(), me.on_cpu(u32::MAX)),
+        (dummy().with_sample_type(SampleType::REGS_USER), me),
+        (stack(4), me),
+        (stack(65536), me),
+        (clock.with_frequency(1 << 40), me),
+    ];
+    for (attr, target) in invalid {
+        let error = Event::open(&attr, target).unwrap_err();
+        if matches!(error.errno(), Some(Errno::EACCES | Errno::EPERM | Errno::ENOSYS)) {
+            return eprintln!("skipped: {error}");
+        }
+        assert_eq!(error.errno(), Some(Errno::EINVAL), "{error}");
+        assert!(error.to_string().ends_with(error.hint().unwrap()), "{error}");
+    }
+}
+
+#[test]
+fn thread_ids_that_the_kernel_takes_for_others_are_refused() {
+    for found in [0, u32::MAX, 1 << 31] {
+        let error = Event::open(&dummy(), Target::thread(found).on_cpu(0)).unwrap_err();
+        assert_eq!(error, Error::ThreadId { found });
+    }
+}

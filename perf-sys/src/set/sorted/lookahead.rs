@@ -1,7 +1,7 @@
 use perf_decode::{RawRecord, Window};
 
-use super::events::Events;
 use super::queue::{Entry, LOW, Queue};
+use super::record::Events;
 use crate::ring::Reader;
 use crate::{Result, Ring};
 
@@ -15,7 +15,7 @@ use crate::{Result, Ring};
 /// ```
 #[derive(Debug, Default)]
 pub(crate) struct Lookahead {
-    queue: Queue,
+    pub(super) queue: Queue,
     /// Position after the last framed record.
     framed: u64,
     /// Whether there are bytes after `framed`.
@@ -28,12 +28,12 @@ pub(crate) struct Lookahead {
     /// Position before which all records are delivered in this round, whatever their age: the end of a flush, or three
     /// quarters of a ring that is half full. Otherwise the ring's first record, which stands for no limit.
     limit: u64,
-    /// Whether a record before the limit was not taken.
-    is_open: bool,
+    /// Whether a record before the limit was not taken, as of the last [`set_stop`](Self::set_stop).
+    pub(super) is_open: bool,
     /// Position before which the kernel may have sent a wakeup for the records. The younger ones end no wait.
     signalled: u64,
     /// `None` before the first round, and after an event was redirected into the ring.
-    events: Option<Events>,
+    pub(super) events: Option<Events>,
 }
 
 impl Lookahead {
@@ -104,36 +104,6 @@ impl Lookahead {
         latest
     }
 
-    /// Returns whether a record before the limit was not taken.
-    #[inline]
-    pub(super) const fn is_open(&self) -> bool {
-        self.is_open
-    }
-
-    /// Returns the events of the ring; `None` before the first round.
-    #[inline]
-    pub(super) const fn events(&self) -> Option<&Events> {
-        self.events.as_ref()
-    }
-
-    /// Returns the next record.
-    #[inline]
-    pub(super) fn first(&self) -> Option<&Entry> {
-        self.queue.first()
-    }
-
-    /// Takes records up to the time `bound`, as long as `plan` returns `Some`. Returns the time of the next one; `None`
-    /// at the stop, where [`set_stop`](Self::set_stop) must follow.
-    #[inline]
-    pub(super) fn take_while(&mut self, bound: u64, plan: impl FnMut(Entry) -> Option<()>) -> Option<u64> {
-        self.queue.take_while(bound, plan)
-    }
-
-    /// Puts the record back that was taken last.
-    pub(super) const fn put_back(&mut self) {
-        self.queue.put_back();
-    }
-
     /// Finds the number of records that can be taken without a look at anything else but their times: up to the
     /// limit, after which only old records are due; then as many as leave enough framed ones; then all.
     #[inline(never)]
@@ -141,10 +111,10 @@ impl Lookahead {
         self.is_open = is_before(self.earliest(), self.limit);
         let is_last = self.damage.is_some() || !self.can_fill;
         let most = if is_last { usize::MAX } else { self.queue.len().saturating_sub(LOW) + 1 };
-        let is_open = self.is_open;
-        let limit = (self.limit / 8) as u32;
-        // No entry has an earlier floor than those before it.
-        self.queue.set_stop(most, |next| !is_open || !reaches(next, limit));
+        let (is_open, limit) = (self.is_open, (self.limit / 8) as u32);
+        // No entry has an earlier floor than those before it. The half of the numbers before a limit are before it,
+        // because indices wrap at 2^32.
+        self.queue.set_stop(most, |next| !is_open || next.floor().wrapping_sub(limit) >= 1 << 31);
     }
 
     /// Returns whether more records must be framed before another one is taken.
@@ -251,10 +221,4 @@ fn frame(
 #[inline]
 fn is_before(position: u64, limit: u64) -> bool {
     (1..1 << 63).contains(&limit.wrapping_sub(position))
-}
-
-/// Returns whether no record before the word index `limit` is left when `next` is the first.
-#[inline]
-const fn reaches(next: &Entry, limit: u32) -> bool {
-    next.floor().wrapping_sub(limit) < 1 << 31
 }

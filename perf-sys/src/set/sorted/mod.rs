@@ -8,7 +8,6 @@ use super::{Member, RingSet};
 use crate::Result;
 
 mod clock;
-mod events;
 mod lookahead;
 mod plan;
 mod queue;
@@ -16,7 +15,7 @@ mod record;
 
 use clock::{Clock, until_ripe};
 pub(super) use lookahead::Lookahead;
-use plan::{Flow, Plan};
+use plan::Plan;
 pub use record::SortedRecord;
 
 /// The state of a set between two rounds.
@@ -269,11 +268,7 @@ impl<K> RingSet<K> {
         slots.resize(self.members.len(), Head::default());
         let mut plan = Plan::new(slots, &mut self.members);
         while plan.make(&mut self.members, ripe) {
-            match plan.deliver(&mut self.members, delivered, consume) {
-                Flow::Continue => {}
-                Flow::Overwritten => plan.restart(&mut self.members),
-                Flow::Break(value) => return ControlFlow::Break(value),
-            }
+            plan.deliver(&mut self.members, delivered, consume)?;
         }
         ControlFlow::Continue(())
     }
@@ -289,7 +284,7 @@ impl<K> RingSet<K> {
         let latest = |member: &mut Member<K>| member.lookahead.latest_unread(&mut member.ring.reader);
         clock.note(self.members.iter_mut().map(latest).max().unwrap_or(0), looked);
         clock.ripe(*delay, looked).is_some_and(|ripe| {
-            let mut first = self.members.iter().filter_map(|member| member.lookahead.first());
+            let mut first = self.members.iter().filter_map(|member| member.lookahead.queue.first());
             first.any(|first| first.time <= ripe)
         })
     }

@@ -17,7 +17,7 @@ pub(super) struct Plan<'s> {
     /// The first `len` are planned.
     records: [Planned; RECORDS],
     len: usize,
-    /// Number of rings with a record before their limit. While there is one, all records are due whatever their time,
+    /// Number of rings that are open when the plan is made. While there is one, all records are due whatever their time,
     /// because the kernel would drop records of that ring, and all earlier ones of other rings come before.
     open: usize,
 }
@@ -41,13 +41,13 @@ impl<'s> Plan<'s> {
     }
 
     /// Starts again after records were put back.
-    pub(super) fn restart<K>(&mut self, members: &mut [Member<K>]) {
+    fn restart<K>(&mut self, members: &mut [Member<K>]) {
         self.heads.clear();
         self.open = 0;
         for (index, Member { lookahead, .. }) in members.iter_mut().enumerate() {
             lookahead.set_stop();
-            self.open += usize::from(lookahead.is_open());
-            if let Some(first) = lookahead.first() {
+            self.open += usize::from(lookahead.is_open);
+            if let Some(first) = lookahead.queue.first() {
                 self.heads.insert(index, first.time);
             }
         }
@@ -56,58 +56,46 @@ impl<'s> Plan<'s> {
     /// Takes the next records out of the lookaheads: up to those with the time `until`, and further while a
     /// ring has a record before its limit. Returns whether there are any.
     pub(super) fn make<K>(&mut self, members: &mut [Member<K>], until: Option<u64>) -> bool {
-        self.len = 0;
-        let mut due = self.due(until);
-        while let (Some(latest), Some(index)) = (due, self.heads.first()) {
+        let Self { heads, records, len, open } = self;
+        *len = 0;
+        let Some(latest) = (if *open > 0 { Some(u64::MAX) } else { until }) else { return false };
+        while let Some(index) = heads.first() {
             let Some(Member { lookahead, .. }) = members.get_mut(index) else { break };
-            let bound = self.heads.bound().min(latest);
-            let mut slots = self.records.get_mut(self.len..).unwrap_or_default().iter_mut();
-            let free = slots.len();
-            let next = lookahead.take_while(bound, |entry| {
-                let slot = slots.next()?;
-                *slot = Planned { entry, member: index as u32 };
+            // One comparison a record decides as long as the ring stays the first.
+            let bound = heads.bound().min(latest);
+            let before = *len;
+            let next = lookahead.queue.take_while(bound, |entry| {
+                *records.get_mut(*len)? = Planned { entry, member: index as u32 };
+                *len += 1;
                 Some(())
             });
-            let count = free - slots.len();
-            if count == 0 {
-                break; // the record is the earliest of all, and later than `latest`
+            if *len == before {
+                break; // the plan is full, or the earliest record of all is later than `latest`
             }
-            self.len += count;
-            let mut is_complete = count == free;
             if next.is_some() {
-                self.heads.advance(next);
-            } else {
-                // At the stop. This happens once for many records.
-                let was_open = lookahead.is_open();
-                lookahead.set_stop();
-                self.open -= usize::from(was_open && !lookahead.is_open());
-                // A record that is not framed yet could be earlier than those that are left.
-                is_complete |= lookahead.must_fill();
-                self.heads.advance(lookahead.first().map(|next| next.time));
-                due = self.due(until);
+                heads.advance(next);
+                continue;
             }
-            if is_complete {
+            // At the stop. This happens once for many records.
+            let was_open = lookahead.is_open;
+            lookahead.set_stop();
+            heads.advance(lookahead.queue.first().map(|next| next.time));
+            // A record that is not framed yet could be earlier than those that are left, and the other rings may be read
+            // up to `until` only once the last ring is closed.
+            if lookahead.must_fill() || lookahead.is_open != was_open {
                 break;
             }
         }
-        self.len > 0
+        *len > 0
     }
 
-    /// Returns the latest time of a record that is delivered in this round.
-    fn due(&self, until: Option<u64>) -> Option<u64> {
-        if self.open > 0 { Some(u64::MAX) } else { until }
-    }
-
-    /// Delivers the planned records.
-    ///
-    /// The records after a break are put back. Restart the plan after it, and if the kernel has
-    /// overwritten a record, which is [`Flow::Overwritten`].
+    /// Delivers the planned records. The records after a break are put back.
     pub(super) fn deliver<K, B>(
         &mut self,
         members: &mut [Member<K>],
         delivered: &mut Delivered,
         consume: &mut impl FnMut(SortedRecord<'_, K>) -> ControlFlow<B>,
-    ) -> Flow<B> {
+    ) -> ControlFlow<B> {
         let planned = self.records.get(..self.len).unwrap_or_default();
         // The guard counts at the end, so that its only store for each record is `done`.
         let mut latest = delivered.latest;
@@ -116,7 +104,7 @@ impl<'s> Plan<'s> {
             let Some(Member { key, ring, lookahead, .. }) = delivery.members.get_mut(member as usize) else {
                 break;
             };
-            let Some(events) = lookahead.events() else { break };
+            let Some(events) = &lookahead.events else { break };
             let Ring { reader, event: own, redirected, .. } = ring;
             let (words, mut rest) = reader.words_from(base);
             let run = planned.get(delivery.done..).unwrap_or_default();
@@ -132,7 +120,8 @@ impl<'s> Plan<'s> {
                             if let Some(Member { ring, lookahead, .. }) = members.get_mut(member as usize) {
                                 lookahead.set_damage(&mut ring.reader, error);
                             }
-                            return Flow::Overwritten;
+                            self.restart(members);
+                            return ControlFlow::Continue(());
                         }
                     },
                 };
@@ -142,27 +131,15 @@ impl<'s> Plan<'s> {
                     Some(other) => redirected.get(other),
                 };
                 let time = entry.time;
+                // Also in one plan: a record that is too far from its place in a ring stays where it is.
                 let is_late = time < latest;
                 latest = latest.max(time);
                 delivery.done += 1;
-                let record = SortedRecord { key, raw, time, is_late, event, index, events };
-                if let ControlFlow::Break(value) = consume(record) {
-                    return Flow::Break(value);
-                }
+                consume(SortedRecord { key, raw, time, is_late, event, index, events })?;
             }
         }
-        Flow::Continue
+        ControlFlow::Continue(())
     }
-}
-
-/// The way in which a delivery ended.
-pub(super) enum Flow<B> {
-    /// All planned records were delivered.
-    Continue,
-    /// The callback ended the round.
-    Break(B),
-    /// The kernel wrote over a record after it was framed.
-    Overwritten,
 }
 
 /// The delivery of planned records. Dropping it consumes and counts the delivered ones and puts the others back, also
@@ -182,13 +159,13 @@ impl<K> Drop for Delivery<'_, K> {
         self.delivered.count(done.iter().map(|planned| planned.entry.time));
         for Planned { member, .. } in rest {
             if let Some(Member { lookahead, .. }) = self.members.get_mut(*member as usize) {
-                lookahead.put_back();
+                lookahead.queue.put_back();
             }
         }
+        *self.open = 0;
         for Member { ring, lookahead, .. } in &mut *self.members {
-            let was_open = lookahead.is_open();
             lookahead.settle(&mut ring.reader);
-            *self.open -= usize::from(was_open && !lookahead.is_open());
+            *self.open += usize::from(lookahead.is_open);
         }
     }
 }

@@ -320,3 +320,21 @@ fn records_of_the_same_time_are_not_late() {
         .unwrap();
     assert_eq!(found, [(0, 0, false), (0, 1, false), (1, 0, false), (1, 1, false)]);
 }
+
+#[test]
+fn records_too_far_from_their_places_in_a_ring_are_late() {
+    let (mut set, mut kernels) = set_of_pages(1, 0, 256);
+    for time in 10..20 {
+        let mut large = vec![0; 8191]; // 64 KiB each: an entry goes back by 8 of them
+        large[..2].copy_from_slice(&[Kernel::any_header(RecordType::SAMPLE, 8191 * 8), time * SECOND]);
+        assert!(kernels[0].write_words(&large));
+    }
+    write(&mut kernels[0], 9, 0);
+    write(&mut kernels[0], 10, 0);
+    let mut found = vec![];
+    let drained = set.flush_sorted(|record| found.push((seconds(&record), record.is_late()))).unwrap();
+    let late = [(10, false), (11, false), (9, true), (10, true)]; // 10 is later than 9, but not than 11
+    let in_order = (12..20).map(|time| (time, false));
+    assert!(found.iter().copied().eq(late.into_iter().chain(in_order)), "{found:?}");
+    assert_eq!((drained.records, drained.late, set.late()), (12, 2, 2));
+}

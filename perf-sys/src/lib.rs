@@ -173,11 +173,12 @@ pub use perf_decode::{
 };
 
 pub use count::{Count, Group, GroupCount, RdpmcCounter, TimeConversion};
-pub use error::{Call, Errno, Error, Refused, Result, SkippedBytes};
+pub use error::{Call, Errno, Error, Refused, Result};
 pub use event::{BpfIds, Event, OpenOptions, Target};
 pub use map::{Generation, page_size};
 pub use ring::{
-    AuxArea, AuxSnapshot, Batch, BatchRecords, Ring, Snapshot, SnapshotRing, WaitResult, Waker, poll_readable,
+    AuxArea, AuxSnapshot, Batch, BatchRecords, Ring, SkippedBytes, Snapshot, SnapshotRing, WaitResult, Waker,
+    poll_readable,
 };
 pub use set::{DrainStats, RingCursor, RingSet, SortedRecord};
 

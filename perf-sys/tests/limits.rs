@@ -181,8 +181,8 @@ fn resident() -> i64 {
 
 #[test]
 fn thousand_rings_of_one_page_take_less_than_5_mib() {
-    let _alone = alone();
     const RINGS: usize = 1000;
+    let _alone = alone();
     if own(&switches()).is_none() {
         return;
     }

@@ -1,9 +1,11 @@
+use core::fmt;
+use core::iter::{FusedIterator, once};
 use std::sync::Arc;
 
 use perf_abi::{Attr, AttrFlags, IocFlags, ReadFormat};
 use perf_decode::ReadValues;
 
-use super::GroupCount;
+use super::Count;
 use crate::error::Result;
 use crate::event::{Event, OpenOptions, Target};
 use crate::ring::Ring;
@@ -42,9 +44,9 @@ pub struct Group {
 
 /// Buffers for two readings, in words.
 #[derive(Debug)]
-pub(super) struct Buffers {
-    pub(super) now: Box<[u64]>,
-    pub(super) before: Box<[u64]>,
+struct Buffers {
+    now: Box<[u64]>,
+    before: Box<[u64]>,
 }
 
 impl Group {
@@ -190,11 +192,69 @@ impl Group {
     /// `ECHILD` if copies were inherited before the group was complete.
     pub fn read(&mut self) -> Result<GroupCount<'_>> {
         let now = self.leader.read_values(&mut self.buffers.now)?;
-        Ok(GroupCount::new(now, None, &self.leader, &self.members))
+        Ok(GroupCount { now, before: None, leader: &self.leader, members: &self.members })
     }
 
-    /// Returns the leader, the members and the buffers as separate borrows.
-    pub(super) fn parts_mut(&mut self) -> (&Event, &[Arc<Event>], &mut Buffers) {
-        (&self.leader, &self.members, &mut self.buffers)
+    /// Counts all events of the group while `work` runs, as [`Event::measure`] does with one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read) and [`enable`](Self::enable).
+    #[doc(alias = "MeasureGroup")]
+    pub fn measure<R>(&mut self, work: impl FnOnce() -> R) -> Result<(R, GroupCount<'_>)> {
+        let Self { members, leader, buffers } = self;
+        let before = leader.read_values(&mut buffers.before)?;
+        leader.enable()?;
+        let result = work();
+        leader.disable()?;
+        let now = leader.read_values(&mut buffers.now)?;
+        Ok((result, GroupCount { now, before: Some(before), leader, members }))
+    }
+}
+
+/// The counts of the events of a [`Group`](crate::Group), all read at the same moment.
+///
+/// Prints one count a line: the value, aligned, the [event](Event#impl-Display-for-Event), and the fields of the
+/// read format.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupCount<'g> {
+    now: ReadValues<'g>,
+    /// The counts at the start of a measurement, to be subtracted.
+    before: Option<ReadValues<'g>>,
+    leader: &'g Event,
+    members: &'g [Arc<Event>],
+}
+
+impl<'g> GroupCount<'g> {
+    /// Iterates over the counts: the group leader's first, then those of the members in the order of
+    /// [`Group::open`](crate::Group::open). All have the same times.
+    pub fn iter(&self) -> impl FusedIterator<Item = Count> + Clone + use<'g> {
+        let Self { now, before, .. } = *self;
+        let mut earlier = before.map(|before| (before, before.iter()));
+        let counts = now.iter().map(move |entry| {
+            let of_now = Count::new(&now, entry);
+            match earlier.as_mut().and_then(|(values, entries)| Some(Count::new(values, entries.next()?))) {
+                Some(before) => of_now.since(&before),
+                None => of_now,
+            }
+        });
+        counts.fuse()
+    }
+
+    /// Iterates over the events, in the order of the counts.
+    pub fn events(&self) -> impl Iterator<Item = &'g Event> {
+        once(self.leader).chain(self.members.iter().map(Arc::as_ref))
+    }
+}
+
+impl fmt::Display for GroupCount<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.iter().map(|count| count.value_text().len()).max().unwrap_or(0);
+        for (index, (count, event)) in self.iter().zip(self.events()).enumerate() {
+            let end = if index == 0 { "" } else { "\n" };
+            write!(f, "{end}{:>width$}  {event}", count.value_text())?;
+            count.fmt_fields(f)?;
+        }
+        Ok(())
     }
 }

@@ -8,16 +8,12 @@ use perf_decode::{ReadEntry, ReadValues, Scaled};
 use crate::error::{Error, Result};
 use crate::event::Event;
 
-mod counter_page;
 mod group;
-mod group_count;
-mod measure;
 mod rdpmc;
 mod time_conversion;
 mod user_counter;
 
-pub use group::Group;
-pub use group_count::GroupCount;
+pub use group::{Group, GroupCount};
 pub use time_conversion::TimeConversion;
 pub use user_counter::RdpmcCounter;
 
@@ -129,7 +125,7 @@ impl fmt::Display for Count {
     }
 }
 
-/// Counting, by one system call each.
+/// Counting.
 impl Event {
     /// `read(fd, buf, len)`—Reads the event's count, with all fields of its [`ReadFormat`]. Does not
     /// allocate.
@@ -167,6 +163,43 @@ impl Event {
         let len = self.read_raw(buf)?;
         let words = buf.get(..len).unwrap_or(&[]);
         values_of(words, self.attr().read_format)
+    }
+
+    /// Enables the event, runs `work`, disables the event, and returns the result of `work` and the
+    /// count.
+    ///
+    /// Open the event with [`DISABLED`](perf_abi::AttrFlags::DISABLED). The count is a difference, so an
+    /// event can measure many times, and value, times and losses are those of `work` alone. If `work`
+    /// panics, the event stays enabled.
+    ///
+    /// ```
+    /// use perf_abi::{Attr, AttrFlags, Software};
+    /// use perf_sys::{Event, Target};
+    ///
+    /// # fn main() -> perf_sys::Result<()> {
+    /// let faults = Attr::software(Software::PAGE_FAULTS)
+    ///     .with_flags(AttrFlags::DISABLED | AttrFlags::EXCLUDE_KERNEL);
+    /// let event = match Event::open(&faults, Target::calling_thread()) {
+    ///     Ok(event) => event,
+    ///     Err(refused) => return Ok(println!("{refused}")),
+    /// };
+    /// let (memory, count) = event.measure(|| vec![1_u8; 1 << 20])?;
+    /// println!("{count}  {event}"); // 256  PAGE_FAULTS
+    /// # drop(memory);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read) and [`enable`](Self::enable).
+    #[doc(alias = "Measure")]
+    pub fn measure<R>(&self, work: impl FnOnce() -> R) -> Result<(R, Count)> {
+        let before = self.read()?;
+        self.enable()?;
+        let result = work();
+        self.disable()?;
+        Ok((result, self.read()?.since(&before)))
     }
 }
 

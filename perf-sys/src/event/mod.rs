@@ -2,26 +2,23 @@ use core::fmt;
 use core::num::NonZeroI32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use perf_abi::{Attr, AttrFlags, CacheEvent, EventType, HW_EVENT_MASK, Hardware, PMU_TYPE_SHIFT, Software};
+use perf_abi::{
+    Attr, AttrFlags, CacheEvent, EventType, HW_EVENT_MASK, Hardware, OpenFlags, PMU_TYPE_SHIFT, Software,
+};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use crate::error::{Call, Errno, Error, Result};
 use crate::map::Generation;
 
-mod attr;
-mod bpf_ids;
 mod ioctl;
-mod open_options;
-mod prctl;
 mod registers;
 mod syscall;
 mod target;
 
-pub use bpf_ids::BpfIds;
-pub use open_options::OpenOptions;
+pub use ioctl::BpfIds;
 use registers::RegistersClaim;
-use syscall::gettid;
 pub(crate) use syscall::membarrier_global;
+use syscall::{gettid, perf_event_open};
 pub use target::Target;
 
 /// An open event: a counter, or a source of records once it has a [`Ring`](crate::Ring).
@@ -81,14 +78,6 @@ impl Event {
     #[doc(alias = "perf_event_open")]
     pub fn open(attr: &Attr, target: Target<'_>) -> Result<Self> {
         OpenOptions::new().open(attr, target)
-    }
-
-    /// Notes what the call that opened the event has determined.
-    fn opened(self, registers: RegistersClaim, thread: Option<NonZeroI32>, is_redirected: bool) -> Self {
-        if is_redirected {
-            *self.output() = Output::Redirected;
-        }
-        Self { registers, thread, ..self }
     }
 
     pub(crate) fn new(fd: OwnedFd, attr: Attr) -> Self {
@@ -185,6 +174,78 @@ impl Event {
 
     fn output(&self) -> MutexGuard<'_, Output> {
         self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Options of `perf_event_open`: the group leader and the flags.
+///
+/// ```no_run
+/// use perf_abi::{Attr, Hardware};
+/// use perf_sys::{Event, OpenOptions, Target};
+///
+/// # fn main() -> perf_sys::Result<()> {
+/// let cycles = Event::open(&Attr::hardware(Hardware::CPU_CYCLES), Target::calling_thread())?;
+/// let instructions = OpenOptions::new()
+///     .leader(&cycles)
+///     .open(&Attr::hardware(Hardware::INSTRUCTIONS), Target::calling_thread())?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct OpenOptions<'a> {
+    leader: Option<BorrowedFd<'a>>,
+    flags: OpenFlags,
+}
+
+impl<'a> OpenOptions<'a> {
+    /// Returns the options of an event without a group, closed on exec.
+    pub const fn new() -> Self {
+        Self { leader: None, flags: OpenFlags::FD_CLOEXEC }
+    }
+
+    /// Adds the event to the group of `leader`, whose members are on the PMU together or not at
+    /// all.
+    #[must_use]
+    #[doc(alias = "group_fd")]
+    pub fn leader(mut self, leader: &'a Event) -> Self {
+        self.leader = Some(leader.as_fd());
+        self
+    }
+
+    /// Sets more flags. [`PID_CGROUP`](OpenFlags::PID_CGROUP) is ignored, because it follows from
+    /// the [`Target`].
+    #[must_use]
+    pub fn flags(mut self, flags: OpenFlags) -> Self {
+        self.flags |= flags;
+        self
+    }
+
+    /// Keeps the descriptor open across `exec`.
+    #[must_use]
+    pub fn keep_on_exec(mut self) -> Self {
+        self.flags -= OpenFlags::FD_CLOEXEC;
+        self
+    }
+
+    /// Opens the event.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::System`] with the errno of `perf_event_open`, as [`Event::open`] lists them.
+    pub fn open(&self, attr: &Attr, target: Target<'_>) -> Result<Event> {
+        let registers = RegistersClaim::new(attr)?;
+        let fd = perf_event_open(attr, target, self.leader, self.flags)?;
+        let event = Event::new(fd, *attr);
+        if self.leader.is_some() && self.flags.contains(OpenFlags::FD_OUTPUT) {
+            *event.output() = Output::Redirected;
+        }
+        Ok(Event { registers, thread: target.watched_thread(), ..event })
+    }
+}
+
+impl Default for OpenOptions<'_> {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

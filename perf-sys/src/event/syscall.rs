@@ -18,7 +18,6 @@ use linux_raw_sys::prctl::{PR_TASK_PERF_EVENTS_DISABLE, PR_TASK_PERF_EVENTS_ENAB
 use perf_abi::{Attr, OpenFlags};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use super::attr::AttrArgument;
 use super::target::TargetArguments;
 use super::{Event, Target};
 use crate::error::{Call, Errno, Error, Result};
@@ -74,7 +73,7 @@ fn last_errno() -> Errno {
     io::Error::last_os_error().raw_os_error().map_or(Errno::EIO, Errno::from_raw_os_error)
 }
 
-/// Foreign descriptors, and reads of words.
+/// Foreign descriptors, reads of words, and all events of a thread.
 impl Event {
     /// Creates an event from a descriptor that was opened elsewhere, for example inherited or
     /// received over a socket.
@@ -112,6 +111,32 @@ impl Event {
         let read = rustix::io::read(self, bytes).map_err(Error::of(Call::Read))?;
         Ok(read / size_of::<u64>())
     }
+    /// `prctl(PR_TASK_PERF_EVENTS_ENABLE)`—Enables every event that the calling thread opened, on
+    /// any target, with its inherited copies. It does not enable events that other threads opened
+    /// on this one.
+    ///
+    /// # References
+    ///
+    /// `prctl(2)`, `PR_TASK_PERF_EVENTS_ENABLE`.
+    #[doc(alias = "PR_TASK_PERF_EVENTS_ENABLE")]
+    pub fn enable_all() -> Result<()> {
+        control_all(PR_TASK_PERF_EVENTS_ENABLE, Call::PrctlEnable)
+    }
+
+    /// `prctl(PR_TASK_PERF_EVENTS_DISABLE)`—Disables every event that
+    /// [`enable_all`](Self::enable_all) enables.
+    #[doc(alias = "PR_TASK_PERF_EVENTS_DISABLE")]
+    pub fn disable_all() -> Result<()> {
+        control_all(PR_TASK_PERF_EVENTS_DISABLE, Call::PrctlDisable)
+    }
+}
+
+/// Makes the `prctl` of an option that enables or disables the events of the calling thread.
+fn control_all(option: u32, call: Call) -> Result<()> {
+    let none: c_ulong = 0;
+    // SAFETY: these options take no pointer and change only events.
+    let found = unsafe { syscall(number(__NR_prctl), c_ulong::from(option), none, none, none, none) };
+    if found == 0 { Ok(()) } else { Err(Error::System { call, errno: last_errno() }) }
 }
 
 /// `membarrier(MEMBARRIER_CMD_GLOBAL, 0, 0)`—Waits for a grace period of RCU, if the kernel
@@ -130,16 +155,59 @@ pub(super) fn gettid() -> Option<NonZeroI32> {
     NonZeroI32::new(i32::try_from(tid).ok()?)
 }
 
-/// `prctl(PR_TASK_PERF_EVENTS_ENABLE)` or `prctl(PR_TASK_PERF_EVENTS_DISABLE)`—Enables or disables
-/// the events that the calling thread opened.
-pub(super) fn enable_task_events(enable: bool) -> Result<()> {
-    let (option, call) = if enable {
-        (PR_TASK_PERF_EVENTS_ENABLE, Call::PrctlEnable)
-    } else {
-        (PR_TASK_PERF_EVENTS_DISABLE, Call::PrctlDisable)
-    };
-    let none: c_ulong = 0;
-    // SAFETY: these options take no pointer and change only events.
-    let found = unsafe { syscall(number(__NR_prctl), c_ulong::from(option), none, none, none, none) };
-    if found == 0 { Ok(()) } else { Err(Error::System { call, errno: last_errno() }) }
+/// A copy of an attr for a system call, into which the kernel may write the size that it expects.
+///
+/// The attr's size is never larger than [`Attr`], so the kernel reads no memory after it. An `Attr`
+/// has no fields after its end, so the bytes left out are zero.
+#[derive(Debug)]
+pub(super) struct AttrArgument {
+    attr: Attr,
+    passed_size: u32,
+}
+
+impl AttrArgument {
+    pub(super) fn new(attr: &Attr) -> Self {
+        let passed_size = attr.size.min(size_of::<Attr>() as u32);
+        Self { attr: Attr { size: passed_size, ..*attr }, passed_size }
+    }
+
+    pub(super) const fn as_mut(&mut self) -> &mut Attr {
+        &mut self.attr
+    }
+
+    /// Returns the error for `errno` from a call that takes an attr. `E2BIG` is about the attr only if
+    /// the kernel wrote its own size.
+    pub(super) fn refused(&self, call: Call, errno: Errno) -> Error {
+        let kernel = self.attr.size;
+        if errno == Errno::E2BIG && kernel != self.passed_size {
+            return Error::AttrSize { kernel, call };
+        }
+        Error::System { call, errno }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernel_never_reads_past_the_attr() {
+        let mut passed = AttrArgument::new(&Attr { size: 4096, ..Attr::default() });
+        assert_eq!(passed.as_mut().size as usize, size_of::<Attr>());
+    }
+
+    #[test]
+    fn size_changed_by_the_kernel_is_in_the_error() {
+        let mut passed = AttrArgument::new(&Attr::default());
+        passed.as_mut().size = 136;
+        let error = passed.refused(Call::IocModifyAttributes, Errno::E2BIG);
+        assert_eq!(error, Error::AttrSize { kernel: 136, call: Call::IocModifyAttributes });
+    }
+
+    #[test]
+    fn unchanged_size_means_another_cause() {
+        let error = AttrArgument::new(&Attr::default()).refused(Call::PerfEventOpen, Errno::E2BIG);
+        assert_eq!((error.call(), error.errno()), (Some(Call::PerfEventOpen), Some(Errno::E2BIG)));
+        assert!(error.to_string().ends_with("a read of the group would be longer than 16 KiB"), "{error}");
+    }
 }

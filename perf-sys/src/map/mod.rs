@@ -27,7 +27,6 @@ mod generation;
 #[cfg_attr(not(test), allow(dead_code, reason = "the tests of this crate use all of it"))]
 mod kernel;
 mod overwrite;
-mod read_only;
 
 pub(crate) use aux::{AuxConsumer, AuxOverwritten};
 pub(crate) use consumer::{Consumer, Position};
@@ -132,7 +131,7 @@ impl<'m> Here<'m> {
     /// Returns a word of the control page, which must be the first page of the mapping.
     ///
     /// There is never a reference to the whole page, because the kernel writes it at any time.
-    /// Words of a page mapped for reading only are read by `load` in `map/read_only`.
+    /// Words of a page mapped for reading only are read by `load` in `map/overwrite`.
     pub(crate) fn word(self, PageWord(offset): PageWord) -> &'m AtomicU64 {
         // SAFETY: a `PageWord` is the offset of an aligned `u64` of the first page; mapped in this
         // process as long as `'m`; this process accesses the word only atomically.

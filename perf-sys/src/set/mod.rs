@@ -7,9 +7,8 @@ use rustix::event::epoll;
 use crate::error::{Call, Error, Refused, Result};
 use crate::event::Event;
 use crate::map::Generation;
-use crate::ring::{Batch, Ring, WaitResult};
+use crate::ring::{Batch, Ring, SkippedBytes, WaitResult};
 
-mod control;
 mod cursor;
 mod member;
 mod sorted;
@@ -218,6 +217,41 @@ impl<K> RingSet<K> {
     /// Returns whether the set has no rings.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)` of each event—Starts all events that write into the rings:
+    /// the rings' own and the [redirected](crate::Ring::redirect) ones.
+    ///
+    /// One system call an event, so the events do not start at the same time.
+    ///
+    /// # Errors
+    ///
+    /// The first error. The other events are started all the same.
+    pub fn enable(&self) -> Result<()> {
+        self.each_event(Event::enable)
+    }
+
+    /// `ioctl(fd, PERF_EVENT_IOC_DISABLE, 0)` of each event—Stops all events that
+    /// [`enable`](Self::enable) starts. Their last records are still in the rings.
+    ///
+    /// # Errors
+    ///
+    /// The first error. The other events are stopped all the same.
+    pub fn disable(&self) -> Result<()> {
+        self.each_event(Event::disable)
+    }
+
+    fn each_event(&self, control: impl Fn(&Event) -> Result<()>) -> Result<()> {
+        let events = self.members.iter().flat_map(|member| member.ring.events());
+        events.map(Arc::as_ref).map(control).fold(Ok(()), Result::and)
+    }
+
+    /// Returns what was skipped in the rings of the set because it was not a record: the sum of their
+    /// [damage](crate::Ring::damage), with the last error of one of them.
+    pub fn damage(&self) -> SkippedBytes {
+        let mut sum = SkippedBytes::default();
+        self.members.iter().for_each(|member| sum.add_ring(member.ring.damage()));
+        sum
     }
 
     /// Returns all rings with their keys.

@@ -1,5 +1,6 @@
 use core::time::Duration;
 
+use perf_abi::RecordType;
 use rustix::io::write;
 
 use super::*;
@@ -174,4 +175,19 @@ fn child_of_a_fork_cannot_use_the_set() {
         is_refused && set.wait(SHORT) == Err(Error::Forked) && set.remove(&0).is_some()
     }));
     assert_eq!(set.wait(SHORT), Ok(WaitResult::Readable));
+}
+
+#[test]
+fn damage_is_the_sum_over_all_rings() {
+    let (mut set, mut kernels, _pipes) = set(3);
+    assert_eq!(set.damage(), SkippedBytes::default());
+    for kernel in &mut kernels[..2] {
+        kernel.write_words(&[Kernel::any_header(RecordType::SAMPLE, 4), 0]);
+    }
+    for (_, batch) in set.ready() {
+        assert!(batch.unwrap().records().any(|record| record.is_err()));
+    }
+    let (sum, one) = (set.damage(), set.get(&0).unwrap().damage());
+    assert_eq!((sum.count, sum.bytes, sum.last), (2, 32, one.last));
+    assert!(sum.last.is_some());
 }

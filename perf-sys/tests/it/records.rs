@@ -164,8 +164,8 @@ fn namespaces_of_a_new_thread_are_recorded() {
 
 #[test]
 fn sampled_stack_is_that_of_the_thread() {
-    let _alone = alone();
     const MARKS: [u64; 3] = [0x5eed_0001, 0x5eed_0002, 0x5eed_0003];
+    let _alone = alone();
     let attr = Attr::software(Software::PAGE_FAULTS)
         .with_period(1)
         .with_sample_type(

@@ -85,23 +85,18 @@ impl Lookahead {
     pub(super) fn latest_unread(&self, reader: &mut Reader) -> u64 {
         let mut latest = self.latest();
         let Some(events) = &self.events else { return latest };
-        let head = (reader.consumer.head() / 8) as u32;
         let mut at = (self.framed / 8) as u32;
-        while at != head {
+        loop {
             let (words, mut rest) = reader.words_from(at);
             for record in Window::from_slices(words, &[]).records(&mut []).map_while(Result::ok) {
                 latest = latest.max(events.find(record).1.unwrap_or(0));
                 at = at.wrapping_add((record.size() / 8) as u32);
             }
-            if at == head {
-                break;
-            }
-            // The next record wraps, or is damaged.
-            let Ok(record) = rest.record_at(at) else { break };
+            // The next record wraps, is damaged, or does not exist.
+            let Ok(record) = rest.record_at(at) else { return latest };
             latest = latest.max(events.find(record).1.unwrap_or(0));
             at = at.wrapping_add((record.size() / 8) as u32);
         }
-        latest
     }
 
     /// Finds the number of records that can be taken without a look at anything else but their times: up to the

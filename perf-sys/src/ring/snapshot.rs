@@ -4,12 +4,8 @@ use perf_decode::{BackwardRecords, Scratch};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use crate::error::{Error, Refused, Result};
-use crate::event::Event;
+use crate::event::{Event, membarrier_global};
 use crate::map::{Area, Overwritten, pages_for};
-
-mod pause;
-
-use pause::{Paused, wait_for_writers};
 
 /// An event with a ring in which the kernel overwrites the oldest records: a flight recorder.
 ///
@@ -134,9 +130,13 @@ impl SnapshotRing {
         paused.into_iter().map(Paused::copy).collect()
     }
 
+    /// Pauses the ring until it is copied or the result is dropped.
     fn pause(&mut self) -> Result<Paused<'_>> {
         let Self { ring, event, copy, scratch } = self;
-        Paused::new(event, ring, copy, scratch)
+        // First, because a child of `fork` must not pause the ring of its parent.
+        ring.check_here()?;
+        event.pause_output(true)?;
+        Ok(Paused { output: PausedOutput(event), ring, copy, scratch })
     }
 }
 
@@ -181,4 +181,53 @@ impl Snapshot<'_> {
     pub fn records(&mut self) -> Result<BackwardRecords<'_>> {
         BackwardRecords::new(self.data, self.head, self.scratch).map_err(Error::Positions)
     }
+}
+
+/// A paused ring with the memory for its copy. Resumed when it is copied or dropped.
+struct Paused<'r> {
+    output: PausedOutput<'r>,
+    ring: &'r Overwritten,
+    copy: &'r mut [u64],
+    scratch: &'r mut [u64],
+}
+
+impl<'r> Paused<'r> {
+    /// Copies and resumes the ring. Call [`wait_for_writers`] before.
+    fn copy(self) -> Result<Snapshot<'r>> {
+        let Self { output, ring, copy, scratch } = self;
+        let head = ring.head()?;
+        ring.copy(copy)?;
+        output.resume()?;
+        Ok(Snapshot { head, data: copy, scratch })
+    }
+}
+
+/// The output of an event while it is paused.
+struct PausedOutput<'r>(&'r Event);
+
+impl PausedOutput<'_> {
+    fn resume(self) -> Result<()> {
+        let event = self.0;
+        core::mem::forget(self);
+        event.pause_output(false)
+    }
+}
+
+impl Drop for PausedOutput<'_> {
+    fn drop(&mut self) {
+        // The caller gets the earlier error.
+        let _ = self.0.pause_output(false);
+    }
+}
+
+/// Waits until the kernel has finished every record that it began before a pause. Such a record may be
+/// half written, over the oldest ones.
+///
+/// The kernel tests the pause under `rcu_read_lock` and writes with preemption disabled
+/// (`perf_output_begin`), so a grace period of RCU has to pass. Of the membarrier commands only
+/// GLOBAL waits for one; the expedited ones interrupt CPUs that run certain processes, which orders
+/// memory but waits for no section with preemption disabled. GLOBAL fails with `nohz_full` and
+/// under some seccomp filters. Then the oldest records may be damaged.
+fn wait_for_writers() {
+    membarrier_global();
 }

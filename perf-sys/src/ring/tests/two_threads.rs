@@ -1,5 +1,6 @@
 use std::thread;
 
+use super::batch::Fake;
 use super::*;
 
 /// Records to write: enough for some thousand laps of the ring, and few enough for a sanitizer.

@@ -6,9 +6,11 @@ use rustix::io::write;
 use rustix::pipe::pipe;
 
 use super::*;
-use super::{WaitResult, Waker};
 use crate::child::in_child;
 use crate::map::Kernel;
+
+mod batch;
+mod two_threads;
 
 const SHORT: Option<Duration> = Some(Duration::from_millis(1));
 /// For a wait that ends at once, so that a test which hangs fails.
@@ -36,7 +38,7 @@ fn fill(kernel: &mut Kernel, mut numbers: core::ops::Range<u64>) {
 
 /// The number in the next record, by a look and by consuming it.
 fn next(ring: &mut Ring) -> Option<u64> {
-    let number = |record: perf_decode::Result<perf_decode::RawRecord<'_>>| record.unwrap().words()[2];
+    let number = |record: perf_decode::Result<RawRecord<'_>>| record.unwrap().words()[2];
     let peeked = ring.peek().map(number);
     assert_eq!(ring.peek().map(number), peeked, "a look consumes nothing");
     assert_eq!(ring.next().map(number), peeked);

@@ -1,25 +1,21 @@
 use core::sync::atomic::Ordering;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use crate::map::page_size;
-use perf_abi::{Attr, AuxFlags, RecordType};
-use perf_decode::{RawRecord, Record, SampleLayout};
+use perf_decode::{Record, SampleLayout};
 
 use super::*;
-use crate::map::{Area, Consumer, Kernel, PageWord};
-
-mod two_threads;
+use crate::map::PageWord;
 
 /// A ring of one page with a simulated kernel.
-struct Fake {
-    reader: Reader,
-    kernel: Kernel,
+pub(super) struct Fake {
+    pub(super) reader: Reader,
+    pub(super) kernel: Kernel,
 }
 
 impl Fake {
     /// Returns a ring with `records` LOST records of 24 bytes each, numbered in their last word.
-    fn with(records: u64) -> Self {
+    pub(super) fn with(records: u64) -> Self {
         let area = Arc::new(Area::anonymous(1).unwrap());
         let mut kernel = Kernel::on(&area);
         assert!((0..records).all(|number| kernel.write(&[0, number])));
@@ -140,12 +136,12 @@ fn damage_is_skipped_and_counted_once() {
         let found: Vec<_> = batch.records().map(Result::err).collect();
         assert_eq!((found.len(), found[0]), (2, None), "{size}: one error, then the end");
         let damage = SkippedBytes { count: 1, bytes: 16, last: found[1] };
-        assert_eq!((batch.damage(), batch.len()), (damage, 0), "{size}");
+        assert!(batch.is_empty(), "{size}");
         drop(batch);
         assert_eq!(ring.tail(), 40, "{size}: the record and the damage");
         ring.kernel.write(&[0, 9]);
         assert_eq!(numbers(&mut ring.batch()), [9]);
-        assert_eq!(ring.batch().damage(), damage);
+        assert_eq!(ring.reader.damage, damage);
     }
 }
 
@@ -166,7 +162,7 @@ fn damage_in_the_middle_of_a_full_ring_ends_a_loop_over_batches() {
     let error = perf_decode::Error::SizeBelowHeader { at: 240, size: 4 };
     assert_eq!((read, errors), (10, vec![error]));
     let damage = SkippedBytes { count: 1, bytes: (records - 10) * 24, last: Some(error) };
-    assert_eq!(ring.batch().damage(), damage);
+    assert_eq!(ring.reader.damage, damage);
 }
 
 #[test]
@@ -182,9 +178,8 @@ fn damage_after_a_record_that_wraps_is_at_its_distance_from_the_start() {
         assert_eq!(numbers(&mut ring.batch()).len(), 169);
         assert!((1..3).all(|number| ring.kernel.write(&[0, number])), "the second one wraps");
         ring.kernel.write_words(&[Kernel::any_header(RecordType::LOST, size), 0]);
-        let mut batch = ring.batch();
-        assert_eq!(batch.records().find_map(Result::err), Some(error));
-        assert_eq!(batch.damage(), SkippedBytes { count: 1, bytes: 16, last: Some(error) });
+        assert_eq!(ring.batch().records().find_map(Result::err), Some(error));
+        assert_eq!(ring.reader.damage, SkippedBytes { count: 1, bytes: 16, last: Some(error) });
     }
 }
 
@@ -194,10 +189,9 @@ fn damage_after_records_that_follow_a_record_that_wraps_is_counted_from_the_star
     assert_eq!(numbers(&mut ring.batch()).len(), 170);
     assert!((1..4).all(|number| ring.kernel.write(&[0, number])), "the first one wraps");
     ring.kernel.write_words(&[Kernel::any_header(RecordType::LOST, 4), 0]);
-    let mut batch = ring.batch();
     let error = perf_decode::Error::SizeBelowHeader { at: 72, size: 4 };
-    assert_eq!(batch.records().find_map(Result::err), Some(error));
-    assert_eq!(batch.damage().bytes, 16);
+    assert_eq!(ring.batch().records().find_map(Result::err), Some(error));
+    assert_eq!(ring.reader.damage.bytes, 16);
 }
 
 #[test]
@@ -206,21 +200,6 @@ fn damage_at_the_start_is_released() {
     ring.kernel.write_words(&[Kernel::any_header(RecordType::LOST, 4), 0]);
     assert!(ring.batch().records().next().unwrap().is_err());
     assert_eq!(ring.tail(), 16);
-}
-
-#[test]
-fn copy_frees_the_ring_at_once() {
-    let mut ring = Fake::with(170);
-    assert_eq!(numbers(&mut ring.batch()).len(), 170);
-    assert!((200..203).all(|number| ring.kernel.write(&[0, number])), "past the end of the ring");
-    let mut copy = vec![7; 3];
-    let mut batch = ring.batch();
-    batch.records().next();
-    let window = batch.copy_into(&mut copy);
-    drop(batch);
-    assert_eq!(ring.tail(), 173 * 24);
-    let records = window.records(&mut []).map(|record| record.unwrap().words()[2]);
-    assert_eq!(records.collect::<Vec<_>>(), [201, 202]);
 }
 
 #[test]
@@ -246,37 +225,4 @@ fn records_before_and_after_the_wrap_are_held_together() {
     let mut batch = ring.batch();
     let records: Vec<_> = batch.records().map(|record| record.unwrap()).collect();
     assert_eq!(records.iter().map(|record| record.words()[2]).collect::<Vec<_>>(), [200, 201, 202]);
-}
-
-#[test]
-fn flags_of_aux_records_are_decoded() {
-    let flags = [AuxFlags::TRUNCATED, AuxFlags::OVERWRITE, AuxFlags::PARTIAL, AuxFlags::COLLISION];
-    let bits = [0x1, 0x2, 0x4, 0x8];
-    let mut ring = Fake::with(0);
-    for bit in bits {
-        // header, aux_offset, aux_size, flags
-        assert!(ring.kernel.write_words(&[Kernel::any_header(RecordType::AUX, 32), 64, 8, bit]));
-    }
-    let layout = SampleLayout::new(&Attr::default());
-    let mut batch = ring.batch();
-    let pieces = batch.records().map(|record| match record.unwrap().decode(&layout) {
-        Ok(Record::Aux(piece)) => (piece.aux_offset(), piece.aux_size(), piece.flags()),
-        other => panic!("{other:?}"),
-    });
-    assert_eq!(pieces.collect::<Vec<_>>(), flags.map(|flag| (64, 8, flag)));
-}
-
-#[test]
-fn next_record_is_released_before_the_one_after_it_is_read() {
-    let mut ring = Fake::with(3);
-    let Fake { reader, kernel } = &mut ring;
-    reader.consumer.refresh().unwrap();
-    let mut batch = Batch::new(reader);
-    let mut found = vec![];
-    while let Some(record) = batch.next() {
-        found.push((record.unwrap().words()[2], kernel.tail()));
-        batch.release();
-    }
-    assert_eq!(found, [(0, 0), (1, 24), (2, 48)]);
-    assert!(batch.is_empty() && batch.next().is_none());
 }

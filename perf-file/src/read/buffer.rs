@@ -66,7 +66,6 @@ impl Buffer {
     }
 
     /// Appends bytes.
-    #[cfg(any(feature = "zstd", test))]
     pub(super) fn extend(&mut self, bytes: &[u8]) {
         for (to, from) in self.spare(bytes.len()).iter_mut().zip(bytes) {
             *to = *from;

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+#[cfg(feature = "zstd")]
 use zstd_safe::{DCtx, InBuffer, OutBuffer, get_error_name};
 
 use super::buffer::Buffer;
 use crate::Malformed;
 
 /// The longest block of zstd, before and after compression.
+#[cfg(feature = "zstd")]
 const MAX_BLOCK: usize = 128 << 10;
 /// Bytes of a block's header.
 const BLOCK_HEADER: usize = 3;
@@ -16,27 +18,17 @@ const BLOCK_HEADER: usize = 3;
 /// of its bytes can be decompressed; records continue in the next part.
 ///
 /// libzstd refuses a window of more than 128 MiB, so a header cannot ask for more memory.
+#[derive(Default)]
 pub(super) struct Decompressor {
     /// Compressed bytes that are not decoded yet.
     input: Buffer,
     output: Buffer,
-    /// The state of libzstd; `None` if there is no memory for it.
+    /// The state of libzstd, from the first block on.
+    #[cfg(feature = "zstd")]
     context: Option<DCtx<'static>>,
     /// Bytes with which libzstd can continue; 0 after a frame.
     wanted: usize,
     failure: Option<Malformed>,
-}
-
-impl Default for Decompressor {
-    fn default() -> Self {
-        Self {
-            input: Buffer::default(),
-            output: Buffer::default(),
-            context: DCtx::try_create(),
-            wanted: 0,
-            failure: None,
-        }
-    }
 }
 
 impl Decompressor {
@@ -98,8 +90,12 @@ impl Decompressor {
     ///
     /// No more than one block, because the content before a malformed block is lost if both are decoded
     /// in one call.
+    #[cfg(feature = "zstd")]
     fn advance(&mut self) -> Result<usize, Malformed> {
-        let context = self.context.as_mut().ok_or(Malformed("no memory for the decoder of zstd"))?;
+        let context = match &mut self.context {
+            Some(context) => context,
+            none => none.insert(DCtx::try_create().ok_or(Malformed("no memory for the decoder of zstd"))?),
+        };
         let bytes = self.input.unread();
         // After a block, libzstd also wants the header of the next one.
         let wanted = self.wanted.saturating_sub(BLOCK_HEADER).max(BLOCK_HEADER).min(bytes.len());
@@ -113,6 +109,11 @@ impl Decompressor {
         self.wanted = wanted.map_err(|code| Malformed(get_error_name(code)))?;
         Ok(decoded)
     }
+
+    #[cfg(not(feature = "zstd"))]
+    fn advance(&mut self) -> Result<usize, Malformed> {
+        Err(Malformed("perf-file was built without the feature `zstd`"))
+    }
 }
 
 impl fmt::Debug for Decompressor {
@@ -125,6 +126,7 @@ impl fmt::Debug for Decompressor {
 }
 
 #[cfg(test)]
+#[cfg(feature = "zstd")]
 mod tests {
     use std::vec;
     use std::vec::Vec;

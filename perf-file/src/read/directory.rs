@@ -8,9 +8,8 @@ use std::vec::Vec;
 
 use perf_decode::{Head, Heads};
 
-use super::kept::Next;
+use super::step::Found;
 use super::{FileRecord, Reader, Source, Stream};
-use crate::format::Section;
 use crate::{Error, Reason, Result};
 
 /// The numbered files of a directory, beside the reader of its main file.
@@ -25,12 +24,12 @@ pub(super) struct Parts<S> {
     merge: Option<Merge>,
 }
 
-/// The order of the files by the time of their next records.
+/// The order of the files by the time of their next records. Each file is in order by itself.
 #[derive(Debug)]
 struct Merge {
     heads: Heads<Vec<Head>>,
     /// The next record of each file, which is `Some` if the file is in `heads`.
-    next: Vec<Option<Next>>,
+    next: Vec<Option<Found>>,
     /// Whether `heads` has the files. Nothing is read before the first record is asked for.
     is_started: bool,
     /// The latest time that was returned.
@@ -39,10 +38,6 @@ struct Merge {
 }
 
 impl<S: Source> Parts<S> {
-    fn new(numbered: Vec<Reader<S>>, missing: Option<Error>) -> Self {
-        Self { numbered, current: 0, error: missing, merge: None }
-    }
-
     /// Sorts the records of all files; keeps up to `bytes` bytes of each.
     pub(super) fn sort(&mut self, bytes: usize) {
         for part in &mut self.numbered {
@@ -67,47 +62,39 @@ impl<S: Source> Reader<S> {
         }
     }
 
-    /// Finds the next record of a file of the directory; `None` at its end, and `Err` if there is no such file.
-    fn step_part(&mut self, index: usize) -> core::result::Result<Result<Option<Next>>, NoSuchFile> {
-        let Some(parts) = &mut self.parts else { return Err(NoSuchFile) };
-        parts.current = index;
-        self.last_part().map(Self::step_sorted).ok_or(NoSuchFile)
-    }
-
-    /// Returns the record that the last step of the current file found.
-    fn get_of_part(&self, next: Next) -> Result<Option<FileRecord<'_>>> {
-        let Some(parts) = &self.parts else { return Ok(None) };
-        match parts.current.checked_sub(1) {
-            None => self.record_of(next),
-            Some(index) => parts.numbered.get(index).map_or(Ok(None), |part| part.record_of(next)),
-        }
+    /// Makes a file of the directory the current one, and finds its next record; `None` if there is no such file.
+    fn step_part(&mut self, index: usize) -> Option<Result<Option<Found>>> {
+        self.parts.as_mut()?.current = index;
+        self.last_part().map(Self::step_sorted)
     }
 
     /// Reads the next record of a directory.
     pub(super) fn next_of_parts(&mut self) -> Result<Option<FileRecord<'_>>> {
-        let next = match self.parts.as_mut().and_then(|parts| parts.merge.take()) {
+        // Taken out, because both are changed.
+        let merge = self.parts.as_mut().and_then(|parts| parts.merge.take());
+        let found = match merge {
             Some(mut merge) => {
-                let next = self.merge_parts(&mut merge);
+                let found = self.merge_parts(&mut merge);
                 if let Some(parts) = &mut self.parts {
                     parts.merge = Some(merge);
                 }
-                next
+                found
             }
             None => self.step_parts()?,
         };
-        match (next, &mut self.parts) {
-            (Some(next), _) => self.get_of_part(next),
-            (None, Some(parts)) => parts.error.take().map_or(Ok(None), Err),
-            (None, None) => Ok(None),
-        }
+        let Some(found) = found else {
+            return self.parts.as_mut().and_then(|parts| parts.error.take()).map_or(Ok(None), Err);
+        };
+        let part = self.parts.as_ref().and_then(|parts| parts.numbered.get(parts.current.checked_sub(1)?));
+        part.unwrap_or(self).record(found)
     }
 
     /// Finds the next record of the current file, or of the next one that has one.
-    fn step_parts(&mut self) -> Result<Option<Next>> {
+    fn step_parts(&mut self) -> Result<Option<Found>> {
         let mut index = self.parts.as_ref().map_or(0, |parts| parts.current);
-        while let Ok(next) = self.step_part(index) {
-            if let Some(next) = next? {
-                return Ok(Some(next));
+        while let Some(found) = self.step_part(index) {
+            if let Some(found) = found? {
+                return Ok(Some(found));
             }
             index += 1;
         }
@@ -115,18 +102,18 @@ impl<S: Source> Reader<S> {
     }
 
     /// Finds the earliest next record of all files.
-    fn merge_parts(&mut self, merge: &mut Merge) -> Option<Next> {
+    fn merge_parts(&mut self, merge: &mut Merge) -> Option<Found> {
         if merge.is_started {
             // The last record was borrowed from its file until now.
             let last = merge.heads.first()?;
             let next = self.step_merged(last);
-            merge.heads.advance(next.map(|next| next.time()));
+            merge.heads.advance(next.map(time));
             merge.next.get_mut(last).into_iter().for_each(|slot| *slot = next);
         } else {
             for (index, slot) in merge.next.iter_mut().enumerate() {
                 *slot = self.step_merged(index);
                 if let Some(next) = slot {
-                    merge.heads.insert(index, next.time());
+                    merge.heads.insert(index, time(*next));
                 }
             }
             merge.is_started = true;
@@ -134,15 +121,16 @@ impl<S: Source> Reader<S> {
         let first = merge.heads.first()?;
         let next = merge.next.get(first).copied().flatten()?;
         // A record without a time is not late: it is returned at once.
-        merge.late += u64::from(next.time() != 0 && next.time() < merge.latest);
-        merge.latest = merge.latest.max(next.time());
+        let time = time(next);
+        merge.late += u64::from(time != 0 && time < merge.latest);
+        merge.latest = merge.latest.max(time);
         self.parts.as_mut()?.current = first;
         Some(next)
     }
 
-    /// Finds the next record of a file. Its error waits for the end of all files.
-    fn step_merged(&mut self, index: usize) -> Option<Next> {
-        match self.step_part(index).ok()? {
+    /// Finds the next record of a file. Its error waits for the end of all files, so that it hides no records.
+    fn step_merged(&mut self, index: usize) -> Option<Found> {
+        match self.step_part(index)? {
             Ok(next) => next,
             Err(error) => {
                 self.parts.as_mut()?.error.get_or_insert(error);
@@ -152,27 +140,33 @@ impl<S: Source> Reader<S> {
     }
 }
 
-struct NoSuchFile;
+/// Returns the time by which the files are merged: 0 for a record that is returned at once.
+fn time(found: Found) -> u64 {
+    match found {
+        Found::Kept { time, .. } => time,
+        _ => 0,
+    }
+}
 
 impl Reader<Stream<File>> {
     /// Opens all files of a directory.
     pub(super) fn open_directory(path: &Path) -> Result<Self> {
-        let numbered = numbered(path)?;
+        let files = numbered(path)?;
         let main = [path.join("data"), path.join("header")].into_iter().find(|file| file.exists());
         let main = main.ok_or_else(|| Error::of_file(Reason::NoDataFile))?;
         let mut main = Self::from_file(open_regular(main)?)?;
         // The directory of a recording of one thread has version 0 and no numbered files.
         let has_parts = main.directory_version().is_some_and(|version| version > 0);
-        let missing = first_missing(&numbered, has_parts);
-        let mut parts = Vec::new();
-        for (number, path) in numbered {
+        let error = first_missing(&files, has_parts);
+        let mut numbered = Vec::new();
+        for (number, path) in files {
             // It has only records.
             let (source, events) = (Stream::file(open_regular(path)?), main.events().clone());
-            let mut part = Self::new(source, *main.header(), events, Section::default(), false);
+            let mut part = Self::new(source, *main.header(), events, 0, None);
             part.context.part = Some(number);
-            parts.push(part);
+            numbered.push(part);
         }
-        main.parts = Some(Box::new(Parts::new(parts, missing)));
+        main.parts = Some(Box::new(Parts { numbered, current: 0, error, merge: None }));
         Ok(main)
     }
 }

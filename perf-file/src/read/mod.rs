@@ -3,41 +3,30 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-use perf_abi::Header;
-use perf_decode::{RawRecord, Scratch};
+use perf_decode::Scratch;
 
 mod buffer;
-#[cfg(feature = "zstd")]
 mod decompress;
 mod directory;
 mod events;
-mod feature;
-mod kept;
-mod known;
-mod metadata;
+mod features;
 mod open;
-mod plain;
 mod record;
 mod sorted;
 mod source;
 mod step;
-#[cfg(not(feature = "zstd"))]
-mod without_zstd;
 
 pub use events::{FileEvent, FileEvents};
-pub use feature::FeatureBuf;
-use record::{Content, Context};
+pub use features::FeatureBuf;
+use record::Context;
 pub use record::{FileOffset, FileRecord};
 pub use source::{Memory, Source, Stream};
 
-use crate::{Error, FileHeader, Reason, Result};
-#[cfg(feature = "zstd")]
+use crate::{FileHeader, Result};
 use decompress::Decompressor;
 use directory::Parts;
-use plain::Plain;
 use sorted::Sort;
-#[cfg(not(feature = "zstd"))]
-use without_zstd::Decompressor;
+use step::Plain;
 
 /// Reads the records of a file, or of a directory, one by one.
 ///
@@ -113,27 +102,6 @@ pub struct Reader<S> {
     parts: Option<Box<Parts<S>>>,
 }
 
-/// The position of a record that was read.
-#[derive(Clone, Copy, Debug)]
-struct Found {
-    place: FileOffset,
-    header: Header,
-    memory: FoundIn,
-}
-
-/// The memory of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FoundIn {
-    /// A record of the kernel that starts at this word of the source.
-    Plain {
-        start: usize,
-    },
-    Source,
-    Decompressed,
-    /// A copy.
-    Scratch,
-}
-
 impl<S: Source> Reader<S> {
     /// Returns the header of the file.
     pub fn header(&self) -> &FileHeader {
@@ -182,29 +150,11 @@ impl<S: Source> Reader<S> {
     #[expect(clippy::should_implement_trait, reason = "the record borrows the reader")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<FileRecord<'_>>> {
-        if self.sort.is_some() || self.parts.is_some() {
-            return self.next_in_order();
-        }
-        let start = self.plain.read;
-        if self.step_plainly() {
-            return Ok(self.plain_record(start));
-        }
-        match self.step_slowly()? {
-            Some(found) => self.record(found).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Reads the next record of a directory, or in the order of time.
-    #[inline]
-    fn next_in_order(&mut self) -> Result<Option<FileRecord<'_>>> {
         if self.parts.is_some() {
             return self.next_of_parts();
         }
-        match self.step_sorted()? {
-            Some(next) => self.record_of(next),
-            None => Ok(None),
-        }
+        let found = if self.sort.is_some() { self.step_sorted()? } else { self.step()? };
+        found.map_or(Ok(None), |found| self.record(found))
     }
 
     /// Appends the data that follows the last record outside of its size to `bytes`: AUX data after
@@ -220,31 +170,5 @@ impl<S: Source> Reader<S> {
         let Some(last) = self.last_part() else { return Ok(()) };
         last.release();
         last.take_payload(|part| bytes.extend_from_slice(part))
-    }
-
-    /// Returns a record that was found by the last step.
-    fn record(&self, found: Found) -> Result<FileRecord<'_>> {
-        let bytes = match found.memory {
-            FoundIn::Plain { start } => {
-                perf_decode::bytes_from_words(self.source.words().get(start..).unwrap_or_default())
-            }
-            FoundIn::Source => self.source.filled(),
-            FoundIn::Decompressed => self.decompressed(),
-            FoundIn::Scratch => perf_decode::bytes_from_words(&self.scratch),
-        };
-        let bytes = bytes.get(..found.header.size.into()).unwrap_or_default();
-        let content = if found.header.kind.0 < crate::format::record_type::FIRST.0 {
-            match RawRecord::from_bytes(bytes) {
-                Ok(raw) => Content::Kernel(raw),
-                Err(error) => return Err(Error::new(found.place.offset(), Reason::Decoding(error))),
-            }
-        } else {
-            Content::Tool { header: found.header, bytes }
-        };
-        Ok(FileRecord { place: found.place, content, context: &self.context })
-    }
-
-    fn decompressed(&self) -> &[u8] {
-        self.decompressor.as_ref().map_or(&[], |decompressor| decompressor.output())
     }
 }

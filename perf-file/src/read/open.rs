@@ -8,9 +8,9 @@ use std::vec::Vec;
 
 use perf_decode::Scratch;
 
-use super::plain::Plain;
 use super::record::Context;
 use super::source::private::Source as _;
+use super::step::Plain;
 use super::{FileEvents, Memory, Reader, Source, Stream};
 use crate::attr::read_entry;
 use crate::bytes::Bytes;
@@ -18,26 +18,23 @@ use crate::format::{Feature, RawFileHeader, RawPipeHeader, Section};
 use crate::{Error, FileAttr, FileHeader, FileMode, List, Reason, Result};
 
 impl<S: Source> Reader<S> {
-    /// Creates a reader whose source is at the first record.
+    /// Creates a reader whose source is at the first record, which is at `offset` in the file. The records have `left`
+    /// bytes, `None` if they extend to the end of the source.
     pub(super) fn new(
         source: S,
         head: FileHeader,
         events: FileEvents,
-        section: Section,
-        is_bounded: bool,
+        offset: u64,
+        left: Option<u64>,
     ) -> Self {
+        let context =
+            Context { order: head.order, events, features: Vec::new(), part: None, decompressed_len: None };
         Self {
             source,
             head,
-            context: Context {
-                order: head.order,
-                events,
-                features: Vec::new(),
-                part: None,
-                decompressed_len: None,
-            },
-            offset: section.offset,
-            left: is_bounded.then_some(section.size),
+            context,
+            offset,
+            left,
             payload: 0,
             pending: 0,
             is_decompressed: false,
@@ -59,7 +56,7 @@ impl<'a> Reader<Memory<'a>> {
     ///
     /// # Errors
     ///
-    /// Those of [`Reader::from_file`] but [`Reason::Io`].
+    /// An error of [`Reader::from_file`], but never [`Reason::Io`].
     pub fn from_bytes(bytes: &'a [u8]) -> Result<Self> {
         let head = FileHeader::parse(bytes)?;
         let section = head.records(bytes.len() as u64);
@@ -72,7 +69,7 @@ impl<R: Read> Reader<Stream<R>> {
     ///
     /// # Errors
     ///
-    /// Those of [`FileHeader::parse`], [`Reason::Io`], and [`Reason::NotPipe`] if the stream has the file
+    /// An error of [`FileHeader::parse`], [`Reason::Io`], and [`Reason::NotPipe`] if the stream has the file
     /// form, whose sections are read from a file or from memory.
     pub fn from_pipe(stream: R) -> Result<Self> {
         let mut source = Stream::pipe(stream);
@@ -84,8 +81,7 @@ impl<R: Read> Reader<Stream<R>> {
             Ok(_) | Err(_) => return Err(Error::new(8, Reason::NotPipe)),
         };
         source.consume(size_of::<RawPipeHeader>());
-        let section = Section { offset: RawPipeHeader::SIZE, size: 0 };
-        Ok(Self::new(source, head, FileEvents::default(), section, false))
+        Ok(Self::new(source, head, FileEvents::default(), RawPipeHeader::SIZE, None))
     }
 }
 
@@ -144,13 +140,9 @@ fn head<R: Read>(source: &mut Stream<R>, len: u64) -> Result<FileHeader> {
 impl<S: Source> Reader<S> {
     /// Reads the attrs of the file form, with their ids and names.
     fn open_source(source: S, head: FileHeader, section: Section) -> Result<Self> {
-        let mut reader = Self::new(
-            source,
-            head,
-            FileEvents::default(),
-            section,
-            !head.is_pipe() && !head.is_interrupted(),
-        );
+        // An interrupted recording extends to the end of the file, as a pipe does.
+        let left = (!head.is_pipe() && !head.is_interrupted()).then_some(section.size);
+        let mut reader = Self::new(source, head, FileEvents::default(), section.offset, left);
         let FileMode::File(header) = head.mode else { return Ok(reader) };
         let len = reader.source.file_len()?.unwrap_or(0);
         let attrs = header.attrs;
@@ -168,15 +160,10 @@ impl<S: Source> Reader<S> {
             reader.context.events.add(&FileAttr::new(attr, ids, head.order))?;
         }
         reader.context.events.update();
-        reader.name_events();
-        Ok(reader)
-    }
-
-    /// Names the events by the feature, if it is there and well-formed; its error is returned by
-    /// [`Reader::feature`] and [`Reader::verify_features`].
-    fn name_events(&mut self) {
-        if let Ok(Some(found)) = self.feature(Feature::EVENT_DESC) {
-            self.context.events.set_names(&found.section());
+        // Malformed names do not hide the records: `feature` and `verify_features` return the error.
+        if let Ok(Some(found)) = reader.feature(Feature::EVENT_DESC) {
+            reader.context.events.set_names(&found.section());
         }
+        Ok(reader)
     }
 }

@@ -125,8 +125,8 @@ impl<'r> FileRecord<'r> {
     ///
     /// # Errors
     ///
-    /// Those of [`event`](FileRecord::event), and [`Reason::Decoding`] if the record does not match
-    /// the layout of its event.
+    /// [`Reason::Decoding`] if [`event`](FileRecord::event) does not find the event, or if the record does not match
+    /// its layout.
     #[inline]
     pub fn decode(&self) -> Result<Record<'r>> {
         let (_, event) = self.event()?;
@@ -140,7 +140,7 @@ impl<'r> FileRecord<'r> {
     ///
     /// # Errors
     ///
-    /// Those of [`UserRecord::parse`]. A record of the kernel is [`UserRecord::Unknown`].
+    /// An error of [`UserRecord::parse`]. A record of the kernel is [`UserRecord::Unknown`].
     pub fn user(&self) -> Result<UserRecord<'r>> {
         UserRecord::parse(self.header(), self.bytes(), self.context.order, self.place.offset())
     }

@@ -1,11 +1,22 @@
 //! Records in the order of time.
+//!
+//! A record is kept until no earlier one can follow. A file in memory keeps its records where they are; those of a
+//! stream are copied.
+//!
+//! The records of a round are sorted by std's stable sort, and not merged by [`perf_decode::Heads`] as the files of a
+//! directory are. `Heads` needs sources that are in order, but the rings of a round follow each other without a mark,
+//! and nothing limits how often the time goes back: the sources would have to be found first, and with many short
+//! ones each change of the source is linear in their number, so the sort would be needed too. std's sort finds the
+//! ascending runs and merges them, and costs less than the decoding of the time. A merge of runs was 3 to 7 % faster.
 
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::kept::{Copies, KEPT_WORDS, Kept, Next};
+use perf_decode::RawRecord;
+
 use super::record::Content;
-use super::{FileRecord, Found, FoundIn, Reader, Source};
+use super::step::Found;
+use super::{FileOffset, FileRecord, Reader, Source};
 use crate::Result;
 use crate::format::record_type;
 
@@ -18,7 +29,7 @@ const CAPACITY: usize = 32 << 20;
 /// kept:   returned | ready | not sorted since the last mark
 ///         0 .. next .. ready .. len
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Sort {
     copies: Copies,
     /// Sorted up to the records of the last round. The first ones are ready.
@@ -37,19 +48,42 @@ pub(super) struct Sort {
     returned: u64,
     late: u64,
     early: u64,
-    /// Whether the ready records are so without a mark: then many others stay, which are moved together.
+    /// Whether the ready records are so without a mark: then many others stay.
     is_early: bool,
-    end: End,
+    /// The end of the file or an error, which follows the kept records; `None` while more records can follow.
+    end: Option<Result<()>>,
 }
 
-/// The end of the reading, which follows the kept records.
-#[derive(Debug)]
-enum End {
-    /// More records can follow.
-    None,
-    /// The end of the file, or an error.
-    Of(Result<()>),
+/// A kept record. Its 32 bytes are documented at [`Reader::sorted_with_capacity`].
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    time: u64,
+    /// Offset of the record in the file, or of the compressed record that has it.
+    offset: u64,
+    is_in_compressed: bool,
+    memory: Memory,
+    /// Index of its first byte in the source, or of its first word among the copies.
+    start: usize,
 }
+
+/// The memory of a kept record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Memory {
+    Source,
+    /// One of the two halves of the copies.
+    Copy(Half),
+}
+
+/// An index of [`Copies::halves`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Half {
+    #[default]
+    First,
+    Second,
+}
+
+/// Words that a kept record needs beside its own.
+const KEPT_WORDS: usize = size_of::<Kept>().div_ceil(8);
 
 /// # Order of time
 impl<S: Source> Reader<S> {
@@ -76,7 +110,7 @@ impl<S: Source> Reader<S> {
     }
 
     pub(super) fn sort_within(&mut self, bytes: usize) {
-        self.sort = Some(Box::new(Sort::new(bytes)));
+        self.sort = Some(Box::new(Sort { capacity: bytes / 8, ..Sort::default() }));
     }
 
     /// Returns the number of records that were returned after a later one, because they were read
@@ -95,97 +129,66 @@ impl<S: Source> Reader<S> {
         self.sort.as_ref().map_or(0, |sort| sort.early) + numbered.map(Self::early).sum::<u64>()
     }
 
-    /// Finds the next record of this file, in the order of time if the reader is sorted. [`record_of`](Self::record_of) returns it.
+    /// Finds the next record of this file, in the order of time if the reader is sorted.
     #[inline]
-    pub(super) fn step_sorted(&mut self) -> Result<Option<Next>> {
-        if let Some(next) = self.sort.as_mut().and_then(|sort| sort.pop()) {
-            return Ok(Some(next));
+    pub(super) fn step_sorted(&mut self) -> Result<Option<Found>> {
+        match self.sort.as_mut().and_then(|sort| sort.pop()) {
+            None => self.step_past_ready(),
+            ready => Ok(ready),
         }
-        self.step_past_ready()
     }
 
-    fn step_past_ready(&mut self) -> Result<Option<Next>> {
+    fn step_past_ready(&mut self) -> Result<Option<Found>> {
         // Taken out, because both are changed.
-        let Some(mut sort) = self.sort.take() else { return Ok(self.step()?.map(Next::Found)) };
+        let Some(mut sort) = self.sort.take() else { return self.step() };
         let read = sort.read(self);
-        let next = read.map(|found| found.map(Next::Found).or_else(|| sort.pop()));
+        let next = read.map(|found| found.or_else(|| sort.pop()));
         self.sort = Some(sort);
         next
     }
 
-    /// Returns the record that the last step found.
-    #[inline]
-    pub(super) fn record_of(&self, next: Next) -> Result<Option<FileRecord<'_>>> {
-        match next {
-            Next::Found(found) => self.record(found).map(Some),
-            Next::Kept { index, .. } => Ok(self.kept(index)),
-        }
-    }
-
     /// Returns a ready record.
     #[inline]
-    fn kept(&self, index: usize) -> Option<FileRecord<'_>> {
+    pub(super) fn kept(&self, index: usize) -> Option<FileRecord<'_>> {
         let sort = self.sort.as_ref()?;
         let kept = sort.kept.get(index)?;
-        let raw = match kept.start_in_source() {
-            Some(start) => self.raw_at(start)?,
-            None => sort.copies.get(kept)?,
+        let raw = match kept.memory {
+            Memory::Source => self.raw_at(kept.start)?,
+            Memory::Copy(half) => sort.copies.get(half, kept.start)?,
         };
-        Some(FileRecord { place: kept.place(), content: Content::Kernel(raw), context: &self.context })
+        let place = if kept.is_in_compressed { FileOffset::InCompressed } else { FileOffset::Offset };
+        let place = place(kept.offset);
+        Some(FileRecord { place, content: Content::Kernel(raw), context: &self.context })
     }
 }
 
 impl Sort {
-    fn new(bytes: usize) -> Self {
-        Self {
-            copies: Copies::default(),
-            kept: Vec::new(),
-            ready: 0,
-            next: 0,
-            capacity: bytes / 8,
-            latest: 0,
-            complete: 0,
-            returned: 0,
-            late: 0,
-            early: 0,
-            is_early: false,
-            end: End::None,
-        }
-    }
-
     /// Takes the next ready record.
     #[inline]
-    fn pop(&mut self) -> Option<Next> {
+    fn pop(&mut self) -> Option<Found> {
         let index = self.next;
-        let next = self.kept.get(index).filter(|_| index < self.ready)?;
+        let time = self.kept.get(index).filter(|_| index < self.ready)?.time;
         self.next += 1;
-        Some(Next::Kept { index, time: next.time })
+        Some(Found::Kept { index, time })
     }
 
     /// Reads until records are ready, the file ends, or a record follows that is returned at once.
     fn read<S: Source>(&mut self, reader: &mut Reader<S>) -> Result<Option<Found>> {
         self.forget();
         while self.ready == 0 {
-            if let End::Of(end) = &mut self.end {
+            if let Some(end) = &mut self.end {
+                // An error is returned once.
                 return core::mem::replace(end, Ok(())).map(|()| None);
             }
-            let start = reader.plain.read;
-            let found = if reader.step_plainly() {
-                if self.keep_plainly(reader, start) {
-                    continue;
-                }
-                Ok(reader.found(start))
-            } else {
-                reader.step_slowly()
-            };
-            match found {
+            match reader.step() {
                 Ok(Some(found)) => {
                     if !self.keep(reader, found)? {
                         return Ok(Some(found));
                     }
                 }
                 end => {
-                    self.end = End::Of(end.map(drop));
+                    // Nothing follows, so all kept records are ready before the end or the error.
+                    self.end = Some(end.map(drop));
                     self.release(u64::MAX);
                 }
             }
@@ -193,47 +196,40 @@ impl Sort {
         Ok(None)
     }
 
-    /// Keeps the record that starts at a word of the source if it has a time. Returns whether it does.
-    #[inline]
-    fn keep_plainly<S: Source>(&mut self, reader: &Reader<S>, start: usize) -> bool {
-        let Some(record) = reader.plain_record(start) else { return false };
-        let (Some(raw), Some(time)) = (record.kernel(), time(&record)) else { return false };
-        let kept = match reader.position(start) {
-            Some(position) => Kept::in_source(time, record.place(), position),
-            None => self.copies.keep(time, record.place(), raw),
-        };
-        self.push(kept);
-        true
-    }
-
     /// Keeps a record that has a time. Returns whether it does.
-    fn keep<S: Source>(&mut self, reader: &Reader<S>, found: Found) -> Result<bool> {
-        if let FoundIn::Plain { start } = found.memory {
-            return Ok(self.keep_plainly(reader, start));
-        }
-        let record = reader.record(found)?;
-        if record.kind() == record_type::FINISHED_ROUND {
-            let complete = core::mem::replace(&mut self.complete, self.latest);
-            self.release(complete);
-            return Ok(false);
-        }
-        let (Some(raw), Some(time)) = (record.kernel(), time(&record)) else { return Ok(false) };
-        let kept = self.copies.keep(time, found.place, raw);
-        self.push(kept);
-        Ok(true)
-    }
-
     #[inline]
-    fn push(&mut self, kept: Kept) {
-        self.latest = self.latest.max(kept.time);
-        self.kept.push(kept);
+    fn keep<S: Source>(&mut self, reader: &Reader<S>, found: Found) -> Result<bool> {
+        let Some(record) = reader.record(found)? else { return Ok(false) };
+        let Some((raw, time)) = record.kernel().zip(time(&record)) else {
+            if record.kind() == record_type::FINISHED_ROUND {
+                // What was read before the preceding mark is complete now. The latest time before this one is
+                // complete at the next mark.
+                let complete = core::mem::replace(&mut self.complete, self.latest);
+                self.release(complete);
+            }
+            return Ok(false);
+        };
+        let position = match found {
+            Found::Plain { start } => reader.position(start),
+            _ => None,
+        };
+        let (memory, start) = match position {
+            Some(position) => (Memory::Source, position),
+            None => self.copies.keep(raw),
+        };
+        let is_in_compressed = matches!(record.place(), FileOffset::InCompressed(_));
+        let offset = record.place().offset();
+        self.kept.push(Kept { time, offset, is_in_compressed, memory, start });
+        self.latest = self.latest.max(time);
         if self.copies.len() + self.kept.len() * KEPT_WORDS > self.capacity {
             self.release_half();
         }
+        Ok(true)
     }
 
     /// Makes the records up to the time `until` ready.
     fn release(&mut self, until: u64) {
+        // Stable, so that records of one time keep their order.
         self.kept.sort_by_key(|kept| kept.time);
         self.make_ready(self.kept.partition_point(|kept| kept.time <= until));
     }
@@ -251,6 +247,7 @@ impl Sort {
     fn make_ready(&mut self, count: usize) {
         self.ready = count;
         let ready = self.kept.get(..count).unwrap_or_default();
+        // They are sorted, so those that come too late are the first ones.
         self.late += ready.partition_point(|kept| kept.time < self.returned) as u64;
         self.returned = self.returned.max(ready.last().map_or(0, |kept| kept.time));
     }
@@ -262,11 +259,7 @@ impl Sort {
         }
         self.kept.drain(..self.ready.min(self.kept.len()));
         (self.ready, self.next) = (0, 0);
-        if core::mem::take(&mut self.is_early) {
-            self.copies.compact(&mut self.kept);
-        } else {
-            self.copies.retain(&mut self.kept);
-        }
+        self.copies.forget(&mut self.kept, core::mem::take(&mut self.is_early));
     }
 }
 
@@ -274,4 +267,134 @@ impl Sort {
 #[inline]
 fn time(record: &FileRecord<'_>) -> Option<u64> {
     record.time().filter(|time| *time != 0 && *time != u64::MAX)
+}
+
+/// Copies of kept records.
+///
+/// The records of a round are returned in the next one. So two halves are used in turn: when all
+/// records of one were returned, it is used for the next round, and nothing is moved.
+#[derive(Debug, Default)]
+struct Copies {
+    halves: [Vec<u64>; 2],
+    current: Half,
+}
+
+impl Copies {
+    /// Returns the number of words, with those of records that were returned.
+    #[inline]
+    fn len(&self) -> usize {
+        self.halves.iter().map(Vec::len).sum()
+    }
+
+    /// Copies a record. Returns its place.
+    #[inline]
+    fn keep(&mut self, raw: RawRecord<'_>) -> (Memory, usize) {
+        let half = self.current;
+        let words = self.half(half);
+        let start = words.len();
+        words.extend_from_slice(raw.words());
+        (Memory::Copy(half), start)
+    }
+
+    /// Returns a copied record.
+    #[inline]
+    fn get(&self, half: Half, start: usize) -> Option<RawRecord<'_>> {
+        let [first, second] = &self.halves;
+        let words = if half == Half::First { first } else { second };
+        RawRecord::split_first(words.get(start..)?).ok().map(|(raw, _)| raw)
+    }
+
+    /// Forgets the records that are not among `waiting`, and continues in the half that was used longer ago.
+    fn forget(&mut self, waiting: &mut [Kept], is_early: bool) {
+        if self.len() == 0 {
+            return;
+        }
+        let current = self.current;
+        let old = if current == Half::First { Half::Second } else { Half::First };
+        // After a mark, nearly all records of the old half were returned, and hardly any of the current one. Half of
+        // all records were returned without a mark, so that both halves have gaps.
+        self.compact(old, waiting);
+        if is_early {
+            self.compact(current, waiting);
+        }
+        self.current = old;
+    }
+
+    /// Moves the records of a half that are among `waiting` to its start, and forgets the others.
+    fn compact(&mut self, half: Half, waiting: &mut [Kept]) {
+        let in_half = |kept: &&mut Kept| kept.memory == Memory::Copy(half);
+        let mut waiting: Vec<&mut Kept> = waiting.iter_mut().filter(in_half).collect();
+        // In the order of memory, so that a record is only moved over those that were moved or forgotten.
+        waiting.sort_unstable_by_key(|kept| kept.start);
+        let words = self.half(half);
+        let mut end = 0;
+        for kept in waiting {
+            let framed = RawRecord::split_first(words.get(kept.start..).unwrap_or_default());
+            let len = framed.map_or(0, |(raw, _)| raw.words().len());
+            words.copy_within(kept.start..kept.start + len, end);
+            kept.start = end;
+            end += len;
+        }
+        words.truncate(end);
+    }
+
+    #[inline]
+    fn half(&mut self, half: Half) -> &mut Vec<u64> {
+        let [first, second] = &mut self.halves;
+        if half == Half::First { first } else { second }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps a record with a number, which is its time too.
+    fn keep(copies: &mut Copies, value: u64) -> Kept {
+        // type 9, misc 0, size 16; a number
+        let header =
+            perf_abi::Header { kind: perf_abi::RecordType(9), misc: perf_abi::Misc::empty(), size: 16 };
+        let words = [header.to_word(), value];
+        let (memory, start) = copies.keep(RawRecord::from_words(&words).unwrap());
+        Kept { time: value, offset: value, is_in_compressed: false, memory, start }
+    }
+
+    fn values(copies: &Copies, kept: &[Kept]) -> Vec<u64> {
+        let value = |kept: &Kept| match kept.memory {
+            Memory::Copy(half) => copies.get(half, kept.start).unwrap().words()[1],
+            Memory::Source => panic!("it was copied"),
+        };
+        kept.iter().map(value).collect()
+    }
+
+    #[test]
+    fn memory_of_a_round_is_used_again_after_the_next_one() {
+        let mut copies = Copies::default();
+        let mut waiting = Vec::new();
+        let mut most = 0;
+        for round in 0..100 {
+            let next: Vec<Kept> = (0..10).map(|value| keep(&mut copies, round * 10 + value)).collect();
+            most = most.max(copies.len());
+            // The last record of a round is returned two rounds later.
+            waiting.retain(|kept: &Kept| kept.time + 11 > round * 10);
+            waiting.extend(next);
+            copies.forget(&mut waiting, false);
+            let times: Vec<u64> = waiting.iter().map(|kept| kept.time).collect();
+            assert_eq!(values(&copies, &waiting), times);
+        }
+        assert!(most <= 2 * 2 * 22, "{most}");
+    }
+
+    #[test]
+    fn only_waiting_records_are_left_after_compaction() {
+        let mut copies = Copies::default();
+        let mut waiting: Vec<Kept> = (0..50).map(|value| keep(&mut copies, value)).collect();
+        copies.forget(&mut waiting, false);
+        waiting.extend((50..100).map(|value| keep(&mut copies, value)));
+        waiting.retain(|kept| kept.time % 10 == 9);
+        waiting.reverse();
+        copies.forget(&mut waiting, true);
+        let left: Vec<u64> = (0..10).rev().map(|index| 10 * index + 9).collect();
+        assert_eq!((copies.len(), values(&copies, &waiting)), (20, left));
+    }
 }

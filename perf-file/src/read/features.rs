@@ -1,0 +1,344 @@
+//! The features of a reader's file, and the events and features of the pipe form before its records.
+
+use std::string::String;
+use std::vec::Vec;
+
+use perf_abi::Header;
+
+use super::record::Context;
+use super::{Reader, Source};
+use crate::bytes::Bytes;
+use crate::feature::{ClockData, Compression, CpuCount, FeatureTable, SampleTime};
+use crate::format::{Feature, FeatureSet, RawPipeHeader, record_type as kind};
+use crate::frame::{check_size, header, payload_len};
+use crate::record::{EventUpdate, Update};
+use crate::{ByteOrder, Error, FeatureData, FeatureSection, Reason, Result, UserRecord};
+
+/// The content of a feature section.
+#[derive(Clone, Debug)]
+pub struct FeatureBuf {
+    feature: Feature,
+    bytes: Vec<u8>,
+    order: ByteOrder,
+    offset: u64,
+}
+
+impl FeatureBuf {
+    /// The longest section that is read, in bytes. A section of tracing data has some megabytes.
+    pub const MAX_LEN: u64 = 256 << 20;
+
+    /// Returns the section, to parse it.
+    pub fn section(&self) -> FeatureSection<'_> {
+        FeatureSection::new(self.feature, &self.bytes, self.order, self.offset)
+    }
+}
+
+impl<S: Source> Reader<S> {
+    /// Returns the features that are known so far: all in the file form, those of the records that were read in
+    /// the pipe form. A file whose recording was interrupted has none.
+    pub fn features(&self) -> FeatureSet {
+        if self.head.is_pipe() {
+            self.context.features.iter().map(|buf| buf.feature).collect()
+        } else {
+            self.head.features()
+        }
+    }
+
+    /// Reads the section of a feature; `None` if the file has none, or in the pipe form if its record was not
+    /// read yet ([`read_metadata`](Self::read_metadata) reads those before the first record of the kernel). In the
+    /// pipe form, the formats of tracepoints and the build ids are records of other kinds, and not here.
+    ///
+    /// Can be called between two records: the next record is the same as without the call.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Truncated`] if the table or the section is past the end of the file, [`Reason::Overlap`] if they
+    /// overlap the header, the attrs, the records or each other's bytes, [`Reason::Limit`] for a section of more than
+    /// [`FeatureBuf::MAX_LEN`] bytes, [`Reason::Io`].
+    pub fn feature(&mut self, feature: Feature) -> Result<Option<FeatureBuf>> {
+        if self.head.is_pipe() {
+            return Ok(self.context.features.iter().find(|buf| buf.feature == feature).cloned());
+        }
+        if !self.head.features().contains(feature) {
+            return Ok(None);
+        }
+        let table = self.feature_table(Some(feature))?;
+        self.read_feature(&table, feature)
+    }
+
+    /// Verifies the features of the file form: that the table and all sections are in the file, that they overlap
+    /// nothing, and that the content of each is well-formed. Nothing else notices damage in features that
+    /// are not read. The pipe form has no table, and nothing to verify here.
+    ///
+    /// Can be called between two records, as [`feature`](Self::feature).
+    ///
+    /// # Errors
+    ///
+    /// The first error of [`feature`](Self::feature) or of [`FeatureSection::data`]. To report all, call these
+    /// for each of [`features`](Self::features).
+    pub fn verify_features(&mut self) -> Result<()> {
+        if self.head.features() == FeatureSet::default() {
+            return Ok(());
+        }
+        let table = self.feature_table(None)?;
+        table.check_all(&self.head, self.source.file_len()?.unwrap_or(u64::MAX))?;
+        for feature in self.head.features().iter() {
+            if let Some(buf) = self.read_feature(&table, feature)? {
+                buf.section().data()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the table up to the entry of a feature, or all of it.
+    fn feature_table(&mut self, last: Option<Feature>) -> Result<FeatureTable> {
+        let what = FeatureTable::NAME;
+        let Some(section) = FeatureTable::section_up_to(&self.head, last) else {
+            return Err(Error::of_file(Reason::Truncated { what, needed: u64::MAX, available: 0 }));
+        };
+        self.release();
+        let bytes = self.source.section(section, what, self.offset)?;
+        FeatureTable::read(&self.head, Bytes::new(&bytes, self.head.order, section.offset))
+    }
+
+    fn read_feature(&mut self, table: &FeatureTable, feature: Feature) -> Result<Option<FeatureBuf>> {
+        let Some(section) = table.section(feature) else { return Ok(None) };
+        table.check(&self.head, feature)?;
+        if section.size > FeatureBuf::MAX_LEN {
+            let (found, limit) = (section.size, FeatureBuf::MAX_LEN);
+            let reason = Reason::Limit { what: "bytes of a feature section", found, limit };
+            return Err(Error::new(section.offset, reason));
+        }
+        self.release();
+        let bytes = self.source.section(section, feature.name().unwrap_or("feature"), self.offset)?;
+        Ok(Some(FeatureBuf { feature, bytes, order: self.head.order, offset: section.offset }))
+    }
+}
+
+/// # Usual features
+///
+/// Each is `None` if the file has no such feature. [`feature`](Self::feature) has the others, such as the build ids of
+/// the mapped files ([`FeatureData::BuildIds`]). Bytes of a text that are not UTF-8 become U+FFFD. The pipe form has them after
+/// [`read_metadata`](Self::read_metadata). The errors are an error of [`feature`](Self::feature), and of
+/// [`FeatureSection::data`](crate::FeatureSection::data) for a malformed content.
+impl<S: Source> Reader<S> {
+    /// Returns the name of the host.
+    pub fn hostname(&mut self) -> Result<Option<String>> {
+        self.text(Feature::HOSTNAME)
+    }
+
+    /// Returns the release of the kernel.
+    pub fn os_release(&mut self) -> Result<Option<String>> {
+        self.text(Feature::OSRELEASE)
+    }
+
+    /// Returns the version of the tool that recorded the file.
+    pub fn tool_version(&mut self) -> Result<Option<String>> {
+        self.text(Feature::VERSION)
+    }
+
+    /// Returns the architecture, as `uname -m` prints it.
+    pub fn arch(&mut self) -> Result<Option<String>> {
+        self.text(Feature::ARCH)
+    }
+
+    /// Returns the name of the CPU's model.
+    pub fn cpu_description(&mut self) -> Result<Option<String>> {
+        self.text(Feature::CPUDESC)
+    }
+
+    /// Returns the id of the CPU's model, in the architecture's own form.
+    pub fn cpu_id(&mut self) -> Result<Option<String>> {
+        self.text(Feature::CPUID)
+    }
+
+    /// Returns the path of the tool that recorded the file, and its arguments.
+    pub fn command_line(&mut self) -> Result<Option<Vec<String>>> {
+        self.get(Feature::CMDLINE, |data| match data {
+            FeatureData::CommandLine(list) => Some(list.iter().map(text).collect()),
+            _ => None,
+        })
+    }
+
+    /// Returns the numbers of CPUs.
+    pub fn cpu_count(&mut self) -> Result<Option<CpuCount>> {
+        self.get(Feature::NRCPUS, |data| match data {
+            FeatureData::CpuCount(count) => Some(count),
+            _ => None,
+        })
+    }
+
+    /// Returns the memory of the machine in kB.
+    pub fn total_memory(&mut self) -> Result<Option<u64>> {
+        self.get(Feature::TOTAL_MEM, |data| match data {
+            FeatureData::TotalMemory(kb) => Some(kb),
+            _ => None,
+        })
+    }
+
+    /// Returns the times of the first and the last sample.
+    pub fn sample_time(&mut self) -> Result<Option<SampleTime>> {
+        self.get(Feature::SAMPLE_TIME, |data| match data {
+            FeatureData::SampleTime(time) => Some(time),
+            _ => None,
+        })
+    }
+
+    /// Returns the time of the day at a time of the events' clock.
+    pub fn clock_data(&mut self) -> Result<Option<ClockData>> {
+        self.get(Feature::CLOCK_DATA, |data| match data {
+            FeatureData::ClockData(clock) => Some(clock),
+            _ => None,
+        })
+    }
+
+    /// Returns the resolution of the events' clock in ns.
+    pub fn clock_resolution(&mut self) -> Result<Option<u64>> {
+        self.get(Feature::CLOCKID, |data| match data {
+            FeatureData::ClockResolution(ns) => Some(ns),
+            _ => None,
+        })
+    }
+
+    /// Returns the compression of the records.
+    pub fn compression(&mut self) -> Result<Option<Compression>> {
+        self.get(Feature::COMPRESSED, |data| match data {
+            FeatureData::Compression(compression) => Some(compression),
+            _ => None,
+        })
+    }
+
+    /// Returns the version of the directory's format, if the feature is there and well-formed.
+    pub(super) fn directory_version(&mut self) -> Option<u64> {
+        let found = self.get(Feature::DIR_FORMAT, |data| match data {
+            FeatureData::DirectoryFormat(version) => Some(version),
+            _ => None,
+        });
+        found.ok().flatten()
+    }
+
+    fn text(&mut self, feature: Feature) -> Result<Option<String>> {
+        self.get(feature, |data| match data {
+            FeatureData::Text(bytes) => Some(text(bytes)),
+            _ => None,
+        })
+    }
+
+    fn get<T>(
+        &mut self,
+        feature: Feature,
+        value: impl FnOnce(FeatureData<'_>) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(found) = self.feature(feature)? else { return Ok(None) };
+        Ok(value(found.section().data()?))
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+impl<S: Source> Reader<S> {
+    /// The most bytes that [`read_metadata`](Self::read_metadata) reads ahead.
+    pub const MAX_METADATA: usize = 64 << 20;
+
+    /// Reads the events and features that precede the first record of the kernel in the pipe form, so that
+    /// [`events`](Self::events), [`feature`](Self::feature) and the names of events are complete before the first
+    /// record is taken. No record is consumed: [`next`](Self::next) returns all of them. Call it before `next`; later,
+    /// and in the file form, whose events are known, it does nothing.
+    ///
+    /// The records are kept in memory until they are taken, at most
+    /// [`MAX_METADATA`](Self::MAX_METADATA) bytes of them. What follows, as the build ids at the end of a pipe,
+    /// is known when its record was read.
+    ///
+    /// ```
+    /// use perf_file::Reader;
+    ///
+    /// # fn print(pipe: &[u8]) -> perf_file::Result<()> {
+    /// let mut reader = Reader::from_pipe(pipe)?;
+    /// reader.read_metadata()?;
+    /// for event in reader.events().as_slice() {
+    ///     println!("{}", event.name().unwrap_or_default().escape_ascii());
+    /// }
+    /// println!("recorded on {:?}", reader.hostname()?);
+    /// # Ok(())
+    /// # }
+    /// # assert!(print(b"").is_err());
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Io`], and the error of a malformed attr, which `next` returns again at its record. A truncated
+    /// record ends the metadata without an error here.
+    pub fn read_metadata(&mut self) -> Result<()> {
+        let start = RawPipeHeader::SIZE;
+        if !self.head.is_pipe() || self.offset() != start || self.noticed > start {
+            return Ok(());
+        }
+        let (order, mut at) = (self.head.order, 0_usize);
+        while at <= Self::MAX_METADATA {
+            let offset = start + at as u64;
+            let io = |error| Error::new(offset, Reason::Io(error));
+            let rest = self.source.fill(at + 8).map_err(io)?.get(at..).unwrap_or_default();
+            let Some(header) = header(rest, order).filter(|header| is_metadata(*header)) else { break };
+            if check_size(header, offset).is_err() {
+                break;
+            }
+            let end = at + usize::from(header.size);
+            let Some(record) = self.source.fill(end).map_err(io)?.get(at..end) else { break };
+            self.context.learn(header, record, offset)?;
+            let payload = payload_len(header.kind, record, order, offset).unwrap_or(u64::MAX);
+            // The next step of the reader does not learn it again.
+            self.noticed = start + end as u64;
+            at = usize::try_from(payload).map_or(usize::MAX, |payload| end.saturating_add(payload));
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a record can precede the records of the kernel, and has no part of them.
+fn is_metadata(header: Header) -> bool {
+    let ends =
+        [kind::FINISHED_ROUND, kind::AUXTRACE, kind::COMPRESSED, kind::COMPRESSED2, kind::FINISHED_INIT];
+    header.kind.0 >= kind::FIRST.0 && !ends.contains(&header.kind)
+}
+
+impl Context {
+    /// Uses a record of a tool that describes an event or the machine. Only a malformed event is an error:
+    /// without it records cannot be decoded.
+    pub(super) fn learn(&mut self, header: Header, record: &[u8], offset: u64) -> Result<()> {
+        if !matches!(header.kind, kind::HEADER_ATTR | kind::HEADER_FEATURE | kind::EVENT_UPDATE) {
+            return Ok(());
+        }
+        match UserRecord::parse(header, record, self.order, offset) {
+            Ok(UserRecord::HeaderAttr(event)) => self.events.add(&event)?,
+            Err(error) if header.kind == kind::HEADER_ATTR => return Err(error),
+            Ok(UserRecord::HeaderFeature(section)) => {
+                self.keep(&section);
+                if section.feature == Feature::EVENT_DESC {
+                    self.events.set_names(&section);
+                }
+            }
+            Ok(UserRecord::EventUpdate(EventUpdate { id, update: Update::Name(name) })) => {
+                self.events.set_name_of(id, name);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Keeps a feature of the pipe form. A later record replaces an earlier one.
+    fn keep(&mut self, section: &FeatureSection<'_>) {
+        // The mark after the last feature has the next number, which a newer tool uses for a feature. Tools do not
+        // write other features without content. And a file has no features of higher numbers.
+        if section.bytes.is_empty() || section.feature.0 >= FeatureSet::BITS {
+            return;
+        }
+        let (order, offset) = (section.order(), section.offset());
+        let buf = FeatureBuf { feature: section.feature, bytes: section.bytes.to_vec(), order, offset };
+        match self.features.iter_mut().find(|buf| buf.feature == section.feature) {
+            Some(earlier) => *earlier = buf,
+            None => self.features.push(buf),
+        }
+    }
+}

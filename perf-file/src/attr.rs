@@ -1,8 +1,6 @@
 //! The events of a file: attrs of any length, in either byte order.
 
-use perf_abi::{
-    Attr, AttrFlags, AuxAction, BranchSampleType, BreakpointType, Clock, EventType, ReadFormat, SampleType,
-};
+use perf_abi::{Attr, AttrFlags};
 use zerocopy::{FromZeros, IntoBytes};
 
 #[cfg(any(test, feature = "std"))]
@@ -105,44 +103,34 @@ pub(crate) fn push(bytes: &mut Vec<u8>, attr: &Attr, size: u32, order: ByteOrder
     bytes.extend(attr.as_bytes().iter().take(size as usize));
 }
 
+/// The widths of the attr's fields in bytes, in order.
+const WIDTHS: [usize; 24] = [4, 4, 8, 8, 8, 8, 8, 4, 4, 8, 8, 8, 8, 4, 4, 8, 4, 2, 2, 4, 4, 8, 8, 8];
+
 /// Swaps each field of an attr of the other byte order.
 fn swapped(attr: Attr) -> Attr {
-    Attr {
-        kind: EventType(attr.kind.0.swap_bytes()),
-        size: attr.size.swap_bytes(),
-        config: attr.config.swap_bytes(),
-        sample_period: attr.sample_period.swap_bytes(),
-        sample_type: SampleType::from_bits_retain(attr.sample_type.bits().swap_bytes()),
-        read_format: ReadFormat::from_bits_retain(attr.read_format.bits().swap_bytes()),
-        flags: swapped_flags(attr.flags),
-        wakeup: attr.wakeup.swap_bytes(),
-        bp_type: BreakpointType(attr.bp_type.0.swap_bytes()),
-        config1: attr.config1.swap_bytes(),
-        config2: attr.config2.swap_bytes(),
-        branch_sample_type: BranchSampleType::from_bits_retain(attr.branch_sample_type.bits().swap_bytes()),
-        sample_regs_user: attr.sample_regs_user.swap_bytes(),
-        sample_stack_user: attr.sample_stack_user.swap_bytes(),
-        clockid: Clock(attr.clockid.0.swap_bytes()),
-        sample_regs_intr: attr.sample_regs_intr.swap_bytes(),
-        aux_watermark: attr.aux_watermark.swap_bytes(),
-        sample_max_stack: attr.sample_max_stack.swap_bytes(),
-        reserved_2: attr.reserved_2.swap_bytes(),
-        aux_sample_size: attr.aux_sample_size.swap_bytes(),
-        aux_action: AuxAction::from_bits_retain(
-            attr.aux_action.bits().swap_bytes().reverse_bits().swap_bytes(),
-        ),
-        sig_data: attr.sig_data.swap_bytes(),
-        config3: attr.config3.swap_bytes(),
-        config4: attr.config4.swap_bytes(),
+    let mut swapped = attr;
+    let mut rest = swapped.as_mut_bytes();
+    for width in WIDTHS {
+        let Some((field, after)) = rest.split_at_mut_checked(width) else { break };
+        field.reverse();
+        rest = after;
     }
+    // The bit fields are no numbers.
+    swapped.flags = swapped_flags(attr.flags);
+    swapped.aux_action = zerocopy::transmute!(swapped_bits::<4>(zerocopy::transmute!(attr.aux_action)));
+    swapped
 }
 
 /// Swaps bit fields, which C lays out from the first byte on: from its lowest bit on little-endian
 /// machines, from its highest one on big-endian ones.
+fn swapped_bits<const N: usize>(bytes: [u8; N]) -> [u8; N] {
+    bytes.map(u8::reverse_bits)
+}
+
+/// Swaps the flags, of which one is not a bit: `precise_ip` is a number of two bits, whose high bit is first on
+/// big-endian machines.
 fn swapped_flags(flags: AttrFlags) -> AttrFlags {
-    let reversed = flags.bits().to_ne_bytes().map(u8::reverse_bits);
-    let flags = AttrFlags::from_bits_retain(u64::from_ne_bytes(reversed));
-    // The only field of two bits is a number, whose high bit is first on big-endian machines.
+    let flags: AttrFlags = zerocopy::transmute!(swapped_bits::<8>(zerocopy::transmute!(flags)));
     let high = AttrFlags::PRECISE_IP_MASK & (AttrFlags::PRECISE_IP_MASK << 1);
     let low = AttrFlags::PRECISE_IP_MASK & !high;
     let exchanged = (flags.bits() & high) >> 1 | (flags.bits() & low) << 1;
@@ -183,12 +171,27 @@ mod tests {
     }
 
     #[test]
-    fn swapping_an_attr_twice_changes_nothing() {
-        let mut attr = Attr::new_zeroed();
-        attr.as_mut_bytes().iter_mut().zip(1..).for_each(|(byte, value)| *byte = value);
-        // The two bits of `precise_ip` are elsewhere in the other order.
-        attr.flags = AttrFlags::DISABLED | AttrFlags::SAMPLE_ID_ALL;
-        assert_eq!(swapped(swapped(attr)), attr);
-        assert!(swapped(attr) != attr);
+    fn each_field_of_an_attr_is_swapped_by_its_width() {
+        macro_rules! offsets {
+            ($($field:ident)+) => { [$(core::mem::offset_of!(Attr, $field)),+] };
+        }
+        let offsets = offsets! {
+            kind size config sample_period sample_type read_format flags wakeup bp_type config1 config2
+            branch_sample_type sample_regs_user sample_stack_user clockid sample_regs_intr aux_watermark
+            sample_max_stack reserved_2 aux_sample_size aux_action sig_data config3 config4
+        };
+        let bits = [core::mem::offset_of!(Attr, flags), core::mem::offset_of!(Attr, aux_action)];
+        let mut end = 0;
+        for (offset, width) in offsets.into_iter().zip(WIDTHS) {
+            assert_eq!(offset, end);
+            end += width;
+            let (mut attr, mut expected) = (Attr::new_zeroed(), Attr::new_zeroed());
+            attr.as_mut_bytes()[offset] = 1;
+            let (at, byte) = if bits.contains(&offset) { (offset, 0x80) } else { (end - 1, 1) };
+            expected.as_mut_bytes()[at] = byte;
+            assert_eq!(swapped(attr), expected, "{offset}");
+            assert_eq!(swapped(expected), attr, "{offset}");
+        }
+        assert_eq!(end, size_of::<Attr>());
     }
 }

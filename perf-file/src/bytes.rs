@@ -66,7 +66,7 @@ impl<'a> Bytes<'a> {
         Ok(Self { rest: self.take(len, what)?, ..whole })
     }
 
-    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N]> {
+    pub(crate) fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N]> {
         match self.rest.split_first_chunk() {
             Some((taken, rest)) => {
                 self.rest = rest;
@@ -91,10 +91,6 @@ impl<'a> Bytes<'a> {
 
     pub(crate) fn u64(&mut self, what: &'static str) -> Result<u64> {
         self.array(what).map(|bytes| self.order.u64(bytes))
-    }
-
-    pub(crate) fn fixed<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N]> {
-        self.array(what)
     }
 
     /// Takes a string: its padded length as a `u32`, and its bytes with a NUL.

@@ -169,24 +169,16 @@ fn check_sections(header: &RawFileHeader) -> Result<()> {
     Ok(())
 }
 
+/// Swaps a header, all of whose fields are 64-bit numbers.
 fn swapped(header: RawFileHeader) -> RawFileHeader {
-    let section =
-        |section: Section| Section { offset: section.offset.swap_bytes(), size: section.size.swap_bytes() };
-    RawFileHeader {
-        magic: header.magic.swap_bytes(),
-        size: header.size.swap_bytes(),
-        attr_size: header.attr_size.swap_bytes(),
-        attrs: section(header.attrs),
-        data: section(header.data),
-        event_types: section(header.event_types),
-        features: swapped_features(header.features),
-    }
+    let words: [u64; 13] = zerocopy::transmute!(header);
+    let swapped: RawFileHeader = zerocopy::transmute!(words.map(u64::swap_bytes));
+    RawFileHeader { features: host_features(swapped.features), ..swapped }
 }
 
-/// Swaps the features, which a tool writes as `unsigned long`: a 32-bit big-endian tool has the
+/// Returns the features of another machine, which its tool wrote as `unsigned long`: a 32-bit big-endian tool has the
 /// halves of each word in the other order. Every perf tool writes the host's name.
-fn swapped_features(features: FeatureSet) -> FeatureSet {
-    let words = FeatureSet(features.0.map(u64::swap_bytes));
+fn host_features(words: FeatureSet) -> FeatureSet {
     let halves = FeatureSet(words.0.map(|word| word.rotate_left(32)));
     let has_halves = !words.contains(Feature::HOSTNAME) && halves.contains(Feature::HOSTNAME);
     if has_halves { halves } else { words }

@@ -3,7 +3,10 @@
 use core::fmt;
 
 use crate::Result;
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, until_nul};
+#[cfg(any(test, feature = "std"))]
+use crate::encoder::Encoder;
+use crate::record::{AuxtraceType, StatRoundType, StatTag};
 
 /// An entry of a [`List`].
 pub trait ListEntry<'a>: Copy + Read<'a> {}
@@ -33,10 +36,10 @@ pub(crate) use private::Read;
 pub(crate) use private::Write;
 
 /// Declares structs by their fields in the order of the file, each with its name in errors. Reading and writing
-/// follow from the list.
+/// follow from the list: by the type of a field, or by the form after `in`.
 macro_rules! fields {
     ($($(#[$meta:meta])* pub struct $name:ident $(<$a:lifetime>)? {
-        $($(#[$doc:meta])* pub $field:ident: $type:ty = $what:literal,)+
+        $($(#[$doc:meta])* pub $field:ident: $type:ty = $what:literal $(in $form:ty)?,)+
     })+) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,20 +49,90 @@ macro_rules! fields {
 
         impl<'a> $crate::list::Read<'a> for $name $(<$a>)? {
             fn read(bytes: &mut $crate::bytes::Bytes<'a>, _: &'static str) -> $crate::Result<Self> {
-                Ok(Self { $($field: $crate::list::Read::read(bytes, $what)?,)+ })
+                Ok(Self { $($field: $crate::list::read_as!(bytes, $what $(, $form)?),)+ })
             }
         }
 
         #[cfg(any(test, feature = "std"))]
         impl $(<$a>)? $crate::list::Write for $name $(<$a>)? {
             fn write(&self, out: &mut $crate::encoder::Encoder) {
-                $($crate::list::Write::write(&self.$field, out);)+
+                $($crate::list::write_as!(&self.$field, out $(, $form)?);)+
             }
         }
     )+};
 }
+/// Reads a value by its type, or by a form.
+macro_rules! read_as {
+    ($bytes:expr, $what:expr) => {
+        $crate::list::Read::read($bytes, $what)?
+    };
+    ($bytes:expr, $what:expr, $form:ty) => {
+        <$form>::read($bytes, $what)?
+    };
+}
 
-pub(crate) use fields;
+/// Writes a value by its type, or by a form.
+#[cfg(any(test, feature = "std"))]
+macro_rules! write_as {
+    ($value:expr, $out:expr) => {
+        $crate::list::Write::write($value, $out)
+    };
+    ($value:expr, $out:expr, $form:ty) => {
+        <$form>::write($value, $out)
+    };
+}
+
+#[cfg(any(test, feature = "std"))]
+pub(crate) use write_as;
+pub(crate) use {fields, read_as};
+
+/// The form of a list after its number of entries as a `u64`. Without a form that number is a `u32`.
+pub(crate) struct LongList;
+
+impl LongList {
+    pub(crate) fn read<'a, T: ListEntry<'a>>(
+        bytes: &mut Bytes<'a>,
+        what: &'static str,
+    ) -> Result<List<'a, T>> {
+        let count = bytes.u64(what)?;
+        List::take(bytes, count, what)
+    }
+
+    #[cfg(any(test, feature = "std"))]
+    pub(crate) fn write<'a, T: ListEntry<'a> + Write>(list: &List<'a, T>, out: &mut Encoder) {
+        out.u64(list.len() as u64);
+        list.write_entries(out);
+    }
+}
+
+/// The form of bytes after their number as a `u32`, without padding.
+pub(crate) struct CountedBytes;
+
+impl CountedBytes {
+    pub(crate) fn read<'a>(bytes: &mut Bytes<'a>, what: &'static str) -> Result<&'a [u8]> {
+        let len = bytes.u32(what)?;
+        bytes.take(len.into(), what)
+    }
+
+    #[cfg(any(test, feature = "std"))]
+    pub(crate) fn write(value: &[u8], out: &mut Encoder) {
+        out.count(value.len()).bytes(value);
+    }
+}
+
+/// The form of a text in `LEN` bytes, of which it uses those before a NUL.
+pub(crate) struct TextField<const LEN: usize>;
+
+impl<const LEN: usize> TextField<LEN> {
+    pub(crate) fn read<'a>(bytes: &mut Bytes<'a>, what: &'static str) -> Result<&'a [u8]> {
+        Ok(until_nul(bytes.take(LEN as u64, what)?))
+    }
+
+    #[cfg(any(test, feature = "std"))]
+    pub(crate) fn write(text: &[u8], out: &mut Encoder) {
+        out.text(text.get(..LEN).unwrap_or(text), LEN);
+    }
+}
 
 /// A list in a record or section.
 ///
@@ -138,14 +211,14 @@ impl<'a, T: ListEntry<'a>> Read<'a> for List<'a, T> {
 #[cfg(any(test, feature = "std"))]
 impl<'a, T: ListEntry<'a> + Write> List<'a, T> {
     /// Writes the entries without their number.
-    pub(crate) fn write_entries(&self, out: &mut crate::encoder::Encoder) {
+    pub(crate) fn write_entries(&self, out: &mut Encoder) {
         self.iter().for_each(|entry| entry.write(out));
     }
 }
 
 #[cfg(any(test, feature = "std"))]
 impl<'a, T: ListEntry<'a> + Write> Write for List<'a, T> {
-    fn write(&self, out: &mut crate::encoder::Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.count(self.len());
         self.write_entries(out);
     }
@@ -223,25 +296,44 @@ impl<'a, T: ListEntry<'a> + fmt::Debug> fmt::Debug for ListIter<'a, T> {
     }
 }
 
-/// Reads and writes numbers by the methods of `Bytes` and `Encoder` with the same name.
+/// Reads and writes numbers by the methods of `Bytes` and `Encoder` with the same name, and types of one number.
 macro_rules! numbers {
-    ($($type:ident)+) => {$(
-        impl<'a> Read<'a> for $type {
-            fn read(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self> {
-                bytes.$type(what)
+    ($($type:ident)+; $($name:ty: $number:ty),+) => {
+        $(
+            impl<'a> Read<'a> for $type {
+                fn read(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self> {
+                    bytes.$type(what)
+                }
             }
-        }
 
-        #[cfg(any(test, feature = "std"))]
-        impl Write for $type {
-            fn write(&self, out: &mut crate::encoder::Encoder) {
-                out.$type(*self);
+            #[cfg(any(test, feature = "std"))]
+            impl Write for $type {
+                fn write(&self, out: &mut Encoder) {
+                    out.$type(*self);
+                }
             }
-        }
-    )+};
+        )+
+        $(
+            impl<'a> Read<'a> for $name {
+                fn read(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self> {
+                    <$number>::read(bytes, what).map(Self)
+                }
+            }
+
+            #[cfg(any(test, feature = "std"))]
+            impl Write for $name {
+                fn write(&self, out: &mut Encoder) {
+                    self.0.write(out);
+                }
+            }
+        )+
+    };
 }
 
-numbers! { u16 u32 u64 }
+numbers! {
+    u16 u32 u64;
+    perf_abi::Clock: i32, AuxtraceType: u32, StatTag: u64, StatRoundType: u64
+}
 
 #[expect(clippy::cast_possible_wrap, reason = "negative numbers stand for unknown ones")]
 impl<'a> Read<'a> for i32 {
@@ -252,7 +344,7 @@ impl<'a> Read<'a> for i32 {
 
 #[cfg(any(test, feature = "std"))]
 impl Write for i32 {
-    fn write(&self, out: &mut crate::encoder::Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.u32(u32::from_ne_bytes(self.to_ne_bytes()));
     }
 }
@@ -266,7 +358,7 @@ impl<'a> Read<'a> for &'a [u8] {
 
 #[cfg(any(test, feature = "std"))]
 impl Write for &[u8] {
-    fn write(&self, out: &mut crate::encoder::Encoder) {
+    fn write(&self, out: &mut Encoder) {
         out.string(self);
     }
 }

@@ -50,7 +50,7 @@ impl<'a> BuildId<'a> {
         #[expect(clippy::cast_possible_wrap, reason = "-1 is the host")]
         let pid = if has_pid { body.u32("pid")? as i32 } else { HOST };
         let build_id = body.take(BUILD_ID_SIZE_MAX as u64, "build_id")?;
-        let [size, ..] = body.fixed::<4>("size")?;
+        let [size, ..] = body.array::<4>("size")?;
         // Older tools write an id of 20 bytes without its size.
         let has_size = misc.bits() & HAS_SIZE != 0 && usize::from(size) <= BUILD_ID_SIZE_MAX;
         let len = if has_size { size.into() } else { BUILD_ID_SIZE_MAX };
@@ -69,18 +69,27 @@ impl<'a> BuildId<'a> {
         self.pid.write(out);
         out.text(id, BUILD_ID_SIZE_MAX).text(&[id.len() as u8], 4).text(path, padded);
     }
+}
 
-    /// Parses the section of a file: records of the kind 0.
-    pub(crate) fn list(bytes: &mut Bytes<'a>) -> Result<List<'a, Self>> {
+/// The form of the section of a file: records of the kind 0 up to its end.
+pub(super) struct BuildIds;
+
+impl BuildIds {
+    pub(super) fn read<'a>(bytes: &mut Bytes<'a>, what: &'static str) -> Result<List<'a, BuildId<'a>>> {
         let whole = *bytes;
-        let list: List<'a, Self> = List::take_all(bytes, "build id")?;
+        let list: List<'a, BuildId<'a>> = List::take_all(bytes, what)?;
         // The name is read 4 bytes too late in a file without pids.
         if list.iter().next().is_some_and(|first| first.filename == b"nel.kallsyms]") {
             *bytes = whole;
             bytes.set_context(WITHOUT_PID);
-            return List::take_all(bytes, "build id");
+            return List::take_all(bytes, what);
         }
         Ok(list)
+    }
+
+    #[cfg(any(test, feature = "std"))]
+    pub(super) fn write<'a>(list: &List<'a, BuildId<'a>>, out: &mut Encoder) {
+        list.write_entries(out);
     }
 }
 

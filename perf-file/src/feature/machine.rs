@@ -1,11 +1,11 @@
 //! Sections about the machine: CPUs, memory, PMUs.
 
 use crate::bytes::Bytes;
-use crate::list::{Read, fields};
+use crate::list::{LongList, Read, fields};
 use crate::{List, Result};
 
 #[cfg(any(test, feature = "std"))]
-use crate::{encoder::Encoder, list::Write};
+use crate::{ByteOrder, encoder::Encoder, list::Write};
 
 fields! {
     /// Numbers of CPUs, from [`Feature::NRCPUS`](crate::format::Feature::NRCPUS).
@@ -96,6 +96,15 @@ fields! {
         pub flags: u32 = "ELF flags",
     }
 
+    /// The memory blocks of each node, from
+    /// [`Feature::MEM_TOPOLOGY`](crate::format::Feature::MEM_TOPOLOGY).
+    pub struct MemoryTopology<'a> {
+        /// Size of a block in bytes.
+        pub block_size: u64 = "size of a memory block",
+        /// The nodes that have memory.
+        pub nodes: List<'a, MemoryNode<'a>> = "nodes" in LongList,
+    }
+
     /// The scheduling domains of a CPU.
     pub struct CpuDomains<'a> {
         /// Number of the CPU.
@@ -180,15 +189,25 @@ impl<'a> CpuTopology<'a> {
         Ok(Some(Dies { lists, ids: List::take(&mut rest, cpus.into(), "dies of the CPUs")? }))
     }
 
-    /// Returns `false` if the section is of the other byte order: its end cannot be swapped without the number of CPUs.
+    /// Returns whether the section can be written in an order: one of the other order cannot be swapped without the
+    /// number of CPUs.
     #[cfg(any(test, feature = "std"))]
-    pub(super) fn write(&self, out: &mut Encoder) -> bool {
+    pub(crate) fn can_have_order(&self, order: ByteOrder) -> bool {
+        match self.per_cpu {
+            PerCpu::Encoded(rest) => rest.order() == order,
+            PerCpu::Memory(..) => true,
+        }
+    }
+}
+
+#[cfg(any(test, feature = "std"))]
+impl Write for CpuTopology<'_> {
+    fn write(&self, out: &mut Encoder) {
         self.packages.write(out);
         self.cores.write(out);
         match self.per_cpu {
             PerCpu::Encoded(rest) => {
                 out.bytes(rest.rest());
-                return rest.order() == out.order;
             }
             PerCpu::Memory(ids, dies) => {
                 ids.write_entries(out);
@@ -198,7 +217,6 @@ impl<'a> CpuTopology<'a> {
                 }
             }
         }
-        true
     }
 }
 
@@ -212,16 +230,6 @@ impl<'a> Read<'a> for CpuTopology<'a> {
     }
 }
 
-/// The memory blocks of each node, from
-/// [`Feature::MEM_TOPOLOGY`](crate::format::Feature::MEM_TOPOLOGY).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryTopology<'a> {
-    /// Size of a block in bytes.
-    pub block_size: u64,
-    /// The nodes that have memory.
-    pub nodes: List<'a, MemoryNode<'a>>,
-}
-
 /// The memory blocks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryNode<'a> {
@@ -231,24 +239,6 @@ pub struct MemoryNode<'a> {
     pub bits: u64,
     /// Bits of the blocks that belong to the node; the lowest bit of the first word is block 0.
     pub blocks: List<'a, u64>,
-}
-
-impl<'a> Read<'a> for MemoryTopology<'a> {
-    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
-        let version = bytes.u64("version")?;
-        super::check_version(bytes, version)?;
-        let block_size = bytes.u64("size of a memory block")?;
-        let nodes = bytes.u64("nodes")?;
-        Ok(Self { block_size, nodes: List::take(bytes, nodes, "nodes")? })
-    }
-}
-
-#[cfg(any(test, feature = "std"))]
-impl Write for MemoryTopology<'_> {
-    fn write(&self, out: &mut Encoder) {
-        out.u64(super::VERSION).u64(self.block_size).u64(self.nodes.len() as u64);
-        self.nodes.write_entries(out);
-    }
 }
 
 impl<'a> Read<'a> for MemoryNode<'a> {

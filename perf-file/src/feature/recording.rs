@@ -3,7 +3,7 @@
 use perf_abi::Clock;
 
 use crate::bytes::Bytes;
-use crate::list::{Read, fields};
+use crate::list::{CountedBytes, Read, fields};
 use crate::{FileAttr, List, Result};
 
 #[cfg(any(test, feature = "std"))]
@@ -64,18 +64,13 @@ fields! {
         /// Time of `clock` in ns.
         pub clock_time: u64 = "time of the clock",
     }
-}
 
-impl<'a> Read<'a> for Clock {
-    fn read(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self> {
-        Read::read(bytes, what).map(Self)
-    }
-}
-
-#[cfg(any(test, feature = "std"))]
-impl Write for Clock {
-    fn write(&self, out: &mut Encoder) {
-        self.0.write(out);
+    /// Type information of BPF programs, from [`Feature::BPF_BTF`](crate::format::Feature::BPF_BTF).
+    pub struct Btf<'a> {
+        /// The id of the BTF object in the kernel.
+        pub id: u32 = "id of a BTF object",
+        /// The BTF, in the byte order of the file.
+        pub data: &'a [u8] = "BTF object" in CountedBytes,
     }
 }
 
@@ -111,30 +106,6 @@ impl Write for BpfProgram<'_> {
     }
 }
 
-/// Type information of BPF programs, from [`Feature::BPF_BTF`](crate::format::Feature::BPF_BTF).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Btf<'a> {
-    /// The id of the BTF object in the kernel.
-    pub id: u32,
-    /// The BTF, in the byte order of the file.
-    pub data: &'a [u8],
-}
-
-impl<'a> Read<'a> for Btf<'a> {
-    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
-        let id = bytes.u32("id of a BTF object")?;
-        let len = bytes.u32("length of a BTF object")?;
-        Ok(Self { id, data: bytes.take(len.into(), "BTF object")? })
-    }
-}
-
-#[cfg(any(test, feature = "std"))]
-impl Write for Btf<'_> {
-    fn write(&self, out: &mut Encoder) {
-        out.u32(self.id).count(self.data.len()).bytes(self.data);
-    }
-}
-
 /// An event with its name, from [`Feature::EVENT_DESC`](crate::format::Feature::EVENT_DESC).
 #[derive(Clone, Copy, Debug)]
 pub struct EventDesc<'a> {
@@ -144,17 +115,20 @@ pub struct EventDesc<'a> {
     pub name: &'a [u8],
 }
 
-impl<'a> EventDesc<'a> {
-    pub(super) fn list(bytes: &mut Bytes<'a>) -> Result<List<'a, Self>> {
-        let count = bytes.u32("events")?;
+/// The form of the list of events: their number, and the length of their attrs, which all have.
+pub(super) struct Events;
+
+impl Events {
+    pub(super) fn read<'a>(bytes: &mut Bytes<'a>, what: &'static str) -> Result<List<'a, EventDesc<'a>>> {
+        let count = bytes.u32(what)?;
         let attr_size = bytes.u32("size of an attr")?;
         bytes.set_context(attr_size);
-        List::take(bytes, count.into(), "events")
+        List::take(bytes, count.into(), what)
     }
 
     /// Writes the attrs with the length of the longest.
     #[cfg(any(test, feature = "std"))]
-    pub(super) fn write_list(list: List<'a, Self>, out: &mut Encoder) {
+    pub(super) fn write<'a>(list: &List<'a, EventDesc<'a>>, out: &mut Encoder) {
         let sizes = list.iter().map(|desc| desc.event.bytes().len() as u32);
         // One length precedes all attrs, so the shorter ones are extended with the zeros of `Attr`.
         let size = sizes.max().unwrap_or(0).min(perf_abi::Attr::SIZE);

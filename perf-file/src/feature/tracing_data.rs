@@ -1,5 +1,5 @@
 use crate::bytes::Bytes;
-use crate::list::Read;
+use crate::list::{CountedBytes, Read, fields};
 use crate::{ByteOrder, List, Result};
 #[cfg(any(test, feature = "std"))]
 use crate::{encoder::Encoder, list::Write};
@@ -38,13 +38,14 @@ pub struct TracingData<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FormatText<'a>(pub &'a [u8]);
 
-/// The tracepoints of a system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraceSystem<'a> {
-    /// Name, such as `sched`.
-    pub name: &'a [u8],
-    /// The `format` files of its tracepoints.
-    pub formats: List<'a, FormatText<'a>>,
+fields! {
+    /// The tracepoints of a system.
+    pub struct TraceSystem<'a> {
+        /// Name, such as `sched`.
+        pub name: &'a [u8] = "name of a system" in CString,
+        /// The `format` files of its tracepoints.
+        pub formats: List<'a, FormatText<'a>> = "formats of a system",
+    }
 }
 
 /// The first bytes.
@@ -60,7 +61,7 @@ impl<'a> TracingData<'a> {
     /// data does.
     pub fn parse(bytes: &'a [u8], offset: u64) -> Result<Self> {
         let mut start = Bytes::new(bytes, ByteOrder::Little, offset);
-        let magic: [u8; 10] = start.fixed("start of tracing data")?;
+        let magic: [u8; 10] = start.array("start of tracing data")?;
         if magic != MAGIC {
             return Err(start.unsupported("start of tracing data", magic[0].into()));
         }
@@ -78,10 +79,8 @@ impl<'a> TracingData<'a> {
         let header_event = text(&mut data, "header_event")?;
         let ftrace = List::read(&mut data, "formats of ftrace")?;
         let systems = List::read(&mut data, "systems")?;
-        let len = data.u32("kallsyms")?;
-        let kallsyms = data.take(len.into(), "kallsyms")?;
-        let len = data.u32("printk_formats")?;
-        let printk_formats = data.take(len.into(), "printk_formats")?;
+        let kallsyms = CountedBytes::read(&mut data, "kallsyms")?;
+        let printk_formats = CountedBytes::read(&mut data, "printk_formats")?;
         // Added by version 0.6.
         let saved_cmdlines = if data.is_empty() { &[] } else { text(&mut data, "saved_cmdlines")? };
         Ok(Self {
@@ -100,6 +99,12 @@ impl<'a> TracingData<'a> {
     }
 }
 
+impl<'a> Read<'a> for TracingData<'a> {
+    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
+        Self::parse(bytes.rest(), bytes.offset())
+    }
+}
+
 #[cfg(any(test, feature = "std"))]
 impl Write for TracingData<'_> {
     fn write(&self, out: &mut Encoder) {
@@ -112,9 +117,8 @@ impl Write for TracingData<'_> {
         FormatText(self.header_event).write(out);
         self.ftrace.write(out);
         self.systems.write(out);
-        for file in [self.kallsyms, self.printk_formats] {
-            out.count(file.len()).bytes(file);
-        }
+        CountedBytes::write(self.kallsyms, out);
+        CountedBytes::write(self.printk_formats, out);
         FormatText(self.saved_cmdlines).write(out);
     }
 }
@@ -138,17 +142,16 @@ impl Write for FormatText<'_> {
     }
 }
 
-impl<'a> Read<'a> for TraceSystem<'a> {
-    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
-        let name = bytes.c_string("name of a system")?;
-        Ok(Self { name, formats: List::read(bytes, "formats of a system")? })
-    }
-}
+/// The form of a text that ends with a NUL.
+struct CString;
 
-#[cfg(any(test, feature = "std"))]
-impl Write for TraceSystem<'_> {
-    fn write(&self, out: &mut Encoder) {
-        out.bytes(self.name).u8(0);
-        self.formats.write(out);
+impl CString {
+    fn read<'a>(bytes: &mut Bytes<'a>, what: &'static str) -> Result<&'a [u8]> {
+        bytes.c_string(what)
+    }
+
+    #[cfg(any(test, feature = "std"))]
+    fn write(text: &[u8], out: &mut Encoder) {
+        out.bytes(text).u8(0);
     }
 }

@@ -4,31 +4,13 @@ use core::fmt;
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// The number of a feature section: a bit of [`FeatureSet`], and the number in a record
-/// [`HEADER_FEATURE`](super::record_type::HEADER_FEATURE) of the pipe form.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Feature(pub u32);
+named_numbers! {
+    /// The number of a feature section: a bit of [`FeatureSet`], and the number in a record
+    /// [`HEADER_FEATURE`](super::record_type::HEADER_FEATURE) of the pipe form. Its [`name`](Self::name) lacks the
+    /// prefix `HEADER_`.
+    #[derive(PartialOrd, Ord)]
+    pub struct Feature(u32);
 
-macro_rules! features {
-    ($($(#[$doc:meta])* $c_name:literal $name:ident = $number:literal;)*) => {
-        impl Feature {
-            $($(#[$doc])* #[doc(alias = $c_name)] pub const $name: Self = Self($number);)*
-
-            /// The features that this crate knows, by number.
-            pub const ALL: &[Self] = &[$(Self::$name),*];
-
-            /// Returns the name without the prefix `HEADER_`; `None` if it is unknown.
-            pub const fn name(self) -> Option<&'static str> {
-                match self {
-                    $(Self::$name => Some(stringify!($name)),)*
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-
-features! {
     /// The formats of tracepoints, as tracefs shows them.
     "HEADER_TRACING_DATA" TRACING_DATA = 1;
     /// Build ids of the files in which samples were taken.
@@ -101,16 +83,7 @@ features! {
 
 impl fmt::Display for Feature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => f.pad(name),
-            None => write!(f, "Feature({})", self.0),
-        }
-    }
-}
-
-impl fmt::Debug for Feature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
+        fmt::Debug::fmt(self, f)
     }
 }
 

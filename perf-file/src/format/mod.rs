@@ -5,6 +5,43 @@
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+/// Declares a number of the format that newer tools may extend: a type with a constant and a name for each known value.
+macro_rules! named_numbers {
+    ($(#[$meta:meta])* pub struct $Name:ident($number:ty);
+        $($(#[$doc:meta])* $c_name:literal $CONST:ident = $value:literal;)*
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        pub struct $Name(pub $number);
+
+        impl $Name {
+            $($(#[$doc])* #[doc(alias = $c_name)] pub const $CONST: Self = Self($value);)*
+
+            /// The values that this crate knows, by number.
+            pub const ALL: &[Self] = &[$(Self::$CONST),*];
+
+            /// Returns the name of the constant; `None` if the value is unknown.
+            pub const fn name(self) -> Option<&'static str> {
+                match self {
+                    $(Self::$CONST => Some(stringify!($CONST)),)*
+                    _ => None,
+                }
+            }
+        }
+
+        impl core::fmt::Debug for $Name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                match self.name() {
+                    Some(name) => f.pad(name),
+                    None => write!(f, "{}({})", stringify!($Name), self.0),
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use named_numbers;
+
 mod feature;
 pub mod record_type;
 

@@ -1,56 +1,31 @@
-use core::fmt;
+//! The records of AUX traces.
 
 use crate::bytes::{Bytes, until_nul};
+use crate::format::named_numbers;
+use crate::list::fields;
 use crate::{List, Result};
 
-/// The kind of an AUX trace.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-#[doc(alias = "auxtrace_type")]
-pub struct AuxtraceType(pub u32);
+named_numbers! {
+    /// The kind of an AUX trace.
+    #[doc(alias = "auxtrace_type")]
+    pub struct AuxtraceType(u32);
 
-impl AuxtraceType {
     /// Unknown.
-    pub const UNKNOWN: Self = Self(0);
+    "PERF_AUXTRACE_UNKNOWN" UNKNOWN = 0;
     /// Intel Processor Trace.
-    #[doc(alias = "PERF_AUXTRACE_INTEL_PT")]
-    pub const INTEL_PT: Self = Self(1);
+    "PERF_AUXTRACE_INTEL_PT" INTEL_PT = 1;
     /// Intel Branch Trace Store.
-    #[doc(alias = "PERF_AUXTRACE_INTEL_BTS")]
-    pub const INTEL_BTS: Self = Self(2);
+    "PERF_AUXTRACE_INTEL_BTS" INTEL_BTS = 2;
     /// Arm `CoreSight` ETM.
-    #[doc(alias = "PERF_AUXTRACE_CS_ETM")]
-    pub const CORESIGHT_ETM: Self = Self(3);
+    "PERF_AUXTRACE_CS_ETM" CORESIGHT_ETM = 3;
     /// Arm Statistical Profiling Extension.
-    #[doc(alias = "PERF_AUXTRACE_ARM_SPE")]
-    pub const ARM_SPE: Self = Self(4);
+    "PERF_AUXTRACE_ARM_SPE" ARM_SPE = 4;
     /// s390 CPU-measurement sampling facility.
-    #[doc(alias = "PERF_AUXTRACE_S390_CPUMSF")]
-    pub const S390_CPUMSF: Self = Self(5);
+    "PERF_AUXTRACE_S390_CPUMSF" S390_CPUMSF = 5;
     /// `HiSilicon` `PCIe` Tune and Trace.
-    #[doc(alias = "PERF_AUXTRACE_HISI_PTT")]
-    pub const HISI_PTT: Self = Self(6);
+    "PERF_AUXTRACE_HISI_PTT" HISI_PTT = 6;
     /// POWER Virtual Processor Area dispatch trace log.
-    #[doc(alias = "PERF_AUXTRACE_VPA_DTL")]
-    pub const VPA_DTL: Self = Self(7);
-}
-
-impl fmt::Debug for AuxtraceType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = [
-            "UNKNOWN",
-            "INTEL_PT",
-            "INTEL_BTS",
-            "CORESIGHT_ETM",
-            "ARM_SPE",
-            "S390_CPUMSF",
-            "HISI_PTT",
-            "VPA_DTL",
-        ];
-        match names.get(self.0 as usize) {
-            Some(name) => f.pad(name),
-            None => write!(f, "AuxtraceType({})", self.0),
-        }
-    }
+    "PERF_AUXTRACE_VPA_DTL" VPA_DTL = 7;
 }
 
 /// Kind and parameters of the AUX traces.
@@ -73,34 +48,22 @@ impl<'a> AuxtraceInfo<'a> {
     }
 }
 
-/// A part of an AUX trace. The data follows the record outside of its size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(alias = "perf_record_auxtrace")]
-pub struct Auxtrace {
-    /// Bytes of AUX data that follow the record.
-    pub size: u64,
-    /// Offset of the data in the trace, in bytes.
-    pub offset: u64,
-    /// A number that is unique for each part of the trace.
-    pub reference: u64,
-    /// Index of the AUX area.
-    pub index: u32,
-    /// Thread, 0xffffffff for all threads.
-    pub tid: u32,
-    /// CPU, 0xffffffff for all CPUs.
-    pub cpu: u32,
-}
-
-impl Auxtrace {
-    pub(super) fn parse(body: &mut Bytes<'_>) -> Result<Self> {
-        Ok(Self {
-            size: body.u64("size")?,
-            offset: body.u64("offset")?,
-            reference: body.u64("reference")?,
-            index: body.u32("idx")?,
-            tid: body.u32("tid")?,
-            cpu: body.u32("cpu")?,
-        })
+fields! {
+    /// A part of an AUX trace. The data follows the record outside of its size.
+    #[doc(alias = "perf_record_auxtrace")]
+    pub struct Auxtrace {
+        /// Bytes of AUX data that follow the record.
+        pub size: u64 = "size",
+        /// Offset of the data in the trace, in bytes.
+        pub offset: u64 = "offset",
+        /// A number that is unique for each part of the trace.
+        pub reference: u64 = "reference",
+        /// Index of the AUX area.
+        pub index: u32 = "idx",
+        /// Thread, 0xffffffff for all threads.
+        pub tid: u32 = "tid",
+        /// CPU, 0xffffffff for all CPUs.
+        pub cpu: u32 = "cpu",
     }
 }
 

@@ -8,28 +8,19 @@ use perf_abi::Header;
 use crate::bytes::Bytes;
 use crate::feature::{BuildId, FeatureSection};
 use crate::format::{Feature, record_type as kind};
-use crate::list::{ListEntry, Read};
+use crate::list::{LongList, Read};
 use crate::{ByteOrder, FileAttr, List, Result};
 
 mod auxtrace;
-mod bpf_metadata;
-mod cpu_map;
-mod event_update;
-mod id_index;
-mod schedstat;
+mod event;
 mod stat;
-mod thread_map;
-mod time_conv;
 
 pub use auxtrace::{Auxtrace, AuxtraceError, AuxtraceInfo, AuxtraceType};
-pub use bpf_metadata::{BpfMetadata, BpfVariable};
-pub use cpu_map::{CpuMap, CpuMapForm};
-pub use event_update::{EventUpdate, Update};
-pub use id_index::{GuestId, IdIndex, IdIndexEntry};
-pub use schedstat::Schedstat;
-pub use stat::{Stat, StatConfig, StatRound, StatRoundType, StatTag};
-pub use thread_map::ThreadMapEntry;
-pub use time_conv::{ShortTime, TimeConv};
+pub use event::{
+    BpfMetadata, BpfVariable, CpuMap, CpuMapForm, EventUpdate, GuestId, IdIndex, IdIndexEntry, ShortTime,
+    ThreadMapEntry, TimeConv, Update,
+};
+pub use stat::{Schedstat, Stat, StatConfig, StatRound, StatRoundType, StatTag};
 
 /// A record that a tool wrote in its own form.
 #[derive(Clone, Copy, Debug)]
@@ -117,13 +108,13 @@ impl<'a> UserRecord<'a> {
             kind::FINISHED_ROUND => Self::FinishedRound,
             kind::ID_INDEX => Self::IdIndex(IdIndex::parse(body)?),
             kind::AUXTRACE_INFO => Self::AuxtraceInfo(AuxtraceInfo::parse(body)?),
-            kind::AUXTRACE => Self::Auxtrace(Auxtrace::parse(body)?),
+            kind::AUXTRACE => Self::Auxtrace(Read::read(body, "")?),
             kind::AUXTRACE_ERROR => Self::AuxtraceError(AuxtraceError::parse(body)?),
-            kind::THREAD_MAP => Self::ThreadMap(counted(body, "threads")?),
+            kind::THREAD_MAP => Self::ThreadMap(LongList::read(body, "threads")?),
             kind::CPU_MAP => Self::CpuMap(CpuMap::parse(body)?),
-            kind::STAT_CONFIG => Self::StatConfig(counted(body, "options")?),
+            kind::STAT_CONFIG => Self::StatConfig(LongList::read(body, "options")?),
             kind::STAT => Self::Stat(Read::read(body, "")?),
-            kind::STAT_ROUND => Self::StatRound(StatRound::parse(body)?),
+            kind::STAT_ROUND => Self::StatRound(Read::read(body, "")?),
             kind::EVENT_UPDATE => Self::EventUpdate(EventUpdate::parse(body)?),
             kind::TIME_CONV => Self::TimeConv(TimeConv::parse(body)?),
             kind::HEADER_FEATURE => {
@@ -138,18 +129,12 @@ impl<'a> UserRecord<'a> {
                 Self::Compressed(body.take(len, "compressed data")?)
             }
             kind::FINISHED_INIT => Self::FinishedInit,
-            kind::BPF_METADATA => Self::BpfMetadata(BpfMetadata::parse(body)?),
+            kind::BPF_METADATA => Self::BpfMetadata(Read::read(body, "")?),
             kind::SCHEDSTAT_CPU => Self::Schedstat(Schedstat::parse(body, false)?),
             kind::SCHEDSTAT_DOMAIN => Self::Schedstat(Schedstat::parse(body, true)?),
             _ => Self::Unknown(body.rest()),
         })
     }
-}
-
-/// Takes a list after its number of entries, a `u64`.
-fn counted<'a, T: ListEntry<'a>>(body: &mut Bytes<'a>, what: &'static str) -> Result<List<'a, T>> {
-    let count = body.u64(what)?;
-    List::take(body, count, what)
 }
 
 #[cfg(test)]

@@ -1,57 +1,44 @@
-use core::fmt;
+//! The records of `perf stat` and of the scheduler's statistics.
 
 use crate::Result;
 use crate::bytes::Bytes;
-use crate::list::{Read, fields};
+use crate::format::named_numbers;
+use crate::list::fields;
 
-/// The number of an option of `perf stat`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct StatTag(pub u64);
+named_numbers! {
+    /// The number of an option of `perf stat`.
+    pub struct StatTag(u64);
 
-impl StatTag {
     /// How counts are added up.
-    #[doc(alias = "PERF_STAT_CONFIG_TERM__AGGR_MODE")]
-    pub const AGGR_MODE: Self = Self(0);
+    "PERF_STAT_CONFIG_TERM__AGGR_MODE" AGGR_MODE = 0;
     /// Interval between two readings in ms.
-    #[doc(alias = "PERF_STAT_CONFIG_TERM__INTERVAL")]
-    pub const INTERVAL: Self = Self(1);
+    "PERF_STAT_CONFIG_TERM__INTERVAL" INTERVAL = 1;
     /// Whether counts are scaled.
-    #[doc(alias = "PERF_STAT_CONFIG_TERM__SCALE")]
-    pub const SCALE: Self = Self(2);
+    "PERF_STAT_CONFIG_TERM__SCALE" SCALE = 2;
     /// Level of the caches over which counts are added up.
-    #[doc(alias = "PERF_STAT_CONFIG_TERM__AGGR_LEVEL")]
-    pub const AGGR_LEVEL: Self = Self(3);
+    "PERF_STAT_CONFIG_TERM__AGGR_LEVEL" AGGR_LEVEL = 3;
 }
 
-impl fmt::Debug for StatTag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::AGGR_MODE => f.write_str("AGGR_MODE"),
-            Self::INTERVAL => f.write_str("INTERVAL"),
-            Self::SCALE => f.write_str("SCALE"),
-            Self::AGGR_LEVEL => f.write_str("AGGR_LEVEL"),
-            Self(tag) => write!(f, "StatTag({tag})"),
-        }
-    }
-}
+named_numbers! {
+    /// The kind of a round of counts.
+    pub struct StatRoundType(u64);
 
-/// An option of `perf stat`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(alias = "perf_record_stat_config_entry")]
-pub struct StatConfig {
-    /// The option.
-    pub tag: StatTag,
-    /// The value of this option.
-    pub value: u64,
-}
-
-impl<'a> Read<'a> for StatConfig {
-    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
-        Ok(Self { tag: StatTag(bytes.u64("tag")?), value: bytes.u64("val")? })
-    }
+    /// After an interval.
+    "PERF_STAT_ROUND_TYPE__INTERVAL" INTERVAL = 0;
+    /// At the end.
+    "PERF_STAT_ROUND_TYPE__FINAL" FINAL = 1;
 }
 
 fields! {
+    /// An option of `perf stat`.
+    #[doc(alias = "perf_record_stat_config_entry")]
+    pub struct StatConfig {
+        /// The option.
+        pub tag: StatTag = "tag",
+        /// The value of this option.
+        pub value: u64 = "val",
+    }
+
     /// A count of `perf stat`.
     #[doc(alias = "perf_record_stat")]
     pub struct Stat {
@@ -68,33 +55,38 @@ fields! {
         /// Time running in ns.
         pub time_running: u64 = "run",
     }
+
+    /// End of a round of counts.
+    #[doc(alias = "perf_record_stat_round")]
+    pub struct StatRound {
+        /// The kind of the round.
+        pub kind: StatRoundType = "type",
+        /// Time since the start in ns.
+        pub time: u64 = "time",
+    }
 }
 
-/// The kind of a round of counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StatRoundType(pub u64);
-
-impl StatRoundType {
-    /// After an interval.
-    #[doc(alias = "PERF_STAT_ROUND_TYPE__INTERVAL")]
-    pub const INTERVAL: Self = Self(0);
-    /// At the end.
-    #[doc(alias = "PERF_STAT_ROUND_TYPE__FINAL")]
-    pub const FINAL: Self = Self(1);
-}
-
-/// End of a round of counts.
+/// Scheduler statistics of a CPU or of one of its scheduling domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[doc(alias = "perf_record_stat_round")]
-pub struct StatRound {
-    /// The kind of the round.
-    pub kind: StatRoundType,
-    /// Time since the start in ns.
-    pub time: u64,
+#[doc(alias = "perf_record_schedstat_cpu")]
+#[doc(alias = "perf_record_schedstat_domain")]
+pub struct Schedstat<'a> {
+    /// Time of the reading.
+    pub timestamp: u64,
+    /// Number of the CPU.
+    pub cpu: u32,
+    /// Version of `/proc/schedstat`.
+    pub version: u16,
+    /// The domain; `None` for the statistics of the CPU itself.
+    pub domain: Option<u16>,
+    /// The counters, in the byte order of the file. Their layout depends on the version.
+    pub counters: &'a [u8],
 }
 
-impl StatRound {
-    pub(super) fn parse(body: &mut Bytes<'_>) -> Result<Self> {
-        Ok(Self { kind: StatRoundType(body.u64("type")?), time: body.u64("time")? })
+impl<'a> Schedstat<'a> {
+    pub(super) fn parse(body: &mut Bytes<'a>, is_domain: bool) -> Result<Self> {
+        let (timestamp, cpu, version) = (body.u64("timestamp")?, body.u32("cpu")?, body.u16("version")?);
+        let domain = body.u16("domain")?;
+        Ok(Self { timestamp, cpu, version, domain: is_domain.then_some(domain), counters: body.rest() })
     }
 }

@@ -142,11 +142,7 @@ fn counts_are_read() {
         |put| put.u64(1).u32(2).u32(3).u64(4).u64(5).u64(6),
         "Stat(Stat { id: 1, cpu: 2, thread: 3, value: 4, time_enabled: 5, time_running: 6 })",
     );
-    check(
-        kind::STAT_ROUND,
-        |put| put.u64(1).u64(2),
-        "StatRound(StatRound { kind: StatRoundType(1), time: 2 })",
-    );
+    check(kind::STAT_ROUND, |put| put.u64(1).u64(2), "StatRound(StatRound { kind: FINAL, time: 2 })");
 }
 
 #[test]

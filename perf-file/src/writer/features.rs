@@ -11,6 +11,7 @@ use super::event::attr_size;
 use crate::encoder::Encoder;
 use crate::feature::{EventDesc, FeatureData, FeatureSection};
 use crate::format::{Feature, FeatureSet};
+use crate::list::Write as _;
 use crate::{ByteOrder, FileAttr};
 
 /// The facts about the machine, the tool and the events that a recording has beside its records: the
@@ -44,9 +45,10 @@ impl Features {
     /// cannot be swapped without the number of CPUs.
     pub fn set(&mut self, feature: Feature, data: &FeatureData<'_>) -> bool {
         let mut out = Encoder::new(ByteOrder::NATIVE);
-        if !data.write(&mut out) {
+        if matches!(data, FeatureData::CpuTopology(topology) if !topology.can_have_order(out.order)) {
             return false;
         }
+        data.write(&mut out);
         // A reader takes the kind of the data from the feature, so what was written must be read as the same kind.
         let section = FeatureSection::new(feature, &out.bytes, out.order, 0);
         let is_same = section.data().is_ok_and(|read| discriminant(&read) == discriminant(data));

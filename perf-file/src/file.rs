@@ -1,0 +1,244 @@
+//! A file in memory: mapped, or read as a whole.
+
+use core::iter::FusedIterator;
+
+use crate::attr::read_entry;
+use crate::bytes::Bytes;
+use crate::feature::{FeatureSection, FeatureTable};
+use crate::format::{Feature, Section};
+use crate::{ByteOrder, Error, FileAttr, FileHeader, List, RawFileRecord, Result};
+
+/// A `perf.data` file in memory.
+///
+/// The bytes come from a mapped file, or from one that was read as a whole. Nothing is copied:
+/// records, attrs and sections borrow the bytes.
+///
+/// ```
+/// use perf_file::{RawFileRecord, PerfData};
+///
+/// # fn count(bytes: &[u8]) -> perf_file::Result<()> {
+/// let file = PerfData::new(bytes)?;
+/// for attr in file.attrs() {
+///     println!("{:?}", attr?.attr());
+/// }
+/// for frame in file.frames() {
+///     let frame = frame?;
+///     println!("{:#x}: {}", frame.offset, frame.kind());
+/// }
+/// # Ok(())
+/// # }
+/// # assert!(count(b"").is_err());
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct PerfData<'a> {
+    bytes: &'a [u8],
+    head: FileHeader,
+}
+
+impl<'a> PerfData<'a> {
+    /// Parses the header of a file.
+    ///
+    /// # Errors
+    ///
+    /// An error of [`FileHeader::parse`]: the bytes are no `perf.data`, are truncated in the header, or the header
+    /// contradicts itself.
+    pub fn new(bytes: &'a [u8]) -> Result<Self> {
+        Ok(Self { bytes, head: FileHeader::parse(bytes)? })
+    }
+
+    /// Returns the header.
+    pub const fn header(&self) -> &FileHeader {
+        &self.head
+    }
+
+    /// Returns the byte order of the file.
+    pub const fn order(&self) -> ByteOrder {
+        self.head.order
+    }
+
+    /// Returns the whole file.
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Iterates over the events of the file form. A damaged entry ends the iteration with an error. The pipe form has
+    /// records [`UserRecord::HeaderAttr`](crate::UserRecord::HeaderAttr) instead, and no event here.
+    pub fn attrs(&self) -> impl Iterator<Item = Result<FileAttr<'a>>> + Clone + use<'a> {
+        let file = *self;
+        // The entries that are not read yet, and the size of one; `None` at the end and after an error.
+        let mut rest = self.head.file_header().map(|header| (header.attrs, header.attr_size));
+        core::iter::from_fn(move || {
+            let (section, size) = rest.take().filter(|(section, _)| section.size > 0)?;
+            let attr = file.attr(Section { size, ..section });
+            if attr.is_ok() {
+                let after =
+                    Section { offset: section.offset + size, size: section.size.saturating_sub(size) };
+                rest = Some((after, size));
+            }
+            Some(attr)
+        })
+    }
+
+    /// Reads an entry of the section of attrs.
+    fn attr(&self, entry: Section) -> Result<FileAttr<'a>> {
+        let (attr, ids) = read_entry(self.section(entry, "attr")?)?;
+        let mut ids = self.section(ids, "ids")?;
+        let count = ids.rest().len() as u64 / 8;
+        Ok(FileAttr::new(attr, List::take(&mut ids, count, "ids")?, self.head.order))
+    }
+
+    /// Iterates over the records, in the order of the file.
+    pub fn frames(&self) -> RawFileRecords<'a> {
+        let section = self.head.records(self.bytes.len() as u64);
+        let from = usize::try_from(section.offset).ok().and_then(|offset| self.bytes.get(offset..));
+        RawFileRecords::new(from.unwrap_or_default(), section, self.head.order)
+    }
+
+    /// Iterates over the feature sections of the file form, by number. A section past the end of the file is an error,
+    /// after which the iteration continues, because the other sections may be whole. The pipe form has records
+    /// [`UserRecord::HeaderFeature`](crate::UserRecord::HeaderFeature) instead, and no section here. A file whose
+    /// recording was interrupted has none either.
+    pub fn features(&self) -> impl Iterator<Item = Result<FeatureSection<'a>>> + use<'a> {
+        let file = *self;
+        file.head.features().iter().map(move |feature| file.feature_of_table(feature))
+    }
+
+    /// Returns the section of a feature; `None` if the file has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Truncated`](crate::Reason::Truncated) if the table or the section is past the end of the file,
+    /// [`Reason::Overlap`](crate::Reason::Overlap) if they overlap the header, the attrs or the records.
+    pub fn feature(&self, feature: Feature) -> Result<Option<FeatureSection<'a>>> {
+        let has = self.head.features().contains(feature);
+        has.then(|| self.feature_of_table(feature)).transpose()
+    }
+
+    /// Returns the section of a feature that the header names.
+    fn feature_of_table(&self, feature: Feature) -> Result<FeatureSection<'a>> {
+        let what = FeatureTable::NAME;
+        let Some(section) = FeatureTable::section_up_to(&self.head, Some(feature)) else {
+            return Err(Error::truncated(self.bytes.len() as u64, what, u64::MAX, 0));
+        };
+        let table = FeatureTable::read(&self.head, self.section(section, what)?)?;
+        table.check(&self.head, feature)?;
+        let section = table.section(feature).unwrap_or_default();
+        let bytes = self.section(section, feature.name().unwrap_or("feature"))?;
+        Ok(FeatureSection::new(feature, bytes.rest(), bytes.order(), bytes.offset()))
+    }
+
+    /// Verifies the features: that the table and all sections are in the file, that they overlap nothing, and
+    /// that the content of each is well-formed.
+    ///
+    /// # Errors
+    ///
+    /// The first error of [`feature`](Self::feature) or of [`FeatureSection::data`].
+    pub fn verify_features(&self) -> Result<()> {
+        if let Some(section) = FeatureTable::section_up_to(&self.head, None) {
+            let table = FeatureTable::read(&self.head, self.section(section, FeatureTable::NAME)?)?;
+            table.check_all(&self.head, self.bytes.len() as u64)?;
+        }
+        for section in self.features() {
+            section?.data()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the bytes of a section.
+    fn section(&self, section: Section, what: &'static str) -> Result<Bytes<'a>> {
+        let Section { offset, size } = section;
+        if size == 0 {
+            return Ok(Bytes::new(&[], self.head.order, offset));
+        }
+        match usize::try_from(offset).ok().and_then(|start| self.bytes.get(start..)) {
+            Some(rest) => Bytes::new(rest, self.head.order, offset).part(size, what),
+            None => Err(Error::truncated(offset, what, size, 0)),
+        }
+    }
+}
+
+/// Iterator over the records of a file.
+///
+/// After a damaged or truncated record there is one error, and the iteration ends.
+#[derive(Clone, Debug)]
+pub struct RawFileRecords<'a> {
+    rest: &'a [u8],
+    offset: u64,
+    /// Bytes of the section that are past the end of the file.
+    missing: u64,
+    order: ByteOrder,
+    ended: bool,
+}
+
+impl<'a> RawFileRecords<'a> {
+    /// Iterates over the records of `section`; `present` is the file from its start on.
+    fn new(present: &'a [u8], section: Section, order: ByteOrder) -> Self {
+        let len = usize::try_from(section.size).unwrap_or(usize::MAX).min(present.len());
+        Self {
+            rest: present.get(..len).unwrap_or_default(),
+            offset: section.offset,
+            missing: section.size.saturating_sub(len as u64),
+            order,
+            ended: false,
+        }
+    }
+
+    /// Returns the offset of the next record, in bytes from the start of the file.
+    pub const fn offset(&self) -> u64 {
+        self.offset
+    }
+}
+
+impl<'a> Iterator for RawFileRecords<'a> {
+    type Item = Result<RawFileRecord<'a>>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        if self.rest.is_empty() {
+            self.ended = true;
+            // The header promises more than a truncated file has, even if it ends between two records.
+            let missing = core::mem::take(&mut self.missing);
+            return (missing > 0).then(|| Err(Error::truncated(self.offset, "records", missing, 0)));
+        }
+        match RawFileRecord::split_first(self.rest, self.order, self.offset) {
+            Ok((frame, rest)) => {
+                self.offset += (self.rest.len() - rest.len()) as u64;
+                self.rest = rest;
+                Some(Ok(frame))
+            }
+            Err(error) => {
+                self.ended = true;
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+impl FusedIterator for RawFileRecords<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use crate::PerfData;
+    use crate::format::{MAGIC, RawPipeHeader, record_type};
+    use zerocopy::IntoBytes as _;
+
+    #[test]
+    fn offset_is_that_of_the_next_record() {
+        // header: type, misc, size
+        let header =
+            perf_abi::Header { kind: record_type::FINISHED_ROUND, misc: perf_abi::Misc::empty(), size: 8 };
+        let pipe = RawPipeHeader { magic: MAGIC, size: RawPipeHeader::SIZE };
+        let bytes = [pipe.as_bytes(), header.as_bytes(), header.as_bytes()].concat();
+        let file = PerfData::new(&bytes).unwrap();
+        assert_eq!(file.bytes(), bytes);
+        let mut frames = file.frames();
+        for offset in [16, 24] {
+            assert_eq!(frames.offset(), offset);
+            assert_eq!(frames.next().unwrap().unwrap().offset, offset);
+        }
+        assert_eq!((frames.offset(), frames.next().is_none()), (32, true));
+    }
+}

@@ -5,8 +5,8 @@ use perf_abi::{
     AuxFlags, BpfEventType, KsymbolFlags, KsymbolType, NamespaceLink, SampleType, Transaction, Weight,
 };
 
-use crate::field_order::{FixedField, Form};
-use crate::{Branches, Callchain, Entries, ReadValues, Regs, word};
+use crate::schema::{FieldType, Word, array};
+use crate::{Branches, Callchain, Entries, ReadValues, Regs};
 
 /// A named value of a record or of its trailer.
 #[derive(Clone, Copy)]
@@ -67,6 +67,31 @@ pub enum Value<'a> {
     Namespaces(Entries<'a, NamespaceLink, 2>),
 }
 
+impl Value<'static> {
+    /// Returns the number of this type at an offset in a record, or in a part of it; `None` if the type is not one of
+    /// numbers.
+    pub(crate) fn number(field: FieldType, words: &[u64], at: usize) -> Option<Self> {
+        let u16 = || u16::from_ne_bytes(array(words, at));
+        let u32 = || u32::from_ne_bytes(array(words, at));
+        let u64 = || u64::from_ne_bytes(array(words, at));
+        Some(match field {
+            FieldType::U16 => Self::Number(u16().into()),
+            FieldType::U32 => Self::Number(u32().into()),
+            FieldType::U64 => Self::Number(u64()),
+            FieldType::Hex => Self::Hex(u64()),
+            FieldType::Task => Self::Task(u32()),
+            FieldType::AuxFlags => Self::AuxFlags(AuxFlags::from_bits_retain(u64())),
+            FieldType::KsymbolType => Self::KsymbolType(KsymbolType(u16())),
+            FieldType::KsymbolFlags => Self::KsymbolFlags(KsymbolFlags::from_bits_retain(u16())),
+            FieldType::BpfEventType => Self::BpfEventType(BpfEventType(u16())),
+            FieldType::Weight => Self::WeightStruct(Weight(u64())),
+            FieldType::DataSource => Self::DataSource(DataSource(u64())),
+            FieldType::Transaction => Self::Transaction(Transaction::from_bits_retain(u64())),
+            _ => return None,
+        })
+    }
+}
+
 impl Value<'_> {
     /// Returns the value as one number; `None` if it is not one.
     pub fn as_u64(&self) -> Option<u64> {
@@ -85,24 +110,22 @@ impl Value<'_> {
     }
 }
 
-/// The fields of a trailer, or of a run of fixed words in a sample.
+/// The fields of a trailer, or of a run of words of fixed size in a sample.
 #[derive(Clone, Debug)]
 pub(crate) struct FixedFields<const N: usize> {
-    order: &'static [FixedField; N],
+    table: &'static [Word; N],
     words: [Option<u64>; N],
     sample_type: SampleType,
-    /// Twice the row, plus 1 for the second half of its word.
-    next: usize,
+    row: usize,
+    /// The next field of the row, and its offset in the word.
+    field: usize,
+    at: usize,
 }
 
 impl<const N: usize> FixedFields<N> {
-    /// Returns the fields of `order` whose words are present.
-    pub(crate) fn new(
-        order: &'static [FixedField; N],
-        words: [Option<u64>; N],
-        sample_type: SampleType,
-    ) -> Self {
-        Self { order, words, sample_type, next: 0 }
+    /// Returns the fields of the rows of `table` whose words are present.
+    pub(crate) fn new(table: &'static [Word; N], words: [Option<u64>; N], sample_type: SampleType) -> Self {
+        Self { table, words, sample_type, row: 0, field: 0, at: 0 }
     }
 }
 
@@ -111,34 +134,24 @@ impl<const N: usize> Iterator for FixedFields<N> {
 
     fn next(&mut self) -> Option<Field<'static>> {
         loop {
-            let (row, second_half) = (self.next / 2, self.next % 2 == 1);
-            let field = self.order.get(row)?;
-            self.next += 1;
-            match *self.words.get(row)? {
-                Some(word) if !second_half || field.form == Form::Task => {
-                    return Some(printed(*field, word, self.sample_type, second_half));
+            let row = self.table.get(self.row)?;
+            let present = (*self.words.get(self.row)?).zip(row.fields.get(self.field));
+            let Some((word, &(name, field))) = present else {
+                (self.row, self.field, self.at) = (self.row + 1, 0, 0);
+                continue;
+            };
+            let at = self.at;
+            (self.field, self.at) = (self.field + 1, at + field.size());
+            let (name, field) = match field {
+                FieldType::Weight if self.sample_type.contains(SampleType::WEIGHT_STRUCT) => {
+                    ("weight_struct", field)
                 }
-                _ => {}
+                FieldType::Weight => (name, FieldType::U64),
+                _ => (name, field),
+            };
+            if let Some(value) = Value::number(field, &[word], at) {
+                return Some(Field { name, value });
             }
         }
     }
-}
-
-/// Returns the field of a fixed word. The word of a task has two: the process in its first half,
-/// the thread in its second.
-fn printed(row: FixedField, word: u64, sample_type: SampleType, second_half: bool) -> Field<'static> {
-    let [first, second] = word::halves(word);
-    let (name, value) = match row.form {
-        Form::Hex => (row.name, Value::Hex(word)),
-        Form::Task if second_half => (row.name, Value::Task(second)),
-        Form::Task => ("pid", Value::Task(first)),
-        Form::Cpu => (row.name, Value::Number(first.into())),
-        Form::Weight if sample_type.contains(SampleType::WEIGHT_STRUCT) => {
-            ("weight_struct", Value::WeightStruct(Weight(word)))
-        }
-        Form::Number | Form::Weight => (row.name, Value::Number(word)),
-        Form::DataSource => (row.name, Value::DataSource(DataSource(word))),
-        Form::Transaction => (row.name, Value::Transaction(Transaction::from_bits_retain(word))),
-    };
-    Field { name, value }
 }

@@ -1,7 +1,8 @@
 use perf_abi::{Attr, AttrFlags, BranchSampleType, ReadFormat, RecordType, SampleType};
 
-use crate::field_order::{self, ADDR, HEAD, KNOWN, LAST, LATE, MEM, TRAILER};
+use crate::field_order::{KNOWN, LAST, LATE};
 use crate::read_layout::ReadLayout;
+use crate::schema::words::{ADDR, HEAD, MEM, TRAILER, count, word_indices};
 use crate::word_index::WordIndex;
 use crate::{Error, Result};
 
@@ -113,7 +114,7 @@ impl SampleLayout {
         let wanted = attr.sample_type;
         let trailer =
             if attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) { wanted } else { SampleType::empty() };
-        let head = 1 + field_order::count(&HEAD, wanted);
+        let head = 1 + count(&HEAD, wanted);
         let head_only = head == 1 + wanted.bits().count_ones() as usize;
         let layout = Self {
             sample_type: wanted,
@@ -121,15 +122,15 @@ impl SampleLayout {
             read: ReadLayout::new(attr.read_format),
             regs_user: attr.sample_regs_user,
             regs_intr: attr.sample_regs_intr,
-            head: field_order::word_indices(&HEAD, wanted, 1),
-            mem: field_order::word_indices(&MEM, wanted, 0),
-            addr: field_order::word_indices(&ADDR, wanted, 0),
-            trailer: from_end(&field_order::word_indices(&TRAILER, trailer, 0)),
+            head: word_indices(&HEAD, wanted, 1),
+            mem: word_indices(&MEM, wanted, 0),
+            addr: word_indices(&ADDR, wanted, 0),
+            trailer: from_end(&word_indices(&TRAILER, trailer, 0)),
             has_counts: wanted.contains(SampleType::READ) || attr.flags.contains(AttrFlags::INHERIT_STAT),
             head_words: head as u16,
-            trailer_words: field_order::count(&TRAILER, trailer) as u16,
-            mem_words: field_order::count(&MEM, wanted) as u8,
-            addr_words: field_order::count(&ADDR, wanted) as u8,
+            trailer_words: count(&TRAILER, trailer) as u16,
+            mem_words: count(&MEM, wanted) as u8,
+            addr_words: count(&ADDR, wanted) as u8,
             regs_user_words: attr.sample_regs_user.count_ones() as u8,
             regs_intr_words: attr.sample_regs_intr.count_ones() as u8,
             build_id: attr.flags.contains(AttrFlags::BUILD_ID),
@@ -262,13 +263,13 @@ const fn from_end<const N: usize>(indices: &[WordIndex; N]) -> [u8; N] {
 // Every bit of `sample_type` that the header declares is in the tables.
 const _: () = assert!(
     KNOWN.bits() == SampleType::KNOWN.bits(),
-    "field_order: a bit of SampleType is missing in its tables, or has no constant"
+    "a bit of SampleType is missing in schema/words.rs and field_order.rs, or has no constant"
 );
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::field_order::row;
+    use crate::schema::words::row;
     use perf_abi::Software;
 
     fn layout(wanted: SampleType) -> SampleLayout {

@@ -1,8 +1,8 @@
 use perf_abi::{RecordType, SampleType};
 
 use crate::field::{Field, FixedFields};
-use crate::field_order::{HEAD, TRAILER, row};
-use crate::fixed::common_fields;
+use crate::fixed::trailer_accessors;
+use crate::schema::words::{HEAD, TRAILER, row};
 use crate::{Layout, RawRecord, Record, Result, SampleLayout};
 
 /// The trailer of a record that is not a sample: the event that wrote it, the time, the task and
@@ -43,9 +43,9 @@ impl<'a, L: Layout> SampleId<'a, L> {
         let from_end = self.layout.sample_layout().trailer.get(row).copied().unwrap_or(0);
         word_from_end(self.words, from_end)
     }
-
-    common_fields!(TRAILER);
 }
+
+trailer_accessors!(SampleId TRAILER: );
 
 /// Returns the word at an index from the end: 1 is the last word, 0 an absent field.
 #[inline(always)]

@@ -85,7 +85,6 @@ pub mod record;
 #[cfg(feature = "std")]
 mod std_error;
 pub mod swap;
-mod trailer;
 #[cfg(feature = "std")]
 pub mod writer;
 

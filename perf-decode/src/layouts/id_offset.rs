@@ -2,8 +2,8 @@
 
 use perf_abi::{RecordType, SampleType};
 
-use crate::field_order::{HEAD, TRAILER, row};
 use crate::record::body_words;
+use crate::schema::words::{HEAD, TRAILER, row};
 use crate::schema::{Body, TrailerPosition};
 use crate::word_index::WordIndex;
 use crate::{RawRecord, Result, SampleLayout};

@@ -69,19 +69,14 @@ impl<L: Layout> fmt::Debug for RecordFields<'_, L> {
 /// Returns the field at an offset.
 fn value<L: Layout>(view: View<'_, L, 1>, field: FieldType, at: usize) -> Value<'_> {
     match field {
-        FieldType::U16 => Value::Number(view.get_at::<u16>(field, at).into()),
-        FieldType::U32 => Value::Number(view.get_at::<u32>(field, at).into()),
-        FieldType::U64 => Value::Number(view.get_at(field, at)),
-        FieldType::Hex => Value::Hex(view.get_at(field, at)),
-        FieldType::Task => Value::Task(view.get_at(field, at)),
-        FieldType::AuxFlags => Value::AuxFlags(view.get_at(field, at)),
-        FieldType::KsymbolType => Value::KsymbolType(view.get_at(field, at)),
-        FieldType::KsymbolFlags => Value::KsymbolFlags(view.get_at(field, at)),
-        FieldType::BpfEventType => Value::BpfEventType(view.get_at(field, at)),
-        FieldType::Bytes8 | FieldType::BuildId | FieldType::Summed => Value::Bytes(view.get_at(field, at)),
         FieldType::Name => Value::Text(view.get_at(field, at)),
         FieldType::Words => Value::Words(view.get_at(field, at)),
         FieldType::Namespaces => Value::Namespaces(view.get_at(field, at)),
         FieldType::Counts => Value::Read(view.get_at(field, at)),
+        number => match Value::number(number, view.words(), at) {
+            Some(value) => value,
+            // The rest are bytes.
+            None => Value::Bytes(view.get_at(field, at)),
+        },
     }
 }

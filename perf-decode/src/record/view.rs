@@ -2,7 +2,7 @@
 
 use perf_abi::{AuxFlags, BpfEventType, Header, KsymbolFlags, KsymbolType, Misc, NamespaceLink, RecordType};
 
-use crate::schema::{self, Body, FieldType, Fields, array, u64_at};
+use crate::schema::{self, Body, FieldType, Fields, HEADER, array, contains, find, is_accessor_of, u64_at};
 use crate::{Entries, Layout, ReadValues, SampleId, word};
 
 /// A validated record: its words, its layout and its header.
@@ -31,6 +31,10 @@ impl<'a, L, const WORDS: usize> View<'a, L, WORDS> {
     #[inline(always)]
     fn fixed(&self) -> &'a [u64; WORDS] {
         self.words.first_chunk().unwrap_or(const { &[0; WORDS] })
+    }
+
+    pub(super) fn words(&self) -> &'a [u64] {
+        self.words
     }
 
     #[inline(always)]
@@ -207,9 +211,9 @@ pub(super) const fn row(kind: RecordType) -> &'static Body {
 /// compile.
 #[expect(clippy::panic, reason = "fails to compile")]
 pub(super) const fn place(body: &Body, accessor: &str) -> Place {
-    let plain = find(body.fields, accessor);
+    let plain = find(body.fields, HEADER, accessor);
     let other = match body.fields_with_build_id {
-        Some(fields) => find(fields, accessor),
+        Some(fields) => find(fields, HEADER, accessor),
         None => plain,
     };
     let ((at, field), with_build_id) = match (plain, other) {
@@ -219,36 +223,6 @@ pub(super) const fn place(body: &Body, accessor: &str) -> Place {
         (None, None) => panic!("the row has no field of this accessor's name"),
     };
     Place { field, at, with_build_id }
-}
-
-/// Returns the offset and the type of the field of an accessor.
-const fn find(mut fields: Fields, accessor: &str) -> Option<(usize, FieldType)> {
-    let mut at = size_of::<Header>();
-    while let [(name, field), rest @ ..] = fields {
-        if is_accessor_of(accessor, name) {
-            return Some((at, *field));
-        }
-        at += field.size();
-        fields = rest;
-    }
-    None
-}
-
-/// Returns whether an accessor has the name of a field. That of a `time` in the body is `own_time`,
-/// because `time` returns the one in the trailer.
-const fn is_accessor_of(accessor: &str, field: &str) -> bool {
-    equal(accessor, field) || equal(field, "time") && equal(accessor, "own_time")
-}
-
-const fn equal(a: &str, b: &str) -> bool {
-    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
-    while let ([first, a_rest @ ..], [other, b_rest @ ..]) = (a, b) {
-        if *first != *other {
-            return false;
-        }
-        (a, b) = (a_rest, b_rest);
-    }
-    a.is_empty() && b.is_empty()
 }
 
 /// The accessors of a view: name, types of fields that can be returned, and whether it is an
@@ -287,19 +261,9 @@ const fn check_all_read(mut fields: Fields, accessors: Accessors) {
     }
 }
 
-const fn contains(mut types: &[FieldType], field: FieldType) -> bool {
-    while let [one, rest @ ..] = types {
-        if *one as u8 == field as u8 {
-            return true;
-        }
-        types = rest;
-    }
-    false
-}
-
 /// Returns the offset of the time in a body.
 pub(super) const fn time_in(body: &Body) -> Option<usize> {
-    match find(body.fields, "time") {
+    match find(body.fields, HEADER, "time") {
         Some((at, _)) => Some(at),
         None => None,
     }

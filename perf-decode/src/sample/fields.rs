@@ -1,7 +1,8 @@
 use core::iter::FusedIterator;
 
 use super::Sample;
-use crate::field_order::{HEAD, PARTS, Part};
+use crate::field_order::{PARTS, Part};
+use crate::schema::words::HEAD;
 use crate::{Field, Layout, SampleLayout, Value};
 
 /// The fields of a [`Sample`], in the order of their words.

@@ -1,5 +1,5 @@
-use crate::field_order::HEAD;
-use crate::fixed::head_fields;
+use crate::fixed::head_accessors;
+use crate::schema::words::HEAD;
 use crate::{Layout, RawRecord, Result, SampleLayout};
 
 use super::sample_error;
@@ -44,15 +44,15 @@ impl<'a> RawRecord<'a> {
     }
 }
 
-impl<'a, L: Layout> SampleHead<'a, L> {
+impl<L: Layout> SampleHead<'_, L> {
     /// Returns the word of a row of the head.
     #[inline(always)]
     fn word(&self, row: usize) -> Option<u64> {
         self.layout.sample_layout().head.get(row)?.of(self.words)
     }
-
-    head_fields!();
 }
+
+head_accessors!(SampleHead);
 
 impl<L: Layout> core::fmt::Debug for SampleHead<'_, L> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

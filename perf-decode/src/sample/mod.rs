@@ -2,8 +2,8 @@
 
 use perf_abi::SampleType;
 
-use crate::field_order::HEAD;
-use crate::fixed::head_fields;
+use crate::fixed::head_accessors;
+use crate::schema::words::HEAD;
 use crate::{Error, Layout, RawRecord, Result, SampleLayout, word};
 
 mod branches;
@@ -72,8 +72,6 @@ impl<'a, L: Layout> Sample<'a, L> {
         self.layout.sample_layout().head.get(row)?.of(self.words)
     }
 
-    head_fields!();
-
     /// Returns the bytes after the last field; empty for nearly all samples.
     ///
     /// The kernel prepares one sample for all software events of the same kind, so the callchain,
@@ -101,6 +99,8 @@ impl<'a, L: Layout> Sample<'a, L> {
             && [BranchLayout::Attr, BranchLayout::Opposite].map(end) == [Some(self.words.len()); 2]
     }
 }
+
+head_accessors!(Sample);
 
 impl<L: Layout> core::fmt::Debug for Sample<'_, L> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

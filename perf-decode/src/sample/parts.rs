@@ -8,7 +8,9 @@ use super::branches::BranchParts;
 use super::walk::BranchLayout;
 use super::{Branches, Callchain, Regs, Sample, UserStack};
 use crate::field::FixedFields;
-use crate::field_order::{ADDR, FixedField, MEM, row};
+use crate::fixed::accessors;
+use crate::schema::Word;
+use crate::schema::words::{ADDR, MEM};
 use crate::word_index::WordIndex;
 use crate::{Layout, ReadValues, word};
 
@@ -95,25 +97,6 @@ impl<'a, L: Layout> Sample<'a, L> {
         UserStack::new(self.words.get(start..self.offsets.mem())?)
     }
 
-    /// Returns the cost of the sampled access: one number (since Linux 3.10), or three with
-    /// `WEIGHT_STRUCT` (since 5.12).
-    #[inline]
-    pub fn weight(&self) -> Option<Weight> {
-        self.mem_word(const { row(&MEM, SampleType::WEIGHT) }).map(Weight)
-    }
-
-    /// Returns the source of the sampled access's data (since Linux 3.10).
-    #[inline]
-    pub fn data_src(&self) -> Option<DataSource> {
-        self.mem_word(const { row(&MEM, SampleType::DATA_SRC) }).map(DataSource)
-    }
-
-    /// Returns the abort reason of a hardware transaction (since Linux 3.13).
-    #[inline]
-    pub fn transaction(&self) -> Option<Transaction> {
-        self.mem_word(const { row(&MEM, SampleType::TRANSACTION) }).map(Transaction::from_bits_retain)
-    }
-
     /// Returns the registers at the interrupt, of the kernel or of user space (since Linux 3.19).
     /// `None` also if the kernel had none.
     #[inline]
@@ -129,31 +112,6 @@ impl<'a, L: Layout> Sample<'a, L> {
         }
         let words = self.words.get(self.after_mem()..)?;
         Some(Regs::validated(words, self.layout.sample_layout().regs_intr()))
-    }
-
-    /// Returns the physical address of the data; 0 if unknown (since Linux 4.14).
-    #[inline]
-    pub fn phys_addr(&self) -> Option<u64> {
-        self.addr_word(const { row(&ADDR, SampleType::PHYS_ADDR) })
-    }
-
-    /// Returns the id of the task's control group: the inode of its directory (since Linux 5.7).
-    #[inline]
-    pub fn cgroup(&self) -> Option<u64> {
-        self.addr_word(const { row(&ADDR, SampleType::CGROUP) })
-    }
-
-    /// Returns the size in bytes of the page of the data address; 0 if unknown (since Linux 5.11).
-    #[inline]
-    pub fn data_page_size(&self) -> Option<u64> {
-        self.addr_word(const { row(&ADDR, SampleType::DATA_PAGE_SIZE) })
-    }
-
-    /// Returns the size in bytes of the page of the instruction pointer; 0 if unknown (since Linux
-    /// 5.11).
-    #[inline]
-    pub fn code_page_size(&self) -> Option<u64> {
-        self.addr_word(const { row(&ADDR, SampleType::CODE_PAGE_SIZE) })
     }
 
     /// Returns a piece of the AUX area, padded with zeros to whole words (since Linux 5.5).
@@ -223,7 +181,7 @@ impl<'a, L: Layout> Sample<'a, L> {
     /// Returns the fields of a run, each word by its row.
     pub(super) fn run<const N: usize>(
         &self,
-        order: &'static [FixedField; N],
+        order: &'static [Word; N],
         word: impl Fn(&Self, usize) -> Option<u64>,
     ) -> FixedFields<N> {
         FixedFields::new(order, core::array::from_fn(|row| word(self, row)), self.sample_type())
@@ -245,4 +203,26 @@ impl<'a, L: Layout> Sample<'a, L> {
             .map(|branches| BranchParts::new(layout, branches, nr));
         attr.hw_index != opposite.hw_index || attr.counters != opposite.counters
     }
+}
+
+accessors! { Sample MEM by mem_word:
+    /// Returns the cost of the sampled access: one number (since Linux 3.10), or three with
+    /// `WEIGHT_STRUCT` (since 5.12).
+    weight: Weight,
+    /// Returns the source of the sampled access's data (since Linux 3.10).
+    data_src: DataSource,
+    /// Returns the abort reason of a hardware transaction (since Linux 3.13).
+    transaction: Transaction,
+}
+
+accessors! { Sample ADDR by addr_word:
+    /// Returns the physical address of the data; 0 if unknown (since Linux 4.14).
+    phys_addr: u64,
+    /// Returns the id of the task's control group: the inode of its directory (since Linux 5.7).
+    cgroup: u64,
+    /// Returns the size in bytes of the page of the data address; 0 if unknown (since Linux 5.11).
+    data_page_size: u64,
+    /// Returns the size in bytes of the page of the instruction pointer; 0 if unknown (since Linux
+    /// 5.11).
+    code_page_size: u64,
 }

@@ -1,7 +1,8 @@
 //! The fields of records as plain data.
 //!
-//! [`BODIES`] has one row for each record kind but samples. The decoder's check of the length,
-//! [`Record::fields`](crate::Record::fields), printing and the swapping of byte orders follow from
+//! [`BODIES`] has one row for each record kind but samples. [`HEAD`], [`MEM`] and [`ADDR`] have one for each word of
+//! fixed size in a sample, and [`TRAILER`] for those after the body of other records. The decoder's check of the
+//! length, [`Record::fields`](crate::Record::fields), printing and the swapping of byte orders follow from
 //! these tables, and the accessors of the views are compared with them at compile time.
 //!
 //! ```
@@ -13,17 +14,31 @@
 //! ```
 
 mod bodies;
+pub(crate) mod words;
 
 use perf_abi::{Misc, RecordType};
 
 use crate::{Error, Result, SampleLayout, word};
 pub use bodies::BODIES;
+pub use words::Word;
 
 /// Fields in the order of their bytes, by the name that the kernel's header or the perf tool gives
 /// them.
 ///
 /// There are no gaps between them, and only the last one can be of variable size.
 pub type Fields = &'static [(&'static str, FieldType)];
+
+/// The words of fixed size at the start of a sample, in order.
+pub const HEAD: &[Word] = &words::HEAD;
+
+/// The words of fixed size between the user stack and the interrupt registers of a sample, in order.
+pub const MEM: &[Word] = &words::MEM;
+
+/// The words of fixed size between the interrupt registers and the AUX data of a sample, in order.
+pub const ADDR: &[Word] = &words::ADDR;
+
+/// The words of the trailer that every record but a sample has, in order.
+pub const TRAILER: &[Word] = &words::TRAILER;
 
 /// The body of a record kind: the bytes between the header and the trailer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +102,14 @@ pub enum FieldType {
     Namespaces,
     /// Counts in the event's `read_format`.
     Counts,
+    /// [`Weight`](perf_abi::Weight), 8 bytes: one number, or three with `WEIGHT_STRUCT`.
+    Weight,
+    /// [`DataSource`](perf_abi::mem::DataSource), 8 bytes.
+    DataSource,
+    /// [`Transaction`](perf_abi::Transaction), 8 bytes.
+    Transaction,
+    /// 4 bytes that the kernel sets to 0, and that no view shows.
+    Reserved,
 }
 
 impl FieldType {
@@ -97,8 +120,16 @@ impl FieldType {
         match self {
             Self::Summed | Self::Name | Self::Counts => 0,
             Self::U16 | Self::KsymbolType | Self::KsymbolFlags | Self::BpfEventType => 2,
-            Self::U32 | Self::Task => 4,
-            Self::U64 | Self::Hex | Self::AuxFlags | Self::Bytes8 | Self::Words | Self::Namespaces => 8,
+            Self::U32 | Self::Task | Self::Reserved => 4,
+            Self::U64
+            | Self::Hex
+            | Self::AuxFlags
+            | Self::Bytes8
+            | Self::Words
+            | Self::Namespaces
+            | Self::Weight
+            | Self::DataSource
+            | Self::Transaction => 8,
             Self::BuildId => 24,
         }
     }
@@ -118,7 +149,7 @@ impl FieldType {
 }
 
 /// Bytes of a record's header.
-const HEADER: usize = size_of::<perf_abi::Header>();
+pub(crate) const HEADER: usize = size_of::<perf_abi::Header>();
 
 impl Body {
     /// Returns the body of a kind; `None` for a sample and for an unknown kind.
@@ -221,6 +252,46 @@ const fn fixed_end(mut fields: Fields) -> usize {
         fields = rest;
     }
     end
+}
+
+/// Returns the offset and the type of the field of an accessor. The first field is `at` this offset.
+pub(crate) const fn find(mut fields: Fields, mut at: usize, accessor: &str) -> Option<(usize, FieldType)> {
+    while let [(name, field), rest @ ..] = fields {
+        if is_accessor_of(accessor, name) {
+            return Some((at, *field));
+        }
+        at += field.size();
+        fields = rest;
+    }
+    None
+}
+
+/// Returns whether an accessor has the name of a field. That of a `time` in the body is `own_time`,
+/// because `time` returns the one in the trailer.
+pub(crate) const fn is_accessor_of(accessor: &str, field: &str) -> bool {
+    equal(accessor, field) || equal(field, "time") && equal(accessor, "own_time")
+}
+
+const fn equal(a: &str, b: &str) -> bool {
+    let (mut a, mut b) = (a.as_bytes(), b.as_bytes());
+    while let ([first, a_rest @ ..], [other, b_rest @ ..]) = (a, b) {
+        if *first != *other {
+            return false;
+        }
+        (a, b) = (a_rest, b_rest);
+    }
+    a.is_empty() && b.is_empty()
+}
+
+/// Returns whether `field` is one of `types`.
+pub(crate) const fn contains(mut types: &[FieldType], field: FieldType) -> bool {
+    while let [one, rest @ ..] = types {
+        if *one as u8 == field as u8 {
+            return true;
+        }
+        types = rest;
+    }
+    false
 }
 
 /// Returns `N` bytes at an offset; zeros if the record is shorter.

@@ -1,6 +1,6 @@
-//! The table of bodies against the documentation of the JSON.
+//! The tables of fields against the documentation of the JSON and the list of accessors.
 
-use perf_decode::schema::{BODIES, FieldType, Fields};
+use perf_decode::schema::{ADDR, BODIES, FieldType, Fields, HEAD, MEM};
 
 const DUMP_JSON: &str = include_str!("../../../docs/dump-json.md");
 
@@ -8,7 +8,7 @@ const DUMP_JSON: &str = include_str!("../../../docs/dump-json.md");
 fn form(field: FieldType, several: bool) -> &'static str {
     match field {
         FieldType::Task => "signed",
-        FieldType::Hex | FieldType::AuxFlags => "hex",
+        FieldType::Hex | FieldType::AuxFlags | FieldType::DataSource | FieldType::Transaction => "hex",
         FieldType::Bytes8 | FieldType::BuildId | FieldType::Summed => "bytes",
         FieldType::Name => "text",
         FieldType::Words => "list of hex",
@@ -30,6 +30,42 @@ fn line(record: &str, fields: Fields) -> String {
         })
         .collect();
     format!("| {record} | {}", if runs.is_empty() { "no fields".into() } else { runs.join("; ") })
+}
+
+#[test]
+fn documentation_lists_every_word_of_a_sample() {
+    let mut missing = Vec::new();
+    for row in HEAD.iter().chain(MEM).chain(ADDR) {
+        let shown: Vec<_> = row.fields.iter().filter(|(_, field)| *field != FieldType::Reserved).collect();
+        let names: Vec<_> = shown.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let form = shown.first().map_or("", |(_, field)| form(*field, false));
+        // The bits of one word are one line each.
+        let bit = row.bit.iter_names().next().map_or("", |(name, _)| name);
+        let line = format!(
+            "| {} | {form}{} | `{bit}` |",
+            names.join(", "),
+            if form == "signed" { " number" } else { "" }
+        );
+        if !DUMP_JSON.lines().any(|written| written == line) {
+            missing.push(line);
+        }
+    }
+    assert!(missing.is_empty(), "docs/dump-json.md needs these lines:\n{}", missing.join("\n"));
+}
+
+/// The list of accessors that the fuzz targets and the proof of no panic call.
+#[test]
+fn accessors_of_every_word_of_a_sample_are_in_the_list_of_the_checks() {
+    const LIST: &str = include_str!("../../../checks/accessors.rs");
+    let listed: Vec<_> =
+        LIST.split([':', ',', ';']).map(|entry| entry.split_whitespace().collect::<Vec<_>>()).collect();
+    for row in HEAD.iter().chain(MEM).chain(ADDR) {
+        for (name, _) in row.fields.iter().filter(|(_, field)| *field != FieldType::Reserved) {
+            let bits = row.bit.iter_names().map(|(bit, _)| bit);
+            let entry: Vec<_> = [*name].into_iter().chain(bits).collect();
+            assert!(listed.contains(&entry), "checks/accessors.rs needs `{}`", entry.join(" "));
+        }
+    }
 }
 
 #[test]

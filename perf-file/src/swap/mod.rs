@@ -13,9 +13,7 @@ mod sample;
 
 use perf_abi::{Attr, AttrFlags, Header, Misc, RecordType, SampleType};
 use perf_decode::SampleLayout;
-use perf_decode::schema::{Body, TrailerPosition};
-
-use crate::trailer;
+use perf_decode::schema::{Body, TRAILER, TrailerPosition, Word};
 
 /// Swaps the numbers of a kernel record, which is exactly `words`.
 ///
@@ -81,19 +79,23 @@ impl Fields {
         if !self.has_trailer {
             return;
         }
-        let fields = trailer::fields(self.sample_type);
         let start = match body.trailer {
             TrailerPosition::AfterBody => body.end(words, &self.layout).unwrap_or(words.len()),
-            _ => words.len().saturating_sub(fields.clone().count()).max(1),
+            _ => words.len().saturating_sub(present(TRAILER, self.sample_type).count()).max(1),
         };
-        swap_pairs(words.get_mut(start..).unwrap_or_default(), fields);
+        swap_pairs(words.get_mut(start..).unwrap_or_default(), TRAILER, self.sample_type);
     }
 }
 
-/// Swaps the words of `fields` that are pairs of 32-bit numbers.
-fn swap_pairs(words: &mut [u64], fields: impl Iterator<Item = SampleType>) {
-    for (word, field) in words.iter_mut().zip(fields) {
-        if field == SampleType::TID || field == SampleType::CPU {
+/// Returns the rows of a table whose words are in records with `sample_type`.
+fn present(table: &'static [Word], sample_type: SampleType) -> impl Iterator<Item = &'static Word> {
+    table.iter().filter(move |row| row.bit.intersects(sample_type))
+}
+
+/// Swaps the words of a table that are pairs of 32-bit numbers.
+fn swap_pairs(words: &mut [u64], table: &'static [Word], sample_type: SampleType) {
+    for (word, row) in words.iter_mut().zip(present(table, sample_type)) {
+        if let [_, _] = row.fields {
             // The halves were exchanged when the word was swapped as one number.
             *word = word.rotate_left(32);
         }

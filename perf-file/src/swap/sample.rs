@@ -3,29 +3,17 @@
 use core::ops::Range;
 
 use perf_abi::SampleType;
+use perf_decode::schema::HEAD;
 use perf_decode::{RawRecord, Record, Sample, SampleLayout};
 
 use super::{Fields, swap_pairs};
 
-/// The fixed words at the start of a sample, in order.
-const HEAD: [SampleType; 9] = [
-    SampleType::IDENTIFIER,
-    SampleType::IP,
-    SampleType::TID,
-    SampleType::TIME,
-    SampleType::ADDR,
-    SampleType::ID,
-    SampleType::STREAM_ID,
-    SampleType::CPU,
-    SampleType::PERIOD,
-];
-
 /// The fields before the raw data.
 pub(super) const BEFORE_RAW: SampleType = {
     let mut fields = SampleType::READ.union(SampleType::CALLCHAIN);
-    let mut head: &[SampleType] = &HEAD;
-    while let [field, rest @ ..] = head {
-        fields = fields.union(*field);
+    let mut head = HEAD;
+    while let [word, rest @ ..] = head {
+        fields = fields.union(word.bit);
         head = rest;
     }
     fields
@@ -33,8 +21,7 @@ pub(super) const BEFORE_RAW: SampleType = {
 
 impl Fields {
     pub(super) fn swap_sample(&self, words: &mut [u64]) {
-        let fields = HEAD.into_iter().filter(|field| self.sample_type.contains(*field));
-        swap_pairs(words.get_mut(1..).unwrap_or_default(), fields);
+        swap_pairs(words.get_mut(1..).unwrap_or_default(), HEAD, self.sample_type);
         if self.sample_type.contains(SampleType::RAW) {
             self.swap_raw(words);
         }

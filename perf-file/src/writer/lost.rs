@@ -1,10 +1,10 @@
 use std::io::Write;
 
 use perf_abi::{AttrFlags, Header, Misc, RecordType, SampleType};
+use perf_decode::schema::TRAILER;
 use zerocopy::IntoBytes;
 
 use super::{WriteError, Writer};
-use crate::trailer;
 
 impl<W: Write> Writer<W> {
     /// Writes how many records an event descriptor lost, as the perf tool does at the end of a recording: a
@@ -56,7 +56,8 @@ impl<W: Write> Writer<W> {
         let mut words = vec![lost];
         if found.attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) {
             // The trailer of the kernel's records, so that a reader finds the event by the id as in those.
-            let fields = trailer::fields(found.attr.sample_type);
+            let fields =
+                TRAILER.iter().map(|row| row.bit).filter(|&bit| found.attr.sample_type.contains(bit));
             words.extend(fields.map(|field| match field {
                 SampleType::ID | SampleType::IDENTIFIER => id,
                 SampleType::TIME => time,

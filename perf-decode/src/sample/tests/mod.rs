@@ -7,7 +7,6 @@ use perf_abi::{Attr, BranchSampleType, Header, Misc, ReadFormat, RecordType, Sof
 use super::*;
 use crate::testing::builder::{ReadValue, ReadValues as BuiltRead, RecordBuilder, SampleBuilder};
 
-mod accessors;
 mod branches;
 mod heads;
 mod parts;

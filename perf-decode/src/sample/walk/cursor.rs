@@ -4,9 +4,9 @@ use perf_abi::SampleType;
 use perf_abi::regs::RegsAbi;
 
 use super::{BranchLayout, WalkError};
-use crate::field_order::FixedField;
 use crate::read_layout::ReadLayout;
 use crate::sample::branches::BranchParts;
+use crate::schema::Word;
 use crate::{SampleLayout, word};
 
 /// A position in the words of a record. `at` never passes the end.
@@ -137,7 +137,7 @@ impl<'a, E: WalkError> Cursor<'a, E> {
     #[inline(always)]
     pub(super) fn fixed<const N: usize>(
         &mut self,
-        order: &[FixedField; N],
+        order: &[Word; N],
         count: u8,
         wanted: SampleType,
     ) -> Result<(), E> {

@@ -1,7 +1,7 @@
 use perf_abi::{RecordType, SampleType};
 
 use crate::Error;
-use crate::field_order::FixedField;
+use crate::schema::Word;
 
 /// The error of a walk over a malformed sample.
 ///
@@ -14,10 +14,10 @@ pub(crate) trait WalkError: Sized {
     /// `field` holds a value that makes the rest unreadable.
     fn invalid(field: &'static str, value: u64) -> Self;
 
-    /// The fixed words in `order` end after `present` of them.
-    fn missing<const N: usize>(order: &[FixedField; N], wanted: SampleType, present: u64) -> Self {
+    /// The words of `order` end after `present` of them.
+    fn missing<const N: usize>(order: &[Word; N], wanted: SampleType, present: u64) -> Self {
         let mut fields = order.iter().filter(|field| field.bit.intersects(wanted));
-        let field = fields.nth(present as usize).map_or("head", |field| field.name);
+        let field = fields.nth(present as usize).map_or("head", Word::name);
         <Self as WalkError>::truncated(field, 1, 0)
     }
 }
@@ -37,7 +37,7 @@ impl WalkError for Malformed {
     }
 
     #[inline(always)]
-    fn missing<const N: usize>(_: &[FixedField; N], _: SampleType, _: u64) -> Self {
+    fn missing<const N: usize>(_: &[Word; N], _: SampleType, _: u64) -> Self {
         Self
     }
 }

@@ -3,7 +3,8 @@
 use perf_abi::SampleType;
 
 use crate::SampleLayout;
-use crate::field_order::{ADDR, MEM, common_parts, last_parts, user_parts};
+use crate::field_order::{common_parts, last_parts, user_parts};
+use crate::schema::words::{ADDR, MEM};
 
 mod cursor;
 mod error;

@@ -3,6 +3,8 @@
 use perf_abi::{Attr, AttrFlags, SampleType};
 use std::vec::Vec;
 
+use crate::schema::TRAILER;
+
 /// The values of a trailer. The kernel writes the same number as `id` and `identifier`; they are
 /// separate here, so that a test shows which one was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,15 +42,17 @@ pub fn trailer(attr: &Attr, values: &SampleIdValues) -> Vec<u64> {
     if !attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) {
         return Vec::new();
     }
-    let words = [
-        (SampleType::TID, word(values.pid, values.tid)),
-        (SampleType::TIME, values.time),
-        (SampleType::ID, values.id),
-        (SampleType::STREAM_ID, values.stream_id),
-        (SampleType::CPU, word(values.cpu, 0)),
-        (SampleType::IDENTIFIER, values.identifier),
-    ];
-    words.into_iter().filter(|(bit, _)| attr.sample_type.contains(*bit)).map(|(_, word)| word).collect()
+    let present = TRAILER.iter().map(|row| row.bit).filter(|&bit| attr.sample_type.contains(bit));
+    present
+        .map(|bit| match bit {
+            SampleType::TID => word(values.pid, values.tid),
+            SampleType::TIME => values.time,
+            SampleType::ID => values.id,
+            SampleType::STREAM_ID => values.stream_id,
+            SampleType::CPU => word(values.cpu, 0),
+            _ => values.identifier,
+        })
+        .collect()
 }
 
 /// Returns the word of two halves in memory order.

@@ -1,6 +1,7 @@
 //! Samples.
 
 use perf_abi::{Attr, BranchSampleType, Misc, ReadFormat, RecordType, SampleType};
+use perf_decode::schema::{ADDR, HEAD, MEM};
 use perf_decode::testing::builder::{ReadValue, ReadValues, RecordBuilder, SampleBuilder};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -53,29 +54,12 @@ fn builder(attr: Attr) -> BoxedStrategy<SampleBuilder> {
         .boxed()
 }
 
-/// The fields of one word.
+/// The words of fixed size.
 fn head(attr: Attr) -> impl Strategy<Value = SampleBuilder> {
-    (any::<[u64; 15]>(), any::<[u32; 3]>(), any::<u16>()).prop_map(move |(words, [pid, tid, cpu], misc)| {
-        let [identifier, ip, time, addr, id, stream_id, period, weight, words @ ..] = words;
-        let [data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size, _] = words;
-        SampleBuilder::new(&attr)
-            .misc(Misc::from_bits_retain(misc))
-            .identifier(identifier)
-            .ip(ip)
-            .tid(pid, tid)
-            .time(time)
-            .addr(addr)
-            .id(id)
-            .stream_id(stream_id)
-            .cpu(cpu)
-            .period(period)
-            .weight(weight)
-            .data_src(data_src)
-            .transaction(transaction)
-            .phys_addr(phys_addr)
-            .cgroup(cgroup)
-            .data_page_size(data_page_size)
-            .code_page_size(code_page_size)
+    let rows = || HEAD.iter().chain(MEM).chain(ADDR);
+    (vec(any::<u64>(), rows().count()), any::<u16>()).prop_map(move |(words, misc)| {
+        let builder = SampleBuilder::new(&attr).misc(Misc::from_bits_retain(misc));
+        rows().zip(words).fold(builder, |builder, (row, word)| builder.word(row.bit, word))
     })
 }
 

@@ -1,12 +1,12 @@
 //! SAMPLE records.
 
-mod fields;
-
 use perf_abi::{Attr, Misc, RecordType, SampleType};
+use std::collections::BTreeMap;
 use std::vec::Vec;
 
 use super::trailer::word;
-use super::{ReadValues, RecordBuilder};
+use super::{ReadValues, RecordBuilder, words_of};
+use crate::schema::{ADDR, HEAD, MEM, Word};
 
 /// A SAMPLE under construction. Fields are set in any order; [`finish`](Self::finish) writes
 /// exactly those of the attr's `sample_type`, in the kernel's order. A field that was not set is 0
@@ -25,22 +25,8 @@ use super::{ReadValues, RecordBuilder};
 pub struct SampleBuilder {
     attr: Attr,
     misc: Misc,
-    identifier: u64,
-    ip: u64,
-    time: u64,
-    addr: u64,
-    id: u64,
-    stream_id: u64,
-    period: u64,
-    weight: u64,
-    data_src: u64,
-    transaction: u64,
-    phys_addr: u64,
-    cgroup: u64,
-    data_page_size: u64,
-    code_page_size: u64,
-    tid: u64,
-    cpu: u64,
+    /// The words of fixed size by their bit. One that was not set is 0.
+    words: BTreeMap<u64, u64>,
     read: ReadValues,
     callchain: Vec<u64>,
     raw: Vec<u8>,
@@ -59,22 +45,7 @@ impl SampleBuilder {
         Self {
             attr: *attr,
             misc: Misc::empty(),
-            identifier: 0,
-            ip: 0,
-            time: 0,
-            addr: 0,
-            id: 0,
-            stream_id: 0,
-            period: 0,
-            weight: 0,
-            data_src: 0,
-            transaction: 0,
-            phys_addr: 0,
-            cgroup: 0,
-            data_page_size: 0,
-            code_page_size: 0,
-            tid: 0,
-            cpu: 0,
+            words: BTreeMap::new(),
             read: ReadValues::default(),
             callchain: Vec::new(),
             raw: Vec::new(),
@@ -95,84 +66,90 @@ impl SampleBuilder {
         Self { misc, ..self }
     }
 
+    /// Sets the word of fixed size that these bits of `sample_type` record, as [`schema`](crate::schema) has them.
+    pub fn word(mut self, bit: SampleType, word: u64) -> Self {
+        self.words.insert(bit.bits(), word);
+        self
+    }
+
     /// Sets the process and the thread.
     pub fn tid(self, pid: u32, tid: u32) -> Self {
-        Self { tid: word(pid, tid), ..self }
+        self.word(SampleType::TID, word(pid, tid))
     }
 
     /// Sets the CPU that wrote the record.
     pub fn cpu(self, cpu: u32) -> Self {
-        Self { cpu: word(cpu, 0), ..self }
+        self.word(SampleType::CPU, word(cpu, 0))
     }
 
     /// Sets the identifier, the id of the opened event as the first field.
     pub fn identifier(self, identifier: u64) -> Self {
-        Self { identifier, ..self }
+        self.word(SampleType::IDENTIFIER, identifier)
     }
 
     /// Sets the instruction pointer.
     pub fn ip(self, ip: u64) -> Self {
-        Self { ip, ..self }
+        self.word(SampleType::IP, ip)
     }
 
     /// Sets the time, in ns of the event's clock.
     pub fn time(self, time: u64) -> Self {
-        Self { time, ..self }
+        self.word(SampleType::TIME, time)
     }
 
     /// Sets the data address.
     pub fn addr(self, addr: u64) -> Self {
-        Self { addr, ..self }
+        self.word(SampleType::ADDR, addr)
     }
 
     /// Sets the id of the opened event.
     pub fn id(self, id: u64) -> Self {
-        Self { id, ..self }
+        self.word(SampleType::ID, id)
     }
 
     /// Sets the id of the event or of its inherited copy.
     pub fn stream_id(self, stream_id: u64) -> Self {
-        Self { stream_id, ..self }
+        self.word(SampleType::STREAM_ID, stream_id)
     }
 
     /// Sets the number of events since the previous sample.
     pub fn period(self, period: u64) -> Self {
-        Self { period, ..self }
+        self.word(SampleType::PERIOD, period)
     }
 
     /// Sets the whole word of WEIGHT or `WEIGHT_STRUCT`.
     pub fn weight(self, weight: u64) -> Self {
-        Self { weight, ..self }
+        self.word(SampleType::WEIGHT.union(SampleType::WEIGHT_STRUCT), weight)
     }
 
     /// Sets the whole word of the data source.
     pub fn data_src(self, data_src: u64) -> Self {
-        Self { data_src, ..self }
+        self.word(SampleType::DATA_SRC, data_src)
     }
 
     /// Sets the whole word of the transaction abort reason.
     pub fn transaction(self, transaction: u64) -> Self {
-        Self { transaction, ..self }
+        self.word(SampleType::TRANSACTION, transaction)
     }
 
     /// Sets the physical address.
     pub fn phys_addr(self, phys_addr: u64) -> Self {
-        Self { phys_addr, ..self }
+        self.word(SampleType::PHYS_ADDR, phys_addr)
     }
 
     /// Sets the id of the task's cgroup.
     pub fn cgroup(self, cgroup: u64) -> Self {
-        Self { cgroup, ..self }
+        self.word(SampleType::CGROUP, cgroup)
     }
 
     /// Sets the page size of the data address, in bytes.
     pub fn data_page_size(self, data_page_size: u64) -> Self {
-        Self { data_page_size, ..self }
+        self.word(SampleType::DATA_PAGE_SIZE, data_page_size)
     }
 
     /// Sets the page size of the instruction pointer, in bytes.
     pub fn code_page_size(self, code_page_size: u64) -> Self {
-        Self { code_page_size, ..self }
+        self.word(SampleType::CODE_PAGE_SIZE, code_page_size)
     }
 
     /// Sets the counts, which are written in the attr's `read_format`.
@@ -232,9 +209,27 @@ impl SampleBuilder {
     /// Writes the record.
     #[must_use]
     pub fn finish(self) -> Vec<u64> {
-        let asked = |(bits, _): &(SampleType, _)| self.attr.sample_type.intersects(*bits);
-        let words: Vec<u64> = self.fields().into_iter().filter(asked).flat_map(|(_, words)| words).collect();
+        let parts = [
+            (SampleType::READ, self.read.words(self.attr.read_format)),
+            (SampleType::CALLCHAIN, counted(&self.callchain)),
+            (SampleType::RAW, raw(&self.raw)),
+            (SampleType::BRANCH_STACK, self.branches.clone()),
+            (SampleType::REGS_USER, self.regs_user.clone()),
+            (SampleType::STACK_USER, stack(&self.stack_user, self.dyn_size)),
+        ];
+        let regs_intr = (SampleType::REGS_INTR, self.regs_intr.clone());
+        let aux = (SampleType::AUX, sized(&self.aux));
+        let fields = self.fixed(HEAD).chain(parts);
+        let fields = fields.chain(self.fixed(MEM)).chain([regs_intr]).chain(self.fixed(ADDR)).chain([aux]);
+        let asked = fields.filter(|(bits, _)| self.attr.sample_type.intersects(*bits));
+        let words: Vec<u64> = asked.flat_map(|(_, words)| words).collect();
         RecordBuilder::new(RecordType::SAMPLE, self.misc).words(&words).words(&self.trailing).finish()
+    }
+
+    /// Returns the words of these rows, each with its bits.
+    fn fixed(&self, rows: &'static [Word]) -> impl Iterator<Item = (SampleType, Vec<u64>)> {
+        let word = |row: &Word| self.words.get(&row.bit.bits()).copied().unwrap_or(0);
+        rows.iter().map(move |row| (row.bit, std::vec![word(row)]))
     }
 }
 
@@ -244,4 +239,34 @@ fn registers(abi: u64, values: &[u64], mask: u64) -> Vec<u64> {
     words.extend(values);
     words.resize(1 + count, 0);
     words
+}
+
+fn counted(words: &[u64]) -> Vec<u64> {
+    let mut out = std::vec![words.len() as u64];
+    out.extend(words);
+    out
+}
+
+/// Returns the size in bytes, padding included, and the bytes.
+fn sized(bytes: &[u8]) -> Vec<u64> {
+    let mut out = std::vec![bytes.len().next_multiple_of(8) as u64];
+    out.extend(words_of(bytes));
+    out
+}
+
+/// Returns the same as [`sized`] with the size in the first half of a word and the bytes from the
+/// second on.
+fn raw(raw: &[u8]) -> Vec<u64> {
+    let size = (4 + raw.len()).next_multiple_of(8) - 4;
+    let mut bytes = (size as u32).to_ne_bytes().to_vec();
+    bytes.extend_from_slice(raw);
+    words_of(&bytes)
+}
+
+fn stack(bytes: &[u8], dyn_size: u64) -> Vec<u64> {
+    let mut out = sized(bytes);
+    if !bytes.is_empty() {
+        out.push(dyn_size);
+    }
+    out
 }

@@ -1,4 +1,4 @@
-//! The tables of fields against the documentation of the JSON and the list of accessors.
+//! The tables of fields against the documentation of the JSON.
 
 use perf_decode::schema::{ADDR, BODIES, FieldType, Fields, HEAD, MEM};
 
@@ -51,21 +51,6 @@ fn documentation_lists_every_word_of_a_sample() {
         }
     }
     assert!(missing.is_empty(), "docs/dump-json.md needs these lines:\n{}", missing.join("\n"));
-}
-
-/// The list of accessors that the fuzz targets and the proof of no panic call.
-#[test]
-fn accessors_of_every_word_of_a_sample_are_in_the_list_of_the_checks() {
-    const LIST: &str = include_str!("../../../checks/accessors.rs");
-    let listed: Vec<_> =
-        LIST.split([':', ',', ';']).map(|entry| entry.split_whitespace().collect::<Vec<_>>()).collect();
-    for row in HEAD.iter().chain(MEM).chain(ADDR) {
-        for (name, _) in row.fields.iter().filter(|(_, field)| *field != FieldType::Reserved) {
-            let bits = row.bit.iter_names().map(|(bit, _)| bit);
-            let entry: Vec<_> = [*name].into_iter().chain(bits).collect();
-            assert!(listed.contains(&entry), "checks/accessors.rs needs `{}`", entry.join(" "));
-        }
-    }
 }
 
 #[test]

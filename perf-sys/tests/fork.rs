@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::thread;
 
 use perf_abi::{Attr, AttrFlags, MmapCapabilities, Software};
-use perf_sys::{Error, Event, RdpmcCounter, Ring, RingSet, SnapshotRing, Target};
+use perf_sys::{Error, Event, RdpmcCounter, Ring, SnapshotRing, Target};
 use rustix::param::page_size;
 use support::{PATIENCE, in_child, kinds, own, switch, switch_ring, switches};
 
@@ -135,16 +135,6 @@ fn a_child_and_its_child_map_their_own_rings() {
     }));
     switch(1);
     assert!(!kinds(&mut ring).is_empty());
-}
-
-#[test]
-fn a_set_of_the_parents_rings_is_refused() {
-    let Some(ring) = switch_ring(1) else { return };
-    let mut set = RingSet::new().unwrap();
-    set.add(0, ring).unwrap();
-    assert!(in_child(|| set.wait(PATIENCE) == Err(Error::Forked) && set.ready().next().is_none()));
-    switch(1);
-    assert!(set.ready().next().is_some());
 }
 
 #[test]

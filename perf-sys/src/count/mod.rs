@@ -234,36 +234,24 @@ mod tests {
     }
 
     #[test]
-    fn empty_read_is_a_pinned_event_in_error_state() {
-        assert_eq!(values_of(&[], ReadFormat::empty()), Err(Error::PinnedFailed));
-        assert_eq!(values_of(&[], ReadFormat::GROUP), Err(Error::PinnedFailed));
-    }
-
-    #[test]
-    fn short_read_reports_both_lengths() {
-        assert_eq!(values_of(&[1, 2], TIMES), Err(Error::ReadLength { needed: 24, found: 16 }));
-        assert_eq!(
-            values_of(&[3, 1, 1], ReadFormat::GROUP),
-            Err(Error::ReadLength { needed: 32, found: 24 })
-        );
-    }
-
-    #[test]
-    fn long_read_reports_both_lengths() {
-        assert_eq!(values_of(&[1, 2, 3, 4], TIMES), Err(Error::ReadLength { needed: 24, found: 32 }));
+    fn read_of_another_length_is_an_error_with_both_and_an_empty_one_a_failed_pinned_event() {
+        for (words, format, expected) in [
+            (&[][..], ReadFormat::empty(), Error::PinnedFailed),
+            (&[], ReadFormat::GROUP, Error::PinnedFailed),
+            (&[1, 2], TIMES, Error::ReadLength { needed: 24, found: 16 }),
+            (&[1, 2, 3, 4], TIMES, Error::ReadLength { needed: 24, found: 32 }),
+            (&[3, 1, 1], ReadFormat::GROUP, Error::ReadLength { needed: 32, found: 24 }),
+        ] {
+            assert_eq!(values_of(words, format), Err(expected));
+        }
     }
 
     #[test]
     fn coverage_is_the_ratio_of_time_running_to_time_enabled() {
-        assert_eq!(cycles(1, Some((80, 40))).coverage(), Some(0.5));
-        assert_eq!(cycles(1, Some((80, 0))).coverage(), Some(0.0));
-        assert_eq!(cycles(1, Some((80, 81))).coverage(), Some(1.0));
-    }
-
-    #[test]
-    fn count_without_times_is_unscaled() {
-        assert_eq!((cycles(7, None).coverage(), cycles(7, None).scaled()), (None, Scaled::Unscaled(7)));
-        assert_eq!(cycles(0, Some((0, 0))).coverage(), None);
+        let times = [None, Some((0, 0)), Some((80, 0)), Some((80, 40)), Some((80, 81))];
+        let coverage = times.map(|times| cycles(1, times).coverage());
+        assert_eq!(coverage, [None, None, Some(0.0), Some(0.5), Some(1.0)]);
+        assert_eq!(cycles(7, None).scaled(), Scaled::Unscaled(7));
     }
 
     #[test]

@@ -110,9 +110,4 @@ mod tests {
             assert!(Call::ALL[..at].iter().all(|other| other.name() != call.name()), "{call}");
         }
     }
-
-    #[test]
-    fn a_name_can_be_padded_in_a_column() {
-        assert_eq!(format!("{:<6}|", Call::Mmap), "mmap  |");
-    }
 }

@@ -148,9 +148,4 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert_eq!(error.raw_os_error(), Some(Errno::ENOENT.raw_os_error()));
     }
-
-    #[test]
-    fn an_errno_of_rustix_keeps_its_number() {
-        assert_eq!(Errno::from_rustix(rustix::io::Errno::INVAL), Errno::EINVAL);
-    }
 }

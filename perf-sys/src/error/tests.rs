@@ -1,4 +1,3 @@
-use std::error::Error as _;
 use std::io;
 
 use super::*;
@@ -14,27 +13,16 @@ fn chain(error: &dyn core::error::Error) -> String {
 }
 
 #[test]
-fn a_failed_open_names_call_errno_and_causes() {
-    let text = REFUSED.to_string();
-    assert!(text.starts_with("perf_event_open: Permission denied (os error 13): "), "{text}");
-    assert!(text.contains("perf_event_paranoid"), "{text}");
-}
-
-#[test]
 fn a_chain_prints_the_errno_once() {
     let error = io::Error::from(REFUSED);
     for text in [chain(&REFUSED), chain(&error)] {
+        assert!(
+            text.starts_with("perf_event_open: Permission denied (os error 13): not permitted at"),
+            "{text}"
+        );
         assert_eq!(text.matches("Permission denied").count(), 1, "{text}");
         assert_eq!(text.matches("os error 13").count(), 1, "{text}");
     }
-}
-
-#[test]
-fn a_chain_prints_malformed_positions_once() {
-    let framing = Framing::HeadBehindTail { tail: 16, head: 8 };
-    assert!(Error::Positions(framing).source().is_none());
-    let text = chain(&Error::Positions(framing));
-    assert_eq!(text.matches(&framing.to_string()).count(), 1, "{text}");
 }
 
 #[test]
@@ -55,14 +43,6 @@ fn os_error_keeps_the_errno_that_the_conversion_hides() {
     assert_eq!(size.to_os_error().raw_os_error(), Some(Errno::E2BIG.raw_os_error()));
     let misuse = Error::PageCount { found: 3 };
     assert_eq!(misuse.to_os_error().to_string(), misuse.to_string());
-}
-
-#[test]
-fn debug_prints_the_text_as_display() {
-    for error in [REFUSED, Error::PageCount { found: 3 }] {
-        assert_eq!(format!("{error:?}"), error.to_string());
-        assert_eq!(format!("{error:#?}"), error.to_string());
-    }
 }
 
 #[test]

@@ -286,15 +286,13 @@ mod tests {
     }
 
     #[test]
-    fn data_area_is_that_of_the_control_page() {
-        let found = consumer(page(), 2048).unwrap();
-        assert_eq!((found.offset as u64, found.words), (page(), 256));
-    }
-
-    #[test]
     fn zeros_of_an_old_kernel_mean_the_rest_of_the_mapping() {
-        let found = consumer(0, 0).unwrap();
-        assert_eq!((found.offset as u64, found.words), (page(), page_size() / 8));
+        for (offset, size, words) in [(page(), 2048, 256), (0, 0, page_size() / 8)] {
+            let found = consumer(offset, size).unwrap();
+            assert_eq!((found.offset as u64, found.words), (page(), words));
+        }
+        let found = Consumer::new(Arc::new(Area::anonymous(0).unwrap())).unwrap_err();
+        assert_eq!(found, Error::DataArea { offset: page(), size: 0, mapped: page_size() });
     }
 
     #[test]
@@ -312,12 +310,6 @@ mod tests {
             let mapped = 2 * page_size();
             assert_eq!(consumer(offset, size).unwrap_err(), Error::DataArea { offset, size, mapped });
         }
-    }
-
-    #[test]
-    fn control_page_without_data_is_refused() {
-        let found = Consumer::new(Arc::new(Area::anonymous(0).unwrap())).unwrap_err();
-        assert_eq!(found, Error::DataArea { offset: page(), size: 0, mapped: page_size() });
     }
 
     /// Returns the unread words, and consumes `bytes` bytes of them.
@@ -423,15 +415,6 @@ mod tests {
         read(&mut consumer, u64::MAX);
         consumer.release();
         assert_eq!(kernel.tail(), 16);
-    }
-
-    #[test]
-    fn the_page_is_shared_with_one_other_reader_at_a_time() {
-        let mut consumer = consumer(0, 0).unwrap();
-        let shared = consumer.share().unwrap();
-        assert!(consumer.share().is_none());
-        drop(shared);
-        assert!(consumer.share().is_some());
     }
 
     #[test]

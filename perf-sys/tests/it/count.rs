@@ -33,15 +33,9 @@ fn every_software_event_opens_and_reads() {
         assert_eq!(count.time_enabled, count.time_running, "{name}: software events are never multiplexed");
         assert_eq!(count.scaled(), Scaled::Exact(count.value), "{name}");
         assert_eq!(count.coverage(), Some(1.0), "{name}");
+        let is_clock = [Software::CPU_CLOCK, Software::TASK_CLOCK].contains(&name);
+        assert!(count.value > 0 || !is_clock, "{name}");
         assert_eq!(event.to_string(), name.to_string());
-    }
-}
-
-#[test]
-fn clocks_count_ns_of_the_calling_thread() {
-    for clock in [Software::CPU_CLOCK, Software::TASK_CLOCK] {
-        let Some(event) = own(&user_side(Attr::software(clock))) else { return };
-        assert!(event.measure(|| spin(10_000)).unwrap().1.value > 0, "{clock}");
     }
 }
 

@@ -92,13 +92,7 @@ fn records_of_a_paused_ring_are_lost() {
 }
 
 #[test]
-fn pausing_needs_a_ring() {
-    let Some(event) = own(&switches()) else { return };
-    assert_eq!(event.pause_output(true).unwrap_err().errno(), Some(Errno::EINVAL));
-}
-
-#[test]
-fn error_of_a_filter_on_an_event_without_filters_names_the_cause() {
+fn requests_that_are_for_other_events_are_refused() {
     let Some(event) = own(&switches()) else { return };
     for filter in [c"a == 1", c"filter 0x1000/0x1000", c"start 0x0@/bin/true"] {
         let error = event.set_filter(filter).unwrap_err();
@@ -107,6 +101,9 @@ fn error_of_a_filter_on_an_event_without_filters_names_the_cause() {
     }
     assert!(event.set_bpf(event.as_fd()).is_err());
     assert!(event.query_bpf().is_err());
+    assert_eq!(event.pause_output(true).unwrap_err().errno(), Some(Errno::EINVAL), "it has no ring");
+    let error = event.modify_attributes(&switches()).unwrap_err();
+    assert_eq!(error.call(), Some(Call::IocModifyAttributes), "no breakpoint");
 }
 
 #[test]
@@ -123,13 +120,6 @@ fn a_breakpoint_can_be_moved() {
     assert_eq!(count(&event), 0);
     WATCHED[1].store(1, Ordering::SeqCst);
     assert_eq!(count(&event), 1);
-}
-
-#[test]
-fn only_breakpoints_can_be_modified() {
-    let Some(event) = own(&switches()) else { return };
-    let error = event.modify_attributes(&switches()).unwrap_err();
-    assert_eq!(error.call(), Some(Call::IocModifyAttributes));
 }
 
 #[test]

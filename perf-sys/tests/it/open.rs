@@ -125,11 +125,3 @@ fn an_invalid_argument_is_einval_with_its_usual_cause() {
         assert!(error.to_string().ends_with(error.hint().unwrap()), "{error}");
     }
 }
-
-#[test]
-fn thread_ids_that_the_kernel_takes_for_others_are_refused() {
-    for found in [0, u32::MAX, 1 << 31] {
-        let error = Event::open(&dummy(), Target::thread(found).on_cpu(0)).unwrap_err();
-        assert_eq!(error, Error::ThreadId { found });
-    }
-}

@@ -6,15 +6,6 @@ use std::time::Duration;
 use crate::prelude::*;
 
 #[test]
-fn wait_without_records_times_out() {
-    let attr = Attr::software(Software::DUMMY);
-    let Some(ring) = own_ring(&attr, 1) else { return };
-    for timeout in [Duration::ZERO, Duration::from_nanos(1), Duration::from_micros(200)] {
-        assert_eq!(ring.wait(Some(timeout)), Ok(WaitResult::TimedOut));
-    }
-}
-
-#[test]
 fn records_below_the_watermark_are_read_after_the_timeout() {
     let attr = switches().with_wakeup_watermark(2048);
     let Some(mut ring) = own_ring(&attr, 1) else { return };
@@ -83,19 +74,6 @@ fn ring_is_readable_after_a_cursor_left_early() {
     assert_eq!(ring.wait(PATIENCE), Ok(WaitResult::Readable));
     while ring.next().is_some() {}
     assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(WaitResult::TimedOut));
-}
-
-#[test]
-fn set_with_a_ring_left_unread_is_readable() {
-    let (Some(one), Some(other)) = (filled(3), filled(3)) else { return };
-    let mut set = set_of([one, other]);
-    assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
-    for (_, batch) in set.ready() {
-        assert!(batch.unwrap().records().count() >= 3);
-        break;
-    }
-    assert_eq!(set.wait(PATIENCE), Ok(WaitResult::Readable));
-    assert_eq!(set.ready().map(|(&key, _)| key).collect::<Vec<_>>(), [1]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use core::time::Duration;
 use std::os::fd::OwnedFd;
 
-use perf_abi::{Attr, AttrFlags, RecordType};
+use perf_abi::{Attr, RecordType};
 use rustix::io::write;
 use rustix::pipe::pipe;
 
@@ -177,38 +177,11 @@ fn ring_hangs_up_after_its_last_record_and_its_last_event() {
 }
 
 #[test]
-fn refused_map_returns_the_event() {
-    let pages = |pages, flags| {
-        let event =
-            Event::new(event().0.as_fd().try_clone_to_owned().unwrap(), Attr { flags, ..Attr::default() });
-        Ring::map(event, pages).unwrap_err().error
-    };
-    assert_eq!(pages(3, AttrFlags::empty()), Error::PageCount { found: 3 });
-    assert_eq!(pages(0, AttrFlags::empty()), Error::PageCount { found: 0 });
-    assert_eq!(pages(1, AttrFlags::WRITE_BACKWARD), Error::WriteBackward);
-    assert!(matches!(pages(1, AttrFlags::empty()), Error::System { .. }), "no event");
-}
-
-#[test]
-fn refused_redirection_returns_the_event() {
-    let (mut ring, ..) = ring_on_pipe();
-    let refused = ring.redirect(event().0).unwrap_err();
-    assert!(matches!(refused.error, Error::System { .. }), "{refused}");
-    assert!(ring.redirected().is_empty());
-}
-
-#[test]
 fn page_is_shared_once_with_the_offset_after_the_data() {
     let (mut ring, ..) = ring_on_pipe();
     let (_area, end) = ring.share_page().unwrap();
     assert_eq!(end, 2 * rustix::param::page_size());
     assert!(ring.share_page().is_none());
-}
-
-#[test]
-fn descriptor_is_that_of_the_event() {
-    let (ring, ..) = ring_on_pipe();
-    assert_eq!(ring.as_raw_fd(), ring.event().as_fd().as_raw_fd());
 }
 
 #[test]

@@ -345,13 +345,11 @@ mod tests {
     }
 
     #[test]
-    fn readability_is_reported_before_a_hang_up() {
-        assert_eq!(WaitResult::new(true, false, true), WaitResult::Readable);
-    }
-
-    #[test]
-    fn failure_is_reported_before_a_hang_up() {
-        assert_eq!(WaitResult::new(false, true, true), WaitResult::Failed);
+    fn readability_is_reported_before_a_failure_and_a_failure_before_a_hang_up() {
+        let found = [(true, true, true), (false, true, true), (false, false, true), (false, false, false)]
+            .map(|(readable, error, hung_up)| WaitResult::new(readable, error, hung_up));
+        let expected = [WaitResult::Readable, WaitResult::Failed, WaitResult::HungUp, WaitResult::TimedOut];
+        assert_eq!(found, expected);
     }
 
     #[test]
@@ -360,10 +358,5 @@ mod tests {
         assert_eq!(WaitResult::of_all([hung_up, failed, hung_up].into_iter()), failed);
         assert_eq!(WaitResult::of_all([failed, None].into_iter()), None);
         assert_eq!(WaitResult::of_all([].into_iter()), hung_up, "no events");
-    }
-
-    #[test]
-    fn poll_that_finds_nothing_has_timed_out() {
-        assert_eq!(WaitResult::new(false, false, false), WaitResult::TimedOut);
     }
 }

@@ -90,12 +90,12 @@ impl Lookahead {
             let (words, mut rest) = reader.words_from(at);
             for record in Window::from_slices(words, &[]).records(&mut []).map_while(Result::ok) {
                 latest = latest.max(events.find(record).1.unwrap_or(0));
-                at = at.wrapping_add((record.size() / 8) as u32);
+                at = at.wrapping_add(record.words().len() as u32);
             }
             // The next record wraps, is damaged, or does not exist.
             let Ok(record) = rest.record_at(at) else { return latest };
             latest = latest.max(events.find(record).1.unwrap_or(0));
-            at = at.wrapping_add((record.size() / 8) as u32);
+            at = at.wrapping_add(record.words().len() as u32);
         }
     }
 
@@ -206,7 +206,7 @@ fn frame(
         let (event, found) = find(record);
         time = found.unwrap_or(time);
         let entry = Entry::new(time, at, event);
-        at = at.wrapping_add((record.size() / 8) as u32);
+        at = at.wrapping_add(record.words().len() as u32);
         Some(entry)
     });
     (is_full, (at, time))

@@ -120,14 +120,14 @@ impl Events {
         if ring.redirected().is_empty() {
             return Ok(Self::One(SampleLayout::new(ring.event().attr()), 0));
         }
-        let mut table = Vec::new();
+        let (mut layouts, mut indices) = (Vec::new(), Vec::new());
         for (event, index) in ring.events().zip(0_u16..) {
-            table.push((event.id()?, SampleLayout::new(event.attr()), index));
+            let id = event.id()?;
+            // The kernel counts the ids upward, so this is mostly the end. A sort is compiled to far more code.
+            let at = layouts.partition_point(|&(other, _)| other < id);
+            layouts.insert(at, (id, SampleLayout::new(event.attr())));
+            indices.insert(at, index);
         }
-        table.sort_unstable_by_key(|&(id, ..)| id);
-        let indices = table.iter().map(|&(.., index)| index).collect();
-        let layouts = table.into_iter().map(|(id, layout, _)| (id, layout)).collect();
-        let layouts: Vec<(u64, SampleLayout)> = layouts;
         let common = layouts.first().map(|&(_, first)| first);
         let common = common.filter(|first| layouts.iter().all(|(_, layout)| layout == first));
         match (Layouts::from_sorted(layouts), common) {

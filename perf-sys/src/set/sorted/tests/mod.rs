@@ -338,3 +338,55 @@ fn records_too_far_from_their_places_in_a_ring_are_late() {
     assert!(found.iter().copied().eq(late.into_iter().chain(in_order)), "{found:?}");
     assert_eq!((drained.records, drained.late, set.late()), (12, 2, 2));
 }
+
+#[test]
+fn all_records_of_the_other_ring_are_delivered_although_more_are_framed_than_a_plan_holds() {
+    let (mut set, mut kernels) = set(2, 3600);
+    (0..160).for_each(|time| write(&mut kernels[time as usize % 2], time, 0));
+    assert_eq!(round(&mut set), [], "framed and too young");
+    kernels[0].overwrite(24, Kernel::any_header(RecordType::SAMPLE, 4));
+    let mut found = vec![];
+    set.flush_sorted(|record| found.push((seconds(&record), *record.key()))).unwrap();
+    let others = (0..80).map(|n| (2 * n + 1, 1));
+    assert!(found.into_iter().eq([(0, 0)].into_iter().chain(others)));
+}
+
+/// Starts a round of the first ring, and returns how many records are taken without a look at more.
+fn take_to_the_stop(set: &mut RingSet<usize>, all: bool) -> usize {
+    let Member { ring, lookahead, .. } = &mut set.members[0];
+    ring.look().unwrap();
+    lookahead.start_round(ring, true, all).unwrap();
+    let mut count = 0;
+    let next = lookahead.queue.take_while(u64::MAX, |_| {
+        count += 1;
+        Some(())
+    });
+    assert_eq!(next, None, "at the stop");
+    count
+}
+
+#[test]
+fn records_are_taken_to_the_limit_or_the_last_framed_one_that_cannot_be_overtaken() {
+    for (written, all, taken, must_fill, is_open) in [
+        (3, false, 3, false, false),
+        (100, false, 58, false, true),         // half full: to a quarter
+        (160, true, 128 - 32 + 1, true, true), // more follow, one of which may be earlier
+    ] {
+        let (mut set, mut kernels) = set(1, 0);
+        (0..written).for_each(|time| write(&mut kernels[0], time, 0));
+        assert_eq!(take_to_the_stop(&mut set, all), taken, "of {written}");
+        let lookahead = &set.members[0].lookahead;
+        assert_eq!((lookahead.must_fill(), lookahead.is_open), (must_fill, is_open), "of {written}");
+    }
+}
+
+#[test]
+fn records_before_damage_are_taken_at_once_and_others_are_framed_after_their_delivery() {
+    let (mut set, mut kernels) = set(1, 0);
+    (0..3).for_each(|time| write(&mut kernels[0], time, 0));
+    kernels[0].write_words(&[Kernel::any_header(RecordType::SAMPLE, 4), 0, 0]);
+    assert_eq!(take_to_the_stop(&mut set, true), 3);
+    assert!(set.members[0].lookahead.must_fill(), "all are taken");
+    set.members[0].lookahead.queue.put_back();
+    assert!(!set.members[0].lookahead.must_fill());
+}

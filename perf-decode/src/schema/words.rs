@@ -59,6 +59,24 @@ pub(crate) const TRAILER: [Word; 6] = [
     word(SampleType::IDENTIFIER, &[("identifier", U64)]),
 ];
 
+// The words after the variable parts are found by decoding, so that code that swaps the byte order does not know which
+// of them are halves.
+const _: () = assert!(
+    all_are_whole(&MEM) && all_are_whole(&ADDR),
+    "schema: only words of `HEAD` and `TRAILER` can have two fields"
+);
+
+#[allow(dead_code, reason = "Rust 1.85 does not see uses in `const _`")]
+const fn all_are_whole(mut table: &[Word]) -> bool {
+    while let [row, rest @ ..] = table {
+        if row.fields.len() != 1 {
+            return false;
+        }
+        table = rest;
+    }
+    true
+}
+
 impl Word {
     /// Returns the name of the last field that views show, by which errors name the word.
     pub(crate) fn name(&self) -> &'static str {

@@ -18,8 +18,13 @@ pub(crate) fn check_attr_size(size: u64, offset: u64) -> Result<()> {
     if (Attr::SIZE_VER0.into()..=MAX_SIZE).contains(&size) {
         Ok(())
     } else {
-        Err(Error::new(offset, Reason::AttrSize { found: size }))
+        Err(wrong_attr_size(size, offset))
     }
+}
+
+pub(crate) fn wrong_attr_size(found: u64, offset: u64) -> Error {
+    let expected = "64 to 4096 bytes and 16 for its ids";
+    Error::new(offset, Reason::Size { what: "an attr", expected, found })
 }
 
 /// Reads an entry of the section of attrs, which is exactly `entry`: the attr, and the section of its ids.

@@ -2,7 +2,7 @@
 
 use zerocopy::FromBytes;
 
-use crate::attr::check_attr_size;
+use crate::attr::{check_attr_size, wrong_attr_size};
 use crate::format::{
     Feature, FeatureSet, MAGIC, MAGIC_SWAPPED, MAGIC_VERSION_1, RawFileHeader, RawPipeHeader, Section,
 };
@@ -34,8 +34,8 @@ impl FileHeader {
     ///
     /// # Errors
     ///
-    /// [`Reason::Empty`], [`Reason::NotPerfData`], [`Reason::HeaderSize`], [`Reason::Truncated`] if the header is
-    /// longer than `bytes`, [`Reason::AttrSize`] and [`Reason::AttrsSize`] for attrs that are no whole entries,
+    /// [`Reason::Empty`], [`Reason::NotPerfData`], [`Reason::Size`] for an unknown header, [`Reason::Truncated`] if it is
+    /// longer than `bytes`, [`Reason::Size`] and [`Reason::AttrsSize`] for attrs that are no whole entries,
     /// and [`Reason::Overlap`] if the attrs, the records and the header overlap.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         if bytes.is_empty() {
@@ -58,7 +58,10 @@ impl FileHeader {
                 let header = RawFileHeader { features: FeatureSet::default(), ..header };
                 (FileMode::File(header), RawFileHeader::SIZE_WITHOUT_FEATURES)
             }
-            found => return Err(Error::new(8, Reason::HeaderSize { found })),
+            found => {
+                let reason = Reason::Size { what: "the header", expected: "104, 72 or 16", found };
+                return Err(Error::new(8, reason));
+            }
         };
         if (whole.len() as u64) < len {
             return Err(Error::truncated(0, "header", len, whole.len() as u64));
@@ -131,7 +134,7 @@ fn order(header: &RawFileHeader, len: usize) -> Result<ByteOrder> {
             {
                 Ok(ByteOrder::NATIVE.other())
             } else {
-                Err(Error::new(16, Reason::AttrSize { found: header.attr_size }))
+                Err(wrong_attr_size(header.attr_size, 16))
             }
         }
         magic => {
@@ -147,7 +150,7 @@ fn check_sections(header: &RawFileHeader) -> Result<()> {
     let RawFileHeader { attrs, data, attr_size, .. } = *header;
     if attrs.size > 0 {
         check_attr_size(attr_size.saturating_sub(size_of::<Section>() as u64), 16)
-            .map_err(|_| Error::new(16, Reason::AttrSize { found: attr_size }))?;
+            .map_err(|_| wrong_attr_size(attr_size, 16))?;
         if attrs.size % attr_size != 0 {
             return Err(Error::new(32, Reason::AttrsSize { found: attrs.size, entry: attr_size }));
         }
@@ -233,7 +236,7 @@ mod tests {
                 assert_eq!((head.order, head.file_header().unwrap().attr_size), (order, size));
             }
             let error = FileHeader::parse(&file(order, b"PERFFILE", 128, 80, [0; 4])).unwrap_err();
-            assert!(matches!(error.reason(), Reason::AttrSize { .. }), "{error}");
+            assert!(matches!(error.reason(), Reason::Size { what: "an attr", .. }), "{error}");
         }
     }
 
@@ -302,6 +305,6 @@ mod tests {
         let mut put = Encoder::new(order);
         put.bytes(magic(order)).u64(40);
         let size = FileHeader::parse(&put.bytes).unwrap_err();
-        assert!(matches!(size.reason(), Reason::HeaderSize { found: 40 }), "{size}");
+        assert!(matches!(size.reason(), Reason::Size { what: "the header", found: 40, .. }), "{size}");
     }
 }

@@ -86,5 +86,5 @@ fn record(words: &[u64], ends: &[usize], path: &Path, recorder: bool, compressed
         writer.finish_round()?;
     }
     writer.finish(&Features::new())?;
-    if inventory.malformed() == 0 { Ok(()) } else { Err("the stream is damaged".into()) }
+    if inventory.malformed == 0 { Ok(()) } else { Err("the stream is damaged".into()) }
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use perf_abi::RecordType;
 
 use super::{Error, Reason};
-use crate::format::{RawFileHeader, RawPipeHeader, record_type};
+use crate::format::record_type;
 
 /// The starts of compressed files, and the names of the formats.
 const COMPRESSED: [(&[u8], &str); 4] = [
@@ -17,9 +17,13 @@ const COMPRESSED: [(&[u8], &str); 4] = [
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.offset {
-            Some(offset) => write!(f, "offset {offset:#x}: {}", self.reason),
-            None => self.reason.fmt(f),
+        match (self.offset, &self.reason) {
+            #[cfg(feature = "std")]
+            (Some(offset), Reason::Write { part, error }) => {
+                write!(f, "cannot write the {part} at offset {offset}: {error}")
+            }
+            (Some(offset), reason) => write!(f, "offset {offset:#x}: {reason}"),
+            (None, reason) => reason.fmt(f),
         }
     }
 }
@@ -43,15 +47,8 @@ impl fmt::Display for Reason {
                 f.write_str("expected a perf.data file, found no bytes: the file or pipe is empty")
             }
             Self::NotPerfData { found, len } => not_perf_data(found.get(..*len).unwrap_or(found), f),
-            Self::HeaderSize { found } => write!(
-                f,
-                "size of the header: expected {}, {} or {}, found {found}",
-                RawFileHeader::SIZE,
-                RawFileHeader::SIZE_WITHOUT_FEATURES,
-                RawPipeHeader::SIZE
-            ),
-            Self::AttrSize { found } => {
-                write!(f, "size of an attr: expected 64 to 4096 bytes and 16 for its ids, found {found}")
+            Self::Size { what, expected, found } => {
+                write!(f, "size of {what}: expected {expected}, found {found}")
             }
             Self::AttrLength { found, expected } => {
                 write!(f, "size in an attr: expected {expected} as in the header, found {found}")
@@ -103,6 +100,19 @@ impl fmt::Display for Reason {
             }
             #[cfg(feature = "std")]
             Self::Io(error) => error.fmt(f),
+            #[cfg(feature = "std")]
+            Self::Write { part, error } => write!(f, "cannot write the {part}: {error}"),
+            #[cfg(feature = "std")]
+            Self::RecordTooLong { part, size } => write!(
+                f,
+                "expected at most {} bytes in the record of the {part}, found {size}; \
+                 write the file form in place of the pipe form",
+                u16::MAX
+            ),
+            #[cfg(feature = "std")]
+            Self::NoEvent { event, events } => {
+                write!(f, "expected the index of one of {events} events, found {event}")
+            }
         }
     }
 }

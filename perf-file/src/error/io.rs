@@ -9,20 +9,23 @@ impl Error {
     /// Returns the number of the errno if a system call failed.
     pub fn raw_os_error(&self) -> Option<i32> {
         match &self.reason {
-            Reason::Io(error) => error.raw_os_error(),
+            Reason::Io(error) | Reason::Write { error, .. } => error.raw_os_error(),
             _ => None,
         }
     }
 
-    /// Returns the kind of the failed read, and of a malformed file `InvalidData`.
+    /// Returns the kind of the failed call, and of a malformed file `InvalidData`.
     fn kind(&self) -> io::ErrorKind {
         match &self.reason {
-            Reason::Io(error) => error.kind(),
+            Reason::Io(error) | Reason::Write { error, .. } => error.kind(),
             Reason::NoDataFile | Reason::NoPart { .. } => io::ErrorKind::NotFound,
             Reason::Truncated { .. } | Reason::TruncatedRecord { .. } | Reason::Empty => {
                 io::ErrorKind::UnexpectedEof
             }
-            Reason::NotPipe | Reason::NotRegularFile { .. } => io::ErrorKind::InvalidInput,
+            Reason::NotPipe
+            | Reason::NotRegularFile { .. }
+            | Reason::RecordTooLong { .. }
+            | Reason::NoEvent { .. } => io::ErrorKind::InvalidInput,
             _ => io::ErrorKind::InvalidData,
         }
     }
@@ -57,14 +60,14 @@ mod tests {
         assert_eq!((inner.raw_os_error(), inner.to_os_error().raw_os_error()), (Some(13), Some(13)));
         let back = Error::from(error);
         assert_eq!((back.raw_os_error(), back.offset()), (Some(13), None));
-        let malformed = Error::new(8, Reason::HeaderSize { found: 5 });
+        let malformed = Error::new(8, Reason::Size { what: "the header", expected: "16", found: 5 });
         assert_eq!(malformed.to_os_error().kind(), io::ErrorKind::InvalidData);
         assert_eq!(malformed.to_os_error().to_string(), malformed.to_string());
     }
 
     #[test]
     fn debug_prints_the_text() {
-        let error = Error::new(8, Reason::HeaderSize { found: 5 });
+        let error = Error::new(8, Reason::Size { what: "the header", expected: "16", found: 5 });
         assert_eq!(std::format!("{error:?}"), error.to_string());
         assert_eq!(std::format!("{:?}", error.reason()), error.reason().to_string());
     }

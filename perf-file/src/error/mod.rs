@@ -1,4 +1,4 @@
-//! The reasons why a file cannot be read further.
+//! The reasons why a file cannot be read or written further.
 
 use perf_abi::RecordType;
 
@@ -6,9 +6,9 @@ mod display;
 #[cfg(feature = "std")]
 mod io;
 
-/// An error of a file, with its offset.
+/// An error of a file that is read or written, with its offset.
 ///
-/// `Display` prints the offset, if there is one, and the reason. `Debug` prints the same text, so that an
+/// `Display` prints the offset, if there is one, and the reason, and not the file, whose path the program adds. `Debug` prints the same text, so that an
 /// error that `main` returns is readable.
 pub struct Error {
     /// `None` if the error is of the whole file.
@@ -31,14 +31,13 @@ pub enum Reason {
         /// Bytes that are there, of these 8.
         len: usize,
     },
-    /// No known header has the size that the file's header reports.
-    HeaderSize {
-        /// The size in bytes.
-        found: u64,
-    },
-    /// The size of an attr, with the section of its ids in the file form, is less than the size of the first
-    /// published attr, or more than a page.
-    AttrSize {
+    /// No known header has the size that the file's header reports. Or the size of an attr, with the section of its ids
+    /// in the file form, is less than the size of the first published attr, or more than a page.
+    Size {
+        /// The header or the attr.
+        what: &'static str,
+        /// The permitted sizes in bytes.
+        expected: &'static str,
         /// The size in bytes.
         found: u64,
     },
@@ -129,6 +128,32 @@ pub enum Reason {
     /// The file cannot be read.
     #[cfg(feature = "std")]
     Io(std::io::Error),
+    /// The file or pipe did not take all bytes of a recording: a full disk, a closed pipe. It took those before the
+    /// offset of the error.
+    #[cfg(feature = "std")]
+    Write {
+        /// The part of the recording that was being written.
+        part: &'static str,
+        /// The error of the system call.
+        error: std::io::Error,
+    },
+    /// A record that is written is longer than its 16 bits of length can say. The file form has no such limit for
+    /// events and features.
+    #[cfg(feature = "std")]
+    RecordTooLong {
+        /// The content of the record.
+        part: &'static str,
+        /// Its length in bytes, the header included.
+        size: usize,
+    },
+    /// A recording that is written has no event with this index.
+    #[cfg(feature = "std")]
+    NoEvent {
+        /// The index.
+        event: usize,
+        /// Number of events of the recording.
+        events: usize,
+    },
 }
 
 /// The reason why a zstd stream is malformed.
@@ -150,7 +175,7 @@ impl Error {
         Self::new(offset, Reason::Truncated { what, needed, available })
     }
 
-    /// Returns the offset in bytes from the start of the file; inside compressed records, that of
+    /// Returns the offset in bytes from the start of the file; inside a compressed record, the offset of
     /// the compressed record. `None` if the error is of the whole file, such as one that cannot be opened.
     pub const fn offset(&self) -> Option<u64> {
         self.offset
@@ -167,7 +192,7 @@ impl core::error::Error for Error {
         match &self.reason {
             Reason::Decoding(error) => Some(error),
             #[cfg(feature = "std")]
-            Reason::Io(error) => Some(error),
+            Reason::Io(error) | Reason::Write { error, .. } => Some(error),
             _ => None,
         }
     }

@@ -1,15 +1,19 @@
+//! Compressed records.
+
 use std::fmt;
 use std::io::{self, Write};
 use std::vec::Vec;
 
 use perf_abi::{Header, Misc};
 use zerocopy::IntoBytes;
+#[cfg(feature = "zstd")]
 use zstd_safe::{CCtx, compress_bound, get_error_name};
 
+use super::Features;
 use super::output::Output;
-use super::{Features, WriteError};
 use crate::feature::{Compression, FeatureData};
 use crate::format::{COMPRESSION_ZSTD, Feature, record_type};
+use crate::{Error, Reason, Result};
 
 /// Bytes of records in one `COMPRESSED` record. Even if they cannot be compressed, the frame fits into
 /// the 16 bits of the record's length.
@@ -19,13 +23,14 @@ const CHUNK: usize = 60 << 10;
 const LEVEL: i32 = 1;
 
 /// The part of the recording in errors.
-const PART: &str = "compressed records";
+pub(super) const PART: &str = "compressed records";
 
 /// Compresses records into `COMPRESSED` records, each of which is a complete frame of zstd, so that
 /// a recording that was interrupted can be read up to its last whole record.
 #[derive(Default)]
 pub(super) struct Compressor {
-    /// The state of libzstd, from the first record on. It is kept, because its creation allocates the tables of the level.
+    /// The state of libzstd. It is kept, because its creation allocates the tables of the level.
+    #[cfg(feature = "zstd")]
     context: Option<CCtx<'static>>,
     frame: Vec<u8>,
     /// Bytes of records so far.
@@ -35,19 +40,14 @@ pub(super) struct Compressor {
 }
 
 impl Compressor {
-    pub(super) fn write<W: Write>(
-        &mut self,
-        output: &mut Output<W>,
-        records: &[u8],
-    ) -> Result<(), WriteError> {
+    pub(super) fn write<W: Write>(&mut self, output: &mut Output<W>, records: &[u8]) -> Result<()> {
         // A record may extend over two chunks: readers join what they decompress.
         for chunk in records.chunks(CHUNK) {
-            self.compress(chunk).map_err(|error| {
-                let offset = output.taken();
-                WriteError::Io { part: PART, offset, error }
-            })?;
+            self.compress(chunk)
+                .map_err(|error| Error::new(output.taken(), Reason::Write { part: PART, error }))?;
             let size = size_of::<Header>() + self.frame.len();
-            let size = u16::try_from(size).map_err(|_| WriteError::RecordTooLong { part: PART, size })?;
+            let too_long = |_| Error::of_file(Reason::RecordTooLong { part: PART, size });
+            let size = u16::try_from(size).map_err(too_long)?;
             let header = Header { kind: record_type::COMPRESSED, misc: Misc::empty(), size };
             output.write(PART, header.as_bytes())?;
             output.write(PART, &self.frame)?;
@@ -72,7 +72,8 @@ impl Compressor {
     }
 
     /// Writes a chunk to `self.frame`.
-    fn compress(&mut self, chunk: &[u8]) -> io::Result<()> {
+    #[cfg(feature = "zstd")]
+    pub(super) fn compress(&mut self, chunk: &[u8]) -> io::Result<()> {
         let context = match &mut self.context {
             Some(context) => context,
             none => none.insert(CCtx::try_create().ok_or(io::ErrorKind::OutOfMemory)?),
@@ -83,6 +84,12 @@ impl Compressor {
             Ok(_) => Ok(()),
             Err(code) => Err(io::Error::other(get_error_name(code))),
         }
+    }
+
+    #[cfg(not(feature = "zstd"))]
+    pub(super) fn compress(&mut self, _: &[u8]) -> io::Result<()> {
+        let reason = "perf-file was built without the feature `zstd`";
+        Err(io::Error::new(io::ErrorKind::Unsupported, reason))
     }
 }
 

@@ -4,12 +4,12 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use zerocopy::IntoBytes;
 
-use super::event::attr_size;
+use super::features::attr_size;
 use super::output::Output;
-use super::{Features, Mode, RecordedEvent, WriteError, Writer};
-use crate::ByteOrder;
+use super::{Features, Mode, RecordedEvent, Writer};
 use crate::attr::push as push_attr;
 use crate::format::{FeatureSet, MAGIC, RawFileHeader, Section};
+use crate::{ByteOrder, Error, Reason, Result};
 
 /// Writes bytes at an offset from the start, over those that are there.
 pub(super) type Rewrite<W> = fn(&mut W, u64, &[u8]) -> io::Result<()>;
@@ -19,7 +19,7 @@ impl<W: Write + Seek> Writer<W> {
     ///
     /// The attrs are written with the smallest published length that holds their fields, because the
     /// perf tool refuses longer ones than it knows.
-    pub fn file(out: W, events: &[RecordedEvent]) -> Result<Self, WriteError> {
+    pub fn file(out: W, events: &[RecordedEvent]) -> Result<Self> {
         let mut output = Output::new(out);
         let (header, start) = start(events);
         output.write("header", &start)?;
@@ -73,10 +73,10 @@ pub(super) fn update<W: Write>(
     output: &mut Output<W>,
     header: &mut RawFileHeader,
     rewrite: Rewrite<W>,
-) -> Result<(), WriteError> {
+) -> Result<()> {
     header.data.size = output.position() - header.data.offset;
     // After a flush: a header must not describe records that are not in the file if the writer is killed here.
-    rewrite(output.flushed("records")?, 0, header.as_bytes()).map_err(in_header)
+    rewrite(output.flushed("records")?, 0, header.as_bytes()).map_err(|error| failed("header", 0, error))
 }
 
 /// Writes the features, the ids if some were added, and the final header.
@@ -86,7 +86,7 @@ pub(super) fn finish<W: Write>(
     rewrite: Rewrite<W>,
     features: &Features,
     changed: Option<&[RecordedEvent]>,
-) -> Result<W, WriteError> {
+) -> Result<W> {
     header.data.size = output.position() - header.data.offset;
     header.features = features.iter().map(|(feature, _)| feature).collect();
     // The offsets in the table, which precedes the sections, follow from their lengths.
@@ -108,13 +108,13 @@ pub(super) fn finish<W: Write>(
     let mut out = output.into_inner("feature sections")?;
     if let Some((_, attrs)) = &changed {
         let offset = header.attrs.offset;
-        rewrite(&mut out, offset, attrs).map_err(|error| WriteError::Io { part: "attrs", offset, error })?;
+        rewrite(&mut out, offset, attrs).map_err(|error| failed("attrs", offset, error))?;
     }
     // Last: until then the file is one that was interrupted after its last round.
-    rewrite(&mut out, 0, header.as_bytes()).map_err(in_header)?;
+    rewrite(&mut out, 0, header.as_bytes()).map_err(|error| failed("header", 0, error))?;
     Ok(out)
 }
 
-fn in_header(error: io::Error) -> WriteError {
-    WriteError::Io { part: "header", offset: 0, error }
+fn failed(part: &'static str, offset: u64, error: io::Error) -> Error {
+    Error::new(offset, Reason::Write { part, error })
 }

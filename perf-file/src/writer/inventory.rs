@@ -1,3 +1,5 @@
+//! Counts of what is written.
+
 use std::collections::BTreeMap;
 
 use perf_abi::{Attr, RecordType};
@@ -18,25 +20,32 @@ const MAX_RECORD: usize = 65536 / 8;
 /// let mut inventory = Inventory::new(&Attr::software(Software::CPU_CLOCK));
 /// # let unread = Window::from_slices(&[], &[]);
 /// inventory.note(unread); // beside Writer::write_window
-/// println!("{} samples, {} records lost", inventory.samples(), inventory.lost());
+/// println!("{} samples, {} records lost", inventory.samples, inventory.lost);
 /// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Inventory {
+    /// Number of samples.
+    pub samples: u64,
+    /// Number of other records by kind.
+    pub kinds: BTreeMap<RecordType, u64>,
+    /// Number of bytes of all windows.
+    pub bytes: u64,
+    /// Number of malformed bytes: from the first malformed record of a window to its end. They are copied through
+    /// unchanged.
+    pub malformed: u64,
+    /// Number of records that the kernel dropped because a ring was full, by the `LOST` records.
+    pub lost: u64,
+    /// Number of samples that the PMU dropped, by the `LOST_SAMPLES` records. Since Linux 4.2.
+    pub lost_samples: u64,
+    /// Times of the first and the last sample, in ns of the events' clock. These are the least and the greatest time:
+    /// rings are read one after the other, so samples are not in order.
+    pub sample_times: Option<(u64, u64)>,
+    /// The mapped files by path, with the build ids that records had.
+    pub files: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     layout: SampleLayout,
     /// For the record that wraps at the end of a ring.
     scratch: Vec<u64>,
-    /// By kind, without samples: they are most of the records, and counted without a look-up.
-    kinds: BTreeMap<u32, u64>,
-    samples: u64,
-    bytes: u64,
-    /// Bytes from the first malformed record of a window to its end.
-    malformed: u64,
-    lost: u64,
-    lost_samples: u64,
-    /// The least and the greatest time of a sample. Rings are read one after the other, so samples are not in order.
-    times: Option<(u64, u64)>,
-    /// Build ids by path.
-    files: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
 impl Inventory {
@@ -44,16 +53,16 @@ impl Inventory {
     /// their records, as with [`IDENTIFIER`](perf_abi::SampleType::IDENTIFIER) and the same fields up to `TIME`.
     pub fn new(attr: &Attr) -> Self {
         Self {
-            layout: SampleLayout::new(attr),
-            scratch: vec![0; MAX_RECORD],
-            kinds: BTreeMap::new(),
             samples: 0,
+            kinds: BTreeMap::new(),
             bytes: 0,
             malformed: 0,
             lost: 0,
             lost_samples: 0,
-            times: None,
+            sample_times: None,
             files: BTreeMap::new(),
+            layout: SampleLayout::new(attr),
+            scratch: vec![0; MAX_RECORD],
         }
     }
 
@@ -87,8 +96,8 @@ impl Inventory {
         if record.kind() == RecordType::SAMPLE {
             self.samples += 1;
             if let Some(time) = record.time(&self.layout) {
-                let (first, last) = self.times.unwrap_or((time, time));
-                self.times = Some((first.min(time), last.max(time)));
+                let (first, last) = self.sample_times.unwrap_or((time, time));
+                self.sample_times = Some((first.min(time), last.max(time)));
             }
         } else {
             self.note_side_band(record);
@@ -96,7 +105,7 @@ impl Inventory {
     }
 
     fn note_side_band(&mut self, record: RawRecord<'_>) {
-        *self.kinds.entry(record.kind().0).or_default() += 1;
+        *self.kinds.entry(record.kind()).or_default() += 1;
         // Only these have something to add, and decoding costs more than counting.
         let kinds = [RecordType::LOST, RecordType::LOST_SAMPLES, RecordType::MMAP, RecordType::MMAP2];
         if !kinds.contains(&record.kind()) {
@@ -120,52 +129,6 @@ impl Inventory {
         if !self.files.contains_key(path) {
             self.files.insert(path.to_vec(), build_id.map(<[u8]>::to_vec));
         }
-    }
-
-    /// Returns the number of samples.
-    pub const fn samples(&self) -> u64 {
-        self.samples
-    }
-
-    /// Returns the number of records that are not samples.
-    pub fn side_band(&self) -> u64 {
-        self.kinds.values().sum()
-    }
-
-    /// Iterates over the kinds of those records with their numbers, by kind.
-    pub fn kinds(&self) -> impl Iterator<Item = (RecordType, u64)> + '_ {
-        self.kinds.iter().map(|(kind, count)| (RecordType(*kind), *count))
-    }
-
-    /// Returns the number of bytes of all windows.
-    pub const fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Returns the number of malformed bytes. They are copied through unchanged.
-    pub const fn malformed(&self) -> u64 {
-        self.malformed
-    }
-
-    /// Returns the number of records that the kernel dropped because a ring was full, by the `LOST` records.
-    pub const fn lost(&self) -> u64 {
-        self.lost
-    }
-
-    /// Returns the number of samples that the PMU dropped, by the `LOST_SAMPLES` records. Since Linux
-    /// 4.2.
-    pub const fn lost_samples(&self) -> u64 {
-        self.lost_samples
-    }
-
-    /// Returns the times of the first and the last sample, in ns of the events' clock.
-    pub const fn sample_times(&self) -> Option<(u64, u64)> {
-        self.times
-    }
-
-    /// Iterates over the mapped files, by path, with the build ids that records had.
-    pub fn files(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> + '_ {
-        self.files.iter().map(|(path, id)| (path.as_slice(), id.as_deref()))
     }
 }
 
@@ -192,9 +155,9 @@ mod tests {
         let mut inventory = Inventory::new(&attr());
         let (first, second) = words.split_at(4);
         inventory.note(Window::from_slices(first, second));
-        assert_eq!((inventory.samples(), inventory.side_band()), (3, 0));
-        assert_eq!(inventory.sample_times(), Some((3, 7)));
-        assert_eq!((inventory.bytes(), inventory.malformed()), (words.len() as u64 * 8, 0));
+        assert_eq!((inventory.samples, inventory.kinds.len()), (3, 0));
+        assert_eq!(inventory.sample_times, Some((3, 7)));
+        assert_eq!((inventory.bytes, inventory.malformed), (words.len() as u64 * 8, 0));
     }
 
     #[test]
@@ -207,9 +170,9 @@ mod tests {
         for _ in 0..2 {
             inventory.note(Window::from_slices(&lost, &samples));
         }
-        assert_eq!((inventory.lost(), inventory.lost_samples()), (18, 8));
+        assert_eq!((inventory.lost, inventory.lost_samples), (18, 8));
         let kinds = [(RecordType::LOST, 2), (RecordType::LOST_SAMPLES, 2)];
-        assert!(inventory.kinds().eq(kinds) && inventory.sample_times().is_none());
+        assert_eq!((inventory.kinds, inventory.sample_times), (kinds.into(), None));
     }
 
     #[test]
@@ -228,7 +191,7 @@ mod tests {
         .concat();
         let mut inventory = Inventory::new(&attr());
         inventory.note(Window::from_slices(&words, &[]));
-        assert!(inventory.files().eq([(&b"/a"[..], Some(&[1; 20][..])), (&b"/b"[..], None)]));
+        assert_eq!(inventory.files, [(b"/a".to_vec(), Some(vec![1; 20])), (b"/b".to_vec(), None)].into());
     }
 
     #[test]
@@ -236,7 +199,7 @@ mod tests {
         let words = [sample(1), vec![0, 0]].concat();
         let mut inventory = Inventory::new(&attr());
         inventory.note(Window::from_slices(&words, &[]));
-        assert_eq!((inventory.samples(), inventory.malformed()), (1, 16));
+        assert_eq!((inventory.samples, inventory.malformed), (1, 16));
     }
 
     #[test]

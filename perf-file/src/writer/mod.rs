@@ -1,36 +1,27 @@
 //! The streaming writer: the file form on anything that seeks, the pipe form on anything else.
 
-#[cfg(feature = "zstd")]
 mod compress;
-mod error;
-mod event;
 mod features;
 mod file;
-mod ids;
 mod inventory;
-mod lost;
 mod output;
 mod pipe;
-#[cfg(not(feature = "zstd"))]
-mod without_zstd;
 
 use std::io::Write;
 
-use perf_abi::{Header, Misc};
+use perf_abi::{AttrFlags, Header, Misc, RecordType, SampleType};
 use perf_decode::Window;
+use perf_decode::schema::TRAILER;
 use zerocopy::IntoBytes;
 
-pub use error::WriteError;
-pub use event::RecordedEvent;
-pub use features::Features;
+pub use features::{Features, RecordedEvent};
 pub use inventory::Inventory;
 
 use crate::format::{FeatureSet, RawFileHeader, record_type};
-#[cfg(feature = "zstd")]
+use crate::{Error, Reason, Result};
 use compress::Compressor;
+use features::attr_size;
 use output::Output;
-#[cfg(not(feature = "zstd"))]
-use without_zstd::Compressor;
 
 /// Writes a recording to a file or a pipe, without decoding its records.
 ///
@@ -45,7 +36,7 @@ use without_zstd::Compressor;
 /// use perf_decode::Window;
 /// use perf_file::writer::{Features, RecordedEvent, Writer};
 ///
-/// # fn main() -> Result<(), perf_file::writer::WriteError> {
+/// # fn main() -> perf_file::Result<()> {
 /// let event = RecordedEvent::new(Attr::software(Software::CPU_CLOCK), "cpu-clock").with_ids([17, 18]);
 /// let mut writer = Writer::file(Cursor::new(Vec::new()), &[event.clone()])?;
 ///
@@ -64,7 +55,7 @@ use without_zstd::Compressor;
 ///
 /// # Errors
 ///
-/// All methods return [`WriteError::Io`] if the file or pipe fails. A writer that failed may be
+/// All methods return [`Reason::Write`] if the file or pipe fails. A writer that failed may be
 /// dropped: what was written is a recording that was interrupted.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
@@ -98,11 +89,18 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`WriteError::Io`] if the pipe form cannot write its description of the compression.
-    #[cfg(feature = "zstd")]
-    pub fn compressed(mut self) -> Result<Self, WriteError> {
-        let compressor = Compressor::default();
-        self.announce_compression(&compressor)?;
+    /// [`Reason::Write`] if the crate was built without the feature `zstd`, or if the pipe form cannot write its
+    /// description of the compression.
+    pub fn compressed(mut self) -> Result<Self> {
+        let mut compressor = Compressor::default();
+        let failed = |error| Error::new(self.output.taken(), Reason::Write { part: compress::PART, error });
+        compressor.compress(&[]).map_err(failed)?;
+        // A reader of a pipe cannot look at the end, and must know the algorithm before the first compressed record.
+        if let Mode::Pipe { written } = &mut self.mode {
+            let mut features = Features::new();
+            compressor.describe(&mut features);
+            pipe::write_features(&mut self.output, written, &features)?;
+        }
         self.compressor = Some(compressor);
         Ok(self)
     }
@@ -113,14 +111,14 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the unread part of a ring, which is a sequence of whole records.
-    pub fn write_window(&mut self, window: Window<'_>) -> Result<(), WriteError> {
+    pub fn write_window(&mut self, window: Window<'_>) -> Result<()> {
         let (first, second) = window.as_slices();
         self.write_records(first.as_bytes())?;
         self.write_records(second.as_bytes())
     }
 
     /// Writes bytes of records as they are. A record may be split between two calls.
-    pub fn write_records(&mut self, records: &[u8]) -> Result<(), WriteError> {
+    pub fn write_records(&mut self, records: &[u8]) -> Result<()> {
         match &mut self.compressor {
             None => self.output.write("records", records),
             Some(compressor) => compressor.write(&mut self.output, records),
@@ -129,7 +127,7 @@ impl<W: Write> Writer<W> {
 
     /// Writes bytes of records that are never compressed, such as those from `AUXTRACE` (71) to
     /// `FINISHED_INIT` (82) that tools write, with the data that follows them.
-    pub fn write_plain(&mut self, records: &[u8]) -> Result<(), WriteError> {
+    pub fn write_plain(&mut self, records: &[u8]) -> Result<()> {
         self.output.write("records", records)
     }
 
@@ -137,7 +135,7 @@ impl<W: Write> Writer<W> {
     ///
     /// Readers sort records by time up to such marks. Everything written before is handed to the
     /// file, and the file form writes the size of the data to its header.
-    pub fn finish_round(&mut self) -> Result<(), WriteError> {
+    pub fn finish_round(&mut self) -> Result<()> {
         self.write_mark(record_type::FINISHED_ROUND)?;
         self.flush()?;
         match &mut self.mode {
@@ -147,12 +145,12 @@ impl<W: Write> Writer<W> {
     }
 
     /// Marks the end of the records that describe what was there before the recording.
-    pub fn finish_init(&mut self) -> Result<(), WriteError> {
+    pub fn finish_init(&mut self) -> Result<()> {
         self.write_mark(record_type::FINISHED_INIT)
     }
 
     /// Hands everything written so far to the file, which then holds it even if this program is killed.
-    pub fn flush(&mut self) -> Result<(), WriteError> {
+    pub fn flush(&mut self) -> Result<()> {
         self.output.flush("records")
     }
 
@@ -160,7 +158,7 @@ impl<W: Write> Writer<W> {
     ///
     /// The file form writes the feature sections and the final header. The pipe form writes those
     /// features that [`Writer::pipe`] did not have.
-    pub fn finish(self, features: &Features) -> Result<W, WriteError> {
+    pub fn finish(mut self, features: &Features) -> Result<W> {
         // The ratio of the compression is known only now. In the pipe form it was announced, and is not written again.
         let mut features = features.clone();
         if let Some(compressor) = &self.compressor {
@@ -171,20 +169,102 @@ impl<W: Write> Writer<W> {
                 let changed = self.has_new_ids.then_some(&self.events[..]);
                 file::finish(self.output, header, rewrite, &features, changed)
             }
-            Mode::Pipe { written } => pipe::finish(self.output, written, &features),
+            Mode::Pipe { mut written } => {
+                pipe::write_features(&mut self.output, &mut written, &features)?;
+                self.output.into_inner("features")
+            }
         }
     }
 
-    #[cfg(feature = "zstd")]
-    fn announce_compression(&mut self, compressor: &Compressor) -> Result<(), WriteError> {
-        // A reader of a pipe cannot look at the end, and must know the algorithm before the first compressed record.
-        let Mode::Pipe { written } = &mut self.mode else { return Ok(()) };
-        let mut features = Features::new();
-        compressor.describe(&mut features);
-        pipe::write_features(&mut self.output, written, &features)
+    /// Adds ids of file descriptors that were opened during the recording to an event, such as for a CPU that came
+    /// online. `event` is its index in the list with which the recording was started.
+    ///
+    /// Call it after a round and before the first record with one of these ids.
+    ///
+    /// [`Writer::finish`] of the file form writes all ids; a recording that was interrupted before lacks those that
+    /// were added. Give it the events with all ids too ([`Features::set_events`](super::Features::set_events)). The
+    /// pipe form has the ids at once, in a further event with the same attr and name.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoEvent`] if the recording has no such event, and in the pipe form
+    /// [`Reason::RecordTooLong`] for more than some 8000 ids.
+    pub fn add_ids(&mut self, event: usize, ids: &[u64]) -> Result<()> {
+        let added = RecordedEvent { ids: ids.to_vec(), ..self.event(event)?.clone() };
+        if ids.is_empty() {
+            return Ok(());
+        }
+        match (&self.mode, self.events.get_mut(event)) {
+            (Mode::File { .. }, Some(event)) => {
+                event.ids.extend(ids);
+                self.has_new_ids = true;
+                Ok(())
+            }
+            _ => pipe::write_again(&mut self.output, &added, attr_size(&self.events)),
+        }
     }
 
-    fn write_mark(&mut self, kind: perf_abi::RecordType) -> Result<(), WriteError> {
+    /// Writes how many records an event descriptor lost, as the perf tool does at the end of a recording: a
+    /// `LOST_SAMPLES` record with the id of the descriptor.
+    ///
+    /// The kernel writes a `LOST` record only before the next record that fits into the ring, so a recording
+    /// lacks what was lost after the last one. Call this for each descriptor after the events were disabled and
+    /// the rings were drained, before [`finish`](Self::finish). `event` is the index in the list with which the
+    /// recording was started, `id` the id of the descriptor, and `lost` its whole count since it was opened, as
+    /// a read with [`ReadFormat::LOST`](perf_abi::ReadFormat::LOST) returns it, or what was added since the last
+    /// call. A count of 0 writes nothing. `time` is a time until which the records were lost, in ns of the clock of
+    /// the events. A reader that sorts returns a record with time 0, as the perf tool writes it, at once.
+    ///
+    /// The count includes what `LOST` records reported, so a reader does not add the two. A recording without its
+    /// `LOST` records is not ambiguous. Kernels before Linux 6.0 lack `ReadFormat::LOST` and have no such count.
+    ///
+    /// ```
+    /// use perf_abi::{Attr, Software};
+    /// use perf_file::writer::{Features, RecordedEvent, Writer};
+    ///
+    /// # fn main() -> perf_file::Result<()> {
+    /// let event = RecordedEvent::new(Attr::software(Software::CPU_CLOCK), "cpu-clock").with_ids([17, 18]);
+    /// let mut writer = Writer::pipe(Vec::new(), &[event], &Features::new())?;
+    /// // The rings were drained. Then, for each descriptor that was opened:
+    /// writer.write_lost_samples(0, 17, 1993, 0)?;
+    /// writer.write_lost_samples(0, 18, 0, 0)?;
+    /// writer.finish(&Features::new())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoEvent`] if the recording has no such event, [`Reason::Write`].
+    pub fn write_lost_samples(&mut self, event: usize, id: u64, lost: u64, time: u64) -> Result<()> {
+        let event = self.event(event)?;
+        if lost == 0 {
+            return Ok(());
+        }
+        let mut words = vec![lost];
+        if event.attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) {
+            // The trailer of the kernel's records, so that a reader finds the event by the id as in those.
+            let fields =
+                TRAILER.iter().map(|row| row.bit).filter(|&bit| event.attr.sample_type.contains(bit));
+            words.extend(fields.map(|field| match field {
+                SampleType::ID | SampleType::IDENTIFIER => id,
+                SampleType::TIME => time,
+                _ => 0,
+            }));
+        }
+        let size = (size_of::<Header>() + 8 * words.len()) as u16;
+        let header = Header { kind: RecordType::LOST_SAMPLES, misc: Misc::empty(), size };
+        self.write_plain(header.as_bytes())?;
+        self.write_plain(words.as_bytes())
+    }
+
+    /// Returns the event with this index in the list with which the recording was started.
+    fn event(&self, event: usize) -> Result<&RecordedEvent> {
+        let reason = Reason::NoEvent { event, events: self.events.len() };
+        self.events.get(event).ok_or_else(|| Error::of_file(reason))
+    }
+
+    fn write_mark(&mut self, kind: RecordType) -> Result<()> {
         let header = Header { kind, misc: Misc::empty(), size: size_of::<Header>() as u16 };
         self.output.write("records", header.as_bytes())
     }

@@ -1,6 +1,8 @@
+//! The file or pipe that is written.
+
 use std::io::{self, BufWriter, Write};
 
-use super::WriteError;
+use crate::{Error, Reason, Result};
 
 /// Small writes that are collected, in bytes. Larger ones go straight to the file.
 const BUFFER: usize = 64 << 10;
@@ -48,33 +50,32 @@ impl<W: Write> Output<W> {
         self.out.get_ref().taken
     }
 
-    pub(super) fn write(&mut self, part: &'static str, bytes: &[u8]) -> Result<(), WriteError> {
+    pub(super) fn write(&mut self, part: &'static str, bytes: &[u8]) -> Result<()> {
         let written = self.out.write_all(bytes);
-        self.check(part, written)?;
         self.position += bytes.len() as u64;
-        Ok(())
+        self.check(part, written)
     }
 
-    pub(super) fn flush(&mut self, part: &'static str) -> Result<(), WriteError> {
+    pub(super) fn flush(&mut self, part: &'static str) -> Result<()> {
         let flushed = self.out.flush();
         self.check(part, flushed)
     }
 
     /// Writes what is collected and returns the file, whose position must be at its end after use.
-    pub(super) fn flushed(&mut self, part: &'static str) -> Result<&mut W, WriteError> {
+    pub(super) fn flushed(&mut self, part: &'static str) -> Result<&mut W> {
         self.flush(part)?;
         Ok(&mut self.out.get_mut().out)
     }
 
     /// Writes what is collected and returns the file.
-    pub(super) fn into_inner(mut self, part: &'static str) -> Result<W, WriteError> {
+    pub(super) fn into_inner(mut self, part: &'static str) -> Result<W> {
         self.flush(part)?;
         // Nothing is collected after a flush.
         let (counted, _) = self.out.into_parts();
         Ok(counted.out)
     }
 
-    fn check(&self, part: &'static str, result: io::Result<()>) -> Result<(), WriteError> {
-        result.map_err(|error| WriteError::Io { part, offset: self.taken(), error })
+    fn check(&self, part: &'static str, result: io::Result<()>) -> Result<()> {
+        result.map_err(|error| Error::new(self.taken(), Reason::Write { part, error }))
     }
 }

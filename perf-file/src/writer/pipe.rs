@@ -5,12 +5,12 @@ use std::io::Write;
 use perf_abi::{Header, Misc, RecordType};
 use zerocopy::IntoBytes;
 
-use super::event::attr_size;
+use super::features::attr_size;
 use super::output::Output;
-use super::{Features, Mode, RecordedEvent, WriteError, Writer};
-use crate::ByteOrder;
+use super::{Features, Mode, RecordedEvent, Writer};
 use crate::attr::push as push_attr;
 use crate::format::{Feature, FeatureSet, MAGIC, RawPipeHeader, record_type};
+use crate::{ByteOrder, Error, Reason, Result};
 
 /// The value of an `EVENT_UPDATE` is the name of the event.
 const UPDATE_NAME: u64 = 2;
@@ -21,9 +21,9 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     ///
-    /// [`WriteError::RecordTooLong`] if an event has more than some 8000 ids, or if a feature is longer
+    /// [`Reason::RecordTooLong`] if an event has more than some 8000 ids, or if a feature is longer
     /// than a record.
-    pub fn pipe(out: W, events: &[RecordedEvent], features: &Features) -> Result<Self, WriteError> {
+    pub fn pipe(out: W, events: &[RecordedEvent], features: &Features) -> Result<Self> {
         let mut output = Output::new(out);
         output.write("header", RawPipeHeader { magic: MAGIC, size: RawPipeHeader::SIZE }.as_bytes())?;
         let size = attr_size(events);
@@ -45,29 +45,22 @@ impl<W: Write> Writer<W> {
     }
 }
 
-fn write_event<W: Write>(output: &mut Output<W>, event: &RecordedEvent, size: u32) -> Result<(), WriteError> {
+fn write_event<W: Write>(output: &mut Output<W>, event: &RecordedEvent, size: u32) -> Result<()> {
     let mut body = Vec::new();
     push_attr(&mut body, &event.attr, size, ByteOrder::NATIVE);
     body.extend_from_slice(event.ids.as_bytes());
     write_record(output, "event", record_type::HEADER_ATTR, &body)
 }
 
-/// Writes further ids of an event, as an event with the same attr and name, because the format has no record
-/// that adds ids to an event.
-pub(super) fn write_ids<W: Write>(
-    output: &mut Output<W>,
-    event: &RecordedEvent,
-    size: u32,
-    ids: &[u64],
-) -> Result<(), WriteError> {
-    let event = RecordedEvent { ids: ids.to_vec(), ..event.clone() };
-    write_event(output, &event, size)?;
-    write_name(output, &event)
+/// Writes an event again, because the format has no record that adds ids to an event.
+pub(super) fn write_again<W: Write>(output: &mut Output<W>, event: &RecordedEvent, size: u32) -> Result<()> {
+    write_event(output, event, size)?;
+    write_name(output, event)
 }
 
 /// Writes the name of an event. Without it, the perf tool makes a name from the attr, with modifiers such as
 /// `:HG`, before it reads the feature `EVENT_DESC`.
-fn write_name<W: Write>(output: &mut Output<W>, event: &RecordedEvent) -> Result<(), WriteError> {
+fn write_name<W: Write>(output: &mut Output<W>, event: &RecordedEvent) -> Result<()> {
     // The tool takes the id 0 for the first event.
     let id = event.ids.first().unwrap_or(&0);
     // The kind of the value, an id of the event, the value.
@@ -82,7 +75,7 @@ pub(super) fn write_features<W: Write>(
     output: &mut Output<W>,
     written: &mut FeatureSet,
     features: &Features,
-) -> Result<(), WriteError> {
+) -> Result<()> {
     for (feature, content) in features.iter() {
         match feature {
             _ if written.contains(feature) => {}
@@ -101,20 +94,11 @@ pub(super) fn write_features<W: Write>(
     Ok(())
 }
 
-pub(super) fn finish<W: Write>(
-    mut output: Output<W>,
-    mut written: FeatureSet,
-    features: &Features,
-) -> Result<W, WriteError> {
-    write_features(&mut output, &mut written, features)?;
-    output.into_inner("features")
-}
-
 /// Writes the record whose content follows it outside its length, padded to 8 bytes.
-fn write_tracing_data<W: Write>(output: &mut Output<W>, content: &[u8]) -> Result<(), WriteError> {
+fn write_tracing_data<W: Write>(output: &mut Output<W>, content: &[u8]) -> Result<()> {
     let padded = content.len().next_multiple_of(8);
     let Ok(size) = u32::try_from(padded) else {
-        return Err(WriteError::RecordTooLong { part: "tracing data", size: padded });
+        return Err(Error::of_file(Reason::RecordTooLong { part: "tracing data", size: padded }));
     };
     write_record(output, "tracing data", record_type::HEADER_TRACING_DATA, [size, 0].as_bytes())?;
     output.write("tracing data", content)?;
@@ -126,10 +110,10 @@ fn write_record<W: Write>(
     part: &'static str,
     kind: RecordType,
     body: &[u8],
-) -> Result<(), WriteError> {
+) -> Result<()> {
     let size = size_of::<Header>() + body.len();
     let Ok(short) = u16::try_from(size) else {
-        return Err(WriteError::RecordTooLong { part, size });
+        return Err(Error::of_file(Reason::RecordTooLong { part, size }));
     };
     output.write(part, Header { kind, misc: Misc::empty(), size: short }.as_bytes())?;
     output.write(part, body)

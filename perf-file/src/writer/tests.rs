@@ -1,10 +1,12 @@
 use std::io::{self, Cursor, ErrorKind};
 
 use perf_abi::{Attr, CpuMode, Software};
+use perf_decode::Record;
 
 use super::*;
 use crate::feature::{BuildId, FeatureData, SampleTime};
 use crate::format::{Feature, MAGIC, RawPipeHeader};
+use crate::{PerfData, Reader, UserRecord};
 
 fn events() -> [RecordedEvent; 2] {
     let event = |event, name| RecordedEvent::new(Attr::software(event), name);
@@ -24,7 +26,7 @@ const RECORD: [u64; 2] = [header_word(68, 16), 5];
 const ROUND: u64 = header_word(68, 8);
 
 const fn header_word(kind: u32, size: u16) -> u64 {
-    zerocopy::transmute!(Header { kind: perf_abi::RecordType(kind), misc: Misc::empty(), size })
+    zerocopy::transmute!(Header { kind: RecordType(kind), misc: Misc::empty(), size })
 }
 
 fn header(kind: u32, size: u16) -> [u8; 8] {
@@ -115,7 +117,7 @@ fn pipe_has_events_and_features_as_records() {
     expected.extend(header(80, 24)); // HEADER_FEATURE
     expected.extend_from_slice([10_u64, 99].as_bytes()); // TOTAL_MEM
     expected.extend_from_slice(RECORD.as_bytes());
-    expected.extend_from_slice(&features.build_id_records(perf_abi::RecordType(67)));
+    expected.extend_from_slice(&features.build_id_records(RecordType(67)));
     expected.extend(header(80, 32));
     expected.extend_from_slice([21_u64, 3, 4].as_bytes()); // SAMPLE_TIME
     assert_eq!(pipe, expected);
@@ -155,7 +157,7 @@ fn full_disk_is_an_error_at_the_first_byte_that_it_did_not_take() {
     assert_eq!(format!("{error:?}"), error.to_string());
     let error = io::Error::from(error);
     assert_eq!(error.kind(), ErrorKind::StorageFull);
-    let inner = error.get_ref().unwrap().downcast_ref::<WriteError>().unwrap();
+    let inner = error.get_ref().unwrap().downcast_ref::<Error>().unwrap();
     assert_eq!((inner.raw_os_error(), inner.to_os_error().kind()), (None, ErrorKind::StorageFull));
     // More than is collected: the first part of it is taken.
     let mut writer = Writer::pipe(Disk(70_000, Vec::new()), &[], &Features::new()).unwrap();
@@ -166,6 +168,133 @@ fn full_disk_is_an_error_at_the_first_byte_that_it_did_not_take() {
 
 #[test]
 fn failed_system_call_keeps_its_errno() {
-    let error = WriteError::Io { part: "header", offset: 0, error: io::Error::from_raw_os_error(28) };
+    let error = Error::new(0, Reason::Write { part: "header", error: io::Error::from_raw_os_error(28) });
     assert_eq!((error.raw_os_error(), error.to_os_error().raw_os_error()), (Some(28), Some(28)));
+}
+
+#[test]
+fn file_has_the_added_ids_after_its_features() {
+    let mut writer = Writer::file(Cursor::new(Vec::new()), &events()).unwrap();
+    writer.write_records(RECORD.as_bytes()).unwrap();
+    writer.add_ids(0, &[10]).unwrap();
+    writer.add_ids(1, &[11, 12]).unwrap();
+    let mut features = Features::new();
+    features.set(Feature::TOTAL_MEM, &FeatureData::TotalMemory(99));
+    let bytes = writer.finish(&features).unwrap().into_inner();
+    let file = PerfData::new(&bytes).unwrap();
+    let ids: Vec<Vec<u64>> = file.attrs().map(|attr| attr.unwrap().ids().iter().collect()).collect();
+    assert_eq!(ids, [vec![7, 8, 10], vec![9, 11, 12]]);
+    assert_eq!(file.features().count(), 1);
+    assert_eq!(file.frames().count(), 1);
+    // The ids are the last part of the file.
+    assert!(bytes.ends_with([7_u64, 8, 10, 9, 11, 12].as_bytes()));
+}
+
+#[test]
+fn file_without_added_ids_has_them_before_its_records_only() {
+    let mut writer = Writer::file(Cursor::new(Vec::new()), &events()).unwrap();
+    writer.add_ids(0, &[]).unwrap();
+    let bytes = writer.finish(&Features::new()).unwrap().into_inner();
+    assert_eq!(bytes.len(), 104 + 3 * 8 + 2 * 128);
+}
+
+#[test]
+fn pipe_has_the_added_ids_in_a_further_event_of_the_same_name() {
+    let mut writer = Writer::pipe(Vec::new(), &events(), &Features::new()).unwrap();
+    writer.add_ids(1, &[11]).unwrap();
+    let bytes = writer.finish(&Features::new()).unwrap();
+    let mut reader = Reader::from_bytes(&bytes).unwrap();
+    let mut names = Vec::new();
+    while let Some(record) = reader.next().unwrap() {
+        if let UserRecord::EventUpdate(update) = record.user().unwrap() {
+            names.push(format!("{} {:?}", update.id, update.update));
+        }
+    }
+    let name = |id: u64, name: &[u8]| format!("{id} Name({name:?})");
+    assert_eq!(names, [name(7, b"cpu-clock"), name(9, b"faults"), name(11, b"faults")]);
+    let events = reader.events().as_slice();
+    assert_eq!(events.len(), 3);
+    assert!(events.iter().map(|event| event.name().unwrap()).eq([&b"cpu-clock"[..], b"faults", b"faults"]));
+    assert_eq!((events[2].ids(), events[2].attr()), (&[11][..], events[1].attr()));
+}
+
+#[test]
+fn unknown_event_is_an_error() {
+    let mut writer = Writer::file(Cursor::new(Vec::new()), &events()).unwrap();
+    let error = writer.add_ids(2, &[1]).unwrap_err();
+    assert_eq!(error.to_string(), "expected the index of one of 2 events, found 2");
+}
+
+/// Two events with ids at different offsets of the trailer, the second one without `IDENTIFIER`.
+fn events_with(fields: SampleType) -> [RecordedEvent; 2] {
+    events().map(|mut event| {
+        event.attr = event.attr.with_sample_type(fields).with_flags(AttrFlags::SAMPLE_ID_ALL);
+        event
+    })
+}
+
+/// Returns the index of the event, the id and the count of each record, all of time 77.
+fn losses(bytes: &[u8]) -> Vec<(usize, Option<u64>, u64)> {
+    let mut reader = Reader::from_bytes(bytes).unwrap();
+    let mut losses = Vec::new();
+    while let Some(record) = reader.next().unwrap() {
+        if record.kernel().is_none() {
+            continue;
+        }
+        assert!(matches!(record.time(), Some(77) | None), "{record:?}");
+        let (index, event) = record.event().unwrap();
+        match record.decode().unwrap() {
+            Record::LostSamples(lost) => {
+                losses.push((index, record.kernel().unwrap().id(event.layout()), lost.lost()));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    losses
+}
+
+fn write<W: Write>(mut writer: Writer<W>) -> W {
+    writer.write_lost_samples(0, 8, 5, 77).unwrap();
+    writer.write_lost_samples(0, 7, 0, 77).unwrap();
+    writer.write_lost_samples(1, 9, u64::MAX, 77).unwrap();
+    writer.finish(&Features::new()).unwrap()
+}
+
+#[test]
+fn losses_are_read_with_their_event_and_id() {
+    let expected = [(0, Some(8), 5), (1, Some(9), u64::MAX)];
+    for fields in [
+        SampleType::IDENTIFIER | SampleType::TID | SampleType::TIME | SampleType::CPU,
+        SampleType::TID | SampleType::TIME | SampleType::ID | SampleType::STREAM_ID | SampleType::CPU,
+        SampleType::ID,
+    ] {
+        let file = write(Writer::file(Cursor::new(Vec::new()), &events_with(fields)).unwrap());
+        assert_eq!(losses(&file.into_inner()), expected, "{fields:?}");
+        let pipe = write(Writer::pipe(Vec::new(), &events_with(fields), &Features::new()).unwrap());
+        assert_eq!(losses(&pipe), expected, "{fields:?}");
+    }
+}
+
+#[test]
+#[cfg(feature = "zstd")]
+fn losses_of_a_compressed_recording_are_read_with_their_event_and_id() {
+    let events = events_with(SampleType::IDENTIFIER | SampleType::TIME);
+    let writer = Writer::file(Cursor::new(Vec::new()), &events).unwrap().compressed().unwrap();
+    assert_eq!(losses(&write(writer).into_inner()), [(0, Some(8), 5), (1, Some(9), u64::MAX)]);
+}
+
+#[test]
+fn losses_of_an_event_without_a_trailer_have_no_id() {
+    let event = RecordedEvent::new(Attr::software(Software::CPU_CLOCK), "cpu-clock");
+    let mut writer = Writer::pipe(Vec::new(), &[event], &Features::new()).unwrap();
+    writer.write_lost_samples(0, 3, 5, 77).unwrap();
+    assert_eq!(losses(&writer.finish(&Features::new()).unwrap()), [(0, None, 5)]);
+}
+
+#[test]
+fn losses_of_an_unknown_event_are_refused() {
+    let mut writer =
+        Writer::pipe(Vec::new(), &events_with(SampleType::IDENTIFIER), &Features::new()).unwrap();
+    let error = writer.write_lost_samples(2, 3, 5, 77).unwrap_err();
+    assert_eq!(error.to_string(), "expected the index of one of 2 events, found 2");
 }

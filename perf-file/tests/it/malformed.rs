@@ -76,8 +76,10 @@ fn attr_of_a_pipe_whose_size_no_attr_has_is_refused() {
         let bytes = pipe(&[record(record_type::HEADER_ATTR, &event)]);
         let mut reader = Reader::from_pipe(&bytes[..]).unwrap();
         let found = reader.next().map(drop);
-        let is_refused =
-            matches!(found.map_err(|error| matches!(error.reason(), Reason::AttrSize { .. })), Err(true));
+        let is_refused = matches!(
+            found.map_err(|error| matches!(error.reason(), Reason::Size { what: "an attr", .. })),
+            Err(true)
+        );
         assert_eq!(is_refused, !is_read, "{size}");
     }
 }
@@ -87,7 +89,7 @@ fn header_of_another_size_is_refused() {
     let bytes = file(&[sample(5)]);
     for size in [0, 1, 15, 17, 71, 73, 80, 103, 105, 0x7fff_ffff, 1 << 63, u64::MAX] {
         let error = refused(&changed(&bytes, |header| header.size = size));
-        assert!(matches!(error.reason(), Reason::HeaderSize { found } if *found == size), "{error}");
+        assert!(matches!(error.reason(), Reason::Size { found, .. } if *found == size), "{error}");
     }
 }
 

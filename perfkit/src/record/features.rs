@@ -131,10 +131,10 @@ pub(super) fn add_results(
 ) {
     // With the ids of CPUs that came online.
     features.set_events(&described.events);
-    if let Some((first, last)) = inventory.sample_times() {
+    if let Some((first, last)) = inventory.sample_times {
         features.set(Feature::SAMPLE_TIME, &FeatureData::SampleTime(SampleTime { first, last }));
     }
-    for (path, build_id) in inventory.files() {
+    for (path, build_id) in &inventory.files {
         match build_id {
             Some(id) => synthesizer.add_build_id(path, id),
             None => synthesizer.add_file(path),

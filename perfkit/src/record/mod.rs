@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::process::ExitCode;
 
-use perf_file::writer::{RecordedEvent, WriteError, Writer};
+use perf_file::writer::{RecordedEvent, Writer};
 use perf_session::synthesize::Synthesizer;
 use perf_session::sys::AttrFlags;
 use perf_session::{EventSetError, System, sys};
@@ -33,7 +33,7 @@ use session::{Recorded, Session};
 #[derive(Debug)]
 enum Failure {
     Set(EventSetError),
-    Write(WriteError),
+    Write(perf_file::Error),
     Other(io::Error),
 }
 
@@ -59,8 +59,8 @@ impl From<sys::Error> for Failure {
     }
 }
 
-impl From<WriteError> for Failure {
-    fn from(error: WriteError) -> Self {
+impl From<perf_file::Error> for Failure {
+    fn from(error: perf_file::Error) -> Self {
         Self::Write(error)
     }
 }
@@ -144,7 +144,7 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
 }
 
 /// Writes the records of what is there before the recording.
-fn write_start(mut writer: Writer<File>, synthesizer: &Synthesizer) -> Result<Writer<File>, WriteError> {
+fn write_start(mut writer: Writer<File>, synthesizer: &Synthesizer) -> perf_file::Result<Writer<File>> {
     writer.write_plain(synthesizer.records().as_bytes())?;
     writer.finish_init()?;
     writer.flush()?;
@@ -181,7 +181,7 @@ fn synthesize(
 }
 
 /// Prints why the recording could not be written.
-fn report_unwritten(options: &Options, error: &WriteError) -> ExitCode {
+fn report_unwritten(options: &Options, error: &perf_file::Error) -> ExitCode {
     note(format_args!("{}: {error}", Output::name(options.output())));
     ExitCode::FAILURE
 }

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use perf_file::writer::{Features, RecordedEvent, WriteError, Writer};
+use perf_file::writer::{Features, RecordedEvent, Writer};
 
 use crate::message::{of_file, shown};
 use crate::standard_output;
@@ -62,7 +62,7 @@ impl Output {
         events: &[RecordedEvent],
         features: &Features,
         compress: bool,
-    ) -> Result<Writer<File>, WriteError> {
+    ) -> perf_file::Result<Writer<File>> {
         let writer = if self.is_pipe {
             Writer::pipe(self.file, events, features)
         } else {

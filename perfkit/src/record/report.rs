@@ -27,7 +27,7 @@ impl Report<'_> {
         let bytes = written.metadata().ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
         let size = bytes.map(|bytes| format!(" ({})", size(bytes))).unwrap_or_default();
         let clause = self.clause.as_ref().map(|clause| format!("; {clause}")).unwrap_or_default();
-        match (self.inventory.samples(), self.lost()) {
+        match (self.inventory.samples, self.lost()) {
             (0, None) => note(format_args!("nothing was sampled: {place}{size} has no samples{clause}")),
             (_, lost) => {
                 let lost = lost.unwrap_or_else(|| "none lost".to_owned());
@@ -45,7 +45,7 @@ impl Report<'_> {
     }
 
     fn samples(&self) -> String {
-        match self.inventory.samples() {
+        match self.inventory.samples {
             1 => "1 sample".to_owned(),
             samples => format!("{samples} samples"),
         }
@@ -54,7 +54,7 @@ impl Report<'_> {
     /// Returns the sum of the losses, or `None` if nothing was lost.
     fn lost(&self) -> Option<String> {
         match self.ledger.dropped() {
-            0 if self.ledger.nothing_lost().is_ok() && self.inventory.malformed() == 0 => None,
+            0 if self.ledger.nothing_lost().is_ok() && self.inventory.malformed == 0 => None,
             0 => Some("not complete:".to_owned()),
             1 => Some("1 record lost: a ring was full".to_owned()),
             dropped => Some(format!(
@@ -64,8 +64,8 @@ impl Report<'_> {
     }
 
     fn print_losses(&self) {
-        if self.inventory.malformed() > 0 {
-            note(format_args!("{} bytes of the rings are no records", self.inventory.malformed()));
+        if self.inventory.malformed > 0 {
+            note(format_args!("{} bytes of the rings are no records", self.inventory.malformed));
         }
         // Those of a full ring are in the first line.
         let is_other = |loss: &&Loss| {

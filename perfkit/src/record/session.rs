@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perf_file::writer::{Inventory, WriteError, Writer};
+use perf_file::writer::{Inventory, Writer};
 use perf_session::sys::decode::Window;
 use perf_session::sys::{Attr, RawRecord, RecordType, SampleLayout, WaitResult, Waker};
 use perf_session::{EventSet, LossLedger, Refreshed};
@@ -208,7 +208,7 @@ impl Session {
     /// Writes what the events have lost, with the time of the last sample.
     fn write_losses(&mut self) -> Result<(), Failure> {
         let Self { set, described, writer, inventory, losses, .. } = self;
-        let time = inventory.sample_times().map_or(0, |(_, last)| last);
+        let time = inventory.sample_times.map_or(0, |(_, last)| last);
         losses.write(set, described, writer, time)
     }
 
@@ -223,7 +223,7 @@ impl Session {
 }
 
 /// Writes the records of a window but those of kind `LOST`.
-fn write_without_lost(writer: &mut Writer<File>, window: Window<'_>) -> Result<(), WriteError> {
+fn write_without_lost(writer: &mut Writer<File>, window: Window<'_>) -> perf_file::Result<()> {
     // A copied window does not wrap.
     for record in window.records(&mut []).map_while(Result::ok) {
         if record.kind() != RecordType::LOST {

@@ -165,8 +165,9 @@ fn count(
         if !capabilities.contains(MmapCapabilities::USER_RDPMC) {
             return None;
         }
-        let raw = counter(index(word(area, PageWord::LOCK_INDEX)).checked_sub(1)?)?;
-        let width = pmc_width(word(area, PageWord::WIDTH_SHIFT_MULT));
+        let index = field(word(area, PageWord::LOCK_INDEX), 4, 4) as u32; // 0: not on the PMU
+        let raw = counter(index.checked_sub(1)?)?;
+        let width = field(word(area, PageWord::WIDTH_SHIFT_MULT), 0, 2) as u16;
         let value = word(area, PageWord::OFFSET).wrapping_add(sign_extended(raw, width));
         let (time_enabled, time_running) = times(area, &clock).unzip();
         Some(Count { value, time_enabled, time_running, ..Count::default() })
@@ -206,7 +207,8 @@ fn conversion(area: Here<'_>, capability: MmapCapabilities, zero: PageWord) -> O
         return None;
     }
     let factors = word(area, PageWord::WIDTH_SHIFT_MULT);
-    let long = TimeConversion::new(time_mult(factors), time_shift(factors), word(area, zero))?;
+    let (shift, mult) = (field(factors, 2, 2) as u16, field(factors, 4, 4) as u32);
+    let long = TimeConversion::new(mult, shift, word(area, zero))?;
     if !capabilities.contains(MmapCapabilities::USER_TIME_SHORT) {
         return Some(long);
     }
@@ -220,7 +222,7 @@ const ATTEMPTS: u32 = 64;
 /// Returns the result of a `read` during which the kernel did not write the page; `None` if every
 /// attempt overlapped with a write.
 fn locked<T>(area: Here<'_>, read: impl Fn() -> T) -> Option<T> {
-    let lock = |order| lock(area.word(PageWord::LOCK_INDEX).load(order));
+    let lock = |order| field(area.word(PageWord::LOCK_INDEX).load(order), 0, 4) as u32;
     for _ in 0..ATTEMPTS {
         // Acquire keeps the loads of `read` after this load, and the fence keeps them before the next
         // one. They pair with the barriers after and before the kernel's two increments of the lock.
@@ -242,26 +244,6 @@ fn word(area: Here<'_>, word: PageWord) -> u64 {
 /// the result.
 const fn field(word: u64, offset: u32, len: u32) -> u64 {
     word >> if cfg!(target_endian = "little") { 8 * offset } else { 64 - 8 * (offset + len) }
-}
-
-const fn lock(word: u64) -> u32 {
-    field(word, 0, 4) as u32
-}
-
-const fn index(word: u64) -> u32 {
-    field(word, 4, 4) as u32
-}
-
-const fn pmc_width(word: u64) -> u16 {
-    field(word, 0, 2) as u16
-}
-
-const fn time_shift(word: u64) -> u16 {
-    field(word, 2, 2) as u16
-}
-
-const fn time_mult(word: u64) -> u32 {
-    field(word, 4, 4) as u32
 }
 
 /// Extends a counter of `width` bits to 64. The kernel starts sampling counters below zero.

@@ -2,7 +2,7 @@ use core::error::Error as StdError;
 use core::fmt;
 use std::io;
 
-use super::Error;
+use super::{Error, Result};
 
 /// The reason why a call failed, with the value that the call took, as it was before the call.
 ///
@@ -34,6 +34,16 @@ pub struct Refused<T, E = Error> {
     pub error: E,
     /// The value, unchanged.
     pub value: T,
+}
+
+impl<T> Refused<T> {
+    /// Returns the value with the result of `attempt`, or with its error.
+    pub(crate) fn keep<R>(value: T, attempt: impl FnOnce(&T) -> Result<R>) -> Result<(T, R), Self> {
+        match attempt(&value) {
+            Ok(result) => Ok((value, result)),
+            Err(error) => Err(Self { error, value }),
+        }
+    }
 }
 
 impl<T, E: fmt::Display> fmt::Display for Refused<T, E> {

@@ -166,13 +166,8 @@ impl PartialEq for Target<'_> {
     /// Returns whether tasks and CPU are equal. Two cgroups are equal if their descriptors have the
     /// same number.
     fn eq(&self, other: &Self) -> bool {
-        let same_tasks = match (self.tasks, other.tasks) {
-            (Tasks::Caller, Tasks::Caller) | (Tasks::All, Tasks::All) => true,
-            (Tasks::Thread(one), Tasks::Thread(other)) => one == other,
-            (Tasks::Cgroup(one), Tasks::Cgroup(other)) => one.as_raw_fd() == other.as_raw_fd(),
-            _ => false,
-        };
-        same_tasks && self.cpu == other.cpu
+        // The CPUs too, because those above `i32::MAX` have one argument.
+        self.arguments() == other.arguments() && self.cpu == other.cpu
     }
 }
 

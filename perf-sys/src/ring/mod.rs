@@ -99,11 +99,8 @@ impl Ring {
     /// `perf_event_open(2)`, "MMAP layout".
     #[doc(alias = "mmap")]
     pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, Refused<Arc<Event>>> {
-        let event = event.into();
-        match map(&event, data_pages) {
-            Ok(area) => Self::new(Arc::new(area), event),
-            Err(error) => Err(Refused { error, value: event }),
-        }
+        let (event, area) = Refused::keep(event.into(), |event| map(event, data_pages))?;
+        Self::new(Arc::new(area), event)
     }
 
     /// Maps a ring of at least `bytes` bytes of data, rounded up to a power of two of pages.
@@ -127,14 +124,9 @@ impl Ring {
     ///
     /// Those of [`Event::set_output`], with the event.
     pub fn redirect(&mut self, event: impl Into<Arc<Event>>) -> Result<(), Refused<Arc<Event>>> {
-        let event = event.into();
-        match event.set_output(Some(&self.event)) {
-            Ok(()) => {
-                self.redirected.push(event);
-                Ok(())
-            }
-            Err(error) => Err(Refused { error, value: event }),
-        }
+        let (event, ()) = Refused::keep(event.into(), |event| event.set_output(Some(&self.event)))?;
+        self.redirected.push(event);
+        Ok(())
     }
 
     /// Undoes the last redirection, and returns its event.
@@ -226,19 +218,8 @@ impl Ring {
         self.reader.damage
     }
 
-    /// Returns a ring of an area that no kernel writes, with an eventfd in place of the event.
-    #[cfg(test)]
-    pub(crate) fn on(area: Arc<Area>, attr: perf_abi::Attr) -> Self {
-        crate::watchdog::limit_time();
-        let fd = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
-        Self::new(area, Arc::new(Event::new(fd, attr))).unwrap()
-    }
-
     fn new(area: Arc<Area>, event: Arc<Event>) -> Result<Self, Refused<Arc<Event>>> {
-        let consumer = match Consumer::new(area) {
-            Ok(consumer) => consumer,
-            Err(error) => return Err(Refused { error, value: event }),
-        };
+        let (event, consumer) = Refused::keep(event, |_| Consumer::new(area))?;
         Ok(Self {
             reader: Reader::new(consumer),
             event,

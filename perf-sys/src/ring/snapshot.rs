@@ -54,17 +54,12 @@ impl SnapshotRing {
     ///
     /// `perf_event_open(2)`, `write_backward`.
     pub fn map(event: impl Into<Arc<Event>>, data_pages: usize) -> Result<Self, Refused<Arc<Event>>> {
-        let event = event.into();
-        match map(&event, data_pages) {
-            Ok(ring) => {
-                let zeros = |words| vec![0; words].into_boxed_slice();
-                // No record is longer than the ring, or than a Scratch.
-                let scratch = ring.words().min(size_of::<Scratch>() / 8);
-                let (copy, scratch) = (zeros(ring.words()), zeros(scratch));
-                Ok(Self { ring, event, copy, scratch })
-            }
-            Err(error) => Err(Refused { error, value: event }),
-        }
+        let (event, ring) = Refused::keep(event.into(), |event| map(event, data_pages))?;
+        let zeros = |words| vec![0; words].into_boxed_slice();
+        // No record is longer than the ring, or than a Scratch.
+        let scratch = ring.words().min(size_of::<Scratch>() / 8);
+        let (copy, scratch) = (zeros(ring.words()), zeros(scratch));
+        Ok(Self { ring, event, copy, scratch })
     }
 
     /// Maps a ring of at least `bytes` bytes of data, rounded up to a power of two of pages.

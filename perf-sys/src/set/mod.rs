@@ -103,16 +103,12 @@ impl<K: Eq> RingSet<K> {
         }
         let mut member = Member::new(key, self.next_id, ring);
         self.next_id = self.next_id.wrapping_add(1);
-        match member.watch_all(&self.epoll) {
-            Ok(()) => {
-                self.members.push(member);
-                Ok(())
-            }
-            Err(error) => {
-                member.unwatch_all(&self.epoll);
-                refuse(error, member.ring)
-            }
+        if let Err(error) = member.watch_all(&self.epoll) {
+            member.unwatch_all(&self.epoll);
+            return refuse(error, member.ring);
         }
+        self.members.push(member);
+        Ok(())
     }
 
     /// Redirects `event` into the ring with this key, as [`Ring::redirect`], and watches it.
@@ -121,10 +117,7 @@ impl<K: Eq> RingSet<K> {
     ///
     /// [`Error::NoSuchKey`], those of [`Ring::redirect`] and of [`add`](Self::add), with the event.
     pub fn redirect(&mut self, key: &K, event: impl Into<Arc<Event>>) -> Result<(), Refused<Arc<Event>>> {
-        let event = event.into();
-        if let Err(error) = self.check_here() {
-            return Err(Refused { error, value: event });
-        }
+        let (event, ()) = Refused::keep(event.into(), |_| self.check_here())?;
         match self.members.iter_mut().find(|member| member.key == *key) {
             Some(member) => member.redirect(&self.epoll, event),
             None => Err(Refused { error: Error::NoSuchKey, value: event }),

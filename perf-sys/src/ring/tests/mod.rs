@@ -16,6 +16,15 @@ const SHORT: Option<Duration> = Some(Duration::from_millis(1));
 /// For a wait that ends at once, so that a test which hangs fails.
 const LONG: Option<Duration> = Some(Duration::from_secs(5));
 
+impl Ring {
+    /// Returns a ring of an area that no kernel writes, with an eventfd in place of the event.
+    pub(crate) fn on(area: Arc<Area>, attr: Attr) -> Self {
+        crate::watchdog::limit_time();
+        let fd = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).unwrap();
+        Self::new(area, Arc::new(Event::new(fd, attr))).unwrap()
+    }
+}
+
 /// Returns an event that is readable while the returned pipe holds bytes, and hangs up with it.
 fn event() -> (Arc<Event>, OwnedFd) {
     let (reads, writes) = pipe().unwrap();

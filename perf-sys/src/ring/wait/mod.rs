@@ -14,7 +14,6 @@ use crate::error::{Call, Error, Result};
 
 mod wakers;
 
-use wakers::Turn;
 pub(super) use wakers::Waiters;
 pub use wakers::Waker;
 
@@ -102,13 +101,16 @@ impl Ring {
             // After the turn began: an earlier leader keeps a wakeup before its turn ends.
             let must_not_block = self.must_not_block();
             let deadline = deadline.or_now(must_not_block);
-            let found = match &turn {
-                Turn::Leader(_) if self.redirected.is_empty() => poll(self.as_fd(), waker, deadline),
-                Turn::Leader(_) => poll_events(self.events().map(|event| event.as_fd()), waker, deadline),
-                Turn::Follower(follower) => poll(follower.as_fd(), waker, deadline),
+            let found = match &turn.tokens {
+                Some(tokens) => poll(tokens.as_fd(), waker, deadline),
+                None if self.redirected.is_empty() => poll(self.as_fd(), waker, deadline),
+                None => poll_events(self.events().map(|event| event.as_fd()), waker, deadline),
             }?;
-            self.keep_wakeup(&turn, found);
-            let is_woken_by_leader = matches!((&turn, found), (Turn::Follower(_), WaitResult::Readable));
+            let is_leader = turn.tokens.is_none();
+            if is_leader && matches!(found, WaitResult::Readable | WaitResult::Woken) {
+                // For the other waiting threads and the next wait, because the kernel reports a wakeup once.
+                self.set_pending_wakeup();
+            }
             drop(turn);
             return Ok(match (found, self.has_records()) {
                 (WaitResult::TimedOut, true) if must_not_block => WaitResult::Readable,
@@ -116,20 +118,12 @@ impl Ring {
                 // records.
                 (WaitResult::Readable, false) => continue,
                 // The leader may have timed out while records are below the watermark.
-                (WaitResult::Readable, true) if is_woken_by_leader => continue,
+                (WaitResult::Readable, true) if !is_leader => continue,
                 // The kernel reports a hang-up without readability, even while records are unread.
                 // It writes no records after it.
                 (WaitResult::HungUp | WaitResult::Failed, true) => WaitResult::Readable,
                 (found, _) => found,
             });
-        }
-    }
-
-    /// Keeps a wakeup that the poll consumed, for the other waiting threads and the next wait,
-    /// because the kernel reports it once.
-    fn keep_wakeup(&self, turn: &Turn<'_>, found: WaitResult) {
-        if matches!(turn, Turn::Leader(_)) && matches!(found, WaitResult::Readable | WaitResult::Woken) {
-            self.set_pending_wakeup();
         }
     }
 

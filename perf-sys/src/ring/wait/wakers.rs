@@ -107,22 +107,13 @@ struct State {
     tokens: Option<Arc<OwnedFd>>,
 }
 
-/// The role of a thread in a wait. Dropping it ends the role.
+/// The turn of a thread in a wait. Dropping it ends the turn.
 #[derive(Debug)]
-pub(in crate::ring) enum Turn<'w> {
-    /// The thread polls the ring.
-    Leader(#[expect(dead_code, reason = "dropped at the end of the wait")] Leader<'w>),
-    /// The thread polls this descriptor and tries again when it is readable.
-    Follower(Follower<'w>),
-}
-
-#[derive(Debug)]
-pub(in crate::ring) struct Leader<'w>(&'w Waiters);
-
-#[derive(Debug)]
-pub(in crate::ring) struct Follower<'w> {
+pub(in crate::ring) struct Turn<'w> {
     waiters: &'w Waiters,
-    tokens: Arc<OwnedFd>,
+    /// `None` for the leader, which polls the ring. A follower polls this eventfd, and tries again when it is
+    /// readable.
+    pub(in crate::ring) tokens: Option<Arc<OwnedFd>>,
 }
 
 impl Waiters {
@@ -135,7 +126,7 @@ impl Waiters {
         let mut state = self.state();
         if !state.has_leader {
             state.has_leader = true;
-            return Ok(Turn::Leader(Leader(self)));
+            return Ok(Turn { waiters: self, tokens: None });
         }
         let tokens = if let Some(tokens) = &state.tokens {
             Arc::clone(tokens)
@@ -145,7 +136,7 @@ impl Waiters {
             Arc::clone(state.tokens.insert(tokens))
         };
         state.followers += 1;
-        Ok(Turn::Follower(Follower { waiters: self, tokens }))
+        Ok(Turn { waiters: self, tokens: Some(tokens) })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -153,10 +144,17 @@ impl Waiters {
     }
 }
 
-impl Drop for Leader<'_> {
-    /// Wakes all followers, one of which is the next leader if there is nothing to read.
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.waiters.state();
+        if let Some(tokens) = &self.tokens {
+            // Takes the follower's token, or removes it from those that need one.
+            if rustix::io::read(tokens, &mut [0; 8]).is_err() {
+                state.followers = state.followers.saturating_sub(1);
+            }
+            return;
+        }
+        // Wakes all followers, one of which is the next leader if there is nothing to read.
         state.has_leader = false;
         let followers = core::mem::take(&mut state.followers);
         if let Some(tokens) = state.tokens.as_ref().filter(|_| followers != 0) {
@@ -167,37 +165,21 @@ impl Drop for Leader<'_> {
     }
 }
 
-impl AsFd for Follower<'_> {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.tokens.as_fd()
-    }
-}
-
-impl Drop for Follower<'_> {
-    /// Reads the follower's token, or removes the follower from those that need one.
-    fn drop(&mut self) {
-        let mut state = self.waiters.state();
-        if rustix::io::read(&self.tokens, &mut [0; 8]).is_err() {
-            state.followers = state.followers.saturating_sub(1);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn is_woken(turn: &Turn<'_>) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let Turn::Follower(follower) = turn else { panic!("{turn:?}") };
-        poll(&mut [PollFd::new(follower, PollFlags::IN)], Some(&Timespec::default())).unwrap() == 1
+        let tokens = turn.tokens.as_ref().unwrap();
+        poll(&mut [PollFd::new(tokens, PollFlags::IN)], Some(&Timespec::default())).unwrap() == 1
     }
 
     #[test]
     fn first_thread_leads_and_wakes_the_others_when_its_wait_ends() {
         let waiters = Waiters::default();
         let leader = waiters.turn().unwrap();
-        assert!(matches!(leader, Turn::Leader(_)));
+        assert!(leader.tokens.is_none());
         let followers = [waiters.turn().unwrap(), waiters.turn().unwrap()];
         assert!(!followers.iter().any(is_woken));
         drop(leader);
@@ -205,7 +187,7 @@ mod tests {
             assert!(is_woken(&follower));
         }
         let leader = waiters.turn().unwrap();
-        assert!(matches!(leader, Turn::Leader(_)));
+        assert!(leader.tokens.is_none());
         assert!(!is_woken(&waiters.turn().unwrap()), "all tokens were taken");
     }
 

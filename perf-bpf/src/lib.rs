@@ -60,33 +60,25 @@
 #![deny(unsafe_code)]
 
 mod array;
-mod attach;
 mod attached_set;
 mod bpf_fs;
 mod cached;
 pub mod coming_from;
 mod error;
 mod features;
-mod ids;
-mod layout;
 mod link;
 mod map;
 mod map_fd;
-mod map_info;
 mod map_spec;
-mod object_kind;
-mod object_name;
+mod object;
 mod perf_buffer;
 mod pin;
 mod pinned;
 mod privileges;
-mod program_fd;
-mod program_function;
-mod program_info;
+mod process_map;
+mod program;
 mod ringbuf;
-mod run_stats;
 mod syscall;
-mod task_fd;
 
 /// The events, CPU lists and sets: the crate `perf-session`.
 #[doc(no_inline)]
@@ -99,21 +91,17 @@ pub use perf_sys as sys;
 pub use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType};
 
 pub use array::EventArray;
-pub use attach::Attachment;
 pub use attached_set::AttachedSet;
 pub use bpf_fs::BpfFs;
 pub use cached::{CacheEntry, CachedMap, DesiredAction};
 pub use error::{Error, Result};
 pub use features::Features;
-pub use ids::Ids;
-pub use link::Link;
+pub use link::{Attachment, Link};
 pub use map::{
     BatchCursor, BatchError, DumpStats, Iter, Key, Keys, Map, MapRef, ObjectRef, PerCpu, ProgramRef, Value,
 };
-pub use map_info::{Difference, MapInfo, MapProperty, ProcessMapInfo};
-pub use map_spec::MapSpec;
-pub use object_kind::ObjectKind;
-pub use object_name::ObjectName;
+pub use map_spec::{Difference, MapInfo, MapProperty, MapSpec};
+pub use object::{Ids, ObjectKind, ObjectName};
 pub use perf_buffer::{
     PerfBuffer, PerfBufferBatch, PerfBufferCounts, PerfBufferOptions, PerfBufferRecord, PerfBufferRecords,
     PerfBufferSample, RefreshedRings,
@@ -121,18 +109,15 @@ pub use perf_buffer::{
 pub use pin::unpin;
 pub use pinned::{IfDifferent, MoveStats, ParallelMap, PinOutcome, PinnedMap};
 pub use privileges::BpfPrivileges;
-pub use program_fd::ProgramFd;
-pub use program_function::ProgramFunction;
-pub use program_info::ProgramInfo;
+pub use process_map::ProcessMapInfo;
+pub use program::{ProgramFd, ProgramFunction, ProgramInfo, RunStats, TaskFd};
 pub use ringbuf::{BorrowedRingBufRecords, RingBuf, RingBufBatch, RingBufRecords};
-pub use run_stats::RunStats;
 pub use syscall::MapFd;
-pub use task_fd::TaskFd;
 
 /// The reason why a call failed, with the value that the call took.
 pub type Refused<T> = perf_sys::Refused<T, Error>;
 
-use layout::MapLayout;
+use map_fd::MapLayout;
 
 /// Runs the example of the README as a test.
 #[cfg(doctest)]

@@ -1,6 +1,8 @@
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
-use perf_sys::abi::bpf::BpfMapType;
+use perf_session::{CpuList, System};
+use perf_sys::abi::bpf::{BpfMapCreate, BpfMapInfo, BpfMapType};
 
 use crate::{Error, MapFd, MapSpec, ObjectKind, ObjectName, Refused};
 
@@ -91,4 +93,143 @@ fn needs_entries(map_type: BpfMapType) -> bool {
             | BpfMapType::CGRP_STORAGE
     );
     map_type.name().is_some() && !is_storage
+}
+
+/// The sizes of a map, as the kernel has them.
+#[derive(Clone, Debug)]
+pub(crate) struct MapLayout {
+    pub(crate) map_type: BpfMapType,
+    pub(crate) name: ObjectName,
+    /// Length of a key in bytes.
+    pub(crate) key_size: u32,
+    /// Length of one value in bytes.
+    pub(crate) value_size: u32,
+    pub(crate) max_entries: u32,
+    /// The possible CPUs of the running system, for per-CPU maps. They do not change until the next
+    /// boot.
+    pub(crate) cpus: Option<Arc<CpuList>>,
+    /// Length in bytes of the buffer for all values of an element; `None` for a type that is
+    /// unknown here.
+    element_size: Option<usize>,
+}
+
+/// The last type whose elements are known.
+const LAST_KNOWN: BpfMapType = BpfMapType::INSN_ARRAY;
+
+/// Returns whether an element of a map of this type has a value for each possible CPU.
+pub(crate) fn is_per_cpu(map_type: BpfMapType) -> bool {
+    matches!(
+        map_type,
+        BpfMapType::PERCPU_HASH
+            | BpfMapType::PERCPU_ARRAY
+            | BpfMapType::LRU_PERCPU_HASH
+            | BpfMapType::PERCPU_CGROUP_STORAGE
+    )
+}
+
+/// Returns the length of a per-CPU value in bytes, as the kernel pads it.
+pub(crate) fn padded(value_size: usize) -> usize {
+    // The kernel refuses sizes near the limit; on 32-bit machines the product would overflow before.
+    value_size.checked_next_multiple_of(8).unwrap_or(usize::MAX)
+}
+
+impl MapLayout {
+    /// Returns the layout of a new map.
+    pub(crate) fn of_attr(attr: &BpfMapCreate) -> Result<Self, Error> {
+        let name = ObjectName::from_raw(attr.map_name);
+        Self::new(attr.map_type, name, attr.key_size, attr.value_size, attr.max_entries)
+    }
+
+    /// Returns the layout of an existing map.
+    pub(crate) fn of_info(info: &BpfMapInfo) -> Result<Self, Error> {
+        let name = ObjectName::from_raw(info.name);
+        Self::new(info.kind, name, info.key_size, info.value_size, info.max_entries)
+    }
+
+    /// `bpf_map_value_size()` in the kernel's `kernel/bpf/syscall.c` is the rule for
+    /// `element_size`.
+    fn new(
+        map_type: BpfMapType,
+        name: ObjectName,
+        key_size: u32,
+        value_size: u32,
+        max_entries: u32,
+    ) -> Result<Self, Error> {
+        let size = value_size as usize;
+        let cpus = if is_per_cpu(map_type) { Some(CpuList::possible(&System::new())?) } else { None };
+        let element_size = match &cpus {
+            Some(cpus) => padded(size).checked_mul(cpus.len()),
+            None => (map_type <= LAST_KNOWN).then_some(size),
+        };
+        Ok(Self { map_type, name, key_size, value_size, max_entries, cpus: cpus.map(Arc::new), element_size })
+    }
+
+    /// Returns whether an element has a value for each possible CPU.
+    pub(crate) fn is_per_cpu(&self) -> bool {
+        self.cpus.is_some()
+    }
+
+    /// Returns the length in bytes of the buffer for an element.
+    pub(crate) fn element_size(&self) -> Result<usize, Error> {
+        self.element_size.ok_or(Error::UnknownMapType { map: self.name, found: self.map_type })
+    }
+
+    pub(crate) fn check_key(&self, found: usize) -> Result<(), Error> {
+        self.check("key", self.key_size as usize, found)
+    }
+
+    pub(crate) fn check_value(&self, found: usize) -> Result<(), Error> {
+        self.check("value", self.value_size as usize, found)
+    }
+
+    pub(crate) fn check_element(&self, found: usize) -> Result<(), Error> {
+        self.check("element", self.element_size()?, found)
+    }
+
+    /// Checks the buffers of a batch: `values` is `None` if the command takes no values.
+    pub(crate) fn check_batch(&self, count: usize, keys: usize, values: Option<usize>) -> Result<(), Error> {
+        let count = u32::try_from(count).map_or(usize::MAX, |count| count as usize);
+        self.check("batch of keys", count.saturating_mul(self.key_size as usize), keys)?;
+        match values {
+            Some(found) => self.check("batch of elements", count.saturating_mul(self.element_size()?), found),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the length in bytes of a position between two batches: hashes store the number of a
+    /// bucket, other maps a key.
+    pub(crate) fn position_size(&self) -> usize {
+        (self.key_size as usize).max(8)
+    }
+
+    pub(crate) fn check_position(&self, found: usize) -> Result<(), Error> {
+        self.check("batch position", self.position_size(), found)
+    }
+
+    fn check(&self, part: &'static str, expected: usize, found: usize) -> Result<(), Error> {
+        if expected == found {
+            return Ok(());
+        }
+        Err(self.size_error(part, expected, found))
+    }
+
+    pub(crate) fn size_error(&self, part: &'static str, expected: usize, found: usize) -> Error {
+        Error::Size { map: self.name, part, expected, found }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel writes the number of a bucket, 4 bytes, also for shorter keys.
+    #[test]
+    fn a_batch_position_has_space_for_the_number_of_a_bucket() {
+        for (key_size, expected) in [(1, 8), (2, 8), (3, 8), (4, 8), (8, 8), (9, 9), (40, 40)] {
+            let layout = MapLayout::new(BpfMapType::HASH, ObjectName::EMPTY, key_size, 8, 1).unwrap();
+            assert_eq!(layout.position_size(), expected);
+            assert!(layout.check_position(expected).is_ok());
+            assert!(layout.check_position(key_size as usize).is_ok() == (key_size >= 8));
+        }
+    }
 }

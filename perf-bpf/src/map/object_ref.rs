@@ -7,7 +7,7 @@ use perf_sys::abi::bpf::BpfMapType;
 
 use super::Value;
 use super::value::Element;
-use crate::ids::open_id;
+use crate::object::open_id;
 use crate::syscall::{fd_by_id_command, number};
 use crate::{Error, MapFd, MapLayout, ObjectKind, ProgramFd};
 

@@ -6,22 +6,18 @@ use perf_sys::{RingSet, WaitResult, Waker};
 
 use crate::{Error, EventArray};
 
-mod batch;
-mod cpu_ring;
-mod format;
-mod loss;
+mod counts;
 mod open;
 mod options;
-mod output;
+mod records;
 
-pub use batch::{PerfBufferBatch, PerfBufferRecords};
-pub use loss::PerfBufferCounts;
+pub use counts::PerfBufferCounts;
 pub use open::RefreshedRings;
 pub use options::PerfBufferOptions;
-pub use output::{PerfBufferRecord, PerfBufferSample};
+pub use records::{PerfBufferBatch, PerfBufferRecord, PerfBufferRecords, PerfBufferSample};
 
-use cpu_ring::CpuRing;
-use format::Format;
+use counts::CpuRing;
+use records::Format;
 
 /// The reader of what programs write by `bpf_perf_event_output`: a ring for each CPU, with the bpf-output
 /// event of that CPU in its slot of a perf event array.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use perf_session::CpuList;
 use perf_sys::{Errno, Event, Ring, RingSet, Target};
 
-use super::cpu_ring::CpuRing;
+use super::counts::CpuRing;
 use super::{PerfBuffer, PerfBufferCounts, PerfBufferOptions};
 use crate::{Error, EventArray, Refused};
 

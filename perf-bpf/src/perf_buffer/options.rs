@@ -2,7 +2,7 @@ use perf_session::{CpuList, System};
 use perf_sys::{Attr, AttrFlags, ReadFormat, RingSet, SampleLayout, SampleType, Software};
 
 use super::PerfBuffer;
-use super::format::Format;
+use super::records::Format;
 #[cfg(doc)]
 use crate::Error;
 use crate::{EventArray, Refused};

@@ -1,5 +1,7 @@
 use core::time::Duration;
+use std::collections::BTreeSet;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags, BpfMapInfo, BpfMapType};
@@ -7,15 +9,15 @@ use perf_sys::{WaitResult, Waker, poll_readable};
 
 use crate::syscall::info;
 use crate::{Error, MapFd, MapSpec, ObjectName, Result};
+use map::Consumer;
 
 mod batch;
-mod claim;
 mod map;
 
 pub use batch::{RingBufBatch, RingBufRecords};
-use claim::Claim;
 pub use map::BorrowedRingBufRecords;
-use map::Consumer;
+#[cfg(test)]
+mod tests;
 
 /// A mapped BPF ring buffer map, and the right to read and release its records. Since Linux 5.8.
 ///
@@ -213,5 +215,27 @@ const _: () = {
     assert_send_sync::<RingBuf>();
 };
 
-#[cfg(test)]
-mod tests;
+/// The ids of the ring buffer maps that this process reads.
+static CLAIMED: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+/// The right of one reader in this process to a ring buffer map, by the map's id. Dropping it ends the
+/// right.
+#[derive(Debug)]
+struct Claim(u32);
+
+impl Claim {
+    /// Takes the right, or returns [`Error::RingBufInUse`] if there is a reader.
+    fn new(map: u32) -> Result<Self> {
+        if claimed().insert(map) { Ok(Self(map)) } else { Err(Error::RingBufInUse) }
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        claimed().remove(&self.0);
+    }
+}
+
+fn claimed() -> MutexGuard<'static, BTreeSet<u32>> {
+    CLAIMED.lock().unwrap_or_else(PoisonError::into_inner)
+}

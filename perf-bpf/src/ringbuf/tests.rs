@@ -283,3 +283,11 @@ fn map_of_another_type_or_with_other_flags_is_refused() {
         assert!(matches!(check(map_type, flags), Err(Error::NotRingBuf { .. })));
     }
 }
+
+#[test]
+fn a_map_has_one_reader_at_a_time() {
+    let first = Claim::new(u32::MAX).unwrap();
+    assert!(matches!(Claim::new(u32::MAX), Err(Error::RingBufInUse)));
+    drop(first);
+    drop(Claim::new(u32::MAX).unwrap());
+}

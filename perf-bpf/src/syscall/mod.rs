@@ -18,17 +18,16 @@ use perf_sys::Errno;
 use perf_sys::abi::bpf::BpfCmd;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
-mod ids;
-mod link;
 mod map;
 mod object;
 mod program;
 
-pub(crate) use ids::{fd_by_id, fd_by_id_command, next_id, next_id_command};
-pub(crate) use link::{link_create, raw_tracepoint_open, task_fd_query, tracing_open};
 pub(crate) use map::Elements;
 pub use map::MapFd;
-pub(crate) use object::{info, obj_get, obj_pin, prog_functions, prog_info};
+pub(crate) use object::{
+    fd_by_id, fd_by_id_command, info, link_create, next_id, next_id_command, obj_get, obj_pin,
+    prog_functions, prog_info, raw_tracepoint_open, task_fd_query, tracing_open,
+};
 pub(crate) use program::{LoadFailure, enable_stats, prog_load, prog_test_run};
 
 unsafe extern "C" {

@@ -15,15 +15,13 @@ use std::os::fd::BorrowedFd;
 
 use crate::{Error, Result};
 
-mod borrowed;
-mod guess;
 mod pages;
 mod unread;
 mod walk;
 
-pub use borrowed::BorrowedRingBufRecords;
 use pages::{Here, Pages, refused};
 use unread::{BUSY, Unread};
+pub use walk::BorrowedRingBufRecords;
 pub(in crate::ringbuf) use walk::Walk;
 
 /// The two mappings of a ring buffer map, and the reader's positions.

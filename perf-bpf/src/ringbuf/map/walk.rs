@@ -1,5 +1,15 @@
+//! The walk over the records of a BPF ring buffer map, and records that are borrowed instead of copied.
+//!
+//! # Safety
+//!
+//! This file may use `unsafe` because it lends shared memory as slices, which only the caller can prove
+//! to be stable.
+
+use core::iter::FusedIterator;
+
 use super::unread::{Data, Step, Unread, damaged};
 use crate::Result;
+use crate::ringbuf::RingBufBatch;
 
 /// A walk over the unread records. Dropping it makes its position that of the consumer.
 #[derive(Debug)]
@@ -59,5 +69,65 @@ impl Drop for Walk<'_> {
     #[inline]
     fn drop(&mut self) {
         *self.position = self.next;
+    }
+}
+
+impl RingBufBatch<'_> {
+    /// As [`records`](Self::records), without a copy: the records are borrowed from the ring.
+    ///
+    /// # Safety
+    ///
+    /// As long as the iterator or one of its records is used, there must be no other reader of the map
+    /// that releases records: no other process that has it by a pin, by its id or by a descriptor, and no
+    /// reader of another library, or of another version of this crate, in this process. The kernel
+    /// overwrites records that any reader has released, and a borrowed slice that changes is undefined
+    /// behaviour.
+    #[inline]
+    pub unsafe fn borrow_records(&mut self) -> BorrowedRingBufRecords<'_> {
+        BorrowedRingBufRecords(self.walk())
+    }
+}
+
+/// The records of a [`RingBufBatch`], oldest first, borrowed from the ring. The iterator consumes each record
+/// that it returns.
+///
+/// Holding one proves that there is no other reader of the map: the caller of
+/// [`RingBufBatch::borrow_records`] has promised it.
+#[derive(Debug)]
+pub struct BorrowedRingBufRecords<'b>(Walk<'b>);
+
+impl<'b> Iterator for BorrowedRingBufRecords<'b> {
+    type Item = Result<&'b [u8]>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.0.next()? {
+            // SAFETY: there is no other reader, by the proof above.
+            Ok(data) => unsafe { self.0.unread.borrow(data) }.map(Ok),
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+impl FusedIterator for BorrowedRingBufRecords<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ringbuf::map::Writer;
+
+    #[test]
+    fn borrowed_records_are_those_of_the_ring() {
+        const SIZE: usize = 1 << 16;
+        let mut writer = Writer::new(SIZE).at(SIZE as u64 - 16);
+        let mut reader = writer.reader();
+        (0..3).for_each(|n| assert!(writer.write(&[n; 20])));
+        reader.refresh().unwrap();
+        let mut discarded = 0;
+        let records: Vec<_> =
+            BorrowedRingBufRecords(reader.walk(&mut discarded)).map(Result::unwrap).collect();
+        assert_eq!(records, [[0; 20], [1; 20], [2; 20]]);
+        reader.release();
+        assert_eq!(writer.released(), SIZE as u64 - 16 + 3 * 32);
     }
 }

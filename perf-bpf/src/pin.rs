@@ -1,17 +1,16 @@
-use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use perf_sys::Errno;
 use perf_sys::abi::bpf::{BpfCmd, BpfMapFlags};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 
 use crate::syscall::{obj_get, obj_pin};
 use crate::{BpfFs, BpfPrivileges, Error, Link, MapFd, ObjectKind, ProgramFd};
-
-mod directory;
-
-pub(crate) use directory::PinPath;
 
 /// `bpf(BPF_OBJ_PIN)`—Pins an object to a path.
 pub(crate) fn pin(fd: BorrowedFd<'_>, path: &Path) -> Result<(), Error> {
@@ -143,5 +142,116 @@ impl Link {
     #[doc(alias = "BPF_OBJ_GET")]
     pub fn open_pinned(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::from_fd(open_pinned(ObjectKind::Link, path.as_ref(), BpfMapFlags::empty())?)
+    }
+}
+
+/// The time after which a lock is given up. Any user who may read the directory can hold it.
+const LOCK_LIMIT: Duration = Duration::from_secs(5);
+
+/// The pause between two attempts at a lock, which `flock(2)` cannot limit in time.
+const LOCK_PAUSE: Duration = Duration::from_millis(1);
+
+/// The path of a pin: an open directory, which was found to be on a bpf file system, and a name in
+/// it. Its calls go by the descriptor, so all are about one directory, also if another process
+/// renames it or puts a link into its place.
+#[derive(Debug)]
+pub(crate) struct PinPath<'p> {
+    path: &'p Path,
+    name: &'p OsStr,
+    directory: OwnedFd,
+}
+
+impl<'p> PinPath<'p> {
+    /// Opens the directory of a path.
+    pub(crate) fn open(path: &'p Path) -> Result<Self, Error> {
+        Self::open_with(path, OFlags::PATH)
+    }
+
+    /// Opens the directory of a path and waits for its lock, which is released on drop.
+    pub(crate) fn lock(path: &'p Path) -> Result<Self, Error> {
+        let this = Self::open_with(path, OFlags::RDONLY)?; // O_PATH does not permit flock
+        let start = Instant::now();
+        loop {
+            match rustix::fs::flock(&this.directory, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(this),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::WOULDBLOCK) if start.elapsed() < LOCK_LIMIT => {
+                    thread::sleep(LOCK_PAUSE);
+                }
+                Err(rustix::io::Errno::WOULDBLOCK) => {
+                    return Err(Error::Locked { directory: parent(path).into(), waited: LOCK_LIMIT });
+                }
+                Err(errno) => return Err(Error::path("flock", parent(path))(errno)),
+            }
+        }
+    }
+
+    fn open_with(path: &'p Path, access: OFlags) -> Result<Self, Error> {
+        c_path(path)?; // refuses a NUL byte
+        let Some(name) = path.file_name() else {
+            return Err(Error::PinPath { path: path.into(), expected: "a name at the end" });
+        };
+        let at = parent(path);
+        let flags = access | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(at, flags, Mode::empty()).map_err(Error::path("open", at))?;
+        BpfFs::check_statfs(rustix::fs::fstatfs(&directory), at)?;
+        Ok(Self { path, name, directory })
+    }
+
+    /// Opens the map that is pinned to the path, if there is such a path.
+    pub(crate) fn existing(&self) -> Result<Option<MapFd>, Error> {
+        let path = self.through_descriptor(self.name)?;
+        open_at(ObjectKind::Map, &path, self.path, BpfMapFlags::empty())?
+            .map(|fd| Ok(MapFd::with_info(fd)?))
+            .transpose()
+    }
+
+    /// Pins an object to the path, at which nothing is pinned.
+    pub(crate) fn pin(&self, object: BorrowedFd<'_>) -> Result<(), Error> {
+        pin_at(object, &self.through_descriptor(self.name)?, self.path)
+    }
+
+    /// Removes the pin, and returns `false` if there is no such path.
+    pub(crate) fn unlink(&self) -> Result<bool, Error> {
+        self.unlink_name(self.name).map_err(Error::path("unlink", self.path))
+    }
+
+    /// Pins an object to the path in place of one that may be pinned to it. The path is never
+    /// without one of them. The caller has the lock.
+    pub(crate) fn replace(&self, object: BorrowedFd<'_>) -> Result<(), Error> {
+        // A pin cannot be created over another one, but moved over it.
+        let mut temporary = OsString::from(self.name);
+        temporary.push("_perf_bpf_new");
+        let beside = self.through_descriptor(&temporary)?;
+        let shown = self.path.with_file_name(&temporary);
+        match pin_at(object, &beside, &shown) {
+            // Only the holder of the lock uses this name, so its pin is of a process that was killed here.
+            Err(error) if error.errno() == Some(Errno::EEXIST) => {
+                self.unlink_name(&temporary).map_err(Error::path("unlink", &shown))?;
+                pin_at(object, &beside, &shown)?;
+            }
+            pinned => pinned?,
+        }
+        let (from, to) = (temporary.as_os_str(), self.name);
+        rustix::fs::renameat(&self.directory, from, &self.directory, to).map_err(|errno| {
+            let _ = self.unlink_name(&temporary); // the first error is returned
+            Error::path("rename", self.path)(errno)
+        })
+    }
+
+    fn unlink_name(&self, name: &OsStr) -> Result<bool, rustix::io::Errno> {
+        match rustix::fs::unlinkat(&self.directory, name, AtFlags::empty()) {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::NOENT) => Ok(false),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Returns a path of a name in the directory that the kernel resolves by the descriptor.
+    /// `BPF_F_PATH_FD` would do the same, but only since Linux 6.5.
+    fn through_descriptor(&self, name: &OsStr) -> Result<CString, Error> {
+        let mut path = OsString::from(format!("/proc/thread-self/fd/{}/", self.directory.as_raw_fd()));
+        path.push(name);
+        CString::new(path.as_bytes()).map_err(|_| Error::PathNul { path: self.path.into() })
     }
 }

@@ -1,22 +1,15 @@
+use core::fmt;
 use core::ops::Deref;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use perf_sys::Errno;
-use perf_sys::abi::bpf::BpfMapFlags;
+use perf_sys::abi::bpf::{BpfMapFlags, BpfMapType};
 
+use crate::error::write_differences;
 use crate::pin::{PinPath, open_if_pinned};
 use crate::{Difference, Error, Key, Map, MapFd, MapSpec, ObjectKind, Refused, Value, unpin};
-
-mod elements;
-mod outcome;
-mod parallel;
-
-pub use outcome::{IfDifferent, MoveStats, PinOutcome};
-pub use parallel::ParallelMap;
-
-use elements::move_elements;
 
 /// Attempts at creating a pin while processes that do not use this crate create or remove it.
 const ATTEMPTS: u32 = 16;
@@ -205,5 +198,172 @@ impl<K, V> Deref for PinnedMap<K, V> {
 
     fn deref(&self) -> &Map<K, V> {
         &self.map
+    }
+}
+
+/// A new map beside the one that is pinned to a path, until it replaces it.
+///
+/// Users of the old map continue with it until each of them opens the path again. That the new one
+/// is filled first is the purpose of the parallel mode. [`end`](Self::end) replaces the pin in one
+/// step, so that the path is never without a map. Dropping this value instead deletes the new map
+/// and keeps the old one.
+#[derive(Debug)]
+pub struct ParallelMap<K, V> {
+    path: PathBuf,
+    old: Option<MapFd>,
+    new: Map<K, V>,
+}
+
+impl<K: Key, V: Value> ParallelMap<K, V> {
+    /// Creates a map that is to be pinned to a path, which another map may use.
+    pub fn create(path: impl Into<PathBuf>, spec: MapSpec<'_>) -> Result<Self, Error> {
+        let path = path.into();
+        let old = existing(&path)?;
+        Ok(Self { path, old, new: Map::create(spec)? })
+    }
+
+    /// Returns the map that was pinned to the path when this value was created.
+    pub fn old(&self) -> Option<&MapFd> {
+        self.old.as_ref()
+    }
+
+    /// Returns the new map.
+    pub fn new_map(&self) -> &Map<K, V> {
+        &self.new
+    }
+
+    /// Returns the path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Pins the new map to the path, in place of the map that is pinned to it now, and ends the
+    /// parallel mode.
+    ///
+    /// # Errors
+    ///
+    /// This value with its filled map, and [`Error::Path`], [`Error::Pin`] or [`Error::Locked`]. The
+    /// old map stays pinned then.
+    pub fn end(self) -> Result<PinnedMap<K, V>, Refused<Box<Self>>> {
+        match PinPath::lock(&self.path).and_then(|pin| pin.replace(self.new.as_fd())) {
+            Ok(()) => Ok(PinnedMap { path: self.path, map: self.new }),
+            Err(error) => Err(Refused { error, value: Box::new(self) }),
+        }
+    }
+}
+
+/// Copies the elements of a map to a new one, which no other program uses yet. Returns `None` if
+/// the maps do not permit it.
+fn move_elements<K: Key, V: Value>(old: &MapFd, new: &Map<K, V>) -> Result<Option<MoveStats>, Error> {
+    if !is_movable(old.map_type()) || !is_movable(new.fd().map_type()) {
+        return Ok(None);
+    }
+    let Ok(old) = Map::<K, V>::try_from(old.try_clone()?) else { return Ok(None) };
+    let mut stats = MoveStats::default();
+    let dump = old.dump_reliably(|key, value| match new.update(&key, &value) {
+        Ok(()) => stats.moved += 1,
+        Err(_) => stats.unmoved += 1,
+    })?;
+    if matches!(new.fd().map_type(), BpfMapType::LRU_HASH | BpfMapType::LRU_PERCPU_HASH) {
+        // It accepts each element and evicts others.
+        let found = new.keys().try_fold(0, |found, key| key.map(|_| found + 1))?;
+        stats.unmoved += stats.moved.saturating_sub(found);
+        stats.moved = found;
+    }
+    Ok(Some(MoveStats { complete: dump.complete, ..stats }))
+}
+
+/// Returns whether an element is written as it is read: a map of descriptors is read as ids, a queue
+/// only by taking elements out, and storage belongs to other objects.
+fn is_movable(map_type: BpfMapType) -> bool {
+    matches!(
+        map_type,
+        BpfMapType::HASH
+            | BpfMapType::ARRAY
+            | BpfMapType::PERCPU_HASH
+            | BpfMapType::PERCPU_ARRAY
+            | BpfMapType::LRU_HASH
+            | BpfMapType::LRU_PERCPU_HASH
+            | BpfMapType::LPM_TRIE
+    )
+}
+
+/// The way in which [`PinnedMap::open_or_create`](crate::PinnedMap::open_or_create) got its map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PinOutcome {
+    /// The pinned map was opened.
+    Opened,
+    /// The pinned map was opened although it has these differences:
+    /// [`IfDifferent::Open`].
+    Accepted(Vec<Difference>),
+    /// Nothing was pinned to the path, and a new map was created.
+    Created,
+    /// A new map took the place of one with these differences, whose elements were not moved:
+    /// [`IfDifferent::Replace`].
+    Replaced(Vec<Difference>),
+    /// A new map with the elements took the place of one with these differences:
+    /// [`IfDifferent::Move`].
+    Moved(Vec<Difference>, MoveStats),
+}
+
+/// The treatment of a pinned map that has other properties than the spec, for
+/// [`PinnedMap::open_or_create_with`](crate::PinnedMap::open_or_create_with).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum IfDifferent {
+    /// Return [`Error::Differs`](crate::Error::Differs), which has the pinned map.
+    Refuse,
+    /// Open the pinned map as it is.
+    Open,
+    /// Replace it by a new map, without its elements.
+    Replace,
+    /// Replace it by a new map with its elements. If that is not possible, it is
+    /// [`Refuse`](Self::Refuse): the types of key and value have other sizes than the pinned map,
+    /// or one of the two maps is of a type whose elements cannot be written as they were read.
+    Move,
+}
+
+/// The elements that [`IfDifferent::Move`] moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MoveStats {
+    /// Elements that the new map has.
+    pub moved: u64,
+    /// Elements that the new map refused or evicted, usually because it is smaller.
+    pub unmoved: u64,
+    /// Whether all elements of the old map were read, as
+    /// [`DumpStats::complete`](crate::DumpStats::complete).
+    pub complete: bool,
+}
+
+/// One line, such as `replaced: max_entries: expected 64, found 32`.
+impl fmt::Display for PinOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Opened => f.write_str("opened"),
+            Self::Created => f.write_str("created"),
+            Self::Accepted(differences) => {
+                f.write_str("opened")?;
+                write_differences(f, differences)
+            }
+            Self::Replaced(differences) => {
+                f.write_str("replaced")?;
+                write_differences(f, differences)
+            }
+            Self::Moved(differences, stats) => {
+                write!(f, "replaced, {stats}")?;
+                write_differences(f, differences)
+            }
+        }
+    }
+}
+
+/// `12 elements moved, 3 not`.
+impl fmt::Display for MoveStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { moved, unmoved, complete } = self;
+        write!(f, "{moved} elements moved, {unmoved} not")?;
+        if *complete { Ok(()) } else { f.write_str(", and some may not have been found") }
     }
 }

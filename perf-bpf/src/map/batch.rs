@@ -1,0 +1,367 @@
+use core::fmt;
+use std::io;
+
+use perf_sys::Errno;
+use perf_sys::abi::bpf::{BpfCmd, BpfElemFlags};
+use zerocopy::IntoBytes;
+
+use super::iterate::{Listed, copy};
+use super::{Key, Map, Value};
+use crate::Error;
+use crate::error::ENOTSUPP;
+use crate::syscall::Elements;
+
+/// Attempts at one batch.
+const ATTEMPTS: u32 = 64;
+
+/// Many elements with one system call.
+impl<K: Key, V: Value> Map<K, V> {
+    /// `bpf(BPF_MAP_LOOKUP_BATCH)`—Returns the next elements of an iteration. It is over when
+    /// [`BatchCursor::is_at_end`] is set; a batch before it may be empty.
+    ///
+    /// In a trie, the kernel may return a key that is deleted at that moment with the value of a
+    /// shorter prefix; [`dump_reliably`](Self::dump_reliably) and [`BatchCursor::by_keys`] do not.
+    ///
+    /// Since Linux 5.6 for hashes and arrays, 5.13 for per-CPU arrays. If the kernel has no batch
+    /// commands for the map type, the elements are looked up one by one, and
+    /// [`BatchCursor::is_fallback`] is set.
+    ///
+    /// ```
+    /// use perf_bpf::{BatchCursor, BpfMapType, Map, MapSpec};
+    ///
+    /// # fn main() -> Result<(), perf_bpf::Error> {
+    /// let map = match Map::<u32, u64>::create(MapSpec::new(BpfMapType::ARRAY, 1000)) {
+    ///     Ok(map) => map,
+    ///     Err(error) => return Ok(println!("{error}")),
+    /// };
+    /// let mut cursor = BatchCursor::new(256);
+    /// let mut found = 0;
+    /// while !cursor.is_at_end() {
+    ///     found += map.lookup_batch(&mut cursor)?.len();
+    /// }
+    /// assert_eq!(found, 1000);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[doc(alias = "BPF_MAP_LOOKUP_BATCH")]
+    pub fn lookup_batch(&self, cursor: &mut BatchCursor) -> Result<Vec<(K, V)>, Error> {
+        self.next_batch(BpfCmd::MAP_LOOKUP_BATCH, cursor)
+    }
+
+    /// `bpf(BPF_MAP_LOOKUP_AND_DELETE_BATCH)`—Deletes the next elements of an iteration and returns
+    /// them. Since Linux 5.6 for hashes.
+    ///
+    /// In the fallback, the update of an element by a program between its lookup and its deletion
+    /// is lost.
+    #[doc(alias = "BPF_MAP_LOOKUP_AND_DELETE_BATCH")]
+    pub fn lookup_and_delete_batch(&self, cursor: &mut BatchCursor) -> Result<Vec<(K, V)>, Error> {
+        self.next_batch(BpfCmd::MAP_LOOKUP_AND_DELETE_BATCH, cursor)
+    }
+
+    fn next_batch(&self, command: BpfCmd, cursor: &mut BatchCursor) -> Result<Vec<(K, V)>, Error> {
+        if cursor.is_at_end() {
+            return Ok(Vec::new());
+        }
+        if cursor.mode() == Mode::Keys {
+            return self.next_by_keys(command, cursor);
+        }
+        let layout = self.fd().layout();
+        let (key_size, element_size) = (size_of::<K>(), layout.element_size()?);
+        let max_entries = layout.max_entries as usize;
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let count = cursor.capacity().min(max_entries).max(1);
+            let mut keys = vec![0; count.saturating_mul(key_size)];
+            let mut values = vec![0; count.saturating_mul(element_size)];
+            let mut position = vec![0; layout.position_size()];
+            let mut elements = Elements {
+                count,
+                keys: &mut keys,
+                values: Some(&mut values),
+                start: cursor.position(),
+                position: &mut position,
+            };
+            let (found, errno) = self.fd().batch(command, &mut elements, BpfElemFlags::empty())?;
+            match errno {
+                None => cursor.advance(position),
+                Some(Errno::ENOENT) => cursor.end(),
+                // A bucket of the hash does not fit.
+                Some(Errno::ENOSPC) if count < max_entries => {
+                    cursor.grow();
+                    continue;
+                }
+                // Concurrent deletions: the kernel gives up after a few keys that vanished.
+                Some(Errno::EINTR | Errno::EAGAIN) if attempts < ATTEMPTS => continue,
+                Some(errno) if cursor.is_at_start() && is_unsupported(errno) => {
+                    cursor.fall_back();
+                    return self.next_by_keys(command, cursor);
+                }
+                Some(errno) => return Err(Error::bpf(command, layout.name, errno)),
+            }
+            let keys = keys.chunks_exact(key_size.max(1));
+            let values = values.chunks_exact(element_size.max(1));
+            return keys.zip(values).take(found).map(|(key, value)| self.parse(key, value)).collect();
+        }
+    }
+
+    fn parse(&self, key: &[u8], value: &[u8]) -> Result<(K, V), Error> {
+        let layout = self.fd().layout();
+        let key = K::read_from_bytes(key).map_err(|_| layout.size_error("key", size_of::<K>(), key.len()))?;
+        Ok((key, V::from_element(layout, value)?))
+    }
+
+    fn next_by_keys(&self, command: BpfCmd, cursor: &mut BatchCursor) -> Result<Vec<(K, V)>, Error> {
+        let mut found = Vec::new();
+        let mut next = match cursor.position() {
+            // The key that the preceding batch ended before.
+            Some(position) => K::read_from_bytes(position).ok(),
+            None => self.next_key(None)?,
+        };
+        for _ in 0..cursor.capacity() {
+            let Some(key) = next else {
+                cursor.end();
+                return Ok(found);
+            };
+            next = self.next_key(Some(&key))?;
+            if let Listed::Value(value) = self.lookup_listed(&key)? {
+                if command == BpfCmd::MAP_LOOKUP_AND_DELETE_BATCH && !self.delete(&key)? {
+                    continue; // another task deleted and counts it
+                }
+                found.push((copy(&key), value));
+            }
+        }
+        match next {
+            Some(key) => cursor.advance(key.as_bytes().to_vec()),
+            None => cursor.end(),
+        }
+        Ok(found)
+    }
+}
+
+/// Returns whether the kernel has no such command, or the map type does not support it.
+fn is_unsupported(errno: Errno) -> bool {
+    matches!(errno, ENOTSUPP | Errno::EOPNOTSUPP | Errno::EINVAL)
+}
+
+/// The position of an iteration in batches, for one map.
+#[derive(Clone, Debug)]
+pub struct BatchCursor {
+    capacity: usize,
+    mode: Mode,
+    /// `None` at the start.
+    position: Option<Vec<u8>>,
+    is_at_end: bool,
+}
+
+/// The way of reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::map) enum Mode {
+    /// Batch commands; the position is the kernel's.
+    Batches,
+    /// Single elements; the position is the next key.
+    Keys,
+}
+
+impl BatchCursor {
+    /// Returns a cursor at the start of a map, for batches of at most `capacity` elements, at least
+    /// 1.
+    ///
+    /// The capacity is doubled if a bucket of a hash holds more elements.
+    pub fn new(capacity: usize) -> Self {
+        Self { capacity: capacity.max(1), mode: Mode::Batches, position: None, is_at_end: false }
+    }
+
+    /// Returns a cursor that does not use batch commands, as [`is_fallback`](Self::is_fallback)
+    /// describes it.
+    pub fn by_keys(capacity: usize) -> Self {
+        Self { mode: Mode::Keys, ..Self::new(capacity) }
+    }
+
+    /// Returns `true` if all elements were returned.
+    pub fn is_at_end(&self) -> bool {
+        self.is_at_end
+    }
+
+    /// Returns `true` if the kernel has no batch commands for the map type, so that elements are
+    /// accessed one by one.
+    pub fn is_fallback(&self) -> bool {
+        self.mode == Mode::Keys
+    }
+
+    /// Returns the number of elements of the next batch.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    pub(in crate::map) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    fn position(&self) -> Option<&[u8]> {
+        self.position.as_deref()
+    }
+
+    fn is_at_start(&self) -> bool {
+        self.position.is_none()
+    }
+
+    fn advance(&mut self, position: Vec<u8>) {
+        self.position = Some(position);
+    }
+
+    fn grow(&mut self) {
+        self.capacity = self.capacity.saturating_mul(2);
+    }
+
+    fn fall_back(&mut self) {
+        self.mode = Mode::Keys;
+    }
+
+    fn end(&mut self) {
+        self.is_at_end = true;
+    }
+}
+
+/// A batch that failed after some elements.
+#[derive(Clone)]
+pub struct BatchError {
+    /// Elements that were written before the one that failed.
+    pub written: usize,
+    /// The error of that element.
+    pub error: Error,
+}
+
+impl BatchError {
+    /// Returns the errno if a system call failed, as [`Error::errno`].
+    pub fn errno(&self) -> Option<Errno> {
+        self.error.errno()
+    }
+
+    /// Returns the number of the errno if a system call failed, as [`Error::raw_os_error`].
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.error.raw_os_error()
+    }
+
+    /// Returns an error of std with the errno, as [`Error::to_os_error`].
+    pub fn to_os_error(&self) -> io::Error {
+        self.error.to_os_error()
+    }
+}
+
+impl fmt::Display for BatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "after {} elements: {}", self.written, self.error)
+    }
+}
+
+/// The text of `Display`.
+impl fmt::Debug for BatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// `source` is `None`, because `Display` already has the whole text.
+impl core::error::Error for BatchError {}
+
+/// As of [`Error`]: keeps the kind of the errno and the whole text, with the [`BatchError`] itself
+/// inside. [`BatchError::to_os_error`] keeps the number.
+impl From<BatchError> for io::Error {
+    fn from(error: BatchError) -> Self {
+        Self::new(Self::from(error.error.clone()).kind(), error)
+    }
+}
+
+impl From<BatchError> for Error {
+    fn from(error: BatchError) -> Self {
+        error.error
+    }
+}
+
+/// Many elements with one system call.
+impl<K: Key, V: Value> Map<K, V> {
+    /// `bpf(BPF_MAP_UPDATE_BATCH)`—Creates or replaces elements. Since Linux 5.6; one by one if the
+    /// kernel has no batch commands for the map type.
+    ///
+    /// # Errors
+    ///
+    /// As [`update`](Self::update). The elements before the one that failed were written.
+    #[doc(alias = "BPF_MAP_UPDATE_BATCH")]
+    pub fn update_batch(&self, elements: &[(K, V)]) -> Result<(), BatchError> {
+        let unwritten = |error| BatchError { written: 0, error };
+        let mut keys = joined(elements.iter().map(|(key, _)| key));
+        let layout = self.fd().layout();
+        let mut values = Vec::new();
+        for (_, value) in elements {
+            let appended = value.with_bytes(layout, |bytes| {
+                values.extend_from_slice(bytes);
+                Ok(())
+            });
+            appended.map_err(unwritten)?;
+        }
+        let written = self.write(BpfCmd::MAP_UPDATE_BATCH, elements.len(), &mut keys, Some(&mut values));
+        match written.map_err(unwritten)? {
+            (_, None) => Ok(()),
+            // Also to find the error of an element: `EINVAL` alone may mean an unknown command.
+            (written, Some(errno)) => {
+                let written = if is_unsupported(errno) { 0 } else { written };
+                self.update_singly(elements, written)
+            }
+        }
+    }
+
+    fn update_singly(&self, elements: &[(K, V)], first: usize) -> Result<(), BatchError> {
+        for (at, (key, value)) in elements.iter().enumerate().skip(first) {
+            self.update(key, value).map_err(|error| BatchError { written: at, error })?;
+        }
+        Ok(())
+    }
+
+    /// `bpf(BPF_MAP_DELETE_BATCH)`—Deletes elements, and returns the number of those that existed.
+    /// Since Linux 5.6; one by one if the kernel has no batch commands for the map type.
+    #[doc(alias = "BPF_MAP_DELETE_BATCH")]
+    pub fn delete_batch(&self, keys: &[K]) -> Result<usize, BatchError> {
+        let mut deleted = 0;
+        let mut rest = keys;
+        let mut is_supported = true;
+        while !rest.is_empty() {
+            let failed = |error| BatchError { written: deleted, error };
+            if is_supported {
+                let mut bytes = joined(rest.iter());
+                let (done, errno) =
+                    self.write(BpfCmd::MAP_DELETE_BATCH, rest.len(), &mut bytes, None).map_err(failed)?;
+                is_supported = !errno.is_some_and(is_unsupported);
+                let done = if is_supported { done } else { 0 };
+                deleted += done;
+                rest = rest.get(done..).unwrap_or_default();
+            }
+            // The kernel stops at a key that does not exist.
+            let Some((key, others)) = rest.split_first() else { break };
+            let failed = |error| BatchError { written: deleted, error };
+            deleted += usize::from(self.delete(key).map_err(failed)?);
+            rest = others;
+        }
+        Ok(deleted)
+    }
+
+    fn write(
+        &self,
+        command: BpfCmd,
+        count: usize,
+        keys: &mut [u8],
+        values: Option<&mut [u8]>,
+    ) -> Result<(usize, Option<Errno>), Error> {
+        let mut position = vec![0; self.fd().layout().position_size()];
+        let mut elements = Elements { count, keys, values, start: None, position: &mut position };
+        let (written, errno) = self.fd().batch(command, &mut elements, BpfElemFlags::empty())?;
+        // A failed batch has fewer elements than were passed. If the kernel refuses the command as a
+        // whole, as for a frozen map, it writes no number, and the one that was passed is still there.
+        let is_untouched = errno.is_some() && written >= count;
+        Ok((if is_untouched { 0 } else { written }, errno))
+    }
+}
+
+fn joined<'a, K: Key + 'a>(keys: impl Iterator<Item = &'a K>) -> Vec<u8> {
+    keys.flat_map(IntoBytes::as_bytes).copied().collect()
+}

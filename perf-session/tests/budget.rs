@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // also in shared functions
 
-mod explain_support;
+mod support;
 
-use explain_support::{OWN, as_nobody, assert_explains};
 use perf_session::sys::{Errno, Event, Ring, Target};
 use perf_session::{Cause, MemlockLimit, System, explain_map, map_largest};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use support::explain::{OWN, as_nobody, assert_explains};
 
 fn event() -> Event {
     Event::open(&OWN, Target::calling_thread()).unwrap()

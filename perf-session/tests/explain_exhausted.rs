@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
 
-mod explain_support;
+mod support;
 
-use explain_support::{assert_explains, may_open, refused};
 use perf_session::sys::{
     Attr, AttrFlags, BreakpointLen, BreakpointType, Errno, Event, Hardware, OpenOptions, Target,
 };
 use perf_session::{Cause, FailedOpen, System, Tracefs, explain, trial_of};
+use support::explain::{assert_explains, may_open, refused};
 
 fn me() -> Target<'static> {
     Target::calling_thread()

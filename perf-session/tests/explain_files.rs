@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // also in shared functions
 
-mod explain_support;
+mod support;
 
-use explain_support::{OWN, assert_explains, may_open};
 use perf_session::sys::{Errno, Event, Target};
 use perf_session::{Cause, System, explain};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use support::explain::{OWN, assert_explains, may_open};
 
 #[test]
 fn limit_of_descriptors_is_named_with_its_value() {

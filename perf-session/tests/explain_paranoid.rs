@@ -3,14 +3,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
 
-mod explain_support;
+mod support;
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
 
-use explain_support::{OWN, as_nobody, assert_refused};
 use perf_session::sys::{Attr, AttrFlags, Errno, Event, SampleType, Software, Target};
 use perf_session::{Cause, Pmu, Privileges, System, Tracefs};
+use support::explain::{OWN, as_nobody, assert_refused};
 
 /// The level of the machine, which is restored when this is dropped.
 struct Level(String);

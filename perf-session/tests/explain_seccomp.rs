@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used)] // also in shared functions
 
-mod explain_support;
+mod support;
 
 use core::mem::offset_of;
 
-use explain_support::{OWN, assert_explains, may_open, refused};
 use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter, sock_fprog};
 use perf_session::sys::{Errno, Error, Event, Target};
 use perf_session::{Cause, System, explain};
+use support::explain::{OWN, assert_explains, may_open, refused};
 
 /// Makes every later `perf_event_open` of the calling thread fail with `errno`.
 fn forbid(errno: u32) -> std::io::Result<()> {

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)] // a failure here fails the test
 
-mod set_support;
+mod support;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use perf_session::{
     CpuList, EventSet, EventSetError, EventSetOptions, EventSetTarget, Refreshed, Scope, System,
 };
 use rustix::thread::{CpuSet, sched_setaffinity};
-use set_support::{Tree, open_or_skip, refused, software, switch, switches, tid};
+use support::set::{Tree, open_or_skip, refused, software, switch, switches, tid};
 
 const CPU: u32 = 1;
 const ONLINE: &str = "/sys/devices/system/cpu/cpu1/online";
@@ -147,11 +147,11 @@ fn events_of_a_cpu_that_was_offline_are_opened_again() {
 
     // Its list of online CPUs is not that of the kernel.
     let tree = Tree::new(&[("cpu/online", "0-1\n"), ("cpu/possible", "0-1\n")]);
-    let descriptors = set_support::descriptors();
+    let descriptors = support::set::descriptors();
     let error = refused(options.clone().system(System::at(&tree.0)));
     let event = error.event().unwrap();
     assert_eq!((event.scope, event.error.errno()), (Scope::cpu(CPU), Some(Errno::ENODEV)), "{error}");
-    assert_eq!(set_support::descriptors(), descriptors, "those of CPU 0 are closed");
+    assert_eq!(support::set::descriptors(), descriptors, "those of CPU 0 are closed");
 
     drop(plug);
     assert_eq!(set.refresh().unwrap().opened, one());
@@ -166,7 +166,7 @@ fn events_of_a_cpu_that_was_offline_are_opened_again() {
 
     // The CPU goes offline and returns between two looks.
     let cgroup =
-        set_support::cgroup2().and_then(|dir| options.target(EventSetTarget::cgroup(dir)).open().ok());
+        support::set::cgroup2().and_then(|dir| options.target(EventSetTarget::cgroup(dir)).open().ok());
     let mut sets: Vec<EventSet> = std::iter::once(set).chain(cgroup).collect();
     for set in &mut sets {
         set.enable().unwrap();
@@ -321,7 +321,7 @@ fn cpu_that_comes_or_goes_while_events_are_opened_has_the_right_events() {
             thread::sleep(Duration::from_millis(1)); // until the thread serves it
         }
         let set = open_or_skip(options.clone());
-        done.recv_timeout(set_support::PATIENCE.unwrap()).unwrap();
+        done.recv_timeout(support::set::PATIENCE.unwrap()).unwrap();
         set
     };
 

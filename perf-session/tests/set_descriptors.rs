@@ -3,14 +3,14 @@
 
 #![allow(clippy::unwrap_used)] // a failure here fails the test
 
-mod set_support;
+mod support;
 
 use std::fs;
 
 use perf_session::sys::{Attr, AttrFlags, Errno, EventType};
 use perf_session::{EventSetOptions, EventSetTarget, EventSpec};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use set_support::{descriptors, open_or_skip, refused, sideband, switches};
+use support::set::{descriptors, open_or_skip, refused, sideband, switches};
 
 /// Returns options with events that open, and rings.
 fn options() -> EventSetOptions {
@@ -43,7 +43,7 @@ fn every_descriptor_is_closed_after_an_error() {
     let error = refused(options().group([switches(), missing]).target(EventSetTarget::calling_thread()));
     let event = error.event().unwrap();
     assert_eq!((event.error.errno(), event.is_member), (Some(Errno::ENOENT), true), "{error}");
-    assert_eq!(event.scope.thread_id(), Some(set_support::tid()));
+    assert_eq!(event.scope.thread_id(), Some(support::set::tid()));
     assert_eq!(descriptors(), before, "{error}");
 
     // Too few descriptors for all events, and some for files.

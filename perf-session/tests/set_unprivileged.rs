@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a failure here fails the test
 
-mod set_support;
+mod support;
 
 use std::fs;
 use std::thread;
@@ -11,7 +11,8 @@ use perf_session::sys::{AttrFlags, Errno, Software};
 use perf_session::{EventSetOptions, EventSetTarget, EventSpec, System};
 use rustix::process::{Resource, Uid, getrlimit};
 use rustix::thread::set_thread_res_uid;
-use set_support::{open_or_skip, refused, skip, software};
+use support::set::{open_or_skip, refused, software};
+use support::skip;
 
 /// Runs `test` in a new thread as the user `nobody`, with the level of `perf_event_paranoid`.
 fn as_nobody(test: impl FnOnce(i32) + Send + 'static) {

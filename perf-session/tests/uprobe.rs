@@ -12,7 +12,8 @@ use perf_session::{EventSpec, PmuError, Probe, ProbeError, ProbeHit, System, Tra
 
 mod support;
 
-use support::{open_or_skip, skip, skip_in_any_case};
+use support::event::open_or_skip;
+use support::{skip, skip_in_any_case};
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
 

@@ -1,17 +1,13 @@
 //! Sets of CPUs: counting, sampling, and what is not possible.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // a failure here fails the test
-
-mod set_support;
-
 use std::time::Duration;
 
+use crate::support::set::{Tree, open_or_skip, refused, software, switch, switches};
 use perf_session::sys::{Attr, AttrFlags, Errno, Event, EventType, SampleType, Software};
 use perf_session::{
     Cause, CpuList, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Refreshed, Scope,
     System,
 };
-use set_support::{Tree, open_or_skip, refused, software, switch, switches};
 
 #[test]
 fn each_online_cpu_has_its_count() {
@@ -182,7 +178,9 @@ fn parts_of_an_attr_that_are_not_accepted_are_given_up_on_request() {
 
 #[test]
 fn cgroup_is_counted_on_each_cpu() {
-    let Some(dir) = set_support::cgroup2() else { return eprintln!("skipped: no cgroup2 is mounted") };
+    let Some(dir) = crate::support::set::cgroup2() else {
+        return eprintln!("skipped: no cgroup2 is mounted");
+    };
     let options = EventSetOptions::new().event(switches()).target(EventSetTarget::cgroup(dir)).ring_pages(8);
     let mut set = match options.open() {
         Ok(set) => set,

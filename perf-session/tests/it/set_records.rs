@@ -1,11 +1,7 @@
 //! The records of sets of CPUs.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // a failure here fails the test
-
-mod set_support;
-
 #[allow(dead_code)] // its `main`
-#[path = "../examples/sample_cpus.rs"]
+#[path = "../../examples/sample_cpus.rs"]
 mod sample_cpus;
 
 use std::collections::HashSet;
@@ -14,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use crate::support::set::{open_or_skip, sideband, software, switch, switches, tid};
 use perf_session::sys::{AttrFlags, Layouts, Record, SampleType, Software};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, System, parse};
-use set_support::{open_or_skip, sideband, software, switch, switches, tid};
 
 #[test]
 fn records_of_all_events_are_one_sorted_stream() {
@@ -73,7 +69,7 @@ fn one_event_a_ring_needs_no_identifier() {
     let several =
         [options().event(switches()), options().target(EventSetTarget::process(std::process::id()))];
     for options in several {
-        assert!(matches!(set_support::refused(options), EventSetError::NotOneEvent { .. }));
+        assert!(matches!(crate::support::set::refused(options), EventSetError::NotOneEvent { .. }));
     }
 }
 

@@ -1,14 +1,10 @@
 //! Probes that new tasks inherit.
 
-#![allow(clippy::unwrap_used)] // a failure here fails the test
-
 use std::process::{Command, Stdio};
 
 use perf_session::{EventSetOptions, EventSetTarget, System, parse};
 
-mod support;
-
-use support::{skip, skip_in_any_case};
+use crate::support::{skip, skip_in_any_case};
 
 #[test]
 fn probe_counts_a_command_whose_tasks_fork() {

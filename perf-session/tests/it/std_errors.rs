@@ -1,7 +1,5 @@
 //! Errors as those of std: `?` into `io::Error`, and the text that leaves `main`.
 
-#![allow(clippy::unwrap_used)] // a failure here fails the test
-
 use std::error::Error;
 use std::fmt::{Debug, Display};
 use std::io::{self, ErrorKind};

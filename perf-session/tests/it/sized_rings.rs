@@ -1,10 +1,6 @@
 //! Rings of one size where no limit applies. Where one does: see `budget.rs`.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod explain_support;
-
-use explain_support::{OWN, may_open};
+use crate::support::explain::{OWN, may_open};
 use perf_session::sys::{Error, Event, Target};
 use perf_session::{map_largest, map_largest_ring};
 

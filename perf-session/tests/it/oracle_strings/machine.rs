@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use perf_session::System;
 
-const FILES: &str = include_str!("../data/event_strings/machines.txt");
+const FILES: &str = include_str!("../../data/event_strings/machines.txt");
 
 /// A temporary directory with the files of a machine. It is removed when dropped.
 pub(crate) struct Machine {

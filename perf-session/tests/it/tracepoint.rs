@@ -3,9 +3,8 @@
 use perf_session::sys::{Attr, AttrFlags, Record, Ring, SampleLayout, SampleType, Target};
 use perf_session::{System, Tracefs, TracefsError};
 
-mod support;
-
-use support::{open_or_skip, skip, skip_in_any_case};
+use crate::support::event::open_or_skip;
+use crate::support::{skip, skip_in_any_case};
 
 /// Returns the mounted tracefs, or prints the reason and returns `None`.
 fn tracefs() -> Option<Tracefs> {

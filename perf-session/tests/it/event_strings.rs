@@ -1,20 +1,12 @@
 //! Events of this machine by string: they open, and count what they should.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test's helpers may fail it"
-)]
-
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use perf_session::sys::{AttrFlags, Event, EventType, Target};
 use perf_session::{EventSpec, Pmu, System, Tracefs, TracefsError, catalog, parse, parse_event};
 
-mod support;
-
-use support::{open_or_skip, skip, skip_in_any_case};
+use crate::support::event::open_or_skip;
+use crate::support::{skip, skip_in_any_case};
 
 /// Returns the event of a string, which has one PMU.
 fn spec(text: &str) -> EventSpec {

@@ -1,14 +1,10 @@
 //! Diagnosiss of events that this kernel refuses.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
-
-mod explain_support;
-
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::process::Command;
 
-use explain_support::{OWN, assert_explains, assert_refused, may_open, refused};
+use crate::support::explain::{OWN, assert_explains, assert_refused, may_open, refused};
 use perf_session::sys::{
     Attr, AttrFlags, Call, Errno, Error, Event, EventType, Hardware, OpenOptions, Ring, SampleType, Target,
 };

@@ -1,16 +1,12 @@
 //! Tracepoints that count something, such as nanoseconds, at each hit.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // a failure here fails the test
-
-mod set_support;
-
 use std::process::{Command, Stdio};
 
+use crate::support::set::{open_or_skip, skip_tracepoint};
 use perf_session::sys::{Record, SampleType};
 use perf_session::{
     EventSet, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System, Tracefs, parse,
 };
-use set_support::{open_or_skip, skip_tracepoint};
 
 /// The samples of one event.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,11 +1,7 @@
 //! Sets of threads, processes and commands.
 
-#![allow(clippy::unwrap_used)] // a failure here fails the test
-
-mod set_support;
-
 #[allow(dead_code)] // its `main`
-#[path = "../examples/count_command.rs"]
+#[path = "../../examples/count_command.rs"]
 mod count_command;
 
 use std::process::{Command, Stdio};
@@ -13,12 +9,12 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
+use crate::support::set::{open_or_skip, refused, sideband, software, switch, switched, switches, tid};
 use perf_session::sys::decode::Error;
 use perf_session::sys::{Attr, AttrFlags, EventType, Record, RecordType, Software, WaitResult};
 use perf_session::{
     EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, Scope, SpawnMisuse,
 };
-use set_support::{open_or_skip, refused, sideband, software, switch, switched, switches, tid};
 
 fn counting(target: EventSetTarget) -> EventSetOptions {
     EventSetOptions::new().event(software(Software::CONTEXT_SWITCHES)).target(target)
@@ -176,7 +172,7 @@ fn rings_of_a_process_hang_up_when_it_has_exited() {
     set.enable().unwrap();
     drop(child.stdin.take()); // ends the read
     let mut exits = 0;
-    while !set.wait(set_support::PATIENCE).unwrap().is_final() {
+    while !set.wait(crate::support::set::PATIENCE).unwrap().is_final() {
         set.drain_sorted(|record| exits += u32::from(record.raw().kind() == RecordType::EXIT)).unwrap();
     }
     child.wait().unwrap();

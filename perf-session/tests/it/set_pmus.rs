@@ -1,16 +1,12 @@
 //! Events of several PMUs and of PMUs for CPUs only, by software events that are restricted to CPUs.
 
-#![allow(clippy::unwrap_used)] // a failure here fails the test
-
-mod set_support;
-
 use std::process::Command;
 
+use crate::support::set::{open_or_skip, refused, software, switch};
 use perf_session::sys::Software;
 use perf_session::{
     CpuList, EventSetError, EventSetOptions, EventSetTarget, NamedEvent, Scope, System, parse,
 };
-use set_support::{open_or_skip, refused, software, switch};
 
 /// Returns the online CPUs.
 fn online() -> CpuList {
@@ -55,7 +51,7 @@ fn event_of_two_pmus_is_opened_on_both_for_a_task() {
     let Some(set) = open_or_skip(options.clone()) else { return };
     let pmus: Vec<Option<&str>> = set.events().map(|event| event.spec.pmu()).collect();
     assert_eq!(pmus, [Some("cpu_core"), Some("cpu_atom")]);
-    assert!(set.events().all(|event| event.scope == Scope::thread(set_support::tid())));
+    assert!(set.events().all(|event| event.scope == Scope::thread(crate::support::set::tid())));
     // With rings, the event of each PMU is on its CPUs.
     let set = options.inherit(perf_session::Inherit::Tasks).ring_pages(1).open().unwrap();
     assert_eq!(set.rings().unwrap().len(), set.events().count());

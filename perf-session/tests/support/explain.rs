@@ -1,9 +1,5 @@
-//! Functions that the live tests of explanations and budgets share.
+//! Events that are refused, and why.
 
-#![allow(dead_code)] // each test file uses a part of it
-#![allow(clippy::unwrap_used, clippy::panic)] // a failure here fails the test
-
-use std::fmt::Display;
 use std::thread;
 
 use perf_session::sys::{Attr, AttrFlags, Errno, Error, Event, Software, Target};
@@ -11,20 +7,14 @@ use perf_session::{Cause, Diagnosis, FailedOpen, System, trial_of};
 use rustix::process::{Uid, geteuid};
 use rustix::thread::set_thread_res_uid;
 
+use super::skip;
+
 /// The user `nobody`.
 const NOBODY: u32 = 65534;
 
 /// An event that an unprivileged user may open for itself.
 pub(crate) const OWN: Attr =
     Attr::software(Software::PAGE_FAULTS).with_flags(AttrFlags::EXCLUDE_KERNEL.union(AttrFlags::EXCLUDE_HV));
-
-/// Prints the reason for a skipped test, or fails it with `PERFKIT_REQUIRE_LIVE=1`.
-#[track_caller]
-pub(crate) fn skip(reason: impl Display) {
-    let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
-    assert!(!required, "{reason}");
-    eprintln!("skipped: {reason}");
-}
 
 /// Returns whether this process may open events at all. If not, prints the reason.
 #[track_caller]

@@ -2,13 +2,8 @@
 //!
 //! The machines are directories with the files of sysfs and tracefs, so the test needs no perf events.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may panic")]
-
-#[path = "oracle_strings/differences.rs"]
 mod differences;
-#[path = "oracle_strings/fields.rs"]
 mod fields;
-#[path = "oracle_strings/machine.rs"]
 mod machine;
 
 use std::collections::BTreeMap;
@@ -19,7 +14,7 @@ use machine::machines;
 use perf_session::expression::Expression;
 use perf_session::{EventGroup, NamedEvent, System};
 
-const ORACLE: &str = include_str!("data/event_strings/perf-6.1.187.txt");
+const ORACLE: &str = include_str!("../data/event_strings/perf-6.1.187.txt");
 
 /// The attrs of one string, sorted: the perf tool lists PMUs and tracepoints in the order of the directory.
 type Attrs = Vec<Fields>;

@@ -1,14 +1,10 @@
 //! The examples that read a process and the whole system.
 
-#![allow(clippy::unwrap_used)] // a failure here fails the test
-
-mod set_support;
-
 #[allow(dead_code)] // its `main`
-#[path = "../examples/exec_tracer.rs"]
+#[path = "../../examples/exec_tracer.rs"]
 mod exec_tracer;
 #[allow(dead_code)] // its `main`
-#[path = "../examples/top.rs"]
+#[path = "../../examples/top.rs"]
 mod top;
 
 use std::process::Command;
@@ -16,9 +12,10 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::support::set::{open_or_skip, skip_tracepoint, software};
+use crate::support::skip;
 use perf_session::sys::Software;
 use perf_session::{EventSetOptions, TracefsError};
-use set_support::{open_or_skip, skip, skip_tracepoint, software};
 
 #[test]
 fn top_finds_the_file_of_code_that_was_mapped_before() {

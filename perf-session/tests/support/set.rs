@@ -1,16 +1,13 @@
-//! Functions that the live tests of sets share. A test that is not permitted to open its events prints the
-//! reason and passes.
+//! Sets of events, and what happens to be counted.
 
-#![allow(dead_code)] // each test file uses a part of it
-#![allow(clippy::unwrap_used, clippy::panic)] // a failure here fails the test
-
-use std::fmt::Display;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use perf_session::sys::{Attr, AttrFlags, Errno, SampleType, Software};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSpec, TracefsError};
+
+use super::{skip, skip_in_any_case};
 
 /// A timeout that no test reaches. The tests do not measure time, but must not hang.
 pub(crate) const PATIENCE: Option<Duration> = Some(Duration::from_secs(60));
@@ -37,19 +34,6 @@ pub(crate) fn open_or_skip(options: EventSetOptions) -> Option<EventSet> {
 #[track_caller]
 pub(crate) fn refused(options: EventSetOptions) -> EventSetError {
     options.open().map(|_| ()).unwrap_err()
-}
-
-/// Prints the reason for a skipped test, or fails it with `PERFKIT_REQUIRE_LIVE=1`.
-#[track_caller]
-pub(crate) fn skip(reason: impl Display) {
-    let required = std::env::var_os("PERFKIT_REQUIRE_LIVE").is_some_and(|value| value == "1");
-    assert!(!required, "{reason}");
-    skip_in_any_case(reason);
-}
-
-/// Prints the reason for a skipped test. For missing hardware or kernel configuration.
-pub(crate) fn skip_in_any_case(reason: impl Display) {
-    eprintln!("skipped: {reason}");
 }
 
 /// Skips a test that needs a tracepoint.

@@ -1,11 +1,8 @@
 //! Conversions between the clocks of the running system. No test measures a duration: each reads a clock
 //! before and after, and the converted time must be between them, as far as the stated error permits.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
-
-mod explain_support;
-
-use explain_support::{OWN, skip};
+use crate::support::explain::OWN;
+use crate::support::skip;
 use perf_session::sys::{
     Attr, AttrFlags, Clock, Event, Record, Ring, SampleLayout, SampleType, Software, Target,
 };

@@ -1,21 +1,17 @@
 //! A sampler that a program embeds: one trait for the events of the whole process, in a set, and for those of
 //! single threads, in separate rings with a ledger.
 
-#![allow(clippy::unwrap_used)] // a failure here fails the test
-
-mod set_support;
-
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
 
+use crate::support::set::{open_or_skip, switch, tid};
 use perf_session::sys::{Attr, AttrFlags, Event, Record, RingSet, SampleType, Software, Target};
 use perf_session::{
     EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, LossLedger, RingKey, Scope, System,
     map_largest_ring,
 };
-use set_support::{open_or_skip, switch, tid};
 
 /// Controls and reads either mode; the control needs no exclusive access.
 trait Sampler {

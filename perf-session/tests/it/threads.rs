@@ -1,18 +1,14 @@
 //! All threads of a live process: none is missed, none is counted twice.
 
-#![allow(clippy::unwrap_used)] // a failure here fails the test
-
-mod set_support;
-
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
+use crate::support::set::{open_or_skip, skip_tracepoint, software};
 use perf_session::sys::Software;
 use perf_session::{EventSetOptions, EventSetTarget, EventSpec, System, Tracefs, threads_of};
-use set_support::{open_or_skip, skip_tracepoint, software};
 
 /// Set in the environment of the child process.
 const ROLE: &str = "PERFKIT_TEST_THREADS";
@@ -80,7 +76,7 @@ fn hit() {
 /// Starts this test binary again as the child, and waits until its threads run.
 fn spawn_child(role: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child_with_threads", "--nocapture"]).env(ROLE, role);
+    command.args(["--exact", "threads::child_with_threads", "--nocapture"]).env(ROLE, role);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let stdout = BufReader::new(child.stdout.as_mut().unwrap());
     assert!(stdout.lines().map_while(Result::ok).any(|line| line.ends_with("ready")));
@@ -133,7 +129,7 @@ fn threads_of_a_process_are_listed_with_the_main_thread_first() {
     let other = thread::spawn(move || wait.recv().is_ok());
     let threads = threads_of(&System::new(), std::process::id()).unwrap();
     assert_eq!(threads.first(), Some(&std::process::id()));
-    assert!(threads.len() >= 2 && threads.contains(&set_support::tid()), "{threads:?}");
+    assert!(threads.len() >= 2 && threads.contains(&crate::support::set::tid()), "{threads:?}");
     drop(stop);
     other.join().unwrap();
 }
@@ -141,22 +137,22 @@ fn threads_of_a_process_are_listed_with_the_main_thread_first() {
 #[test]
 fn process_with_rings_is_sampled_on_all_cpus() {
     let options = EventSetOptions::new()
-        .event(set_support::switches())
+        .event(crate::support::set::switches())
         .event(software(Software::PAGE_FAULTS))
         .target(EventSetTarget::process(std::process::id()))
         .ring_pages(8);
     let Some(mut set) = open_or_skip(options) else { return };
     set.enable().unwrap();
     let tids = [
-        set_support::tid(),
+        crate::support::set::tid(),
         thread::spawn(|| {
-            set_support::switch(20);
-            set_support::tid()
+            crate::support::set::switch(20);
+            crate::support::set::tid()
         })
         .join()
         .unwrap(),
     ];
-    set_support::switch(20);
+    crate::support::set::switch(20);
     set.disable().unwrap();
     let mut found = [0, 0];
     set.flush_sorted(|record| {

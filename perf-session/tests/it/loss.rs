@@ -1,18 +1,15 @@
 //! The ledger of losses, on a live ring that overflows.
 
-#![allow(clippy::unwrap_used)] // a failure here fails the test
-
 #[allow(dead_code)] // its `main`
-#[path = "../examples/loss_ledger.rs"]
+#[path = "../../examples/loss_ledger.rs"]
 mod loss_ledger;
-
-mod set_support;
 
 use std::time::Duration;
 
+use crate::support::set::{open_or_skip, skip_tracepoint, software, switch, switches};
+use crate::support::skip;
 use perf_session::sys::{RecordType, Software};
 use perf_session::{EventSetOptions, EventSetTarget, LossKind, Scope, TracefsError};
-use set_support::{open_or_skip, skip, skip_tracepoint, software, switch, switches};
 
 #[test]
 fn every_record_is_delivered_or_in_the_ledger() {
@@ -90,7 +87,7 @@ fn records_that_were_left_after_a_break_are_not_lost() {
             })
             .unwrap();
         if end.is_continue() {
-            set.wait(set_support::PATIENCE).unwrap(); // until the records are old enough
+            set.wait(crate::support::set::PATIENCE).unwrap(); // until the records are old enough
         }
     }
     set.flush_sorted(|_| read += 1).unwrap();
@@ -126,7 +123,7 @@ fn samples_and_lost_records_of_each_event_add_up_to_its_count() {
     let (lost, counts) = (set.lost_by_event().unwrap(), set.counts().unwrap());
     assert_eq!(lost.iter().map(|event| event.id).collect::<Vec<u64>>(), ids);
     for (index, event) in lost.iter().enumerate() {
-        assert_eq!((event.index, event.scope), (index, Scope::thread(set_support::tid())));
+        assert_eq!((event.index, event.scope), (index, Scope::thread(crate::support::set::tid())));
         assert!(event.lost > 0);
         assert_eq!(samples[index] + event.lost, counts.get(index).unwrap().total().value);
     }

@@ -273,20 +273,23 @@ fn records_of_the_other_ring_are_delivered_after_one_was_overwritten() {
 
 #[test]
 fn young_records_stay_after_one_of_a_half_full_ring_was_overwritten() {
-    let (mut set, mut kernels) = set(2, 3600);
-    write(&mut kernels[1], 99, 0);
-    (1..=100).for_each(|time| write(&mut kernels[0], time, 0));
-    let mut count = 0;
-    set.drain_sorted(|record| {
-        count += u64::from(*record.key() == 0);
-        if count == 1 {
-            kernels[0].overwrite(24 * 30, Kernel::any_header(RecordType::SAMPLE, 4));
-        }
-    })
-    .unwrap();
-    assert_eq!(count, 30, "up to the damage");
-    set.set_sort_delay(Duration::ZERO);
-    assert_eq!(round(&mut set), [(99, 1)]);
+    for (pages, records) in [(1, 100), (2, 200)] {
+        // In the second case a plan does not reach the limit.
+        let (mut set, mut kernels) = set_of_pages(2, 3600, pages);
+        write(&mut kernels[1], 999, 0);
+        (1..=records).for_each(|time| write(&mut kernels[0], time, 0));
+        let mut count = 0;
+        set.drain_sorted(|record| {
+            count += u64::from(*record.key() == 0);
+            if count == 1 {
+                kernels[0].overwrite(24 * 30, Kernel::any_header(RecordType::SAMPLE, 4));
+            }
+        })
+        .unwrap();
+        assert_eq!(count, 30, "up to the damage");
+        set.set_sort_delay(Duration::ZERO);
+        assert_eq!(round(&mut set), [(999, 1)]);
+    }
 }
 
 #[test]

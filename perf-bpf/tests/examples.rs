@@ -9,6 +9,9 @@ mod support;
 #[path = "../examples/aya_perf_buffer.rs"]
 mod aya_perf_buffer;
 #[allow(dead_code)] // its `main`
+#[path = "../examples/maps.rs"]
+mod maps;
+#[allow(dead_code)] // its `main`
 #[path = "../examples/perf_buffer.rs"]
 mod perf_buffer;
 #[allow(dead_code)] // its `main`
@@ -18,8 +21,9 @@ mod ring_buffer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use support::permitted;
+use perf_bpf::BpfMapType;
 use support::programs::online;
+use support::{map_or_skip, permitted};
 
 /// Runs `test` while a thread on each CPU sleeps and wakes, so that tasks switch everywhere.
 fn while_tasks_switch<T>(test: impl FnOnce() -> T) -> T {
@@ -69,4 +73,15 @@ fn port_of_ayas_buffer_reads_the_samples_of_a_cpu() {
     let Some(found) = permitted(while_tasks_switch(|| aya_perf_buffer::read(cpu, 500))) else { return };
     // 8 bytes and the 4 of the length are padded to 16.
     assert!(found.len() >= 500 && found.iter().all(|bytes| bytes.len() == 12), "{}", found.len());
+}
+
+#[test]
+fn a_map_is_listed_with_its_elements() {
+    let Some(map) = map_or_skip::<u32, u16>(BpfMapType::HASH, 4) else { return };
+    map.update(&u32::from_ne_bytes([1, 2, 3, 4]), &u16::from_ne_bytes([5, 6])).unwrap();
+    let id = map.fd().info().unwrap().id;
+    let line = maps::list().unwrap().into_iter().find(|line| line.trim().starts_with(&format!("{id} ")));
+    assert!(line.unwrap().contains("HASH                 pk_test         key 4 value 2 entries 4"));
+    assert_eq!(maps::elements(id).unwrap(), ["[01, 02, 03, 04] [05, 06]"]);
+    assert!(maps::elements(u32::MAX).is_err());
 }

@@ -11,10 +11,10 @@ const PATH: &str = "PK_AGENT_MAP";
 pub(crate) struct Agent(Child, BufReader<ChildStdout>);
 
 impl Agent {
-    /// Runs the test `agent` of this binary as a process, and waits until its reader is open.
-    pub(crate) fn start(path: &Path) -> Self {
+    /// Runs the ignored test `test` of this binary as a process, and waits until its reader is open.
+    pub(crate) fn start(test: &str, path: &Path) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "agent", "--ignored", "--nocapture"])
+            .args(["--exact", test, "--ignored", "--nocapture"])
             .env(PATH, path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -7,19 +7,17 @@
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use perf_bpf::sys::{Attr, Errno};
 use perf_bpf::{BpfMapType, Error, Key, Map, MapSpec, Value};
-use perf_sys::Errno;
 
 pub(crate) mod agent;
 pub(crate) mod asm;
 mod bpf_fs;
 mod nobody;
 pub(crate) mod programs;
-mod tracefs;
 
 pub(crate) use bpf_fs::{pin_names, with_bpf_fs};
 pub(crate) use nobody::{as_nobody, without_sys_admin};
-pub(crate) use tracefs::rename_tracepoint;
 
 /// Sets a flag when it is dropped, so that a panic ends a thread that waits for it.
 pub(crate) struct SetOnDrop<'a>(pub(crate) &'a AtomicBool);
@@ -56,4 +54,18 @@ pub(crate) fn permitted<T>(result: Result<T, impl Into<Error>>) -> Option<T> {
 pub(crate) fn map_or_skip<K: Key, V: Value>(map_type: BpfMapType, max_entries: u32) -> Option<Map<K, V>> {
     let spec = MapSpec::new(map_type, max_entries).with_name("pk_test".parse().unwrap());
     permitted(Map::create(spec))
+}
+
+/// Returns the attr of an event that samples every hit of a tracepoint of `task`: `task_rename` and
+/// `task_newtask` also fire for 32-bit tasks. Prints the reason and returns `None` if tracefs cannot be read.
+#[track_caller]
+pub(crate) fn tracepoint(name: &str) -> Option<Attr> {
+    let read = |root: &str| std::fs::read_to_string(format!("{root}/events/task/{name}/id"));
+    match read("/sys/kernel/tracing").or_else(|_| read("/sys/kernel/debug/tracing")) {
+        Ok(id) => Some(Attr::tracepoint(id.trim().parse().unwrap()).with_period(1)),
+        Err(error) => {
+            skip(format_args!("tracepoint task/{name}: {error}"));
+            None
+        }
+    }
 }

@@ -1,15 +1,10 @@
 //! Each operation on each type of hash, trie and array, with one value and with values per CPU.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
 use std::fmt::Debug;
 
-use perf_bpf::{BatchCursor, BpfMapFlags, BpfMapType, Key, Map, MapSpec, PerCpu, Value};
-use perf_sys::Errno;
-use support::{map_or_skip, permitted};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use crate::prelude::*;
 
 /// Older kernels reserve 128 elements of an LRU hash for each CPU, and evict before it is full.
 const CAPACITY: u32 = 20_000;

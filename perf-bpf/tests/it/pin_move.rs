@@ -1,17 +1,9 @@
 //! Moving the elements of a pinned map to the map that replaces it.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
-
-mod support;
-
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 
-use perf_bpf::{
-    BpfFs, BpfMapFlags, BpfMapType, Error, IfDifferent, Key, Map, MapSpec, PerCpu, PinOutcome, PinnedMap,
-    Value, unpin,
-};
-use support::{permitted, pin_names, with_bpf_fs};
+use crate::prelude::*;
 
 type Pinned = PinnedMap<u32, u64>;
 
@@ -95,7 +87,11 @@ fn a_map_whose_elements_cannot_be_moved_is_refused() {
 /// Starts this test program again, to run one ignored test, which knows the path.
 fn spawn(test: &str, path: &PathBuf) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test, "--ignored", "--nocapture"]).env("PK_PIN", path).spawn().unwrap()
+    command
+        .args(["--exact", &format!("pin_move::{test}"), "--ignored", "--nocapture"])
+        .env("PK_PIN", path)
+        .spawn()
+        .unwrap()
 }
 
 #[test]

@@ -1,22 +1,11 @@
 //! Readers of one perf event array in several values and processes: an agent that restarts and shares its
 //! pinned map with the next one.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // also in shared functions
-
-mod support;
-
 use std::path::Path;
 
-use perf_bpf::sys::Errno;
-use perf_bpf::sys::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper};
-use perf_bpf::{
-    BpfMapType, BpfProgType, EventArray, MapFd, MapSpec, PerfBuffer, PerfBufferOptions, PerfBufferRecord,
-    ProgramFd,
-};
-use support::agent::{self, Agent};
-use support::asm::{Asm, R0, R1, R2, R3, R4, R5, R6, R10};
-use support::programs::{Counters, Sink, fire_on, fire_on_all, online, output};
-use support::{permitted, with_bpf_fs, without_sys_admin};
+use crate::prelude::*;
+use crate::support::agent;
+use crate::support::agent::Agent;
 
 /// A map that nobody reads, and a program that writes to it.
 struct Fixture {
@@ -189,9 +178,12 @@ fn program_finds_an_empty_slot_a_paused_reader_and_a_full_ring_by_the_errno() {
     reader.pause().unwrap();
     assert!(fails_with(&array, cpu, Errno::EOPNOTSUPP));
     reader.resume().unwrap();
-    (0..perf_bpf::sys::page_size() / 16).for_each(|_| fire_on(&fixture.program, cpu));
+    (0..sys::page_size() / 16).for_each(|_| fire_on(&fixture.program, cpu));
     assert!(fails_with(&array, cpu, Errno::ENOSPC));
 }
+
+/// The process of the tests below.
+const AGENT: &str = "shared_array::agent";
 
 /// The other process of the tests below.
 #[test]
@@ -221,7 +213,7 @@ fn open(path: &Path) -> PerfBuffer {
 #[test]
 fn next_agent_gets_all_after_a_graceful_stop_of_the_last_one() {
     with_pinned_map(|fixture, path| {
-        let last = Agent::start(path);
+        let last = Agent::start(AGENT, path);
         fire_on_all(&fixture.program, &online(), 3);
         assert_eq!(last.stop(), 3 * all());
         let mut next = open(path);
@@ -232,7 +224,7 @@ fn next_agent_gets_all_after_a_graceful_stop_of_the_last_one() {
 #[test]
 fn next_agent_gets_all_after_the_last_one_was_killed() {
     with_pinned_map(|fixture, path| {
-        let last = Agent::start(path);
+        let last = Agent::start(AGENT, path);
         let mut next = open(path);
         last.kill();
         assert_eq!(fixture.fire(&mut next), all());
@@ -243,13 +235,13 @@ fn next_agent_gets_all_after_the_last_one_was_killed() {
 #[test]
 fn next_agent_gets_all_while_the_last_one_still_runs_and_after_its_graceful_stop() {
     with_pinned_map(|fixture, path| {
-        let last = Agent::start(path);
+        let last = Agent::start(AGENT, path);
         let mut next = open(path);
         assert_eq!(fixture.fire(&mut next), all());
         assert_eq!(last.stop(), 0);
         assert_eq!(fixture.fire(&mut next), all());
         // The same with the roles exchanged: the process that started later ends first.
-        let later = Agent::start(path);
+        let later = Agent::start(AGENT, path);
         fire_on_all(&fixture.program, &online(), 1);
         assert_eq!((samples(&mut next), later.stop()), (0, all()));
         next.refresh().unwrap();

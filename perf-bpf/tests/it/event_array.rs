@@ -1,18 +1,6 @@
 //! Events in the slots of a perf event array.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // also in shared functions
-
-mod support;
-
-use perf_bpf::sys::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper, BpfPerfEventValue};
-use perf_bpf::sys::{Attr, AttrFlags, Errno, Event, ReadFormat, Software, Target};
-use perf_bpf::{
-    BpfElemFlags, BpfMapFlags, BpfMapType, BpfProgType, Error, EventArray, MapFd, MapSpec, PerfBufferOptions,
-    ProgramFd,
-};
-use support::asm::{Asm, R0, R1, R2, R3, R4, R7, R10};
-use support::programs::{fire_on, online};
-use support::{permitted, without_sys_admin};
+use crate::prelude::*;
 
 const TIMES: ReadFormat = ReadFormat::TOTAL_TIME_ENABLED.union(ReadFormat::TOTAL_TIME_RUNNING);
 

@@ -1,12 +1,6 @@
 //! The copy of a map in memory.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
-use perf_bpf::{BpfMapType, CachedMap, DesiredAction};
-use perf_sys::Errno;
-use support::map_or_skip;
+use crate::prelude::*;
 
 #[test]
 fn each_write_goes_to_the_map_and_the_copy() {

@@ -1,16 +1,6 @@
 //! A program on an event of each CPU.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // also in shared functions
-
-mod support;
-
-use perf_bpf::events::{EventSetOptions, EventSpec};
-use perf_bpf::sys::{Attr, Errno, Event, Software, Target};
-use perf_bpf::{
-    AttachedSet, BpfProgType, Error, EventArray, PerfBuffer, PerfBufferOptions, PerfBufferRecord, ProgramFd,
-};
-use support::programs::{Counters, Sink, online, output};
-use support::{permitted, rename_tracepoint};
+use crate::prelude::*;
 
 const COOKIE: u64 = 77;
 
@@ -85,7 +75,7 @@ fn nothing_runs_before_the_set_is_enabled() {
 #[test]
 fn a_tracepoint_program_is_attached_once_for_all_cpus() {
     let Some(mut fixture) = fixture(BpfProgType::TRACEPOINT) else { return };
-    let Some(attr) = rename_tracepoint() else { return };
+    let Some(attr) = tracepoint("task_rename") else { return };
     let set = AttachedSet::open(EventSpec::new(attr), &fixture.program, COOKIE);
     let Some(set) = permitted(set) else { return };
     assert_eq!((set.attachments().len(), set.set().cpus()), (1, online()));
@@ -122,11 +112,11 @@ fn a_failure_midway_detaches_the_program_from_the_first_events() {
     if events.len() == 1 {
         return eprintln!("skipped: one CPU");
     }
-    last.set_bpf(std::os::fd::AsFd::as_fd(&fixture.program)).unwrap();
+    last.set_bpf(AsFd::as_fd(&fixture.program)).unwrap();
     let Err(error) = AttachedSet::attach(set, &fixture.program, COOKIE) else { panic!("attached") };
     assert_eq!(error.error.errno(), Some(Errno::EEXIST), "{error}");
     // The link to the first event is closed, so that another can be made.
-    drop(perf_bpf::Link::attach(&**first, &fixture.program, 0).unwrap());
+    drop(Link::attach(&**first, &fixture.program, 0).unwrap());
 }
 
 #[test]
@@ -144,7 +134,7 @@ fn a_perf_event_program_of_one_thread_is_attached_too() {
     let Some(event) = permitted(Event::open(&attr, Target::calling_thread())) else {
         return;
     };
-    let _attachment = perf_bpf::Attachment::new(event, &fixture.program, COOKIE).unwrap();
+    let _attachment = Attachment::new(event, &fixture.program, COOKIE).unwrap();
     while fixture.counters.produced_and_failed().0 == 0 {
         std::hint::spin_loop();
     }

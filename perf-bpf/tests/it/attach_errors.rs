@@ -1,19 +1,8 @@
 //! Programs that cannot be attached, and the causes in the errors.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
+use std::sync::Arc;
 
-mod support;
-
-use std::sync::{Arc, Mutex, PoisonError};
-
-use perf_bpf::events::EventSpec;
-use perf_bpf::sys::{Attr, AttrFlags, Errno, Event, Software, Target};
-use perf_bpf::{AttachedSet, Attachment, BpfProgType, Error, Link, ProgramFd};
-use support::asm::Asm;
-use support::{permitted, rename_tracepoint};
-
-/// Tracepoints take 64 programs of all tests.
-static TRACEPOINT: Mutex<()> = Mutex::new(());
+use crate::prelude::*;
 
 /// Loads a program that returns 1.
 #[track_caller]
@@ -51,8 +40,9 @@ fn program_on_an_event_that_never_overflows_is_refused() {
 
 #[test]
 fn program_that_its_tracepoint_has_already_is_named_as_the_cause() {
-    let _guard = TRACEPOINT.lock().unwrap_or_else(PoisonError::into_inner);
-    let (Some(program), Some(attr)) = (program(BpfProgType::TRACEPOINT), rename_tracepoint()) else { return };
+    let (Some(program), Some(attr)) = (program(BpfProgType::TRACEPOINT), tracepoint("task_rename")) else {
+        return;
+    };
     let (Some(first), Some(second)) = (event(&attr), event(&attr)) else { return };
     let _link = Link::attach(&*first, &program, 0).unwrap();
     let error = Attachment::new(second, &program, 0).unwrap_err();
@@ -62,8 +52,8 @@ fn program_that_its_tracepoint_has_already_is_named_as_the_cause() {
 
 #[test]
 fn tracepoint_with_64_programs_is_named_as_the_cause() {
-    let _guard = TRACEPOINT.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(attr) = rename_tracepoint() else { return };
+    // No other test attaches programs to this one.
+    let Some(attr) = tracepoint("task_newtask") else { return };
     let mut attached = Vec::new();
     let error = loop {
         let (Some(program), Some(event)) = (program(BpfProgType::TRACEPOINT), event(&attr)) else { return };

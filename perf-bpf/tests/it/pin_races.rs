@@ -1,15 +1,10 @@
 //! Several threads that open or create the map of one path.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
-
-mod support;
-
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, Mutex};
 
-use perf_bpf::{BpfFs, BpfMapType, Error, MapFd, MapSpec, PinOutcome, PinnedMap, unpin};
-use support::{SetOnDrop, permitted, with_bpf_fs};
+use crate::prelude::*;
 
 type Pinned = PinnedMap<u32, u64>;
 

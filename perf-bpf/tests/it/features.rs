@@ -1,13 +1,8 @@
 //! Probes of the running kernel.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
 use std::process::Command;
 
-use perf_bpf::{BpfMapType, BpfProgType, Error, Features};
-use support::permitted;
+use crate::prelude::*;
 
 #[test]
 fn types_that_the_kernel_has_are_found() {

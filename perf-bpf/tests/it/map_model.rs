@@ -1,16 +1,11 @@
 //! The typed hash map, compared with the standard library's map.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
 use std::collections::BTreeMap;
 
-use perf_bpf::{BatchCursor, BpfMapType, Map};
-use perf_sys::Errno;
 use proptest::prelude::*;
 use proptest::sample::select;
-use support::map_or_skip;
+
+use crate::prelude::*;
 
 const CAPACITY: u32 = 12;
 

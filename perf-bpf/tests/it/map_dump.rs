@@ -1,14 +1,9 @@
 //! Dumps while another thread deletes.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use perf_bpf::{BpfMapType, DumpStats, Map};
-use support::{SetOnDrop, map_or_skip};
+use crate::prelude::*;
 
 /// Keys below this stay, those from it on come and go.
 const LASTING: u32 = 2000;

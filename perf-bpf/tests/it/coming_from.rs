@@ -1,8 +1,8 @@
 //! The pages about Cilium's `pkg/bpf` and `perfevent` list every exported name.
 
 const PAGES: &str = concat!(
-    include_str!("../docs/coming-from/cilium-maps.md"),
-    include_str!("../docs/coming-from/cilium-events.md")
+    include_str!("../../docs/coming-from/cilium-maps.md"),
+    include_str!("../../docs/coming-from/cilium-events.md")
 );
 
 /// Returns the names without a row in the page. A constant may be in a row such as `PERF_TYPE_*`.
@@ -20,14 +20,14 @@ fn missing<'n>(page: &str, names: &'n str) -> Vec<&'n str> {
 
 #[test]
 fn every_name_of_cilium_is_listed() {
-    let names = include_str!("data/cilium-bpf-names.txt");
+    let names = include_str!("../data/cilium-bpf-names.txt");
     assert!(names.lines().count() > 290);
     assert_eq!(missing(PAGES, names), [""; 0]);
 }
 
 #[test]
 fn every_name_of_perfevent_is_listed() {
-    assert_eq!(missing(PAGES, include_str!("data/perfevent-names.txt")), [""; 0]);
+    assert_eq!(missing(PAGES, include_str!("../data/perfevent-names.txt")), [""; 0]);
 }
 
 #[test]

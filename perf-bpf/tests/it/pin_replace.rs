@@ -1,18 +1,9 @@
 //! Replacing a pinned map by one of other properties.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
-
-mod support;
-
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use perf_bpf::{
-    BpfMapFlags, BpfMapType, Error, IfDifferent, Map, MapSpec, ParallelMap, PinOutcome, PinnedMap, unpin,
-};
-use perf_sys::Errno;
-use support::{SetOnDrop, permitted, pin_names, with_bpf_fs};
+use crate::prelude::*;
 
 type Pinned = PinnedMap<u32, u64>;
 
@@ -170,7 +161,7 @@ fn a_name_with_a_dot_is_explained() {
         let path = fs.path("map.v2").unwrap();
         let Err(error) = Pinned::open_or_create(&path, spec(4)) else { panic!("a name with a dot") };
         if error.errno().is_some() {
-            return support::skip(error);
+            return skip(error);
         }
         assert!(error.to_string().contains("a name without '.'"), "{error}");
         assert!(error.to_string().ends_with("map.v2"), "{error}");

@@ -1,14 +1,6 @@
 //! Errors of maps name their cause.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
-use std::os::fd::{AsFd, AsRawFd};
-
-use perf_bpf::{BpfMapFlags, BpfMapType, Error, Features, Map, MapFd, MapSpec};
-use perf_sys::Errno;
-use support::{map_or_skip, permitted, with_bpf_fs};
+use crate::prelude::*;
 
 /// Checks the errno and the cause, and that no capability is listed, since none is missing.
 #[track_caller]

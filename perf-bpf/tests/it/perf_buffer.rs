@@ -1,22 +1,9 @@
 //! Records that programs write by `bpf_perf_event_output`.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // also in shared functions
-
-mod support;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use perf_bpf::events::CpuList;
-use perf_bpf::sys::abi::bpf::{BPF_F_CURRENT_CPU, BpfHelper};
-use perf_bpf::sys::{SampleType, WaitResult};
-use perf_bpf::{
-    BpfMapType, BpfProgType, EventArray, MapFd, MapSpec, PerfBuffer, PerfBufferOptions, PerfBufferRecord,
-    ProgramFd, RefreshedRings,
-};
-use support::asm::{Asm, R0, R1, R2, R3, R4, R5, R6, R7, R8};
-use support::permitted;
-use support::programs::{Counters, Sink, fire_on, fire_on_all, online, output};
+use crate::prelude::*;
 
 /// A timeout that no test reaches. The tests do not measure time, but must not hang.
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
@@ -113,7 +100,7 @@ fn every_record_under_a_slow_reader_is_delivered_or_lost() {
     let is_over = AtomicBool::new(false);
     let (program, buffer) = (&fixture.program, &mut fixture.buffer);
     // The first records, which nobody reads, overflow a page: the reader may be faster than the others.
-    let unread = perf_bpf::sys::page_size() / 48;
+    let unread = sys::page_size() / 48;
     fire_on_all(program, &cpus, unread);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -143,7 +130,7 @@ fn every_record_under_a_slow_reader_is_delivered_or_lost() {
     assert!(failed > 0, "the rings of one page are smaller than the output");
     assert_eq!((total.unknown, total.truncated, total.damaged), (0, 0, 0));
     assert!(!buffer.lossy_cpus().unwrap().is_empty());
-    let mut ledger = perf_session::LossLedger::default();
+    let mut ledger = LossLedger::default();
     buffer.note_losses(&mut ledger).unwrap();
     buffer.note_losses(&mut ledger).unwrap();
     assert_eq!(ledger.dropped(), failed);
@@ -250,7 +237,7 @@ fn paused_reader_counts_no_losses_and_reads_again_after_resume() {
     let cpus = online();
     fire_on_all(&fixture.program, &cpus, 1);
     fixture.buffer.pause().unwrap();
-    fire_on_all(&fixture.program, &cpus, 2 * perf_bpf::sys::page_size() / 48);
+    fire_on_all(&fixture.program, &cpus, 2 * sys::page_size() / 48);
     assert_eq!(fixture.buffer.refresh().unwrap(), RefreshedRings::default());
     assert_eq!(fixture.buffer.read(|_, _| ()).unwrap(), cpus.len() as u64, "written before the pause");
     fixture.buffer.resume().unwrap();

@@ -1,13 +1,6 @@
 //! Errors of a process without capabilities.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
-use perf_bpf::{BpfMapType, BpfPrivileges, Error, Features, Ids, MapFd, MapSpec, ObjectKind};
-use perf_session::System;
-use perf_sys::Errno;
-use support::as_nobody;
+use crate::prelude::*;
 
 #[test]
 fn a_missing_capability_is_explained() {

@@ -1,20 +1,8 @@
 //! Programs that are attached to events and tracepoints, by each way.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // also in shared functions
-
-mod support;
-
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use perf_bpf::sys::abi::bpf::{BpfLinkType, BpfTaskFdType};
-use perf_bpf::sys::{Attr, AttrFlags, Errno, Event, Software, Target};
-use perf_bpf::{
-    Attachment, BpfCmd, BpfProgType, EventArray, Link, PerfBuffer, PerfBufferOptions, PerfBufferRecord,
-    ProgramFd, TaskFd,
-};
-use support::programs::{Counters, Sink, output};
-use support::{permitted, rename_tracepoint};
+use crate::prelude::*;
 
 /// A cookie with all halves different.
 const COOKIE: u64 = 0x0123_4567_89ab_cdef;
@@ -81,7 +69,7 @@ fn switch(event: &Event) {
 /// Opens an event of a tracepoint that [`rename`] hits.
 #[track_caller]
 fn renames() -> Option<Arc<Event>> {
-    let attr = rename_tracepoint()?;
+    let attr = tracepoint("task_rename")?;
     permitted(Event::open(&attr, Target::calling_thread())).map(Arc::new)
 }
 
@@ -169,9 +157,7 @@ fn a_raw_tracepoint_program_reads_the_cookie_of_its_link() {
     let array = permitted(EventArray::create("pk_attach".parse().unwrap()));
     let (Some(array), Some(counters)) = (array, Counters::create()) else { return };
     let sink = Sink::Array(&array);
-    let Some(program) =
-        support::programs::try_output(BpfProgType::RAW_TRACEPOINT, &sink, &counters, 16, true)
-    else {
+    let Some(program) = try_output(BpfProgType::RAW_TRACEPOINT, &sink, &counters, 16, true) else {
         return eprintln!("skipped: raw tracepoints have cookies since Linux 6.10");
     };
     let Some(buffer) = permitted(PerfBufferOptions::new().payload_size(16).open(array)) else { return };

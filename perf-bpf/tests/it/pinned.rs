@@ -1,17 +1,8 @@
 //! Pins on a bpf file system.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
 use std::process::Command;
 
-use perf_bpf::{
-    BpfFs, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType, Error, Ids, Link, Map, MapFd, MapProperty, MapSpec,
-    ObjectKind, ParallelMap, PinOutcome, PinnedMap, ProgramFd, unpin,
-};
-use perf_sys::Errno;
-use support::{map_or_skip, permitted, with_bpf_fs};
+use crate::prelude::*;
 
 type Pinned = PinnedMap<u32, u64>;
 
@@ -196,7 +187,7 @@ fn another_process_opens_the_pin() {
         map.update(&1, &10).unwrap();
         // The process inherits the mount namespace of this thread.
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child_of_another_process_opens_the_pin", "--ignored", "--nocapture"])
+            .args(["--exact", "pinned::child_of_another_process_opens_the_pin", "--ignored", "--nocapture"])
             .env("PK_PIN", fs.path("shared").unwrap())
             .output()
             .unwrap();
@@ -218,7 +209,7 @@ fn child_of_another_process_opens_the_pin() {
 #[test]
 fn mounted_file_systems_are_listed() {
     with_bpf_fs(|fs| {
-        let found = BpfFs::mounted(&perf_session::System::new()).unwrap();
+        let found = BpfFs::mounted(&System::new()).unwrap();
         assert!(found.contains(fs), "{found:?}");
         assert!(found.iter().all(|fs| fs.check().is_ok() || !fs.root().exists()), "{found:?}");
     });

@@ -1,15 +1,10 @@
 //! A ring buffer map that two processes read.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // also in shared functions
-
-mod support;
-
 use std::path::Path;
 
-use perf_bpf::{BpfProgType, Error, MapFd, ProgramFd, RingBuf};
-use support::agent::{self, Agent};
-use support::programs::{Counters, Sink, fire_on, online, output};
-use support::{permitted, with_bpf_fs};
+use crate::prelude::*;
+use crate::support::agent;
+use crate::support::agent::Agent;
 
 struct Fixture {
     ring: RingBuf,
@@ -33,7 +28,7 @@ fn with_pinned_ring(test: impl FnOnce(Fixture, &Path) + Send + 'static) {
     let Some(program) = program else { return };
     with_bpf_fs(move |bpf_fs| {
         let path = bpf_fs.path("events").unwrap();
-        let map = std::os::fd::AsFd::as_fd(&ring).try_clone_to_owned().unwrap();
+        let map = AsFd::as_fd(&ring).try_clone_to_owned().unwrap();
         MapFd::from_fd(map).unwrap().pin(&path).unwrap();
         test(Fixture { ring, program }, &path);
     });
@@ -46,6 +41,9 @@ fn open(path: &Path) -> RingBuf {
 fn records(ring: &mut RingBuf) -> u64 {
     ring.batch().unwrap().records().map(|record| record.map(drop).unwrap()).count() as u64
 }
+
+/// The process of the tests below.
+const AGENT: &str = "shared_ring::agent";
 
 /// The other process of the tests below.
 #[test]
@@ -64,7 +62,7 @@ fn records_do_not_change_while_another_process_consumes_them() {
         let mut batch = fixture.ring.batch().unwrap();
         let records: Vec<&[u8]> = batch.records().map(Result::unwrap).collect();
         let before: Vec<Vec<u8>> = records.iter().map(|record| record.to_vec()).collect();
-        assert_eq!(Agent::start(path).stop(), 100);
+        assert_eq!(Agent::start(AGENT, path).stop(), 100);
         let cpu = online().iter().next().unwrap();
         (0..2000).for_each(|_| fire_on(program, cpu));
         assert_eq!(records, before);
@@ -79,14 +77,14 @@ fn records_do_not_change_while_another_process_consumes_them() {
 fn next_agent_reads_the_ring_from_where_the_last_one_stopped() {
     with_pinned_ring(|mut fixture, path| {
         fixture.fire(5);
-        assert_eq!(Agent::start(path).stop(), 5);
+        assert_eq!(Agent::start(AGENT, path).stop(), 5);
         fixture.fire(3);
-        let killed = Agent::start(path);
+        let killed = Agent::start(AGENT, path);
         fixture.fire(1);
         killed.kill();
         let found = fixture.ring.batch().unwrap_err();
         assert!(matches!(found, Error::RingBufShared { .. }), "the process before it has consumed");
         assert_eq!(records(&mut fixture.ring), 4);
-        assert_eq!(Agent::start(path).stop(), 0);
+        assert_eq!(Agent::start(AGENT, path).stop(), 0);
     });
 }

@@ -1,12 +1,6 @@
 //! Readers that a user without capabilities opens.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
-
-mod support;
-
-use perf_bpf::sys::Errno;
-use perf_bpf::{EventArray, PerfBufferOptions, RingBuf};
-use support::{as_nobody, permitted};
+use crate::prelude::*;
 
 /// Returns the number in a file of `/proc/sys/kernel`.
 fn sysctl(name: &str) -> Option<i32> {

@@ -1,17 +1,9 @@
 //! Records that programs write into a ring buffer map.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // also in shared functions
-
-mod support;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use perf_bpf::sys::{WaitResult, Waker};
-use perf_bpf::{BpfMapType, BpfProgType, Error, MapFd, MapSpec, ProgramFd, RingBuf};
-use support::asm::{Asm, R0, R1, R2, R3, R7, RINGBUF_DISCARD, RINGBUF_RESERVE, RINGBUF_SUBMIT};
-use support::permitted;
-use support::programs::{Counters, Sink, fire_on, fire_on_all, online, output};
+use crate::prelude::*;
 
 /// A timeout that no test reaches. The tests do not measure time, but must not hang.
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
@@ -175,7 +167,7 @@ fn a_map_has_one_reader_in_a_process() {
     let Some(fixture) = fixture(8) else { return };
     let second = RingBuf::open(&fixture.ring).unwrap_err();
     assert!(matches!(second, Error::RingBufInUse), "{second}");
-    let map = std::os::fd::AsFd::as_fd(&fixture.ring).try_clone_to_owned().unwrap();
+    let map = AsFd::as_fd(&fixture.ring).try_clone_to_owned().unwrap();
     fire_on(&fixture.program, online().iter().next().unwrap());
     drop(fixture.ring);
     let mut next = RingBuf::open(&map).unwrap();

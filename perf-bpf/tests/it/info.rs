@@ -1,18 +1,8 @@
 //! Ids and properties of maps and programs, also of other processes.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
-use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 
-use perf_bpf::{
-    BpfInsn, BpfMapFlags, BpfMapType, BpfProgType, Error, Ids, MapFd, MapSpec, ObjectKind, ObjectName,
-    ProcessMapInfo, ProgramFd, RunStats,
-};
-use perf_session::System;
-use support::permitted;
+use crate::prelude::*;
 
 fn map() -> Option<MapFd> {
     let spec = MapSpec::new(BpfMapType::HASH, 100).with_sizes(4, 12).with_flags(BpfMapFlags::NO_PREALLOC);

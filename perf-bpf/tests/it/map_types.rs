@@ -1,18 +1,8 @@
 //! All operations on each map type.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
-use std::os::fd::AsFd;
-
-use perf_bpf::{
-    BatchCursor, BpfElemFlags, BpfInsn, BpfMapFlags, BpfMapType, BpfProgType, Error, Map, MapRef, MapSpec,
-    ObjectName, PerCpu, ProgramFd, ProgramRef, Value,
-};
-use perf_sys::Errno;
-use support::{map_or_skip, permitted};
 use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use crate::prelude::*;
 
 /// The key of an LPM trie: a prefix of an IPv4 address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable)]

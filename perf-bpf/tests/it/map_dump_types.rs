@@ -1,15 +1,9 @@
 //! Dumps of arrays with empty slots, and of tries.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
 use std::collections::HashSet;
-use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use perf_bpf::{BpfInsn, BpfMapFlags, BpfMapType, BpfProgType, Map, MapSpec, ObjectName, ProgramFd};
-use support::{SetOnDrop, map_or_skip, permitted};
+use crate::prelude::*;
 
 /// Returns the elements of both dumps and of the iterator, which are the same.
 fn dumped(map: &Map<u32, u32>) -> Vec<(u32, u32)> {

@@ -1,15 +1,8 @@
 //! Maps and programs by their bytes.
 
-#![allow(clippy::unwrap_used)] // also in shared functions
-
-mod support;
-
 use std::io::{BufRead, BufReader};
-use std::os::fd::AsFd;
 
-use perf_bpf::{BpfCmd, BpfElemFlags, BpfInsn, BpfMapType, BpfProgType, Error, MapFd, MapSpec, ProgramFd};
-use perf_sys::Errno;
-use support::permitted;
+use crate::prelude::*;
 
 const ANY: BpfElemFlags = BpfElemFlags::empty();
 

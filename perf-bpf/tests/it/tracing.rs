@@ -1,17 +1,7 @@
 //! Programs of type tracing, which the kernel attaches by BTF. They are loaded here, because the crate loads
 //! no programs that need BTF.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)] // also in shared functions
-
-mod support;
-
-use std::os::fd::{AsFd, FromRawFd, OwnedFd};
-
-use perf_bpf::sys::Errno;
-use perf_bpf::sys::abi::bpf::{BpfAttachType, BpfHelper, BpfLinkType, BpfProgLoad};
-use perf_bpf::{BpfCmd, BpfMapType, BpfProgType, Link, Map, ProgramFd};
-use support::asm::{Asm, R0, R1, R6, R7};
-use support::{map_or_skip, permitted, skip};
+use crate::prelude::*;
 
 /// A cookie with all halves different.
 const COOKIE: u64 = 0x0123_4567_89ab_cdef;

@@ -16,7 +16,7 @@ use perf_sys::{
 };
 use rustix::process::{Resource, getrlimit};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
-use support::{as_nobody, own, set_of, sideband, switch, switch_ring, switches, with_limit};
+use support::{as_nobody, during, own, set_of, sideband, switch, switch_ring, switches, with_limit};
 use work::faults;
 
 /// Blocks the other tests until the guard is dropped.
@@ -136,9 +136,7 @@ fn samples_by_descriptor_0() -> Option<usize> {
     let member = OpenOptions::new().leader(ring.event()).open(&switches(), Target::calling_thread()).unwrap();
     member.set_output(Some(ring.event())).unwrap();
     member.enable().unwrap();
-    ring.event().enable().unwrap();
-    switch(2);
-    ring.event().disable().unwrap();
+    during(&ring, || switch(2));
     let samples = ring.batch().unwrap().records().count();
     Some(samples)
 }

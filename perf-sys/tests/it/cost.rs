@@ -17,13 +17,6 @@ fn ring() -> Option<Ring> {
     own_ring(&attr, 1)
 }
 
-/// Makes the kernel write records into the ring, and disables the event.
-fn fill(ring: &Ring) {
-    ring.event().enable().unwrap();
-    switch(3);
-    ring.event().disable().unwrap();
-}
-
 fn read_all(ring: &mut Ring) -> usize {
     read(ring.batch().unwrap())
 }
@@ -44,7 +37,7 @@ fn calls_of(calls: &Event, work: impl FnOnce()) -> u64 {
 fn wakeup_costs_one_system_call() {
     let (Some(calls), Some(mut ring)) = (system_calls(), ring()) else { return };
     for _ in 0..5 {
-        fill(&ring);
+        during(&ring, || switch(3));
         let made = calls_of(&calls, || {
             assert_eq!(ring.wait(None), Ok(WaitResult::Readable));
             assert!(read_all(&mut ring) >= 3);
@@ -58,7 +51,7 @@ fn wakeup_for_many_rings_costs_one_system_call() {
     let (Some(calls), Some(first), Some(second)) = (system_calls(), ring(), ring()) else { return };
     let mut set = set_of([first, second]);
     for _ in 0..5 {
-        set.iter().for_each(|(_, ring)| fill(ring));
+        set.iter().for_each(|(_, ring)| during(ring, || switch(3)));
         let made = calls_of(&calls, || {
             assert_eq!(set.wait(None), Ok(WaitResult::Readable));
             assert_eq!(set.ready().count(), 2);
@@ -71,7 +64,7 @@ fn wakeup_for_many_rings_costs_one_system_call() {
 #[test]
 fn reading_costs_no_system_call() {
     let (Some(calls), Some(mut ring)) = (system_calls(), ring()) else { return };
-    fill(&ring);
+    during(&ring, || switch(3));
     let made = calls_of(&calls, || {
         assert!(ring.has_records());
         assert!(read_all(&mut ring) >= 3);

@@ -99,8 +99,7 @@ fn sorted_records_have_the_event_that_wrote_them() {
     let Some((ring, owner, other)) = shared() else { return };
     let mut attr = attr().with_flags(AttrFlags::INHERIT);
     attr.sample_type |= SampleType::CPU; // another layout, with the id at the same offset
-    let mut set = RingSet::new().unwrap();
-    set.add(0, ring).unwrap();
+    let mut set = set_of([ring]);
     let third = Switcher::spawn();
     let Some(event) = open_or_skip(&attr, Target::thread(third.tid).on_cpu(0)) else { return };
     set.redirect(&0, event).unwrap();
@@ -140,8 +139,7 @@ fn sorted_records_have_the_event_that_wrote_them() {
 fn set_starts_and_stops_own_and_redirected_events() {
     let Some((ring, owner, other)) = shared() else { return };
     let events: Vec<_> = ring.events().map(Arc::clone).collect();
-    let mut set = RingSet::new().unwrap();
-    set.add(0, ring).unwrap();
+    let set = set_of([ring]);
     let switch_both = || {
         for thread in [&owner, &other] {
             let done = thread.order.send(5);
@@ -163,8 +161,7 @@ fn set_starts_and_stops_own_and_redirected_events() {
 #[test]
 fn events_whose_ids_are_at_different_offsets_are_refused() {
     let Some((ring, owner, other)) = shared() else { return };
-    let mut set = RingSet::new().unwrap();
-    set.add(0, ring).unwrap();
+    let mut set = set_of([ring]);
     let odd = Attr::software(Software::PAGE_FAULTS)
         .with_period(1)
         .with_sample_type(SampleType::ID | SampleType::TIME | SampleType::IP)

@@ -89,9 +89,7 @@ fn sample_larger_than_the_ring_is_counted_as_lost_and_ends_no_wait() {
     let attr = attr.with_read_format(ReadFormat::LOST);
     let event = Event::open(&attr, Target::calling_thread()).unwrap_or(event); // before Linux 6.0
     let mut ring = Ring::map(event, 1).unwrap();
-    ring.event().enable().unwrap();
-    switch(3);
-    ring.event().disable().unwrap();
+    during(&ring, || switch(3));
     assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(WaitResult::TimedOut));
     assert!(ring.batch().unwrap().is_empty());
     let count = ring.event().read().unwrap();

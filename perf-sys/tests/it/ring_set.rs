@@ -66,16 +66,12 @@ fn records_below_every_watermark_are_ready_after_the_timeout() {
 fn wakeup_for_records_that_were_read_meanwhile_ends_no_wait() {
     let attr = switches().with_wakeup_events(1);
     let Some(mut ring) = own_ring(&attr, 1) else { return };
-    ring.event().enable().unwrap();
-    switch(1);
-    ring.event().disable().unwrap();
+    during(&ring, || switch(1));
     assert!(ring.has_records());
     kinds(&mut ring);
     assert!(!ring.has_records());
     assert_eq!(ring.wait(SHORT), Ok(WaitResult::TimedOut));
-    ring.event().enable().unwrap();
-    switch(1);
-    ring.event().disable().unwrap();
+    during(&ring, || switch(1));
     kinds(&mut ring);
     assert_eq!(set_of([ring]).wait(SHORT), Ok(WaitResult::TimedOut));
 }

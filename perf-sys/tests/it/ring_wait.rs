@@ -9,9 +9,7 @@ use crate::prelude::*;
 fn records_below_the_watermark_are_read_after_the_timeout() {
     let attr = switches().with_wakeup_watermark(2048);
     let Some(mut ring) = own_ring(&attr, 1) else { return };
-    ring.event().enable().unwrap();
-    switch(1);
-    ring.event().disable().unwrap();
+    during(&ring, || switch(1));
     assert_eq!(ring.wait(Some(Duration::from_micros(1))), Ok(WaitResult::TimedOut));
     assert!(!ring.batch().unwrap().is_empty());
 }

@@ -121,8 +121,7 @@ fn samples_with_the_id_of_a_foreign_event_are_decoded() {
     std::hint::black_box(vec![1_u8; 100 * 4096]);
     ring.events().chain([foreign.event()]).for_each(|event| event.disable().unwrap());
 
-    let mut set = RingSet::new().unwrap();
-    set.add(0, ring).unwrap();
+    let mut set = set_of([ring]);
     let (mut samples, mut unknown) = (0, 0);
     set.flush_sorted(|record| match record.decode().unwrap() {
         Record::Sample(sample) => {

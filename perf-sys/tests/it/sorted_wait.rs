@@ -19,7 +19,7 @@ impl Drop for Stop<'_> {
 }
 
 /// Calls `read` with a set that samples a busy thread 999 times a second.
-fn while_sampled(read: impl FnOnce(&mut RingSet<u32>)) {
+fn while_sampled(read: impl FnOnce(&mut RingSet<usize>)) {
     let attr = Attr::software(Software::CPU_CLOCK)
         .with_frequency(999)
         .with_sample_type(SAMPLE)
@@ -34,8 +34,7 @@ fn while_sampled(read: impl FnOnce(&mut RingSet<u32>)) {
             }
         });
         let Some(event) = open_or_skip(&attr, Target::thread(thread_id.recv().unwrap())) else { return };
-        let mut set = RingSet::new().unwrap();
-        set.add(0, Ring::map(event, 64).unwrap()).unwrap();
+        let mut set = set_of([Ring::map(event, 64).unwrap()]);
         read(&mut set);
     });
 }
@@ -69,8 +68,7 @@ fn rare_event_with_a_wakeup_is_delivered_after_the_delay() {
         .with_wakeup_events(1)
         .with_flags(AttrFlags::SAMPLE_ID_ALL.union(AttrFlags::DISABLED));
     let Some(event) = own(&attr) else { return };
-    let mut set = RingSet::new().unwrap();
-    set.add(0, Ring::map(event, 8).unwrap()).unwrap();
+    let mut set = set_of([Ring::map(event, 8).unwrap()]);
     set.set_sort_delay(Duration::from_millis(50));
     for _ in 0..3 {
         set.enable().unwrap();

@@ -9,7 +9,6 @@ use super::*;
 use crate::map::{Area, Kernel};
 use crate::{Ring, WaitResult};
 
-mod flush;
 mod random;
 mod wakeups;
 
@@ -42,9 +41,26 @@ fn write(kernel: &mut Kernel, seconds: u64, addr: u64) {
     assert!(kernel.write_words(&[Kernel::any_header(RecordType::SAMPLE, 24), seconds * SECOND, addr]));
 }
 
+/// Writes a sample for each time.
+fn write_all(kernel: &mut Kernel, times: impl IntoIterator<Item = u64>) {
+    times.into_iter().for_each(|seconds| write(kernel, seconds, 0));
+}
+
 /// Returns its time in seconds.
 fn seconds<K>(record: &SortedRecord<'_, K>) -> u64 {
     record.time() / SECOND
+}
+
+/// The times and keys that a flush delivers.
+fn flush(set: &mut RingSet<usize>) -> Vec<(u64, usize)> {
+    let mut found = vec![];
+    set.flush_sorted(|record| found.push((seconds(&record), *record.key()))).unwrap();
+    found
+}
+
+/// The times that a flush delivers.
+fn times(set: &mut RingSet<usize>) -> Vec<u64> {
+    flush(set).into_iter().map(|(time, _)| time).collect()
 }
 
 /// The times and keys that a round delivers.
@@ -58,15 +74,10 @@ fn round(set: &mut RingSet<usize>) -> Vec<(u64, usize)> {
 #[test]
 fn records_of_two_rings_are_one_stream_up_to_the_delay() {
     let (mut set, mut kernels) = set(2, 20);
-    for time in [10, 20, 50] {
-        write(&mut kernels[0], time, 0);
-    }
-    for time in [15, 40] {
-        write(&mut kernels[1], time, 0);
-    }
+    write_all(&mut kernels[0], [10, 20, 50]);
+    write_all(&mut kernels[1], [15, 40]);
     assert_eq!(round(&mut set), [(10, 0), (15, 1), (20, 0)], "40 is younger than 50 - 20");
-    write(&mut kernels[1], 45, 0);
-    write(&mut kernels[1], 60, 0);
+    write_all(&mut kernels[1], [45, 60]);
     assert_eq!(round(&mut set), [(40, 1)]);
     write(&mut kernels[0], 80, 0);
     assert_eq!(round(&mut set), [(45, 1), (50, 0), (60, 1)]);
@@ -81,7 +92,7 @@ fn first_round_knows_the_clock_by_records_that_are_not_framed_yet() {
         set.flush_sorted(|_| {}).unwrap();
     }
     set.sort.clock = Clock::default();
-    (600..900).for_each(|time| write(&mut kernels[1], time, 0)); // they wrap
+    write_all(&mut kernels[1], 600..900); // they wrap
     assert!(round(&mut set).into_iter().eq((600..800).map(|time| (time, 1))));
     assert_eq!(round(&mut set), []);
 }
@@ -89,9 +100,7 @@ fn first_round_knows_the_clock_by_records_that_are_not_framed_yet() {
 #[test]
 fn records_out_of_order_at_the_end_do_not_set_the_clock_back() {
     let (mut set, mut kernels) = set(1, 5);
-    for time in [10, 20, 14] {
-        write(&mut kernels[0], time, 0);
-    }
+    write_all(&mut kernels[0], [10, 20, 14]);
     assert_eq!(round(&mut set), [(10, 0), (14, 0)]);
     set.set_sort_delay(Duration::ZERO);
     assert_eq!(round(&mut set), [(20, 0)], "a delay of 0 keeps nothing");
@@ -102,8 +111,7 @@ fn rings_with_more_records_than_are_framed_at_once_are_read_to_the_end() {
     for run in [1, 10, 170] {
         let (mut set, mut kernels) = set(2, 0);
         (0..340).for_each(|time| write(&mut kernels[time as usize / run % 2], time, 0));
-        let mut times = vec![];
-        set.flush_sorted(|record| times.push(seconds(&record))).unwrap();
+        let times = times(&mut set);
         assert!(times.iter().copied().eq(0..340), "runs of {run}: {times:?}");
     }
 }
@@ -111,7 +119,7 @@ fn rings_with_more_records_than_are_framed_at_once_are_read_to_the_end() {
 #[test]
 fn records_are_released_by_eighths_of_the_ring_and_at_the_end() {
     let (mut set, mut kernels) = set(1, 0);
-    (0..100).for_each(|time| write(&mut kernels[0], time, 0));
+    write_all(&mut kernels[0], 0..100);
     let mut most = 0;
     set.flush_sorted(|record| most = most.max(seconds(&record) * 24 - kernels[0].tail())).unwrap();
     assert!((480..1600).contains(&most), "{most}");
@@ -136,9 +144,7 @@ fn records_after_a_break_are_delivered_in_the_next_round() {
 #[test]
 fn records_out_of_order_in_a_ring_are_sorted_and_released_in_its_order() {
     let (mut set, mut kernels) = set(2, 0);
-    for time in [10, 30, 20, 40] {
-        write(&mut kernels[0], time, 0);
-    }
+    write_all(&mut kernels[0], [10, 30, 20, 40]);
     write(&mut kernels[1], 25, 0);
     let mut found = vec![];
     let (_, flow) = set
@@ -157,8 +163,7 @@ fn record_that_appears_too_late_is_delivered_and_counted() {
     let (mut set, mut kernels) = set(2, 0);
     write(&mut kernels[0], 30, 0);
     assert_eq!(round(&mut set), [(30, 0)]);
-    write(&mut kernels[1], 20, 0);
-    write(&mut kernels[1], 40, 0);
+    write_all(&mut kernels[1], [20, 40]);
     let mut late = vec![];
     let drained = set.flush_sorted(|record| late.push((seconds(&record), record.is_late()))).unwrap();
     assert_eq!((late, drained.late, set.late()), (vec![(20, true), (40, false)], 1, 1));
@@ -170,16 +175,12 @@ fn damage_is_skipped_and_counted_and_the_other_ring_is_read() {
     write(&mut kernels[0], 10, 0);
     kernels[0].write_words(&[Kernel::any_header(RecordType::SAMPLE, 4), 0, 0]);
     write(&mut kernels[0], 30, 0);
-    write(&mut kernels[1], 20, 0);
-    write(&mut kernels[1], 40, 0);
-    let mut found = vec![];
-    set.flush_sorted(|record| found.push((seconds(&record), *record.key()))).unwrap();
-    assert_eq!(found, [(10, 0), (20, 1), (40, 1)]);
+    write_all(&mut kernels[1], [20, 40]);
+    assert_eq!(flush(&mut set), [(10, 0), (20, 1), (40, 1)]);
     let damage = set.get(&0).unwrap().damage();
     assert_eq!((damage.count, damage.bytes), (1, 48));
     write(&mut kernels[0], 50, 0);
-    set.flush_sorted(|record| found.push((seconds(&record), *record.key()))).unwrap();
-    assert_eq!(found.last(), Some(&(50, 0)));
+    assert_eq!(flush(&mut set), [(50, 0)]);
 }
 
 #[test]
@@ -198,10 +199,9 @@ fn record_without_a_time_follows_the_record_before_it() {
 fn half_full_ring_is_drained_to_a_quarter_without_the_delay() {
     let (mut set, mut kernels) = set(2, 3600);
     write(&mut kernels[0], 1, 0);
-    write(&mut kernels[1], 7, 0);
-    write(&mut kernels[1], 99, 0);
+    write_all(&mut kernels[1], [7, 99]);
     assert_eq!(round(&mut set), [], "too young");
-    (2..=100).for_each(|time| write(&mut kernels[0], time, 0)); // 2400 of 4096 bytes
+    write_all(&mut kernels[0], 2..=100); // 2400 of 4096 bytes
     let found = round(&mut set);
     assert_eq!((found.len(), found[7], found.last()), (59, (7, 1), Some(&(58, 0))), "1008 bytes are left");
     assert_eq!(round(&mut set), [], "the ring is no longer half full");
@@ -210,7 +210,7 @@ fn half_full_ring_is_drained_to_a_quarter_without_the_delay() {
 #[test]
 fn ring_that_was_read_otherwise_in_between_is_read_from_there() {
     let (mut set, mut kernels) = set(1, 60);
-    (0..3).for_each(|time| write(&mut kernels[0], time, 0));
+    write_all(&mut kernels[0], 0..3);
     assert_eq!(round(&mut set), [], "too young");
     assert_eq!(set.batch(&0).unwrap().unwrap().records().take(2).count(), 2);
     set.set_sort_delay(Duration::ZERO);
@@ -245,19 +245,17 @@ fn removed_ring_keeps_its_unread_records() {
 #[test]
 fn record_that_was_overwritten_after_it_was_framed_is_damage() {
     let (mut set, mut kernels) = set(1, 60);
-    (0..3).for_each(|time| write(&mut kernels[0], time, 0));
+    write_all(&mut kernels[0], 0..3);
     assert_eq!(round(&mut set), [], "framed and too young");
     set.set_sort_delay(Duration::ZERO);
     let (drained, _) = set.try_drain_sorted(|_| ControlFlow::Break(())).unwrap();
     assert_eq!(drained.records, 1);
     kernels[0].overwrite(24, Kernel::any_header(RecordType::SAMPLE, 4));
-    let mut times = vec![];
-    set.flush_sorted(|record| times.push(seconds(&record))).unwrap();
+    assert_eq!(times(&mut set), []);
     let damage = set.get(&0).unwrap().damage();
-    assert_eq!((times.len(), damage.count, damage.bytes, kernels[0].tail()), (0, 1, 48, 72));
+    assert_eq!((damage.count, damage.bytes, kernels[0].tail()), (1, 48, 72));
     write(&mut kernels[0], 9, 0);
-    set.flush_sorted(|record| times.push(seconds(&record))).unwrap();
-    assert_eq!(times, [9]);
+    assert_eq!(times(&mut set), [9]);
 }
 
 #[test]
@@ -266,9 +264,8 @@ fn records_of_the_other_ring_are_delivered_after_one_was_overwritten() {
     (0..6).for_each(|time| write(&mut kernels[time as usize % 2], time, 0));
     assert_eq!(round(&mut set), [], "framed and too young");
     kernels[0].overwrite(24, Kernel::any_header(RecordType::SAMPLE, 4));
-    let mut found = vec![];
-    set.flush_sorted(|record| found.push((seconds(&record), *record.key()))).unwrap();
-    assert_eq!((found, set.late()), (vec![(0, 0), (1, 1), (3, 1), (5, 1)], 0));
+    assert_eq!(flush(&mut set), [(0, 0), (1, 1), (3, 1), (5, 1)]);
+    assert_eq!(set.late(), 0);
 }
 
 #[test]
@@ -277,7 +274,7 @@ fn young_records_stay_after_one_of_a_half_full_ring_was_overwritten() {
         // In the second case a plan does not reach the limit.
         let (mut set, mut kernels) = set_of_pages(2, 3600, pages);
         write(&mut kernels[1], 999, 0);
-        (1..=records).for_each(|time| write(&mut kernels[0], time, 0));
+        write_all(&mut kernels[0], 1..=records);
         let mut count = 0;
         set.drain_sorted(|record| {
             count += u64::from(*record.key() == 0);
@@ -295,20 +292,18 @@ fn young_records_stay_after_one_of_a_half_full_ring_was_overwritten() {
 #[test]
 fn long_round_delivers_exactly_the_records_before_its_limit() {
     let (mut set, mut kernels) = set_of_pages(1, 80, 2);
-    (0..100).for_each(|time| write(&mut kernels[0], time, 0));
+    write_all(&mut kernels[0], 0..100);
     assert_eq!(round(&mut set), (0..20).map(|time| (time, 0)).collect::<Vec<_>>());
-    (100..150).for_each(|time| write(&mut kernels[0], time, 0));
+    write_all(&mut kernels[0], 100..150);
     assert_eq!(round(&mut set), (20..70).map(|time| (time, 0)).collect::<Vec<_>>());
 }
 
 #[test]
 fn more_records_than_are_framed_ahead_are_delivered_past_the_end_of_the_ring() {
     let (mut set, mut kernels) = set(1, 0);
-    for times in [0..100, 100..260, 260..400] {
-        times.clone().for_each(|time| write(&mut kernels[0], time, 0));
-        let mut found = vec![];
-        set.flush_sorted(|record| found.push(seconds(&record))).unwrap();
-        assert_eq!(found, times.collect::<Vec<_>>());
+    for written in [0..100, 100..260, 260..400] {
+        write_all(&mut kernels[0], written.clone());
+        assert_eq!(times(&mut set), written.collect::<Vec<_>>());
     }
 }
 
@@ -332,8 +327,7 @@ fn records_too_far_from_their_places_in_a_ring_are_late() {
         large[..2].copy_from_slice(&[Kernel::any_header(RecordType::SAMPLE, 8191 * 8), time * SECOND]);
         assert!(kernels[0].write_words(&large));
     }
-    write(&mut kernels[0], 9, 0);
-    write(&mut kernels[0], 10, 0);
+    write_all(&mut kernels[0], [9, 10]);
     let mut found = vec![];
     let drained = set.flush_sorted(|record| found.push((seconds(&record), record.is_late()))).unwrap();
     let late = [(10, false), (11, false), (9, true), (10, true)]; // 10 is later than 9, but not than 11
@@ -348,10 +342,8 @@ fn all_records_of_the_other_ring_are_delivered_although_more_are_framed_than_a_p
     (0..160).for_each(|time| write(&mut kernels[time as usize % 2], time, 0));
     assert_eq!(round(&mut set), [], "framed and too young");
     kernels[0].overwrite(24, Kernel::any_header(RecordType::SAMPLE, 4));
-    let mut found = vec![];
-    set.flush_sorted(|record| found.push((seconds(&record), *record.key()))).unwrap();
     let others = (0..80).map(|n| (2 * n + 1, 1));
-    assert!(found.into_iter().eq([(0, 0)].into_iter().chain(others)));
+    assert!(flush(&mut set).into_iter().eq([(0, 0)].into_iter().chain(others)));
 }
 
 /// Starts a round of the first ring, and returns how many records are taken without a look at more.
@@ -376,7 +368,7 @@ fn records_are_taken_to_the_limit_or_the_last_framed_one_that_cannot_be_overtake
         (160, true, 128 - 32 + 1, true, true), // more follow, one of which may be earlier
     ] {
         let (mut set, mut kernels) = set(1, 0);
-        (0..written).for_each(|time| write(&mut kernels[0], time, 0));
+        write_all(&mut kernels[0], 0..written);
         assert_eq!(take_to_the_stop(&mut set, all), taken, "of {written}");
         let lookahead = &set.members[0].lookahead;
         assert_eq!((lookahead.must_fill(), lookahead.is_open), (must_fill, is_open), "of {written}");
@@ -386,10 +378,38 @@ fn records_are_taken_to_the_limit_or_the_last_framed_one_that_cannot_be_overtake
 #[test]
 fn records_before_damage_are_taken_at_once_and_others_are_framed_after_their_delivery() {
     let (mut set, mut kernels) = set(1, 0);
-    (0..3).for_each(|time| write(&mut kernels[0], time, 0));
+    write_all(&mut kernels[0], 0..3);
     kernels[0].write_words(&[Kernel::any_header(RecordType::SAMPLE, 4), 0, 0]);
     assert_eq!(take_to_the_stop(&mut set, true), 3);
     assert!(set.members[0].lookahead.must_fill(), "all are taken");
     set.members[0].lookahead.queue.put_back();
     assert!(!set.members[0].lookahead.must_fill());
+}
+
+#[test]
+fn flush_ends_although_the_callback_makes_records_which_the_next_round_counts_as_late() {
+    let (mut set, mut kernels) = set(2, 0);
+    write(&mut kernels[0], 30, 0);
+    let mut times = vec![];
+    set.flush_sorted(|record| {
+        times.push(seconds(&record));
+        write(&mut kernels[1], 20, 0);
+    })
+    .unwrap();
+    assert_eq!((times, set.late()), (vec![30], 0));
+    assert_eq!((round(&mut set), set.late()), (vec![(20, 1)], 1));
+}
+
+#[test]
+fn flush_ends_at_a_break_and_leaves_the_records_after_it() {
+    let (mut set, mut kernels) = set(1, 60);
+    write_all(&mut kernels[0], 1..5);
+    let (drained, flow) = set
+        .try_flush_sorted(|record| {
+            if seconds(&record) == 2 { ControlFlow::Break("two") } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+    assert_eq!((drained.records, flow), (2, ControlFlow::Break("two")));
+    assert_eq!(round(&mut set), [], "3 and 4 are too young");
+    assert_eq!(set.flush_sorted(|_| {}).unwrap().records, 2);
 }

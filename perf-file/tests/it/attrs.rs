@@ -1,7 +1,5 @@
 //! Attrs of other lengths than ours, and samples with trailing bytes.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
 use crate::support::made_up::{attr, file, pipe, record, sample};
 use perf_abi::Attr;
 use perf_file::format::{RawFileHeader, Section, record_type};

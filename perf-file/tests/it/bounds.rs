@@ -2,19 +2,13 @@
 
 // Other systems write the zeros of a long file to the disk.
 #![cfg(unix)]
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write as _};
 use std::time::{Duration, Instant};
 
 use crate::support::made_up::{attr, file, pipe, record, sample};
+use crate::support::read::times;
 use perf_abi::{Attr, AttrFlags, SampleType, Software};
 use perf_file::format::{Feature, RawFileHeader, Section, record_type};
 use perf_file::{FeatureBuf, FileEvents, Reader, Reason};
@@ -214,25 +208,12 @@ impl<R: Seek> Seek for Counted<R> {
 #[test]
 fn aux_data_is_skipped_in_files_and_read_in_pipes() {
     let bytes = pipe(&[auxtrace(4 << 20), vec![3; 4 << 20], sample(7), auxtrace(8), vec![9; 8], sample(8)]);
-    let times = |times: &mut Vec<u64>, found: u64| times.push(found);
-    let mut counted = Counted(Cursor::new(&bytes), 0);
     let event = [attr().as_bytes(), 1_u64.as_bytes()].concat();
     let with_event = pipe(&[record(record_type::HEADER_ATTR, &event), bytes[16..].to_vec()]);
-    counted.0 = Cursor::new(&with_event);
-    let mut found = Vec::new();
-    let mut reader = Reader::from_file(&mut counted).unwrap();
-    while let Some(record) = reader.next().unwrap() {
-        record.time().into_iter().for_each(|time| times(&mut found, time));
-    }
-    drop(reader);
-    assert_eq!(found, [7, 8]);
+    let mut counted = Counted(Cursor::new(&with_event), 0);
+    assert_eq!(times(&mut Reader::from_file(&mut counted).unwrap()), [7, 8]);
     assert!(counted.1 < 1 << 20, "{} bytes", counted.1);
-    let mut found = Vec::new();
-    let mut reader = Reader::from_pipe(&with_event[..]).unwrap();
-    while let Some(record) = reader.next().unwrap() {
-        record.time().into_iter().for_each(|time| times(&mut found, time));
-    }
-    assert_eq!(found, [7, 8]);
+    assert_eq!(times(&mut Reader::from_pipe(&with_event[..]).unwrap()), [7, 8]);
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Compressed records: their content, its end, and the byte order of the other kind of machine.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
-
 use crate::support::made_up::{attr, pipe, record, sample};
+use crate::support::read::{all, times, until_error};
 use perf_abi::{Attr, RecordType};
 use perf_file::format::{MAGIC, RawPipeHeader, record_type};
 use perf_file::{Error, FileOffset, Reader, Reason};
@@ -34,14 +33,7 @@ fn event() -> Vec<u8> {
 
 /// Returns the kinds of all records, the length of the content of compressed ones, and the error.
 fn read(mut reader: Reader<perf_file::Memory<'_>>) -> (Vec<(RecordType, Option<usize>)>, Option<Error>) {
-    let mut found = Vec::new();
-    loop {
-        match reader.next() {
-            Ok(Some(record)) => found.push((record.kind(), record.decompressed_len())),
-            Ok(None) => return (found, None),
-            Err(error) => return (found, Some(error)),
-        }
-    }
+    until_error(&mut reader, |record| (record.kind(), record.decompressed_len()))
 }
 
 #[test]
@@ -68,10 +60,7 @@ fn records_of_the_content_have_the_place_of_the_last_part() {
     let first = 16 + event().len() as u64;
     let second = first + 8 + parts[0].len() as u64;
     let mut reader = Reader::from_bytes(&bytes).unwrap();
-    let mut found = Vec::new();
-    while let Some(record) = reader.next().unwrap() {
-        found.push((record.place(), record.time(), record.decompressed_len()));
-    }
+    let found = all(&mut reader, |record| (record.place(), record.time(), record.decompressed_len()));
     let expected = [
         (FileOffset::Offset(first), None, Some(20)),
         (FileOffset::InCompressed(first), Some(1), None),
@@ -165,10 +154,7 @@ fn content_of_the_other_byte_order_is_swapped() {
     .concat();
     let compressed_at = 16 + 8 + 64 + 8;
     let mut reader = Reader::from_bytes(&bytes).unwrap();
-    let mut found = Vec::new();
-    while let Some(record) = reader.next().unwrap() {
-        found.push((record.place(), record.kind(), record.time()));
-    }
+    let found = all(&mut reader, |record| (record.place(), record.kind(), record.time()));
     let inside = FileOffset::InCompressed(compressed_at);
     let expected = [
         (FileOffset::Offset(compressed_at), record_type::COMPRESSED, None),
@@ -178,11 +164,7 @@ fn content_of_the_other_byte_order_is_swapped() {
     ];
     assert_eq!(found[1..], expected);
     let mut sorted = Reader::from_bytes(&bytes).unwrap().sorted();
-    let mut times = Vec::new();
-    while let Some(record) = sorted.next().unwrap() {
-        times.extend(record.time());
-    }
-    assert_eq!(times, [5, 7]);
+    assert_eq!(times(&mut sorted), [5, 7]);
 }
 
 /// Returns words of which some are frequent.
@@ -235,10 +217,7 @@ fn compressed_record_that_is_not_decompressed_has_no_length_of_an_earlier_one() 
     reader.next().unwrap();
     assert_eq!(reader.next().unwrap().unwrap().decompressed_len(), Some(32));
     let mut reader = reader.without_decompression();
-    let mut lengths = Vec::new();
-    while let Some(record) = reader.next().unwrap() {
-        lengths.push((record.kind(), record.decompressed_len()));
-    }
+    let lengths = all(&mut reader, |record| (record.kind(), record.decompressed_len()));
     let sample = (RecordType::SAMPLE, None);
     assert_eq!(lengths, [sample, sample, (record_type::COMPRESSED, None)]);
 }

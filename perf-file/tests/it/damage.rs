@@ -1,33 +1,18 @@
 //! Truncated, malformed and hostile files: whole records are returned, then one error.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
-
 use std::io::{self, Cursor, ErrorKind, Read};
 
 use crate::support::data;
 use crate::support::made_up::{file, pipe, record, sample};
+use crate::support::read::until_error;
 use perf_file::format::{RawFileHeader, record_type};
 use perf_file::{Error, PerfData, Reader, Reason, Source};
 use zerocopy::{FromBytes as _, IntoBytes as _};
 
 /// Returns the number of records before the end, and the error there.
 fn count<S: Source>(mut reader: Reader<S>) -> (usize, Option<Error>) {
-    let mut count = 0;
-    let error = loop {
-        match reader.next() {
-            Ok(Some(_)) => count += 1,
-            Ok(None) => break None,
-            Err(error) => break Some(error),
-        }
-    };
-    assert!(matches!(reader.next(), Ok(None)), "a record after the end");
-    (count, error)
+    let (records, error) = until_error(&mut reader, |_| ());
+    (records.len(), error)
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! A captured directory of `perf record --threads`.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
+use crate::support::read::{all, times};
 use std::path::{Path, PathBuf};
 
 use crate::support::made_up::{file, record, sample};
@@ -23,10 +22,7 @@ fn describe(record: &FileRecord<'_>) -> (Option<u32>, u64, Option<u64>) {
 #[test]
 fn all_files_of_a_directory_are_read_in_order() {
     let mut directory = Reader::open(path()).unwrap();
-    let mut found = Vec::new();
-    while let Some(record) = directory.next().unwrap() {
-        found.push(describe(&record));
-    }
+    let found = all(&mut directory, |record| describe(&record));
     let mut main = Reader::open(path().join("data")).unwrap();
     assert_eq!(directory.header(), main.header());
     let events = directory.events().as_slice();
@@ -46,17 +42,11 @@ fn all_files_of_a_directory_are_read_in_order() {
 #[test]
 fn all_files_of_a_directory_are_sorted_by_time() {
     let mut sorted = Reader::open(path()).unwrap().sorted();
-    let mut found = Vec::new();
-    while let Some(record) = sorted.next().unwrap() {
-        found.push(describe(&record));
-    }
+    let mut found = all(&mut sorted, |record| describe(&record));
     let times: Vec<_> = found.iter().filter_map(|(.., time)| time.filter(|time| *time > 0)).collect();
     assert!(times.is_sorted() && times.len() > 10, "{times:?}");
     let mut directory = Reader::open(path()).unwrap();
-    let mut expected = Vec::new();
-    while let Some(record) = directory.next().unwrap() {
-        expected.push(describe(&record));
-    }
+    let mut expected = all(&mut directory, |record| describe(&record));
     found.sort_unstable();
     expected.sort_unstable();
     assert_eq!(found, expected);
@@ -71,10 +61,7 @@ fn records_of_all_files_are_merged_by_time() {
     std::fs::write(folder.join("data.0"), [sample(10), sample(40), round()].concat()).unwrap();
     std::fs::write(folder.join("data.1"), [sample(60), sample(30)].concat()).unwrap();
     let mut sorted = Reader::open(folder).unwrap().sorted();
-    let mut found = Vec::new();
-    while let Some(record) = sorted.next().unwrap() {
-        found.push((record.part(), record.time()));
-    }
+    let found = all(&mut sorted, |record| (record.part(), record.time()));
     // Records without a time are not kept back.
     let expected = [
         (Some(0), None),
@@ -97,11 +84,8 @@ fn late_records_of_all_files_are_counted_once() {
     std::fs::write(folder.join("data"), file(&[sample(50)])).unwrap();
     std::fs::write(folder.join("data.0"), [sample(60), round(), round(), sample(30)].concat()).unwrap();
     let mut sorted = Reader::open(folder).unwrap().sorted();
-    let mut times = Vec::new();
-    while let Some(record) = sorted.next().unwrap() {
-        times.extend(record.time());
-    }
-    assert_eq!((times, sorted.late()), (vec![50, 60, 30], 1));
+    let found = times(&mut sorted);
+    assert_eq!((found, sorted.late()), (vec![50, 60, 30], 1));
     assert_eq!(Reader::open(folder).unwrap().late(), 0, "not sorted");
 }
 

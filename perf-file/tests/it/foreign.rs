@@ -3,14 +3,8 @@
 
 // The naive decoder, which turns the records, reads those of this machine.
 #![cfg(target_endian = "little")]
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
 
+use crate::support::read::all;
 use crate::support::{byteswap, data, describe};
 use perf_file::{FeatureData, PerfData, RawFileRecord, Reader};
 
@@ -27,14 +21,8 @@ fn records_of_turned_files_equal_the_oracle() {
         let turned = byteswap::file(&data::file(&name));
         let oracle = data::oracle(&name);
         let mut reader = Reader::from_bytes(&turned).expect(&name);
-        let (found, end) = describe::records(&mut reader);
-        end.expect(&name);
-        let expected = describe::expected(&oracle);
-        for (found, expected) in found.iter().zip(&expected) {
-            assert_eq!(found, expected, "{name}");
-            compared += 1;
-        }
-        assert_eq!(found.len(), expected.len(), "{name}");
+        let found = all(&mut reader, describe::record_of_file);
+        compared += describe::same(&found, &describe::expected(&oracle), &name);
         for (event, expected) in reader.events().as_slice().iter().zip(oracle["attrs"].as_array().unwrap()) {
             let mut event = describe::event(event);
             event["hex"] = expected["hex"].clone();
@@ -47,7 +35,7 @@ fn records_of_turned_files_equal_the_oracle() {
 
 #[test]
 fn features_and_records_of_tools_of_turned_files_are_the_same() {
-    let describe = |bytes: &[u8]| -> Vec<String> {
+    let described = |bytes: &[u8]| -> Vec<String> {
         let file = PerfData::new(bytes).unwrap();
         let features = file.features().map(|section| {
             let section = section.unwrap();
@@ -67,12 +55,7 @@ fn features_and_records_of_tools_of_turned_files_are_the_same() {
     let mut compared = 0;
     for name in files() {
         let bytes = data::file(&name);
-        let (found, expected) = (describe(&byteswap::file(&bytes)), describe(&bytes));
-        for (found, expected) in found.iter().zip(&expected) {
-            assert_eq!(found, expected, "{name}");
-        }
-        assert_eq!(found.len(), expected.len(), "{name}");
-        compared += found.len();
+        compared += describe::same(&described(&byteswap::file(&bytes)), &described(&bytes), &name);
     }
     println!("{compared} features and records");
     assert!(compared > 1000);

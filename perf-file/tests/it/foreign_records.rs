@@ -1,7 +1,5 @@
 //! Records of the other byte order, swapped and decoded.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
 #[path = "../../../perf-decode/tests/support/arbitrary/mod.rs"]
 #[allow(dead_code, reason = "each test crate uses a part")]
 mod arbitrary;

@@ -1,14 +1,6 @@
 //! Events and feature sections of captured files, compared with what the perf tool printed about
 //! them.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
-
 use std::fs;
 use std::path::Path;
 

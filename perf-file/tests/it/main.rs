@@ -1,5 +1,13 @@
 //! The tests on files, as one program, which is linked once.
 
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
 mod attrs;
 mod bounds;
 mod compressed;

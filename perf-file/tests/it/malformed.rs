@@ -1,14 +1,6 @@
 //! Files whose header, attrs or features contradict themselves: an error with its reason, at the opening
 //! or when features are read.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
-
 use std::io::Cursor;
 
 use crate::support::data;

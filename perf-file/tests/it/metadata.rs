@@ -1,17 +1,10 @@
 //! The metadata before the first record, in both forms: events with their names, and features.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
-
 use std::io::Cursor;
 
 use crate::support::data;
 use crate::support::made_up::{pipe, record};
+use crate::support::read::all;
 use perf_abi::{Attr, AttrFlags, CpuMode, SampleType, Software};
 use perf_file::feature::{BuildId, CpuCount, SampleTime};
 use perf_file::format::{Feature, record_type};
@@ -93,14 +86,10 @@ fn metadata_of_a_file_is_known_at_the_opening() {
 
 /// Returns the kinds and offsets of all records.
 fn records<S: Source>(reader: &mut Reader<S>) -> Vec<(u32, u64)> {
-    let mut records = Vec::new();
-    while let Some(record) = reader.next().unwrap() {
-        if record.kernel().is_some() {
-            record.event().unwrap();
-        }
-        records.push((record.kind().0, record.place().offset()));
-    }
-    records
+    all(reader, |record| {
+        assert!(record.kernel().is_none() || record.event().is_ok());
+        (record.kind().0, record.place().offset())
+    })
 }
 
 #[test]

@@ -3,13 +3,7 @@
 //!
 //! The files were recorded on x86-64. On a big-endian machine this tests the swapping of records.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
-
+use crate::support::read::all;
 use crate::support::{data, describe, oracle};
 use perf_file::{Reader, Source};
 use serde_json::Value as Json;
@@ -25,20 +19,14 @@ struct Compared {
 
 impl Compared {
     fn compare<S: Source>(&mut self, name: &str, mut reader: Reader<S>, oracle: &Json) {
-        let (found, end) = describe::records(&mut reader);
-        end.expect(name);
-        let expected = describe::expected(oracle);
-        for (found, expected) in found.iter().zip(&expected) {
-            assert_eq!(found, expected, "{name}");
-            self.values += oracle::leaves(found);
-        }
-        assert_eq!(found.len(), expected.len(), "{name}");
+        let found = all(&mut reader, describe::record_of_file);
+        self.records += describe::same(&found, &describe::expected(oracle), name);
+        self.values += found.iter().map(oracle::leaves).sum::<usize>();
         let events: Vec<Json> = reader.events().as_slice().iter().map(describe::event).collect();
         assert_eq!(Json::Array(events), oracle["attrs"], "{name}");
         assert_eq!(reader.header().is_pipe(), oracle["pipe"], "{name}");
         self.files += 1;
         self.events += reader.events().as_slice().len();
-        self.records += found.len();
     }
 }
 

@@ -1,13 +1,6 @@
 //! Recordings of the writer, as the perf tool reads them. Skipped on machines without it.
 
 #![cfg(target_os = "linux")]
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
 
 use std::fs;
 use std::io::Write;

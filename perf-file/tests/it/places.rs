@@ -1,7 +1,6 @@
 //! Positions of records, with and without copies, in memory and in streams.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
-
+use crate::support::read::{all, until_error};
 use std::io::Cursor;
 
 use crate::support::data;
@@ -32,12 +31,7 @@ fn places<S: Source>(mut reader: Reader<S>) -> Vec<(FileOffset, Vec<u8>)> {
 
 /// Returns the same records in the order of time.
 fn sorted_places<S: Source>(reader: Reader<S>) -> Vec<(FileOffset, Vec<u8>)> {
-    let mut sorted = reader.sorted();
-    let mut places = Vec::new();
-    while let Ok(Some(record)) = sorted.next() {
-        places.push((record.place(), record.bytes().to_vec()));
-    }
-    places
+    until_error(&mut reader.sorted(), |record| (record.place(), record.bytes().to_vec())).0
 }
 
 /// Reads a file from memory that is aligned in eight ways, and as a stream.
@@ -112,13 +106,9 @@ fn aligned_records_in_memory_are_not_copied() {
     bytes[..data::file(name).len()].copy_from_slice(&data::file(name));
     let bytes = &bytes[..data::file(name).len()];
     let range = bytes.as_ptr_range();
-    let mut reader = Reader::from_bytes(bytes).unwrap();
-    while let Some(record) = reader.next().unwrap() {
-        assert!(range.contains(&record.bytes().as_ptr()));
-    }
-    let mut sorted = Reader::from_bytes(bytes).unwrap().sorted();
-    while let Some(record) = sorted.next().unwrap() {
-        assert!(range.contains(&record.bytes().as_ptr()));
+    let reader = || Reader::from_bytes(bytes).unwrap();
+    for mut reader in [reader(), reader().sorted()] {
+        all(&mut reader, |record| assert!(range.contains(&record.bytes().as_ptr())));
     }
 }
 
@@ -127,9 +117,6 @@ fn event_that_follows_a_sample_is_known() {
     let event = record(record_type::HEADER_ATTR, attr().as_bytes());
     let bytes = pipe(&[event.clone(), sample(3), event, sample(4)]);
     let mut reader = Reader::from_pipe(&bytes[..]).unwrap();
-    let mut counts = Vec::new();
-    while let Some(record) = reader.next().unwrap() {
-        counts.push((record.kernel().is_some(), record.events().len()));
-    }
+    let counts = all(&mut reader, |record| (record.kernel().is_some(), record.events().len()));
     assert_eq!(counts, [(false, 1), (true, 1), (false, 2), (true, 2)]);
 }

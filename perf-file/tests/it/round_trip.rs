@@ -1,16 +1,9 @@
 //! Captured files that are read, written and read again.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
-
 use std::io::Cursor;
 
 use crate::support::data;
+use crate::support::read::all;
 use perf_file::format::{Feature, record_type};
 use perf_file::record::{EventUpdate, Update};
 use perf_file::writer::{Features, RecordedEvent, Writer};
@@ -41,12 +34,8 @@ fn is_of_form(record: &FileRecord<'_>) -> bool {
 
 fn read(bytes: &[u8]) -> Content {
     let mut reader = Reader::from_bytes(bytes).unwrap();
-    let mut records = Vec::new();
-    while let Some(record) = reader.next().unwrap() {
-        if !is_of_form(&record) {
-            records.push(record.bytes().to_vec());
-        }
-    }
+    let records = all(&mut reader, |record| (!is_of_form(&record)).then(|| record.bytes().to_vec()));
+    let records = records.into_iter().flatten().collect();
     // The length of an attr is that of the longest in the file.
     let attr = |event: &perf_file::FileEvent| event.attr().with_size(0);
     let events = reader.events().as_slice().iter();

@@ -1,24 +1,12 @@
 //! Files and records in the notation of the oracle.
 
-use perf_file::{FileEvent, FileOffset, FileRecord, Reader, Result, Source};
+use perf_file::{FileEvent, FileOffset, FileRecord};
 use serde_json::{Map, Value as Json, json};
 
 use super::oracle;
 
-/// Returns all records of a file, and the error at its end.
-pub(crate) fn records<S: Source>(reader: &mut Reader<S>) -> (Vec<Json>, Result<()>) {
-    let mut found = Vec::new();
-    loop {
-        match reader.next() {
-            Ok(Some(record)) => found.push(record_of_file(&record)),
-            Ok(None) => return (found, Ok(())),
-            Err(error) => return (found, Err(error)),
-        }
-    }
-}
-
 /// Returns a record with its place. That of a tool has only its header here.
-pub(crate) fn record_of_file(record: &FileRecord<'_>) -> Json {
+pub(crate) fn record_of_file(record: FileRecord<'_>) -> Json {
     let mut found = match record.kernel() {
         Some(_) => {
             let (index, _) = record.event().unwrap();
@@ -37,6 +25,15 @@ pub(crate) fn record_of_file(record: &FileRecord<'_>) -> Json {
         FileOffset::InCompressed(offset) => found.insert("in_compressed".into(), offset.into()),
     };
     Json::Object(found)
+}
+
+/// Compares two lists entry by entry, and returns their length.
+pub(crate) fn same<T: PartialEq + std::fmt::Debug>(found: &[T], expected: &[T], name: &str) -> usize {
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!(found, expected, "{name}");
+    }
+    assert_eq!(found.len(), expected.len(), "{name}");
+    found.len()
 }
 
 /// Returns the records of the oracle with the keys of [`record_of_file`].

@@ -1,13 +1,6 @@
 //! Shared by the tests: captured files, and records in the notation of the oracle.
 
 #![allow(dead_code, reason = "each test crate uses a part")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test's helpers may fail it"
-)]
 
 pub(crate) mod byteswap;
 pub(crate) mod byteswap_feature;
@@ -19,3 +12,4 @@ pub(crate) mod made_up;
 pub(crate) mod oracle;
 pub(crate) mod perf_attr;
 pub(crate) mod perf_header;
+pub(crate) mod read;

@@ -91,7 +91,7 @@ pub mod writer;
 pub use attr::{FileAttr, attr_from_bytes};
 pub use error::{Error, Malformed, Reason, Result};
 pub use feature::{FeatureData, FeatureSection};
-pub use file::{PerfData, RawFileRecords};
+pub use file::PerfData;
 pub use frame::RawFileRecord;
 pub use header::{FileHeader, FileMode};
 pub use list::{List, ListEntry, ListIter};

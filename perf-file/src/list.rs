@@ -105,6 +105,29 @@ impl LongList {
     }
 }
 
+/// The form of a list up to the end of the section.
+pub(crate) struct Rest;
+
+impl Rest {
+    pub(crate) fn read<'a, T: ListEntry<'a>>(
+        bytes: &mut Bytes<'a>,
+        what: &'static str,
+    ) -> Result<List<'a, T>> {
+        let whole = *bytes;
+        let mut count = 0;
+        while !bytes.is_empty() {
+            T::read(bytes, what)?;
+            count += 1;
+        }
+        Ok(List(Entries::Encoded(whole, count)))
+    }
+
+    #[cfg(any(test, feature = "std"))]
+    pub(crate) fn write<'a, T: ListEntry<'a> + Write>(list: &List<'a, T>, out: &mut Encoder) {
+        list.write_entries(out);
+    }
+}
+
 /// The form of bytes after their number as a `u32`, without padding.
 pub(crate) struct CountedBytes;
 
@@ -167,17 +190,6 @@ impl<'a, T: ListEntry<'a>> List<'a, T> {
         }
         // Each entry has at least one byte, so the number of entries fits.
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        Ok(Self(Entries::Encoded(whole, count)))
-    }
-
-    /// Takes all entries up to the end of `bytes`.
-    pub(crate) fn take_all(bytes: &mut Bytes<'a>, what: &'static str) -> Result<Self> {
-        let whole = *bytes;
-        let mut count = 0;
-        while !bytes.is_empty() {
-            T::read(bytes, what)?;
-            count += 1;
-        }
         Ok(Self(Entries::Encoded(whole, count)))
     }
 

@@ -3,7 +3,7 @@ use perf_abi::{BUILD_ID_SIZE_MAX, CpuMode, Misc};
 use perf_abi::{Header, RecordType};
 
 use crate::bytes::{Bytes, until_nul};
-use crate::list::Read;
+use crate::list::{Read, Rest};
 use crate::{List, Result};
 #[cfg(any(test, feature = "std"))]
 use crate::{encoder::Encoder, list::Write};
@@ -77,19 +77,19 @@ pub(super) struct BuildIds;
 impl BuildIds {
     pub(super) fn read<'a>(bytes: &mut Bytes<'a>, what: &'static str) -> Result<List<'a, BuildId<'a>>> {
         let whole = *bytes;
-        let list: List<'a, BuildId<'a>> = List::take_all(bytes, what)?;
+        let list: List<'a, BuildId<'a>> = Rest::read(bytes, what)?;
         // The name is read 4 bytes too late in a file without pids.
         if list.iter().next().is_some_and(|first| first.filename == b"nel.kallsyms]") {
             *bytes = whole;
             bytes.set_context(WITHOUT_PID);
-            return List::take_all(bytes, what);
+            return Rest::read(bytes, what);
         }
         Ok(list)
     }
 
     #[cfg(any(test, feature = "std"))]
     pub(super) fn write<'a>(list: &List<'a, BuildId<'a>>, out: &mut Encoder) {
-        list.write_entries(out);
+        Rest::write(list, out);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sections about the machine: CPUs, memory, PMUs.
 
 use crate::bytes::Bytes;
-use crate::list::{LongList, Read, fields};
+use crate::list::{LongList, Read, Rest, fields};
 use crate::{List, Result};
 
 #[cfg(any(test, feature = "std"))]
@@ -103,6 +103,28 @@ fields! {
         pub block_size: u64 = "size of a memory block",
         /// The nodes that have memory.
         pub nodes: List<'a, MemoryNode<'a>> = "nodes" in LongList,
+    }
+
+    /// Scheduling domains, from [`Feature::CPU_DOMAIN_INFO`](crate::format::Feature::CPU_DOMAIN_INFO).
+    pub struct DomainInfo<'a> {
+        /// Version of `/proc/schedstat`.
+        pub schedstat_version: u32 = "version of schedstat" in SchedstatVersion,
+        /// Highest number of domains of a CPU.
+        pub max_domains: u32 = "number of domains",
+        /// The CPUs with their domains.
+        pub cpus: List<'a, CpuDomains<'a>> = "domains" in Rest,
+    }
+
+    /// A scheduling domain of a CPU.
+    pub struct Domain<'a> {
+        /// Level, from 0.
+        pub number: u32 = "number of a domain",
+        /// Name, such as `MC`; empty before version 17 of `/proc/schedstat`.
+        pub name: &'a [u8] = "name of a domain" in DomainText,
+        /// The CPUs as a mask, as `/proc/schedstat` prints it.
+        pub mask: &'a [u8] = "mask of a domain" in DomainText,
+        /// The CPUs as a list.
+        pub cpus: &'a [u8] = "CPUs of a domain" in DomainText,
     }
 
     /// The scheduling domains of a CPU.
@@ -262,71 +284,37 @@ impl Write for MemoryNode<'_> {
     }
 }
 
-/// Scheduling domains, from [`Feature::CPU_DOMAIN_INFO`](crate::format::Feature::CPU_DOMAIN_INFO).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DomainInfo<'a> {
-    /// Version of `/proc/schedstat`.
-    pub schedstat_version: u32,
-    /// Highest number of domains of a CPU.
-    pub max_domains: u32,
-    /// The CPUs with their domains.
-    pub cpus: List<'a, CpuDomains<'a>>,
-}
+/// The form of the version of `/proc/schedstat`, on which the fields of the domains after it depend.
+struct SchedstatVersion;
 
-/// A scheduling domain of a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Domain<'a> {
-    /// Level, from 0.
-    pub number: u32,
-    /// Name, such as `MC`; empty before version 17 of `/proc/schedstat`.
-    pub name: &'a [u8],
-    /// The CPUs as a mask, as `/proc/schedstat` prints it.
-    pub mask: &'a [u8],
-    /// The CPUs as a list.
-    pub cpus: &'a [u8],
-}
+impl SchedstatVersion {
+    fn read(bytes: &mut Bytes<'_>, what: &'static str) -> Result<u32> {
+        let version = bytes.u32(what)?;
+        bytes.set_context(version);
+        Ok(version)
+    }
 
-/// The first version of `/proc/schedstat` whose domains have names.
-const NAMED: u32 = 17;
-
-impl<'a> Read<'a> for DomainInfo<'a> {
-    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
-        let schedstat_version = bytes.u32("version of schedstat")?;
-        let max_domains = bytes.u32("number of domains")?;
-        bytes.set_context(schedstat_version);
-        Ok(Self { schedstat_version, max_domains, cpus: List::take_all(bytes, "domains")? })
+    #[cfg(any(test, feature = "std"))]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "fields of all types are passed like this")]
+    fn write(version: &u32, out: &mut Encoder) {
+        out.u32(*version).context = *version;
     }
 }
 
-#[cfg(any(test, feature = "std"))]
-impl Write for DomainInfo<'_> {
-    fn write(&self, out: &mut Encoder) {
-        out.u32(self.schedstat_version).u32(self.max_domains).context = self.schedstat_version;
-        self.cpus.write_entries(out);
-    }
-}
+/// The form of a text of a domain, which files have since version 17 of `/proc/schedstat`.
+struct DomainText;
 
-impl<'a> Read<'a> for Domain<'a> {
-    fn read(bytes: &mut Bytes<'a>, _: &'static str) -> Result<Self> {
-        let number = bytes.u32("number of a domain")?;
-        if bytes.context() < NAMED {
-            return Ok(Self { number, name: b"", mask: b"", cpus: b"" });
-        }
-        Ok(Self {
-            number,
-            name: bytes.string("name of a domain")?,
-            mask: bytes.string("mask of a domain")?,
-            cpus: bytes.string("CPUs of a domain")?,
-        })
-    }
-}
+impl DomainText {
+    const SINCE: u32 = 17;
 
-#[cfg(any(test, feature = "std"))]
-impl Write for Domain<'_> {
-    fn write(&self, out: &mut Encoder) {
-        out.u32(self.number);
-        if out.context >= NAMED {
-            out.string(self.name).string(self.mask).string(self.cpus);
+    fn read<'a>(bytes: &mut Bytes<'a>, what: &'static str) -> Result<&'a [u8]> {
+        if bytes.context() < Self::SINCE { Ok(b"") } else { bytes.string(what) }
+    }
+
+    #[cfg(any(test, feature = "std"))]
+    fn write(text: &[u8], out: &mut Encoder) {
+        if out.context >= Self::SINCE {
+            out.string(text);
         }
     }
 }

@@ -156,7 +156,7 @@ impl Reader<Stream<File>> {
         let main = main.ok_or_else(|| Error::of_file(Reason::NoDataFile))?;
         let mut main = Self::from_file(open_regular(main)?)?;
         // The directory of a recording of one thread has version 0 and no numbered files.
-        let has_parts = main.directory_version().is_some_and(|version| version > 0);
+        let has_parts = matches!(main.directory_version(), Ok(Some(1..)));
         let error = first_missing(&files, has_parts);
         let mut numbered = Vec::new();
         for (number, path) in files {

@@ -115,6 +115,16 @@ impl<S: Source> Reader<S> {
     }
 }
 
+/// Reads a feature whose data is a variant of [`FeatureData`], and converts its value.
+macro_rules! known {
+    ($reader:ident, $feature:ident, $variant:ident($value:ident) => $converted:expr) => {
+        match $reader.feature(Feature::$feature)?.as_ref().map(|buf| buf.section().data()).transpose()? {
+            Some(FeatureData::$variant($value)) => Ok(Some($converted)),
+            _ => Ok(None),
+        }
+    };
+}
+
 /// # Usual features
 ///
 /// Each is `None` if the file has no such feature. [`feature`](Self::feature) has the others, such as the build ids of
@@ -124,113 +134,72 @@ impl<S: Source> Reader<S> {
 impl<S: Source> Reader<S> {
     /// Returns the name of the host.
     pub fn hostname(&mut self) -> Result<Option<String>> {
-        self.text(Feature::HOSTNAME)
+        known!(self, HOSTNAME, Text(bytes) => text(bytes))
     }
 
     /// Returns the release of the kernel.
     pub fn os_release(&mut self) -> Result<Option<String>> {
-        self.text(Feature::OSRELEASE)
+        known!(self, OSRELEASE, Text(bytes) => text(bytes))
     }
 
     /// Returns the version of the tool that recorded the file.
     pub fn tool_version(&mut self) -> Result<Option<String>> {
-        self.text(Feature::VERSION)
+        known!(self, VERSION, Text(bytes) => text(bytes))
     }
 
     /// Returns the architecture, as `uname -m` prints it.
     pub fn arch(&mut self) -> Result<Option<String>> {
-        self.text(Feature::ARCH)
+        known!(self, ARCH, Text(bytes) => text(bytes))
     }
 
     /// Returns the name of the CPU's model.
     pub fn cpu_description(&mut self) -> Result<Option<String>> {
-        self.text(Feature::CPUDESC)
+        known!(self, CPUDESC, Text(bytes) => text(bytes))
     }
 
     /// Returns the id of the CPU's model, in the architecture's own form.
     pub fn cpu_id(&mut self) -> Result<Option<String>> {
-        self.text(Feature::CPUID)
+        known!(self, CPUID, Text(bytes) => text(bytes))
     }
 
     /// Returns the path of the tool that recorded the file, and its arguments.
     pub fn command_line(&mut self) -> Result<Option<Vec<String>>> {
-        self.get(Feature::CMDLINE, |data| match data {
-            FeatureData::CommandLine(list) => Some(list.iter().map(text).collect()),
-            _ => None,
-        })
+        known!(self, CMDLINE, CommandLine(list) => list.iter().map(text).collect())
     }
 
     /// Returns the numbers of CPUs.
     pub fn cpu_count(&mut self) -> Result<Option<CpuCount>> {
-        self.get(Feature::NRCPUS, |data| match data {
-            FeatureData::CpuCount(count) => Some(count),
-            _ => None,
-        })
+        known!(self, NRCPUS, CpuCount(value) => value)
     }
 
     /// Returns the memory of the machine in kB.
     pub fn total_memory(&mut self) -> Result<Option<u64>> {
-        self.get(Feature::TOTAL_MEM, |data| match data {
-            FeatureData::TotalMemory(kb) => Some(kb),
-            _ => None,
-        })
+        known!(self, TOTAL_MEM, TotalMemory(value) => value)
     }
 
     /// Returns the times of the first and the last sample.
     pub fn sample_time(&mut self) -> Result<Option<SampleTime>> {
-        self.get(Feature::SAMPLE_TIME, |data| match data {
-            FeatureData::SampleTime(time) => Some(time),
-            _ => None,
-        })
+        known!(self, SAMPLE_TIME, SampleTime(value) => value)
     }
 
     /// Returns the time of the day at a time of the events' clock.
     pub fn clock_data(&mut self) -> Result<Option<ClockData>> {
-        self.get(Feature::CLOCK_DATA, |data| match data {
-            FeatureData::ClockData(clock) => Some(clock),
-            _ => None,
-        })
+        known!(self, CLOCK_DATA, ClockData(value) => value)
     }
 
     /// Returns the resolution of the events' clock in ns.
     pub fn clock_resolution(&mut self) -> Result<Option<u64>> {
-        self.get(Feature::CLOCKID, |data| match data {
-            FeatureData::ClockResolution(ns) => Some(ns),
-            _ => None,
-        })
+        known!(self, CLOCKID, ClockResolution(value) => value)
     }
 
     /// Returns the compression of the records.
     pub fn compression(&mut self) -> Result<Option<Compression>> {
-        self.get(Feature::COMPRESSED, |data| match data {
-            FeatureData::Compression(compression) => Some(compression),
-            _ => None,
-        })
+        known!(self, COMPRESSED, Compression(value) => value)
     }
 
-    /// Returns the version of the directory's format, if the feature is there and well-formed.
-    pub(super) fn directory_version(&mut self) -> Option<u64> {
-        let found = self.get(Feature::DIR_FORMAT, |data| match data {
-            FeatureData::DirectoryFormat(version) => Some(version),
-            _ => None,
-        });
-        found.ok().flatten()
-    }
-
-    fn text(&mut self, feature: Feature) -> Result<Option<String>> {
-        self.get(feature, |data| match data {
-            FeatureData::Text(bytes) => Some(text(bytes)),
-            _ => None,
-        })
-    }
-
-    fn get<T>(
-        &mut self,
-        feature: Feature,
-        value: impl FnOnce(FeatureData<'_>) -> Option<T>,
-    ) -> Result<Option<T>> {
-        let Some(found) = self.feature(feature)? else { return Ok(None) };
-        Ok(value(found.section().data()?))
+    /// Returns the version of the directory's format.
+    pub(super) fn directory_version(&mut self) -> Result<Option<u64>> {
+        known!(self, DIR_FORMAT, DirectoryFormat(version) => version)
     }
 }
 

@@ -147,7 +147,7 @@ impl<S: Source> Reader<S> {
         let len = reader.source.file_len()?.unwrap_or(0);
         let attrs = header.attrs;
         let count = attrs.size.checked_div(header.attr_size).unwrap_or(0);
-        FileEvents::check_count(count, attrs.size)?;
+        FileEvents::check_len(attrs.size)?;
         // All at once: the limits of their size and number bound the memory.
         let bytes = reader.source.section(attrs, "attrs", section.offset)?;
         let mut bytes = Bytes::new(&bytes, head.order, attrs.offset);

@@ -8,12 +8,12 @@
 //! Raw data, user stacks and AUX data keep the byte order of the file, because their content is
 //! unknown. So does the body of a record of unknown kind.
 
-mod body;
 mod sample;
 
-use perf_abi::{Attr, AttrFlags, Header, Misc, RecordType, SampleType};
+use perf_abi::{Attr, AttrFlags, EventType, Header, Misc, RecordType, SampleType};
 use perf_decode::SampleLayout;
-use perf_decode::schema::{Body, TRAILER, TrailerPosition, Word};
+use perf_decode::schema::{self, Body, TRAILER, TrailerPosition, Word};
+use zerocopy::IntoBytes as _;
 
 /// Swaps the numbers of a kernel record, which is exactly `words`.
 ///
@@ -22,7 +22,7 @@ pub fn numbers(words: &mut [u64]) {
     let Some(header) = words.first_mut() else { return };
     *header = swap_header(*header);
     let Header { kind, misc, .. } = Header::from_word(*header);
-    let Some(end) = body::swap(kind, misc, words) else { return };
+    let Some(end) = swap_body(kind, misc, words) else { return };
     for word in words.iter_mut().skip(end) {
         *word = word.swap_bytes();
     }
@@ -47,7 +47,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Returns those of an event that was opened with `attr`.
+    /// Returns the fields of an event that was opened with `attr`.
     #[must_use]
     pub const fn new(attr: &Attr) -> Self {
         let before_raw = Attr { sample_type: attr.sample_type.intersection(sample::BEFORE_RAW), ..*attr };
@@ -69,7 +69,7 @@ impl Fields {
         }
         let Some(body) = Body::of(kind) else { return };
         if !self.has_build_id {
-            body::swap_inode(body, misc, words);
+            swap_inode(body, misc, words);
         }
         self.swap_trailer(body, words);
     }
@@ -84,6 +84,44 @@ impl Fields {
             _ => words.len().saturating_sub(present(TRAILER, self.sample_type).count()).max(1),
         };
         swap_pairs(words.get_mut(start..).unwrap_or_default(), TRAILER, self.sample_type);
+    }
+}
+
+/// A layout for bodies whose event is not known.
+const NO_EVENT: SampleLayout = SampleLayout::new(&Attr::new(EventType::SOFTWARE, 0));
+
+/// Swaps the body of a record, except 64-bit numbers at its end. Returns the number of words before
+/// these numbers, the header included; `None` if the kind is unknown.
+fn swap_body(kind: RecordType, misc: Misc, words: &mut [u64]) -> Option<usize> {
+    if kind == RecordType::SAMPLE {
+        return Some(1);
+    }
+    let body = Body::of(kind)?;
+    // It is not known yet whether the attr asks for build ids.
+    let fields = body.fields_of(misc, true);
+    swap_fields(fields, words);
+    Some(match fields.last() {
+        Some((_, last)) if last.is_bytes() => body.end(words, &NO_EVENT).unwrap_or(words.len()),
+        _ => 1 + fields.iter().map(|(_, field)| field.size()).sum::<usize>() / 8,
+    })
+}
+
+/// Swaps an inode that [`swap_body`] took for a build id, because some kernels set the bit in records
+/// without one.
+fn swap_inode(body: &Body, misc: Misc, words: &mut [u64]) {
+    swap_fields(body.fields_of(misc, true), words);
+    swap_fields(body.fields_of(misc, false), words);
+}
+
+/// Swaps the fields of fixed size, and the count before a list.
+fn swap_fields(fields: schema::Fields, words: &mut [u64]) {
+    let mut rest = words.as_mut_bytes().get_mut(8..).unwrap_or_default();
+    for (_, field) in fields {
+        let Some((bytes, after)) = rest.split_at_mut_checked(field.size()) else { return };
+        if !field.is_bytes() {
+            bytes.reverse();
+        }
+        rest = after;
     }
 }
 

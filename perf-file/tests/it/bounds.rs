@@ -123,21 +123,13 @@ fn sections_of_gigabytes_in_a_sparse_file_are_refused_at_once() {
     let start = Instant::now();
     let whole = file(&[]);
     let header = RawFileHeader::read_from_prefix(&whole).unwrap().0;
-    // All attrs are zeros, which are attrs of 64 bytes.
-    let attrs = RawFileHeader {
-        attr_size: 80,
-        attrs: Section { offset: 4096, size: (LEN - 4096) / 80 * 80 },
-        ..header
-    };
-    let sparse = Sparse::new("attrs", LEN, attrs.as_bytes());
-    let error = Reader::open(&sparse.0).unwrap_err();
-    assert!(matches!(error.reason(), Reason::Limit { what: "events", .. }), "{error}");
-    // Attrs of a page each.
-    let attrs =
-        RawFileHeader { attr_size: 4112, attrs: Section { offset: 4096, size: 4112 * 60_000 }, ..header };
-    let sparse = Sparse::new("pages", LEN, attrs.as_bytes());
-    let error = Reader::open(&sparse.0).unwrap_err();
-    assert!(matches!(error.reason(), Reason::Limit { what: "bytes of the attrs", .. }), "{error}");
+    // All attrs are zeros, of 64 bytes, or of a page each.
+    for (attr_size, size) in [(80, (LEN - 4096) / 80 * 80), (4112, 4112 * 60_000)] {
+        let attrs = RawFileHeader { attr_size, attrs: Section { offset: 4096, size }, ..header };
+        let sparse = Sparse::new("attrs", LEN, attrs.as_bytes());
+        let error = Reader::open(&sparse.0).unwrap_err();
+        assert!(matches!(error.reason(), Reason::Limit { what: "bytes of the attrs", .. }), "{error}");
+    }
     // The section of ids is the end of the only entry.
     let end = header.attrs.end().unwrap() as usize;
     let mut ids = whole.clone();

@@ -112,9 +112,8 @@ impl FileEvents {
         }
     }
 
-    /// Checks the number and the bytes of attrs before they are read.
-    pub(super) fn check_count(count: u64, bytes: u64) -> crate::Result<()> {
-        check_limit("events", count, Self::MAX as u64)?;
+    /// Checks the bytes of all attrs before they are read. [`add`](Self::add) checks their number.
+    pub(super) fn check_len(bytes: u64) -> crate::Result<()> {
         check_limit("bytes of the attrs", bytes, Self::MAX_ATTR_BYTES)
     }
 

@@ -79,9 +79,9 @@ pub use names::{
     Tracefs, TracefsError, Tracepoint, catalog, expression, parse, parse_event,
 };
 pub use set::{
-    Counts, EventCounts, EventError, EventLost, EventSet, EventSetError, EventSetEvent, EventSetOptions,
-    EventSetRecord, EventSetTarget, Gap, Inherit, Loss, LossKind, LossLedger, LossReport, MappedRings,
-    Refreshed, RingKey, RingSize, Scope, ScopeCount, SizedRingsError, SpawnMisuse, map_largest,
+    CountRow, CountTable, Counts, EventCounts, EventError, EventLost, EventSet, EventSetError, EventSetEvent,
+    EventSetOptions, EventSetRecord, EventSetTarget, Gap, Inherit, Loss, LossKind, LossLedger, LossReport,
+    MappedRings, Refreshed, RingKey, RingSize, Scope, ScopeCount, SizedRingsError, SpawnMisuse, map_largest,
     map_largest_ring,
 };
 pub use system::{

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use perf_session::sys::decode::Scaled;
-use perf_session::{Counts, EventCounts};
+use perf_session::{CountTable, Counts, EventCounts};
 
 use super::Options;
 use super::events::Events;
 use super::row::{Reading, Row, Value};
 use super::spread::Spread;
-use super::table::Table;
+use super::table::line;
 use crate::message::shown;
 
 /// The readings of all runs, and the form in which they are printed.
@@ -110,8 +110,8 @@ impl Report {
             writeln!(out, "#   seconds  counts and events")?;
         }
         rows.retain(|row| row.value != Value::NotSupported);
-        for line in Table(&rows).to_string().lines() {
-            writeln!(out, "{seconds:>11.6} {line}")?;
+        for line in rows.iter().map(line).collect::<CountTable>().to_string().lines() {
+            writeln!(out, "{seconds:>11.6}   {line}")?;
         }
         out.flush()
     }
@@ -131,7 +131,11 @@ impl Report {
             (runs, wanted) if runs < wanted as usize => format!(" ({runs} of {wanted} runs)"),
             (runs, _) => format!(" ({runs} runs)"),
         };
-        writeln!(out, "\n Counts of {}{runs}:\n\n{}", self.title, Table(&rows))?;
+        writeln!(out, "\n Counts of {}{runs}:\n", self.title)?;
+        for line in rows.iter().map(line).collect::<CountTable>().to_string().lines() {
+            writeln!(out, "  {line}")?;
+        }
+        writeln!(out)?;
         if let Some(spread) = Spread::of(&self.elapsed) {
             write!(out, "  {:.6} seconds elapsed", spread.mean)?;
             if self.elapsed.len() > 1 {

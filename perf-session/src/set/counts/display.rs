@@ -2,33 +2,27 @@ use std::fmt;
 
 use perf_sys::decode::Scaled;
 
-use super::{Counts, EventCounts};
+use super::{CountRow, CountTable, Counts, EventCounts};
 
 /// The totals, one a line: the value in its unit, `~` before an estimate, `-` if the event never ran, and the
 /// share of the time in which a multiplexed event was counted. Lost samples are there if some were lost.
 ///
 /// ```text
-///   1,519,728 ns  task-clock
-///     ~81,320     cycles  ran 50.0 %
+/// 1,519,728  ns  task-clock
+///   ~81,320      cycles      ran 50.0 %
 /// ```
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let values: Vec<String> = self.iter().map(EventCounts::value_text).collect();
-        let width = values.iter().map(String::len).max().unwrap_or(0);
-        let units = self.iter().map(|event| event.unit().chars().count()).max().unwrap_or(0);
-        let gap = if units == 0 { "" } else { " " };
-        for (line, (event, value)) in self.iter().zip(values).enumerate() {
-            if line != 0 {
-                writeln!(f)?;
-            }
-            write!(f, "{value:>width$}{gap}{:<units$}  {}", event.unit(), event.name())?;
-            event.fmt_shares(f)?;
-        }
-        Ok(())
+        self.iter().map(EventCounts::row).collect::<CountTable>().fmt(f)
     }
 }
 
 impl EventCounts {
+    fn row(&self) -> CountRow {
+        let (unit, name) = (self.unit().to_owned(), self.name().to_string());
+        CountRow { value: self.value_text(), unit, name, remarks: self.remarks() }
+    }
+
     fn value_text(&self) -> String {
         let (is_estimate, value) = match self.scaled() {
             Some(Scaled::Exact(value) | Scaled::Unscaled(value)) => (false, value),
@@ -36,39 +30,27 @@ impl EventCounts {
             Some(Scaled::NeverRan) | None => return "-".to_owned(),
         };
         #[allow(clippy::float_cmp)] // the value of events without a scale
-        let text = match self.in_unit().filter(|_| self.scale() != 1.0) {
+        let number = match self.in_unit().filter(|_| self.scale() != 1.0) {
             Some(scaled) => format!("{scaled:.2}"),
-            None => with_separators(value),
+            None => value.to_string(),
         };
-        if is_estimate { format!("~{text}") } else { text }
+        CountRow::counted(&number, is_estimate)
     }
 
     #[allow(clippy::cast_precision_loss)] // printed with fewer digits
-    fn fmt_shares(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn remarks(&self) -> String {
         let total = self.total();
+        let mut remarks = Vec::new();
         if let (Some(enabled @ 1..), Some(running)) = (total.time_enabled, total.time_running) {
             if running < enabled {
-                write!(f, "  ran {:.1} %", running as f64 * 100.0 / enabled as f64)?;
+                remarks.push(CountRow::ran(running as f64 * 100.0 / enabled as f64));
             }
         }
-        match total.lost {
-            Some(lost @ 1..) => write!(f, "  lost {}", with_separators(lost)),
-            _ => Ok(()),
+        if let Some(lost @ 1..) = total.lost {
+            remarks.push(format!("lost {}", CountRow::counted(&lost.to_string(), false)));
         }
+        remarks.join("  ")
     }
-}
-
-/// Returns the digits in groups of three.
-fn with_separators(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index != 0 && (digits.len() - index) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -100,18 +82,11 @@ mod tests {
             event("never", "", 1.0, count(0, (8, 0), 0)),
         ];
         let lines = [
-            "1,519,728 ns  task-clock",
-            "  ~81,320     cycles  ran 50.0 %  lost 1,000",
-            "     1.50 J   energy",
-            "        -     never  ran 0.0 %",
+            "1,519,728  ns  task-clock",
+            "  ~81,320      cycles      ran 50.0 %  lost 1,000",
+            "     1.50  J   energy",
+            "        -      never       ran 0.0 %",
         ];
         assert_eq!(Counts { events }.to_string(), lines.join("\n"));
-    }
-
-    #[test]
-    fn digits_are_in_groups_of_three() {
-        for (value, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (12_345_678, "12,345,678")] {
-            assert_eq!(with_separators(value), text);
-        }
     }
 }

@@ -8,10 +8,12 @@ use super::{EventSet, EventSetError, Scope};
 use crate::names::EventSpec;
 
 mod display;
+mod table;
 #[cfg(test)]
 mod tests;
 mod total;
 
+pub use table::{CountRow, CountTable};
 use total::{add, by, scaled, sum};
 
 /// The counts of the events of an [`EventSet`] at one moment, in the order of the options.

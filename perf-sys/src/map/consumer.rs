@@ -84,13 +84,11 @@ impl Consumer {
     }
 
     /// Returns the position of the first record that was not consumed.
-    #[inline]
     pub(crate) const fn next(&self) -> u64 {
         self.next
     }
 
     /// Returns the kernel's position as of the last refresh.
-    #[inline]
     pub(crate) const fn head(&self) -> u64 {
         self.head
     }
@@ -247,7 +245,6 @@ impl Position<'_> {
     }
 
     /// Consumes all unread records and returns their length in bytes.
-    #[inline]
     pub(crate) fn advance_to_end(&mut self) -> u64 {
         let bytes = self.unread();
         *self.next = self.head;

@@ -82,7 +82,6 @@ const LOW: usize = 4 - HIGH;
 
 impl Here<'_> {
     /// Loads a word of the control page, relaxed. The kernel may be writing it.
-    #[inline]
     pub(super) fn load(self, PageWord(offset): PageWord) -> u64 {
         if WHOLE {
             self.load_whole(offset)
@@ -95,7 +94,6 @@ impl Here<'_> {
     ///
     /// If the kernel is writing the word, a 32-bit target may load one half from before and one from
     /// after.
-    #[inline]
     pub(super) fn load_data(self, offset: usize) -> u64 {
         if WHOLE {
             self.load_whole(offset)
@@ -104,7 +102,6 @@ impl Here<'_> {
         }
     }
 
-    #[inline]
     fn load_whole(self, offset: usize) -> u64 {
         let word = self.at(offset);
         // SAFETY: inside the mapping, which this process has; aligned because pages and the offset are;
@@ -113,7 +110,6 @@ impl Here<'_> {
     }
 
     /// Loads the `u32` at `offset`, relaxed. `offset` is a multiple of 4 inside the mapping.
-    #[inline]
     pub(super) fn load_half(self, offset: usize) -> u32 {
         let half = self.at(offset);
         // SAFETY: as in `load_whole`; std allows 4 bytes on all targets. No access of another size

@@ -213,7 +213,6 @@ fn frame(
 }
 
 /// Compares positions by their distance, because they wrap at 2^64.
-#[inline]
 fn is_before(position: u64, limit: u64) -> bool {
     (1..1 << 63).contains(&limit.wrapping_sub(position))
 }

@@ -55,22 +55,3 @@ impl ByteOrder {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_read_in_the_order() {
-        assert_eq!(ByteOrder::Little.u16([1, 2]), 0x0201);
-        assert_eq!(ByteOrder::Big.u16([1, 2]), 0x0102);
-        assert_eq!(ByteOrder::Big.u32([1, 2, 3, 4]), 0x0102_0304);
-        assert_eq!(ByteOrder::Little.u64([1, 0, 0, 0, 0, 0, 0, 2]), 0x0200_0000_0000_0001);
-    }
-
-    #[test]
-    fn one_of_the_orders_is_native() {
-        assert!(ByteOrder::NATIVE.is_native() && !ByteOrder::NATIVE.other().is_native());
-        assert_eq!(ByteOrder::NATIVE.u32(7_u32.to_ne_bytes()), 7);
-    }
-}

@@ -66,13 +66,6 @@ mod tests {
     }
 
     #[test]
-    fn debug_prints_the_text() {
-        let error = Error::new(8, Reason::Size { what: "the header", expected: "16", found: 5 });
-        assert_eq!(std::format!("{error:?}"), error.to_string());
-        assert_eq!(std::format!("{:?}", error.reason()), error.reason().to_string());
-    }
-
-    #[test]
     fn file_that_cannot_be_opened_has_no_offset() {
         let error = crate::Reader::open("/nowhere/at/all").unwrap_err();
         assert_eq!((error.offset(), error.raw_os_error()), (None, Some(2)));

@@ -141,31 +141,3 @@ const _: () = assert!(size_of::<RawPipeHeader>() as u64 == RawPipeHeader::SIZE);
 /// `type` of [`Feature::COMPRESSED`] for zstd, the only compression of this format.
 #[doc(alias = "PERF_COMP_ZSTD")]
 pub const COMPRESSION_ZSTD: u32 = 1;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn magic_is_its_text_in_the_byte_order_of_the_machine() {
-        let text = if cfg!(target_endian = "little") { b"PERFILE2" } else { b"2ELIFREP" };
-        assert_eq!(MAGIC.to_ne_bytes(), *text);
-        assert_eq!(MAGIC_SWAPPED.swap_bytes(), MAGIC);
-    }
-
-    #[test]
-    fn header_fields_are_at_their_offsets() {
-        let mut header = RawFileHeader { magic: 1, size: 2, attr_size: 3, ..RawFileHeader::default() };
-        header.attrs = Section { offset: 4, size: 5 };
-        header.data = Section { offset: 6, size: 7 };
-        header.features.insert(Feature(64));
-        let words: [u64; 13] = zerocopy::transmute!(header);
-        assert_eq!(words, [1, 2, 3, 4, 5, 6, 7, 0, 0, 0, 1, 0, 0]);
-    }
-
-    #[test]
-    fn end_of_a_section_does_not_overflow() {
-        assert_eq!(Section { offset: 8, size: 4 }.end(), Some(12));
-        assert_eq!(Section { offset: 8, size: u64::MAX }.end(), None);
-    }
-}

@@ -50,7 +50,6 @@ pub enum FileOffset {
 
 impl FileOffset {
     /// Returns the offset of the record, or of the compressed record in which it is.
-    #[must_use]
     pub const fn offset(self) -> u64 {
         match self {
             Self::Offset(offset) | Self::InCompressed(offset) => offset,

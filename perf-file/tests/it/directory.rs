@@ -1,11 +1,12 @@
 //! A captured directory of `perf record --threads`.
 
-use crate::support::read::{all, times};
+use crate::support::read::{all, times, until_error};
 use std::path::{Path, PathBuf};
 
-use crate::support::made_up::{file, record, sample};
-use perf_file::format::record_type;
-use perf_file::{FileRecord, Reader, Reason};
+use crate::support::made_up::{attr, file, record, sample};
+use perf_file::format::{Feature, record_type};
+use perf_file::writer::{Features, RecordedEvent, Writer};
+use perf_file::{FeatureData, FileRecord, Reader, Reason};
 
 fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/threads-dir.data")
@@ -87,6 +88,32 @@ fn late_records_of_all_files_are_counted_once() {
     let found = times(&mut sorted);
     assert_eq!((found, sorted.late()), (vec![50, 60, 30], 1));
     assert_eq!(Reader::open(folder).unwrap().late(), 0, "not sorted");
+}
+
+#[test]
+fn records_of_one_time_are_in_the_order_of_their_files_and_not_late() {
+    let folder = Folder::new("same");
+    std::fs::write(folder.0.join("data"), file(&[sample(20)])).unwrap();
+    std::fs::write(folder.0.join("data.0"), sample(20)).unwrap();
+    std::fs::write(folder.0.join("data.1"), sample(20)).unwrap();
+    let mut sorted = Reader::open(&folder.0).unwrap().sorted();
+    let parts = all(&mut sorted, |record| record.part());
+    assert_eq!((parts, sorted.late()), (vec![None, Some(0), Some(1)], 0));
+}
+
+#[test]
+fn directory_of_version_0_needs_no_numbered_file() {
+    let folder = Folder::new("version");
+    for version in [0, 1] {
+        let mut features = Features::new();
+        assert!(features.set(Feature::DIR_FORMAT, &FeatureData::DirectoryFormat(version)));
+        let data = std::fs::File::create(folder.0.join("data")).unwrap();
+        let mut writer = Writer::file(data, &[RecordedEvent::new(attr(), "cpu-clock")]).unwrap();
+        writer.write_records(&sample(5)).unwrap();
+        writer.finish(&features).unwrap();
+        let (records, error) = until_error(&mut Reader::open(&folder.0).unwrap(), |_| ());
+        assert_eq!((records.len(), error.is_some()), (1, version > 0));
+    }
 }
 
 #[test]

@@ -51,6 +51,7 @@ impl<'a> Bytes<'a> {
 
     /// Takes the next `len` bytes.
     pub(crate) fn take(&mut self, len: u64, what: &'static str) -> Result<&'a [u8]> {
+        // A length of a malformed file is compared with the bytes that are there, before anything is allocated.
         let split = usize::try_from(len).ok().and_then(|len| self.rest.split_at_checked(len));
         let Some((taken, rest)) = split else {
             return Err(Error::truncated(self.offset, what, len, self.rest.len() as u64));

@@ -282,6 +282,7 @@ impl<'a, T: ListEntry<'a>> Iterator for ListIter<'a, T> {
         match &mut self.rest {
             Entries::Encoded(bytes, left) => {
                 *left = left.checked_sub(1)?;
+                // It was read before, when the list was taken.
                 T::read(bytes, "entry").ok()
             }
             Entries::Memory(entries) => {

@@ -186,6 +186,7 @@ impl<'a> CpuTopology<'a> {
     pub fn core_ids(&self, cpus: u32) -> Result<List<'a, CoreId>> {
         match self.per_cpu {
             PerCpu::Encoded(mut rest) => {
+                // Old tools end the section before the ids.
                 let cpus = if rest.is_empty() { 0 } else { cpus };
                 List::take(&mut rest, cpus.into(), "cores of the CPUs")
             }
@@ -203,6 +204,7 @@ impl<'a> CpuTopology<'a> {
             PerCpu::Encoded(rest) => rest,
             PerCpu::Memory(_, dies) => return Ok(dies),
         };
+        // Core and package of each CPU, two numbers of 4 bytes.
         rest.take(u64::from(cpus) * 8, "cores of the CPUs")?;
         if rest.is_empty() {
             return Ok(None);

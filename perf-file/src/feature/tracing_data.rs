@@ -71,6 +71,7 @@ impl<'a> TracingData<'a> {
             1 => ByteOrder::Big,
             order => return Err(start.unsupported("byte order", order.into())),
         };
+        // What follows has the byte order of the mark, whatever the order of the file.
         let mut data = Bytes::new(start.rest(), order, start.offset());
         let (long_size, page_size) = (data.u8("size of a long")?, data.u32("size of a page")?);
         data.c_string("name of header_page")?;

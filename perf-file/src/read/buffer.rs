@@ -42,6 +42,7 @@ impl Buffer {
     #[inline]
     pub(super) fn consume(&mut self, len: usize) {
         self.start += len.min(self.len());
+        // An empty buffer starts again where it is aligned, and nothing is moved.
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         }
@@ -49,6 +50,7 @@ impl Buffer {
 
     /// Returns the free bytes after the unread ones, at least `len`.
     pub(super) fn spare(&mut self, len: usize) -> &mut [u8] {
+        // Not before the end of the memory is reached, so that few bytes are moved: those of a truncated record.
         if self.words.len() * 8 - self.end < len {
             self.words.as_mut_bytes().copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.len());

@@ -248,6 +248,7 @@ impl<S: Source> Reader<S> {
         while at <= Self::MAX_METADATA {
             let offset = start + at as u64;
             let io = |error| Error::new(offset, Reason::Io(error));
+            // Filled from the first record on each time: nothing is consumed, so that `next` returns all records.
             let rest = self.source.fill(at + 8).map_err(io)?.get(at..).unwrap_or_default();
             let Some(header) = header(rest, order).filter(|header| is_metadata(*header)) else { break };
             if check_size(header, offset).is_err() {
@@ -256,6 +257,7 @@ impl<S: Source> Reader<S> {
             let end = at + usize::from(header.size);
             let Some(record) = self.source.fill(end).map_err(io)?.get(at..end) else { break };
             self.context.learn(header, record, offset)?;
+            // A record that is too short for its length ends the metadata here, and is an error of `next`.
             let payload = payload_len(header.kind, record, order, offset).unwrap_or(u64::MAX);
             // The next step of the reader does not learn it again.
             self.noticed = start + end as u64;

@@ -97,6 +97,7 @@ impl private::Source for Memory<'_> {
 
     fn consume(&mut self, len: usize) {
         self.rest = self.rest.get(len..).unwrap_or_default();
+        // Kept beside the bytes, because a step only takes a part of the words and checks no alignment.
         self.words = words(self.rest);
     }
 
@@ -215,6 +216,7 @@ impl<R: Read> private::Source for Stream<R> {
         if section.size == 0 {
             return Ok(Vec::new());
         }
+        // The bytes that are buffered belong to the records. They are read again from `next` on.
         self.seek(section.offset)?;
         // Grows with what is in the file, so a length of a malformed file costs nothing.
         let mut bytes = Vec::new();

@@ -97,7 +97,7 @@ fn swap_body(kind: RecordType, misc: Misc, words: &mut [u64]) -> Option<usize> {
         return Some(1);
     }
     let body = Body::of(kind)?;
-    // It is not known yet whether the attr asks for build ids.
+    // It is not known yet whether the attr asks for build ids, because the event is found by an id after the body.
     let fields = body.fields_of(misc, true);
     swap_fields(fields, words);
     Some(match fields.last() {

@@ -97,6 +97,7 @@ impl FileEvents {
     pub fn find(&self, record: RawRecord<'_>) -> Result<(usize, &FileEvent)> {
         let index = match self.index.find(record) {
             Ok(index) => index,
+            // A sample always comes from the kernel, so it is never taken for one of the first event.
             Err(Error::NoId { .. } | Error::UnknownId { id: 0 }) if record.kind() != RecordType::SAMPLE => 0,
             Err(error) => return Err(error),
         };
@@ -105,6 +106,7 @@ impl FileEvents {
 
     /// Swaps a record of the other byte order.
     pub(super) fn swap(&self, words: &mut [u64]) {
+        // The ids are valid after the first step, and name the event, on which the second one depends.
         swap::numbers(words);
         let event = RawRecord::from_words(words).ok().and_then(|raw| self.find(raw).ok());
         if let Some((_, event)) = event {

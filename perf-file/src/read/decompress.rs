@@ -111,6 +111,7 @@ impl Decompressor {
     }
 
     #[cfg(not(feature = "zstd"))]
+    #[expect(clippy::unused_self, reason = "the method with the feature uses it")]
     fn advance(&mut self) -> Result<usize, Malformed> {
         Err(Malformed("perf-file was built without the feature `zstd`"))
     }

@@ -87,6 +87,7 @@ impl Compressor {
     }
 
     #[cfg(not(feature = "zstd"))]
+    #[expect(clippy::unused_self, reason = "the method with the feature uses it")]
     pub(super) fn compress(&mut self, _: &[u8]) -> io::Result<()> {
         let reason = "perf-file was built without the feature `zstd`";
         Err(io::Error::new(io::ErrorKind::Unsupported, reason))

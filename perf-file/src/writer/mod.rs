@@ -182,7 +182,7 @@ impl<W: Write> Writer<W> {
     /// Call it after a round and before the first record with one of these ids.
     ///
     /// [`Writer::finish`] of the file form writes all ids; a recording that was interrupted before lacks those that
-    /// were added. Give it the events with all ids too ([`Features::set_events`](super::Features::set_events)). The
+    /// were added. Give it the events with all ids too ([`Features::set_events`](Features::set_events)). The
     /// pipe form has the ids at once, in a further event with the same attr and name.
     ///
     /// # Errors

@@ -7,15 +7,13 @@ use std::path::{Path, PathBuf};
 mod clock;
 mod cpus;
 mod file_error;
-mod limits;
-mod mappings;
 mod memlock;
 mod mount;
 mod privileges;
 mod sysctl;
+mod tasks;
 #[cfg(test)]
 mod tests;
-mod threads;
 #[cfg(test)]
 pub(crate) mod tree;
 
@@ -23,14 +21,13 @@ pub use clock::{ClockError, ClockLine, ClockPair, PerfClock, TimeSource, choose_
 pub use cpus::{CpuIter, CpuList, CpuListError};
 pub use file_error::FileError;
 pub(crate) use file_error::excerpt;
-pub(crate) use limits::soft_limit;
-#[cfg(feature = "synthesize")]
-pub(crate) use mappings::hex;
-pub use mappings::{Mapping, mappings_of};
 pub use memlock::{MemlockLimit, MemlockUsage};
 pub use mount::Mount;
 pub use privileges::{Capability, Privileges};
-pub use threads::threads_of;
+pub(crate) use sysctl::soft_limit;
+#[cfg(feature = "synthesize")]
+pub(crate) use tasks::hex;
+pub use tasks::{Mapping, mappings_of, threads_of};
 
 /// The largest file that is read, in bytes. Files of `/proc` and `/sys` that this crate reads are far smaller.
 const MAX_FILE: u64 = 4 << 20;

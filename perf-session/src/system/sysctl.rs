@@ -1,7 +1,6 @@
 //! Settings of the kernel's perf events.
 
-use crate::system::System;
-use crate::system::file_error::FileError;
+use crate::system::{FileError, System};
 
 impl System {
     /// Returns whether the kernel has perf events: whether `/proc/sys/kernel/perf_event_paranoid`
@@ -36,6 +35,17 @@ impl System {
         let found = || FileError::malformed(self.path(file), "at most 65535 frames", number.to_string());
         u16::try_from(number).map_err(|_| found())
     }
+}
+
+const LIMITS: &str = "/proc/self/limits";
+
+/// Returns the soft limit in a row of `/proc/self/limits`, as printed there.
+pub(crate) fn soft_limit(system: &System, name: &str) -> Result<String, FileError> {
+    let text = system.read(LIMITS)?;
+    let row = text.lines().find_map(|line| line.strip_prefix(name));
+    let soft = row.and_then(|row| row.split_ascii_whitespace().next());
+    soft.map(str::to_owned)
+        .ok_or_else(|| FileError::malformed(system.path(LIMITS), format!("a row `{name}`"), "none"))
 }
 
 #[cfg(test)]

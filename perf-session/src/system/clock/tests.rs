@@ -2,7 +2,6 @@ use perf_sys::{Hardware, Software};
 use proptest::prelude::*;
 use rustix::time::Timespec;
 
-use super::source::nanoseconds;
 use super::*;
 
 #[test]

@@ -3,7 +3,6 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-use super::system::allowed;
 use super::*;
 use crate::system::System;
 use crate::system::tree::Tree;

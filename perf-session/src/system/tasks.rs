@@ -1,11 +1,10 @@
-//! The memory of a process that was mapped before the process was observed.
+//! Threads and mappings of a process, which were there before it was observed: no record reports them.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::system::System;
-use crate::system::file_error::FileError;
+use crate::system::{FileError, System};
 
 /// A memory mapping of a process: what an `MMAP2` record reports for mappings that are made while the process
 /// is observed.
@@ -82,6 +81,30 @@ fn pair(text: &[u8], separator: u8) -> Option<(u64, u64)> {
 
 pub(crate) fn hex(text: &[u8]) -> Option<u64> {
     u64::from_str_radix(std::str::from_utf8(text).ok()?, 16).ok()
+}
+
+/// Returns the threads of process `pid`, by their ids, the main thread first.
+///
+/// The list is a snapshot: threads start and exit while it is read. [`EventSetTarget::process`] follows them.
+///
+/// # Errors
+///
+/// `/proc/PID/task` cannot be read; [`FileError::is_not_found`] if the process has exited.
+///
+/// [`EventSetTarget::process`]: crate::EventSetTarget::process
+pub fn threads_of(system: &System, pid: u32) -> Result<Vec<u32>, FileError> {
+    let path = system.path(format!("/proc/{pid}/task"));
+    let read = || {
+        let mut threads = Vec::new();
+        for entry in std::fs::read_dir(&path)? {
+            let name = entry?.file_name();
+            threads.extend(name.to_str().and_then(|name| name.parse::<u32>().ok()));
+        }
+        Ok(threads)
+    };
+    let mut threads: Vec<u32> = read().map_err(|error| FileError::io(path.clone(), error))?;
+    threads.sort_by_key(|&tid| (tid != pid, tid));
+    Ok(threads)
 }
 
 #[cfg(test)]

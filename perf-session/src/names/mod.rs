@@ -5,8 +5,6 @@
 pub mod catalog;
 pub mod expression;
 mod glob;
-mod known_names;
-mod logical;
 mod nearest;
 mod pmu;
 mod probe;
@@ -16,11 +14,10 @@ mod tracefs;
 
 pub use expression::ParseError;
 pub use glob::Glob;
-pub use logical::NamedEvent;
 pub use pmu::{
     ConfigField, ConfigFieldError, Pmu, PmuError, PmuEvent, PmuTerm, PmuTermError, TermError, TermProblem,
 };
 pub use probe::{Probe, ProbeError, ProbeEvent, ProbeHit};
-pub use resolve::{EventGroup, parse, parse_event};
-pub use spec::EventSpec;
+pub use resolve::{parse, parse_event};
+pub use spec::{EventGroup, EventSpec, NamedEvent};
 pub use tracefs::{Tracefs, TracefsError, Tracepoint};

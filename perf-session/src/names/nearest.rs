@@ -1,5 +1,7 @@
 //! The names nearest to one that does not exist.
 
+use std::fmt;
+
 /// The names that an error lists, at most.
 pub(in crate::names) const LISTED: usize = 5;
 
@@ -28,6 +30,27 @@ fn key(name: &str) -> String {
 
 fn similarity(wanted: &str, name: &str) -> f64 {
     strsim::normalized_damerau_levenshtein(wanted, name).max(strsim::jaro_winkler(wanted, name) - 0.1)
+}
+
+/// The names that an error prints, at most.
+const MOST: usize = 40;
+
+/// Names in one line: `cpu, msr, software`, without those after the fortieth.
+pub(in crate::names) struct KnownNames<'a>(pub(crate) &'a [String]);
+
+impl fmt::Display for KnownNames<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut comma = "";
+        for name in self.0.iter().take(MOST) {
+            write!(f, "{comma}{}", name.escape_debug())?;
+            comma = ", ";
+        }
+        match self.0.len() {
+            0 => f.write_str("(none)"),
+            len if len > MOST => write!(f, " and {} more", len - MOST),
+            _ => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -60,5 +83,14 @@ mod tests {
     fn long_names_are_compared_by_their_first_characters() {
         let long = "a".repeat(1 << 20);
         assert_eq!(nearest(&long, [long.as_str()]).len(), 1);
+    }
+
+    #[test]
+    fn long_lists_are_bounded() {
+        let names = |count: usize| (0..count).map(|name| name.to_string()).collect::<Vec<_>>();
+        assert_eq!(KnownNames(&names(0)).to_string(), "(none)");
+        assert_eq!(KnownNames(&names(3)).to_string(), "0, 1, 2");
+        assert!(KnownNames(&names(40)).to_string().ends_with(", 38, 39"));
+        assert!(KnownNames(&names(42)).to_string().ends_with(", 38, 39 and 2 more"));
     }
 }

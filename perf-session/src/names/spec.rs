@@ -187,6 +187,103 @@ fn is_clock(attr: &Attr) -> bool {
     attr.kind == EventType::SOFTWARE && clocks.iter().any(|clock| attr.config == clock.0)
 }
 
+/// One event as the user named it. On a hybrid machine it is one [`EventSpec`] for each core PMU, whose
+/// counts are summed unscaled; everywhere else it is one.
+#[derive(Clone, Debug)]
+pub struct NamedEvent {
+    name: Arc<str>,
+    specs: Vec<EventSpec>,
+}
+
+impl NamedEvent {
+    /// Returns an event of these parts.
+    pub fn new(name: impl Into<Arc<str>>, specs: Vec<EventSpec>) -> Self {
+        Self { name: name.into(), specs }
+    }
+
+    /// Returns the name that the user wrote.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the event on each of its PMUs.
+    pub fn specs(&self) -> &[EventSpec] {
+        &self.specs
+    }
+}
+
+impl From<EventSpec> for NamedEvent {
+    fn from(spec: EventSpec) -> Self {
+        Self { name: Arc::clone(spec.label()), specs: vec![spec] }
+    }
+}
+
+/// Events that are opened together: those between braces in an event string, or a single event.
+///
+/// On a machine with several core PMUs a generic event has one [`EventSpec`](crate::EventSpec) for each of
+/// them. The kernel schedules the events of one PMU together, so such a group is one group for each PMU.
+#[derive(Clone, Debug)]
+pub struct EventGroup {
+    pub(in crate::names) name: Option<Arc<str>>,
+    pub(in crate::names) members: Vec<NamedEvent>,
+    pub(in crate::names) is_braced: bool,
+    pub(in crate::names) is_leader_sampling: bool,
+    pub(in crate::names) is_weak: bool,
+}
+
+impl EventGroup {
+    /// Returns a group that the kernel schedules together: all of its events count, or none.
+    #[must_use]
+    pub fn new(members: Vec<NamedEvent>) -> Self {
+        Self { name: None, members, is_braced: true, is_leader_sampling: false, is_weak: false }
+    }
+
+    /// Returns the name before the opening brace.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Returns the events, the leader first. There is at least one if an event string made the group.
+    pub fn members(&self) -> &[NamedEvent] {
+        &self.members
+    }
+
+    /// Returns the events.
+    pub fn into_members(self) -> Vec<NamedEvent> {
+        self.members
+    }
+
+    /// Returns the group with each event changed, for example its attrs.
+    #[must_use]
+    pub fn map_members(mut self, change: impl FnMut(NamedEvent) -> NamedEvent) -> Self {
+        self.members = self.members.into_iter().map(change).collect();
+        self
+    }
+
+    /// Returns `true` for events between braces, which the kernel schedules together, `false` for a
+    /// single event.
+    pub fn is_braced(&self) -> bool {
+        self.is_braced
+    }
+
+    /// Returns `true` if only the leader samples and each sample has the counts of all members: `:S`.
+    pub fn is_leader_sampling(&self) -> bool {
+        self.is_leader_sampling
+    }
+
+    /// Returns `true` if the members are to be opened as single events when they do not fit the PMU
+    /// together: `:W`.
+    pub fn is_weak(&self) -> bool {
+        self.is_weak
+    }
+}
+
+impl From<NamedEvent> for EventGroup {
+    fn from(event: NamedEvent) -> Self {
+        Self { is_braced: false, ..Self::new(vec![event]) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use perf_sys::{AttrFlags, Software};

@@ -15,16 +15,9 @@
 //! A list has no depth, so neither parsing nor printing is recursive, and both take linear time.
 
 mod ast;
-mod breakpoint;
-mod cursor;
 mod error;
-mod event;
-mod flags;
-mod list;
 mod modifiers;
-mod print;
-mod probe;
-mod term;
+mod parse;
 #[cfg(test)]
 mod tests;
 

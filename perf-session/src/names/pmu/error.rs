@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::names::known_names::KnownNames;
+use crate::names::nearest::KnownNames;
 use crate::std_error::into_std;
 use crate::system::FileError;
 use crate::system::excerpt;

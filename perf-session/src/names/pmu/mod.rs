@@ -2,19 +2,18 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use perf_sys::EventType;
 
+use crate::names::glob::Glob;
 use crate::system::{CpuList, FileError, System};
 
 mod config;
 mod error;
 mod event;
-mod find;
 mod format;
 mod general;
-mod info;
-mod sampling;
 mod term;
 #[cfg(test)]
 mod tests;
@@ -133,5 +132,162 @@ impl Pmu {
 impl fmt::Display for Pmu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
+    }
+}
+
+/// # Finding PMUs
+impl Pmu {
+    /// Returns the sorted names of all PMUs.
+    ///
+    /// # Errors
+    ///
+    /// The directory cannot be read: sysfs is not mounted, or the kernel has no perf events.
+    pub fn all_names(system: &System) -> Result<Vec<String>, FileError> {
+        system.list(DEVICES)
+    }
+
+    /// Returns all PMUs, sorted by unit and number.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read or is malformed.
+    pub fn all(system: &System) -> Result<Vec<Self>, FileError> {
+        Self::filter(system, |_| true)
+    }
+
+    /// Returns the PMU of this name.
+    ///
+    /// # Errors
+    ///
+    /// There is no such PMU, or one of its files cannot be read or is malformed.
+    pub fn named(system: &System, name: &str) -> Result<Self, PmuError> {
+        let names = Self::all_names(system)?;
+        if !names.iter().any(|known| known == name) {
+            return Err(PmuError::NotFound { wanted: name.into(), has: names });
+        }
+        Ok(Self::load(system, name)?)
+    }
+
+    /// Returns the PMU of this value of [`Attr::kind`](perf_sys::Attr::kind), or `None` if no PMU has it.
+    /// The kernel has numbers without a PMU in sysfs: hardware and cache events, and the two clocks.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read or is malformed.
+    pub fn with_kind(system: &System, kind: EventType) -> Result<Option<Self>, FileError> {
+        Ok(Self::all(system)?.into_iter().find(|pmu| pmu.kind == kind))
+    }
+
+    /// Returns the PMUs that a name in an event string stands for, sorted by number: the PMU itself, or the
+    /// instances of a unit, `uncore_imc` or `imc` for `uncore_imc_0` and `uncore_imc_1`. The name may have
+    /// the wildcards `*`, `?` and `[..]`.
+    ///
+    /// # Errors
+    ///
+    /// There is no such PMU, or a file cannot be read or is malformed.
+    pub fn matching(system: &System, name: &str) -> Result<Vec<Self>, PmuError> {
+        let glob = Glob::new(name);
+        let matches = |text: &str| {
+            glob.matches(text) || text.strip_prefix("uncore_").is_some_and(|short| glob.matches(short))
+        };
+        let found = Self::filter(system, |known| matches(known) || matches(unit::split(known, true).0))?;
+        let found: Vec<_> =
+            found.into_iter().filter(|pmu| matches(&pmu.name) || matches(pmu.unit_name())).collect();
+        if found.is_empty() {
+            return Err(PmuError::NotFound { wanted: name.into(), has: Self::all_names(system)? });
+        }
+        Ok(found)
+    }
+
+    /// Returns the PMUs of the kinds of CPU cores: one on most machines, several on hybrid ones, none on
+    /// many virtual ones.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read or is malformed.
+    pub fn core(system: &System) -> Result<Vec<Self>, FileError> {
+        Ok(Self::all(system)?.into_iter().filter(Self::is_core).collect())
+    }
+
+    fn filter(system: &System, matches: impl Fn(&str) -> bool) -> Result<Vec<Self>, FileError> {
+        let mut found = Vec::new();
+        for name in Self::all_names(system)?.iter().filter(|name| matches(name)) {
+            match Self::load(system, name) {
+                // Its driver was unloaded since it was listed.
+                Err(error) if error.is_not_found() && !system.path(DEVICES).join(name).exists() => {}
+                pmu => found.push(pmu?),
+            }
+        }
+        // `uncore_imc_10` comes after `uncore_imc_9`.
+        found.sort_by_cached_key(|pmu| (pmu.unit_name().to_owned(), pmu.name.len(), pmu.name.clone()));
+        Ok(found)
+    }
+}
+
+/// # Terms and properties
+///
+/// Each reads one or several files. A file that the PMU does not have is no error.
+impl Pmu {
+    /// Returns the sorted names of the terms that its events may have.
+    pub fn format_names(&self) -> Result<Vec<String>, FileError> {
+        self.names("format")
+    }
+
+    /// Returns the bits of the attr that hold the value of a term, or `None` if the PMU has no such term.
+    pub fn format(&self, term: &str) -> Result<Option<ConfigField>, FileError> {
+        // The name is looked up in the directory, because a user's name may be a path.
+        if !self.format_names()?.iter().any(|name| name == term) {
+            return Ok(None);
+        }
+        let file = format!("format/{term}");
+        let text = self.system.read(self.path(&file))?;
+        let field =
+            text.parse().map_err(|_| self.malformed(&file, "bits such as `config:0-7,32-35`", &text))?;
+        Ok(Some(field))
+    }
+
+    /// Returns the names and the values of its capabilities, sorted by name: `max_precise`, `branches`.
+    ///
+    /// Since Linux 4.14.
+    pub fn caps(&self) -> Result<Vec<(String, String)>, FileError> {
+        let names = self.names("caps")?.into_iter();
+        names
+            .map(|name| Ok((name.clone(), self.text(&format!("caps/{name}"))?.unwrap_or_default())))
+            .collect()
+    }
+
+    /// Returns the value of a capability.
+    pub fn cap(&self, name: &str) -> Result<Option<String>, FileError> {
+        Ok(self.caps()?.into_iter().find(|(cap, _)| cap == name).map(|(_, value)| value))
+    }
+
+    /// Returns the hardware's id, which some uncore PMUs have.
+    pub fn identifier(&self) -> Result<Option<String>, FileError> {
+        self.text("identifier")
+    }
+
+    /// Returns whether programs may read counters by an instruction: 0 never, 1 while they have mapped
+    /// an event, 2 always. x86 only.
+    #[doc(alias = "rdpmc")]
+    pub fn user_access(&self) -> Result<Option<u32>, FileError> {
+        self.optional_number("rdpmc", "0, 1 or 2")
+    }
+
+    /// Returns the time after which another event of the same CPU gets the counter, if there are more
+    /// events than counters.
+    #[doc(alias = "perf_event_mux_interval_ms")]
+    pub fn multiplex_interval(&self) -> Result<Option<Duration>, FileError> {
+        let milliseconds = self.optional_number("perf_event_mux_interval_ms", "milliseconds")?;
+        Ok(milliseconds.map(|milliseconds| Duration::from_millis(milliseconds.into())))
+    }
+
+    /// Returns the number of address filters that an event can have.
+    #[doc(alias = "nr_addr_filters")]
+    pub fn address_filters(&self) -> Result<Option<u32>, FileError> {
+        self.optional_number("nr_addr_filters", "the number of address filters")
+    }
+
+    fn optional_number(&self, file: &str, expected: &str) -> Result<Option<u32>, FileError> {
+        System::optional(self.system.number(self.path(file), expected))
     }
 }

@@ -3,7 +3,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::names::known_names::KnownNames;
+use crate::names::nearest::KnownNames;
 use crate::names::pmu::PmuError;
 use crate::names::tracefs::TracefsError;
 use crate::std_error::into_std;

@@ -14,7 +14,6 @@ mod error;
 mod event;
 mod hit;
 mod pmu;
-mod register;
 #[cfg(test)]
 mod tests;
 

@@ -1,21 +1,13 @@
 //! From an event string to the events of this machine.
 
-mod core;
-mod event;
-mod group;
-mod pmu;
-mod probe;
 mod resolver;
 #[cfg(test)]
 mod tests;
-mod tracepoint;
-
-pub use group::EventGroup;
 
 use resolver::Resolver;
 
 use crate::names::expression::{Expression, Group, ParseError, Problem, Span};
-use crate::names::logical::NamedEvent;
+use crate::names::spec::{EventGroup, NamedEvent};
 use crate::system::System;
 
 /// Returns the events of an event string, as the perf tool accepts it.

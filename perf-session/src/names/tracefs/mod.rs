@@ -1,19 +1,22 @@
 //! Tracepoints, which the kernel lists in tracefs.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fmt, fs};
+
+use perf_sys::Attr;
+use perf_sys::decode::tracepoint::{Format, FormatError};
 
 use crate::names::glob::Glob;
-use crate::system::{FileError, System};
+use crate::names::nearest::KnownNames;
+use crate::names::nearest::nearest;
+use crate::names::spec::EventSpec;
+use crate::std_error::into_std;
+use crate::system::{FileError, Mount, System, excerpt};
 
-mod error;
 #[cfg(test)]
 mod tests;
-mod tracepoint;
-
-pub use error::TracefsError;
-pub use tracepoint::Tracepoint;
 
 /// The mount points, the usual one first.
 const MOUNT_POINTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
@@ -172,3 +175,183 @@ fn require(wanted: &str, name: &str, has: Vec<String>) -> Result<(), TracefsErro
     }
     Err(TracefsError::NotFound { wanted: wanted.to_owned(), has })
 }
+
+/// A tracepoint of this machine, with the layout of its payload.
+///
+/// ```no_run
+/// use perf_session::{System, Tracefs};
+/// use perf_session::sys::{Attr, Sample, SampleType};
+///
+/// let tracepoint = Tracefs::find(&System::new())?.tracepoint("sched", "sched_switch")?;
+/// // Some tracepoints count more than 1 at a hit. `PERIOD` makes each hit one sample, with what it counted.
+/// let fields = SampleType::RAW | SampleType::PERIOD;
+/// let spec = tracepoint.event_spec().map_attr(|attr| attr.with_period(1).with_sample_type(fields));
+/// // Once:
+/// let (comm, pid) = (tracepoint.format()?.text("next_comm")?, tracepoint.format()?.integer("next_pid")?);
+/// // For each sample of an event of `spec`:
+/// fn print(sample: &Sample<'_>, comm: perf_session::sys::decode::tracepoint::TextField) {
+///     println!("switch to {:?}", sample.raw().and_then(|payload| comm.read(payload)));
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Tracepoint {
+    label: Arc<str>,
+    category_len: usize,
+    id: u32,
+    text: Arc<str>,
+}
+
+impl Tracepoint {
+    /// Reads the format, which also has the name and the id.
+    fn load(system: &System, path: PathBuf, category: &str) -> Result<Self, TracefsError> {
+        let text = system.read(&path)?;
+        match Format::parse(&text) {
+            Ok(Format { name, id, .. }) => Ok(Self {
+                label: format!("{category}:{name}").into(),
+                category_len: category.len(),
+                id,
+                text: text.into(),
+            }),
+            Err(error) => Err(TracefsError::Format { path: system.path(path), error }),
+        }
+    }
+
+    /// Returns the category: `sched`.
+    pub fn category(&self) -> &str {
+        self.label.get(..self.category_len).unwrap_or_default()
+    }
+
+    /// Returns the name in the category: `sched_switch`.
+    pub fn name(&self) -> &str {
+        self.label.get(self.category_len + 1..).unwrap_or_default()
+    }
+
+    /// Returns the value of [`Attr::config`] and of `common_type` in a payload. Valid for this boot, and
+    /// for tracepoints of a module until the module is unloaded.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Returns the layout of the payload: fields are bound and read by their names.
+    ///
+    /// Parses the text of the kernel, so bind fields once and not for every sample.
+    ///
+    /// # Errors
+    ///
+    /// None, because the text was parsed when the tracepoint was found. It is a result because [`Format::parse`] returns one.
+    pub fn format(&self) -> Result<Format<'_>, FormatError> {
+        Format::parse(&self.text)
+    }
+
+    /// Returns the text of the kernel, which [`Format::parse`] takes.
+    pub fn format_text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns an event that counts the hits, or what each hit stands for: `sched:sched_stat_runtime` counts
+    /// nanoseconds. Its label is `category:name`.
+    ///
+    /// To sample every hit, set a period of 1 and [`SampleType::PERIOD`](perf_sys::SampleType::PERIOD):
+    /// see [`Attr::with_period`].
+    pub fn event_spec(&self) -> EventSpec {
+        let attr = Attr::tracepoint(self.id.into());
+        EventSpec::new(attr).with_label(Arc::clone(&self.label)).with_pmu("tracepoint")
+    }
+}
+
+impl fmt::Display for Tracepoint {
+    /// Prints `category:name`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.label)
+    }
+}
+
+impl fmt::Debug for Tracepoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tracepoint").field("label", &self.label).field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// The reason why a tracepoint cannot be described.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum TracefsError {
+    /// tracefs is at none of its mount points.
+    NotMounted,
+    /// The caller may not read tracefs.
+    PermissionDenied {
+        /// The directory or file.
+        path: PathBuf,
+    },
+    /// There is no such category or tracepoint.
+    NotFound {
+        /// The name or pattern that was looked up.
+        wanted: String,
+        /// The names in the place of the one that is missing: the categories, or the tracepoints of the
+        /// category.
+        has: Vec<String>,
+    },
+    /// The kernel's description of a tracepoint is malformed.
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// The line and the reason.
+        error: FormatError,
+    },
+    /// A file cannot be read or is malformed.
+    File(FileError),
+}
+
+impl From<FileError> for TracefsError {
+    fn from(error: FileError) -> Self {
+        if error.is_permission_denied() {
+            return Self::PermissionDenied { path: error.path().to_owned() };
+        }
+        Self::File(error)
+    }
+}
+
+impl fmt::Display for TracefsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotMounted => {
+                write!(f, "tracefs is not mounted: {}", Mount::TRACEFS)
+            }
+            Self::PermissionDenied { path } => write!(
+                f,
+                "{}: permission denied; run as root, or let users read tracefs: \
+                 mount -o remount,mode=755 /sys/kernel/tracing",
+                path.display()
+            ),
+            Self::NotFound { wanted, has } => {
+                let text = excerpt(wanted.as_bytes());
+                let name = wanted.rsplit(':').next().unwrap_or_default();
+                let near = nearest(name, has.iter().map(String::as_str));
+                write!(f, "tracepoint {text}: not on this machine, ")?;
+                match near.as_slice() {
+                    [] => write!(f, "which has {}", KnownNames(has)),
+                    [name] => write!(f, "the nearest name is {name}"),
+                    names => write!(f, "the nearest names are {}", KnownNames(names)),
+                }
+            }
+            Self::Format { path, error } => write!(f, "{}: {error}", path.display()),
+            Self::File(error) => error.fmt(f),
+        }
+    }
+}
+
+impl TracefsError {
+    /// Returns the number of the errno if a system call failed.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        match self {
+            Self::PermissionDenied { .. } => Some(perf_sys::Errno::EACCES.raw_os_error()),
+            Self::File(error) => error.raw_os_error(),
+            Self::NotMounted | Self::NotFound { .. } | Self::Format { .. } => None,
+        }
+    }
+}
+
+impl std::error::Error for TracefsError {}
+
+into_std!(TracefsError, NotFound);

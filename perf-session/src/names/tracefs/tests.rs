@@ -86,7 +86,7 @@ fn tracepoint_has_its_names_id_and_format() {
     let pid = fork.format().unwrap().integer("pid").unwrap();
     assert_eq!(pid.read_i64(&[0, 0, 0, 0, 0, 0, 0, 0, 7, 7, 7, 7]), Some(0x0707_0707));
     let spec = fork.event_spec();
-    assert_eq!(spec.attr(), perf_sys::Attr::tracepoint(315));
+    assert_eq!(spec.attr(), Attr::tracepoint(315));
     assert_eq!(
         (spec.label().to_string().as_str(), spec.pmu()),
         ("sched:sched_process_fork", Some("tracepoint"))

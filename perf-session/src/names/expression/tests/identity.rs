@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::names::catalog;
-use crate::names::expression::event::raw_digits;
+use crate::names::expression::parse::raw_digits;
 
 fn modifiers() -> impl Strategy<Value = Spanned<Modifiers>> {
     "u?k?h?G?H?I?P?S?D?W?e?p{0,3}".prop_map(|text| spanned(Modifiers::new(&text).unwrap()))

@@ -14,12 +14,7 @@
 /// The type has `raw_os_error`, except with `no_errno` before it, when there is no `to_os_error` either.
 macro_rules! into_std {
     (no_errno $error:ty, $kind:ident) => {
-        /// The text of `Display`.
-        impl std::fmt::Debug for $error {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                std::fmt::Display::fmt(self, f)
-            }
-        }
+        crate::std_error::into_std!(debug $error);
 
         /// Keeps the text and the error itself, which [`get_ref`](std::io::Error::get_ref) returns.
         impl From<$error> for std::io::Error {
@@ -28,13 +23,16 @@ macro_rules! into_std {
             }
         }
     };
-    ($error:ty, $kind:ident) => {
+    (debug $error:ty) => {
         /// The text of `Display`.
         impl std::fmt::Debug for $error {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 std::fmt::Display::fmt(self, f)
             }
         }
+    };
+    ($error:ty, $kind:ident) => {
+        crate::std_error::into_std!(debug $error);
 
         impl $error {
             /// Returns std's error of the errno, for code that looks at

@@ -29,6 +29,9 @@ fn all(strings: &[String]) -> Vec<&[u8]> {
 /// is left out.
 pub fn machine_features(system: &System) -> Features {
     let mut features = Features::new();
+    // Read once: the kernel asks each CPU for its frequency while it writes this file.
+    let cpu_info = system.read("/proc/cpuinfo").unwrap_or_default();
+    let cpu_name = CPU_NAMES.into_iter().find_map(|key| value(&cpu_info, key));
     let texts = [
         (Feature::HOSTNAME, system.text("/proc/sys/kernel/hostname")),
         (Feature::OSRELEASE, system.text("/proc/sys/kernel/osrelease")),
@@ -37,8 +40,8 @@ pub fn machine_features(system: &System) -> Features {
             Feature::ARCH,
             system.text("/proc/sys/kernel/arch").or_else(|| Some(std::env::consts::ARCH.to_owned())),
         ),
-        (Feature::CPUDESC, system.cpu_name()),
-        (Feature::CPUID, system.cpu_id()),
+        (Feature::CPUDESC, cpu_name.map(ToOwned::to_owned)),
+        (Feature::CPUID, system.cpu_id(&cpu_info)),
     ];
     for (feature, text) in texts {
         if let Some(text) = text {
@@ -56,21 +59,14 @@ pub fn machine_features(system: &System) -> Features {
 }
 
 impl System {
-    fn cpu_name(&self) -> Option<String> {
-        let info = self.read("/proc/cpuinfo").ok()?;
-        CPU_NAMES.into_iter().find_map(|key| value(&info, key)).map(ToOwned::to_owned)
-    }
-
     /// Returns the id of the CPU as the perf tool writes it: vendor, family, model and stepping on x86, the
     /// register MIDR on arm64.
-    fn cpu_id(&self) -> Option<String> {
+    fn cpu_id(&self, info: &str) -> Option<String> {
         if let Some(midr) = self.text(&format!("{CPUS}/cpu0/regs/identification/midr_el1")) {
             return Some(midr);
         }
-        let info = self.read("/proc/cpuinfo").ok()?;
-        let fields = ["vendor_id", "cpu family", "model", "stepping"].map(|key| value(&info, key));
-        let fields: Option<Vec<&str>> = fields.into_iter().collect();
-        Some(fields?.join(","))
+        let fields = ["vendor_id", "cpu family", "model", "stepping"].map(|key| value(info, key));
+        Some(fields.into_iter().collect::<Option<Vec<&str>>>()?.join(","))
     }
 
     fn add_cpus(&self, features: &mut Features) {

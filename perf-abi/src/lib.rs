@@ -77,9 +77,6 @@ mod bits;
 #[cfg(feature = "bpf")]
 pub mod bpf;
 pub mod branch;
-mod breakpoint;
-mod cache;
-mod callchain;
 mod event;
 mod format;
 mod header;
@@ -88,33 +85,28 @@ mod headers;
 pub mod mem;
 mod misc;
 mod mmap_page;
-mod query_bpf;
 pub mod regs;
 mod release;
+mod sample;
 mod side_band;
-mod sigtrap;
 mod syscall;
-mod transaction;
-mod weight;
 
 pub use attr::{Attr, AttrFlags, AuxAction, Clock, Sampling, Skid, StackSize};
-pub use breakpoint::{BreakpointLen, BreakpointType};
-pub use cache::{Cache, CacheEvent, CacheOp, CacheResult};
-pub use callchain::{CallchainContext, MAX_CONTEXTS_PER_STACK, MAX_STACK_DEPTH};
-pub use event::{EventType, HW_EVENT_MASK, Hardware, PMU_TYPE_SHIFT, Software};
+pub use event::{
+    BreakpointLen, BreakpointType, Cache, CacheEvent, CacheOp, CacheResult, EventType, HW_EVENT_MASK,
+    Hardware, PMU_TYPE_SHIFT, Software,
+};
 pub use format::{BranchSampleType, ReadFormat, SampleType};
 pub use header::{Header, RecordType};
 pub use misc::{CpuMode, Misc, MiscNames};
 pub use mmap_page::{MmapCapabilities, MmapPage};
-pub use query_bpf::PerfEventQueryBpf;
 pub use release::Release;
+pub use sample::{CallchainContext, MAX_CONTEXTS_PER_STACK, MAX_STACK_DEPTH, Transaction, Weight};
 pub use side_band::{
     AuxFlags, BUILD_ID_SIZE_MAX, BpfEventType, KsymbolFlags, KsymbolType, NamespaceIndex, NamespaceLink,
 };
-pub use sigtrap::{SigtrapFlags, TRAP_PERF};
 pub use syscall::{
     IOC_DISABLE, IOC_ENABLE, IOC_ID, IOC_MODIFY_ATTRIBUTES, IOC_PAUSE_OUTPUT, IOC_PERIOD, IOC_QUERY_BPF,
     IOC_REFRESH, IOC_RESET, IOC_SET_BPF, IOC_SET_FILTER, IOC_SET_OUTPUT, IocFlags, OpenFlags,
+    PerfEventQueryBpf, SigtrapFlags, TRAP_PERF,
 };
-pub use transaction::Transaction;
-pub use weight::Weight;

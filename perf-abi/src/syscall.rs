@@ -4,6 +4,9 @@
 //! the direction, mips, powerpc and sparc use three. Some requests encode the size of a *pointer*,
 //! so their numbers differ between 32-bit and 64-bit programs.
 
+#[cfg(feature = "zerocopy")]
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
 bit_set! {
     /// `PERF_FLAG_*`—the last argument of `perf_event_open`, an unsigned long.
     ///
@@ -145,3 +148,38 @@ const _: () = {
     assert!(IOC_QUERY_BPF == expected[10]);
     assert!(IOC_MODIFY_ATTRIBUTES == expected[11]);
 };
+
+/// `si_code` of a `SIGTRAP` that an event sent. Since Linux 5.13.
+///
+/// `si_addr` is the data address, 0 unless the event samples [`ADDR`](crate::SampleType::ADDR);
+/// `si_perf_data` is the attr's `sig_data` and `si_perf_type` its `type`.
+///
+/// # References
+///  - [`sigaction(2)`](https://man7.org/linux/man-pages/man2/sigaction.2.html)
+pub const TRAP_PERF: i32 = 6;
+
+bit_set! {
+    /// `si_perf_flags`—the delivery of the signal. Since Linux 5.18.
+    #[doc(alias = "si_perf_flags")]
+    pub struct SigtrapFlags(u32) {
+        /// Asynchronous: delivered after the instruction that overflowed the event.
+        "TRAP_PERF_FLAG_ASYNC" ASYNC = 1, since (5, 18);
+    }
+}
+
+/// `struct perf_event_query_bpf`—head of the argument of [`IOC_QUERY_BPF`](crate::IOC_QUERY_BPF).
+/// Since Linux 4.16.
+///
+/// `ids_len` ids, each a `u32`, follow it.
+#[doc(alias = "perf_event_query_bpf")]
+#[repr(C)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+pub struct PerfEventQueryBpf {
+    /// Capacity for ids; the kernel does not change it.
+    pub ids_len: u32,
+    /// Number of programs, written by the kernel; can exceed `ids_len`.
+    pub prog_cnt: u32,
+}
+
+layout!(PerfEventQueryBpf, 8 { ids_len: 0, prog_cnt: 4 });

@@ -1,8 +1,12 @@
-//! Information about maps and programs.
+//! Information about maps, programs and links, and the structs that perf events and programs exchange.
 
-use super::{BpfMapFlags, BpfMapType, BpfProgType};
+use super::{BpfLinkType, BpfMapFlags, BpfMapType, BpfProgType};
+use crate::EventType;
 #[cfg(feature = "zerocopy")]
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::{BpfPerfEventData, PtRegs};
 
 /// `struct bpf_map_info`—information about a map. Since Linux 4.13.
 #[doc(alias = "bpf_map_info")]
@@ -159,3 +163,223 @@ layout!(BpfProgInfo, 232 {
     run_cnt: 200, recursion_misses: 208, verified_insns: 216, attach_btf_obj_id: 220,
     attach_btf_id: 224, reserved: 228,
 });
+
+/// `struct bpf_link_info`—information about a link to a perf event. Since Linux 6.6.
+///
+/// `details` holds the struct that the constant of `perf_kind` names.
+#[doc(alias = "bpf_link_info")]
+#[repr(C)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+pub struct BpfLinkInfo {
+    /// Link type; the fields from `perf_kind` are valid only for [`BpfLinkType::PERF_EVENT`].
+    /// Since Linux 5.8.
+    #[doc(alias = "type")]
+    pub kind: BpfLinkType,
+    /// Id. Since Linux 5.8.
+    pub id: u32,
+    /// Its program. Since Linux 5.8.
+    pub prog_id: u32,
+    /// Padding.
+    pub reserved: u32,
+    /// Kind of perf event.
+    #[doc(alias = "perf_event")]
+    pub perf_kind: BpfPerfLinkKind,
+    /// Padding.
+    pub reserved_2: u32,
+    /// Details of the event.
+    pub details: [u64; 5],
+}
+
+layout!(BpfLinkInfo, 64 {
+    kind: 0, id: 4, prog_id: 8, reserved: 12, perf_kind: 16, reserved_2: 20, details: 24,
+});
+
+open_enum! {
+    /// `enum bpf_perf_event_type`—the kind of perf event of a link. Since Linux 6.6.
+    #[doc(alias = "bpf_perf_event_type")]
+    pub struct BpfPerfLinkKind(u32) {
+        /// Unknown. Since Linux 6.6.
+        "BPF_PERF_EVENT_UNSPEC" UNSPEC = 0;
+        /// An offset in a file: [`BpfUprobeLinkInfo`]. Since Linux 6.6.
+        "BPF_PERF_EVENT_UPROBE" UPROBE = 1;
+        /// The return of a function in a file: [`BpfUprobeLinkInfo`]. Since Linux 6.6.
+        "BPF_PERF_EVENT_URETPROBE" URETPROBE = 2;
+        /// A kernel function or address: [`BpfKprobeLinkInfo`]. Since Linux 6.6.
+        "BPF_PERF_EVENT_KPROBE" KPROBE = 3;
+        /// The return of a kernel function: [`BpfKprobeLinkInfo`]. Since Linux 6.6.
+        "BPF_PERF_EVENT_KRETPROBE" KRETPROBE = 4;
+        /// A tracepoint: [`BpfTracepointLinkInfo`]. Since Linux 6.6.
+        "BPF_PERF_EVENT_TRACEPOINT" TRACEPOINT = 5;
+        /// Any other event: [`BpfEventLinkInfo`]. Since Linux 6.6.
+        "BPF_PERF_EVENT_EVENT" EVENT = 6;
+    }
+}
+
+/// Details of a link to a uprobe. Since Linux 6.6.
+#[repr(C)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+pub struct BpfUprobeLinkInfo {
+    /// Pointer to the buffer for the path.
+    pub file_name: u64,
+    /// Length of that buffer, in bytes.
+    pub name_len: u32,
+    /// Offset in the file.
+    pub offset: u32,
+    /// The link's cookie. Since Linux 6.9.
+    pub cookie: u64,
+    /// Offset of the reference counter in the file. Since Linux 6.18.
+    pub ref_ctr_offset: u64,
+    /// Padding.
+    pub reserved: u64,
+}
+
+layout!(BpfUprobeLinkInfo, 40 {
+    file_name: 0, name_len: 8, offset: 12, cookie: 16, ref_ctr_offset: 24, reserved: 32,
+});
+
+/// Details of a link to a kprobe. Since Linux 6.6.
+#[repr(C)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+pub struct BpfKprobeLinkInfo {
+    /// Pointer to the buffer for the function's name.
+    pub func_name: u64,
+    /// Length of that buffer, in bytes.
+    pub name_len: u32,
+    /// Offset in the function.
+    pub offset: u32,
+    /// Address.
+    pub addr: u64,
+    /// Missed runs. Since Linux 6.7.
+    pub missed: u64,
+    /// The link's cookie. Since Linux 6.9.
+    pub cookie: u64,
+}
+
+layout!(BpfKprobeLinkInfo, 40 {
+    func_name: 0, name_len: 8, offset: 12, addr: 16, missed: 24, cookie: 32,
+});
+
+/// Details of a link to a tracepoint. Since Linux 6.6.
+#[repr(C)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+pub struct BpfTracepointLinkInfo {
+    /// Pointer to the buffer for the tracepoint's name.
+    pub tp_name: u64,
+    /// Length of that buffer, in bytes.
+    pub name_len: u32,
+    /// Padding.
+    pub reserved: u32,
+    /// The link's cookie. Since Linux 6.9.
+    pub cookie: u64,
+    /// Padding.
+    pub reserved_2: u64,
+    /// Padding.
+    pub reserved_3: u64,
+}
+
+layout!(BpfTracepointLinkInfo, 40 {
+    tp_name: 0, name_len: 8, reserved: 12, cookie: 16, reserved_2: 24, reserved_3: 32,
+});
+
+/// Details of a link to any other event. Since Linux 6.6.
+#[repr(C)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+pub struct BpfEventLinkInfo {
+    /// The attr's `config`.
+    pub config: u64,
+    /// The attr's `type`, as rewritten by the kernel.
+    #[doc(alias = "type")]
+    pub kind: EventType,
+    /// Padding.
+    pub reserved: u32,
+    /// The link's cookie. Since Linux 6.9.
+    pub cookie: u64,
+    /// Padding.
+    pub reserved_2: u64,
+    /// Padding.
+    pub reserved_3: u64,
+}
+
+layout!(BpfEventLinkInfo, 40 {
+    config: 0, kind: 8, reserved: 12, cookie: 16, reserved_2: 24, reserved_3: 32,
+});
+
+/// `struct bpf_perf_event_value`—the result of the helper
+/// [`PERF_EVENT_READ_VALUE`](super::BpfHelper::PERF_EVENT_READ_VALUE). Since Linux 4.15.
+#[doc(alias = "bpf_perf_event_value")]
+#[repr(C)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+pub struct BpfPerfEventValue {
+    /// The count.
+    pub counter: u64,
+    /// Time enabled, in ns.
+    pub enabled: u64,
+    /// Time running, in ns.
+    pub running: u64,
+}
+
+layout!(BpfPerfEventValue, 24 { counter: 0, enabled: 8, running: 16 });
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    #[cfg(feature = "zerocopy")]
+    use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+    /// `struct pt_regs`—the registers of a task on x86-64. Since Linux 2.6.31.
+    #[doc(alias = "pt_regs")]
+    #[repr(C)]
+    #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+    #[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+    #[allow(missing_docs)] // the fields are the registers of their names
+    pub struct PtRegs {
+        pub r15: u64,
+        pub r14: u64,
+        pub r13: u64,
+        pub r12: u64,
+        pub bp: u64,
+        pub bx: u64,
+        pub r11: u64,
+        pub r10: u64,
+        pub r9: u64,
+        pub r8: u64,
+        pub ax: u64,
+        pub cx: u64,
+        pub dx: u64,
+        pub si: u64,
+        pub di: u64,
+        pub orig_ax: u64,
+        pub ip: u64,
+        pub cs: u64,
+        pub flags: u64,
+        pub sp: u64,
+        pub ss: u64,
+    }
+
+    layout!(PtRegs, 168 {
+        r15: 0, r14: 8, r13: 16, r12: 24, bp: 32, bx: 40, r11: 48, r10: 56, r9: 64, r8: 72, ax: 80,
+        cx: 88, dx: 96, si: 104, di: 112, orig_ax: 120, ip: 128, cs: 136, flags: 144, sp: 152,
+        ss: 160,
+    });
+
+    /// `struct bpf_perf_event_data`—the context of a program on a perf event. Since Linux 4.9.
+    #[doc(alias = "bpf_perf_event_data")]
+    #[repr(C)]
+    #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
+    #[cfg_attr(feature = "zerocopy", derive(FromBytes, IntoBytes, Immutable, KnownLayout))]
+    pub struct BpfPerfEventData {
+        /// Registers at the overflow.
+        pub regs: PtRegs,
+        /// Events since the preceding sample.
+        pub sample_period: u64,
+        /// Data address. Since Linux 4.17.
+        pub addr: u64,
+    }
+
+    layout!(BpfPerfEventData, 184 { regs: 0, sample_period: 168, addr: 176 });
+}

@@ -6,7 +6,7 @@ use perf_sys::abi::Sampling;
 use perf_sys::abi::bpf::{BpfCmd, BpfLinkInfo, BpfProgType};
 use perf_sys::{Errno, Event};
 
-use crate::syscall::{info, link_create, prog_info, raw_tracepoint_open, tracing_open};
+use crate::syscall::{info, link_create, prog_info, raw_tracepoint_open};
 use crate::{Error, ObjectKind, ObjectName, Refused};
 
 /// A link, which holds the attachment of a program. Closing its last descriptor detaches the program.
@@ -55,7 +55,7 @@ impl Link {
     #[doc(alias = "BPF_RAW_TRACEPOINT_OPEN")]
     #[doc(alias = "bpf_program__attach_raw_tracepoint")]
     pub fn raw_tracepoint(name: &CStr, program: impl AsFd, cookie: u64) -> Result<Self, Error> {
-        let link = raw_tracepoint_open(name, program.as_fd(), cookie);
+        let link = raw_tracepoint_open(Some(name), program.as_fd(), cookie);
         link.map(Self).map_err(Error::of(BpfCmd::RAW_TRACEPOINT_OPEN, ObjectName::EMPTY))
     }
 
@@ -70,7 +70,7 @@ impl Link {
     #[doc(alias = "BPF_TRACE_RAW_TP")]
     #[doc(alias = "bpf_program__attach_trace")]
     pub fn tracing(program: impl AsFd, cookie: u64) -> Result<Self, Error> {
-        let link = tracing_open(program.as_fd(), cookie);
+        let link = raw_tracepoint_open(None, program.as_fd(), cookie);
         link.map(Self).map_err(Error::of(BpfCmd::RAW_TRACEPOINT_OPEN, ObjectName::EMPTY))
     }
 

@@ -19,6 +19,7 @@ use crate::{Error, MapFd, ObjectName};
 /// assert_eq!((spec.key_size(), spec.max_entries()), (4, 1024));
 /// # Ok::<(), perf_bpf::Error>(())
 /// ```
+#[must_use = "a spec does nothing until a map is created with it"]
 #[derive(Clone, Copy, Debug)]
 pub struct MapSpec<'fd> {
     attr: BpfMapCreate,
@@ -33,14 +34,12 @@ impl<'fd> MapSpec<'fd> {
     }
 
     /// Sets the type.
-    #[must_use]
     pub fn with_type(mut self, map_type: BpfMapType) -> Self {
         self.attr.map_type = map_type;
         self
     }
 
     /// Sets the maximum number of elements.
-    #[must_use]
     pub fn with_max_entries(mut self, max_entries: u32) -> Self {
         self.attr.max_entries = max_entries;
         self
@@ -48,28 +47,24 @@ impl<'fd> MapSpec<'fd> {
 
     /// Sets the lengths of a key and of a value in bytes. [`Map`](crate::Map) sets them by its
     /// types.
-    #[must_use]
     pub fn with_sizes(mut self, key_size: u32, value_size: u32) -> Self {
         (self.attr.key_size, self.attr.value_size) = (key_size, value_size);
         self
     }
 
     /// Sets the name. Since Linux 4.15.
-    #[must_use]
     pub fn with_name(mut self, name: ObjectName) -> Self {
         self.attr.map_name = name.to_raw();
         self
     }
 
     /// Adds these flags and keeps all others. Since Linux 4.6.
-    #[must_use]
     pub fn with_flags(mut self, flags: BpfMapFlags) -> Self {
         self.attr.map_flags |= flags;
         self
     }
 
     /// Sets the NUMA node to allocate from. Since Linux 4.14.
-    #[must_use]
     pub fn with_numa_node(mut self, node: u32) -> Self {
         self.attr.numa_node = node;
         self.attr.map_flags |= BpfMapFlags::NUMA_NODE;
@@ -78,7 +73,6 @@ impl<'fd> MapSpec<'fd> {
 
     /// Sets the template for the inner maps of a map of maps. Since Linux 4.12.
     #[doc(alias = "inner_map_fd")]
-    #[must_use]
     pub fn with_inner(mut self, inner: BorrowedFd<'fd>) -> Self {
         self.inner = Some(inner);
         self
@@ -86,7 +80,6 @@ impl<'fd> MapSpec<'fd> {
 
     /// Sets the parameter whose meaning depends on the type. Since Linux 5.16.
     #[doc(alias = "map_extra")]
-    #[must_use]
     pub fn with_extra(mut self, extra: u64) -> Self {
         self.attr.map_extra = extra;
         self

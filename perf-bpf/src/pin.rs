@@ -90,7 +90,8 @@ fn failed(command: BpfCmd, path: &Path, errno: Errno) -> Error {
 }
 
 fn c_path(path: &Path) -> Result<CString, Error> {
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| Error::PathNul { path: path.into() })
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| Error::PinPath { path: path.into(), expected: "no NUL byte" })
 }
 
 /// Pins.
@@ -252,6 +253,7 @@ impl<'p> PinPath<'p> {
     fn through_descriptor(&self, name: &OsStr) -> Result<CString, Error> {
         let mut path = OsString::from(format!("/proc/thread-self/fd/{}/", self.directory.as_raw_fd()));
         path.push(name);
-        CString::new(path.as_bytes()).map_err(|_| Error::PathNul { path: self.path.into() })
+        CString::new(path.as_bytes())
+            .map_err(|_| Error::PinPath { path: self.path.into(), expected: "no NUL byte" })
     }
 }

@@ -78,7 +78,7 @@ impl ProgramFd {
     #[doc(alias = "BPF_PROG_TEST_RUN")]
     pub fn test_run(&self, context: &[u8], cpu: Option<u32>) -> Result<u32, Error> {
         let run = syscall::prog_test_run(self.as_fd(), context, cpu);
-        run.map(|run| run.retval).map_err(Error::of(BpfCmd::PROG_TEST_RUN, ObjectName::EMPTY))
+        run.map_err(Error::of(BpfCmd::PROG_TEST_RUN, ObjectName::EMPTY))
     }
 
     /// Returns the descriptor.
@@ -263,10 +263,14 @@ impl TaskFd {
         loop {
             match task_fd_query(pid, fd, &mut name) {
                 Ok(found) => {
-                    name.truncate(found.name_len as usize);
-                    let (program, kind) = (found.prog_id, found.fd_type);
-                    let (offset, address) = (found.probe_offset, found.probe_addr);
-                    return Ok(Self { program, kind, name, offset, address });
+                    name.truncate(found.buf_len as usize);
+                    return Ok(Self {
+                        program: found.prog_id,
+                        kind: found.fd_type,
+                        name,
+                        offset: found.probe_offset,
+                        address: found.probe_addr,
+                    });
                 }
                 // Longer than a path: PATH_MAX is 4096.
                 Err(Errno::ENOSPC) if name.len() < 8192 => name.resize(8192, 0),

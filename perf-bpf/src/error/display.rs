@@ -75,9 +75,6 @@ impl fmt::Display for Error {
                 "{}: expected the descriptor of a map, found one without the field {field}",
                 path.display()
             ),
-            Self::PathNul { path } => {
-                write!(f, "path: expected no NUL byte, found {:?}", path.display().to_string())
-            }
             Self::NotBpfFs { path, found } => write!(
                 f,
                 "{}: expected a bpf file system, found one with magic {found:#x}; mount it: \
@@ -102,7 +99,7 @@ impl fmt::Display for Error {
                 directory.display()
             ),
             Self::PinPath { path, expected } => {
-                write!(f, "path of a pin: expected {expected}, found {}", path.display())
+                write!(f, "path of a pin: expected {expected}, found {path:?}")
             }
             Self::MapType { map, expected, found } => {
                 write!(f, "map {map:?}: expected type {expected}, found {found}")

@@ -148,11 +148,6 @@ pub enum Error {
         /// Its text, or `None` if the field is missing, as for descriptors that are no maps.
         found: Option<Box<str>>,
     },
-    /// A path holds a NUL byte.
-    PathNul {
-        /// The path of the bpf file system, absolute or relative to the current directory.
-        path: Box<Path>,
-    },
     /// The path is not on a bpf file system.
     NotBpfFs {
         /// The path of the bpf file system, absolute or relative to the current directory.

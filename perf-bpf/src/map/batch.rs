@@ -59,10 +59,10 @@ impl<K: Key, V: Value> Map<K, V> {
     }
 
     fn next_batch(&self, command: BpfCmd, cursor: &mut BatchCursor) -> Result<Vec<(K, V)>, Error> {
-        if cursor.is_at_end() {
+        if cursor.is_at_end {
             return Ok(Vec::new());
         }
-        if cursor.mode() == Mode::Keys {
+        if cursor.is_fallback {
             return self.next_by_keys(command, cursor);
         }
         let layout = self.fd().layout();
@@ -71,7 +71,7 @@ impl<K: Key, V: Value> Map<K, V> {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let count = cursor.capacity().min(max_entries).max(1);
+            let count = cursor.capacity.min(max_entries).max(1);
             let mut keys = vec![0; count.saturating_mul(key_size)];
             let mut values = vec![0; count.saturating_mul(element_size)];
             let mut position = vec![0; layout.position_size()];
@@ -79,22 +79,22 @@ impl<K: Key, V: Value> Map<K, V> {
                 count,
                 keys: &mut keys,
                 values: Some(&mut values),
-                start: cursor.position(),
+                start: cursor.position.as_deref(),
                 position: &mut position,
             };
             let (found, errno) = self.fd().batch(command, &mut elements, BpfElemFlags::empty())?;
             match errno {
-                None => cursor.advance(position),
-                Some(Errno::ENOENT) => cursor.end(),
+                None => cursor.position = Some(position),
+                Some(Errno::ENOENT) => cursor.is_at_end = true,
                 // A bucket of the hash does not fit.
                 Some(Errno::ENOSPC) if count < max_entries => {
-                    cursor.grow();
+                    cursor.capacity = cursor.capacity.saturating_mul(2);
                     continue;
                 }
                 // Concurrent deletions: the kernel gives up after a few keys that vanished.
                 Some(Errno::EINTR | Errno::EAGAIN) if attempts < ATTEMPTS => continue,
-                Some(errno) if cursor.is_at_start() && is_unsupported(errno) => {
-                    cursor.fall_back();
+                Some(errno) if cursor.position.is_none() && is_unsupported(errno) => {
+                    cursor.is_fallback = true;
                     return self.next_by_keys(command, cursor);
                 }
                 Some(errno) => return Err(Error::bpf(command, layout.name, errno)),
@@ -113,14 +113,14 @@ impl<K: Key, V: Value> Map<K, V> {
 
     fn next_by_keys(&self, command: BpfCmd, cursor: &mut BatchCursor) -> Result<Vec<(K, V)>, Error> {
         let mut found = Vec::new();
-        let mut next = match cursor.position() {
+        let mut next = match cursor.position.as_deref() {
             // The key that the preceding batch ended before.
             Some(position) => K::read_from_bytes(position).ok(),
             None => self.next_key(None)?,
         };
-        for _ in 0..cursor.capacity() {
+        for _ in 0..cursor.capacity {
             let Some(key) = next else {
-                cursor.end();
+                cursor.is_at_end = true;
                 return Ok(found);
             };
             next = self.next_key(Some(&key))?;
@@ -132,8 +132,8 @@ impl<K: Key, V: Value> Map<K, V> {
             }
         }
         match next {
-            Some(key) => cursor.advance(key.as_bytes().to_vec()),
-            None => cursor.end(),
+            Some(key) => cursor.position = Some(key.as_bytes().to_vec()),
+            None => cursor.is_at_end = true,
         }
         Ok(found)
     }
@@ -148,19 +148,11 @@ fn is_unsupported(errno: Errno) -> bool {
 #[derive(Clone, Debug)]
 pub struct BatchCursor {
     capacity: usize,
-    mode: Mode,
+    /// Whether single elements are accessed, and `position` is the next key and not the kernel's.
+    is_fallback: bool,
     /// `None` at the start.
     position: Option<Vec<u8>>,
     is_at_end: bool,
-}
-
-/// The way of reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::map) enum Mode {
-    /// Batch commands; the position is the kernel's.
-    Batches,
-    /// Single elements; the position is the next key.
-    Keys,
 }
 
 impl BatchCursor {
@@ -169,13 +161,13 @@ impl BatchCursor {
     ///
     /// The capacity is doubled if a bucket of a hash holds more elements.
     pub fn new(capacity: usize) -> Self {
-        Self { capacity: capacity.max(1), mode: Mode::Batches, position: None, is_at_end: false }
+        Self { capacity: capacity.max(1), is_fallback: false, position: None, is_at_end: false }
     }
 
     /// Returns a cursor that does not use batch commands, as [`is_fallback`](Self::is_fallback)
     /// describes it.
     pub fn by_keys(capacity: usize) -> Self {
-        Self { mode: Mode::Keys, ..Self::new(capacity) }
+        Self { is_fallback: true, ..Self::new(capacity) }
     }
 
     /// Returns `true` if all elements were returned.
@@ -186,40 +178,12 @@ impl BatchCursor {
     /// Returns `true` if the kernel has no batch commands for the map type, so that elements are
     /// accessed one by one.
     pub fn is_fallback(&self) -> bool {
-        self.mode == Mode::Keys
+        self.is_fallback
     }
 
     /// Returns the number of elements of the next batch.
     pub fn capacity(&self) -> usize {
         self.capacity
-    }
-
-    pub(in crate::map) fn mode(&self) -> Mode {
-        self.mode
-    }
-
-    fn position(&self) -> Option<&[u8]> {
-        self.position.as_deref()
-    }
-
-    fn is_at_start(&self) -> bool {
-        self.position.is_none()
-    }
-
-    fn advance(&mut self, position: Vec<u8>) {
-        self.position = Some(position);
-    }
-
-    fn grow(&mut self) {
-        self.capacity = self.capacity.saturating_mul(2);
-    }
-
-    fn fall_back(&mut self) {
-        self.mode = Mode::Keys;
-    }
-
-    fn end(&mut self) {
-        self.is_at_end = true;
     }
 }
 
@@ -230,23 +194,6 @@ pub struct BatchError {
     pub written: usize,
     /// The error of that element.
     pub error: Error,
-}
-
-impl BatchError {
-    /// Returns the errno if a system call failed, as [`Error::errno`].
-    pub fn errno(&self) -> Option<Errno> {
-        self.error.errno()
-    }
-
-    /// Returns the number of the errno if a system call failed, as [`Error::raw_os_error`].
-    pub fn raw_os_error(&self) -> Option<i32> {
-        self.error.raw_os_error()
-    }
-
-    /// Returns an error of std with the errno, as [`Error::to_os_error`].
-    pub fn to_os_error(&self) -> io::Error {
-        self.error.to_os_error()
-    }
 }
 
 impl fmt::Display for BatchError {

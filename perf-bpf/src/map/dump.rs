@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use perf_sys::abi::bpf::BpfMapType;
 
-use super::batch::{BatchCursor, Mode};
+use super::batch::BatchCursor;
 use super::iterate::{Listed, copy, has_slots};
 use super::{Key, Map, Value};
 use crate::Error;
@@ -36,7 +36,7 @@ impl<K: Key, V: Value> Map<K, V> {
         let mut stats = DumpStats { max_entries: self.fd().max_entries(), ..DumpStats::default() };
         loop {
             let batch = self.lookup_batch(&mut cursor)?;
-            if cursor.mode() == Mode::Keys {
+            if cursor.is_fallback() {
                 return self.dump_by_keys(callback);
             }
             stats.batches += 1;

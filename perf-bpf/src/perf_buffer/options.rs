@@ -10,6 +10,7 @@ use crate::{EventArray, Refused};
 /// The rings of a [`PerfBuffer`], and what is in their records.
 ///
 /// By default each ring has 64 pages, every record wakes the reader, and samples have the raw data only.
+#[must_use = "options do nothing until a reader is opened with them"]
 #[derive(Clone, Debug)]
 pub struct PerfBufferOptions {
     pub(super) pages: usize,
@@ -28,7 +29,6 @@ enum Wakeup {
 
 impl PerfBufferOptions {
     /// Returns the default options.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             pages: 64,
@@ -41,20 +41,17 @@ impl PerfBufferOptions {
     }
 
     /// Sets the data pages of each ring, a power of two.
-    #[must_use]
     pub fn pages(self, pages: usize) -> Self {
         Self { pages, ..self }
     }
 
     /// Wakes the reader after this number of records in one ring. With more than 1, use a timeout in the
     /// waits: fewer records cause no wakeup, however old they are.
-    #[must_use]
     pub fn wakeup_events(self, records: u32) -> Self {
         Self { wakeup: Wakeup::Events(records), ..self }
     }
 
     /// Wakes the reader when a ring has this number of unread bytes. Use a timeout in the waits.
-    #[must_use]
     pub fn wakeup_watermark(self, bytes: u32) -> Self {
         Self { wakeup: Wakeup::Bytes(bytes), ..self }
     }
@@ -62,27 +59,23 @@ impl PerfBufferOptions {
     /// Adds fields to the samples, such as [`SampleType::TIME`]. [`PerfBufferSample::decode`] returns them.
     ///
     /// [`PerfBufferSample::decode`]: super::PerfBufferSample::decode
-    #[must_use]
     pub fn sample_type(self, fields: SampleType) -> Self {
         Self { sample_type: self.sample_type | fields, ..self }
     }
 
     /// Sets the number of bytes that the program writes, if it is always the same. Then samples have no
     /// padding, and a shorter sample is counted as truncated.
-    #[must_use]
     pub fn payload_size(self, bytes: usize) -> Self {
         Self { payload_size: Some(bytes), ..self }
     }
 
     /// Sets the CPUs, in place of all online ones. Output of programs on other CPUs fails with `ENOENT`.
     /// For a reader of one CPU this is `cpu.into()`; several readers may have the CPUs of one map.
-    #[must_use]
     pub fn cpus(self, cpus: CpuList) -> Self {
         Self { cpus: Some(cpus), ..self }
     }
 
     /// Sets the system whose `/sys` has the CPUs. The events are opened on the running system in any case.
-    #[must_use]
     pub fn system(self, system: System) -> Self {
         Self { system, ..self }
     }

@@ -26,7 +26,7 @@ pub(crate) use map::Elements;
 pub use map::MapFd;
 pub(crate) use object::{
     fd_by_id, fd_by_id_command, info, link_create, next_id, next_id_command, obj_get, obj_pin,
-    prog_functions, prog_info, raw_tracepoint_open, task_fd_query, tracing_open,
+    prog_functions, prog_info, raw_tracepoint_open, task_fd_query,
 };
 pub(crate) use program::{LoadFailure, enable_stats, prog_load, prog_test_run};
 

@@ -76,18 +76,9 @@ fn retry<T>(mut attempt: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     attempt()
 }
 
-/// The result of a test run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    /// Return value of the program.
-    pub(crate) retval: u32,
-    /// Mean time of a run in ns.
-    pub(crate) duration: u32,
-}
-
 /// `bpf(BPF_PROG_TEST_RUN)`—Runs the program once with this context, on the CPU if one is given
-/// (since Linux 5.10).
-pub(crate) fn prog_test_run(program: BorrowedFd<'_>, context: &[u8], cpu: Option<u32>) -> Result<Run, Errno> {
+/// (since Linux 5.10), and returns its return value.
+pub(crate) fn prog_test_run(program: BorrowedFd<'_>, context: &[u8], cpu: Option<u32>) -> Result<u32, Errno> {
     /// `BPF_F_TEST_RUN_ON_CPU`.
     const RUN_ON_CPU: u32 = 1;
     let mut attr = BpfProgRun {
@@ -100,7 +91,7 @@ pub(crate) fn prog_test_run(program: BorrowedFd<'_>, context: &[u8], cpu: Option
     };
     // SAFETY: the kernel reads `ctx_size_in` bytes of the context; there are no output buffers.
     unsafe { bpf(BpfCmd::PROG_TEST_RUN, &mut attr) }?;
-    Ok(Run { retval: attr.retval, duration: attr.duration })
+    Ok(attr.retval)
 }
 
 /// `bpf(BPF_ENABLE_STATS)`—Enables statistics of run times until the descriptor is closed. Since

@@ -218,5 +218,5 @@ fn mounted_file_systems_are_listed() {
 #[test]
 fn a_path_with_a_nul_byte_is_refused() {
     let error = Pinned::open("/sys/fs/bpf/a\0b").unwrap_err();
-    assert!(matches!(error, Error::PathNul { .. }), "{error}");
+    assert!(matches!(error, Error::PinPath { expected: "no NUL byte", .. }), "{error}");
 }

@@ -1,4 +1,4 @@
-//! The values of the attr's fields that need a type of their own: clock, rate, skid, size of the stack.
+//! Types of the fields of an attr: clock, rate of samples, skid, size of the sampled stack.
 
 use core::fmt;
 

@@ -99,7 +99,7 @@ impl fmt::Display for Error {
                 directory.display()
             ),
             Self::PinPath { path, expected } => {
-                write!(f, "path of a pin: expected {expected}, found {path:?}")
+                write!(f, "path of a pin: expected {expected}, found {}", path.display())
             }
             Self::MapType { map, expected, found } => {
                 write!(f, "map {map:?}: expected type {expected}, found {found}")

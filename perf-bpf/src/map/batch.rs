@@ -213,7 +213,7 @@ impl fmt::Debug for BatchError {
 impl core::error::Error for BatchError {}
 
 /// As of [`Error`]: keeps the kind of the errno and the whole text, with the [`BatchError`] itself
-/// inside. [`BatchError::to_os_error`] keeps the number.
+/// inside. [`Error::to_os_error`] of its field `error` keeps the number.
 impl From<BatchError> for io::Error {
     fn from(error: BatchError) -> Self {
         Self::new(Self::from(error.error.clone()).kind(), error)

@@ -44,4 +44,9 @@ mod prelude {
     pub(crate) use crate::support::asm::*;
     pub(crate) use crate::support::programs::*;
     pub(crate) use crate::support::*;
+
+    pub(crate) type Pinned = PinnedMap<u32, u64>;
+
+    /// A timeout that no test reaches. The tests do not measure time, but must not hang.
+    pub(crate) const PATIENCE: Option<std::time::Duration> = Some(std::time::Duration::from_secs(20));
 }

@@ -5,9 +5,6 @@ use std::time::Duration;
 
 use crate::prelude::*;
 
-/// A timeout that no test reaches. The tests do not measure time, but must not hang.
-const PATIENCE: Option<Duration> = Some(Duration::from_secs(20));
-
 struct Fixture {
     buffer: PerfBuffer,
     counters: Counters,

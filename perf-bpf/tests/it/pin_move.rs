@@ -5,8 +5,6 @@ use std::process::{Child, Command, ExitStatus};
 
 use crate::prelude::*;
 
-type Pinned = PinnedMap<u32, u64>;
-
 fn spec(max_entries: u32) -> MapSpec<'static> {
     MapSpec::new(BpfMapType::HASH, max_entries)
 }

@@ -6,8 +6,6 @@ use std::sync::{Barrier, Mutex};
 
 use crate::prelude::*;
 
-type Pinned = PinnedMap<u32, u64>;
-
 fn spec(max_entries: u32) -> MapSpec<'static> {
     MapSpec::new(BpfMapType::HASH, max_entries)
 }

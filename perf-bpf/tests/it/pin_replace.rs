@@ -5,8 +5,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::prelude::*;
 
-type Pinned = PinnedMap<u32, u64>;
-
 fn spec(max_entries: u32) -> MapSpec<'static> {
     MapSpec::new(BpfMapType::HASH, max_entries)
 }

@@ -4,8 +4,6 @@ use std::process::Command;
 
 use crate::prelude::*;
 
-type Pinned = PinnedMap<u32, u64>;
-
 fn spec(max_entries: u32) -> MapSpec<'static> {
     MapSpec::new(BpfMapType::HASH, max_entries).with_name("pk_pinned".parse().unwrap())
 }

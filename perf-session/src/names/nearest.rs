@@ -29,6 +29,8 @@ fn key(name: &str) -> String {
 }
 
 fn similarity(wanted: &str, name: &str) -> f64 {
+    // Edits alone rate a name low that was left unfinished. The second measure rates names by their beginning, and all
+    // of them higher, hence the deduction.
     strsim::normalized_damerau_levenshtein(wanted, name).max(strsim::jaro_winkler(wanted, name) - 0.1)
 }
 

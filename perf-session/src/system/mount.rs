@@ -34,6 +34,7 @@ impl Mount {
 
     /// Returns the file system of a file, if it is `/proc` or `/sys` and is not mounted.
     pub(super) fn missing_for(path: &Path) -> Option<Self> {
+        // Of the running system only: in a tree of files nothing is mounted, and no command would help.
         let mount = [Self::SYSFS, Self::PROC].into_iter().find(|mount| path.starts_with(mount.path))?;
         (!mount.is_mounted(&System::new())).then_some(mount)
     }

@@ -65,6 +65,7 @@ impl Privileges {
 
     /// Reads the settings of the calling thread.
     pub fn read(system: &System) -> Self {
+        // Read once, so that both lines are of the same moment.
         let status = system.read(Self::STATUS);
         let field = |name: &str, radix| match &status {
             Ok(text) => status_field(text, name, radix).ok_or_else(|| {
@@ -128,6 +129,7 @@ impl Privileges {
     /// Returns whether the thread has the capability in the initial user namespace. `false` if that is
     /// unknown.
     pub fn has(&self, capability: Capability) -> bool {
+        // The kernel asks for capabilities in the initial namespace, whatever the thread has in its own.
         let here = !matches!(self.in_initial_namespace, Ok(false));
         here && matches!(self.effective, Ok(mask) if mask >> capability.0 & 1 == 1)
     }

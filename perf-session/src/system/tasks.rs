@@ -33,6 +33,7 @@ impl Mapping {
     /// Returns the mapping of a line of `/proc/PID/maps`, `start-end perms offset major:minor inode   path`.
     /// `None` if it is malformed.
     pub fn parse(line: &[u8]) -> Option<Self> {
+        // The path is the last field, and the only one that may have blanks.
         let mut fields = line.splitn(6, |byte| *byte == b' ');
         let (start, end) = pair(fields.next()?, b'-')?;
         let permissions = fields.next()?;
@@ -69,6 +70,7 @@ impl Mapping {
 /// `/proc/PID/maps` cannot be read; [`FileError::is_not_found`] if the process has exited.
 pub fn mappings_of(system: &System, pid: u32) -> Result<Vec<Mapping>, FileError> {
     let path = system.path(format!("/proc/{pid}/maps"));
+    // Without the limit of `System::read`: a process may have any number of mappings, with paths of any bytes.
     let text = std::fs::read(&path).map_err(|error| FileError::io(path, error))?;
     Ok(text.split(|byte| *byte == b'\n').filter_map(Mapping::parse).collect())
 }

@@ -233,6 +233,7 @@ fn access(cursor: &mut Cursor<'_>) -> Result<Option<BreakpointType>, ParseError>
         return Ok(None);
     }
     let run = ahead.take_while(|c| c.is_ascii_alphanumeric());
+    // The whole word decides: no modifier has the letter of an access.
     if run.node.is_empty() || Modifiers::is_spelled(run.node) {
         return Ok(None);
     }

@@ -67,6 +67,7 @@ impl Pmu {
     /// A file cannot be read or is malformed.
     pub fn event(&self, name: &str) -> Result<Option<PmuEvent>, FileError> {
         let names = self.event_names()?;
+        // Drivers write names in either case, and two may differ in it alone: the exact one wins.
         let exact = names.iter().find(|known| *known == name);
         let found = exact.or_else(|| names.iter().find(|known| known.eq_ignore_ascii_case(name)));
         found.map(|name| self.load_event(name)).transpose()
@@ -89,6 +90,7 @@ impl Pmu {
             return Err(malformed(""));
         }
         let extra = |suffix| self.text(&format!("{file}{suffix}"));
+        // An empty file counts too, because its name has the meaning.
         let exists = |suffix| {
             System::optional(self.system.read(self.path(&format!("{file}{suffix}")))).map(|it| it.is_some())
         };

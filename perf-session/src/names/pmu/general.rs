@@ -70,6 +70,7 @@ impl General {
             "aux-output" => with_flag(attr, AttrFlags::AUX_OUTPUT, yes()?),
             "max-stack" => {
                 let addresses = at_most(u16::MAX.into(), "at most 65535 addresses")? as u16;
+                // A limit of callchains is of no use without them.
                 with_field(attr.with_max_stack(addresses), SampleType::CALLCHAIN, true)
             }
             "aux-sample-size" => {
@@ -132,6 +133,7 @@ pub(super) fn with_callchain(attr: Attr, kind: &str) -> Option<Attr> {
     let attr = match kind {
         "fp" => sampled,
         "dwarf" => {
+            // The unwinder gets the user's part from registers and stack. The kernel's own, by frame pointers, would double it.
             let stack = StackSize::new(attr.sample_stack_user).unwrap_or(StackSize::DEFAULT);
             sampled
                 .replace_regs_user(Architecture::NATIVE.registers())
@@ -139,6 +141,7 @@ pub(super) fn with_callchain(attr: Attr, kind: &str) -> Option<Attr> {
                 .with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER)
         }
         "lbr" => {
+            // Only the addresses make a callchain, so the kernel need not store what else it knows of branches.
             let details =
                 BranchSampleType::NO_FLAGS | BranchSampleType::NO_CYCLES | BranchSampleType::HW_INDEX;
             sampled
@@ -153,6 +156,7 @@ pub(super) fn with_callchain(attr: Attr, kind: &str) -> Option<Attr> {
 /// Returns the attr with this size of the sampled user stack, which `call-graph=dwarf` selects.
 pub(super) fn with_stack_size(attr: Attr, bytes: u64) -> Option<Attr> {
     let stack = StackSize::new(u32::try_from(bytes).ok()?)?;
+    // Without the sample field, which `call-graph=dwarf` sets: the two terms may have any order.
     Some(Attr { sample_stack_user: stack.bytes(), ..attr })
 }
 

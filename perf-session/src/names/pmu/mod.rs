@@ -64,6 +64,7 @@ impl Pmu {
         let kind = EventType(system.number(file("type"), "the number of the PMU")?);
         let served = System::optional(system.cpu_list(&file("cpus")))?;
         let mask = System::optional(system.cpu_list(&file("cpumask")))?;
+        // A machine with one kind of cores has one PMU for them, which needs no file `cpus` and is known by its name.
         let is_core = served.is_some() || ["cpu", "cpum_cf"].contains(&name);
         // The driver of Arm SPE lists the CPUs that it serves in `cpumask`, and opens events of tasks.
         let is_cpu_only = served.is_none() && mask.is_some() && !name.starts_with("arm_spe");

@@ -13,7 +13,6 @@ mod elf;
 mod error;
 mod event;
 mod hit;
-mod pmu;
 #[cfg(test)]
 mod tests;
 
@@ -95,6 +94,7 @@ impl Probe {
     pub fn file_offset(path: impl AsRef<Path>, offset: u64) -> Result<Self, ProbeError> {
         let path = path.as_ref();
         let wrong = || ProbeError::Path { path: path.to_owned() };
+        // The probe may be opened later, when the program is in another directory.
         let absolute = std::path::absolute(path).map_err(|_| wrong())?;
         let text = CString::new(absolute.as_os_str().as_encoded_bytes()).map_err(|_| wrong())?;
         Ok(Self::new(Location::File { path: text.into(), offset, function: None }))

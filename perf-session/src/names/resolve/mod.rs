@@ -71,6 +71,7 @@ pub fn parse(text: &str, system: &System) -> Result<Vec<EventGroup>, ParseError>
         if group.is_braced {
             groups.push(braced(group, members));
         } else {
+            // Without braces each event is a group, so that the letter of one concerns no other.
             let is_leader_sampling = group.events.iter().any(|event| event.modifiers.node.has('S'));
             groups.extend(members.into_iter().map(|event| EventGroup { is_leader_sampling, ..event.into() }));
         }

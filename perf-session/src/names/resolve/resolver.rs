@@ -131,6 +131,7 @@ impl Resolver<'_> {
     /// uncore PMUs, fail with `EINVAL` for any exclusion.
     fn has_guests(&self, event: &Event, attr: &Attr) -> bool {
         let is_core = |pmu: &Pmu| pmu.is_core() && pmu.kind() == attr.kind;
+        // If the PMUs cannot be listed, nothing is excluded: a PMU outside of the cores would refuse to open.
         attr.kind <= EventType::BREAKPOINT
             || self.pmus(event.source.span).is_ok_and(|pmus| pmus.iter().any(is_core))
     }
@@ -139,6 +140,7 @@ impl Resolver<'_> {
     /// whole (`D`, `e`) are for the leader alone.
     fn modifiers(&self, event: &Event, group: &Group, is_leader: bool) -> Result<Modifiers, ParseError> {
         let of_group = group.modifiers.node;
+        // The kernel schedules a group by its leader, and refuses a member that is pinned or exclusive.
         let of_group = if is_leader { of_group } else { of_group.without("De") };
         event.modifiers.node.union(of_group).ok_or_else(|| {
             let reason = "event and group have more than three `p` together".to_owned();
@@ -195,6 +197,7 @@ impl Resolver<'_> {
 /// one instruction.
 fn breakpoint(address: u64, len: Option<u64>, access: Option<BreakpointType>) -> Attr {
     let access = access.unwrap_or(BreakpointType::READ_WRITE);
+    // x86 accepts the length of a long only for execution, whatever the length of the instruction.
     let default =
         if access == BreakpointType::EXECUTE { BreakpointLen::EXECUTE } else { BreakpointLen::FOUR };
     Attr::breakpoint(access, address, len.map_or(default, BreakpointLen))
@@ -222,6 +225,7 @@ impl Resolver<'_> {
             let name = term.name.node.as_str();
             let attr = catalog::attr_of(name).filter(|_| term.value.is_none());
             let Some(attr) = attr.filter(|attr| pmu.is_core() && is_of_cores(attr)) else { continue };
+            // A PMU may give another code to an event of this name. Between its slashes the user means that one.
             let is_own =
                 pmu.event(name).map_err(of_file)?.is_some() || pmu.format(name).map_err(of_file)?.is_some();
             if is_own {
@@ -253,6 +257,8 @@ fn is_of_cores(attr: &Attr) -> bool {
 
 /// Returns the event on one of several core PMUs.
 fn on(pmu: &Pmu, spec: EventSpec) -> EventSpec {
+    // The upper half of a generic event's `config` selects the PMU. A raw code may use these bits itself, so that
+    // it takes the type of the PMU.
     let spec = spec.with_pmu(pmu.name()).map_attr(|attr| match attr.kind {
         EventType::RAW => Attr { kind: pmu.kind(), ..attr },
         _ => attr.with_hybrid_pmu(pmu.kind().0),

@@ -54,6 +54,7 @@ impl Tracefs {
             let path = system.path(format!("{mount}/events"));
             match fs::metadata(&path) {
                 Ok(_) => return Ok(Self { system: system.clone(), mount }),
+                // Any other error is of the mount that exists. The next place would hide it.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(FileError::io(path, error).into()),
             }

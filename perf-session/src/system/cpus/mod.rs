@@ -223,6 +223,7 @@ impl Rest<'_> {
             return Err(self.error("a CPU"));
         }
         let number = self.text.get(..digits).and_then(|digits| digits.parse().ok());
+        // Before a range is made of it: a short text must not claim much memory.
         let Some(cpu) = number.filter(|cpu| *cpu <= CpuList::MAX_CPU) else {
             return Err(self.error("a CPU of at most 65535"));
         };

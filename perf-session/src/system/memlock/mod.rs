@@ -96,6 +96,8 @@ impl MemlockLimit {
     /// Returns the bytes that can still be mapped, `None` if there is no limit. It is an upper bound:
     /// processes that cannot be seen share the allowance.
     pub fn available(&self) -> Option<u64> {
+        // Rings beyond the allowance are in `pinned` of the process that mapped them, and are not subtracted twice:
+        // the rest of the allowance stops at 0.
         let of_process = self.limit?.saturating_sub(self.pinned);
         let of_user = self.allowance().saturating_sub(self.mapped.bytes);
         (!self.is_unlimited).then(|| of_user.saturating_add(of_process))
@@ -106,6 +108,7 @@ impl MemlockLimit {
     pub fn data_pages(&self, rings: usize, most: usize) -> Option<usize> {
         let sizes = (0..usize::BITS).rev().map(|power| 1_usize << power).filter(|pages| *pages <= most);
         let fits = |pages: &usize| {
+            // Saturates, because a size that wraps around would seem to fit.
             let bytes = (*pages as u64).saturating_add(1).saturating_mul(self.page_size);
             self.available().is_none_or(|available| bytes.saturating_mul(rings as u64) <= available)
         };
@@ -186,6 +189,7 @@ impl MemlockUsage {
         let status = system.read("/proc/thread-self/status")?; // threads may differ in their user
         let (user, pid) = (field(&status, "Uid:"), field(&status, "Pid:"));
         let mut mapped = Self { bytes: own_bytes, own_bytes, unreadable: 0 };
+        // The kernel counts rings for the user, whose processes share the allowance.
         let processes = system.list("/proc")?;
         let processes = processes.iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
         for process in processes.filter(|process| Some(process.as_str()) != pid.as_deref()) {

@@ -1,0 +1,65 @@
+//! From an address in a sample to what was mapped there, at the time of the sample.
+//!
+//! A sample has addresses and the id of a process. What they mean depends on the moment: processes exec and exit, their
+//! ids are used again, libraries are loaded over others, and BPF programs come and go. [`AddressSpaces`] follows the records
+//! of these changes, and answers for the time of the last record.
+//!
+//! ```
+//! use perf_decode::{Layout, Record};
+//! use perf_symbols::{AddressSpaces, Location};
+//!
+//! /// Applies a record of a ring or a file, all of which come in the order of time. Returns where a sample was taken.
+//! fn object<L: Layout>(spaces: &mut AddressSpaces, record: &Record<'_, L>) -> Option<String> {
+//!     spaces.update(record);
+//!     let Record::Sample(sample) = record else { return None };
+//!     Some(match spaces.find(sample.pid()?, sample.misc().cpu_mode(), sample.ip()?) {
+//!         Ok(Location::User(mapping)) => {
+//!             let path = String::from_utf8_lossy(mapping.object().path());
+//!             format!("{path} at offset {:#x}", mapping.offset_of(sample.ip()?))
+//!         }
+//!         Ok(kernel) => format!("{kernel:?}"),
+//!         Err(reason) => reason.to_string(),
+//!     })
+//! }
+//! # use perf_abi::{Attr, CpuMode, Misc, RecordType, SampleType, Software};
+//! # use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
+//! # use perf_decode::{RawRecord, SampleLayout};
+//! # let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(SampleType::IP | SampleType::TID);
+//! # let layout = SampleLayout::new(&attr);
+//! # let user = Misc::empty().with_cpu_mode(CpuMode::USER);
+//! # let mmap = RecordBuilder::new(RecordType::MMAP, user).pair(7, 7).words(&[0x5000, 0x1000, 0x2000]);
+//! # let mmap = mmap.string(b"/bin/true").finish();
+//! # let sample = SampleBuilder::new(&attr).misc(user).tid(7, 7).ip(0x5010).finish();
+//! # let mut spaces = AddressSpaces::new();
+//! # let mut found = None;
+//! # for words in [&mmap, &sample] {
+//! #     found = object(&mut spaces, &RawRecord::from_words(words)?.decode(&layout)?);
+//! # }
+//! # assert_eq!(found.as_deref(), Some("/bin/true at offset 0x2010"));
+//! # Ok::<(), perf_decode::Error>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | follow the mappings of all processes and of the kernel | [`AddressSpaces::update`] |
+//! | find what an address of a process is in | [`AddressSpaces::find`]: [`Location`], or [`Unlocated`] with the reason |
+//! | know the file of a mapping, its build id or inode, and the offset in it | [`Mapping`], [`MappedObject`] |
+//! | use the build ids of a `perf.data` file | [`AddressSpaces::add_build_id`] |
+//! | name threads, control groups and namespaces | [`AddressSpaces::thread_name`], [`cgroup`](AddressSpaces::cgroup), [`namespaces`](AddressSpaces::namespaces) |
+//! | know of records that came too late | [`AddressSpaces::late_records`] |
+//!
+//! The crate opens no file, and works on any operating system. Names of functions are not looked up yet.
+
+#![forbid(unsafe_code)]
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+mod space;
+
+pub use space::{
+    AddressSpaces, BuildId, Inode, KernelSymbol, Location, MappedObject, Mapping, ObjectKind, SpaceCounts,
+    Unlocated,
+};

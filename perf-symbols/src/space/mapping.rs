@@ -1,0 +1,214 @@
+//! One mapping of a file, or of memory without a file.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A build id: a hash of a program or library that its linker wrote, 1 to 20 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct BuildId {
+    len: u8,
+    bytes: [u8; 20],
+}
+
+impl BuildId {
+    /// Returns the id of these bytes. `None` for no bytes, for more than 20, and for zeros, which the kernel writes if
+    /// it could not read a build id.
+    pub fn new(id: &[u8]) -> Option<Self> {
+        let mut bytes = [0; 20];
+        bytes.get_mut(..id.len())?.copy_from_slice(id);
+        if bytes == [0; 20] {
+            return None;
+        }
+        Some(Self { len: u8::try_from(id.len()).ok()?, bytes })
+    }
+
+    /// Returns the bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or(&self.bytes)
+    }
+}
+
+impl fmt::Display for BuildId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for BuildId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BuildId({self})")
+    }
+}
+
+/// The device and inode of a mapped file, as the kernel names them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Inode {
+    /// Major device number.
+    pub major: u32,
+    /// Minor device number.
+    pub minor: u32,
+    /// Inode number.
+    pub inode: u64,
+    /// Generation of the inode, which differs for two files that had its number one after the other.
+    pub generation: u64,
+}
+
+/// A mapped file with its path and identity, or memory with the kernel's name for it.
+///
+/// Mappings of one record share it: a clone copies a pointer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MappedObject {
+    pub(super) path: Arc<[u8]>,
+    pub(super) build_id: Option<BuildId>,
+    pub(super) inode: Option<Inode>,
+}
+
+/// The kind of mapped memory, from the name that the kernel gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ObjectKind {
+    /// A file with a path.
+    File,
+    /// Memory without a file: `//anon`, `/dev/zero`, huge pages and System V shared memory. Compilers at run time
+    /// write code here.
+    Anonymous,
+    /// `[heap]`.
+    Heap,
+    /// `[stack]`.
+    Stack,
+    /// `[vdso]`: functions of the kernel that run in user space.
+    Vdso,
+    /// `/memfd:NAME`: a file without a path.
+    Memfd,
+    /// Another name in brackets, such as `[vvar]`, `[uprobes]` or `[vsyscall]`.
+    Special,
+}
+
+impl MappedObject {
+    /// Returns the path as the mapping process saw it, or the kernel's name such as `//anon`; raw bytes, not UTF-8.
+    /// Without the suffix ` (deleted)`: see [`is_deleted`](Self::is_deleted).
+    pub fn path(&self) -> &[u8] {
+        self.path.strip_suffix(DELETED).unwrap_or(&self.path)
+    }
+
+    /// Returns whether the path was gone when the file was mapped.
+    pub fn is_deleted(&self) -> bool {
+        self.path.ends_with(DELETED)
+    }
+
+    /// Returns the build id in the record, for events with the flag `build_id`.
+    pub fn build_id(&self) -> Option<BuildId> {
+        self.build_id
+    }
+
+    /// Returns the device and inode in the record: of MMAP2 without a build id, for memory with a file.
+    pub fn inode(&self) -> Option<Inode> {
+        self.inode
+    }
+
+    /// Returns the kind by the name.
+    pub fn kind(&self) -> ObjectKind {
+        match self.path() {
+            b"//anon" | b"/anon_hugepage" | b"/dev/zero" | b"" => ObjectKind::Anonymous,
+            b"[heap]" => ObjectKind::Heap,
+            b"[vdso]" => ObjectKind::Vdso,
+            path if path.starts_with(b"/memfd:") => ObjectKind::Memfd,
+            path if path.starts_with(b"/SYSV") => ObjectKind::Anonymous,
+            path if path.starts_with(b"[stack") => ObjectKind::Stack,
+            path if path.starts_with(b"[anon") => ObjectKind::Anonymous,
+            path if path.starts_with(b"[") => ObjectKind::Special,
+            _ => ObjectKind::File,
+        }
+    }
+}
+
+const DELETED: &[u8] = b" (deleted)";
+
+/// A range of addresses with what is mapped there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    pub(super) start: u64,
+    /// Exclusive.
+    pub(super) end: u64,
+    pub(super) file_offset: u64,
+    pub(super) is_executable: bool,
+    pub(super) object: MappedObject,
+}
+
+impl Mapping {
+    /// Returns the first address.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Returns the address after the last one.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Returns whether the memory was mapped executable.
+    pub fn is_executable(&self) -> bool {
+        self.is_executable
+    }
+
+    /// Returns what is mapped.
+    pub fn object(&self) -> &MappedObject {
+        &self.object
+    }
+
+    /// Returns the offset in the file, in bytes, of an address in this mapping.
+    ///
+    /// It is the offset of the file, not the address in the program's symbol table: those differ by segment.
+    pub fn offset_of(&self, addr: u64) -> u64 {
+        addr.wrapping_sub(self.start).wrapping_add(self.file_offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(path: &str) -> MappedObject {
+        MappedObject { path: path.as_bytes().into(), build_id: None, inode: None }
+    }
+
+    #[test]
+    fn kind_follows_from_the_name_that_the_kernel_gives() {
+        for (path, kind) in [
+            ("/usr/bin/true", ObjectKind::File),
+            ("/tmp/a b (deleted)", ObjectKind::File),
+            ("/memfd:jit (deleted)", ObjectKind::Memfd),
+            ("/dev/zero (deleted)", ObjectKind::Anonymous),
+            ("/SYSV00000000 (deleted)", ObjectKind::Anonymous),
+            ("/anon_hugepage (deleted)", ObjectKind::Anonymous),
+            ("//anon", ObjectKind::Anonymous),
+            ("[anon:malloc]", ObjectKind::Anonymous),
+            ("", ObjectKind::Anonymous),
+            ("[heap]", ObjectKind::Heap),
+            ("[stack]", ObjectKind::Stack),
+            ("[stack:12]", ObjectKind::Stack),
+            ("[vdso]", ObjectKind::Vdso),
+            ("[vsyscall]", ObjectKind::Special),
+        ] {
+            assert_eq!(object(path).kind(), kind, "{path}");
+        }
+    }
+
+    #[test]
+    fn deleted_file_has_its_path_without_the_suffix() {
+        let deleted = object("/tmp/a (deleted)");
+        assert!(deleted.is_deleted());
+        assert_eq!(deleted.path(), b"/tmp/a");
+        assert!(!object("/tmp/a").is_deleted());
+    }
+
+    #[test]
+    fn build_id_of_zeros_or_of_another_length_is_refused() {
+        assert_eq!(BuildId::new(&[]), None);
+        assert_eq!(BuildId::new(&[0; 20]), None);
+        assert_eq!(BuildId::new(&[1; 21]), None);
+        let id = BuildId::new(&[0xab, 0, 0x01]).expect("three bytes");
+        assert_eq!(id.to_string(), "ab0001");
+        assert_ne!(Some(id), BuildId::new(&[0xab, 0, 0x01, 0]));
+    }
+}

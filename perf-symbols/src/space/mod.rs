@@ -1,0 +1,363 @@
+//! Which mapping an address belonged to, at the time of a sample.
+
+mod kernel;
+mod map;
+mod mapping;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+
+use perf_abi::{CpuMode, Misc, NamespaceLink};
+use perf_decode::{Comm, Fork, Layout, MappedFile, Mmap, Mmap2, Namespaces, Record};
+
+pub use self::kernel::KernelSymbol;
+pub use self::mapping::{BuildId, Inode, MappedObject, Mapping, ObjectKind};
+
+use self::kernel::Kernel;
+use self::map::{RangeMap, Ranged};
+
+impl Ranged for Mapping {
+    fn start(&self) -> u64 {
+        self.start
+    }
+
+    fn end(&self) -> u64 {
+        self.end
+    }
+
+    fn cut_before(&mut self, start: u64) {
+        self.file_offset = self.offset_of(start);
+        self.start = start;
+    }
+
+    fn cut_after(&mut self, end: u64) {
+        self.end = end;
+    }
+}
+
+/// The mappings of all processes and of the kernel, according to the records up to now.
+///
+/// Feed it with all records in the order of time ([`update`](Self::update)) and ask for the addresses of each sample
+/// when it comes: ids of processes are used again, programs exec, and libraries are mapped over others. The kernel writes
+/// no record for munmap(2): a mapping stays until another covers it, or its process execs or exits.
+///
+/// Its memory is linear in the processes, threads and mappings that live; a process costs nothing after its exit. The
+/// paths of control groups stay, because the kernel writes no record of their removal.
+#[derive(Debug, Default)]
+pub struct AddressSpaces {
+    processes: HashMap<u32, Process>,
+    threads: HashMap<u32, Thread>,
+    kernel: Kernel,
+    /// By the process that runs the guest.
+    guest_kernels: HashMap<u32, Kernel>,
+    cgroups: HashMap<u64, Box<[u8]>>,
+    build_ids: HashMap<Box<[u8]>, BuildId>,
+    newest: u64,
+    late: u64,
+}
+
+#[derive(Debug, Default)]
+struct Process {
+    /// A fork shares them until one of the two maps something.
+    mappings: Arc<RangeMap<Mapping>>,
+    /// Those that appeared in records. More may run if the recording began after the process.
+    threads: HashSet<u32>,
+    namespaces: Option<Arc<[NamespaceLink]>>,
+}
+
+#[derive(Debug)]
+struct Thread {
+    pid: u32,
+    name: Option<Arc<[u8]>>,
+}
+
+/// The location of an address; returned by [`AddressSpaces::find`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Location<'a> {
+    /// In memory of a process.
+    User(&'a Mapping),
+    /// In a symbol that the kernel added while it ran, such as a BPF program.
+    KernelSymbol(&'a KernelSymbol),
+    /// In the kernel or a module. `None` if no record has their addresses: kallsyms of the same boot has.
+    Kernel(Option<&'a Mapping>),
+    /// In the kernel of a guest, which only files of the guest can name.
+    GuestKernel(Option<&'a Mapping>),
+}
+
+/// Why an address has no location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unlocated {
+    /// No record names the process: it began before the recording, which has no synthetic records of it.
+    UnknownProcess,
+    /// The process is known, and nothing is mapped at the address.
+    Unmapped,
+    /// The address is one of a hypervisor.
+    Hypervisor,
+    /// The address is in user space of a guest.
+    GuestUser,
+    /// The mode of the CPU, which the sample or a callchain marker gives, is unknown.
+    UnknownMode(CpuMode),
+}
+
+impl fmt::Display for Unlocated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownProcess => {
+                f.write_str("no record names the process, which began before the recording")
+            }
+            Self::Unmapped => f.write_str("nothing was mapped at the address"),
+            Self::Hypervisor => f.write_str("the address is one of the hypervisor"),
+            Self::GuestUser => f.write_str("the address is in user space of a guest"),
+            Self::UnknownMode(mode) => {
+                write!(f, "the CPU mode of the address is {mode}, expected KERNEL or USER")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Unlocated {}
+
+impl AddressSpaces {
+    /// Makes it without any process.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Applies one record. Pass all records, in the order of time: samples only move the time on.
+    ///
+    /// Records that a tool wrote about what was there before the recording have the time 0, and count like others.
+    pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
+        let is_late = self.move_time(record.time());
+        match record {
+            Record::Mmap(mmap) => self.map(mmap.misc(), mmap.pid(), mmap.tid(), mapping_of(mmap)),
+            Record::Mmap2(mmap) => self.map(mmap.misc(), mmap.pid(), mmap.tid(), mapping_of_2(mmap)),
+            Record::Comm(comm) => self.name_thread(comm),
+            Record::Fork(fork) => self.fork(fork),
+            Record::Exit(exit) => self.end_thread(exit.tid()),
+            Record::Namespaces(namespaces) => self.set_namespaces(namespaces),
+            Record::Ksymbol(symbol) => self.kernel.update_symbol(symbol),
+            Record::BpfEvent(event) => self.kernel.update_program(event),
+            Record::Cgroup(cgroup) => {
+                self.cgroups.insert(cgroup.id(), cgroup.path().into());
+            }
+            // TEXT_POKE changes instructions, and no name or range. The rest does not concern addresses.
+            _ => return,
+        }
+        self.late += u64::from(is_late);
+    }
+
+    /// Returns whether `time` is before an earlier record's.
+    fn move_time(&mut self, time: Option<u64>) -> bool {
+        // What a tool wrote about the time before the recording has the time 0.
+        let Some(time) = time.filter(|&time| time != 0) else { return false };
+        let is_late = time < self.newest;
+        self.newest = self.newest.max(time);
+        is_late
+    }
+
+    fn map(&mut self, misc: Misc, pid: u32, tid: u32, mapping: Mapping) {
+        match misc.cpu_mode() {
+            CpuMode::KERNEL => self.kernel.map(mapping),
+            CpuMode::GUEST_KERNEL => self.guest_kernels.entry(pid).or_default().map(mapping),
+            CpuMode::USER => {
+                let process = self.process_of(pid, tid);
+                Arc::make_mut(&mut process.mappings).insert(mapping);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the process of a living thread, which both begin to be known here if no earlier record named them.
+    fn process_of(&mut self, pid: u32, tid: u32) -> &mut Process {
+        self.thread_of(pid, tid);
+        self.processes.entry(pid).or_default()
+    }
+
+    fn thread_of(&mut self, pid: u32, tid: u32) -> &mut Thread {
+        // The id of a thread whose exit was lost, and that another process has now.
+        if self.threads.get(&tid).is_some_and(|thread| thread.pid != pid) {
+            self.end_thread(tid);
+        }
+        self.processes.entry(pid).or_default().threads.insert(tid);
+        self.threads.entry(tid).or_insert(Thread { pid, name: None })
+    }
+
+    fn name_thread<L: Layout>(&mut self, comm: &Comm<'_, L>) {
+        let (pid, tid) = (comm.pid(), comm.tid());
+        if comm.exec() {
+            // The other threads are gone, and nothing is mapped yet: the new program's mappings follow.
+            let others = self.processes.get(&pid).map_or_else(Vec::new, |process| {
+                process.threads.iter().copied().filter(|&other| other != tid).collect()
+            });
+            self.process_of(pid, tid).mappings = Arc::default();
+            for other in others {
+                self.end_thread(other);
+            }
+        }
+        self.thread_of(pid, tid).name = Some(comm.comm().into());
+    }
+
+    fn fork<L: Layout>(&mut self, fork: &Fork<'_, L>) {
+        let (pid, tid) = (fork.pid(), fork.tid());
+        if pid != fork.ppid() {
+            // The tasks that had the ids are dead, even if their exit was lost.
+            self.end_thread(tid);
+            self.end_process(pid);
+            let is_copy = !fork.misc().contains(Misc::FORK_EXEC);
+            if let Some(parent) = self.processes.get(&fork.ppid()).filter(|_| is_copy) {
+                let (mappings, namespaces) = (parent.mappings.clone(), parent.namespaces.clone());
+                self.processes.insert(pid, Process { mappings, namespaces, threads: HashSet::new() });
+            }
+        }
+        let name = self.threads.get(&fork.ptid()).and_then(|parent| parent.name.clone());
+        self.thread_of(pid, tid).name = name;
+    }
+
+    /// Forgets a thread, and its process with the last one.
+    fn end_thread(&mut self, tid: u32) {
+        let Some(thread) = self.threads.remove(&tid) else { return };
+        let Some(process) = self.processes.get_mut(&thread.pid) else { return };
+        process.threads.remove(&tid);
+        if process.threads.is_empty() {
+            self.processes.remove(&thread.pid);
+        }
+    }
+
+    fn end_process(&mut self, pid: u32) {
+        let Some(process) = self.processes.remove(&pid) else { return };
+        for tid in process.threads {
+            self.threads.remove(&tid);
+        }
+    }
+
+    fn set_namespaces<L: Layout>(&mut self, record: &Namespaces<'_, L>) {
+        let links = record.namespaces().iter().collect();
+        self.process_of(record.pid(), record.tid()).namespaces = Some(links);
+    }
+
+    /// Adds the build id of a file that mappings name by its path: from the records or the feature section `BUILD_ID`
+    /// of a `perf.data` file. A build id in the mapping's own record comes first.
+    pub fn add_build_id(&mut self, path: &[u8], id: BuildId) {
+        self.build_ids.insert(path.into(), id);
+    }
+
+    /// Returns the build id of what is mapped: that of the record, or of [`add_build_id`](Self::add_build_id).
+    pub fn build_id(&self, object: &MappedObject) -> Option<BuildId> {
+        object.build_id().or_else(|| self.build_ids.get(object.path()).copied())
+    }
+
+    /// Returns where an address of a process lies now.
+    ///
+    /// `mode` is the [`cpu_mode`](Misc::cpu_mode) of the sample, or that of the last context marker before the address in
+    /// a callchain.
+    ///
+    /// # Errors
+    ///
+    /// Why the address has no location.
+    pub fn find(&self, pid: u32, mode: CpuMode, addr: u64) -> Result<Location<'_>, Unlocated> {
+        match mode {
+            CpuMode::USER => {
+                let process = self.processes.get(&pid).ok_or(Unlocated::UnknownProcess)?;
+                process.mappings.get(addr).map(Location::User).ok_or(Unlocated::Unmapped)
+            }
+            CpuMode::KERNEL => Ok(match self.kernel.symbol(addr) {
+                Some(symbol) => Location::KernelSymbol(symbol),
+                None => Location::Kernel(self.kernel.mapping(addr)),
+            }),
+            CpuMode::GUEST_KERNEL => {
+                // The perf tool writes the only guest's kernel with the process 0.
+                let kernel = self.guest_kernels.get(&pid).or_else(|| self.guest_kernels.get(&0));
+                Ok(Location::GuestKernel(kernel.and_then(|kernel| kernel.mapping(addr))))
+            }
+            CpuMode::GUEST_USER => Err(Unlocated::GuestUser),
+            CpuMode::HYPERVISOR => Err(Unlocated::Hypervisor),
+            unknown => Err(Unlocated::UnknownMode(unknown)),
+        }
+    }
+
+    /// Returns the mappings of a process, by address; none if it is unknown.
+    pub fn mappings(&self, pid: u32) -> impl Iterator<Item = &Mapping> {
+        self.processes.get(&pid).into_iter().flat_map(|process| process.mappings.iter())
+    }
+
+    /// Returns the name of a thread, at most 15 bytes; raw bytes, not UTF-8.
+    pub fn thread_name(&self, tid: u32) -> Option<&[u8]> {
+        self.threads.get(&tid)?.name.as_deref()
+    }
+
+    /// Returns the namespaces of a process, in the order of [`NamespaceIndex`](perf_abi::NamespaceIndex), if a
+    /// record has them: those of its thread that changed them last.
+    pub fn namespaces(&self, pid: u32) -> Option<&[NamespaceLink]> {
+        self.processes.get(&pid)?.namespaces.as_deref()
+    }
+
+    /// Returns the path of a control group by the id in samples; raw bytes, not UTF-8.
+    pub fn cgroup(&self, id: u64) -> Option<&[u8]> {
+        self.cgroups.get(&id).map(|path| &**path)
+    }
+
+    /// Returns the id of the loaded BPF program with these instructions.
+    pub fn bpf_program_id(&self, tag: [u8; 8]) -> Option<u32> {
+        self.kernel.bpf_id(tag)
+    }
+
+    /// Returns how many records that change something came after a record of a later time. Answers in between were
+    /// given without them.
+    pub fn late_records(&self) -> u64 {
+        self.late
+    }
+
+    /// Returns the number of processes, threads and mappings that are held, for who watches the memory. Processes that
+    /// share their mappings since a fork count each.
+    pub fn counts(&self) -> SpaceCounts {
+        SpaceCounts {
+            processes: self.processes.len(),
+            threads: self.threads.len(),
+            mappings: self.processes.values().map(|process| process.mappings.len()).sum(),
+        }
+    }
+}
+
+/// The contents of an [`AddressSpaces`] in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpaceCounts {
+    /// Living processes.
+    pub processes: usize,
+    /// Living threads.
+    pub threads: usize,
+    /// Mappings of living processes.
+    pub mappings: usize,
+}
+
+fn mapping_of<L: Layout>(mmap: &Mmap<'_, L>) -> Mapping {
+    Mapping {
+        start: mmap.addr(),
+        end: mmap.addr().saturating_add(mmap.len()),
+        file_offset: mmap.pgoff(),
+        is_executable: mmap.is_executable(),
+        object: MappedObject { path: mmap.filename().into(), build_id: None, inode: None },
+    }
+}
+
+fn mapping_of_2<L: Layout>(mmap: &Mmap2<'_, L>) -> Mapping {
+    let (build_id, inode) = match mmap.file() {
+        MappedFile::BuildId(id) => (BuildId::new(id), None),
+        MappedFile::Inode { inode: 0, .. } => (None, None),
+        MappedFile::Inode { major, minor, inode, generation } => {
+            (None, Some(Inode { major, minor, inode, generation }))
+        }
+    };
+    Mapping {
+        start: mmap.addr(),
+        end: mmap.addr().saturating_add(mmap.len()),
+        file_offset: mmap.pgoff(),
+        is_executable: mmap.is_executable(),
+        object: MappedObject { path: mmap.filename().into(), build_id, inode },
+    }
+}
+
+#[cfg(test)]
+mod tests;

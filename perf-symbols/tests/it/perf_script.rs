@@ -1,0 +1,129 @@
+//! The mappings of fresh recordings, compared with what `perf script` prints for each sample.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use perf_decode::Record;
+use perf_file::Reader;
+use perf_symbols::{AddressSpaces, Location};
+
+/// Programs that exec, fork, load libraries, and run in a separate mount namespace.
+const WORKLOADS: &[(&str, &str)] = &[
+    (
+        "processes",
+        "for i in $(seq 60); do /bin/true; done; (exec /bin/ls -R /usr/share/doc) >/dev/null; seq 50000 | sort -r | wc -l",
+    ),
+    (
+        "libraries",
+        "for i in 1 2 3; do python3 -c 'import json, ctypes, hashlib, decimal, sqlite3' || perl -MPOSIX -e 1; done",
+    ),
+    (
+        "namespace",
+        "unshare -m sh -c 'mount -t tmpfs none /mnt && cp /bin/ls /mnt/listing && /mnt/listing -R /usr/share' || ls -R /usr/share",
+    ),
+];
+
+/// Returns what `perf script` prints for each sample: `TIME PID/TID IP OBJECT`; `None` without the perf tool.
+fn objects_by_perf(file: &Path) -> Option<Vec<String>> {
+    let output = Command::new("perf")
+        .args(["script", "--ns", "-F", "pid,tid,time,ip,dso", "-i"])
+        .arg(file)
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    Some(lines.lines().filter(|line| !line.trim().is_empty()).map(normalized).collect())
+}
+
+/// Converts a line of `perf script` into the form of [`objects_by_records`].
+fn normalized(line: &str) -> String {
+    let (head, object) = line.split_once(" (").expect("an object in parentheses");
+    let object = object.strip_suffix(')').unwrap_or(object);
+    let mut words = head.split_whitespace();
+    let (tasks, time, ip) = (words.next(), words.next(), words.next());
+    let time = time.unwrap_or("").trim_end_matches(':').replace('.', "");
+    format!("{} {} {} {object}", time, tasks.unwrap_or(""), ip.unwrap_or(""))
+}
+
+fn objects_by_records(file: &Path) -> (Vec<String>, AddressSpaces) {
+    let mut spaces = AddressSpaces::new();
+    let mut lines = Vec::new();
+    let mut reader = Reader::open(file).expect("a recording").sorted();
+    while let Some(record) = reader.next().expect("whole records") {
+        if record.kernel().is_none() {
+            continue;
+        }
+        let record = record.decode().expect("a valid record");
+        spaces.update(&record);
+        let Record::Sample(sample) = record else { continue };
+        let (pid, tid) = (sample.pid().expect("pid"), sample.tid().expect("tid"));
+        let (time, ip) = (sample.time().expect("time"), sample.ip().expect("ip"));
+        let object = match spaces.find(pid, sample.misc().cpu_mode(), ip) {
+            Ok(Location::User(mapping) | Location::Kernel(Some(mapping))) => {
+                let deleted = if mapping.object().is_deleted() { " (deleted)" } else { "" };
+                let path = String::from_utf8_lossy(mapping.object().path());
+                // The tool names the symbol by which it finds the offset of the kernel.
+                format!(
+                    "{}{deleted}",
+                    path.strip_suffix("_text").filter(|path| path.starts_with('[')).unwrap_or(&path)
+                )
+            }
+            Ok(Location::KernelSymbol(_)) => "(symbol)".to_string(),
+            Ok(_) | Err(_) => "[unknown]".to_string(),
+        };
+        // As the tool prints them: seconds without leading zeros, and ids that are signed.
+        #[allow(clippy::cast_possible_wrap, reason = "the tool prints -1 for a task without an id")]
+        lines.push(format!("{time} {}/{} {ip:x} {object}", pid as i32, tid as i32));
+    }
+    (lines, spaces)
+}
+
+struct Recording(PathBuf);
+
+impl Recording {
+    /// Records all CPUs while a shell runs `script`. `None` where the tool or the permission is missing.
+    fn of(name: &str, script: &str) -> Option<Self> {
+        let path = std::env::temp_dir().join(format!("perf-symbols-{}-{name}.data", std::process::id()));
+        let status = Command::new("perf")
+            .args(["record", "-q", "-a", "-e", "cpu-clock", "-F", "4999", "-o"])
+            .arg(&path)
+            .args(["--", "sh", "-c", script])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        status.is_ok_and(|status| status.success()).then_some(Self(path))
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn every_sample_is_in_the_object_that_perf_script_prints() {
+    for (name, script) in WORKLOADS {
+        let Some(recording) = Recording::of(name, script) else {
+            eprintln!("skipped: the perf tool is missing, or may not record all CPUs");
+            return;
+        };
+        let expected = objects_by_perf(&recording.0).expect("the perf tool, which has recorded");
+        let (found, spaces) = objects_by_records(&recording.0);
+        assert_eq!(spaces.late_records(), 0);
+        assert_eq!(found.len(), expected.len());
+        let user = expected.iter().filter(|line| line.contains(" /")).count();
+        println!("{name}: {} samples, {user} in files", expected.len());
+        assert!(user > 20, "{name}: {user} samples in user space");
+        // The tool has another name for a program of the kernel that any task of this machine may have loaded.
+        let is_named = |(found, _): &(&String, &String)| !found.ends_with("(symbol)");
+        let pairs = found.iter().zip(&expected).filter(is_named);
+        let differences: Vec<_> = pairs.filter(|(found, expected)| found != expected).collect();
+        assert!(
+            differences.is_empty(),
+            "{name}, {} differences (ours, perf's): {:#?}",
+            differences.len(),
+            differences.get(..10)
+        );
+    }
+}

@@ -70,6 +70,8 @@ pub enum Value<'a> {
 impl Value<'static> {
     /// Returns the number of this type at an offset in a record, or in a part of it; `None` if the type is not one of
     /// numbers.
+    // A call would copy the value once more for each field that is printed.
+    #[inline(always)]
     pub(crate) fn number(field: FieldType, words: &[u64], at: usize) -> Option<Self> {
         let u16 = || u16::from_ne_bytes(array(words, at));
         let u32 = || u32::from_ne_bytes(array(words, at));
@@ -110,48 +112,41 @@ impl Value<'_> {
     }
 }
 
-/// The fields of a trailer, or of a run of words of fixed size in a sample.
-#[derive(Clone, Debug)]
-pub(crate) struct FixedFields<const N: usize> {
-    table: &'static [Word; N],
-    words: [Option<u64>; N],
-    sample_type: SampleType,
+/// The position in the fields of a trailer, or of a run of words of fixed size in a sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FixedFields {
     row: usize,
     /// The next field of the row, and its offset in the word.
     field: usize,
     at: usize,
 }
 
-impl<const N: usize> FixedFields<N> {
-    /// Returns the fields of the rows of `table` whose words are present.
-    pub(crate) fn new(table: &'static [Word; N], words: [Option<u64>; N], sample_type: SampleType) -> Self {
-        Self { table, words, sample_type, row: 0, field: 0, at: 0 }
-    }
-}
-
-impl<const N: usize> Iterator for FixedFields<N> {
-    type Item = Field<'static>;
-
-    fn next(&mut self) -> Option<Field<'static>> {
-        loop {
-            let row = self.table.get(self.row)?;
-            let present = (*self.words.get(self.row)?).zip(row.fields.get(self.field));
-            let Some((word, &(name, field))) = present else {
-                (self.row, self.field, self.at) = (self.row + 1, 0, 0);
-                continue;
-            };
-            let at = self.at;
-            (self.field, self.at) = (self.field + 1, at + field.size());
-            let (name, field) = match field {
-                FieldType::Weight if self.sample_type.contains(SampleType::WEIGHT_STRUCT) => {
-                    ("weight_struct", field)
+impl FixedFields {
+    /// Returns the next field of the rows of `table` that have a word.
+    pub(crate) fn next(
+        &mut self,
+        table: &[Word],
+        sample_type: SampleType,
+        word: impl Fn(usize) -> Option<u64>,
+    ) -> Option<Field<'static>> {
+        while let Some(row) = table.get(self.row) {
+            if let (Some(word), Some(&(name, field))) = (word(self.row), row.fields.get(self.field)) {
+                let at = self.at;
+                (self.field, self.at) = (self.field + 1, at + field.size());
+                let (name, field) = match field {
+                    FieldType::Weight if sample_type.contains(SampleType::WEIGHT_STRUCT) => {
+                        ("weight_struct", field)
+                    }
+                    FieldType::Weight => (name, FieldType::U64),
+                    _ => (name, field),
+                };
+                if let Some(value) = Value::number(field, &[word], at) {
+                    return Some(Field { name, value });
                 }
-                FieldType::Weight => (name, FieldType::U64),
-                _ => (name, field),
-            };
-            if let Some(value) = Value::number(field, &[word], at) {
-                return Some(Field { name, value });
+            } else {
+                *self = Self { row: self.row + 1, ..Self::default() };
             }
         }
+        None
     }
 }

@@ -33,9 +33,9 @@ impl<'a, L: Layout> SampleId<'a, L> {
 
     /// Returns the fields of the trailer by name, in the order of their words.
     pub fn fields(&self) -> impl Iterator<Item = Field<'static>> + use<'a, L> {
-        let words = core::array::from_fn(|row| self.word(row));
+        let (id, mut next) = (*self, FixedFields::default());
         let sample_type = self.layout.sample_layout().sample_type();
-        FixedFields::new(&TRAILER, words, sample_type)
+        core::iter::from_fn(move || next.next(&TRAILER, sample_type, |row| id.word(row)))
     }
 
     #[inline(always)]

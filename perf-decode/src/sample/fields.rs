@@ -1,8 +1,9 @@
 use core::iter::FusedIterator;
 
 use super::Sample;
+use crate::field::FixedFields;
 use crate::field_order::{PARTS, Part};
-use crate::schema::words::HEAD;
+use crate::schema::words::{ADDR, HEAD, MEM};
 use crate::{Field, Layout, SampleLayout, Value};
 
 /// The fields of a [`Sample`], in the order of their words.
@@ -13,6 +14,8 @@ pub struct SampleFields<'a, L = &'a SampleLayout> {
     part: usize,
     /// Fields of the part that are finished.
     field: usize,
+    /// The position in a part that is a run of words of fixed size.
+    fixed: FixedFields,
 }
 
 impl<'a, L: Layout> Sample<'a, L> {
@@ -21,7 +24,7 @@ impl<'a, L: Layout> Sample<'a, L> {
     /// Registers and the user stack are more than one field: `user_abi` and `user_regs`; `stack_size`,
     /// `stack_dyn_size` and `stack`.
     pub fn fields(&self) -> SampleFields<'a, L> {
-        SampleFields { sample: *self, part: 0, field: 0 }
+        SampleFields { sample: *self, part: 0, field: 0, fixed: FixedFields::default() }
     }
 
     /// Returns the field at `index` of a part; `None` after the last one.
@@ -35,9 +38,9 @@ impl<'a, L: Layout> Sample<'a, L> {
             Part::BRANCH_STACK => single("branches", self.branches().map(Value::Branches)),
             Part::REGS_USER => registers(["user_abi", "user_regs"], self.regs_user_field()?, index),
             Part::STACK_USER => self.stack_field(index),
-            Part::MEM => self.mem_fields().nth(index),
             Part::REGS_INTR => registers(["intr_abi", "intr_regs"], self.regs_intr_field()?, index),
-            Part::ADDR => self.addr_fields().nth(index),
+            // Runs of words of fixed size, which have a position of another kind.
+            Part::MEM | Part::ADDR => None,
             Part::AUX => single("aux", self.aux().map(Value::Bytes)),
         }
     }
@@ -68,16 +71,22 @@ impl<'a, L: Layout> Iterator for SampleFields<'a, L> {
 
     fn next(&mut self) -> Option<Field<'a>> {
         loop {
-            let field = match self.part.checked_sub(1) {
-                None => self.sample.run(&HEAD, Sample::word).nth(self.field),
-                Some(part) => self.sample.field(*PARTS.get(part)?, self.field),
+            let sample = self.sample;
+            let part = match self.part.checked_sub(1) {
+                None => None,
+                Some(part) => Some(*PARTS.get(part)?),
+            };
+            let field = match part {
+                None => self.fixed.next(&HEAD, sample.sample_type(), |row| sample.word(row)),
+                Some(Part::MEM) => self.fixed.next(&MEM, sample.sample_type(), |row| sample.mem_word(row)),
+                Some(Part::ADDR) => self.fixed.next(&ADDR, sample.sample_type(), |row| sample.addr_word(row)),
+                Some(part) => sample.field(part, self.field),
             };
             self.field += 1;
             if field.is_some() {
                 return field;
             }
-            self.part += 1;
-            self.field = 0;
+            (self.part, self.field, self.fixed) = (self.part + 1, 0, FixedFields::default());
         }
     }
 }

@@ -7,9 +7,7 @@ use perf_abi::{SampleType, Transaction, Weight};
 use super::branches::BranchParts;
 use super::walk::BranchLayout;
 use super::{Branches, Callchain, Regs, Sample, UserStack};
-use crate::field::FixedFields;
 use crate::fixed::accessors;
-use crate::schema::Word;
 use crate::schema::words::{ADDR, MEM};
 use crate::word_index::WordIndex;
 use crate::{Layout, ReadValues, word};
@@ -163,36 +161,19 @@ impl<'a, L: Layout> Sample<'a, L> {
 
     /// Returns a word of the run of [`MEM`].
     #[inline(always)]
-    fn mem_word(&self, row: usize) -> Option<u64> {
+    pub(super) fn mem_word(&self, row: usize) -> Option<u64> {
         let index = *self.layout.sample_layout().mem.get(row)?;
         self.words.get(self.offsets.mem()..).and_then(|run| index.of(run))
     }
 
     /// Returns a word of the run of [`ADDR`].
     #[inline(always)]
-    fn addr_word(&self, row: usize) -> Option<u64> {
+    pub(super) fn addr_word(&self, row: usize) -> Option<u64> {
         let index: WordIndex = *self.layout.sample_layout().addr.get(row)?;
         if index.is_absent() {
             return None;
         }
         self.words.get(self.after_intr()..).and_then(|run| index.of(run))
-    }
-
-    /// Returns the fields of a run, each word by its row.
-    pub(super) fn run<const N: usize>(
-        &self,
-        order: &'static [Word; N],
-        word: impl Fn(&Self, usize) -> Option<u64>,
-    ) -> FixedFields<N> {
-        FixedFields::new(order, core::array::from_fn(|row| word(self, row)), self.sample_type())
-    }
-
-    pub(super) fn mem_fields(&self) -> FixedFields<{ MEM.len() }> {
-        self.run(&MEM, Self::mem_word)
-    }
-
-    pub(super) fn addr_fields(&self) -> FixedFields<{ ADDR.len() }> {
-        self.run(&ADDR, Self::addr_word)
     }
 
     /// Returns whether the two layouts of the branch stack differ in this sample.

@@ -200,7 +200,7 @@ impl<K: Key, V: Value> CacheEntry<K, V> {
         }
     }
 
-    /// Deletes the element if that is still to be done, and returns whether it was.
+    /// Performs a pending deletion. Returns whether it succeeded.
     fn retry_deletion(&mut self, map: &Map<K, V>) -> bool {
         if self.desired_action != DesiredAction::Delete {
             return false;
@@ -214,7 +214,7 @@ impl<K: Key, V: Value> CacheEntry<K, V> {
         }
     }
 
-    /// Writes the element if that is still to be done, and returns `false` if it failed.
+    /// Performs a pending insertion. Returns `false` if it failed.
     fn retry_insertion(&mut self, map: &Map<K, V>) -> bool {
         let (DesiredAction::Insert, Some(value)) = (self.desired_action, &self.value) else { return true };
         self.last_error = map.update(&self.key, value).err();

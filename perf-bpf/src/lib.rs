@@ -1,5 +1,5 @@
 //! Attaches BPF programs to perf events, reads their output and uses their maps: what a tracer needs beside
-//! a loader. Programs are loaded by aya, libbpf-rs or by hand, and this crate takes their descriptors.
+//! a loader. Load programs with aya, libbpf-rs or your own loader; this crate takes their descriptors.
 //!
 //! ```
 //! use std::time::Duration;

@@ -62,11 +62,9 @@ impl fmt::Display for Error {
                 write!(f, "BPF_{command} {}: {errno}", path.display())?;
                 write_cause(f, hint(*command, *errno), privilege.as_deref())
             }
-            Self::Contended { path } => write!(
-                f,
-                "pin {}: expected it to stay, found it created and removed by other processes again and again",
-                path.display()
-            ),
+            Self::Contended { path } => {
+                write!(f, "pin {}: other processes keep creating and removing it", path.display())
+            }
             Self::FdInfo { path, field, found: Some(found) } => {
                 write!(f, "{}: {field}: expected a number, found {found:?}", path.display())
             }

@@ -121,7 +121,7 @@ impl CpuRing {
     pub(super) fn is_counting(&self) -> perf_sys::Result<bool> {
         let (first, begin) = (self.event.read()?.time_enabled, Instant::now());
         loop {
-            // Before the read, so that there is one after the time is over.
+            // Check the clock first, so that a final read happens after the deadline.
             let is_over = begin.elapsed() > PULSE;
             if self.event.read()?.time_enabled != first {
                 return Ok(true);

@@ -55,8 +55,8 @@ use records::Format;
 ///
 /// # CPUs that come and go
 ///
-/// An event does not survive that its CPU goes offline (kernel errata). Its ring can still be read. Call
-/// [`refresh`](Self::refresh) now and then, which opens a new event and ring when the CPU is back.
+/// The event of a CPU dies when the CPU goes offline (kernel errata). Its ring can still be read. Call
+/// [`refresh`](Self::refresh) periodically to open a new event and ring when the CPU is back.
 ///
 /// # Several readers of one map
 ///

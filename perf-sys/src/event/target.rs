@@ -71,7 +71,7 @@ impl<'fd> Target<'fd> {
     /// Returns all tasks on CPU `cpu`. It needs `CAP_PERFMON`, or `perf_event_paranoid` of at most
     /// 0.
     ///
-    /// An event does not survive that its CPU goes offline: it keeps its count and never counts again,
+    /// The event dies when its CPU goes offline: it keeps its count and never counts again,
     /// without a hang-up (kernel errata). The flags `NAMESPACES`, `CGROUP` and `DEFER_OUTPUT` deliver
     /// nothing here without `COMM` or `TASK`.
     pub const fn cpu(cpu: u32) -> Self {

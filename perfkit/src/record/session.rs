@@ -163,7 +163,7 @@ impl Session {
             }
         };
         if !closed.is_empty() {
-            note(format_args!("CPU {closed}: offline, or was since the last look"));
+            note(format_args!("CPU {closed} is offline, or was offline briefly"));
         }
         if !opened.is_empty() {
             note(format_args!("CPU {opened}: online, events opened"));

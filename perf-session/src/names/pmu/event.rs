@@ -53,7 +53,7 @@ impl Pmu {
     ///
     /// # Errors
     ///
-    /// The directory cannot be read. A missing one is no error.
+    /// The directory cannot be read. A missing directory is not an error.
     pub fn event_names(&self) -> Result<Vec<String>, FileError> {
         let mut names = self.names("events")?;
         names.retain(|name| !SUFFIXES.iter().any(|suffix| name.ends_with(suffix)));

@@ -36,7 +36,7 @@ pub enum WaitResult {
 }
 
 impl WaitResult {
-    /// Returns whether another wait would return the same at once, until another event writes into
+    /// Returns whether waiting again would return the same result immediately, until another event writes into
     /// a ring that hung up, or a failed event is enabled again.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::HungUp | Self::Failed)

@@ -74,8 +74,8 @@ pub struct DrainStats {
 
 /// Reading all rings as one stream.
 impl<K> RingSet<K> {
-    /// Calls `consume` with the unread records of all rings in the order of time, as far as the order is
-    /// certain. A record is consumed when `consume` returns, and released at the latest after an eighth of
+    /// Delivers the unread records of all rings to `consume` in the order of their times, up to the point where
+    /// the order is final. A record is consumed when `consume` returns, and released at the latest after an eighth of
     /// its ring.
     ///
     /// Call it after every [`wait`](Self::wait). A record of one CPU can be written after a later one of

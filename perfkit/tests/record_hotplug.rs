@@ -125,7 +125,7 @@ fn events_of_a_cpu_that_returns_are_in_the_recording() {
     }
     let plug = Plug;
     for recorder in &mut recorders {
-        recorder.wait_for("CPU 1: offline");
+        recorder.wait_for("CPU 1 is offline");
     }
     drop(plug);
     for recorder in &mut recorders {

@@ -176,7 +176,7 @@ impl Display for Source {
             Self::Raw(config) => write!(f, "r{config:x}"),
             Self::Number { kind, config } => write!(f, "{kind}:{config:#x}"),
             Self::Tracepoint { category, name } if is_taken(category, name) => {
-                write!(f, "{}{category}:{name}", TRACEPOINT)
+                write!(f, "{TRACEPOINT}{category}:{name}")
             }
             Self::Tracepoint { category, name } => write!(f, "{category}:{name}"),
             Self::Probe { file, function, offset, is_return } => {

@@ -5,7 +5,8 @@ use perf_abi::{
     AuxFlags, BpfEventType, KsymbolFlags, KsymbolType, NamespaceLink, SampleType, Transaction, Weight,
 };
 
-use crate::schema::{FieldType, Word, array};
+use crate::number::Number;
+use crate::schema::{FieldType, Word};
 use crate::{Branches, Callchain, Entries, ReadValues, Regs};
 
 /// A named value of a record or of its trailer.
@@ -73,22 +74,19 @@ impl Value<'static> {
     // A call would copy the value once more for each field that is printed.
     #[inline(always)]
     pub(crate) fn number(field: FieldType, words: &[u64], at: usize) -> Option<Self> {
-        let u16 = || u16::from_ne_bytes(array(words, at));
-        let u32 = || u32::from_ne_bytes(array(words, at));
-        let u64 = || u64::from_ne_bytes(array(words, at));
         Some(match field {
-            FieldType::U16 => Self::Number(u16().into()),
-            FieldType::U32 => Self::Number(u32().into()),
-            FieldType::U64 => Self::Number(u64()),
-            FieldType::Hex => Self::Hex(u64()),
-            FieldType::Task => Self::Task(u32()),
-            FieldType::AuxFlags => Self::AuxFlags(AuxFlags::from_bits_retain(u64())),
-            FieldType::KsymbolType => Self::KsymbolType(KsymbolType(u16())),
-            FieldType::KsymbolFlags => Self::KsymbolFlags(KsymbolFlags::from_bits_retain(u16())),
-            FieldType::BpfEventType => Self::BpfEventType(BpfEventType(u16())),
-            FieldType::Weight => Self::WeightStruct(Weight(u64())),
-            FieldType::DataSource => Self::DataSource(DataSource(u64())),
-            FieldType::Transaction => Self::Transaction(Transaction::from_bits_retain(u64())),
+            FieldType::U16 => Self::Number(u16::read(words, at).into()),
+            FieldType::U32 => Self::Number(u32::read(words, at).into()),
+            FieldType::U64 => Self::Number(Number::read(words, at)),
+            FieldType::Hex => Self::Hex(Number::read(words, at)),
+            FieldType::Task => Self::Task(Number::read(words, at)),
+            FieldType::AuxFlags => Self::AuxFlags(Number::read(words, at)),
+            FieldType::KsymbolType => Self::KsymbolType(Number::read(words, at)),
+            FieldType::KsymbolFlags => Self::KsymbolFlags(Number::read(words, at)),
+            FieldType::BpfEventType => Self::BpfEventType(Number::read(words, at)),
+            FieldType::Weight => Self::WeightStruct(Number::read(words, at)),
+            FieldType::DataSource => Self::DataSource(Number::read(words, at)),
+            FieldType::Transaction => Self::Transaction(Number::read(words, at)),
             _ => return None,
         })
     }

@@ -1,59 +1,16 @@
 //! The accessors of the words of fixed size in samples, their heads and trailers, compared with the rows of
 //! [`schema`](crate::schema).
 
-use perf_abi::mem::DataSource;
-use perf_abi::{Transaction, Weight};
+use crate::schema::{FieldType, Word, contains, find};
 
-use crate::schema::{FieldType, Word, contains, find, is_accessor_of};
-use crate::word;
-
-/// A type in which accessors return a field.
-pub(crate) trait FromWord {
-    /// The types of the fields.
-    const OF: &'static [FieldType];
-
-    /// Returns the field that starts at this byte of the word.
-    fn from_word(word: u64, at: usize) -> Self;
-}
-
-impl FromWord for u32 {
-    const OF: &'static [FieldType] = &[FieldType::U32, FieldType::Task];
-
-    #[inline(always)]
-    fn from_word(word: u64, at: usize) -> Self {
-        let [first, second] = word::halves(word);
-        if at == 0 { first } else { second }
-    }
-}
-
-macro_rules! whole_words {
-    ($($Type:ty: $($Field:ident)|+, $from:expr;)*) => {$(
-        impl FromWord for $Type {
-            const OF: &'static [FieldType] = &[$(FieldType::$Field),+];
-
-            #[inline(always)]
-            fn from_word(word: u64, _: usize) -> Self {
-                $from(word)
-            }
-        }
-    )*};
-}
-
-whole_words! {
-    u64: U64 | Hex, core::convert::identity;
-    Weight: Weight, Weight;
-    DataSource: DataSource, DataSource;
-    Transaction: Transaction, Transaction::from_bits_retain;
-}
-
-/// Returns the row, and the offset in its word, of the field of an accessor. For constants only: a missing field does
-/// not compile.
+/// Returns the row of the field of an accessor, its offset in the word and its type. For constants only: a missing
+/// field does not compile.
 #[expect(clippy::panic, clippy::indexing_slicing, reason = "fails to compile")]
-pub(crate) const fn place(table: &[Word], accessor: &str) -> (usize, usize) {
+pub(crate) const fn place(table: &[Word], accessor: &str) -> (usize, usize, FieldType) {
     let mut row = 0;
     while row < table.len() {
-        if let Some((at, _)) = find(table[row].fields, 0, accessor) {
-            return (row, at);
+        if let Some((at, field)) = find(table[row].fields, 0, accessor) {
+            return (row, at, field);
         }
         row += 1;
     }
@@ -62,54 +19,42 @@ pub(crate) const fn place(table: &[Word], accessor: &str) -> (usize, usize) {
 
 /// Fails to compile if the accessors of a table are not those of the fields in its rows.
 #[allow(dead_code, reason = "Rust 1.85 does not see uses in `const _`")]
-#[expect(clippy::indexing_slicing, reason = "fails to compile")]
-pub(crate) const fn check(table: &[Word], accessors: &[(&str, &[FieldType])]) {
-    let (mut row, mut fields_shown) = (0, 0);
-    while row < table.len() {
-        let mut fields = table[row].fields;
-        let mut size = 0;
-        while let [(name, field), rest @ ..] = fields {
-            size += field.size();
-            fields = rest;
-            if matches!(field, FieldType::Reserved) {
-                continue;
-            }
-            fields_shown += 1;
-            let mut candidates = accessors;
-            while let [(accessor, types), after @ ..] = candidates {
-                if is_accessor_of(accessor, name) {
-                    assert!(
-                        contains(types, *field),
-                        "the row has another type for the field of this accessor"
-                    );
-                    break;
-                }
-                candidates = after;
-            }
-            assert!(!candidates.is_empty(), "a field of the rows in `schema/words.rs` has no accessor");
-        }
-        assert!(size == 8, "schema: the fields of a row are not one word");
-        row += 1;
+pub(crate) const fn check(mut table: &[Word], accessors: &[(&str, &[FieldType])]) {
+    let mut rest = accessors;
+    while let [(accessor, types), after @ ..] = rest {
+        let (_, _, field) = place(table, accessor);
+        assert!(contains(types, field), "the row has another type for the field of this accessor");
+        rest = after;
     }
-    assert!(fields_shown == accessors.len(), "no row of the table has a field of this accessor's name");
+    // Each accessor has a field, and no two have the same name. So all fields have one if the numbers are equal.
+    let mut shown = 0;
+    while let [row, after @ ..] = table {
+        let mut fields = row.fields;
+        while let [(_, field), others @ ..] = fields {
+            shown += !matches!(field, FieldType::Reserved) as usize;
+            fields = others;
+        }
+        table = after;
+    }
+    assert!(shown == accessors.len(), "a field of the rows in `schema/words.rs` has no accessor");
 }
 
 /// Defines the accessors of the fields of a table: each is `None` if the event does not record it.
 ///
-/// The type has a method, by default `word`, that returns the word of a row. Any difference from the table does not
+/// The named method returns the word of a row. Any difference from the table does not
 /// compile.
 macro_rules! accessors {
     ($Type:ident $TABLE:ident by $word:ident: $($(#[$doc:meta])* $accessor:ident: $Field:ty,)*) => {
         const _: () =
-            crate::fixed::check(&$TABLE, &[$((stringify!($accessor), <$Field as crate::fixed::FromWord>::OF)),*]);
+            crate::fixed::check(&$TABLE, &[$((stringify!($accessor), <$Field as crate::number::Number>::OF)),*]);
 
         impl<L: crate::Layout> $Type<'_, L> {
             $(
                 $(#[$doc])*
                 #[inline]
                 pub fn $accessor(&self) -> Option<$Field> {
-                    let (row, at) = const { crate::fixed::place(&$TABLE, stringify!($accessor)) };
-                    self.$word(row).map(|word| crate::fixed::FromWord::from_word(word, at))
+                    let (row, at, _) = const { crate::fixed::place(&$TABLE, stringify!($accessor)) };
+                    self.$word(row).map(|word| crate::number::Number::read(&[word], at))
                 }
             )*
         }

@@ -113,6 +113,7 @@ mod fixed;
 mod guess;
 mod layout;
 mod layouts;
+mod number;
 mod order;
 mod raw;
 mod read;

@@ -1,8 +1,9 @@
 //! The memory layout that the views of all records but samples share, and the macro that defines a view.
 
-use perf_abi::{AuxFlags, BpfEventType, Header, KsymbolFlags, KsymbolType, Misc, NamespaceLink, RecordType};
+use perf_abi::{Header, Misc, NamespaceLink, RecordType};
 
-use crate::schema::{self, Body, FieldType, Fields, HEADER, array, contains, find, is_accessor_of, u64_at};
+use crate::number::Number;
+use crate::schema::{self, Body, FieldType, Fields, HEADER, contains, find, is_accessor_of, u64_at};
 use crate::{Entries, Layout, ReadValues, SampleId, word};
 
 /// A validated record: its words, its layout and its header.
@@ -121,27 +122,13 @@ pub(super) trait Accessor<'a>: Sized {
     fn get<L: Layout>(view: View<'a, L, 1>, fixed: &'a [u64], place: Place) -> Self;
 }
 
-macro_rules! numbers {
-    ($($Type:ty: $($Field:ident)|+, $from:expr;)*) => {$(
-        impl Accessor<'_> for $Type {
-            const OF: &'static [FieldType] = &[$(FieldType::$Field),+];
+impl<'a, T: Number> Accessor<'a> for T {
+    const OF: &'static [FieldType] = T::OF;
 
-            #[inline(always)]
-            fn get<L: Layout>(_: View<'_, L, 1>, fixed: &[u64], place: Place) -> Self {
-                $from(array(fixed, place.at))
-            }
-        }
-    )*};
-}
-
-numbers! {
-    u16: U16, u16::from_ne_bytes;
-    u32: U32 | Task, u32::from_ne_bytes;
-    u64: U64 | Hex, u64::from_ne_bytes;
-    AuxFlags: AuxFlags, |bytes| AuxFlags::from_bits_retain(u64::from_ne_bytes(bytes));
-    KsymbolType: KsymbolType, |bytes| KsymbolType(u16::from_ne_bytes(bytes));
-    KsymbolFlags: KsymbolFlags, |bytes| KsymbolFlags::from_bits_retain(u16::from_ne_bytes(bytes));
-    BpfEventType: BpfEventType, |bytes| BpfEventType(u16::from_ne_bytes(bytes));
+    #[inline(always)]
+    fn get<L: Layout>(_: View<'a, L, 1>, fixed: &'a [u64], place: Place) -> Self {
+        T::read(fixed, place.at)
+    }
 }
 
 impl<'a> Accessor<'a> for &'a [u8] {

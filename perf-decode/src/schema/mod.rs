@@ -20,7 +20,7 @@ use perf_abi::{Misc, RecordType};
 
 use crate::{Error, Result, SampleLayout, word};
 pub use bodies::BODIES;
-pub use words::Word;
+pub use words::{Word, recorded};
 
 /// Fields in the order of their bytes, by the name that the kernel's header or the perf tool gives
 /// them.
@@ -177,7 +177,7 @@ impl Body {
     /// Returns the number of words of the header and of the part of the body that has the same size in
     /// all records.
     pub(crate) const fn fixed_words(&self) -> usize {
-        word::words_for(fixed_end(self.fields))
+        word::words_for(fixed_end(self.fields, HEADER))
     }
 
     /// Returns the type of the last field if its size is variable.
@@ -244,9 +244,9 @@ pub(crate) const fn has_build_id(misc: Misc, asks_build_ids: bool) -> bool {
     asks_build_ids && misc.contains(Misc::MMAP_BUILD_ID)
 }
 
-/// Returns the offset after the last field, without the elements of a field of variable size.
-const fn fixed_end(mut fields: Fields) -> usize {
-    let mut end = HEADER;
+/// Returns the offset after the last field, without the elements of a field of variable size. The first one is at
+/// `end`.
+const fn fixed_end(mut fields: Fields, mut end: usize) -> usize {
     while let [(_, field), rest @ ..] = fields {
         end += field.size();
         fields = rest;
@@ -343,7 +343,7 @@ const _: () = {
                 check_fields(body.fields);
                 if let Some(fields) = body.fields_with_build_id {
                     check_fields(fields);
-                    let same = fixed_end(fields) == fixed_end(body.fields);
+                    let same = fixed_end(fields, HEADER) == fixed_end(body.fields, HEADER);
                     assert!(same, "schema: the two bodies of a kind differ in length");
                 }
             }

@@ -8,7 +8,7 @@
 use perf_abi::SampleType;
 
 use super::FieldType::{DataSource, Hex, Reserved, Task, Transaction, U32, U64, Weight};
-use super::Fields;
+use super::{FieldType, Fields, fixed_end};
 use crate::word_index::WordIndex;
 
 /// One word of fixed size in a sample or a trailer.
@@ -61,28 +61,37 @@ pub(crate) const TRAILER: [Word; 6] = [
 
 // The words after the variable parts are found by decoding, so that code that swaps the byte order does not know which
 // of them are halves.
-const _: () = assert!(
-    all_are_whole(&MEM) && all_are_whole(&ADDR),
-    "schema: only words of `HEAD` and `TRAILER` can have two fields"
-);
+const _: () = {
+    check_sizes(&HEAD, 2);
+    check_sizes(&MEM, 1);
+    check_sizes(&ADDR, 1);
+    check_sizes(&TRAILER, 2);
+};
 
 #[allow(dead_code, reason = "Rust 1.85 does not see uses in `const _`")]
-const fn all_are_whole(mut table: &[Word]) -> bool {
+const fn check_sizes(mut table: &[Word], most: usize) {
     while let [row, rest @ ..] = table {
-        if row.fields.len() != 1 {
-            return false;
-        }
+        assert!(fixed_end(row.fields, 0) == 8, "schema: the fields of a row are not one word");
+        assert!(row.fields.len() <= most, "schema: only words of `HEAD` and `TRAILER` can have two fields");
         table = rest;
     }
-    true
 }
 
 impl Word {
+    /// Returns the names and types of the fields that views show: all but reserved ones.
+    pub fn shown(&self) -> impl DoubleEndedIterator<Item = (&'static str, FieldType)> + use<> {
+        self.fields.iter().copied().filter(|(_, field)| *field != Reserved)
+    }
+
     /// Returns the name of the last field that views show, by which errors name the word.
     pub(crate) fn name(&self) -> &'static str {
-        let shown = self.fields.iter().rfind(|(_, field)| *field != Reserved);
-        shown.map_or("", |(name, _)| name)
+        self.shown().next_back().map_or("", |(name, _)| name)
     }
+}
+
+/// Returns the rows of a table whose words are in the records of an event with this `sample_type`, in order.
+pub fn recorded(table: &[Word], sample_type: SampleType) -> impl Iterator<Item = &Word> {
+    table.iter().filter(move |row| row.bit.intersects(sample_type))
 }
 
 /// Returns the bits of all words of `order`.

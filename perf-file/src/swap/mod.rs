@@ -12,7 +12,7 @@ mod sample;
 
 use perf_abi::{Attr, AttrFlags, EventType, Header, Misc, RecordType, SampleType};
 use perf_decode::SampleLayout;
-use perf_decode::schema::{self, Body, TRAILER, TrailerPosition, Word};
+use perf_decode::schema::{self, Body, TRAILER, TrailerPosition, Word, recorded};
 use zerocopy::IntoBytes as _;
 
 /// Swaps the numbers of a kernel record, which is exactly `words`.
@@ -81,7 +81,7 @@ impl Fields {
         }
         let start = match body.trailer {
             TrailerPosition::AfterBody => body.end(words, &self.layout).unwrap_or(words.len()),
-            _ => words.len().saturating_sub(present(TRAILER, self.sample_type).count()).max(1),
+            _ => words.len().saturating_sub(recorded(TRAILER, self.sample_type).count()).max(1),
         };
         swap_pairs(words.get_mut(start..).unwrap_or_default(), TRAILER, self.sample_type);
     }
@@ -125,14 +125,9 @@ fn swap_fields(fields: schema::Fields, words: &mut [u64]) {
     }
 }
 
-/// Returns the rows of a table whose words are in records with `sample_type`.
-fn present(table: &'static [Word], sample_type: SampleType) -> impl Iterator<Item = &'static Word> {
-    table.iter().filter(move |row| row.bit.intersects(sample_type))
-}
-
 /// Swaps the words of a table that are pairs of 32-bit numbers.
 fn swap_pairs(words: &mut [u64], table: &'static [Word], sample_type: SampleType) {
-    for (word, row) in words.iter_mut().zip(present(table, sample_type)) {
+    for (word, row) in words.iter_mut().zip(recorded(table, sample_type)) {
         if let [_, _] = row.fields {
             // The halves were exchanged when the word was swapped as one number.
             *word = word.rotate_left(32);

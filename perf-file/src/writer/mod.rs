@@ -11,7 +11,7 @@ use std::io::Write;
 
 use perf_abi::{AttrFlags, Header, Misc, RecordType, SampleType};
 use perf_decode::Window;
-use perf_decode::schema::TRAILER;
+use perf_decode::schema::{TRAILER, recorded};
 use zerocopy::IntoBytes;
 
 pub use features::{Features, RecordedEvent};
@@ -244,8 +244,7 @@ impl<W: Write> Writer<W> {
         let mut words = vec![lost];
         if event.attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) {
             // The trailer of the kernel's records, so that a reader finds the event by the id as in those.
-            let fields =
-                TRAILER.iter().map(|row| row.bit).filter(|&bit| event.attr.sample_type.contains(bit));
+            let fields = recorded(TRAILER, event.attr.sample_type).map(|row| row.bit);
             words.extend(fields.map(|field| match field {
                 SampleType::ID | SampleType::IDENTIFIER => id,
                 SampleType::TIME => time,

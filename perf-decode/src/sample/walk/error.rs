@@ -1,7 +1,7 @@
 use perf_abi::{RecordType, SampleType};
 
 use crate::Error;
-use crate::schema::Word;
+use crate::schema::{Word, recorded};
 
 /// The error of a walk over a malformed sample.
 ///
@@ -16,7 +16,7 @@ pub(crate) trait WalkError: Sized {
 
     /// The words of `order` end after `present` of them.
     fn missing<const N: usize>(order: &[Word; N], wanted: SampleType, present: u64) -> Self {
-        let mut fields = order.iter().filter(|field| field.bit.intersects(wanted));
+        let mut fields = recorded(order, wanted);
         let field = fields.nth(present as usize).map_or("head", Word::name);
         <Self as WalkError>::truncated(field, 1, 0)
     }

@@ -3,7 +3,7 @@
 use perf_abi::{Attr, AttrFlags, SampleType};
 use std::vec::Vec;
 
-use crate::schema::TRAILER;
+use crate::schema::{TRAILER, recorded};
 
 /// The values of a trailer. The kernel writes the same number as `id` and `identifier`; they are
 /// separate here, so that a test shows which one was read.
@@ -42,7 +42,7 @@ pub fn trailer(attr: &Attr, values: &SampleIdValues) -> Vec<u64> {
     if !attr.flags.contains(AttrFlags::SAMPLE_ID_ALL) {
         return Vec::new();
     }
-    let present = TRAILER.iter().map(|row| row.bit).filter(|&bit| attr.sample_type.contains(bit));
+    let present = recorded(TRAILER, attr.sample_type).map(|row| row.bit);
     present
         .map(|bit| match bit {
             SampleType::TID => word(values.pid, values.tid),

@@ -66,8 +66,8 @@ impl<T: Ranged> RangeMap<T> {
     }
 
     /// Removes the range that begins at `start`.
-    pub(super) fn remove(&mut self, start: u64) -> Option<T> {
-        self.by_start.remove(&start)
+    pub(super) fn remove(&mut self, start: u64) {
+        self.by_start.remove(&start);
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {

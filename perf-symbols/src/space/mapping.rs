@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::map::Ranged;
+
 /// A build id: a hash of a program or library that its linker wrote, 1 to 20 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BuildId {
@@ -127,15 +129,20 @@ const DELETED: &[u8] = b" (deleted)";
 /// A range of addresses with what is mapped there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    pub(super) start: u64,
+    start: u64,
     /// Exclusive.
-    pub(super) end: u64,
-    pub(super) file_offset: u64,
-    pub(super) is_executable: bool,
-    pub(super) object: MappedObject,
+    end: u64,
+    file_offset: u64,
+    is_executable: bool,
+    object: MappedObject,
 }
 
 impl Mapping {
+    /// Returns the mapping of a record with this `addr`, `len` and `pgoff`.
+    pub(super) fn new([addr, len, pgoff]: [u64; 3], is_executable: bool, object: MappedObject) -> Self {
+        Self { start: addr, end: addr.saturating_add(len), file_offset: pgoff, is_executable, object }
+    }
+
     /// Returns the first address.
     pub fn start(&self) -> u64 {
         self.start
@@ -161,6 +168,25 @@ impl Mapping {
     /// It is the offset of the file, not the address in the program's symbol table: those differ by segment.
     pub fn offset_of(&self, addr: u64) -> u64 {
         addr.wrapping_sub(self.start).wrapping_add(self.file_offset)
+    }
+}
+
+impl Ranged for Mapping {
+    fn start(&self) -> u64 {
+        self.start
+    }
+
+    fn end(&self) -> u64 {
+        self.end
+    }
+
+    fn cut_before(&mut self, start: u64) {
+        self.file_offset = self.offset_of(start);
+        self.start = start;
+    }
+
+    fn cut_after(&mut self, end: u64) {
+        self.end = end;
     }
 }
 

@@ -9,32 +9,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use perf_abi::{CpuMode, Misc, NamespaceLink};
-use perf_decode::{Comm, Fork, Layout, MappedFile, Mmap, Mmap2, Namespaces, Record};
+use perf_decode::{Comm, Fork, Layout, MappedFile, Mmap2, Namespaces, Record};
 
 pub use self::kernel::KernelSymbol;
 pub use self::mapping::{BuildId, Inode, MappedObject, Mapping, ObjectKind};
 
 use self::kernel::Kernel;
-use self::map::{RangeMap, Ranged};
-
-impl Ranged for Mapping {
-    fn start(&self) -> u64 {
-        self.start
-    }
-
-    fn end(&self) -> u64 {
-        self.end
-    }
-
-    fn cut_before(&mut self, start: u64) {
-        self.file_offset = self.offset_of(start);
-        self.start = start;
-    }
-
-    fn cut_after(&mut self, end: u64) {
-        self.end = end;
-    }
-}
+use self::map::RangeMap;
 
 /// The mappings of all processes and of the kernel, according to the records up to now.
 ///
@@ -132,8 +113,25 @@ impl AddressSpaces {
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         let is_late = self.move_time(record.time());
         match record {
-            Record::Mmap(mmap) => self.map(mmap.misc(), mmap.pid(), mmap.tid(), mapping_of(mmap)),
-            Record::Mmap2(mmap) => self.map(mmap.misc(), mmap.pid(), mmap.tid(), mapping_of_2(mmap)),
+            Record::Mmap(mmap) => {
+                let object = MappedObject { path: mmap.filename().into(), build_id: None, inode: None };
+                let range = [mmap.addr(), mmap.len(), mmap.pgoff()];
+                self.map(
+                    mmap.misc(),
+                    mmap.pid(),
+                    mmap.tid(),
+                    Mapping::new(range, mmap.is_executable(), object),
+                );
+            }
+            Record::Mmap2(mmap) => {
+                let (range, object) = ([mmap.addr(), mmap.len(), mmap.pgoff()], object_of(mmap));
+                self.map(
+                    mmap.misc(),
+                    mmap.pid(),
+                    mmap.tid(),
+                    Mapping::new(range, mmap.is_executable(), object),
+                );
+            }
             Record::Comm(comm) => self.name_thread(comm),
             Record::Fork(fork) => self.fork(fork),
             Record::Exit(exit) => self.end_thread(exit.tid()),
@@ -244,14 +242,14 @@ impl AddressSpaces {
         self.build_ids.insert(path.into(), id);
     }
 
-    /// Returns the build id of what is mapped: that of the record, or of [`add_build_id`](Self::add_build_id).
+    /// Returns the build id of a mapped object: from its record, or from [`add_build_id`](Self::add_build_id).
     pub fn build_id(&self, object: &MappedObject) -> Option<BuildId> {
         object.build_id().or_else(|| self.build_ids.get(object.path()).copied())
     }
 
     /// Returns where an address of a process lies now.
     ///
-    /// `mode` is the [`cpu_mode`](Misc::cpu_mode) of the sample, or that of the last context marker before the address in
+    /// `mode` is the [`cpu_mode`](Misc::cpu_mode) of the sample, or of the last context marker before the address in
     /// a callchain.
     ///
     /// # Errors
@@ -289,7 +287,7 @@ impl AddressSpaces {
     }
 
     /// Returns the namespaces of a process, in the order of [`NamespaceIndex`](perf_abi::NamespaceIndex), if a
-    /// record has them: those of its thread that changed them last.
+    /// record has them. If its threads differ, they are the last ones that a thread changed to.
     pub fn namespaces(&self, pid: u32) -> Option<&[NamespaceLink]> {
         self.processes.get(&pid)?.namespaces.as_deref()
     }
@@ -332,17 +330,8 @@ pub struct SpaceCounts {
     pub mappings: usize,
 }
 
-fn mapping_of<L: Layout>(mmap: &Mmap<'_, L>) -> Mapping {
-    Mapping {
-        start: mmap.addr(),
-        end: mmap.addr().saturating_add(mmap.len()),
-        file_offset: mmap.pgoff(),
-        is_executable: mmap.is_executable(),
-        object: MappedObject { path: mmap.filename().into(), build_id: None, inode: None },
-    }
-}
-
-fn mapping_of_2<L: Layout>(mmap: &Mmap2<'_, L>) -> Mapping {
+/// Returns the file or memory that an MMAP2 record names.
+fn object_of<L: Layout>(mmap: &Mmap2<'_, L>) -> MappedObject {
     let (build_id, inode) = match mmap.file() {
         MappedFile::BuildId(id) => (BuildId::new(id), None),
         MappedFile::Inode { inode: 0, .. } => (None, None),
@@ -350,13 +339,7 @@ fn mapping_of_2<L: Layout>(mmap: &Mmap2<'_, L>) -> Mapping {
             (None, Some(Inode { major, minor, inode, generation }))
         }
     };
-    Mapping {
-        start: mmap.addr(),
-        end: mmap.addr().saturating_add(mmap.len()),
-        file_offset: mmap.pgoff(),
-        is_executable: mmap.is_executable(),
-        object: MappedObject { path: mmap.filename().into(), build_id, inode },
-    }
+    MappedObject { path: mmap.filename().into(), build_id, inode }
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use perf_session::sys::decode::Scaled;
-use perf_session::{CountTable, Counts, EventCounts};
+use perf_session::{Counts, EventCounts};
 
 use super::Options;
 use super::events::Events;
 use super::row::{Reading, Row, Value};
 use super::spread::Spread;
-use super::table::line;
+use super::table::table;
 use crate::message::shown;
 
 /// The readings of all runs, and the form in which they are printed.
@@ -110,7 +110,7 @@ impl Report {
             writeln!(out, "#   seconds  counts and events")?;
         }
         rows.retain(|row| row.value != Value::NotSupported);
-        for line in rows.iter().map(line).collect::<CountTable>().to_string().lines() {
+        for line in table(&rows).lines() {
             writeln!(out, "{seconds:>11.6}   {line}")?;
         }
         out.flush()
@@ -132,7 +132,7 @@ impl Report {
             (runs, _) => format!(" ({runs} runs)"),
         };
         writeln!(out, "\n Counts of {}{runs}:\n", self.title)?;
-        for line in rows.iter().map(line).collect::<CountTable>().to_string().lines() {
+        for line in table(&rows).lines() {
             writeln!(out, "  {line}")?;
         }
         writeln!(out)?;

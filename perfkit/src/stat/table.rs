@@ -1,12 +1,17 @@
-//! The rows of `perfkit stat` as lines of a table.
+//! The table of `perfkit stat`.
 
-use perf_session::CountRow;
+use perf_session::{CountRow, CountTable};
 
 use super::row::{Row, Value};
 
+/// Returns the lines of the table, aligned.
+pub(crate) fn table(rows: &[Row]) -> String {
+    rows.iter().map(line).collect::<CountTable>().to_string()
+}
+
 /// Returns the line of a row: the value with separated thousands, `~` if it is an estimate, the spread, and the share of
 /// the time that the event ran.
-pub(crate) fn line(row: &Row) -> CountRow {
+fn line(row: &Row) -> CountRow {
     let mut remarks = Vec::new();
     remarks.extend(row.spread.map(|percent| format!("+- {percent:.2} %")));
     let value = match row.value {
@@ -25,8 +30,6 @@ pub(crate) fn line(row: &Row) -> CountRow {
 
 #[cfg(test)]
 mod tests {
-    use perf_session::CountTable;
-
     use super::*;
     use crate::stat::row::Reading;
 
@@ -49,6 +52,6 @@ mod tests {
             "     ~2,000,000        cycles:u      ran 50.0 %",
             "<not supported>        instructions",
         ];
-        assert_eq!(rows.iter().map(line).collect::<CountTable>().to_string(), lines.join("\n"));
+        assert_eq!(table(&rows), lines.join("\n"));
     }
 }

@@ -23,12 +23,13 @@ use self::map::RangeMap;
 /// when it comes: ids of processes are used again, programs exec, and libraries are mapped over others. The kernel writes
 /// no record for munmap(2): a mapping stays until another covers it, or its process execs or exits.
 ///
-/// Its memory is linear in the processes, threads and mappings that live; a process costs nothing after its exit. The
-/// paths of control groups stay, because the kernel writes no record of their removal.
+/// Its memory is linear in the processes, threads and mappings that live; of those that exited, the last names of
+/// threads stay (at most 1024). The paths of control groups stay, because the kernel writes no record of their removal.
 #[derive(Debug, Default)]
 pub struct AddressSpaces {
     processes: HashMap<u32, Process>,
     threads: HashMap<u32, Thread>,
+    exited: ExitedNames,
     kernel: Kernel,
     /// By the process that runs the guest.
     guest_kernels: HashMap<u32, Kernel>,
@@ -51,6 +52,32 @@ struct Process {
 struct Thread {
     pid: u32,
     name: Option<Arc<[u8]>>,
+}
+
+/// The names of the threads that exited last.
+///
+/// The kernel takes samples of a thread after its `EXIT` record, until it is switched out for the last time.
+#[derive(Debug, Default)]
+struct ExitedNames {
+    /// By thread. When they are [`MAX`](Self::MAX), they replace the older ones.
+    newer: HashMap<u32, Arc<[u8]>>,
+    older: HashMap<u32, Arc<[u8]>>,
+}
+
+impl ExitedNames {
+    /// More than threads that end at one time: each CPU runs one, and others that were preempted wait.
+    const MAX: usize = 512;
+
+    fn add(&mut self, tid: u32, name: Arc<[u8]>) {
+        if self.newer.len() == Self::MAX {
+            self.older = std::mem::take(&mut self.newer);
+        }
+        self.newer.insert(tid, name);
+    }
+
+    fn get(&self, tid: u32) -> Option<&[u8]> {
+        self.newer.get(&tid).or_else(|| self.older.get(&tid)).map(|name| &**name)
+    }
 }
 
 /// The location of an address; returned by [`AddressSpaces::find`].
@@ -134,7 +161,11 @@ impl AddressSpaces {
             }
             Record::Comm(comm) => self.name_thread(comm),
             Record::Fork(fork) => self.fork(fork),
-            Record::Exit(exit) => self.end_thread(exit.tid()),
+            Record::Exit(exit) => {
+                if let Some(Thread { name: Some(name), .. }) = self.end_thread(exit.tid()) {
+                    self.exited.add(exit.tid(), name);
+                }
+            }
             Record::Namespaces(namespaces) => self.set_namespaces(namespaces),
             Record::Ksymbol(symbol) => self.kernel.update_symbol(symbol),
             Record::BpfEvent(event) => self.kernel.update_program(event),
@@ -215,13 +246,15 @@ impl AddressSpaces {
     }
 
     /// Forgets a thread, and its process with the last one.
-    fn end_thread(&mut self, tid: u32) {
-        let Some(thread) = self.threads.remove(&tid) else { return };
-        let Some(process) = self.processes.get_mut(&thread.pid) else { return };
-        process.threads.remove(&tid);
-        if process.threads.is_empty() {
-            self.processes.remove(&thread.pid);
+    fn end_thread(&mut self, tid: u32) -> Option<Thread> {
+        let thread = self.threads.remove(&tid)?;
+        if let Some(process) = self.processes.get_mut(&thread.pid) {
+            process.threads.remove(&tid);
+            if process.threads.is_empty() {
+                self.processes.remove(&thread.pid);
+            }
         }
+        Some(thread)
     }
 
     fn end_process(&mut self, pid: u32) {
@@ -282,8 +315,14 @@ impl AddressSpaces {
     }
 
     /// Returns the name of a thread, at most 15 bytes; raw bytes, not UTF-8.
+    ///
+    /// At least the last 512 threads keep their names after their exit, because the kernel takes samples of a thread
+    /// while it exits.
     pub fn thread_name(&self, tid: u32) -> Option<&[u8]> {
-        self.threads.get(&tid)?.name.as_deref()
+        match self.threads.get(&tid) {
+            Some(thread) => thread.name.as_deref(),
+            None => self.exited.get(tid),
+        }
     }
 
     /// Returns the namespaces of a process, in the order of [`NamespaceIndex`](perf_abi::NamespaceIndex), if a

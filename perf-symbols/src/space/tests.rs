@@ -9,8 +9,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-const ATTR: Attr =
-    Attr::software(Software::DUMMY).with_sample_type(SampleType::TIME).with_flags(AttrFlags::SAMPLE_ID_ALL);
+const ATTR: Attr = Attr::software(Software::DUMMY)
+    .with_sample_type(SampleType::TIME)
+    .with_flags(AttrFlags::SAMPLE_ID_ALL.union(AttrFlags::BUILD_ID));
 static LAYOUT: SampleLayout = SampleLayout::new(&ATTR);
 
 /// A record that changes what is mapped.
@@ -379,4 +380,100 @@ fn thread_has_the_name_of_the_one_that_made_it_until_its_own() {
     assert_eq!(spaces.thread_name(2), Some(&b"main"[..]));
     update(&mut spaces, comm(2, "worker"), 0);
     assert_eq!((spaces.thread_name(1), spaces.thread_name(2)), (Some(&b"main"[..]), Some(&b"worker"[..])));
+}
+
+#[test]
+fn thread_that_exits_keeps_its_name_until_its_id_is_used_again() {
+    let mut spaces = AddressSpaces::new();
+    let comm = |tid, name: &str| {
+        RecordBuilder::new(RecordType::COMM, Misc::empty()).pair(1, tid).string(name.as_bytes())
+    };
+    for tid in 1..2000 {
+        update(&mut spaces, comm(tid, "short"), 0);
+        Change::Exit { pid: 1, tid }.apply(&mut spaces);
+        let first_kept = tid.saturating_sub(511).max(1);
+        assert_eq!(spaces.thread_name(first_kept), Some(&b"short"[..]), "thread {first_kept} after {tid}");
+        assert_eq!(spaces.thread_name(tid.saturating_sub(1024)), None, "{tid} threads");
+    }
+    fork(1999, 1).apply(&mut spaces);
+    assert_eq!(spaces.thread_name(1999), None);
+}
+
+#[test]
+fn build_id_of_the_record_comes_before_the_one_of_the_path() {
+    let id = |byte| BuildId::new(&[byte; 20]).expect("20 bytes");
+    let mut spaces = AddressSpaces::new();
+    let mmap2 = |misc, start: u64, file: [u64; 3]| {
+        RecordBuilder::new(RecordType::MMAP2, Misc::with_cpu_mode(misc, CpuMode::USER))
+            .pair(1, 1)
+            .words(&[start, 0x1000, 0])
+            .words(&file)
+            .u32s(&[5, 2])
+            .string(b"/bin/a")
+    };
+    let mut bytes = [9; 24];
+    bytes[..4].copy_from_slice(&[20, 0, 0, 0]);
+    let words = [0, 1, 2].map(|at| u64::from_ne_bytes(bytes[8 * at..8 * at + 8].try_into().expect("a word")));
+    update(&mut spaces, mmap2(Misc::MMAP_BUILD_ID, 0x1000, words), 0);
+    update(&mut spaces, mmap2(Misc::empty(), 0x2000, [8 | 1 << 32, 99, 3]), 0);
+    update(&mut spaces, mmap2(Misc::empty(), 0x3000, [0; 3]), 0);
+
+    let objects: Vec<_> = spaces.mappings(1).map(|mapping| mapping.object().clone()).collect();
+    let [with_id, with_inode, with_neither] = &objects[..] else { panic!("{objects:?}") };
+    assert_eq!((with_id.build_id(), with_id.inode()), (Some(id(9)), None));
+    assert_eq!(with_inode.inode(), Some(Inode { major: 8, minor: 1, inode: 99, generation: 3 }));
+    assert_eq!((with_neither.inode(), spaces.build_id(with_neither)), (None, None));
+    spaces.add_build_id(b"/bin/a", id(7));
+    assert_eq!(spaces.build_id(with_id), Some(id(9)));
+    assert_eq!(spaces.build_id(with_inode), Some(id(7)));
+}
+
+#[test]
+fn namespaces_and_control_groups_are_those_of_the_last_record() {
+    let mut spaces = AddressSpaces::new();
+    assert_eq!((spaces.namespaces(1), spaces.cgroup(5)), (None, None));
+    let namespaces = |inode| {
+        RecordBuilder::new(RecordType::NAMESPACES, Misc::empty()).pair(1, 1).words(&[2, 4, inode, 4, 77])
+    };
+    let links = |inode| [NamespaceLink { dev: 4, inode }, NamespaceLink { dev: 4, inode: 77 }];
+    for inode in [66, 67] {
+        update(&mut spaces, namespaces(inode), 0);
+        assert_eq!(spaces.namespaces(1), Some(&links(inode)[..]));
+    }
+    // A child has them too.
+    fork(2, 1).apply(&mut spaces);
+    assert_eq!(spaces.namespaces(2), Some(&links(67)[..]));
+    update(&mut spaces, RecordBuilder::new(RecordType::CGROUP, Misc::empty()).u64(5).string(b"/a.slice"), 0);
+    assert_eq!(spaces.cgroup(5), Some(&b"/a.slice"[..]));
+}
+
+#[test]
+fn symbol_over_an_older_one_takes_its_addresses() {
+    let mut spaces = AddressSpaces::new();
+    update(&mut spaces, ksymbol(0x1000, KsymbolFlags::empty(), "older"), 0);
+    update(&mut spaces, ksymbol(0x1080, KsymbolFlags::empty(), "newer"), 0);
+    update(&mut spaces, ksymbol(0xf80, KsymbolFlags::empty(), "newest"), 0);
+    for (addr, name) in [(0xf80, "newest"), (0x107f, "newest"), (0x1080, "newer"), (0x117f, "newer")] {
+        assert_eq!(kernel_path(&spaces, addr), name, "{addr:#x}");
+    }
+    update(&mut spaces, ksymbol(0x1004, KsymbolFlags::empty(), "inside"), 0);
+    assert_eq!(kernel_path(&spaces, 0x1003), "newest");
+    let Ok(Location::KernelSymbol(symbol)) = spaces.find(1, CpuMode::KERNEL, 0x1004) else {
+        panic!("a symbol")
+    };
+    assert_eq!((symbol.start(), symbol.kind()), (0x1004, KsymbolType::BPF));
+}
+
+#[test]
+fn reason_is_one_line() {
+    for (reason, text) in [
+        (Unlocated::UnknownProcess, "no record names the process, which began before the recording"),
+        (Unlocated::Unmapped, "nothing was mapped at the address"),
+        (
+            Unlocated::UnknownMode(CpuMode(7)),
+            "the CPU mode of the address is CpuMode(7), expected KERNEL or USER",
+        ),
+    ] {
+        assert_eq!(reason.to_string(), text);
+    }
 }

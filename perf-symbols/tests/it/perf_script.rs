@@ -7,7 +7,8 @@ use perf_decode::Record;
 use perf_file::Reader;
 use perf_symbols::{AddressSpaces, Location};
 
-/// Programs that exec, fork, load libraries, and run in a separate mount namespace.
+/// Programs that exec, fork, load libraries, and run in a separate mount namespace or root. `$D` is the folder of
+/// [`Recordings`].
 const WORKLOADS: &[(&str, &str)] = &[
     (
         "processes",
@@ -21,12 +22,15 @@ const WORKLOADS: &[(&str, &str)] = &[
         "namespace",
         "unshare -m sh -c 'mount -t tmpfs none /mnt && cp /bin/ls /mnt/listing && /mnt/listing -R /usr/share' || ls -R /usr/share",
     ),
+    // dlopen and dlclose, MAP_FIXED over code, threads, deaths by signals, and ids of processes that are used again.
+    ("history", "$D/history $D/first.so $D/second.so"),
+    ("root", "chroot $D /static spin || $D/static spin"),
 ];
 
-/// Returns what `perf script` prints for each sample: `TIME PID/TID IP OBJECT`; `None` without the perf tool.
+/// Returns what `perf script` prints for each sample: `TIME PID/TID IP OBJECT COMM`; `None` without the perf tool.
 fn objects_by_perf(file: &Path) -> Option<Vec<String>> {
     let output = Command::new("perf")
-        .args(["script", "--ns", "-F", "pid,tid,time,ip,dso", "-i"])
+        .args(["script", "--ns", "-F", "comm,pid,tid,time,ip,dso", "-i"])
         .arg(file)
         .stderr(Stdio::null())
         .output()
@@ -37,12 +41,14 @@ fn objects_by_perf(file: &Path) -> Option<Vec<String>> {
 
 /// Converts a line of `perf script` into the form of [`objects_by_records`].
 fn normalized(line: &str) -> String {
-    let (head, object) = line.split_once(" (").expect("an object in parentheses");
+    // The name of a thread can have spaces, and an object parentheses.
+    let (head, place) = line.trim().split_once(": ").expect("a time");
+    let (ip, object) = place.trim().split_once(" (").expect("an object in parentheses");
     let object = object.strip_suffix(')').unwrap_or(object);
-    let mut words = head.split_whitespace();
-    let (tasks, time, ip) = (words.next(), words.next(), words.next());
-    let time = time.unwrap_or("").trim_end_matches(':').replace('.', "");
-    format!("{} {} {} {object}", time, tasks.unwrap_or(""), ip.unwrap_or(""))
+    let (head, time) = head.rsplit_once(' ').expect("a time");
+    let (comm, tasks) = head.trim().rsplit_once(' ').expect("a process and a thread");
+    let (time, comm) = (time.replace('.', ""), comm.trim());
+    format!("{time} {tasks} {ip} {object} {comm}")
 }
 
 fn objects_by_records(file: &Path) -> (Vec<String>, AddressSpaces) {
@@ -73,43 +79,73 @@ fn objects_by_records(file: &Path) -> (Vec<String>, AddressSpaces) {
         };
         // As the tool prints them: seconds without leading zeros, and ids that are signed.
         #[allow(clippy::cast_possible_wrap, reason = "the tool prints -1 for a task without an id")]
-        lines.push(format!("{time} {}/{} {ip:x} {object}", pid as i32, tid as i32));
+        let (pid, id) = (pid as i32, tid as i32);
+        let comm = match spaces.thread_name(tid) {
+            Some(name) => String::from_utf8_lossy(name).into_owned(),
+            None if tid == 0 => "swapper".to_string(),
+            None => format!(":{id}"),
+        };
+        lines.push(format!("{time} {pid}/{id} {ip:x} {object} {comm}"));
     }
     (lines, spaces)
 }
 
-struct Recording(PathBuf);
+/// A folder for recordings, with the programs of the workloads. It is removed at the end.
+struct Recordings(PathBuf);
 
-impl Recording {
+impl Recordings {
+    /// Compiles the programs. `None` without a C compiler or libraries for static programs.
+    fn new() -> Option<Self> {
+        let folder = std::env::temp_dir().join(format!("perf-symbols-{}", std::process::id()));
+        std::fs::create_dir(&folder).expect("a temporary folder");
+        let folder = Self(folder);
+        let compile = |output: &str, source: &str, options: &[&str]| {
+            let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
+            let mut compiler = Command::new("cc");
+            compiler.args(["-O1", "-o"]).arg(folder.0.join(output)).arg(source).args(options);
+            compiler.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+        };
+        let is_complete = compile("first.so", "spin.c", &["-shared", "-fPIC"])
+            && compile("second.so", "spin.c", &["-shared", "-fPIC", "-DOTHER"])
+            && compile("history", "history.c", &["-ldl", "-lpthread"])
+            && compile("static", "history.c", &["-static", "-ldl", "-lpthread"]);
+        is_complete.then_some(folder)
+    }
+
     /// Records all CPUs while a shell runs `script`. `None` where the tool or the permission is missing.
-    fn of(name: &str, script: &str) -> Option<Self> {
-        let path = std::env::temp_dir().join(format!("perf-symbols-{}-{name}.data", std::process::id()));
+    fn record(&self, name: &str, script: &str) -> Option<PathBuf> {
+        let path = self.0.join(name).with_extension("data");
         let status = Command::new("perf")
             .args(["record", "-q", "-a", "-e", "cpu-clock", "-F", "4999", "-o"])
             .arg(&path)
             .args(["--", "sh", "-c", script])
+            .env("D", &self.0)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status();
-        status.is_ok_and(|status| status.success()).then_some(Self(path))
+        status.is_ok_and(|status| status.success()).then_some(path)
     }
 }
 
-impl Drop for Recording {
+impl Drop for Recordings {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
 #[test]
 fn every_sample_is_in_the_object_that_perf_script_prints() {
+    let Some(recordings) = Recordings::new() else {
+        eprintln!("skipped: no C compiler that links static programs");
+        return;
+    };
     for (name, script) in WORKLOADS {
-        let Some(recording) = Recording::of(name, script) else {
+        let Some(recording) = recordings.record(name, script) else {
             eprintln!("skipped: the perf tool is missing, or may not record all CPUs");
             return;
         };
-        let expected = objects_by_perf(&recording.0).expect("the perf tool, which has recorded");
-        let (found, spaces) = objects_by_records(&recording.0);
+        let expected = objects_by_perf(&recording).expect("the perf tool, which has recorded");
+        let (found, spaces) = objects_by_records(&recording);
         assert_eq!(spaces.late_records(), 0);
         assert_eq!(found.len(), expected.len());
         let user = expected.iter().filter(|line| line.contains(" /")).count();
@@ -123,7 +159,7 @@ fn every_sample_is_in_the_object_that_perf_script_prints() {
             differences.is_empty(),
             "{name}, {} differences (ours, perf's): {:#?}",
             differences.len(),
-            differences.get(..10)
+            differences.iter().take(10).collect::<Vec<_>>()
         );
     }
 }

@@ -57,8 +57,14 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+#[cfg(feature = "files")]
+mod file;
 mod space;
 
+#[cfg(feature = "files")]
+pub use file::{
+    ElfError, Evidence, FileFinder, FoundFile, NotFound, NotFoundKind, ObjectFile, Rejection, SectionBytes,
+};
 pub use space::{
     AddressSpaces, BuildId, Inode, KernelSymbol, Location, MappedObject, Mapping, ObjectKind, SpaceCounts,
     Unlocated,

@@ -1,6 +1,7 @@
 //! One mapping of a file, or of memory without a file.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::map::Ranged;
@@ -60,9 +61,9 @@ pub struct Inode {
 /// Mappings of one record share it: a clone copies a pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappedObject {
-    pub(super) path: Arc<[u8]>,
-    pub(super) build_id: Option<BuildId>,
-    pub(super) inode: Option<Inode>,
+    path: Arc<[u8]>,
+    build_id: Option<BuildId>,
+    inode: Option<Inode>,
 }
 
 /// The kind of mapped memory, from the name that the kernel gives it.
@@ -87,6 +88,25 @@ pub enum ObjectKind {
 }
 
 impl MappedObject {
+    /// Makes an object with this path and no identity, such as of a line in `/proc/PID/maps`.
+    pub fn new(path: &[u8]) -> Self {
+        Self { path: path.into(), build_id: None, inode: None }
+    }
+
+    /// Sets the device and inode.
+    #[must_use]
+    pub fn with_inode(mut self, inode: Inode) -> Self {
+        self.inode = Some(inode);
+        self
+    }
+
+    /// Sets the build id.
+    #[must_use]
+    pub fn with_build_id(mut self, build_id: BuildId) -> Self {
+        self.build_id = Some(build_id);
+        self
+    }
+
     /// Returns the path as the mapping process saw it, or the kernel's name such as `//anon`; raw bytes, not UTF-8.
     /// Without the suffix ` (deleted)`: see [`is_deleted`](Self::is_deleted).
     pub fn path(&self) -> &[u8] {
@@ -138,9 +158,18 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Returns the mapping of a record with this `addr`, `len` and `pgoff`.
-    pub(super) fn new([addr, len, pgoff]: [u64; 3], is_executable: bool, object: MappedObject) -> Self {
-        Self { start: addr, end: addr.saturating_add(len), file_offset: pgoff, is_executable, object }
+    /// Makes an executable mapping of an object, from this offset in its file on. A range that ends before its start is
+    /// empty.
+    pub fn new(range: Range<u64>, file_offset: u64, object: MappedObject) -> Self {
+        let end = range.end.max(range.start);
+        Self { start: range.start, end, file_offset, is_executable: true, object }
+    }
+
+    /// Sets whether the memory is executable.
+    #[must_use]
+    pub fn with_executable(mut self, is_executable: bool) -> Self {
+        self.is_executable = is_executable;
+        self
     }
 
     /// Returns the first address.
@@ -195,7 +224,7 @@ mod tests {
     use super::*;
 
     fn object(path: &str) -> MappedObject {
-        MappedObject { path: path.as_bytes().into(), build_id: None, inode: None }
+        MappedObject::new(path.as_bytes())
     }
 
     #[test]

@@ -141,23 +141,14 @@ impl AddressSpaces {
         let is_late = self.move_time(record.time());
         match record {
             Record::Mmap(mmap) => {
-                let object = MappedObject { path: mmap.filename().into(), build_id: None, inode: None };
-                let range = [mmap.addr(), mmap.len(), mmap.pgoff()];
-                self.map(
-                    mmap.misc(),
-                    mmap.pid(),
-                    mmap.tid(),
-                    Mapping::new(range, mmap.is_executable(), object),
-                );
+                let range = mmap.addr()..mmap.addr().saturating_add(mmap.len());
+                let mapping = Mapping::new(range, mmap.pgoff(), MappedObject::new(mmap.filename()));
+                self.map(mmap.misc(), mmap.pid(), mmap.tid(), mapping.with_executable(mmap.is_executable()));
             }
             Record::Mmap2(mmap) => {
-                let (range, object) = ([mmap.addr(), mmap.len(), mmap.pgoff()], object_of(mmap));
-                self.map(
-                    mmap.misc(),
-                    mmap.pid(),
-                    mmap.tid(),
-                    Mapping::new(range, mmap.is_executable(), object),
-                );
+                let range = mmap.addr()..mmap.addr().saturating_add(mmap.len());
+                let mapping = Mapping::new(range, mmap.pgoff(), object_of(mmap));
+                self.map(mmap.misc(), mmap.pid(), mmap.tid(), mapping.with_executable(mmap.is_executable()));
             }
             Record::Comm(comm) => self.name_thread(comm),
             Record::Fork(fork) => self.fork(fork),
@@ -371,14 +362,17 @@ pub struct SpaceCounts {
 
 /// Returns the file or memory that an MMAP2 record names.
 fn object_of<L: Layout>(mmap: &Mmap2<'_, L>) -> MappedObject {
-    let (build_id, inode) = match mmap.file() {
-        MappedFile::BuildId(id) => (BuildId::new(id), None),
-        MappedFile::Inode { inode: 0, .. } => (None, None),
+    let object = MappedObject::new(mmap.filename());
+    match mmap.file() {
+        MappedFile::BuildId(id) => match BuildId::new(id) {
+            Some(id) => object.with_build_id(id),
+            None => object,
+        },
+        MappedFile::Inode { inode: 0, .. } => object,
         MappedFile::Inode { major, minor, inode, generation } => {
-            (None, Some(Inode { major, minor, inode, generation }))
+            object.with_inode(Inode { major, minor, inode, generation })
         }
-    };
-    MappedObject { path: mmap.filename().into(), build_id, inode }
+    }
 }
 
 #[cfg(test)]

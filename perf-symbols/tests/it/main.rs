@@ -1,5 +1,8 @@
-//! The tests beside the perf tool, as one program.
+//! The tests beside the perf tool and with real programs, as one program.
 
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[cfg(feature = "files")]
+mod files;
 mod perf_script;
+mod programs;

@@ -7,8 +7,10 @@ use perf_decode::Record;
 use perf_file::Reader;
 use perf_symbols::{AddressSpaces, Location};
 
+use crate::programs::Programs;
+
 /// Programs that exec, fork, load libraries, and run in a separate mount namespace or root. `$D` is the folder of
-/// [`Recordings`].
+/// [`Programs`].
 const WORKLOADS: &[(&str, &str)] = &[
     (
         "processes",
@@ -90,57 +92,25 @@ fn objects_by_records(file: &Path) -> (Vec<String>, AddressSpaces) {
     (lines, spaces)
 }
 
-/// A folder for recordings, with the programs of the workloads. It is removed at the end.
-struct Recordings(PathBuf);
-
-impl Recordings {
-    /// Compiles the programs. `None` without a C compiler or libraries for static programs.
-    fn new() -> Option<Self> {
-        let folder = std::env::temp_dir().join(format!("perf-symbols-{}", std::process::id()));
-        std::fs::create_dir(&folder).expect("a temporary folder");
-        let folder = Self(folder);
-        let compile = |output: &str, source: &str, options: &[&str]| {
-            let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
-            let mut compiler = Command::new("cc");
-            compiler.args(["-O1", "-o"]).arg(folder.0.join(output)).arg(source).args(options);
-            compiler.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
-        };
-        let is_complete = compile("first.so", "spin.c", &["-shared", "-fPIC"])
-            && compile("second.so", "spin.c", &["-shared", "-fPIC", "-DOTHER"])
-            && compile("history", "history.c", &["-ldl", "-lpthread"])
-            && compile("static", "history.c", &["-static", "-ldl", "-lpthread"]);
-        is_complete.then_some(folder)
-    }
-
-    /// Records all CPUs while a shell runs `script`. `None` where the tool or the permission is missing.
-    fn record(&self, name: &str, script: &str) -> Option<PathBuf> {
-        let path = self.0.join(name).with_extension("data");
-        let status = Command::new("perf")
-            .args(["record", "-q", "-a", "-e", "cpu-clock", "-F", "4999", "-o"])
-            .arg(&path)
-            .args(["--", "sh", "-c", script])
-            .env("D", &self.0)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-        status.is_ok_and(|status| status.success()).then_some(path)
-    }
-}
-
-impl Drop for Recordings {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// Records all CPUs while a shell runs `script`. `None` where the tool or the permission is missing.
+fn record(programs: &Programs, name: &str, script: &str) -> Option<PathBuf> {
+    let path = programs.path(name).with_extension("data");
+    let status = Command::new("perf")
+        .args(["record", "-q", "-a", "-e", "cpu-clock", "-F", "4999", "-o"])
+        .arg(&path)
+        .args(["--", "sh", "-c", script])
+        .env("D", programs.path(""))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.success()).then_some(path)
 }
 
 #[test]
 fn every_sample_is_in_the_object_that_perf_script_prints() {
-    let Some(recordings) = Recordings::new() else {
-        eprintln!("skipped: no C compiler that links static programs");
-        return;
-    };
+    let Some(programs) = Programs::new("perf-script") else { return };
     for (name, script) in WORKLOADS {
-        let Some(recording) = recordings.record(name, script) else {
+        let Some(recording) = record(&programs, name, script) else {
             eprintln!("skipped: the perf tool is missing, or may not record all CPUs");
             return;
         };

@@ -1,6 +1,8 @@
 /* Changes what is mapped at its addresses in each way that a program can, and runs code there for some time.
  *
  * history FIRST_LIBRARY SECOND_LIBRARY: both export spin(), whose code needs nothing outside itself.
+ * history spin: runs for some time and ends.
+ * history wait: ends when its standard input does.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -128,6 +130,8 @@ static void reuse_an_id(const char *self)
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && argv[1][0] == 'w')
+        return getchar() != EOF;
     if (argc == 2) {
         for (volatile long i = 0; i < ROUNDS; i++)
             ;

@@ -1,0 +1,10 @@
+//! The right file of a mapping.
+
+mod elf;
+mod finder;
+
+pub use elf::{ElfError, ObjectFile, SectionBytes};
+pub use finder::{Evidence, FileFinder, FoundFile, NotFound, NotFoundKind, Rejection};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! Files that are made byte by byte: overlapping segments, damaged headers, and where addresses are.
+
+use proptest::prelude::*;
+
+use super::ObjectFile;
+use crate::{BuildId, MappedObject, Mapping};
+
+/// A segment: address, offset, bytes in the file, and whether it is executable.
+type Load = (u64, u64, u64, bool);
+
+/// Returns an ELF file of x86-64 with these segments and a build id.
+fn elf(loads: &[Load], id: &[u8]) -> Vec<u8> {
+    let headers = 64 + 56 * (loads.len() + 1);
+    let note = [&[4, 0, 0, 0, id.len() as u8, 0, 0, 0, 3, 0, 0, 0][..], b"GNU\0", id].concat();
+    let mut file = b"\x7fELF\x02\x01\x01".to_vec();
+    file.resize(16, 0);
+    for half in [3_u16, 62] {
+        file.extend(half.to_le_bytes());
+    }
+    file.extend(1_u32.to_le_bytes());
+    for word in [0_u64, 64, 0] {
+        file.extend(word.to_le_bytes());
+    }
+    file.extend(0_u32.to_le_bytes());
+    for half in [64, 56, loads.len() as u16 + 1, 64, 0, 0] {
+        file.extend(half.to_le_bytes());
+    }
+    let mut header = |kind: u32, flags: u32, words: [u64; 6]| {
+        file.extend(kind.to_le_bytes());
+        file.extend(flags.to_le_bytes());
+        for word in words {
+            file.extend(word.to_le_bytes());
+        }
+    };
+    header(4, 4, [headers as u64, 0, 0, note.len() as u64, note.len() as u64, 4]);
+    for &(address, offset, len, is_executable) in loads {
+        header(1, 4 + u32::from(is_executable), [offset, address, address, len, len, 0x1000]);
+    }
+    file.extend(note);
+    file
+}
+
+fn open(bytes: Vec<u8>) -> Result<ObjectFile, super::ElfError> {
+    ObjectFile::from_memory("made", bytes.into())
+}
+
+fn mapping(range: std::ops::Range<u64>, offset: u64) -> Mapping {
+    Mapping::new(range, offset, MappedObject::new(b"made"))
+}
+
+#[test]
+fn page_of_two_segments_belongs_to_the_one_that_has_the_offset() {
+    // The linker's usual layout: the code begins in the page in which the read-only part ends.
+    let file = open(elf(&[(0, 0, 0x1234, false), (0x2234, 0x1234, 0x100, true)], &[1; 20])).expect("a file");
+    let code = mapping(0x7000_1000..0x7000_2000, 0x1000);
+    assert_eq!(file.address_of(&code, 0x7000_1240), Some(0x2240));
+    assert_eq!(file.address_of(&code, 0x7000_1000), Some(0x1000));
+    assert_eq!(file.address_of(&code, 0x7000_1334), None, "after the segment");
+    assert_eq!(file.base_of(&code), Some(0x7000_0000 - 0x1000));
+    let data = mapping(0x7000_0000..0x7000_2000, 0).with_executable(false);
+    assert_eq!(file.base_of(&data), Some(0x7000_0000));
+    assert_eq!(file.base_of(&mapping(0..0x1000, 0x9000)), None);
+    assert_eq!(file.build_id(), BuildId::new(&[1; 20]));
+    assert_eq!((file.machine(), file.has_code()), (62, true));
+}
+
+#[test]
+fn bytes_that_are_mapped_twice_are_code_first() {
+    let file = open(elf(&[(0x1000, 0, 0x100, false), (0x5000, 0, 0x100, true)], &[1])).expect("a file");
+    assert_eq!(file.address_of(&mapping(0x7000..0x8000, 0), 0x7010), Some(0x5010));
+}
+
+#[test]
+fn debug_file_without_code_is_placed_by_the_length_of_the_mapping() {
+    let mut bytes = elf(&[(0x1040, 0, 0x2345, true)], &[1]);
+    // Bytes in the file of the segment.
+    bytes[64 + 56 + 32..][..8].fill(0);
+    let file = open(bytes.clone()).expect("a file");
+    assert!(!file.has_code());
+    for (end, page) in [(0x7000_3000, "4 KiB"), (0x7000_4000, "16 KiB"), (0x7001_0000, "64 KiB")] {
+        let first = if page == "4 KiB" { 0x1000 } else { 0 };
+        let code = mapping(0x7000_0000..end, 0x3000);
+        assert_eq!(file.address_of(&code, 0x7000_0123), Some(first + 0x123), "{page}");
+    }
+    assert_eq!(file.address_of(&mapping(0x7000_0000..0x7000_2000, 0), 0x7000_0123), None, "a part of it");
+    let data = mapping(0x7000_0000..0x7000_3000, 0x3000).with_executable(false);
+    assert_eq!(file.address_of(&data, 0x7000_0123), None);
+}
+
+#[test]
+fn file_without_build_id_or_of_another_kind_is_an_error() {
+    assert_eq!(open(elf(&[], &[])).expect("a file").build_id(), None);
+    for (bytes, expected) in [
+        (b"#!/bin/sh\n".to_vec(), "expected an ELF file: "),
+        (vec![], "expected an ELF file: "),
+        (b"!<arch>\n".to_vec(), "expected an ELF file: "),
+        (elf(&[], &[1])[..63].to_vec(), "expected an ELF file: "),
+    ] {
+        let error = open(bytes).expect_err("no ELF file").to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    let folder = ObjectFile::open("/").expect_err("a folder");
+    assert_eq!(folder.to_string(), "expected a file, found a folder, device, pipe or socket");
+    let missing = ObjectFile::open("/no/such/file").expect_err("nothing");
+    assert_eq!(missing.to_string(), "No such file or directory (os error 2)");
+}
+
+#[test]
+fn headers_of_a_terabyte_are_refused_before_they_are_read() {
+    let path = std::env::temp_dir().join(format!("perf-symbols-sparse-{}", std::process::id()));
+    let mut bytes = elf(&[(0, 0, 0x1000, true)], &[1]);
+    // Section headers of 64 bytes each from the end of the headers on; their number is in the first one.
+    let first = bytes.len() as u64;
+    bytes[40..48].copy_from_slice(&first.to_le_bytes());
+    let mut section = [0_u8; 64];
+    section[32..40].copy_from_slice(&(1_u64 << 34).to_le_bytes());
+    bytes.extend(section);
+    std::fs::write(&path, &bytes).expect("a file");
+    let file = std::fs::OpenOptions::new().write(true).open(&path).expect("the file");
+    let is_sparse = file.set_len(1 << 40).is_ok();
+    let opened = ObjectFile::open(&path);
+    let _ = std::fs::remove_file(&path);
+    if is_sparse {
+        // The segments are enough to find the file.
+        let opened = opened.expect("a file without sections");
+        assert_eq!(opened.section(".text"), Ok(None));
+        assert!(!opened.is_unchanged(), "it is removed");
+    }
+}
+
+/// The naive model: every byte of every segment, in a list.
+fn naive_address(loads: &[Load], offset: u64) -> Option<u64> {
+    let at = |wanted: bool| {
+        let mut bytes = loads
+            .iter()
+            .filter(|load| load.3 == wanted)
+            .flat_map(|&(address, start, len, _)| (0..len).map(move |at| (start + at, address + at)));
+        bytes.find(|(byte, _)| *byte == offset).map(|(_, address)| address)
+    };
+    at(true).or_else(|| at(false))
+}
+
+proptest! {
+    #[test]
+    fn every_address_is_where_the_list_of_bytes_says(
+        loads in prop::collection::vec((0_u64..1 << 20, 0_u64..64, 1_u64..32, any::<bool>()), 1..5),
+        start in 0_u64..64,
+    ) {
+        let file = open(elf(&loads, &[1])).expect("a file");
+        let code = mapping(0x1000..0x1080, start);
+        for addr in 0x1000..0x1080 {
+            let expected = naive_address(&loads, addr - 0x1000 + start);
+            prop_assert_eq!(file.address_of(&code, addr), expected, "{:#x}", addr);
+        }
+        // The base is the same for all addresses of one segment.
+        if let ([(address, offset, len, true)], Some(base)) = (&loads[..], file.base_of(&code)) {
+            let first = offset.max(&start);
+            prop_assert!(*first < offset + len);
+            prop_assert_eq!(base.wrapping_add(address + first - offset), 0x1000 + first - start);
+        }
+    }
+
+    #[test]
+    fn damaged_file_is_opened_or_refused(
+        damage in prop::collection::vec((0_usize..400, any::<u8>()), 0..8),
+        len in 0_usize..400,
+    ) {
+        let mut bytes = elf(&[(0, 0, 0x1234, false), (0x2234, 0x1234, 0x100, true)], &[1; 20]);
+        bytes.resize(len.max(64), 0);
+        for (at, byte) in damage {
+            if let Some(to) = bytes.get_mut(at) {
+                *to = byte;
+            }
+        }
+        if let Ok(file) = open(bytes) {
+            let code = mapping(0x1000..u64::MAX, 0);
+            for addr in [0x1000, 0x1234, u64::MAX] {
+                let _ = file.address_of(&code, addr);
+            }
+            let _ = (file.base_of(&code), file.section(".text"));
+        }
+    }
+}

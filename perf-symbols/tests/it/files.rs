@@ -1,0 +1,279 @@
+//! Files of living and dead processes: replaced, deleted, in another root, stripped, and in caches.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use perf_symbols::{
+    Evidence, FileFinder, Inode, MappedObject, Mapping, NotFoundKind, ObjectFile, Rejection, SectionBytes,
+};
+
+use crate::programs::Programs;
+
+/// A program that waits until it is dropped.
+struct Running(Child);
+
+impl Running {
+    fn start(command: &mut Command) -> Self {
+        Self(command.stdin(Stdio::piped()).spawn().expect("a program that starts"))
+    }
+
+    /// Returns the executable mapping whose name ends with `name`, once it is there.
+    fn mapping(&self, name: &str) -> Mapping {
+        for _ in 0..1000 {
+            let maps = fs::read_to_string(format!("/proc/{}/maps", self.0.id())).unwrap_or_default();
+            let is_wanted = |line: &&str| line.contains(" r-xp ") && line.ends_with(name);
+            if let Some(line) = maps.lines().find(is_wanted) {
+                return parse(line);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("no mapping of {name}");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = (self.0.kill(), self.0.wait());
+    }
+}
+
+/// Converts a line of `/proc/PID/maps`.
+fn parse(line: &str) -> Mapping {
+    let hex = |text| u64::from_str_radix(text, 16).expect("a number");
+    let words: Vec<_> = line.splitn(6, ' ').collect();
+    let [range, _, offset, dev, inode, path] = words[..] else { panic!("{line}") };
+    let (start, end) = range.split_once('-').expect("a range");
+    let (major, minor) = dev.split_once(':').expect("a device");
+    let inode = Inode {
+        major: hex(major) as u32,
+        minor: hex(minor) as u32,
+        inode: inode.parse().expect("a number"),
+        generation: 0,
+    };
+    let object = MappedObject::new(path.trim().as_bytes()).with_inode(inode);
+    Mapping::new(hex(start)..hex(end), hex(offset), object)
+}
+
+/// The same without the inode, as in a record that has a build id instead.
+fn without_inode(mapping: &Mapping) -> Mapping {
+    let object = MappedObject::new(mapping.object().path());
+    Mapping::new(mapping.start()..mapping.end(), mapping.offset_of(mapping.start()), object)
+}
+
+fn section(file: &ObjectFile, name: &str) -> SectionBytes {
+    file.section(name).expect("a file that can be read").expect("the section")
+}
+
+#[test]
+fn replaced_program_is_found_while_it_runs_and_refused_after_it() {
+    let Some(programs) = Programs::new("replaced") else { return };
+    let path = programs.path("history");
+    let running = Running::start(Command::new(&path).arg("wait"));
+    let (pid, mapping) = (running.0.id(), running.mapping("/history"));
+    let id = ObjectFile::open(&path).expect("the program").build_id();
+    assert!(id.is_some(), "the linker writes build ids");
+    let finder = FileFinder::local();
+    let found = |id| finder.find(pid, &mapping, id).map(|found| found.evidence());
+    assert_eq!((found(id), found(None)), (Ok(Evidence::BuildId), Ok(Evidence::Inode)));
+
+    programs.compile("newer", "history.c", &["-O0", "-ldl", "-lpthread"]);
+    fs::rename(programs.path("newer"), &path).expect("a new program in its place");
+    // The kernel has a link to the program, even without a path.
+    for id in [id, None] {
+        let found = finder.find(pid, &mapping, id).expect("the program that runs");
+        assert!(found.object().path().starts_with("/proc"), "{found:?}");
+        assert_eq!(
+            found.object().build_id(),
+            ObjectFile::open(found.object().path()).expect("it").build_id()
+        );
+    }
+
+    drop(running);
+    let by_id = finder.find(pid, &mapping, id).expect_err("a replaced program");
+    assert_eq!(by_id.kind(), NotFoundKind::Replaced);
+    let newer = ObjectFile::open(&path).expect("the new program").build_id();
+    let text = by_id.to_string();
+    for id in [id, newer] {
+        assert!(text.contains(&id.expect("an id").to_string()), "{text}");
+    }
+    let by_inode = finder.find(pid, &mapping, None).expect_err("a replaced program");
+    assert_eq!(by_inode.kind(), NotFoundKind::Replaced);
+    assert!(
+        by_inode.rejected().any(|(_, rejection)| matches!(rejection, Rejection::Inode { .. })),
+        "{by_inode}"
+    );
+
+    // Written in place: the inode is the same.
+    let recorded = SystemTime::now() - Duration::from_secs(100);
+    let metadata = fs::metadata(&path).expect("the program");
+    let inode = Inode { inode: metadata.ino(), ..mapping.object().inode().expect("an inode") };
+    let object = mapping.object().clone().with_inode(inode);
+    let same = Mapping::new(mapping.start()..mapping.end(), 0x1000, object);
+    assert_eq!(finder.find(pid, &same, None).map(|found| found.evidence()), Ok(Evidence::Inode));
+    let modified = finder.clone().with_recorded_until(recorded).find(pid, &same, None);
+    let modified = modified.expect_err("a program that was written after the recording");
+    assert!(
+        modified.rejected().any(|(_, rejection)| matches!(rejection, Rejection::Modified { .. })),
+        "{modified}"
+    );
+
+    fs::remove_file(&path).expect("the program");
+    assert_eq!(
+        finder.find(pid, &mapping, id).map_err(|error| error.kind()).err(),
+        Some(NotFoundKind::Missing)
+    );
+}
+
+#[test]
+fn deleted_program_and_its_vdso_are_found_while_it_runs() {
+    let Some(programs) = Programs::new("deleted") else { return };
+    let path = programs.path("history");
+    let running = Running::start(Command::new(&path).arg("wait"));
+    let (mapping, vdso) = (running.mapping("/history"), running.mapping("[vdso]"));
+    let id = ObjectFile::open(&path).expect("the program").build_id();
+    fs::remove_file(&path).expect("the program");
+    let finder = FileFinder::local();
+    let found = finder.find(running.0.id(), &without_inode(&mapping), id).expect("the program that runs");
+    assert_eq!(found.evidence(), Evidence::BuildId);
+
+    let vdso_file = finder.find(running.0.id(), &vdso, None).expect("the vdso");
+    assert!(!section(vdso_file.object(), ".dynsym").bytes.is_empty());
+    assert!(vdso_file.object().has_code());
+    let shorter = Mapping::new(vdso.start()..vdso.end() - 0x1000, 0, vdso.object().clone());
+    assert!(finder.find(1, &shorter, None).is_err(), "a vdso of another size is another one");
+    assert!(FileFinder::remote().find(1, &vdso, None).is_err(), "the vdso of another kernel");
+    let heap = Mapping::new(0..0x1000, 0, MappedObject::new(b"[heap]"));
+    assert_eq!(finder.find(1, &heap, None).map_err(|error| error.kind()).err(), Some(NotFoundKind::NoFile));
+}
+
+#[test]
+fn program_in_another_root_is_found_there_and_not_at_its_path_here() {
+    let Some(programs) = Programs::new("root") else { return };
+    let root = programs.path("");
+    let running = Running::start(Command::new("chroot").arg(&root).args(["/static", "wait"]));
+    let mapping = running.mapping("/static");
+    // The kernel's records have the path in the root of the process.
+    let inside = MappedObject::new(b"/static").with_inode(mapping.object().inode().expect("an inode"));
+    let inside = Mapping::new(mapping.start()..mapping.end(), mapping.offset_of(mapping.start()), inside);
+    let found = FileFinder::local().find(running.0.id(), &inside, None).expect("the program");
+    assert_eq!(found.evidence(), Evidence::Inode);
+    assert_eq!(found.object().path(), Path::new(&format!("/proc/{}/root/static", running.0.id())));
+
+    // A path that is here, and not there.
+    let outside =
+        without_inode(&parse(&format!("1000-2000 r-xp 0 00:00 0 {}", programs.path("history").display())));
+    let rejected = FileFinder::local().find(running.0.id(), &outside, None).expect_err("another root");
+    assert_eq!(rejected.kind(), NotFoundKind::Missing, "{rejected}");
+    drop(running);
+    // By symfs it is found without its process.
+    let symfs = FileFinder::remote().with_symfs(&root);
+    let found = symfs.find(1, &without_inode(&inside), None).expect("the program");
+    assert_eq!((found.evidence(), found.object().path()), (Evidence::Path, &*programs.path("static")));
+}
+
+#[test]
+fn remote_file_needs_its_build_id() {
+    let Some(programs) = Programs::new("remote") else { return };
+    let path = programs.path("history");
+    let id = ObjectFile::open(&path).expect("the program").build_id().expect("an id");
+    let object = MappedObject::new(path.as_os_str().as_encoded_bytes());
+    let mapping = Mapping::new(0x1000..0x2000, 0, object);
+    let finder = FileFinder::remote();
+    let error = finder.find(1, &mapping, None).expect_err("it may be another file");
+    assert_eq!(error.kind(), NotFoundKind::Missing);
+    assert!(error.to_string().contains("the mapping has no build id"), "{error}");
+    assert_eq!(finder.find(1, &mapping, Some(id)).map(|found| found.evidence()), Ok(Evidence::BuildId));
+
+    // Without the file, by the three caches.
+    let caches = programs.path("caches");
+    let text = id.to_string();
+    let (first, rest) = text.split_at(2);
+    let places = [
+        (caches.join("perf"), PathBuf::from(format!(".build-id/{first}/{rest}/elf"))),
+        (caches.join("debuginfod"), PathBuf::from(format!("{text}/executable"))),
+        (caches.join("packages"), PathBuf::from(format!(".build-id/{first}/{rest}"))),
+    ];
+    for (root, place) in &places {
+        let copy = root.join(place);
+        fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+        fs::copy(&path, &copy).expect("a copy");
+    }
+    fs::remove_file(&path).expect("the program");
+    assert_eq!(
+        finder.find(1, &mapping, Some(id)).map_err(|error| error.kind()).err(),
+        Some(NotFoundKind::Missing)
+    );
+    let [perf, debuginfod, packages] = places.map(|(root, _)| root);
+    for (finder, root) in [
+        (finder.clone().with_build_id_cache(&perf), perf),
+        (finder.clone().with_debuginfod_cache(&debuginfod), debuginfod),
+        (finder.clone().with_debug_folder(&packages), packages),
+    ] {
+        let found = finder.find(1, &mapping, Some(id)).expect("a copy");
+        assert!(found.object().path().starts_with(&root), "{found:?}");
+        assert_eq!(found.evidence(), Evidence::BuildId);
+    }
+    // A file of another build id under the name is rejected.
+    let other = programs.path("first.so");
+    let wrong = caches.join("perf/.build-id").join(first).join(rest).join("elf");
+    fs::copy(other, wrong).expect("a copy");
+    let rejected = finder.with_build_id_cache(caches.join("perf")).find(1, &mapping, Some(id));
+    assert_eq!(rejected.map_err(|error| error.kind()).err(), Some(NotFoundKind::Replaced));
+}
+
+#[test]
+fn debug_file_is_found_by_build_id_and_by_checksum() {
+    let Some(programs) = Programs::new("debug") else { return };
+    let (path, debug) = (programs.path("linked"), programs.path("linked.debug"));
+    if !programs.compile("linked", "history.c", &["-g", "-O1", "-ldl", "-lpthread"])
+        || !objcopy(&["--only-keep-debug"], &[&path, &debug])
+    {
+        eprintln!("skipped: objcopy is missing");
+        return;
+    }
+    let link = format!("--add-gnu-debuglink={}", debug.display());
+    assert!(objcopy(&["--strip-all", &link], &[&path]));
+    let id = ObjectFile::open(&path).expect("the program").build_id().expect("an id");
+    let mapping = Mapping::new(0x1000..0x2000, 0, MappedObject::new(path.as_os_str().as_encoded_bytes()));
+    let debug_of = |finder: &FileFinder| {
+        let found = finder.find(1, &mapping, Some(id)).expect("the program");
+        found.debug_file().map(|file| file.path().to_owned())
+    };
+    let finder = FileFinder::local();
+    assert_eq!(debug_of(&finder).as_ref(), Some(&debug), "beside it, by its checksum");
+
+    // In the folder of a debug package, by its build id or at the path of the program.
+    let packages = programs.path("packages");
+    let text = id.to_string();
+    let by_id = packages.join(".build-id").join(&text[..2]).join(format!("{}.debug", &text[2..]));
+    let by_path = packages.join(programs.path("").strip_prefix("/").expect("a path")).join("linked.debug");
+    for place in [&by_id, &by_path] {
+        fs::create_dir_all(place.parent().expect("a folder")).expect("a folder");
+        fs::copy(&debug, place).expect("a copy");
+    }
+    let finder = finder.with_debug_folder(&packages);
+    assert_eq!(debug_of(&finder).as_ref(), Some(&by_id));
+    fs::remove_file(&by_id).expect("the copy");
+    assert_eq!(debug_of(&finder).as_ref(), Some(&debug));
+    fs::remove_file(&debug).expect("the file");
+    assert_eq!(debug_of(&finder).as_ref(), Some(&by_path));
+    // Another checksum.
+    let mut bytes = fs::read(&by_path).expect("the file");
+    *bytes.last_mut().expect("a byte") ^= 1;
+    fs::write(&by_path, bytes).expect("the file");
+    assert_eq!(debug_of(&finder), None);
+
+    // The debug file alone, which says where code was by the length of its mapping.
+    fs::copy(&by_path, &by_id).expect("a copy");
+    fs::remove_file(&path).expect("the program");
+    let found = finder.find(1, &mapping, Some(id)).expect("its debug information");
+    assert!(!found.object().has_code());
+    assert_eq!(found.debug_file().map(ObjectFile::path), None);
+}
+
+fn objcopy(options: &[&str], files: &[&PathBuf]) -> bool {
+    Command::new("objcopy").args(options).args(files).status().is_ok_and(|status| status.success())
+}

@@ -22,11 +22,11 @@ impl Programs {
         is_complete.then_some(programs)
     }
 
-    /// Compiles a source file in `tests/programs`, with a build id.
+    /// Compiles a source file in `tests/programs`, with a build id that no cache of this machine has.
     pub(crate) fn compile(&self, output: &str, source: &str, options: &[&str]) -> bool {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
         let mut compiler = Command::new("cc");
-        compiler.args(["-O1", "-Wl,--build-id", "-o"]).arg(self.path(output)).arg(source).args(options);
+        compiler.args(["-O1", "-Wl,--build-id=uuid", "-o"]).arg(self.path(output)).arg(source).args(options);
         compiler.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     }
 

@@ -46,6 +46,7 @@
 //! | know the file of a mapping, its build id or inode, and the offset in it | [`Mapping`], [`MappedObject`] |
 //! | use the build ids of a `perf.data` file | [`AddressSpaces::add_build_id`] |
 //! | name threads, control groups and namespaces | [`AddressSpaces::thread_name`], [`cgroup`](AddressSpaces::cgroup), [`namespaces`](AddressSpaces::namespaces) |
+//! | have the stack of a sample as one list of frames, whatever recorded it | [`Stack`], [`StackFrame`], [`StackEnd`] |
 //! | know of records that came too late | [`AddressSpaces::late_records`] |
 //!
 //! The crate opens no file, and works on any operating system. Names of functions are not looked up yet.
@@ -60,6 +61,7 @@ mod readme {}
 #[cfg(feature = "files")]
 mod file;
 mod space;
+mod stack;
 
 #[cfg(feature = "files")]
 pub use file::{
@@ -69,3 +71,4 @@ pub use space::{
     AddressSpaces, BuildId, Inode, KernelSymbol, Location, MappedObject, Mapping, ObjectKind, SpaceCounts,
     Unlocated,
 };
+pub use stack::{Stack, StackEnd, StackFrame, UserSource};

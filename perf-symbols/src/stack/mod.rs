@@ -1,0 +1,301 @@
+//! The stack of a sample as one list of frames, whatever it was recorded by.
+
+use std::fmt;
+
+use perf_abi::{BranchSampleType, CallchainContext, CpuMode, MAX_STACK_DEPTH};
+use perf_decode::{Branches, Callchain, CallchainDeferred, Layout, Sample};
+
+/// One address of a [`Stack`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StackFrame {
+    /// The mode of the CPU for [`AddressSpaces::find`](crate::AddressSpaces::find).
+    pub mode: CpuMode,
+    /// An address in the memory of the process, or of the kernel.
+    pub address: u64,
+    /// Whether it is the address after a call, which may already belong to another line or function.
+    pub is_return_address: bool,
+}
+
+impl StackFrame {
+    /// Returns the address to look up: in the call, if this is a return address.
+    pub fn lookup_address(&self) -> u64 {
+        self.address.saturating_sub(u64::from(self.is_return_address))
+    }
+}
+
+/// The origin of the user part of a [`Stack`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum UserSource {
+    /// There is no user part: a kernel thread, or the event excludes it.
+    None,
+    /// The address of the sample only.
+    Address,
+    /// The callchain of the sample, which the kernel follows by frame pointers.
+    Callchain,
+    /// The callchain in a later record.
+    Deferred,
+    /// The calls that the CPU recorded: a branch stack in the mode of call stacks (LBR).
+    Branches,
+}
+
+/// Why a [`Stack`] ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StackEnd {
+    /// The callchain or branch stack ends here. Callers may be missing.
+    Unknown,
+    /// The sample has an address, and no stack.
+    AddressOnly,
+    /// The callchain has as many addresses as the kernel writes: callers may be missing.
+    Limit {
+        /// Addresses of the kernel and user part together: `sample_max_stack` of the attr, or
+        /// `/proc/sys/kernel/perf_event_max_stack`.
+        max_stack: u16,
+    },
+    /// The user part comes in a later [`CallchainDeferred`] record, for [`Stack::add_deferred`].
+    Deferred {
+        /// The cookie of that record.
+        cookie: u64,
+    },
+}
+
+impl fmt::Display for StackEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown => f.write_str("the callchain ends; callers may be missing"),
+            Self::AddressOnly => f.write_str("the sample has no callchain; record with one"),
+            Self::Limit { max_stack } => write!(
+                f,
+                "the callchain has the {max_stack} addresses that the kernel permits; raise kernel.perf_event_max_stack"
+            ),
+            Self::Deferred { cookie } => {
+                write!(f, "the user part is in the deferred record with the cookie {cookie:#x}")
+            }
+        }
+    }
+}
+
+/// The stack of a sample: the kernel part, then the user part, each innermost first.
+///
+/// It takes the best that a sample has: the callchain with its context markers; the calls that the CPU recorded
+/// ([`CALL_STACK`](BranchSampleType::CALL_STACK)) if they are deeper than the user callchain; a deferred user callchain; or
+/// the address of the sample alone.
+///
+/// Fill the same value for each sample: it keeps its memory.
+///
+/// ```
+/// use perf_decode::{Layout, Record};
+/// use perf_symbols::{AddressSpaces, Location, Stack};
+///
+/// /// Returns the objects of the frames of a sample, innermost first.
+/// fn objects<L: Layout>(spaces: &AddressSpaces, stack: &mut Stack, record: &Record<'_, L>) -> Vec<String> {
+///     let Record::Sample(sample) = record else { return Vec::new() };
+///     stack.fill(sample);
+///     let object = |frame: &perf_symbols::StackFrame| {
+///         match spaces.find(sample.pid().unwrap_or(0), frame.mode, frame.lookup_address()) {
+///             Ok(Location::User(mapping)) => String::from_utf8_lossy(mapping.object().path()).into_owned(),
+///             Ok(_) => "[kernel]".to_string(),
+///             Err(reason) => reason.to_string(),
+///         }
+///     };
+///     stack.frames().iter().map(object).collect()
+/// }
+/// # use perf_abi::{Attr, CallchainContext, CpuMode, Misc, RecordType, SampleType, Software};
+/// # use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
+/// # use perf_decode::{RawRecord, SampleLayout};
+/// # let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(SampleType::TID | SampleType::CALLCHAIN);
+/// # let layout = SampleLayout::new(&attr);
+/// # let user = Misc::empty().with_cpu_mode(CpuMode::USER);
+/// # let mmap = RecordBuilder::new(RecordType::MMAP, user).pair(7, 7).words(&[0x5000, 0x1000, 0x2000]);
+/// # let mmap = mmap.string(b"/bin/true").finish();
+/// # let chain = [CallchainContext::KERNEL.0, !0xfff, CallchainContext::USER.0, 0x5010, 0x6000];
+/// # let sample = SampleBuilder::new(&attr).misc(user).tid(7, 7).callchain(&chain).finish();
+/// # let (mut spaces, mut stack) = (AddressSpaces::new(), Stack::new());
+/// # spaces.update(&RawRecord::from_words(&mmap)?.decode(&layout)?);
+/// # let found = objects(&spaces, &mut stack, &RawRecord::from_words(&sample)?.decode(&layout)?);
+/// # assert_eq!(found, ["[kernel]", "/bin/true", "/bin/true"]);
+/// # Ok::<(), perf_decode::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stack {
+    frames: Vec<StackFrame>,
+    /// The frames before it are the kernel part.
+    user_start: usize,
+    source: UserSource,
+    end: StackEnd,
+    limit: u16,
+}
+
+impl Default for Stack {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Stack {
+    /// Makes an empty stack for callchains with at most [`MAX_STACK_DEPTH`] addresses, the default of the kernel.
+    pub fn new() -> Self {
+        Self {
+            frames: Vec::new(),
+            user_start: 0,
+            source: UserSource::None,
+            end: StackEnd::Unknown,
+            limit: MAX_STACK_DEPTH,
+        }
+    }
+
+    /// Takes callchains with this number of addresses as cut: `sample_max_stack` of the attr, or if that is 0,
+    /// `/proc/sys/kernel/perf_event_max_stack` of the recorded machine.
+    #[must_use]
+    pub fn with_max_stack(mut self, addresses: u16) -> Self {
+        self.limit = addresses;
+        self
+    }
+
+    /// Returns all frames: the kernel part, then the user part.
+    pub fn frames(&self) -> &[StackFrame] {
+        &self.frames
+    }
+
+    /// Returns the frames of the kernel, of a hypervisor and of guests.
+    pub fn kernel(&self) -> &[StackFrame] {
+        self.frames.get(..self.user_start).unwrap_or(&[])
+    }
+
+    /// Returns the frames in user space.
+    pub fn user(&self) -> &[StackFrame] {
+        self.frames.get(self.user_start..).unwrap_or(&[])
+    }
+
+    /// Returns where the user part comes from.
+    pub fn user_source(&self) -> UserSource {
+        self.source
+    }
+
+    /// Returns why the stack ends.
+    pub fn end(&self) -> StackEnd {
+        self.end
+    }
+
+    /// Replaces the frames with those of a sample. A sample without a user part gives none.
+    pub fn fill<L: Layout>(&mut self, sample: &Sample<'_, L>) {
+        let mode = sample.misc().cpu_mode();
+        let chain = sample.callchain().unwrap_or_default();
+        self.frames.clear();
+        self.push_part(chain, mode, false);
+        self.user_start = self.frames.len();
+        self.push_part(chain, mode, true);
+        self.source = if self.user().is_empty() { UserSource::None } else { UserSource::Callchain };
+        self.end = match chain.deferred_cookie() {
+            Some(cookie) => StackEnd::Deferred { cookie },
+            None => self.end_of(self.frames.len()),
+        };
+        if self.frames.is_empty() {
+            self.push_address(mode, sample.ip());
+        }
+        let is_call_stack =
+            sample.layout().sample_layout().branch_sample_type().contains(BranchSampleType::CALL_STACK);
+        if let Some(branches) = sample.branches().filter(|_| is_call_stack) {
+            self.use_calls(&branches);
+        }
+    }
+
+    /// Adds the user part that a callchain left out, in place of what [`fill`](Self::fill) found of it. Returns whether
+    /// it belongs to this stack.
+    pub fn add_deferred<L: Layout>(&mut self, user: &CallchainDeferred<'_, L>) -> bool {
+        if self.end != (StackEnd::Deferred { cookie: user.cookie() }) {
+            return false;
+        }
+        let ips = user.ips();
+        self.end = self.end_of(ips.len());
+        // The CPU may have recorded more calls than frame pointers lead to.
+        if ips.len() >= self.user().len() {
+            self.start_user(UserSource::Deferred);
+            for &ip in ips {
+                self.push_user(ip, true);
+            }
+        }
+        true
+    }
+
+    /// Returns the end of a callchain with this number of addresses.
+    fn end_of(&self, addresses: usize) -> StackEnd {
+        let max_stack = self.limit;
+        if addresses >= usize::from(max_stack) { StackEnd::Limit { max_stack } } else { StackEnd::Unknown }
+    }
+
+    /// Adds the frames of a callchain that are in user space, or the others.
+    fn push_part(&mut self, chain: Callchain<'_>, mode: CpuMode, is_user: bool) {
+        let mut last = None;
+        for frame in chain.frames() {
+            let mode = frame.context.map_or(mode, mode_of);
+            if (mode == CpuMode::USER) == is_user {
+                // The first address after a change is the interrupted one, or that of the system call.
+                let is_return_address = last == Some(mode);
+                self.frames.push(StackFrame { mode, address: frame.ip, is_return_address });
+            }
+            last = Some(mode);
+        }
+    }
+
+    fn push_address(&mut self, mode: CpuMode, ip: Option<u64>) {
+        let Some(address) = ip else { return };
+        self.frames.push(StackFrame { mode, address, is_return_address: false });
+        if mode == CpuMode::USER {
+            self.source = UserSource::Address;
+        } else {
+            self.user_start = self.frames.len();
+        }
+        if self.end == StackEnd::Unknown {
+            self.end = StackEnd::AddressOnly;
+        }
+    }
+
+    /// Takes the calls that the CPU recorded if they are deeper than the user part.
+    fn use_calls(&mut self, branches: &Branches<'_>) {
+        let calls = || branches.entries().iter().filter(|call| call.from != 0);
+        let Some(newest) = calls().next() else { return };
+        if calls().count() < self.user().len() {
+            return;
+        }
+        // The callee's first address stands for the address in it, if that is unknown: they have the same function.
+        let innermost = self.user().first().map_or(newest.to, |frame| frame.address);
+        self.start_user(UserSource::Branches);
+        self.push_user(innermost, true);
+        for call in calls() {
+            self.push_user(call.from, false);
+        }
+        if !matches!(self.end, StackEnd::Deferred { .. }) {
+            self.end = StackEnd::Unknown;
+        }
+    }
+
+    /// Removes the user part.
+    fn start_user(&mut self, source: UserSource) {
+        self.frames.truncate(self.user_start);
+        self.source = source;
+    }
+
+    /// Adds a user frame: of a call, or the address after one unless it is the first.
+    fn push_user(&mut self, address: u64, is_after_call: bool) {
+        let is_return_address = is_after_call && self.frames.len() > self.user_start;
+        self.frames.push(StackFrame { mode: CpuMode::USER, address, is_return_address });
+    }
+}
+
+/// Returns the mode that a context marker stands for.
+fn mode_of(context: CallchainContext) -> CpuMode {
+    match context {
+        CallchainContext::HV => CpuMode::HYPERVISOR,
+        CallchainContext::KERNEL => CpuMode::KERNEL,
+        CallchainContext::USER | CallchainContext::USER_DEFERRED => CpuMode::USER,
+        CallchainContext::GUEST_KERNEL => CpuMode::GUEST_KERNEL,
+        CallchainContext::GUEST_USER => CpuMode::GUEST_USER,
+        // Kernels write it before one of the other two. A newer marker is unknown, too.
+        _ => CpuMode::UNKNOWN,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -60,12 +60,20 @@ mod readme {}
 
 #[cfg(feature = "files")]
 mod file;
+mod generations;
+#[cfg(feature = "names")]
+mod name;
 mod space;
 mod stack;
 
 #[cfg(feature = "files")]
 pub use file::{
     ElfError, Evidence, FileFinder, FoundFile, NotFound, NotFoundKind, ObjectFile, Rejection, SectionBytes,
+};
+#[cfg(feature = "names")]
+pub use name::{
+    Blazesym, FileSymbols, Function, Jitdump, JitdumpError, Kallsyms, KallsymsError, KernelFunction,
+    NameCounts, PerfMap, Query, SourceLine, Symbolizer, Symbols, Unnamed,
 };
 pub use space::{
     AddressSpaces, BuildId, Inode, KernelSymbol, Location, MappedObject, Mapping, ObjectKind, SpaceCounts,

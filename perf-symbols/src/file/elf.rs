@@ -214,6 +214,11 @@ impl ObjectFile {
         }
     }
 
+    /// Returns whether the contents are in memory, and have no path.
+    pub fn is_memory(&self) -> bool {
+        matches!(self.bytes, Bytes::Memory(_))
+    }
+
     /// Returns whether the path still leads to this file, and the file was not written since it was opened. For who
     /// reads the path again.
     pub fn is_unchanged(&self) -> bool {
@@ -296,6 +301,30 @@ impl ObjectFile {
         Ok(Some(SectionBytes { addresses: section.addresses(), bytes: bytes.into() }))
     }
 
+    /// Returns whether two addresses of the file's symbol table are in one section, or in none.
+    #[cfg(feature = "names")]
+    pub(crate) fn is_in_one_section(&self, first: u64, second: u64) -> bool {
+        let loaded = self.sections.iter().filter(|section| section.address != 0).map(SectionEntry::addresses);
+        loaded.into_iter().all(|range| range.contains(&first) == range.contains(&second))
+    }
+
+    /// Returns the first address and the name of the function in the section `.dynsym` that an address is in.
+    #[cfg(feature = "names")]
+    pub(crate) fn exported_function(&self, address: u64) -> Option<(u64, Vec<u8>)> {
+        let symbols = self.section(".dynsym").ok()??.bytes;
+        let names = self.section(".dynstr").ok()??.bytes;
+        let number =
+            |bytes: &[u8], at: usize| bytes.get(at..)?.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
+        // 64-bit symbols of this machine: name, type, other, section, address, size.
+        symbols.chunks_exact(24).find_map(|symbol| {
+            let (start, size) = (number(symbol, 8)?, number(symbol, 16)?);
+            let name = u32::from_ne_bytes(*symbol.first_chunk()?) as usize;
+            let name = names.get(name..)?.split(|&byte| byte == 0).next()?;
+            let is_inside = start != 0 && (start..start.saturating_add(size)).contains(&address);
+            is_inside.then(|| (start, name.to_owned()))
+        })
+    }
+
     /// Returns the addresses of a section in the file's symbol table, without reading it.
     pub fn section_addresses(&self, name: &str) -> Option<Range<u64>> {
         self.section_entry(name).map(SectionEntry::addresses)
@@ -318,6 +347,21 @@ impl ObjectFile {
         }
         Ok(())
     }
+}
+
+/// Returns the build id of the kernel that runs, from `/sys/kernel/notes`.
+#[cfg(feature = "names")]
+pub(crate) fn kernel_build_id() -> Option<BuildId> {
+    let bytes = std::fs::read("/sys/kernel/notes").ok()?;
+    let endian = if cfg!(target_endian = "little") { Endianness::Little } else { Endianness::Big };
+    let mut notes =
+        object::read::elf::NoteIterator::<FileHeader64<Endianness>>::new(endian, 4, &bytes).ok()?;
+    while let Ok(Some(note)) = notes.next() {
+        if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == NT_GNU_BUILD_ID {
+            return BuildId::new(note.desc());
+        }
+    }
+    None
 }
 
 impl fmt::Debug for ObjectFile {

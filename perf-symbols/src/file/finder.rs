@@ -321,6 +321,29 @@ impl FileFinder {
         Ok(FoundFile { object, evidence, debug_file })
     }
 
+    /// Returns the path of an object as its process sees it, while that lives; else the path itself.
+    #[cfg(feature = "names")]
+    pub(crate) fn path_in_process(&self, pid: u32, object: &MappedObject) -> Option<PathBuf> {
+        let path = Path::new(OsStr::from_bytes(object.path()));
+        let relative = path.strip_prefix("/").ok()?;
+        match &self.symfs {
+            Some(symfs) => Some(symfs.join(relative)),
+            None if self.is_local => {
+                let in_root = Path::new("/proc").join(pid.to_string()).join("root").join(relative);
+                Some(if in_root.exists() { in_root } else { path.to_owned() })
+            }
+            None => None,
+        }
+    }
+
+    /// Returns the list of the symbols of a kernel in a build-id cache.
+    #[cfg(feature = "names")]
+    pub(crate) fn kallsyms(&self, id: BuildId) -> Option<PathBuf> {
+        let (folder, name) = folder_and_name(id);
+        let places = self.build_id_caches.iter().map(|root| root.join(&folder).join(&name).join("kallsyms"));
+        places.into_iter().find(|path| path.is_file())
+    }
+
     /// Returns the link to the mapped file itself, which needs `CAP_CHECKPOINT_RESTORE`.
     fn map_files(&self, pid: u32, mapping: &Mapping) -> Option<PathBuf> {
         let name = format!("{:x}-{:x}", mapping.start(), mapping.end());
@@ -426,9 +449,17 @@ impl Search<'_> {
         let process = Path::new("/proc").join(pid.to_string());
         let root = process.join("root");
         let in_root = self.try_path(root.join(relative), Evidence::Path);
+        // The same file by its path here, which stays when the process ends.
+        let here = |(file, evidence): (ObjectFile, Evidence)| {
+            let same = open(path.to_owned()).ok().filter(|same| same.identity() == file.identity());
+            (same.unwrap_or(file), evidence)
+        };
+        let in_root = in_root.map(here);
         // Of files that were deleted or renamed, the kernel still has links. What they lead to now may not be what was
         // mapped: a process of the same id, or another mapping at the same addresses.
-        let mut links = self.finder.map_files(pid, mapping).into_iter().chain([process.join("exe")]);
+        let links = self.finder.map_files(pid, mapping).into_iter().chain([process.join("exe")]);
+        // Few users may follow them, which is no reason.
+        let mut links = links.filter(|link| link.metadata().is_ok());
         let found = in_root.or_else(|| links.find_map(|path| self.try_path(path, Evidence::Inode)));
         // The path of a process in another root leads to other files here.
         let least = if root.metadata().is_ok() { Evidence::Inode } else { Evidence::Path };

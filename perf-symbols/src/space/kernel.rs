@@ -15,7 +15,7 @@ pub struct KernelSymbol {
     start: u64,
     end: u64,
     kind: KsymbolType,
-    name: Arc<[u8]>,
+    pub(crate) name: Arc<[u8]>,
 }
 
 impl KernelSymbol {
@@ -113,6 +113,10 @@ impl Kernel {
 
     pub(super) fn symbol(&self, addr: u64) -> Option<&KernelSymbol> {
         self.symbols.get(addr)
+    }
+
+    pub(super) fn text(&self) -> Option<&Mapping> {
+        self.text.as_ref()
     }
 
     pub(super) fn mapping(&self, addr: u64) -> Option<&Mapping> {

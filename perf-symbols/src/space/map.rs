@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 /// A value that is valid for a range of addresses, and can be cut.
-pub(super) trait Ranged: Clone {
+pub(crate) trait Ranged: Clone {
     fn start(&self) -> u64;
     /// Exclusive.
     fn end(&self) -> u64;
@@ -16,7 +16,7 @@ pub(super) trait Ranged: Clone {
 
 /// The ranges by their first address.
 #[derive(Clone, Debug)]
-pub(super) struct RangeMap<T> {
+pub(crate) struct RangeMap<T> {
     by_start: BTreeMap<u64, T>,
 }
 
@@ -27,13 +27,13 @@ impl<T> Default for RangeMap<T> {
 }
 
 impl<T: Ranged> RangeMap<T> {
-    pub(super) fn get(&self, addr: u64) -> Option<&T> {
+    pub(crate) fn get(&self, addr: u64) -> Option<&T> {
         let (_, value) = self.by_start.range(..=addr).next_back()?;
         (addr < value.end()).then_some(value)
     }
 
     /// Adds a range, and takes its addresses from those that are there. An empty range is ignored.
-    pub(super) fn insert(&mut self, value: T) {
+    pub(crate) fn insert(&mut self, value: T) {
         let (start, end) = (value.start(), value.end());
         if start >= end {
             return;
@@ -43,7 +43,7 @@ impl<T: Ranged> RangeMap<T> {
     }
 
     /// Removes the addresses from `start` up to `end`. A range with addresses on both sides becomes two.
-    pub(super) fn clear(&mut self, start: u64, end: u64) {
+    pub(crate) fn clear(&mut self, start: u64, end: u64) {
         // At most one range begins before `start` and reaches into it, because ranges do not overlap.
         if let Some((_, before)) = self.by_start.range_mut(..start).next_back() {
             if before.end() > start {
@@ -66,15 +66,15 @@ impl<T: Ranged> RangeMap<T> {
     }
 
     /// Removes the range that begins at `start`.
-    pub(super) fn remove(&mut self, start: u64) {
+    pub(crate) fn remove(&mut self, start: u64) {
         self.by_start.remove(&start);
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.by_start.values()
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.by_start.len()
     }
 }

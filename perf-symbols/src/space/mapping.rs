@@ -59,7 +59,7 @@ pub struct Inode {
 /// A mapped file with its path and identity, or memory with the kernel's name for it.
 ///
 /// Mappings of one record share it: a clone copies a pointer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct MappedObject {
     path: Arc<[u8]>,
     build_id: Option<BuildId>,
@@ -128,6 +128,13 @@ impl MappedObject {
         self.inode
     }
 
+    /// Returns whether it is a jitdump file: `jit-PID.dump`.
+    pub(super) fn is_jitdump(&self) -> bool {
+        let name = self.path().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+        let pid = name.strip_prefix(b"jit-").and_then(|rest| rest.strip_suffix(b".dump"));
+        pid.is_some_and(|pid| !pid.is_empty() && pid.iter().all(u8::is_ascii_digit))
+    }
+
     /// Returns the kind by the name.
     pub fn kind(&self) -> ObjectKind {
         match self.path() {
@@ -141,6 +148,16 @@ impl MappedObject {
             path if path.starts_with(b"[") => ObjectKind::Special,
             _ => ObjectKind::File,
         }
+    }
+}
+
+impl fmt::Debug for MappedObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MappedObject")
+            .field("path", &String::from_utf8_lossy(&self.path))
+            .field("build_id", &self.build_id)
+            .field("inode", &self.inode)
+            .finish()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which mapping an address belonged to, at the time of a sample.
 
 mod kernel;
-mod map;
+pub(crate) mod map;
 mod mapping;
 
 use std::collections::{HashMap, HashSet};
@@ -14,6 +14,8 @@ use perf_decode::{Comm, Fork, Layout, MappedFile, Mmap2, Namespaces, Record};
 pub use self::kernel::KernelSymbol;
 pub use self::mapping::{BuildId, Inode, MappedObject, Mapping, ObjectKind};
 
+use crate::generations::Generations;
+
 use self::kernel::Kernel;
 use self::map::RangeMap;
 
@@ -25,11 +27,13 @@ use self::map::RangeMap;
 ///
 /// Its memory is linear in the processes, threads and mappings that live; of those that exited, the last names of
 /// threads stay (at most 1024). The paths of control groups stay, because the kernel writes no record of their removal.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct AddressSpaces {
     processes: HashMap<u32, Process>,
     threads: HashMap<u32, Thread>,
-    exited: ExitedNames,
+    /// The names of the threads that exited last: the kernel takes samples of a thread after its `EXIT` record, until it
+    /// is switched out for the last time.
+    exited: Generations<u32, Arc<[u8]>>,
     kernel: Kernel,
     /// By the process that runs the guest.
     guest_kernels: HashMap<u32, Kernel>,
@@ -46,38 +50,13 @@ struct Process {
     /// Those that appeared in records. More may run if the recording began after the process.
     threads: HashSet<u32>,
     namespaces: Option<Arc<[NamespaceLink]>>,
+    jitdump: Option<MappedObject>,
 }
 
 #[derive(Debug)]
 struct Thread {
     pid: u32,
     name: Option<Arc<[u8]>>,
-}
-
-/// The names of the threads that exited last.
-///
-/// The kernel takes samples of a thread after its `EXIT` record, until it is switched out for the last time.
-#[derive(Debug, Default)]
-struct ExitedNames {
-    /// By thread. When they are [`MAX`](Self::MAX), they replace the older ones.
-    newer: HashMap<u32, Arc<[u8]>>,
-    older: HashMap<u32, Arc<[u8]>>,
-}
-
-impl ExitedNames {
-    /// More than threads that end at one time: each CPU runs one, and others that were preempted wait.
-    const MAX: usize = 512;
-
-    fn add(&mut self, tid: u32, name: Arc<[u8]>) {
-        if self.newer.len() == Self::MAX {
-            self.older = std::mem::take(&mut self.newer);
-        }
-        self.newer.insert(tid, name);
-    }
-
-    fn get(&self, tid: u32) -> Option<&[u8]> {
-        self.newer.get(&tid).or_else(|| self.older.get(&tid)).map(|name| &**name)
-    }
 }
 
 /// The location of an address; returned by [`AddressSpaces::find`].
@@ -128,10 +107,30 @@ impl fmt::Display for Unlocated {
 
 impl std::error::Error for Unlocated {}
 
+/// Names of threads that are kept after their exit, at least: more than threads that end at one time. Each CPU runs one,
+/// and others that were preempted wait.
+const MAX_EXITED: usize = 512;
+
+impl Default for AddressSpaces {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl AddressSpaces {
     /// Makes it without any process.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            processes: HashMap::new(),
+            threads: HashMap::new(),
+            exited: Generations::new(MAX_EXITED),
+            kernel: Kernel::default(),
+            guest_kernels: HashMap::new(),
+            cgroups: HashMap::new(),
+            build_ids: HashMap::new(),
+            newest: 0,
+            late: 0,
+        }
     }
 
     /// Applies one record. Pass all records, in the order of time: samples only move the time on.
@@ -154,7 +153,7 @@ impl AddressSpaces {
             Record::Fork(fork) => self.fork(fork),
             Record::Exit(exit) => {
                 if let Some(Thread { name: Some(name), .. }) = self.end_thread(exit.tid()) {
-                    self.exited.add(exit.tid(), name);
+                    self.exited.insert(exit.tid(), name, 1);
                 }
             }
             Record::Namespaces(namespaces) => self.set_namespaces(namespaces),
@@ -184,6 +183,9 @@ impl AddressSpaces {
             CpuMode::GUEST_KERNEL => self.guest_kernels.entry(pid).or_default().map(mapping),
             CpuMode::USER => {
                 let process = self.process_of(pid, tid);
+                if mapping.object().is_jitdump() {
+                    process.jitdump = Some(mapping.object().clone());
+                }
                 Arc::make_mut(&mut process.mappings).insert(mapping);
             }
             _ => {}
@@ -212,7 +214,8 @@ impl AddressSpaces {
             let others = self.processes.get(&pid).map_or_else(Vec::new, |process| {
                 process.threads.iter().copied().filter(|&other| other != tid).collect()
             });
-            self.process_of(pid, tid).mappings = Arc::default();
+            let process = self.process_of(pid, tid);
+            (process.mappings, process.jitdump) = (Arc::default(), None);
             for other in others {
                 self.end_thread(other);
             }
@@ -228,8 +231,13 @@ impl AddressSpaces {
             self.end_process(pid);
             let is_copy = !fork.misc().contains(Misc::FORK_EXEC);
             if let Some(parent) = self.processes.get(&fork.ppid()).filter(|_| is_copy) {
-                let (mappings, namespaces) = (parent.mappings.clone(), parent.namespaces.clone());
-                self.processes.insert(pid, Process { mappings, namespaces, threads: HashSet::new() });
+                let copy = Process {
+                    mappings: parent.mappings.clone(),
+                    threads: HashSet::new(),
+                    namespaces: parent.namespaces.clone(),
+                    jitdump: parent.jitdump.clone(),
+                };
+                self.processes.insert(pid, copy);
             }
         }
         let name = self.threads.get(&fork.ptid()).and_then(|parent| parent.name.clone());
@@ -268,7 +276,11 @@ impl AddressSpaces {
 
     /// Returns the build id of a mapped object: from its record, or from [`add_build_id`](Self::add_build_id).
     pub fn build_id(&self, object: &MappedObject) -> Option<BuildId> {
-        object.build_id().or_else(|| self.build_ids.get(object.path()).copied())
+        // The record of the kernel's text names the symbol that it is placed by, too: `[kernel.kallsyms]_text`.
+        let path = object.path();
+        let name = path.strip_prefix(b"[").and_then(|name| name.iter().position(|&byte| byte == b']'));
+        let path = name.and_then(|len| path.get(..len + 2)).unwrap_or(path);
+        object.build_id().or_else(|| self.build_ids.get(path).copied())
     }
 
     /// Returns where an address of a process lies now.
@@ -305,6 +317,16 @@ impl AddressSpaces {
         self.processes.get(&pid).into_iter().flat_map(|process| process.mappings.iter())
     }
 
+    /// Returns the mapping of the kernel's own text, without modules, if a record has it.
+    pub fn kernel_text(&self) -> Option<&Mapping> {
+        self.kernel.text()
+    }
+
+    /// Returns the jitdump file of a process: a runtime maps the file in which it writes the functions that it compiles.
+    pub fn jitdump(&self, pid: u32) -> Option<&MappedObject> {
+        self.processes.get(&pid)?.jitdump.as_ref()
+    }
+
     /// Returns the name of a thread, at most 15 bytes; raw bytes, not UTF-8.
     ///
     /// At least the last 512 threads keep their names after their exit, because the kernel takes samples of a thread
@@ -312,7 +334,7 @@ impl AddressSpaces {
     pub fn thread_name(&self, tid: u32) -> Option<&[u8]> {
         match self.threads.get(&tid) {
             Some(thread) => thread.name.as_deref(),
-            None => self.exited.get(tid),
+            None => self.exited.get(&tid).map(|name| &**name),
         }
     }
 

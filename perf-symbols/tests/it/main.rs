@@ -2,7 +2,11 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[cfg(feature = "names")]
+mod addr2line;
 #[cfg(feature = "files")]
 mod files;
+#[cfg(feature = "names")]
+mod names;
 mod perf_script;
 mod programs;

@@ -93,7 +93,7 @@ fn objects_by_records(file: &Path) -> (Vec<String>, AddressSpaces) {
 }
 
 /// Records all CPUs while a shell runs `script`. `None` where the tool or the permission is missing.
-fn record(programs: &Programs, name: &str, script: &str) -> Option<PathBuf> {
+pub(crate) fn record(programs: &Programs, name: &str, script: &str) -> Option<PathBuf> {
     let path = programs.path(name).with_extension("data");
     let status = Command::new("perf")
         .args(["record", "-q", "-a", "-e", "cpu-clock", "-F", "4999", "-o"])

@@ -24,10 +24,23 @@ impl Programs {
 
     /// Compiles a source file in `tests/programs`, with a build id that no cache of this machine has.
     pub(crate) fn compile(&self, output: &str, source: &str, options: &[&str]) -> bool {
+        self.compile_by("cc", output, source, options)
+    }
+
+    pub(crate) fn compile_by(&self, compiler: &str, output: &str, source: &str, options: &[&str]) -> bool {
+        self.run(Command::new(compiler).args(["-O1", "-Wl,--build-id=uuid"]).args(options), output, source)
+    }
+
+    pub(crate) fn compile_rust(&self, output: &str, source: &str, options: &[&str]) -> bool {
+        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        self.run(Command::new(compiler).arg("-Clink-arg=-Wl,--build-id=uuid").args(options), output, source)
+    }
+
+    fn run(&self, compiler: &mut Command, output: &str, source: &str) -> bool {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
-        let mut compiler = Command::new("cc");
-        compiler.args(["-O1", "-Wl,--build-id=uuid", "-o"]).arg(self.path(output)).arg(source).args(options);
-        compiler.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+        let output = self.path(output);
+        compiler.arg(source).arg("-o").arg(output).stderr(Stdio::null());
+        compiler.status().is_ok_and(|status| status.success())
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -1,0 +1,70 @@
+//! The symbols of ELF files, by blazesym.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use blazesym::symbolize::evict::{self, Evict};
+use blazesym::symbolize::source::{Elf, Source};
+use blazesym::symbolize::{CodeInfo, Input, Symbolized, Symbolizer};
+
+use super::query::{Function, SourceLine, Symbols};
+use super::symbolizer::FileSymbols;
+
+/// Reads symbol tables and DWARF by the crate blazesym.
+#[derive(Debug)]
+pub struct Blazesym {
+    symbolizer: Symbolizer,
+}
+
+impl Blazesym {
+    /// Makes it. With `has_lines`, it reads the lines of addresses and inlined functions, which takes most of the time and
+    /// memory.
+    pub fn new(has_lines: bool) -> Self {
+        let symbolizer =
+            Symbolizer::builder().enable_code_info(has_lines).enable_inlined_fns(has_lines).build();
+        Self { symbolizer }
+    }
+}
+
+impl FileSymbols for Blazesym {
+    fn symbolize(&mut self, file: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String> {
+        let mut elf = Elf::new(file);
+        let symbolize = |elf| self.symbolizer.symbolize(&Source::Elf(elf), Input::VirtOffset(addresses));
+        elf.debug_syms = false;
+        let named = symbolize(elf.clone());
+        // Without debug symbols, it does not follow the debug link, and has no names of a stripped file.
+        elf.debug_syms = true;
+        let found = symbolize(elf).map_err(|error| error.to_string())?;
+        let named = named.unwrap_or_default();
+        Ok(found.into_iter().enumerate().map(|(index, found)| symbols(found, named.get(index))).collect())
+    }
+
+    fn forget(&mut self, file: &Path) {
+        // It fails for a file that it does not have.
+        let _ = self.symbolizer.evict(&Evict::Elf(evict::Elf::new(file)));
+    }
+}
+
+/// Converts an answer by DWARF. The last function is named by the symbol table if that has it: DWARF has no namespaces of
+/// many functions, and one name for the cold part of a function and the rest of it.
+fn symbols(by_dwarf: Symbolized<'_>, by_symbol_table: Option<&Symbolized<'_>>) -> Option<Symbols> {
+    let Symbolized::Sym(symbol) = by_dwarf else { return None };
+    let function = |name: &str, code_info: Option<&CodeInfo<'_>>| Function {
+        name: name.into(),
+        source: code_info.map(|info| SourceLine {
+            file: Arc::from(&*info.to_path()),
+            line: info.line,
+            column: info.column,
+        }),
+    };
+    let (name, offset) = match by_symbol_table {
+        Some(Symbolized::Sym(named)) => (&named.name, named.offset),
+        _ => (&symbol.name, symbol.offset),
+    };
+    let inlined = symbol.inlined.iter().rev();
+    let functions = inlined
+        .map(|inlined| function(&inlined.name, inlined.code_info.as_ref()))
+        .chain([function(name, symbol.code_info.as_deref())])
+        .collect();
+    Some(Symbols { functions, offset: offset as u64 })
+}

@@ -1,0 +1,355 @@
+//! The functions that a compiler wrote into memory, with the time of each: a jitdump file.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Code;
+use crate::space::map::RangeMap;
+
+/// `JiTD`, as a number of the byte order of the file.
+const MAGIC: u32 = 0x4A69_5444;
+/// Bytes of the header and of the head of each record.
+const HEADER: usize = 40;
+const RECORD: usize = 16;
+/// Records of code that was loaded, and of code that was moved.
+const CODE_LOAD: u32 = 0;
+const CODE_MOVE: u32 = 1;
+/// Bytes of a name that are kept.
+const MAX_NAME: usize = 4096;
+
+/// The functions in a jitdump file, at the time of a sample.
+///
+/// A program that compiles at run time maps the file once executable, so that recordings name it: `jit-PID.dump`. Source:
+/// `tools/perf/Documentation/jitdump-specification.txt` of the kernel, version 1.
+#[derive(Debug)]
+pub struct Jitdump {
+    /// In the order of time.
+    changes: Vec<(u64, Change)>,
+    has_monotonic_time: bool,
+    /// The state after this number of changes.
+    applied: usize,
+    functions: RangeMap<Function>,
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Load(Function),
+    Move { from: u64, to: u64, len: u64 },
+}
+
+type Function = Code<Arc<[u8]>>;
+
+/// Why a file is no jitdump.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum JitdumpError {
+    /// It cannot be read.
+    Io(io::Error),
+    /// Its first number is not `JiTD` in either byte order.
+    Magic {
+        /// The number, as little-endian.
+        found: u32,
+    },
+    /// Its version is not 1.
+    Version {
+        /// The number in the header.
+        found: u32,
+    },
+}
+
+impl From<io::Error> for JitdumpError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl fmt::Display for JitdumpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Magic { found } => {
+                write!(f, "expected a jitdump file with the number {MAGIC:#x}, found {found:#x}")
+            }
+            Self::Version { found } => write!(f, "expected version 1 of jitdump, found {found}"),
+        }
+    }
+}
+
+impl std::error::Error for JitdumpError {}
+
+impl Jitdump {
+    /// Reads a file, whose last record may be incomplete: it is being written.
+    ///
+    /// # Errors
+    ///
+    /// [`JitdumpError`].
+    pub fn open(path: &Path) -> Result<Self, JitdumpError> {
+        let file = File::open(path)?;
+        // What is written meanwhile belongs to later samples.
+        let len = file.metadata()?.len();
+        Self::read(BufReader::new(file.take(len)))
+    }
+
+    /// Reads the records of a file from its beginning. Code is skipped; memory is linear in the number of functions.
+    ///
+    /// # Errors
+    ///
+    /// [`JitdumpError`].
+    pub fn read(mut input: impl BufRead) -> Result<Self, JitdumpError> {
+        let mut header = [0; HEADER];
+        input.read_exact(&mut header)?;
+        let little = Fields { bytes: &header, is_little: true };
+        let is_little = little.u32(0) == MAGIC;
+        let header = Fields { bytes: &header, is_little };
+        if header.u32(0) != MAGIC {
+            return Err(JitdumpError::Magic { found: little.u32(0) });
+        }
+        if header.u32(4) != 1 {
+            return Err(JitdumpError::Version { found: header.u32(4) });
+        }
+        let uses_cycles = header.u64(32) & 1 != 0;
+        skip(&mut input, u64::from(header.u32(8)).saturating_sub(HEADER as u64))?;
+
+        let mut changes = Vec::new();
+        let mut head = [0; RECORD];
+        while is_read(&mut input, &mut head)? {
+            let head = Fields { bytes: &head, is_little };
+            let (kind, time) = (head.u32(0), head.u64(8));
+            let Some(len) = u64::from(head.u32(4)).checked_sub(RECORD as u64) else { break };
+            let mut body = (&mut input).take(len);
+            let change = match kind {
+                CODE_LOAD => load(&mut body, is_little)?,
+                CODE_MOVE => moved(&mut body, is_little)?,
+                _ => None,
+            };
+            let rest = body.limit();
+            changes.extend(change.map(|change| (time, change)));
+            skip(&mut input, rest)?;
+        }
+        // Several threads write, each with its own time.
+        changes.sort_by_key(|(time, _)| *time);
+        Ok(Self { changes, has_monotonic_time: !uses_cycles, applied: 0, functions: RangeMap::default() })
+    }
+
+    /// Returns whether its times are those of `CLOCK_MONOTONIC`, in ns. Otherwise they count cycles.
+    pub fn has_monotonic_time(&self) -> bool {
+        self.has_monotonic_time
+    }
+
+    /// Returns the first address and the name of the function that was at an address at a time of the file's clock;
+    /// `None` for the end of the file. Ask in the order of time: an earlier time than the last one costs a replay of the
+    /// file.
+    pub fn find(&mut self, address: u64, time: Option<u64>) -> Option<(u64, Arc<[u8]>)> {
+        let time = time.unwrap_or(u64::MAX);
+        let until = self.changes.partition_point(|(changed, _)| *changed <= time);
+        if until < self.applied {
+            (self.applied, self.functions) = (0, RangeMap::default());
+        }
+        for (_, change) in self.changes.get(self.applied..until).unwrap_or_default() {
+            match change {
+                Change::Load(function) => self.functions.insert(function.clone()),
+                &Change::Move { from, to, len } => {
+                    let Some(old) = self.functions.get(from).cloned() else { continue };
+                    self.functions.clear(from, from.saturating_add(len));
+                    self.functions.insert(Function {
+                        start: to,
+                        end: to.saturating_add(len),
+                        first: to,
+                        ..old
+                    });
+                }
+            }
+        }
+        self.applied = until;
+        self.functions.get(address).map(|function| (function.first, function.name.clone()))
+    }
+}
+
+/// Reads the body of a record of code that was loaded: process, thread, address at link time, address, size, index, name.
+fn load(body: &mut impl BufRead, is_little: bool) -> io::Result<Option<Change>> {
+    let mut fixed = [0; 40];
+    if !is_read(body, &mut fixed)? {
+        return Ok(None);
+    }
+    let fields = Fields { bytes: &fixed, is_little };
+    let (start, len) = (fields.u64(16), fields.u64(24));
+    let mut name = Vec::new();
+    body.take(MAX_NAME as u64).read_until(0, &mut name)?;
+    if name.last() == Some(&0) {
+        name.pop();
+    }
+    Ok(Some(Change::Load(Function {
+        start,
+        end: start.saturating_add(len),
+        name: name.into(),
+        first: start,
+    })))
+}
+
+/// Reads the body of a record of code that was moved: process, thread, address at link time, old and new address, size,
+/// index.
+fn moved(body: &mut impl Read, is_little: bool) -> io::Result<Option<Change>> {
+    let mut fixed = [0; 48];
+    if !is_read(body, &mut fixed)? {
+        return Ok(None);
+    }
+    let fields = Fields { bytes: &fixed, is_little };
+    Ok(Some(Change::Move { from: fields.u64(16), to: fields.u64(24), len: fields.u64(32) }))
+}
+
+/// Fills the buffer. Returns whether all of it was there: a file that is being written ends anywhere.
+fn is_read(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
+    match input.read_exact(buffer) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        other => other.map(|()| true),
+    }
+}
+
+fn skip(input: &mut impl Read, len: u64) -> io::Result<()> {
+    io::copy(&mut input.take(len), &mut io::sink()).map(drop)
+}
+
+/// Numbers at offsets in bytes.
+struct Fields<'a> {
+    bytes: &'a [u8],
+    is_little: bool,
+}
+
+impl Fields<'_> {
+    /// The number of `N` bytes; 0 after the end.
+    fn number<const N: usize>(&self, at: usize) -> u64 {
+        let bytes = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<N>()).unwrap_or(&[0; N]);
+        let append = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
+        if self.is_little { bytes.iter().rev().fold(0, append) } else { bytes.iter().fold(0, append) }
+    }
+
+    fn u32(&self, at: usize) -> u32 {
+        self.number::<4>(at) as u32
+    }
+
+    fn u64(&self, at: usize) -> u64 {
+        self.number::<8>(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A file of either byte order.
+    struct Made {
+        bytes: Vec<u8>,
+        is_little: bool,
+    }
+
+    impl Made {
+        fn new(is_little: bool) -> Self {
+            let mut made = Self { bytes: Vec::new(), is_little };
+            made.u32s(&[MAGIC, 1, 48, 62, 0, 7]);
+            made.u64s(&[0, 0, 0]);
+            made
+        }
+
+        fn u32s(&mut self, numbers: &[u32]) {
+            let bytes = |n: &u32| if self.is_little { n.to_le_bytes() } else { n.to_be_bytes() };
+            self.bytes.extend(numbers.iter().flat_map(bytes));
+        }
+
+        fn u64s(&mut self, numbers: &[u64]) {
+            let bytes = |n: &u64| if self.is_little { n.to_le_bytes() } else { n.to_be_bytes() };
+            self.bytes.extend(numbers.iter().flat_map(bytes));
+        }
+
+        fn load(&mut self, time: u64, start: u64, len: u64, name: &str) {
+            self.u32s(&[CODE_LOAD, 56 + name.len() as u32 + 1 + len as u32]);
+            self.u64s(&[time]);
+            self.u32s(&[7, 7]);
+            self.u64s(&[start, start, len, 0]);
+            self.bytes.extend(name.bytes().chain([0]));
+            self.bytes.resize(self.bytes.len() + len as usize, 0xcc);
+        }
+
+        fn move_code(&mut self, time: u64, from: u64, to: u64, len: u64) {
+            self.u32s(&[CODE_MOVE, 64]);
+            self.u64s(&[time]);
+            self.u32s(&[7, 7]);
+            self.u64s(&[from, from, to, len, 0]);
+        }
+
+        fn read(&self) -> Jitdump {
+            Jitdump::read(&self.bytes[..]).expect("a jitdump")
+        }
+    }
+
+    #[test]
+    fn function_is_the_one_that_was_there_at_the_time() {
+        for is_little in [true, false] {
+            let mut made = Made::new(is_little);
+            made.load(10, 0x1000, 0x20, "first");
+            // A record of another kind.
+            made.u32s(&[2, 24]);
+            made.u64s(&[11, 99]);
+            made.load(20, 0x1010, 0x20, "second");
+            made.move_code(30, 0x1010, 0x3000, 0x20);
+            let mut jitdump = made.read();
+            assert!(jitdump.has_monotonic_time());
+            let mut name = |address, time| {
+                let (first, name) = jitdump.find(address, time)?;
+                Some((first, String::from_utf8_lossy(&name).into_owned()))
+            };
+            assert_eq!(name(0x1000, Some(9)), None);
+            assert_eq!(name(0x1018, Some(10)), Some((0x1000, "first".to_owned())));
+            assert_eq!(name(0x1018, Some(20)), Some((0x1010, "second".to_owned())));
+            assert_eq!(name(0x1008, Some(20)), Some((0x1000, "first".to_owned())));
+            assert_eq!(name(0x1018, Some(30)), None);
+            assert_eq!(name(0x301f, None), Some((0x3000, "second".to_owned())));
+            assert_eq!(name(0x1018, Some(15)), Some((0x1000, "first".to_owned())), "an earlier time");
+        }
+    }
+
+    #[test]
+    fn file_that_is_being_written_has_its_whole_records() {
+        let mut made = Made::new(true);
+        made.load(10, 0x1000, 0x20, "first");
+        let whole = made.bytes.len();
+        made.load(20, 0x2000, 0x20, "second");
+        for len in whole..made.bytes.len() - 0x20 - 7 {
+            let mut jitdump = Jitdump::read(&made.bytes[..len]).expect("a jitdump");
+            assert!(jitdump.find(0x1000, None).is_some(), "{len}");
+        }
+    }
+
+    #[test]
+    fn file_of_another_kind_is_an_error() {
+        let message = |bytes: &[u8]| Jitdump::read(bytes).expect_err("no jitdump").to_string();
+        assert_eq!(message(&[1; 40]), "expected a jitdump file with the number 0x4a695444, found 0x1010101");
+        let mut made = Made::new(true);
+        made.bytes[4] = 9;
+        assert_eq!(message(&made.bytes), "expected version 1 of jitdump, found 9");
+        assert_eq!(message(&[]), "failed to fill whole buffer");
+        assert!(Jitdump::open(Path::new("/no/jit-1.dump")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read(damage in prop::collection::vec((0_usize..200, any::<u8>()), 0..6), len in 0_usize..200) {
+            let mut made = Made::new(true);
+            made.load(10, 0x1000, 0x20, "first");
+            made.move_code(30, 0x1000, 0x3000, 0x20);
+            made.bytes.truncate(len.max(41));
+            for (at, byte) in damage {
+                if let Some(to) = made.bytes.get_mut(at) {
+                    *to = byte;
+                }
+            }
+            if let Ok(mut jitdump) = Jitdump::read(&made.bytes[..]) {
+                jitdump.find(0x1000, None);
+            }
+        }
+    }
+}

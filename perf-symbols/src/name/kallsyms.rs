@@ -1,0 +1,313 @@
+//! The kernel's own list of its symbols: `/proc/kallsyms`.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Bytes that are read at most; the list of a kernel with all modules has about 20 MB.
+const MAX_LEN: u64 = 256 << 20;
+
+/// The functions of the kernel and its modules, by address.
+///
+/// A list of 120 000 lines is read in about 10 ms, into its text and 16 bytes a symbol.
+pub struct Kallsyms {
+    text: Box<[u8]>,
+    /// By address, those of one address in the order of the list.
+    symbols: Box<[Symbol]>,
+}
+
+/// An address, and where its name begins in the text.
+#[derive(Clone, Copy)]
+struct Symbol {
+    address: u64,
+    name: u32,
+    name_len: u16,
+    module_len: u16,
+}
+
+/// A function of the kernel: returned by [`Kallsyms::find`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelFunction<'a> {
+    /// The first address.
+    pub address: u64,
+    /// The name; raw bytes, usually ASCII.
+    pub name: &'a [u8],
+    /// The module without brackets; `None` for the kernel itself.
+    pub module: Option<&'a [u8]>,
+}
+
+/// Why the kernel's symbols are unknown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KallsymsError {
+    /// The file cannot be read.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// As std classifies it.
+        kind: io::ErrorKind,
+    },
+    /// All addresses are 0: the kernel hides them from this user.
+    Hidden {
+        /// The value of `/proc/sys/kernel/kptr_restrict`.
+        kptr_restrict: Option<u32>,
+    },
+    /// The file has no line of a symbol.
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has more than 256 MiB.
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl fmt::Display for KallsymsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { path, kind } => write!(f, "{}: {kind}", path.display()),
+            Self::Hidden { kptr_restrict: Some(2) } => {
+                f.write_str("/proc/kallsyms hides all addresses: set kernel.kptr_restrict to 0 or 1, and run as root")
+            }
+            Self::Hidden { .. } => f.write_str(
+                "/proc/kallsyms hides all addresses: run as root, or with CAP_SYSLOG and kernel.kptr_restrict below 2",
+            ),
+            Self::Empty { path } => write!(f, "{}: expected lines of symbols, found none", path.display()),
+            Self::TooLarge { path } => write!(f, "{}: expected at most 256 MiB", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for KallsymsError {}
+
+impl Kallsyms {
+    /// Reads `/proc/kallsyms`.
+    ///
+    /// # Errors
+    ///
+    /// [`KallsymsError`], [`Hidden`](KallsymsError::Hidden) if the permission to see addresses is missing.
+    pub fn of_this_kernel() -> Result<Self, KallsymsError> {
+        Self::read(Path::new("/proc/kallsyms")).map_err(|error| match error {
+            KallsymsError::Hidden { .. } => {
+                let limit = std::fs::read_to_string("/proc/sys/kernel/kptr_restrict").ok();
+                KallsymsError::Hidden { kptr_restrict: limit.and_then(|limit| limit.trim().parse().ok()) }
+            }
+            error => error,
+        })
+    }
+
+    /// Reads a copy of such a file, as the perf tool keeps in its build-id cache.
+    ///
+    /// # Errors
+    ///
+    /// [`KallsymsError`].
+    pub fn read(path: &Path) -> Result<Self, KallsymsError> {
+        let unreadable =
+            |error: io::Error| KallsymsError::Unreadable { path: path.to_owned(), kind: error.kind() };
+        // The size of a file in /proc is 0.
+        let mut text = Vec::with_capacity(16 << 20);
+        File::open(path)
+            .and_then(|file| file.take(MAX_LEN + 1).read_to_end(&mut text))
+            .map_err(unreadable)?;
+        if text.len() as u64 > MAX_LEN {
+            return Err(KallsymsError::TooLarge { path: path.to_owned() });
+        }
+        Self::parse(text).map_err(|is_hidden| {
+            if is_hidden {
+                KallsymsError::Hidden { kptr_restrict: None }
+            } else {
+                KallsymsError::Empty { path: path.to_owned() }
+            }
+        })
+    }
+
+    /// Sorts the functions. Without any, returns whether lines of functions were there, all with the address 0.
+    fn parse(text: Vec<u8>) -> Result<Self, bool> {
+        let mut symbols = Vec::with_capacity(text.len() / 40);
+        let mut is_hidden = false;
+        let mut rest = &text[..];
+        while !rest.is_empty() {
+            let start = text.len() - rest.len();
+            let end = rest.iter().position(|&byte| byte == b'\n');
+            let (line, after) = rest.split_at(end.unwrap_or(rest.len()));
+            rest = after.get(1..).unwrap_or_default();
+            let Some((symbol, is_function)) = symbol(line, start) else { continue };
+            if is_function {
+                is_hidden |= symbol.address == 0;
+                if symbol.address != 0 {
+                    symbols.push(symbol);
+                }
+            }
+        }
+        if symbols.is_empty() {
+            return Err(is_hidden);
+        }
+        // Stable, so that the first name of an address comes first.
+        symbols.sort_by_key(|symbol| symbol.address);
+        Ok(Self { text: text.into(), symbols: symbols.into() })
+    }
+
+    /// Returns the function that an address is in: the last one that begins at or before it. Of several names of one
+    /// address, it is the first in the list.
+    ///
+    /// The list has no sizes: an address after the last function, or between the kernel and its modules, is in the
+    /// function before. Check the range of the kernel or the module first, where it is known.
+    pub fn find(&self, address: u64) -> Option<KernelFunction<'_>> {
+        let after = self.symbols.partition_point(|symbol| symbol.address <= address);
+        let last = self.symbols.get(after.checked_sub(1)?)?;
+        let first = self.symbols.partition_point(|symbol| symbol.address < last.address);
+        self.function(self.symbols.get(first)?)
+    }
+
+    /// Returns the address of the first symbol with a name, such as `_text` or `_stext`.
+    pub fn address_of(&self, name: &[u8]) -> Option<u64> {
+        self.iter().find(|function| function.name == name).map(|function| function.address)
+    }
+
+    /// Iterates over the functions, by address.
+    pub fn iter(&self) -> impl Iterator<Item = KernelFunction<'_>> {
+        self.symbols.iter().filter_map(|symbol| self.function(symbol))
+    }
+
+    fn function(&self, symbol: &Symbol) -> Option<KernelFunction<'_>> {
+        let (start, len) = (symbol.name as usize, usize::from(symbol.name_len));
+        let name = self.text.get(start..start + len)?;
+        let module = match usize::from(symbol.module_len) {
+            0 => None,
+            // After a tab and a bracket.
+            module_len => Some(self.text.get(start + len + 2..start + len + 2 + module_len)?),
+        };
+        Some(KernelFunction { address: symbol.address, name, module })
+    }
+}
+
+impl fmt::Debug for Kallsyms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kallsyms").field("symbols", &self.symbols.len()).finish_non_exhaustive()
+    }
+}
+
+/// Parses `ffffffff81000000 T name` with `\t[module]` or not. The line begins at `start` of the text. Returns whether it is
+/// a function, too.
+fn symbol(line: &[u8], start: usize) -> Option<(Symbol, bool)> {
+    let digits = line.iter().position(|&byte| byte == b' ')?;
+    let address = line.get(..digits).filter(|digits| (1..=16).contains(&digits.len()))?;
+    let address = address
+        .iter()
+        .try_fold(0_u64, |sum, &digit| Some(sum << 4 | u64::from(char::from(digit).to_digit(16)?)))?;
+    let [kind, b' ', name @ ..] = line.get(digits + 1..)? else { return None };
+    let name_len = name.iter().position(|&byte| byte == b'\t').unwrap_or(name.len());
+    let module = match name.get(name_len..)? {
+        [b'\t', b'[', module @ .., b']'] => module.len(),
+        _ => 0,
+    };
+    let symbol = Symbol {
+        address,
+        name: u32::try_from(start + digits + 3).ok()?,
+        name_len: u16::try_from(name_len).ok().filter(|&len| len > 0)?,
+        module_len: u16::try_from(module).ok()?,
+    };
+    Some((symbol, matches!(kind, b't' | b'T' | b'w' | b'W' | b'i')))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TEXT: &str = "0000000000001000 T _text\n0000000000001000 T _stext\n0000000000002000 t inner\n\
+                        0000000000001800 D data\n0000000000003000 W weak\t[ext4]\nnoise\n";
+
+    fn parse(text: &str) -> Kallsyms {
+        Kallsyms::parse(text.as_bytes().to_vec()).expect("symbols")
+    }
+
+    #[test]
+    fn address_is_in_the_last_function_before_it() {
+        let kallsyms = parse(TEXT);
+        let name = |address| kallsyms.find(address).map(|function| function.name);
+        for (address, expected) in [
+            (0xfff, None),
+            (0x1000, Some(&b"_text"[..])),
+            (0x1fff, Some(b"_text")),
+            (0x2000, Some(b"inner")),
+            (0x3000, Some(b"weak")),
+            (u64::MAX, Some(b"weak")),
+        ] {
+            assert_eq!(name(address), expected, "{address:#x}");
+        }
+        assert_eq!(kallsyms.find(0x3004).and_then(|function| function.module), Some(&b"ext4"[..]));
+        assert_eq!(kallsyms.find(0x2004).and_then(|function| function.module), None);
+        assert_eq!((kallsyms.address_of(b"inner"), kallsyms.address_of(b"data")), (Some(0x2000), None));
+    }
+
+    #[test]
+    fn hidden_addresses_and_a_file_of_something_else_are_errors() {
+        let hidden = "0000000000000000 T _text\n0000000000000000 t inner\n";
+        assert_eq!(Kallsyms::parse(hidden.into()).map_err(drop).err(), Some(()));
+        assert!(Kallsyms::parse(hidden.into()).expect_err("no address"));
+        assert!(!Kallsyms::parse(b"something else\n".to_vec()).expect_err("no symbol"));
+        assert!(!Kallsyms::parse(Vec::new()).expect_err("nothing"));
+        for (restrict, remedy) in
+            [(Some(2), "kptr_restrict to 0 or 1"), (Some(1), "run as root"), (None, "CAP_SYSLOG")]
+        {
+            let text = KallsymsError::Hidden { kptr_restrict: restrict }.to_string();
+            assert!(text.contains(remedy), "{text}");
+        }
+        let missing = Kallsyms::read(Path::new("/no/kallsyms")).expect_err("no file");
+        assert_eq!(missing.to_string(), "/no/kallsyms: entity not found");
+    }
+
+    #[test]
+    fn list_of_this_kernel_is_read_or_hidden() {
+        match Kallsyms::of_this_kernel() {
+            Ok(kallsyms) => {
+                let text =
+                    kallsyms.address_of(b"_stext").or(kallsyms.address_of(b"_text")).expect("the text");
+                assert!(kallsyms.find(text).is_some());
+                assert!(kallsyms.iter().count() > 1000);
+            }
+            Err(reason) => println!("skipped: {reason}"),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn functions_are_those_that_a_linear_search_finds(
+            lines in prop::collection::vec((1_u64..64, prop::sample::select(&b"tTdW"[..]), 0_u8..3), 1..20),
+            address in 0_u64..70,
+        ) {
+            let mut text = String::new();
+            for (index, (address, kind, module)) in lines.iter().enumerate() {
+                let module = if *module == 0 { "\t[m]" } else { "" };
+                writeln!(text, "{address:016x} {} f{index}{module}", char::from(*kind)).expect("a string");
+            }
+            let mut best: Option<(u64, usize, bool)> = None;
+            for (index, &(start, kind, module)) in lines.iter().enumerate() {
+                let is_nearer = best.is_none_or(|(other, ..)| start > other);
+                if kind != b'd' && start <= address && is_nearer {
+                    best = Some((start, index, module == 0));
+                }
+            }
+            let kallsyms = Kallsyms::parse(text.into_bytes());
+            let found = kallsyms.as_ref().ok().and_then(|kallsyms| kallsyms.find(address));
+            let found = found.map(|function| {
+                (function.address, String::from_utf8_lossy(function.name).into_owned(), function.module.is_some())
+            });
+            prop_assert_eq!(found, best.map(|(start, index, module)| (start, format!("f{index}"), module)));
+        }
+
+        #[test]
+        fn any_bytes_are_parsed(text in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(kallsyms) = Kallsyms::parse(text) {
+                prop_assert!(kallsyms.iter().count() > 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Names of functions.
+
+mod blazesym;
+mod code;
+mod jitdump;
+mod kallsyms;
+mod perf_map;
+mod query;
+mod symbolizer;
+mod worker;
+
+pub use self::blazesym::Blazesym;
+pub use jitdump::{Jitdump, JitdumpError};
+pub use kallsyms::{Kallsyms, KallsymsError, KernelFunction};
+pub use perf_map::PerfMap;
+pub use query::{Function, Query, SourceLine, Symbols, Unnamed};
+pub use symbolizer::{FileSymbols, NameCounts, Symbolizer};
+
+use code::Code;

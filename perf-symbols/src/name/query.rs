@@ -1,0 +1,189 @@
+//! A question for the name of an address, and the answer: its functions, or the reason for no name.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use perf_abi::CpuMode;
+
+use crate::file::NotFoundKind;
+use crate::{AddressSpaces, BuildId, Location, MappedObject, Mapping, Unlocated};
+
+/// An address with its place at the time of a sample, to be named by a [`Symbolizer`](crate::Symbolizer) now or later.
+///
+/// It keeps a part of the address spaces, which can change meanwhile. A clone copies pointers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    pub(super) pid: u32,
+    pub(super) target: Target,
+    /// The instruction: for a return address, the byte before it.
+    pub(super) addr: u64,
+    pub(super) monotonic_time: Option<u64>,
+}
+
+/// The place of an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    User {
+        mapping: Mapping,
+        build_id: Option<BuildId>,
+        jitdump: Option<MappedObject>,
+    },
+    KernelSymbol {
+        start: u64,
+        name: Arc<[u8]>,
+    },
+    /// `text` is the mapping of the kernel itself.
+    Kernel {
+        text: Option<Mapping>,
+        build_id: Option<BuildId>,
+    },
+    Unnamed(Unnamed),
+}
+
+impl Query {
+    /// Takes the place of an address of a process from the records up to now. `mode` is as in [`AddressSpaces::find`].
+    ///
+    /// A return address is the address after a call, which may already belong to the next line or function: the byte
+    /// before it is looked up. Such are all addresses of a callchain but the first one of the kernel and of the user part.
+    pub fn new(spaces: &AddressSpaces, pid: u32, mode: CpuMode, addr: u64, is_return: bool) -> Self {
+        let addr = if is_return { addr.wrapping_sub(1) } else { addr };
+        let target = match spaces.find(pid, mode, addr) {
+            Ok(Location::User(mapping)) => Target::User {
+                mapping: mapping.clone(),
+                build_id: spaces.build_id(mapping.object()),
+                jitdump: spaces.jitdump(pid).cloned(),
+            },
+            Ok(Location::KernelSymbol(symbol)) => {
+                Target::KernelSymbol { start: symbol.start(), name: symbol.name.clone() }
+            }
+            Ok(Location::Kernel(_)) => {
+                let text = spaces.kernel_text();
+                Target::Kernel {
+                    text: text.cloned(),
+                    build_id: text.and_then(|text| spaces.build_id(text.object())),
+                }
+            }
+            Ok(Location::GuestKernel(_)) => Target::Unnamed(Unnamed::Guest),
+            Err(reason) => Target::Unnamed(Unnamed::Unlocated(reason)),
+        };
+        Self { pid, target, addr, monotonic_time: None }
+    }
+
+    /// Sets the time of the sample in ns of `CLOCK_MONOTONIC`, which finds code in jitdump files that was there then. For
+    /// recordings with that clock (`perf record -k mono`); without it, the newest code at the address counts.
+    #[must_use]
+    pub fn with_monotonic_time(mut self, time: u64) -> Self {
+        self.monotonic_time = Some(time);
+        self
+    }
+
+    /// Returns what is mapped at the address, and the offset in it in bytes: known even if no function is found.
+    pub fn object(&self) -> Option<(&MappedObject, u64)> {
+        match &self.target {
+            Target::User { mapping, .. } => Some((mapping.object(), mapping.offset_of(self.addr))),
+            _ => None,
+        }
+    }
+
+    /// Returns the address that is looked up.
+    pub fn address(&self) -> u64 {
+        self.addr
+    }
+}
+
+/// The functions at an address: returned by [`Symbolizer::symbolize`](crate::Symbolizer::symbolize).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbols {
+    pub(super) functions: Arc<[Function]>,
+    pub(super) offset: u64,
+}
+
+impl Symbols {
+    /// Returns the functions, the innermost first. All but the last one are inlined into the next one.
+    pub fn functions(&self) -> &[Function] {
+        &self.functions
+    }
+
+    /// Returns the number of bytes from the start of the last function to the address.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+}
+
+/// A function, and where in its source an address is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// The demangled name, for Rust and C++; others as they are in the file.
+    pub name: Arc<str>,
+    /// The line: of the address in the innermost function, of the call in those around it.
+    pub source: Option<SourceLine>,
+}
+
+/// A line of a source file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// The path, as the compiler wrote it.
+    pub file: Arc<Path>,
+    /// From 1.
+    pub line: Option<u32>,
+    /// From 1.
+    pub column: Option<u16>,
+}
+
+/// Why an address has no name, to be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unnamed {
+    /// It has no location.
+    Unlocated(Unlocated),
+    /// The file was not found, or is another one now: [`Symbolizer::missing_files`](crate::Symbolizer::missing_files)
+    /// has the details.
+    File(NotFoundKind),
+    /// Code that was written at run time, and no perf map or jitdump has it.
+    NoPerfMap,
+    /// The file loads nothing at the address.
+    OutsideSegments,
+    /// The file has no symbol there: it is stripped, or was written in assembly.
+    NoSymbol,
+    /// The symbols of the file are damaged: the library that reads them failed.
+    Damaged,
+    /// The file was replaced while its symbols were read.
+    Changed,
+    /// The kernel hides its addresses from this user.
+    KernelHidden,
+    /// The list of the kernel's symbols is missing or unreadable.
+    NoKallsyms,
+    /// The recording is of another kernel or boot, and no list of its symbols is in a build-id cache.
+    OtherKernel,
+    /// The address is in the kernel of a guest.
+    Guest,
+    /// The thread that looks names up ended.
+    Stopped,
+}
+
+impl fmt::Display for Unnamed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unlocated(reason) => return reason.fmt(f),
+            Self::File(kind) => kind.as_str(),
+            Self::NoPerfMap => {
+                "code written at run time; start the runtime with perf maps or jitdump (java: -XX:+DumpPerfMapAtExit, \
+                 node: --perf-basic-prof, python: -X perf)"
+            }
+            Self::OutsideSegments => "the file loads nothing at the address",
+            Self::NoSymbol => "the file has no symbol at the address; install its debug package",
+            Self::Damaged => "the symbols of the file are damaged",
+            Self::Changed => "the file was replaced while its symbols were read",
+            Self::KernelHidden => {
+                "the kernel hides its addresses; run as root, or set kernel.kptr_restrict to 0 and have CAP_SYSLOG"
+            }
+            Self::NoKallsyms => "/proc/kallsyms is missing or unreadable",
+            Self::OtherKernel => "recorded with another kernel or boot; give its kallsyms by a build-id cache",
+            Self::Guest => "the address is in the kernel of a guest",
+            Self::Stopped => "the thread that looks up names ended",
+        })
+    }
+}
+
+impl std::error::Error for Unnamed {}

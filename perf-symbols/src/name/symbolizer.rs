@@ -1,0 +1,168 @@
+//! The handle of the thread that looks names up.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{self, Sender};
+
+use super::blazesym::Blazesym;
+use super::query::{Query, Symbols, Unnamed};
+use super::worker::Worker;
+use crate::file::{FileFinder, NotFound};
+
+/// Names the functions at addresses.
+///
+/// ```no_run
+/// use perf_abi::CpuMode;
+/// use perf_symbols::{AddressSpaces, FileFinder, Query, Symbolizer};
+///
+/// # fn main() -> std::io::Result<()> {
+/// # let (spaces, pid, ip) = (AddressSpaces::new(), 1, 0);
+/// let symbolizer = Symbolizer::new(FileFinder::local())?;
+/// // For each sample, while the address spaces are as they were then.
+/// let queries = [Query::new(&spaces, pid, CpuMode::USER, ip, false)];
+/// // Now, or for many samples at once.
+/// for symbols in symbolizer.symbolize(&queries) {
+///     match symbols {
+///         Ok(symbols) => symbols.functions().iter().for_each(|function| println!("{}", function.name)),
+///         Err(reason) => println!("[{reason}]"),
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The work is done by a separate thread, because blazesym stays on the thread that made it; the handle can be used by
+/// several. Ask for many addresses at once: those of one file are looked up together. Names that were found are kept, up to
+/// 64 MiB; files that were opened, up to 256.
+pub struct Symbolizer {
+    requests: Sender<Request>,
+}
+
+/// The source of the symbols of ELF files.
+///
+/// [`Blazesym`] is the one that [`Symbolizer::new`] uses. A panic in it is caught and counted, and the file is not asked
+/// for again.
+pub trait FileSymbols {
+    /// Returns the functions at addresses of the file's symbol table, one for each, in their order.
+    ///
+    /// # Errors
+    ///
+    /// The reason, if the file cannot be used at all.
+    fn symbolize(&mut self, file: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String>;
+
+    /// Frees what is kept of a file.
+    fn forget(&mut self, file: &Path);
+}
+
+/// The addresses that were looked up, by result: returned by [`Symbolizer::counts`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NameCounts {
+    /// Addresses with a name.
+    pub named: u64,
+    /// Addresses without a name, by reason.
+    pub unnamed: HashMap<Unnamed, u64>,
+    /// Calls of [`FileSymbols`] that panicked.
+    pub panics: u64,
+}
+
+pub(super) enum Request {
+    Names { queries: Vec<Query>, reply: Sender<Vec<Result<Symbols, Unnamed>>> },
+    Counts { reply: Sender<NameCounts> },
+    MissingFiles { reply: Sender<Vec<NotFound>> },
+}
+
+impl Symbolizer {
+    /// Starts the thread. Files are found by `finder`; functions have lines and inlined functions.
+    ///
+    /// # Errors
+    ///
+    /// The system cannot start a thread.
+    pub fn new(finder: FileFinder) -> io::Result<Self> {
+        Self::with_file_symbols(finder, || Box::new(Blazesym::new(true)))
+    }
+
+    /// As [`new`](Self::new), without lines and inlined functions: several times faster, with less memory.
+    ///
+    /// # Errors
+    ///
+    /// The system cannot start a thread.
+    pub fn without_lines(finder: FileFinder) -> io::Result<Self> {
+        Self::with_file_symbols(finder, || Box::new(Blazesym::new(false)))
+    }
+
+    /// Starts the thread with another source of the symbols of ELF files, which `make` makes there.
+    ///
+    /// # Errors
+    ///
+    /// The system cannot start a thread.
+    pub fn with_file_symbols(
+        finder: FileFinder,
+        make: impl FnOnce() -> Box<dyn FileSymbols> + Send + 'static,
+    ) -> io::Result<Self> {
+        let (requests, received) = mpsc::channel();
+        let thread = std::thread::Builder::new().name("perf-symbols".to_owned());
+        thread.spawn(move || {
+            let mut worker = Worker::new(finder, make());
+            while let Ok(request) = received.recv() {
+                // Who asked may have gone.
+                let _ = match request {
+                    Request::Names { queries, reply } => reply.send(worker.symbolize(&queries)).map_err(drop),
+                    Request::Counts { reply } => reply.send(worker.counts()).map_err(drop),
+                    Request::MissingFiles { reply } => reply.send(worker.missing_files()).map_err(drop),
+                };
+            }
+        })?;
+        Ok(Self { requests })
+    }
+
+    /// Returns the functions at each address, in the order of the queries, or the reason why there is no name.
+    pub fn symbolize(&self, queries: &[Query]) -> Vec<Result<Symbols, Unnamed>> {
+        let stopped = || vec![Err(Unnamed::Stopped); queries.len()];
+        self.ask(|reply| Request::Names { queries: queries.to_vec(), reply }).unwrap_or_else(stopped)
+    }
+
+    /// Returns how many addresses were looked up since the start, by result.
+    pub fn counts(&self) -> NameCounts {
+        self.ask(|reply| Request::Counts { reply }).unwrap_or_default()
+    }
+
+    /// Returns the files that were not found, each with the reason and the candidates that were rejected; the first 1024.
+    pub fn missing_files(&self) -> Vec<NotFound> {
+        self.ask(|reply| Request::MissingFiles { reply }).unwrap_or_default()
+    }
+
+    fn ask<T>(&self, request: impl FnOnce(Sender<T>) -> Request) -> Option<T> {
+        let (reply, answer) = mpsc::channel();
+        self.requests.send(request(reply)).ok()?;
+        answer.recv().ok()
+    }
+}
+
+impl fmt::Debug for Symbolizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Symbolizer").finish_non_exhaustive()
+    }
+}
+
+impl NameCounts {
+    pub(super) fn add(&mut self, result: Result<&Symbols, Unnamed>) {
+        match result {
+            Ok(_) => self.named += 1,
+            Err(reason) => *self.unnamed.entry(reason).or_default() += 1,
+        }
+    }
+
+    /// Returns the reasons as text, the most frequent first.
+    pub fn reasons(&self) -> Vec<(u64, String)> {
+        let mut by_text = BTreeMap::<String, u64>::new();
+        for (reason, count) in &self.unnamed {
+            *by_text.entry(reason.to_string()).or_default() += count;
+        }
+        let mut reasons: Vec<_> = by_text.into_iter().map(|(text, count)| (count, text)).collect();
+        reasons.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        reasons
+    }
+}

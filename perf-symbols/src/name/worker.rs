@@ -1,0 +1,364 @@
+//! The thread that looks names up: it finds files, asks for their symbols in batches, and keeps the answers.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use super::jitdump::Jitdump;
+use super::kallsyms::{Kallsyms, KallsymsError};
+use super::perf_map::PerfMap;
+use super::query::{Function, Query, Symbols, Target, Unnamed};
+use super::symbolizer::{FileSymbols, NameCounts};
+use crate::file::{FileFinder, FoundFile, NotFound, NotFoundKind, ObjectFile, kernel_build_id};
+use crate::generations::Generations;
+use crate::{BuildId, Inode, MappedObject, Mapping, ObjectKind};
+
+/// Half of the bytes of names that are kept.
+const MAX_NAMES: usize = 32 << 20;
+/// Half of the files that are kept open, each with its debug file: a process may have 1024 open files.
+const MAX_FILES: usize = 128;
+/// Half of the perf maps and jitdumps that are kept.
+const MAX_RUNTIMES: usize = 32;
+/// Files that were not found and are kept for [`Worker::missing_files`].
+const MAX_MISSING: usize = 1024;
+
+pub(super) struct Worker {
+    finder: FileFinder,
+    symbols: Box<dyn FileSymbols>,
+    files: Generations<FileKey, Rc<File>>,
+    next_file: u64,
+    /// By number of the file and address in its symbol table.
+    names: Generations<(u64, u64), Result<Symbols, Unnamed>>,
+    /// By path, or by process.
+    jitdumps: Generations<PathBuf, Option<Jitdump>>,
+    perf_maps: Generations<u32, (PathBuf, u64, PerfMap)>,
+    kernel: Option<Kernel>,
+    missing: BTreeMap<Box<[u8]>, NotFound>,
+    counts: NameCounts,
+}
+
+/// Distinguishes the files of records.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct FileKey {
+    path: Box<[u8]>,
+    build_id: Option<BuildId>,
+    inode: Option<Inode>,
+    /// If nothing identifies the file: the same path of another process may lead to a different one.
+    pid: Option<u32>,
+}
+
+struct File {
+    number: u64,
+    found: Result<FoundFile, NotFoundKind>,
+    /// Set after a failure or a change of the file.
+    broken: Cell<Option<Unnamed>>,
+}
+
+/// The symbols of the recorded kernel, and what is added to its addresses to find them.
+struct Kernel {
+    key: (Option<Mapping>, Option<BuildId>),
+    kallsyms: Result<(Kallsyms, u64), Unnamed>,
+}
+
+impl Worker {
+    pub(super) fn new(finder: FileFinder, symbols: Box<dyn FileSymbols>) -> Self {
+        Self {
+            finder,
+            symbols,
+            files: Generations::new(MAX_FILES),
+            next_file: 0,
+            names: Generations::new(MAX_NAMES),
+            jitdumps: Generations::new(MAX_RUNTIMES),
+            perf_maps: Generations::new(MAX_RUNTIMES),
+            kernel: None,
+            missing: BTreeMap::new(),
+            counts: NameCounts::default(),
+        }
+    }
+
+    pub(super) fn counts(&self) -> NameCounts {
+        self.counts.clone()
+    }
+
+    pub(super) fn missing_files(&self) -> Vec<NotFound> {
+        self.missing.values().cloned().collect()
+    }
+
+    pub(super) fn symbolize(&mut self, queries: &[Query]) -> Vec<Result<Symbols, Unnamed>> {
+        let mut answers = Vec::with_capacity(queries.len());
+        // The addresses that are asked for, by file, with the positions of their answers.
+        let mut pending = HashMap::<u64, (Rc<File>, Vec<(u64, usize)>)>::new();
+        for (index, query) in queries.iter().enumerate() {
+            let answer = match &query.target {
+                Target::Unnamed(reason) => Err(*reason),
+                Target::KernelSymbol { start, name } => Ok(symbols(name, query.addr - start)),
+                Target::Kernel { text, build_id } => self.kernel(text.as_ref(), *build_id, query.addr),
+                Target::User { mapping, build_id, jitdump } => match self.file(query.pid, mapping, *build_id)
+                {
+                    None => self.runtime(query, jitdump.as_ref()),
+                    Some(file) => match self.known(&file, mapping, query.addr) {
+                        Ok(answer) => answer,
+                        Err(address) => {
+                            let entry = pending.entry(file.number).or_insert_with(|| (file, Vec::new()));
+                            entry.1.push((address, index));
+                            Err(Unnamed::NoSymbol)
+                        }
+                    },
+                },
+            };
+            answers.push(answer);
+        }
+        for (file, mut wanted) in pending.into_values() {
+            wanted.sort_unstable();
+            let mut addresses: Vec<_> = wanted.iter().map(|(address, _)| *address).collect();
+            addresses.dedup();
+            let found = self.ask(&file, &addresses);
+            let mut found = addresses.iter().zip(found).peekable();
+            for (address, index) in wanted {
+                while found.next_if(|(at, _)| **at < address).is_some() {}
+                if let (Some((_, symbols)), Some(answer)) = (found.peek(), answers.get_mut(index)) {
+                    answer.clone_from(symbols);
+                }
+            }
+        }
+        for answer in &answers {
+            self.counts.add(answer.as_ref().map_err(|reason| *reason));
+        }
+        answers
+    }
+
+    /// Returns the file of a mapping; `None` for memory without a file.
+    fn file(&mut self, pid: u32, mapping: &Mapping, build_id: Option<BuildId>) -> Option<Rc<File>> {
+        let object = mapping.object();
+        if !matches!(object.kind(), ObjectKind::File | ObjectKind::Memfd | ObjectKind::Vdso) {
+            return None;
+        }
+        let inode = object.inode();
+        let key = FileKey {
+            path: object.path().into(),
+            build_id,
+            inode,
+            pid: (build_id.is_none() && inode.is_none()).then_some(pid),
+        };
+        if let Some(file) = self.files.get(&key) {
+            return Some(file.clone());
+        }
+        let found = self.finder.find(pid, mapping, build_id).map_err(|error| {
+            let kind = error.kind();
+            if self.missing.len() < MAX_MISSING {
+                self.missing.insert(object.path().into(), error);
+            }
+            kind
+        });
+        self.next_file += 1;
+        let file = Rc::new(File { number: self.next_file, found, broken: Cell::new(None) });
+        for forgotten in self.files.insert(key, file.clone(), 1).into_values() {
+            if let Ok(found) = &forgotten.found {
+                self.symbols.forget(symbol_file(found).path());
+            }
+        }
+        Some(file)
+    }
+
+    /// Returns what is known of an address, or the address in the symbol table to ask for.
+    fn known(&self, file: &File, mapping: &Mapping, addr: u64) -> Result<Result<Symbols, Unnamed>, u64> {
+        let found = match &file.found {
+            Ok(found) => found,
+            Err(kind) => return Ok(Err(Unnamed::File(*kind))),
+        };
+        if let Some(reason) = file.broken.get() {
+            return Ok(Err(reason));
+        }
+        let Some(address) = found.object().address_of(mapping, addr) else {
+            return Ok(Err(Unnamed::OutsideSegments));
+        };
+        match self.names.get(&(file.number, address)) {
+            Some(answer) => Ok(answer.clone()),
+            None => Err(address),
+        }
+    }
+
+    /// Asks for addresses of one file, in ascending order, and keeps the answers.
+    fn ask(&mut self, file: &File, addresses: &[u64]) -> Vec<Result<Symbols, Unnamed>> {
+        let Ok(found) = &file.found else { return Vec::new() };
+        let answers = match file.broken.get() {
+            Some(reason) => Err(reason),
+            None => self.ask_file(symbol_file(found), addresses),
+        };
+        match answers {
+            Ok(answers) => {
+                for (address, answer) in addresses.iter().zip(&answers) {
+                    self.names.insert((file.number, *address), answer.clone(), bytes_of(answer));
+                }
+                answers
+            }
+            Err(reason) => {
+                file.broken.set(Some(reason));
+                vec![Err(reason); addresses.len()]
+            }
+        }
+    }
+
+    fn ask_file(
+        &mut self,
+        file: &ObjectFile,
+        addresses: &[u64],
+    ) -> Result<Vec<Result<Symbols, Unnamed>>, Unnamed> {
+        if file.is_memory() {
+            return Ok(addresses.iter().map(|address| dynamic_symbol(file, *address)).collect());
+        }
+        // The library opens the path again: what it reads must be what was verified.
+        if !file.is_unchanged() {
+            return Err(Unnamed::Changed);
+        }
+        let symbols = &mut self.symbols;
+        let result = catch_unwind(AssertUnwindSafe(|| symbols.symbolize(file.path(), addresses)));
+        if !file.is_unchanged() {
+            self.symbols.forget(file.path());
+            return Err(Unnamed::Changed);
+        }
+        match result {
+            Ok(Ok(found)) if found.len() == addresses.len() => {
+                let named = addresses.iter().zip(found).map(|(address, symbols)| {
+                    // A symbol without a size, such as `_init`, does not reach into the next section.
+                    let is_in_section = |symbols: &Symbols| {
+                        file.is_in_one_section(address.wrapping_sub(symbols.offset), *address)
+                    };
+                    symbols.filter(is_in_section).ok_or(Unnamed::NoSymbol)
+                });
+                Ok(named.collect())
+            }
+            Ok(_) => Err(Unnamed::Damaged),
+            Err(_) => {
+                self.counts.panics += 1;
+                Err(Unnamed::Damaged)
+            }
+        }
+    }
+
+    /// Names code that a runtime wrote into memory.
+    fn runtime(&mut self, query: &Query, jitdump: Option<&MappedObject>) -> Result<Symbols, Unnamed> {
+        if let Some(path) = jitdump.and_then(|object| self.finder.path_in_process(query.pid, object)) {
+            if self.jitdumps.get(&path).is_none() {
+                let jitdump = Jitdump::open(&path).ok();
+                self.jitdumps.insert(path.clone(), jitdump, 1);
+            }
+            if let Some(Some(jitdump)) = self.jitdumps.get_mut(&path) {
+                let time = query.monotonic_time.filter(|_| jitdump.has_monotonic_time());
+                if let Some((start, name)) = jitdump.find(query.addr, time) {
+                    return Ok(symbols(&name, query.addr - start));
+                }
+            }
+        }
+        let map = self.perf_map(query.pid).ok_or(Unnamed::NoPerfMap)?;
+        let (start, name) = map.find(query.addr).ok_or(Unnamed::NoPerfMap)?;
+        Ok(symbols(name, query.addr - start))
+    }
+
+    /// Returns the perf map of a process, read again if it has grown.
+    fn perf_map(&mut self, pid: u32) -> Option<&PerfMap> {
+        if !self.finder.is_local() {
+            return None;
+        }
+        let known = self.perf_maps.get(&pid);
+        let path = match known {
+            Some((path, ..)) => path.clone(),
+            None => PerfMap::path_of(pid)?,
+        };
+        let len = path.metadata().map_or(0, |metadata| metadata.len());
+        if known.is_none_or(|(_, before, _)| *before != len) {
+            let map = PerfMap::read(&path).ok();
+            // A process that ended takes its folder away, and what was read stays.
+            if map.is_some() || known.is_none() {
+                self.perf_maps.insert(pid, (path, len, map.unwrap_or_default()), 1);
+            }
+        }
+        self.perf_maps.get(&pid).map(|(_, _, map)| map)
+    }
+
+    fn kernel(
+        &mut self,
+        text: Option<&Mapping>,
+        build_id: Option<BuildId>,
+        addr: u64,
+    ) -> Result<Symbols, Unnamed> {
+        let is_known = |kernel: &Kernel| kernel.key.0.as_ref() == text && kernel.key.1 == build_id;
+        if !self.kernel.as_ref().is_some_and(is_known) {
+            let kallsyms = kallsyms(&self.finder, text, build_id);
+            self.kernel = Some(Kernel { key: (text.cloned(), build_id), kallsyms });
+        }
+        let Some(Kernel { kallsyms, .. }) = &self.kernel else { return Err(Unnamed::NoKallsyms) };
+        let (kallsyms, moved) = kallsyms.as_ref().map_err(|reason| *reason)?;
+        if *moved != 0 && !text.is_some_and(|text| (text.start()..text.end()).contains(&addr)) {
+            // Modules are loaded elsewhere in each boot.
+            return Err(Unnamed::OtherKernel);
+        }
+        let addr = addr.wrapping_add(*moved);
+        let function = kallsyms.find(addr).ok_or(Unnamed::NoSymbol)?;
+        Ok(symbols(function.name, addr - function.address))
+    }
+}
+
+/// Returns the file whose symbols name the addresses of a file.
+fn symbol_file(found: &FoundFile) -> &ObjectFile {
+    found.debug_file().unwrap_or(found.object())
+}
+
+/// Reads the symbols of the recorded kernel. Returns what is added to its addresses to find them.
+fn kallsyms(
+    finder: &FileFinder,
+    text: Option<&Mapping>,
+    build_id: Option<BuildId>,
+) -> Result<(Kallsyms, u64), Unnamed> {
+    let mut reason = Unnamed::OtherKernel;
+    if finder.is_local() {
+        match Kallsyms::of_this_kernel() {
+            Ok(kallsyms) => {
+                let is_same_build = build_id.is_some() && build_id == kernel_build_id();
+                match text.map_or(Some(0), |text| moved(&kallsyms, text)) {
+                    Some(0) => return Ok((kallsyms, 0)),
+                    Some(moved) if is_same_build => return Ok((kallsyms, moved)),
+                    _ => {}
+                }
+            }
+            Err(KallsymsError::Hidden { .. }) => reason = Unnamed::KernelHidden,
+            Err(_) => reason = Unnamed::NoKallsyms,
+        }
+    }
+    let cached = build_id.and_then(|id| finder.kallsyms(id)).and_then(|path| Kallsyms::read(&path).ok());
+    let kallsyms = cached.ok_or(reason)?;
+    let moved = text.map_or(Some(0), |text| moved(&kallsyms, text));
+    Ok((kallsyms, moved.unwrap_or(0)))
+}
+
+/// Returns the distance from the recorded kernel to a list of symbols: the record names a symbol, `_text` or `_stext`, and
+/// has its address as the offset. `None` if the list has no such symbol.
+fn moved(kallsyms: &Kallsyms, text: &Mapping) -> Option<u64> {
+    let path = text.object().path();
+    let name = path.get(path.iter().position(|&byte| byte == b']')? + 1..).filter(|name| !name.is_empty());
+    let Some(name) = name else { return Some(0) };
+    Some(kallsyms.address_of(name)?.wrapping_sub(text.offset_of(text.start())))
+}
+
+/// Returns the symbols of one function, of raw bytes that are usually ASCII.
+fn symbols(name: &[u8], offset: u64) -> Symbols {
+    let function = Function { name: String::from_utf8_lossy(name).into(), source: None };
+    Symbols { functions: [function].into(), offset }
+}
+
+/// Returns the exported function of a file in memory, such as `[vdso]`, that an address is in.
+fn dynamic_symbol(file: &ObjectFile, address: u64) -> Result<Symbols, Unnamed> {
+    let (start, name) = file.exported_function(address).ok_or(Unnamed::NoSymbol)?;
+    Ok(symbols(&name, address - start))
+}
+
+/// Returns about how many bytes an answer takes, with its place in the map.
+fn bytes_of(answer: &Result<Symbols, Unnamed>) -> usize {
+    let function = |function: &Function| {
+        let source = function.source.as_ref().map_or(0, |source| source.file.as_os_str().len());
+        size_of::<Function>() + function.name.len() + source
+    };
+    100 + answer.as_ref().map_or(0, |symbols| symbols.functions.iter().map(function).sum())
+}

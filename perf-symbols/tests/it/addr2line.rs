@@ -1,0 +1,172 @@
+//! Names, inlined functions and lines of programs with debug information, compared with addr2line.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use object::read::{Object, ObjectSection, ObjectSymbol};
+use perf_symbols::{Blazesym, FileSymbols, ObjectFile, Symbols};
+
+use crate::programs::Programs;
+
+/// The frames at an address, the innermost first: name and line.
+type Frames = Vec<(String, u32)>;
+
+/// Asks addr2line. `None` if it is missing.
+fn by_addr2line(program: &Path, addresses: &[u64]) -> Option<Vec<Frames>> {
+    let mut child = Command::new("addr2line")
+        .args(["-a", "-f", "-i", "-C", "-e"])
+        .arg(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .ok()?;
+    let input: Vec<_> = addresses.iter().map(|address| format!("{address:x}\n")).collect();
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let writer = std::thread::spawn(move || stdin.write_all(input.concat().as_bytes()));
+    let output = child.wait_with_output().expect("addr2line");
+    writer.join().expect("no panic").expect("all addresses");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut all = Vec::new();
+    let mut lines = text.lines();
+    let mut line = lines.next();
+    while let Some(head) = line {
+        assert!(head.starts_with("0x"), "{head}");
+        let mut frames = Frames::new();
+        line = lines.next();
+        while let Some(name) = line.filter(|line| !line.starts_with("0x")) {
+            let place = lines.next().expect("a file and a line");
+            let place = place.split(" (discriminator").next().unwrap_or(place);
+            let number = place.rsplit(':').next().and_then(|line| line.parse().ok());
+            frames.push((name.to_owned(), number.unwrap_or(0)));
+            line = lines.next();
+        }
+        all.push(frames);
+    }
+    Some(all)
+}
+
+fn frames(symbols: &Symbols) -> Frames {
+    let line = |function: &perf_symbols::Function| function.source.as_ref().and_then(|source| source.line);
+    let functions = symbols.functions().iter();
+    functions.map(|function| (function.name.to_string(), line(function).unwrap_or(0))).collect()
+}
+
+/// Returns the path of a function without its arguments, generic arguments and type, which demanglers print differently.
+pub(crate) fn path_of(name: &str) -> String {
+    let (mut depth, mut path, mut last) = (0, String::new(), ' ');
+    for letter in name.chars() {
+        match letter {
+            '<' | '(' | '[' => depth += 1,
+            '>' if last == '-' => {}
+            '>' | ')' | ']' => depth -= 1,
+            _ if depth == 0 => path.push(letter),
+            _ => {}
+        }
+        last = letter;
+    }
+    let path = path.trim().trim_end_matches(" const");
+    let hash = path.rfind("::h").filter(|at| path.len() - at == 19);
+    let path = path[..hash.unwrap_or(path.len())].rsplit(' ').next().unwrap_or("");
+    // `.cold`, `.part.0` and the like, which the compiler adds to symbols.
+    path.split('.').next().unwrap_or(path).to_owned()
+}
+
+/// The classes of results at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Same,
+    /// addr2line names the innermost function by the symbol table: as the function that it is inlined into.
+    InnermostIsSymbol,
+    /// The address is after the end of every function: addr2line names the function before, and we none.
+    Padding,
+    Different,
+}
+
+fn class(found: Option<&Symbols>, expected: &Frames, is_padding: bool) -> Class {
+    let Some(found) = found else { return if is_padding { Class::Padding } else { Class::Different } };
+    let paths =
+        |frames: &Frames| frames.iter().map(|(name, line)| (path_of(name), *line)).collect::<Vec<_>>();
+    let (found, mut expected) = (paths(&frames(found)), paths(expected));
+    if found == expected {
+        return Class::Same;
+    }
+    let last = expected.last().map(|(name, _)| name.clone());
+    if let (Some(first), Some(last), Some((name, _))) = (expected.first_mut(), last, found.first()) {
+        if first.0 == last {
+            first.0.clone_from(name);
+        }
+    }
+    if found == expected { Class::InnermostIsSymbol } else { Class::Different }
+}
+
+/// Compares addresses of all code of a program, `step` bytes apart. Returns how many were compared.
+fn compare(program: &Path, step: usize) -> usize {
+    let bytes = std::fs::read(program).expect("the program");
+    let elf = object::File::parse(&*bytes).expect("an ELF file");
+    let text = elf.section_by_name(".text").expect("code");
+    let addresses: Vec<_> = (text.address()..text.address() + text.size()).step_by(step).collect();
+    let functions: Vec<_> =
+        elf.symbols().map(|symbol| symbol.address()..symbol.address() + symbol.size()).collect();
+    let Some(expected) = by_addr2line(program, &addresses) else {
+        eprintln!("skipped: addr2line is missing");
+        return usize::MAX;
+    };
+    assert_eq!(expected.len(), addresses.len());
+    let found = Blazesym::new(true).symbolize(program, &addresses).expect("symbols");
+    let mut classes = BTreeMap::<Class, usize>::new();
+    for ((address, expected), found) in addresses.iter().zip(&expected).zip(&found) {
+        let is_padding = !functions.iter().any(|function| function.contains(address));
+        let class = class(found.as_ref(), expected, is_padding);
+        assert_ne!(
+            class,
+            Class::Different,
+            "{address:#x}: {:?}, addr2line: {expected:?}",
+            found.as_ref().map(frames)
+        );
+        *classes.entry(class).or_default() += 1;
+    }
+    println!("{}: {classes:?}", program.display());
+    let same = classes.get(&Class::Same).copied().unwrap_or(0);
+    assert!(same * 10 >= addresses.len() * 9, "{classes:?}");
+    addresses.len()
+}
+
+#[test]
+fn inlined_functions_and_lines_are_those_of_addr2line() {
+    let Some(programs) = Programs::new("addr2line") else { return };
+    let cpp = programs.compile_by("c++", "inlines-cpp", "inlines.cpp", &["-g", "-O2"]);
+    let c = programs.compile("inlines-c", "history.c", &["-g", "-O2", "-static", "-ldl", "-lpthread"]);
+    let rust = programs.compile_rust("inlines-rust", "inlines.rs", &["-g", "-O", "--edition", "2021"]);
+    assert!(cpp && c && rust, "compilers: C++ {cpp}, C {c}, Rust {rust}");
+    let count = compare(&programs.path("inlines-cpp"), 3)
+        .saturating_add(compare(&programs.path("inlines-c"), 101))
+        .saturating_add(compare(&programs.path("inlines-rust"), 37));
+    assert!(count > 10_000, "{count} addresses");
+}
+
+#[test]
+fn stripped_program_has_the_names_of_its_debug_file() {
+    let Some(programs) = Programs::new("stripped-names") else { return };
+    assert!(programs.compile("program", "history.c", &["-g", "-O1", "-ldl", "-lpthread"]));
+    let path = programs.path("program");
+    let symbols =
+        |file: &Path, addresses: &[u64]| Blazesym::new(true).symbolize(file, addresses).expect("symbols");
+    let whole = ObjectFile::open(&path).expect("the program");
+    let text = whole.section_addresses(".text").expect("code");
+    let addresses: Vec<_> = text.step_by(5).collect();
+    let expected = symbols(&path, &addresses);
+    let debug = programs.path("program.debug");
+    let run = |arguments: &[&str]| {
+        Command::new("objcopy").args(arguments).status().is_ok_and(|status| status.success())
+    };
+    let (program, debug_text) = (path.display().to_string(), debug.display().to_string());
+    if !run(&["--only-keep-debug", &program, &debug_text]) {
+        eprintln!("skipped: objcopy is missing");
+        return;
+    }
+    assert!(run(&["--strip-all", &format!("--add-gnu-debuglink={debug_text}"), &program]));
+    assert_eq!(symbols(&debug, &addresses), expected);
+    assert_eq!(symbols(&path, &addresses), expected, "by the debug link");
+}

@@ -1,0 +1,274 @@
+//! Names of the samples of fresh recordings, compared with what `perf script` prints.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use perf_abi::{Attr, CpuMode, Misc, RecordType, Software};
+use perf_decode::testing::builder::RecordBuilder;
+use perf_decode::{RawRecord, Record, SampleLayout};
+use perf_file::Reader;
+use perf_file::feature::FeatureData;
+use perf_file::format::Feature;
+use perf_symbols::{
+    AddressSpaces, BuildId, FileFinder, FileSymbols, NotFoundKind, Query, Symbolizer, Symbols, Unnamed,
+};
+
+use crate::addr2line::path_of;
+use crate::perf_script::record;
+use crate::programs::Programs;
+
+/// Work in many functions of the kernel, the dynamic linker, libc, Python, and programs in C, C++ and Rust.
+const WORK: &str = "for i in 1 2 3; do python3 -c 'import json, ctypes, hashlib, decimal, sqlite3, asyncio, unittest'; \
+    perl -MPOSIX -e 'my %h; $h{$_ % 977} .= $_ for 1..300000' ; done; \
+    $D/inlines-cpp; $D/inlines-rust; $D/history $D/first.so $D/second.so; \
+    find /usr/share /usr/lib >/dev/null; tar cf - /usr/share/doc 2>/dev/null | gzip -1 | wc -c; \
+    git --version; ls -lR /usr/share | sort -k5 | uniq -c | awk '{ s += $2 } END { print s }'";
+
+/// A sample with what `perf script` prints of it.
+type Sample = (Query, String);
+
+/// Returns `SYMBOL+OFFSET` of each sample by `perf script`, empty where it prints `[unknown]`.
+fn names_by_perf(file: &Path) -> Vec<String> {
+    let output = Command::new("perf")
+        .args(["script", "--no-inline", "-F", "ip,sym,symoff", "-i"])
+        .arg(file)
+        .stderr(Stdio::null())
+        .output()
+        .expect("the perf tool, which has recorded");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines
+        .map(|line| line.trim().split_once(' ').map_or("", |(_, name)| name).trim().replace("[unknown]", ""))
+        .collect()
+}
+
+fn samples(file: &Path) -> Vec<Sample> {
+    let mut by_perf = names_by_perf(file).into_iter();
+    let mut spaces = AddressSpaces::new();
+    let mut samples = Vec::new();
+    let mut reader = Reader::open(file).expect("a recording");
+    let section = reader.feature(Feature::BUILD_ID).expect("a whole file").expect("build ids");
+    let FeatureData::BuildIds(ids) = section.section().data().expect("build ids") else {
+        panic!("{section:?}")
+    };
+    for entry in &ids {
+        spaces.add_build_id(entry.filename, BuildId::new(entry.build_id).expect("a build id"));
+    }
+    let mut reader = reader.sorted();
+    while let Some(record) = reader.next().expect("whole records") {
+        if record.kernel().is_none() {
+            continue;
+        }
+        let record = record.decode().expect("a valid record");
+        spaces.update(&record);
+        let Record::Sample(sample) = record else { continue };
+        let mode = sample.misc().cpu_mode();
+        let query = Query::new(&spaces, sample.pid().expect("pid"), mode, sample.ip().expect("ip"), false);
+        let by_perf = by_perf.next().expect("as many lines as samples");
+        samples.push((query, by_perf));
+    }
+    assert_eq!(by_perf.next(), None);
+    samples
+}
+
+/// The classes of results of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Same,
+    /// Several symbols begin at the same address, and the perf tool takes another one.
+    OtherNameOfTheSameStart,
+    BothUnnamed,
+    /// The perf tool names entries of the procedure linkage table by their relocations, or by `_init` and `_fini` before
+    /// them, which have no size.
+    LinkageTable,
+    /// The perf tool has no symbols of files without a path, and does not find those of some programs in `/tmp`.
+    OnlyOurs,
+    Different,
+}
+
+fn class(found: Result<&Symbols, Unnamed>, by_perf: &str) -> Class {
+    let offset = by_perf.rsplit('+').next();
+    let is_linkage_table =
+        by_perf.contains("@plt+") || by_perf.starts_with("_init+") || by_perf.starts_with("_fini+");
+    match found {
+        Ok(_) if by_perf.is_empty() => Class::OnlyOurs,
+        Ok(symbols) => {
+            let name = symbols.functions().last().map_or("", |function| &function.name);
+            let ours = format!("{:#x}", symbols.offset());
+            match by_perf.rsplit_once('+') {
+                Some((expected, _)) if offset == Some(&ours) && path_of(expected) == path_of(name) => {
+                    Class::Same
+                }
+                _ if offset == Some(&ours) => Class::OtherNameOfTheSameStart,
+                _ => Class::Different,
+            }
+        }
+        Err(Unnamed::NoSymbol) if by_perf.is_empty() => Class::BothUnnamed,
+        Err(Unnamed::NoSymbol) if is_linkage_table => Class::LinkageTable,
+        Err(_) => Class::Different,
+    }
+}
+
+#[test]
+fn names_are_those_of_perf_script() {
+    let Some(programs) = Programs::new("names") else { return };
+    programs.compile_by("c++", "inlines-cpp", "inlines.cpp", &["-g", "-O2"]);
+    programs.compile_rust("inlines-rust", "inlines.rs", &["-g", "-O", "--edition", "2021"]);
+    let Some(file) = record(&programs, "names", WORK) else {
+        eprintln!("skipped: the perf tool is missing, or may not record all CPUs");
+        return;
+    };
+    let samples = samples(&file);
+    let symbolizer = Symbolizer::new(FileFinder::local()).expect("a thread");
+    let queries: Vec<_> = samples.iter().map(|(query, _)| query.clone()).collect();
+    let found = symbolizer.symbolize(&queries);
+    let mut classes = BTreeMap::<Class, usize>::new();
+    let mut distinct = HashSet::new();
+    for ((query, by_perf), found) in samples.iter().zip(&found) {
+        let class = class(found.as_ref().map_err(|reason| *reason), by_perf);
+        // Another program of this machine may have ended, or its file may be gone by now.
+        let is_gone = matches!(found, Err(Unnamed::File(_)));
+        assert!(class != Class::Different || is_gone, "{found:?}, perf: {by_perf}, {query:?}");
+        distinct.insert(query.address());
+        *classes.entry(class).or_default() += 1;
+    }
+    println!("{} samples, {} addresses: {classes:?}", samples.len(), distinct.len());
+    println!("{:?}", symbolizer.counts().reasons());
+    let named = found.iter().filter(|found| found.is_ok()).count() as u64;
+    assert_eq!(symbolizer.counts().named, named);
+    let same = classes.get(&Class::Same).copied().unwrap_or(0);
+    let other_name = classes.get(&Class::OtherNameOfTheSameStart).copied().unwrap_or(0);
+    assert!(distinct.len() > 2000 && same > 4 * other_name, "{classes:?}");
+}
+
+/// Applies an MMAP record.
+fn map(spaces: &mut AddressSpaces, mode: CpuMode, pid: u32, range: [u64; 3], path: &[u8]) {
+    let layout = SampleLayout::new(&Attr::software(Software::DUMMY));
+    let record = RecordBuilder::new(RecordType::MMAP, Misc::empty().with_cpu_mode(mode)).pair(pid, pid);
+    let words = record.words(&range).string(path).finish();
+    spaces.update(&RawRecord::from_words(&words).expect("a record").decode(&layout).expect("a record"));
+}
+
+/// A program that writes code into memory and lists it, as a runtime does.
+#[test]
+fn code_of_a_runtime_is_named_by_its_perf_map_and_its_jitdump() {
+    let pid = std::process::id();
+    let mut spaces = AddressSpaces::new();
+    map(&mut spaces, CpuMode::USER, pid, [0x10_0000, 0x1000, 0], b"//anon");
+    let query = |spaces: &AddressSpaces, addr| Query::new(spaces, pid, CpuMode::USER, addr, false);
+    let symbolizer = Symbolizer::new(FileFinder::local()).expect("a thread");
+    let name = |query| match &symbolizer.symbolize(&[query])[..] {
+        [Ok(symbols)] => format!("{}+{}", symbols.functions()[0].name, symbols.offset()),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(name(query(&spaces, 0x10_0010)), "[Err(NoPerfMap)]");
+    let path = format!("/tmp/perf-{pid}.map");
+    std::fs::write(&path, "100000 20 first\n").expect("a perf map");
+    assert_eq!(name(query(&spaces, 0x10_0010)), "first+16");
+    assert_eq!(name(query(&spaces, 0x10_0030)), "[Err(NoPerfMap)]");
+    // The runtime compiles one more.
+    std::fs::write(&path, "100000 20 first\n100020 20 second\n").expect("a perf map");
+    assert_eq!(name(query(&spaces, 0x10_0030)), "second+16");
+    let _ = std::fs::remove_file(&path);
+    assert_eq!(name(query(&spaces, 0x10_0030)), "second+16", "the runtime ended");
+
+    let dump = std::env::temp_dir().join(format!("jit-{pid}.dump"));
+    let mut bytes = [0x4A69_5444_u32, 1, 40, 62, 0, pid].map(u32::to_le_bytes).concat();
+    bytes.extend([0_u64; 2].map(u64::to_le_bytes).concat());
+    for (time, name) in [(100_u64, "old"), (200, "new")] {
+        bytes.extend([0_u32, 16 + 40 + 4].map(u32::to_le_bytes).concat());
+        bytes.extend(time.to_le_bytes());
+        bytes.extend([pid; 2].map(u32::to_le_bytes).concat());
+        bytes.extend([0x10_0000_u64, 0x10_0000, 0x40, 0].map(u64::to_le_bytes).concat());
+        bytes.extend(name.bytes().chain([0]));
+    }
+    std::fs::write(&dump, bytes).expect("a jitdump");
+    map(&mut spaces, CpuMode::USER, pid, [0x20_0000, 0x1000, 0], dump.as_os_str().as_encoded_bytes());
+    let at = |time| query(&spaces, 0x10_0010).with_monotonic_time(time);
+    assert_eq!(
+        [name(at(150)), name(at(250)), name(query(&spaces, 0x10_0010))],
+        ["old+16", "new+16", "new+16"]
+    );
+    // What the jitdump does not have is in the perf map.
+    assert_eq!(name(at(50)), "first+16");
+    let _ = std::fs::remove_file(&dump);
+}
+
+/// Panics at the second call, and refuses the third.
+struct Failing(u32);
+
+impl FileSymbols for Failing {
+    fn symbolize(&mut self, _: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String> {
+        self.0 += 1;
+        match self.0 {
+            1 => Ok(vec![None; addresses.len()]),
+            2 => panic!("on purpose"),
+            _ => Err("damaged".to_owned()),
+        }
+    }
+
+    fn forget(&mut self, _: &Path) {}
+}
+
+#[test]
+fn failure_of_the_library_is_counted_and_ends_with_its_file() {
+    let Some(programs) = Programs::new("failing") else { return };
+    let symbolizer =
+        Symbolizer::with_file_symbols(FileFinder::local(), || Box::new(Failing(0))).expect("a thread");
+    let mut spaces = AddressSpaces::new();
+    let pid = std::process::id();
+    for (index, name) in ["first.so", "second.so", "history", "nothing"].iter().enumerate() {
+        let range = [0x1000 * (index as u64 + 1), 0x1000, 0x1000];
+        map(&mut spaces, CpuMode::USER, pid, range, programs.path(name).as_os_str().as_encoded_bytes());
+    }
+    let symbolize = |addr| {
+        let query = Query::new(&spaces, pid, CpuMode::USER, addr, false);
+        assert!(query.object().is_some_and(|(_, offset)| offset == 0x1000 + addr % 0x1000));
+        symbolizer.symbolize(&[query])[0].clone().expect_err("no name")
+    };
+    assert_eq!(symbolize(0x1010), Unnamed::NoSymbol);
+    assert_eq!(symbolize(0x1010), Unnamed::NoSymbol, "kept: not asked again");
+    assert_eq!([symbolize(0x2010), symbolize(0x2020)], [Unnamed::Damaged; 2]);
+    assert_eq!([symbolize(0x3010), symbolize(0x3020)], [Unnamed::Damaged; 2]);
+    assert_eq!(symbolize(0x4010), Unnamed::File(NotFoundKind::Missing));
+    let counts = symbolizer.counts();
+    assert_eq!((counts.named, counts.panics), (0, 1));
+    assert_eq!(counts.reasons()[0], (4, "the symbols of the file are damaged".to_owned()));
+    let missing = symbolizer.missing_files();
+    assert_eq!(missing.len(), 1);
+    assert!(missing[0].to_string().contains("nothing: the file is missing"), "{}", missing[0]);
+}
+
+#[test]
+fn kernel_of_another_boot_is_not_named_by_this_one() {
+    let mut spaces = AddressSpaces::new();
+    // A text that begins where no kernel has it.
+    let range = [0xffff_ffff_0000_1230, 0x100_0000, 0xffff_ffff_0000_1230];
+    map(&mut spaces, CpuMode::KERNEL, u32::MAX, range, b"[kernel.kallsyms]_text");
+    let query = Query::new(&spaces, 1, CpuMode::KERNEL, 0xffff_ffff_0000_2000, true);
+    let reason = |finder| {
+        let symbolizer = Symbolizer::without_lines(finder).expect("a thread");
+        symbolizer.symbolize(std::slice::from_ref(&query))[0].clone().expect_err("no name")
+    };
+    assert_eq!(reason(FileFinder::remote()), Unnamed::OtherKernel);
+    let here = reason(FileFinder::local());
+    assert!(matches!(here, Unnamed::OtherKernel | Unnamed::KernelHidden | Unnamed::NoKallsyms), "{here:?}");
+
+    // With the list of its symbols, by its build id, which is 16 bytes further.
+    let id = BuildId::new(&[0xab; 20]).expect("20 bytes");
+    spaces.add_build_id(b"[kernel.kallsyms]", id);
+    let folder = std::env::temp_dir().join(format!("perf-symbols-kallsyms-{}", std::process::id()));
+    let cached = folder.join(".build-id/ab").join("ab".repeat(19));
+    std::fs::create_dir_all(&cached).expect("a folder");
+    let list = "ffffffff00001240 T _text\nffffffff00002000 t start_kernel\n";
+    std::fs::write(cached.join("kallsyms"), list).expect("a file");
+    let query = Query::new(&spaces, 1, CpuMode::KERNEL, 0xffff_ffff_0000_1ff8, true);
+    let outside = Query::new(&spaces, 1, CpuMode::KERNEL, 0xffff_ffff_f000_0000, false);
+    let finder = FileFinder::remote().with_build_id_cache(&folder);
+    let found = Symbolizer::new(finder).expect("a thread").symbolize(&[query, outside]);
+    let _ = std::fs::remove_dir_all(&folder);
+    let symbols = found[0].as_ref().expect("a name");
+    assert_eq!((&*symbols.functions()[0].name, symbols.offset()), ("start_kernel", 7));
+    assert_eq!(found[1], Err(Unnamed::OtherKernel), "a module");
+}

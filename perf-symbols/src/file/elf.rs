@@ -289,9 +289,18 @@ impl ObjectFile {
     ///
     /// [`ElfError`] if it cannot be read or has more than 1 GiB.
     pub fn section(&self, name: &str) -> Result<Option<SectionBytes>, ElfError> {
-        let Some(section) = self.section_entry(name) else { return Ok(None) };
+        self.section_entry(name).map_or(Ok(None), |section| self.read_section(section))
+    }
+
+    #[cfg(test)]
+    pub(super) fn last_section(&self) -> Result<Option<SectionBytes>, ElfError> {
+        self.sections.last().map_or(Ok(None), |section| self.read_section(section))
+    }
+
+    fn read_section(&self, section: &SectionEntry) -> Result<Option<SectionBytes>, ElfError> {
         let Some(offset) = section.offset else { return Ok(None) };
         if section.len > MAX_SECTION || offset.saturating_add(section.len) > self.bytes.len()? {
+            let name = String::from_utf8_lossy(&section.name);
             let problem =
                 format!("section {name} of {} bytes at {offset}, beyond the end or 1 GiB", section.len);
             return Err(ElfError::Malformed(problem));

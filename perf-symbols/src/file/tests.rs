@@ -105,27 +105,70 @@ fn file_without_build_id_or_of_another_kind_is_an_error() {
     assert_eq!(missing.to_string(), "No such file or directory (os error 2)");
 }
 
-#[test]
-fn headers_of_a_terabyte_are_refused_before_they_are_read() {
-    let path = std::env::temp_dir().join(format!("perf-symbols-sparse-{}", std::process::id()));
-    let mut bytes = elf(&[(0, 0, 0x1000, true)], &[1]);
-    // Section headers of 64 bytes each from the end of the headers on; their number is in the first one.
-    let first = bytes.len() as u64;
-    bytes[40..48].copy_from_slice(&first.to_le_bytes());
-    let mut section = [0_u8; 64];
-    section[32..40].copy_from_slice(&(1_u64 << 34).to_le_bytes());
-    bytes.extend(section);
-    std::fs::write(&path, &bytes).expect("a file");
+/// Adds three sections without names to a file: of nothing, of names, and of these bytes. The first one has the number of
+/// sections.
+fn with_section(mut bytes: Vec<u8>, count: u64, offset: u64, len: u64) -> Vec<u8> {
+    let table = bytes.len() as u64;
+    bytes[40..48].copy_from_slice(&table.to_le_bytes());
+    let words = |words: [u64; 8]| words.map(u64::to_le_bytes).concat();
+    bytes.extend(words([0, 0, 0, 0, count, 0, 0, 0]));
+    // The names, type 3: the zeros after the magic number.
+    bytes[62] = 1;
+    bytes.extend(words([3 << 32, 0, 0, 8, 8, 0, 0, 0]));
+    // Name 0 and type 1: bytes of the program. Flags, address, offset, size.
+    bytes.extend(words([1 << 32, 0, 0x1000, offset, len, 0, 0, 0]));
+    bytes
+}
+
+/// Writes a file of a given length, most of which takes no place on the disk. `None` if the file system cannot.
+fn sparse(name: &str, bytes: &[u8], len: u64) -> Option<ObjectFile> {
+    let path = std::env::temp_dir().join(format!("perf-symbols-{name}-{}", std::process::id()));
+    std::fs::write(&path, bytes).expect("a file");
     let file = std::fs::OpenOptions::new().write(true).open(&path).expect("the file");
-    let is_sparse = file.set_len(1 << 40).is_ok();
-    let opened = ObjectFile::open(&path);
-    let _ = std::fs::remove_file(&path);
-    if is_sparse {
-        // The segments are enough to find the file.
-        let opened = opened.expect("a file without sections");
-        assert_eq!(opened.section(".text"), Ok(None));
-        assert!(!opened.is_unchanged(), "it is removed");
-    }
+    let is_sparse = file.set_len(len).is_ok();
+    let opened = ObjectFile::open(&path).expect("a file");
+    assert!(opened.is_unchanged());
+    std::fs::remove_file(&path).expect("the file");
+    assert!(!opened.is_unchanged());
+    is_sparse.then_some(opened)
+}
+
+#[test]
+fn headers_of_a_gigabyte_are_rejected_before_they_are_read() {
+    let bytes = with_section(elf(&[(0, 0, 0x1000, true)], &[1]), 3, 0, 0);
+    assert_eq!(open(bytes).expect("a file").section_addresses(""), Some(0..3));
+    let bytes = with_section(elf(&[(0, 0, 0x1000, true)], &[1]), 1 << 24, 0, 0);
+    let Some(file) = sparse("headers", &bytes, 1 << 31) else { return };
+    // The segments are enough to find the file.
+    assert_eq!((file.section_addresses(""), file.has_code()), (None, true));
+}
+
+#[test]
+fn section_ends_with_the_file_and_has_a_gigabyte_at_most() {
+    let bytes = elf(&[], &[1]);
+    let whole = with_section(bytes.clone(), 3, 64, 20);
+    let len = whole.len() as u64;
+    let section = |file: &ObjectFile| file.last_section();
+    let read = section(&open(whole).expect("a file")).expect("a section").expect("bytes");
+    assert_eq!((read.addresses, read.bytes.len()), (0x1000..0x1014, 20));
+    let up_to_the_end = open(with_section(bytes.clone(), 3, 64, len - 64)).expect("a file");
+    assert_eq!(
+        section(&up_to_the_end).expect("a section").map(|read| read.bytes.len() as u64),
+        Some(len - 64)
+    );
+    let beyond = open(with_section(bytes.clone(), 3, 64, len - 63)).expect("a file");
+    assert!(section(&beyond).expect_err("too long").to_string().contains("beyond the end"));
+    let Some(large) = sparse("section", &with_section(bytes, 3, 64, (1 << 30) + 1), 1 << 31) else { return };
+    assert!(section(&large).expect_err("too long").to_string().contains("1 GiB"));
+}
+
+#[test]
+fn file_is_read_whole_in_pieces() {
+    let mut bytes = elf(&[], &[1]);
+    bytes.extend((0..150_000_u32).map(|number| number as u8));
+    let mut read = Vec::new();
+    open(bytes.clone()).expect("a file").read_all(|piece| read.extend_from_slice(piece)).expect("its bytes");
+    assert_eq!(read, bytes);
 }
 
 /// The naive model: every byte of every segment, in a list.

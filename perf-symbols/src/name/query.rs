@@ -4,10 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use perf_abi::CpuMode;
-
 use crate::file::NotFoundKind;
-use crate::{AddressSpaces, BuildId, Location, MappedObject, Mapping, Unlocated};
+use crate::{AddressSpaces, BuildId, Location, MappedObject, Mapping, StackFrame, Unlocated};
 
 /// An address with its place at the time of a sample, to be named by a [`Symbolizer`](crate::Symbolizer) now or later.
 ///
@@ -42,13 +40,10 @@ pub(super) enum Target {
 }
 
 impl Query {
-    /// Takes the place of an address of a process from the records up to now. `mode` is as in [`AddressSpaces::find`].
-    ///
-    /// A return address is the address after a call, which may already belong to the next line or function: the byte
-    /// before it is looked up. Such are all addresses of a callchain but the first one of the kernel and of the user part.
-    pub fn new(spaces: &AddressSpaces, pid: u32, mode: CpuMode, addr: u64, is_return: bool) -> Self {
-        let addr = if is_return { addr.wrapping_sub(1) } else { addr };
-        let target = match spaces.find(pid, mode, addr) {
+    /// Takes the place of a frame of a process from the records up to now.
+    pub fn new(spaces: &AddressSpaces, pid: u32, frame: &StackFrame) -> Self {
+        let addr = frame.lookup_address();
+        let target = match spaces.find(pid, frame.mode, addr) {
             Ok(Location::User(mapping)) => Target::User {
                 mapping: mapping.clone(),
                 build_id: spaces.build_id(mapping.object()),

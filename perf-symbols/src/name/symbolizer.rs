@@ -15,14 +15,13 @@ use crate::file::{FileFinder, NotFound};
 /// Names the functions at addresses.
 ///
 /// ```no_run
-/// use perf_abi::CpuMode;
-/// use perf_symbols::{AddressSpaces, FileFinder, Query, Symbolizer};
+/// use perf_symbols::{AddressSpaces, FileFinder, Query, Stack, Symbolizer};
 ///
 /// # fn main() -> std::io::Result<()> {
-/// # let (spaces, pid, ip) = (AddressSpaces::new(), 1, 0);
+/// # let (spaces, stack, pid) = (AddressSpaces::new(), Stack::new(), 1);
 /// let symbolizer = Symbolizer::new(FileFinder::local())?;
 /// // For each sample, while the address spaces are as they were then.
-/// let queries = [Query::new(&spaces, pid, CpuMode::USER, ip, false)];
+/// let queries: Vec<_> = stack.frames().iter().map(|frame| Query::new(&spaces, pid, frame)).collect();
 /// // Now, or for many samples at once.
 /// for symbols in symbolizer.symbolize(&queries) {
 ///     match symbols {

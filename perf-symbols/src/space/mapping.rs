@@ -267,6 +267,27 @@ mod tests {
     }
 
     #[test]
+    fn mapping_that_is_cut_keeps_its_offsets() {
+        let mut mapping = Mapping::new(0x1000..0x5000, 0x100, object("/bin/a"));
+        mapping.cut_before(0x2000);
+        mapping.cut_after(0x4000);
+        assert_eq!((mapping.start(), mapping.end(), mapping.offset_of(0x2000)), (0x2000, 0x4000, 0x1100));
+        let inverted = Mapping::new(Range { start: 2, end: 1 }, 0, object(""));
+        assert_eq!((inverted.start(), inverted.end()), (2, 2));
+    }
+
+    #[test]
+    fn jitdump_is_known_by_its_name() {
+        let is_jitdump = |path| object(path).is_jitdump();
+        assert!(is_jitdump("/tmp/jit-12.dump") && is_jitdump("/home/a/.debug/jit/x/jit-7.dump"));
+        assert!(
+            !is_jitdump("/tmp/jit-.dump")
+                && !is_jitdump("/tmp/jit-1a.dump")
+                && !is_jitdump("/tmp/fit-1.dump")
+        );
+    }
+
+    #[test]
     fn deleted_file_has_its_path_without_the_suffix() {
         let deleted = object("/tmp/a (deleted)");
         assert!(deleted.is_deleted());

@@ -150,6 +150,55 @@ fn deleted_program_and_its_vdso_are_found_while_it_runs() {
 }
 
 #[test]
+fn program_in_memory_is_found_while_it_is_mapped() {
+    let Some(programs) = Programs::new("memfd") else { return };
+    let library = programs.path("first.so");
+    let Ok(python) = Command::new("python3").arg("-V").output() else {
+        eprintln!("skipped: python3 is missing");
+        return;
+    };
+    assert!(python.status.success());
+    let script = "import ctypes, os, sys\n\
+        fd = os.memfd_create('code')\n\
+        os.write(fd, open(sys.argv[1], 'rb').read())\n\
+        ctypes.CDLL(f'/proc/self/fd/{fd}')\n\
+        sys.stdin.read()";
+    let running = Running::start(Command::new("python3").args(["-c", script]).arg(&library));
+    let mapping = running.mapping("/memfd:code (deleted)");
+    let find = |finder: FileFinder| finder.find(running.0.id(), &mapping, None);
+    let found = find(FileFinder::local()).expect("the library in memory");
+    assert_eq!(found.evidence(), Evidence::Inode);
+    assert_eq!(found.object().build_id(), ObjectFile::open(&library).expect("the library").build_id());
+    assert!(find(FileFinder::remote()).is_err());
+    assert!(FileFinder::local().is_local() && !FileFinder::remote().is_local());
+}
+
+#[test]
+fn inode_of_another_device_is_not_compared() {
+    let Some(programs) = Programs::new("device") else { return };
+    let path = programs.path("history");
+    let metadata = fs::metadata(&path).expect("the program");
+    let object = MappedObject::new(path.as_os_str().as_encoded_bytes());
+    let inode = Inode { major: 0xfff, minor: 0xfffff, inode: metadata.ino(), generation: 0 };
+    let pid = std::process::id();
+    let evidence = |inode| {
+        let mapping = Mapping::new(0x1000..0x2000, 0x1000, object.clone().with_inode(inode));
+        FileFinder::local().find(pid, &mapping, None).map(|found| found.evidence())
+    };
+    assert_eq!(evidence(inode), Ok(Evidence::Path));
+    assert_eq!(evidence(Inode { inode: 1, ..inode }), Ok(Evidence::Path));
+    // A file that was changed in the second in which the recording ended may be the same.
+    let seconds = u64::try_from(metadata.mtime()).expect("after 1970");
+    let until = |seconds| {
+        let end = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let mapping = Mapping::new(0x1000..0x2000, 0x1000, object.clone());
+        FileFinder::local().with_recorded_until(end).find(pid, &mapping, None).map_err(|error| error.kind())
+    };
+    assert!(until(seconds).is_ok());
+    assert_eq!(until(seconds - 1).err(), Some(NotFoundKind::Replaced));
+}
+
+#[test]
 fn program_in_another_root_is_found_there_and_not_at_its_path_here() {
     let Some(programs) = Programs::new("root") else { return };
     let root = programs.path("");

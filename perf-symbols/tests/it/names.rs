@@ -11,7 +11,8 @@ use perf_file::Reader;
 use perf_file::feature::FeatureData;
 use perf_file::format::Feature;
 use perf_symbols::{
-    AddressSpaces, BuildId, FileFinder, FileSymbols, NotFoundKind, Query, Symbolizer, Symbols, Unnamed,
+    AddressSpaces, BuildId, FileFinder, FileSymbols, NotFoundKind, Query, StackFrame, Symbolizer, Symbols,
+    Unnamed,
 };
 
 use crate::addr2line::path_of;
@@ -63,8 +64,8 @@ fn samples(file: &Path) -> Vec<Sample> {
         let record = record.decode().expect("a valid record");
         spaces.update(&record);
         let Record::Sample(sample) = record else { continue };
-        let mode = sample.misc().cpu_mode();
-        let query = Query::new(&spaces, sample.pid().expect("pid"), mode, sample.ip().expect("ip"), false);
+        let query =
+            query(&spaces, sample.pid().expect("pid"), sample.misc().cpu_mode(), sample.ip().expect("ip"));
         let by_perf = by_perf.next().expect("as many lines as samples");
         samples.push((query, by_perf));
     }
@@ -142,6 +143,11 @@ fn names_are_those_of_perf_script() {
     assert!(distinct.len() > 2000 && same > 4 * other_name, "{classes:?}");
 }
 
+/// Asks for an interrupted instruction.
+fn query(spaces: &AddressSpaces, pid: u32, mode: CpuMode, address: u64) -> Query {
+    Query::new(spaces, pid, &StackFrame { mode, address, is_return_address: false })
+}
+
 /// Applies an MMAP record.
 fn map(spaces: &mut AddressSpaces, mode: CpuMode, pid: u32, range: [u64; 3], path: &[u8]) {
     let layout = SampleLayout::new(&Attr::software(Software::DUMMY));
@@ -156,7 +162,7 @@ fn code_of_a_runtime_is_named_by_its_perf_map_and_its_jitdump() {
     let pid = std::process::id();
     let mut spaces = AddressSpaces::new();
     map(&mut spaces, CpuMode::USER, pid, [0x10_0000, 0x1000, 0], b"//anon");
-    let query = |spaces: &AddressSpaces, addr| Query::new(spaces, pid, CpuMode::USER, addr, false);
+    let query = |spaces: &AddressSpaces, addr| query(spaces, pid, CpuMode::USER, addr);
     let symbolizer = Symbolizer::new(FileFinder::local()).expect("a thread");
     let name = |query| match &symbolizer.symbolize(&[query])[..] {
         [Ok(symbols)] => format!("{}+{}", symbols.functions()[0].name, symbols.offset()),
@@ -223,7 +229,7 @@ fn failure_of_the_library_is_counted_and_ends_with_its_file() {
         map(&mut spaces, CpuMode::USER, pid, range, programs.path(name).as_os_str().as_encoded_bytes());
     }
     let symbolize = |addr| {
-        let query = Query::new(&spaces, pid, CpuMode::USER, addr, false);
+        let query = query(&spaces, pid, CpuMode::USER, addr);
         assert!(query.object().is_some_and(|(_, offset)| offset == 0x1000 + addr % 0x1000));
         symbolizer.symbolize(&[query])[0].clone().expect_err("no name")
     };
@@ -246,10 +252,10 @@ fn kernel_of_another_boot_is_not_named_by_this_one() {
     // A text that begins where no kernel has it.
     let range = [0xffff_ffff_0000_1230, 0x100_0000, 0xffff_ffff_0000_1230];
     map(&mut spaces, CpuMode::KERNEL, u32::MAX, range, b"[kernel.kallsyms]_text");
-    let query = Query::new(&spaces, 1, CpuMode::KERNEL, 0xffff_ffff_0000_2000, true);
+    let first = query(&spaces, 1, CpuMode::KERNEL, 0xffff_ffff_0000_2000);
     let reason = |finder| {
         let symbolizer = Symbolizer::without_lines(finder).expect("a thread");
-        symbolizer.symbolize(std::slice::from_ref(&query))[0].clone().expect_err("no name")
+        symbolizer.symbolize(std::slice::from_ref(&first))[0].clone().expect_err("no name")
     };
     assert_eq!(reason(FileFinder::remote()), Unnamed::OtherKernel);
     let here = reason(FileFinder::local());
@@ -263,12 +269,12 @@ fn kernel_of_another_boot_is_not_named_by_this_one() {
     std::fs::create_dir_all(&cached).expect("a folder");
     let list = "ffffffff00001240 T _text\nffffffff00002000 t start_kernel\n";
     std::fs::write(cached.join("kallsyms"), list).expect("a file");
-    let query = Query::new(&spaces, 1, CpuMode::KERNEL, 0xffff_ffff_0000_1ff8, true);
-    let outside = Query::new(&spaces, 1, CpuMode::KERNEL, 0xffff_ffff_f000_0000, false);
+    let inside = query(&spaces, 1, CpuMode::KERNEL, 0xffff_ffff_0000_1ff8);
+    let outside = query(&spaces, 1, CpuMode::KERNEL, 0xffff_ffff_f000_0000);
     let finder = FileFinder::remote().with_build_id_cache(&folder);
-    let found = Symbolizer::new(finder).expect("a thread").symbolize(&[query, outside]);
+    let found = Symbolizer::new(finder).expect("a thread").symbolize(&[inside, outside]);
     let _ = std::fs::remove_dir_all(&folder);
     let symbols = found[0].as_ref().expect("a name");
-    assert_eq!((&*symbols.functions()[0].name, symbols.offset()), ("start_kernel", 7));
+    assert_eq!((&*symbols.functions()[0].name, symbols.offset()), ("start_kernel", 8));
     assert_eq!(found[1], Err(Unnamed::OtherKernel), "a module");
 }

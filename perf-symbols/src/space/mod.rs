@@ -41,12 +41,16 @@ pub struct AddressSpaces {
     build_ids: HashMap<Box<[u8]>, BuildId>,
     newest: u64,
     late: u64,
+    /// The number of changes of mappings.
+    versions: u64,
 }
 
 #[derive(Debug, Default)]
 struct Process {
     /// A fork shares them until one of the two maps something.
     mappings: Arc<RangeMap<Mapping>>,
+    /// Equal versions have equal mappings; 0 has none.
+    version: u64,
     /// Those that appeared in records. More may run if the recording began after the process.
     threads: HashSet<u32>,
     namespaces: Option<Arc<[NamespaceLink]>>,
@@ -130,6 +134,7 @@ impl AddressSpaces {
             build_ids: HashMap::new(),
             newest: 0,
             late: 0,
+            versions: 0,
         }
     }
 
@@ -182,7 +187,10 @@ impl AddressSpaces {
             CpuMode::KERNEL => self.kernel.map(mapping),
             CpuMode::GUEST_KERNEL => self.guest_kernels.entry(pid).or_default().map(mapping),
             CpuMode::USER => {
+                self.versions += 1;
+                let version = self.versions;
                 let process = self.process_of(pid, tid);
+                process.version = version;
                 if mapping.object().is_jitdump() {
                     process.jitdump = Some(mapping.object().clone());
                 }
@@ -215,7 +223,7 @@ impl AddressSpaces {
                 process.threads.iter().copied().filter(|&other| other != tid).collect()
             });
             let process = self.process_of(pid, tid);
-            (process.mappings, process.jitdump) = (Arc::default(), None);
+            (process.mappings, process.version, process.jitdump) = (Arc::default(), 0, None);
             for other in others {
                 self.end_thread(other);
             }
@@ -233,6 +241,7 @@ impl AddressSpaces {
             if let Some(parent) = self.processes.get(&fork.ppid()).filter(|_| is_copy) {
                 let copy = Process {
                     mappings: parent.mappings.clone(),
+                    version: parent.version,
                     threads: HashSet::new(),
                     namespaces: parent.namespaces.clone(),
                     jitdump: parent.jitdump.clone(),
@@ -325,6 +334,14 @@ impl AddressSpaces {
     /// Returns the jitdump file of a process: a runtime maps the file in which it writes the functions that it compiles.
     pub fn jitdump(&self, pid: u32) -> Option<&MappedObject> {
         self.processes.get(&pid)?.jitdump.as_ref()
+    }
+
+    /// Returns a number for the mappings of a process, which changes when they change; `None` if the process is unknown.
+    ///
+    /// For who keeps something that was made from [`mappings`](Self::mappings). Processes with the same number have the
+    /// same mappings: those after a fork.
+    pub fn mappings_version(&self, pid: u32) -> Option<u64> {
+        self.processes.get(&pid).map(|process| process.version)
     }
 
     /// Returns the name of a thread, at most 15 bytes; raw bytes, not UTF-8.

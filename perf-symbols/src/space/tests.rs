@@ -202,6 +202,20 @@ fn child_keeps_the_mappings_of_its_parent_until_it_maps_over_them() {
 }
 
 #[test]
+fn version_changes_with_the_mappings_and_is_shared_after_a_fork() {
+    let mut spaces = spaces_after(&[map(1, 0x1000, 0x1000, "/bin/a"), fork(2, 1)]);
+    let first = spaces.mappings_version(1);
+    assert!(first.is_some_and(|version| version != 0));
+    assert_eq!(spaces.mappings_version(2), first);
+    map(2, 0x5000, 0x1000, "/lib/b").apply(&mut spaces);
+    assert_eq!(spaces.mappings_version(1), first);
+    assert_ne!(spaces.mappings_version(2), first);
+    Change::Comm { pid: 2, tid: 2, is_exec: true }.apply(&mut spaces);
+    assert_eq!(spaces.mappings_version(2), Some(0));
+    assert_eq!(spaces.mappings_version(3), None);
+}
+
+#[test]
 fn exec_of_a_thread_ends_the_other_threads_and_their_mappings() {
     let thread = Change::Fork { pid: 1, ppid: 1, tid: 5, ptid: 1, is_exec: false };
     // The thread takes the id of the process before its name changes.

@@ -47,6 +47,7 @@
 //! | use the build ids of a `perf.data` file | [`AddressSpaces::add_build_id`] |
 //! | name threads, control groups and namespaces | [`AddressSpaces::thread_name`], [`cgroup`](AddressSpaces::cgroup), [`namespaces`](AddressSpaces::namespaces) |
 //! | have the stack of a sample as one list of frames, whatever recorded it | [`Stack`], [`StackFrame`], [`StackEnd`] |
+//! | follow sampled registers and copies of the user stack (feature `unwind`) | `Unwinder::unwind`; `Unwinder::missing_info` for the reason |
 //! | know of records that came too late | [`AddressSpaces::late_records`] |
 //!
 //! The crate opens no file, and works on any operating system. Names of functions are not looked up yet.
@@ -79,4 +80,6 @@ pub use space::{
     AddressSpaces, BuildId, Inode, KernelSymbol, Location, MappedObject, Mapping, ObjectKind, SpaceCounts,
     Unlocated,
 };
+#[cfg(feature = "unwind")]
+pub use stack::{NoUnwindInfo, Unwinder};
 pub use stack::{Stack, StackEnd, StackFrame, UserSource};

@@ -187,6 +187,12 @@ impl ObjectFile {
         Ok(Self { path, bytes, machine, build_id, debug_link, segments, sections })
     }
 
+    /// Closes the file. Its headers stay, so that addresses are found, but it has no sections to read.
+    #[cfg(feature = "unwind")]
+    pub(crate) fn closed(self) -> Self {
+        Self { bytes: Bytes::Memory(Arc::default()), ..self }
+    }
+
     /// Returns the path that was opened.
     pub fn path(&self) -> &Path {
         &self.path

@@ -71,6 +71,12 @@ impl FoundFile {
         &self.object
     }
 
+    /// Returns the mapped file with its headers, closed.
+    #[cfg(feature = "unwind")]
+    pub(crate) fn into_closed(self) -> ObjectFile {
+        self.object.closed()
+    }
+
     /// Returns how it is known that the file is what was mapped.
     pub fn evidence(&self) -> Evidence {
         self.evidence

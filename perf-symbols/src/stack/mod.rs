@@ -1,9 +1,21 @@
 //! The stack of a sample as one list of frames, whatever it was recorded by.
 
+#[cfg(feature = "unwind")]
+mod info;
+#[cfg(feature = "unwind")]
+mod machine;
+#[cfg(feature = "unwind")]
+mod unwind;
+
 use std::fmt;
 
 use perf_abi::{BranchSampleType, CallchainContext, CpuMode, MAX_STACK_DEPTH};
 use perf_decode::{Branches, Callchain, CallchainDeferred, Layout, Sample};
+
+#[cfg(feature = "unwind")]
+pub use info::NoUnwindInfo;
+#[cfg(feature = "unwind")]
+pub use unwind::Unwinder;
 
 /// One address of a [`Stack`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,12 +49,16 @@ pub enum UserSource {
     Deferred,
     /// The calls that the CPU recorded: a branch stack in the mode of call stacks (LBR).
     Branches,
+    /// Registers and the copy of the stack, which `Unwinder` has followed.
+    StackCopy,
 }
 
 /// Why a [`Stack`] ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StackEnd {
+    /// The outermost function was reached, such as `_start`.
+    Complete,
     /// The callchain or branch stack ends here. Callers may be missing.
     Unknown,
     /// The sample has an address, and no stack.
@@ -58,11 +74,37 @@ pub enum StackEnd {
         /// The cookie of that record.
         cookie: u64,
     },
+    /// The copy of the user stack is too short.
+    Truncated {
+        /// The bytes from the stack pointer upwards that the next frame needs: the least `sample_stack_user` that
+        /// leads to it. The kernel permits 65528.
+        needed: u64,
+    },
+    /// Nothing says how to unwind at an address, and its function does not keep frame pointers.
+    NoUnwindInfo {
+        /// An address of a frame. `Unwinder::missing_info` has the reason.
+        address: u64,
+    },
+    /// The stack is damaged, or the unwind information is wrong.
+    BadAddress {
+        /// An address that cannot be on the stack, or a return address outside of executable memory.
+        address: u64,
+    },
+    /// The next frame would not be further up on the stack.
+    Loop,
+    /// The stack has more frames than `Unwinder::with_max_frames` permits.
+    TooDeep,
+    /// The registers cannot be followed: another architecture, a 32-bit program, or the event does not sample the
+    /// instruction pointer, the stack pointer and the frame pointer.
+    Unsupported,
+    /// The library that reads unwind information has panicked: see `Unwinder::panics`.
+    Panicked,
 }
 
 impl fmt::Display for StackEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Complete => f.write_str("complete"),
             Self::Unknown => f.write_str("the callchain ends; callers may be missing"),
             Self::AddressOnly => f.write_str("the sample has no callchain; record with one"),
             Self::Limit { max_stack } => write!(
@@ -72,6 +114,17 @@ impl fmt::Display for StackEnd {
             Self::Deferred { cookie } => {
                 write!(f, "the user part is in the deferred record with the cookie {cookie:#x}")
             }
+            Self::Truncated { needed } => {
+                write!(f, "the copy of the stack is too short; the next frame needs {needed} bytes")
+            }
+            Self::NoUnwindInfo { address } => write!(f, "no unwind information for {address:#x}"),
+            Self::BadAddress { address } => write!(f, "the stack leads to the bad address {address:#x}"),
+            Self::Loop => f.write_str("the stack leads back to the same frame"),
+            Self::TooDeep => f.write_str("the stack has more frames than permitted"),
+            Self::Unsupported => {
+                f.write_str("expected the registers of a 64-bit program on x86-64 or arm64 and its stack")
+            }
+            Self::Panicked => f.write_str("reading the unwind information panicked"),
         }
     }
 }
@@ -80,7 +133,7 @@ impl fmt::Display for StackEnd {
 ///
 /// It takes the best that a sample has: the callchain with its context markers; the calls that the CPU recorded
 /// ([`CALL_STACK`](BranchSampleType::CALL_STACK)) if they are deeper than the user callchain; a deferred user callchain; or
-/// the address of the sample alone.
+/// the address of the sample alone. `Unwinder` (feature `unwind`) follows registers and stack copies.
 ///
 /// Fill the same value for each sample: it keeps its memory.
 ///

@@ -142,6 +142,14 @@ fn reasons_are_one_line_each() {
         StackEnd::AddressOnly,
         StackEnd::Limit { max_stack: 127 },
         StackEnd::Deferred { cookie: 7 },
+        StackEnd::Complete,
+        StackEnd::Truncated { needed: 9000 },
+        StackEnd::NoUnwindInfo { address: 1 },
+        StackEnd::BadAddress { address: 1 },
+        StackEnd::Loop,
+        StackEnd::TooDeep,
+        StackEnd::Unsupported,
+        StackEnd::Panicked,
     ] {
         let line = end.to_string();
         assert!(!line.is_empty() && !line.contains('\n'), "{end:?}: {line}");

@@ -4,9 +4,13 @@
 
 #[cfg(feature = "names")]
 mod addr2line;
+#[cfg(all(feature = "names", feature = "unwind"))]
+mod examples;
 #[cfg(feature = "files")]
 mod files;
 #[cfg(feature = "names")]
 mod names;
 mod perf_script;
 mod programs;
+#[cfg(feature = "unwind")]
+mod unwind;

@@ -1,0 +1,70 @@
+//! The examples, on a real program.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::unwind::{CXX, Folder};
+
+/// Runs an example, and returns what it prints. `None` if cargo built this test only, and says so.
+fn run(example: &str, arguments: &[&Path]) -> Option<String> {
+    let test = std::env::current_exe().expect("a path");
+    let target = test.ancestors().nth(2).expect("the folder of the target");
+    let program = target.join("examples").join(example);
+    if !program.exists() {
+        eprintln!("skipped: the example {example} was not built");
+        return None;
+    }
+    let mut command = Command::new(program);
+    let output = command.args(arguments).output().expect("an example that starts");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{example}: {errors}");
+    println!("{example}: {errors}");
+    Some(String::from_utf8(output.stdout).expect("UTF-8"))
+}
+
+/// Asserts that samples in the function that most time is spent in come from `main` or from the thread.
+fn assert_is_folded(lines: &str) {
+    let (mut all, mut whole) = (0, 0);
+    for line in lines.lines() {
+        let (stack, count) = line.rsplit_once(' ').expect("a count");
+        let functions: Vec<_> = stack.split(';').collect();
+        if !functions.contains(&"spin(unsigned long)") {
+            continue;
+        }
+        let count: u64 = count.parse().expect("a number");
+        all += count;
+        let is_from = |first: &str| {
+            let first = functions.iter().position(|function| function.starts_with(first));
+            let work = functions.iter().position(|&function| function == "work(unsigned long)");
+            first.zip(work).is_some_and(|(first, work)| first < work)
+        };
+        // The function of libc that begins a thread has a name if its debug information is installed.
+        let is_thread = functions.get(1).is_some_and(|&function| function != "_start");
+        if is_from("main") || is_thread && is_from("") {
+            whole += count;
+        }
+    }
+    assert!(all > 20 && whole * 100 >= all * 99, "{whole} of {all}:\n{lines}");
+}
+
+#[test]
+fn examples_print_the_stacks_of_a_program() {
+    let folder = Folder::new("examples");
+    let Some(program) = folder.compile("folded", "c++", &CXX, "stacks.cc") else { return };
+    let file = folder.path("perf.data");
+    let mut perf = Command::new("perf");
+    perf.args(["record", "-q", "-e", "cpu-clock", "-F", "999", "--call-graph", "dwarf,16384", "-o"])
+        .arg(&file)
+        .arg(&program);
+    if perf.output().is_ok_and(|output| output.status.success()) {
+        if let Some(lines) = run("stacks", &[&file]) {
+            assert_is_folded(&lines);
+        }
+    } else {
+        eprintln!("skipped: the perf tool is missing, or may not record");
+        return;
+    }
+    if let Some(lines) = run("live", &[&program]) {
+        assert_is_folded(&lines);
+    }
+}

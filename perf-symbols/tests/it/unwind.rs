@@ -1,0 +1,219 @@
+//! Stacks of real programs: whole without frame pointers, and equal to the kernel's callchains with them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use perf_abi::regs::Architecture;
+use perf_decode::{Record, Sample, SampleLayout};
+use perf_session::sys::{AttrFlags, SampleType, StackSize};
+use perf_session::{EventSetOptions, EventSetRecord, EventSetTarget, System, parse};
+use perf_symbols::{
+    AddressSpaces, FileFinder, Location, ObjectFile, Stack, StackEnd, StackFrame, Unwinder, UserSource,
+};
+
+/// Programs in a folder that is removed at the end.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(test: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("perf-symbols-{}-{test}", std::process::id()));
+        std::fs::create_dir(&folder).expect("a temporary folder");
+        Self(folder)
+    }
+
+    /// Compiles a program in `tests/programs`. `None` without its compiler, and says so.
+    pub(crate) fn compile(
+        &self,
+        name: &str,
+        compiler: &str,
+        options: &[&str],
+        source: &str,
+    ) -> Option<PathBuf> {
+        let (output, source) =
+            (self.0.join(name), Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source));
+        let mut command = Command::new(compiler);
+        command.args(options).arg("-o").arg(&output).arg(source);
+        let is_there = command.output().is_ok_and(|output| output.status.success());
+        if !is_there {
+            eprintln!("skipped: {compiler} cannot compile {name}");
+        }
+        is_there.then_some(output)
+    }
+
+    #[cfg(feature = "names")]
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs a program, and gives each of its samples with the state of its mappings, both of the callchain by frame
+/// pointers and of `bytes` of the stack. Returns whether events may be opened.
+fn sample(
+    program: &Path,
+    bytes: u32,
+    mut each: impl FnMut(&AddressSpaces, &Sample<'_, &SampleLayout>),
+) -> bool {
+    let events = parse("cpu-clock/freq=1999/", &System::new()).expect("an event");
+    let size = StackSize::new(bytes).expect("a size");
+    let options = EventSetOptions::new().groups(events).target(EventSetTarget::command());
+    let options = options.map_attrs(|attr| {
+        attr.with_sample_type(SampleType::TID | SampleType::TIME | SampleType::IP | SampleType::CALLCHAIN)
+            .with_regs_user(Architecture::NATIVE.registers())
+            .with_stack_user(size)
+            .with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::COMM | AttrFlags::COMM_EXEC | AttrFlags::TASK)
+            .with_flags(AttrFlags::MMAP | AttrFlags::MMAP2)
+    });
+    let mut set = match options.user_only_if_refused().ring_pages_within(16..=1024).open() {
+        Ok(set) => set,
+        Err(error) => {
+            eprintln!("skipped: {error}");
+            return false;
+        }
+    };
+    let mut child = set.spawn(Command::new(program).arg("200")).expect("a program that starts");
+    let mut spaces = AddressSpaces::new();
+    let pid = child.id();
+    let mut add = |record: EventSetRecord<'_>| {
+        // The kernel may put the fields of another process's event into one of this.
+        let Ok(record) = record.decode() else { return };
+        spaces.update(&record);
+        let Record::Sample(sample) = record else { return };
+        if sample.pid() == Some(pid) {
+            each(&spaces, &sample);
+        }
+    };
+    while child.try_wait().expect("a child").is_none() {
+        set.wait(Some(Duration::from_millis(20))).expect("rings");
+        set.drain_sorted(&mut add).expect("rings");
+    }
+    set.disable().expect("events");
+    set.flush_sorted(add).expect("rings");
+    true
+}
+
+/// Returns whether a frame is in a file with this name.
+fn is_in(spaces: &AddressSpaces, pid: u32, frame: &StackFrame, program: &Path) -> bool {
+    let location = spaces.find(pid, frame.mode, frame.lookup_address());
+    matches!(location, Ok(Location::User(mapping)) if Path::new(std::str::from_utf8(mapping.object().path()).unwrap_or("")) == program)
+}
+
+/// Returns whether a frame is in the first function of a program, of the dynamic linker or of a thread.
+fn is_outermost(spaces: &AddressSpaces, pid: u32, frame: &StackFrame) -> bool {
+    let Ok(Location::User(mapping)) = spaces.find(pid, frame.mode, frame.lookup_address()) else {
+        return false;
+    };
+    let path = PathBuf::from(String::from_utf8_lossy(mapping.object().path()).into_owned());
+    // A thread begins in clone() of libc, whose address is not in the headers.
+    if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libc.so")) {
+        return true;
+    }
+    let header = std::fs::read(&path).expect("a file");
+    let entry =
+        header.get(24..32).and_then(|word| word.try_into().ok()).map(u64::from_le_bytes).expect("a header");
+    let address = ObjectFile::open(path).expect("a file").address_of(mapping, frame.lookup_address());
+    address.is_some_and(|address| (entry..entry + 64).contains(&address))
+}
+
+pub(crate) const CXX: [&str; 3] = ["-O2", "-pthread", "-fomit-frame-pointer"];
+const CXX_FP: [&str; 5] =
+    ["-O2", "-pthread", "-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-DKEEP_FRAMES"];
+const RUST: [&str; 5] = ["-O", "--edition", "2024", "-C", "force-frame-pointers=no"];
+const RUST_FP: [&str; 5] = ["-O", "--edition", "2024", "-C", "force-frame-pointers=yes"];
+
+#[test]
+fn stacks_without_frame_pointers_reach_the_first_function() {
+    let folder = Folder::new("unwind");
+    let programs = [
+        folder.compile("whole-cxx", "c++", &CXX, "stacks.cc"),
+        folder.compile("whole-rust", "rustc", &RUST, "stacks.rs"),
+    ];
+    for program in programs.into_iter().flatten() {
+        for bytes in [8 << 10, 32 << 10] {
+            let mut unwinder = Unwinder::new(Architecture::NATIVE, FileFinder::local());
+            let mut stack = Stack::new();
+            let (mut whole, mut truncated, mut others) = (0, 0, Vec::new());
+            let is_permitted = sample(&program, bytes, |spaces, sample| {
+                unwinder.unwind(spaces, sample, &mut stack);
+                let pid = sample.pid().expect("a process");
+                // Samples before exec have no program yet.
+                if stack.user_source() != UserSource::StackCopy
+                    || !spaces.mappings(pid).any(|mapping| mapping.object().path().ends_with(b"libc.so.6"))
+                {
+                    return;
+                }
+                match stack.end() {
+                    StackEnd::Complete
+                        if is_outermost(spaces, pid, stack.user().last().expect("a frame")) =>
+                    {
+                        whole += 1;
+                    }
+                    // Only functions with large frames need more than 8 KiB.
+                    StackEnd::Truncated { needed } if needed > u64::from(bytes) && needed < 16 << 10 => {
+                        truncated += 1;
+                    }
+                    end => others.push((end, stack.user().to_vec())),
+                }
+            });
+            if !is_permitted {
+                return;
+            }
+            let all = whole + truncated + others.len();
+            println!(
+                "{}, {bytes} bytes: {all} stacks, {whole} whole, {truncated} truncated",
+                program.display()
+            );
+            assert!(all > 100, "{all} stacks");
+            assert!(others.len() * 200 <= all, "{all} stacks, others: {:?}", others.get(..10));
+            assert!(whole * 100 >= all * 99 || bytes < 16 << 10 && (whole + truncated) * 100 >= all * 99);
+            assert!(bytes < 16 << 10 || truncated == 0, "{truncated} truncated");
+            assert_eq!(unwinder.panics(), 0);
+        }
+    }
+}
+
+#[test]
+fn stacks_are_those_of_frame_pointers_in_programs_that_keep_them() {
+    let folder = Folder::new("beside");
+    let programs = [
+        folder.compile("fp-cxx", "c++", &CXX_FP, "stacks.cc"),
+        folder.compile("fp-rust", "rustc", &RUST_FP, "stacks.rs"),
+    ];
+    for program in programs.into_iter().flatten() {
+        let mut unwinder = Unwinder::new(Architecture::NATIVE, FileFinder::local());
+        let (mut by_pointers, mut by_copy) = (Stack::new(), Stack::new());
+        let (mut equal, mut differences) = (0, Vec::new());
+        let is_permitted = sample(&program, 32 << 10, |spaces, sample| {
+            let pid = sample.pid().expect("a process");
+            by_pointers.fill(sample);
+            unwinder.unwind(spaces, sample, &mut by_copy);
+            assert_eq!(by_pointers.kernel(), by_copy.kernel());
+            // Libraries keep no frame pointers: the chain is right up to the first call from one.
+            let frames = by_pointers.user();
+            let inside = frames.iter().take_while(|frame| is_in(spaces, pid, frame, &program)).count();
+            if inside == 0 {
+                return;
+            }
+            let len = frames.len().min(inside + 1);
+            let (expected, found) = (&frames[..len], by_copy.user().get(..len).unwrap_or(by_copy.user()));
+            if expected == found {
+                equal += 1;
+            } else {
+                differences.push((expected.to_vec(), found.to_vec()));
+            }
+        });
+        if !is_permitted {
+            return;
+        }
+        let all = equal + differences.len();
+        println!("{}: {all} stacks, {equal} equal", program.display());
+        assert!(all > 100, "{all} stacks");
+        assert!(equal * 100 >= all * 99, "{equal} of {all}: {:x?}", differences.get(..5));
+    }
+}

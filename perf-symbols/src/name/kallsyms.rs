@@ -53,16 +53,10 @@ pub enum KallsymsError {
         /// The value of `/proc/sys/kernel/kptr_restrict`.
         kptr_restrict: Option<u32>,
     },
-    /// The file has no line of a symbol.
-    Empty {
-        /// The file.
-        path: PathBuf,
-    },
+    /// There is no line of a function.
+    Empty,
     /// The file has more than 256 MiB.
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-    },
+    TooLarge,
 }
 
 impl fmt::Display for KallsymsError {
@@ -75,8 +69,8 @@ impl fmt::Display for KallsymsError {
             Self::Hidden { .. } => f.write_str(
                 "/proc/kallsyms hides all addresses: run as root, or with CAP_SYSLOG and kernel.kptr_restrict below 2",
             ),
-            Self::Empty { path } => write!(f, "{}: expected lines of symbols, found none", path.display()),
-            Self::TooLarge { path } => write!(f, "{}: expected at most 256 MiB", path.display()),
+            Self::Empty => f.write_str("expected lines of kallsyms with functions, found none"),
+            Self::TooLarge => f.write_str("expected a kallsyms file of at most 256 MiB"),
         }
     }
 }
@@ -113,19 +107,17 @@ impl Kallsyms {
             .and_then(|file| file.take(MAX_LEN + 1).read_to_end(&mut text))
             .map_err(unreadable)?;
         if text.len() as u64 > MAX_LEN {
-            return Err(KallsymsError::TooLarge { path: path.to_owned() });
+            return Err(KallsymsError::TooLarge);
         }
-        Self::parse(text).map_err(|is_hidden| {
-            if is_hidden {
-                KallsymsError::Hidden { kptr_restrict: None }
-            } else {
-                KallsymsError::Empty { path: path.to_owned() }
-            }
-        })
+        Self::parse(text)
     }
 
-    /// Sorts the functions. Without any, returns whether lines of functions were there, all with the address 0.
-    fn parse(text: Vec<u8>) -> Result<Self, bool> {
+    /// Parses the text of such a file: lines of an address, a letter, a name, and perhaps a module. Others are ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`KallsymsError::Hidden`] if the address of each function is 0, and [`KallsymsError::Empty`] without any.
+    pub fn parse(text: Vec<u8>) -> Result<Self, KallsymsError> {
         let mut symbols = Vec::with_capacity(text.len() / 40);
         let mut is_hidden = false;
         let mut rest = &text[..];
@@ -143,7 +135,8 @@ impl Kallsyms {
             }
         }
         if symbols.is_empty() {
-            return Err(is_hidden);
+            let hidden = KallsymsError::Hidden { kptr_restrict: None };
+            return Err(if is_hidden { hidden } else { KallsymsError::Empty });
         }
         // Stable, so that the first name of an address comes first.
         symbols.sort_by_key(|symbol| symbol.address);
@@ -250,10 +243,9 @@ mod tests {
     #[test]
     fn hidden_addresses_and_a_file_of_something_else_are_errors() {
         let hidden = "0000000000000000 T _text\n0000000000000000 t inner\n";
-        assert_eq!(Kallsyms::parse(hidden.into()).map_err(drop).err(), Some(()));
-        assert!(Kallsyms::parse(hidden.into()).expect_err("no address"));
-        assert!(!Kallsyms::parse(b"something else\n".to_vec()).expect_err("no symbol"));
-        assert!(!Kallsyms::parse(Vec::new()).expect_err("nothing"));
+        let error = |text: &str| Kallsyms::parse(text.into()).expect_err("no symbols");
+        assert_eq!(error(hidden), KallsymsError::Hidden { kptr_restrict: None });
+        assert_eq!([error("something else\n"), error("")], [KallsymsError::Empty, KallsymsError::Empty]);
         for (restrict, remedy) in
             [(Some(2), "kptr_restrict to 0 or 1"), (Some(1), "run as root"), (None, "CAP_SYSLOG")]
         {

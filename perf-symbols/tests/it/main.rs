@@ -4,6 +4,8 @@
 
 #[cfg(feature = "names")]
 mod addr2line;
+#[cfg(feature = "names")]
+mod damaged;
 #[cfg(all(feature = "names", feature = "unwind"))]
 mod examples;
 #[cfg(feature = "files")]

@@ -129,7 +129,7 @@ fn names_are_those_of_perf_script() {
     for ((query, by_perf), found) in samples.iter().zip(&found) {
         let class = class(found.as_ref().map_err(|reason| *reason), by_perf);
         // Another program of this machine may have ended, or its file may be gone by now.
-        let is_gone = matches!(found, Err(Unnamed::File(_)));
+        let is_gone = matches!(found, Err(Unnamed::File(_) | Unnamed::Changed));
         assert!(class != Class::Different || is_gone, "{found:?}, perf: {by_perf}, {query:?}");
         distinct.insert(query.address());
         *classes.entry(class).or_default() += 1;
@@ -149,7 +149,7 @@ fn query(spaces: &AddressSpaces, pid: u32, mode: CpuMode, address: u64) -> Query
 }
 
 /// Applies an MMAP record.
-fn map(spaces: &mut AddressSpaces, mode: CpuMode, pid: u32, range: [u64; 3], path: &[u8]) {
+pub(crate) fn map(spaces: &mut AddressSpaces, mode: CpuMode, pid: u32, range: [u64; 3], path: &[u8]) {
     let layout = SampleLayout::new(&Attr::software(Software::DUMMY));
     let record = RecordBuilder::new(RecordType::MMAP, Misc::empty().with_cpu_mode(mode)).pair(pid, pid);
     let words = record.words(&range).string(path).finish();

@@ -1,0 +1,70 @@
+//! Programs whose bytes were changed at random: each address has a name or a reason, in bounded time.
+
+use std::collections::BTreeMap;
+
+use perf_symbols::{AddressSpaces, FileFinder, ObjectFile, Query, StackFrame, Symbolizer};
+
+use crate::names::map;
+use crate::programs::Programs;
+
+const FILES: u64 = 150;
+
+/// A generator of numbers (xorshift), the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+#[test]
+fn damaged_programs_have_names_or_reasons() {
+    let Some(programs) = Programs::new("damaged") else { return };
+    assert!(programs.compile_by("c++", "whole", "inlines.cpp", &["-g", "-O2"]));
+    let whole = std::fs::read(programs.path("whole")).expect("the program");
+    let text = ObjectFile::open(programs.path("whole")).expect("the program").section_addresses(".text");
+    let text = text.expect("code");
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut spaces = AddressSpaces::new();
+    for number in 0..FILES {
+        let mut bytes = whole.clone();
+        // Some in the headers, some in the tables at the end, some anywhere; few or many.
+        for _ in 0..=random.below(40) {
+            let end = match random.below(3) {
+                0 => 0x400,
+                _ => bytes.len() as u64,
+            };
+            let at = random.below(end) as usize;
+            bytes[at] = random.below(256) as u8;
+        }
+        if random.below(5) == 0 {
+            bytes.truncate(random.below(whole.len() as u64) as usize);
+        }
+        let path = programs.path(&number.to_string());
+        std::fs::write(&path, bytes).expect("a file");
+        let range = [0x10_0000 * (number + 1), 0x8000, 0x1000];
+        map(&mut spaces, perf_abi::CpuMode::USER, 1, range, format!("/{number}").as_bytes());
+    }
+    let finder = FileFinder::remote().with_symfs(programs.path(""));
+    let symbolizer = Symbolizer::new(finder).expect("a thread");
+    let mut queries = Vec::new();
+    for number in 0..FILES {
+        for address in text.clone().step_by(397) {
+            let address = 0x10_0000 * (number + 1) + (address - 0x1000);
+            let frame = StackFrame { mode: perf_abi::CpuMode::USER, address, is_return_address: true };
+            queries.push(Query::new(&spaces, 1, &frame));
+        }
+    }
+    let found = symbolizer.symbolize(&queries);
+    assert_eq!(found.len(), queries.len());
+    let counts = symbolizer.counts();
+    println!("{} named, {} panics, {:?}", counts.named, counts.panics, counts.reasons());
+    let by_reason: BTreeMap<_, _> =
+        counts.reasons().into_iter().map(|(count, reason)| (reason, count)).collect();
+    assert_eq!(counts.named + by_reason.values().sum::<u64>(), queries.len() as u64);
+    assert!(counts.named > queries.len() as u64 / 10, "most damage is elsewhere");
+}

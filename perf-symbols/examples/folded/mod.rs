@@ -30,7 +30,7 @@ impl Folded {
         Ok(Self {
             spaces: AddressSpaces::new(),
             unwinder,
-            symbolizer: Symbolizer::without_lines(finder)?,
+            symbolizer: Symbolizer::new(finder)?,
             stack: Stack::new(),
             unnamed: Vec::new(),
             queries: Vec::new(),

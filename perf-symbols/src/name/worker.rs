@@ -11,9 +11,9 @@ use super::kallsyms::{Kallsyms, KallsymsError};
 use super::perf_map::PerfMap;
 use super::query::{Function, Query, Symbols, Target, Unnamed};
 use super::symbolizer::{FileSymbols, NameCounts};
-use crate::file::{FileFinder, FoundFile, NotFound, NotFoundKind, ObjectFile, kernel_build_id};
+use crate::file::{FileFinder, FileKey, FoundFile, NotFound, NotFoundKind, ObjectFile, kernel_build_id};
 use crate::generations::Generations;
-use crate::{BuildId, Inode, MappedObject, Mapping, ObjectKind};
+use crate::{BuildId, MappedObject, Mapping, ObjectKind};
 
 /// Half of the bytes of names that are kept.
 const MAX_NAMES: usize = 32 << 20;
@@ -37,16 +37,6 @@ pub(super) struct Worker {
     kernel: Option<Kernel>,
     missing: BTreeMap<Box<[u8]>, NotFound>,
     counts: NameCounts,
-}
-
-/// Distinguishes the files of records.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct FileKey {
-    path: Box<[u8]>,
-    build_id: Option<BuildId>,
-    inode: Option<Inode>,
-    /// If nothing identifies the file: the same path of another process may lead to a different one.
-    pid: Option<u32>,
 }
 
 struct File {
@@ -135,13 +125,7 @@ impl Worker {
         if !matches!(object.kind(), ObjectKind::File | ObjectKind::Memfd | ObjectKind::Vdso) {
             return None;
         }
-        let inode = object.inode();
-        let key = FileKey {
-            path: object.path().into(),
-            build_id,
-            inode,
-            pid: (build_id.is_none() && inode.is_none()).then_some(pid),
-        };
+        let key = FileKey::new(pid, object, build_id);
         if let Some(file) = self.files.get(&key) {
             return Some(file.clone());
         }

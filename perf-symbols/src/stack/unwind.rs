@@ -12,7 +12,8 @@ use perf_decode::{Layout, Regs, Sample, UserStack};
 use super::info::{Entry, NoUnwindInfo, UnwindInfo};
 use super::machine::{Arm64, Machine, X86_64};
 use super::{Stack, StackEnd, UserSource};
-use crate::{AddressSpaces, BuildId, FileFinder, Inode, Mapping, ObjectKind};
+use crate::file::FileKey;
+use crate::{AddressSpaces, FileFinder, Mapping};
 
 /// Processes whose mappings are kept before those of dead ones are looked for.
 const MAX_PROCESSES: usize = 1 << 12;
@@ -206,16 +207,6 @@ struct Walker<M: Machine> {
 
 /// A file, or why it is not there for the process that asked.
 type File<M> = Result<UnwindInfo<M>, (u32, NoUnwindInfo)>;
-
-/// Mappings with equal keys are of one file.
-#[derive(PartialEq, Eq, Hash)]
-enum FileKey {
-    BuildId(BuildId),
-    Inode(Inode, Box<[u8]>),
-    Vdso,
-    /// Another process may have another file at the path.
-    Path(u32, Box<[u8]>),
-}
 
 #[derive(Default)]
 struct Process {
@@ -453,13 +444,7 @@ impl<M: Machine> Walker<M> {
     fn file(&mut self, options: &Options, spaces: &AddressSpaces, pid: u32, mapping: &Mapping) -> usize {
         let object = mapping.object();
         let build_id = spaces.build_id(object);
-        let path = || object.path().into();
-        let key = match (build_id, object.inode()) {
-            (Some(id), _) => FileKey::BuildId(id),
-            (None, Some(inode)) => FileKey::Inode(inode, path()),
-            (None, None) if object.kind() == ObjectKind::Vdso => FileKey::Vdso,
-            (None, None) => FileKey::Path(pid, path()),
-        };
+        let key = FileKey::new(pid, object, build_id);
         let index = *self.by_key.entry(key).or_insert(self.files.len());
         match self.files.get(index) {
             Some(Ok(_)) => return index,

@@ -23,10 +23,10 @@ impl Random {
 
 #[test]
 fn damaged_programs_have_names_or_reasons() {
-    let Some(programs) = Programs::new("damaged") else { return };
-    assert!(programs.compile_by("c++", "whole", "inlines.cpp", &["-g", "-O2"]));
-    let whole = std::fs::read(programs.path("whole")).expect("the program");
-    let text = ObjectFile::open(programs.path("whole")).expect("the program").section_addresses(".text");
+    let programs = Programs::empty("damaged");
+    let Some(path) = programs.compile("whole", "inlines.cpp", &["-g", "-O2"]) else { return };
+    let whole = std::fs::read(&path).expect("the program");
+    let text = ObjectFile::open(&path).expect("the program").section_addresses(".text");
     let text = text.expect("code");
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut spaces = AddressSpaces::new();

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::unwind::{CXX, Folder};
+use crate::programs::Programs;
+use crate::unwind::CXX;
 
 /// Runs an example, and returns what it prints. `None` if cargo built this test only, and says so.
 fn run(example: &str, arguments: &[&Path]) -> Option<String> {
@@ -49,8 +50,8 @@ fn assert_is_folded(lines: &str) {
 
 #[test]
 fn examples_print_the_stacks_of_a_program() {
-    let folder = Folder::new("examples");
-    let Some(program) = folder.compile("folded", "c++", &CXX, "stacks.cc") else { return };
+    let folder = Programs::empty("examples");
+    let Some(program) = folder.compile("folded", "stacks.cpp", &CXX) else { return };
     let file = folder.path("perf.data");
     let mut perf = Command::new("perf");
     perf.args(["record", "-q", "-e", "cpu-clock", "-F", "999", "--call-graph", "dwarf,16384", "-o"])

@@ -277,7 +277,7 @@ fn remote_file_needs_its_build_id() {
 fn debug_file_is_found_by_build_id_and_by_checksum() {
     let Some(programs) = Programs::new("debug") else { return };
     let (path, debug) = (programs.path("linked"), programs.path("linked.debug"));
-    if !programs.compile("linked", "history.c", &["-g", "-O1", "-ldl", "-lpthread"])
+    if programs.compile("linked", "history.c", &["-g", "-O1", "-ldl", "-lpthread"]).is_none()
         || !objcopy(&["--only-keep-debug"], &[&path, &debug])
     {
         eprintln!("skipped: objcopy is missing");

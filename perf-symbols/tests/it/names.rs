@@ -114,8 +114,8 @@ fn class(found: Result<&Symbols, Unnamed>, by_perf: &str) -> Class {
 #[test]
 fn names_are_those_of_perf_script() {
     let Some(programs) = Programs::new("names") else { return };
-    programs.compile_by("c++", "inlines-cpp", "inlines.cpp", &["-g", "-O2"]);
-    programs.compile_rust("inlines-rust", "inlines.rs", &["-g", "-O", "--edition", "2021"]);
+    programs.compile("inlines-cpp", "inlines.cpp", &["-g", "-O2"]);
+    programs.compile("inlines-rust", "inlines.rs", &["-g", "-O", "--edition", "2021"]);
     let Some(file) = record(&programs, "names", WORK) else {
         eprintln!("skipped: the perf tool is missing, or may not record all CPUs");
         return;

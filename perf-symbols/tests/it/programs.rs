@@ -1,4 +1,4 @@
-//! Programs in C that the tests compile, in a folder that is removed at the end.
+//! Programs that the tests compile, in a folder that is removed at the end.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,41 +6,42 @@ use std::process::{Command, Stdio};
 pub(crate) struct Programs(PathBuf);
 
 impl Programs {
-    /// Compiles the programs: `history`, the same as `static`, and the libraries `first.so` and `second.so`. `None`
-    /// without a C compiler or libraries for static programs, and says so.
-    pub(crate) fn new(test: &str) -> Option<Self> {
+    /// Makes an empty folder.
+    pub(crate) fn empty(test: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("perf-symbols-{}-{test}", std::process::id()));
         std::fs::create_dir(&folder).expect("a temporary folder");
-        let programs = Self(folder);
-        let is_complete = programs.compile("first.so", "spin.c", &["-shared", "-fPIC"])
-            && programs.compile("second.so", "spin.c", &["-shared", "-fPIC", "-DOTHER"])
-            && programs.compile("history", "history.c", &["-ldl", "-lpthread"])
-            && programs.compile("static", "history.c", &["-static", "-ldl", "-lpthread"]);
-        if !is_complete {
-            eprintln!("skipped: no C compiler that links static programs");
-        }
-        is_complete.then_some(programs)
+        Self(folder)
     }
 
-    /// Compiles a source file in `tests/programs`, with a build id that no cache of this machine has.
-    pub(crate) fn compile(&self, output: &str, source: &str, options: &[&str]) -> bool {
-        self.compile_by("cc", output, source, options)
+    /// Compiles the programs that most tests need: `history`, the same as `static`, and the libraries `first.so` and
+    /// `second.so`. `None` if that fails.
+    pub(crate) fn new(test: &str) -> Option<Self> {
+        let programs = Self::empty(test);
+        programs.compile("first.so", "spin.c", &["-O1", "-shared", "-fPIC"])?;
+        programs.compile("second.so", "spin.c", &["-O1", "-shared", "-fPIC", "-DOTHER"])?;
+        programs.compile("history", "history.c", &["-O1", "-ldl", "-lpthread"])?;
+        programs.compile("static", "history.c", &["-O1", "-static", "-ldl", "-lpthread"])?;
+        Some(programs)
     }
 
-    pub(crate) fn compile_by(&self, compiler: &str, output: &str, source: &str, options: &[&str]) -> bool {
-        self.run(Command::new(compiler).args(["-O1", "-Wl,--build-id=uuid"]).args(options), output, source)
-    }
-
-    pub(crate) fn compile_rust(&self, output: &str, source: &str, options: &[&str]) -> bool {
-        let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        self.run(Command::new(compiler).arg("-Clink-arg=-Wl,--build-id=uuid").args(options), output, source)
-    }
-
-    fn run(&self, compiler: &mut Command, output: &str, source: &str) -> bool {
+    /// Compiles a source file in `tests/programs`, in C, C++ or Rust, with a build id that no cache of this machine has.
+    /// `None` without its compiler or libraries, and says so.
+    pub(crate) fn compile(&self, output: &str, source: &str, options: &[&str]) -> Option<PathBuf> {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source);
-        let output = self.path(output);
-        compiler.arg(source).arg("-o").arg(output).stderr(Stdio::null());
-        compiler.status().is_ok_and(|status| status.success())
+        let (compiler, id) = match source.extension().and_then(|extension| extension.to_str()) {
+            Some("rs") => ("rustc", "-Clink-arg=-Wl,--build-id=uuid"),
+            Some("cpp") => ("c++", "-Wl,--build-id=uuid"),
+            _ => ("cc", "-Wl,--build-id=uuid"),
+        };
+        let path = self.path(output);
+        let mut command = Command::new(compiler);
+        // Libraries come last.
+        command.arg(id).arg("-o").arg(&path).arg(source).args(options).stderr(Stdio::null());
+        let is_there = command.status().is_ok_and(|status| status.success());
+        if !is_there {
+            eprintln!("skipped: {compiler} cannot compile {output}");
+        }
+        is_there.then_some(path)
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

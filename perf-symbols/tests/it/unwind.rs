@@ -12,46 +12,7 @@ use perf_symbols::{
     AddressSpaces, FileFinder, Location, ObjectFile, Stack, StackEnd, StackFrame, Unwinder, UserSource,
 };
 
-/// Programs in a folder that is removed at the end.
-pub(crate) struct Folder(PathBuf);
-
-impl Folder {
-    pub(crate) fn new(test: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("perf-symbols-{}-{test}", std::process::id()));
-        std::fs::create_dir(&folder).expect("a temporary folder");
-        Self(folder)
-    }
-
-    /// Compiles a program in `tests/programs`. `None` without its compiler, and says so.
-    pub(crate) fn compile(
-        &self,
-        name: &str,
-        compiler: &str,
-        options: &[&str],
-        source: &str,
-    ) -> Option<PathBuf> {
-        let (output, source) =
-            (self.0.join(name), Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(source));
-        let mut command = Command::new(compiler);
-        command.args(options).arg("-o").arg(&output).arg(source);
-        let is_there = command.output().is_ok_and(|output| output.status.success());
-        if !is_there {
-            eprintln!("skipped: {compiler} cannot compile {name}");
-        }
-        is_there.then_some(output)
-    }
-
-    #[cfg(feature = "names")]
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::programs::Programs;
 
 /// Runs a program, and gives each of its samples with the state of its mappings, both of the callchain by frame
 /// pointers and of `bytes` of the stack. Returns whether events may be opened.
@@ -129,11 +90,9 @@ const RUST_FP: [&str; 5] = ["-O", "--edition", "2024", "-C", "force-frame-pointe
 
 #[test]
 fn stacks_without_frame_pointers_reach_the_first_function() {
-    let folder = Folder::new("unwind");
-    let programs = [
-        folder.compile("whole-cxx", "c++", &CXX, "stacks.cc"),
-        folder.compile("whole-rust", "rustc", &RUST, "stacks.rs"),
-    ];
+    let folder = Programs::empty("unwind");
+    let programs =
+        [folder.compile("whole-cxx", "stacks.cpp", &CXX), folder.compile("whole-rust", "stacks.rs", &RUST)];
     for program in programs.into_iter().flatten() {
         for bytes in [8 << 10, 32 << 10] {
             let mut unwinder = Unwinder::new(Architecture::NATIVE, FileFinder::local());
@@ -180,11 +139,9 @@ fn stacks_without_frame_pointers_reach_the_first_function() {
 
 #[test]
 fn stacks_are_those_of_frame_pointers_in_programs_that_keep_them() {
-    let folder = Folder::new("beside");
-    let programs = [
-        folder.compile("fp-cxx", "c++", &CXX_FP, "stacks.cc"),
-        folder.compile("fp-rust", "rustc", &RUST_FP, "stacks.rs"),
-    ];
+    let folder = Programs::empty("beside");
+    let programs =
+        [folder.compile("fp-cxx", "stacks.cpp", &CXX_FP), folder.compile("fp-rust", "stacks.rs", &RUST_FP)];
     for program in programs.into_iter().flatten() {
         let mut unwinder = Unwinder::new(Architecture::NATIVE, FileFinder::local());
         let (mut by_pointers, mut by_copy) = (Stack::new(), Stack::new());

@@ -21,8 +21,9 @@ const MAX_INSTRUCTIONS: usize = 1 << 14;
 const MAX_OPERATIONS: usize = 256;
 /// States that one entry keeps; compilers write one or two.
 const MAX_STATES: usize = 64;
-/// The addresses of one file that are known to have safe entries.
-const SAFE_ADDRESSES: usize = 509;
+/// Addresses of one file that are known to have safe entries: one for this number of bytes of the section, within limits.
+const BYTES_OF_ADDRESS: usize = 32;
+const SAFE_ADDRESSES: std::ops::RangeInclusive<usize> = 61..=8191;
 
 /// Why there is no unwind information for an address: returned by [`Unwinder::missing_info`](super::Unwinder::missing_info).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,9 +132,7 @@ impl<M: Machine> UnwindInfo<M> {
             bases = bases.set_eh_frame(frames.addresses.start);
             if let Some(found) = read(object, ".eh_frame_hdr")? {
                 bases = bases.set_eh_frame_hdr(found.addresses.start);
-                // Some linkers write one without a table.
-                let parsed = EhFrameHdr::new(&found.bytes, LittleEndian).parse(&bases, 8);
-                header = parsed.is_ok_and(|parsed| parsed.table().is_some()).then_some(found.bytes);
+                header = has_table(&found.bytes, &bases).then_some(found.bytes);
             }
             (frames.bytes, false)
         } else {
@@ -150,14 +149,16 @@ impl<M: Machine> UnwindInfo<M> {
         unwinder.add_module(sections.module(object));
         let len = [Some(&sections.frames), sections.header.as_ref()].into_iter().flatten();
         let len = len.map(|bytes| bytes.len() as u64).sum();
-        let safe = vec![0; SAFE_ADDRESSES].into();
+        let addresses = sections.frames.len() / BYTES_OF_ADDRESS;
+        let safe = vec![0; addresses.clamp(*SAFE_ADDRESSES.start(), *SAFE_ADDRESSES.end())].into();
         Ok(Self { file: found.into_closed(), unwinder, len, sections, safe })
     }
 
     /// Finds the entry of an address of the symbol table, and checks that to execute it ends soon.
     pub(super) fn entry(&mut self, address: u64) -> Entry {
         let Some(header) = &self.sections.header else { return Entry::Safe };
-        let slot = self.safe.get_mut((address % SAFE_ADDRESSES as u64) as usize);
+        let slot =
+            address.checked_rem(self.safe.len() as u64).and_then(|slot| self.safe.get_mut(slot as usize));
         if slot.as_ref().is_some_and(|safe| **safe == address && address != 0) {
             return Entry::Safe;
         }
@@ -208,6 +209,11 @@ impl Sections {
         let Ok(Some(offset)) = parsed.as_ref().map(|header| {
             let table = header.table()?;
             let pointer = table.lookup(address, &self.bases).ok()?;
+            // gimli subtracts one from the other.
+            let is_inside = pointer.direct().ok()? >= header.eh_frame_ptr().direct().ok()?;
+            if !is_inside {
+                return None;
+            }
             table.pointer_to_offset(pointer).ok()
         }) else {
             return Entry::Missing;
@@ -228,6 +234,14 @@ impl Sections {
         section.set_address_size(8);
         are_all_safe(&section, &self.bases)
     }
+}
+
+/// Returns whether a header has a table, which some linkers leave out, and all of it.
+fn has_table(header: &[u8], bases: &BaseAddresses) -> bool {
+    let parsed = EhFrameHdr::new(header, LittleEndian).parse(bases, 8);
+    let count = parsed.ok().and_then(|parsed| Some(parsed.table()?.iter(bases).size_hint().0));
+    // An entry has two numbers of at least two bytes.
+    count.is_some_and(|count| count <= header.len() / 4)
 }
 
 /// Returns whether all entries of a section end soon, up to a damaged one.
@@ -313,6 +327,32 @@ mod tests {
             is_debug_frame: false,
             header: None,
             bases: BaseAddresses::default(),
+        }
+    }
+
+    /// A table of one entry for 0x1000 at `entry`, of a section at 0x2000, with numbers of 8 bytes.
+    fn header(count: u32, entry: u64) -> Vec<u8> {
+        let (section, address) = (0x2000_u64.to_le_bytes(), 0x1000_u64.to_le_bytes());
+        [&[1, 4, 3, 4], &section[..], &count.to_le_bytes(), &address, &entry.to_le_bytes()].concat()
+    }
+
+    #[test]
+    fn entry_is_found_by_the_table_unless_that_leads_out_of_the_section() {
+        let sections = section(&[]);
+        // After the common part.
+        let first = 0x2000 + 4 + 4 + 10;
+        for (entry, address, found) in [
+            (first, 0x1000, Entry::Safe),
+            (first, 0x10ff, Entry::Safe),
+            (first, 0x1100, Entry::Missing),
+            (0x1fff, 0x1000, Entry::Missing),
+            (u64::MAX, 0x1000, Entry::Missing),
+            (0x2000, 0x1000, Entry::Missing),
+        ] {
+            assert_eq!(sections.entry(&header(1, entry), address), found, "{entry:#x}, {address:#x}");
+        }
+        for (count, is_whole) in [(0, false), (1, true), (u32::MAX, false)] {
+            assert_eq!(has_table(&header(count, first), &sections.bases), is_whole, "{count} entries");
         }
     }
 

@@ -197,12 +197,32 @@ struct Walker<M: Machine> {
     processes: HashMap<u32, Process>,
     /// Bytes of all sections.
     len: u64,
-    /// Rules of framehop for the addresses that were seen last.
-    cache: M::Cache,
+    caches: Caches<M>,
     /// For code without unwind information.
     by_frame_pointer: M::Unwinder,
     /// The file that is being read, in case that panics.
     current: Option<usize>,
+}
+
+/// Rules of framehop for the addresses that were seen last. One of its caches has 509, too few for a compiler or a browser.
+struct Caches<M: Machine> {
+    caches: [M::Cache; 15],
+    last: M::Cache,
+}
+
+impl<M: Machine> Default for Caches<M> {
+    fn default() -> Self {
+        Self { caches: std::array::from_fn(|_| M::Cache::default()), last: M::Cache::default() }
+    }
+}
+
+impl<M: Machine> Caches<M> {
+    /// Returns the cache of an address.
+    fn of(&mut self, address: u64) -> &mut M::Cache {
+        // A cache has one place for addresses with a distance of 509. The bits above decide among the caches.
+        let index = (address >> 9) as usize % (self.caches.len() + 1);
+        self.caches.get_mut(index).unwrap_or(&mut self.last)
+    }
 }
 
 /// A file, or why it is not there for the process that asked.
@@ -241,7 +261,7 @@ impl<M: Machine> Default for Walker<M> {
             by_key: HashMap::new(),
             processes: HashMap::new(),
             len: 0,
-            cache: M::Cache::default(),
+            caches: Caches::default(),
             by_frame_pointer: M::Unwinder::default(),
             current: None,
         }
@@ -357,10 +377,10 @@ impl<M: Machine> Walker<M> {
         let module = self.module(options, spaces, pid, lookup);
         self.current = module.map(|(file, _)| file);
         let info = module.and_then(|(file, base)| Some((self.files.get_mut(file)?.as_mut().ok()?, base)));
-        let mut has_file = false;
-        let mut known = None;
+        let (mut has_file, mut known, mut cached) = (false, None, lookup);
         if let Some((info, base)) = info {
             has_file = true;
+            cached = lookup.wrapping_sub(base);
             // The same code has the same address in the file in each process, so that the cache serves all.
             let in_file = match address {
                 FrameAddress::InstructionPointer(ip) => {
@@ -371,16 +391,16 @@ impl<M: Machine> Walker<M> {
                 }
             };
             if let Some(in_file) = in_file {
-                if info.entry(in_file.address_for_lookup()) == Entry::Safe {
-                    let mut read = |address| reader.read(address);
-                    known = Some(info.unwinder.unwind_frame(in_file, registers, &mut self.cache, &mut read));
+                if info.entry(cached) == Entry::Safe {
+                    let (cache, mut read) = (self.caches.of(cached), |address| reader.read(address));
+                    known = Some(info.unwinder.unwind_frame(in_file, registers, cache, &mut read));
                 }
             }
         }
         let is_known = known.is_some();
         let result = known.unwrap_or_else(|| {
-            let mut read = |address| reader.read(address);
-            self.by_frame_pointer.unwind_frame(address, registers, &mut self.cache, &mut read)
+            let (cache, mut read) = (self.caches.of(cached), |address| reader.read(address));
+            self.by_frame_pointer.unwind_frame(address, registers, cache, &mut read)
         });
         self.current = None;
         let is_first = !address.is_return_address();
@@ -388,7 +408,7 @@ impl<M: Machine> Walker<M> {
         let mut failed = reader.failed.iter().filter(|&&at| !is_first || at >= before);
         if let Some(&at) = failed.next() {
             if failed.next().is_some() || result != Err(Error::CouldNotReadStack(at)) {
-                self.cache = M::Cache::default();
+                *self.caches.of(cached) = M::Cache::default();
             }
             let is_near = is_known || at.wrapping_sub(reader.end()) < MAX_FRAME;
             if let Some(end) = reader.beyond(at).filter(|_| is_near) {
@@ -482,7 +502,7 @@ impl<M: Machine> Walker<M> {
 
     /// Drops what a panic may have left half done.
     fn recover(&mut self) {
-        self.cache = M::Cache::default();
+        self.caches = Caches::default();
         self.by_frame_pointer = M::Unwinder::default();
         if let Some(file) = self.current.take() {
             put(&mut self.files, file, Err((0, NoUnwindInfo::Panicked)));

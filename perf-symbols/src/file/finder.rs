@@ -366,7 +366,7 @@ impl FileFinder {
         let (start, end) = range.split_once('-')?;
         let start = u64::from_str_radix(start, 16).ok()?;
         let len = u64::from_str_radix(end, 16).ok()?.checked_sub(start)?;
-        if len != mapping.end() - mapping.start() || len > 1 << 20 {
+        if len != mapping.end() - mapping.start() {
             return None;
         }
         let mut bytes = vec![0; len as usize];
@@ -589,6 +589,23 @@ mod tests {
             assert_eq!((reason.kind(), reason.to_string().as_str()), (kind, text));
             assert_eq!(reason.object(), &object);
         }
+    }
+
+    #[cfg(feature = "names")]
+    #[test]
+    fn path_of_a_runtime_is_in_the_root_of_its_process_or_of_symfs() {
+        let pid = std::process::id();
+        let in_process =
+            |finder: FileFinder, path: &[u8]| finder.path_in_process(pid, &MappedObject::new(path));
+        let root = PathBuf::from(format!("/proc/{pid}/root"));
+        assert_eq!(in_process(FileFinder::local(), b"/etc/passwd"), Some(root.join("etc/passwd")));
+        assert_eq!(in_process(FileFinder::local(), b"/etc/no-file"), Some(PathBuf::from("/etc/no-file")));
+        assert_eq!(in_process(FileFinder::local(), b"//anon/../x"), Some(PathBuf::from("//anon/../x")));
+        assert_eq!(in_process(FileFinder::local(), b"[heap]"), None);
+        assert_eq!(in_process(FileFinder::remote(), b"/etc/passwd"), None);
+        let symfs = FileFinder::remote().with_symfs("/files");
+        assert_eq!(in_process(symfs, b"/etc/passwd"), Some(PathBuf::from("/files/etc/passwd")));
+        assert_eq!(FileFinder::local().kallsyms(BuildId::new(&[0xab; 20]).expect("20 bytes")), None);
     }
 
     #[test]

@@ -162,6 +162,48 @@ fn section_ends_with_the_file_and_has_a_gigabyte_at_most() {
     assert!(section(&large).expect_err("too long").to_string().contains("1 GiB"));
 }
 
+#[cfg(feature = "names")]
+#[test]
+fn addresses_in_different_sections_are_distinguished() {
+    let file = open(with_section(elf(&[], &[1]), 3, 64, 20)).expect("a file");
+    assert!(file.is_in_one_section(0x1000, 0x1013));
+    assert!(!file.is_in_one_section(0x1000, 0x1014) && !file.is_in_one_section(0xfff, 0x1013));
+    assert!(file.is_in_one_section(0x5000, 0x6000), "in none");
+}
+
+#[cfg(feature = "names")]
+#[test]
+fn vdso_of_this_process_has_functions() {
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("the mappings");
+    let Some(line) = maps.lines().find(|line| line.ends_with("[vdso]")) else {
+        eprintln!("skipped: this kernel has no vdso");
+        return;
+    };
+    let (range, _) = line.split_once(' ').expect("a range");
+    let (start, end) = range.split_once('-').expect("a range");
+    let hex = |text| u64::from_str_radix(text, 16).expect("a number");
+    let vdso = Mapping::new(hex(start)..hex(end), 0, MappedObject::new(b"[vdso]"));
+    let found = crate::FileFinder::local().find(1, &vdso, None).expect("the vdso");
+    let text = found.object().section_addresses(".text").expect("code");
+    let functions: std::collections::BTreeMap<_, _> =
+        text.clone().filter_map(|address| found.object().exported_function(address)).collect();
+    assert!(functions.len() > 2 && functions.keys().all(|start| text.contains(start)), "{functions:?}");
+    assert!(functions.values().any(|name| name.ends_with(b"clock_gettime")), "{functions:?}");
+    assert_eq!(found.object().exported_function(0), None);
+}
+
+#[cfg(feature = "names")]
+#[test]
+fn build_id_of_this_kernel_is_in_its_notes() {
+    let Ok(notes) = std::fs::read("/sys/kernel/notes") else {
+        eprintln!("skipped: /sys/kernel/notes is missing");
+        return;
+    };
+    let id = super::kernel_build_id().expect("a build id");
+    let at = notes.windows(20).position(|bytes| bytes == id.as_bytes()).expect("its bytes");
+    assert_eq!(notes[at - 16..at], [4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, b'G', b'N', b'U', 0]);
+}
+
 #[test]
 fn file_is_read_whole_in_pieces() {
     let mut bytes = elf(&[], &[1]);

@@ -78,6 +78,9 @@ fn replaced_program_is_found_while_it_runs_and_refused_after_it() {
     let finder = FileFinder::local();
     let found = |id| finder.find(pid, &mapping, id).map(|found| found.evidence());
     assert_eq!((found(id), found(None)), (Ok(Evidence::BuildId), Ok(Evidence::Inode)));
+    // By its path here, which stays when the process ends.
+    let here = finder.find(pid, &mapping, id).expect("the program");
+    assert_eq!(here.object().path(), path);
 
     programs.compile("newer", "history.c", &["-O0", "-ldl", "-lpthread"]);
     fs::rename(programs.path("newer"), &path).expect("a new program in its place");

@@ -44,7 +44,12 @@ fn objects_by_perf(file: &Path) -> Option<Vec<String>> {
 /// Converts a line of `perf script` into the form of [`objects_by_records`].
 fn normalized(line: &str) -> String {
     // The name of a thread can have spaces, and an object parentheses.
-    let (head, place) = line.trim().split_once(": ").expect("a time");
+    let is_after_time = |(at, _): &(usize, &str)| {
+        let time = line[..*at].rsplit(' ').next().and_then(|time| time.split_once('.'));
+        time.is_some_and(|(seconds, ns)| seconds.parse::<u64>().is_ok() && ns.len() == 9)
+    };
+    let (at, _) = line.match_indices(": ").find(is_after_time).unwrap_or_else(|| panic!("no time: {line}"));
+    let (head, place) = (&line[..at], &line[at + 2..]);
     let (ip, object) = place.trim().split_once(" (").expect("an object in parentheses");
     let object = object.strip_suffix(')').unwrap_or(object);
     let (head, time) = head.rsplit_once(' ').expect("a time");

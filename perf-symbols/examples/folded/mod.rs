@@ -79,6 +79,7 @@ impl Folded {
                 self.needed = self.needed.max(needed);
                 "the copy of the stack is too short".to_owned()
             }
+            StackEnd::NotCopied { .. } => "a page of the stack was not in memory".to_owned(),
             StackEnd::BadAddress { .. } => "the stack leads to a bad address".to_owned(),
             end @ StackEnd::NoUnwindInfo { address } => {
                 let reason = self.unwinder.missing_info(pid, address);

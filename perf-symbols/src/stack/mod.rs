@@ -80,6 +80,12 @@ pub enum StackEnd {
         /// leads to it. The kernel permits 65528.
         needed: u64,
     },
+    /// The kernel could not copy all that it was asked for, and the next frame is above what it copied.
+    NotCopied {
+        /// An address on the stack whose page was not in memory, such as in a large array that was never written; or
+        /// the process was about to exec or exit. A larger `sample_stack_user` does not help.
+        address: u64,
+    },
     /// Nothing says how to unwind at an address, and its function does not keep frame pointers.
     NoUnwindInfo {
         /// An address of a frame. `Unwinder::missing_info` has the reason.
@@ -116,6 +122,9 @@ impl fmt::Display for StackEnd {
             }
             Self::Truncated { needed } => {
                 write!(f, "the copy of the stack is too short; the next frame needs {needed} bytes")
+            }
+            Self::NotCopied { address } => {
+                write!(f, "the kernel could not copy the stack up to {address:#x}, which was not in memory")
             }
             Self::NoUnwindInfo { address } => write!(f, "no unwind information for {address:#x}"),
             Self::BadAddress { address } => write!(f, "the stack leads to the bad address {address:#x}"),

@@ -144,6 +144,7 @@ fn reasons_are_one_line_each() {
         StackEnd::Deferred { cookie: 7 },
         StackEnd::Complete,
         StackEnd::Truncated { needed: 9000 },
+        StackEnd::NotCopied { address: 1 },
         StackEnd::NoUnwindInfo { address: 1 },
         StackEnd::BadAddress { address: 1 },
         StackEnd::Loop,

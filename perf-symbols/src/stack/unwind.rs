@@ -540,7 +540,7 @@ impl Process {
 struct StackReader<'a> {
     sp: u64,
     bytes: &'a [u8],
-    /// Whether the kernel could copy all that it was asked for, so that the stack may be longer than the copy.
+    /// Whether the kernel could copy all that it was asked for.
     is_full: bool,
     /// The addresses that failed since this was cleared.
     failed: Vec<u64>,
@@ -573,8 +573,11 @@ impl<'a> StackReader<'a> {
         if needed <= self.bytes.len() as u64 {
             return None;
         }
-        let is_stack = self.is_full && needed < MAX_STACK;
-        Some(if is_stack { StackEnd::Truncated { needed } } else { StackEnd::BadAddress { address } })
+        Some(match self.is_full {
+            _ if needed > MAX_STACK => StackEnd::BadAddress { address },
+            true => StackEnd::Truncated { needed },
+            false => StackEnd::NotCopied { address },
+        })
     }
 }
 
@@ -689,13 +692,18 @@ mod tests {
     }
 
     #[test]
-    fn copy_that_has_the_whole_stack_is_not_truncated() {
+    fn copy_that_the_kernel_could_not_complete_is_not_truncated() {
         let words = [SP + 16, CODE + 0x20, SP + 32, CODE + 0x30, SP + 64, CODE + 0x40];
         let registers = x86(CODE + 0x10, SP);
         for (asked, is_truncated) in [(48, true), (64, false)] {
             let mut unwinder = unwinder(Architecture::X86_64);
             let stack = unwind(&mut unwinder, RegsAbi::ABI_64, &registers, &words, asked);
-            assert_eq!(matches!(stack.end(), StackEnd::Truncated { .. }), is_truncated, "{:?}", stack.end());
+            let end = match stack.end() {
+                StackEnd::Truncated { needed } => (true, SP + needed - 8),
+                StackEnd::NotCopied { address } => (false, address),
+                end => panic!("{end:?}"),
+            };
+            assert!(end.0 == is_truncated && (SP + 48..SP + 128).contains(&end.1), "{end:x?}");
         }
     }
 

@@ -59,6 +59,7 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
+pub mod coming_from;
 #[cfg(feature = "files")]
 mod file;
 mod generations;

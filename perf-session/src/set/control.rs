@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use perf_sys::Event;
 
+use super::loss::LossLedger;
 use super::{EventSet, EventSetError, SpawnMisuse};
-use crate::set::loss::LossLedger;
 
 /// # Control
 impl EventSet {

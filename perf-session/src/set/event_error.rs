@@ -1,5 +1,6 @@
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
@@ -9,8 +10,7 @@ use super::Scope;
 use super::error::call_and_errno;
 use crate::names::catalog;
 use crate::system::System;
-use crate::why::explain_mapping;
-use crate::why::{Diagnosis, FailedOpen, trial_of};
+use crate::why::{Diagnosis, FailedOpen, explain_mapping, trial_of};
 
 /// The reason why an event could not be opened, mapped, controlled or read: the event, its CPU or thread, and the
 /// error of the call.
@@ -38,10 +38,20 @@ pub(super) fn label_of(event: &Event) -> Arc<str> {
 }
 
 impl EventError {
+    /// Returns the error of a call other than `mmap`, for an event of no cgroup.
+    pub(super) fn new(
+        label: Arc<str>,
+        attr: &Attr,
+        scope: Scope,
+        is_member: bool,
+        error: perf_sys::Error,
+    ) -> Self {
+        Self { label, scope, attr: Box::new(*attr), is_member, error, data_pages: 0, cgroup: None }
+    }
+
     /// Returns the error of a call for an open event.
     pub(super) fn of(event: &Event, scope: Scope, is_member: bool, error: perf_sys::Error) -> Self {
-        let attr = Box::new(*event.attr());
-        Self { label: label_of(event), scope, attr, is_member, error, data_pages: 0, cgroup: None }
+        Self::new(label_of(event), event.attr(), scope, is_member, error)
     }
 
     /// Returns whether the CPU is offline, or was when the event was opened.
@@ -79,6 +89,17 @@ impl EventError {
             (_, None, None) => Target::calling_thread(),
         }
     }
+
+    /// Returns the errno of the failed call as a number.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.error.raw_os_error()
+    }
+
+    /// Returns std's error of the errno, as [`EventSetError::to_os_error`](super::EventSetError::to_os_error).
+    #[must_use]
+    pub fn to_os_error(&self) -> io::Error {
+        self.error.to_os_error()
+    }
 }
 
 impl fmt::Display for EventError {
@@ -96,3 +117,10 @@ impl fmt::Debug for EventError {
 
 /// `source` is `None`: `Display` already has the whole text.
 impl Error for EventError {}
+
+/// Keeps the kind of the errno and the whole text; the [`EventError`] is inside.
+impl From<EventError> for io::Error {
+    fn from(error: EventError) -> Self {
+        Self::new(Self::from(error.error).kind(), error)
+    }
+}

@@ -2,12 +2,12 @@ use std::iter;
 
 use perf_sys::Event;
 
+use super::loss::monotonic;
 use super::opened::Opened;
 use super::packages::Packages;
 use super::unit::Unit;
 use super::watch::Watch;
 use super::{EventError, EventSet, EventSetError, Scope};
-use crate::set::loss::monotonic;
 use crate::system::CpuList;
 
 /// How often the events of a CPU are opened that is online although the kernel reports it as missing: it may go offline

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perf_sys::{Event, ReadFormat};
+use perf_sys::{Event, ReadFormat, RingSet};
 
 use crate::names::EventSpec;
 use crate::system::CpuList;
@@ -14,11 +14,8 @@ mod control;
 mod counts;
 mod error;
 mod event_error;
-mod event_index;
 mod hotplug;
 mod loss;
-mod lost;
-mod open;
 mod open_tasks;
 mod opened;
 mod options;
@@ -41,8 +38,8 @@ pub use error::{EventSetError, SpawnMisuse};
 pub use event_error::EventError;
 pub use hotplug::Refreshed;
 pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
-pub use lost::EventLost;
 pub use options::EventSetOptions;
+pub use read::EventLost;
 pub use record::EventSetRecord;
 pub use rings::RingSize;
 pub use scope::{RingKey, Scope};
@@ -51,6 +48,8 @@ pub use target::{EventSetTarget, Inherit};
 
 use hotplug::Hotplug;
 use opened::Opened;
+use packages::Packages;
+use plan::Plan;
 use rings::Rings;
 
 /// Events on CPUs or tasks: opened together, enabled together, read as one table of counts and as one
@@ -136,11 +135,34 @@ pub struct EventSetEvent<'s> {
     pub dropped: &'s [DroppedFeature],
 }
 
+impl EventSetEvent<'_> {
+    /// Returns the error of a call for this event.
+    fn failed(&self, error: perf_sys::Error) -> EventError {
+        EventError::of(self.event, self.scope, self.is_member, error)
+    }
+}
+
 impl EventSet {
     /// Returns the options of a set without events.
     #[must_use]
     pub fn options() -> EventSetOptions {
         EventSetOptions::new()
+    }
+
+    /// Opens all events of a plan, disabled, and maps their rings.
+    fn open(options: EventSetOptions, plan: Plan) -> Result<Self, EventSetError> {
+        let set = options.ring_pages.is_some().then(RingSet::new).transpose()?;
+        let (mut opened, mut hotplug) = (Opened::new(options, plan), Hotplug::new());
+        while let Err(error) = opened.open_tasks_and_cpus(&mut hotplug) {
+            if !opened.split_weak(&error) {
+                return Err(error);
+            }
+        }
+        opened.check_all_opened(&hotplug.offline)?;
+        let mut rings = Rings::new(set);
+        rings.add(&opened, 0)?;
+        opened.packages = Packages::read(&opened)?;
+        Ok(Self { rings, hotplug, opened, opener: rustix::thread::gettid(), has_spawned: false })
     }
 
     /// Iterates over the open events: for each group on each CPU or thread the leader, then its members.

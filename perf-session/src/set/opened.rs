@@ -5,12 +5,12 @@ use std::sync::Arc;
 use perf_sys::{AttrFlags, Errno, Event, OpenOptions, ReadFormat, Result as SysResult, SampleType};
 
 use super::counts::merge;
-use super::lost::EventLost;
+use super::hotplug::Hotplug;
 use super::packages::Packages;
 use super::plan::{Plan, PlannedGroup};
 use super::running::Switch;
 use super::unit::Unit;
-use super::{EventError, EventSetError, EventSetEvent, EventSetOptions, Scope, ScopeCount};
+use super::{EventError, EventLost, EventSetError, EventSetEvent, EventSetOptions, Scope, ScopeCount};
 use crate::system::CpuList;
 use crate::why::{AttrFallback, FallbackError};
 
@@ -52,21 +52,29 @@ impl Opened {
         }
     }
 
+    /// Opens all groups of the plan for the tasks and on the CPUs of the target.
+    pub(super) fn open_tasks_and_cpus(&mut self, hotplug: &mut Hotplug) -> Result<(), EventSetError> {
+        let units = self.open_target_tasks()?;
+        self.units.extend(units);
+        hotplug.open_cpus(self)
+    }
+
     /// Iterates over the open events: for each unit the leader, then its members.
     pub(super) fn events(&self) -> impl Iterator<Item = EventSetEvent<'_>> {
-        self.units.iter().flat_map(move |unit| {
-            let planned = self.plan.groups.get(unit.group);
-            let specs = planned.into_iter().flat_map(PlannedGroup::events);
-            unit.events.iter().zip(&unit.dropped).zip(specs).enumerate().map(
-                move |(member, ((event, dropped), (index, spec)))| EventSetEvent {
-                    event,
-                    scope: unit.scope,
-                    index,
-                    spec,
-                    is_member: member != 0,
-                    dropped,
-                },
-            )
+        self.units.iter().flat_map(|unit| self.events_of(unit))
+    }
+
+    /// Iterates over the events of a unit, the leader first.
+    pub(super) fn events_of<'s>(&'s self, unit: &'s Unit) -> impl Iterator<Item = EventSetEvent<'s>> {
+        let specs = self.plan.groups.get(unit.group).into_iter().flat_map(PlannedGroup::events);
+        let events = unit.events.iter().zip(&unit.dropped).zip(specs).enumerate();
+        events.map(|(member, ((event, dropped), (index, spec)))| EventSetEvent {
+            event,
+            scope: unit.scope,
+            index,
+            spec,
+            is_member: member != 0,
+            dropped,
         })
     }
 
@@ -155,8 +163,8 @@ impl Opened {
                     unit.dropped.push(opened.dropped);
                 }
                 Err(FallbackError { error, attr, .. }) => {
-                    let (is_member, cgroup) = (!unit.events.is_empty(), self.options.target.cgroup_dir());
-                    return Err(EventError { label, scope, attr, is_member, error, data_pages: 0, cgroup });
+                    let failed = EventError::new(label, &attr, scope, !unit.events.is_empty(), error);
+                    return Err(EventError { cgroup: self.options.target.cgroup_dir(), ..failed });
                 }
             }
         }
@@ -180,8 +188,8 @@ impl Opened {
     pub(super) fn close_unit(&mut self, index: usize) -> Result<Option<Unit>, EventSetError> {
         let Some(unit) = self.units.get(index) else { return Ok(None) };
         // Both are read before anything changes, so that an error leaves the unit open.
-        let (counts, mut lost) = (self.counts_of(unit)?, self.lost_of(unit)?);
-        self.closed_lost.append(&mut lost);
+        let (counts, lost) = (self.counts_of(unit)?, self.lost_of(unit)?);
+        self.closed_lost.extend(lost);
         for (index, count) in counts {
             if let Some(count) = merge(&mut self.closed, index, count) {
                 self.closed.push((index, count));
@@ -232,22 +240,18 @@ impl Opened {
     }
 
     fn counts_of(&self, unit: &Unit) -> Result<Vec<(usize, ScopeCount)>, EventSetError> {
-        let planned = self.plan.groups.get(unit.group).into_iter().flat_map(PlannedGroup::events);
-        let counts = unit.read()?.into_iter().zip(planned);
-        Ok(counts.map(|(read, (index, spec))| (index, ScopeCount::new(unit.scope, spec, read))).collect())
+        let counts = self.events_of(unit).zip(unit.read()?);
+        Ok(counts.map(|(open, read)| (open.index, ScopeCount::new(open.scope, open.spec, read))).collect())
     }
 
     fn lost_of(&self, unit: &Unit) -> Result<Vec<EventLost>, EventSetError> {
-        let planned = self.plan.groups.get(unit.group).into_iter().flat_map(PlannedGroup::events);
-        let mut all = Vec::new();
-        for ((member, event), (count, (index, _))) in
-            unit.events.iter().enumerate().zip(unit.read()?.into_iter().zip(planned))
-        {
-            let Some(lost) = count.and_then(|count| count.lost) else { continue };
-            let id = event.id().map_err(|error| EventError::of(event, unit.scope, member != 0, error))?;
-            all.push(EventLost { id, scope: unit.scope, index, lost });
-        }
-        Ok(all)
+        let lost =
+            self.events_of(unit).zip(unit.read()?).filter_map(|(open, read)| Some((open, read?.lost?)));
+        let of_event = |(open, lost): (EventSetEvent<'_>, u64)| {
+            let id = open.event.id().map_err(|error| open.failed(error))?;
+            Ok(EventLost { id, scope: open.scope, index: open.index, lost })
+        };
+        lost.map(of_event).collect()
     }
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use perf_sys::Attr;
 
-use super::open;
 use super::plan::Plan;
 use super::user_only::is_refused;
 use super::{EventSet, EventSetError, EventSetTarget, Inherit};
@@ -251,7 +250,7 @@ impl EventSetOptions {
     fn open_as_asked(self) -> Result<EventSet, EventSetError> {
         let options = self.list_inherited_probes()?;
         let plan = Plan::new(&options.groups)?;
-        open::open(options, plan)
+        EventSet::open(options, plan)
     }
 
     /// Checks that one event writes into each ring.

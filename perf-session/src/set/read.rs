@@ -3,9 +3,22 @@ use std::time::{Duration, Instant};
 
 use perf_sys::{DrainStats, RingSet, SampleLayout, WaitResult, Waker};
 
+use super::loss::LossLedger;
 use super::rings::Rings;
-use super::{EventError, EventSet, EventSetError, EventSetEvent, EventSetRecord, RingKey};
-use crate::set::loss::LossLedger;
+use super::{EventSet, EventSetError, EventSetEvent, EventSetRecord, RingKey, Scope};
+
+/// The records of one event of an [`EventSet`] that the kernel dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventLost {
+    /// The id of the event, which its samples have.
+    pub id: u64,
+    /// The thread or CPU of the event.
+    pub scope: Scope,
+    /// Index of the logical event, in the order of the options.
+    pub index: usize,
+    /// Records that the kernel dropped since the event was opened, because its ring was full or paused.
+    pub lost: u64,
+}
 
 /// # Records
 impl EventSet {
@@ -208,10 +221,9 @@ impl EventSet {
     ///
     /// [`EventSetError::Event`] if an id cannot be read.
     pub fn layouts(&self) -> Result<Vec<(u64, SampleLayout)>, EventSetError> {
-        let layout = |set_event: EventSetEvent<'_>| {
-            let EventSetEvent { event, scope, is_member, .. } = set_event;
-            let id = event.id().map_err(|error| EventError::of(event, scope, is_member, error))?;
-            Ok((id, SampleLayout::new(event.attr())))
+        let layout = |open: EventSetEvent<'_>| {
+            let id = open.event.id().map_err(|error| open.failed(error))?;
+            Ok((id, SampleLayout::new(open.event.attr())))
         };
         self.events().map(layout).collect()
     }
@@ -219,6 +231,21 @@ impl EventSet {
     /// Returns the rings, or `None` if the set only counts.
     pub const fn rings(&self) -> Option<&RingSet<RingKey>> {
         self.rings.set.as_ref()
+    }
+
+    /// Reads how many records of each event the kernel dropped (`PERF_FORMAT_LOST`), also of the events that
+    /// were closed because their CPU went offline or their thread was removed. Since Linux 6.0; the list is
+    /// empty on older kernels, see [`reads_lost`](Self::reads_lost).
+    ///
+    /// For an event with period 1, the samples of its id and its lost records add up to its count. The `LOST`
+    /// records of a ring report the same losses, except those after the last record that fitted.
+    ///
+    /// # Errors
+    ///
+    /// [`EventSetError::Event`] if an event cannot be read.
+    #[doc(alias = "PERF_FORMAT_LOST")]
+    pub fn lost_by_event(&self) -> Result<Vec<EventLost>, EventSetError> {
+        self.opened.read_lost()
     }
 
     /// Reads how many samples each event has lost, and returns the ledger of all losses until now.

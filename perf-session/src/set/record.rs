@@ -4,7 +4,7 @@ use std::sync::Arc;
 use perf_sys::decode::Result;
 use perf_sys::{Event, RawRecord, Record, SampleLayout, SortedRecord};
 
-use super::event_index::EventIndex;
+use super::rings::EventIndex;
 use super::{RingKey, Scope};
 
 /// A record of [`EventSet::drain_sorted`](crate::EventSet::drain_sorted), with its origin.

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use perf_sys::{Event, RingSet};
 
-use super::event_index::EventIndex;
+use super::loss::LossLedger;
 use super::opened::Opened;
-use super::plan::PlannedGroup;
+use super::sized_rings::map_largest;
 use super::unit::Unit;
-use super::{EventError, EventSetError, RingKey, Scope};
-use crate::set::loss::LossLedger;
-use crate::set::sized_rings::map_largest;
+use super::{EventError, EventSetError, EventSetEvent, RingKey};
 
 /// The size of the rings of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +40,8 @@ impl Rings {
     /// into the ring of their scope.
     pub(super) fn add(&mut self, opened: &Opened, first: usize) -> Result<(), EventSetError> {
         let units = opened.units.get(first..).unwrap_or_default();
-        for unit in units {
-            let planned = opened.plan.groups.get(unit.group).into_iter().flat_map(PlannedGroup::events);
-            for (event, (index, _)) in unit.events.iter().zip(planned) {
-                self.index.add(event, index);
-            }
-        }
+        let events = || units.iter().flat_map(|unit| opened.events_of(unit));
+        events().for_each(|open| self.index.add(open.event, open.index));
         let (Some(rings), Some(asked)) = (&mut self.set, opened.options.ring_pages.clone()) else {
             return Ok(());
         };
@@ -55,39 +49,34 @@ impl Rings {
         let is_current = |key: &RingKey| self.ledger.is_current(*key, key.scope());
         let mut keys: Vec<RingKey> = rings.iter().map(|(key, _)| *key).filter(is_current).collect();
         // The first event of a scope owns its ring; the kernel redirects the others into it.
-        let (mut owners, mut others): (Vec<(Scope, &Arc<Event>)>, Vec<_>) = (Vec::new(), Vec::new());
-        for (scope, event) in
-            units.iter().flat_map(|unit| unit.events.iter().map(|event| (unit.scope, event)))
-        {
-            let ring = scope.of_ring();
+        let (mut owners, mut others): (Vec<EventSetEvent<'_>>, Vec<_>) = (Vec::new(), Vec::new());
+        for open in events() {
+            let ring = open.scope.of_ring();
             let has_ring = keys.iter().any(|key| key.scope() == ring);
-            if has_ring || owners.iter().any(|(owner, _)| owner.of_ring() == ring) {
-                others.push((scope, event));
+            if has_ring || owners.iter().any(|owner| owner.scope.of_ring() == ring) {
+                others.push(open);
             } else {
-                owners.push((scope, event));
+                owners.push(open);
             }
         }
         // Rings that are added have the size of the first ones.
         let pages = self.size.map_or(asked, |size| size.data_pages..=size.data_pages);
-        let mapped = map_largest(owners.iter().map(|(_, event)| Arc::clone(event)), pages);
+        let mapped = map_largest(owners.iter().map(|owner| Arc::clone(owner.event)), pages);
         let mapped = mapped.map_err(|failed| match owners.get(failed.index) {
-            Some((scope, event)) => {
-                let error = EventError::of(event, *scope, false, failed.error);
-                EventSetError::Event(EventError { data_pages: failed.data_pages, ..error })
-            }
+            Some(owner) => EventError { data_pages: failed.data_pages, ..owner.failed(failed.error) }.into(),
             None => EventSetError::Rings(failed.error),
         })?;
         let size = RingSize { data_pages: mapped.data_pages, asked: mapped.asked, reason: mapped.reason };
         self.size.get_or_insert(size);
-        for ((scope, _), ring) in owners.iter().zip(mapped.rings) {
-            let key = self.ledger.add_ring(scope.of_ring());
+        for (owner, ring) in owners.iter().zip(mapped.rings) {
+            let key = self.ledger.add_ring(owner.scope.of_ring());
             rings.add(key, ring).map_err(|refused| EventSetError::Rings(refused.error))?;
             keys.push(key);
         }
-        for (scope, event) in others {
-            let Some(key) = keys.iter().find(|key| key.scope() == scope.of_ring()) else { continue };
-            let of_event = |error| EventError::of(event, scope, false, error);
-            rings.redirect(key, Arc::clone(event)).map_err(|refused| of_event(refused.error))?;
+        for open in others {
+            let Some(key) = keys.iter().find(|key| key.scope() == open.scope.of_ring()) else { continue };
+            let redirected = rings.redirect(key, Arc::clone(open.event));
+            redirected.map_err(|refused| open.failed(refused.error))?;
         }
         Ok(())
     }
@@ -120,5 +109,28 @@ impl Rings {
             rings.iter().for_each(|(key, ring)| self.ledger.note_damage(*key, ring.damage()));
         }
         self.remove_drained();
+    }
+}
+
+/// The logical event of each open event, by the address of the event.
+#[derive(Debug, Default)]
+pub(super) struct EventIndex(Vec<(usize, usize)>);
+
+impl EventIndex {
+    pub(super) fn add(&mut self, event: &Arc<Event>, index: usize) {
+        let address = Arc::as_ptr(event).addr();
+        let at = self.0.partition_point(|&(other, _)| other < address);
+        self.0.insert(at, (address, index));
+    }
+
+    pub(super) fn remove(&mut self, event: &Arc<Event>) {
+        let address = Arc::as_ptr(event).addr();
+        self.0.retain(|&(other, _)| other != address);
+    }
+
+    pub(super) fn find(&self, event: &Arc<Event>) -> Option<usize> {
+        let address = Arc::as_ptr(event).addr();
+        let at = self.0.binary_search_by_key(&address, |&(other, _)| other).ok()?;
+        self.0.get(at).map(|&(_, index)| index)
     }
 }

@@ -1,10 +1,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::EventError;
+use super::loss::monotonic;
 use super::opened::Opened;
 use super::unit::Unit;
 use super::watch::Watch;
-use crate::set::loss::monotonic;
 
 /// The last call of `EventSet::enable` or `EventSet::disable`.
 #[derive(Debug, Default)]

@@ -1,8 +1,9 @@
 use std::fmt;
+use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use perf_sys::{Errno, Error, Event, Refused, Ring};
+use perf_sys::{Errno, Error, Event, Ring};
 
 /// Rings of one size, which may be smaller than the requested one.
 #[derive(Debug)]
@@ -61,6 +62,27 @@ impl From<SizedRingsError> for Error {
     }
 }
 
+impl SizedRingsError {
+    /// Returns the errno of the failed call as a number.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.error.raw_os_error()
+    }
+
+    /// Returns std's error of the errno, as [`EventSetError::to_os_error`](super::EventSetError::to_os_error).
+    #[must_use]
+    pub fn to_os_error(&self) -> io::Error {
+        self.error.to_os_error()
+    }
+}
+
+/// Keeps the kind of the errno and the whole text; the [`perf_sys::Error`] is inside. The events are dropped.
+impl From<SizedRingsError> for io::Error {
+    fn from(error: SizedRingsError) -> Self {
+        let kind = Self::from(error.error).kind();
+        Self::new(kind, error)
+    }
+}
+
 /// Maps a ring for each event, all of one size: the end of `data_pages` is tried first, then its half, quarter and
 /// so on down to the start, until the limits of locked memory permit all of them.
 ///
@@ -86,16 +108,11 @@ pub fn map_largest<E: Into<Arc<Event>>>(
     events: impl IntoIterator<Item = E>,
     data_pages: RangeInclusive<usize>,
 ) -> Result<MappedRings, SizedRingsError> {
-    let mut events: Vec<Arc<Event>> = events.into_iter().map(Into::into).collect();
-    let (least, most) = data_pages.into_inner();
-    let (mut data_pages, mut reason) = (most, None);
-    loop {
-        let failed = match map_all(events, data_pages) {
-            Ok(rings) => return Ok(MappedRings { rings, asked: most, data_pages, reason }),
-            Err(failed) => failed,
-        };
-        let Some(smaller) = smaller(&failed.error, data_pages, least) else { return Err(failed) };
-        (events, data_pages, reason) = (failed.events, smaller, Some(failed.error));
+    let events: Vec<Arc<Event>> = events.into_iter().map(Into::into).collect();
+    let asked = *data_pages.end();
+    match largest(data_pages, |data_pages| map_all(&events, data_pages)) {
+        Ok((rings, data_pages, reason)) => Ok(MappedRings { rings, asked, data_pages, reason }),
+        Err((error, data_pages, index)) => Err(SizedRingsError { error, data_pages, index, events }),
     }
 }
 
@@ -120,34 +137,43 @@ pub fn map_largest_ring(
     event: impl Into<Arc<Event>>,
     data_pages: RangeInclusive<usize>,
 ) -> Result<Ring, SizedRingsError> {
-    let (least, most) = data_pages.into_inner();
-    let (mut data_pages, mut event) = (most, event.into());
-    loop {
-        let Refused { error, value: unmapped, .. } = match Ring::map(event, data_pages) {
-            Ok(ring) => return Ok(ring),
-            Err(failed) => failed,
-        };
-        let Some(smaller) = smaller(&error, data_pages, least) else {
-            return Err(SizedRingsError { error, data_pages, index: 0, events: vec![unmapped] });
-        };
-        (event, data_pages) = (unmapped, smaller);
+    let event = event.into();
+    let map = |data_pages| Ring::map(Arc::clone(&event), data_pages).map_err(|refused| (refused.error, 0));
+    match largest(data_pages, map) {
+        Ok((ring, ..)) => Ok(ring),
+        Err((error, data_pages, index)) => {
+            Err(SizedRingsError { error, data_pages, index, events: vec![event] })
+        }
     }
 }
 
-/// Maps all rings, or none.
-fn map_all(events: Vec<Arc<Event>>, data_pages: usize) -> Result<Vec<Ring>, SizedRingsError> {
-    let mut rings = Vec::with_capacity(events.len());
-    for event in &events {
-        match Ring::map(Arc::clone(event), data_pages) {
-            Ok(ring) => rings.push(ring),
-            Err(Refused { error, .. }) => {
-                let index = rings.len();
-                drop(rings); // before the events are mapped again
-                return Err(SizedRingsError { error, data_pages, index, events });
-            }
-        }
+/// Maps all rings, or none: the error has the index of the event.
+fn map_all(events: &[Arc<Event>], data_pages: usize) -> Result<Vec<Ring>, (Error, usize)> {
+    // After an error the rings are dropped, so that the events can be mapped again.
+    let map = |(index, event): (usize, &Arc<Event>)| {
+        Ring::map(Arc::clone(event), data_pages).map_err(|refused| (refused.error, index))
+    };
+    events.iter().enumerate().map(map).collect()
+}
+
+/// Calls `map` with the end of `data_pages`, then its half and so on. Returns its result, the size, and the error of the
+/// next larger size; or the error of the last size, that size, and the index of the event.
+fn largest<T>(
+    data_pages: RangeInclusive<usize>,
+    map: impl Fn(usize) -> Result<T, (Error, usize)>,
+) -> Result<(T, usize, Option<Error>), (Error, usize, usize)> {
+    let (least, mut data_pages) = data_pages.into_inner();
+    let mut reason = None;
+    loop {
+        let (error, index) = match map(data_pages) {
+            Ok(mapped) => return Ok((mapped, data_pages, reason)),
+            Err(failed) => failed,
+        };
+        let Some(smaller) = smaller(&error, data_pages, least) else {
+            return Err((error, data_pages, index));
+        };
+        (data_pages, reason) = (smaller, Some(error));
     }
-    Ok(rings)
 }
 
 /// Returns the next size to try, or `None` if a smaller ring would fail too.

@@ -1,7 +1,7 @@
 use perf_sys::{Attr, AttrFlags, Event, Software, Target};
 
+use super::loss::monotonic;
 use super::{EventError, Scope};
-use crate::set::loss::monotonic;
 
 /// The clock of the event advances within this many ns, unless its CPU was offline. The kernel updates it when
 /// the event is read; the slowest clock that perf uses ticks every 10 ms.
@@ -32,9 +32,8 @@ impl Watch {
         match Event::open(&attr, Target::cpu(cpu)) {
             Ok(event) => Ok(Self { event, cpu, time: 0, at_ns, is_dead: false }),
             Err(error) => {
-                let scope = Scope::cpu(cpu);
-                let (label, attr) = (Software::CPU_CLOCK.name().unwrap_or_default().into(), Box::new(attr));
-                Err(EventError { label, scope, attr, is_member: false, error, data_pages: 0, cgroup: None })
+                let label = Software::CPU_CLOCK.name().unwrap_or_default().into();
+                Err(EventError::new(label, &attr, Scope::cpu(cpu), false, error))
             }
         }
     }
@@ -47,9 +46,7 @@ impl Watch {
         }
         // `prctl` may have disabled all events of the thread. An event whose CPU was offline does not count
         // again, although its time enabled advances after it was enabled (kernel errata).
-        self.event
-            .enable()
-            .map_err(|error| EventError::of(&self.event, Scope::cpu(self.cpu), false, error))?;
+        self.event.enable().map_err(|error| self.failed(error))?;
         let start = monotonic();
         while monotonic() - start < PULSE {
             if self.advances()? {
@@ -70,9 +67,10 @@ impl Watch {
     }
 
     fn read(&self) -> Result<u64, EventError> {
-        match self.event.read() {
-            Ok(count) => Ok(count.value),
-            Err(error) => Err(EventError::of(&self.event, Scope::cpu(self.cpu), false, error)),
-        }
+        self.event.read().map(|count| count.value).map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: perf_sys::Error) -> EventError {
+        EventError::of(&self.event, Scope::cpu(self.cpu), false, error)
     }
 }

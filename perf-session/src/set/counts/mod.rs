@@ -7,7 +7,6 @@ use super::plan::PlannedGroup;
 use super::{EventSet, EventSetError, Scope};
 use crate::names::EventSpec;
 
-mod display;
 mod table;
 #[cfg(test)]
 mod tests;

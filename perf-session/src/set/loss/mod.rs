@@ -1,24 +1,18 @@
 //! Losses, by their scope, kind and time.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
 use perf_sys::SkippedBytes;
+use rustix::time::{ClockId, clock_gettime};
 
-use crate::set::{RingKey, Scope};
+use super::{RingKey, Scope};
 
 mod feed;
-mod gap;
-mod kind;
-mod report;
 #[cfg(test)]
 mod tests;
-
-pub use gap::Gap;
-pub(in crate::set) use gap::monotonic;
-pub use kind::LossKind;
-pub use report::LossReport;
 
 /// Everything that an [`EventSet`](crate::EventSet) lost: where, how much, and between which times.
 ///
@@ -68,6 +62,67 @@ pub struct Loss {
     /// The time of the first record after the last of these losses, in ns of the events' clock. Unknown
     /// for [`LossKind::ReadLost`].
     pub to: Option<u64>,
+}
+
+/// The way in which records, samples or data were lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum LossKind {
+    /// Records that the kernel dropped because the ring was full, by the `LOST` records of the ring: all
+    /// but those after the last record that fitted. Of any event of the ring.
+    #[doc(alias = "PERF_RECORD_LOST")]
+    Lost,
+    /// Records of an event that the kernel dropped, by reading the event: exact. Those of
+    /// [`Lost`](Self::Lost) are among them. Since Linux 6.0.
+    #[doc(alias = "PERF_FORMAT_LOST")]
+    ReadLost,
+    /// Samples that the PMU lost before they reached the ring, by the `LOST_SAMPLES` records.
+    #[doc(alias = "PERF_RECORD_LOST_SAMPLES")]
+    LostSamples,
+    /// Times that an event was throttled: it overflowed too often and was stopped until the next tick.
+    #[doc(alias = "PERF_RECORD_THROTTLE")]
+    Throttled,
+    /// Records that the program dropped unread.
+    Discarded,
+    /// Bytes of a ring that were skipped because they are no records.
+    Damaged,
+    /// Records that were delivered after one with a later time. Nothing is missing, but it is out of
+    /// timestamp order.
+    Late,
+    /// Records of a hardware trace whose data was truncated or has gaps.
+    #[doc(alias = "PERF_AUX_FLAG_TRUNCATED")]
+    #[doc(alias = "PERF_AUX_FLAG_PARTIAL")]
+    AuxTruncated,
+    /// Records of a hardware trace whose data collided with another trace.
+    #[doc(alias = "PERF_AUX_FLAG_COLLISION")]
+    AuxCollision,
+    /// Times that a CPU was without events because it was offline.
+    Gap,
+}
+
+/// A time in which a CPU of a set had no events, because it was offline.
+///
+/// The times are in ns of `CLOCK_MONOTONIC`. They enclose the gap: `from` is the last time at which the
+/// events were known to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The CPU.
+    pub scope: Scope,
+    /// The last time at which the events were known to count, or the CPU to be offline.
+    pub from: u64,
+    /// The time after which the events count again, or `None` while the CPU is without them.
+    pub to: Option<u64>,
+}
+
+/// The losses of a [`LossLedger`](crate::LossLedger), as an error.
+///
+/// Prints one line for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LossReport {
+    /// The losses, ordered by scope and kind.
+    pub losses: Vec<Loss>,
+    /// The times in which CPUs had no events.
+    pub gaps: Vec<Gap>,
 }
 
 /// A ring, and whether its events are open.
@@ -181,4 +236,86 @@ impl fmt::Display for LossLedger {
         }
         LossReport { losses, gaps: self.gaps.clone() }.fmt(f)
     }
+}
+
+impl LossKind {
+    /// Returns the noun that an amount of this kind counts.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Lost | Self::ReadLost | Self::Discarded | Self::Late => "records",
+            Self::LostSamples => "samples",
+            Self::Throttled | Self::Gap => "times",
+            Self::Damaged => "bytes",
+            Self::AuxTruncated | Self::AuxCollision => "parts of the trace",
+        }
+    }
+
+    /// Returns whether data is missing. Only late records are complete.
+    pub const fn is_loss(self) -> bool {
+        !matches!(self, Self::Late)
+    }
+}
+
+impl fmt::Display for LossKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Lost => "dropped by the kernel, reported in the ring",
+            Self::ReadLost => "dropped by the kernel, counted by the event",
+            Self::LostSamples => "lost by the PMU",
+            Self::Throttled => "throttled",
+            Self::Discarded => "discarded unread",
+            Self::Damaged => "skipped as damaged",
+            Self::Late => "delivered late",
+            Self::AuxTruncated => "truncated",
+            Self::AuxCollision => "with a collision",
+            Self::Gap => "without events while offline",
+        })
+    }
+}
+
+impl Error for LossReport {}
+
+impl fmt::Display for LossReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (line, loss) in self.losses.iter().enumerate() {
+            if line != 0 {
+                writeln!(f)?;
+            }
+            loss.fmt(f)?;
+        }
+        self.gaps.iter().try_for_each(|gap| write!(f, "\n{gap}"))
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.scope)?;
+        if let Some(event) = &self.event {
+            write!(f, "{event}: ")?;
+        }
+        write!(f, "{} {} {}", self.amount, self.kind.unit(), self.kind)?;
+        match (self.from, self.to) {
+            (Some(from), Some(to)) => write!(f, ", between {from} and {to} ns"),
+            (Some(from), None) => write!(f, ", after {from} ns"),
+            (None, Some(to)) => write!(f, ", before {to} ns"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: no events after {} ns", self.scope, self.from)?;
+        match self.to {
+            Some(to) => write!(f, " until {to} ns of CLOCK_MONOTONIC"),
+            None => f.write_str(" of CLOCK_MONOTONIC, and still none"),
+        }
+    }
+}
+
+/// Returns the time of `CLOCK_MONOTONIC` in ns.
+pub(in crate::set) fn monotonic() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    // Neither is negative on this clock.
+    now.tv_sec.unsigned_abs() * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }

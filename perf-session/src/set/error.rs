@@ -1,13 +1,14 @@
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::sync::Arc;
+
+use perf_sys::Errno;
 
 use super::{EventError, Inherit};
 use crate::names::ProbeError;
 use crate::system::{CpuList, FileError, System};
 use crate::why::Diagnosis;
-
-mod io;
 
 /// The reason why an [`EventSet`](crate::EventSet) could not be opened or used.
 #[derive(Clone)]
@@ -88,7 +89,7 @@ pub enum EventSetError {
         /// Path or name of the program.
         program: String,
         /// The error of the failed step.
-        error: Arc<std::io::Error>,
+        error: Arc<io::Error>,
     },
 }
 
@@ -133,6 +134,40 @@ impl EventSetError {
         match self {
             Self::Event(EventError { error, .. }) | Self::Rings(error) => Some(error),
             _ => None,
+        }
+    }
+
+    /// Returns the errno of the failed call as a number. It is `ESRCH` for [`NoTask`](Self::NoTask).
+    pub fn raw_os_error(&self) -> Option<i32> {
+        match self {
+            Self::Event(error) => error.raw_os_error(),
+            Self::Rings(error) => error.raw_os_error(),
+            Self::File(error) => error.io_error()?.raw_os_error(),
+            Self::Command { error, .. } => error.raw_os_error(),
+            Self::Probe { error, .. } => error.raw_os_error(),
+            Self::NoTask { .. } => Some(Errno::ESRCH.raw_os_error()),
+            _ => None,
+        }
+    }
+
+    /// Returns std's error of the errno, for code that looks at
+    /// [`raw_os_error`](io::Error::raw_os_error). The text of this error is lost.
+    ///
+    /// An error without an errno is converted as by `From`.
+    #[must_use]
+    pub fn to_os_error(&self) -> io::Error {
+        self.raw_os_error().map_or_else(|| self.clone().into(), io::Error::from_raw_os_error)
+    }
+
+    /// Returns std's kind of the failed call, or a fitting one.
+    fn kind(&self) -> io::ErrorKind {
+        match self {
+            Self::Event(EventError { error, .. }) | Self::Rings(error) => io::Error::from(*error).kind(),
+            Self::File(error) => error.io_error().map_or(io::ErrorKind::InvalidData, io::Error::kind),
+            Self::Command { error, .. } => error.kind(),
+            Self::Probe { error, .. } => io::Error::from(ProbeError::clone(error)).kind(),
+            Self::NoTask { .. } => io::ErrorKind::NotFound,
+            _ => io::ErrorKind::InvalidInput,
         }
     }
 }
@@ -215,5 +250,55 @@ impl From<FileError> for EventSetError {
 impl From<perf_sys::Error> for EventSetError {
     fn from(error: perf_sys::Error) -> Self {
         Self::Rings(error)
+    }
+}
+
+/// Keeps the kind of the errno, the whole text, and the [`EventSetError`] itself, which
+/// [`get_ref`](io::Error::get_ref) returns.
+///
+/// [`raw_os_error`](io::Error::raw_os_error) of the result is `None`;
+/// [`to_os_error`](EventSetError::to_os_error) keeps the number in place of the text.
+impl From<EventSetError> for io::Error {
+    fn from(error: EventSetError) -> Self {
+        Self::new(error.kind(), error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_sys::{Attr, Call, Software};
+
+    use super::*;
+    use crate::set::Scope;
+
+    fn refused() -> EventSetError {
+        let error = perf_sys::Error::System { call: Call::PerfEventOpen, errno: Errno::EACCES };
+        let (label, attr) = ("task-clock".into(), Attr::software(Software::TASK_CLOCK));
+        EventSetError::Event(EventError::new(label, &attr, Scope::thread(7), false, error))
+    }
+
+    #[test]
+    fn io_error_keeps_kind_text_and_error() {
+        let error = io::Error::from(refused());
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(error.to_string(), refused().to_string());
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<EventSetError>());
+        assert_eq!(inner.and_then(EventSetError::raw_os_error), Some(13));
+    }
+
+    #[test]
+    fn os_error_keeps_the_errno() {
+        assert_eq!(refused().to_os_error().raw_os_error(), Some(13));
+        assert_eq!(EventSetError::NoTask { id: 7 }.to_os_error().raw_os_error(), Some(3));
+        let error = EventSetError::NoEvents;
+        assert_eq!(error.to_os_error().to_string(), error.to_string());
+    }
+
+    #[test]
+    fn what_has_the_event_the_call_and_the_errno_without_causes() {
+        let what = refused().what();
+        assert_eq!(what, "task-clock for thread 7: perf_event_open: Permission denied (os error 13)");
+        assert!(refused().to_string().len() > what.len(), "with the usual causes");
+        assert_eq!(EventSetError::NoEvents.what(), EventSetError::NoEvents.to_string());
     }
 }

@@ -85,6 +85,8 @@ impl std::error::Error for NoUnwindInfo {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     Safe,
+    /// The code to which a signal handler returns, so that the kernel's copy of the registers is at the stack pointer.
+    Signal,
     Missing,
     Unsafe,
 }
@@ -220,8 +222,9 @@ impl Sections {
         };
         match section.fde_from_offset(&self.bases, offset, EhFrame::cie_from_offset) {
             Ok(entry) if !entry.contains(address) => Entry::Missing,
-            Ok(entry) if is_safe(&section, &self.bases, &entry) => Entry::Safe,
-            Ok(_) => Entry::Unsafe,
+            Ok(entry) if !is_safe(&section, &self.bases, &entry) => Entry::Unsafe,
+            Ok(entry) if entry.is_signal_trampoline() => Entry::Signal,
+            Ok(_) => Entry::Safe,
             Err(_) => Entry::Missing,
         }
     }

@@ -22,6 +22,11 @@ pub(super) trait Machine {
     /// addresses.
     fn registers(sampled: &Regs<'_>, mask: u64) -> Option<(u64, u64, Self::Registers)>;
     fn stack_pointer(registers: &Self::Registers) -> u64;
+    /// Returns the registers that a signal has interrupted, if it is known where the kernel puts them.
+    fn interrupted(
+        registers: &Self::Registers,
+        read: impl FnMut(u64) -> Result<u64, ()>,
+    ) -> Option<Result<(u64, Self::Registers), ()>>;
 }
 
 #[derive(Debug)]
@@ -41,6 +46,21 @@ impl Machine for X86_64 {
 
     fn stack_pointer(registers: &Self::Registers) -> u64 {
         registers.sp()
+    }
+
+    /// `struct rt_sigframe`: framehop cannot evaluate the unwind information of libc for it, which reads memory.
+    fn interrupted(
+        registers: &Self::Registers,
+        mut read: impl FnMut(u64) -> Result<u64, ()>,
+    ) -> Option<Result<(u64, Self::Registers), ()>> {
+        // Offsets of `uc_mcontext.gregs` in `struct ucontext`, to which the stack pointer leads after the handler.
+        const BP: u64 = 120;
+        const SP: u64 = 160;
+        const IP: u64 = 168;
+        let mut at = |offset| registers.sp().checked_add(offset).ok_or(()).and_then(&mut read);
+        // The highest one first, so that a copy that ends below is long enough for all the next time.
+        let found = at(IP).and_then(|ip| Ok((ip, UnwindRegsX86_64::new(ip, at(SP)?, at(BP)?))));
+        Some(found)
     }
 }
 
@@ -62,5 +82,13 @@ impl Machine for Arm64 {
 
     fn stack_pointer(registers: &Self::Registers) -> u64 {
         registers.sp()
+    }
+
+    /// The unwind information of the vdso leads on.
+    fn interrupted(
+        _: &Self::Registers,
+        _: impl FnMut(u64) -> Result<u64, ()>,
+    ) -> Option<Result<(u64, Self::Registers), ()>> {
+        None
     }
 }

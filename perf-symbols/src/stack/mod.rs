@@ -339,6 +339,14 @@ impl Stack {
         self.source = source;
     }
 
+    /// Marks the last frame as one that no call has left: it begins the function to which a signal handler returns.
+    #[cfg(feature = "unwind")]
+    fn set_exact(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.is_return_address = false;
+        }
+    }
+
     /// Adds a user frame: of a call, or the address after one unless it is the first.
     fn push_user(&mut self, address: u64, is_after_call: bool) {
         let is_return_address = is_after_call && self.frames.len() > self.user_start;

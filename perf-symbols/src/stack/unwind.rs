@@ -336,32 +336,35 @@ impl<M: Machine> Walker<M> {
         let mut address = FrameAddress::from_instruction_pointer(ip);
         while stack.user().len() < options.max_frames {
             let before = M::stack_pointer(&registers);
-            let (next, is_known) = match self.next(options, spaces, pid, address, &mut registers, reader) {
+            let next = match self.next(options, spaces, pid, address, &mut registers, reader) {
                 Ok(next) => next,
                 Err(end) => return end,
             };
             let after = M::stack_pointer(&registers);
-            // A function of arm64 that calls no other has nothing on the stack.
-            if after < before || after == before && address.is_return_address() {
+            // A function of arm64 that calls no other has nothing on the stack. A signal handler can have its own stack.
+            let is_stuck = after < before || after == before && address.is_return_address();
+            if is_stuck && next.by != By::Signal {
                 return StackEnd::Loop;
             }
-            let bad = if is_known {
-                StackEnd::BadAddress { address: next }
-            } else {
+            if next.by == By::Signal {
+                stack.set_exact();
+            }
+            let bad = if next.by == By::FramePointer {
                 StackEnd::NoUnwindInfo { address: address.address_for_lookup() }
+            } else {
+                StackEnd::BadAddress { address: next.address.address() }
             };
-            let process = self.processes.get(&pid);
-            let is_code = process.is_some_and(|process| process.module_at(next.wrapping_sub(1)).is_some());
-            let Some(caller) = FrameAddress::from_return_address(next).filter(|_| is_code) else {
+            let lookup = next.address.address_for_lookup();
+            if self.processes.get(&pid).and_then(|process| process.module_at(lookup)).is_none() {
                 return bad;
-            };
-            stack.push_user(next, true);
-            address = caller;
+            }
+            stack.push_user(next.address.address(), next.address.is_return_address());
+            address = next.address;
         }
         StackEnd::TooDeep
     }
 
-    /// Finds the caller of a frame. Returns its address, and whether unwind information led to it.
+    /// Finds the caller of a frame, or the code that a signal has interrupted.
     fn next(
         &mut self,
         options: &Options,
@@ -370,7 +373,7 @@ impl<M: Machine> Walker<M> {
         address: FrameAddress,
         registers: &mut M::Registers,
         reader: &mut StackReader<'_>,
-    ) -> Result<(u64, bool), StackEnd> {
+    ) -> Result<Next, StackEnd> {
         let lookup = address.address_for_lookup();
         let before = M::stack_pointer(registers);
         reader.failed.clear();
@@ -391,8 +394,16 @@ impl<M: Machine> Walker<M> {
                 }
             };
             if let Some(in_file) = in_file {
-                if info.entry(cached) == Entry::Safe {
-                    let (cache, mut read) = (self.caches.of(cached), |address| reader.read(address));
+                let entry = info.entry(cached);
+                let mut read = |address| reader.read(address);
+                if entry == Entry::Signal {
+                    if let Some(interrupted) = M::interrupted(registers, &mut read) {
+                        self.current = None;
+                        return reader.interrupted(interrupted, registers);
+                    }
+                }
+                if matches!(entry, Entry::Safe | Entry::Signal) {
+                    let cache = self.caches.of(cached);
                     known = Some(info.unwinder.unwind_frame(in_file, registers, cache, &mut read));
                 }
             }
@@ -417,7 +428,11 @@ impl<M: Machine> Walker<M> {
         }
         let no_info = StackEnd::NoUnwindInfo { address: lookup };
         match result {
-            Ok(Some(next)) => Ok((next, is_known)),
+            Ok(Some(next)) => {
+                let by = if is_known { By::UnwindInfo } else { By::FramePointer };
+                let address = FrameAddress::from_return_address(next).ok_or(no_info)?;
+                Ok(Next { address, by })
+            }
             // A frame pointer of 0 is the end by the ABI: code in assembly language that begins a program.
             Ok(None) if has_file => Err(StackEnd::Complete),
             Ok(None) => Err(no_info),
@@ -492,7 +507,7 @@ impl<M: Machine> Walker<M> {
             &ModuleFile::Read { file, base } => match self.files.get_mut(file)? {
                 Err((_, reason)) => Some(reason.clone()),
                 Ok(info) => match info.entry(address.wrapping_sub(base)) {
-                    Entry::Safe => None,
+                    Entry::Safe | Entry::Signal => None,
                     Entry::Missing => Some(NoUnwindInfo::Uncovered),
                     Entry::Unsafe => Some(NoUnwindInfo::Unsafe),
                 },
@@ -508,6 +523,20 @@ impl<M: Machine> Walker<M> {
             put(&mut self.files, file, Err((0, NoUnwindInfo::Panicked)));
         }
     }
+}
+
+/// A frame that was found.
+struct Next {
+    address: FrameAddress,
+    by: By,
+}
+
+/// How a frame was found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    UnwindInfo,
+    FramePointer,
+    Signal,
 }
 
 /// Replaces a value, or appends it if the index is the next one.
@@ -560,6 +589,16 @@ impl<'a> StackReader<'a> {
             return Err(());
         };
         Ok(u64::from_le_bytes(*word))
+    }
+
+    /// Takes the registers that a signal has interrupted, or returns why they could not be read.
+    fn interrupted<R>(&self, found: Result<(u64, R), ()>, registers: &mut R) -> Result<Next, StackEnd> {
+        if let Ok((ip, interrupted)) = found {
+            *registers = interrupted;
+            return Ok(Next { address: FrameAddress::from_instruction_pointer(ip), by: By::Signal });
+        }
+        let address = self.failed.first().copied().unwrap_or(self.sp);
+        Err(self.beyond(address).unwrap_or(StackEnd::BadAddress { address }))
     }
 
     /// Returns the address after the last one that the copy has.

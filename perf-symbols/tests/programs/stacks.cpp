@@ -1,6 +1,7 @@
-// Stacks of different kinds: recursion, virtual calls, sorting with a comparator, exceptions, a thread, libraries, and
+// Stacks of different kinds: recursion, virtual calls, sorting with a comparator, exceptions, signals, a thread, libraries, and
 // large frames. Usage: `stacks [ROUNDS]`.
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -81,16 +82,26 @@ __attribute__((noinline)) unsigned long library(unsigned long n) {
     return add(n);
 }
 
+static void handler(int signal) {
+    for (int i = 0; i < 20; i++) sink = sink + spin(signal + i);
+}
+
+__attribute__((noinline)) unsigned long signals(unsigned long n) {
+    raise(SIGUSR1);
+    return sink + n;
+}
+
 __attribute__((noinline)) void work(unsigned long rounds) {
     for (unsigned long n = 0; n < rounds; n++) {
         for (int i = 0; i < 8; i++) sink = sink + recurse(12, n);
-        sink = sink + figures(n) + sorted(n) + exceptions(n) + library(n);
+        sink = sink + figures(n) + sorted(n) + exceptions(n) + library(n) + signals(n);
         if (n % 8 == 0) sink = sink + large_frame(n);
     }
 }
 
 int main(int argc, char** argv) {
     unsigned long rounds = argc > 1 ? strtoul(argv[1], nullptr, 10) : 100;
+    signal(SIGUSR1, handler);
     std::thread other(work, rounds / 4);
     work(rounds);
     other.join();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use object::elf::{self, FileHeader32, FileHeader64, NT_GNU_BUILD_ID, PT_LOAD, PT_NOTE};
-use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
+use object::read::elf::{CompressionHeader, FileHeader, ProgramHeader, SectionHeader, SectionTable};
 use object::{Endianness, FileKind, ReadCache, ReadCacheOps, ReadRef};
 
 use crate::{BuildId, Mapping};
@@ -33,6 +33,8 @@ pub struct ObjectFile {
     debug_link: Option<DebugLink>,
     segments: Box<[Segment]>,
     sections: Box<[SectionEntry]>,
+    #[cfg(feature = "names")]
+    symbols_len: Option<u64>,
 }
 
 /// The contents, in a file or in memory.
@@ -182,9 +184,21 @@ impl ObjectFile {
                 other => return Err(ElfError::Malformed(format!("found {other:?}"))),
             }
         };
-        let Headers { machine, build_id, debug_link, segments, sections } = headers;
+        #[cfg(feature = "names")]
+        let symbols_len = headers.symbols_len;
+        let Headers { machine, build_id, debug_link, segments, sections, .. } = headers;
         let (segments, sections) = (segments.into(), sections.into());
-        Ok(Self { path, bytes, machine, build_id, debug_link, segments, sections })
+        Ok(Self {
+            path,
+            bytes,
+            machine,
+            build_id,
+            debug_link,
+            segments,
+            sections,
+            #[cfg(feature = "names")]
+            symbols_len,
+        })
     }
 
     /// Closes the file. Its headers stay, so that addresses are found, but it has no sections to read.
@@ -323,6 +337,12 @@ impl ObjectFile {
         loaded.into_iter().all(|range| range.contains(&first) == range.contains(&second))
     }
 
+    /// Returns the bytes of the symbol tables and of what decompression gives, by the headers; `None` if they are damaged.
+    #[cfg(feature = "names")]
+    pub(crate) fn symbols_len(&self) -> Option<u64> {
+        self.symbols_len
+    }
+
     /// Returns the first address and the name of the function in the section `.dynsym` that an address is in.
     #[cfg(feature = "names")]
     pub(crate) fn exported_function(&self, address: u64) -> Option<(u64, Vec<u8>)> {
@@ -423,6 +443,8 @@ struct Headers {
     debug_link: Option<DebugLink>,
     segments: Vec<Segment>,
     sections: Vec<SectionEntry>,
+    /// See [`ObjectFile::symbols_len`].
+    symbols_len: Option<u64>,
 }
 
 impl Headers {
@@ -456,10 +478,19 @@ impl Headers {
             }
         }
         // A program without section headers has all that is needed to be found.
-        let table = header.sections(endian, source).unwrap_or_default();
+        let table = header.sections(endian, source);
+        let mut symbols_len = table.as_ref().ok().map(|_| 0_u64);
+        let table = table.unwrap_or_default();
         let debug_link = debug_link(&table, endian, source);
         let mut sections = Vec::new();
         for section in table.iter() {
+            let len = match (section.sh_type(endian), section.compression(endian, source)) {
+                (_, Ok(Some((compression, ..)))) => Some(compression.ch_size(endian).into()),
+                (elf::SHT_SYMTAB | elf::SHT_DYNSYM, Ok(None)) => Some(section.sh_size(endian).into()),
+                (_, Ok(None)) => Some(0),
+                (_, Err(_)) => None,
+            };
+            symbols_len = symbols_len.zip(len).map(|(sum, len)| sum.saturating_add(len));
             let is_compressed = section.sh_flags(endian).0 & elf::SHF_COMPRESSED.0 != 0;
             sections.push(SectionEntry {
                 name: table.section_name(endian, section).unwrap_or_default().into(),
@@ -468,7 +499,8 @@ impl Headers {
                 offset: section.file_range(endian).map(|(offset, _)| offset).filter(|_| !is_compressed),
             });
         }
-        Ok(Self { machine: header.e_machine(endian).0, build_id, debug_link, segments, sections })
+        let machine = header.e_machine(endian).0;
+        Ok(Self { machine, build_id, debug_link, segments, sections, symbols_len })
     }
 }
 

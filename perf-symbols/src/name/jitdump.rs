@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ const CODE_LOAD: u32 = 0;
 const CODE_MOVE: u32 = 1;
 /// Bytes of a name that are kept.
 const MAX_NAME: usize = 4096;
+/// Bytes of names and changes that are kept of a file: those of about a million functions.
+const MAX_BYTES: usize = 128 << 20;
 
 /// The functions in a jitdump file, at the time of a sample.
 ///
@@ -29,6 +31,11 @@ pub struct Jitdump {
     /// In the order of time.
     changes: Vec<(u64, Change)>,
     has_monotonic_time: bool,
+    is_little: bool,
+    /// The position after the last whole record.
+    read_len: u64,
+    /// About how many bytes `changes` takes.
+    bytes: usize,
     /// The state after this number of changes.
     applied: usize,
     functions: RangeMap<Function>,
@@ -87,13 +94,13 @@ impl Jitdump {
     ///
     /// [`JitdumpError`].
     pub fn open(path: &Path) -> Result<Self, JitdumpError> {
-        let file = File::open(path)?;
+        let (file, len) = open(path)?;
         // What is written meanwhile belongs to later samples.
-        let len = file.metadata()?.len();
         Self::read(BufReader::new(file.take(len)))
     }
 
-    /// Reads the records of a file from its beginning. Code is skipped; memory is linear in the number of functions.
+    /// Reads the whole records of a file from its beginning. Code is skipped; memory is linear in the number of functions, up
+    /// to 128 MiB of records.
     ///
     /// # Errors
     ///
@@ -110,12 +117,35 @@ impl Jitdump {
         if header.u32(4) != 1 {
             return Err(JitdumpError::Version { found: header.u32(4) });
         }
-        let uses_cycles = header.u64(32) & 1 != 0;
-        skip(&mut input, u64::from(header.u32(8)).saturating_sub(HEADER as u64))?;
+        let read_len = u64::from(header.u32(8)).max(HEADER as u64);
+        skip(&mut input, read_len - HEADER as u64)?;
+        let mut jitdump = Self {
+            changes: Vec::new(),
+            has_monotonic_time: header.u64(32) & 1 == 0,
+            is_little,
+            read_len,
+            bytes: 0,
+            applied: 0,
+            functions: RangeMap::default(),
+        };
+        jitdump.read_records(input)?;
+        Ok(jitdump)
+    }
 
-        let mut changes = Vec::new();
+    /// Reads what was written to the file since.
+    pub(super) fn read_on(&mut self, path: &Path) -> io::Result<()> {
+        let (mut file, len) = open(path)?;
+        let Some(rest) = len.checked_sub(self.read_len).filter(|&rest| rest > 0) else { return Ok(()) };
+        file.seek(SeekFrom::Start(self.read_len))?;
+        self.read_records(BufReader::new(file.take(rest)))
+    }
+
+    fn read_records(&mut self, mut input: impl BufRead) -> io::Result<()> {
+        let is_little = self.is_little;
+        let last = self.changes.last().map_or(0, |(time, _)| *time);
+        let mut is_later = true;
         let mut head = [0; RECORD];
-        while is_read(&mut input, &mut head)? {
+        while self.bytes < MAX_BYTES && is_read(&mut input, &mut head)? {
             let head = Fields { bytes: &head, is_little };
             let (kind, time) = (head.u32(0), head.u64(8));
             let Some(len) = u64::from(head.u32(4)).checked_sub(RECORD as u64) else { break };
@@ -126,12 +156,24 @@ impl Jitdump {
                 _ => None,
             };
             let rest = body.limit();
-            changes.extend(change.map(|change| (time, change)));
-            skip(&mut input, rest)?;
+            if skip(&mut input, rest)? < rest {
+                // The end of the record is still to be written.
+                break;
+            }
+            self.read_len += RECORD as u64 + len;
+            if let Some(change) = change {
+                let name_len = if let Change::Load(function) = &change { function.name.len() } else { 0 };
+                self.bytes += size_of::<(u64, Change)>() + name_len;
+                is_later &= time >= last;
+                self.changes.push((time, change));
+            }
         }
         // Several threads write, each with its own time.
-        changes.sort_by_key(|(time, _)| *time);
-        Ok(Self { changes, has_monotonic_time: !uses_cycles, applied: 0, functions: RangeMap::default() })
+        self.changes.sort_by_key(|(time, _)| *time);
+        if !is_later {
+            (self.applied, self.functions) = (0, RangeMap::default());
+        }
+        Ok(())
     }
 
     /// Returns whether its times are those of `CLOCK_MONOTONIC`, in ns. Otherwise they count cycles.
@@ -208,8 +250,19 @@ fn is_read(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-fn skip(input: &mut impl Read, len: u64) -> io::Result<()> {
-    io::copy(&mut input.take(len), &mut io::sink()).map(drop)
+/// Skips bytes. Returns how many there were.
+fn skip(input: &mut impl Read, len: u64) -> io::Result<u64> {
+    io::copy(&mut input.take(len), &mut io::sink())
+}
+
+/// Opens a file. Returns its length, too. Opening a pipe would wait for its writer.
+fn open(path: &Path) -> io::Result<(File, u64)> {
+    if !path.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let file = File::open(path)?;
+    let len = file.metadata()?.len();
+    Ok((file, len))
 }
 
 /// Numbers at offsets in bytes.
@@ -322,6 +375,32 @@ mod tests {
             let mut jitdump = Jitdump::read(&made.bytes[..len]).expect("a jitdump");
             assert!(jitdump.find(0x1000, None).is_some(), "{len}");
         }
+    }
+
+    #[test]
+    fn records_that_are_written_later_are_read_on() {
+        let path = std::env::temp_dir().join(format!("perf-symbols-read-on-{}", std::process::id()));
+        let mut made = Made::new(true);
+        made.load(10, 0x1000, 0x20, "first");
+        let one = made.bytes.len();
+        made.load(30, 0x2000, 0x20, "second");
+        let two = made.bytes.len();
+        made.load(20, 0x2000, 0x20, "late");
+        std::fs::write(&path, &made.bytes[..one + 30]).expect("a file");
+        let mut jitdump = Jitdump::open(&path).expect("a jitdump");
+        let mut names = Vec::new();
+        for len in [one + 30, two - 1, two, made.bytes.len()] {
+            std::fs::write(&path, &made.bytes[..len]).expect("a file");
+            jitdump.read_on(&path).expect("records");
+            for time in [Some(25), None] {
+                let name = jitdump.find(0x2000, time).map(|(_, name)| name);
+                names.push(name.map(|name| String::from_utf8_lossy(&name).into_owned()));
+            }
+        }
+        let _ = std::fs::remove_file(&path);
+        let names: Vec<_> = names.iter().map(Option::as_deref).collect();
+        assert_eq!(names, [None, None, None, None, None, Some("second"), Some("late"), Some("second")]);
+        assert!(Jitdump::open(&std::env::temp_dir()).is_err(), "a folder");
     }
 
     #[test]

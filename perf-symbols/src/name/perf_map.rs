@@ -11,6 +11,8 @@ use crate::space::map::RangeMap;
 
 /// Bytes that are read at most. A JVM with 100 000 methods writes about 10 MB.
 const MAX_LEN: u64 = 256 << 20;
+/// Functions that are kept at most: lines can be shorter than what is kept of them.
+const MAX_FUNCTIONS: usize = 4 << 20;
 
 /// The functions in a perf map, by address.
 ///
@@ -33,6 +35,9 @@ impl PerfMap {
         let mut at = 0;
         while let Some(len) = text.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'\n')) {
             let line = text.get(at..at + len).unwrap_or_default();
+            if functions.len() > MAX_FUNCTIONS {
+                break;
+            }
             if let Some(function) = function(line, at) {
                 functions.insert(function);
             }
@@ -41,13 +46,17 @@ impl PerfMap {
         Self { functions, text: text.into() }
     }
 
-    /// Reads a perf map, of at most 256 MiB: a longer one is cut.
+    /// Reads a perf map, of at most 256 MiB and 4 million functions: a longer one is cut.
     ///
     /// # Errors
     ///
     /// Why the file cannot be read.
     pub fn read(path: &Path) -> io::Result<Self> {
         let mut text = Vec::new();
+        // Opening a pipe would wait for its writer.
+        if !path.metadata()?.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
         // The file may grow while it is read.
         File::open(path)?.take(MAX_LEN).read_to_end(&mut text)?;
         Ok(Self::parse(text))
@@ -57,6 +66,11 @@ impl PerfMap {
     pub fn find(&self, address: u64) -> Option<(u64, &[u8])> {
         let function = self.functions.get(address)?;
         Some((function.first, self.text.get(function.name.clone())?))
+    }
+
+    /// Returns about how many bytes it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len() + self.len() * 2 * size_of::<Function>()
     }
 
     /// Returns the number of ranges with a name.

@@ -31,9 +31,10 @@ pub(super) enum Target {
         start: u64,
         name: Arc<[u8]>,
     },
-    /// `text` is the mapping of the kernel itself.
+    /// `text` is the mapping of the kernel itself, `mapping` that of the address: the same one, or a module.
     Kernel {
         text: Option<Mapping>,
+        mapping: Option<Mapping>,
         build_id: Option<BuildId>,
     },
     Unnamed(Unnamed),
@@ -52,10 +53,11 @@ impl Query {
             Ok(Location::KernelSymbol(symbol)) => {
                 Target::KernelSymbol { start: symbol.start(), name: symbol.name.clone() }
             }
-            Ok(Location::Kernel(_)) => {
+            Ok(Location::Kernel(mapping)) => {
                 let text = spaces.kernel_text();
                 Target::Kernel {
                     text: text.cloned(),
+                    mapping: mapping.cloned(),
                     build_id: text.and_then(|text| spaces.build_id(text.object())),
                 }
             }
@@ -143,6 +145,8 @@ pub enum Unnamed {
     NoSymbol,
     /// The symbols of the file are damaged: the library that reads them failed.
     Damaged,
+    /// The file says that it has more than 4 GiB of symbol tables and compressed debug information.
+    TooLarge,
     /// The file was replaced while its symbols were read.
     Changed,
     /// The kernel hides its addresses from this user.
@@ -169,6 +173,7 @@ impl fmt::Display for Unnamed {
             Self::OutsideSegments => "the file loads nothing at the address",
             Self::NoSymbol => "the file has no symbol at the address; install its debug package",
             Self::Damaged => "the symbols of the file are damaged",
+            Self::TooLarge => "the file has more than 4 GiB of symbols; give a debug file with fewer",
             Self::Changed => "the file was replaced while its symbols were read",
             Self::KernelHidden => {
                 "the kernel hides its addresses; run as root, or set kernel.kptr_restrict to 0 and have CAP_SYSLOG"

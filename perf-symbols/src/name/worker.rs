@@ -1,9 +1,9 @@
 //! The thread that looks names up: it finds files, asks for their symbols in batches, and keeps the answers.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::os::unix::fs::MetadataExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::jitdump::Jitdump;
@@ -19,8 +19,12 @@ use crate::{BuildId, MappedObject, Mapping, ObjectKind};
 const MAX_NAMES: usize = 32 << 20;
 /// Half of the files that are kept open, each with its debug file: a process may have 1024 open files.
 const MAX_FILES: usize = 128;
-/// Half of the perf maps and jitdumps that are kept.
-const MAX_RUNTIMES: usize = 32;
+/// Half of the jitdumps that are kept, and of the bytes of perf maps.
+const MAX_JITDUMPS: usize = 8;
+const MAX_PERF_MAPS: usize = 256 << 20;
+/// Bytes of the symbol tables and of the decompressed debug information of one file. The library allocates them as the file
+/// says, and ends the process if the system has no such memory.
+const MAX_SYMBOLS: u64 = 4 << 30;
 /// Files that were not found and are kept for [`Worker::missing_files`].
 const MAX_MISSING: usize = 1024;
 
@@ -31,9 +35,12 @@ pub(super) struct Worker {
     next_file: u64,
     /// By number of the file and address in its symbol table.
     names: Generations<(u64, u64), Result<Symbols, Unnamed>>,
-    /// By path, or by process.
-    jitdumps: Generations<PathBuf, Option<Jitdump>>,
-    perf_maps: Generations<u32, (PathBuf, u64, PerfMap)>,
+    jitdumps: Generations<FileKey, Jitdump>,
+    /// By process, with the length of the file when it was read.
+    perf_maps: Generations<u32, (u64, PerfMap)>,
+    /// The files of runtimes that were looked at in this batch: each once, since they grow.
+    fresh_jitdumps: HashSet<FileKey>,
+    fresh_perf_maps: HashSet<u32>,
     kernel: Option<Kernel>,
     missing: BTreeMap<Box<[u8]>, NotFound>,
     counts: NameCounts,
@@ -60,8 +67,10 @@ impl Worker {
             files: Generations::new(MAX_FILES),
             next_file: 0,
             names: Generations::new(MAX_NAMES),
-            jitdumps: Generations::new(MAX_RUNTIMES),
-            perf_maps: Generations::new(MAX_RUNTIMES),
+            jitdumps: Generations::new(MAX_JITDUMPS),
+            perf_maps: Generations::new(MAX_PERF_MAPS),
+            fresh_jitdumps: HashSet::new(),
+            fresh_perf_maps: HashSet::new(),
             kernel: None,
             missing: BTreeMap::new(),
             counts: NameCounts::default(),
@@ -80,14 +89,20 @@ impl Worker {
         let mut answers = Vec::with_capacity(queries.len());
         // The addresses that are asked for, by file, with the positions of their answers.
         let mut pending = HashMap::<u64, (Rc<File>, Vec<(u64, usize)>)>::new();
+        let mut runtime = Vec::new();
         for (index, query) in queries.iter().enumerate() {
             let answer = match &query.target {
                 Target::Unnamed(reason) => Err(*reason),
                 Target::KernelSymbol { start, name } => Ok(symbols(name, query.addr - start)),
-                Target::Kernel { text, build_id } => self.kernel(text.as_ref(), *build_id, query.addr),
+                Target::Kernel { text, build_id, mapping } => {
+                    self.kernel(text.as_ref(), *build_id, mapping.as_ref(), query.addr)
+                }
                 Target::User { mapping, build_id, jitdump } => match self.file(query.pid, mapping, *build_id)
                 {
-                    None => self.runtime(query, jitdump.as_ref()),
+                    None => {
+                        runtime.push((query, jitdump.as_ref(), index));
+                        Err(Unnamed::NoPerfMap)
+                    }
                     Some(file) => match self.known(&file, mapping, query.addr) {
                         Ok(answer) => answer,
                         Err(address) => {
@@ -99,6 +114,16 @@ impl Worker {
                 },
             };
             answers.push(answer);
+        }
+        self.fresh_jitdumps.clear();
+        self.fresh_perf_maps.clear();
+        // An earlier time than the last one would replay the whole jitdump.
+        runtime.sort_by_key(|(query, ..)| (query.pid, query.monotonic_time.unwrap_or(u64::MAX)));
+        for (query, jitdump, index) in runtime {
+            let found = self.runtime(query, jitdump);
+            if let Some(answer) = answers.get_mut(index) {
+                *answer = found;
+            }
         }
         for (file, mut wanted) in pending.into_values() {
             wanted.sort_unstable();
@@ -193,6 +218,11 @@ impl Worker {
         if file.is_memory() {
             return Ok(addresses.iter().map(|address| dynamic_symbol(file, *address)).collect());
         }
+        match file.symbols_len() {
+            Some(len) if len <= MAX_SYMBOLS => {}
+            Some(_) => return Err(Unnamed::TooLarge),
+            None => return Err(Unnamed::Damaged),
+        }
         // The library opens the path again: what it reads must be what was verified.
         if !file.is_unchanged() {
             return Err(Unnamed::Changed);
@@ -224,16 +254,10 @@ impl Worker {
 
     /// Names code that a runtime wrote into memory.
     fn runtime(&mut self, query: &Query, jitdump: Option<&MappedObject>) -> Result<Symbols, Unnamed> {
-        if let Some(path) = jitdump.and_then(|object| self.finder.path_in_process(query.pid, object)) {
-            if self.jitdumps.get(&path).is_none() {
-                let jitdump = Jitdump::open(&path).ok();
-                self.jitdumps.insert(path.clone(), jitdump, 1);
-            }
-            if let Some(Some(jitdump)) = self.jitdumps.get_mut(&path) {
-                let time = query.monotonic_time.filter(|_| jitdump.has_monotonic_time());
-                if let Some((start, name)) = jitdump.find(query.addr, time) {
-                    return Ok(symbols(&name, query.addr - start));
-                }
+        if let Some(jitdump) = jitdump.and_then(|object| self.jitdump(query.pid, object)) {
+            let time = query.monotonic_time.filter(|_| jitdump.has_monotonic_time());
+            if let Some((start, name)) = jitdump.find(query.addr, time) {
+                return Ok(symbols(&name, query.addr - start));
             }
         }
         let map = self.perf_map(query.pid).ok_or(Unnamed::NoPerfMap)?;
@@ -241,31 +265,53 @@ impl Worker {
         Ok(symbols(name, query.addr - start))
     }
 
-    /// Returns the perf map of a process, read again if it has grown.
-    fn perf_map(&mut self, pid: u32) -> Option<&PerfMap> {
-        if !self.finder.is_local() {
-            return None;
-        }
-        let known = self.perf_maps.get(&pid);
-        let path = match known {
-            Some((path, ..)) => path.clone(),
-            None => PerfMap::path_of(pid)?,
-        };
-        let len = path.metadata().map_or(0, |metadata| metadata.len());
-        if known.is_none_or(|(_, before, _)| *before != len) {
-            let map = PerfMap::read(&path).ok();
-            // A process that ended takes its folder away, and what was read stays.
-            if map.is_some() || known.is_none() {
-                self.perf_maps.insert(pid, (path, len, map.unwrap_or_default()), 1);
+    /// Returns the jitdump that a process mapped, with what was written since.
+    fn jitdump(&mut self, pid: u32, object: &MappedObject) -> Option<&mut Jitdump> {
+        let key = FileKey::new(pid, object, None);
+        if self.fresh_jitdumps.insert(key.clone()) {
+            let path = self.finder.path_in_process(pid, object).filter(|path| {
+                // Another process with the same id may have written one of the same name.
+                let inode = object.inode().filter(|_| self.finder.is_local());
+                inode.is_none_or(|inode| path.metadata().is_ok_and(|metadata| metadata.ino() == inode.inode))
+            });
+            if let Some(path) = path {
+                if let Some(known) = self.jitdumps.get_mut(&key) {
+                    // What was read before an error stays.
+                    let _ = known.read_on(&path);
+                } else if let Ok(jitdump) = Jitdump::open(&path) {
+                    self.jitdumps.insert(key.clone(), jitdump, 1);
+                }
             }
         }
-        self.perf_maps.get(&pid).map(|(_, _, map)| map)
+        self.jitdumps.get_mut(&key)
+    }
+
+    /// Returns the perf map of a process, read again if it has grown.
+    fn perf_map(&mut self, pid: u32) -> Option<&PerfMap> {
+        if self.finder.is_local() && self.fresh_perf_maps.insert(pid) {
+            self.update_perf_map(pid);
+        }
+        self.perf_maps.get(&pid).map(|(_, map)| map)
+    }
+
+    fn update_perf_map(&mut self, pid: u32) {
+        // The owner is checked each time. A process that ended takes its folder away, and what was read stays.
+        let Some(path) = PerfMap::path_of(pid) else { return };
+        let len = path.metadata().map_or(0, |metadata| metadata.len());
+        if self.perf_maps.get(&pid).is_some_and(|(before, _)| *before == len) {
+            return;
+        }
+        if let Ok(map) = PerfMap::read(&path) {
+            let bytes = map.bytes();
+            self.perf_maps.insert(pid, (len, map), bytes);
+        }
     }
 
     fn kernel(
         &mut self,
         text: Option<&Mapping>,
         build_id: Option<BuildId>,
+        mapping: Option<&Mapping>,
         addr: u64,
     ) -> Result<Symbols, Unnamed> {
         let is_known = |kernel: &Kernel| kernel.key.0.as_ref() == text && kernel.key.1 == build_id;
@@ -281,6 +327,10 @@ impl Worker {
         }
         let addr = addr.wrapping_add(*moved);
         let function = kallsyms.find(addr).ok_or(Unnamed::NoSymbol)?;
+        // The list has no sizes: without this, a module that was unloaded would be named by the one before it.
+        if mapping.is_some_and(|mapping| function.address < mapping.start().wrapping_add(*moved)) {
+            return Err(Unnamed::NoSymbol);
+        }
         Ok(symbols(function.name, addr - function.address))
     }
 }
@@ -297,16 +347,15 @@ fn kallsyms(
     build_id: Option<BuildId>,
 ) -> Result<(Kallsyms, u64), Unnamed> {
     let mut reason = Unnamed::OtherKernel;
-    if finder.is_local() {
+    let is_same_build = build_id.and_then(|recorded| Some(recorded == kernel_build_id()?));
+    // Without KASLR, all kernels begin at the same address.
+    if finder.is_local() && is_same_build != Some(false) {
         match Kallsyms::of_this_kernel() {
-            Ok(kallsyms) => {
-                let is_same_build = build_id.is_some() && build_id == kernel_build_id();
-                match text.map_or(Some(0), |text| moved(&kallsyms, text)) {
-                    Some(0) => return Ok((kallsyms, 0)),
-                    Some(moved) if is_same_build => return Ok((kallsyms, moved)),
-                    _ => {}
-                }
-            }
+            Ok(kallsyms) => match text.map_or(Some(0), |text| moved(&kallsyms, text)) {
+                Some(0) => return Ok((kallsyms, 0)),
+                Some(moved) if is_same_build == Some(true) => return Ok((kallsyms, moved)),
+                _ => {}
+            },
             Err(KallsymsError::Hidden { .. }) => reason = Unnamed::KernelHidden,
             Err(_) => reason = Unnamed::NoKallsyms,
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perf_symbols::{AddressSpaces, FileFinder, ObjectFile, Query, StackFrame, Symbolizer};
+use perf_symbols::{AddressSpaces, FileFinder, ObjectFile, Query, StackFrame, Symbolizer, Unnamed};
 
 use crate::names::map;
 use crate::programs::Programs;
@@ -67,4 +67,40 @@ fn damaged_programs_have_names_or_reasons() {
         counts.reasons().into_iter().map(|(count, reason)| (reason, count)).collect();
     assert_eq!(counts.named + by_reason.values().sum::<u64>(), queries.len() as u64);
     assert!(counts.named > queries.len() as u64 / 10, "most damage is elsewhere");
+}
+
+/// The library allocates what the header of a compressed section, or the size of a symbol table, says.
+#[test]
+fn file_that_claims_too_many_symbols_is_refused() {
+    let programs = Programs::empty("too-large");
+    let Some(path) = programs.compile("whole", "inlines.cpp", &["-g", "-gz=zlib", "-O2"]) else { return };
+    let whole = std::fs::read(&path).expect("the program");
+    let number = |at: u64| {
+        u64::from_le_bytes(*whole.get(at as usize..).and_then(<[u8]>::first_chunk).expect("in the file"))
+    };
+    let (table, count) = (number(40), number(56) >> 32 & 0xffff);
+    let mut spaces = AddressSpaces::new();
+    let mut queries = Vec::new();
+    for index in 0..count {
+        // The fields of an entry: name and type, flags, address, offset, size.
+        let entry = table + index * 64;
+        let (kind, flags, offset) = (number(entry) >> 32, number(entry + 8), number(entry + 24));
+        let (is_compressed, is_symtab) = (flags & 0x800 != 0, kind == 2);
+        if !is_compressed && !is_symtab {
+            continue;
+        }
+        let mut bytes = whole.clone();
+        let at = if is_compressed { offset + 8 } else { entry + 32 } as usize;
+        bytes[at..at + 8].copy_from_slice(&(1_u64 << 45).to_le_bytes());
+        std::fs::write(programs.path(&index.to_string()), bytes).expect("a file");
+        let start = 0x10_0000 * (index + 1);
+        map(&mut spaces, perf_abi::CpuMode::USER, 1, [start, 0x1000, 0x1000], format!("/{index}").as_bytes());
+        let frame =
+            StackFrame { mode: perf_abi::CpuMode::USER, address: start + 0x100, is_return_address: false };
+        queries.push(Query::new(&spaces, 1, &frame));
+    }
+    assert!(queries.len() > 1, "no compressed sections");
+    let finder = FileFinder::remote().with_symfs(programs.path(""));
+    let found = Symbolizer::new(finder).expect("a thread").symbolize(&queries);
+    assert_eq!(found, vec![Err(Unnamed::TooLarge); queries.len()]);
 }

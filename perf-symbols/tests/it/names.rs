@@ -11,8 +11,8 @@ use perf_file::Reader;
 use perf_file::feature::FeatureData;
 use perf_file::format::Feature;
 use perf_symbols::{
-    AddressSpaces, BuildId, FileFinder, FileSymbols, NotFoundKind, Query, StackFrame, Symbolizer, Symbols,
-    Unnamed,
+    AddressSpaces, BuildId, FileFinder, FileSymbols, Kallsyms, NotFoundKind, Query, StackFrame, Symbolizer,
+    Symbols, Unnamed,
 };
 
 use crate::addr2line::path_of;
@@ -182,14 +182,17 @@ fn code_of_a_runtime_is_named_by_its_perf_map_and_its_jitdump() {
     let dump = std::env::temp_dir().join(format!("jit-{pid}.dump"));
     let mut bytes = [0x4A69_5444_u32, 1, 40, 62, 0, pid].map(u32::to_le_bytes).concat();
     bytes.extend([0_u64; 2].map(u64::to_le_bytes).concat());
-    for (time, name) in [(100_u64, "old"), (200, "new")] {
-        bytes.extend([0_u32, 16 + 40 + 4].map(u32::to_le_bytes).concat());
-        bytes.extend(time.to_le_bytes());
-        bytes.extend([pid; 2].map(u32::to_le_bytes).concat());
-        bytes.extend([0x10_0000_u64, 0x10_0000, 0x40, 0].map(u64::to_le_bytes).concat());
-        bytes.extend(name.bytes().chain([0]));
-    }
-    std::fs::write(&dump, bytes).expect("a jitdump");
+    let code = |time: u64, name: &str| {
+        let len = 16 + 40 + name.len() as u32 + 1;
+        let mut record = [0_u32, len].map(u32::to_le_bytes).concat();
+        record.extend(time.to_le_bytes());
+        record.extend([pid; 2].map(u32::to_le_bytes).concat());
+        record.extend([0x10_0000_u64, 0x10_0000, 0x40, 0].map(u64::to_le_bytes).concat());
+        record.extend(name.bytes().chain([0]));
+        record
+    };
+    bytes.extend([code(100, "old"), code(200, "new")].concat());
+    std::fs::write(&dump, &bytes).expect("a jitdump");
     map(&mut spaces, CpuMode::USER, pid, [0x20_0000, 0x1000, 0], dump.as_os_str().as_encoded_bytes());
     let at = |time| query(&spaces, 0x10_0010).with_monotonic_time(time);
     assert_eq!(
@@ -198,6 +201,10 @@ fn code_of_a_runtime_is_named_by_its_perf_map_and_its_jitdump() {
     );
     // What the jitdump does not have is in the perf map.
     assert_eq!(name(at(50)), "first+16");
+    // The runtime compiles another one there.
+    bytes.extend(code(300, "newest"));
+    std::fs::write(&dump, &bytes).expect("a jitdump");
+    assert_eq!([name(at(250)), name(at(300))], ["new+16", "newest+16"]);
     let _ = std::fs::remove_file(&dump);
 }
 
@@ -277,4 +284,30 @@ fn kernel_of_another_boot_is_not_named_by_this_one() {
     let symbols = found[0].as_ref().expect("a name");
     assert_eq!((&*symbols.functions()[0].name, symbols.offset()), ("start_kernel", 8));
     assert_eq!(found[1], Err(Unnamed::OtherKernel), "a module");
+}
+
+#[test]
+fn kernel_of_another_build_at_the_same_address_is_not_named_by_this_one() {
+    let Ok(kallsyms) = Kallsyms::of_this_kernel() else {
+        eprintln!("skipped: the kernel hides its addresses");
+        return;
+    };
+    let (name, text) = [&b"_text"[..], b"_stext"]
+        .into_iter()
+        .find_map(|name| Some((name, kallsyms.address_of(name)?)))
+        .expect("the begin of the kernel");
+    let path = [b"[kernel.kallsyms]", name].concat();
+    let symbolizer = Symbolizer::without_lines(FileFinder::local()).expect("a thread");
+    let mut spaces = AddressSpaces::new();
+    map(&mut spaces, CpuMode::KERNEL, u32::MAX, [text, 0x100_0000, text], &path);
+    // A module without functions in the list, in addresses that the list ends before.
+    let module = kallsyms.iter().last().map_or(0, |function| function.address) + 0x1000;
+    map(&mut spaces, CpuMode::KERNEL, u32::MAX, [module, 0x1000, 0], b"[unloaded]");
+    let ask = |spaces: &AddressSpaces, address| {
+        symbolizer.symbolize(&[query(spaces, 1, CpuMode::KERNEL, address)]).remove(0)
+    };
+    assert_eq!(ask(&spaces, text + 1).map(|symbols| symbols.offset()), Ok(1));
+    assert_eq!(ask(&spaces, module + 1), Err(Unnamed::NoSymbol));
+    spaces.add_build_id(b"[kernel.kallsyms]", BuildId::new(&[0xab; 20]).expect("20 bytes"));
+    assert_eq!(ask(&spaces, text + 1), Err(Unnamed::OtherKernel));
 }

@@ -24,7 +24,7 @@ pub(crate) use file_error::excerpt;
 pub use memlock::{MemlockLimit, MemlockUsage};
 pub use mount::Mount;
 pub use privileges::{Capability, Privileges};
-pub(crate) use sysctl::soft_limit;
+pub(crate) use sysctl::{line_of, soft_limit};
 #[cfg(feature = "synthesize")]
 pub(crate) use tasks::hex;
 pub use tasks::{Mapping, mappings_of, threads_of};

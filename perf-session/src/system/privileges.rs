@@ -2,6 +2,7 @@ use std::fmt;
 
 use crate::system::System;
 use crate::system::file_error::FileError;
+use crate::system::sysctl::line_of;
 
 /// A capability of Linux that permits perf events or their memory.
 ///
@@ -142,8 +143,7 @@ impl Privileges {
 
 /// Returns the number in the line of `/proc/PID/status` that starts with `name`.
 fn status_field(status: &str, name: &str, radix: u32) -> Option<u64> {
-    let value = status.lines().find_map(|line| line.strip_prefix(name))?;
-    u64::from_str_radix(value.trim(), radix).ok()
+    u64::from_str_radix(line_of(status, name)?, radix).ok()
 }
 
 /// Returns whether a `uid_map` maps every id to itself.

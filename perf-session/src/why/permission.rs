@@ -4,9 +4,8 @@ use perf_sys::{AttrFlags, BranchSampleType, EventType, SampleType};
 
 use super::case::Case;
 use super::pmu::{known_pmu, type_of};
-use super::target::field;
 use super::{Cause, Diagnosis, Evidence, Field};
-use crate::system::{Capability, FileError, Privileges, System};
+use crate::system::{Capability, FileError, Privileges, System, line_of};
 
 /// The label that a security module gives to the thread.
 const LABEL: &str = "/proc/thread-self/attr/current";
@@ -135,7 +134,7 @@ fn other_user(system: &System, tid: u32, needs: &[&Need], level: i32) -> Diagnos
     let remedy = format!("{remedy}, or with CAP_PERFMON (before Linux 5.9 CAP_SYS_PTRACE)");
     let path = format!("/proc/{tid}/status");
     let uid = system.read(&path).map(|status| {
-        let uids = field(&status, "Uid:").unwrap_or_default();
+        let uids = line_of(&status, "Uid:").unwrap_or_default();
         uids.split_ascii_whitespace().next().unwrap_or("unknown").to_owned()
     });
     Diagnosis::new(Cause::OtherUser, text, remedy)
@@ -147,7 +146,7 @@ fn other_user(system: &System, tid: u32, needs: &[&Need], level: i32) -> Diagnos
 fn is_of_other_user(system: &System, tid: u32) -> bool {
     let users = |path: &str| -> Option<Vec<u32>> {
         let status = system.read(path).ok()?;
-        let uids = field(&status, "Uid:")?.split_ascii_whitespace();
+        let uids = line_of(&status, "Uid:")?.split_ascii_whitespace();
         uids.take(3).map(|uid| uid.parse().ok()).collect()
     };
     let (own, theirs) = (users(Privileges::STATUS), users(&format!("/proc/{tid}/status")));

@@ -5,7 +5,7 @@ use perf_sys::Errno;
 use super::case::{Case, errno_of};
 use super::rules::Found;
 use super::{Cause, Diagnosis, Evidence, Field};
-use crate::system::{CpuList, System};
+use crate::system::{CpuList, System, line_of};
 
 const POSSIBLE: &str = "/sys/devices/system/cpu/possible";
 const ONLINE: &str = "/sys/devices/system/cpu/online";
@@ -50,7 +50,7 @@ pub(super) fn no_thread(case: &mut Case<'_>) -> Option<Diagnosis> {
     let path = format!("/proc/{tid}/status");
     Some(match case.system.read(&path) {
         Ok(status) => {
-            let state = field(&status, "State:").unwrap_or_default();
+            let state = line_of(&status, "State:").unwrap_or_default();
             let text = format!("thread {tid} is exiting or has exited");
             Diagnosis::new(Cause::NoSuchThread, text, "open the event for a live thread")
                 .with(Evidence::new(format!("State of {path}"), state))
@@ -62,11 +62,6 @@ pub(super) fn no_thread(case: &mut Case<'_>) -> Option<Diagnosis> {
                 .with(Evidence::of_file::<&str>(&path, Err(&error)))
         }
     })
-}
-
-/// Returns the value in the line of a `status` file that starts with `name`.
-pub(super) fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
-    status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }
 
 /// Explains `EBADF`: a descriptor that is not a cgroup's directory or a group leader's.

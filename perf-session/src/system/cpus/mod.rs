@@ -7,6 +7,7 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::system::System;
 use crate::system::file_error::FileError;
+use crate::system::sysctl::line_of;
 
 #[cfg(test)]
 mod tests;
@@ -290,10 +291,10 @@ impl CpuList {
 /// Returns the CPUs that the calling thread may use while they are online.
 fn allowed(system: &System) -> Result<CpuList, FileError> {
     let status = system.read(STATUS)?;
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let list = line_of(&status, "Cpus_allowed_list:");
     let malformed = |expected, found| FileError::malformed(system.path(STATUS), expected, found);
     let list = list.ok_or_else(|| malformed("a line `Cpus_allowed_list:`", ""))?;
-    CpuList::from_str(list).map_err(|error| malformed(error.expected, list.trim_ascii()))
+    CpuList::from_str(list).map_err(|error| malformed(error.expected, list))
 }
 
 impl System {

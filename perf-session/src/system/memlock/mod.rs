@@ -6,7 +6,7 @@ use crate::system::System;
 use crate::system::cpus::CpuList;
 use crate::system::file_error::FileError;
 use crate::system::privileges::{Capability, Privileges};
-use crate::system::sysctl::soft_limit;
+use crate::system::sysctl::{line_of, soft_limit};
 use crate::system::tasks::Mapping;
 use crate::why::Evidence;
 
@@ -159,9 +159,9 @@ fn limit(system: &System) -> Result<Option<u64>, FileError> {
 fn pinned(system: &System) -> Result<u64, FileError> {
     const STATUS: &str = "/proc/self/status";
     let status = system.read(STATUS)?;
-    let Some(line) = status.lines().find_map(|line| line.strip_prefix(PINNED)) else { return Ok(0) };
-    let kb = line.trim().strip_suffix("kB").and_then(|kb| kb.trim().parse::<u64>().ok());
-    let kb = kb.ok_or_else(|| FileError::malformed(system.path(STATUS), "VmPin in kB", line.trim()))?;
+    let Some(line) = line_of(&status, PINNED) else { return Ok(0) };
+    let kb = line.strip_suffix("kB").and_then(|kb| kb.trim().parse::<u64>().ok());
+    let kb = kb.ok_or_else(|| FileError::malformed(system.path(STATUS), "VmPin in kB", line))?;
     Ok(kb.saturating_mul(1024))
 }
 
@@ -220,8 +220,7 @@ impl fmt::Display for MemlockUsage {
 
 /// Returns the first word after `name` at the start of a line.
 fn field(status: &str, name: &str) -> Option<String> {
-    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-    line.split_ascii_whitespace().next().map(str::to_owned)
+    line_of(status, name)?.split_ascii_whitespace().next().map(str::to_owned)
 }
 
 /// Returns the bytes of the mappings of perf events in a `maps` file.

@@ -67,8 +67,12 @@ fn several_rings_fit_as_computed() {
         let budget = memory();
         let fits = budget.data_pages(count, 1 << 14).unwrap();
         let mapped = map_largest((0..count).map(|_| event()), 1..=1 << 14).unwrap();
-        assert_eq!((mapped.rings.len(), mapped.data_pages, mapped.asked), (count, fits, 1 << 14), "{budget}");
-        assert_eq!(mapped.reason.and_then(|error| error.errno()), Some(Errno::EPERM));
+        assert_eq!(
+            (mapped.rings.len(), mapped.size.data_pages, mapped.size.asked),
+            (count, fits, 1 << 14),
+            "{budget}"
+        );
+        assert_eq!(mapped.size.reason.and_then(|error| error.errno()), Some(Errno::EPERM));
         assert!(mapped.to_string().contains("16384 requested: mmap"), "{mapped}");
         drop(mapped);
         let failed = map_largest((0..count).map(|_| event()), 2 * fits..=1 << 14).unwrap_err();
@@ -76,6 +80,6 @@ fn several_rings_fit_as_computed() {
         assert!(failed.index < count && failed.data_pages == 2 * fits, "{failed}");
         // The events are without rings and can be mapped.
         let mapped = map_largest(failed.events, fits..=fits).unwrap();
-        assert!(mapped.reason.is_none(), "{mapped}");
+        assert!(mapped.size.reason.is_none(), "{mapped}");
     }
 }

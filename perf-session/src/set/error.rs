@@ -140,8 +140,7 @@ impl EventSetError {
     /// Returns the errno of the failed call as a number. It is `ESRCH` for [`NoTask`](Self::NoTask).
     pub fn raw_os_error(&self) -> Option<i32> {
         match self {
-            Self::Event(error) => error.raw_os_error(),
-            Self::Rings(error) => error.raw_os_error(),
+            Self::Event(EventError { error, .. }) | Self::Rings(error) => error.raw_os_error(),
             Self::File(error) => error.io_error()?.raw_os_error(),
             Self::Command { error, .. } => error.raw_os_error(),
             Self::Probe { error, .. } => error.raw_os_error(),

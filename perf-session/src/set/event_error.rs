@@ -89,17 +89,6 @@ impl EventError {
             (_, None, None) => Target::calling_thread(),
         }
     }
-
-    /// Returns the errno of the failed call as a number.
-    pub fn raw_os_error(&self) -> Option<i32> {
-        self.error.raw_os_error()
-    }
-
-    /// Returns std's error of the errno, as [`EventSetError::to_os_error`](super::EventSetError::to_os_error).
-    #[must_use]
-    pub fn to_os_error(&self) -> io::Error {
-        self.error.to_os_error()
-    }
 }
 
 impl fmt::Display for EventError {

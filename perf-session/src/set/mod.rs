@@ -41,9 +41,8 @@ pub use loss::{Gap, Loss, LossKind, LossLedger, LossReport};
 pub use options::EventSetOptions;
 pub use read::EventLost;
 pub use record::EventSetRecord;
-pub use rings::RingSize;
 pub use scope::{RingKey, Scope};
-pub use sized_rings::{MappedRings, SizedRingsError, map_largest, map_largest_ring};
+pub use sized_rings::{MappedRings, RingSize, SizedRingsError, map_largest, map_largest_ring};
 pub use target::{EventSetTarget, Inherit};
 
 use hotplug::Hotplug;
@@ -143,12 +142,6 @@ impl EventSetEvent<'_> {
 }
 
 impl EventSet {
-    /// Returns the options of a set without events.
-    #[must_use]
-    pub fn options() -> EventSetOptions {
-        EventSetOptions::new()
-    }
-
     /// Opens all events of a plan, disabled, and maps their rings.
     fn open(options: EventSetOptions, plan: Plan) -> Result<Self, EventSetError> {
         let set = options.ring_pages.is_some().then(RingSet::new).transpose()?;

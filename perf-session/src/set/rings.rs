@@ -6,20 +6,9 @@ use perf_sys::{Event, RingSet};
 
 use super::loss::LossLedger;
 use super::opened::Opened;
-use super::sized_rings::map_largest;
+use super::sized_rings::{RingSize, map_largest};
 use super::unit::Unit;
 use super::{EventError, EventSetError, EventSetEvent, RingKey};
-
-/// The size of the rings of a set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RingSize {
-    /// The data pages of each ring.
-    pub data_pages: usize,
-    /// The data pages that were requested.
-    pub asked: usize,
-    /// The error of the next larger size, if smaller rings than the requested ones were mapped.
-    pub reason: Option<perf_sys::Error>,
-}
 
 #[derive(Debug)]
 pub(super) struct Rings {
@@ -66,8 +55,7 @@ impl Rings {
             Some(owner) => EventError { data_pages: failed.data_pages, ..owner.failed(failed.error) }.into(),
             None => EventSetError::Rings(failed.error),
         })?;
-        let size = RingSize { data_pages: mapped.data_pages, asked: mapped.asked, reason: mapped.reason };
-        self.size.get_or_insert(size);
+        self.size.get_or_insert(mapped.size);
         for (owner, ring) in owners.iter().zip(mapped.rings) {
             let key = self.ledger.add_ring(owner.scope.of_ring());
             rings.add(key, ring).map_err(|refused| EventSetError::Rings(refused.error))?;

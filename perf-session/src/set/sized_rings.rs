@@ -5,24 +5,32 @@ use std::sync::Arc;
 
 use perf_sys::{Errno, Error, Event, Ring};
 
+/// The size of rings that were mapped together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingSize {
+    /// The data pages of each ring.
+    pub data_pages: usize,
+    /// The data pages that were requested.
+    pub asked: usize,
+    /// The error of the next larger size, if smaller rings than the requested ones were mapped.
+    pub reason: Option<Error>,
+}
+
 /// Rings of one size, which may be smaller than the requested one.
 #[derive(Debug)]
 pub struct MappedRings {
     /// The rings, in the order of the events.
     pub rings: Vec<Ring>,
-    /// The data pages of each ring that were requested.
-    pub asked: usize,
-    /// The data pages of each ring.
-    pub data_pages: usize,
-    /// The error of the next larger size; `None` if that was not tried.
-    pub reason: Option<Error>,
+    /// Their size.
+    pub size: RingSize,
 }
 
 impl fmt::Display for MappedRings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} rings of {} data pages", self.rings.len(), self.data_pages)?;
-        match &self.reason {
-            Some(reason) => write!(f, " ({} requested: {reason})", self.asked),
+        let RingSize { data_pages, asked, reason } = &self.size;
+        write!(f, "{} rings of {data_pages} data pages", self.rings.len())?;
+        match reason {
+            Some(reason) => write!(f, " ({asked} requested: {reason})"),
             None => Ok(()),
         }
     }
@@ -62,19 +70,6 @@ impl From<SizedRingsError> for Error {
     }
 }
 
-impl SizedRingsError {
-    /// Returns the errno of the failed call as a number.
-    pub fn raw_os_error(&self) -> Option<i32> {
-        self.error.raw_os_error()
-    }
-
-    /// Returns std's error of the errno, as [`EventSetError::to_os_error`](super::EventSetError::to_os_error).
-    #[must_use]
-    pub fn to_os_error(&self) -> io::Error {
-        self.error.to_os_error()
-    }
-}
-
 /// Keeps the kind of the errno and the whole text; the [`perf_sys::Error`] is inside. The events are dropped.
 impl From<SizedRingsError> for io::Error {
     fn from(error: SizedRingsError) -> Self {
@@ -109,9 +104,8 @@ pub fn map_largest<E: Into<Arc<Event>>>(
     data_pages: RangeInclusive<usize>,
 ) -> Result<MappedRings, SizedRingsError> {
     let events: Vec<Arc<Event>> = events.into_iter().map(Into::into).collect();
-    let asked = *data_pages.end();
     match largest(data_pages, |data_pages| map_all(&events, data_pages)) {
-        Ok((rings, data_pages, reason)) => Ok(MappedRings { rings, asked, data_pages, reason }),
+        Ok((rings, size)) => Ok(MappedRings { rings, size }),
         Err((error, data_pages, index)) => Err(SizedRingsError { error, data_pages, index, events }),
     }
 }
@@ -140,7 +134,7 @@ pub fn map_largest_ring(
     let event = event.into();
     let map = |data_pages| Ring::map(Arc::clone(&event), data_pages).map_err(|refused| (refused.error, 0));
     match largest(data_pages, map) {
-        Ok((ring, ..)) => Ok(ring),
+        Ok((ring, _)) => Ok(ring),
         Err((error, data_pages, index)) => {
             Err(SizedRingsError { error, data_pages, index, events: vec![event] })
         }
@@ -156,17 +150,16 @@ fn map_all(events: &[Arc<Event>], data_pages: usize) -> Result<Vec<Ring>, (Error
     events.iter().enumerate().map(map).collect()
 }
 
-/// Calls `map` with the end of `data_pages`, then its half and so on. Returns its result, the size, and the error of the
-/// next larger size; or the error of the last size, that size, and the index of the event.
+/// Calls `map` with the end of `data_pages`, then its half and so on. Returns its result and the size; or the error of the last size, that size, and the index of the event.
 fn largest<T>(
     data_pages: RangeInclusive<usize>,
     map: impl Fn(usize) -> Result<T, (Error, usize)>,
-) -> Result<(T, usize, Option<Error>), (Error, usize, usize)> {
-    let (least, mut data_pages) = data_pages.into_inner();
-    let mut reason = None;
+) -> Result<(T, RingSize), (Error, usize, usize)> {
+    let (least, asked) = data_pages.into_inner();
+    let (mut data_pages, mut reason) = (asked, None);
     loop {
         let (error, index) = match map(data_pages) {
-            Ok(mapped) => return Ok((mapped, data_pages, reason)),
+            Ok(mapped) => return Ok((mapped, RingSize { data_pages, asked, reason })),
             Err(failed) => failed,
         };
         let Some(smaller) = smaller(&error, data_pages, least) else {

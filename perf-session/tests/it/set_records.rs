@@ -17,7 +17,7 @@ use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, Sys
 #[test]
 fn records_of_all_events_are_one_sorted_stream() {
     let events = [switches(), sideband(AttrFlags::TASK)];
-    let Some(mut set) = open_or_skip(EventSet::options().events(events).ring_pages(128)) else { return };
+    let Some(mut set) = open_or_skip(EventSetOptions::new().events(events).ring_pages(128)) else { return };
     set.enable().unwrap();
     switch(20);
     thread::spawn(|| switch(5)).join().unwrap();
@@ -46,7 +46,7 @@ fn records_of_all_events_are_one_sorted_stream() {
 
 #[test]
 fn one_event_a_ring_needs_no_identifier() {
-    let options = || EventSet::options().event(switches()).ring_pages(16).one_event_a_ring();
+    let options = || EventSetOptions::new().event(switches()).ring_pages(16).one_event_a_ring();
     let Some(mut set) = open_or_skip(options()) else { return };
     set.enable().unwrap();
     switch(20);
@@ -62,7 +62,7 @@ fn one_event_a_ring_needs_no_identifier() {
     assert!(own >= 20, "{own}");
     // The samples are 8 bytes smaller than with it.
     let size = |set: &EventSet| set.events().next().unwrap().event.attr().sample_type;
-    let usual = EventSet::options().event(switches()).ring_pages(16).open().unwrap();
+    let usual = EventSetOptions::new().event(switches()).ring_pages(16).open().unwrap();
     assert_eq!(size(&usual) - size(&set), SampleType::IDENTIFIER);
     // Records of several events could not be attributed.
     assert!(matches!(set.add_event(switches()), Err(EventSetError::NotOneEvent { events: 2 })));
@@ -148,7 +148,7 @@ fn group_with_a_sampling_leader_has_the_counts_of_its_members() {
 #[test]
 fn rings_are_read_each_by_itself_with_the_ledger() {
     let events = [switches(), sideband(AttrFlags::TASK)];
-    let Some(mut set) = open_or_skip(EventSet::options().events(events).ring_pages(1)) else { return };
+    let Some(mut set) = open_or_skip(EventSetOptions::new().events(events).ring_pages(1)) else { return };
     set.enable().unwrap();
     // Each record has 16 bytes at least. The records are those of all threads, also of the other tests.
     switch(perf_session::sys::page_size() as u64 / 4);

@@ -12,9 +12,7 @@ use std::time::Duration;
 use crate::support::set::{open_or_skip, refused, sideband, software, switch, switched, switches, tid};
 use perf_session::sys::decode::Error;
 use perf_session::sys::{Attr, AttrFlags, EventType, Record, RecordType, Software, WaitResult};
-use perf_session::{
-    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, Scope, SpawnMisuse,
-};
+use perf_session::{EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, Scope, SpawnMisuse};
 
 fn counting(target: EventSetTarget) -> EventSetOptions {
     EventSetOptions::new().event(software(Software::CONTEXT_SWITCHES)).target(target)
@@ -322,7 +320,7 @@ fn event_that_is_added_writes_into_the_rings_of_the_others() {
         assert_eq!((set.events().count(), set.names().to_vec()), before);
         assert_eq!(set.counts().unwrap().iter().count(), 2);
     }
-    let mut cpus = EventSet::options().event(switches()).open().unwrap();
+    let mut cpus = EventSetOptions::new().event(switches()).open().unwrap();
     assert!(matches!(cpus.add_thread(thread), Err(EventSetError::NotTasks)));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::explain::{OWN, may_open};
 use perf_session::sys::{Error, Event, Target};
-use perf_session::{map_largest, map_largest_ring};
+use perf_session::{RingSize, map_largest, map_largest_ring};
 
 fn events(count: usize) -> Vec<Event> {
     (0..count).map(|_| Event::open(&OWN, Target::calling_thread()).unwrap()).collect()
@@ -14,7 +14,7 @@ fn requested_size_is_mapped_if_it_fits() {
         return;
     }
     let mapped = map_largest(events(3), 1..=2).unwrap();
-    assert_eq!((mapped.rings.len(), mapped.data_pages, mapped.asked, mapped.reason), (3, 2, 2, None));
+    assert_eq!((mapped.rings.len(), mapped.size), (3, RingSize { data_pages: 2, asked: 2, reason: None }));
     assert_eq!(mapped.to_string(), "3 rings of 2 data pages");
     assert!(mapped.rings.iter().all(|ring| ring.data_size() == 2 * perf_session::sys::page_size()));
     assert!(map_largest(events(0), 1..=2).unwrap().rings.is_empty());

@@ -45,7 +45,7 @@ pub(crate) fn rings(cpus: &CpuList, plan: Plan) -> Result<Opened, Error> {
     let (samples, others): (Vec<Event>, Vec<(u32, Event)>) =
         opened.into_iter().map(|OnCpu { cpu, samples, side_band }| (samples, (cpu, side_band))).unzip();
     let mapped = map_largest(samples, MIN_PAGES..=MAX_PAGES)?;
-    let pages = mapped.data_pages * mapped.rings.len();
+    let pages = mapped.size.data_pages * mapped.rings.len();
     let mut rings = RingSet::new()?;
     for (mut ring, (cpu, side_band)) in mapped.rings.into_iter().zip(others) {
         ring.redirect(side_band)?;

@@ -24,11 +24,29 @@ fn pmu(name: &str) -> Option<Pmu> {
 }
 
 #[test]
-fn cpu_that_does_not_exist_is_named() {
-    if may_open() {
-        let words = ["no CPU has the number 100000", "/sys/devices/system/cpu/possible"];
-        assert_refused(&OWN, Target::cpu(100_000), Errno::EINVAL, Cause::NoSuchCpu, &words);
+fn what_every_kernel_refuses_is_named_with_its_values() {
+    if !may_open() {
+        return;
     }
+    let of = |kind, config| Attr::new(kind, config).with_flags(OWN.flags);
+    let words = ["no CPU has the number 100000", "/sys/devices/system/cpu/possible"];
+    assert_refused(&OWN, Target::cpu(100_000), Errno::EINVAL, Cause::NoSuchCpu, &words);
+    let words = ["no PMU has the type 100000", "/sys/bus/event_source/devices", "software"];
+    assert_refused(&of(EventType(100_000), 0), me(), Errno::ENOENT, Cause::NoSuchPmu, &words);
+    let attr = of(EventType::SOFTWARE, 1 << 20);
+    assert_refused(&attr, me(), Errno::ENOENT, Cause::NoSuchEvent, &["no software event 1048576"]);
+    let words = ["1099511627776 Hz", "/proc/sys/kernel/perf_event_max_sample_rate"];
+    assert_refused(&OWN.with_frequency(1 << 40), me(), Errno::EINVAL, Cause::SampleRate, &words);
+    let attr = OWN.with_period(1).with_sample_type(SampleType::CALLCHAIN).with_max_stack(u16::MAX);
+    let words = ["sample_max_stack of 65535", "/proc/sys/kernel/perf_event_max_stack"];
+    assert_refused(&attr, me(), Errno::EOVERFLOW, Cause::MaxStack, &words);
+    let attr = OWN.with_sample_type(SampleType::REGS_USER);
+    assert_refused(&attr, me(), Errno::EINVAL, Cause::Rule, &["set sample_regs_user"]);
+    let attr = OWN.with_flags(AttrFlags::SIGTRAP).with_sig_data(1);
+    assert_refused(&attr, me(), Errno::EINVAL, Cause::Rule, &["REMOVE_ON_EXEC"]);
+    let dir = File::open("/proc").unwrap();
+    let target = Target::cgroup(dir.as_fd(), 0);
+    assert_refused(&OWN, target, Errno::EBADF, Cause::Cgroup, &["cgroup"]);
 }
 
 #[test]
@@ -47,15 +65,6 @@ fn thread_that_has_exited_is_named() {
 }
 
 #[test]
-fn type_without_a_pmu_is_named() {
-    if may_open() {
-        let words = ["no PMU has the type 100000", "/sys/bus/event_source/devices", "software"];
-        let attr = Attr::new(EventType(100_000), 0).with_flags(OWN.flags);
-        assert_refused(&attr, me(), Errno::ENOENT, Cause::NoSuchPmu, &words);
-    }
-}
-
-#[test]
 fn machine_without_a_pmu_and_missing_event_are_distinguished() {
     if !may_open() {
         return;
@@ -68,43 +77,6 @@ fn machine_without_a_pmu_and_missing_event_are_distinguished() {
         let has_pmu = !Pmu::core(&System::new()).unwrap().is_empty();
         let cause = if has_pmu { Cause::NoSuchEvent } else { Cause::NoHardwarePmu };
         assert_explains(&explanation, cause, &[]);
-    }
-}
-
-#[test]
-fn software_event_without_a_number_is_named() {
-    if may_open() {
-        let attr = Attr::new(EventType::SOFTWARE, 1 << 20).with_flags(OWN.flags);
-        let words = ["no software event 1048576"];
-        assert_refused(&attr, me(), Errno::ENOENT, Cause::NoSuchEvent, &words);
-    }
-}
-
-#[test]
-fn frequency_above_the_maximum_is_named() {
-    if may_open() {
-        let attr = OWN.with_frequency(1 << 40);
-        let words = ["1099511627776 Hz", "/proc/sys/kernel/perf_event_max_sample_rate"];
-        assert_refused(&attr, me(), Errno::EINVAL, Cause::SampleRate, &words);
-    }
-}
-
-#[test]
-fn callchain_above_the_maximum_is_named() {
-    if may_open() {
-        let attr = OWN.with_period(1).with_sample_type(SampleType::CALLCHAIN).with_max_stack(u16::MAX);
-        let words = ["sample_max_stack of 65535", "/proc/sys/kernel/perf_event_max_stack"];
-        assert_refused(&attr, me(), Errno::EOVERFLOW, Cause::MaxStack, &words);
-    }
-}
-
-#[test]
-fn broken_rule_is_named_with_its_remedy() {
-    if may_open() {
-        let attr = OWN.with_sample_type(SampleType::REGS_USER);
-        assert_refused(&attr, me(), Errno::EINVAL, Cause::Rule, &["set sample_regs_user"]);
-        let attr = OWN.with_flags(AttrFlags::SIGTRAP).with_sig_data(1);
-        assert_refused(&attr, me(), Errno::EINVAL, Cause::Rule, &["REMOVE_ON_EXEC"]);
     }
 }
 
@@ -177,15 +149,6 @@ fn sibling_of_another_cpu_is_named() {
     let failed = FailedOpen::new(&error, &OWN, me().on_cpu(0)).in_group();
     let explanation = failed.explain_by_trial(&System::new(), trial_of(Some(&leader)));
     assert_explains(&explanation, Cause::Leader, &["same target", "without the group: accepted"]);
-}
-
-#[test]
-fn directory_that_is_no_cgroup_is_named() {
-    if may_open() {
-        let dir = File::open("/proc").unwrap();
-        let target = Target::cgroup(dir.as_fd(), 0);
-        assert_refused(&OWN, target, Errno::EBADF, Cause::Cgroup, &["cgroup"]);
-    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! From an address in a sample to what was mapped there, at the time of the sample.
+//! From an address in a sample to what was mapped there at the time of the sample, its file, and its function.
 //!
 //! A sample has addresses and the id of a process. What they mean depends on the moment: processes exec and exit, their
 //! ids are used again, libraries are loaded over others, and BPF programs come and go. [`AddressSpaces`] follows the records
@@ -48,9 +48,22 @@
 //! | name threads, control groups and namespaces | [`AddressSpaces::thread_name`], [`cgroup`](AddressSpaces::cgroup), [`namespaces`](AddressSpaces::namespaces) |
 //! | have the stack of a sample as one list of frames, whatever recorded it | [`Stack`], [`StackFrame`], [`StackEnd`] |
 //! | follow sampled registers and copies of the user stack (feature `unwind`) | `Unwinder::unwind`; `Unwinder::missing_info` for the reason |
+//! | find the file of a mapping, and verify it (feature `files`) | `FileFinder::find`: `FoundFile`, or `NotFound` with the reason |
+//! | name functions, inlined functions and lines (feature `names`) | `Query::new` for each frame, then `Symbolizer::symbolize` |
+//! | know why addresses have no name (feature `names`) | `Unnamed`, `Symbolizer::counts`, `Symbolizer::missing_files` |
 //! | know of records that came too late | [`AddressSpaces::late_records`] |
 //!
-//! The crate opens no file, and works on any operating system. Names of functions are not looked up yet.
+//! Without features, the crate opens no file, and works on any operating system with Rust 1.85.
+//!
+//! | feature | what it adds | crates in all | Rust |
+//! |---|---|---|---|
+//! | | address spaces, stacks of callchains | 4, as for `perf-decode` | 1.85 |
+//! | `files` | files of mappings, by `object` | 8 | 1.85 |
+//! | `names` | names, by `blazesym` | 26 | 1.88 |
+//! | `unwind` | stacks of registers and stack copies, by `framehop` | 12 | 1.88 |
+//! | `names`, `unwind` | both | 30 | 1.88 |
+//!
+//! The examples `stacks` and `live` print folded stacks of a file and of a command.
 
 #![forbid(unsafe_code)]
 

@@ -626,6 +626,8 @@ mod tests {
     use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
     use perf_decode::{RawRecord, Record, SampleLayout};
 
+    use framehop::x86_64::UnwindRegsX86_64;
+
     use super::*;
     use crate::{NotFoundKind, StackFrame};
 
@@ -744,6 +746,26 @@ mod tests {
             };
             assert!(end.0 == is_truncated && (SP + 48..SP + 128).contains(&end.1), "{end:x?}");
         }
+    }
+
+    #[test]
+    fn unwinder_can_move_to_another_thread() {
+        fn assert_send<T: Send>(_: &T) {}
+        assert_send(&unwinder(Architecture::NATIVE));
+    }
+
+    #[test]
+    fn interrupted_registers_are_where_the_kernel_puts_them() {
+        let interrupted = |len: u64| {
+            let words: Vec<u64> = (0..len / 8).map(|word| word * 8).collect();
+            let read = |address: u64| words.get(((address - SP) / 8) as usize).copied().ok_or(());
+            let registers = UnwindRegsX86_64::new(0, SP, 0);
+            X86_64::interrupted(&registers, read).expect("a known place")
+        };
+        // `struct ucontext` of x86-64: the 16th, 11th and 17th of `uc_mcontext.gregs`, which begins at 40.
+        let (ip, registers) = interrupted(40 + 17 * 8).expect("all words");
+        assert_eq!((ip, registers.sp(), registers.bp()), (40 + 16 * 8, 40 + 15 * 8, 40 + 10 * 8));
+        assert!(interrupted(40 + 16 * 8).is_err());
     }
 
     #[test]

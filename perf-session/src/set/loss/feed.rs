@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use perf_sys::abi::AuxFlags;
@@ -20,13 +21,6 @@ fn reports_loss(kind: RecordType) -> bool {
     )
 }
 
-/// A loss to be added.
-struct Entry {
-    kind: LossKind,
-    event: Option<Arc<str>>,
-    amount: u64,
-}
-
 /// # Notes
 impl LossLedger {
     /// Notes a record that was delivered: its losses if it reports some, and its time, from which the time
@@ -39,8 +33,8 @@ impl LossLedger {
         if reports_loss(record.raw().kind()) || record.is_late() {
             let event = record.event().map(|event| label_of(event));
             if record.is_late() {
-                let late = Entry { kind: LossKind::Late, event: event.clone(), amount: 1 };
-                self.add(key.scope(), late, (Some(record.time()), Some(record.time())));
+                let (scope, event, at) = (key.scope(), event.clone(), Some(record.time()));
+                self.add(Loss { scope, event, kind: LossKind::Late, amount: 1, from: at, to: at });
             }
             if let Ok(layout) = record.layout() {
                 self.note_loss(key, record.raw(), layout, Some(record.time()), event);
@@ -100,13 +94,14 @@ impl LossLedger {
         let is_at_record = matches!(kind, LossKind::Throttled);
         let last = self.ring(key).and_then(|ring| ring.last);
         let from = if is_at_record { time } else { last };
-        self.add(key.scope(), Entry { kind, event, amount }, (from, time));
+        self.add(Loss { scope: key.scope(), event, kind, amount, from, to: time });
     }
 
     /// Notes records of a ring that the program dropped unread.
     pub fn note_discarded(&mut self, key: RingKey, records: u64) {
-        let span = (self.ring(key).and_then(|ring| ring.last), None);
-        self.add(key.scope(), Entry { kind: LossKind::Discarded, event: None, amount: records }, span);
+        let from = self.ring(key).and_then(|ring| ring.last);
+        let (scope, kind) = (key.scope(), LossKind::Discarded);
+        self.add(Loss { scope, event: None, kind, amount: records, from, to: None });
     }
 
     /// Notes what was skipped in a ring since it was mapped, as [`Ring::damage`](perf_sys::Ring::damage)
@@ -116,8 +111,8 @@ impl LossLedger {
         let amount = damage.bytes.saturating_sub(ring.damage.bytes);
         if amount != 0 {
             ring.damage = damage;
-            let span = (ring.last, None);
-            self.add(key.scope(), Entry { kind: LossKind::Damaged, event: None, amount }, span);
+            let (scope, from) = (key.scope(), ring.last);
+            self.add(Loss { scope, event: None, kind: LossKind::Damaged, amount, from, to: None });
         }
     }
 
@@ -139,8 +134,8 @@ impl LossLedger {
         let amount = lost.saturating_sub(self.losses.get(&key).map_or(0, |loss| loss.amount));
         if amount != 0 {
             let ring = self.rings.iter().rev().find(|ring| ring.scope == scope.of_ring());
-            let span = (ring.and_then(|ring| ring.last_read), None);
-            self.add(scope, Entry { kind: LossKind::ReadLost, event: Some(label), amount }, span);
+            let from = ring.and_then(|ring| ring.last_read);
+            self.add(Loss { scope, event: Some(label), kind: LossKind::ReadLost, amount, from, to: None });
         }
     }
 
@@ -150,7 +145,7 @@ impl LossLedger {
             return;
         }
         self.gaps.push(Gap { scope, from, to: None });
-        self.add(scope, Entry { kind: LossKind::Gap, event: None, amount: 1 }, (None, None));
+        self.add(Loss { scope, event: None, kind: LossKind::Gap, amount: 1, from: None, to: None });
     }
 
     /// Notes that a CPU has events again.
@@ -159,16 +154,20 @@ impl LossLedger {
         open.for_each(|gap| gap.to = Some(to));
     }
 
-    /// Adds a loss between two times to the others of its kind.
-    fn add(&mut self, scope: Scope, entry: Entry, (from, to): (Option<u64>, Option<u64>)) {
-        let Entry { kind, event, amount } = entry;
-        let key = Key { scope, event: event.clone(), kind };
-        let none = Loss { scope, event, kind, amount: 0, from, to };
-        let loss = self.losses.entry(key).or_insert(none);
-        loss.amount = loss.amount.saturating_add(amount);
-        loss.to = loss.to.max(to);
-        if loss.from.is_some() && from.is_some() {
-            loss.from = loss.from.min(from);
+    /// Adds a loss to the others of its scope, event and kind.
+    fn add(&mut self, loss: Loss) {
+        let key = Key { scope: loss.scope, event: loss.event.clone(), kind: loss.kind };
+        match self.losses.entry(key) {
+            Entry::Vacant(first) => _ = first.insert(loss),
+            Entry::Occupied(same) => {
+                let sum = same.into_mut();
+                sum.amount = sum.amount.saturating_add(loss.amount);
+                sum.to = sum.to.max(loss.to);
+                // An unknown start stays unknown: it is before the first record of the ring.
+                if sum.from.is_some() && loss.from.is_some() {
+                    sum.from = sum.from.min(loss.from);
+                }
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Diagnosiss of tracepoints that do not open, and of registers and counters that run out.
+//! Diagnoses of tracepoints that do not open, and of registers and counters that run out.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // also in shared functions
 

@@ -1,4 +1,4 @@
-//! Diagnosiss of events that this kernel refuses.
+//! Diagnoses of events that this kernel refuses.
 
 use std::fs::File;
 use std::os::fd::AsFd;

@@ -34,10 +34,6 @@ fn breaks(attr: &Attr, target: Target<'_>, field: Field, errno: Errno) -> String
     checked[0].to_string()
 }
 
-fn me() -> Target<'static> {
-    Target::calling_thread()
-}
-
 #[test]
 fn accepted_attrs_break_no_rule() {
     let precise = CYCLES.with_period(1000).with_precise_ip(Skid::REQUESTED_ZERO);

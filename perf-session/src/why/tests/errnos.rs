@@ -9,13 +9,13 @@ fn removed_cgroup_is_the_cause_for_an_event_that_the_kernel_has() {
     let (tree, dir) = (tree(), std::io::stdin());
     tree.file("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n");
     let target = Target::cgroup(dir.as_fd(), 1);
-    let explained = explain(tree.system(), &failed(Errno::ENOENT), &CLOCK, target);
+    let explained = at(&tree, Errno::ENOENT, &CLOCK, target);
     assert_is(&explained, Cause::Cgroup, &["the cgroup was removed", "/sys/fs/cgroup (cgroup2)"]);
     // Without a PMU the kernel does not come to the cgroup.
-    let explained = explain(tree.system(), &failed(Errno::ENOENT), &CYCLES, target);
+    let explained = at(&tree, Errno::ENOENT, &CYCLES, target);
     assert_is(&explained, Cause::NoHardwarePmu, &[]);
     let unknown = Attr::new(EventType::SOFTWARE, 99);
-    let explained = explain(tree.system(), &failed(Errno::ENOENT), &unknown, target);
+    let explained = at(&tree, Errno::ENOENT, &unknown, target);
     assert_is(&explained, Cause::NoSuchEvent, &["99"]);
     // The trial knows of every event.
     let error = failed(Errno::ENOENT);
@@ -38,7 +38,7 @@ fn missing_sysfs_is_named_and_not_a_missing_pmu() {
 #[test]
 fn offline_cpu_and_one_that_does_not_exist_are_distinguished() {
     let tree = tree();
-    let open = |errno, cpu| explain(tree.system(), &failed(errno), &CLOCK, Target::cpu(cpu));
+    let open = |errno, cpu| at(&tree, errno, &CLOCK, Target::cpu(cpu));
     assert_is(&open(Errno::ENODEV, 2), Cause::CpuOffline, &["CPU 2 is offline", "0-1,3"]);
     assert_is(&open(Errno::ESRCH, 2), Cause::CpuOffline, &["CPU 2 is offline"]);
     assert_is(&open(Errno::EINVAL, 4), Cause::NoSuchCpu, &["no CPU has the number 4", "possible: 0-3"]);
@@ -50,14 +50,14 @@ fn pmu_of_other_cpus_is_named() {
     let tree = tree();
     tree.pmu("cpu_atom", &[("type", "10\n"), ("cpus", "2-3\n")]);
     let attr = Attr::new(EventType(10), 0x3c);
-    let explanation = explain(tree.system(), &failed(Errno::ENODEV), &attr, Target::cpu(0));
+    let explanation = at(&tree, Errno::ENODEV, &attr, Target::cpu(0));
     assert_is(&explanation, Cause::PmuNotOnCpu, &["cpu_atom is not on CPU 0", "CPUs 2-3"]);
 }
 
 #[test]
 fn exiting_threads_and_unknown_ids_are_distinguished() {
     let tree = tree();
-    let open = |tid| explain(tree.system(), &failed(Errno::ESRCH), &CLOCK, Target::thread(tid));
+    let open = |tid| at(&tree, Errno::ESRCH, &CLOCK, Target::thread(tid));
     assert_is(&open(77), Cause::NoSuchThread, &["no thread has the id 77", "/proc/77/status: not readable"]);
     tree.file("/proc/78/status", "State:\tZ (zombie)\n");
     assert_is(&open(78), Cause::NoSuchThread, &["thread 78 is exiting", "Z (zombie)"]);
@@ -68,26 +68,28 @@ fn missing_hardware_pmu_and_missing_event_are_distinguished() {
     let tree = tree();
     tree.file("/proc/cpuinfo", "flags\t\t: fpu hypervisor\n");
     let words = ["no hardware PMU", "software tracepoint", "a virtual machine", "cpu-clock"];
-    assert_is(&of(&tree, Errno::ENOENT, &CYCLES), Cause::NoHardwarePmu, &words);
+    assert_of(&tree, Errno::ENOENT, &CYCLES, Cause::NoHardwarePmu, &words);
     tree.pmu("cpu", &[("type", "4\n")]);
-    assert_is(&of(&tree, Errno::ENOENT, &CYCLES), Cause::NoSuchEvent, &["PMU cpu does not have this event"]);
-    assert_is(
-        &of(&tree, Errno::ENOENT, &Attr::new(EventType(55), 0)),
+    assert_of(&tree, Errno::ENOENT, &CYCLES, Cause::NoSuchEvent, &["PMU cpu does not have this event"]);
+    assert_of(
+        &tree,
+        Errno::ENOENT,
+        &Attr::new(EventType(55), 0),
         Cause::NoSuchPmu,
         &["type 55", "cpu software"],
     );
-    assert_is(&of(&tree, Errno::ENOENT, &Attr::new(EventType::SOFTWARE, 99)), Cause::NoSuchEvent, &["99"]);
+    assert_of(&tree, Errno::ENOENT, &Attr::new(EventType::SOFTWARE, 99), Cause::NoSuchEvent, &["99"]);
     tree.pmu("uprobe", &[("type", "9\n")]);
-    assert_is(&of(&tree, Errno::ENOENT, &Attr::new(EventType(9), 0)), Cause::Probe, &["absolute path"]);
+    assert_of(&tree, Errno::ENOENT, &Attr::new(EventType(9), 0), Cause::Probe, &["absolute path"]);
     tree.pmu("kprobe", &[("type", "8\n")]);
-    assert_is(&of(&tree, Errno::ENOENT, &Attr::new(EventType(8), 0)), Cause::Probe, &["kallsyms"]);
+    assert_of(&tree, Errno::ENOENT, &Attr::new(EventType(8), 0), Cause::Probe, &["kallsyms"]);
 }
 
 #[test]
 fn unreadable_sysfs_is_an_unknown_cause_with_the_file() {
     let tree = tree();
     tree.pmu("cpu", &[("type", "many\n")]);
-    assert_is(&of(&tree, Errno::ENOENT, &CYCLES), Cause::Unknown, &["cannot be read", "cpu/type"]);
+    assert_of(&tree, Errno::ENOENT, &CYCLES, Cause::Unknown, &["cannot be read", "cpu/type"]);
 }
 
 #[test]
@@ -102,28 +104,24 @@ fn pmu_for_cpus_is_named() {
 fn rules_are_causes_with_the_value_of_the_field() {
     let tree = tree();
     let attr = CLOCK.with_sample_type(SampleType::REGS_USER);
-    assert_is(&of(&tree, Errno::EINVAL, &attr), Cause::Rule, &["set sample_regs_user", "0x0"]);
+    assert_of(&tree, Errno::EINVAL, &attr, Cause::Rule, &["set sample_regs_user", "0x0"]);
     let attr = CLOCK.with_frequency(100_001);
     let words = ["100001 Hz", "at most 100000 Hz", "max_sample_rate"];
-    assert_is(&of(&tree, Errno::EINVAL, &attr), Cause::SampleRate, &words);
+    assert_of(&tree, Errno::EINVAL, &attr, Cause::SampleRate, &words);
     let attr = CLOCK.with_flags(AttrFlags::SIGTRAP).with_sig_data(1);
-    assert_is(&of(&tree, Errno::EINVAL, &attr), Cause::Rule, &["SIGTRAP needs REMOVE_ON_EXEC"]);
+    assert_of(&tree, Errno::EINVAL, &attr, Cause::Rule, &["SIGTRAP needs REMOVE_ON_EXEC"]);
 }
 
 #[test]
 fn tracepoints_are_looked_up_by_their_id() {
     let tree = tree();
     let attr = Attr::tracepoint(42);
-    assert_is(&of(&tree, Errno::EINVAL, &attr), Cause::Tracefs, &["not mounted", "mount -t tracefs"]);
+    assert_of(&tree, Errno::EINVAL, &attr, Cause::Tracefs, &["not mounted", "mount -t tracefs"]);
     let events = "/sys/kernel/tracing/events";
     tree.file(format!("{events}/sched/sched_switch/id"), "41\n");
     tree.file(format!("{events}/ftrace/function/id"), "1\n");
-    assert_is(&of(&tree, Errno::EINVAL, &attr), Cause::NoSuchTracepoint, &["no tracepoint has the id 42"]);
-    assert_is(
-        &of(&tree, Errno::EINVAL, &Attr::tracepoint(1)),
-        Cause::FunctionTracepoint,
-        &["ftrace:function"],
-    );
+    assert_of(&tree, Errno::EINVAL, &attr, Cause::NoSuchTracepoint, &["no tracepoint has the id 42"]);
+    assert_of(&tree, Errno::EINVAL, &Attr::tracepoint(1), Cause::FunctionTracepoint, &["ftrace:function"]);
     assert!(!of(&tree, Errno::EINVAL, &Attr::tracepoint(41)).is_known(), "one like the others");
 }
 
@@ -137,16 +135,16 @@ fn limits_have_their_values() {
     tree.file("/proc/self/fd/0", "");
     tree.file("/proc/sys/fs/file-nr", "97\t0\t100\n");
     let words = ["RLIMIT_NOFILE", "limits: 1024", "/proc/self/fd: 1"];
-    assert_is(&of(&tree, Errno::EMFILE, &CLOCK), Cause::ProcessFiles, &words);
-    assert_is(&of(&tree, Errno::ENFILE, &CLOCK), Cause::SystemFiles, &["fs.file-max", "97 0 100"]);
-    assert_is(&of(&tree, Errno::ENOMEM, &CLOCK), Cause::Memory, &["memory"]);
+    assert_of(&tree, Errno::EMFILE, &CLOCK, Cause::ProcessFiles, &words);
+    assert_of(&tree, Errno::ENFILE, &CLOCK, Cause::SystemFiles, &["fs.file-max", "97 0 100"]);
+    assert_of(&tree, Errno::ENOMEM, &CLOCK, Cause::Memory, &["memory"]);
     let deep = CLOCK.with_max_stack(200);
-    assert_is(&of(&tree, Errno::EOVERFLOW, &deep), Cause::MaxStack, &["200", "max_stack: 127"]);
+    assert_of(&tree, Errno::EOVERFLOW, &deep, Cause::MaxStack, &["200", "max_stack: 127"]);
     let breakpoint = Attr::breakpoint_execute(0x1000);
-    assert_is(&of(&tree, Errno::ENOSPC, &breakpoint), Cause::BreakpointSlots, &["0x1000", "the task"]);
-    assert_is(&of(&tree, Errno::ENOSPC, &CYCLES), Cause::GroupSize, &["3.3"]);
-    assert_is(&of(&tree, Errno::E2BIG, &CLOCK), Cause::GroupSize, &["16 KiB"]);
-    assert_is(&of(&tree, Errno::E2BIG, &Attr::new(EventType(9), 0)), Cause::Probe, &["too long"]);
+    assert_of(&tree, Errno::ENOSPC, &breakpoint, Cause::BreakpointSlots, &["0x1000", "the task"]);
+    assert_of(&tree, Errno::ENOSPC, &CYCLES, Cause::GroupSize, &["3.3"]);
+    assert_of(&tree, Errno::E2BIG, &CLOCK, Cause::GroupSize, &["16 KiB"]);
+    assert_of(&tree, Errno::E2BIG, &Attr::new(EventType(9), 0), Cause::Probe, &["too long"]);
 }
 
 #[test]
@@ -154,7 +152,7 @@ fn exclusive_pmu_is_busy() {
     let tree = tree();
     tree.pmu("intel_pt", &[("type", "8\n")]);
     let words = ["PMU intel_pt", "intel_pt/type: 8", "close the other event"];
-    assert_is(&of(&tree, Errno::EBUSY, &Attr::new(EventType(8), 0)), Cause::Busy, &words);
+    assert_of(&tree, Errno::EBUSY, &Attr::new(EventType(8), 0), Cause::Busy, &words);
 }
 
 #[test]
@@ -173,7 +171,7 @@ fn directory_that_is_no_cgroup_comes_with_the_mounts() {
     let tree = tree();
     tree.file("/proc/self/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\nproc /proc proc rw 0 0\n");
     let dir = std::io::stdin();
-    let explanation = explain(tree.system(), &failed(Errno::EBADF), &CLOCK, Target::cgroup(dir.as_fd(), 0));
+    let explanation = at(&tree, Errno::EBADF, &CLOCK, Target::cgroup(dir.as_fd(), 0));
     assert_is(&explanation, Cause::Cgroup, &["/sys/fs/cgroup (cgroup2)"]);
     let sibling = failed(Errno::EBADF);
     let sibling = FailedOpen::new(&sibling, &CLOCK, Target::calling_thread()).in_group();
@@ -185,17 +183,13 @@ fn features_of_the_pmu_are_causes_of_eopnotsupp() {
     let tree = tree();
     tree.pmu("cpu", &[("type", "4\n"), ("caps/max_precise", "1\n")]);
     let branches = CYCLES.with_branch_sample_type(BranchSampleType::ANY);
-    assert_is(
-        &of(&tree, Errno::EOPNOTSUPP, &branches),
-        Cause::PmuFeature,
-        &["PMU cpu does not record branches"],
-    );
+    assert_of(&tree, Errno::EOPNOTSUPP, &branches, Cause::PmuFeature, &["PMU cpu does not record branches"]);
     let precise = CYCLES.with_period(1).with_precise_ip(perf_sys::Skid::REQUESTED_ZERO);
     let words = ["precise_ip 2", "at most 1", "max_precise of the PMU: 1"];
-    assert_is(&of(&tree, Errno::EOPNOTSUPP, &precise), Cause::PmuFeature, &words);
-    assert_is(&of(&tree, Errno::EOPNOTSUPP, &CYCLES.with_period(1)), Cause::PmuFeature, &["cannot sample"]);
+    assert_of(&tree, Errno::EOPNOTSUPP, &precise, Cause::PmuFeature, &words);
+    assert_of(&tree, Errno::EOPNOTSUPP, &CYCLES.with_period(1), Cause::PmuFeature, &["cannot sample"]);
     let output = CYCLES.with_flags(AttrFlags::AUX_OUTPUT);
-    assert_is(&of(&tree, Errno::EOPNOTSUPP, &output), Cause::PmuFeature, &["AUX_OUTPUT"]);
+    assert_of(&tree, Errno::EOPNOTSUPP, &output, Cause::PmuFeature, &["AUX_OUTPUT"]);
     assert!(!of(&tree, Errno::EOPNOTSUPP, &CYCLES).is_known());
 }
 

@@ -64,7 +64,22 @@ fn assert_is(explanation: &Diagnosis, cause: Cause, words: &[&str]) {
     }
 }
 
-/// Explains an error of the calling thread's event on a tree.
+fn me() -> Target<'static> {
+    Target::calling_thread()
+}
+
+/// Explains an errno on a tree.
+fn at(tree: &Tree, errno: Errno, attr: &Attr, target: Target<'_>) -> Diagnosis {
+    explain(tree.system(), &failed(errno), attr, target)
+}
+
+/// Explains an errno of the calling thread's event on a tree.
 fn of(tree: &Tree, errno: Errno, attr: &Attr) -> Diagnosis {
-    explain(tree.system(), &failed(errno), attr, Target::calling_thread())
+    at(tree, errno, attr, me())
+}
+
+/// Asserts the cause of an errno of the calling thread's event, and that words are in the three lines.
+#[track_caller]
+fn assert_of(tree: &Tree, errno: Errno, attr: &Attr, cause: Cause, words: &[&str]) {
+    assert_is(&of(tree, errno, attr), cause, words);
 }

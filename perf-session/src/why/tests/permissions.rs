@@ -37,14 +37,14 @@ fn all_tasks_of_a_cpu_need_level_0() {
     let dir = std::io::stdin();
     for target in [Target::cpu(0), Target::cgroup(dir.as_fd(), 0)] {
         for level in [1, 2] {
-            let explanation = explain(at_level(level).system(), &failed(Errno::EACCES), &CLOCK, target);
+            let explanation = at(&at_level(level), Errno::EACCES, &CLOCK, target);
             assert_is(
                 &explanation,
                 Cause::Paranoid,
                 &["tasks of all users", "at most 0", "perf_event_paranoid=0"],
             );
         }
-        let explanation = explain(at_level(0).system(), &failed(Errno::EACCES), &CLOCK, target);
+        let explanation = at(&at_level(0), Errno::EACCES, &CLOCK, target);
         assert!(!explanation.is_known(), "{explanation}");
     }
 }
@@ -52,11 +52,11 @@ fn all_tasks_of_a_cpu_need_level_0() {
 #[test]
 fn several_needs_are_one_cause_with_the_lowest_level() {
     let kernel = Attr::software(Software::CPU_CLOCK);
-    let explanation = explain(at_level(2).system(), &failed(Errno::EACCES), &kernel, Target::cpu(0));
+    let explanation = at(&at_level(2), Errno::EACCES, &kernel, Target::cpu(0));
     let words =
         ["events in the kernel and the tasks of all users", "perf_event_paranoid=0", "your own tasks"];
     assert_is(&explanation, Cause::Paranoid, &words);
-    let explanation = explain(at_level(1).system(), &failed(Errno::EACCES), &kernel, Target::cpu(0));
+    let explanation = at(&at_level(1), Errno::EACCES, &kernel, Target::cpu(0));
     assert!(!explanation.text().contains("in the kernel"), "permitted at level 1: {explanation}");
 }
 
@@ -70,14 +70,10 @@ fn fields_and_flags_have_their_needs() {
         (CLOCK.with_sample_type(SampleType::CALLCHAIN), "callchains of the kernel"),
     ];
     for (attr, word) in needs {
-        assert_is(&of(&at_level(2), Errno::EACCES, &attr), Cause::Paranoid, &[word, "at most 1"]);
+        assert_of(&at_level(2), Errno::EACCES, &attr, Cause::Paranoid, &[word, "at most 1"]);
     }
     let namespaces = CLOCK.with_flags(AttrFlags::NAMESPACES);
-    assert_is(
-        &of(&at_level(-1), Errno::EACCES, &namespaces),
-        Cause::Capability,
-        &["NAMESPACES", "CAP_PERFMON"],
-    );
+    assert_of(&at_level(-1), Errno::EACCES, &namespaces, Cause::Capability, &["NAMESPACES", "CAP_PERFMON"]);
 }
 
 #[test]
@@ -90,7 +86,7 @@ fn level_3_forbids_all_events() {
 fn thread_of_another_user_is_named_with_its_user() {
     let tree = at_level(-1);
     tree.file("/proc/77/status", "Name:\tx\nUid:\t0\t0\t0\t0\n");
-    let explanation = explain(tree.system(), &failed(Errno::EACCES), &CLOCK, Target::thread(77));
+    let explanation = at(&tree, Errno::EACCES, &CLOCK, Target::thread(77));
     assert_is(&explanation, Cause::OtherUser, &["thread 77", "Uid of /proc/77/status: 0", "CAP_PERFMON"]);
 }
 
@@ -99,13 +95,13 @@ fn task_of_another_user_comes_before_the_level() {
     let tree = at_level(2);
     tree.file("/proc/77/status", "Name:\tx\nUid:\t0\t0\t0\t0\n");
     let kernel = Attr::software(Software::CPU_CLOCK);
-    let explanation = explain(tree.system(), &failed(Errno::EACCES), &kernel, Target::thread(77));
+    let explanation = at(&tree, Errno::EACCES, &kernel, Target::thread(77));
     let words = ["thread 77 belongs to another user", "also, without CAP_PERFMON", "run as the user", "`:u`"];
     assert_is(&explanation, Cause::OtherUser, &words);
     assert!(!explanation.remedy().contains("sysctl"), "no level permits it: {explanation}");
     // The own task is forbidden by the level alone.
     tree.file("/proc/77/status", "Name:\tx\nUid:\t1000\t1000\t1000\t1000\n");
-    let explanation = explain(tree.system(), &failed(Errno::EACCES), &kernel, Target::thread(77));
+    let explanation = at(&tree, Errno::EACCES, &kernel, Target::thread(77));
     assert_is(&explanation, Cause::Paranoid, &["events in the kernel"]);
 }
 
@@ -131,15 +127,17 @@ fn probes_need_their_capability_at_every_level() {
     let tree = at_level(-1);
     tree.pmu("kprobe", &[("type", "8\n")]);
     tree.pmu("uprobe", &[("type", "9\n")]);
-    assert_is(
-        &of(&tree, Errno::EACCES, &Attr::new(EventType(8), 0)),
+    assert_of(
+        &tree,
+        Errno::EACCES,
+        &Attr::new(EventType(8), 0),
         Cause::Capability,
         &["kprobe", "CAP_PERFMON"],
     );
     let uprobe = Attr::new(EventType(9), 0);
-    assert_is(&of(&tree, Errno::EACCES, &uprobe), Cause::Capability, &["uprobe", "CAP_SYS_ADMIN"]);
+    assert_of(&tree, Errno::EACCES, &uprobe, Cause::Capability, &["uprobe", "CAP_SYS_ADMIN"]);
     status(&tree, PERFMON, 0);
-    assert_is(&of(&tree, Errno::EACCES, &uprobe), Cause::Capability, &["run with CAP_SYS_ADMIN"]);
+    assert_of(&tree, Errno::EACCES, &uprobe, Cause::Capability, &["run with CAP_SYS_ADMIN"]);
     status(&tree, PERFMON | SYS_ADMIN, 0);
     assert!(!of(&tree, Errno::EACCES, &uprobe).is_known());
 }
@@ -182,13 +180,13 @@ fn kernel_without_perf_and_filter_are_distinguished() {
     let tree = tree();
     status(&tree, 0, 2);
     std::fs::remove_file(tree.system().path(Privileges::PARANOID)).unwrap();
-    assert_is(&of(&tree, Errno::ENOSYS, &CLOCK), Cause::NoPerf, &["CONFIG_PERF_EVENTS", "not readable"]);
+    assert_of(&tree, Errno::ENOSYS, &CLOCK, Cause::NoPerf, &["CONFIG_PERF_EVENTS", "not readable"]);
 }
 
 #[test]
 fn architecture_without_dumps_is_a_cause_of_enosys() {
     let attr = CLOCK.with_regs_user(1);
-    assert_is(&of(&tree(), Errno::ENOSYS, &attr), Cause::NotImplemented, &["REGS_USER"]);
+    assert_of(&tree(), Errno::ENOSYS, &attr, Cause::NotImplemented, &["REGS_USER"]);
     assert!(!of(&tree(), Errno::ENOSYS, &CLOCK).is_known());
 }
 
@@ -196,9 +194,9 @@ fn architecture_without_dumps_is_a_cause_of_enosys() {
 fn lockdown_is_read_from_its_file() {
     let attr = CLOCK.with_regs_intr(1);
     let tree = tree();
-    assert_is(&of(&tree, Errno::EPERM, &attr), Cause::Lockdown, &["probably", "lockdown: not readable"]);
+    assert_of(&tree, Errno::EPERM, &attr, Cause::Lockdown, &["probably", "lockdown: not readable"]);
     tree.file("/sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
-    assert_is(&of(&tree, Errno::EPERM, &attr), Cause::Lockdown, &["lockdown: confidentiality"]);
+    assert_of(&tree, Errno::EPERM, &attr, Cause::Lockdown, &["lockdown: confidentiality"]);
     tree.file("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
     assert!(!of(&tree, Errno::EPERM, &attr).is_known(), "integrity permits it");
 }
@@ -210,8 +208,8 @@ fn tracepoints_with_special_rules_are_named() {
     let events = "/sys/kernel/tracing/events";
     tree.file(format!("{events}/ftrace/function/id"), "1\n");
     tree.file(format!("{events}/irq_vectors/irq_work_exit/id"), "70\n");
-    assert_is(&of(&tree, Errno::EPERM, &Attr::tracepoint(1)), Cause::FunctionTracepoint, &["lockdown"]);
+    assert_of(&tree, Errno::EPERM, &Attr::tracepoint(1), Cause::FunctionTracepoint, &["lockdown"]);
     let sampled = Attr::tracepoint(70).with_period(1);
-    assert_is(&of(&tree, Errno::EPERM, &sampled), Cause::Rule, &["irq_work_exit, 70"]);
+    assert_of(&tree, Errno::EPERM, &sampled, Cause::Rule, &["irq_work_exit, 70"]);
     assert!(!of(&tree, Errno::EPERM, &Attr::tracepoint(70)).is_known());
 }

@@ -10,10 +10,6 @@ use super::*;
 const DYNAMIC: Attr = Attr::new(EventType(30), 0).with_flags(AttrFlags::EXCLUDE_KERNEL);
 const BREAKPOINT: Attr = Attr::breakpoint(BreakpointType::WRITE, 64, BreakpointLen::FOUR);
 
-fn me() -> Target<'static> {
-    Target::calling_thread()
-}
-
 fn flags(flags: AttrFlags) -> Attr {
     CLOCK.with_flags(flags)
 }

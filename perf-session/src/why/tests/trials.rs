@@ -1,4 +1,4 @@
-//! Diagnosiss that open events: here by closures that stand for a kernel.
+//! Diagnoses that open events: here by closures that stand for a kernel.
 
 use super::*;
 

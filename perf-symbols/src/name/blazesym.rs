@@ -34,8 +34,12 @@ impl FileSymbols for Blazesym {
         let named = symbolize(elf.clone());
         // Without debug symbols, it does not follow the debug link, and has no names of a stripped file.
         elf.debug_syms = true;
-        let found = symbolize(elf).map_err(|error| error.to_string())?;
-        let named = named.unwrap_or_default();
+        let (found, named) = match (symbolize(elf), named) {
+            (Ok(found), named) => (found, named.unwrap_or_default()),
+            // The debug information is damaged, or the debug link leads to a file with another checksum.
+            (Err(_), Ok(named)) => (named, Vec::new()),
+            (Err(error), Err(_)) => return Err(error.to_string()),
+        };
         Ok(found.into_iter().enumerate().map(|(index, found)| symbols(found, named.get(index))).collect())
     }
 

@@ -168,3 +168,32 @@ fn stripped_program_has_the_names_of_its_debug_file() {
     assert_eq!(symbols(&debug, &addresses), expected);
     assert_eq!(symbols(&path, &addresses), expected, "by the debug link");
 }
+
+#[test]
+fn debug_file_of_another_build_leaves_the_functions_of_the_program() {
+    let programs = Programs::empty("stale-debug-file");
+    let Some(path) = programs.compile("program", "history.c", &["-g", "-O1", "-ldl", "-lpthread"]) else {
+        return;
+    };
+    let text = ObjectFile::open(&path).expect("the program").section_addresses(".text").expect("code");
+    let addresses: Vec<_> = text.step_by(5).collect();
+    let names = || {
+        let symbols = Blazesym::new(true).symbolize(&path, &addresses).expect("symbols");
+        let last = |symbols: Symbols| symbols.functions().last().map(|function| function.name.clone());
+        symbols.into_iter().map(|symbols| symbols.and_then(last)).collect::<Vec<_>>()
+    };
+    let expected = names();
+    let (program, debug) = (path.display().to_string(), programs.path("program.debug").display().to_string());
+    let run = |arguments: &[&str]| {
+        Command::new("objcopy").args(arguments).status().is_ok_and(|status| status.success())
+    };
+    if !run(&["--only-keep-debug", &program, &debug]) {
+        eprintln!("skipped: objcopy is missing");
+        return;
+    }
+    assert!(run(&["--strip-debug", &format!("--add-gnu-debuglink={debug}"), &program]));
+    let mut other = std::fs::read(&debug).expect("the debug file");
+    other.push(0);
+    std::fs::write(&debug, other).expect("the debug file");
+    assert_eq!(names(), expected);
+}

@@ -62,6 +62,7 @@
 //! | `names` | names, by `blazesym` | 26 | 1.88 |
 //! | `unwind` | stacks of registers and stack copies, by `framehop` | 12 | 1.88 |
 //! | `names`, `unwind` | both | 30 | 1.88 |
+//! | `debuginfod` | fetches files from debuginfod servers, by `ureq` | 20 more | 1.85 |
 //!
 //! The examples `stacks` and `live` print folded stacks of a file and of a command.
 
@@ -81,6 +82,8 @@ mod name;
 mod space;
 mod stack;
 
+#[cfg(feature = "debuginfod")]
+pub use file::Debuginfod;
 #[cfg(feature = "files")]
 pub use file::{
     ElfError, Evidence, FileFinder, FoundFile, NotFound, NotFoundKind, ObjectFile, Rejection, SectionBytes,

@@ -9,6 +9,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[cfg(feature = "debuginfod")]
+use super::debuginfod::Debuginfod;
 use super::elf::{ElfError, ObjectFile};
 use crate::{BuildId, Inode, MappedObject, Mapping, ObjectKind};
 
@@ -39,6 +41,8 @@ pub struct FileFinder {
     build_id_caches: Vec<PathBuf>,
     debug_folders: Vec<PathBuf>,
     debuginfod_caches: Vec<PathBuf>,
+    #[cfg(feature = "debuginfod")]
+    debuginfod: Option<Debuginfod>,
     recorded_until: Option<SystemTime>,
 }
 
@@ -153,6 +157,8 @@ pub enum Rejection {
         /// When the candidate was last changed, in seconds since 1970.
         modified: u64,
     },
+    /// A server was asked for it, and failed; its message.
+    Download(String),
     /// It may be another file: the mapping has no build id or inode to compare, and the same path leads to different
     /// files on another machine, in another root, and by the links of a process that has the id now.
     Unverified,
@@ -172,6 +178,7 @@ impl fmt::Display for Rejection {
             Self::Modified { recorded, modified } => {
                 write!(f, "changed {} s after the recording", modified.saturating_sub(*recorded))
             }
+            Self::Download(message) => f.write_str(message),
             Self::Unverified => f.write_str("the mapping has no build id or inode to compare"),
         }
     }
@@ -199,7 +206,7 @@ impl NotFound {
                 NotFoundKind::Denied
             }
             Rejection::Elf(_) => NotFoundKind::Malformed,
-            Rejection::Unverified => NotFoundKind::Missing,
+            Rejection::Unverified | Rejection::Download(_) => NotFoundKind::Missing,
             _ => NotFoundKind::Replaced,
         });
         Self { kind: kinds.min().unwrap_or(NotFoundKind::Missing), object: object.clone(), rejected }
@@ -244,6 +251,8 @@ impl FileFinder {
             build_id_caches: in_home(".debug").into_iter().collect(),
             debug_folders: vec![PathBuf::from("/usr/lib/debug")],
             debuginfod_caches: debuginfod.into_iter().collect(),
+            #[cfg(feature = "debuginfod")]
+            debuginfod: None,
             recorded_until: None,
         }
     }
@@ -285,6 +294,18 @@ impl FileFinder {
         self
     }
 
+    /// Fetches files that are nowhere else, by their build id. It takes as long as the servers do: use a
+    /// [`Symbolizer`](crate::Symbolizer) on a thread that may wait.
+    #[cfg(feature = "debuginfod")]
+    #[must_use]
+    pub fn with_debuginfod(mut self, servers: Debuginfod) -> Self {
+        if let Some(cache) = servers.cache() {
+            self.debuginfod_caches.insert(0, cache.to_owned());
+        }
+        self.debuginfod = Some(servers);
+        self
+    }
+
     /// Rejects files without a build id that were changed after this time, when the recording ended.
     #[must_use]
     pub fn with_recorded_until(mut self, end: SystemTime) -> Self {
@@ -322,6 +343,8 @@ impl FileFinder {
             _ => return Err(no_file()),
         };
         let found = found.or_else(|| search.try_caches());
+        #[cfg(feature = "debuginfod")]
+        let found = found.or_else(|| search.try_servers());
         let Some((object, evidence)) = found else { return Err(NotFound::new(object, search.rejected)) };
         let debug_file = self.debug_file(&object);
         Ok(FoundFile { object, evidence, debug_file })
@@ -383,7 +406,14 @@ impl FileFinder {
             let mut candidates = self.debug_files_by_id(id).into_iter().filter_map(|path| open(path).ok());
             candidates.find(|candidate| candidate.build_id() == Some(id))
         });
-        by_id.or_else(|| self.debug_file_by_link(object))
+        let found = by_id.or_else(|| self.debug_file_by_link(object));
+        #[cfg(feature = "debuginfod")]
+        let found = found.or_else(|| {
+            let id = object.build_id()?;
+            let path = self.debuginfod.as_ref()?.fetch(id, "debuginfo", &self.debuginfod_caches).ok()?;
+            open(path).ok().filter(|fetched| fetched.build_id() == Some(id))
+        });
+        found
     }
 
     fn debug_files_by_id(&self, id: BuildId) -> Vec<PathBuf> {
@@ -497,6 +527,20 @@ impl Search<'_> {
         let candidates: Vec<_> = in_caches.chain(in_debuginfod).chain(in_packages).collect();
         let debug_files = self.finder.debug_files_by_id(id);
         candidates.into_iter().chain(debug_files).find_map(|path| self.try_path(path, Evidence::BuildId))
+    }
+
+    /// Asks debuginfod servers for the file.
+    #[cfg(feature = "debuginfod")]
+    fn try_servers(&mut self) -> Option<(ObjectFile, Evidence)> {
+        let servers = self.finder.debuginfod.as_ref()?;
+        match servers.fetch(self.build_id?, "executable", &self.finder.debuginfod_caches) {
+            Ok(path) => self.try_path(path, Evidence::BuildId),
+            Err(failures) => {
+                let failures = failures.into_iter();
+                self.rejected.extend(failures.map(|(url, message)| (url, Rejection::Download(message))));
+                None
+            }
+        }
     }
 
     fn check(&mut self, file: ObjectFile, least: Evidence) -> Option<(ObjectFile, Evidence)> {

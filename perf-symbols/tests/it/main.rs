@@ -6,6 +6,8 @@
 mod addr2line;
 #[cfg(feature = "names")]
 mod damaged;
+#[cfg(feature = "debuginfod")]
+mod debuginfod;
 #[cfg(all(feature = "names", feature = "unwind"))]
 mod examples;
 #[cfg(feature = "files")]

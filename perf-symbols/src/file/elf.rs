@@ -33,7 +33,6 @@ pub struct ObjectFile {
     debug_link: Option<DebugLink>,
     segments: Box<[Segment]>,
     sections: Box<[SectionEntry]>,
-    #[cfg(feature = "names")]
     symbols_len: Option<u64>,
 }
 
@@ -184,21 +183,9 @@ impl ObjectFile {
                 other => return Err(ElfError::Malformed(format!("found {other:?}"))),
             }
         };
-        #[cfg(feature = "names")]
-        let symbols_len = headers.symbols_len;
-        let Headers { machine, build_id, debug_link, segments, sections, .. } = headers;
+        let Headers { machine, build_id, debug_link, segments, sections, symbols_len } = headers;
         let (segments, sections) = (segments.into(), sections.into());
-        Ok(Self {
-            path,
-            bytes,
-            machine,
-            build_id,
-            debug_link,
-            segments,
-            sections,
-            #[cfg(feature = "names")]
-            symbols_len,
-        })
+        Ok(Self { path, bytes, machine, build_id, debug_link, segments, sections, symbols_len })
     }
 
     /// Closes the file. Its headers stay, so that addresses are found, but it has no sections to read.
@@ -337,9 +324,9 @@ impl ObjectFile {
         loaded.into_iter().all(|range| range.contains(&first) == range.contains(&second))
     }
 
-    /// Returns the bytes of the symbol tables and of what decompression gives, by the headers; `None` if they are damaged.
-    #[cfg(feature = "names")]
-    pub(crate) fn symbols_len(&self) -> Option<u64> {
+    /// Returns the bytes of the symbol tables and of the compressed sections after decompression, according to the headers:
+    /// about what a reader of symbols allocates. `None` if the headers of sections are damaged.
+    pub fn symbols_len(&self) -> Option<u64> {
         self.symbols_len
     }
 

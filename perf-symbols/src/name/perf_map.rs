@@ -166,6 +166,12 @@ mod tests {
         assert_eq!(found, None);
     }
 
+    #[test]
+    fn device_is_not_opened() {
+        let error = PerfMap::read(Path::new("/dev/zero")).expect_err("no file");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    }
+
     proptest! {
         #[test]
         fn each_address_has_the_last_line_that_covers_it(

@@ -210,6 +210,13 @@ impl NamedEvent {
     pub fn specs(&self) -> &[EventSpec] {
         &self.specs
     }
+
+    /// Returns the event, of the same name, with its spec on each PMU changed, for example the attr.
+    #[must_use]
+    pub fn map_specs(mut self, change: impl FnMut(EventSpec) -> EventSpec) -> Self {
+        self.specs = self.specs.into_iter().map(change).collect();
+        self
+    }
 }
 
 impl From<EventSpec> for NamedEvent {

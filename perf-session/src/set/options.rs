@@ -116,10 +116,7 @@ impl EventSetOptions {
     /// ```
     #[must_use]
     pub fn map_attrs(mut self, mut change: impl FnMut(Attr) -> Attr) -> Self {
-        let mut of_event = |event: NamedEvent| {
-            let specs = event.specs().iter().cloned().map(|spec| spec.map_attr(&mut change));
-            NamedEvent::new(event.name(), specs.collect())
-        };
+        let mut of_event = |event: NamedEvent| event.map_specs(|spec| spec.map_attr(&mut change));
         self.groups = self.groups.into_iter().map(|group| group.map_members(&mut of_event)).collect();
         self
     }

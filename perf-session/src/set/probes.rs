@@ -19,25 +19,23 @@ impl EventSetOptions {
         let privileges = Privileges::read(&self.system);
         let mut failed = None;
         let mut probes = Vec::new();
-        let mut listed = |spec: &EventSpec| -> EventSpec {
-            let probe = spec.probe().filter(|_| may_open(spec, &privileges));
+        let mut listed = |spec: EventSpec| -> EventSpec {
+            let probe = spec.probe().filter(|_| may_open(&spec, &privileges));
             match probe.map(|probe| probe.tracefs_event(&self.system)) {
-                None => spec.clone(),
+                None => spec,
                 Some(Ok(event)) => {
-                    let spec = spec.clone().by_tracepoint(event.spec());
+                    let spec = spec.by_tracepoint(event.spec());
                     probes.push(Arc::new(event));
                     spec
                 }
                 Some(Err(error)) => {
                     let event = Arc::clone(spec.label());
                     failed.get_or_insert(EventSetError::Probe { event, error: Box::new(error) });
-                    spec.clone()
+                    spec
                 }
             }
         };
-        let mut member = |event: NamedEvent| {
-            NamedEvent::new(event.name(), event.specs().iter().map(&mut listed).collect())
-        };
+        let mut member = |event: NamedEvent| event.map_specs(&mut listed);
         self.groups = self.groups.into_iter().map(|group| group.map_members(&mut member)).collect();
         self.probes = probes;
         failed.map_or(Ok(self), Err)

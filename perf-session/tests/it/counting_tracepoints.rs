@@ -4,9 +4,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::set::{open_or_skip, skip_tracepoint};
 use perf_session::sys::{Record, SampleType};
-use perf_session::{
-    EventSet, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System, Tracefs, parse,
-};
+use perf_session::{EventSet, EventSetOptions, EventSetTarget, System, Tracefs, parse};
 
 /// The samples of one event.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,9 +19,8 @@ fn each_hit(pattern: &str) -> EventSetOptions {
     let mut options = EventSetOptions::new().target(EventSetTarget::command()).ring_pages(1024);
     for group in parse(pattern, &System::new()).unwrap() {
         options = options.groups([group.map_members(|event| {
-            let sampled =
-                |spec: EventSpec| spec.map_attr(|attr| attr.with_period(1).with_sample_type(SampleType::TID));
-            NamedEvent::new(event.name(), event.specs().iter().cloned().map(sampled).collect())
+            event
+                .map_specs(|spec| spec.map_attr(|attr| attr.with_period(1).with_sample_type(SampleType::TID)))
         })]);
     }
     options

@@ -59,7 +59,7 @@ impl Trial {
         };
         let mut options = EventSetOptions::new().target(self.target.clone());
         if self.is_sampling {
-            options = options.ring_pages(1).event(sampling(&event));
+            options = options.ring_pages(1).event(sampling(event));
         } else {
             options = options.event(event);
         }
@@ -71,13 +71,12 @@ impl Trial {
 }
 
 /// Returns the event with a sample now and then.
-fn sampling(event: &NamedEvent) -> NamedEvent {
+fn sampling(event: NamedEvent) -> NamedEvent {
     let sample = |attr: Attr| {
         let attr = attr.with_sample_type(SampleType::IP | SampleType::TID);
         attr.with_period(1_000_000).with_flags(AttrFlags::SAMPLE_ID_ALL)
     };
-    let specs = event.specs().iter().cloned().map(|spec| spec.map_attr(sample));
-    NamedEvent::new(event.name(), specs.collect())
+    event.map_specs(|spec| spec.map_attr(sample))
 }
 
 fn first_line(text: &str) -> String {

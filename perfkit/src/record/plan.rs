@@ -71,8 +71,7 @@ impl Plan {
             group.events = group.events.clone().map_members(|event| {
                 let excluded = if std::mem::take(&mut is_carrier) { AttrFlags::empty() } else { SIDE_BAND };
                 let common = common.without_flags(excluded);
-                let specs = event.specs().iter().cloned().map(|spec| sampled(spec, options, limit, &common));
-                NamedEvent::new(event.name(), specs.collect())
+                event.map_specs(|spec| sampled(spec, options, limit, &common))
             });
         }
         let target = options.target.target()?.unwrap_or_else(EventSetTarget::command);

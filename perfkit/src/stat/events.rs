@@ -105,6 +105,5 @@ fn in_milliseconds(event: NamedEvent) -> NamedEvent {
     if !event.specs().iter().all(is_clock) {
         return event;
     }
-    let specs = event.specs().iter().cloned().map(|spec| spec.with_scale(1e-6, "msec"));
-    NamedEvent::new(event.name(), specs.collect())
+    event.map_specs(|spec| spec.with_scale(1e-6, "msec"))
 }

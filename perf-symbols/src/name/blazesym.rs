@@ -26,6 +26,35 @@ impl Blazesym {
     }
 }
 
+/// Symbols without a name in one function, before it is given up.
+const MAX_NAMELESS: usize = 64;
+
+impl Blazesym {
+    /// Returns the function with a name that an address is in, and the offset, after a symbol without a name was found
+    /// `offset` bytes before it: assemblers leave such in functions, and they hide them.
+    fn function_around(&self, file: &Path, address: u64, offset: u64) -> Option<(Arc<str>, u64)> {
+        let mut elf = Elf::new(file);
+        elf.debug_syms = false;
+        let source = Source::Elf(elf);
+        let mut at = address.checked_sub(offset)?;
+        for _ in 0..MAX_NAMELESS {
+            at = at.checked_sub(1)?;
+            let Ok(Symbolized::Sym(symbol)) =
+                self.symbolizer.symbolize_single(&source, Input::VirtOffset(at))
+            else {
+                return None;
+            };
+            if !symbol.name.is_empty() {
+                let len = symbol.size? as u64;
+                let offset = address.checked_sub(symbol.addr).filter(|offset| *offset < len)?;
+                return Some((Arc::from(&*symbol.name), offset));
+            }
+            at = symbol.addr;
+        }
+        None
+    }
+}
+
 impl FileSymbols for Blazesym {
     fn symbolize(&mut self, file: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String> {
         let mut elf = Elf::new(file);
@@ -40,7 +69,21 @@ impl FileSymbols for Blazesym {
             (Err(_), Ok(named)) => (named, Vec::new()),
             (Err(error), Err(_)) => return Err(error.to_string()),
         };
-        Ok(found.into_iter().enumerate().map(|(index, found)| symbols(found, named.get(index))).collect())
+        let answers = found.into_iter().enumerate().zip(addresses);
+        let answer = |((index, found), address): ((usize, Symbolized<'_>), &u64)| {
+            let mut symbols = symbols(found, named.get(index))?;
+            match symbols.functions.last() {
+                Some(function) if function.name.is_empty() => {
+                    let (name, offset) = self.function_around(file, *address, symbols.offset)?;
+                    let mut functions = symbols.functions.to_vec();
+                    functions.last_mut()?.name = name;
+                    symbols = Symbols { functions: functions.into(), offset };
+                }
+                _ => {}
+            }
+            Some(symbols)
+        };
+        Ok(answers.map(answer).collect())
     }
 
     fn forget(&mut self, file: &Path) {

@@ -176,7 +176,7 @@ impl fmt::Display for Unnamed {
             Self::TooLarge => "the file has more than 4 GiB of symbols; give a debug file with fewer",
             Self::Changed => "the file was replaced while its symbols were read",
             Self::KernelHidden => {
-                "the kernel hides its addresses; run as root, or set kernel.kptr_restrict to 0 and have CAP_SYSLOG"
+                "the kernel hides its addresses; run as root, with kernel.kptr_restrict below 2"
             }
             Self::NoKallsyms => "/proc/kallsyms is missing or unreadable",
             Self::OtherKernel => "recorded with another kernel or boot; give its kallsyms by a build-id cache",

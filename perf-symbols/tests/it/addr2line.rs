@@ -1,12 +1,12 @@
 //! Names, inlined functions and lines of programs with debug information, compared with addr2line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use object::read::{Object, ObjectSection, ObjectSymbol};
-use perf_symbols::{Blazesym, FileSymbols, ObjectFile, Symbols};
+use perf_symbols::{Blazesym, FileFinder, FileSymbols, MappedObject, Mapping, ObjectFile, Symbols};
 
 use crate::programs::Programs;
 
@@ -81,6 +81,10 @@ enum Class {
     InnermostIsSymbol,
     /// The address is after the end of every function: addr2line names the function before, and we none.
     Padding,
+    /// Several symbols begin at the same address, and addr2line takes another one.
+    OtherNameOfTheSameStart,
+    /// addr2line has no function: it does not read the dynamic symbols of a stripped file.
+    Unknown,
     Different,
 }
 
@@ -142,6 +146,100 @@ fn inlined_functions_and_lines_are_those_of_addr2line() {
     let (Some(cpp), Some(c), Some(rust)) = (cpp, c, rust) else { return };
     let count = compare(&cpp, 3).saturating_add(compare(&c, 101)).saturating_add(compare(&rust, 37));
     assert!(count > 10_000, "{count} addresses");
+}
+
+/// Returns the files that a running program has mapped as code.
+fn mapped_by(program: &str, arguments: &[&str]) -> BTreeSet<PathBuf> {
+    let Ok(mut child) = Command::new(program).args(arguments).stdin(Stdio::piped()).spawn() else {
+        return BTreeSet::new();
+    };
+    let mut files = BTreeSet::new();
+    // Until the libraries are loaded.
+    for _ in 0..100 {
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", child.id())).unwrap_or_default();
+        let code =
+            maps.lines().filter(|line| line.contains(" r-xp ")).filter_map(|line| line.split_once('/'));
+        files = code.map(|(_, path)| PathBuf::from(format!("/{path}"))).collect();
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let _ = (child.kill(), child.wait());
+    files
+}
+
+#[test]
+fn functions_of_installed_programs_are_those_of_addr2line() {
+    let mut files =
+        mapped_by("python3", &["-c", "import sqlite3, ctypes, decimal, ssl, sys; sys.stdin.read()"]);
+    files.extend(mapped_by("cat", &[]));
+    files.extend(mapped_by("c++filt", &[]));
+    let mut compared = 0;
+    let mut classes = BTreeMap::<Class, usize>::new();
+    for file in files {
+        let Ok(object) = ObjectFile::open(&file) else { continue };
+        let Some(text) = object.section_addresses(".text") else { continue };
+        let step = usize::try_from((text.end - text.start) / 1500).unwrap_or(1).max(1);
+        let addresses: Vec<_> = text.step_by(step).collect();
+        let Some(expected) = by_addr2line(&file, &addresses) else {
+            eprintln!("skipped: addr2line is missing");
+            return;
+        };
+        // addr2line reads the separate debug file, too.
+        let mapping = Mapping::new(0..0x1000, 0, MappedObject::new(file.as_os_str().as_encoded_bytes()));
+        let whole =
+            FileFinder::local().find(std::process::id(), &mapping, object.build_id()).expect("the file");
+        let debug = whole.debug_file().unwrap_or(whole.object()).path().to_owned();
+        let bytes = [&file, &debug].map(|path| std::fs::read(path).expect("a file"));
+        let [elf, debug] = [0, 1].map(|at| object::File::parse(&*bytes[at]).expect("an ELF file"));
+        let symbols: Vec<_> = elf.symbols().chain(elf.dynamic_symbols()).chain(debug.symbols()).collect();
+        let starts_at = |name: &str, start: u64| {
+            let has_name = |symbol: &str| symbol == name || path_of(&demangled(symbol)) == path_of(name);
+            symbols.iter().any(|symbol| symbol.address() == start && symbol.name().is_ok_and(has_name))
+        };
+        let found = Blazesym::new(false).symbolize(&file, &addresses).expect("symbols");
+        for ((&address, expected), found) in addresses.iter().zip(&expected).zip(&found) {
+            let expected = expected.last().map_or("??", |(name, _)| name);
+            let class = match found {
+                // addr2line reads the dynamic symbols of a stripped file only with an option.
+                Some(_) | None if expected == "??" => Class::Unknown,
+                Some(symbols) => {
+                    let name = &symbols.functions()[0].name;
+                    let start = address - symbols.offset();
+                    if path_of(name) == path_of(expected) {
+                        Class::Same
+                    } else if starts_at(expected, start) {
+                        Class::OtherNameOfTheSameStart
+                    } else {
+                        Class::Different
+                    }
+                }
+                None => {
+                    let inside = |symbol: &object::read::Symbol<'_, '_>| {
+                        (symbol.address()..symbol.address() + symbol.size()).contains(&address)
+                    };
+                    if symbols.iter().any(inside) { Class::Different } else { Class::Padding }
+                }
+            };
+            assert_ne!(
+                class,
+                Class::Different,
+                "{}, {address:#x}: {found:?}, addr2line: {expected}",
+                file.display()
+            );
+            *classes.entry(class).or_default() += 1;
+        }
+        compared += addresses.len();
+    }
+    println!("{compared} addresses of installed programs: {classes:?}");
+    assert!(classes.get(&Class::Same).copied().unwrap_or(0) * 2 >= compared, "{classes:?}");
+}
+
+/// Returns a name as addr2line prints it.
+fn demangled(symbol: &str) -> String {
+    let output = Command::new("c++filt").arg(symbol).output();
+    output.map_or_else(
+        |_| symbol.to_owned(),
+        |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+    )
 }
 
 #[test]

@@ -124,10 +124,9 @@ impl From<io::Error> for ElfError {
     }
 }
 
-impl From<object::Error> for ElfError {
-    fn from(error: object::Error) -> Self {
-        Self::Malformed(error.to_string())
-    }
+/// Not a `From`, so that the version of `object` is no part of the public items.
+fn malformed(error: object::Error) -> ElfError {
+    ElfError::Malformed(error.to_string())
 }
 
 impl fmt::Display for ElfError {
@@ -177,9 +176,9 @@ impl ObjectFile {
         let headers = {
             let cache = ReadCache::new(At { bytes: &bytes, at: 0 });
             let source = Source { cache, rest: Cell::new(MAX_HEADERS) };
-            match FileKind::parse(&source)? {
-                FileKind::Elf32 => Headers::read::<FileHeader32<Endianness>>(&source)?,
-                FileKind::Elf64 => Headers::read::<FileHeader64<Endianness>>(&source)?,
+            match FileKind::parse(&source).map_err(malformed)? {
+                FileKind::Elf32 => Headers::read::<FileHeader32<Endianness>>(&source).map_err(malformed)?,
+                FileKind::Elf64 => Headers::read::<FileHeader64<Endianness>>(&source).map_err(malformed)?,
                 other => return Err(ElfError::Malformed(format!("found {other:?}"))),
             }
         };

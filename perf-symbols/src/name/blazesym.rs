@@ -72,12 +72,12 @@ impl FileSymbols for Blazesym {
         let answers = found.into_iter().enumerate().zip(addresses);
         let answer = |((index, found), address): ((usize, Symbolized<'_>), &u64)| {
             let mut symbols = symbols(found, named.get(index))?;
-            match symbols.functions.last() {
+            match symbols.functions().last() {
                 Some(function) if function.name.is_empty() => {
-                    let (name, offset) = self.function_around(file, *address, symbols.offset)?;
-                    let mut functions = symbols.functions.to_vec();
+                    let (name, offset) = self.function_around(file, *address, symbols.offset())?;
+                    let mut functions = symbols.functions().to_vec();
                     functions.last_mut()?.name = name;
-                    symbols = Symbols { functions: functions.into(), offset };
+                    symbols = Symbols::new(functions, offset);
                 }
                 _ => {}
             }
@@ -112,6 +112,6 @@ fn symbols(by_dwarf: Symbolized<'_>, by_symbol_table: Option<&Symbolized<'_>>) -
     let functions = inlined
         .map(|inlined| function(&inlined.name, inlined.code_info.as_ref()))
         .chain([function(name, symbol.code_info.as_deref())])
-        .collect();
-    Some(Symbols { functions, offset: offset as u64 })
+        .collect::<Vec<_>>();
+    Some(Symbols::new(functions, offset as u64))
 }

@@ -92,11 +92,16 @@ impl Query {
 /// The functions at an address: returned by [`Symbolizer::symbolize`](crate::Symbolizer::symbolize).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbols {
-    pub(super) functions: Arc<[Function]>,
-    pub(super) offset: u64,
+    functions: Arc<[Function]>,
+    offset: u64,
 }
 
 impl Symbols {
+    /// Makes an answer of functions, the innermost first, at an offset in bytes from the start of the last one.
+    pub fn new(functions: impl Into<Arc<[Function]>>, offset: u64) -> Self {
+        Self { functions: functions.into(), offset }
+    }
+
     /// Returns the functions, the innermost first. All but the last one are inlined into the next one.
     pub fn functions(&self) -> &[Function] {
         &self.functions

@@ -44,6 +44,29 @@ pub struct Symbolizer {
 ///
 /// [`Blazesym`] is the one that [`Symbolizer::new`] uses. A panic in it is caught and counted, and the file is not asked
 /// for again.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use perf_symbols::{FileFinder, FileSymbols, Function, Symbolizer, Symbols};
+///
+/// /// Names each address by the file.
+/// struct FileNames;
+///
+/// impl FileSymbols for FileNames {
+///     fn symbolize(&mut self, file: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String> {
+///         let name = file.display().to_string().into();
+///         let symbols = Symbols::new([Function { name, source: None }], 0);
+///         Ok(vec![Some(symbols); addresses.len()])
+///     }
+///
+///     fn forget(&mut self, _: &Path) {}
+/// }
+///
+/// let symbolizer = Symbolizer::with_file_symbols(FileFinder::local(), || Box::new(FileNames))?;
+/// # assert_eq!(symbolizer.counts().named, 0);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait FileSymbols {
     /// Returns the functions at addresses of the file's symbol table, one for each, in their order.
     ///

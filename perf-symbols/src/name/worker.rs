@@ -238,7 +238,7 @@ impl Worker {
                 let named = addresses.iter().zip(found).map(|(address, symbols)| {
                     // A symbol without a size, such as `_init`, does not reach into the next section.
                     let is_in_section = |symbols: &Symbols| {
-                        file.is_in_one_section(address.wrapping_sub(symbols.offset), *address)
+                        file.is_in_one_section(address.wrapping_sub(symbols.offset()), *address)
                     };
                     symbols.filter(is_in_section).ok_or(Unnamed::NoSymbol)
                 });
@@ -378,7 +378,7 @@ fn moved(kallsyms: &Kallsyms, text: &Mapping) -> Option<u64> {
 /// Returns the symbols of one function, of raw bytes that are usually ASCII.
 fn symbols(name: &[u8], offset: u64) -> Symbols {
     let function = Function { name: String::from_utf8_lossy(name).into(), source: None };
-    Symbols { functions: [function].into(), offset }
+    Symbols::new([function], offset)
 }
 
 /// Returns the exported function of a file in memory, such as `[vdso]`, that an address is in.
@@ -393,5 +393,5 @@ fn bytes_of(answer: &Result<Symbols, Unnamed>) -> usize {
         let source = function.source.as_ref().map_or(0, |source| source.file.as_os_str().len());
         size_of::<Function>() + function.name.len() + source
     };
-    100 + answer.as_ref().map_or(0, |symbols| symbols.functions.iter().map(function).sum())
+    100 + answer.as_ref().map_or(0, |symbols| symbols.functions().iter().map(function).sum())
 }

@@ -649,7 +649,15 @@ mod tests {
         assert_eq!(in_process(FileFinder::remote(), b"/etc/passwd"), None);
         let symfs = FileFinder::remote().with_symfs("/files");
         assert_eq!(in_process(symfs, b"/etc/passwd"), Some(PathBuf::from("/files/etc/passwd")));
-        assert_eq!(FileFinder::local().kallsyms(BuildId::new(&[0xab; 20]).expect("20 bytes")), None);
+        let id = BuildId::new(&[0xab; 20]).expect("20 bytes");
+        assert_eq!(FileFinder::local().kallsyms(id), None);
+        let cache = std::env::temp_dir().join(format!("perf-symbols-{pid}-cache"));
+        let list = cache.join(".build-id/ab").join("ab".repeat(19)).join("kallsyms");
+        fs::create_dir_all(list.parent().expect("a folder")).expect("a folder");
+        fs::write(&list, "").expect("a file");
+        let found = FileFinder::remote().with_build_id_cache(&cache).kallsyms(id);
+        let _ = fs::remove_dir_all(&cache);
+        assert_eq!(found, Some(list));
     }
 
     #[test]

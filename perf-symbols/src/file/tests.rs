@@ -62,6 +62,7 @@ fn page_of_two_segments_belongs_to_the_one_that_has_the_offset() {
     assert_eq!(file.base_of(&mapping(0..0x1000, 0x9000)), None);
     assert_eq!(file.build_id(), BuildId::new(&[1; 20]));
     assert_eq!((file.machine(), file.has_code()), (62, true));
+    assert!(format!("{file:?}").contains("\"made\""), "{file:?}");
 }
 
 #[test]
@@ -190,6 +191,7 @@ fn vdso_of_this_process_has_functions() {
     assert!(functions.len() > 2 && functions.keys().all(|start| text.contains(start)), "{functions:?}");
     assert!(functions.values().any(|name| name.ends_with(b"clock_gettime")), "{functions:?}");
     assert_eq!(found.object().exported_function(0), None);
+    assert!(found.object().is_memory());
 }
 
 #[cfg(feature = "names")]

@@ -8,11 +8,13 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 mod arguments;
+mod color;
 mod command;
 mod demo;
 mod doctor;
 mod dump;
 mod events;
+mod help;
 mod interrupt;
 mod list;
 mod message;
@@ -23,8 +25,34 @@ mod target;
 
 /// Linux perf events on the command line
 #[derive(Debug, Parser)]
-#[command(name = "perfkit", version, about)]
+#[command(
+    name = "perfkit",
+    version,
+    about,
+    max_term_width = 100,
+    after_help = help::end(
+        "`perfkit COMMAND --help` has the options of a command, examples and its exit codes.",
+        &[
+            ("perfkit doctor", "what you can measure here, and what blocks the rest"),
+            ("perfkit stat CMD", "count events of a command"),
+            ("perfkit record -g CMD", "sample a command, with callchains"),
+            ("perfkit dump", "print the records of perf.data"),
+        ],
+        help::EXIT
+    )
+)]
 struct Arguments {
+    /// Colors in the output; `auto` is for terminals alone, unless `NO_COLOR` is set
+    #[arg(
+        long,
+        global = true,
+        display_order = 900,
+        value_enum,
+        value_name = "auto|always|never",
+        default_value = "auto",
+        hide_possible_values = true
+    )]
+    color: color::When,
     #[command(subcommand)]
     command: Command,
 }
@@ -48,6 +76,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return arguments::report(&error),
     };
+    color::set(arguments.color);
     let mut out = io::stdout().lock();
     let result = match &arguments.command {
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),

@@ -20,6 +20,7 @@ mod tally;
 mod threads;
 pub(crate) mod workload;
 
+use crate::help;
 use plan::{Plan, Scope, Source};
 use progress::Progress;
 use sampler::Sampler;
@@ -31,6 +32,14 @@ const ROUND: Duration = Duration::from_millis(100);
 
 /// Options of `perfkit demo`.
 #[derive(Args, Debug)]
+#[command(after_help = help::end(
+    "Where the kernel permits no sampling, it prints the reason and replays a built-in recording.",
+    &[
+        ("perfkit demo", "sample for two seconds"),
+        ("perfkit demo --capture", "replay the built-in recording, which needs no permission"),
+    ],
+    help::EXIT
+))]
 pub(crate) struct Options {
     /// Replay the built-in recording instead of sampling
     #[arg(long)]

@@ -10,13 +10,26 @@ use serde_json::json;
 mod abilities;
 mod facts;
 
+use crate::color::{Color, colored};
+use crate::help;
 use abilities::{Ability, State};
 
 /// Show what you can measure here, what blocks the rest, and how to fix it
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The exit status is 0 if everything is permitted that this machine has, and 1 if something \
-    is refused. What the machine does not have, such as a hardware PMU in most virtual machines, counts as missing, not as refused."
+    after_help = help::end(
+        "Something that the machine does not have, such as a hardware PMU in most virtual machines, counts as missing, \
+        not as refused.",
+        &[
+            ("perfkit doctor", "try each kind of measurement, and print the remedies"),
+            ("perfkit doctor --json", "the same for a program"),
+        ],
+        &[
+            ("0", "all that this machine has is permitted"),
+            ("1", "something is refused, or failed"),
+            ("2", "wrong arguments"),
+        ]
+    )
 )]
 pub(crate) struct Options {
     /// Print one JSON object
@@ -40,7 +53,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
             writeln!(out, "  {:<22}{}", fact.name, fact.value)?;
         }
         writeln!(out, "\nTried")?;
-        print(out, &abilities)?;
+        print(out, &abilities, colored(&io::stdout()))?;
     }
     out.flush()?;
     let is_refused = abilities.iter().any(|ability| matches!(ability.state, State::Refused(_)));
@@ -48,9 +61,14 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode
 }
 
 /// Prints what was tried, and then each reason once, below all that it prevents.
-fn print(out: &mut dyn Write, abilities: &[Ability]) -> io::Result<()> {
+fn print(out: &mut dyn Write, abilities: &[Ability], is_colored: bool) -> io::Result<()> {
     for ability in abilities {
-        writeln!(out, "  {:<9}{}", ability.state.word(), ability.title)?;
+        let color = match ability.state {
+            State::Works => Color::Green,
+            State::Missing(_) => Color::Yellow,
+            State::Refused(_) => Color::Red,
+        };
+        writeln!(out, "  {:<9}{}", color.paint(ability.state.word(), is_colored), ability.title)?;
     }
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for ability in abilities {

@@ -13,10 +13,21 @@ mod file;
 mod json;
 mod tool_record;
 
+use crate::help;
 use json::Object;
 
 /// Options of `perfkit dump`.
 #[derive(Args, Debug)]
+#[command(after_help = help::end(
+    "All records of a damaged file that can be read are printed, and then the first error.",
+    &[
+        ("perfkit dump", "the records of perf.data, one a line"),
+        ("perfkit dump FILE --json", "one JSON object a line"),
+        ("perfkit dump FILE --features", "the machine, the events, build ids and others"),
+        ("perfkit record -o - CMD | perfkit dump -", "the records of a pipe"),
+    ],
+    help::EXIT
+))]
 pub(crate) struct Options {
     /// perf.data file or directory; - reads the pipe form from standard input
     #[arg(value_name = "FILE", default_value = "perf.data")]

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use perf_session::System;
 
+use crate::help;
 use crate::message::{note, shown};
 
 mod check;
@@ -19,8 +20,20 @@ use filter::Filter;
 /// List the events of this machine by name
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Without a filter the tracepoints are counted, not listed. The exit status is 1 if no \
-    event matches the filter."
+    after_help = help::end(
+        "Without a filter the tracepoints are counted, not listed.",
+        &[
+            ("perfkit list", "the events of this machine"),
+            ("perfkit list sched", "events whose names contain `sched`"),
+            ("perfkit list 'syscalls:*_open*'", "events whose names match"),
+            ("perfkit list hw --check", "whether each hardware event opens, and why not"),
+        ],
+        &[
+            ("0", "success"),
+            ("1", "no event matches the filter, or failure"),
+            ("2", "wrong arguments"),
+        ]
+    )
 )]
 pub(crate) struct Options {
     /// Only events whose name contains this text, or matches it if it has *, ? or [..]; hw, sw, cache, pmu,

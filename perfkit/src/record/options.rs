@@ -10,6 +10,7 @@ use perf_session::sys::abi::StackSize;
 use rustix::fs::FileType;
 
 use crate::events::EventOptions;
+use crate::help;
 use crate::target::TargetOptions;
 
 /// Samples per second if neither a frequency nor a period is given, as in the perf tool.
@@ -21,13 +22,25 @@ const PAGE: usize = 4096;
 /// Record samples of events into a perf.data file
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Without -e, the event is cycles, or cpu-clock on a machine without hardware PMU. Hits of \
+    override_usage = "perfkit record [OPTIONS] CMD [ARGUMENTS]...\n       \
+        perfkit record [OPTIONS] -a|-C CPUS|-G CGROUP|-p PID,...|-t TID,...",
+    after_help = help::end(
+        "Without -e, the event is cycles, or cpu-clock on a machine without hardware PMU. Hits of \
         tracepoints are recorded each time unless there is a -F or -c.\n\n\
         Without -o, the file is perf.data, and an existing one becomes perf.data.old; if standard output is a pipe, \
-        the recording goes there, as with -o -. A pipe gets the pipe form of the format. The exit status is that of \
-        the command.\n\n\
+        the recording goes there, as with -o -. A pipe gets the pipe form of the format.\n\n\
         Without a command, the recording ends when the processes or threads have exited, or at Ctrl-C. Ctrl-C ends \
         it in any case; a second one kills the recorder and leaves a file that can still be read.",
+        &[
+            ("perfkit record -g CMD", "sample a command, with callchains by frame pointers"),
+            ("perfkit record --call-graph dwarf CMD", "copies of the stack, for unwinding without them"),
+            ("perfkit record -F 99 -p 1234,1235", "two processes until they exit or Ctrl-C"),
+            ("perfkit record -a -o all.data sleep 10", "all CPUs for ten seconds"),
+            ("perfkit record -e sched:sched_switch --filter 'prev_pid == 0' -a sleep 1", ""),
+            ("perfkit record -o - CMD | perfkit dump -", "without a file"),
+        ],
+        help::EXIT_OF_PROGRAM
+    ),
     group = ArgGroup::new("target")
         .required(true)
         .multiple(true)

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::events::EventOptions;
+use crate::help;
 use crate::target::TargetOptions;
 
 /// The events that are counted by default.
@@ -17,13 +18,24 @@ pub(super) const EVENTS: &str = "task-clock,context-switches,cpu-migrations,page
 /// Count events while a command runs, or until Ctrl-C
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Without -e, the events are task-clock, context-switches, cpu-migrations, page-faults, \
-    cycles, instructions, branches and branch-misses. Without a command and other tasks, all CPUs are counted \
-    until Ctrl-C.\n\n\
-    The counts are printed to standard error if there is a command, because standard output is the command's, and \
-    to standard output otherwise. The exit status is the command's.\n\n\
-    An event that this machine does not have is `<not supported>`; `perfkit list --check` shows which it \
-    has. A value with `~` is an estimate: the event was multiplexed and ran only a part of the time."
+    override_usage = "perfkit stat [OPTIONS] CMD [ARGUMENTS]...\n       \
+        perfkit stat [OPTIONS] [-a|-C CPUS|-G CGROUP|-p PID,...|-t TID,...]",
+    after_help = help::end(
+        "Without -e, the events are task-clock, context-switches, cpu-migrations, page-faults, \
+        cycles, instructions, branches and branch-misses. Without a command and other tasks, all CPUs are counted \
+        until Ctrl-C.\n\n\
+        The counts are printed to standard error if there is a command, because standard output is the command's, and \
+        to standard output otherwise.\n\n\
+        An event that this machine does not have is `<not supported>`; `perfkit list --check` shows which it \
+        has. A value with `~` is an estimate: the event was multiplexed and ran only a part of the time.",
+        &[
+            ("perfkit stat CMD", "count the usual events of a command"),
+            ("perfkit stat -r 5 -e page-faults,task-clock CMD", "mean and standard error of five runs"),
+            ("perfkit stat -a -I 1000", "all CPUs, each second, until Ctrl-C"),
+            ("perfkit stat -p 1234 --json", "a process until it exits, as JSON"),
+        ],
+        help::EXIT_OF_PROGRAM
+    )
 )]
 pub(crate) struct Options {
     #[command(flatten)]

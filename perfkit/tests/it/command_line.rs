@@ -92,6 +92,24 @@ fn control_characters_of_arguments_are_escaped() {
 }
 
 #[test]
+fn colors_are_not_in_a_pipe_unless_asked_for() {
+    let has_escape = |arguments: &[&str]| {
+        let output = run(arguments);
+        assert!(output.stderr.is_empty(), "{output:?}");
+        output.stdout.contains(&0x1b)
+    };
+    assert!(!has_escape(&["doctor"]));
+    assert!(has_escape(&["doctor", "--color", "always"]));
+    assert!(has_escape(&["--color=always", "doctor"]));
+    assert!(!has_escape(&["doctor", "--color", "never"]));
+    assert!(!has_escape(&["--color", "always", "doctor", "--json"]));
+    refused(&["doctor", "--color", "blue"], "[possible values: auto, always, never]");
+    // The command's option, not perfkit's.
+    let counted = run(&["stat", "-e", "page-faults", "echo", "--color"]);
+    assert_eq!(text(&counted.stdout), "--color\n");
+}
+
+#[test]
 fn recordings_are_for_their_owner_only() {
     let folder = Folder::new();
     let (file, old) = (folder.path("a.data"), folder.path("a.data.old"));

@@ -24,6 +24,11 @@ impl KernelSymbol {
         self.start
     }
 
+    /// Returns the address after the last one.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
     /// Returns the kind.
     pub fn kind(&self) -> KsymbolType {
         self.kind
@@ -67,10 +72,13 @@ pub(super) struct Kernel {
     modules: RangeMap<Mapping>,
     symbols: RangeMap<KernelSymbol>,
     bpf_ids: HashMap<[u8; 8], u32>,
+    /// The number of changes of addresses.
+    version: u64,
 }
 
 impl Kernel {
     pub(super) fn map(&mut self, mapping: Mapping) {
+        self.version += 1;
         let name = mapping.object().path();
         if name.starts_with(b"[kernel.kallsyms]") || name.starts_with(b"[guest.kernel.kallsyms") {
             self.text = Some(mapping);
@@ -80,6 +88,7 @@ impl Kernel {
     }
 
     pub(super) fn update_symbol<L: Layout>(&mut self, record: &Ksymbol<'_, L>) {
+        self.version += 1;
         if record.flags().contains(KsymbolFlags::UNREGISTER) {
             self.symbols.remove(record.addr());
             return;
@@ -113,6 +122,10 @@ impl Kernel {
 
     pub(super) fn symbol(&self, addr: u64) -> Option<&KernelSymbol> {
         self.symbols.get(addr)
+    }
+
+    pub(super) fn version(&self) -> u64 {
+        self.version
     }
 
     pub(super) fn text(&self) -> Option<&Mapping> {

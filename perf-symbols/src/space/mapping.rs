@@ -59,7 +59,7 @@ pub struct Inode {
 /// A mapped file with its path and identity, or memory with the kernel's name for it.
 ///
 /// Mappings of one record share it: a clone copies a pointer.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct MappedObject {
     path: Arc<[u8]>,
     build_id: Option<BuildId>,

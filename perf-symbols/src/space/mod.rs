@@ -344,6 +344,11 @@ impl AddressSpaces {
         self.processes.get(&pid).map(|process| process.version)
     }
 
+    /// Returns a number for the addresses of the kernel, its modules and its symbols, which changes when they change.
+    pub fn kernel_version(&self) -> u64 {
+        self.kernel.version()
+    }
+
     /// Returns the name of a thread, at most 15 bytes; raw bytes, not UTF-8.
     ///
     /// At least the last 512 threads keep their names after their exit, because the kernel takes samples of a thread

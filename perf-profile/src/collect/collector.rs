@@ -1,0 +1,214 @@
+//! Adds the samples among records to a profile.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use perf_decode::{Layout, Record, Sample};
+use perf_symbols::{AddressSpaces, Stack, StackEnd};
+use rustc_hash::FxHashMap;
+
+use crate::collect::Resolver;
+use crate::profile::{self, Event, EventId, Losses, Profile, ProfileBuilder, ThreadId};
+
+/// Makes a [`Profile`] of records.
+///
+/// ```no_run
+/// use perf_abi::Attr;
+/// use perf_abi::regs::Architecture;
+/// use perf_decode::{Layout, Record};
+/// use perf_profile::{Collector, Event, Profile, ProfileBuilder, Resolver};
+/// use perf_symbols::FileFinder;
+///
+/// /// Adds up the samples of one event; the records come in the order of time.
+/// fn collect<'r, L: Layout>(attr: &Attr, records: impl Iterator<Item = Record<'r, L>>) -> std::io::Result<Profile> {
+///     let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local())?;
+///     let mut collector = Collector::new(resolver, ProfileBuilder::new());
+///     let event = collector.event(Event::new("cpu-clock", attr));
+///     for record in records {
+///         collector.update(&record);
+///         if let Record::Sample(sample) = &record {
+///             collector.add(event, sample);
+///         }
+///     }
+///     Ok(collector.finish())
+/// }
+/// ```
+pub struct Collector {
+    resolver: Resolver,
+    builder: ProfileBuilder,
+    /// By the id of the thread, while it has that name.
+    threads: FxHashMap<u32, ThreadId>,
+    /// By the cookie: samples whose user callchain comes in a later record.
+    deferred: FxHashMap<u64, Vec<Deferred>>,
+    ends: FxHashMap<StackEnd, u64>,
+    /// The samples of [`StackEnd::NoUnwindInfo`], by the text of the reason.
+    missing_info: BTreeMap<String, u64>,
+    losses: Losses,
+}
+
+struct Deferred {
+    pid: u32,
+    stack: Stack,
+    sample: profile::Sample,
+}
+
+impl Collector {
+    /// Makes one that has seen no record. The builder is empty, or has [times](ProfileBuilder::with_times).
+    pub fn new(resolver: Resolver, builder: ProfileBuilder) -> Self {
+        Self {
+            resolver,
+            builder,
+            threads: FxHashMap::default(),
+            deferred: FxHashMap::default(),
+            ends: FxHashMap::default(),
+            missing_info: BTreeMap::new(),
+            losses: Losses::default(),
+        }
+    }
+
+    /// Adds an event.
+    pub fn event(&mut self, event: Event) -> EventId {
+        self.builder.event(event)
+    }
+
+    /// Returns the address spaces up to now: to decide whether a sample is wanted.
+    pub fn spaces(&self) -> &AddressSpaces {
+        self.resolver.spaces()
+    }
+
+    /// Returns the address spaces, to add the build ids of a file.
+    pub fn spaces_mut(&mut self) -> &mut AddressSpaces {
+        self.resolver.spaces_mut()
+    }
+
+    /// Applies one record. Pass all records, in the order of time, and then those samples that are wanted to
+    /// [`add`](Self::add).
+    pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
+        match record {
+            Record::Comm(comm) if !comm.exec() => drop(self.threads.remove(&comm.tid())),
+            // Ids that are used again, also without an exit record.
+            Record::Comm(_) | Record::Fork(_) => self.threads.clear(),
+            Record::Lost(lost) => self.losses.lost_records += lost.lost(),
+            Record::LostSamples(lost) => self.losses.lost_samples += lost.lost(),
+            Record::CallchainDeferred(chain) => {
+                for mut deferred in self.deferred.remove(&chain.cookie()).unwrap_or_default() {
+                    deferred.stack.add_deferred(chain);
+                    self.add_deferred(deferred);
+                }
+            }
+            _ => {}
+        }
+        self.resolver.update(record);
+    }
+
+    /// Adds a sample of an event, after [`update`](Self::update) had it.
+    pub fn add<L: Layout>(&mut self, event: EventId, sample: &Sample<'_, L>) {
+        let (pid, tid) = (sample.pid().unwrap_or(0), sample.tid().unwrap_or(0));
+        let thread = self.thread(pid, tid);
+        let period = || self.builder.get_event(event).map_or(1, |event| event.period);
+        let mut added = profile::Sample {
+            event,
+            thread,
+            stack: None,
+            value: sample.period().unwrap_or_else(period),
+            count: 1,
+            time: sample.time(),
+            cpu: sample.cpu(),
+        };
+        let resolved = self.resolver.resolve(sample);
+        let end = resolved.stack.end();
+        if let StackEnd::Deferred { cookie } = end {
+            let stack = resolved.stack.clone();
+            self.deferred.entry(cookie).or_default().push(Deferred { pid, stack, sample: added });
+            return;
+        }
+        added.stack = self.builder.stack(resolved.locations);
+        self.builder.add(added);
+        self.count_end(pid, end);
+    }
+
+    fn add_deferred(&mut self, mut deferred: Deferred) {
+        let locations = self.resolver.locate(deferred.pid, deferred.sample.time, &deferred.stack);
+        deferred.sample.stack = self.builder.stack(locations);
+        self.builder.add(deferred.sample);
+        self.count_end(deferred.pid, deferred.stack.end());
+    }
+
+    fn thread(&mut self, pid: u32, tid: u32) -> ThreadId {
+        if let Some(&thread) = self.threads.get(&tid) {
+            return thread;
+        }
+        let name =
+            self.resolver.spaces().thread_name(tid).map(|name| String::from_utf8_lossy(name).into_owned());
+        // As the perf tool names them.
+        let name = name.unwrap_or_else(|| if tid == 0 { "swapper".to_owned() } else { format!(":{tid}") });
+        let name = self.resolver.locations_mut().intern(&name);
+        let thread = self.builder.thread(pid, tid, name);
+        self.threads.insert(tid, thread);
+        thread
+    }
+
+    /// Counts the end of a stack with those of the same remedy.
+    fn count_end(&mut self, pid: u32, end: StackEnd) {
+        let end = match end {
+            StackEnd::Complete | StackEnd::Unknown | StackEnd::AddressOnly => return,
+            StackEnd::Truncated { needed } => {
+                self.losses.needed_stack_bytes = self.losses.needed_stack_bytes.max(needed);
+                StackEnd::Truncated { needed: 0 }
+            }
+            StackEnd::NotCopied { .. } => StackEnd::NotCopied { address: 0 },
+            StackEnd::BadAddress { .. } => StackEnd::BadAddress { address: 0 },
+            StackEnd::Deferred { .. } => StackEnd::Deferred { cookie: 0 },
+            StackEnd::NoUnwindInfo { address } => {
+                let reason = self.resolver.unwinder_mut().missing_info(pid, address);
+                let reason =
+                    reason.map_or_else(|| "no unwind information".to_owned(), |reason| reason.to_string());
+                *self.missing_info.entry(reason).or_default() += 1;
+                return;
+            }
+            end => end,
+        };
+        *self.ends.entry(end).or_default() += 1;
+    }
+
+    /// Names all locations, and returns the profile.
+    pub fn finish(mut self) -> Profile {
+        // The records with their user parts were lost, or the recording ended before.
+        let mut rest: Vec<_> = self.deferred.drain().collect();
+        rest.sort_unstable_by_key(|(cookie, _)| *cookie);
+        for deferred in rest.into_iter().flat_map(|(_, list)| list) {
+            self.add_deferred(deferred);
+        }
+        self.resolver.name();
+        let ends = self.ends.iter().map(|(end, count)| (*count, text_of(*end)));
+        let missing = self.missing_info.iter().map(|(reason, count)| (*count, reason.clone()));
+        self.losses.incomplete_stacks = ends.chain(missing).collect();
+        self.losses
+            .incomplete_stacks
+            .sort_unstable_by(|a, b| (Reverse(a.0), &a.1).cmp(&(Reverse(b.0), &b.1)));
+        self.losses.late_records = self.resolver.spaces().late_records();
+        self.losses.unnamed_addresses = self.resolver.symbolizer().counts().reasons();
+        let missing_files = self.resolver.symbolizer().missing_files();
+        self.losses.missing_files = missing_files.iter().map(ToString::to_string).collect();
+        self.builder.losses(self.losses);
+        self.builder.finish(self.resolver.into_locations())
+    }
+}
+
+/// Returns the text of an end without the address or size of one stack.
+fn text_of(end: StackEnd) -> String {
+    match end {
+        StackEnd::Truncated { .. } => "the copy of the stack is too short".to_owned(),
+        StackEnd::NotCopied { .. } => "a page of the stack was not in memory".to_owned(),
+        StackEnd::BadAddress { .. } => "the stack leads to a bad address".to_owned(),
+        StackEnd::Deferred { .. } => "the record with the user part is missing".to_owned(),
+        end => end.to_string(),
+    }
+}
+
+impl fmt::Debug for Collector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Collector").field("resolver", &self.resolver).finish_non_exhaustive()
+    }
+}

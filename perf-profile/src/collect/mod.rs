@@ -1,0 +1,7 @@
+//! From records to a profile.
+
+mod collector;
+mod resolver;
+
+pub use collector::Collector;
+pub use resolver::{Resolved, Resolver};

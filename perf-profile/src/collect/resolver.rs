@@ -1,0 +1,320 @@
+//! From samples to locations, whose names are looked up later and many at once.
+
+use std::fmt;
+use std::io;
+use std::ops::Range;
+
+use perf_abi::CpuMode;
+use perf_abi::regs::Architecture;
+use perf_decode::{Layout, Record, Sample};
+use perf_symbols::{
+    AddressSpaces, FileFinder, MappedObject, Mapping, ObjectKind, Query, Stack, StackFrame, Symbolizer,
+    Unlocated, Unwinder,
+};
+use rustc_hash::FxHashMap;
+
+use crate::profile::{LocationId, Locations, Object, ObjectId};
+
+/// Finds the location of each frame of samples: from the records of mappings, unwinding, and the files.
+///
+/// An address that many samples have is looked up once. The names come with [`name`](Self::name), for all new locations
+/// together, because that is several times faster than one after the other.
+///
+/// ```no_run
+/// use perf_abi::regs::Architecture;
+/// use perf_decode::{Layout, Record};
+/// use perf_profile::Resolver;
+/// use perf_symbols::FileFinder;
+///
+/// /// Prints the innermost function of each sample.
+/// fn print<'r, L: Layout>(records: impl Iterator<Item = Record<'r, L>>) -> std::io::Result<()> {
+///     let mut resolver = Resolver::new(Architecture::NATIVE, FileFinder::local())?;
+///     let mut innermost = Vec::new();
+///     for record in records {
+///         resolver.update(&record);
+///         if let Record::Sample(sample) = &record {
+///             innermost.extend(resolver.resolve(sample).locations.first().copied());
+///         }
+///     }
+///     resolver.name();
+///     let locations = resolver.locations();
+///     for location in innermost {
+///         match locations.frames(location).first() {
+///             Some(frame) => println!("{}", locations.function_name(frame.function)),
+///             None => println!("{:#x} in {}", locations.get(location).address(), locations.object_path(location)),
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
+pub struct Resolver {
+    spaces: AddressSpaces,
+    unwinder: Unwinder,
+    symbolizer: Symbolizer,
+    stack: Stack,
+    found: Vec<LocationId>,
+    locations: Locations,
+    /// The locations of addresses while nothing is mapped anew.
+    by_address: FxHashMap<(Version, u64), LocationId>,
+    by_place: FxHashMap<(Place, u64), LocationId>,
+    objects: FxHashMap<(MappedObject, Option<u32>), ObjectId>,
+    unnamed: Vec<(LocationId, Query)>,
+    has_monotonic_time: bool,
+}
+
+/// Equal versions have the same mappings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Version {
+    User(u64),
+    Kernel(u64),
+}
+
+/// Place of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    /// The address is the offset in the file.
+    File(ObjectId),
+    Kernel(ObjectId),
+    Nowhere(Unlocated),
+}
+
+/// Addresses whose locations are kept, at most. When there are more, they are found again by their places.
+const MAX_ADDRESSES: usize = 1 << 20;
+
+/// Locations that wait for their names, at most: each holds a part of the mappings.
+const MAX_UNNAMED: usize = 1 << 14;
+
+/// The frames of a sample: returned by [`Resolver::resolve`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Resolved<'a> {
+    /// The addresses and why the stack ends.
+    pub stack: &'a Stack,
+    /// The location of each frame of the stack, the innermost first.
+    pub locations: &'a [LocationId],
+}
+
+impl Resolver {
+    /// Makes one for recordings of a machine, whose files are found by `finder`; functions have lines and inlined functions.
+    ///
+    /// # Errors
+    ///
+    /// The system cannot start the thread that looks names up.
+    pub fn new(architecture: Architecture, finder: FileFinder) -> io::Result<Self> {
+        let symbolizer = Symbolizer::new(finder.clone())?;
+        Ok(Self::with_symbolizer(Unwinder::new(architecture, finder), symbolizer))
+    }
+
+    /// Makes one of its parts, such as a [`Symbolizer`] without lines.
+    pub fn with_symbolizer(unwinder: Unwinder, symbolizer: Symbolizer) -> Self {
+        Self {
+            spaces: AddressSpaces::new(),
+            unwinder,
+            symbolizer,
+            stack: Stack::new(),
+            found: Vec::new(),
+            locations: Locations::new(),
+            by_address: FxHashMap::default(),
+            by_place: FxHashMap::default(),
+            objects: FxHashMap::default(),
+            unnamed: Vec::new(),
+            has_monotonic_time: false,
+        }
+    }
+
+    /// Says that the times of samples are of `CLOCK_MONOTONIC`, which jitdump files have: code that a runtime wrote is named
+    /// as it was when a sample met it first.
+    #[must_use]
+    pub fn with_monotonic_time(mut self, is_monotonic: bool) -> Self {
+        self.has_monotonic_time = is_monotonic;
+        self
+    }
+
+    /// Returns the address spaces up to now.
+    pub fn spaces(&self) -> &AddressSpaces {
+        &self.spaces
+    }
+
+    /// Returns the address spaces, to add the build ids of a file.
+    pub fn spaces_mut(&mut self) -> &mut AddressSpaces {
+        &mut self.spaces
+    }
+
+    /// Returns the source of the names, for its counts.
+    pub fn symbolizer(&self) -> &Symbolizer {
+        &self.symbolizer
+    }
+
+    /// Returns the unwinder, for why unwind information is missing.
+    pub fn unwinder_mut(&mut self) -> &mut Unwinder {
+        &mut self.unwinder
+    }
+
+    /// Returns the locations of all samples up to now. Those since the last [`name`](Self::name) have no functions.
+    pub fn locations(&self) -> &Locations {
+        &self.locations
+    }
+
+    /// Returns the locations, to add strings.
+    pub fn locations_mut(&mut self) -> &mut Locations {
+        &mut self.locations
+    }
+
+    /// Names all locations, and returns them.
+    pub fn into_locations(mut self) -> Locations {
+        self.name();
+        self.locations
+    }
+
+    /// Applies one record. Pass all records, in the order of time.
+    pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
+        self.spaces.update(record);
+    }
+
+    /// Returns the frames of a sample, after [`update`](Self::update) had the records before it.
+    pub fn resolve<L: Layout>(&mut self, sample: &Sample<'_, L>) -> Resolved<'_> {
+        let mut stack = std::mem::take(&mut self.stack);
+        self.unwinder.unwind(&self.spaces, sample, &mut stack);
+        self.locate(sample.pid().unwrap_or(0), sample.time(), &stack);
+        self.stack = stack;
+        Resolved { stack: &self.stack, locations: &self.found }
+    }
+
+    /// Returns the locations of a stack of a process: for one that was completed by a later record.
+    pub fn locate(&mut self, pid: u32, time: Option<u64>, stack: &Stack) -> &[LocationId] {
+        let user = self.spaces.mappings_version(pid).map(Version::User);
+        let kernel = Some(Version::Kernel(self.spaces.kernel_version()));
+        let mut found = std::mem::take(&mut self.found);
+        found.clear();
+        for frame in stack.frames() {
+            let version = match frame.mode {
+                CpuMode::USER => user,
+                CpuMode::KERNEL => kernel,
+                _ => None,
+            };
+            let key = version.map(|version| (version, frame.lookup_address()));
+            if let Some(&location) = key.and_then(|key| self.by_address.get(&key)) {
+                found.push(location);
+                continue;
+            }
+            let location = self.find(pid, time, frame);
+            if self.by_address.len() >= MAX_ADDRESSES {
+                self.by_address.clear();
+            }
+            self.by_address.extend(key.map(|key| (key, location)));
+            found.push(location);
+        }
+        self.found = found;
+        &self.found
+    }
+
+    /// Names the locations that have no name yet. It happens by itself from time to time.
+    pub fn name(&mut self) {
+        let (ids, queries): (Vec<_>, Vec<_>) = self.unnamed.drain(..).unzip();
+        for (id, symbols) in ids.into_iter().zip(self.symbolizer.symbolize(&queries)) {
+            self.locations.set_symbols(id, &symbols);
+        }
+    }
+
+    /// Returns the location of a frame by what is mapped there.
+    fn find(&mut self, pid: u32, time: Option<u64>, frame: &StackFrame) -> LocationId {
+        let addr = frame.lookup_address();
+        let place = match self.spaces.find(pid, frame.mode, addr) {
+            Ok(perf_symbols::Location::User(mapping)) => {
+                let mapping = mapping.clone();
+                // Memory without a file has other code in each process.
+                let is_file = matches!(mapping.object().kind(), ObjectKind::File | ObjectKind::Vdso);
+                let object = self.user_object(&mapping, (!is_file).then_some(pid));
+                (Place::File(object), mapping.offset_of(addr))
+            }
+            Ok(perf_symbols::Location::KernelSymbol(symbol)) => {
+                let (range, object) = (symbol.start()..symbol.end(), MappedObject::new(symbol.name()));
+                (Place::Kernel(self.kernel_object(object, range)), addr)
+            }
+            Ok(perf_symbols::Location::Kernel(mapping)) => {
+                let (object, range) = kernel_mapping(mapping, KERNEL);
+                (Place::Kernel(self.kernel_object(object, range)), addr)
+            }
+            Ok(perf_symbols::Location::GuestKernel(mapping)) => {
+                let (object, range) = kernel_mapping(mapping, GUEST_KERNEL);
+                (Place::Kernel(self.kernel_object(object, range)), addr)
+            }
+            // A newer kind.
+            Ok(_) => (Place::Nowhere(Unlocated::Unmapped), addr),
+            Err(reason) => (Place::Nowhere(reason), addr),
+        };
+        if let Some(&location) = self.by_place.get(&place) {
+            return location;
+        }
+        let location = self.add(place);
+        self.by_place.insert(place, location);
+        let mut query = Query::new(&self.spaces, pid, frame);
+        if let Some(time) = time.filter(|_| self.has_monotonic_time) {
+            query = query.with_monotonic_time(time);
+        }
+        self.unnamed.push((location, query));
+        if self.unnamed.len() >= MAX_UNNAMED {
+            self.name();
+        }
+        location
+    }
+
+    fn add(&mut self, (place, addr): (Place, u64)) -> LocationId {
+        match place {
+            Place::File(id) => {
+                let object = self.locations.object(id);
+                let base = object.map_or(0, |object| object.range.start.wrapping_sub(object.file_offset));
+                self.locations.add(Some(id), base.wrapping_add(addr))
+            }
+            Place::Kernel(id) => self.locations.add(Some(id), addr),
+            Place::Nowhere(_) => self.locations.add(None, addr),
+        }
+    }
+
+    fn user_object(&mut self, mapping: &Mapping, pid: Option<u32>) -> ObjectId {
+        let key = (mapping.object().clone(), pid);
+        if let Some(&id) = self.objects.get(&key) {
+            return id;
+        }
+        let path = self.locations.intern(&String::from_utf8_lossy(mapping.object().path()));
+        let mut object = Object::new(path);
+        object.build_id = self.spaces.build_id(mapping.object());
+        object.range = mapping.start()..mapping.end();
+        object.file_offset = mapping.offset_of(mapping.start());
+        let id = self.locations.add_object(object);
+        self.objects.insert(key, id);
+        id
+    }
+
+    fn kernel_object(&mut self, mapped: MappedObject, range: Range<u64>) -> ObjectId {
+        let key = (mapped, None);
+        if let Some(&id) = self.objects.get(&key) {
+            return id;
+        }
+        let mut object = Object::new(self.locations.intern(&String::from_utf8_lossy(key.0.path())));
+        object.is_kernel = true;
+        object.build_id = self.spaces.build_id(&key.0);
+        object.range = range;
+        let id = self.locations.add_object(object);
+        self.objects.insert(key, id);
+        id
+    }
+}
+
+const KERNEL: &[u8] = b"[kernel.kallsyms]";
+const GUEST_KERNEL: &[u8] = b"[guest.kernel.kallsyms]";
+
+/// Returns the object and range of the kernel or of a module.
+fn kernel_mapping(mapping: Option<&Mapping>, kernel: &[u8]) -> (MappedObject, Range<u64>) {
+    let Some(mapping) = mapping else { return (MappedObject::new(kernel), 0..u64::MAX) };
+    let range = mapping.start()..mapping.end();
+    // The record of the kernel's text names the symbol that it is placed by, too: `[kernel.kallsyms]_text`.
+    let is_text = mapping.object().path().starts_with(kernel);
+    (if is_text { MappedObject::new(kernel) } else { mapping.object().clone() }, range)
+}
+
+impl fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resolver").field("spaces", &self.spaces.counts()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,42 @@
+//! A profile of perf samples: stacks with names and values.
+//!
+//! [`Collector`] makes a [`Profile`] of the records of a ring or of a `perf.data` file, with the stacks and names that
+//! `perf-symbols` finds. A program with another source of samples uses [`ProfileBuilder`].
+//!
+//! ```
+//! use perf_abi::{Attr, Software};
+//! use perf_profile::{Event, Locations, ProfileBuilder};
+//!
+//! let mut locations = Locations::new();
+//! let address = locations.add(None, 0x1234);
+//! let mut builder = ProfileBuilder::new();
+//! let event = builder.event(Event::new("cpu-clock", &Attr::software(Software::CPU_CLOCK)));
+//! let thread = builder.thread(7, 7, locations.intern("sort"));
+//! let stack = builder.stack(&[address]);
+//! builder.sample(event, thread, stack, 1_000_000);
+//! let profile = builder.finish(locations);
+//! assert_eq!(profile.total(event), 1_000_000);
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | make a profile of records | [`Collector`] |
+//! | find the locations and names of samples one by one, for a text or a live view | [`Resolver`] |
+//! | make a profile of something else | [`ProfileBuilder`], [`Locations`] |
+//! | know what is missing | [`Profile::losses`] |
+
+#![forbid(unsafe_code)]
+
+/// Runs the example of the README as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+mod collect;
+mod profile;
+
+pub use collect::{Collector, Resolved, Resolver};
+pub use profile::{
+    Event, EventId, Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId,
+    Profile, ProfileBuilder, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,
+};

@@ -1,0 +1,52 @@
+//! Numbers of the entries of a profile's tables.
+
+/// Defines the type of such a number.
+macro_rules! id {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// Returns the number, from 0, in the order of adding.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// Returns the number of the next entry of a table that has `len`. A table with 2^32 - 1 entries would need more
+            /// than 64 GiB: its last number stands for all further entries.
+            pub(crate) fn next(len: usize) -> Self {
+                Self(u32::try_from(len).unwrap_or(u32::MAX))
+            }
+        }
+    };
+}
+
+id!(
+    /// A string of [`Locations`](super::Locations).
+    StringId
+);
+id!(
+    /// An [`Object`](super::Object) of [`Locations`](super::Locations).
+    ObjectId
+);
+id!(
+    /// A [`Function`](super::Function) of [`Locations`](super::Locations).
+    FunctionId
+);
+id!(
+    /// A [`Location`](super::Location) of [`Locations`](super::Locations).
+    LocationId
+);
+id!(
+    /// A stack of a [`Profile`](super::Profile): its innermost location, and the stack of the caller.
+    StackId
+);
+id!(
+    /// A [`Thread`](super::Thread) of a [`Profile`](super::Profile).
+    ThreadId
+);
+id!(
+    /// An [`Event`](super::Event) of a [`Profile`](super::Profile).
+    EventId
+);

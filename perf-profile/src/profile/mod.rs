@@ -1,0 +1,193 @@
+//! The profile, its tables and its builder.
+
+mod builder;
+mod ids;
+mod locations;
+mod losses;
+mod stacks;
+
+use std::iter;
+
+use perf_abi::{Attr, EventType, Sampling, Software};
+
+pub use builder::ProfileBuilder;
+pub use ids::{EventId, FunctionId, LocationId, ObjectId, StackId, StringId, ThreadId};
+pub use locations::{Frame, Function, Location, Locations, Object, UNKNOWN};
+pub use losses::Losses;
+
+use stacks::Stacks;
+
+/// Unit of the values of an [`Event`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Events.
+    Count,
+    /// ns, of the event's clock.
+    Nanoseconds,
+}
+
+impl Unit {
+    /// Returns the name that pprof uses: `count`, `nanoseconds`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Nanoseconds => "nanoseconds",
+        }
+    }
+}
+
+/// An event whose samples a profile has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event {
+    /// The name as the perf tool writes it, such as `cpu-clock:u`.
+    pub name: String,
+    /// The unit of its values.
+    pub unit: Unit,
+    /// Counts for a sample without a period: the period of the attr, or 1.
+    pub period: u64,
+}
+
+impl Event {
+    /// Makes an event of this name with the unit and period of its attr.
+    pub fn new(name: impl Into<String>, attr: &Attr) -> Self {
+        let clocks = [Software::CPU_CLOCK.0, Software::TASK_CLOCK.0];
+        let is_clock = attr.kind == EventType::SOFTWARE && clocks.contains(&attr.config);
+        let period = match attr.sampling() {
+            Sampling::Period(period) => period,
+            _ => 1,
+        };
+        Self { name: name.into(), unit: if is_clock { Unit::Nanoseconds } else { Unit::Count }, period }
+    }
+}
+
+/// A thread under one of its names: after an exec, it is another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Thread {
+    /// The process.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u32,
+    /// The name, in the strings of [`Locations`].
+    pub name: StringId,
+}
+
+/// One sample, or the sum of those with the same event, thread and stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Entry of the events.
+    pub event: EventId,
+    /// Entry of the threads.
+    pub thread: ThreadId,
+    /// The stack; `None` if the samples have no address.
+    pub stack: Option<StackId>,
+    /// The sum of the periods, in the unit of the event.
+    pub value: u64,
+    /// The number of samples.
+    pub count: u64,
+    /// When it was taken, in ns of the recording's clock: of a profile with times.
+    pub time: Option<u64>,
+    /// The CPU: of a profile with times.
+    pub cpu: Option<u32>,
+}
+
+/// A profile: events, threads, locations with names, stacks, and samples with values.
+///
+/// ```
+/// use perf_abi::{Attr, Software};
+/// use perf_profile::{Event, Locations, ProfileBuilder};
+///
+/// let mut locations = Locations::new();
+/// let address = locations.add(None, 0x1234);
+/// let mut builder = ProfileBuilder::new();
+/// let event = builder.event(Event::new("cpu-clock", &Attr::software(Software::CPU_CLOCK)));
+/// let thread = builder.thread(7, 7, locations.intern("sort"));
+/// let stack = builder.stack(&[address]);
+/// builder.sample(event, thread, stack, 1_000_000);
+/// builder.sample(event, thread, stack, 1_000_000);
+///
+/// let profile = builder.finish(locations);
+/// assert_eq!(profile.samples()[0].value, 2_000_000);
+/// assert_eq!(profile.samples()[0].count, 2);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    locations: Locations,
+    events: Vec<Event>,
+    threads: Vec<Thread>,
+    stacks: Stacks,
+    samples: Vec<Sample>,
+    has_times: bool,
+    losses: Losses,
+}
+
+impl Profile {
+    /// Returns the strings, objects, functions and locations.
+    pub fn locations(&self) -> &Locations {
+        &self.locations
+    }
+
+    /// Returns the events, in the order of their ids.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Returns an event.
+    pub fn event(&self, id: EventId) -> Option<&Event> {
+        self.events.get(id.index())
+    }
+
+    /// Returns the id and the contents of each event.
+    pub fn event_ids(&self) -> impl ExactSizeIterator<Item = (EventId, &Event)> {
+        self.events.iter().enumerate().map(|(index, event)| (EventId::next(index), event))
+    }
+
+    /// Returns the threads, in the order of their ids.
+    pub fn threads(&self) -> &[Thread] {
+        &self.threads
+    }
+
+    /// Returns a thread.
+    pub fn thread(&self, id: ThreadId) -> Option<Thread> {
+        self.threads.get(id.index()).copied()
+    }
+
+    /// Returns the name of a thread; [`UNKNOWN`] for an id of another profile.
+    pub fn thread_name(&self, id: ThreadId) -> &str {
+        self.thread(id).map_or(UNKNOWN, |thread| self.locations.string(thread.name))
+    }
+
+    /// Returns the samples: with [times](Self::has_times), each in the order of adding; else their sums.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// Returns whether each sample is kept, with its time.
+    pub fn has_times(&self) -> bool {
+        self.has_times
+    }
+
+    /// Returns all stacks in the order of their ids, as the innermost location and the stack of the caller, which comes
+    /// earlier.
+    pub fn stacks(&self) -> impl ExactSizeIterator<Item = (LocationId, Option<StackId>)> {
+        self.stacks.iter()
+    }
+
+    /// Returns the locations of a stack, the innermost first.
+    pub fn stack(&self, stack: Option<StackId>) -> impl Iterator<Item = LocationId> {
+        let first = stack.and_then(|id| self.stacks.get(id));
+        let chain = iter::successors(first, |&(_, caller)| self.stacks.get(caller?));
+        chain.map(|(location, _)| location)
+    }
+
+    /// Returns the sum of an event's values.
+    pub fn total(&self, event: EventId) -> u64 {
+        self.samples.iter().filter(|sample| sample.event == event).map(|sample| sample.value).sum()
+    }
+
+    /// Returns what the recording lost, and which stacks and names are incomplete.
+    pub fn losses(&self) -> &Losses {
+        &self.losses
+    }
+}

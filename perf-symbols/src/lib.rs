@@ -49,6 +49,7 @@
 //! | have the stack of a sample as one list of frames, whatever recorded it | [`Stack`], [`StackFrame`], [`StackEnd`] |
 //! | follow sampled registers and copies of the user stack (feature `unwind`) | `Unwinder::unwind`; `Unwinder::missing_info` for the reason |
 //! | find the file of a mapping, and verify it (feature `files`) | `FileFinder::find`: `FoundFile`, or `NotFound` with the reason |
+//! | list the objects that a recording maps, and those that its addresses are in | [`RecordedObjects`] |
 //! | name functions, inlined functions and lines (feature `names`) | `Query::new` for each frame, then `Symbolizer::symbolize` |
 //! | know why addresses have no name (feature `names`) | `Unnamed`, `Symbolizer::counts`, `Symbolizer::missing_files` |
 //! | know of records that came too late | [`AddressSpaces::late_records`] |
@@ -87,6 +88,7 @@ pub use file::Debuginfod;
 #[cfg(feature = "files")]
 pub use file::{
     ElfError, Evidence, FileFinder, FoundFile, NotFound, NotFoundKind, ObjectFile, Rejection, SectionBytes,
+    kernel_build_id,
 };
 #[cfg(feature = "names")]
 pub use name::{
@@ -94,8 +96,8 @@ pub use name::{
     NameCounts, PerfMap, Query, SourceLine, Symbolizer, Symbols, Unnamed,
 };
 pub use space::{
-    AddressSpaces, BuildId, Inode, KernelSymbol, Location, MappedObject, Mapping, ObjectKind, SpaceCounts,
-    Unlocated,
+    AddressSpaces, BuildId, Inode, KernelSymbol, Location, MappedObject, Mapping, ObjectKind, RecordedObject,
+    RecordedObjects, SpaceCounts, Unlocated,
 };
 #[cfg(feature = "unwind")]
 pub use stack::{NoUnwindInfo, Unwinder};

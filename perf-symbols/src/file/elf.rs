@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -355,24 +355,64 @@ impl ObjectFile {
         self.sections.iter().find(|section| *section.name == *name.as_bytes())
     }
 
+    /// Returns the number of bytes of the file now.
+    ///
+    /// # Errors
+    ///
+    /// The error of fstat(2).
+    pub fn size(&self) -> io::Result<u64> {
+        self.bytes.len()
+    }
+
+    /// Returns a reader of the bytes of the file, from the start on, for who copies it. It is read by offset, so several
+    /// readers do not disturb each other.
+    ///
+    /// ```
+    /// use std::io::Read;
+    ///
+    /// use perf_symbols::ObjectFile;
+    ///
+    /// let file = ObjectFile::open(std::env::current_exe()?)?;
+    /// let mut start = [0; 4];
+    /// file.reader().read_exact(&mut start)?;
+    /// assert_eq!(&start, b"\x7fELF");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn reader(&self) -> impl Read + use<'_> {
+        Reader { bytes: &self.bytes, at: 0 }
+    }
+
     /// Reads the whole file in pieces.
     pub(super) fn read_all(&self, mut piece: impl FnMut(&[u8])) -> io::Result<()> {
         let mut buffer = vec![0; 1 << 16];
-        let (mut at, len) = (0, self.bytes.len()?);
-        while at < len {
-            let count = buffer.len().min((len - at) as usize);
-            let read = buffer.get_mut(..count).unwrap_or_default();
-            self.bytes.read_exact_at(read, at)?;
-            piece(read);
-            at += count as u64;
+        // Up to its length now: a file that grows ends.
+        let mut reader = self.reader().take(self.size()?);
+        loop {
+            match reader.read(&mut buffer)? {
+                0 => return Ok(()),
+                count => piece(buffer.get(..count).unwrap_or_default()),
+            }
         }
-        Ok(())
     }
 }
 
-/// Returns the build id of the kernel that runs, from `/sys/kernel/notes`.
-#[cfg(feature = "names")]
-pub(crate) fn kernel_build_id() -> Option<BuildId> {
+/// A position in the contents: see [`ObjectFile::reader`].
+struct Reader<'a> {
+    bytes: &'a Bytes,
+    at: u64,
+}
+
+impl Read for Reader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read_at(buffer, self.at)?;
+        self.at += count as u64;
+        Ok(count)
+    }
+}
+
+/// Returns the build id of the kernel that runs, from `/sys/kernel/notes`: a recording with the same one is of the same
+/// kernel, of this boot or another. `None` if the file cannot be read or has no build id.
+pub fn kernel_build_id() -> Option<BuildId> {
     let bytes = std::fs::read("/sys/kernel/notes").ok()?;
     let endian = if cfg!(target_endian = "little") { Endianness::Little } else { Endianness::Big };
     let mut notes =
@@ -406,6 +446,21 @@ impl Bytes {
         match self {
             Self::File { file, .. } => Ok(file.metadata()?.len()),
             Self::Memory(bytes) => Ok(bytes.len() as u64),
+        }
+    }
+
+    /// Reads up to as many bytes as there are; 0 at the end.
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
+        match self {
+            Self::File { file, .. } => file.read_at(buffer, at),
+            Self::Memory(bytes) => {
+                let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+                let count = rest.len().min(buffer.len());
+                if let (Some(to), Some(from)) = (buffer.get_mut(..count), rest.get(..count)) {
+                    to.copy_from_slice(from);
+                }
+                Ok(count)
+            }
         }
     }
 

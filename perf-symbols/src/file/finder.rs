@@ -365,9 +365,39 @@ impl FileFinder {
         }
     }
 
-    /// Returns the list of the symbols of a kernel in a build-id cache.
-    #[cfg(feature = "names")]
-    pub(crate) fn kallsyms(&self, id: BuildId) -> Option<PathBuf> {
+    /// Finds the file of the kernel itself, `vmlinux`, with this build id: in `/boot`, `/lib/modules`, `/usr/lib/debug`, and
+    /// the caches. `release` is the kernel's, such as `6.12.1-amd64`, which the usual paths have.
+    ///
+    /// Names of the kernel's functions do not need it: see [`kallsyms`](Self::kallsyms).
+    ///
+    /// # Errors
+    ///
+    /// [`NotFound`]: the reason, with the candidates that were rejected.
+    pub fn find_kernel(&self, release: &str, build_id: BuildId) -> Result<FoundFile, NotFound> {
+        let object = MappedObject::new(b"[kernel.kallsyms]");
+        let mut search =
+            Search { finder: self, object: &object, build_id: Some(build_id), rejected: Vec::new() };
+        let root = self.symfs.as_deref().unwrap_or(Path::new("/"));
+        let places = [
+            format!("boot/vmlinux-{release}"),
+            format!("lib/modules/{release}/vmlinux"),
+            format!("lib/modules/{release}/build/vmlinux"),
+            format!("usr/lib/debug/boot/vmlinux-{release}"),
+            format!("usr/lib/debug/lib/modules/{release}/vmlinux"),
+        ];
+        // A release with a folder would leave those that are searched.
+        let mut places = places.iter().filter(|_| !release.contains('/')).map(|place| root.join(place));
+        let found = places.find_map(|path| search.try_path(path, Evidence::BuildId));
+        let Some((file, evidence)) = found.or_else(|| search.try_caches()) else {
+            return Err(NotFound::new(&object, search.rejected));
+        };
+        let debug_file = self.debug_file(&file);
+        Ok(FoundFile { object: file, evidence, debug_file })
+    }
+
+    /// Returns the path of the list of the symbols of a kernel in a build-id cache. For the kernel that runs, read
+    /// `/proc/kallsyms`: see [`kernel_build_id`](crate::kernel_build_id).
+    pub fn kallsyms(&self, id: BuildId) -> Option<PathBuf> {
         let (folder, name) = folder_and_name(id);
         let places = self.build_id_caches.iter().map(|root| root.join(&folder).join(&name).join("kallsyms"));
         places.into_iter().find(|path| path.is_file())

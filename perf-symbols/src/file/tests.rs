@@ -1,5 +1,7 @@
 //! Files that are made byte by byte: overlapping segments, damaged headers, and where addresses are.
 
+use std::io::Read;
+
 use proptest::prelude::*;
 
 use super::ObjectFile;
@@ -211,8 +213,17 @@ fn file_is_read_whole_in_pieces() {
     let mut bytes = elf(&[], &[1]);
     bytes.extend((0..150_000_u32).map(|number| number as u8));
     let mut read = Vec::new();
-    open(bytes.clone()).expect("a file").read_all(|piece| read.extend_from_slice(piece)).expect("its bytes");
-    assert_eq!(read, bytes);
+    let file = open(bytes.clone()).expect("a file");
+    file.read_all(|piece| read.extend_from_slice(piece)).expect("its bytes");
+    assert_eq!((&read, file.size().expect("its length")), (&bytes, bytes.len() as u64));
+    for file in [file, sparse("readers", &bytes, bytes.len() as u64).expect("a file of its length")] {
+        let (mut first, mut second) = (file.reader(), file.reader());
+        let mut start = [0; 4];
+        first.read_exact(&mut start).expect("the first bytes");
+        let mut all = Vec::new();
+        second.read_to_end(&mut all).expect("its bytes");
+        assert_eq!((&start, all), (b"\x7fELF", bytes.clone()));
+    }
 }
 
 /// The naive model: every byte of every segment, in a list.

@@ -144,6 +144,11 @@ impl Kallsyms {
         Ok(Self { text: text.into(), symbols: symbols.into() })
     }
 
+    /// Returns the whole list as it was read, to copy it for another machine.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     /// Returns the function that an address is in: the last one that begins at or before it. Of several names of one
     /// address, it is the first in the list.
     ///
@@ -238,6 +243,7 @@ mod tests {
         }
         assert_eq!(kallsyms.find(0x3004).and_then(|function| function.module), Some(&b"ext4"[..]));
         assert_eq!(kallsyms.find(0x2004).and_then(|function| function.module), None);
+        assert_eq!(kallsyms.text(), TEXT.as_bytes());
         assert_eq!((kallsyms.address_of(b"inner"), kallsyms.address_of(b"data")), (Some(0x2000), None));
     }
 

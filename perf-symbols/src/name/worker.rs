@@ -11,8 +11,9 @@ use super::kallsyms::{Kallsyms, KallsymsError};
 use super::perf_map::PerfMap;
 use super::query::{Function, Query, Symbols, Target, Unnamed};
 use super::symbolizer::{FileSymbols, NameCounts};
-use crate::file::{FileFinder, FileKey, FoundFile, NotFound, NotFoundKind, ObjectFile, kernel_build_id};
+use crate::file::{FileFinder, FoundFile, NotFound, NotFoundKind, ObjectFile, kernel_build_id};
 use crate::generations::Generations;
+use crate::space::FileKey;
 use crate::{BuildId, MappedObject, Mapping, ObjectKind};
 
 /// Half of the bytes of names that are kept.

@@ -1,8 +1,10 @@
 //! Which mapping an address belonged to, at the time of a sample.
 
 mod kernel;
+mod key;
 pub(crate) mod map;
 mod mapping;
+mod objects;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -12,7 +14,10 @@ use perf_abi::{CpuMode, Misc, NamespaceLink};
 use perf_decode::{Comm, Fork, Layout, MappedFile, Mmap2, Namespaces, Record};
 
 pub use self::kernel::KernelSymbol;
+#[cfg(any(feature = "names", feature = "unwind"))]
+pub(crate) use self::key::FileKey;
 pub use self::mapping::{BuildId, Inode, MappedObject, Mapping, ObjectKind};
+pub use self::objects::{RecordedObject, RecordedObjects};
 
 use crate::generations::Generations;
 

@@ -12,7 +12,7 @@ use perf_decode::{Layout, Regs, Sample, UserStack};
 use super::info::{Entry, NoUnwindInfo, UnwindInfo};
 use super::machine::{Arm64, Machine, X86_64};
 use super::{Stack, StackEnd, UserSource};
-use crate::file::FileKey;
+use crate::space::FileKey;
 use crate::{AddressSpaces, FileFinder, Mapping};
 
 /// Processes whose mappings are kept before those of dead ones are looked for.

@@ -7,7 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use perf_symbols::{
-    Evidence, FileFinder, Inode, MappedObject, Mapping, NotFoundKind, ObjectFile, Rejection, SectionBytes,
+    BuildId, Evidence, FileFinder, Inode, MappedObject, Mapping, NotFoundKind, ObjectFile, Rejection,
+    SectionBytes,
 };
 
 use crate::programs::Programs;
@@ -274,6 +275,29 @@ fn remote_file_needs_its_build_id() {
     fs::copy(other, wrong).expect("a copy");
     let rejected = finder.with_build_id_cache(caches.join("perf")).find(1, &mapping, Some(id));
     assert_eq!(rejected.map_err(|error| error.kind()).err(), Some(NotFoundKind::Replaced));
+}
+
+#[test]
+fn kernel_is_found_by_its_release_or_in_a_cache_if_the_build_id_is_equal() {
+    let Some(programs) = Programs::new("kernel") else { return };
+    // The finder looks at the build id only.
+    let (vmlinux, root) = (programs.path("history"), programs.path("files"));
+    let id = ObjectFile::open(&vmlinux).expect("the program").build_id().expect("an id");
+    let finder = FileFinder::remote().with_symfs(&root);
+    let kind = |release, id| finder.find_kernel(release, id).map_err(|error| error.kind()).err();
+    assert_eq!(kind("6.1.0", id), Some(NotFoundKind::Missing));
+    let place = root.join("boot/vmlinux-6.1.0");
+    fs::create_dir_all(root.join("boot/vmlinux-")).expect("a folder");
+    fs::copy(&vmlinux, &place).expect("a copy");
+    assert_eq!(finder.find_kernel("6.1.0", id).expect("the kernel").object().path(), place);
+    assert_eq!(kind("6.1.0", BuildId::new(&[1; 20]).expect("an id")), Some(NotFoundKind::Replaced));
+    assert_eq!(kind("/../vmlinux-6.1.0", id), Some(NotFoundKind::Missing));
+    let text = id.to_string();
+    let cached = root.join(format!(".build-id/{}/{}/elf", &text[..2], &text[2..]));
+    fs::create_dir_all(cached.parent().expect("a folder")).expect("a folder");
+    fs::rename(&place, &cached).expect("the file");
+    let found = FileFinder::remote().with_build_id_cache(&root).find_kernel("6.1.0", id).expect("the kernel");
+    assert_eq!((found.object().path(), found.evidence()), (&*cached, Evidence::BuildId));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which mappings are of one file.
+//! The key by which mappings of one file are equal.
 
 use crate::{BuildId, Inode, MappedObject, ObjectKind};
 

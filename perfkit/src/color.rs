@@ -8,15 +8,14 @@ use std::sync::OnceLock;
 
 use clap::ValueEnum;
 
-/// When output has colors.
+/// When output has colors. The values have no documentation, because the parser would print it in the help of every command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    /// On a terminal, unless `NO_COLOR` is set or TERM is `dumb`
+    // On a terminal, as far as the environment permits it.
     #[default]
     Auto,
-    /// Also in files and pipes
+    // Also in files and pipes.
     Always,
-    /// Nowhere
     Never,
 }
 

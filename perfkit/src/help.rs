@@ -37,6 +37,16 @@ pub(crate) fn end(notes: &str, examples: Rows, exit: Rows) -> String {
     text
 }
 
+/// Returns the notes of a text that [`end`] made, and its tables with their titles.
+pub(crate) fn split(text: &str) -> (&str, Vec<(&str, &str)>) {
+    let tables: Vec<_> = text
+        .split("\n\n")
+        .filter_map(|part| part.split_once(":\n").filter(|(_, rows)| rows.starts_with("  ")))
+        .collect();
+    let notes = tables.first().and_then(|(title, _)| text.split_once(&format!("{title}:\n")));
+    (notes.map_or(text, |(notes, _)| notes).trim_end(), tables)
+}
+
 fn table(text: &mut String, title: &str, rows: Rows) {
     text.push_str(title);
     text.push('\n');

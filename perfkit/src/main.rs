@@ -10,6 +10,7 @@ use clap::{Parser, Subcommand};
 mod arguments;
 mod color;
 mod command;
+mod completions;
 mod demo;
 mod doctor;
 mod dump;
@@ -17,11 +18,13 @@ mod events;
 mod help;
 mod interrupt;
 mod list;
+mod man;
 mod message;
 mod record;
 mod standard_output;
 mod stat;
 mod target;
+mod whole_file;
 
 /// Linux perf events on the command line
 #[derive(Debug, Parser)]
@@ -43,15 +46,7 @@ mod target;
 )]
 struct Arguments {
     /// Colors in the output; `auto` is for terminals alone, unless `NO_COLOR` is set
-    #[arg(
-        long,
-        global = true,
-        display_order = 900,
-        value_enum,
-        value_name = "auto|always|never",
-        default_value = "auto",
-        hide_possible_values = true
-    )]
+    #[arg(long, global = true, display_order = 900, value_enum, value_name = "WHEN", default_value = "auto")]
     color: color::When,
     #[command(subcommand)]
     command: Command,
@@ -59,12 +54,14 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Completions(completions::Options),
     /// Sample a small workload and print a summary of the records
     Demo(demo::Options),
     /// Print every record of a perf.data file
     Dump(dump::Options),
     Doctor(doctor::Options),
     List(list::Options),
+    Man(man::Options),
     Record(record::Options),
     Stat(stat::Options),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]
@@ -79,10 +76,12 @@ fn main() -> ExitCode {
     color::set(arguments.color);
     let mut out = io::stdout().lock();
     let result = match &arguments.command {
+        Command::Completions(options) => completions::run(&mut out, options).map(success),
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),
         Command::Dump(options) => dump::run(&mut out, options).map(success),
         Command::Doctor(options) => doctor::run(&mut out, options),
         Command::List(options) => list::run(&mut out, options),
+        Command::Man(options) => man::run(options).map(success),
         Command::Record(options) => record::run(options),
         Command::Stat(options) => stat::run(options),
         Command::Workload(arguments) => demo::workload::run(arguments).map(success),

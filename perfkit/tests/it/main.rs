@@ -8,6 +8,7 @@ mod record;
 mod record_events;
 mod record_options;
 mod record_report;
+mod shells;
 mod stat;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,0 +1,139 @@
+//! Output files that are whole or not there.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::message::of_file;
+use crate::standard_output;
+
+/// Writes an output: the file of this path, or standard output if the path is `-`.
+///
+/// A file that is there keeps its content until the new one is whole: it is written to another file of the same folder, which
+/// takes its name at the end, and is removed if `write` fails. A device or a pipe is written as it is.
+///
+/// # Errors
+///
+/// The error of `write` or of a system call, with the path before it, except for standard output whose reader is gone.
+pub(crate) fn write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if path == Path::new("-") {
+        standard_output::expect_open()?;
+        let name = |error: io::Error| match error.kind() {
+            io::ErrorKind::BrokenPipe => error,
+            _ => of_file("standard output", &error),
+        };
+        return write_all(io::stdout().lock(), write).map(drop).map_err(name);
+    }
+    // Through links, so that the file changes and not the link.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let written = match fs::metadata(&target) {
+        Ok(metadata) if !metadata.is_file() => {
+            File::create(&target).and_then(|file| write_all(file, write)).map(drop)
+        }
+        known => replace(&target, known.ok().map(|metadata| metadata.permissions()), write),
+    };
+    written.map_err(|error| of_file(path, &error))
+}
+
+/// Writes to a new file, and gives it the name of another.
+fn replace(
+    target: &Path,
+    permissions: Option<fs::Permissions>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let (new, file) = create_beside(target)?;
+    let written = permissions
+        .map_or(Ok(()), |permissions| file.set_permissions(permissions))
+        .and_then(|()| write_all(file, write))
+        // Disks that are full may say so at the end only.
+        .and_then(|file| file.sync_all())
+        .and_then(|()| fs::rename(&new, target));
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+/// Creates a file in the folder of another.
+fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+    let mut number = 0;
+    loop {
+        let new = target.with_file_name(format!(".perfkit-{}-{number}.tmp", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&new) {
+            Ok(file) => return Ok((new, file)),
+            // From an earlier process with this id, which was killed.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 100 => number += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn write_all<W: Write>(out: W, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<W> {
+    let mut out = BufWriter::new(out);
+    write(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|mut out| out.flush().map(|()| out))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("perfkit-whole-{}-{name}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        folder
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn failed_output_leaves_the_file_that_was_there_and_nothing_else() {
+        let folder = folder("failed");
+        let file = folder.join("a.svg");
+        write(&file, |out| out.write_all(b"first")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        let error = write(&file, |out| {
+            out.write_all(&vec![0; 100_000])?;
+            Err(io::Error::other("out of samples"))
+        });
+        assert!(error.unwrap_err().to_string().ends_with("a.svg: out of samples"));
+        assert_eq!(fs::read(&file).unwrap(), b"first");
+        write(&file, |out| out.write_all(b"second")).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"second");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(names(&folder), ["a.svg"]);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn link_stays_a_link_and_a_device_a_device() {
+        let folder = folder("link");
+        let (file, link) = (folder.join("file"), folder.join("link"));
+        fs::write(&file, "old").unwrap();
+        symlink(&file, &link).unwrap();
+        write(&link, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(link.is_symlink());
+        write(Path::new("/dev/null"), |out| out.write_all(b"nothing")).unwrap();
+        assert!(!Path::new("/dev/null").is_file());
+        let full = write(Path::new("/dev/full"), |out| out.write_all(b"text")).unwrap_err();
+        assert!(full.to_string().starts_with("/dev/full: No space left"), "{full}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn folder_that_is_not_there_is_named() {
+        let error = write(Path::new("/nonexistent/\u{1b}[31m"), |_| Ok(())).unwrap_err().to_string();
+        assert!(error.starts_with("/nonexistent/\\u{1b}[31m: No such file"), "{error}");
+    }
+}

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use object::elf::{self, FileHeader32, FileHeader64, NT_GNU_BUILD_ID, PT_LOAD, PT_NOTE};
-use object::read::elf::{CompressionHeader, FileHeader, ProgramHeader, SectionHeader, SectionTable};
+use object::read::elf::{
+    CompressionHeader, FileHeader, NoteIterator, ProgramHeader, SectionHeader, SectionTable,
+};
 use object::{Endianness, FileKind, ReadCache, ReadCacheOps, ReadRef};
 
 use crate::{BuildId, Mapping};
@@ -231,9 +233,12 @@ impl ObjectFile {
         self.identity() == self.path.metadata().ok().map(|metadata| Identity::from(&metadata))
     }
 
-    /// Returns whether the code is in the file: not so for files that hold debug information only.
+    /// Returns whether the code is in the file: not so for files that hold debug information only. A kernel module has it in
+    /// a section, because it has no segments.
     pub fn has_code(&self) -> bool {
-        self.segments.iter().any(|segment| segment.is_executable && segment.file_len > 0)
+        let has_segment = self.segments.iter().any(|segment| segment.is_executable && segment.file_len > 0);
+        let has_section = || self.section_entry(".text").is_some_and(|text| text.offset.is_some());
+        has_segment || self.segments.is_empty() && has_section()
     }
 
     /// Returns the address in the file's symbol table of an address in a mapping of this file, or of the file that this
@@ -415,8 +420,14 @@ impl Read for Reader<'_> {
 pub fn kernel_build_id() -> Option<BuildId> {
     let bytes = std::fs::read("/sys/kernel/notes").ok()?;
     let endian = if cfg!(target_endian = "little") { Endianness::Little } else { Endianness::Big };
-    let mut notes =
-        object::read::elf::NoteIterator::<FileHeader64<Endianness>>::new(endian, 4, &bytes).ok()?;
+    in_notes(NoteIterator::<FileHeader64<Endianness>>::new(endian, 4, &bytes).ok()?, endian)
+}
+
+/// Returns the build id among notes, up to a damaged one.
+fn in_notes<Elf>(mut notes: NoteIterator<'_, Elf>, endian: Endianness) -> Option<BuildId>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
     while let Ok(Some(note)) = notes.next() {
         if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == NT_GNU_BUILD_ID {
             return BuildId::new(note.desc());
@@ -508,12 +519,11 @@ impl Headers {
                 }),
                 // Damaged notes are like none: the file may still be the right one by its inode.
                 PT_NOTE if build_id.is_none() => {
-                    let mut notes = segment.notes(endian, source).ok().flatten();
-                    while let Some(note) = notes.as_mut().and_then(|notes| notes.next().ok().flatten()) {
-                        if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == NT_GNU_BUILD_ID {
-                            build_id = BuildId::new(note.desc());
-                        }
-                    }
+                    build_id = segment
+                        .notes(endian, source)
+                        .ok()
+                        .flatten()
+                        .and_then(|notes| in_notes(notes, endian));
                 }
                 _ => {}
             }
@@ -525,6 +535,11 @@ impl Headers {
         let debug_link = debug_link(&table, endian, source);
         let mut sections = Vec::new();
         for section in table.iter() {
+            // Kernel modules have no segments before they are loaded.
+            if segments.is_empty() && build_id.is_none() && section.sh_type(endian) == elf::SHT_NOTE {
+                build_id =
+                    section.notes(endian, source).ok().flatten().and_then(|notes| in_notes(notes, endian));
+            }
             let len = match (section.sh_type(endian), section.compression(endian, source)) {
                 (_, Ok(Some((compression, ..)))) => Some(compression.ch_size(endian).into()),
                 (elf::SHT_SYMTAB | elf::SHT_DYNSYM, Ok(None)) => Some(section.sh_size(endian).into()),

@@ -301,6 +301,27 @@ fn kernel_is_found_by_its_release_or_in_a_cache_if_the_build_id_is_equal() {
 }
 
 #[test]
+fn file_without_segments_has_its_build_id_in_a_section() {
+    let Some(programs) = Programs::new("module") else { return };
+    // As kernel modules are linked.
+    let options = ["-r", "-nostdlib", "-Wl,--build-id=0x0102030405060708090a0b0c0d0e0f1011121314"];
+    if programs.compile("module.ko", "spin.c", &options).is_none() {
+        eprintln!("skipped: the linker makes no such file");
+        return;
+    }
+    let (path, stripped) = (programs.path("module.ko"), programs.path("module.debug"));
+    let module = ObjectFile::open(&path).expect("the file");
+    let id = module.build_id().expect("its build id");
+    assert_eq!((id.as_bytes().len(), id.as_bytes()[0], module.has_code()), (20, 1, true));
+    let object = MappedObject::new(path.as_os_str().as_encoded_bytes());
+    let found = FileFinder::local().find(u32::MAX, &Mapping::new(0x1000..0x2000, 0, object), Some(id));
+    assert_eq!(found.map(|found| found.evidence()), Ok(Evidence::BuildId));
+    if objcopy(&["--only-keep-debug"], &[&path, &stripped]) {
+        assert!(!ObjectFile::open(&stripped).expect("the file").has_code());
+    }
+}
+
+#[test]
 fn debug_file_is_found_by_build_id_and_by_checksum() {
     let Some(programs) = Programs::new("debug") else { return };
     let (path, debug) = (programs.path("linked"), programs.path("linked.debug"));

@@ -46,7 +46,8 @@ impl<S: Source> Reader<S> {
 
     /// Reads the section of a feature; `None` if the file has none, or in the pipe form if its record was not
     /// read yet ([`read_metadata`](Self::read_metadata) reads those before the first record of the kernel). In the
-    /// pipe form, the formats of tracepoints and the build ids are records of other kinds, and not here.
+    /// pipe form, the build ids are records of another kind, and not here; nor are the formats of tracepoints if
+    /// `read_metadata` was not called.
     ///
     /// Can be called between two records: the next record is the same as without the call.
     ///
@@ -211,9 +212,9 @@ impl<S: Source> Reader<S> {
     /// The most bytes that [`read_metadata`](Self::read_metadata) reads ahead.
     pub const MAX_METADATA: usize = 64 << 20;
 
-    /// Reads the events and features that precede the first record of the kernel in the pipe form, so that
-    /// [`events`](Self::events), [`feature`](Self::feature) and the names of events are complete before the first
-    /// record is taken. No record is consumed: [`next`](Self::next) returns all of them. Call it before `next`; later,
+    /// Reads the events, features and formats of tracepoints that precede the first record of the kernel in the pipe
+    /// form, so that [`events`](Self::events), [`feature`](Self::feature) and the names of events are complete before the
+    /// first record is taken. No record is consumed: [`next`](Self::next) returns all of them. Call it before `next`; later,
     /// and in the file form, whose events are known, it does nothing.
     ///
     /// The records are kept in memory until they are taken, at most
@@ -262,6 +263,12 @@ impl<S: Source> Reader<S> {
             // The next step of the reader does not learn it again.
             self.noticed = start + end as u64;
             at = usize::try_from(payload).map_or(usize::MAX, |payload| end.saturating_add(payload));
+            if header.kind == kind::HEADER_TRACING_DATA && at <= Self::MAX_METADATA {
+                // The formats are the section of the file form, so that samples decode before the first record is taken.
+                let formats = self.source.fill(at).map_err(io)?.get(end..at).unwrap_or_default();
+                let section = FeatureSection::new(Feature::TRACING_DATA, formats, order, start + end as u64);
+                self.context.keep(&section);
+            }
         }
         Ok(())
     }

@@ -205,3 +205,24 @@ fn truncated_metadata_is_known_up_to_its_end() {
         assert_eq!((reader.events().as_slice().len(), reader.features().iter().count()), known, "{len}");
     }
 }
+
+#[test]
+fn formats_of_a_pipe_are_known_before_its_records() {
+    // HEADER_TRACING_DATA: size, padding
+    let tracing = record(record_type::HEADER_TRACING_DATA, [16_u32, 0].as_bytes());
+    let bytes = pipe(&[tracing.clone(), vec![7; 16], sample(9)]);
+    let mut reader = Reader::from_pipe(&bytes[..]).unwrap();
+    assert!(reader.feature(Feature::TRACING_DATA).unwrap().is_none());
+    reader.read_metadata().unwrap();
+    assert_eq!(reader.feature(Feature::TRACING_DATA).unwrap().unwrap().section().bytes, [7; 16]);
+    // The record and the data after it are still there.
+    assert_eq!(reader.next().unwrap().unwrap().kind(), record_type::HEADER_TRACING_DATA);
+    let mut payload = Vec::new();
+    reader.read_payload(&mut payload).unwrap();
+    assert_eq!(payload, [7; 16]);
+    assert_eq!(reader.next().unwrap().unwrap().kind(), perf_abi::RecordType::SAMPLE);
+    let truncated = pipe(&[tracing, vec![7; 15]]);
+    let mut reader = Reader::from_pipe(&truncated[..]).unwrap();
+    reader.read_metadata().unwrap();
+    assert!(reader.feature(Feature::TRACING_DATA).unwrap().is_none());
+}

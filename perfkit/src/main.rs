@@ -21,6 +21,8 @@ mod list;
 mod man;
 mod message;
 mod record;
+#[allow(dead_code, reason = "the commands that use the rest follow")]
+mod recording;
 mod standard_output;
 mod stat;
 mod target;

@@ -2,107 +2,46 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
-use std::path::Path;
 
-use perf_abi::{EventType, RecordType};
+use perf_abi::RecordType;
 use perf_decode::Record;
 use perf_decode::tracepoint::Format;
-use perf_file::format::{Feature, record_type};
-use perf_file::{FileOffset, FileRecord, Reader, Result, Source};
+use perf_file::format::Feature;
+use perf_file::{FileOffset, FileRecord, Result};
 
-use super::about::{self, About, Tracepoints};
 use super::json::{self, Object};
 use super::{Options, Printer, feature, tool_record};
+use crate::recording::{About, Damage, Recording, Shown, Tracepoints, event_name};
 
-/// Prints the records of a file, or of standard input if the path is `-`.
-pub(super) fn run(out: &mut dyn Write, path: &Path, options: &Options) -> io::Result<()> {
+/// Prints the records of a recording, or its features.
+pub(super) fn run(out: &mut dyn Write, recording: Recording, options: &Options) -> io::Result<()> {
     let mut printer = Printer::new(out, options.json);
-    let end = if path.as_os_str() == "-" {
-        let stdin = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-        if stdin.metadata()?.is_file() {
-            print_file(&mut printer, Reader::from_file(stdin), options)?
-        } else {
-            print_file(&mut printer, Reader::from_pipe(stdin), options)?
-        }
-    } else {
-        print_file(&mut printer, Reader::open(path), options)?
-    };
-    printer.out.flush()?;
-    if let Err(error) = end {
-        printer.damage.add(error);
-    }
-    match printer.damage.into_text() {
-        Some(text) => Err(io::Error::other(format!("{}: {text}", path.display()))),
-        None => Ok(()),
-    }
-}
-
-/// Prints a file or a directory. Returns the error at which it ends, if there is one.
-fn print_file<S: Source>(
-    printer: &mut Printer<'_>,
-    reader: Result<Reader<S>>,
-    options: &Options,
-) -> io::Result<Result<()>> {
-    let mut reader = match reader {
-        Ok(reader) => reader,
-        Err(error) => return Ok(Err(error)),
-    };
-    let mut about = About::read(&mut reader);
     if options.features {
-        return print_features(printer, &mut reader);
+        return print_features(printer, recording);
     }
+    let (about, mut records) =
+        if options.sorted { recording.in_time_order() } else { recording.in_file_order() };
     if !printer.json {
         about.print(&mut printer.out)?;
     }
-    if reader.header().is_pipe() {
-        match print_up_to_formats(printer, &mut about, &mut reader)? {
-            Ok(true) => {}
-            end => return Ok(end.map(drop)),
+    records.show_progress(Shown::BesideOutput);
+    let tracepoints = about.tracepoints();
+    while let Some(record) = records.next() {
+        let entry = Entry::new(record, &about, &tracepoints);
+        printer.print(&entry, Entry::json)?;
+        if let Some(error) = entry.into_error() {
+            records.skip(&error);
         }
     }
-    if options.sorted {
-        reader = reader.sorted();
-    }
-    print_each(printer, &about, reader)
-}
-
-/// Prints the records of a pipe up to the formats of its tracepoints, if it has some. They are before the first record of
-/// the kernel. Returns whether records follow.
-fn print_up_to_formats<S: Source>(
-    printer: &mut Printer<'_>,
-    about: &mut About,
-    reader: &mut Reader<S>,
-) -> io::Result<Result<bool>> {
-    let is_tracepoint = |event: &perf_file::FileEvent| event.attr().kind == EventType::TRACEPOINT;
-    if !reader.events().as_slice().iter().any(is_tracepoint) {
-        return Ok(Ok(true));
-    }
-    loop {
-        let (is_tracing_data, is_kernel) = match reader.next() {
-            Ok(Some(record)) => {
-                print_record(printer, record, about, &about.tracepoints())?;
-                (record.kind() == record_type::HEADER_TRACING_DATA, record.kernel().is_some())
-            }
-            Ok(None) => return Ok(Ok(false)),
-            Err(error) => return Ok(Err(error)),
-        };
-        if is_tracing_data {
-            let mut data = Vec::new();
-            let read = reader.read_payload(&mut data);
-            about.add_formats(&data);
-            return Ok(read.map(|()| true));
-        }
-        if is_kernel {
-            return Ok(Ok(true));
-        }
-    }
+    printer.out.flush()?;
+    records.finish()
 }
 
 /// Prints all feature sections, and verifies their table. A malformed section is damage.
-fn print_features<S: Source>(printer: &mut Printer<'_>, reader: &mut Reader<S>) -> io::Result<Result<()>> {
+fn print_features(mut printer: Printer<'_>, mut recording: Recording) -> io::Result<()> {
+    let mut damage = Damage::default();
+    let reader = recording.reader();
     let features: Vec<Feature> = reader.features().iter().collect();
     for feature in features {
         let content = match reader.feature(feature) {
@@ -127,39 +66,17 @@ fn print_features<S: Source>(printer: &mut Printer<'_>, reader: &mut Reader<S>) 
                 } else {
                     writeln!(printer.out, "{feature}: {error}")?;
                 }
-                printer.damage.add(format_args!("{feature}: {error}"));
+                damage.add(format_args!("{feature}: {error}"));
             }
         }
     }
-    if printer.damage.count > 0 { Ok(Ok(())) } else { Ok(reader.verify_features()) }
-}
-
-fn print_each(
-    printer: &mut Printer<'_>,
-    about: &About,
-    mut records: Reader<impl Source>,
-) -> io::Result<Result<()>> {
-    let tracepoints = about.tracepoints();
-    loop {
-        match records.next() {
-            Ok(Some(record)) => print_record(printer, record, about, &tracepoints)?,
-            Ok(None) => return Ok(Ok(())),
-            Err(error) => return Ok(Err(error)),
+    if damage.is_empty() {
+        if let Err(error) = reader.verify_features() {
+            damage.add(error);
         }
     }
-}
-
-fn print_record(
-    printer: &mut Printer<'_>,
-    record: FileRecord<'_>,
-    about: &About,
-    tracepoints: &Tracepoints<'_>,
-) -> io::Result<()> {
-    let entry = Entry::new(record, about, tracepoints);
-    if let Some(error) = entry.error() {
-        printer.damage.add(error);
-    }
-    printer.print(&entry, Entry::json)
+    printer.out.flush()?;
+    damage.into_result(recording.name())
 }
 
 /// A record with its content.
@@ -198,7 +115,7 @@ impl<'r> Entry<'r> {
         }
         let event = record.event().ok().map(|(index, event)| EventOfRecord {
             index,
-            name: about.name(index).map_or_else(|| about::name(event).into(), Cow::from),
+            name: about.name(index).map_or_else(|| event_name(event).into(), Cow::from),
             is_one_of_several: record.events().len() > 1,
             format: tracepoints.find(event.attr()),
         });
@@ -206,10 +123,10 @@ impl<'r> Entry<'r> {
     }
 
     /// Returns why the record could not be decoded.
-    fn error(&self) -> Option<&perf_file::Error> {
-        match &self.content {
-            Content::Kernel(decoded) => decoded.as_ref().err(),
-            Content::Tool(parsed) => parsed.as_ref().err(),
+    fn into_error(self) -> Option<perf_file::Error> {
+        match self.content {
+            Content::Kernel(decoded) => decoded.err(),
+            Content::Tool(parsed) => parsed.err(),
         }
     }
 

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::Value as Json;
 
-mod about;
 mod feature;
 mod file;
 mod json;
 mod tool_record;
 
 use crate::help;
+use crate::recording::InputOptions;
 use json::Object;
 
 /// Options of `perfkit dump`.
@@ -29,9 +29,11 @@ use json::Object;
     help::EXIT
 ))]
 pub(crate) struct Options {
-    /// perf.data file or directory; - reads the pipe form from standard input
-    #[arg(value_name = "FILE", default_value = "perf.data")]
-    file: PathBuf,
+    #[command(flatten)]
+    input: InputOptions,
+    /// The recording, as by -i
+    #[arg(value_name = "FILE", conflicts_with = "input")]
+    file: Option<PathBuf>,
     /// Print one JSON object per record instead of a line of text
     #[arg(long)]
     json: bool,
@@ -45,19 +47,22 @@ pub(crate) struct Options {
 
 /// Prints the records of a file. Damage is an error, after all whole records are printed.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
-    file::run(out, &options.file, options)
+    let recording = match &options.file {
+        Some(file) => InputOptions::of_file(file).open()?,
+        None => options.input.open()?,
+    };
+    file::run(out, recording, options)
 }
 
-/// The lines of a dump in progress, and the errors of its records.
+/// The lines of a dump in progress.
 struct Printer<'a> {
     out: BufWriter<&'a mut dyn Write>,
     json: bool,
-    damage: SkippedBytes,
 }
 
 impl<'a> Printer<'a> {
     fn new(out: &'a mut dyn Write, json: bool) -> Self {
-        Self { out: BufWriter::new(out), json, damage: SkippedBytes::default() }
+        Self { out: BufWriter::new(out), json }
     }
 
     /// Prints a record as a line.
@@ -66,28 +71,6 @@ impl<'a> Printer<'a> {
             writeln!(self.out, "{}", Json::from(json(entry)))
         } else {
             writeln!(self.out, "{entry}")
-        }
-    }
-}
-
-/// The errors of a dump.
-#[derive(Debug, Default)]
-struct SkippedBytes {
-    count: u64,
-    first: Option<String>,
-}
-
-impl SkippedBytes {
-    fn add(&mut self, error: impl fmt::Display) {
-        self.count += 1;
-        self.first.get_or_insert_with(|| error.to_string());
-    }
-
-    /// Returns one line: the first error and the number of errors.
-    fn into_text(self) -> Option<String> {
-        match self.count {
-            0 | 1 => self.first,
-            count => self.first.map(|first| format!("{first}; the first of {count} errors")),
         }
     }
 }

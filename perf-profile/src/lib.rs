@@ -23,6 +23,7 @@
 //! | make a profile of records | [`Collector`] |
 //! | find the locations and names of samples one by one, for a text or a live view | [`Resolver`] |
 //! | make a profile of something else | [`ProfileBuilder`], [`Locations`] |
+//! | write folded stacks, for flame graphs | [`Folded`] |
 //! | know what is missing | [`Profile::losses`] |
 
 #![forbid(unsafe_code)]
@@ -33,9 +34,11 @@
 mod readme {}
 
 mod collect;
+mod format;
 mod profile;
 
 pub use collect::{Collector, Resolved, Resolver};
+pub use format::Folded;
 pub use profile::{
     Event, EventId, Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId,
     Profile, ProfileBuilder, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,

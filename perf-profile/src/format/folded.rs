@@ -1,0 +1,363 @@
+//! Folded stacks: a line of text for each stack, for flame graphs.
+
+use std::io::{self, Write};
+
+use rustc_hash::FxHashMap;
+
+use super::names::unnamed;
+use crate::profile::{EventId, LocationId, Profile, Thread, UNKNOWN};
+
+/// Writes one event as folded stacks: `comm;outermost;...;innermost value`, one line for each stack.
+///
+/// They are the lines of `stackcollapse-perf.pl` and `inferno-collapse-perf`, which flamegraph.pl, inferno, speedscope and
+/// others read. Inlined functions are frames. A function without a name is `[file]` or [`UNKNOWN`]. The lines are sorted.
+///
+/// A semicolon in a name becomes a colon, and a control character U+FFFD. A blank in the name of a thread becomes an
+/// underscore, as in the scripts.
+///
+/// ```
+/// use perf_abi::{Attr, Software};
+/// use perf_profile::{Event, Folded, Frame, Function, Locations, ProfileBuilder};
+///
+/// let mut locations = Locations::new();
+/// let name = locations.intern("main");
+/// let function = locations.add_function(Function { name, file: None });
+/// let address = locations.add(None, 0x1234);
+/// locations.set_frames(address, [Frame { function, line: 0, column: 0 }]);
+/// let mut builder = ProfileBuilder::new();
+/// let event = builder.event(Event::new("cpu-clock", &Attr::software(Software::CPU_CLOCK)));
+/// let thread = builder.thread(7, 7, locations.intern("sort"));
+/// let stack = builder.stack(&[address]);
+/// builder.sample(event, thread, stack, 1_000_000);
+/// let profile = builder.finish(locations);
+///
+/// let mut text = Vec::new();
+/// Folded::new(event).write(&profile, &mut text)?;
+/// assert_eq!(text, b"sort;main 1000000\n");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Folded {
+    event: EventId,
+    has_counts: bool,
+    has_thread: bool,
+    has_pid: bool,
+    has_tid: bool,
+    has_annotations: bool,
+}
+
+impl Folded {
+    /// Makes a writer of the values of an event, under the names of the threads.
+    pub fn new(event: EventId) -> Self {
+        Self {
+            event,
+            has_counts: false,
+            has_thread: true,
+            has_pid: false,
+            has_tid: false,
+            has_annotations: false,
+        }
+    }
+
+    /// Writes the numbers of samples instead of the sums of their values.
+    #[must_use]
+    pub fn with_counts(mut self) -> Self {
+        self.has_counts = true;
+        self
+    }
+
+    /// Leaves the name of the thread out, so that the same stack of different threads is one line.
+    #[must_use]
+    pub fn without_thread(mut self) -> Self {
+        self.has_thread = false;
+        self
+    }
+
+    /// Adds the process to the name of the thread: `comm-pid`.
+    #[must_use]
+    pub fn with_pid(mut self) -> Self {
+        self.has_pid = true;
+        self
+    }
+
+    /// Adds the process and the thread to the name of the thread: `comm-pid/tid`.
+    #[must_use]
+    pub fn with_tid(mut self) -> Self {
+        self.has_tid = true;
+        self
+    }
+
+    /// Adds `_[k]` to functions of the kernel and `_[i]` to inlined ones, by which some palettes color them.
+    #[must_use]
+    pub fn with_annotations(mut self) -> Self {
+        self.has_annotations = true;
+        self
+    }
+
+    /// Writes the lines.
+    ///
+    /// # Errors
+    ///
+    /// Writing to `out` failed.
+    pub fn write(&self, profile: &Profile, mut out: impl Write) -> io::Result<()> {
+        let mut names = Names::default();
+        let mut tree = Tree::default();
+        let nodes = self.add_stacks(profile, &mut names, &mut tree);
+        // The frame of samples without an address, where a line has no name of a thread.
+        let nowhere = (!self.has_thread).then(|| tree.add(None, names.intern(UNKNOWN.to_owned())));
+        let order = tree.order(&names);
+
+        // By the root, then in the order of the tree: the lines of a root are sorted by their frames.
+        let mut sums: FxHashMap<(u32, Option<u32>), u64> = FxHashMap::default();
+        for sample in profile.samples().iter().filter(|sample| sample.event == self.event) {
+            let thread = profile.thread(sample.thread);
+            let root = names.intern(self.root(profile, thread));
+            let node = sample.stack.and_then(|stack| nodes.get(stack.index()).copied().flatten()).or(nowhere);
+            let value = if self.has_counts { sample.count } else { sample.value };
+            let sum = sums.entry((root, node)).or_default();
+            *sum = sum.saturating_add(value);
+        }
+        let mut lines: Vec<_> = sums.into_iter().collect();
+        let rank = |node: Option<u32>| node.and_then(|node| order.get(node as usize).copied());
+        lines.sort_unstable_by(|((a_root, a), _), ((b_root, b), _)| {
+            let by_root = names.get(*a_root).cmp(names.get(*b_root));
+            by_root.then_with(|| rank(*a).cmp(&rank(*b)))
+        });
+
+        let mut path = Vec::new();
+        for ((root, node), value) in lines {
+            path.clear();
+            tree.path(node, &mut path);
+            if self.has_thread {
+                path.push(root);
+            }
+            for (index, &name) in path.iter().rev().enumerate() {
+                if index > 0 {
+                    out.write_all(b";")?;
+                }
+                out.write_all(names.get(name).as_bytes())?;
+            }
+            writeln!(out, " {value}")?;
+        }
+        Ok(())
+    }
+
+    /// Adds all stacks to the tree, and returns the node of each by its index.
+    fn add_stacks(&self, profile: &Profile, names: &mut Names, tree: &mut Tree) -> Vec<Option<u32>> {
+        let mut by_location: FxHashMap<LocationId, Vec<u32>> = FxHashMap::default();
+        let mut nodes: Vec<Option<u32>> = Vec::with_capacity(profile.stacks().len());
+        for (location, caller) in profile.stacks() {
+            let frames = by_location.entry(location).or_insert_with(|| self.frames(profile, location, names));
+            let caller = caller.and_then(|caller| nodes.get(caller.index()).copied().flatten());
+            // The innermost frame is the first.
+            nodes.push(frames.iter().rev().fold(caller, |caller, &frame| Some(tree.add(caller, frame))));
+        }
+        nodes
+    }
+
+    /// Returns the names of a location's functions, the innermost first.
+    fn frames(&self, profile: &Profile, location: LocationId, names: &mut Names) -> Vec<u32> {
+        let locations = profile.locations();
+        let frames = locations.frames(location);
+        let is_kernel = locations.get(location).is_kernel();
+        let annotate = |name: &str, is_inlined: bool| match (is_kernel, is_inlined) {
+            _ if !self.has_annotations => clean(name),
+            (_, true) => clean(name) + "_[i]",
+            (true, false) => clean(name) + "_[k]",
+            (false, false) => clean(name),
+        };
+        if frames.is_empty() {
+            return vec![names.intern(annotate(&unnamed(locations, location), false))];
+        }
+        let outermost = frames.len() - 1;
+        let frames = frames.iter().enumerate();
+        frames
+            .map(|(index, frame)| {
+                names.intern(annotate(locations.function_name(frame.function), index != outermost))
+            })
+            .collect()
+    }
+
+    fn root(&self, profile: &Profile, thread: Option<Thread>) -> String {
+        let (true, Some(thread)) = (self.has_thread, thread) else { return String::new() };
+        let name = clean(profile.locations().string(thread.name)).replace(' ', "_");
+        match (self.has_pid, self.has_tid) {
+            (_, true) => format!("{name}-{}/{}", thread.pid, thread.tid),
+            (true, false) => format!("{name}-{}", thread.pid),
+            (false, false) => name,
+        }
+    }
+}
+
+/// Returns a name without characters that end a frame or a line.
+fn clean(name: &str) -> String {
+    let replace = |character: char| match character {
+        ';' => ':',
+        // Some readers take the last two for ends of lines.
+        _ if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') => '\u{fffd}',
+        _ => character,
+    };
+    if name.is_empty() { UNKNOWN.to_owned() } else { name.chars().map(replace).collect() }
+}
+
+/// Names of frames, each once: two functions with the same name are the same frame.
+#[derive(Default)]
+struct Names {
+    names: Vec<String>,
+    ids: FxHashMap<String, u32>,
+}
+
+impl Names {
+    fn intern(&mut self, name: String) -> u32 {
+        if let Some(&id) = self.ids.get(&name) {
+            return id;
+        }
+        let id = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.names.push(name.clone());
+        self.ids.insert(name, id);
+        id
+    }
+
+    fn get(&self, id: u32) -> &str {
+        self.names.get(id as usize).map_or(UNKNOWN, |name| name)
+    }
+}
+
+/// Stacks as a tree of names. Callers have smaller numbers.
+#[derive(Default)]
+struct Tree {
+    /// The caller and the name of each node.
+    nodes: Vec<(Option<u32>, u32)>,
+    ids: FxHashMap<(Option<u32>, u32), u32>,
+}
+
+impl Tree {
+    fn add(&mut self, caller: Option<u32>, name: u32) -> u32 {
+        let next = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let id = *self.ids.entry((caller, name)).or_insert(next);
+        if id == next {
+            self.nodes.push((caller, name));
+        }
+        id
+    }
+
+    /// Returns the names from a node to the outermost one.
+    fn path(&self, node: Option<u32>, path: &mut Vec<u32>) {
+        let mut next = node;
+        while let Some(&(caller, name)) = next.and_then(|node| self.nodes.get(node as usize)) {
+            path.push(name);
+            next = caller;
+        }
+    }
+
+    /// Returns the place of each node in the order in which a caller comes before its callees, and callees are sorted by
+    /// name.
+    fn order(&self, names: &Names) -> Vec<u32> {
+        let mut sorted: Vec<u32> = (0u32..).take(self.nodes.len()).collect();
+        let node = |id: u32| self.nodes.get(id as usize).copied().unwrap_or_default();
+        sorted.sort_unstable_by(|&a, &b| {
+            let ((a_caller, a), (b_caller, b)) = (node(a), node(b));
+            a_caller.cmp(&b_caller).then_with(|| names.get(a).cmp(names.get(b)))
+        });
+        // The callees of a node are a range of `sorted`, by the index of the node + 1.
+        let mut starts = vec![0usize; self.nodes.len() + 2];
+        for (caller, _) in &self.nodes {
+            let index = caller.map_or(0, |caller| caller as usize + 1) + 1;
+            if let Some(count) = starts.get_mut(index) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let callees = |index: usize| match starts.get(index..index + 2) {
+            Some(&[start, end]) => sorted.get(start..end).unwrap_or(&[]),
+            _ => &[],
+        };
+        let mut order = vec![0; self.nodes.len()];
+        let mut pending: Vec<u32> = callees(0).iter().rev().copied().collect();
+        let mut rank = 0;
+        while let Some(node) = pending.pop() {
+            if let Some(order) = order.get_mut(node as usize) {
+                *order = rank;
+            }
+            rank += 1;
+            pending.extend(callees(node as usize + 1).iter().rev());
+        }
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::format::testing::{self, profiles, snapshot};
+
+    fn text(folded: &Folded, profile: &Profile) -> String {
+        let mut text = Vec::new();
+        folded.write(profile, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn folded_stacks_are_those_of_the_snapshots() {
+        let profile = testing::example(true);
+        let events: Vec<_> = profile.event_ids().map(|(id, _)| id).collect();
+        snapshot("folded.txt", &text(&Folded::new(events[0]), &profile));
+        let counts = Folded::new(events[1]).with_counts().with_tid().with_annotations();
+        snapshot("folded_counts.txt", &text(&counts, &profile));
+        snapshot("folded_without_thread.txt", &text(&Folded::new(events[0]).without_thread(), &profile));
+        let pid = text(&Folded::new(events[0]).with_pid(), &profile);
+        assert!(pid.lines().any(|line| line.starts_with("sort_it-10;main;")), "{pid}");
+    }
+
+    #[test]
+    fn samples_and_their_sums_have_the_same_lines() {
+        let event = testing::example(true).event_ids().next().unwrap().0;
+        let folded = Folded::new(event);
+        assert_eq!(text(&folded, &testing::example(true)), text(&folded, &testing::example(false)));
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_sorted_and_the_sums_of_a_naive_model(profile in profiles(), has_thread: bool) {
+            for (event, _) in profile.event_ids() {
+                let folded = Folded { has_thread, ..Folded::new(event) };
+                let text = text(&folded, &profile);
+                let mut found = BTreeMap::new();
+                for line in text.lines() {
+                    let (stack, value) = line.rsplit_once(' ').unwrap();
+                    let before = found.insert(stack.to_owned(), value.parse::<u64>().unwrap());
+                    prop_assert_eq!(before, None, "twice: {}", stack);
+                }
+                let frames: Vec<Vec<&str>> = text.lines().map(|line| line.rsplit_once(' ').unwrap().0.split(';').collect()).collect();
+                prop_assert!(frames.is_sorted());
+                let mut expected = BTreeMap::<String, u64>::new();
+                for sample in testing::samples(&profile).into_iter().filter(|sample| sample.event == event) {
+                    let mut stack = Vec::new();
+                    if has_thread {
+                        stack.push(clean(&sample.comm).replace(' ', "_"));
+                    }
+                    for location in sample.stack.iter().rev() {
+                        stack.extend(location.functions.iter().rev().map(|function| clean(&function.name)));
+                        if location.functions.is_empty() {
+                            stack.push(clean(&location.unnamed));
+                        }
+                    }
+                    if stack.is_empty() {
+                        stack.push(UNKNOWN.to_owned());
+                    }
+                    let sum = expected.entry(stack.join(";")).or_default();
+                    *sum = sum.saturating_add(sample.value);
+                }
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}

@@ -23,6 +23,7 @@ mod message;
 mod record;
 #[allow(dead_code, reason = "the commands that use the rest follow")]
 mod recording;
+mod script;
 mod standard_output;
 mod stat;
 mod target;
@@ -65,6 +66,7 @@ enum Command {
     List(list::Options),
     Man(man::Options),
     Record(record::Options),
+    Script(script::Options),
     Stat(stat::Options),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]
     Workload(demo::workload::Arguments),
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Command::List(options) => list::run(&mut out, options),
         Command::Man(options) => man::run(options).map(success),
         Command::Record(options) => record::run(options),
+        Command::Script(options) => script::run(&mut out, options).map(success),
         Command::Stat(options) => stat::run(options),
         Command::Workload(arguments) => demo::workload::run(arguments).map(success),
     };

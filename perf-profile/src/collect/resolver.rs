@@ -227,20 +227,22 @@ impl Resolver {
                 let object = self.user_object(&mapping, (!is_file).then_some(pid));
                 (Place::File(object), mapping.offset_of(addr))
             }
-            Ok(perf_symbols::Location::KernelSymbol(symbol)) => {
-                let (range, object) = (symbol.start()..symbol.end(), MappedObject::new(symbol.name()));
+            Ok(kernel) => {
+                let mut range = 0..u64::MAX;
+                let mut object = MappedObject::new(kernel.path());
+                match kernel {
+                    perf_symbols::Location::KernelSymbol(symbol) => range = symbol.start()..symbol.end(),
+                    perf_symbols::Location::Kernel(Some(mapping))
+                    | perf_symbols::Location::GuestKernel(Some(mapping)) => {
+                        range = mapping.start()..mapping.end();
+                        if let Some(id) = self.spaces.build_id(mapping.object()) {
+                            object = object.with_build_id(id);
+                        }
+                    }
+                    _ => {}
+                }
                 (Place::Kernel(self.kernel_object(object, range)), addr)
             }
-            Ok(perf_symbols::Location::Kernel(mapping)) => {
-                let (object, range) = kernel_mapping(mapping, KERNEL);
-                (Place::Kernel(self.kernel_object(object, range)), addr)
-            }
-            Ok(perf_symbols::Location::GuestKernel(mapping)) => {
-                let (object, range) = kernel_mapping(mapping, GUEST_KERNEL);
-                (Place::Kernel(self.kernel_object(object, range)), addr)
-            }
-            // A newer kind.
-            Ok(_) => (Place::Nowhere(Unlocated::Unmapped), addr),
             Err(reason) => (Place::Nowhere(reason), addr),
         };
         if let Some(&location) = self.by_place.get(&place) {
@@ -299,18 +301,6 @@ impl Resolver {
         self.objects.insert(key, id);
         id
     }
-}
-
-const KERNEL: &[u8] = b"[kernel.kallsyms]";
-const GUEST_KERNEL: &[u8] = b"[guest.kernel.kallsyms]";
-
-/// Returns the object and range of the kernel or of a module.
-fn kernel_mapping(mapping: Option<&Mapping>, kernel: &[u8]) -> (MappedObject, Range<u64>) {
-    let Some(mapping) = mapping else { return (MappedObject::new(kernel), 0..u64::MAX) };
-    let range = mapping.start()..mapping.end();
-    // The record of the kernel's text names the symbol that it is placed by, too: `[kernel.kallsyms]_text`.
-    let is_text = mapping.object().path().starts_with(kernel);
-    (if is_text { MappedObject::new(kernel) } else { mapping.object().clone() }, range)
 }
 
 impl fmt::Debug for Resolver {

@@ -82,6 +82,24 @@ pub enum Location<'a> {
     GuestKernel(Option<&'a Mapping>),
 }
 
+impl<'a> Location<'a> {
+    /// Returns the path of the mapped file, or the name of what the address is in, such as `[vdso]`, `[kernel.kallsyms]`
+    /// and the name of a BPF program: as the perf tool prints it. Raw bytes, not UTF-8.
+    pub fn path(self) -> &'a [u8] {
+        // The record of the kernel's text names the symbol that it is placed by, too: `[kernel.kallsyms]_text`.
+        let of_kernel = |mapping: Option<&'a Mapping>, kernel: &'static [u8]| {
+            let path = mapping.map_or(kernel, |mapping| mapping.object().path());
+            if path.starts_with(kernel) { kernel } else { path }
+        };
+        match self {
+            Self::User(mapping) => mapping.object().path(),
+            Self::KernelSymbol(symbol) => symbol.name(),
+            Self::Kernel(mapping) => of_kernel(mapping, b"[kernel.kallsyms]"),
+            Self::GuestKernel(mapping) => of_kernel(mapping, b"[guest.kernel.kallsyms]"),
+        }
+    }
+}
+
 /// Why an address has no location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

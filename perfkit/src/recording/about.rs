@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::time::SystemTime;
 
-use perf_abi::{Attr, EventType, SampleType, Sampling};
+use perf_abi::{Attr, AttrFlags, Clock, EventType, SampleType, Sampling};
 use perf_decode::Value;
 use perf_decode::tracepoint::Format;
 use perf_file::feature::{ClockData, SampleTime, TracingData};
@@ -120,6 +120,13 @@ impl About {
     /// Returns whether the samples of an event have a field; `true` if no event is known.
     pub(super) fn has_field(&self, field: SampleType) -> bool {
         self.events.is_empty() || self.events.iter().any(|(_, attr)| attr.sample_type.contains(field))
+    }
+
+    /// Returns whether the times of all events are of `CLOCK_MONOTONIC`.
+    pub(super) fn has_monotonic_time(&self) -> bool {
+        let is_monotonic =
+            |attr: &Attr| attr.flags.contains(AttrFlags::USE_CLOCKID) && attr.clockid == Clock::MONOTONIC;
+        !self.events.is_empty() && self.events.iter().all(|(_, attr)| is_monotonic(attr))
     }
 
     /// Adds the formats of tracing data. The payload of a sample is not swapped, so that formats of the other

@@ -25,21 +25,19 @@ mod about;
 mod filter;
 mod finder;
 mod open;
+mod profile;
 mod progress;
 mod records;
 mod time;
 
 pub(crate) use about::{About, Tracepoints, event_name};
+pub(crate) use filter::{Filter, FilterOptions};
+pub(crate) use finder::FinderOptions;
 pub(crate) use open::Recording;
-pub(crate) use progress::Shown;
-pub(crate) use records::Damage;
 #[allow(unused_imports, reason = "the commands that use them follow")]
-pub(crate) use {
-    filter::{Filter, FilterOptions, TaskFilterOptions},
-    finder::FinderOptions,
-    progress::Progress,
-    records::Records,
-};
+pub(crate) use profile::{ProfileOptions, Profiled, SourceOptions, resolver};
+pub(crate) use progress::Shown;
+pub(crate) use records::{Damage, Records};
 
 /// The options that name a recording.
 #[derive(Args, Clone, Debug)]

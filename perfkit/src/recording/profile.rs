@@ -1,0 +1,133 @@
+//! The profile of a recording.
+
+use std::io;
+
+use clap::Args;
+use perf_abi::regs::Architecture;
+use perf_decode::{Record, Sample};
+use perf_profile::{Collector, Event, Profile, ProfileBuilder, Resolver};
+use perf_symbols::{AddressSpaces, FileFinder, Symbolizer, Unwinder};
+
+use super::{About, Filter, FilterOptions, FinderOptions, InputOptions, Records, Shown, build_id};
+
+/// The options of commands that make a profile of a recording.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ProfileOptions {
+    #[command(flatten)]
+    pub(crate) input: InputOptions,
+    #[command(flatten)]
+    pub(crate) source: SourceOptions,
+}
+
+/// The options of a profile but for the recording, for commands that read several.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SourceOptions {
+    #[command(flatten)]
+    filter: FilterOptions,
+    #[command(flatten)]
+    finder: FinderOptions,
+    /// Leave out inlined functions and source lines, which takes less time and memory
+    #[arg(long)]
+    no_inline: bool,
+}
+
+/// A profile, with the metadata of its recording.
+#[derive(Debug)]
+pub(crate) struct Profiled {
+    pub(crate) about: About,
+    /// Its events are those of the metadata, in their order.
+    pub(crate) profile: Profile,
+    records: Records,
+}
+
+impl ProfileOptions {
+    /// Reads the recording. The builder is empty, or has times.
+    pub(crate) fn profile(&self, builder: ProfileBuilder) -> io::Result<Profiled> {
+        self.source.profile(&self.input, builder)
+    }
+}
+
+impl SourceOptions {
+    /// Reads a recording. The builder is empty, or has times.
+    pub(crate) fn profile(&self, input: &InputOptions, builder: ProfileBuilder) -> io::Result<Profiled> {
+        let (about, mut records) = input.open()?.in_time_order();
+        let filter = self.filter.filter(&about)?;
+        let resolver = resolver(&about, self.finder.finder(&about), !self.no_inline)?;
+        let mut collector = Collector::new(resolver, builder);
+        let events: Vec<_> =
+            about.events().map(|(name, attr)| collector.event(Event::new(name, attr))).collect();
+        records.show_progress(Shown::BeforeOutput);
+        while let Some(record) = records.next() {
+            if record.kernel().is_none() {
+                if let Some((path, id)) = build_id(&record) {
+                    collector.spaces_mut().add_build_id(path, id);
+                }
+                continue;
+            }
+            let decoded = match record.decode() {
+                Ok(decoded) => decoded,
+                Err(error) => {
+                    records.skip(&error);
+                    continue;
+                }
+            };
+            collector.update(&decoded);
+            let Record::Sample(sample) = &decoded else { continue };
+            let event = record.event().ok().and_then(|(index, _)| events.get(index));
+            if let Some(&event) = event.filter(|_| filter.matches(collector.spaces(), sample)) {
+                collector.add(event, sample);
+            }
+        }
+        let profile = collector.finish();
+        records.clear_progress();
+        Ok(Profiled { about, profile, records })
+    }
+}
+
+impl Profiled {
+    /// Returns the damage of the recording as the error of the command. Call it after the output was written.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        self.records.finish()
+    }
+}
+
+/// Makes the resolver of a recording's samples, with the build ids of its metadata.
+pub(crate) fn resolver(about: &About, finder: FileFinder, has_lines: bool) -> io::Result<Resolver> {
+    let architecture = match about.arch.as_deref() {
+        None => Architecture::NATIVE,
+        Some("x86_64") => Architecture::X86_64,
+        Some("aarch64") => Architecture::ARM64,
+        Some(_) => Architecture(0),
+    };
+    let unwinder = Unwinder::new(architecture, finder.clone());
+    let symbolizer = if has_lines { Symbolizer::new(finder) } else { Symbolizer::without_lines(finder) };
+    let mut resolver =
+        Resolver::with_symbolizer(unwinder, symbolizer?).with_monotonic_time(about.has_monotonic_time());
+    for (path, id) in &about.build_ids {
+        resolver.spaces_mut().add_build_id(path, *id);
+    }
+    Ok(resolver)
+}
+
+impl Filter {
+    /// Returns whether a sample counts, in the address spaces at its time.
+    pub(crate) fn matches(
+        &self,
+        spaces: &AddressSpaces,
+        sample: &Sample<'_, impl perf_decode::Layout>,
+    ) -> bool {
+        let (pid, tid) = (sample.pid(), sample.tid());
+        if !(self.by_time(sample.time().unwrap_or(0)) && self.by_ids(pid, tid, sample.cpu())) {
+            return false;
+        }
+        if self.needs_comm() && !self.by_comm(tid.and_then(|tid| spaces.thread_name(tid)).unwrap_or_default())
+        {
+            return false;
+        }
+        if !self.needs_dso() {
+            return true;
+        }
+        let location = spaces.find(pid.unwrap_or(0), sample.misc().cpu_mode(), sample.ip().unwrap_or(0));
+        self.by_dso(location.map_or(b"", perf_symbols::Location::path))
+    }
+}

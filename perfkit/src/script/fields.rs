@@ -1,0 +1,258 @@
+//! The fields of a line, and the option that chooses them.
+
+use std::io;
+
+use perf_abi::{Attr, EventType, SampleType};
+
+/// A set of fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fields(u16);
+
+impl Fields {
+    pub(super) const COMM: Self = Self(1);
+    pub(super) const PID: Self = Self(1 << 1);
+    pub(super) const TID: Self = Self(1 << 2);
+    pub(super) const CPU: Self = Self(1 << 3);
+    pub(super) const TIME: Self = Self(1 << 4);
+    pub(super) const PERIOD: Self = Self(1 << 5);
+    pub(super) const EVENT: Self = Self(1 << 6);
+    pub(super) const TRACE: Self = Self(1 << 7);
+    pub(super) const ADDR: Self = Self(1 << 8);
+    pub(super) const IP: Self = Self(1 << 9);
+    pub(super) const SYM: Self = Self(1 << 10);
+    pub(super) const SYMOFF: Self = Self(1 << 11);
+    pub(super) const DSO: Self = Self(1 << 12);
+    pub(super) const SRCLINE: Self = Self(1 << 13);
+
+    /// The names, and the bit of the attr without which samples do not have the field.
+    const NAMES: [(&'static str, Self, SampleType); 14] = [
+        ("comm", Self::COMM, SampleType::empty()),
+        ("pid", Self::PID, SampleType::TID),
+        ("tid", Self::TID, SampleType::TID),
+        ("cpu", Self::CPU, SampleType::CPU),
+        ("time", Self::TIME, SampleType::TIME),
+        ("period", Self::PERIOD, SampleType::PERIOD),
+        ("event", Self::EVENT, SampleType::empty()),
+        ("trace", Self::TRACE, SampleType::RAW),
+        ("addr", Self::ADDR, SampleType::ADDR),
+        ("ip", Self::IP, SampleType::empty()),
+        ("sym", Self::SYM, SampleType::empty()),
+        ("symoff", Self::SYMOFF, SampleType::empty()),
+        ("dso", Self::DSO, SampleType::empty()),
+        ("srcline", Self::SRCLINE, SampleType::empty()),
+    ];
+
+    pub(super) fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Returns the set of a field's name.
+    fn of_name(name: &str) -> io::Result<Self> {
+        let found = Self::NAMES.iter().find(|(known, ..)| *known == name);
+        found.map(|(_, field, _)| *field).ok_or_else(|| {
+            let names: Vec<_> = Self::NAMES.iter().map(|(name, ..)| *name).collect();
+            let name = crate::message::shown(name);
+            io::Error::other(format!("unknown field {name:?}; the fields are {}", names.join(", ")))
+        })
+    }
+
+    /// Returns the first field of the set that the samples of an event do not have.
+    fn missing(self, attr: &Attr) -> Option<&'static str> {
+        let missing = |(_, field, bit): &&(_, Self, SampleType)| {
+            self.contains(*field) && !attr.sample_type.contains(*bit)
+        };
+        Self::NAMES.iter().find(missing).map(|(name, ..)| *name)
+    }
+}
+
+/// The events that a list of fields is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Hardware,
+    Software,
+    Tracepoint,
+}
+
+impl Class {
+    fn of(attr: &Attr) -> Self {
+        match attr.kind {
+            EventType::TRACEPOINT => Self::Tracepoint,
+            EventType::SOFTWARE => Self::Software,
+            _ => Self::Hardware,
+        }
+    }
+
+    /// Returns the fields that the perf tool prints.
+    fn default_fields(self) -> Fields {
+        let common = [Fields::COMM, Fields::TID, Fields::CPU, Fields::TIME, Fields::EVENT];
+        let rest: &[Fields] = match self {
+            Self::Tracepoint => &[Fields::TRACE],
+            _ => &[Fields::PERIOD, Fields::IP, Fields::SYM, Fields::SYMOFF, Fields::DSO],
+        };
+        common.iter().chain(rest).fold(Fields(0), |all, field| all.or(*field))
+    }
+}
+
+/// The choice of the user: the arguments of all `-F`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Choice(Vec<Request>);
+
+#[derive(Clone, Debug)]
+struct Request {
+    /// Of the events, or of all.
+    class: Option<Class>,
+    fields: Change,
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Only(Fields),
+    /// Fields to add, and fields to leave out.
+    Edit(Fields, Fields),
+}
+
+impl Choice {
+    /// Parses the arguments, in their order.
+    ///
+    /// # Errors
+    ///
+    /// A name is unknown, or an argument mixes both forms.
+    pub(super) fn parse(arguments: &[String]) -> io::Result<Self> {
+        arguments.iter().map(|argument| Request::parse(argument)).collect::<io::Result<_>>().map(Self)
+    }
+
+    /// Returns the fields of an event.
+    ///
+    /// # Errors
+    ///
+    /// The user asked for a field that its samples do not have.
+    pub(super) fn fields(&self, name: &str, attr: &Attr) -> io::Result<Fields> {
+        let class = Class::of(attr);
+        let default = class.default_fields();
+        let default = match class {
+            // A tracepoint has a stack if it was recorded.
+            Class::Tracepoint if attr.sample_type.contains(SampleType::CALLCHAIN) => {
+                [Fields::IP, Fields::SYM, Fields::SYMOFF, Fields::DSO]
+                    .iter()
+                    .fold(default, |all, field| all.or(*field))
+            }
+            _ => default,
+        };
+        let available = Fields::NAMES
+            .iter()
+            .filter(|(_, _, bit)| attr.sample_type.contains(*bit))
+            .fold(Fields(0), |all, (_, field, _)| all.or(*field));
+        let mut fields = Fields(default.0 & available.0);
+        for request in self.0.iter().filter(|request| request.class.is_none_or(|wanted| wanted == class)) {
+            let wanted = match request.fields {
+                Change::Only(only) => {
+                    fields = only;
+                    only
+                }
+                Change::Edit(added, left_out) => {
+                    fields = fields.or(added).without(left_out);
+                    added
+                }
+            };
+            // Only tracepoints have it: in a list for all events, it is for them.
+            let is_optional = request.class.is_none() && class != Class::Tracepoint;
+            let wanted = if is_optional { wanted.without(Fields::TRACE) } else { wanted };
+            if let Some(missing) = wanted.missing(attr) {
+                return Err(io::Error::other(format!("the samples of {name} have no field {missing:?}")));
+            }
+        }
+        Ok(if class == Class::Tracepoint { fields } else { fields.without(Fields::TRACE) })
+    }
+}
+
+impl Request {
+    fn parse(argument: &str) -> io::Result<Self> {
+        let (class, list) = match argument.split_once(':') {
+            Some(("hw", list)) => (Some(Class::Hardware), list),
+            Some(("sw", list)) => (Some(Class::Software), list),
+            Some(("trace", list)) => (Some(Class::Tracepoint), list),
+            Some((class, _)) => {
+                let class = crate::message::shown(class);
+                return Err(io::Error::other(format!(
+                    "unknown kind of events {class:?}; expected hw, sw or trace"
+                )));
+            }
+            None => (None, argument),
+        };
+        let (mut only, mut added, mut left_out) = (None, None, None);
+        for name in list.split(',').filter(|name| !name.is_empty()) {
+            let (set, name) = match (name.strip_prefix('+'), name.strip_prefix('-')) {
+                (Some(name), _) => (&mut added, name),
+                (_, Some(name)) => (&mut left_out, name),
+                _ => (&mut only, name),
+            };
+            *set = Some(set.unwrap_or(Fields(0)).or(Fields::of_name(name)?));
+        }
+        let fields = match (only, added, left_out) {
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
+                let text = "either all fields, or fields to add (+) and leave out (-), not both in one list";
+                return Err(io::Error::other(text));
+            }
+            (only, None, None) => Change::Only(only.unwrap_or(Fields(0))),
+            (None, added, left_out) => {
+                Change::Edit(added.unwrap_or(Fields(0)), left_out.unwrap_or(Fields(0)))
+            }
+        };
+        Ok(Self { class, fields })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::Software;
+
+    use super::*;
+
+    fn names(fields: Fields) -> Vec<&'static str> {
+        let all = Fields::NAMES.iter().filter(|(_, field, _)| fields.contains(*field));
+        all.map(|(name, ..)| *name).collect()
+    }
+
+    fn fields(arguments: &[&str], attr: &Attr) -> Result<Vec<&'static str>, String> {
+        let arguments: Vec<_> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        let choice = Choice::parse(&arguments).map_err(|error| error.to_string())?;
+        choice.fields("x", attr).map(names).map_err(|error| error.to_string())
+    }
+
+    fn clock() -> Attr {
+        let bits = SampleType::TID | SampleType::TIME | SampleType::PERIOD | SampleType::IP;
+        Attr::software(Software::CPU_CLOCK).with_sample_type(bits)
+    }
+
+    #[test]
+    fn default_fields_are_those_that_the_samples_have() {
+        let expected = ["comm", "tid", "time", "period", "event", "ip", "sym", "symoff", "dso"];
+        assert_eq!(fields(&[], &clock()).unwrap(), expected);
+    }
+
+    #[test]
+    fn lists_replace_or_change_the_fields_in_their_order() {
+        assert_eq!(fields(&["comm,ip"], &clock()).unwrap(), ["comm", "ip"]);
+        assert_eq!(fields(&["comm", "+pid,-comm"], &clock()).unwrap(), ["pid"]);
+        assert_eq!(fields(&["comm", "hw:ip"], &clock()).unwrap(), ["comm"]);
+        assert_eq!(fields(&["comm", "sw:ip"], &clock()).unwrap(), ["ip"]);
+        assert_eq!(fields(&["comm,trace"], &clock()).unwrap(), ["comm"]);
+    }
+
+    #[test]
+    fn field_that_is_unknown_or_was_not_recorded_is_named() {
+        let error = fields(&["coom"], &clock()).unwrap_err();
+        assert!(error.starts_with("unknown field \"coom\"; the fields are comm, pid,"), "{error}");
+        assert_eq!(fields(&["cpu"], &clock()).unwrap_err(), "the samples of x have no field \"cpu\"");
+        assert!(fields(&["comm,+ip"], &clock()).unwrap_err().contains("not both"));
+        assert!(fields(&["raw:ip"], &clock()).unwrap_err().contains("expected hw, sw or trace"));
+    }
+}

@@ -1,0 +1,139 @@
+//! The lines of a stack.
+
+use std::io::Write as _;
+use std::ops::Range;
+
+use perf_profile::{LocationId, Locations, UNKNOWN};
+use perf_symbols::StackFrame;
+
+use super::fields::Fields;
+use crate::message::shown;
+
+/// A frame of a sample.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) location: LocationId,
+    /// The address that is printed.
+    pub(super) address: Address,
+}
+
+impl Frame {
+    /// Makes a frame of a callchain. With `is_call`, the address in the call is printed, not the one after it.
+    pub(super) fn of_callchain(frame: &StackFrame, location: LocationId, is_call: bool) -> Self {
+        // The address 0 is its own call.
+        let is_after_call = !is_call && frame.address != frame.lookup_address();
+        Self { location, address: Address::InObject { is_after_call } }
+    }
+}
+
+/// An address as it is printed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Address {
+    /// In the memory of the process.
+    Raw(u64),
+    /// In the object, as the perf tool prints frames of callchains: plus 1 for the address after a call, but for frames
+    /// that were unwound, where the perf tool prints the call's.
+    InObject { is_after_call: bool },
+}
+
+/// Writes frames, and keeps their lines: most addresses are in many stacks.
+#[derive(Debug, Default)]
+pub(super) struct FrameLines {
+    text: Vec<u8>,
+    /// By location and [`Address::InObject`].
+    lines: [Vec<Option<Range<usize>>>; 2],
+}
+
+/// The text that is kept, at most, in bytes.
+const MAX_TEXT: usize = 64 << 20;
+
+impl FrameLines {
+    /// Appends the lines of a frame of a callchain: those of inlined functions come first.
+    pub(super) fn push(&mut self, out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fields) {
+        let Address::InObject { is_after_call } = frame.address else {
+            push_lines(out, locations, frame, fields);
+            return;
+        };
+        let lines = &mut self.lines[usize::from(is_after_call)];
+        let index = frame.location.index();
+        if let Some(range) = lines.get(index).cloned().flatten() {
+            out.extend_from_slice(self.text.get(range).unwrap_or_default());
+            return;
+        }
+        let start = out.len();
+        push_lines(out, locations, frame, fields);
+        if self.text.len() > MAX_TEXT {
+            self.text.clear();
+            self.lines = Default::default();
+        }
+        let lines = &mut self.lines[usize::from(is_after_call)];
+        if lines.len() <= index {
+            lines.resize(index + 1, None);
+        }
+        if let Some(kept) = lines.get_mut(index) {
+            let from = self.text.len();
+            self.text.extend_from_slice(out.get(start..).unwrap_or_default());
+            *kept = Some(from..self.text.len());
+        }
+    }
+}
+
+/// Appends the only frame of a sample without a callchain, at the end of its line.
+pub(super) fn push_single(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fields) {
+    // The perf tool names the function that the symbol table has.
+    let index = locations.frames(frame.location).len().saturating_sub(1);
+    push_frame(out, locations, frame, fields, index);
+}
+
+fn push_lines(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fields) {
+    for index in 0..locations.frames(frame.location).len().max(1) {
+        out.push(b'\t');
+        push_frame(out, locations, frame, fields, index);
+        out.push(b'\n');
+    }
+}
+
+/// Appends one function of a frame, without the characters around it.
+fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fields, index: usize) {
+    let location = locations.get(frame.location);
+    let functions = locations.frames(frame.location);
+    let function = functions.get(index);
+    let is_inlined = index + 1 < functions.len();
+    let after_call = u64::from(matches!(frame.address, Address::InObject { is_after_call: true }));
+    if fields.contains(Fields::IP) {
+        let object = location.object().filter(|_| !location.is_kernel()).and_then(|id| locations.object(id));
+        let address = match (frame.address, object) {
+            (Address::Raw(address), _) => address,
+            (Address::InObject { .. }, None) => location.address() + after_call,
+            (Address::InObject { .. }, Some(object)) => {
+                let base = object.range.start.wrapping_sub(object.file_offset);
+                location.address().wrapping_sub(base).wrapping_add(after_call)
+            }
+        };
+        // Writing to memory does not fail.
+        let _ = write!(out, "{address:16x}");
+    }
+    if fields.contains(Fields::SYM) {
+        let name = function.map_or(UNKNOWN, |function| locations.function_name(function.function));
+        out.push(b' ');
+        out.extend_from_slice(shown(name).as_bytes());
+        if function.is_some() && fields.contains(Fields::SYMOFF) {
+            let _ = write!(out, "+{:#x}", location.function_offset() + after_call);
+        }
+    }
+    if fields.contains(Fields::DSO) && !is_inlined {
+        let _ = write!(out, " ({})", shown(locations.object_path(frame.location)));
+    }
+    if is_inlined {
+        out.extend_from_slice(b" (inlined)");
+    }
+    if fields.contains(Fields::SRCLINE) {
+        let function =
+            function.and_then(|function| Some((locations.function(function.function)?, function.line)));
+        if let Some((Some(file), line)) = function.map(|(function, line)| (function.file, line)) {
+            let file = locations.string(file);
+            let name = file.rsplit('/').next().unwrap_or(file);
+            let _ = write!(out, "\n  {}:{line}", shown(name));
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! `perfkit script`: prints every sample with its stack, in the form of `perf script`, which many viewers read.
+
+use std::fmt;
+use std::io::{self, BufWriter, Write};
+
+use clap::Args;
+use perf_abi::{Attr, SampleType};
+use perf_decode::{Layout, Record, Sample};
+use perf_profile::Resolver;
+use perf_symbols::{Stack, StackEnd, UserSource};
+
+use crate::help;
+use crate::message::{note, shown};
+use crate::recording::{FilterOptions, FinderOptions, InputOptions, Shown, Tracepoints, build_id, resolver};
+
+mod fields;
+mod frames;
+
+use fields::{Choice, Fields};
+use frames::{Address, Frame, FrameLines};
+
+/// Print each sample with its stack, as the perf tool's `script` does
+#[derive(Args, Debug)]
+#[command(after_help = help::end(
+    "The text is that of `perf script`: cargo-flamegraph (PERF=perfkit), inferno, the FlameGraph scripts, speedscope and \
+     the Firefox Profiler read it.",
+    &[
+        ("perfkit script | less", ""),
+        ("perfkit script | inferno-collapse-perf | inferno-flamegraph > x.svg", ""),
+        ("perfkit script -F +pid > x.perf", "for the Firefox Profiler"),
+        ("perfkit script -F comm,tid,time,event --comm sort", ""),
+    ],
+    help::EXIT
+))]
+pub(crate) struct Options {
+    #[command(flatten)]
+    input: InputOptions,
+    /// Fields of each sample: comm, pid, tid, cpu, time, period, event, trace, addr, ip, sym, symoff, dso, srcline; +NAME
+    /// adds one, -NAME leaves one out; hw:, sw: or trace: before the list is for these events only
+    #[arg(short = 'F', long, value_name = "LIST", allow_hyphen_values = true)]
+    fields: Vec<String>,
+    /// Print times with ns
+    #[arg(long)]
+    ns: bool,
+    /// Print the address of each sample only, without its stack
+    #[arg(short = 'G', long)]
+    hide_call_graph: bool,
+    /// Leave out inlined functions and source lines, which takes less time and memory
+    #[arg(long, overrides_with = "inline")]
+    no_inline: bool,
+    /// Accepted as the perf tool has it: inlined functions are printed by default
+    #[arg(long, hide = true)]
+    inline: bool,
+    #[command(flatten)]
+    filter: FilterOptions,
+    #[command(flatten)]
+    finder: FinderOptions,
+}
+
+/// Prints the samples of a recording. Damage is an error, after all that could be read is printed.
+pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
+    let choice = Choice::parse(&options.fields)?;
+    let (about, mut records) = options.input.open()?.in_time_order();
+    let filter = options.filter.filter(&about)?;
+    let events = about.events().map(|(name, attr)| EventLine::new(name, attr, &choice, options));
+    let events: Vec<_> = events.collect::<io::Result<_>>()?;
+    let names = about.events().map(|(name, _)| name.len());
+    let tracepoints = about.tracepoints();
+    let mut printer = Printer {
+        out: BufWriter::with_capacity(1 << 16, out),
+        resolver: resolver(&about, options.finder.finder(&about), !options.no_inline)?,
+        name_width: names.max().unwrap_or(0),
+        has_ns: options.ns,
+        tracepoints: &tracepoints,
+        lines: FrameLines::default(),
+        samples: Vec::new(),
+        heads: Vec::new(),
+        frames: Vec::new(),
+        deferred: Vec::new(),
+        losses: Losses::default(),
+    };
+    records.show_progress(Shown::BesideOutput);
+    while let Some(record) = records.next() {
+        if record.kernel().is_none() {
+            if let Some((path, id)) = build_id(&record) {
+                printer.resolver.spaces_mut().add_build_id(path, id);
+            }
+            continue;
+        }
+        let decoded = match record.decode() {
+            Ok(decoded) => decoded,
+            Err(error) => {
+                records.skip(&error);
+                continue;
+            }
+        };
+        printer.update(&decoded);
+        let Record::Sample(sample) = &decoded else { continue };
+        let event = record.event().ok().and_then(|(index, _)| events.get(index));
+        if let Some(event) = event.filter(|_| filter.matches(printer.resolver.spaces(), sample)) {
+            printer.add(event, sample);
+            if printer.samples.len() >= BATCH {
+                printer.print()?;
+            }
+        }
+    }
+    printer.print()?;
+    printer.out.flush()?;
+    printer.losses.late = records.late();
+    printer.note_losses();
+    records.finish()
+}
+
+/// Samples that are named and printed together.
+const BATCH: usize = 4096;
+
+/// An event, and how its samples are printed.
+struct EventLine<'a> {
+    name: &'a str,
+    attr: &'a Attr,
+    fields: Fields,
+    has_callchain: bool,
+}
+
+impl<'a> EventLine<'a> {
+    fn new(name: &'a str, attr: &'a Attr, choice: &Choice, options: &Options) -> io::Result<Self> {
+        let has_callchain = attr.sample_type.contains(SampleType::CALLCHAIN) && !options.hide_call_graph;
+        Ok(Self { name, attr, fields: choice.fields(name, attr)?, has_callchain })
+    }
+}
+
+/// A sample that waits for its names.
+struct Waiting {
+    fields: Fields,
+    has_callchain: bool,
+    /// End of its head in the text.
+    head: usize,
+    /// End of its frames.
+    frames: usize,
+    /// The frames that a later record has completed.
+    completed: Option<Vec<Frame>>,
+}
+
+/// Gaps of the recording.
+#[derive(Debug, Default)]
+struct Losses {
+    records: u64,
+    late: u64,
+    truncated: u64,
+    needed: u64,
+}
+
+struct Printer<'a> {
+    out: BufWriter<&'a mut dyn Write>,
+    resolver: Resolver,
+    name_width: usize,
+    has_ns: bool,
+    tracepoints: &'a Tracepoints<'a>,
+    lines: FrameLines,
+    samples: Vec<Waiting>,
+    heads: Vec<u8>,
+    frames: Vec<Frame>,
+    /// Samples that wait for the user part of their stack: the cookie, the process, and the index in `samples`.
+    deferred: Vec<(u64, u32, usize, Stack)>,
+    losses: Losses,
+}
+
+impl Printer<'_> {
+    /// Applies a record.
+    fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
+        self.resolver.update(record);
+        match record {
+            Record::Lost(lost) => self.losses.records += lost.lost(),
+            Record::LostSamples(lost) => self.losses.records += lost.lost(),
+            Record::CallchainDeferred(chain) => {
+                for (cookie, pid, index, mut stack) in std::mem::take(&mut self.deferred) {
+                    if cookie == chain.cookie() && stack.add_deferred(chain) {
+                        let locations = self.resolver.locate(pid, None, &stack);
+                        let frames = stack.frames().iter().zip(locations);
+                        let frames =
+                            frames.map(|(frame, &location)| Frame::of_callchain(frame, location, false));
+                        if let Some(sample) = self.samples.get_mut(index) {
+                            sample.completed = Some(frames.collect());
+                        }
+                    } else {
+                        self.deferred.push((cookie, pid, index, stack));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds a sample to those that wait for their names.
+    fn add<L: Layout>(&mut self, event: &EventLine<'_>, sample: &Sample<'_, L>) {
+        self.push_head(event, sample);
+        if event.fields.contains(Fields::IP) || event.fields.contains(Fields::SYM) {
+            let resolved = self.resolver.resolve(sample);
+            let is_unwound = resolved.stack.user_source() == UserSource::StackCopy;
+            let kernel_frames = resolved.stack.kernel().len();
+            let frames = resolved.stack.frames().iter().zip(resolved.locations).enumerate();
+            let frames = frames.map(|(index, (frame, &location))| {
+                let is_call = is_unwound && index >= kernel_frames;
+                Frame::of_callchain(frame, location, is_call)
+            });
+            match resolved.stack.end() {
+                StackEnd::Truncated { needed } => {
+                    self.losses.truncated += 1;
+                    self.losses.needed = self.losses.needed.max(needed);
+                }
+                StackEnd::Deferred { cookie } => {
+                    let pid = sample.pid().unwrap_or(0);
+                    self.deferred.push((cookie, pid, self.samples.len(), resolved.stack.clone()));
+                }
+                _ => {}
+            }
+            if event.has_callchain {
+                self.frames.extend(frames);
+            } else {
+                let address = Address::Raw(sample.ip().unwrap_or(0));
+                self.frames.extend(frames.take(1).map(|frame| Frame { address, ..frame }));
+            }
+        }
+        self.samples.push(Waiting {
+            fields: event.fields,
+            has_callchain: event.has_callchain,
+            head: self.heads.len(),
+            frames: self.frames.len(),
+            completed: None,
+        });
+    }
+
+    /// Appends the line of a sample up to its stack.
+    fn push_head<L: Layout>(&mut self, event: &EventLine<'_>, sample: &Sample<'_, L>) {
+        let fields = event.fields;
+        let (pid, tid) = (sample.pid(), sample.tid());
+        let head = &mut self.heads;
+        if fields.contains(Fields::COMM) {
+            let name = tid.and_then(|tid| self.resolver.spaces().thread_name(tid));
+            let name = match (name, tid) {
+                (Some(name), _) => shown(String::from_utf8_lossy(name).as_ref()),
+                (None, Some(0)) => "swapper".to_owned(),
+                (None, Some(tid)) => format!(":{tid}"),
+                (None, None) => ":-1".to_owned(),
+            };
+            // The stack follows on the next lines, so that the names need no column.
+            let width = if event.has_callchain && fields.contains(Fields::IP) { 0 } else { 16 };
+            push(head, format_args!("{name:>width$} "));
+        }
+        match (pid.filter(|_| fields.contains(Fields::PID)), tid.filter(|_| fields.contains(Fields::TID))) {
+            (Some(pid), Some(tid)) => push(head, format_args!("{pid:5}/{tid:<5} ")),
+            (Some(id), None) | (None, Some(id)) => push(head, format_args!("{id:5} ")),
+            (None, None) => {}
+        }
+        if let Some(cpu) = sample.cpu().filter(|_| fields.contains(Fields::CPU)) {
+            push(head, format_args!("[{cpu:03}] "));
+        }
+        if let Some(time) = sample.time().filter(|_| fields.contains(Fields::TIME)) {
+            let (seconds, ns) = (time / 1_000_000_000, time % 1_000_000_000);
+            if self.has_ns {
+                push(head, format_args!("{seconds:5}.{ns:09}: "));
+            } else {
+                push(head, format_args!("{seconds:5}.{:06}: ", ns / 1000));
+            }
+        }
+        if fields.contains(Fields::PERIOD) {
+            let period = sample.period().unwrap_or_else(|| perf_profile::Event::new("", event.attr).period);
+            push(head, format_args!("{period:10} "));
+        }
+        if fields.contains(Fields::EVENT) {
+            push(head, format_args!("{:>width$}: ", event.name, width = self.name_width));
+        }
+        if fields.contains(Fields::TRACE) {
+            let raw = sample.raw().unwrap_or_default();
+            if let Some(format) = self.tracepoints.find(event.attr) {
+                push(head, format_args!("{}", format.display(raw)));
+            }
+        }
+        if let Some(addr) = sample.addr().filter(|_| fields.contains(Fields::ADDR)) {
+            push(head, format_args!("{addr:16x} "));
+        }
+    }
+
+    /// Names and prints the samples that wait.
+    fn print(&mut self) -> io::Result<()> {
+        self.resolver.name();
+        // Their user parts were lost, or come after more samples than wait.
+        self.deferred.clear();
+        let locations = self.resolver.locations();
+        let (mut head, mut frame) = (0, 0);
+        let mut stack = Vec::new();
+        for sample in self.samples.drain(..) {
+            self.out.write_all(self.heads.get(head..sample.head).unwrap_or_default())?;
+            let frames = self.frames.get(frame..sample.frames).unwrap_or_default();
+            (head, frame) = (sample.head, sample.frames);
+            let frames = sample.completed.as_deref().unwrap_or(frames);
+            stack.clear();
+            if sample.has_callchain {
+                stack.push(b'\n');
+                for &frame in frames {
+                    self.lines.push(&mut stack, locations, frame, sample.fields);
+                }
+            } else if let Some(&frame) = frames.first() {
+                stack.push(b' ');
+                frames::push_single(&mut stack, locations, frame, sample.fields);
+            }
+            stack.push(b'\n');
+            self.out.write_all(&stack)?;
+        }
+        self.heads.clear();
+        self.frames.clear();
+        Ok(())
+    }
+
+    /// Says on standard error what is missing.
+    fn note_losses(&self) {
+        let Losses { records, late, truncated, needed } = self.losses;
+        if records > 0 {
+            note(format_args!("{records} records were lost while recording"));
+        }
+        if late > 0 {
+            note(format_args!("{late} records came after a record of a later time"));
+        }
+        if truncated > 0 {
+            note(format_args!(
+                "{truncated} stacks are cut: copies of {needed} bytes would lead to the next frame of each"
+            ));
+        }
+        for (count, reason) in self.resolver.symbolizer().counts().reasons() {
+            note(format_args!("{count} addresses without a name: {reason}"));
+        }
+    }
+}
+
+fn push(text: &mut Vec<u8>, part: fmt::Arguments<'_>) {
+    // Writing to memory does not fail.
+    let _ = text.write_fmt(part);
+}

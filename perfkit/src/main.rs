@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod archive;
 mod arguments;
 mod color;
 mod command;
@@ -57,6 +58,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Archive(archive::Options),
     Completions(completions::Options),
     /// Sample a small workload and print a summary of the records
     Demo(demo::Options),
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
     color::set(arguments.color);
     let mut out = io::stdout().lock();
     let result = match &arguments.command {
+        Command::Archive(options) => archive::run(&mut out, options),
         Command::Completions(options) => completions::run(&mut out, options).map(success),
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),
         Command::Dump(options) => dump::run(&mut out, options).map(success),

@@ -42,6 +42,17 @@ pub(crate) fn shown(name: impl AsRef<OsStr>) -> String {
     shown
 }
 
+/// Returns a number of bytes with a unit.
+pub(crate) fn size(bytes: u64) -> String {
+    #[allow(clippy::cast_precision_loss)] // printed with one decimal
+    let float = bytes as f64;
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{:.0} kB", float / 1e3),
+        _ => format!("{:.1} MB", float / 1e6),
+    }
+}
+
 /// Returns an error with the name of the file before its description.
 pub(crate) fn of_file(path: impl AsRef<OsStr>, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", shown(path)))

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::message::of_file;
@@ -16,6 +17,26 @@ use crate::standard_output;
 ///
 /// The error of `write` or of a system call, with the path before it, except for standard output whose reader is gone.
 pub(crate) fn write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    write_with_mode(path, 0o666, write)
+}
+
+/// As [`write`](fn@write), and a new file is for its owner only, as a recording is.
+///
+/// # Errors
+///
+/// As [`write`](fn@write).
+pub(crate) fn write_private(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    write_with_mode(path, 0o600, write)
+}
+
+fn write_with_mode(
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     if path == Path::new("-") {
         standard_output::expect_open()?;
         let name = |error: io::Error| match error.kind() {
@@ -30,7 +51,7 @@ pub(crate) fn write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resul
         Ok(metadata) if !metadata.is_file() => {
             File::create(&target).and_then(|file| write_all(file, write)).map(drop)
         }
-        known => replace(&target, known.ok().map(|metadata| metadata.permissions()), write),
+        known => replace(&target, known.ok().map(|metadata| metadata.permissions()), mode, write),
     };
     written.map_err(|error| of_file(path, &error))
 }
@@ -39,9 +60,10 @@ pub(crate) fn write(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resul
 fn replace(
     target: &Path,
     permissions: Option<fs::Permissions>,
+    mode: u32,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (new, file) = create_beside(target)?;
+    let (new, file) = create_beside(target, mode)?;
     let written = permissions
         .map_or(Ok(()), |permissions| file.set_permissions(permissions))
         .and_then(|()| write_all(file, write))
@@ -56,11 +78,11 @@ fn replace(
 }
 
 /// Creates a file in the folder of another.
-fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+fn create_beside(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
     let mut number = 0;
     loop {
         let new = target.with_file_name(format!(".perfkit-{}-{number}.tmp", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).open(&new) {
+        match OpenOptions::new().write(true).create_new(true).mode(mode).open(&new) {
             Ok(file) => return Ok((new, file)),
             // From an earlier process with this id, which was killed.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 100 => number += 1,
@@ -111,7 +133,10 @@ mod tests {
         write(&file, |out| out.write_all(b"second")).unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"second");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
-        assert_eq!(names(&folder), ["a.svg"]);
+        let private = folder.join("b.tar");
+        write_private(&private, |out| out.write_all(b"third")).unwrap();
+        assert_eq!(fs::metadata(&private).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(names(&folder), ["a.svg", "b.tar"]);
         fs::remove_dir_all(folder).unwrap();
     }
 

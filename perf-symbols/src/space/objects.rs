@@ -200,10 +200,10 @@ impl RecordedObjects {
             mapping.is_executable() && !is_used
         };
         let mut rest: Vec<Mapping> = spaces.mappings(pid).filter(is_new).cloned().collect();
-        let word = |bytes: &[u8]| match *bytes {
-            [a, b, c, d, e, f, g, h] => u64::from_ne_bytes([a, b, c, d, e, f, g, h]),
-            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]).into(),
-            _ => 0,
+        let word = |bytes: &[u8]| match (bytes.first_chunk(), bytes.first_chunk()) {
+            (Some(long), _) => u64::from_ne_bytes(*long),
+            (None, Some(short)) => u32::from_ne_bytes(*short).into(),
+            (None, None) => 0,
         };
         let len = if registers.abi() == RegsAbi::ABI_32 { 4 } else { 8 };
         for value in registers.values().iter().copied().chain(copy.bytes().chunks_exact(len).map(word)) {
@@ -227,13 +227,11 @@ impl RecordedObjects {
                     self.mark(spaces, pid, mapping, false);
                 }
             }
-            Ok(Location::Kernel(Some(mapping))) => {
-                if self.is_first((0, mapping.start())) {
-                    self.mark(spaces, pid, mapping, true);
-                    // Its list of symbols has the symbols of modules, too.
-                    if let Some(text) = spaces.kernel_text() {
-                        self.mark(spaces, pid, text, true);
-                    }
+            Ok(Location::Kernel(Some(mapping))) if self.is_first((0, mapping.start())) => {
+                self.mark(spaces, pid, mapping, true);
+                // Its list of symbols has the symbols of modules, too.
+                if let Some(text) = spaces.kernel_text() {
+                    self.mark(spaces, pid, text, true);
                 }
             }
             _ => {}

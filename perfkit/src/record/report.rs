@@ -8,7 +8,7 @@ use perf_file::writer::Inventory;
 use perf_session::{Gap, Loss, LossKind, LossLedger};
 
 use super::output::Output;
-use crate::message::note;
+use crate::message::{note, size};
 
 /// The numbers of a recording.
 #[derive(Debug)]
@@ -101,17 +101,6 @@ fn duration(ns: u64) -> String {
         0..1_000_000 => format!("{:.1} us", time.as_secs_f64() * 1e6),
         1_000_000..1_000_000_000 => format!("{:.1} ms", time.as_secs_f64() * 1e3),
         _ => format!("{:.2} s", time.as_secs_f64()),
-    }
-}
-
-/// Returns a number of bytes with a unit.
-fn size(bytes: u64) -> String {
-    #[allow(clippy::cast_precision_loss)] // printed with one decimal
-    let float = bytes as f64;
-    match bytes {
-        0..10_000 => format!("{bytes} bytes"),
-        10_000..10_000_000 => format!("{:.0} kB", float / 1e3),
-        _ => format!("{:.1} MB", float / 1e6),
     }
 }
 

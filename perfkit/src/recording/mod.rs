@@ -15,7 +15,7 @@
 //! records.finish()
 //! ```
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use perf_file::{FileRecord, UserRecord};
@@ -36,7 +36,7 @@ pub(crate) use finder::FinderOptions;
 pub(crate) use open::Recording;
 #[allow(unused_imports, reason = "the commands that use them follow")]
 pub(crate) use profile::{ProfileOptions, Profiled, SourceOptions, resolver};
-pub(crate) use progress::Shown;
+pub(crate) use progress::{Progress, Shown};
 pub(crate) use records::{Damage, Records};
 
 /// The options that name a recording.
@@ -54,6 +54,11 @@ impl InputOptions {
     /// Names a recording without an option, as commands do that take several or one as an argument.
     pub(crate) fn of_file(path: impl Into<PathBuf>) -> Self {
         Self { input: path.into(), force: false }
+    }
+
+    /// Returns the path as it was given; `-` is standard input.
+    pub(crate) fn path(&self) -> &Path {
+        &self.input
     }
 }
 

@@ -1,5 +1,6 @@
 //! The tests of the commands, as one program, which is linked once. Those that need an idle machine are separate.
 
+mod archive;
 mod command_line;
 mod demo;
 mod dump_files;

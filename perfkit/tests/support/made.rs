@@ -1,0 +1,83 @@
+//! Recordings that are made record by record.
+
+use std::fs::File;
+use std::path::Path;
+
+use perf_abi::{Attr, AttrFlags, CpuMode, Misc, RecordType, SampleType, Software};
+use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
+use perf_file::writer::{Features, RecordedEvent, Writer};
+use perf_file::{FeatureData, feature, format::Feature};
+use zerocopy::IntoBytes;
+
+/// Address of the kernel's text.
+pub(crate) const KERNEL: u64 = 0xffff_ffff_8100_0000;
+/// Bytes of each mapping.
+const LEN: u64 = 0x1000;
+
+/// A recording in the order of its records, which are a microsecond apart.
+pub(crate) struct Made {
+    attr: Attr,
+    event: RecordedEvent,
+    words: Vec<u64>,
+    time: u64,
+    build_ids: Vec<(Vec<u8>, Vec<u8>, CpuMode)>,
+}
+
+impl Made {
+    pub(crate) fn new() -> Self {
+        Self::with_event("cpu-clock")
+    }
+
+    /// Makes an empty recording of an event with this name.
+    pub(crate) fn with_event(name: &str) -> Self {
+        let fields = SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::CPU;
+        let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields | SampleType::PERIOD);
+        let attr = attr.with_period(1000).with_flags(AttrFlags::SAMPLE_ID_ALL);
+        let event = RecordedEvent::new(attr, name).with_ids([1]);
+        Self { attr, event, words: Vec::new(), time: 1_000_000_000, build_ids: Vec::new() }
+    }
+
+    fn add(&mut self, builder: RecordBuilder, pid: u32) {
+        self.time += 1000;
+        let values = SampleIdValues { pid, tid: pid, time: self.time, ..SampleIdValues::default() };
+        self.words.extend(builder.with_trailer(&self.attr, &values).finish());
+    }
+
+    /// Adds the name of a process.
+    pub(crate) fn comm(&mut self, pid: u32, name: &[u8]) {
+        let comm = RecordBuilder::new(RecordType::COMM, Misc::COMM_EXEC).pair(pid, pid);
+        self.add(comm.string(name), pid);
+    }
+
+    /// Adds an executable mapping of one page, with a build id in the feature section or without one.
+    pub(crate) fn map(&mut self, pid: u32, start: u64, path: &[u8], build_id: Option<&[u8]>) {
+        let mode = if start >> 63 == 0 { CpuMode::USER } else { CpuMode::KERNEL };
+        let map = RecordBuilder::new(RecordType::MMAP, Misc::empty().with_cpu_mode(mode));
+        self.add(map.pair(pid, pid).words(&[start, LEN, 0]).string(path), pid);
+        if let Some(id) = build_id {
+            self.build_ids.push((path.to_vec(), id.to_vec(), mode));
+        }
+    }
+
+    /// Adds a sample.
+    pub(crate) fn sample(&mut self, pid: u32, ip: u64) {
+        self.time += 1000;
+        let mode = if ip >> 63 == 0 { CpuMode::USER } else { CpuMode::KERNEL };
+        let sample = SampleBuilder::new(&self.attr).misc(Misc::empty().with_cpu_mode(mode));
+        self.words.extend(sample.tid(pid, pid).ip(ip).time(self.time).cpu(0).period(1000).finish());
+    }
+
+    /// Writes the recording.
+    pub(crate) fn write(&self, path: &Path) {
+        let mut writer =
+            Writer::file(File::create(path).unwrap(), std::slice::from_ref(&self.event)).unwrap();
+        writer.write_records(self.words.as_bytes()).unwrap();
+        writer.finish_round().unwrap();
+        let mut features = Features::new();
+        features.set_events(std::slice::from_ref(&self.event));
+        let ids = self.build_ids.iter().map(|(path, id, mode)| feature::BuildId::new(path, id, *mode));
+        let ids: Vec<_> = ids.collect();
+        features.set(Feature::BUILD_ID, &FeatureData::BuildIds(ids.as_slice().into()));
+        writer.finish(&features).unwrap();
+    }
+}

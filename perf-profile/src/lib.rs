@@ -24,7 +24,13 @@
 //! | find the locations and names of samples one by one, for a text or a live view | [`Resolver`] |
 //! | make a profile of something else | [`ProfileBuilder`], [`Locations`] |
 //! | write folded stacks, for flame graphs | [`Folded`] |
+//! | write a file for `go tool pprof` and others | `Pprof` |
 //! | know what is missing | [`Profile::losses`] |
+//!
+//! | feature | formats | crates in all, with perf-symbols |
+//! |---|---|---|
+//! | none | [`Folded`] | 29 |
+//! | `pprof` | `Pprof` | 42 |
 
 #![forbid(unsafe_code)]
 
@@ -39,6 +45,8 @@ mod profile;
 
 pub use collect::{Collector, Resolved, Resolver};
 pub use format::Folded;
+#[cfg(feature = "pprof")]
+pub use format::Pprof;
 pub use profile::{
     Event, EventId, Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId,
     Profile, ProfileBuilder, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,

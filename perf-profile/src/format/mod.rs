@@ -2,8 +2,16 @@
 
 mod folded;
 mod names;
+#[cfg(feature = "pprof")]
+mod notes;
+#[cfg(feature = "pprof")]
+mod pprof;
+#[cfg(feature = "pprof")]
+mod used;
 
 pub use folded::Folded;
+#[cfg(feature = "pprof")]
+pub use pprof::Pprof;
 
 #[cfg(test)]
 mod testing;

@@ -14,6 +14,6 @@ pub(super) fn unnamed(locations: &Locations, location: LocationId) -> String {
 }
 
 /// Returns the last part of a path.
-fn file_name(path: &str) -> &str {
+pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

@@ -10,7 +10,7 @@ use perf_session::{CpuList, EventSetTarget};
 use crate::message::{of_file, shown};
 
 /// The options by which the user names tasks and CPUs other than the command.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct TargetOptions {
     /// All tasks on all CPUs
     #[arg(short, long, conflicts_with_all = ["pid", "tid"])]
@@ -56,6 +56,11 @@ impl TargetOptions {
             Some(cpus) => target.on_cpus(cpus.clone()),
             None => target,
         }))
+    }
+
+    /// Adds all tasks on all CPUs, as without a command.
+    pub(crate) fn add_all_cpus(&mut self) {
+        self.all_cpus = true;
     }
 
     /// Returns whether the events are those of CPUs, not of tasks.

@@ -19,16 +19,16 @@ use crate::{Error, Reason, Result};
 /// the 16 bits of the record's length.
 const CHUNK: usize = 60 << 10;
 
-/// The level of zstd, which is the default of the perf tool: its fastest one.
-const LEVEL: i32 = 1;
+/// The default level of the perf tool.
+pub(super) const LEVEL: i32 = 1;
 
 /// The part of the recording in errors.
 pub(super) const PART: &str = "compressed records";
 
 /// Compresses records into `COMPRESSED` records, each of which is a complete frame of zstd, so that
 /// a recording that was interrupted can be read up to its last whole record.
-#[derive(Default)]
 pub(super) struct Compressor {
+    level: i32,
     /// The state of libzstd. It is kept, because its creation allocates the tables of the level.
     #[cfg(feature = "zstd")]
     context: Option<CCtx<'static>>,
@@ -40,6 +40,17 @@ pub(super) struct Compressor {
 }
 
 impl Compressor {
+    pub(super) const fn new(level: i32) -> Self {
+        Self {
+            level,
+            #[cfg(feature = "zstd")]
+            context: None,
+            frame: Vec::new(),
+            plain: 0,
+            compressed: 0,
+        }
+    }
+
     pub(super) fn write<W: Write>(&mut self, output: &mut Output<W>, records: &[u8]) -> Result<()> {
         // A record may extend over two chunks: readers join what they decompress.
         for chunk in records.chunks(CHUNK) {
@@ -64,7 +75,7 @@ impl Compressor {
         let compression = Compression {
             version: 1,
             kind: COMPRESSION_ZSTD,
-            level: LEVEL.unsigned_abs(),
+            level: self.level.unsigned_abs(),
             ratio: u32::try_from(ratio).unwrap_or(u32::MAX),
             mmap_len: CHUNK as u32,
         };
@@ -80,7 +91,7 @@ impl Compressor {
         };
         self.frame.clear();
         self.frame.reserve(compress_bound(chunk.len()));
-        match context.compress(&mut self.frame, chunk, LEVEL) {
+        match context.compress(&mut self.frame, chunk, self.level) {
             Ok(_) => Ok(()),
             Err(code) => Err(io::Error::other(get_error_name(code))),
         }

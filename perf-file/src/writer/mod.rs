@@ -91,8 +91,18 @@ impl<W: Write> Writer<W> {
     ///
     /// [`Reason::Write`] if the crate was built without the feature `zstd`, or if the pipe form cannot write its
     /// description of the compression.
-    pub fn compressed(mut self) -> Result<Self> {
-        let mut compressor = Compressor::default();
+    pub fn compressed(self) -> Result<Self> {
+        self.compressed_at(compress::LEVEL)
+    }
+
+    /// Compresses the records from here on, as [`compressed`](Self::compressed) does, at a level of zstd: from 1, the
+    /// fastest, to 22. Other levels are those of libzstd, which takes the nearest one that it has.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Write`], with the same causes as in [`compressed`](Self::compressed).
+    pub fn compressed_at(mut self, level: i32) -> Result<Self> {
+        let mut compressor = Compressor::new(level);
         let failed = |error| Error::new(self.output.taken(), Reason::Write { part: compress::PART, error });
         compressor.compress(&[]).map_err(failed)?;
         // A reader of a pipe cannot look at the end, and must know the algorithm before the first compressed record.

@@ -279,8 +279,11 @@ fn losses_are_read_with_their_event_and_id() {
 #[cfg(feature = "zstd")]
 fn losses_of_a_compressed_recording_are_read_with_their_event_and_id() {
     let events = events_with(SampleType::IDENTIFIER | SampleType::TIME);
-    let writer = Writer::file(Cursor::new(Vec::new()), &events).unwrap().compressed().unwrap();
-    assert_eq!(losses(&write(writer).into_inner()), [(0, Some(8), 5), (1, Some(9), u64::MAX)]);
+    let new = || Writer::file(Cursor::new(Vec::new()), &events).unwrap();
+    for writer in [new().compressed(), new().compressed_at(9), new().compressed_at(22)] {
+        let file = write(writer.unwrap()).into_inner();
+        assert_eq!(losses(&file), [(0, Some(8), 5), (1, Some(9), u64::MAX)]);
+    }
 }
 
 #[test]

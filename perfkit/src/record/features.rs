@@ -9,7 +9,7 @@ use perf_file::format::Feature;
 use perf_file::writer::{Features, Inventory, RecordedEvent};
 use perf_session::synthesize::{Synthesizer, add_tracing_data, machine_features};
 use perf_session::sys::abi::Clock;
-use perf_session::sys::{AttrFlags, EventType};
+use perf_session::sys::{AttrFlags, EventType, SampleType};
 use perf_session::{EventSet, EventSetError, EventSetEvent, System};
 use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
@@ -102,6 +102,10 @@ impl Described {
             .collect();
         if !groups.is_empty() {
             features.set(Feature::GROUP_DESC, &FeatureData::Groups(groups.as_slice().into()));
+        }
+        let has_branches = |event: &RecordedEvent| event.attr.sample_type.contains(SampleType::BRANCH_STACK);
+        if self.events.iter().any(has_branches) {
+            features.set(Feature::BRANCH_STACK, &FeatureData::Marker);
         }
         let clock = self.events.first().filter(|event| event.attr.flags.contains(AttrFlags::USE_CLOCKID));
         if let Some(event) = clock {

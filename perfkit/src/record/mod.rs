@@ -9,7 +9,10 @@ use perf_session::synthesize::Synthesizer;
 use perf_session::sys::AttrFlags;
 use perf_session::{EventSetError, System, sys};
 
+mod branches;
+mod call_graph;
 mod features;
+mod fields;
 mod losses;
 mod options;
 mod output;
@@ -73,7 +76,11 @@ impl From<io::Error> for Failure {
 
 /// Records, and returns the exit code of the command.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
-    match record(options) {
+    let mut options = options.clone();
+    if options.command.is_empty() && options.target.is_empty() {
+        options.target.add_all_cpus();
+    }
+    match record(&options) {
         Ok(code) => Ok(code),
         Err(Failure::Set(error)) => Ok(report_failure(&error, options.target.describe().as_deref())),
         Err(Failure::Write(error)) => Err(io::Error::other(error)),
@@ -91,7 +98,7 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     let mut notes = std::mem::take(&mut plan.notes);
     let features = described.features(&system, &mut notes);
     let output = Output::create(options.output())?;
-    let handle = output.handle()?;
+    let (handle, place) = (output.handle()?, output.place());
     let first =
         described.events.first().cloned().unwrap_or_else(|| RecordedEvent::new(sys::Attr::default(), ""));
     let mut synthesizer = Synthesizer::new(&system, &first.attr);
@@ -102,12 +109,15 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
         notes.iter().for_each(note);
     }
     let started = output
-        .start(&described.events, &features, options.compress)
+        .start(&described.events, &features, options.compression)
         .and_then(|writer| write_start(writer, &synthesizer));
     synthesizer.clear_records();
     let writer = match started {
         Ok(writer) => writer,
-        Err(error) => return Ok(report_unwritten(options, &error)),
+        Err(error) => {
+            place.discard();
+            return Ok(report_unwritten(options, &error));
+        }
     };
 
     let mut session = Session::new(set, described, filters, writer, &first.attr);
@@ -123,7 +133,16 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
             drop(writer);
             (None, Err(error))
         }
-        Err(failure) => return Err(failure),
+        Err(failure @ Failure::Set(EventSetError::Command { .. })) => {
+            drop(writer);
+            place.discard();
+            return Err(failure);
+        }
+        Err(failure) => {
+            drop(writer);
+            note(format_args!("{}: the recording is not complete", Output::name(options.output())));
+            return Err(failure);
+        }
     };
     let report =
         Report { inventory: &inventory, ledger: &ledger, path: options.output(), clause: plan.clause };

@@ -5,10 +5,13 @@ use std::io::{self, IsTerminal as _};
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
-use clap::{ArgGroup, Args};
-use perf_session::sys::abi::StackSize;
+use clap::{Args, ValueHint};
+use perf_session::sys::AttrFlags;
 use rustix::fs::FileType;
 
+use super::branches::BranchOptions;
+use super::call_graph::{CallGraph, call_graph};
+use super::fields::FieldOptions;
 use crate::events::EventOptions;
 use crate::help;
 use crate::target::TargetOptions;
@@ -20,20 +23,22 @@ const FREQUENCY: u64 = 4000;
 const PAGE: usize = 4096;
 
 /// Record samples of events into a perf.data file
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(
+    // The last one counts, as in the perf tool.
+    args_override_self = true,
     override_usage = "perfkit record [OPTIONS] CMD [ARGUMENTS]...\n       \
-        perfkit record [OPTIONS] -a|-C CPUS|-G CGROUP|-p PID,...|-t TID,...",
+        perfkit record [OPTIONS] [-a|-C CPUS|-G CGROUP|-p PID,...|-t TID,...]",
     after_help = help::end(
-        "Without -e, the event is cycles, or cpu-clock on a machine without hardware PMU. Hits of \
-        tracepoints are recorded each time unless there is a -F or -c.\n\n\
+        "Options after CMD belong to it. Without -e, the event is cycles, or cpu-clock on a machine without \
+        hardware PMU. Hits of tracepoints are recorded each time unless there is a -F or -c.\n\n\
         Without -o, the file is perf.data, and an existing one becomes perf.data.old; if standard output is a pipe, \
         the recording goes there, as with -o -. A pipe gets the pipe form of the format.\n\n\
-        Without a command, the recording ends when the processes or threads have exited, or at Ctrl-C. Ctrl-C ends \
-        it in any case; a second one kills the recorder and leaves a file that can still be read.",
+        Without a command, the recording ends when the processes or threads have exited, or at Ctrl-C; without \
+        processes and threads, all CPUs are recorded. Ctrl-C ends it in any case; a second one kills the recorder and leaves a file that can still be read.",
         &[
             ("perfkit record -g CMD", "sample a command, with callchains by frame pointers"),
-            ("perfkit record --call-graph dwarf CMD", "copies of the stack, for unwinding without them"),
+            ("perfkit record --call-graph dwarf,32768 CMD", "copies of the stack, for unwinding without them"),
             ("perfkit record -F 99 -p 1234,1235", "two processes until they exit or Ctrl-C"),
             ("perfkit record -a -o all.data sleep 10", "all CPUs for ten seconds"),
             ("perfkit record -e sched:sched_switch --filter 'prev_pid == 0' -a sleep 1", ""),
@@ -41,10 +46,6 @@ const PAGE: usize = 4096;
         ],
         help::EXIT_OF_PROGRAM
     ),
-    group = ArgGroup::new("target")
-        .required(true)
-        .multiple(true)
-        .args(["all_cpus", "pid", "tid", "cpus", "cgroup", "command"])
 )]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -55,12 +56,29 @@ pub(crate) struct Options {
     /// Events between two samples
     #[arg(short = 'c', long = "count", value_name = "PERIOD", value_parser = period)]
     period: Option<NonZeroU64>,
-    /// Record the callchain of each sample
-    #[arg(short = 'g', long)]
+    /// Record the callchain of each sample, by frame pointers unless --call-graph says otherwise
+    #[arg(short = 'g')]
     callchains: bool,
-    /// Record callchains by frame pointers, or copies of the stack of BYTES (8192 by default) for unwinding
-    #[arg(long, value_name = "fp|dwarf[,BYTES]", value_parser = call_graph)]
+    /// Record callchains by frame pointers, by copies of the stack of BYTES (8192 by default, at most 65528) for unwinding,
+    /// or by the branch stack of the hardware
+    #[arg(long, value_name = "fp|dwarf[,BYTES]|lbr", value_parser = call_graph)]
     call_graph: Option<CallGraph>,
+    /// Without the callchain in the kernel
+    #[arg(long, conflicts_with = "kernel_callchains")]
+    user_callchains: bool,
+    /// Without the callchain in user space
+    #[arg(long)]
+    kernel_callchains: bool,
+    #[command(flatten)]
+    pub(super) branches: BranchOptions,
+    #[command(flatten)]
+    pub(super) fields: FieldOptions,
+    /// Sample user space only
+    #[arg(long, conflicts_with = "all_kernel")]
+    pub(super) all_user: bool,
+    /// Sample the kernel only
+    #[arg(long)]
+    pub(super) all_kernel: bool,
     #[command(flatten)]
     pub(super) target: TargetOptions,
     /// Record the namespaces of tasks
@@ -69,20 +87,35 @@ pub(crate) struct Options {
     /// Record the cgroups, and the cgroup of each sample
     #[arg(long)]
     pub(super) all_cgroups: bool,
-    /// Compress the records with zstd
-    #[arg(short = 'z', long)]
-    pub(super) compress: bool,
-    /// Data pages of each ring, a power of two, or its size as 512K or 4M [default: 512K]
+    /// Record the switches between tasks
+    #[arg(long)]
+    pub(super) switch_events: bool,
+    /// Compress the records with zstd, at a level from 1 (the fastest, and the default) to 22
+    #[arg(
+        short = 'z',
+        long = "compression-level",
+        alias = "compress",
+        value_name = "LEVEL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1",
+        value_parser = level
+    )]
+    pub(super) compression: Option<i32>,
+    /// Data pages of each ring, or its size as 512K or 4M; rounded up to a power of two [default: 512K]
     #[arg(short, long, value_name = "PAGES", value_parser = ring_pages)]
-    pub(super) mmap_pages: Option<usize>,
+    pub(super) mmap_pages: Option<RingPages>,
     /// Print errors only
     #[arg(short, long)]
     pub(super) quiet: bool,
     /// File to write, or `-` for standard output [default: perf.data]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
+    // Never written, as by the perf tool with this option.
+    #[arg(short = 'N', long, hide = true)]
+    no_buildid_cache: bool,
     /// The command and its arguments
-    #[arg(trailing_var_arg = true, value_name = "CMD")]
+    #[arg(trailing_var_arg = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
     pub(super) command: Vec<OsString>,
 }
 
@@ -101,13 +134,12 @@ enum Frequency {
     Max,
 }
 
-/// The record of callers.
+/// Data pages of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallGraph {
-    /// The kernel follows the frame pointers.
-    FramePointers,
-    /// A part of the user stack, for a tool that unwinds it by debug information.
-    Stack(StackSize),
+pub(super) struct RingPages {
+    /// A power of two.
+    pub(super) pages: usize,
+    pub(super) asked: usize,
 }
 
 impl Options {
@@ -134,6 +166,22 @@ impl Options {
     /// Returns the record of callers, `None` if the user wants none.
     pub(super) fn call_graph(&self) -> Option<CallGraph> {
         self.call_graph.or(self.callchains.then_some(CallGraph::FramePointers))
+    }
+
+    /// Returns the flags that leave out a part of each callchain.
+    pub(super) fn callchain_flags(&self) -> AttrFlags {
+        let mut flags = AttrFlags::empty();
+        flags.set(AttrFlags::EXCLUDE_CALLCHAIN_KERNEL, self.user_callchains);
+        flags.set(AttrFlags::EXCLUDE_CALLCHAIN_USER, self.kernel_callchains);
+        flags
+    }
+
+    /// Returns the flags that leave out a privilege level, for all events.
+    pub(super) fn level_flags(&self) -> Option<AttrFlags> {
+        if self.all_kernel {
+            return Some(AttrFlags::EXCLUDE_USER);
+        }
+        self.all_user.then_some(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
     }
 
     /// Returns the path of the recording, `-` for standard output.
@@ -163,33 +211,20 @@ fn period(text: &str) -> Result<NonZeroU64, String> {
     text.parse().map_err(|_| "expected the events between two samples, a number from 1".to_owned())
 }
 
-fn call_graph(text: &str) -> Result<CallGraph, String> {
-    match text.split_once(',').unwrap_or((text, "")) {
-        ("fp", "") => Ok(CallGraph::FramePointers),
-        ("dwarf", "") => Ok(CallGraph::Stack(StackSize::DEFAULT)),
-        ("dwarf", bytes) => {
-            let size =
-                bytes.parse().ok().and_then(|bytes: u32| StackSize::new(bytes.checked_next_multiple_of(8)?));
-            let most = StackSize::MAX.bytes();
-            size.map(CallGraph::Stack)
-                .ok_or(format!("expected 8 to {most} bytes of the stack after `dwarf,`"))
-        }
-        _ => Err("expected `fp`, `dwarf` or `dwarf,BYTES`".to_owned()),
-    }
+fn level(text: &str) -> Result<i32, String> {
+    let level = text.parse().ok().filter(|level| (1..=22).contains(level));
+    level.ok_or("expected a level from 1 to 22".to_owned())
 }
 
-fn ring_pages(text: &str) -> Result<usize, String> {
-    let (number, unit) = match text.strip_suffix(['K', 'M', 'G']) {
-        Some(number) if text.ends_with('K') => (number, 1 << 10),
-        Some(number) if text.ends_with('M') => (number, 1 << 20),
-        Some(number) => (number, 1 << 30),
-        None => (text, PAGE),
-    };
-    let pages =
-        number.parse().ok().and_then(|number: usize| number.checked_mul(unit)).map(|bytes| bytes / PAGE);
-    pages
-        .filter(|pages| pages.is_power_of_two())
-        .ok_or("expected a power of two, as 128, or a size, as 512K or 4M".to_owned())
+fn ring_pages(text: &str) -> Result<RingPages, String> {
+    let units = [('B', 1), ('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+    let unit = units.iter().find_map(|(letter, bytes)| Some((text.strip_suffix(*letter)?, *bytes)));
+    let (number, unit) = unit.unwrap_or((text, PAGE));
+    let number: Option<usize> = number.parse().ok().filter(|number| *number > 0);
+    let asked = number.and_then(|number| number.checked_mul(unit)).map(|bytes| bytes.div_ceil(PAGE));
+    asked
+        .and_then(|asked| Some(RingPages { pages: asked.checked_next_power_of_two()?, asked }))
+        .ok_or("expected a number of pages, as 128, or a size, as 512K or 4M".to_owned())
 }
 
 #[cfg(test)]
@@ -206,22 +241,29 @@ mod tests {
     }
 
     #[test]
-    fn callchains_are_those_of_frame_pointers_or_stacks() {
-        assert_eq!(call_graph("fp"), Ok(CallGraph::FramePointers));
-        assert_eq!(call_graph("dwarf"), Ok(CallGraph::Stack(StackSize::DEFAULT)));
-        assert_eq!(call_graph("dwarf,4090"), Ok(CallGraph::Stack(StackSize::new(4096).unwrap())));
-        for text in ["lbr", "dwarf,x", "dwarf,0", "dwarf,70000", "fp,8", ""] {
-            assert!(call_graph(text).is_err(), "{text}");
+    fn rings_have_a_power_of_two_of_pages() {
+        for (text, pages, asked) in [
+            ("128", 128, 128),
+            ("512K", 128, 128),
+            ("4M", 1024, 1024),
+            ("1G", 1 << 18, 1 << 18),
+            ("3", 4, 3),
+            ("2K", 1, 1),
+            ("12K", 4, 3),
+            ("4097B", 2, 2),
+        ] {
+            assert_eq!(ring_pages(text), Ok(RingPages { pages, asked }), "{text}");
+        }
+        for text in ["0", "0K", "x", "K", "128,64", "-1", "99999999999999999999", "18446744073709551615"] {
+            assert!(ring_pages(text).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn rings_have_a_power_of_two_of_pages() {
-        for (text, pages) in [("128", 128), ("512K", 128), ("4M", 1024), ("1G", 1 << 18)] {
-            assert_eq!(ring_pages(text), Ok(pages));
-        }
-        for text in ["0", "3", "x", "2K", "12K", "K", "99999999999999999999"] {
-            assert!(ring_pages(text).is_err(), "{text}");
+    fn level_of_the_compression_is_one_of_zstd() {
+        assert_eq!([level("1"), level("22")], [Ok(1), Ok(22)]);
+        for text in ["0", "23", "-1", "x", ""] {
+            assert!(level(text).is_err(), "{text}");
         }
     }
 }

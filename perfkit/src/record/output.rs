@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use perf_file::writer::{Features, RecordedEvent, Writer};
 
@@ -17,6 +17,28 @@ use crate::standard_output;
 pub(super) struct Output {
     file: File,
     is_pipe: bool,
+    place: Place,
+}
+
+/// The place of an output.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The path of a regular file.
+    path: Option<PathBuf>,
+    /// The name that the file has which was there before.
+    old: Option<PathBuf>,
+}
+
+impl Place {
+    /// Removes a recording that never began. The file that was there before has its name again.
+    pub(super) fn discard(&self) {
+        let Some(path) = &self.path else { return };
+        // The reason why there is no recording is what the user must know.
+        let _ = match &self.old {
+            Some(old) => fs::rename(old, path),
+            None => fs::remove_file(path),
+        };
+    }
 }
 
 impl Output {
@@ -35,20 +57,34 @@ impl Output {
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         if Self::is_standard(path) {
             standard_output::expect_open()?;
-            return Ok(Self { file: File::from(io::stdout().as_fd().try_clone_to_owned()?), is_pipe: true });
+            if io::stdout().is_terminal() {
+                let text =
+                    "standard output is a terminal: name a file with -o, or redirect it to a file or a pipe";
+                return Err(io::Error::other(text));
+            }
+            let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+            return Ok(Self { file, is_pipe: true, place: Place { path: None, old: None } });
         }
+        let mut old = None;
         if path.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            let mut old = OsString::from(path);
-            old.push(".old");
-            fs::rename(path, &old).map_err(|error| {
-                let text = format!("{}: cannot be renamed to {}: {error}", shown(path), shown(&old));
+            let mut name = OsString::from(path);
+            name.push(".old");
+            fs::rename(path, &name).map_err(|error| {
+                let text = format!("{}: cannot be renamed to {}: {error}", shown(path), shown(&name));
                 io::Error::new(error.kind(), text)
             })?;
+            old = Some(PathBuf::from(name));
         }
         let created = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
         let file = created.map_err(|error| of_file(path, &error))?;
         let is_pipe = !file.metadata().map_err(|error| of_file(path, &error))?.is_file();
-        Ok(Self { file, is_pipe })
+        let path = (!is_pipe).then(|| path.to_owned());
+        Ok(Self { file, is_pipe, place: Place { path, old } })
+    }
+
+    /// Returns the place of the output.
+    pub(super) fn place(&self) -> Place {
+        self.place.clone()
     }
 
     /// Returns another handle of the output.
@@ -61,13 +97,16 @@ impl Output {
         self,
         events: &[RecordedEvent],
         features: &Features,
-        compress: bool,
+        compression: Option<i32>,
     ) -> perf_file::Result<Writer<File>> {
         let writer = if self.is_pipe {
             Writer::pipe(self.file, events, features)
         } else {
             Writer::file(self.file, events)
         };
-        if compress { writer?.compressed() } else { writer }
+        match compression {
+            Some(level) => writer?.compressed_at(level),
+            None => writer,
+        }
     }
 }

@@ -4,14 +4,17 @@ use std::ffi::CString;
 use std::io;
 
 use perf_session::sys::abi::regs::Architecture;
-use perf_session::sys::{Attr, AttrFlags, Clock, Errno, Event, SampleType, Software, Target};
+use perf_session::sys::{
+    Attr, AttrFlags, BranchSampleType, Clock, Errno, Event, EventType, SampleType, Software, Target,
+};
 use perf_session::{
     AttrFallback, CpuEvent, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent,
     System, cpu_event,
 };
 
 use super::Options;
-use super::options::{CallGraph, Rate};
+use super::call_graph::{CALL_STACK, CallGraph};
+use super::options::{Rate, RingPages};
 use crate::events::NamedGroup;
 
 /// Fields of every sample: with the same ones up to `TIME`, records of all events have their times at the
@@ -29,7 +32,13 @@ const SIDE_BAND: AttrFlags = AttrFlags::MMAP
     .union(AttrFlags::BPF_EVENT)
     .union(AttrFlags::BUILD_ID)
     .union(AttrFlags::NAMESPACES)
-    .union(AttrFlags::CGROUP);
+    .union(AttrFlags::CGROUP)
+    .union(AttrFlags::MMAP_DATA)
+    .union(AttrFlags::CONTEXT_SWITCH);
+
+/// Flags of the privilege levels that an event leaves out.
+const LEVELS: AttrFlags =
+    AttrFlags::EXCLUDE_USER.union(AttrFlags::EXCLUDE_KERNEL).union(AttrFlags::EXCLUDE_HV);
 
 /// Data pages of a ring: 512 KiB with pages of 4 KiB, as in the perf tool.
 const RING_PAGES: usize = 128;
@@ -57,9 +66,14 @@ impl Plan {
                 "{limit} samples per second in place of {wanted}: limit of kernel.perf_event_max_sample_rate"
             ));
         }
-        let common = common_attr(options, &mut notes);
-        let (default, clause) = if options.events.is_empty() { default_event() } else { ("", None) };
+        let (default, cause) = if options.events.is_empty() { default_event() } else { ("", None) };
+        let branches = branches(options);
+        if let (Some((option, _)), Some(cause)) = (branches, &cause) {
+            return Err(io::Error::other(format!("{option} needs a hardware event: {cause}")));
+        }
+        let clause = cause.map(|cause| format!("{default} in place of cycles: {cause}"));
         let mut groups = options.events.parse(default, system)?;
+        let common = common_attr(options, has_tracepoint(&groups), &mut notes);
         let mut carrier = 0;
         if !carries_side_band(&groups, options, limit) {
             carrier = groups.len();
@@ -71,11 +85,14 @@ impl Plan {
             group.events = group.events.clone().map_members(|event| {
                 let excluded = if std::mem::take(&mut is_carrier) { AttrFlags::empty() } else { SIDE_BAND };
                 let common = common.without_flags(excluded);
-                event.map_specs(|spec| sampled(spec, options, limit, &common))
+                event.map_specs(|spec| sampled(spec, options, limit, &common, branches))
             });
         }
         let target = options.target.target()?.unwrap_or_else(EventSetTarget::command);
-        let ring_pages = options.mmap_pages.unwrap_or(RING_PAGES);
+        if let Some(RingPages { pages, asked }) = options.mmap_pages.filter(|ring| ring.pages != ring.asked) {
+            notes.push(format!("rings of {pages} data pages in place of {asked}: a power of two"));
+        }
+        let ring_pages = options.mmap_pages.map_or(RING_PAGES, |ring| ring.pages);
         Ok(Self { groups, target, ring_pages, notes, clause })
     }
 
@@ -132,20 +149,44 @@ fn dummy() -> NamedGroup {
     NamedGroup { events: event.into(), filter: None }
 }
 
+fn is_dummy(attr: &Attr) -> bool {
+    attr.kind == EventType::SOFTWARE && attr.config == Software::DUMMY.0
+}
+
+fn has_tracepoint(groups: &[NamedGroup]) -> bool {
+    let mut specs = groups.iter().flat_map(|group| group.events.members()).flat_map(|event| event.specs());
+    specs.any(|spec| spec.attr().kind == EventType::TRACEPOINT)
+}
+
 /// Returns the fields that all events have in common, as far as the kernel has them.
-fn common_attr(options: &Options, notes: &mut Vec<String>) -> Attr {
+fn common_attr(options: &Options, has_tracepoint: bool, notes: &mut Vec<String>) -> Attr {
     let mut flags = SIDE_BAND | AttrFlags::SAMPLE_ID_ALL;
     flags.set(AttrFlags::NAMESPACES, options.namespaces);
     flags.set(AttrFlags::CGROUP, options.all_cgroups);
-    let mut fields = FIELDS;
-    fields.set(SampleType::CPU, options.target.is_on_cpus());
+    flags.set(AttrFlags::MMAP_DATA, options.fields.data);
+    flags.set(AttrFlags::CONTEXT_SWITCH, options.switch_events);
+    let mut fields = FIELDS | options.fields.sample_type();
+    // The perf tool's commands for tracepoints need the CPU.
+    if options.target.is_on_cpus() || has_tracepoint {
+        fields |= SampleType::CPU;
+    }
     fields.set(SampleType::CGROUP, options.all_cgroups);
     let mut attr = Attr::software(Software::DUMMY).with_sample_type(fields).with_flags(flags);
     match options.call_graph() {
-        Some(CallGraph::FramePointers) => attr = attr.with_sample_type(SampleType::CALLCHAIN),
+        // The callers in user space are in the branch stack, which is no part of what all events have.
+        Some(CallGraph::FramePointers | CallGraph::BranchStack) => {
+            attr = attr.with_sample_type(SampleType::CALLCHAIN).with_flags(options.callchain_flags());
+        }
         // The stack has the callers in user space, so the callchain is that of the kernel.
-        Some(CallGraph::Stack(size)) => {
+        Some(CallGraph::Stack { size, asked }) => {
+            if size.bytes() != asked {
+                notes.push(format!(
+                    "{} bytes of each stack in place of {asked}: a multiple of 8",
+                    size.bytes()
+                ));
+            }
             attr = attr.with_sample_type(SampleType::CALLCHAIN).with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER);
+            attr = attr.with_flags(options.callchain_flags());
             attr = attr.with_regs_user(Architecture::NATIVE.registers()).with_stack_user(size);
         }
         None => {}
@@ -166,7 +207,7 @@ fn common_attr(options: &Options, notes: &mut Vec<String>) -> Attr {
     }
 }
 
-/// Returns the name of the event that is recorded if the user names none and, if it is not cycles, the reason.
+/// Returns the name of the event that is recorded if the user names none and, if it is not cycles, the cause.
 fn default_event() -> (&'static str, Option<String>) {
     // A machine has the event for user space, where everybody may record it, or not at all.
     let attr = Attr::default().with_period(CLOCK_PERIOD).with_flags(AttrFlags::EXCLUDE_KERNEL);
@@ -180,7 +221,7 @@ fn default_event() -> (&'static str, Option<String>) {
         Some(Errno::ENOENT | Errno::EOPNOTSUPP) => "this machine has no hardware PMU".to_owned(),
         errno => errno.map_or("not available".to_owned(), |errno| format!("{errno:?}")),
     };
-    ("cpu-clock", Some(format!("cpu-clock in place of cycles: {cause}")))
+    ("cpu-clock", Some(cause))
 }
 
 /// Returns the largest frequency that the kernel takes now. It lowers this limit itself when samples take
@@ -190,7 +231,23 @@ fn frequency_limit(system: &System) -> u64 {
     limit.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX)
 }
 
-fn sampled(spec: EventSpec, options: &Options, limit: u64, common: &Attr) -> EventSpec {
+/// Returns the branches to record, with the option that asks for them.
+fn branches(options: &Options) -> Option<(&'static str, BranchSampleType)> {
+    match (options.branches.branches(), options.call_graph()) {
+        (None, Some(CallGraph::BranchStack)) => Some(("--call-graph lbr", CALL_STACK)),
+        // The kernel has one branch stack for both.
+        (Some((option, branches)), Some(CallGraph::BranchStack)) => Some((option, branches | CALL_STACK)),
+        (branches, _) => branches,
+    }
+}
+
+fn sampled(
+    spec: EventSpec,
+    options: &Options,
+    limit: u64,
+    common: &Attr,
+    branches: Option<(&'static str, BranchSampleType)>,
+) -> EventSpec {
     let is_tracepoint = spec.is_hit();
     spec.map_attr(|attr| {
         let attr = match options.rate(is_tracepoint, limit) {
@@ -200,7 +257,9 @@ fn sampled(spec: EventSpec, options: &Options, limit: u64, common: &Attr) -> Eve
         };
         let mut fields = attr.sample_type | common.sample_type;
         // With a fixed period, this field makes every hit of a tracepoint a sample. The set adds it for a period of 1.
-        fields.set(SampleType::PERIOD, attr.flags.contains(AttrFlags::FREQ));
+        let has_period =
+            attr.flags.contains(AttrFlags::FREQ) || (options.fields.has_period() && !is_tracepoint);
+        fields.set(SampleType::PERIOD, has_period);
         if is_tracepoint {
             fields |= SampleType::RAW;
         }
@@ -210,6 +269,16 @@ fn sampled(spec: EventSpec, options: &Options, limit: u64, common: &Attr) -> Eve
             sample_stack_user: common.sample_stack_user,
             ..attr
         };
-        attr.replace_sample_type(fields).with_flags(common.flags)
+        let mut attr = attr.replace_sample_type(fields).with_flags(common.flags);
+        if let Some(excluded) = options.level_flags() {
+            attr = attr.without_flags(LEVELS).with_flags(excluded);
+        }
+        match branches {
+            // An event that has no samples has no branches either, and the kernel refuses them.
+            Some((_, branches)) if !is_dummy(&attr) => {
+                attr.with_sample_type(SampleType::BRANCH_STACK).with_branch_sample_type(branches)
+            }
+            _ => attr,
+        }
     })
 }

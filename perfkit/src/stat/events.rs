@@ -6,7 +6,7 @@ use std::io;
 use perf_session::sys::{Attr, Errno, EventType, Software};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System};
 
-use super::options::EVENTS;
+use super::options::{DETAILS, EVENTS};
 use super::{Failure, Options};
 use crate::events::{NamedGroup, set_filters};
 
@@ -34,7 +34,13 @@ impl Group {
 impl Events {
     /// Parses the event strings.
     pub(super) fn parse(options: &Options) -> io::Result<Self> {
-        let groups = options.events.parse(EVENTS, &System::new())?.into_iter().map(|mut named| {
+        let system = System::new();
+        let mut groups = options.events.parse(EVENTS, &system)?;
+        for events in DETAILS.iter().take(options.detailed.into()) {
+            let events = perf_session::parse(events, &system).map_err(io::Error::other)?;
+            groups.extend(events.into_iter().map(|events| NamedGroup { events, filter: None }));
+        }
+        let groups = groups.into_iter().map(|mut named| {
             named.events = named.events.map_members(in_milliseconds);
             Group { named, is_supported: true }
         });

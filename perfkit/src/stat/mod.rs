@@ -91,6 +91,7 @@ fn described(options: &Options) -> Option<String> {
 /// Opens the file or stream for the counts, and returns its name.
 fn open_output(options: &Options) -> io::Result<(PathBuf, Box<dyn Write>)> {
     Ok(match &options.output {
+        Some(path) if path.as_os_str() == "-" => ("standard output".into(), Box::new(io::stdout())),
         Some(path) => (path.clone(), Box::new(File::create(path).map_err(|error| of_file(path, &error))?)),
         None if options.command.is_empty() => ("standard output".into(), Box::new(io::stdout())),
         None => ("standard error".into(), Box::new(io::stderr())),

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgAction, Args, ValueHint};
 
 use crate::events::EventOptions;
 use crate::help;
@@ -15,13 +15,22 @@ use crate::target::TargetOptions;
 pub(super) const EVENTS: &str = "task-clock,context-switches,cpu-migrations,page-faults,\
     cycles,instructions,branches,branch-misses";
 
+/// The events that each `-d` adds.
+pub(super) const DETAILS: [&str; 3] = [
+    "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
+    "L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+    "L1-dcache-prefetches,L1-dcache-prefetch-misses",
+];
+
 /// Count events while a command runs, or until Ctrl-C
 #[derive(Args, Debug)]
 #[command(
+    // The last one counts, as in the perf tool.
+    args_override_self = true,
     override_usage = "perfkit stat [OPTIONS] CMD [ARGUMENTS]...\n       \
         perfkit stat [OPTIONS] [-a|-C CPUS|-G CGROUP|-p PID,...|-t TID,...]",
     after_help = help::end(
-        "Without -e, the events are task-clock, context-switches, cpu-migrations, page-faults, \
+        "Options after CMD belong to it. Without -e, the events are task-clock, context-switches, cpu-migrations, page-faults, \
         cycles, instructions, branches and branch-misses. Without a command and other tasks, all CPUs are counted \
         until Ctrl-C.\n\n\
         The counts are printed to standard error if there is a command, because standard output is the command's, and \
@@ -42,8 +51,11 @@ pub(crate) struct Options {
     pub(super) events: EventOptions,
     #[command(flatten)]
     pub(super) target: TargetOptions,
+    /// Count events of the caches too, with -dd more of them, and with -ddd all
+    #[arg(short, long, action = ArgAction::Count)]
+    pub(super) detailed: u8,
     /// Print the counts of each interval of this many milliseconds, at least 1
-    #[arg(short = 'I', long, value_name = "MS", value_parser = interval)]
+    #[arg(short = 'I', long, alias = "interval-print", value_name = "MS", value_parser = interval)]
     pub(super) interval: Option<Duration>,
     /// Run the command this many times, and print means with their standard error
     #[arg(
@@ -69,13 +81,13 @@ pub(crate) struct Options {
     #[arg(short = 'x', long, value_name = "SEPARATOR", conflicts_with = "json")]
     pub(super) field_separator: Option<String>,
     /// Print a JSON object for each event, with the keys of `perf stat --json-output`
-    #[arg(short = 'j', long)]
+    #[arg(short = 'j', long, alias = "json-output")]
     pub(super) json: bool,
-    /// Write the counts to this file
-    #[arg(short, long, value_name = "FILE")]
+    /// Write the counts to this file, `-` for standard output
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) output: Option<PathBuf>,
     /// The command and its arguments
-    #[arg(trailing_var_arg = true, value_name = "CMD")]
+    #[arg(trailing_var_arg = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
     pub(super) command: Vec<OsString>,
 }
 

@@ -41,13 +41,13 @@ fn command_needs_no_dashes_before_it() {
 
 #[test]
 fn unknown_options_have_no_misleading_advice() {
-    for option in ["--per-thread", "-b", "--intr-regs", "--switch-output=5"] {
+    for option in ["--per-thread", "-k", "--intr-regs", "--switch-output=5"] {
         let errors = refused(&["record", option, "true"], "is not supported");
         assert!(errors.contains("perf's `-") && !errors.contains("as a value"), "{errors}");
     }
     assert!(!refused(&["record", "--foo", "true"], "unknown option `--foo`").contains("-- --foo"));
     refused(&["stat", "--repaet", "3", "true"], "a similar option is `--repeat`");
-    refused(&["report"], "use `perf report`");
+    refused(&["annotate"], "use `perf annotate`");
 }
 
 #[test]
@@ -58,8 +58,9 @@ fn wrong_numbers_are_refused_in_plain_words() {
         (["stat", "-r", "0", "true"], "a number of runs from 1"),
         (["stat", "-p", "burn", "true"], "expected the id of a process"),
         (["record", "-t", "0", "true"], "expected the id of a thread"),
-        (["record", "-m", "3", "true"], "a power of two"),
-        (["record", "--call-graph", "lbr", "true"], "expected `fp`, `dwarf`"),
+        (["record", "-m", "0", "true"], "a number of pages"),
+        (["record", "--call-graph", "no", "true"], "expected `fp`, `dwarf`"),
+        (["record", "-j", "all", "true"], "any_call"),
     ] {
         let errors = refused(&arguments, expected);
         assert!(!errors.contains("digit") && !errors.contains("non-zero"), "{errors}");

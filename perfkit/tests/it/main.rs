@@ -1,6 +1,7 @@
 //! The tests of the commands, as one program, which is linked once. Those that need an idle machine are separate.
 
 mod archive;
+mod bad_input;
 mod command_line;
 mod demo;
 mod dump_files;
@@ -9,6 +10,7 @@ mod record;
 mod record_events;
 mod record_options;
 mod record_report;
+mod record_spelling;
 mod shells;
 mod stat;
 #[path = "../support/mod.rs"]

@@ -24,12 +24,14 @@
 //! | find the locations and names of samples one by one, for a text or a live view | [`Resolver`] |
 //! | make a profile of something else | [`ProfileBuilder`], [`Locations`] |
 //! | write folded stacks, for flame graphs | [`Folded`] |
+//! | write JSON lines, for DuckDB and scripts | `JsonLines` |
 //! | write a file for `go tool pprof` and others | `Pprof` |
 //! | know what is missing | [`Profile::losses`] |
 //!
 //! | feature | formats | crates in all, with perf-symbols |
 //! |---|---|---|
 //! | none | [`Folded`] | 29 |
+//! | `json` | `JsonLines` | 33 |
 //! | `pprof` | `Pprof` | 42 |
 
 #![forbid(unsafe_code)]
@@ -45,6 +47,8 @@ mod profile;
 
 pub use collect::{Collector, Resolved, Resolver};
 pub use format::Folded;
+#[cfg(feature = "json")]
+pub use format::JsonLines;
 #[cfg(feature = "pprof")]
 pub use format::Pprof;
 pub use profile::{

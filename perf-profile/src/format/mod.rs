@@ -1,6 +1,10 @@
 //! The formats of viewers: one writer each.
 
 mod folded;
+#[cfg(feature = "json")]
+mod json_lines;
+#[cfg(feature = "json")]
+mod json_text;
 mod names;
 #[cfg(feature = "pprof")]
 mod notes;
@@ -10,6 +14,8 @@ mod pprof;
 mod used;
 
 pub use folded::Folded;
+#[cfg(feature = "json")]
+pub use json_lines::JsonLines;
 #[cfg(feature = "pprof")]
 pub use pprof::Pprof;
 

@@ -41,21 +41,26 @@ pub(super) fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn value(value: Value<'_>) -> Json {
+/// Returns the value of a field.
+pub(super) fn value(value: Value<'_>) -> Json {
     // Without errors, because no value has a key that is not a text or a number.
     serde_json::to_value(value).unwrap_or_default()
 }
 
 /// Returns the fields of a tracepoint, without those that all tracepoints have.
 pub(super) fn tracepoint(format: &Format<'_>, raw: &[u8]) -> Object {
-    let value = |value: tracepoint::Value<'_>| match value {
-        tracepoint::Value::Unsigned(number) => number.into(),
-        tracepoint::Value::Signed(number) => number.into(),
-        tracepoint::Value::Pointer(address) => hex(address),
+    format.fields.iter().map(|field| (field.name.to_owned(), of_tracepoint(&field.value(raw)))).collect()
+}
+
+/// Returns the value of a tracepoint's field.
+pub(super) fn of_tracepoint(value: &tracepoint::Value<'_>) -> Json {
+    match value {
+        tracepoint::Value::Unsigned(number) => (*number).into(),
+        tracepoint::Value::Signed(number) => (*number).into(),
+        tracepoint::Value::Pointer(address) => hex(*address),
         tracepoint::Value::Text(name) => text(name),
         tracepoint::Value::Bytes(data) => bytes(data),
         // Arrays, and fields that are truncated.
         other => other.to_string().into(),
-    };
-    format.fields.iter().map(|field| (field.name.to_owned(), value(field.value(raw)))).collect()
+    }
 }

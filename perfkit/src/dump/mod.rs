@@ -1,28 +1,35 @@
 //! `perfkit dump`: prints every record of a `perf.data` file, one per line.
 
-use std::fmt;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::Value as Json;
+use perf_abi::RecordType;
 
+mod entry;
 mod feature;
+mod field;
 mod file;
 mod json;
+mod kind;
+mod nearest;
+mod printer;
 mod tool_record;
 
 use crate::help;
-use crate::recording::InputOptions;
-use json::Object;
+use crate::recording::{InputOptions, TaskFilterOptions};
 
 /// Options of `perfkit dump`.
 #[derive(Args, Debug)]
 #[command(after_help = help::end(
-    "All records of a damaged file that can be read are printed, and then the first error.",
+    "All records of a damaged file that can be read are printed, and then the first error. With an option for tasks, CPUs or \
+     times, records that have none are left out, and those that cannot be decoded. Threads have the names that the records \
+     before give them: with --sorted, those of that time.",
     &[
         ("perfkit dump", "the records of perf.data, one a line"),
         ("perfkit dump FILE --json", "one JSON object a line"),
+        ("perfkit dump --kind COMM,EXIT --time 10%-20%", "the processes of a part of the time"),
+        ("perfkit dump --flat -F time,tid,ip", "a table for awk, spreadsheets and databases"),
         ("perfkit dump FILE --features", "the machine, the events, build ids and others"),
         ("perfkit record -o - CMD | perfkit dump -", "the records of a pipe"),
     ],
@@ -41,8 +48,19 @@ pub(crate) struct Options {
     #[arg(long)]
     sorted: bool,
     /// Print and verify the feature sections in place of the records: the machine, events, build ids and others
-    #[arg(long, conflicts_with = "sorted")]
+    #[arg(long, conflicts_with_all = ["sorted", "fields", "kinds", "flat"])]
     features: bool,
+    /// Print only these fields, by the names in the output; a record that has none of them is left out
+    #[arg(short = 'F', long, value_name = "NAME,...", value_delimiter = ',', value_parser = field::parse)]
+    fields: Vec<String>,
+    /// Only records of these kinds, by name or number
+    #[arg(long = "kind", value_name = "KIND,...", value_delimiter = ',', value_parser = kind::parse)]
+    kinds: Vec<RecordType>,
+    /// Print a table with a tab between two columns; with --json, objects without inner objects
+    #[arg(long)]
+    flat: bool,
+    #[command(flatten)]
+    filter: TaskFilterOptions,
 }
 
 /// Prints the records of a file. Damage is an error, after all whole records are printed.
@@ -52,25 +70,4 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
         None => options.input.open()?,
     };
     file::run(out, recording, options)
-}
-
-/// The lines of a dump in progress.
-struct Printer<'a> {
-    out: BufWriter<&'a mut dyn Write>,
-    json: bool,
-}
-
-impl<'a> Printer<'a> {
-    fn new(out: &'a mut dyn Write, json: bool) -> Self {
-        Self { out: BufWriter::new(out), json }
-    }
-
-    /// Prints a record as a line.
-    fn print<E: fmt::Display>(&mut self, entry: &E, json: impl FnOnce(&E) -> Object) -> io::Result<()> {
-        if self.json {
-            writeln!(self.out, "{}", Json::from(json(entry)))
-        } else {
-            writeln!(self.out, "{entry}")
-        }
-    }
 }

@@ -185,6 +185,11 @@ impl<'t> Tracepoints<'t> {
     pub(crate) fn find(&self, attr: &Attr) -> Option<&Format<'t>> {
         self.0.get(&attr.config).filter(|_| attr.kind == EventType::TRACEPOINT)
     }
+
+    /// Returns whether a tracepoint has a field of this name.
+    pub(crate) fn have_field(&self, name: &str) -> bool {
+        self.0.values().any(|format| format.fields.iter().any(|field| field.name == name))
+    }
 }
 
 /// When an event samples.

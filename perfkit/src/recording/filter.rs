@@ -5,6 +5,7 @@ use std::io;
 use clap::Args;
 use perf_abi::SampleType;
 use perf_session::CpuList;
+use perf_symbols::AddressSpaces;
 
 use super::About;
 use super::time::{TimeRanges, TimeSpec};
@@ -84,7 +85,8 @@ impl TaskFilterOptions {
         if self.time.is_some() && !about.has_field(SampleType::TIME) {
             return lacks("--time", "time", "record with --timestamp");
         }
-        if !(self.pid.is_empty() && self.tid.is_empty()) && !about.has_field(SampleType::TID) {
+        let has_ids = !self.pid.is_empty() || !self.tid.is_empty();
+        if has_ids && !about.has_field(SampleType::TID) {
             return lacks("--pid and --tid", "process", "record with another tool");
         }
         Ok(Filter {
@@ -99,6 +101,17 @@ impl TaskFilterOptions {
 }
 
 impl Filter {
+    /// Returns whether everything counts.
+    pub(crate) fn is_empty(&self) -> bool {
+        let has_tasks = !(self.pids.is_empty() && self.tids.is_empty() && self.cpus.is_none());
+        !has_tasks && !self.needs_time() && !self.needs_comm() && !self.needs_dso()
+    }
+
+    /// Returns whether [`by_time`](Self::by_time) depends on the time.
+    pub(crate) fn needs_time(&self) -> bool {
+        self.time.is_some()
+    }
+
     /// Returns whether a time counts, in ns. As in the perf tool, the time 0 does in any case: it is that of records
     /// without one.
     #[inline]
@@ -128,6 +141,19 @@ impl Filter {
         self.comms.is_empty() || self.comms.iter().any(|name| name == comm)
     }
 
+    /// Returns whether the name of a thread counts, as the records up to now give it. A thread without a record of its name
+    /// has the one that the perf tool shows: `swapper` for the idle threads, `:TID` for others.
+    pub(crate) fn by_thread(&self, spaces: &AddressSpaces, tid: u32) -> bool {
+        if self.comms.is_empty() {
+            return true;
+        }
+        match spaces.thread_name(tid) {
+            Some(name) => self.by_comm(name),
+            None if tid == 0 => self.by_comm(b"swapper"),
+            None => self.by_comm(format!(":{tid}").as_bytes()),
+        }
+    }
+
     /// Returns whether [`by_dso`](Self::by_dso) depends on the object, so that it has to be known.
     pub(crate) fn needs_dso(&self) -> bool {
         !self.dsos.is_empty()
@@ -143,4 +169,88 @@ impl Filter {
 
 fn bytes(names: &[String]) -> Vec<Vec<u8>> {
     names.iter().map(|name| name.as_bytes().to_vec()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    struct Command {
+        #[command(flatten)]
+        filter: FilterOptions,
+    }
+
+    fn filter(arguments: &[&str]) -> Filter {
+        let words = ["perfkit"].iter().chain(arguments);
+        Command::try_parse_from(words).unwrap().filter.filter(&About::default()).unwrap()
+    }
+
+    #[test]
+    fn options_have_the_spelling_of_the_perf_tool() {
+        for arguments in [["--comms", "a,b"], ["--comm", "a,b"], ["-c", "a,b"]] {
+            let filter = filter(&arguments);
+            assert!(filter.by_comm(b"a") && filter.by_comm(b"b") && !filter.by_comm(b"c"));
+        }
+        for arguments in [["--dsos", "libc.so,/bin/a"], ["--dso", "libc.so,/bin/a"], ["-d", "libc.so,/bin/a"]]
+        {
+            let filter = filter(&arguments);
+            assert!(filter.by_dso(b"/lib/libc.so") && filter.by_dso(b"libc.so") && filter.by_dso(b"/bin/a"));
+            assert!(!filter.by_dso(b"/opt/bin/a") && !filter.by_dso(b"a") && !filter.by_dso(b""));
+        }
+        let filter = filter(&["--pid", "7,8", "--tid", "9", "-C", "0-1,4"]);
+        assert!(filter.by_ids(Some(8), Some(9), Some(4)));
+        for (pid, tid, cpu) in
+            [(Some(9), Some(9), Some(4)), (Some(8), Some(8), Some(4)), (Some(8), Some(9), Some(2))]
+        {
+            assert!(!filter.by_ids(pid, tid, cpu));
+        }
+        assert!(!filter.by_ids(Some(8), Some(9), None));
+    }
+
+    #[test]
+    fn without_options_everything_counts() {
+        let filter = filter(&[]);
+        assert!(filter.is_empty() && !filter.needs_comm() && !filter.needs_dso() && !filter.needs_time());
+        assert!(
+            filter.by_time(1) && filter.by_ids(None, None, None) && filter.by_comm(b"") && filter.by_dso(b"")
+        );
+        assert!(filter.by_thread(&AddressSpaces::new(), 1));
+    }
+
+    #[test]
+    fn thread_without_a_name_has_that_of_the_perf_tool() {
+        let filter = filter(&["-c", "swapper,:7"]);
+        let spaces = AddressSpaces::new();
+        assert!(
+            filter.by_thread(&spaces, 0) && filter.by_thread(&spaces, 7) && !filter.by_thread(&spaces, 8)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn cpus_of_a_list_are_those_of_its_ranges(
+            ranges in prop::collection::vec((0_u32..40, 0_u32..5), 1..6),
+            cpu in 0_u32..50,
+        ) {
+            let word = |&(first, more): &(u32, u32)| match more {
+                0 => first.to_string(),
+                _ => format!("{first}-{}", first + more),
+            };
+            let text = ranges.iter().map(word).collect::<Vec<_>>().join(",");
+            let is_listed = ranges.iter().any(|(first, more)| (*first..=first + more).contains(&cpu));
+            prop_assert_eq!(filter(&["--cpu", &text]).by_ids(None, None, Some(cpu)), is_listed, "{}", text);
+        }
+
+        #[test]
+        fn any_text_is_a_filter_or_an_error(text in "[-0-9,.% /a:]{0,12}") {
+            let options = ["--cpu", "--time", "--pid", "--tid"].map(|option| format!("{option}={text}"));
+            for option in options {
+                let _ = Command::try_parse_from(["perfkit", option.as_str()]);
+            }
+        }
+    }
 }

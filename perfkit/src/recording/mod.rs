@@ -31,7 +31,7 @@ mod records;
 mod time;
 
 pub(crate) use about::{About, Tracepoints, event_name};
-pub(crate) use filter::{Filter, FilterOptions};
+pub(crate) use filter::{Filter, FilterOptions, TaskFilterOptions};
 pub(crate) use finder::FinderOptions;
 pub(crate) use open::Recording;
 #[allow(unused_imports, reason = "the commands that use them follow")]

@@ -29,8 +29,11 @@ impl InputOptions {
     ///
     /// One line with the name of the file: it does not exist, may not be read, or is no recording.
     pub(crate) fn open(&self) -> io::Result<Recording> {
-        let name = shown(&self.input);
-        let opened = if self.input.as_os_str() == "-" { standard_input() } else { open(&self.input) };
+        let (name, opened) = if self.input.as_os_str() == "-" {
+            ("standard input".to_owned(), standard_input())
+        } else {
+            (shown(&self.input), open(&self.input))
+        };
         let (mut reader, len, modified) = opened.map_err(|error| failed(&name, &error))?;
         let about = About::read(&mut reader, modified);
         Ok(Recording { name, reader, about, len })
@@ -78,7 +81,7 @@ fn open(path: &Path) -> io::Result<Opened> {
 fn standard_input() -> io::Result<Opened> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
-        let text = "expected the pipe form of a recording on standard input, found a terminal";
+        let text = "expected the pipe form of a recording, found a terminal";
         return Err(io::Error::other(text));
     }
     from_file(File::from(stdin.as_fd().try_clone_to_owned()?))

@@ -120,8 +120,7 @@ impl Filter {
         if !(self.by_time(sample.time().unwrap_or(0)) && self.by_ids(pid, tid, sample.cpu())) {
             return false;
         }
-        if self.needs_comm() && !self.by_comm(tid.and_then(|tid| spaces.thread_name(tid)).unwrap_or_default())
-        {
+        if self.needs_comm() && !tid.is_some_and(|tid| self.by_thread(spaces, tid)) {
             return false;
         }
         if !self.needs_dso() {

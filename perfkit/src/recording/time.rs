@@ -124,3 +124,115 @@ fn of_part((start, stop): (f64, f64), samples: SampleTime) -> RangeInclusive<u64
     let (start, stop) = (at(start), at(stop).min(samples.last));
     if stop < samples.last && stop > start { start..=stop - 1 } else { start..=stop }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(text: &str) -> Option<TimeSpec> {
+        text.parse().ok()
+    }
+
+    fn ranges(text: &str, first: u64, last: u64) -> Vec<RangeInclusive<u64>> {
+        parse(text).unwrap().ranges(Some(SampleTime { first, last })).unwrap().0
+    }
+
+    #[test]
+    fn times_are_seconds_with_a_fraction() {
+        assert_eq!(ranges("1.5,2", 0, 0), [1_500_000_000..=2_000_000_000]);
+        assert_eq!(ranges("1.000000001,", 0, 0), [1_000_000_001..=u64::MAX]);
+        assert_eq!(ranges(",.25", 0, 0), [0..=250_000_000]);
+        assert_eq!(ranges("3", 0, 0), [3_000_000_000..=u64::MAX]);
+        assert_eq!(ranges(",", 0, 0), [0..=u64::MAX]);
+        assert_eq!(ranges("1.,1.0000000019", 0, 0), [1_000_000_000..=1_000_000_001]);
+        assert_eq!(ranges("1,2 3,", 0, 0), [1_000_000_000..=2_000_000_000, 3_000_000_000..=u64::MAX]);
+    }
+
+    #[test]
+    fn parts_are_of_the_time_of_the_samples() {
+        assert_eq!(ranges("0%-10%", 1000, 2000), [1000..=1099]);
+        assert_eq!(ranges("10%/2", 1000, 2000), [1100..=1199]);
+        assert_eq!(ranges("90%-100%", 1000, 2000), [1900..=2000]);
+        assert_eq!(ranges("50%", 1000, 2000), [1000..=1499]);
+        assert_eq!(ranges("10%/1,0.5%/4", 0, 1000), [0..=99, 15..=19]);
+        assert_eq!(ranges("0%-100%", 7, 7), [7..=7]);
+        assert_eq!(ranges("0%-100%", 0, u64::MAX), [0..=u64::MAX]);
+    }
+
+    #[test]
+    fn other_text_is_no_time() {
+        for text in [
+            "",
+            " ",
+            "x",
+            "1,2,3",
+            "1.2.3,",
+            "-1,2",
+            "+1",
+            "2,1",
+            "1e3",
+            "99999999999,",
+            "1,2 x",
+            "1 s",
+            "%",
+            "10",
+        ] {
+            let is_time = parse(text).is_some();
+            assert_eq!(is_time, text == "10", "{text}");
+        }
+        for text in [
+            "%-10%", "10%-5%", "10%-110%", "10%/0", "10%/11", "0%/1", "nan%", "inf%/1", "-1%-5%", "10%/x",
+            "10%-",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+        assert!(parse("10%").unwrap().ranges(None).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn time_is_in_its_range_as_in_a_naive_comparison(
+            (start, stop) in (0_u64..4_000_000_000, 0_u64..4_000_000_000),
+            digits in 0_usize..10,
+            (has_start, has_stop) in any::<(bool, bool)>(),
+            time in 0_u64..4_000_000_000,
+        ) {
+            // Text with fewer digits is an earlier time.
+            let cut = |time: u64| time / 10_u64.pow(9 - u32::try_from(digits).unwrap()) * 10_u64.pow(9 - u32::try_from(digits).unwrap());
+            let text = |time: u64| {
+                let fraction = format!("{:09}", time % 1_000_000_000);
+                format!("{}.{}", time / 1_000_000_000, &fraction[..digits])
+            };
+            let given = |has, time| if has { text(time) } else { String::new() };
+            let spec = parse(&format!("{},{}", given(has_start, start), given(has_stop, stop)));
+            if has_start && has_stop && cut(start) > cut(stop) {
+                prop_assert_eq!(spec, None);
+            } else {
+                let is_inside = (!has_start || time >= cut(start)) && (!has_stop || time <= cut(stop));
+                prop_assert_eq!(spec.unwrap().ranges(None).unwrap().contains(time), is_inside);
+            }
+        }
+
+        #[test]
+        fn parts_of_a_recording_have_each_time_once(
+            count in 1_u32..20,
+            first in 0_u64..u64::MAX / 2,
+            len in 0_u64..1 << 50,
+            at in 0.0..=1.0_f64,
+        ) {
+            #[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "any time in the recording will do")]
+            let time = first + (at * len as f64) as u64;
+            let last = first + len;
+            // Parts of at least two times, which does not hold for a recording that is shorter than its parts.
+            prop_assume!(len > 100);
+            let step = 100.0 / f64::from(count);
+            let part = |number: u32| format!("{}%-{}%", step * f64::from(number), if number + 1 == count { 100.0 } else { step * f64::from(number + 1) });
+            let times = (0..count).filter(|number| {
+                parse(&part(*number)).unwrap().ranges(Some(SampleTime { first, last })).unwrap().contains(time.min(last))
+            });
+            prop_assert_eq!(times.count(), 1);
+        }
+    }
+}

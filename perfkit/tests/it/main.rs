@@ -5,12 +5,14 @@ mod bad_input;
 mod command_line;
 mod demo;
 mod dump_files;
+mod dump_options;
 mod list;
 mod record;
 mod record_events;
 mod record_options;
 mod record_report;
 mod record_spelling;
+mod recording_input;
 mod shells;
 mod stat;
 #[path = "../support/mod.rs"]

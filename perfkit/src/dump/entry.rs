@@ -1,0 +1,229 @@
+//! One record of a file with its event, and its forms: a line, an object, a list of fields.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use perf_abi::RecordType;
+use perf_decode::Record;
+use perf_decode::tracepoint::Format;
+use perf_file::{FileOffset, FileRecord, Result};
+
+use super::field::{Item, Key, Part};
+use super::json::{self, Object};
+use super::tool_record;
+use crate::recording::{About, Tracepoints, event_name};
+
+/// A record with its content.
+pub(super) struct Entry<'r> {
+    record: FileRecord<'r>,
+    /// Its event, if that is known.
+    event: Option<EventOfRecord<'r>>,
+    content: Content<'r>,
+}
+
+/// The event that wrote a record.
+struct EventOfRecord<'r> {
+    /// Index in the file.
+    index: usize,
+    name: Cow<'r, str>,
+    /// Whether the file has other events, so that a line names this one.
+    is_one_of_several: bool,
+    /// The format of its tracepoint.
+    format: Option<&'r Format<'r>>,
+}
+
+enum Content<'r> {
+    Kernel(Result<Record<'r>>),
+    Tool(Result<Object>),
+}
+
+impl<'r> Entry<'r> {
+    pub(super) fn new(record: FileRecord<'r>, about: &'r About, tracepoints: &'r Tracepoints<'r>) -> Self {
+        let Some(raw) = record.kernel() else {
+            return Self { record, event: None, content: Content::Tool(tool_record::fields(&record)) };
+        };
+        // The fields of an unknown kind are the same for every event, and the offset of its id is
+        // unknown.
+        if raw.kind().name().is_none() {
+            return Self { record, event: None, content: Content::Kernel(Ok(Record::Unknown(raw))) };
+        }
+        let event = record.event().ok().map(|(index, event)| EventOfRecord {
+            index,
+            name: about.name(index).map_or_else(|| event_name(event).into(), Cow::from),
+            is_one_of_several: record.events().len() > 1,
+            format: tracepoints.find(event.attr()),
+        });
+        Self { record, event, content: Content::Kernel(record.decode()) }
+    }
+
+    /// Returns the reason why the record could not be decoded.
+    pub(super) fn into_error(self) -> Option<perf_file::Error> {
+        match self.content {
+            Content::Kernel(decoded) => decoded.err(),
+            Content::Tool(parsed) => parsed.err(),
+        }
+    }
+
+    /// Returns whether the record is about its event, not about tasks or mappings, which any event may report.
+    fn is_of_event(&self) -> bool {
+        let kind = self.record.kind();
+        let kinds = [
+            RecordType::SAMPLE,
+            RecordType::LOST,
+            RecordType::LOST_SAMPLES,
+            RecordType::READ,
+            RecordType::THROTTLE,
+            RecordType::UNTHROTTLE,
+            RecordType::AUX,
+        ];
+        kinds.contains(&kind)
+    }
+
+    fn format(&self) -> Option<&'r Format<'r>> {
+        self.event.as_ref().and_then(|event| event.format)
+    }
+
+    pub(super) fn name(&self) -> String {
+        tool_record::name(self.record.kind())
+    }
+
+    /// Returns the record if it is one of the kernel that was decoded.
+    pub(super) fn decoded(&self) -> Option<&Record<'r>> {
+        match &self.content {
+            Content::Kernel(decoded) => decoded.as_ref().ok(),
+            Content::Tool(_) => None,
+        }
+    }
+
+    /// Calls `visit` with each field: the header's, the body's, the trailer's and the tracepoint's.
+    pub(super) fn each(&self, mut visit: impl FnMut(Key<'_>, Item<'_>)) {
+        let header = self.record.header();
+        let mut in_header = |name, item: Item<'_>| visit(Key::new(Part::Header, name), item);
+        in_header("type", header.kind.0.into());
+        in_header("name", Item::Text(&self.name()));
+        in_header("misc", header.misc.bits().into());
+        in_header("size", header.size.into());
+        match self.record.place() {
+            FileOffset::Offset(offset) => in_header("offset", Item::Hex(offset)),
+            FileOffset::InCompressed(offset) => in_header("in_compressed", Item::Hex(offset)),
+        }
+        if let Some(part) = self.record.part() {
+            in_header("part", part.into());
+        }
+        if let Some(event) = &self.event {
+            if event.is_one_of_several {
+                in_header("attr", Item::Number(event.index as u64));
+            }
+            in_header("event", Item::Text(&event.name));
+        }
+        match &self.content {
+            Content::Kernel(Ok(record)) => self.each_of_kernel(record, visit),
+            Content::Tool(Ok(fields)) => {
+                fields.iter().for_each(|(name, value)| visit(Key::new(Part::Body, name), Item::Json(value)));
+            }
+            Content::Kernel(Err(error)) | Content::Tool(Err(error)) => {
+                in_header("error", Item::Text(&error.to_string()));
+            }
+        }
+    }
+
+    fn each_of_kernel(&self, record: &Record<'r>, mut visit: impl FnMut(Key<'_>, Item<'_>)) {
+        match record.trailing_len() {
+            0 => {}
+            len => visit(Key::new(Part::Header, "trailing"), Item::Number(len as u64)),
+        }
+        if matches!(record, Record::Sample(sample) if sample.has_ambiguous_branches()) {
+            visit(Key::new(Part::Header, "ambiguous"), Item::Json(&true.into()));
+        }
+        for field in record.fields() {
+            visit(Key::new(Part::Body, field.name), Item::Field(field.value));
+        }
+        for field in record.sample_id().into_iter().flat_map(|trailer| trailer.fields()) {
+            let has_field = record.fields().any(|known| known.name == field.name);
+            let part = if has_field { Part::RepeatedTrailer } else { Part::Trailer };
+            visit(Key::new(part, field.name), Item::Field(field.value));
+        }
+        if let (Record::Sample(sample), Some(format)) = (record, self.format()) {
+            let raw = sample.raw().unwrap_or_default();
+            for field in format.fields {
+                visit(Key::new(Part::Tracepoint, field.name), Item::Tracepoint(&field.value(raw)));
+            }
+        }
+    }
+
+    /// Returns the record as one object.
+    pub(super) fn json(&self) -> Object {
+        let header = self.record.header();
+        let mut json = match &self.content {
+            Content::Kernel(Ok(record)) => json::record(record),
+            _ => Object::from_iter([
+                ("type".to_owned(), header.kind.0.into()),
+                ("name".to_owned(), self.name().into()),
+                ("misc".to_owned(), header.misc.bits().into()),
+                ("size".to_owned(), header.size.into()),
+            ]),
+        };
+        let mut put = |key: &str, value| json.insert(key.to_owned(), value);
+        match self.record.place() {
+            FileOffset::Offset(offset) => put("offset", offset.into()),
+            FileOffset::InCompressed(offset) => put("in_compressed", offset.into()),
+        };
+        if let Some(part) = self.record.part() {
+            put("part", part.into());
+        }
+        if let Some(event) = &self.event {
+            if event.is_one_of_several {
+                put("attr", event.index.into());
+            }
+            put("event", event.name.as_ref().into());
+        }
+        match &self.content {
+            Content::Kernel(Ok(record)) => {
+                if let (Record::Sample(sample), Some(format)) = (record, self.format()) {
+                    put("tracepoint", json::tracepoint(format, sample.raw().unwrap_or_default()).into());
+                }
+            }
+            Content::Tool(Ok(fields)) => {
+                if !fields.is_empty() {
+                    put("fields", fields.clone().into());
+                }
+            }
+            Content::Kernel(Err(error)) | Content::Tool(Err(error)) => {
+                put("error", error.to_string().into());
+            }
+        }
+        json
+    }
+}
+
+impl fmt::Display for Entry<'_> {
+    /// One line: offset, size, the event if the file has several and the record is about one, and the content.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(part) = self.record.part() {
+            write!(f, "data.{part} ")?;
+        }
+        let size = self.record.header().size;
+        match self.record.place() {
+            FileOffset::Offset(offset) => write!(f, "{offset:#08x} {size:5} ")?,
+            // In the compressed record at the offset.
+            FileOffset::InCompressed(offset) => write!(f, "{offset:#08x}z{size:5} ")?,
+        }
+        if let Some(event) = self.event.as_ref().filter(|event| event.is_one_of_several && self.is_of_event())
+        {
+            write!(f, "[{}] ", event.name)?;
+        }
+        match &self.content {
+            Content::Kernel(Ok(record)) => match self.format() {
+                Some(format) => write!(f, "{}", record.display_with_format(format)),
+                None => write!(f, "{record}"),
+            },
+            Content::Kernel(Err(error)) | Content::Tool(Err(error)) => {
+                write!(f, "{} of {size} bytes: {error}", self.name())
+            }
+            Content::Tool(Ok(fields)) => {
+                f.write_str(&self.name())?;
+                fields.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))
+            }
+        }
+    }
+}

@@ -102,6 +102,9 @@ mod tests {
 
     #[test]
     fn help_of_each_command_is_that_of_its_snapshot() {
+        if !folder().exists() {
+            return eprintln!("skipped: the package has no snapshots");
+        }
         let is_blessed = env::var_os("PERFKIT_BLESS").is_some();
         let mut different = Vec::new();
         for (words, help) in helps() {
@@ -121,6 +124,9 @@ mod tests {
 
     #[test]
     fn each_snapshot_belongs_to_a_command() {
+        if !folder().exists() {
+            return eprintln!("skipped: the package has no snapshots");
+        }
         let names: BTreeSet<String> = helps().iter().map(|(words, _)| file_name(words)).collect();
         for entry in fs::read_dir(folder()).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();

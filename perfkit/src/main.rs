@@ -18,6 +18,7 @@ mod dump;
 mod events;
 mod help;
 mod interrupt;
+mod levels;
 mod list;
 mod man;
 mod message;

@@ -14,6 +14,7 @@ use super::call_graph::{CallGraph, call_graph};
 use super::fields::FieldOptions;
 use crate::events::EventOptions;
 use crate::help;
+use crate::levels::LevelOptions;
 use crate::target::TargetOptions;
 
 /// Samples per second if neither a frequency nor a period is given, as in the perf tool.
@@ -73,12 +74,8 @@ pub(crate) struct Options {
     pub(super) branches: BranchOptions,
     #[command(flatten)]
     pub(super) fields: FieldOptions,
-    /// Sample user space only
-    #[arg(long, conflicts_with = "all_kernel")]
-    pub(super) all_user: bool,
-    /// Sample the kernel only
-    #[arg(long)]
-    pub(super) all_kernel: bool,
+    #[command(flatten)]
+    pub(super) levels: LevelOptions,
     #[command(flatten)]
     pub(super) target: TargetOptions,
     /// Record the namespaces of tasks
@@ -174,14 +171,6 @@ impl Options {
         flags.set(AttrFlags::EXCLUDE_CALLCHAIN_KERNEL, self.user_callchains);
         flags.set(AttrFlags::EXCLUDE_CALLCHAIN_USER, self.kernel_callchains);
         flags
-    }
-
-    /// Returns the flags that leave out a privilege level, for all events.
-    pub(super) fn level_flags(&self) -> Option<AttrFlags> {
-        if self.all_kernel {
-            return Some(AttrFlags::EXCLUDE_USER);
-        }
-        self.all_user.then_some(AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV)
     }
 
     /// Returns the path of the recording, `-` for standard output.

@@ -36,10 +36,6 @@ const SIDE_BAND: AttrFlags = AttrFlags::MMAP
     .union(AttrFlags::MMAP_DATA)
     .union(AttrFlags::CONTEXT_SWITCH);
 
-/// Flags of the privilege levels that an event leaves out.
-const LEVELS: AttrFlags =
-    AttrFlags::EXCLUDE_USER.union(AttrFlags::EXCLUDE_KERNEL).union(AttrFlags::EXCLUDE_HV);
-
 /// Data pages of a ring: 512 KiB with pages of 4 KiB, as in the perf tool.
 const RING_PAGES: usize = 128;
 
@@ -154,7 +150,7 @@ fn is_dummy(attr: &Attr) -> bool {
 }
 
 fn has_tracepoint(groups: &[NamedGroup]) -> bool {
-    let mut specs = groups.iter().flat_map(|group| group.events.members()).flat_map(|event| event.specs());
+    let mut specs = groups.iter().flat_map(|group| group.events.members()).flat_map(NamedEvent::specs);
     specs.any(|spec| spec.attr().kind == EventType::TRACEPOINT)
 }
 
@@ -249,7 +245,7 @@ fn sampled(
     branches: Option<(&'static str, BranchSampleType)>,
 ) -> EventSpec {
     let is_tracepoint = spec.is_hit();
-    spec.map_attr(|attr| {
+    options.levels.apply(spec).map_attr(|attr| {
         let attr = match options.rate(is_tracepoint, limit) {
             _ if attr.sample_period != 0 => attr,
             Rate::Frequency(frequency) => attr.with_frequency(frequency),
@@ -269,10 +265,7 @@ fn sampled(
             sample_stack_user: common.sample_stack_user,
             ..attr
         };
-        let mut attr = attr.replace_sample_type(fields).with_flags(common.flags);
-        if let Some(excluded) = options.level_flags() {
-            attr = attr.without_flags(LEVELS).with_flags(excluded);
-        }
+        let attr = attr.replace_sample_type(fields).with_flags(common.flags);
         match branches {
             // An event that has no samples has no branches either, and the kernel refuses them.
             Some((_, branches)) if !is_dummy(&attr) => {

@@ -41,7 +41,8 @@ impl Events {
             groups.extend(events.into_iter().map(|events| NamedGroup { events, filter: None }));
         }
         let groups = groups.into_iter().map(|mut named| {
-            named.events = named.events.map_members(in_milliseconds);
+            let levels = |event: NamedEvent| event.map_specs(|spec| options.levels.apply(spec));
+            named.events = named.events.map_members(levels).map_members(in_milliseconds);
             Group { named, is_supported: true }
         });
         Ok(Self { groups: groups.collect(), is_user_only: false })

@@ -1,8 +1,6 @@
 //! `perfkit stat`: counts of events while a command runs.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use perf_session::{EventSetError, EventSetTarget};
@@ -10,6 +8,7 @@ use perf_session::{EventSetError, EventSetTarget};
 mod events;
 mod measure;
 mod options;
+mod output;
 mod report;
 mod row;
 mod spread;
@@ -57,7 +56,7 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
     let other =
         if options.command.is_empty() { EventSetTarget::all_cpus() } else { EventSetTarget::command() };
     let target = options.target.target()?.unwrap_or(other);
-    let (path, mut out) = open_output(options)?;
+    let (path, mut out) = output::open(options)?;
     let of_output = |error: io::Error| match error.kind() {
         // The reader of the output exited early, as `head` does.
         io::ErrorKind::BrokenPipe => error,
@@ -76,7 +75,7 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
             break;
         }
     }
-    report.print(&mut out).map_err(of_output)?;
+    report.print(&mut out).and_then(|()| out.flush()).map_err(of_output)?;
     if events.is_user_only {
         note("counted user space only; `perfkit doctor` reports why the kernel is not permitted");
     }
@@ -86,14 +85,4 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
 /// Returns the tasks and CPUs as the user named them, `None` for a command.
 fn described(options: &Options) -> Option<String> {
     options.target.describe().or_else(|| options.command.is_empty().then(|| "all CPUs".to_owned()))
-}
-
-/// Opens the file or stream for the counts, and returns its name.
-fn open_output(options: &Options) -> io::Result<(PathBuf, Box<dyn Write>)> {
-    Ok(match &options.output {
-        Some(path) if path.as_os_str() == "-" => ("standard output".into(), Box::new(io::stdout())),
-        Some(path) => (path.clone(), Box::new(File::create(path).map_err(|error| of_file(path, &error))?)),
-        None if options.command.is_empty() => ("standard output".into(), Box::new(io::stdout())),
-        None => ("standard error".into(), Box::new(io::stderr())),
-    })
 }

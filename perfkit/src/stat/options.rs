@@ -9,6 +9,7 @@ use clap::{ArgAction, Args, ValueHint};
 
 use crate::events::EventOptions;
 use crate::help;
+use crate::levels::LevelOptions;
 use crate::target::TargetOptions;
 
 /// The events that are counted by default.
@@ -51,6 +52,8 @@ pub(crate) struct Options {
     pub(super) events: EventOptions,
     #[command(flatten)]
     pub(super) target: TargetOptions,
+    #[command(flatten)]
+    pub(super) levels: LevelOptions,
     /// Count events of the caches too, with -dd more of them, and with -ddd all
     #[arg(short, long, action = ArgAction::Count)]
     pub(super) detailed: u8,
@@ -78,7 +81,7 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(super) no_zero: bool,
     /// Print fields separated by this text, as `perf stat -x`: value, unit, event, ns running, percent running
-    #[arg(short = 'x', long, value_name = "SEPARATOR", conflicts_with = "json")]
+    #[arg(short = 'x', long, value_name = "SEPARATOR", conflicts_with = "json", value_parser = separator)]
     pub(super) field_separator: Option<String>,
     /// Print a JSON object for each event, with the keys of `perf stat --json-output`
     #[arg(short = 'j', long, alias = "json-output")]
@@ -97,6 +100,12 @@ fn interval(text: &str) -> Result<Duration, String> {
         Ok(0) | Err(_) => Err(format!("expected milliseconds, at least 1, found `{text}`")),
         Ok(millis) => Ok(Duration::from_millis(millis)),
     }
+}
+
+/// Parses a separator, in which `\t` is a tab, as in the perf tool.
+#[allow(clippy::unnecessary_wraps, reason = "the parser of arguments expects a result")]
+fn separator(text: &str) -> Result<String, String> {
+    Ok(if text == "\\t" { "\t".to_owned() } else { text.to_owned() })
 }
 
 fn repeat(text: &str) -> Result<NonZeroU32, String> {

@@ -43,6 +43,19 @@ fn command_that_cannot_be_started_exits_as_in_a_shell_and_leaves_the_old_recordi
         let counted = perfkit().args(["stat", "-e", "page-faults", program]).output().unwrap();
         one_line(&counted, code, if code == 127 { "No such file" } else { "Permission denied" });
     }
+    // Counts, too.
+    let (kept, none) = (folder.path("kept.txt"), folder.path("none.txt"));
+    fs::write(&kept, "before").unwrap();
+    for counts in [&kept, &none] {
+        let mut counter = perfkit();
+        counter.args(["stat", "-e", "page-faults", "-o"]).arg(counts).arg("/nonexistent");
+        one_line(&counter.output().unwrap(), 127, "No such file");
+    }
+    assert!(fs::read(&kept).unwrap() == b"before" && !none.exists());
+    let mut counter = perfkit();
+    counter.args(["stat", "-e", "page-faults", "-x", "\\t", "-o"]).arg(&kept).arg("true");
+    assert!(counter.output().unwrap().status.success());
+    assert!(fs::read_to_string(&kept).unwrap().contains("\t\tpage-faults\t"));
     let new = folder.path("new.data");
     record(&["-e", "cpu-clock", "-o", new.to_str().unwrap(), "/nonexistent"]).unwrap();
     assert!(!new.exists());

@@ -253,3 +253,34 @@ fn event_of_the_kernel_is_refused_and_not_counted_in_user_space() {
     assert!(both.status.success() && text.contains("page-faults:u"), "{text}");
     assert!(text.contains("user space only"), "{text}");
 }
+
+#[test]
+fn levels_of_all_events_are_those_of_the_option() {
+    for (option, level) in [("--all-user", "user"), ("--all-kernel", "kernel")] {
+        let Some(output) = stat(&["--json", "-e", "page-faults:k,page-faults:u", option, "true"]) else {
+            return;
+        };
+        let counts: Vec<String> = objects(&output.stderr)
+            .iter()
+            .map(|event| event["counter-value"].as_str().unwrap().to_owned())
+            .collect();
+        let [first, second] = &counts[..] else { panic!("{output:?}") };
+        assert_eq!(first, second, "{level}");
+        assert_ne!(first, "0.000000", "{level}");
+    }
+}
+
+#[test]
+fn details_add_events_of_the_caches() {
+    let names = |options: &[&str]| {
+        let output = stat(&[&["--json", "-e", "page-faults"], options, &["true"]].concat())?;
+        let names =
+            objects(&output.stderr).into_iter().map(|event| event["event"].as_str().unwrap().to_owned());
+        Some(names.collect::<Vec<_>>())
+    };
+    let Some(plain) = names(&[]) else { return };
+    assert_eq!(plain.len(), 1);
+    assert!(names(&["-d"]).unwrap().iter().any(|name| name.starts_with("L1-dcache-loads")));
+    assert_eq!(names(&["-dd"]).unwrap().len(), 11);
+    assert_eq!(names(&["-d", "-d", "-d"]).unwrap().len(), 13);
+}

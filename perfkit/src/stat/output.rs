@@ -1,0 +1,69 @@
+//! The file or stream for the counts.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::Options;
+use crate::message::of_file;
+
+/// Opens the output, and returns its name.
+pub(super) fn open(options: &Options) -> io::Result<(PathBuf, Box<dyn Write>)> {
+    Ok(match &options.output {
+        Some(path) if path.as_os_str() == "-" => ("standard output".into(), Box::new(io::stdout())),
+        Some(path) => {
+            let file = CountsFile::open(path).map_err(|error| of_file(path, &error))?;
+            (path.clone(), Box::new(file))
+        }
+        None if options.command.is_empty() => ("standard output".into(), Box::new(io::stdout())),
+        None => ("standard error".into(), Box::new(io::stderr())),
+    })
+}
+
+/// A file that keeps what it has until the first counts, so that a command which cannot be started changes nothing.
+#[derive(Debug)]
+struct CountsFile {
+    file: File,
+    path: PathBuf,
+    /// Whether the file was not there before.
+    is_new: bool,
+    has_begun: bool,
+}
+
+impl CountsFile {
+    fn open(path: &Path) -> io::Result<Self> {
+        let is_new = !path.exists();
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+        Ok(Self { file, path: path.to_owned(), is_new, has_begun: false })
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        // A device or a pipe has no length.
+        if !self.has_begun && self.file.metadata()?.is_file() {
+            self.file.set_len(0)?;
+        }
+        self.has_begun = true;
+        Ok(())
+    }
+}
+
+impl Write for CountsFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.begin()?;
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.begin()?;
+        self.file.flush()
+    }
+}
+
+impl Drop for CountsFile {
+    fn drop(&mut self) {
+        if self.is_new && !self.has_begun {
+            // The reason why nothing was counted is what the user must know.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}

@@ -7,6 +7,7 @@ use blazesym::symbolize::evict::{self, Evict};
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{CodeInfo, Input, Symbolized, Symbolizer};
 
+use super::demangle::demangled;
 use super::query::{Function, SourceLine, Symbols};
 use super::symbolizer::FileSymbols;
 
@@ -20,8 +21,11 @@ impl Blazesym {
     /// Makes it. With `has_lines`, it reads the lines of addresses and inlined functions, which takes most of the time and
     /// memory.
     pub fn new(has_lines: bool) -> Self {
-        let symbolizer =
-            Symbolizer::builder().enable_code_info(has_lines).enable_inlined_fns(has_lines).build();
+        let symbolizer = Symbolizer::builder()
+            .enable_code_info(has_lines)
+            .enable_inlined_fns(has_lines)
+            .enable_demangling(false)
+            .build();
         Self { symbolizer }
     }
 }
@@ -47,7 +51,7 @@ impl Blazesym {
             if !symbol.name.is_empty() {
                 let len = symbol.size? as u64;
                 let offset = address.checked_sub(symbol.addr).filter(|offset| *offset < len)?;
-                return Some((Arc::from(&*symbol.name), offset));
+                return Some((demangled(&symbol.name).into(), offset));
             }
             at = symbol.addr;
         }
@@ -97,7 +101,7 @@ impl FileSymbols for Blazesym {
 fn symbols(by_dwarf: Symbolized<'_>, by_symbol_table: Option<&Symbolized<'_>>) -> Option<Symbols> {
     let Symbolized::Sym(symbol) = by_dwarf else { return None };
     let function = |name: &str, code_info: Option<&CodeInfo<'_>>| Function {
-        name: name.into(),
+        name: demangled(name).into(),
         source: code_info.map(|info| SourceLine {
             file: Arc::from(&*info.to_path()),
             line: info.line,

@@ -2,6 +2,7 @@
 
 mod blazesym;
 mod code;
+mod demangle;
 mod jitdump;
 mod kallsyms;
 mod perf_map;

@@ -116,7 +116,8 @@ impl Symbols {
 /// A function, and where in its source an address is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// The demangled name, for Rust and C++; others as they are in the file.
+    /// The demangled name, for Rust and C++: as the perf tool prints it, without parameters and the type that is returned.
+    /// Others are as they are in the file.
     pub name: Arc<str>,
     /// The line: of the address in the innermost function, of the call in those around it.
     pub source: Option<SourceLine>,

@@ -159,7 +159,9 @@ fn common_attr(options: &Options, has_tracepoint: bool, notes: &mut Vec<String>)
     let mut flags = SIDE_BAND | AttrFlags::SAMPLE_ID_ALL;
     flags.set(AttrFlags::NAMESPACES, options.namespaces);
     flags.set(AttrFlags::CGROUP, options.all_cgroups);
-    flags.set(AttrFlags::MMAP_DATA, options.fields.data);
+    // The perf tool finds the tables for unwinding in mappings without code.
+    let has_stacks = matches!(options.call_graph(), Some(CallGraph::Stack { .. }));
+    flags.set(AttrFlags::MMAP_DATA, options.fields.data || has_stacks);
     flags.set(AttrFlags::CONTEXT_SWITCH, options.switch_events);
     let mut fields = FIELDS | options.fields.sample_type();
     // The perf tool's commands for tracepoints need the CPU.

@@ -89,3 +89,35 @@ fn hottest_functions_are_those_of_the_perf_tool() {
         assert!(symbol.contains(name), "{found:?}");
     }
 }
+
+/// Returns the number of frames that `perf script` prints for a recording.
+fn frames(folder: &Folder, file: &Path) -> usize {
+    let mut perf = Command::new("perf");
+    perf.args(["script", "-F", "ip", "-i"]).arg(file).env("HOME", folder.path("")).stdin(Stdio::null());
+    let output = perf.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().lines().filter(|line| !line.trim().is_empty()).count()
+}
+
+#[test]
+fn perf_tool_unwinds_the_stacks_of_a_recording_as_its_own() {
+    match Command::new("perf").arg("version").output() {
+        Ok(version) if version.status.success() => {}
+        other => return eprintln!("skipped: no perf tool: {other:?}"),
+    }
+    let folder = Folder::new();
+    let (ours, theirs) = (folder.path("ours.data"), folder.path("theirs.data"));
+    let options = ["-e", "task-clock", "-c", "2000000", "--call-graph", "dwarf,16384"];
+    let burn = ["sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"];
+    let Some(output) = record(&[&options[..], &["-o", ours.to_str().unwrap()], &burn].concat()) else {
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
+    let mut perf = Command::new("perf");
+    perf.args(["record", "-q", "--no-buildid-cache", "-o"]).arg(&theirs).args(options).args(burn);
+    let recorded = perf.env("HOME", folder.path("")).stdin(Stdio::null()).output().unwrap();
+    assert!(recorded.status.success(), "{recorded:?}");
+    let (ours, theirs) = (frames(&folder, &ours), frames(&folder, &theirs));
+    // The shell takes a different time each run.
+    assert!(ours * 2 > theirs, "{ours} frames, {theirs} in the recording of the perf tool");
+}

@@ -21,7 +21,7 @@ use crate::target::TargetOptions;
 const FREQUENCY: u64 = 4000;
 
 /// Bytes of a page of the rings, as users count them. A machine with larger pages has larger rings.
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
 /// Record samples of events into a perf.data file
 #[derive(Args, Clone, Debug)]
@@ -99,7 +99,8 @@ pub(crate) struct Options {
         value_parser = level
     )]
     pub(super) compression: Option<i32>,
-    /// Data pages of each ring, or its size as 512K or 4M; rounded up to a power of two [default: 512K]
+    /// Data pages of each ring, or its size as 512K or 4M; rounded up to a power of two [default: 512K, more for
+    /// copies of large stacks]
     #[arg(short, long, value_name = "PAGES", value_parser = ring_pages)]
     pub(super) mmap_pages: Option<RingPages>,
     /// Print errors only

@@ -14,7 +14,7 @@ use perf_session::{
 
 use super::Options;
 use super::call_graph::{CALL_STACK, CallGraph};
-use super::options::{Rate, RingPages};
+use super::options::{PAGE, Rate, RingPages};
 use crate::events::NamedGroup;
 
 /// Fields of every sample: with the same ones up to `TIME`, records of all events have their times at the
@@ -47,7 +47,10 @@ const CLOCK_PERIOD: u64 = 1_000_000;
 pub(super) struct Plan {
     groups: Vec<NamedGroup>,
     target: EventSetTarget,
-    ring_pages: usize,
+    /// Data pages of each ring that the user asks for.
+    ring_pages: Option<usize>,
+    /// Data pages of each ring otherwise, if the limits of memory permit them.
+    default_pages: usize,
     pub(super) notes: Vec<String>,
     /// The event that is recorded in place of the default, and the reason.
     pub(super) clause: Option<String>,
@@ -88,8 +91,9 @@ impl Plan {
         if let Some(RingPages { pages, asked }) = options.mmap_pages.filter(|ring| ring.pages != ring.asked) {
             notes.push(format!("rings of {pages} data pages in place of {asked}: a power of two"));
         }
-        let ring_pages = options.mmap_pages.map_or(RING_PAGES, |ring| ring.pages);
-        Ok(Self { groups, target, ring_pages, notes, clause })
+        let ring_pages = options.mmap_pages.map(|ring| ring.pages);
+        let default_pages = default_ring_pages(options.call_graph());
+        Ok(Self { groups, target, ring_pages, default_pages, notes, clause })
     }
 
     /// Returns the name of the group of each logical event, `None` if the user gave none.
@@ -110,14 +114,16 @@ impl Plan {
     pub(super) fn open(&mut self) -> Result<EventSet, EventSetError> {
         let groups = self.groups.iter().map(|group| group.events.clone());
         let options = EventSetOptions::new().groups(groups).target(self.target.clone());
-        let set = options.user_only_if_refused().ring_pages_within(1..=self.ring_pages).open()?;
+        let most = self.ring_pages.unwrap_or(self.default_pages);
+        let set = options.user_only_if_refused().ring_pages_within(1..=most).open()?;
         if set.is_user_only() {
             self.notes.push("recorded user space only; `perfkit doctor` reports why".to_owned());
         }
-        if let Some(size) = set.ring_size().filter(|size| size.data_pages < size.asked) {
+        let expected = self.ring_pages.unwrap_or(RING_PAGES);
+        if let Some(size) = set.ring_size().filter(|size| size.data_pages < expected) {
             self.notes.push(format!(
-                "rings of {} data pages in place of {}: limit of locked memory",
-                size.data_pages, size.asked
+                "rings of {} data pages in place of {expected}: limit of locked memory",
+                size.data_pages
             ));
         }
         Ok(set)
@@ -222,6 +228,18 @@ fn default_event() -> (&'static str, Option<String>) {
     ("cpu-clock", Some(cause))
 }
 
+/// Returns the data pages of a ring by default: 512 KiB, and more for copies of the stack, so that a ring has space for 64
+/// samples. At 1000 samples per second it is full after 64 ms.
+fn default_ring_pages(call_graph: Option<CallGraph>) -> usize {
+    match call_graph {
+        Some(CallGraph::Stack { size, .. }) => {
+            let bytes = 64 * size.bytes() as usize;
+            bytes.div_ceil(PAGE).next_power_of_two().max(RING_PAGES)
+        }
+        _ => RING_PAGES,
+    }
+}
+
 /// Returns the largest frequency that the kernel takes now. It lowers this limit itself when samples take
 /// too much time.
 fn frequency_limit(system: &System) -> u64 {
@@ -276,4 +294,20 @@ fn sampled(
             _ => attr,
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::call_graph::call_graph;
+
+    #[test]
+    fn rings_have_space_for_many_stacks() {
+        let pages = |text| default_ring_pages(Some(call_graph(text).unwrap()));
+        assert_eq!(default_ring_pages(None), 128);
+        assert_eq!(
+            [pages("fp"), pages("dwarf,8"), pages("dwarf"), pages("dwarf,64000")],
+            [128, 128, 128, 1024]
+        );
+    }
 }

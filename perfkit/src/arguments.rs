@@ -1,13 +1,15 @@
 //! Errors of the command line.
 
+use std::env;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::message::print;
 
-/// Commands of the perf tool that read a recording.
-const REPORTS: &[&str] = &["annotate", "diff", "report", "sched", "script", "top"];
+/// Commands of the perf tool that read a recording, and that users would look for here.
+const COMMANDS_OF_PERF: &[&str] =
+    &["annotate", "c2c", "diff", "evlist", "kmem", "kwork", "lock", "mem", "report", "sched", "timechart"];
 
 /// Options of `perf record` and `perf stat` that users of the perf tool know and one of the commands
 /// here does not have.
@@ -128,7 +130,7 @@ pub(crate) fn report(error: &Error) -> ExitCode {
 fn unknown_option(error: &Error) -> Option<String> {
     let option = text_of(error, ContextKind::InvalidArg)?;
     let name = option.split('=').next().unwrap_or(option);
-    if OF_PERF.contains(&name) {
+    if OF_PERF.contains(&name) && is_measuring() {
         return Some(format!("perf's `{name}` is not supported"));
     }
     let nearest = match text_of(error, ContextKind::SuggestedArg) {
@@ -140,11 +142,16 @@ fn unknown_option(error: &Error) -> Option<String> {
 
 fn unknown_command(error: &Error) -> Option<String> {
     let command = text_of(error, ContextKind::InvalidSubcommand)?;
-    REPORTS.contains(&command).then(|| {
+    COMMANDS_OF_PERF.contains(&command).then(|| {
         format!(
-            "perf's `{command}` is not supported: use `perf {command}`, or `perfkit dump` for the records"
+            "perf's `{command}` is not supported: use `perf {command}`, which reads these recordings, too"
         )
     })
+}
+
+/// Returns whether the command is `record` or `stat`, before which there may be an option with a value.
+fn is_measuring() -> bool {
+    env::args_os().skip(1).take(3).any(|word| word == "record" || word == "stat")
 }
 
 fn text_of(error: &Error, kind: ContextKind) -> Option<&str> {

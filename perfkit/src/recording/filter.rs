@@ -1,6 +1,8 @@
 //! The samples that count.
 
+use std::ffi::OsString;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 
 use clap::Args;
 use perf_abi::SampleType;
@@ -15,7 +17,7 @@ use super::time::{TimeRanges, TimeSpec};
 pub(crate) struct TaskFilterOptions {
     /// Only threads of these names
     #[arg(short = 'c', long, alias = "comms", value_name = "NAME,...", value_delimiter = ',')]
-    comm: Vec<String>,
+    comm: Vec<OsString>,
     /// Only these processes
     #[arg(long, value_name = "PID,...", value_delimiter = ',')]
     pid: Vec<u32>,
@@ -38,7 +40,7 @@ pub(crate) struct FilterOptions {
     task: TaskFilterOptions,
     /// Only samples in these objects: a path, its last part, or a name such as [kernel.kallsyms]
     #[arg(short = 'd', long, alias = "dsos", value_name = "NAME,...", value_delimiter = ',')]
-    dso: Vec<String>,
+    dso: Vec<OsString>,
 }
 
 /// Chooses samples. A sample counts if all methods say so; ask the cheap ones first. Without an option, each returns `true`
@@ -167,7 +169,8 @@ impl Filter {
     }
 }
 
-fn bytes(names: &[String]) -> Vec<Vec<u8>> {
+/// Names in a recording are bytes, as arguments are.
+fn bytes(names: &[OsString]) -> Vec<Vec<u8>> {
     names.iter().map(|name| name.as_bytes().to_vec()).collect()
 }
 

@@ -36,7 +36,7 @@ pub(crate) use finder::FinderOptions;
 pub(crate) use open::Recording;
 #[allow(unused_imports, reason = "the commands that use them follow")]
 pub(crate) use profile::{ProfileOptions, Profiled, SourceOptions, resolver};
-pub(crate) use progress::{Progress, Shown};
+pub(crate) use progress::{Progress, Shown, Step};
 pub(crate) use records::{Damage, Records};
 
 /// The options that name a recording.

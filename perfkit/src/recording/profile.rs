@@ -8,7 +8,7 @@ use perf_decode::{Record, Sample};
 use perf_profile::{Collector, Event, Profile, ProfileBuilder, Resolver};
 use perf_symbols::{AddressSpaces, FileFinder, Symbolizer, Unwinder};
 
-use super::{About, Filter, FilterOptions, FinderOptions, InputOptions, Records, Shown, build_id};
+use super::{About, Filter, FilterOptions, FinderOptions, InputOptions, Records, Shown, Step, build_id};
 
 /// The options of commands that make a profile of a recording.
 #[derive(Args, Clone, Debug)]
@@ -78,8 +78,10 @@ impl SourceOptions {
                 collector.add(event, sample);
             }
         }
-        let profile = collector.finish();
         records.clear_progress();
+        let step = Step::new(Shown::BeforeOutput, "naming functions");
+        let profile = collector.finish();
+        drop(step);
         Ok(Profiled { about, profile, records })
     }
 }

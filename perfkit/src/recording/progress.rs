@@ -1,12 +1,17 @@
 //! How far a command is, on standard error.
 
 use std::io::{IsTerminal, stderr, stdout};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A command that ends before shows nothing.
 const DELAY: Duration = Duration::from_secs(1);
+
+/// Time between two steps of a sign that shows only that the program works.
+const TICK: Duration = Duration::from_millis(200);
 
 /// When a command writes its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +21,12 @@ pub(crate) enum Shown {
     /// While it reads, a line a record. A bar among the lines, or over the screen of a pager that reads them, would
     /// disturb, so that it is shown only if the output is a file.
     BesideOutput,
+}
+
+impl Shown {
+    fn is_now(self) -> bool {
+        stderr().is_terminal() && (self == Self::BeforeOutput || is_file())
+    }
 }
 
 /// A bar on the terminal, from the second second on. Dropping removes it.
@@ -31,13 +42,7 @@ impl Progress {
     /// Makes a bar of `len` bytes, or one without an end. Returns `None` if it is not to be shown. `message` has no control
     /// characters.
     pub(crate) fn new(shown: Shown, message: String, len: Option<u64>) -> Option<Self> {
-        let is_disturbing = shown == Shown::BesideOutput && !is_file();
-        (stderr().is_terminal() && !is_disturbing).then(|| Self {
-            message,
-            len,
-            start: Instant::now(),
-            bar: None,
-        })
+        shown.is_now().then(|| Self { message, len, start: Instant::now(), bar: None })
     }
 
     /// Shows that `bytes` are done. Costs a look at the clock, so call it every hundred steps.
@@ -46,9 +51,12 @@ impl Progress {
             // Draws at most 20 times a second.
             bar.set_position(bytes);
         } else if self.start.elapsed() > DELAY {
-            let bar = ProgressBar::with_draw_target(self.len, ProgressDrawTarget::stderr());
-            bar.set_style(style(self.len.is_some()));
-            bar.set_message(self.message.clone());
+            let template = if self.len.is_some() {
+                "{msg} {wide_bar} {percent} % of {total_bytes}, {eta} left"
+            } else {
+                "{msg}: {bytes}, {bytes_per_sec}"
+            };
+            let bar = new_bar(self.len, template, &self.message);
             bar.set_position(bytes);
             self.bar = Some(bar);
         }
@@ -63,17 +71,51 @@ impl Drop for Progress {
     }
 }
 
+/// A sign on the terminal that the program works, from the second second on, for a step whose length is unknown. Dropping
+/// removes it.
+#[derive(Debug)]
+pub(crate) struct Step(Option<(Sender<()>, JoinHandle<()>)>);
+
+impl Step {
+    /// Begins a step. `message` has no control characters.
+    pub(crate) fn new(shown: Shown, message: &'static str) -> Self {
+        if !shown.is_now() {
+            return Self(None);
+        }
+        let (sender, receiver) = channel::<()>();
+        let show = move || {
+            // The sender only hangs up.
+            if receiver.recv_timeout(DELAY) == Err(RecvTimeoutError::Timeout) {
+                let bar = new_bar(None, "{spinner} {msg} {elapsed}", message);
+                while receiver.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                    bar.tick();
+                }
+                bar.finish_and_clear();
+            }
+        };
+        // Without a thread there is no sign, which is no reason to fail.
+        Self(thread::Builder::new().spawn(show).ok().map(|thread| (sender, thread)))
+    }
+}
+
+impl Drop for Step {
+    fn drop(&mut self) {
+        if let Some((sender, thread)) = self.0.take() {
+            drop(sender);
+            // Waits until the sign is removed, so that output does not mix with it.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn new_bar(len: Option<u64>, template: &str, message: &str) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(len, ProgressDrawTarget::stderr());
+    bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.with_message(message.to_owned())
+}
+
 /// Returns whether standard output is a regular file.
 fn is_file() -> bool {
     use rustix::fs::{FileType, fstat};
     fstat(stdout()).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
-}
-
-fn style(has_end: bool) -> ProgressStyle {
-    let template = if has_end {
-        "{msg} {wide_bar} {percent} % of {total_bytes}, {eta} left"
-    } else {
-        "{msg}: {bytes}, {bytes_per_sec}"
-    };
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

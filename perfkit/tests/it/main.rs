@@ -12,6 +12,7 @@ mod record_events;
 mod record_options;
 mod record_report;
 mod record_spelling;
+mod recording_filters;
 mod recording_input;
 mod shells;
 mod stat;

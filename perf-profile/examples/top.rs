@@ -32,8 +32,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let decoded = record.decode()?;
         collector.update(&decoded);
-        if let (Record::Sample(sample), Ok((index, _))) = (&decoded, record.event()) {
-            collector.add(events[index], sample);
+        if let (Record::Sample(sample), Ok((index, _))) = (&decoded, record.event())
+            && let Some(&event) = events.get(index)
+        {
+            collector.add(event, sample);
         }
     }
     let profile = collector.finish();

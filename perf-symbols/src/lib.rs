@@ -93,7 +93,7 @@ pub use file::{
 #[cfg(feature = "names")]
 pub use name::{
     Blazesym, FileSymbols, Function, Jitdump, JitdumpError, Kallsyms, KallsymsError, KernelFunction,
-    NameCounts, PerfMap, Query, SourceLine, Symbolizer, Symbols, Unnamed,
+    NameCounts, NameRequest, PerfMap, Query, SourceLine, Symbolizer, Symbols, Unnamed,
 };
 pub use space::{
     AddressSpaces, BuildId, Inode, KernelSymbol, Location, MappedObject, Mapping, ObjectKind, RecordedObject,

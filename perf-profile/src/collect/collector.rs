@@ -9,6 +9,7 @@ use perf_symbols::{AddressSpaces, Stack, StackEnd};
 use rustc_hash::FxHashMap;
 
 use crate::collect::Resolver;
+use crate::collect::chains::{Chains, Context, Found};
 use crate::profile::{self, Event, EventId, Losses, Profile, ProfileBuilder, ThreadId};
 
 /// Makes a [`Profile`] of records.
@@ -39,6 +40,7 @@ pub struct Collector {
     builder: ProfileBuilder,
     /// By the id of the thread, while it has that name.
     threads: FxHashMap<u32, ThreadId>,
+    chains: Chains,
     /// By the cookie: samples whose user callchain comes in a later record.
     deferred: FxHashMap<u64, Vec<Deferred>>,
     ends: FxHashMap<StackEnd, u64>,
@@ -60,6 +62,7 @@ impl Collector {
             resolver,
             builder,
             threads: FxHashMap::default(),
+            chains: Chains::default(),
             deferred: FxHashMap::default(),
             ends: FxHashMap::default(),
             missing_info: BTreeMap::new(),
@@ -116,6 +119,17 @@ impl Collector {
             time: sample.time(),
             cpu: sample.cpu(),
         };
+        let context = self.context(pid, sample);
+        let chain = sample.callchain().unwrap_or_default();
+        let known = context.and_then(|context| self.chains.find(context, &chain));
+        if let Some((id, found)) = known {
+            added.stack = found.stack;
+            if !self.builder.add_to(found.sample, &added) {
+                self.chains.set_sample(id, self.builder.add_indexed(added));
+            }
+            self.count_end(pid, found.end);
+            return;
+        }
         let resolved = self.resolver.resolve(sample);
         let end = resolved.stack.end();
         if let StackEnd::Deferred { cookie } = end {
@@ -124,8 +138,27 @@ impl Collector {
             return;
         }
         added.stack = self.builder.stack(resolved.locations);
-        self.builder.add(added);
+        let index = self.builder.add_indexed(added);
+        if let Some(context) = context {
+            self.chains.add(context, &chain, Found { stack: added.stack, end, sample: index });
+        }
         self.count_end(pid, end);
+    }
+
+    /// Returns the context of a sample's callchain, if that is the whole stack.
+    fn context<L: Layout>(&self, pid: u32, sample: &Sample<'_, L>) -> Option<Context> {
+        let has_more = sample.regs_user().is_some() || sample.branches().is_some();
+        let chain = sample.callchain().filter(|chain| !has_more && chain.deferred_cookie().is_none())?;
+        if chain.is_empty() {
+            return None;
+        }
+        let spaces = self.resolver.spaces();
+        Some(Context {
+            pid,
+            mode: sample.misc().cpu_mode().0,
+            mappings: spaces.mappings_version(pid).unwrap_or(u64::MAX),
+            kernel: spaces.kernel_version(),
+        })
     }
 
     fn add_deferred(&mut self, mut deferred: Deferred) {

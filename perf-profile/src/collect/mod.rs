@@ -1,5 +1,6 @@
 //! From records to a profile.
 
+mod chains;
 mod collector;
 mod resolver;
 

@@ -1,5 +1,6 @@
 //! From samples to locations, whose names are looked up later and many at once.
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -8,8 +9,8 @@ use perf_abi::CpuMode;
 use perf_abi::regs::Architecture;
 use perf_decode::{Layout, Record, Sample};
 use perf_symbols::{
-    AddressSpaces, FileFinder, MappedObject, Mapping, ObjectKind, Query, Stack, StackFrame, Symbolizer,
-    Unlocated, Unwinder,
+    AddressSpaces, FileFinder, MappedObject, Mapping, NameRequest, ObjectKind, Query, Stack, StackFrame,
+    Symbolizer, Unlocated, Unwinder,
 };
 use rustc_hash::FxHashMap;
 
@@ -17,8 +18,8 @@ use crate::profile::{LocationId, Locations, Object, ObjectId};
 
 /// Finds the location of each frame of samples: from the records of mappings, unwinding, and the files.
 ///
-/// An address that many samples have is looked up once. The names come with [`name`](Self::name), for all new locations
-/// together, because that is several times faster than one after the other.
+/// An address that many samples have is looked up once. Names are looked up in the background, many at once, and are all
+/// there after [`name`](Self::name).
 ///
 /// ```no_run
 /// use perf_abi::regs::Architecture;
@@ -58,7 +59,8 @@ pub struct Resolver {
     by_address: FxHashMap<(Version, u64), LocationId>,
     by_place: FxHashMap<(Place, u64), LocationId>,
     objects: FxHashMap<(MappedObject, Option<u32>), ObjectId>,
-    unnamed: Vec<(LocationId, Query)>,
+    unnamed: (Vec<LocationId>, Vec<Query>),
+    requested: VecDeque<(Vec<LocationId>, NameRequest)>,
     has_monotonic_time: bool,
 }
 
@@ -81,8 +83,12 @@ enum Place {
 /// Addresses whose locations are kept, at most. When there are more, they are found again by their places.
 const MAX_ADDRESSES: usize = 1 << 20;
 
-/// Locations that wait for their names, at most: each holds a part of the mappings.
-const MAX_UNNAMED: usize = 1 << 14;
+/// Locations that are named together: many, because those of one file are looked up together, and few, so that names are
+/// looked up by one CPU while another reads records.
+const BATCH: usize = 256;
+
+/// Batches that are looked up at a time: each query holds a part of the mappings.
+const MAX_BATCHES: usize = 64;
 
 /// The frames of a sample: returned by [`Resolver::resolve`].
 #[derive(Clone, Copy, Debug)]
@@ -117,7 +123,8 @@ impl Resolver {
             by_address: FxHashMap::default(),
             by_place: FxHashMap::default(),
             objects: FxHashMap::default(),
-            unnamed: Vec::new(),
+            unnamed: Default::default(),
+            requested: VecDeque::new(),
             has_monotonic_time: false,
         }
     }
@@ -208,12 +215,25 @@ impl Resolver {
         &self.found
     }
 
-    /// Names the locations that have no name yet. It happens by itself from time to time.
+    /// Names the locations that have no name yet.
     pub fn name(&mut self) {
-        let (ids, queries): (Vec<_>, Vec<_>) = self.unnamed.drain(..).unzip();
-        for (id, symbols) in ids.into_iter().zip(self.symbolizer.symbolize(&queries)) {
+        self.request();
+        while self.take_names() {}
+    }
+
+    /// Asks for the names of new locations.
+    fn request(&mut self) {
+        let (ids, queries) = std::mem::take(&mut self.unnamed);
+        self.requested.push_back((ids, self.symbolizer.request(queries)));
+    }
+
+    /// Waits for the names that were asked for first. Returns whether there were such.
+    fn take_names(&mut self) -> bool {
+        let Some((ids, request)) = self.requested.pop_front() else { return false };
+        for (id, symbols) in ids.into_iter().zip(request.wait()) {
             self.locations.set_symbols(id, &symbols);
         }
+        true
     }
 
     /// Returns the location of a frame by what is mapped there.
@@ -254,9 +274,13 @@ impl Resolver {
         if let Some(time) = time.filter(|_| self.has_monotonic_time) {
             query = query.with_monotonic_time(time);
         }
-        self.unnamed.push((location, query));
-        if self.unnamed.len() >= MAX_UNNAMED {
-            self.name();
+        self.unnamed.0.push(location);
+        self.unnamed.1.push(query);
+        if self.unnamed.0.len() >= BATCH {
+            self.request();
+            if self.requested.len() > MAX_BATCHES {
+                self.take_names();
+            }
         }
         location
     }

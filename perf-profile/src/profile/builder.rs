@@ -15,6 +15,23 @@ pub struct ProfileBuilder {
     sums: FxHashMap<(EventId, ThreadId, Option<StackId>), usize>,
 }
 
+/// The index of a sum among the samples; by default, of none that is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SampleIndex(usize);
+
+impl Default for SampleIndex {
+    fn default() -> Self {
+        Self(usize::MAX)
+    }
+}
+
+impl Sample {
+    fn add(&mut self, other: &Self) {
+        self.value = self.value.saturating_add(other.value);
+        self.count = self.count.saturating_add(other.count);
+    }
+}
+
 impl ProfileBuilder {
     /// Makes an empty profile that adds up samples with the same event, thread and stack.
     pub fn new() -> Self {
@@ -63,19 +80,32 @@ impl ProfileBuilder {
 
     /// Adds a sample, or several with the same stack. Without [times](Self::with_times), its time and CPU are left out.
     pub fn add(&mut self, sample: Sample) {
+        self.add_indexed(sample);
+    }
+
+    /// Adds a sample to the sum at an index if it has the same event, thread and stack. Returns whether it has.
+    #[inline]
+    pub(crate) fn add_to(&mut self, index: SampleIndex, sample: &Sample) -> bool {
+        let sum = self.profile.samples.get_mut(index.0).filter(|_| !self.profile.has_times);
+        let key = |sample: &Sample| (sample.event, sample.thread, sample.stack);
+        let Some(sum) = sum.filter(|sum| key(sum) == key(sample)) else { return false };
+        sum.add(sample);
+        true
+    }
+
+    /// Adds a sample as [`add`](Self::add), and returns its index.
+    pub(crate) fn add_indexed(&mut self, sample: Sample) -> SampleIndex {
         if self.profile.has_times {
             self.profile.samples.push(sample);
-            return;
+            return SampleIndex::default();
         }
         let samples = &mut self.profile.samples;
         let index = *self.sums.entry((sample.event, sample.thread, sample.stack)).or_insert(samples.len());
         match samples.get_mut(index) {
-            Some(sum) => {
-                sum.value = sum.value.saturating_add(sample.value);
-                sum.count = sum.count.saturating_add(sample.count);
-            }
+            Some(sum) => sum.add(&sample),
             None => samples.push(Sample { time: None, cpu: None, ..sample }),
         }
+        SampleIndex(index)
     }
 
     /// Sets what the profile lacks.

@@ -13,6 +13,11 @@ macro_rules! id {
                 self.0 as usize
             }
 
+            #[allow(dead_code, reason = "only some tables have compact entries")]
+            pub(crate) const fn number(self) -> u32 {
+                self.0
+            }
+
             /// Returns the number of the next entry of a table that has `len`. A table with 2^32 - 1 entries would need more
             /// than 64 GiB: its last number stands for all further entries.
             pub(crate) fn next(len: usize) -> Self {

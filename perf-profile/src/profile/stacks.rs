@@ -5,18 +5,39 @@ use rustc_hash::FxHashMap;
 use super::ids::{LocationId, StackId};
 
 /// A tree of stacks: each has its innermost location, and the stack of the caller.
+///
+/// Most callers have one callee only, whose node comes right after theirs: it is found there, without the map.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stacks {
     nodes: Vec<Node>,
-    ids: FxHashMap<Node, StackId>,
+    /// The callees but for the first one of each caller.
+    others: FxHashMap<Edge, StackId>,
+    first_root: Option<StackId>,
     /// The last stack that was added, outermost first: the next one often has the same callers.
     last: Vec<(LocationId, StackId)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 struct Node {
-    caller: Option<StackId>,
+    edge: Edge,
+    first_callee: Option<StackId>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Edge {
+    /// The number of the caller's stack plus 1, or 0: 4 bytes less than an option, in a map that is larger than the caches.
+    caller: u32,
     location: LocationId,
+}
+
+impl Edge {
+    fn new(location: LocationId, caller: Option<StackId>) -> Self {
+        Self { caller: caller.map_or(0, |id| id.number().saturating_add(1)), location }
+    }
+
+    fn parts(self) -> (LocationId, Option<StackId>) {
+        (self.location, self.caller.checked_sub(1).map(|number| StackId::next(number as usize)))
+    }
 }
 
 impl Stacks {
@@ -28,25 +49,44 @@ impl Stacks {
         self.last.truncate(same);
         let mut caller = self.last.last().map(|&(_, id)| id);
         for location in outermost_first().skip(same) {
-            let node = Node { caller, location };
-            let next = StackId::next(self.nodes.len());
-            let id = *self.ids.entry(node).or_insert(next);
-            if id == next {
-                self.nodes.push(node);
-            }
+            let id = self.callee(caller, location);
             self.last.push((location, id));
             caller = Some(id);
         }
         caller
     }
 
+    fn callee(&mut self, caller: Option<StackId>, location: LocationId) -> StackId {
+        let edge = Edge::new(location, caller);
+        let next = StackId::next(self.nodes.len());
+        let first = match caller {
+            None => &mut self.first_root,
+            Some(caller) => match self.nodes.get_mut(caller.index()) {
+                Some(node) => &mut node.first_callee,
+                None => return next,
+            },
+        };
+        let first = *first.get_or_insert(next);
+        if first != next {
+            if self.nodes.get(first.index()).is_some_and(|node| node.edge == edge) {
+                return first;
+            }
+            let id = *self.others.entry(edge).or_insert(next);
+            if id != next {
+                return id;
+            }
+        }
+        self.nodes.push(Node { edge, first_callee: None });
+        next
+    }
+
     /// Returns the innermost location and the stack of the caller.
     pub(super) fn get(&self, id: StackId) -> Option<(LocationId, Option<StackId>)> {
-        self.nodes.get(id.index()).map(|node| (node.location, node.caller))
+        self.nodes.get(id.index()).map(|node| node.edge.parts())
     }
 
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (LocationId, Option<StackId>)> {
-        self.nodes.iter().map(|node| (node.location, node.caller))
+        self.nodes.iter().map(|node| node.edge.parts())
     }
 }
 

@@ -69,7 +69,7 @@ mod tests {
         for index in 0..40_u32 {
             let last =
                 if index < 10 { char::from(b'0' + index as u8) } else { char::from(b'A' + index as u8 - 10) };
-            name.push_str(&format!("St4pairIS{last}_S{last}_E"));
+            name.extend(["St4pairIS", &last.to_string(), "_S", &last.to_string(), "_E"]);
         }
         name.push_str("Evv");
         assert!(demangled(&name).len() <= MAX_LEN);

@@ -15,6 +15,6 @@ pub use jitdump::{Jitdump, JitdumpError};
 pub use kallsyms::{Kallsyms, KallsymsError, KernelFunction};
 pub use perf_map::PerfMap;
 pub use query::{Function, Query, SourceLine, Symbols, Unnamed};
-pub use symbolizer::{FileSymbols, NameCounts, Symbolizer};
+pub use symbolizer::{FileSymbols, NameCounts, NameRequest, Symbolizer};
 
 use code::Code;

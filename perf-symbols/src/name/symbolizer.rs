@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::path::Path;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::blazesym::Blazesym;
 use super::query::{Query, Symbols, Unnamed};
@@ -90,6 +90,22 @@ pub struct NameCounts {
     pub panics: u64,
 }
 
+/// Names that were asked for by [`Symbolizer::request`].
+#[derive(Debug)]
+#[must_use]
+pub struct NameRequest {
+    answer: Option<Receiver<Vec<Result<Symbols, Unnamed>>>>,
+    len: usize,
+}
+
+impl NameRequest {
+    /// Waits for the names: those of [`Symbolizer::symbolize`].
+    pub fn wait(self) -> Vec<Result<Symbols, Unnamed>> {
+        let named = self.answer.and_then(|answer| answer.recv().ok());
+        named.unwrap_or_else(|| vec![Err(Unnamed::Stopped); self.len])
+    }
+}
+
 pub(super) enum Request {
     Names { queries: Vec<Query>, reply: Sender<Vec<Result<Symbols, Unnamed>>> },
     Counts { reply: Sender<NameCounts> },
@@ -142,8 +158,15 @@ impl Symbolizer {
 
     /// Returns the functions at each address, in the order of the queries, or the reason why there is no name.
     pub fn symbolize(&self, queries: &[Query]) -> Vec<Result<Symbols, Unnamed>> {
-        let stopped = || vec![Err(Unnamed::Stopped); queries.len()];
-        self.ask(|reply| Request::Names { queries: queries.to_vec(), reply }).unwrap_or_else(stopped)
+        self.request(queries.to_vec()).wait()
+    }
+
+    /// Asks for the functions at each address, which are looked up while the caller continues.
+    pub fn request(&self, queries: Vec<Query>) -> NameRequest {
+        let len = queries.len();
+        let (reply, answer) = mpsc::channel();
+        let sent = self.requests.send(Request::Names { queries, reply });
+        NameRequest { answer: sent.is_ok().then_some(answer), len }
     }
 
     /// Returns how many addresses were looked up since the start, by result.

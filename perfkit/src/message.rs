@@ -1,7 +1,7 @@
 //! Messages to the user.
 
 use std::ffi::OsStr;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
 /// Prints a message to standard error.
@@ -53,6 +53,25 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
+/// Returns a value as one line of JSON, in which the characters are escaped that [`plain`] escapes. JSON itself permits
+/// DEL, the controls above ASCII and marks of direction in a string.
+pub(crate) fn json(value: &serde_json::Value) -> String {
+    let text = value.to_string();
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text;
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        // They are in strings only, and none needs two of these escapes.
+        if is_hidden(character) {
+            let _ = write!(escaped, "\\u{:04x}", u32::from(character));
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
 /// Returns an error with the name of the file before its description.
 pub(crate) fn of_file(path: impl AsRef<OsStr>, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", shown(path)))
@@ -88,6 +107,10 @@ mod tests {
     fn control_characters_are_escaped() {
         assert_eq!(plain("a\u{1b}[31m\tb\nc\u{9b}\u{202e}"), "a\\u{1b}[31m\tb\nc\\u{9b}\\u{202e}");
         assert_eq!(shown("a\nb\u{7}"), "a\\nb\\u{7}");
+        let value = serde_json::json!({"n\u{7f}": "a\u{1b}\n\u{9b}\u{202e}\u{fc}"});
+        let line = json(&value);
+        assert_eq!(line, r#"{"n\u007f":"a\u001b\n\u009b\u202eü"}"#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&line).unwrap(), value);
     }
 
     #[test]

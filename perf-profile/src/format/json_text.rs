@@ -1,6 +1,6 @@
 //! Values as JSON.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// A string, quoted and escaped.
 #[derive(Clone, Copy)]
@@ -8,8 +8,21 @@ pub(super) struct Text<'a>(pub(super) &'a str);
 
 impl fmt::Display for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&serde_json::to_string(self.0).map_err(|_| fmt::Error)?)
+        let quoted = serde_json::to_string(self.0).map_err(|_| fmt::Error)?;
+        if quoted.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return f.write_str(&quoted);
+        }
+        quoted.chars().try_for_each(|character| match character {
+            character if is_hidden(character) => write!(f, "\\u{:04x}", u32::from(character)),
+            character => f.write_char(character),
+        })
     }
+}
+
+/// Returns whether a character controls a terminal or changes the order of what follows, and JSON permits it in a string.
+fn is_hidden(character: char) -> bool {
+    let reorders = matches!(character, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || reorders
 }
 
 /// A value, or `null`.
@@ -22,5 +35,18 @@ impl<T: fmt::Display> fmt::Display for Optional<T> {
             Some(value) => value.fmt(f),
             None => f.write_str("null"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_has_no_control_character_and_is_read_as_it_was() {
+        let text = "a\u{1b}[31m\n\"\\\u{7f}\u{9b}\u{202e}\u{fc}";
+        let quoted = Text(text).to_string();
+        assert_eq!(quoted, r#""a\u001b[31m\n\"\\\u007f\u009b\u202eü""#);
+        assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), text);
     }
 }

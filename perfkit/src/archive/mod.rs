@@ -19,7 +19,7 @@ mod pack;
 use files::{Files, Packed};
 use pack::Pack;
 
-use crate::message::{note, shown, size};
+use crate::message::{self, note, shown, size};
 use crate::recording::{self, About, FinderOptions, InputOptions, Progress, Records, Shown};
 use crate::{help, whole_file};
 
@@ -232,7 +232,7 @@ impl List {
                 "files": files,
                 "reason": listed.reason(),
             });
-            writeln!(out, "{line}")?;
+            writeln!(out, "{}", message::json(&line))?;
         }
         out.flush()
     }

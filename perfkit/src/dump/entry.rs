@@ -11,6 +11,7 @@ use perf_file::{FileOffset, FileRecord, Result};
 use super::field::{Item, Key, Part};
 use super::json::{self, Object};
 use super::tool_record;
+use crate::message;
 use crate::recording::{About, Tracepoints, event_name};
 
 /// A record with its content.
@@ -222,7 +223,7 @@ impl fmt::Display for Entry<'_> {
             }
             Content::Tool(Ok(fields)) => {
                 f.write_str(&self.name())?;
-                fields.iter().try_for_each(|(name, value)| write!(f, " {name}={value}"))
+                fields.iter().try_for_each(|(name, value)| write!(f, " {name}={}", message::json(value)))
             }
         }
     }

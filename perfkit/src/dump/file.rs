@@ -10,6 +10,7 @@ use super::entry::Entry;
 use super::json::Object;
 use super::printer::Printer;
 use super::{Options, feature};
+use crate::message;
 use crate::recording::{Damage, Filter, Recording, Shown};
 
 /// Prints the records of a recording, or its features.
@@ -116,13 +117,13 @@ fn print_features(out: &mut dyn Write, mut recording: Recording, is_json: bool) 
         match content {
             Ok(content) if is_json => {
                 json.insert("content".to_owned(), content);
-                writeln!(out, "{}", serde_json::Value::from(json))?;
+                writeln!(out, "{}", message::json(&json.into()))?;
             }
-            Ok(content) => writeln!(out, "{feature}: {content}")?,
+            Ok(content) => writeln!(out, "{feature}: {}", message::json(&content))?,
             Err(error) => {
                 if is_json {
                     json.insert("error".to_owned(), error.to_string().into());
-                    writeln!(out, "{}", serde_json::Value::from(json))?;
+                    writeln!(out, "{}", message::json(&json.into()))?;
                 } else {
                     writeln!(out, "{feature}: {error}")?;
                 }

@@ -2,12 +2,11 @@
 
 use std::io::{self, BufWriter, Write};
 
-use serde_json::Value as Json;
-
 use super::Options;
 use super::entry::Entry;
 use super::field::{FieldList, Part, flatten};
 use super::json::Object;
+use crate::message;
 use crate::recording::Tracepoints;
 
 /// Prints records in the form that the user chose.
@@ -69,7 +68,7 @@ impl<'a> Printer<'a> {
             (true, fields) => {
                 let object =
                     if self.is_flat { flat(entry, fields.as_ref()) } else { nested(entry, fields.as_ref()) };
-                object.map_or(Ok(()), |object| writeln!(self.out, "{}", Json::from(object)))
+                object.map_or(Ok(()), |object| writeln!(self.out, "{}", message::json(&object.into())))
             }
             (false, None) => writeln!(self.out, "{entry}"),
             (false, Some(_)) if self.is_flat => self.print_row(entry),

@@ -2,6 +2,7 @@
 
 mod archive;
 mod bad_input;
+mod bad_recordings;
 mod command_line;
 mod demo;
 mod dump_files;

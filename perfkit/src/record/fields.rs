@@ -33,11 +33,6 @@ pub(super) struct FieldOptions {
     /// The flags of the transaction
     #[arg(long, help_heading = HEADING)]
     transaction: bool,
-    // Recorded always: the perf tool's options for them change nothing.
-    #[arg(short = 'T', long, hide = true)]
-    timestamp: bool,
-    #[arg(long, hide = true)]
-    sample_identifier: bool,
 }
 
 const HEADING: &str = "Fields of samples";

@@ -9,6 +9,7 @@ use perf_session::synthesize::Synthesizer;
 use perf_session::sys::AttrFlags;
 use perf_session::{EventSetError, System, sys};
 
+mod always;
 mod branches;
 mod call_graph;
 mod features;

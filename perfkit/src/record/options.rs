@@ -9,6 +9,7 @@ use clap::{Args, ValueHint};
 use perf_session::sys::AttrFlags;
 use rustix::fs::FileType;
 
+use super::always::AlwaysOptions;
 use super::branches::BranchOptions;
 use super::call_graph::{CallGraph, call_graph};
 use super::fields::FieldOptions;
@@ -36,7 +37,9 @@ pub(super) const PAGE: usize = 4096;
         Without -o, the file is perf.data, and an existing one becomes perf.data.old; if standard output is a pipe, \
         the recording goes there, as with -o -. A pipe gets the pipe form of the format.\n\n\
         Without a command, the recording ends when the processes or threads have exited, or at Ctrl-C; without \
-        processes and threads, all CPUs are recorded. Ctrl-C ends it in any case; a second one kills the recorder and leaves a file that can still be read.",
+        processes and threads, all CPUs are recorded. Ctrl-C ends it in any case; a second one kills the recorder and leaves a file that can still be read.\n\n\
+        Options of the perf tool for what every recording has are accepted: -T, -N, -k mono, --buildid-all, \
+        --buildid-mmap, --sample-identifier and --timestamp-boundary.",
         &[
             ("perfkit record -g CMD", "sample a command, with callchains by frame pointers"),
             ("perfkit record --call-graph dwarf,32768 CMD", "copies of the stack, for unwinding without them"),
@@ -54,6 +57,9 @@ pub(crate) struct Options {
     /// Samples per second of each event, or `max` for as many as the kernel permits [default: 4000]
     #[arg(short = 'F', long = "freq", value_name = "HZ", conflicts_with = "period", value_parser = frequency)]
     frequency: Option<Frequency>,
+    /// Fail if the kernel permits only a lower frequency, in place of lowering it
+    #[arg(long)]
+    pub(super) strict_freq: bool,
     /// Events between two samples
     #[arg(short = 'c', long = "count", value_name = "PERIOD", value_parser = period)]
     period: Option<NonZeroU64>,
@@ -109,9 +115,8 @@ pub(crate) struct Options {
     /// File to write, or `-` for standard output [default: perf.data]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
-    // Never written, as by the perf tool with this option.
-    #[arg(short = 'N', long, hide = true)]
-    no_buildid_cache: bool,
+    #[command(flatten)]
+    always: AlwaysOptions,
     /// The command and its arguments
     #[arg(trailing_var_arg = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
     pub(super) command: Vec<OsString>,

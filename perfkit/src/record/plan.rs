@@ -61,6 +61,11 @@ impl Plan {
         let mut notes = Vec::new();
         let limit = frequency_limit(system);
         if let Some(wanted) = options.wanted_frequency().filter(|frequency| *frequency > limit) {
+            if options.strict_freq {
+                return Err(io::Error::other(format!(
+                    "{wanted} samples per second are more than kernel.perf_event_max_sample_rate, which is {limit}"
+                )));
+            }
             notes.push(format!(
                 "{limit} samples per second in place of {wanted}: limit of kernel.perf_event_max_sample_rate"
             ));

@@ -66,7 +66,7 @@ fn options_have_the_meaning_that_the_perf_tool_gives_them() {
         &["-g", "--user-callchains", "-m", "3"],
         &["--call-graph", "fp", "--kernel-callchains", "--all-user", "-z=1"],
         &["-c", "1000000", "-P", "-d"],
-        &["-F", "99", "-F", "100", "--all-kernel", "-T", "-N", "--sample-cpu"],
+        &["-F", "99", "-F", "100", "--all-kernel", "-T", "-N", "-k", "mono", "--sample-cpu"],
         &["--phys-data", "--data-page-size", "--code-page-size", "-R", "-m", "64K"],
         &["-p", &own],
         &["-t", &own],
@@ -170,6 +170,20 @@ fn branches_without_hardware_are_refused_in_a_clear_line() {
     let errors = String::from_utf8(output.stderr).unwrap();
     let is_clear = errors.contains("needs a hardware event: ") || errors.contains("record branches");
     assert!(output.status.success() || is_clear, "{errors}");
+}
+
+#[test]
+fn frequency_above_the_limit_is_lowered_with_a_line_or_refused() {
+    let folder = Folder::new();
+    let file = folder.path("a.data");
+    let output = ["-F", "99999999", "-e", "cpu-clock", "-o", file.to_str().unwrap(), "true"];
+    let Some(lowered) = record(&output) else { return };
+    let errors = String::from_utf8(lowered.stderr).unwrap();
+    assert!(lowered.status.success() && errors.contains(" in place of 99999999: limit of "), "{errors}");
+    let refused = record(&[&["--strict-freq"], &output[..]].concat()).unwrap();
+    let errors = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!((refused.status.code(), errors.lines().count()), (Some(1), 1), "{errors}");
+    assert!(errors.contains("99999999 samples per second are more than "), "{errors}");
 }
 
 #[test]

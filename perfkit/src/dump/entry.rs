@@ -84,7 +84,7 @@ impl<'r> Entry<'r> {
         self.event.as_ref().and_then(|event| event.format)
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(super) fn name(&self) -> Cow<'static, str> {
         tool_record::name(self.record.kind())
     }
 

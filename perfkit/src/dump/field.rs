@@ -73,11 +73,19 @@ impl<'a> Key<'a> {
 
     /// Returns the name that is unique in a record.
     pub(super) fn flat(self) -> Cow<'a, str> {
+        match self.prefix() {
+            "" => self.name.into(),
+            prefix => format!("{prefix}{}", self.name).into(),
+        }
+    }
+
+    /// Returns the start of the name that is unique in a record.
+    fn prefix(self) -> &'static str {
         match self.part {
-            Part::Body if HEADER.contains(&self.name) => format!("fields_{}", self.name).into(),
-            Part::Header | Part::Body | Part::Trailer => self.name.into(),
-            Part::RepeatedTrailer => format!("sample_id_{}", self.name).into(),
-            Part::Tracepoint => format!("{TRACEPOINT}_{}", self.name).into(),
+            Part::Body if HEADER.contains(&self.name) => "fields_",
+            Part::Header | Part::Body | Part::Trailer => "",
+            Part::RepeatedTrailer => "sample_id_",
+            Part::Tracepoint => "tracepoint_",
         }
     }
 }
@@ -149,9 +157,16 @@ impl FieldList {
 
     /// Returns the position in the list by which a field is chosen.
     pub(super) fn position(&self, key: Key<'_>) -> Option<usize> {
-        let flat = key.flat();
-        let is_chosen = |name: &String| *name == flat || key.part == Part::Tracepoint && name == TRACEPOINT;
-        self.0.iter().position(is_chosen)
+        // Without the allocation of `Key::flat`, because each field of each record comes here.
+        let prefix = key.prefix();
+        self.0.iter().position(|name| {
+            name.strip_prefix(prefix) == Some(key.name) || key.part == Part::Tracepoint && name == TRACEPOINT
+        })
+    }
+
+    /// Returns whether all fields of a tracepoint are chosen by the name at a position.
+    pub(super) fn has_whole_tracepoint(&self, position: usize) -> bool {
+        self.0.get(position).is_some_and(|name| name == TRACEPOINT)
     }
 
     /// Returns whether a record with one of these fields is printed: records that have only keys of every record

@@ -26,7 +26,7 @@ pub(super) fn parse(name: &str) -> Result<RecordType, String> {
         name.eq_ignore_ascii_case(wanted) || full.eq_ignore_ascii_case(wanted)
     });
     found.map(|(_, kind)| *kind).ok_or_else(|| {
-        let names: Vec<_> = known.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<_> = known.iter().map(|(name, _)| &**name).collect();
         format!("unknown kind{}; all kinds: {}", nearest(wanted, names.iter().copied()), names.join(", "))
     })
 }

@@ -86,19 +86,25 @@ impl<'a> Printer<'a> {
         self.columns.iter_mut().for_each(String::clear);
         let mut has_content = !fields.asks_for_content();
         entry.each(|key, item| {
-            let column = fields.position(key).and_then(|position| self.columns.get_mut(position));
-            let Some(column) = column else { return };
+            let Some(position) = fields.position(key) else { return };
+            let Some(column) = self.columns.get_mut(position) else { return };
             has_content |= key.part != Part::Header;
-            if fields.names().iter().any(|name| *name == key.flat()) {
-                // Writing to a string does not fail.
-                let _ = write!(column, "{item}");
-            } else {
-                // All fields of the tracepoint in one column.
+            // Writing to a string does not fail.
+            let _ = if fields.has_whole_tracepoint(position) {
                 let gap = if column.is_empty() { "" } else { " " };
-                let _ = write!(column, "{gap}{}={item}", key.name.escape_debug());
-            }
+                write!(column, "{gap}{}={item}", key.name.escape_debug())
+            } else {
+                write!(column, "{item}")
+            };
         });
-        if has_content { writeln!(self.out, "{}", self.columns.join("\t")) } else { Ok(()) }
+        if !has_content {
+            return Ok(());
+        }
+        for (index, column) in self.columns.iter().enumerate() {
+            let tab = if index > 0 { "\t" } else { "" };
+            write!(self.out, "{tab}{column}")?;
+        }
+        writeln!(self.out)
     }
 }
 
@@ -161,5 +167,5 @@ fn line(entry: &Entry<'_>, fields: &FieldList) -> Option<String> {
     // Stable, so that fields of a tracepoint keep their order.
     chosen.sort_by_key(|(position, _)| *position);
     let chosen: String = chosen.into_iter().map(|(_, text)| text).collect();
-    has_content.then(|| entry.name() + &chosen)
+    has_content.then(|| entry.name().into_owned() + &chosen)
 }

@@ -1,5 +1,7 @@
 //! The fields of records that tools write in their own form, as JSON.
 
+use std::borrow::Cow;
+
 use perf_abi::RecordType;
 use perf_file::format::record_type;
 use perf_file::record::{AuxtraceError, CpuMap, EventUpdate, IdIndex, TimeConv, Update};
@@ -69,11 +71,11 @@ pub(super) const FIELDS: &[&str] = &[
 /// Returns the name of a kind, of the kernel or of tools.
 ///
 /// Those of tools are the names that `perf script -D` prints where they are shorter.
-pub(super) fn name(kind: RecordType) -> String {
+pub(super) fn name(kind: RecordType) -> Cow<'static, str> {
     match kind {
-        record_type::HEADER_TRACING_DATA => "TRACING_DATA".to_owned(),
-        record_type::HEADER_FEATURE => "FEATURE".to_owned(),
-        _ => record_type::name(kind).map_or_else(|| kind.to_string(), str::to_owned),
+        record_type::HEADER_TRACING_DATA => "TRACING_DATA".into(),
+        record_type::HEADER_FEATURE => "FEATURE".into(),
+        _ => record_type::name(kind).map_or_else(|| kind.to_string().into(), Cow::from),
     }
 }
 

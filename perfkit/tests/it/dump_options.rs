@@ -208,3 +208,36 @@ fn recording_is_an_option_or_an_argument() {
     let both = perfkit().arg("-i").arg(path("cgroup")).arg(path("cgroup")).output().unwrap();
     assert_eq!(both.status.code(), Some(2));
 }
+
+#[test]
+fn names_with_escape_sequences_are_printed_without_them() {
+    let mut bytes = fs::read(path("cgroup")).unwrap();
+    // ESC, the control sequence introducer of one character, a mark that reverses text, and a tab.
+    let (name, hostile) = (b"worker-0", b"\x1b\xc2\x9b\xe2\x80\xaeA\t");
+    let at = bytes.windows(name.len()).position(|window| window == name).unwrap();
+    bytes[at..at + name.len()].copy_from_slice(&hostile[..name.len()]);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("escapes.data");
+    fs::write(&file, bytes).unwrap();
+    for options in [
+        &[][..],
+        &["--json"],
+        &["--flat", "-F", "name,comm"],
+        &["--flat", "--json"],
+        &["-F", "comm"],
+        &["-F", "comm", "--json"],
+    ] {
+        let run = dump_file(&file, options);
+        assert!(run.is_clean(), "{run:?}");
+        assert_eq!(
+            run.lines.iter().filter(|line| line.contains("001b") || line.contains("u{1b}")).count(),
+            1,
+            "{options:?}"
+        );
+        for line in &run.lines {
+            // A tab separates the columns of a table.
+            let is_hidden = |letter: char| letter.is_control() && letter != '\t' || letter == '\u{202e}';
+            assert!(!line.contains(is_hidden), "{options:?}: {line:?}");
+            assert!(line.matches('\t').count() < 2, "{options:?}: {line:?}");
+        }
+    }
+}

@@ -4,6 +4,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::thread;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::message::of_file;
 use crate::standard_output;
@@ -64,17 +70,48 @@ fn replace(
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let (new, file) = create_beside(target, mode)?;
+    remove_on_signal(&new);
     let written = permissions
         .map_or(Ok(()), |permissions| file.set_permissions(permissions))
         .and_then(|()| write_all(file, write))
         // Disks that are full may say so at the end only.
         .and_then(|file| file.sync_all())
         .and_then(|()| fs::rename(&new, target));
+    *lock() = None;
     if written.is_err() {
         // The first error is the one to report.
         let _ = fs::remove_file(&new);
     }
     written
+}
+
+/// The file that is being written, which a signal removes.
+static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+fn lock() -> MutexGuard<'static, Option<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes a file when Ctrl-C or `SIGTERM` ends the process.
+fn remove_on_signal(new: &Path) {
+    static THREAD: Once = Once::new();
+    *lock() = Some(new.to_owned());
+    THREAD.call_once(|| {
+        // Without the thread, a signal leaves the file, as SIGKILL does.
+        let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+        let wait = move || {
+            for signal in signals.forever() {
+                // No other file begins after the last one was looked at.
+                let mut unfinished = lock();
+                if let Some(file) = unfinished.take() {
+                    let _ = fs::remove_file(file);
+                }
+                // Ends the process, as the signal does without this thread.
+                let _ = emulate_default_handler(signal);
+            }
+        };
+        let _ = thread::Builder::new().name("perfkit-output".to_owned()).spawn(wait);
+    });
 }
 
 /// Creates a file in the folder of another.

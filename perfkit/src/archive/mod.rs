@@ -218,7 +218,7 @@ impl List {
         format!("{archive} has {} of {all} objects, {} of files", all - missing, size(self.bytes))
     }
 
-    /// Prints an object a line.
+    /// Prints an object a line, in the form of `docs/archive-json.md`.
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         for listed in self.objects.values() {
             let object = &listed.object;

@@ -431,3 +431,79 @@ fn failed_archive_leaves_nothing() {
         assert_eq!(output.status.code(), Some(code), "{output:?}");
     }
 }
+
+#[test]
+fn interrupted_archive_leaves_nothing() {
+    let folder = Folder::new();
+    let (real, id) = real_file();
+    let mut made = Made::new();
+    made.map(7, 0x1000, real.as_os_str().as_bytes(), Some(&id));
+    made.sample(7, 0x1000);
+    let (file, outputs) = (folder.path("perf.data"), folder.path("outputs"));
+    made.write(&file);
+    for signal in ["-INT", "-TERM"] {
+        fs::create_dir(&outputs).unwrap();
+        let mut command = perfkit();
+        command.arg("archive").arg("-i").arg(&file).arg("-o").arg(outputs.join("a.tar.gz"));
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        let names =
+            || fs::read_dir(&outputs).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+        while names().is_empty() && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().is_ok());
+        let status = child.wait().unwrap();
+        // A fast machine ends before the signal.
+        let expected: Vec<std::ffi::OsString> =
+            if status.success() { vec!["a.tar.gz".into()] } else { Vec::new() };
+        assert_eq!(names(), expected, "{status}");
+        fs::remove_dir_all(&outputs).unwrap();
+    }
+}
+
+#[test]
+fn list_has_the_documented_form() {
+    let folder = Folder::new();
+    let mut made = Made::new();
+    // More than Linux gives to a process.
+    let pid = 1 << 30;
+    for (start, path, id) in [
+        (0x1000, &b"/nonexistent/program"[..], Some(1)),
+        (0x2000, b"/nonexistent/library", None),
+        (0x3000, b"/etc/passwd", Some(2)),
+        (0x4000, b"//anon", None),
+        (0x5000, b"[heap]", None),
+        (KERNEL, b"[kernel.kallsyms]_text", Some(3)),
+        (KERNEL + 0x1000, b"[veth]", Some(4)),
+    ] {
+        let id = id.map(|byte| [byte; 20]);
+        made.map(pid, start, path, id.as_ref().map(|id| &id[..]));
+        made.sample(pid, start);
+    }
+    made.map(pid, 0x6000, b"/nonexistent/unused", Some(&[5; 20]));
+    let file = folder.path("perf.data");
+    made.write(&file);
+    let out = folder.path("a.tar");
+    let run = |options: &[&str]| {
+        let output = archive(&file, &[&["-o", out.to_str().unwrap()], options].concat());
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        [output.stdout, output.stderr].map(|bytes| text(&bytes).replace(out.to_str().unwrap(), "OUT"))
+    };
+    let snapshot = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/archive");
+    let found = [("list.txt", run(&[])[1].clone()), ("list.jsonl", run(&["--json", "--all"])[0].clone())];
+    for (name, found) in &found {
+        if std::env::var_os("PERFKIT_BLESS").is_some() {
+            fs::write(snapshot.join(name), found).unwrap();
+        }
+        assert_eq!(*found, fs::read_to_string(snapshot.join(name)).unwrap(), "{name}");
+    }
+    let documented =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/archive-json.md")).unwrap();
+    for line in found[1].1.lines() {
+        let object: Value = serde_json::from_str(line).unwrap();
+        for key in object.as_object().unwrap().keys() {
+            assert!(documented.contains(&format!("| `{key}` |")), "{key}");
+        }
+    }
+    assert_eq!(documented.matches("\n| `").count(), 5 + 3);
+}

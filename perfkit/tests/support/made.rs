@@ -55,6 +55,9 @@ impl Made {
         let map = RecordBuilder::new(RecordType::MMAP, Misc::empty().with_cpu_mode(mode));
         self.add(map.pair(pid, pid).words(&[start, LEN, 0]).string(path), pid);
         if let Some(id) = build_id {
+            // Without the symbol after the name of the kernel.
+            let len = path.iter().position(|&byte| byte == b']').filter(|_| path.starts_with(b"["));
+            let path = path.get(..len.map_or(path.len(), |len| len + 1)).unwrap();
             self.build_ids.push((path.to_vec(), id.to_vec(), mode));
         }
     }

@@ -77,6 +77,16 @@ pub(crate) fn of_file(path: impl AsRef<OsStr>, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", shown(path)))
 }
 
+/// Returns a number with its noun, in the plural if it is not 1.
+pub(crate) fn count(number: u64, noun: &str) -> String {
+    let ending = match noun {
+        _ if number == 1 => "",
+        _ if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{number} {noun}{ending}")
+}
+
 /// Returns whether a character controls the terminal, or changes the order of what follows.
 fn is_hidden(character: char) -> bool {
     let reorders = matches!(character, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -12,16 +12,19 @@ use super::{Event, Locations, Losses, Profile, Sample, Thread};
 pub struct ProfileBuilder {
     profile: Profile,
     thread_ids: FxHashMap<Thread, ThreadId>,
-    sums: FxHashMap<(EventId, ThreadId, Option<StackId>), usize>,
+    /// The first sum of each stack. Most stacks have one thread and event, so that few sums need the map.
+    firsts: Vec<SampleIndex>,
+    /// The other sums.
+    sums: FxHashMap<(EventId, ThreadId, Option<StackId>), SampleIndex>,
 }
 
 /// The index of a sum among the samples; by default, of none that is known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SampleIndex(usize);
+pub(crate) struct SampleIndex(u32);
 
 impl Default for SampleIndex {
     fn default() -> Self {
-        Self(usize::MAX)
+        Self(u32::MAX)
     }
 }
 
@@ -86,7 +89,10 @@ impl ProfileBuilder {
     /// Adds a sample to the sum at an index if it has the same event, thread and stack. Returns whether it has.
     #[inline]
     pub(crate) fn add_to(&mut self, index: SampleIndex, sample: &Sample) -> bool {
-        let sum = self.profile.samples.get_mut(index.0).filter(|_| !self.profile.has_times);
+        if self.profile.has_times {
+            return false;
+        }
+        let sum = self.profile.samples.get_mut(index.0 as usize);
         let key = |sample: &Sample| (sample.event, sample.thread, sample.stack);
         let Some(sum) = sum.filter(|sum| key(sum) == key(sample)) else { return false };
         sum.add(sample);
@@ -95,17 +101,31 @@ impl ProfileBuilder {
 
     /// Adds a sample as [`add`](Self::add), and returns its index.
     pub(crate) fn add_indexed(&mut self, sample: Sample) -> SampleIndex {
+        let next = SampleIndex(u32::try_from(self.profile.samples.len()).unwrap_or(u32::MAX));
         if self.profile.has_times {
             self.profile.samples.push(sample);
-            return SampleIndex::default();
+            return next;
         }
-        let samples = &mut self.profile.samples;
-        let index = *self.sums.entry((sample.event, sample.thread, sample.stack)).or_insert(samples.len());
-        match samples.get_mut(index) {
-            Some(sum) => sum.add(&sample),
-            None => samples.push(Sample { time: None, cpu: None, ..sample }),
+        let place = sample.stack.map_or(0, |stack| stack.index() + 1);
+        if self.firsts.len() <= place {
+            self.firsts.resize(place + 1, SampleIndex::default());
         }
-        SampleIndex(index)
+        let first = self.firsts.get(place).copied().unwrap_or_default();
+        if self.add_to(first, &sample) {
+            return first;
+        }
+        if first.0 == u32::MAX {
+            if let Some(first) = self.firsts.get_mut(place) {
+                *first = next;
+            }
+        } else {
+            let index = *self.sums.entry((sample.event, sample.thread, sample.stack)).or_insert(next);
+            if self.add_to(index, &sample) {
+                return index;
+            }
+        }
+        self.profile.samples.push(Sample { time: None, cpu: None, ..sample });
+        next
     }
 
     /// Sets what the profile lacks.
@@ -116,5 +136,43 @@ impl ProfileBuilder {
     /// Returns the profile, whose threads and stacks have their strings and addresses in `locations`.
     pub fn finish(self, locations: Locations) -> Profile {
         Profile { locations, ..self.profile }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use perf_abi::{Attr, Software};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn samples_are_the_sums_by_event_thread_and_stack(
+            added in prop::collection::vec((0usize..2, 0u32..3, 0usize..4, 0u64..100), 0..80)
+        ) {
+            let mut locations = Locations::new();
+            let name = locations.intern("x");
+            let addresses: Vec<_> = (0..3).map(|address| locations.add(None, address)).collect();
+            let mut builder = ProfileBuilder::new();
+            let attr = Attr::software(Software::CPU_CLOCK);
+            let events = [builder.event(Event::new("a", &attr)), builder.event(Event::new("b", &attr))];
+            let mut model = HashMap::<_, (u64, u64)>::new();
+            for (event, tid, depth, value) in added {
+                let thread = builder.thread(1, tid, name);
+                let stack = builder.stack(&addresses[..depth]);
+                builder.sample(events[event], thread, stack, value);
+                let sum = model.entry((events[event], thread, stack)).or_default();
+                *sum = (sum.0 + value, sum.1 + 1);
+            }
+            let profile = builder.finish(locations);
+            prop_assert_eq!(profile.samples().len(), model.len());
+            for sample in profile.samples() {
+                let sum = model.get(&(sample.event, sample.thread, sample.stack));
+                prop_assert_eq!(sum, Some(&(sample.value, sample.count)));
+            }
+        }
     }
 }

@@ -55,12 +55,12 @@ impl Fields {
     }
 
     /// Returns the set of a field's name.
-    fn of_name(name: &str) -> io::Result<Self> {
+    fn of_name(name: &str) -> Result<Self, String> {
         let found = Self::NAMES.iter().find(|(known, ..)| *known == name);
         found.map(|(_, field, _)| *field).ok_or_else(|| {
             let names: Vec<_> = Self::NAMES.iter().map(|(name, ..)| *name).collect();
             let name = crate::message::shown(name);
-            io::Error::other(format!("unknown field {name:?}; the fields are {}", names.join(", ")))
+            format!("unknown field {name:?}; the fields are {}", names.join(", "))
         })
     }
 
@@ -101,13 +101,10 @@ impl Class {
     }
 }
 
-/// The choice of the user: the arguments of all `-F`.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Choice(Vec<Request>);
-
+/// An argument of `-F`.
 #[derive(Clone, Debug)]
-struct Request {
-    /// Of the events, or of all.
+pub(super) struct Choice {
+    /// Kind of the events; of all, `None`.
     class: Option<Class>,
     fields: Change,
 }
@@ -120,21 +117,48 @@ enum Change {
 }
 
 impl Choice {
-    /// Parses the arguments, in their order.
-    ///
-    /// # Errors
-    ///
-    /// A name is unknown, or an argument mixes both forms.
-    pub(super) fn parse(arguments: &[String]) -> io::Result<Self> {
-        arguments.iter().map(|argument| Request::parse(argument)).collect::<io::Result<_>>().map(Self)
+    /// Parses an argument.
+    pub(super) fn parse(argument: &str) -> Result<Self, String> {
+        let (class, list) = match argument.split_once(':') {
+            Some(("hw", list)) => (Some(Class::Hardware), list),
+            Some(("sw", list)) => (Some(Class::Software), list),
+            Some(("trace", list)) => (Some(Class::Tracepoint), list),
+            Some((class, _)) => {
+                let class = crate::message::shown(class);
+                return Err(format!("unknown kind of events {class:?}; expected hw, sw or trace"));
+            }
+            None => (None, argument),
+        };
+        let (mut only, mut added, mut left_out) = (None, None, None);
+        for name in list.split(',').filter(|name| !name.is_empty()) {
+            let (set, name) = match (name.strip_prefix('+'), name.strip_prefix('-')) {
+                (Some(name), _) => (&mut added, name),
+                (_, Some(name)) => (&mut left_out, name),
+                _ => (&mut only, name),
+            };
+            *set = Some(set.unwrap_or(Fields(0)).or(Fields::of_name(name)?));
+        }
+        let fields = match (only, added, left_out) {
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
+                return Err(
+                    "either all fields, or fields to add (+) and leave out (-), not both in one list"
+                        .to_owned(),
+                );
+            }
+            (only, None, None) => Change::Only(only.unwrap_or(Fields(0))),
+            (None, added, left_out) => {
+                Change::Edit(added.unwrap_or(Fields(0)), left_out.unwrap_or(Fields(0)))
+            }
+        };
+        Ok(Self { class, fields })
     }
 
-    /// Returns the fields of an event.
+    /// Returns the fields of an event by all arguments in their order.
     ///
     /// # Errors
     ///
     /// The user asked for a field that its samples do not have.
-    pub(super) fn fields(&self, name: &str, attr: &Attr) -> io::Result<Fields> {
+    pub(super) fn fields(choices: &[Self], name: &str, attr: &Attr) -> io::Result<Fields> {
         let class = Class::of(attr);
         let default = class.default_fields();
         let default = match class {
@@ -151,7 +175,7 @@ impl Choice {
             .filter(|(_, _, bit)| attr.sample_type.contains(*bit))
             .fold(Fields(0), |all, (_, field, _)| all.or(*field));
         let mut fields = Fields(default.0 & available.0);
-        for request in self.0.iter().filter(|request| request.class.is_none_or(|wanted| wanted == class)) {
+        for request in choices.iter().filter(|request| request.class.is_none_or(|wanted| wanted == class)) {
             let wanted = match request.fields {
                 Change::Only(only) => {
                     fields = only;
@@ -173,43 +197,6 @@ impl Choice {
     }
 }
 
-impl Request {
-    fn parse(argument: &str) -> io::Result<Self> {
-        let (class, list) = match argument.split_once(':') {
-            Some(("hw", list)) => (Some(Class::Hardware), list),
-            Some(("sw", list)) => (Some(Class::Software), list),
-            Some(("trace", list)) => (Some(Class::Tracepoint), list),
-            Some((class, _)) => {
-                let class = crate::message::shown(class);
-                return Err(io::Error::other(format!(
-                    "unknown kind of events {class:?}; expected hw, sw or trace"
-                )));
-            }
-            None => (None, argument),
-        };
-        let (mut only, mut added, mut left_out) = (None, None, None);
-        for name in list.split(',').filter(|name| !name.is_empty()) {
-            let (set, name) = match (name.strip_prefix('+'), name.strip_prefix('-')) {
-                (Some(name), _) => (&mut added, name),
-                (_, Some(name)) => (&mut left_out, name),
-                _ => (&mut only, name),
-            };
-            *set = Some(set.unwrap_or(Fields(0)).or(Fields::of_name(name)?));
-        }
-        let fields = match (only, added, left_out) {
-            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
-                let text = "either all fields, or fields to add (+) and leave out (-), not both in one list";
-                return Err(io::Error::other(text));
-            }
-            (only, None, None) => Change::Only(only.unwrap_or(Fields(0))),
-            (None, added, left_out) => {
-                Change::Edit(added.unwrap_or(Fields(0)), left_out.unwrap_or(Fields(0)))
-            }
-        };
-        Ok(Self { class, fields })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use perf_abi::Software;
@@ -222,9 +209,9 @@ mod tests {
     }
 
     fn fields(arguments: &[&str], attr: &Attr) -> Result<Vec<&'static str>, String> {
-        let arguments: Vec<_> = arguments.iter().map(|&argument| argument.to_owned()).collect();
-        let choice = Choice::parse(&arguments).map_err(|error| error.to_string())?;
-        choice.fields("x", attr).map(names).map_err(|error| error.to_string())
+        let choices =
+            arguments.iter().map(|argument| Choice::parse(argument)).collect::<Result<Vec<_>, _>>()?;
+        Choice::fields(&choices, "x", attr).map(names).map_err(|error| error.to_string())
     }
 
     fn clock() -> Attr {

@@ -37,8 +37,8 @@ pub(crate) struct Options {
     input: InputOptions,
     /// Fields of each sample: comm, pid, tid, cpu, time, period, event, trace, addr, ip, sym, symoff, dso, srcline; +NAME
     /// adds one, -NAME leaves one out; hw:, sw: or trace: before the list is for these events only
-    #[arg(short = 'F', long, value_name = "LIST", allow_hyphen_values = true)]
-    fields: Vec<String>,
+    #[arg(short = 'F', long, value_name = "LIST", allow_hyphen_values = true, value_parser = Choice::parse)]
+    fields: Vec<Choice>,
     /// Print times with ns
     #[arg(long)]
     ns: bool,
@@ -59,10 +59,9 @@ pub(crate) struct Options {
 
 /// Prints the samples of a recording. Damage is an error, after all that could be read is printed.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
-    let choice = Choice::parse(&options.fields)?;
     let (about, mut records) = options.input.open()?.in_time_order();
     let filter = options.filter.filter(&about)?;
-    let events = about.events().map(|(name, attr)| EventLine::new(name, attr, &choice, options));
+    let events = about.events().map(|(name, attr)| EventLine::new(name, attr, options));
     let events: Vec<_> = events.collect::<io::Result<_>>()?;
     let names = about.events().map(|(name, _)| name.len());
     let tracepoints = about.tracepoints();
@@ -123,9 +122,9 @@ struct EventLine<'a> {
 }
 
 impl<'a> EventLine<'a> {
-    fn new(name: &'a str, attr: &'a Attr, choice: &Choice, options: &Options) -> io::Result<Self> {
+    fn new(name: &'a str, attr: &'a Attr, options: &Options) -> io::Result<Self> {
         let has_callchain = attr.sample_type.contains(SampleType::CALLCHAIN) && !options.hide_call_graph;
-        Ok(Self { name, attr, fields: choice.fields(name, attr)?, has_callchain })
+        Ok(Self { name, attr, fields: Choice::fields(&options.fields, name, attr)?, has_callchain })
     }
 }
 
@@ -315,19 +314,19 @@ impl Printer<'_> {
     /// Says on standard error what is missing.
     fn note_losses(&self) {
         let Losses { records, late, truncated, needed } = self.losses;
+        let count = crate::message::count;
         if records > 0 {
-            note(format_args!("{records} records were lost while recording"));
+            note(format_args!("lost {} while recording", count(records, "record")));
         }
         if late > 0 {
-            note(format_args!("{late} records came after a record of a later time"));
+            note(format_args!("{} came after a record of a later time", count(late, "record")));
         }
         if truncated > 0 {
-            note(format_args!(
-                "{truncated} stacks are cut: copies of {needed} bytes would lead to the next frame of each"
-            ));
+            let stacks = count(truncated, "cut stack");
+            note(format_args!("{stacks}: copies of {needed} bytes would lead to the next frame of each"));
         }
-        for (count, reason) in self.resolver.symbolizer().counts().reasons() {
-            note(format_args!("{count} addresses without a name: {reason}"));
+        for (addresses, reason) in self.resolver.symbolizer().counts().reasons() {
+            note(format_args!("{} without a name: {reason}", count(addresses, "address")));
         }
     }
 }

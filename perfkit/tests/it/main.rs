@@ -15,6 +15,7 @@ mod record_report;
 mod record_spelling;
 mod recording_filters;
 mod recording_input;
+mod script;
 mod shells;
 mod stat;
 #[path = "../support/mod.rs"]

@@ -1,0 +1,101 @@
+//! `perfkit script`, beside snapshots and beside the perf tool.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::recording::{Folder, perfkit, record};
+
+/// Returns the text of `perfkit script` or `perf script`.
+fn script(mut program: Command, file: &Path, options: &[&str]) -> Option<String> {
+    let output = program.arg("script").arg("-i").arg(file).args(options).output().ok()?;
+    assert!(output.status.success(), "{output:?}");
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn samples_of_captured_files_have_the_text_of_the_snapshots() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../perf-decode/tests/data");
+    let cases: [(&str, &str, &[&str]); 5] = [
+        ("callchain", "cpuclock-fp", &[]),
+        ("cpu", "regs-cpuwide", &[]),
+        ("tracepoint", "sched-raw", &[]),
+        ("fields", "cpuclock-fp", &["-F", "pid,tid,time,event,ip,dso", "--ns", "-G"]),
+        ("changed-fields", "cpuclock-fp", &["-F", "+pid,-dso,-symoff", "--time", ",2999.93"]),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/script");
+    for (name, file, options) in cases {
+        let found = script(perfkit(), &data.join(format!("{file}.data")), options).unwrap();
+        // The first samples show all that there is.
+        let found: String = found.lines().take(60).flat_map(|line| [line, "\n"]).collect();
+        let snapshot = folder.join(format!("{name}.txt"));
+        if std::env::var_os("PERFKIT_BLESS").is_some() {
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(&snapshot, &found).unwrap();
+        }
+        let expected = fs::read_to_string(&snapshot).unwrap_or_default();
+        assert_eq!(
+            found, expected,
+            "{name}: `PERFKIT_BLESS=1 cargo test -p perfkit` writes the snapshots anew"
+        );
+    }
+}
+
+/// A sample in the text of a script: its head, and the address and the rest of each frame.
+type Sample = (String, Vec<(String, String)>);
+
+fn samples(text: &str) -> Vec<Sample> {
+    let mut samples = Vec::<Sample>::new();
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        match (line.strip_prefix('\t'), samples.last_mut()) {
+            (Some(frame), Some((_, frames))) => {
+                let (address, name) = frame.trim_start().split_once(' ').unwrap_or((frame, ""));
+                frames.push((address.to_owned(), name.to_owned()));
+            }
+            _ => samples.push((line.to_owned(), Vec::new())),
+        }
+    }
+    samples
+}
+
+#[test]
+fn lines_of_a_fresh_recording_are_those_of_the_perf_tool() {
+    let folder = Folder::new();
+    let file = folder.path("perf.data");
+    let path = file.to_str().unwrap();
+    let command =
+        ["sh", "-c", "sort -R /etc/services | sort | wc -l; find /usr/lib/x86_64-linux-gnu | wc -l"];
+    let arguments = ["-q", "-e", "cpu-clock", "-F", "1999", "-g", "-o", path, "--"];
+    if record(&[&arguments[..], &command].concat()).is_none() {
+        return;
+    }
+    let Some(expected) = script(Command::new("perf"), &file, &["--no-inline"]) else {
+        eprintln!("skipped: no perf tool");
+        return;
+    };
+    let found = script(perfkit(), &file, &["--no-inline"]).unwrap();
+    let (found, expected) = (samples(&found), samples(&expected));
+    assert!(expected.len() > 20, "{} samples", expected.len());
+    let heads = |samples: &[Sample]| samples.iter().map(|(head, _)| head.clone()).collect::<Vec<_>>();
+    assert_eq!(heads(&found), heads(&expected));
+    let (mut equal, mut different) = (0, Vec::new());
+    for ((_, found), (_, expected)) in found.iter().zip(&expected) {
+        assert_eq!(found.len(), expected.len(), "{found:?}, {expected:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            // After an exec, the perf tool still finds the address of the call in the old program.
+            let is_unmapped = found.1 == "[unknown] ([unknown])";
+            assert!(found.0 == expected.0 || is_unmapped, "{found:?}, {expected:?}");
+            // The perf tool names the function at a return address, which is the next one after a call that does not return.
+            if found.1 == expected.1 || expected.1.contains("+0x0 ") {
+                equal += 1;
+            } else {
+                different.push((found, expected));
+            }
+        }
+    }
+    // Other symbols of the same address, such as `__GI___close` and `close`.
+    let offset = |name: &str| name.rsplit_once('+').map(|(_, offset)| offset.to_owned());
+    different
+        .retain(|(found, expected)| offset(&found.1) != offset(&expected.1) || offset(&found.1).is_none());
+    assert!(different.len() * 100 <= equal, "{equal} frames are equal, and not {different:?}");
+}

@@ -16,6 +16,7 @@ mod demo;
 mod doctor;
 mod dump;
 mod events;
+mod export;
 mod help;
 mod interrupt;
 mod levels;
@@ -66,6 +67,7 @@ enum Command {
     /// Print every record of a perf.data file
     Dump(dump::Options),
     Doctor(doctor::Options),
+    Export(export::Options),
     List(list::Options),
     Man(man::Options),
     Record(record::Options),
@@ -88,6 +90,7 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),
         Command::Dump(options) => dump::run(&mut out, options).map(success),
         Command::Doctor(options) => doctor::run(&mut out, options),
+        Command::Export(options) => export::run(options),
         Command::List(options) => list::run(&mut out, options),
         Command::Man(options) => man::run(options).map(success),
         Command::Record(options) => record::run(options),

@@ -7,8 +7,6 @@ mod json_lines;
 mod json_text;
 mod names;
 #[cfg(feature = "pprof")]
-mod notes;
-#[cfg(feature = "pprof")]
 mod pprof;
 #[cfg(feature = "pprof")]
 mod used;

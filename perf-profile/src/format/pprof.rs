@@ -10,7 +10,6 @@ use prost::Message as _;
 use rustc_hash::FxHashMap;
 
 use super::names::file_name;
-use super::notes::notes;
 use super::used::used_locations;
 use crate::profile::{Event, LocationId, Object, ObjectId, Profile, StackId, ThreadId};
 
@@ -128,7 +127,7 @@ impl Pprof {
         parts.message.time_nanos = since_epoch.map_or(0, nanoseconds);
         let duration = self.duration.or_else(|| length(profile));
         parts.message.duration_nanos = duration.map_or(0, nanoseconds);
-        for comment in self.comments.iter().chain(&notes(profile.losses())) {
+        for comment in self.comments.iter().chain(&profile.losses().lines()) {
             let comment = parts.string(comment);
             parts.message.comment.push(comment);
         }

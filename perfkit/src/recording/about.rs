@@ -98,7 +98,7 @@ impl About {
 
     /// Returns the metadata as lines without control characters: the machine, the recording and each event.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let mut lines: Vec<_> = self.machine().into_iter().chain(self.recording()).collect();
+        let mut lines: Vec<_> = self.machine_lines().collect();
         if let Some(time) = self.sample_time {
             let length = time.last.saturating_sub(time.first);
             lines.push(format!("samples: from {} s, for {} s", Seconds(time.first), Seconds(length)));
@@ -143,6 +143,11 @@ impl About {
     pub(crate) fn tracepoints(&self) -> Tracepoints<'_> {
         let parsed = self.formats.iter().filter_map(|text| Format::parse(text).ok());
         Tracepoints(parsed.map(|format| (format.id.into(), format)).collect())
+    }
+
+    /// Returns the lines about the machine and the program that recorded, if they are known.
+    pub(crate) fn machine_lines(&self) -> impl Iterator<Item = String> {
+        self.machine().into_iter().chain(self.recording())
     }
 
     /// Returns a line about the machine.

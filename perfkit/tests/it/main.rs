@@ -7,6 +7,7 @@ mod command_line;
 mod demo;
 mod dump_files;
 mod dump_options;
+mod export;
 mod list;
 mod record;
 mod record_events;

@@ -36,11 +36,11 @@ impl EventOptions {
         let mut groups = Vec::new();
         for text in if self.is_empty() { &default[..] } else { &self.0[..] } {
             for events in perf_session::parse(&text.events, system).map_err(io::Error::other)? {
-                if let Some(event) = events.members().iter().find(|event| !is_tracepoint(event)) {
-                    if text.filter.is_some() {
-                        let name = event.name();
-                        return Err(io::Error::other(format!("{name}: `--filter` is for tracepoints only")));
-                    }
+                if let Some(event) = events.members().iter().find(|event| !is_tracepoint(event))
+                    && text.filter.is_some()
+                {
+                    let name = event.name();
+                    return Err(io::Error::other(format!("{name}: `--filter` is for tracepoints only")));
                 }
                 groups.push(NamedGroup { events, filter: text.filter.clone() });
             }

@@ -183,7 +183,7 @@ fn collatz(end: Instant) {
             start += 1;
             let mut number = start;
             while number != 1 {
-                number = if number % 2 == 0 { number / 2 } else { 3 * number + 1 };
+                number = if number.is_multiple_of(2) { number / 2 } else { 3 * number + 1 };
             }
             black_box(number);
         }

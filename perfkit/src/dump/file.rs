@@ -131,10 +131,10 @@ fn print_features(out: &mut dyn Write, mut recording: Recording, is_json: bool) 
             }
         }
     }
-    if damage.is_empty() {
-        if let Err(error) = reader.verify_features() {
-            damage.add(error);
-        }
+    if damage.is_empty()
+        && let Err(error) = reader.verify_features()
+    {
+        damage.add(error);
     }
     out.flush()?;
     damage.into_result(recording.name())

@@ -43,11 +43,11 @@ impl<'a> Printer<'a> {
         let (is_json, is_flat) = (options.json, options.flat);
         let is_table = is_flat && !is_json;
         let fields = FieldList::new(&options.fields).or_else(|| is_table.then(FieldList::common));
-        if let Some(fields) = &fields {
-            if let Some(name) = fields.missing_of_tracepoint(|name| tracepoints.have_field(name)) {
-                let text = format!("--fields: no tracepoint of the recording has the field {name}");
-                return Err(io::Error::other(text));
-            }
+        if let Some(fields) = &fields
+            && let Some(name) = fields.missing_of_tracepoint(|name| tracepoints.have_field(name))
+        {
+            let text = format!("--fields: no tracepoint of the recording has the field {name}");
+            return Err(io::Error::other(text));
         }
         let mut out = BufWriter::new(out);
         if let Some(fields) = fields.as_ref().filter(|_| is_table) {

@@ -113,10 +113,10 @@ impl Described {
         }
         let tracepoints = self.events.iter().filter(|event| event.attr.kind == EventType::TRACEPOINT);
         let ids: Vec<u64> = tracepoints.map(|event| event.attr.config).collect();
-        if !ids.is_empty() {
-            if let Err(error) = add_tracing_data(&mut features, system, &ids) {
-                notes.push(format!("the file has no formats of tracepoints: {error}"));
-            }
+        if !ids.is_empty()
+            && let Err(error) = add_tracing_data(&mut features, system, &ids)
+        {
+            notes.push(format!("the file has no formats of tracepoints: {error}"));
         }
         features
     }

@@ -186,10 +186,10 @@ fn synthesize(
         Ok(programs) => synthesizer.bpf_programs(programs),
         Err(error) => notes.push(format!("the file does not name the BPF programs: {error}")),
     }
-    if options.all_cgroups {
-        if let Err(error) = synthesizer.cgroups() {
-            notes.push(format!("the file does not name the cgroups: {error}"));
-        }
+    if options.all_cgroups
+        && let Err(error) = synthesizer.cgroups()
+    {
+        notes.push(format!("the file does not name the cgroups: {error}"));
     }
     if options.target.is_on_cpus() {
         synthesizer.processes()?;

@@ -81,12 +81,11 @@ impl About {
         if let Ok(Some(section)) = reader.feature(Feature::TRACING_DATA) {
             about.add_formats(section.section().bytes);
         }
-        if let Ok(Some(section)) = reader.feature(Feature::BUILD_ID) {
-            if let Ok(FeatureData::BuildIds(ids)) = section.section().data() {
-                let ids =
-                    ids.iter().filter_map(|id| Some((id.filename.to_vec(), BuildId::new(id.build_id)?)));
-                about.build_ids.extend(ids);
-            }
+        if let Ok(Some(section)) = reader.feature(Feature::BUILD_ID)
+            && let Ok(FeatureData::BuildIds(ids)) = section.section().data()
+        {
+            let ids = ids.iter().filter_map(|id| Some((id.filename.to_vec(), BuildId::new(id.build_id)?)));
+            about.build_ids.extend(ids);
         }
         about
     }

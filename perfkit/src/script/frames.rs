@@ -40,8 +40,10 @@ pub(super) enum Address {
 #[derive(Debug, Default)]
 pub(super) struct FrameLines {
     text: Vec<u8>,
-    /// By location and [`Address::InObject`].
-    lines: [Vec<Option<Range<usize>>>; 2],
+    /// By location, of addresses in calls.
+    in_calls: Vec<Option<Range<usize>>>,
+    /// By location, of addresses after calls.
+    after_calls: Vec<Option<Range<usize>>>,
 }
 
 /// The text that is kept, at most, in bytes.
@@ -54,8 +56,8 @@ impl FrameLines {
             push_lines(out, locations, frame, fields);
             return;
         };
-        let lines = &mut self.lines[usize::from(is_after_call)];
         let index = frame.location.index();
+        let lines = if is_after_call { &mut self.after_calls } else { &mut self.in_calls };
         if let Some(range) = lines.get(index).cloned().flatten() {
             out.extend_from_slice(self.text.get(range).unwrap_or_default());
             return;
@@ -63,10 +65,9 @@ impl FrameLines {
         let start = out.len();
         push_lines(out, locations, frame, fields);
         if self.text.len() > MAX_TEXT {
-            self.text.clear();
-            self.lines = Default::default();
+            *self = Self::default();
         }
-        let lines = &mut self.lines[usize::from(is_after_call)];
+        let lines = if is_after_call { &mut self.after_calls } else { &mut self.in_calls };
         if lines.len() <= index {
             lines.resize(index + 1, None);
         }

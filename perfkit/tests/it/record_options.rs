@@ -20,10 +20,10 @@ fn for_each_sample(file: &Path, mut note: impl FnMut(Sample<'_>)) {
     let bytes = fs::read(file).unwrap();
     let mut reader = Reader::from_bytes(&bytes).unwrap();
     while let Some(record) = reader.next().unwrap() {
-        if record.kernel().is_some() {
-            if let Record::Sample(sample) = record.decode().unwrap() {
-                note(sample);
-            }
+        if record.kernel().is_some()
+            && let Record::Sample(sample) = record.decode().unwrap()
+        {
+            note(sample);
         }
     }
 }

@@ -15,7 +15,7 @@ mod format;
 use format::Format;
 
 use crate::message::{note, shown};
-use crate::recording::{About, ProfileOptions};
+use crate::recording::{About, EventOptions, ProfileOptions, note_losses, single_event};
 use crate::{help, whole_file};
 
 /// Write a recording for a viewer: flame graphs, pprof, DuckDB
@@ -40,9 +40,8 @@ pub(crate) struct Options {
     /// The output; - is standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Only these events, by their names in the recording
-    #[arg(short = 'e', long = "event", value_name = "EVENT")]
-    events: Vec<String>,
+    #[command(flatten)]
+    events: EventOptions,
     /// Add up the samples with the same stack, without their times (json)
     #[arg(long)]
     sum: bool,
@@ -95,7 +94,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         builder = builder.with_times();
     }
     let mut read = options.profile.profile(builder)?;
-    choose_events(&mut read.profile, &options.events)?;
+    options.events.choose(&mut read.profile)?;
     let (profile, about) = (&read.profile, &read.about);
     let event = if format == Format::Folded { Some(single_event(profile)?) } else { None };
     let written = whole_file::write_private(output, |out| {
@@ -198,111 +197,4 @@ fn start(about: &About) -> Option<SystemTime> {
         return SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(wall));
     }
     about.modified?.checked_sub(Duration::from_nanos(times.last.saturating_sub(times.first)))
-}
-
-/// Keeps the events of these names, which may be without the modifiers after the colon.
-fn choose_events(profile: &mut Profile, names: &[String]) -> io::Result<()> {
-    if names.is_empty() {
-        return Ok(());
-    }
-    let is_name = |event: &str, name: &str| {
-        event == name || event.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'))
-    };
-    let events = profile.events();
-    if let Some(name) = names.iter().find(|name| !events.iter().any(|event| is_name(&event.name, name))) {
-        let known: Vec<_> = events.iter().map(|event| event.name.as_str()).collect();
-        let text = format!("no event `{}`: the recording has {}", shown(name), known.join(", "));
-        return Err(io::Error::new(io::ErrorKind::NotFound, text));
-    }
-    profile.retain_events(|event| names.iter().any(|name| is_name(&event.name, name)));
-    Ok(())
-}
-
-/// Returns the event of a format that has one.
-fn single_event(profile: &Profile) -> io::Result<EventId> {
-    let has_samples = |id| profile.samples().iter().any(|sample| sample.event == id);
-    let sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| has_samples(id)).collect();
-    match sampled.as_slice() {
-        [(id, _)] => Ok(*id),
-        [] => {
-            let first = profile.event_ids().next().map(|(id, _)| id);
-            first.ok_or_else(|| io::Error::other("the recording has no event"))
-        }
-        _ => {
-            let names: Vec<_> = sampled.iter().map(|(_, event)| event.name.as_str()).collect();
-            Err(io::Error::other(format!(
-                "this format has one event: choose one by -e: {}",
-                names.join(", ")
-            )))
-        }
-    }
-}
-
-/// Prints what the profile lacks, each with its most frequent reason.
-fn note_losses(profile: &Profile) {
-    let losses = profile.losses();
-    let lost = losses.lost_records + losses.lost_samples;
-    if lost > 0 {
-        note(format_args!("{lost} records or samples were lost"));
-    }
-    let lists = [
-        ("stacks are incomplete", &losses.incomplete_stacks),
-        ("addresses have no name", &losses.unnamed_addresses),
-    ];
-    for (what, list) in lists {
-        if let Some((most, reason)) = list.first() {
-            let count: u64 = list.iter().map(|(count, _)| count).sum();
-            note(format_args!("{count} {what}, {most} of them because: {reason}"));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use perf_abi::{Attr, Software};
-    use perf_profile::{Event, Locations};
-
-    use super::*;
-
-    /// A profile of events that have samples or not.
-    fn profile(events: &[(&str, bool)]) -> Profile {
-        let (mut builder, mut locations) = (ProfileBuilder::new(), Locations::new());
-        let thread = builder.thread(1, 1, locations.intern("a"));
-        for &(name, has_sample) in events {
-            let event = builder.event(Event::new(name, &Attr::software(Software::CPU_CLOCK)));
-            if has_sample {
-                builder.sample(event, thread, None, 1);
-            }
-        }
-        builder.finish(locations)
-    }
-
-    fn names(profile: &Profile) -> Vec<&str> {
-        profile.events().iter().map(|event| event.name.as_str()).collect()
-    }
-
-    #[test]
-    fn event_is_chosen_with_or_without_its_modifiers() {
-        let all = [("cycles:u", true), ("cycles:k", true), ("cycles-ct", true), ("sched:sched_switch", true)];
-        let chosen = |wanted: &[&str]| {
-            let mut profile = profile(&all);
-            let wanted: Vec<_> = wanted.iter().map(|&name| name.to_owned()).collect();
-            choose_events(&mut profile, &wanted).map(|()| names(&profile).join(" "))
-        };
-        assert_eq!(chosen(&["cycles"]).unwrap(), "cycles:u cycles:k");
-        assert_eq!(chosen(&["cycles:k", "sched:sched_switch"]).unwrap(), "cycles:k sched:sched_switch");
-        assert_eq!(chosen(&[]).unwrap().split(' ').count(), 4);
-        let error = chosen(&["cycles", "\u{1b}"]).unwrap_err().to_string();
-        assert!(error.starts_with("no event `\\u{1b}`: the recording has cycles:u, "), "{error}");
-    }
-
-    #[test]
-    fn single_event_is_the_one_with_samples() {
-        let two = profile(&[("dummy", false), ("cpu-clock", true)]);
-        assert_eq!(single_event(&two).unwrap(), two.event_ids().nth(1).unwrap().0);
-        let error = single_event(&profile(&[("a", true), ("b", true)])).unwrap_err().to_string();
-        assert!(error.ends_with("choose one by -e: a, b"), "{error}");
-        assert!(single_event(&profile(&[("a", false)])).is_ok());
-        assert!(single_event(&profile(&[])).is_err());
-    }
 }

@@ -22,8 +22,10 @@ use perf_file::{FileRecord, UserRecord};
 use perf_symbols::BuildId;
 
 mod about;
+mod event;
 mod filter;
 mod finder;
+mod losses;
 mod open;
 mod profile;
 mod progress;
@@ -31,8 +33,10 @@ mod records;
 mod time;
 
 pub(crate) use about::{About, Tracepoints, event_name};
+pub(crate) use event::{EventOptions, single_event};
 pub(crate) use filter::{Filter, FilterOptions, TaskFilterOptions};
 pub(crate) use finder::FinderOptions;
+pub(crate) use losses::note_losses;
 pub(crate) use open::Recording;
 #[allow(unused_imports, reason = "the commands that use them follow")]
 pub(crate) use profile::{ProfileOptions, Profiled, SourceOptions, resolver};

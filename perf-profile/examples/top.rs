@@ -2,13 +2,12 @@
 //!
 //! Usage: `top FILE`, of `perf record` or `perfkit record`.
 
-use std::collections::HashMap;
 use std::error::Error;
 
 use perf_abi::regs::Architecture;
 use perf_decode::Record;
 use perf_file::Reader;
-use perf_profile::{Collector, Event, ProfileBuilder, Resolver};
+use perf_profile::{Collector, Column, Event, Order, ProfileBuilder, Resolver, Table};
 use perf_symbols::FileFinder;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -39,18 +38,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let profile = collector.finish();
-    let locations = profile.locations();
-    let mut functions = HashMap::<&str, u64>::new();
-    for sample in profile.samples() {
-        let innermost = profile.stack(sample.stack).next();
-        let frame = innermost.and_then(|location| locations.frames(location).first());
-        let name = frame.map_or(perf_profile::UNKNOWN, |frame| locations.function_name(frame.function));
-        *functions.entry(name).or_default() += sample.count;
-    }
-    let mut functions: Vec<_> = functions.into_iter().collect();
-    functions.sort_by_key(|&(name, count)| (std::cmp::Reverse(count), name));
-    for (name, count) in functions.iter().take(20) {
-        println!("{count:>8} {name}");
+    let table = Table::new(&profile, &[Column::Function]);
+    for (event, about) in profile.event_ids().filter(|&(event, _)| profile.total(event) > 0) {
+        println!("{}", about.name);
+        for row in table.clone().sorted(event, Order::BySelf).rows().iter().take(20) {
+            println!("{:>8} {}", row.cost(event).self_count, row.entry());
+        }
     }
     for (count, reason) in &profile.losses().unnamed_addresses {
         eprintln!("{count:>8} addresses without a name: {reason}");

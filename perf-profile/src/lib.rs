@@ -23,6 +23,9 @@
 //! | make a profile of records | [`Collector`] |
 //! | find the locations and names of samples one by one, for a text or a live view | [`Resolver`] |
 //! | make a profile of something else | [`ProfileBuilder`], [`Locations`] |
+//! | sum up the values of each function, object, thread or line | [`Table`] |
+//! | see callers and callees with their values | [`CallTree`] |
+//! | compare profiles, with the noise of each change | [`Diff`] |
 //! | write folded stacks, for flame graphs | [`Folded`] |
 //! | write JSON lines, for DuckDB and scripts | `JsonLines` |
 //! | write a file for `go tool pprof` and others | `Pprof` |
@@ -42,8 +45,10 @@
 mod readme {}
 
 mod collect;
+mod forest;
 mod format;
 mod profile;
+mod view;
 
 pub use collect::{Collector, Resolved, Resolver};
 pub use format::Folded;
@@ -54,4 +59,7 @@ pub use format::Pprof;
 pub use profile::{
     Event, EventId, Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId,
     Profile, ProfileBuilder, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,
+};
+pub use view::{
+    CallTree, Change, Column, Cost, Diff, Direction, Entry, Estimate, Node, Order, Row, Scale, Table,
 };

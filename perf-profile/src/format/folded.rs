@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use rustc_hash::FxHashMap;
 
 use super::names::unnamed;
+use crate::forest::preorder;
 use crate::profile::{EventId, LocationId, Profile, Thread, UNKNOWN};
 
 /// Writes one event as folded stacks: `comm;outermost;...;innermost value`, one line for each stack.
@@ -252,39 +253,14 @@ impl Tree {
 
     /// Returns the place of each node in the order in which a caller comes before its callees, and callees are sorted by
     /// name.
-    fn order(&self, names: &Names) -> Vec<u32> {
-        let mut sorted: Vec<u32> = (0u32..).take(self.nodes.len()).collect();
-        let node = |id: u32| self.nodes.get(id as usize).copied().unwrap_or_default();
-        sorted.sort_unstable_by(|&a, &b| {
-            let ((a_caller, a), (b_caller, b)) = (node(a), node(b));
-            a_caller.cmp(&b_caller).then_with(|| names.get(a).cmp(names.get(b)))
-        });
-        // The callees of a node are a range of `sorted`, by the index of the node + 1.
-        let mut starts = vec![0usize; self.nodes.len() + 2];
-        for (caller, _) in &self.nodes {
-            let index = caller.map_or(0, |caller| caller as usize + 1) + 1;
-            if let Some(count) = starts.get_mut(index) {
-                *count += 1;
-            }
-        }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += *start;
-            *start = sum;
-        }
-        let callees = |index: usize| match starts.get(index..index + 2) {
-            Some(&[start, end]) => sorted.get(start..end).unwrap_or(&[]),
-            _ => &[],
-        };
+    fn order(&self, names: &Names) -> Vec<usize> {
+        let name = |node: u32| self.nodes.get(node as usize).map(|&(_, name)| names.get(name));
+        let callers: Vec<_> = self.nodes.iter().map(|&(caller, _)| caller).collect();
         let mut order = vec![0; self.nodes.len()];
-        let mut pending: Vec<u32> = callees(0).iter().rev().copied().collect();
-        let mut rank = 0;
-        while let Some(node) = pending.pop() {
+        for (place, node) in preorder(&callers, |a, b| name(a).cmp(&name(b))).into_iter().enumerate() {
             if let Some(order) = order.get_mut(node as usize) {
-                *order = rank;
+                *order = place;
             }
-            rank += 1;
-            pending.extend(callees(node as usize + 1).iter().rev());
         }
         order
     }

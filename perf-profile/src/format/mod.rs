@@ -18,4 +18,4 @@ pub use json_lines::JsonLines;
 pub use pprof::Pprof;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;

@@ -13,7 +13,7 @@ use crate::profile::{
 };
 
 /// Compares a text with the file of this name. `PERFKIT_BLESS=1 cargo test -p perf-profile --all-features` writes it.
-pub(super) fn snapshot(name: &str, text: &str) {
+pub(crate) fn snapshot(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/format/snapshots").join(name);
     if env::var_os("PERFKIT_BLESS").is_some() {
         fs::write(&path, text).unwrap();
@@ -24,7 +24,7 @@ pub(super) fn snapshot(name: &str, text: &str) {
 
 /// A small profile: two events, two threads with bad names, the kernel, inlined functions, addresses without a name or a file,
 /// a stack without an address, and losses.
-pub(super) fn example(has_times: bool) -> Profile {
+pub(crate) fn example(has_times: bool) -> Profile {
     let mut locations = Locations::new();
     let mut program = Object::new(locations.intern("/usr/bin/sort \"it\""));
     program.build_id =
@@ -88,36 +88,36 @@ pub(super) fn example(has_times: bool) -> Profile {
 
 /// A sample with everything written out.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Naive {
-    pub(super) event: EventId,
-    pub(super) pid: u32,
-    pub(super) tid: u32,
-    pub(super) comm: String,
-    pub(super) value: u64,
-    pub(super) count: u64,
-    pub(super) time: Option<u64>,
-    pub(super) cpu: Option<u32>,
+pub(crate) struct Naive {
+    pub(crate) event: EventId,
+    pub(crate) pid: u32,
+    pub(crate) tid: u32,
+    pub(crate) comm: String,
+    pub(crate) value: u64,
+    pub(crate) count: u64,
+    pub(crate) time: Option<u64>,
+    pub(crate) cpu: Option<u32>,
     /// The innermost first.
-    pub(super) stack: Vec<NaiveLocation>,
+    pub(crate) stack: Vec<NaiveLocation>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct NaiveLocation {
-    pub(super) object: Option<String>,
-    pub(super) address: u64,
-    pub(super) unnamed: String,
+pub(crate) struct NaiveLocation {
+    pub(crate) object: Option<String>,
+    pub(crate) address: u64,
+    pub(crate) unnamed: String,
     /// The innermost first.
-    pub(super) functions: Vec<NaiveFunction>,
+    pub(crate) functions: Vec<NaiveFunction>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct NaiveFunction {
-    pub(super) name: String,
-    pub(super) file: Option<String>,
-    pub(super) line: u32,
+pub(crate) struct NaiveFunction {
+    pub(crate) name: String,
+    pub(crate) file: Option<String>,
+    pub(crate) line: u32,
 }
 
-pub(super) fn samples(profile: &Profile) -> Vec<Naive> {
+pub(crate) fn samples(profile: &Profile) -> Vec<Naive> {
     let locations = profile.locations();
     let text = |id| locations.string(id).to_owned();
     let location = |id| {
@@ -162,7 +162,7 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 /// Any profiles, with and without times.
-pub(super) fn profiles() -> impl Strategy<Value = Profile> {
+pub(crate) fn profiles() -> impl Strategy<Value = Profile> {
     let number = || prop_oneof![any::<u64>(), 0u64..100, Just(u64::MAX)];
     let tables = (prop::collection::vec(texts(), 1..6), prop::collection::vec(texts(), 1..4));
     let objects = prop::collection::vec((0usize..6, any::<bool>(), number(), number(), number()), 1..4);

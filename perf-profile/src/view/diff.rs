@@ -1,0 +1,191 @@
+//! The difference of profiles, and how much of it is noise.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::entry::{Column, Entry};
+use super::table::{Cost, Order, Table};
+use crate::profile::{EventId, Profile};
+
+/// The quantity that a [`Diff`] compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Scale {
+    /// The share of the event's total, from 0 to 1: for recordings of different lengths.
+    Share,
+    /// The value, in the unit of the event: for recordings of the same work.
+    Value,
+}
+
+/// The mean of recordings.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// The mean, by the [`Scale`].
+    pub mean: f64,
+    /// Its standard error: of the spread of several recordings, but at least what sampling causes.
+    ///
+    /// For one recording, only the part that sampling causes is known: recordings of the same program may differ more.
+    pub error: f64,
+}
+
+impl Estimate {
+    /// Makes the estimate of the values of recordings, each with its own standard error.
+    #[allow(clippy::cast_precision_loss)] // numbers of recordings
+    fn new(values: &[(f64, f64)]) -> Self {
+        let count = values.len() as f64;
+        if values.is_empty() {
+            return Self::default();
+        }
+        let mean = values.iter().map(|(value, _)| value).sum::<f64>() / count;
+        let sampling = values.iter().map(|(_, error)| error * error).sum::<f64>().sqrt() / count;
+        let squares = values.iter().map(|(value, _)| (value - mean).powi(2)).sum::<f64>();
+        let spread = if values.len() > 1 { (squares / (count - 1.0) / count).sqrt() } else { 0.0 };
+        Self { mean, error: spread.max(sampling) }
+    }
+}
+
+/// A row of a [`Diff`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Change<'p> {
+    /// What the row is about.
+    pub entry: Entry<'p>,
+    /// The mean of the recordings that are compared with.
+    pub base: Estimate,
+    /// The mean of the others.
+    pub new: Estimate,
+}
+
+impl Change<'_> {
+    /// Returns the difference of the means.
+    pub fn change(&self) -> f64 {
+        self.new.mean - self.base.mean
+    }
+
+    /// Returns twice the standard error of the difference: a larger one is noise in one of 20 rows that did not change.
+    pub fn noise(&self) -> f64 {
+        2.0 * self.base.error.hypot(self.new.error)
+    }
+
+    /// Returns whether the change is not larger than its [noise](Self::noise).
+    pub fn is_noise(&self) -> bool {
+        self.change().abs() <= self.noise()
+    }
+}
+
+/// The functions, objects, threads or lines of profiles by their change from others, with its noise.
+///
+/// ```
+/// use perf_profile::{Column, Diff, EventId, Order, Profile, Scale};
+///
+/// /// Prints the functions whose time changed, after the same work.
+/// fn print(base: &[(&Profile, EventId)], new: &[(&Profile, EventId)]) {
+///     let diff = Diff::new(base, new, &[Column::Function], Order::BySelf, Scale::Value);
+///     for change in diff.rows().iter().filter(|change| !change.is_noise()) {
+///         println!("{:+.0} ns {}", change.change(), change.entry);
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Diff<'p> {
+    rows: Vec<Change<'p>>,
+    total: Change<'p>,
+}
+
+impl<'p> Diff<'p> {
+    /// Compares events of profiles: by their self values or their totals, in a row for each combination of these columns'
+    /// values.
+    pub fn new(
+        base: &[(&'p Profile, EventId)],
+        new: &[(&'p Profile, EventId)],
+        columns: &[Column],
+        order: Order,
+        scale: Scale,
+    ) -> Self {
+        let (base_costs, new_costs) = (Side::new(base, columns), Side::new(new, columns));
+        let entries: BTreeSet<_> = base_costs.rows.keys().chain(new_costs.rows.keys()).copied().collect();
+        let changes = entries.into_iter().map(|entry| Change {
+            entry,
+            base: base_costs.estimate(&entry, order, scale),
+            new: new_costs.estimate(&entry, order, scale),
+        });
+        let mut rows: Vec<_> = changes.collect();
+        // Stable: equal changes are in the order of the entries.
+        rows.sort_by(|a, b| b.change().abs().total_cmp(&a.change().abs()));
+        let total = Change { entry: Entry::default(), base: base_costs.total(), new: new_costs.total() };
+        Self { rows, total }
+    }
+
+    /// Returns the rows, the largest change first.
+    pub fn rows(&self) -> &[Change<'p>] {
+        &self.rows
+    }
+
+    /// Returns the sums of the events' values, in their unit.
+    pub fn total(&self) -> Change<'p> {
+        self.total
+    }
+}
+
+/// The recordings of one side.
+struct Side<'p> {
+    /// The cost in each recording.
+    rows: BTreeMap<Entry<'p>, Vec<Cost>>,
+    /// The sum of each recording.
+    totals: Vec<Cost>,
+}
+
+impl<'p> Side<'p> {
+    fn new(profiles: &[(&'p Profile, EventId)], columns: &[Column]) -> Self {
+        let mut side = Self { rows: BTreeMap::new(), totals: Vec::new() };
+        for (index, &(profile, event)) in profiles.iter().enumerate() {
+            let mut total = Cost::default();
+            for row in Table::new(profile, columns).rows() {
+                let cost = row.cost(event);
+                total.total_value = total.total_value.saturating_add(cost.self_value);
+                total.total_count = total.total_count.saturating_add(cost.self_count);
+                let costs = side.rows.entry(row.entry()).or_default();
+                costs.resize(index, Cost::default());
+                costs.push(cost);
+            }
+            side.totals.push(total);
+        }
+        for costs in side.rows.values_mut() {
+            costs.resize(profiles.len(), Cost::default());
+        }
+        side
+    }
+
+    #[allow(clippy::cast_precision_loss)] // printed with a few digits
+    fn estimate(&self, entry: &Entry<'p>, order: Order, scale: Scale) -> Estimate {
+        let none = vec![Cost::default(); self.totals.len()];
+        let costs = self.rows.get(entry).unwrap_or(&none);
+        let values = costs.iter().zip(&self.totals).map(|(cost, total)| {
+            let (value, count) = match order {
+                Order::BySelf => (cost.self_value, cost.self_count),
+                Order::ByTotal => (cost.total_value, cost.total_count),
+            };
+            let (value, all) = (value as f64, total.total_value as f64);
+            // The counts of samples in a row are spread as a binomial distribution, those of all as a Poisson distribution.
+            let (count, all_counts) = (count as f64, total.total_count as f64);
+            match scale {
+                Scale::Share => {
+                    let share = if all > 0.0 { value / all } else { 0.0 };
+                    let rest = 1.0 - share.min(1.0);
+                    (share, if all_counts > 0.0 { (share * rest / all_counts).sqrt() } else { 0.0 })
+                }
+                Scale::Value => (value, if count > 0.0 { value / count.sqrt() } else { 0.0 }),
+            }
+        });
+        Estimate::new(&values.collect::<Vec<_>>())
+    }
+
+    #[allow(clippy::cast_precision_loss)] // printed with a few digits
+    fn total(&self) -> Estimate {
+        let values = self.totals.iter().map(|total| (total.total_value as f64, 0.0));
+        Estimate::new(&values.collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests;

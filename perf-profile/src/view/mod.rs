@@ -1,0 +1,13 @@
+//! Sums of a profile for people: tables, call trees, and the difference of profiles.
+
+mod diff;
+mod entry;
+mod table;
+#[cfg(test)]
+mod testing;
+mod tree;
+
+pub use diff::{Change, Diff, Estimate, Scale};
+pub use entry::{Column, Entry};
+pub use table::{Cost, Order, Row, Table};
+pub use tree::{CallTree, Direction, Node};

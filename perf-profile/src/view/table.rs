@@ -1,0 +1,242 @@
+//! Tables: the values of each function, object or thread.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use super::entry::{Column, Entries, Entry, HeadId, PartId};
+use crate::profile::{EventId, Profile, StackId};
+
+/// The values of a row or node for one event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// The sum of the samples in it, without its callees: the column `Self` of the perf tool.
+    pub self_value: u64,
+    /// The number of these samples.
+    pub self_count: u64,
+    /// The sum of the samples in it and in its callees, each sample once: the column `Children` of the perf tool.
+    pub total_value: u64,
+    /// The number of these samples.
+    pub total_count: u64,
+}
+
+impl Cost {
+    pub(super) fn add_self(&mut self, value: Value) {
+        self.self_value = self.self_value.saturating_add(value.value);
+        self.self_count = self.self_count.saturating_add(value.count);
+    }
+
+    fn add_total(&mut self, value: Value) {
+        self.total_value = self.total_value.saturating_add(value.value);
+        self.total_count = self.total_count.saturating_add(value.count);
+    }
+
+    /// Adds samples: to the total and, if they are in the row or node itself, to its own.
+    pub(super) fn add(&mut self, value: Value, is_self: bool) {
+        if is_self {
+            self.add_self(value);
+        }
+        self.add_total(value);
+    }
+}
+
+/// A sum of samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Value {
+    pub(super) value: u64,
+    pub(super) count: u64,
+}
+
+/// The value by which rows are sorted, the largest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Order {
+    /// [`Cost::self_value`].
+    BySelf,
+    /// [`Cost::total_value`].
+    ByTotal,
+}
+
+impl Order {
+    fn value(self, cost: Cost) -> (u64, u64) {
+        match self {
+            Self::BySelf => (cost.self_value, cost.total_value),
+            Self::ByTotal => (cost.total_value, cost.self_value),
+        }
+    }
+}
+
+/// A row of a [`Table`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row<'p> {
+    entry: Entry<'p>,
+    /// By event.
+    costs: Vec<Cost>,
+}
+
+impl<'p> Row<'p> {
+    /// Returns what the row is about.
+    pub fn entry(&self) -> Entry<'p> {
+        self.entry
+    }
+
+    /// Returns the values of an event.
+    pub fn cost(&self, event: EventId) -> Cost {
+        self.costs.get(event.index()).copied().unwrap_or_default()
+    }
+}
+
+/// The values of each function, object, thread or line of a profile, by the [`Column`]s that are asked for.
+///
+/// A sample counts for the innermost function of its stack, which may be an inlined one, as its self value, and for each
+/// function of the stack once as its total, also if it is there several times by recursion.
+///
+/// ```
+/// use perf_abi::{Attr, Software};
+/// use perf_profile::{Column, Event, Frame, Function, Locations, Order, ProfileBuilder, Table};
+///
+/// let mut locations = Locations::new();
+/// let [main, sort] = ["main", "sort"].map(|name| {
+///     let name = locations.intern(name);
+///     let function = locations.add_function(Function { name, file: None });
+///     let location = locations.add(None, 0x1000);
+///     locations.set_frames(location, [Frame { function, line: 0, column: 0 }]);
+///     location
+/// });
+/// let mut builder = ProfileBuilder::new();
+/// let event = builder.event(Event::new("cpu-clock", &Attr::software(Software::CPU_CLOCK)));
+/// let thread = builder.thread(7, 7, locations.intern("a"));
+/// let stack = builder.stack(&[sort, main]);
+/// builder.sample(event, thread, stack, 1_000_000);
+/// let profile = builder.finish(locations);
+///
+/// let table = Table::new(&profile, &[Column::Function]).sorted(event, Order::BySelf);
+/// let row = &table.rows()[0];
+/// assert_eq!(row.entry().function, Some("sort"));
+/// assert_eq!(row.cost(event).self_value, 1_000_000);
+/// assert_eq!(table.rows()[1].cost(event).total_value, 1_000_000);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Table<'p> {
+    rows: Vec<Row<'p>>,
+}
+
+impl<'p> Table<'p> {
+    /// Makes the table of a profile with a row for each combination of these columns' values.
+    ///
+    /// The time grows with the frames of the different stacks of each thread name, process and thread that are told apart.
+    pub fn new(profile: &'p Profile, columns: &[Column]) -> Self {
+        let entries = Entries::new(profile, columns);
+        let sums = Sums::new(profile, &entries);
+        let events = sums.events;
+        let mut rows: Vec<(HeadId, PartId)> = Vec::new();
+        let mut costs: Vec<Cost> = Vec::new();
+        // By the part, for the head whose stacks are added. They come head by head.
+        let mut by_part: Vec<Option<usize>> = Vec::new();
+        let mut last_head = None;
+        // The last stack that each row was in, so that a function counts once for a stack.
+        let mut last_stack: Vec<usize> = Vec::new();
+        for (number, (head, stack, values)) in sums.iter().enumerate() {
+            if last_head != Some(head) {
+                by_part.clear();
+                by_part.resize(entries.part_count(), None);
+                last_head = Some(head);
+            }
+            let mut is_self = true;
+            let mut add = |parts: &[PartId]| {
+                for &part in parts {
+                    let known = by_part.get(part as usize).copied().flatten();
+                    let row = known.unwrap_or_else(|| {
+                        rows.push((head, part));
+                        costs.resize(costs.len() + events, Cost::default());
+                        last_stack.push(usize::MAX);
+                        let row = rows.len() - 1;
+                        if let Some(known) = by_part.get_mut(part as usize) {
+                            *known = Some(row);
+                        }
+                        row
+                    });
+                    let costs = costs.get_mut(row * events..).unwrap_or_default();
+                    let last = last_stack.get_mut(row).map(|last| std::mem::replace(last, number));
+                    // The innermost function is the first of its row.
+                    if last != Some(number) {
+                        for (cost, &value) in costs.iter_mut().zip(values) {
+                            cost.add(value, is_self);
+                        }
+                    }
+                    is_self = false;
+                }
+            };
+            match stack {
+                None => add(Entries::nowhere()),
+                Some(_) => {
+                    profile.stack(stack).for_each(|location| add(entries.parts(location)));
+                }
+            }
+        }
+        let costs = costs.chunks(events.max(1)).map(<[Cost]>::to_vec);
+        let rows = rows.into_iter().zip(costs);
+        let rows =
+            rows.map(|((head, part), costs)| Row { entry: entries.entry(Some(head), Some(part)), costs });
+        Self { rows: rows.collect() }
+    }
+
+    /// Returns the rows: in the order of [`sorted`](Self::sorted), or in that of their first samples.
+    pub fn rows(&self) -> &[Row<'p>] {
+        &self.rows
+    }
+
+    /// Sorts the rows by a value of an event, the largest first. Rows of equal values are sorted by their entries.
+    #[must_use]
+    pub fn sorted(mut self, event: EventId, order: Order) -> Self {
+        self.rows.sort_by_cached_key(|row| (Reverse(order.value(row.cost(event))), row.entry));
+        self
+    }
+}
+
+/// The sums of the samples by head and stack, head by head.
+pub(super) struct Sums {
+    keys: Vec<(HeadId, Option<StackId>)>,
+    /// One for each event of each key.
+    values: Vec<Value>,
+    /// Indices of the keys in the order of heads.
+    order: Vec<u32>,
+    pub(super) events: usize,
+}
+
+impl Sums {
+    pub(super) fn new(profile: &Profile, entries: &Entries<'_>) -> Self {
+        let events = profile.events().len();
+        let mut sums = Self { keys: Vec::new(), values: Vec::new(), order: Vec::new(), events };
+        let mut ids: FxHashMap<(HeadId, Option<StackId>), usize> = FxHashMap::default();
+        for sample in profile.samples() {
+            let key = (entries.head(sample.thread), sample.stack);
+            let id = *ids.entry(key).or_insert(sums.keys.len());
+            if id == sums.keys.len() {
+                sums.keys.push(key);
+                sums.values.resize(sums.values.len() + events, Value::default());
+            }
+            if let Some(sum) = sums.values.get_mut(id * events + sample.event.index()) {
+                sum.value = sum.value.saturating_add(sample.value);
+                sum.count = sum.count.saturating_add(sample.count);
+            }
+        }
+        sums.order = (0u32..).take(sums.keys.len()).collect();
+        let keys = &sums.keys;
+        sums.order.sort_by_key(|&index| keys.get(index as usize).map(|&(head, _)| head));
+        sums
+    }
+
+    /// Returns the sums with the values of each event.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (HeadId, Option<StackId>, &[Value])> {
+        self.order.iter().filter_map(|&index| {
+            let index = index as usize;
+            let &(head, stack) = self.keys.get(index)?;
+            let start = index * self.events;
+            Some((head, stack, self.values.get(start..start + self.events)?))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,7 @@ mod color;
 mod command;
 mod completions;
 mod demo;
+mod diff;
 mod doctor;
 mod dump;
 mod events;
@@ -24,8 +25,8 @@ mod list;
 mod man;
 mod message;
 mod record;
-#[allow(dead_code, reason = "the commands that use the rest follow")]
 mod recording;
+mod report;
 mod script;
 mod standard_output;
 mod stat;
@@ -45,7 +46,7 @@ mod whole_file;
             ("perfkit doctor", "what you can measure here, and what blocks the rest"),
             ("perfkit stat CMD", "count events of a command"),
             ("perfkit record -g CMD", "sample a command, with callchains"),
-            ("perfkit dump", "print the records of perf.data"),
+            ("perfkit report", "where the recorded program spends its time"),
         ],
         help::EXIT
     )
@@ -64,6 +65,7 @@ enum Command {
     Completions(completions::Options),
     /// Sample a small workload and print a summary of the records
     Demo(demo::Options),
+    Diff(diff::Options),
     /// Print every record of a perf.data file
     Dump(dump::Options),
     Doctor(doctor::Options),
@@ -71,6 +73,7 @@ enum Command {
     List(list::Options),
     Man(man::Options),
     Record(record::Options),
+    Report(report::Options),
     Script(script::Options),
     Stat(stat::Options),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]
@@ -89,11 +92,13 @@ fn main() -> ExitCode {
         Command::Completions(options) => completions::run(&mut out, options).map(success),
         Command::Demo(options) => demo::run(&mut out, options).and_then(|()| out.flush()).map(success),
         Command::Dump(options) => dump::run(&mut out, options).map(success),
+        Command::Diff(options) => diff::run(&mut out, options),
         Command::Doctor(options) => doctor::run(&mut out, options),
         Command::Export(options) => export::run(options),
         Command::List(options) => list::run(&mut out, options),
         Command::Man(options) => man::run(options).map(success),
         Command::Record(options) => record::run(options),
+        Command::Report(options) => report::run(&mut out, options).map(success),
         Command::Script(options) => script::run(&mut out, options).map(success),
         Command::Stat(options) => stat::run(options),
         Command::Workload(arguments) => demo::workload::run(arguments).map(success),

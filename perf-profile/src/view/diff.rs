@@ -48,7 +48,7 @@ impl Estimate {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Change<'p> {
-    /// What the row is about.
+    /// The function, object, thread or line.
     pub entry: Entry<'p>,
     /// The mean of the recordings that are compared with.
     pub base: Estimate,
@@ -94,7 +94,7 @@ pub struct Diff<'p> {
 
 impl<'p> Diff<'p> {
     /// Compares events of profiles: by their self values or their totals, in a row for each combination of these columns'
-    /// values.
+    /// values, if one of the sides has any.
     pub fn new(
         base: &[(&'p Profile, EventId)],
         new: &[(&'p Profile, EventId)],
@@ -109,7 +109,8 @@ impl<'p> Diff<'p> {
             base: base_costs.estimate(&entry, order, scale),
             new: new_costs.estimate(&entry, order, scale),
         });
-        let mut rows: Vec<_> = changes.collect();
+        // Callers have no self values.
+        let mut rows: Vec<_> = changes.filter(|row| row.base.mean != 0.0 || row.new.mean != 0.0).collect();
         // Stable: equal changes are in the order of the entries.
         rows.sort_by(|a, b| b.change().abs().total_cmp(&a.change().abs()));
         let total = Change { entry: Entry::default(), base: base_costs.total(), new: new_costs.total() };

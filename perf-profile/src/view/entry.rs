@@ -1,4 +1,4 @@
-//! What a row of a table is about: a thread, an object, a function, a line.
+//! The subject of a row of a table: a thread, an object, a function, a line.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::profile::{LocationId, Locations, Profile, StringId, Thread, ThreadId, UNKNOWN};
 
-/// A property that tells the rows of a [`Table`](super::Table) and the nodes of a [`CallTree`](super::CallTree) apart.
+/// A property that distinguishes the rows of a [`Table`](super::Table) and the nodes of a [`CallTree`](super::CallTree).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Column {
@@ -24,7 +24,7 @@ pub enum Column {
     Line,
 }
 
-/// What a row or node is about: the properties of its [`Column`]s. The others are `None`.
+/// The subject of a row or node: the properties of its [`Column`]s. The others are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Entry<'p> {
@@ -190,7 +190,7 @@ impl<'p> Entries<'p> {
                 ..base
             };
             let part = self.parts.add(part);
-            // Without functions and lines, inlined ones are no entries of their own.
+            // Without functions and lines, inlined ones are no separate entries.
             if self.functions.get(start..).is_none_or(|parts| has_function || !parts.contains(&part)) {
                 self.functions.push(part);
             }

@@ -75,7 +75,7 @@ pub struct Row<'p> {
 }
 
 impl<'p> Row<'p> {
-    /// Returns what the row is about.
+    /// Returns the subject of the row.
     pub fn entry(&self) -> Entry<'p> {
         self.entry
     }
@@ -124,7 +124,7 @@ pub struct Table<'p> {
 impl<'p> Table<'p> {
     /// Makes the table of a profile with a row for each combination of these columns' values.
     ///
-    /// The time grows with the frames of the different stacks of each thread name, process and thread that are told apart.
+    /// The time grows with the frames of the different stacks of each thread name, process and thread, as far as they are columns.
     pub fn new(profile: &'p Profile, columns: &[Column]) -> Self {
         let entries = Entries::new(profile, columns);
         let sums = Sums::new(profile, &entries);

@@ -20,13 +20,13 @@ pub enum Direction {
 }
 
 /// A node of a [`CallTree`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Node<'p> {
-    /// What the node is about.
+    /// The subject of the node.
     pub entry: Entry<'p>,
     /// The values of the samples whose stacks have the path from the root to this node. From the innermost function on, only
-    /// roots have a value of their own.
+    /// roots have a self value.
     pub cost: Cost,
     /// The number of nodes between a root and this one: 0 for a root.
     pub depth: usize,
@@ -65,7 +65,7 @@ pub struct CallTree<'p> {
     nodes: Vec<Node<'p>>,
 }
 
-/// What tells the nodes of a parent apart.
+/// The property that distinguishes the nodes of a parent.
 type Key = (Option<HeadId>, Option<PartId>);
 
 #[derive(Default)]
@@ -128,10 +128,10 @@ impl Builder {
 }
 
 impl<'p> CallTree<'p> {
-    /// Makes the tree of an event, whose nodes are told apart by these columns.
+    /// Makes the tree of an event, whose nodes are distinguished by these columns.
     ///
-    /// The time and memory grow with the frames of the different stacks of each thread name, process and thread that are told
-    /// apart.
+    /// The time and memory grow with the frames of the different stacks of each thread name, process and thread, as far as they
+    /// are columns.
     pub fn new(profile: &'p Profile, event: EventId, columns: &[Column], direction: Direction) -> Self {
         let entries = Entries::new(profile, columns);
         let sums = Sums::new(profile, &entries);

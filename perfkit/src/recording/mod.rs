@@ -38,7 +38,6 @@ pub(crate) use filter::{Filter, FilterOptions, TaskFilterOptions};
 pub(crate) use finder::FinderOptions;
 pub(crate) use losses::note_losses;
 pub(crate) use open::Recording;
-#[allow(unused_imports, reason = "the commands that use them follow")]
 pub(crate) use profile::{ProfileOptions, Profiled, SourceOptions, resolver};
 pub(crate) use progress::{Progress, Shown, Step};
 pub(crate) use records::{Damage, Records};

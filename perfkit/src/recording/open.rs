@@ -41,11 +41,6 @@ impl InputOptions {
 }
 
 impl Recording {
-    /// Returns the metadata.
-    pub(crate) fn about(&self) -> &About {
-        &self.about
-    }
-
     /// Returns the name of the file without control characters.
     pub(crate) fn name(&self) -> &str {
         &self.name

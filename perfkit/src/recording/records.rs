@@ -56,13 +56,6 @@ impl Records {
         self.damage.add(error);
     }
 
-    /// Appends the data that follows the last record: see [`Reader::read_payload`].
-    pub(crate) fn read_payload(&mut self, bytes: &mut Vec<u8>) {
-        if let Err(error) = self.reader.read_payload(bytes) {
-            self.damage.add(error);
-        }
-    }
-
     /// Returns how many records came after a record of a later time; 0 in the order of the file.
     pub(crate) fn late(&self) -> u64 {
         self.reader.late()

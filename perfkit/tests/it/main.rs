@@ -16,6 +16,7 @@ mod record_report;
 mod record_spelling;
 mod recording_filters;
 mod recording_input;
+mod report;
 mod script;
 mod shells;
 mod stat;

@@ -1,0 +1,156 @@
+//! `perfkit diff`: the functions whose share or time changed between recordings, and how much of it is noise.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use perf_profile::{Change, Diff, Estimate, Event, EventId, Order, Profile, ProfileBuilder, Scale};
+use serde_json::{Value, json};
+
+mod text;
+
+use crate::help;
+use crate::message::{self, note, of_file};
+use crate::recording::{EventOptions, InputOptions, Profiled, SourceOptions, single_event};
+use crate::report::json;
+use crate::report::sort::{self, SortKey};
+
+/// Compare recordings: the functions by their change
+#[derive(Args, Debug)]
+#[command(after_help = help::end(
+    "The noise is twice the standard error of a change. Of one recording a side it is what sampling causes; of several it \
+     is their spread, but not less than that. Changes within their noise have the mark ~. Rows that changed by less than the \
+     limit are left out; the last line says how many.\n\n\
+     --json prints all rows in the form that docs/report-json.md describes.",
+    &[
+        ("perfkit diff old.data new.data", "shares of the samples, in percent points"),
+        ("perfkit diff --absolute old.data new.data", "time, after the same work"),
+        ("perfkit diff 1.data 2.data 3.data --to 4.data 5.data 6.data", ""),
+        ("perfkit diff -s dso --children old.data new.data", "with what libraries call"),
+    ],
+    help::EXIT
+))]
+pub(crate) struct Options {
+    /// The recordings to compare with and, without --to, the other one as the last
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// The recordings that are compared with those before
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    to: Vec<PathBuf>,
+    /// Columns that distinguish rows
+    #[arg(short, long, value_enum, value_name = "KEY,...", value_delimiter = ',', default_value = "dso,sym")]
+    sort: Vec<SortKey>,
+    /// Compare what functions need with their callees, not by themselves
+    #[arg(long)]
+    children: bool,
+    /// Compare times or numbers of events, not shares: for recordings of the same work
+    #[arg(long)]
+    absolute: bool,
+    /// Leave out rows that changed by a smaller share of the total
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.1, value_parser = crate::report::percent)]
+    percent_limit: f64,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    events: EventOptions,
+    #[command(flatten)]
+    source: SourceOptions,
+}
+
+/// A recording that is compared.
+struct Compared {
+    path: PathBuf,
+    event: EventId,
+    read: Profiled,
+}
+
+/// Prints the difference of recordings. Damage is an error, after the difference of all that could be read.
+pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<ExitCode> {
+    let Some((base, new)) = options.sides() else {
+        note("expected two recordings, or several on each side of --to: see `perfkit diff --help`");
+        return Ok(ExitCode::from(2));
+    };
+    let read =
+        |paths: &[PathBuf]| paths.iter().map(|path| options.read(path)).collect::<io::Result<Vec<_>>>();
+    let (base, new) = (read(base)?, read(new)?);
+    let order = if options.children { Order::ByTotal } else { Order::BySelf };
+    let scale = if options.absolute { Scale::Value } else { Scale::Share };
+    let columns = sort::columns(&options.sort);
+    let diff = Diff::new(&profiles(&base), &profiles(&new), &columns, order, scale);
+    let mut out = BufWriter::new(out);
+    if options.json {
+        writeln!(out, "{}", message::json(&json_object(options, &base, &new, &diff)))?;
+    } else {
+        text::print(&mut out, options, &base, &new, &diff)?;
+    }
+    out.flush()?;
+    drop(out);
+    base.into_iter().chain(new).try_for_each(|compared| compared.read.finish()).map(|()| ExitCode::SUCCESS)
+}
+
+fn profiles(side: &[Compared]) -> Vec<(&Profile, EventId)> {
+    side.iter().map(|compared| (&compared.read.profile, compared.event)).collect()
+}
+
+impl Options {
+    /// Returns the recordings of the two sides; `None` if there are not as many as expected.
+    fn sides(&self) -> Option<(&[PathBuf], &[PathBuf])> {
+        match self.files.as_slice() {
+            [base @ .., new] if self.to.is_empty() && base.len() == 1 => {
+                Some((base, std::slice::from_ref(new)))
+            }
+            base if !self.to.is_empty() => Some((base, &self.to)),
+            _ => None,
+        }
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Compared> {
+        let mut read = self.source.profile(&InputOptions::of_file(path), ProfileBuilder::new())?;
+        let event = self.events.choose(&mut read.profile).and_then(|()| single_event(&read.profile));
+        let event = event.map_err(|error| of_file(path, &error))?;
+        Ok(Compared { path: path.to_owned(), event, read })
+    }
+}
+
+impl Compared {
+    fn event(&self) -> Option<&Event> {
+        self.read.profile.event(self.event)
+    }
+}
+
+fn json_object(options: &Options, base: &[Compared], new: &[Compared], diff: &Diff<'_>) -> Value {
+    let side = |side: &[Compared]| -> Vec<Value> {
+        let recording = |compared: &Compared| {
+            let profile = &compared.read.profile;
+            json!({
+                "file": compared.path.to_string_lossy(),
+                "recording": json::recording(&compared.read.about),
+                "event": compared.event().map(|event| json::event_object(profile, compared.event, event)),
+                "losses": json::losses(profile.losses()),
+            })
+        };
+        side.iter().map(recording).collect()
+    };
+    let estimate = |estimate: Estimate| json!({"mean": estimate.mean, "error": estimate.error});
+    let change = |change: &Change<'_>| {
+        json!({
+            "base": estimate(change.base),
+            "new": estimate(change.new),
+            "change": change.change(),
+            "noise": change.noise(),
+        })
+    };
+    let rows = diff.rows().iter().map(|row| json::entry(&row.entry, [("change", change(row))]));
+    json!({
+        "version": json::VERSION,
+        "scale": if options.absolute { "value" } else { "share" },
+        "value": if options.children { "total" } else { "self" },
+        "base": side(base),
+        "new": side(new),
+        "total": change(&diff.total()),
+        "sort": options.sort.iter().map(|key| key.name()).collect::<Vec<_>>(),
+        "rows": rows.collect::<Vec<_>>(),
+    })
+}

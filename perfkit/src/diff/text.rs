@@ -1,0 +1,143 @@
+//! The table of a difference.
+
+use std::io::{self, Write};
+
+use perf_profile::{Change, Diff, Unit};
+
+use super::{Compared, Options};
+use crate::color::{Color, colored};
+use crate::message::{count, shown};
+use crate::report::header;
+use crate::report::text::{columns, dots, widths};
+
+/// Prints the recordings, the change of their totals, and the rows that are not below the limit.
+pub(super) fn print(
+    out: &mut dyn Write,
+    options: &Options,
+    base: &[Compared],
+    new: &[Compared],
+    diff: &Diff<'_>,
+) -> io::Result<()> {
+    for (name, side) in [("base", base), ("new", new)] {
+        for compared in side {
+            print_recording(out, name, compared)?;
+        }
+    }
+    let unit = new.first().or(base.first()).and_then(Compared::event).map_or(Unit::Count, |event| event.unit);
+    let total = diff.total();
+    let sum = Number::new(unit, true);
+    writeln!(
+        out,
+        "# total: {} -> {}, {}",
+        sum.text(total.base.mean).trim(),
+        sum.text(total.new.mean).trim(),
+        relative(&total)
+    )?;
+    // Of values, the limit is a share of the larger total.
+    let whole = if options.absolute { total.base.mean.max(total.new.mean) } else { 1.0 };
+    let least = options.percent_limit / 100.0 * whole;
+    let (rows, left_out): (Vec<_>, Vec<_>) = diff.rows().iter().partition(|row| row.change().abs() >= least);
+    print_rows(out, options, &rows, Number::new(unit, options.absolute))?;
+    if !left_out.is_empty() {
+        let noise = left_out.iter().filter(|row| !row.is_noise()).count();
+        let (rows, limit) = (count(left_out.len() as u64, "row"), options.percent_limit);
+        writeln!(
+            out,
+            "#\n# {rows} changed by less than {limit} %, {noise} of them by more than their noise: --percent-limit 0 prints them"
+        )?;
+    }
+    Ok(())
+}
+
+fn print_recording(out: &mut dyn Write, side: &str, compared: &Compared) -> io::Result<()> {
+    let profile = &compared.read.profile;
+    if let Some(event) = compared.event() {
+        let samples = count(header::samples(profile, compared.event), "sample");
+        let value = header::value(event, profile.total(compared.event));
+        let path = shown(&compared.path);
+        writeln!(out, "# {side}: {path}: {}: {samples}, {value}", shown(&event.name))?;
+    }
+    for line in profile.losses().lines() {
+        writeln!(out, "#   {}", shown(line))?;
+    }
+    Ok(())
+}
+
+fn print_rows(
+    out: &mut dyn Write,
+    options: &Options,
+    rows: &[&Change<'_>],
+    number: Number,
+) -> io::Result<()> {
+    let is_colored = colored(&io::stdout());
+    let texts: Vec<Vec<String>> =
+        rows.iter().map(|row| options.sort.iter().map(|key| key.text(&row.entry)).collect()).collect();
+    let widths = widths(&options.sort, &texts);
+    let titles: Vec<_> = options.sort.iter().map(|key| key.title().to_owned()).collect();
+    writeln!(out, "#\n#      Base         New      Change       Noise {}", columns(&titles, &widths))?;
+    writeln!(out, "#  ........  ..........  ..........  ..........{}", dots(&options.sort, &widths))?;
+    for (row, texts) in rows.iter().zip(&texts) {
+        let mark = if row.is_noise() { '~' } else { ' ' };
+        let change = number.signed(row.change());
+        let color = match row.change() {
+            _ if row.is_noise() => None,
+            change if change > 0.0 => Some(Color::Red),
+            _ => Some(Color::Green),
+        };
+        write!(out, "{mark}{} {} ", number.text(row.base.mean), number.text(row.new.mean))?;
+        match color {
+            Some(color) => write!(out, "{}", color.paint(change, is_colored))?,
+            None => write!(out, "{change}")?,
+        }
+        writeln!(out, " {}{}", number.text(row.noise()), columns(texts, &widths))?;
+    }
+    Ok(())
+}
+
+/// Returns the change of a total in percent, with its noise if that is known.
+fn relative(total: &Change<'_>) -> String {
+    if total.base.mean <= 0.0 {
+        return "without a base".to_owned();
+    }
+    let percent = |value: f64| 100.0 * value / total.base.mean;
+    let noise = if total.noise() > 0.0 {
+        format!(" with a noise of {:.1} %", percent(total.noise()))
+    } else {
+        ", whose noise several recordings a side would show".to_owned()
+    };
+    format!("{:+.1} %{noise}", percent(total.change()))
+}
+
+/// How quantities are printed: in 11 columns.
+#[derive(Clone, Copy, Debug)]
+enum Number {
+    Share,
+    Milliseconds,
+    Count,
+}
+
+impl Number {
+    fn new(unit: Unit, is_absolute: bool) -> Self {
+        match unit {
+            _ if !is_absolute => Self::Share,
+            Unit::Nanoseconds => Self::Milliseconds,
+            _ => Self::Count,
+        }
+    }
+
+    fn text(self, value: f64) -> String {
+        match self {
+            Self::Share => format!("{:10.2}%", 100.0 * value),
+            Self::Milliseconds => format!("{:8.1} ms", value / 1e6),
+            Self::Count => format!("{value:11.0}"),
+        }
+    }
+
+    fn signed(self, value: f64) -> String {
+        match self {
+            Self::Share => format!("{:+10.2}%", 100.0 * value),
+            Self::Milliseconds => format!("{:+8.1} ms", value / 1e6),
+            Self::Count => format!("{value:+11.0}"),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The report as one JSON object, as `docs/report-json.md` describes it.
+
+use perf_profile::{CallTree, Cost, Entry, Event, EventId, Losses, Profile, Table, UNKNOWN};
+use serde_json::{Value, json};
+
+use super::header::samples;
+use super::sort::SortKey;
+use crate::recording::About;
+
+/// Version of the schemas of report and diff.
+pub(crate) const VERSION: u32 = 1;
+
+/// Returns a report with all rows and, if they are asked for, the nodes of the trees by event.
+pub(super) fn report(
+    about: &About,
+    profile: &Profile,
+    keys: &[SortKey],
+    table: &Table<'_>,
+    trees: &[(EventId, CallTree<'_>)],
+) -> Value {
+    let events = || profile.event_ids();
+    let rows = table.rows().iter().map(|row| {
+        let costs: Vec<_> = events().map(|(id, _)| cost(row.cost(id))).collect();
+        entry(&row.entry(), [("events", costs.into())])
+    });
+    let nodes = trees.iter().flat_map(|(id, tree)| {
+        tree.nodes().iter().map(|node| {
+            let (event, depth) = (id.index().into(), node.depth.into());
+            entry(&node.entry, [("event", event), ("depth", depth), ("cost", cost(node.cost))])
+        })
+    });
+    json!({
+        "version": VERSION,
+        "recording": recording(about),
+        "events": events().map(|(id, event)| event_object(profile, id, event)).collect::<Vec<_>>(),
+        "sort": keys.iter().map(|key| key.name()).collect::<Vec<_>>(),
+        "rows": rows.collect::<Vec<_>>(),
+        "tree": nodes.collect::<Vec<_>>(),
+        "losses": losses(profile.losses()),
+    })
+}
+
+/// Returns the machine and the program that recorded.
+pub(crate) fn recording(about: &About) -> Value {
+    json!({
+        "host": about.host,
+        "release": about.release,
+        "arch": about.arch,
+        "cpu": about.cpu,
+        "command": about.command,
+        "version": about.version,
+    })
+}
+
+pub(crate) fn event_object(profile: &Profile, id: EventId, event: &Event) -> Value {
+    json!({
+        "name": event.name,
+        "unit": event.unit.as_str(),
+        "samples": samples(profile, id),
+        "value": profile.total(id),
+    })
+}
+
+/// Returns the subject of a row and its values. Unknown names are null, as are columns that were not asked for.
+pub(crate) fn entry<const N: usize>(entry: &Entry<'_>, values: [(&str, Value); N]) -> Value {
+    let known = |text: Option<&str>| text.filter(|&text| text != UNKNOWN).map(str::to_owned);
+    let line = entry.line.filter(|&(file, _)| file != UNKNOWN);
+    let subject = [
+        ("comm", entry.comm.into()),
+        ("pid", entry.pid.into()),
+        ("tid", entry.tid.into()),
+        ("object", known(entry.object).into()),
+        ("function", known(entry.function).into()),
+        ("file", line.map(|(file, _)| file).into()),
+        ("line", line.map(|(_, line)| line).into()),
+        ("kernel", entry.is_kernel.into()),
+    ];
+    subject.into_iter().chain(values).map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+fn cost(cost: Cost) -> Value {
+    json!({
+        "self": cost.self_value,
+        "self_samples": cost.self_count,
+        "total": cost.total_value,
+        "total_samples": cost.total_count,
+    })
+}
+
+/// Returns what a profile lacks.
+pub(crate) fn losses(losses: &Losses) -> Value {
+    let reasons = |list: &[(u64, String)]| -> Vec<Value> {
+        list.iter().map(|(count, reason)| json!({"count": count, "reason": reason})).collect()
+    };
+    json!({
+        "lost_records": losses.lost_records,
+        "lost_samples": losses.lost_samples,
+        "late_records": losses.late_records,
+        "incomplete_stacks": reasons(&losses.incomplete_stacks),
+        "needed_stack_bytes": losses.needed_stack_bytes,
+        "unnamed_addresses": reasons(&losses.unnamed_addresses),
+        "missing_files": losses.missing_files,
+    })
+}

@@ -1,0 +1,117 @@
+//! The call tree of a report: a line for each function, below its caller or callee.
+
+use std::io::{self, Write};
+
+use perf_profile::{CallTree, Entry, Node};
+
+use super::sort::SortKey;
+use super::{Percent, Shares};
+use crate::message::shown;
+
+/// Prints the nodes whose share is not below the limit. Returns the number of the others.
+///
+/// A function that is alone below another one is at its indentation, so that long stacks stay on the screen.
+pub(super) fn print(
+    out: &mut dyn Write,
+    tree: &CallTree<'_>,
+    shares: Shares,
+    limit: f64,
+    is_colored: bool,
+) -> io::Result<u64> {
+    let is_shown = |node: &&Node<'_>| shares.of(node.cost.total_value) >= limit;
+    // A node has at most the value of its parent, so that whole branches are left out.
+    let nodes: Vec<_> = tree.nodes().iter().filter(is_shown).collect();
+    let siblings = siblings(&nodes);
+    // The path from the root to the node: each with its entry, and with the text before those below it.
+    let mut path: Vec<(Entry<'_>, String)> = Vec::new();
+    for (node, sibling) in nodes.iter().zip(siblings) {
+        path.truncate(node.depth);
+        let parent = path.last();
+        let indent = parent.map_or("", |(_, indent)| indent.as_str());
+        let (mark, below) = match sibling {
+            _ if parent.is_none() => ("", ""),
+            Sibling::Only => ("", ""),
+            Sibling::Last => ("\u{2514}\u{2500} ", "   "),
+            Sibling::Another => ("\u{251c}\u{2500} ", "\u{2502}  "),
+        };
+        let name = name(&node.entry, parent.map(|(entry, _)| entry));
+        let [total, own] = [node.cost.total_value, node.cost.self_value]
+            .map(|value| Percent::new(shares.of(value), is_colored));
+        writeln!(out, "{total}{own}  {indent}{mark}{name}")?;
+        let indent = format!("{indent}{below}");
+        path.push((node.entry, indent));
+    }
+    Ok((tree.nodes().len() - nodes.len()) as u64)
+}
+
+/// The place of a node among the nodes below the same one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sibling {
+    Only,
+    Last,
+    Another,
+}
+
+fn siblings(nodes: &[&Node<'_>]) -> Vec<Sibling> {
+    // From the end on: whether a later node is below the same one, by the depth.
+    let mut has_later: Vec<bool> = Vec::new();
+    let is_last: Vec<_> = nodes
+        .iter()
+        .rev()
+        .map(|node| {
+            has_later.resize(node.depth + 1, false);
+            let has_later = has_later.last_mut().map(|later| std::mem::replace(later, true));
+            has_later == Some(false)
+        })
+        .collect();
+    let mut earlier: Vec<bool> = Vec::new();
+    let places = nodes.iter().zip(is_last.into_iter().rev()).map(|(node, is_last)| {
+        earlier.resize(node.depth + 1, false);
+        let has_earlier = earlier.last_mut().is_some_and(|earlier| std::mem::replace(earlier, true));
+        match (is_last, has_earlier) {
+            (true, false) => Sibling::Only,
+            (true, true) => Sibling::Last,
+            (false, _) => Sibling::Another,
+        }
+    });
+    places.collect()
+}
+
+/// Returns the name of a node. The object is named where it is another one than that of the node above.
+fn name(entry: &Entry<'_>, above: Option<&Entry<'_>>) -> String {
+    let mut parts = Vec::new();
+    if let Some(comm) = entry.comm {
+        parts.push(shown(comm));
+    }
+    parts.extend(entry.pid.map(|pid| format!("pid {pid}")));
+    parts.extend(entry.tid.map(|tid| format!("tid {tid}")));
+    if let Some(function) = entry.function {
+        let level = if entry.is_kernel { "[k] " } else { "" };
+        parts.push(format!("{level}{}", shown(function)));
+    }
+    if entry.object.is_some() && above.is_none_or(|above| above.object != entry.object) {
+        parts.push(format!("({})", SortKey::Dso.text(entry)));
+    }
+    if entry.line.is_some() {
+        parts.push(SortKey::Srcline.text(entry));
+    }
+    parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sibling::{Another, Last, Only};
+    use super::*;
+
+    #[test]
+    fn place_among_siblings_is_found_by_depth() {
+        let node = |depth| {
+            let mut node = Node::default();
+            node.depth = depth;
+            node
+        };
+        let nodes: Vec<_> = [0, 1, 2, 2, 1, 2, 0].into_iter().map(node).collect();
+        let nodes: Vec<_> = nodes.iter().collect();
+        assert_eq!(siblings(&nodes), [Another, Another, Another, Last, Last, Only, Last]);
+    }
+}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use perf_profile::{EventId, Folded, JsonLines, Pprof, Profile, ProfileBuilder};
@@ -15,7 +15,7 @@ mod format;
 use format::Format;
 
 use crate::message::{note, shown};
-use crate::recording::{About, EventOptions, ProfileOptions, note_losses, single_event};
+use crate::recording::{About, EventOptions, ProfileOptions, Root, note_losses, single_event};
 use crate::{help, whole_file};
 
 /// Write a recording for a viewer: flame graphs, pprof, DuckDB
@@ -56,19 +56,6 @@ pub(crate) struct Options {
     annotate: bool,
     #[command(flatten)]
     profile: ProfileOptions,
-}
-
-/// The outermost frame of folded stacks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Root {
-    /// The name of the thread
-    Comm,
-    /// The name with the process: comm-pid
-    Pid,
-    /// The name with process and thread: comm-pid/tid
-    Tid,
-    /// The outermost function
-    None,
 }
 
 /// Writes a recording in another format. Damage is an error, after all that could be read is written.
@@ -167,12 +154,7 @@ impl Options {
         if self.annotate {
             folded = folded.with_annotations();
         }
-        match self.root {
-            Root::Comm => folded,
-            Root::Pid => folded.with_pid(),
-            Root::Tid => folded.with_tid(),
-            Root::None => folded.without_thread(),
-        }
+        self.root.apply(folded)
     }
 }
 

@@ -18,6 +18,8 @@ mod doctor;
 mod dump;
 mod events;
 mod export;
+#[cfg(feature = "flamegraph")]
+mod flamegraph;
 mod help;
 mod interrupt;
 mod levels;
@@ -70,6 +72,8 @@ enum Command {
     Dump(dump::Options),
     Doctor(doctor::Options),
     Export(export::Options),
+    #[cfg(feature = "flamegraph")]
+    Flamegraph(flamegraph::Options),
     List(list::Options),
     Man(man::Options),
     Record(record::Options),
@@ -95,6 +99,8 @@ fn main() -> ExitCode {
         Command::Diff(options) => diff::run(&mut out, options),
         Command::Doctor(options) => doctor::run(&mut out, options),
         Command::Export(options) => export::run(options),
+        #[cfg(feature = "flamegraph")]
+        Command::Flamegraph(options) => flamegraph::run(options),
         Command::List(options) => list::run(&mut out, options),
         Command::Man(options) => man::run(options).map(success),
         Command::Record(options) => record::run(options),

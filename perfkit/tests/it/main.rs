@@ -8,6 +8,8 @@ mod demo;
 mod dump_files;
 mod dump_options;
 mod export;
+#[cfg(feature = "flamegraph")]
+mod flamegraph;
 mod list;
 mod record;
 mod record_events;

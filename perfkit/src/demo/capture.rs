@@ -2,11 +2,15 @@
 
 use std::io;
 
-use perf_decode::Value;
+use perf_decode::{Record, Value};
 use perf_file::{Memory, Reader};
+use perf_profile::{Event, Profile};
+use perf_symbols::FileFinder;
 
+use super::functions;
 use super::stopwatch::Stopwatch;
 use super::tally::Tally;
+use crate::recording::event_name;
 
 /// A recording of the workload: all threads on two CPUs, with the mappings of each process.
 const RECORDING: &[u8] = include_bytes!("../../data/demo.data");
@@ -20,6 +24,9 @@ pub(crate) fn open() -> io::Result<Recording> {
 }
 
 impl Recording {
+    /// The recording as a file.
+    pub(crate) const BYTES: &[u8] = RECORDING;
+
     /// Its size in bytes.
     pub(crate) const SIZE: u64 = RECORDING.len() as u64;
 
@@ -30,6 +37,26 @@ impl Recording {
             .as_slice()
             .iter()
             .filter_map(|event| event.name().map(|name| Value::Text(name).to_string()))
+    }
+
+    /// Names the addresses of the samples: by the files that this machine has in the same version, and by no others.
+    pub(crate) fn profile() -> io::Result<Profile> {
+        let reader = open()?.0;
+        let mut collector = functions::collector(FileFinder::remote())?;
+        let events = reader.events().as_slice().iter();
+        let events: Vec<_> =
+            events.map(|event| collector.event(Event::new(event_name(event), event.attr()))).collect();
+        let mut records = reader.sorted();
+        while let Some(record) = records.next().map_err(io::Error::other)? {
+            let Some(raw) = record.kernel() else { continue };
+            let (index, event) = record.event().map_err(io::Error::other)?;
+            let decoded = raw.decode(event.layout()).map_err(io::Error::other)?;
+            collector.update(&decoded);
+            if let (Record::Sample(sample), Some(&event)) = (&decoded, events.get(index)) {
+                collector.add(event, sample);
+            }
+        }
+        Ok(collector.finish())
     }
 
     /// Counts all kernel records in the order of time.

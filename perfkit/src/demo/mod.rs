@@ -9,6 +9,9 @@ use perf_session::System;
 mod capture;
 mod chart;
 mod failure;
+mod functions;
+mod keep;
+mod kept;
 mod mappings;
 mod open;
 mod plan;
@@ -36,6 +39,7 @@ const ROUND: Duration = Duration::from_millis(100);
     "Where the kernel permits no sampling, it prints the reason and replays a built-in recording.",
     &[
         ("perfkit demo", "sample for two seconds"),
+        ("perfkit demo --keep", "leave the recording in this folder, to look at it"),
         ("perfkit demo --capture", "replay the built-in recording, which needs no permission"),
     ],
     help::EXIT
@@ -50,25 +54,28 @@ pub(crate) struct Options {
     /// Event to sample [default: cycles, or cpu-clock if cycles fail]
     #[arg(long, value_enum)]
     event: Option<Source>,
+    #[arg(long, help = keep::HELP)]
+    keep: bool,
 }
 
 /// Runs the demo. If live sampling fails, prints the causes and replays the recording.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     if options.capture {
         writeln!(out, "Live sampling was not attempted (--capture).")?;
-        return replay(out);
+        return replay(out, options);
     }
     match Sampler::open(&Plan::ladder(options.event), ROUND) {
-        Ok(sampler) => sample(out, sampler, Duration::from_secs(options.seconds)),
+        Ok(sampler) => sample(out, sampler, options),
         Err(failure) => {
             failure::explain(out, &failure, &System::new())?;
             writeln!(out)?;
-            replay(out)
+            replay(out, options)
         }
     }
 }
 
-fn sample(out: &mut dyn Write, mut sampler: Sampler, time: Duration) -> io::Result<()> {
+fn sample(out: &mut dyn Write, mut sampler: Sampler, options: &Options) -> io::Result<()> {
+    let time = Duration::from_secs(options.seconds);
     introduce(out, &sampler)?;
     out.flush()?;
     let (mut tally, mut progress) = (Tally::default(), Progress::new(time));
@@ -79,9 +86,13 @@ fn sample(out: &mut dyn Write, mut sampler: Sampler, time: Duration) -> io::Resu
         sampler.drain(&mut tally)?;
         progress.show(out, start.elapsed(), &tally)?;
     }
-    sampler.finish(&mut tally)?;
+    let kept = sampler.finish(&mut tally)?;
     progress.finish(out)?;
-    summary::print(out, &tally)
+    summary::print(out, &tally)?;
+    out.flush()?;
+    let profile = kept.profile()?;
+    functions::print(out, &profile)?;
+    if options.keep { keep::write(out, &kept.file()?, &profile) } else { Ok(()) }
 }
 
 fn introduce(out: &mut dyn Write, sampler: &Sampler) -> io::Result<()> {
@@ -103,7 +114,7 @@ fn introduce(out: &mut dyn Write, sampler: &Sampler) -> io::Result<()> {
     Ok(())
 }
 
-fn replay(out: &mut dyn Write) -> io::Result<()> {
+fn replay(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let recording = capture::open()?;
     writeln!(
         out,
@@ -115,5 +126,8 @@ fn replay(out: &mut dyn Write) -> io::Result<()> {
     }
     let mut tally = Tally::default();
     recording.replay(&mut tally)?;
-    summary::print(out, &tally)
+    summary::print(out, &tally)?;
+    let profile = capture::Recording::profile()?;
+    functions::print(out, &profile)?;
+    if options.keep { keep::write(out, capture::Recording::BYTES, &profile) } else { Ok(()) }
 }

@@ -6,10 +6,12 @@
 use std::io;
 use std::time::Duration;
 
-use perf_session::{CpuList, System};
+use perf_file::writer::RecordedEvent;
+use perf_session::{CpuList, System, catalog};
 use perf_sys::{Count, Error, RingSet};
 
 use super::failure::Failure;
+use super::kept::Kept;
 use super::open::{self, Opened};
 use super::plan::Plan;
 use super::stopwatch::Stopwatch;
@@ -27,6 +29,8 @@ pub(crate) struct Sampler {
     round: Duration,
     /// The plans before this one, with their errors.
     failed: Vec<(Plan, Error)>,
+    /// The records that were read.
+    words: Vec<u64>,
 }
 
 impl Sampler {
@@ -39,7 +43,7 @@ impl Sampler {
                 Ok(Opened { mut rings, pages }) => {
                     // Records that are kept for their order make a wait end after the delay.
                     rings.set_sort_delay(round);
-                    return Ok(Self { plan, rings, pages, round, failed });
+                    return Ok(Self { plan, rings, pages, round, failed, words: Vec::new() });
                 }
                 Err(error) => failed.push((plan, error)),
             }
@@ -75,29 +79,42 @@ impl Sampler {
     /// Reads the records whose order is certain; later ones stay in their rings.
     pub(crate) fn drain(&mut self, tally: &mut Tally) -> io::Result<()> {
         let start = Stopwatch::start();
-        self.rings.drain_sorted(|record| tally.record(record.raw(), record.decode()))?;
+        let words = &mut self.words;
+        self.rings.drain_sorted(|record| {
+            words.extend_from_slice(record.raw().words());
+            tally.record(record.raw(), record.decode());
+        })?;
         tally.spent += start.elapsed();
         Ok(())
     }
 
     /// Reads all remaining records, then the counts. The workload must have exited.
-    pub(crate) fn finish(mut self, tally: &mut Tally) -> io::Result<()> {
+    pub(crate) fn finish(mut self, tally: &mut Tally) -> io::Result<Kept> {
         let start = Stopwatch::start();
-        self.rings.flush_sorted(|record| tally.record(record.raw(), record.decode()))?;
+        let mut words = self.words;
+        self.rings.flush_sorted(|record| {
+            words.extend_from_slice(record.raw().words());
+            tally.record(record.raw(), record.decode());
+        })?;
         tally.spent += start.elapsed();
         tally.late = self.rings.late();
         tally.skipped_bytes = self.rings.damage().bytes;
+        let attr = self.plan.samples();
+        let [mut sampling, mut other] =
+            [attr, self.plan.side_band()].map(|attr| RecordedEvent::new(attr, catalog::name_of(&attr)));
         for (_, ring) in self.rings.iter() {
             let (samples, side_band) = (ring.event().read()?, ring.redirected());
             let mut lost = samples.lost;
+            sampling.ids.push(ring.event().id()?);
             for event in side_band {
+                other.ids.push(event.id()?);
                 lost = add(lost, event.read()?.lost);
             }
             let before = tally.count.take().map(|(count, _)| count);
             tally.count = Some((sum(samples, before), self.plan.source.unit()));
             tally.lost_by_count = add(lost, Some(tally.lost_by_count.unwrap_or(0)));
         }
-        Ok(())
+        Ok(Kept::new(attr, vec![sampling, other], words))
     }
 }
 

@@ -119,9 +119,11 @@ fn cost(out: &mut dyn Write, tally: &Tally) -> io::Result<()> {
         let samples = tally.records(RecordType::SAMPLE);
         writeln!(out, "Chains  {} frames per sample", quotient(tally.frames, samples))?;
     }
+    // Only records of rings are copied, and only rings have counts.
+    let steps = if tally.count.is_some() { "read, decode, count and copy" } else { "read, decode and count" };
     let each = tally.spent.as_nanos() / u128::from(all.records.max(1));
     let debug = if cfg!(debug_assertions) { " (a debug build: not optimized)" } else { "" };
-    writeln!(out, "Cost    {each} ns of CPU time per record, to read, decode and count it{debug}")
+    writeln!(out, "Cost    {each} ns of CPU time per record, to {steps} it{debug}")
 }
 
 fn lost(tally: &Tally) -> String {

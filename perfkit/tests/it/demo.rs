@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::fs;
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
+
+use crate::support::recording::{Folder, perfkit as perfkit_command};
 
 const LABEL: &str = "Replay of the built-in recording";
 
@@ -37,6 +40,46 @@ fn replay_is_labelled_and_counts_every_record() {
     }
     assert!(!text.contains("Damaged") && !text.contains("(address in no recorded mapping)"), "{text}");
     assert!(text.contains("/usr/bin/perfkit") && text.contains("hash-words"), "{text}");
+    // The program of that machine is not here, or is another one. An instruction is the same in both lists.
+    let (instructions, functions) = text.split_once("\nHottest functions ").unwrap();
+    let offset = functions.lines().nth(1).and_then(|line| line.split_whitespace().nth(2)).unwrap();
+    assert!(
+        offset.starts_with("0x") && instructions.contains(&format!(" {offset}  /usr/bin/perfkit")),
+        "{text}"
+    );
+    assert!(functions.contains("\nUnnamed 5"), "{text}");
+}
+
+#[test]
+fn kept_files_are_named_and_can_be_read() {
+    let folder = Folder::new();
+    for (options, title) in
+        [(&["--seconds", "1"][..], ""), (&["--capture"], ", in place of the file that was there")]
+    {
+        let demo =
+            perfkit_command().current_dir(folder.path("")).args(["demo", "--keep"]).args(options).output();
+        let text = text(&demo.unwrap());
+        assert!(text.contains(&format!("\nWritten  demo.perf.data{title}\n")), "{text}");
+        assert!(text.contains("  try      perfkit report -i demo.perf.data\n"), "{text}");
+        let dump = perfkit_command().arg("dump").arg(folder.path("demo.perf.data")).output().unwrap();
+        let samples = self::text(&dump).lines().filter(|line| line.contains(" SAMPLE ")).count() as u64;
+        assert_eq!(Some(samples), records(&text, "SAMPLE"), "{text}");
+        if cfg!(feature = "flamegraph") {
+            assert!(text.contains(&format!("\nWritten  demo.svg{title}\n")), "{text}");
+            let svg = fs::read_to_string(folder.path("demo.svg")).unwrap();
+            assert!(svg.contains(": perfkit demo</text>") && svg.ends_with("</svg>"), "{svg}");
+            assert!(svg.contains(&format!(">{samples} samples, 0 lost, ")), "{samples} {svg}");
+        }
+    }
+}
+
+#[test]
+fn folder_that_cannot_be_written_to_is_an_error_after_the_summary() {
+    let output =
+        perfkit_command().current_dir("/proc").args(["demo", "--capture", "--keep"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("perfkit: demo.perf.data: "), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Hottest functions"), "{output:?}");
 }
 
 #[test]
@@ -59,6 +102,8 @@ fn live_sampling_reads_five_kinds_in_order_and_loses_none() {
     for name in ["hash-words", "multiply", "sieve", "sort", "demo-child"] {
         assert!(text.contains(name), "no samples of {name} in {text}");
     }
+    let functions = text.split_once("\nHottest functions ").unwrap().1;
+    assert!(functions.contains("  perfkit::demo::workload::hash  perfkit\n"), "{text}");
 }
 
 #[test]

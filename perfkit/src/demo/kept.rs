@@ -18,7 +18,7 @@ use perf_symbols::FileFinder;
 
 use super::functions;
 
-/// Records in the order of time. 60 seconds of the workload are about 20 MB.
+/// Records in the order of time. 60 seconds of the workload are about 4 MB.
 #[derive(Debug)]
 pub(crate) struct Kept {
     /// The sampling event. The other one has the same trailer, so that one layout decodes both.

@@ -73,6 +73,12 @@ impl Plan {
         if self.count_lost { attr.with_read_format(ReadFormat::LOST) } else { attr }
     }
 
+    /// Returns the event's name with its modifier, as the perf tool has it.
+    pub(crate) fn event_name(self) -> String {
+        let modifier = if self.scope == Scope::UserOnly { ":u" } else { "" };
+        format!("{}{modifier}", self.source)
+    }
+
     /// Returns the event and its period as text.
     pub(crate) fn period(self) -> String {
         match self.source {

@@ -7,7 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use perf_file::writer::RecordedEvent;
-use perf_session::{CpuList, System, catalog};
+use perf_session::{CpuList, System};
 use perf_sys::{Count, Error, RingSet};
 
 use super::failure::Failure;
@@ -100,8 +100,8 @@ impl Sampler {
         tally.late = self.rings.late();
         tally.skipped_bytes = self.rings.damage().bytes;
         let attr = self.plan.samples();
-        let [mut sampling, mut other] =
-            [attr, self.plan.side_band()].map(|attr| RecordedEvent::new(attr, catalog::name_of(&attr)));
+        let mut sampling = RecordedEvent::new(attr, self.plan.event_name());
+        let mut other = RecordedEvent::new(self.plan.side_band(), "dummy");
         for (_, ring) in self.rings.iter() {
             let (samples, side_band) = (ring.event().read()?, ring.redirected());
             let mut lost = samples.lost;

@@ -105,6 +105,12 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         }
         Ok(())
     });
+    if let Err(error) = &written
+        && error.kind() == io::ErrorKind::BrokenPipe
+    {
+        // The reader of standard output has what it wanted, and gets no notes.
+        return written.map(|()| ExitCode::SUCCESS);
+    }
     let mut result = written;
     for Input { path, profiled } in inputs {
         let losses = profiled.profile.losses();

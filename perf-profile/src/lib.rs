@@ -28,13 +28,14 @@
 //! | compare profiles, with the noise of each change | [`Diff`] |
 //! | write folded stacks, for flame graphs | [`Folded`] |
 //! | write JSON lines, for DuckDB and scripts | `JsonLines` |
+//! | write a file for the Firefox Profiler | `Firefox` |
 //! | write a file for `go tool pprof` and others | `Pprof` |
 //! | know what is missing | [`Profile::losses`] |
 //!
 //! | feature | formats | crates in all, with perf-symbols |
 //! |---|---|---|
 //! | none | [`Folded`] | 29 |
-//! | `json` | `JsonLines` | 33 |
+//! | `json` | `JsonLines`, `Firefox` | 33 |
 //! | `pprof` | `Pprof` | 42 |
 
 #![forbid(unsafe_code)]
@@ -52,10 +53,10 @@ mod view;
 
 pub use collect::{Collector, Resolved, Resolver};
 pub use format::Folded;
-#[cfg(feature = "json")]
-pub use format::JsonLines;
 #[cfg(feature = "pprof")]
 pub use format::Pprof;
+#[cfg(feature = "json")]
+pub use format::{Firefox, JsonLines};
 pub use profile::{
     Event, EventId, Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId,
     Profile, ProfileBuilder, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,

@@ -1,6 +1,7 @@
 //! Values as JSON.
 
 use std::fmt::{self, Write as _};
+use std::io::{self, Write};
 
 /// A string, quoted and escaped.
 #[derive(Clone, Copy)]
@@ -36,6 +37,18 @@ impl<T: fmt::Display> fmt::Display for Optional<T> {
             None => f.write_str("null"),
         }
     }
+}
+
+/// Writes a list, element by element.
+pub(super) fn write_list(
+    out: &mut dyn Write,
+    items: impl IntoIterator<Item: fmt::Display>,
+) -> io::Result<()> {
+    out.write_all(b"[")?;
+    for (index, item) in items.into_iter().enumerate() {
+        write!(out, "{}{item}", if index > 0 { "," } else { "" })?;
+    }
+    out.write_all(b"]")
 }
 
 #[cfg(test)]

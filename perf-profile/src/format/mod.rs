@@ -1,5 +1,7 @@
 //! The formats of viewers: one writer each.
 
+#[cfg(feature = "json")]
+mod firefox;
 mod folded;
 #[cfg(feature = "json")]
 mod json_lines;
@@ -8,9 +10,11 @@ mod json_text;
 mod names;
 #[cfg(feature = "pprof")]
 mod pprof;
-#[cfg(feature = "pprof")]
+#[cfg(any(feature = "json", feature = "pprof"))]
 mod used;
 
+#[cfg(feature = "json")]
+pub use firefox::Firefox;
 pub use folded::Folded;
 #[cfg(feature = "json")]
 pub use json_lines::JsonLines;

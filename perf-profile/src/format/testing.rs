@@ -86,6 +86,23 @@ pub(crate) fn example(has_times: bool) -> Profile {
     builder.finish(locations)
 }
 
+/// Gives each sample a time: its own, or else its position. For writers of timelines.
+#[cfg(feature = "json")]
+pub(super) fn with_times(profile: &Profile) -> Profile {
+    let mut builder = ProfileBuilder::new().with_times();
+    for event in profile.events() {
+        builder.event(event.clone());
+    }
+    for (position, sample) in (0..).zip(profile.samples()) {
+        let thread = profile.thread(sample.thread).unwrap();
+        let thread = builder.thread(thread.pid, thread.tid, thread.name);
+        let stack: Vec<_> = profile.stack(sample.stack).collect();
+        let stack = builder.stack(&stack);
+        builder.add(Sample { thread, stack, time: sample.time.or(Some(position)), ..*sample });
+    }
+    builder.finish(profile.locations().clone())
+}
+
 /// A sample with everything written out.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Naive {

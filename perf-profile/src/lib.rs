@@ -29,13 +29,14 @@
 //! | write folded stacks, for flame graphs | [`Folded`] |
 //! | write JSON lines, for DuckDB and scripts | `JsonLines` |
 //! | write a file for the Firefox Profiler | `Firefox` |
+//! | write trace events, for Perfetto and others | `Chrome` |
 //! | write a file for `go tool pprof` and others | `Pprof` |
 //! | know what is missing | [`Profile::losses`] |
 //!
 //! | feature | formats | crates in all, with perf-symbols |
 //! |---|---|---|
 //! | none | [`Folded`] | 29 |
-//! | `json` | `JsonLines`, `Firefox` | 33 |
+//! | `json` | `JsonLines`, `Firefox`, `Chrome` | 33 |
 //! | `pprof` | `Pprof` | 42 |
 
 #![forbid(unsafe_code)]
@@ -56,7 +57,7 @@ pub use format::Folded;
 #[cfg(feature = "pprof")]
 pub use format::Pprof;
 #[cfg(feature = "json")]
-pub use format::{Firefox, JsonLines};
+pub use format::{Arguments, Chrome, Firefox, JsonLines};
 pub use profile::{
     Event, EventId, Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId,
     Profile, ProfileBuilder, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,

@@ -1,6 +1,8 @@
 //! The formats of viewers: one writer each.
 
 #[cfg(feature = "json")]
+mod chrome;
+#[cfg(feature = "json")]
 mod firefox;
 mod folded;
 #[cfg(feature = "json")]
@@ -13,6 +15,8 @@ mod pprof;
 #[cfg(any(feature = "json", feature = "pprof"))]
 mod used;
 
+#[cfg(feature = "json")]
+pub use chrome::{Arguments, Chrome};
 #[cfg(feature = "json")]
 pub use firefox::Firefox;
 pub use folded::Folded;

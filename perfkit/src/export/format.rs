@@ -13,6 +13,10 @@ pub(super) enum Format {
     Pprof,
     /// JSON lines: an object for each sample
     Json,
+    /// The JSON of the Firefox Profiler
+    Firefox,
+    /// Trace events in JSON, as Chrome writes them
+    Chrome,
 }
 
 /// Ends of names. An end of several parts is before its last part.
@@ -20,6 +24,8 @@ const ENDS: &[(&str, Format)] = &[
     (".folded", Format::Folded),
     (".pb", Format::Pprof),
     (".pprof", Format::Pprof),
+    (".profile.json", Format::Firefox),
+    (".trace.json", Format::Chrome),
     (".json", Format::Json),
     (".jsonl", Format::Json),
     (".ndjson", Format::Json),
@@ -40,7 +46,7 @@ impl Format {
 
     /// Returns whether it has each sample with its time.
     pub(super) fn has_times(self) -> bool {
-        self == Self::Json
+        matches!(self, Self::Json | Self::Firefox | Self::Chrome)
     }
 
     /// Returns how to look at a file of this format.
@@ -53,6 +59,8 @@ impl Format {
             Self::Json => {
                 "; DuckDB reads them: select frames[1].function, sum(value) from 'FILE' group by all"
             }
+            Self::Firefox => "; https://profiler.firefox.com opens them",
+            Self::Chrome => "; https://ui.perfetto.dev and https://www.speedscope.app open them",
         }
     }
 }
@@ -74,6 +82,10 @@ mod tests {
         assert_eq!(format("x.pb.gz"), Some(Format::Pprof));
         assert_eq!(format("x.json"), Some(Format::Json));
         assert_eq!(format("x.jsonl.gz"), Some(Format::Json));
+        assert_eq!(format("x.profile.json.gz"), Some(Format::Firefox));
+        assert_eq!(format("x.profile.json"), Some(Format::Firefox));
+        assert_eq!(format("profile.json"), Some(Format::Json));
+        assert_eq!(format("x.trace.json.gz"), Some(Format::Chrome));
         assert_eq!([format("-"), format("x.gz"), format("x.svg"), format(".."), format("")], [None; 5]);
     }
 }

@@ -8,28 +8,34 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use perf_profile::{EventId, Folded, JsonLines, Pprof, Profile, ProfileBuilder};
+use perf_abi::Sampling;
+use perf_profile::{EventId, Firefox, Folded, JsonLines, Pprof, Profile, ProfileBuilder};
 
+mod chrome;
 mod format;
 
 use format::Format;
 
 use crate::message::{note, shown};
-use crate::recording::{About, EventOptions, ProfileOptions, Root, note_losses, single_event};
+use crate::recording::{About, EventOptions, Payloads, ProfileOptions, Root, note_losses, single_event};
 use crate::{help, whole_file};
 
-/// Write a recording for a viewer: flame graphs, pprof, DuckDB
+/// Write a recording for a viewer: flame graphs, pprof, Firefox Profiler, DuckDB
 #[derive(Args, Debug)]
 #[command(after_help = help::end(
-    "Without -f, the name of OUT gives the format: .folded, .pb.gz or .pb, .json or .jsonl. A name that ends with .gz is \
-     compressed. Without -o, the output goes to standard output.\n\n\
-     All events are in the file, except for folded stacks, which have one: choose it by -e.",
+    "Without -f, the name of OUT gives the format: .folded, .pb.gz or .pb, .json or .jsonl, .profile.json for the Firefox \
+     Profiler, .trace.json for Perfetto. A name that ends with .gz is compressed. Without -o, the output goes to standard \
+     output.\n\n\
+     All events are in the file, except for folded stacks, which have one: choose it by -e. The Firefox Profiler adds up the \
+     samples of the first event, and shows others as markers.",
     &[
         ("perfkit export -o x.pb.gz", "for go tool pprof, Pyroscope, speedscope, Perfetto"),
         ("perfkit export -o x.folded -e page-faults", "one event for speedscope"),
         ("perfkit export -f folded | inferno-flamegraph > x.svg", ""),
         ("perfkit export -o x.json.gz", "for duckdb -c \"from 'x.json.gz'\""),
         ("perfkit export -f json --comm sort --time 10%-20% | jq .", ""),
+        ("perfkit export -o x.profile.json.gz", "for https://profiler.firefox.com"),
+        ("perfkit export -o x.trace.json.gz", "for https://ui.perfetto.dev: tracepoints over time"),
     ],
     help::EXIT
 ))]
@@ -80,17 +86,22 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     if format.has_times() && !options.sum {
         builder = builder.with_times();
     }
-    let mut read = options.profile.profile(builder)?;
+    let (mut read, payloads) = if format == Format::Chrome {
+        options.profile.profile_with_payloads(builder)?
+    } else {
+        (options.profile.profile(builder)?, Payloads::default())
+    };
     options.events.choose(&mut read.profile)?;
     let (profile, about) = (&read.profile, &read.about);
     let event = if format == Format::Folded { Some(single_event(profile)?) } else { None };
+    let exported = Exported { profile, about, payloads };
     let written = whole_file::write_private(output, |out| {
         // The message of pprof is compressed by its writer.
         if !is_compressed || format == Format::Pprof {
-            return options.write(format, event, profile, about, output, out);
+            return options.write(format, event, exported, output, out);
         }
         let mut out = GzEncoder::new(out, Compression::default());
-        options.write(format, event, profile, about, output, &mut out)?;
+        options.write(format, event, exported, output, &mut out)?;
         out.finish().map(drop)
     });
     let samples: u64 = profile.samples().iter().map(|sample| sample.count).sum();
@@ -112,6 +123,14 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     damage.map(|()| ExitCode::SUCCESS)
 }
 
+/// The content of an output.
+struct Exported<'a> {
+    profile: &'a Profile,
+    about: &'a About,
+    /// Those of tracepoints, for a format that has their fields.
+    payloads: Payloads,
+}
+
 impl Options {
     /// Returns an option that this format does not have.
     fn misplaced(&self, format: Format) -> Option<&'static str> {
@@ -129,11 +148,11 @@ impl Options {
         &self,
         format: Format,
         event: Option<EventId>,
-        profile: &Profile,
-        about: &About,
+        exported: Exported<'_>,
         output: &Path,
         out: &mut dyn Write,
     ) -> io::Result<()> {
+        let Exported { profile, about, .. } = exported;
         match (format, event) {
             (Format::Folded, Some(event)) => self.folded(event).write(profile, out),
             (Format::Folded, None) => Ok(()),
@@ -143,6 +162,8 @@ impl Options {
                 let pprof = pprof(about);
                 if is_raw { pprof.uncompressed() } else { pprof }.write(profile, out)
             }
+            (Format::Firefox, _) => firefox(profile, about).write(profile, out),
+            (Format::Chrome, _) => chrome::write(exported, out),
         }
     }
 
@@ -168,6 +189,45 @@ fn pprof(about: &About) -> Pprof {
         pprof = pprof.with_time(start);
     }
     about.machine_lines().fold(pprof, Pprof::with_comment)
+}
+
+/// Returns the writer for the Firefox Profiler, with the metadata of the recording.
+fn firefox(profile: &Profile, about: &About) -> Firefox {
+    let mut firefox = about.machine_lines().fold(Firefox::new(), Firefox::with_comment);
+    if let Some(command) = &about.command {
+        firefox = firefox.with_command(command.join(" "));
+    }
+    if let Some(release) = &about.release {
+        let arch = about.arch.as_deref().unwrap_or_default();
+        firefox = firefox.with_os(format!("Linux {release} {arch}").trim_end());
+    }
+    if let Some(cpu) = &about.cpu {
+        firefox = firefox.with_cpu(cpu);
+    }
+    // The clocks side by side are there without the times of samples, too, which pipes lack.
+    let clock = about.clock.map(|clock| {
+        let wall = SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(clock.wall_clock_time));
+        (wall, clock.clock_time)
+    });
+    let clock = clock.or(about.sample_time.map(|times| (start(about), times.first)));
+    if let Some((Some(wall), time)) = clock {
+        firefox = firefox.with_clock(wall, time);
+    }
+    match interval(profile, about) {
+        Some(interval) => firefox.with_interval(interval),
+        None => firefox,
+    }
+}
+
+/// Returns the time between two samples of the first event that has samples, if it has a frequency.
+fn interval(profile: &Profile, about: &About) -> Option<Duration> {
+    let first = profile.samples().iter().map(|sample| sample.event).min();
+    let name = &profile.event(first?)?.name;
+    let (_, attr) = about.events().find(|(event, _)| event == name)?;
+    match attr.sampling() {
+        Sampling::Frequency(frequency) => Duration::from_secs(1).checked_div(u32::try_from(frequency).ok()?),
+        _ => None,
+    }
 }
 
 /// Returns the wall clock at the first sample: by the clocks that the recording has side by side, or else by the time of the

@@ -8,7 +8,9 @@ use perf_decode::{Record, Sample};
 use perf_profile::{Collector, Event, Profile, ProfileBuilder, Resolver};
 use perf_symbols::{AddressSpaces, FileFinder, Symbolizer, Unwinder};
 
-use super::{About, Filter, FilterOptions, FinderOptions, InputOptions, Records, Shown, Step, build_id};
+use super::{
+    About, Filter, FilterOptions, FinderOptions, InputOptions, Payloads, Records, Shown, Step, build_id,
+};
 
 /// The options of commands that make a profile of a recording.
 #[derive(Args, Clone, Debug)]
@@ -45,11 +47,28 @@ impl ProfileOptions {
     pub(crate) fn profile(&self, builder: ProfileBuilder) -> io::Result<Profiled> {
         self.source.profile(&self.input, builder)
     }
+
+    /// Reads the recording, and keeps the payloads of the samples of tracepoints.
+    pub(crate) fn profile_with_payloads(&self, builder: ProfileBuilder) -> io::Result<(Profiled, Payloads)> {
+        let mut payloads = Payloads::default();
+        let profiled = self.source.read(&self.input, builder, Some(&mut payloads))?;
+        payloads.sort();
+        Ok((profiled, payloads))
+    }
 }
 
 impl SourceOptions {
     /// Reads a recording. The builder is empty, or has times.
     pub(crate) fn profile(&self, input: &InputOptions, builder: ProfileBuilder) -> io::Result<Profiled> {
+        self.read(input, builder, None)
+    }
+
+    fn read(
+        &self,
+        input: &InputOptions,
+        builder: ProfileBuilder,
+        mut payloads: Option<&mut Payloads>,
+    ) -> io::Result<Profiled> {
         let (about, mut records) = input.open()?.in_time_order();
         let filter = self.filter.filter(&about)?;
         let resolver = resolver(&about, self.finder.finder(&about), !self.no_inline)?;
@@ -73,9 +92,13 @@ impl SourceOptions {
             };
             collector.update(&decoded);
             let Record::Sample(sample) = &decoded else { continue };
-            let event = record.event().ok().and_then(|(index, _)| events.get(index));
+            let Ok((index, file_event)) = record.event() else { continue };
+            let event = events.get(index);
             if let Some(&event) = event.filter(|_| filter.matches(collector.spaces(), sample)) {
                 collector.add(event, sample);
+                if let Some(payloads) = payloads.as_deref_mut() {
+                    payloads.add(file_event.attr(), sample);
+                }
             }
         }
         records.clear_progress();

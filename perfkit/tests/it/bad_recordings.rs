@@ -28,6 +28,8 @@ const LINES: &[Line] = &[
     Line { words: &["dump", "FILE"] },
     Line { words: &["dump", "FILE", "--json", "--sorted"] },
     Line { words: &["dump", "FILE", "--features"] },
+    Line { words: &["export", "-i", "FILE", "-f", "chrome", "-o", "OUT"] },
+    Line { words: &["export", "-i", "FILE", "-f", "firefox", "-o", "OUT"] },
     Line { words: &["export", "-i", "FILE", "-f", "folded", "-o", "OUT"] },
     Line { words: &["export", "-i", "FILE", "-f", "folded", "-o", "-"] },
     Line { words: &["export", "-i", "FILE", "-f", "json", "-o", "OUT"] },

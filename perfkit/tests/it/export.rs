@@ -79,6 +79,36 @@ fn formats_have_all_samples() {
 }
 
 #[test]
+fn timelines_have_each_sample_at_its_time() {
+    let folder = Folder::new();
+    let recording = made(&folder);
+    let file = folder.path("x.profile.json.gz");
+    let output = export(&recording, &["-o", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(text(&output.stderr).contains("4 samples; https://profiler.firefox.com"), "{output:?}");
+    let profile: Value = serde_json::from_reader(GzDecoder::new(fs::File::open(&file).unwrap())).unwrap();
+    let threads = profile["threads"].as_array().unwrap();
+    let names: Vec<_> = threads.iter().map(|thread| &thread["name"]).collect();
+    assert_eq!(names, ["sort it", "\u{1b}[31m;\n\u{fffd}"]);
+    assert_eq!(threads[0]["samples"]["time"], serde_json::json!([0, 0.001, 0.002]));
+    assert_eq!(threads[0]["samples"]["weight"], serde_json::json!([0.001, 0.001, 0.001]));
+    assert_eq!(threads[1]["pid"], "20");
+    assert_eq!(profile["libs"][0]["path"], "/nonexistent/sort");
+
+    let output = export(&recording, &["-f", "chrome", "--comm", "sort it"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(!text(&output.stdout).contains('\u{1b}'));
+    let trace: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let instants: Vec<_> = events.iter().filter(|event| event["ph"] == "i").collect();
+    assert_eq!((instants.len(), trace["samples"].as_array().unwrap().len()), (3, 3));
+    let ids = [&instants[0]["name"], &instants[0]["pid"], &instants[0]["args"]["value"]];
+    assert_eq!(ids.map(Value::to_string), ["\"cpu-clock\"", "10", "1000"]);
+    let frame = &trace["stackFrames"][instants[0]["sf"].to_string()];
+    assert_eq!(frame["name"], "[sort]");
+}
+
+#[test]
 fn format_option_wins_over_the_name_and_gz_compresses() {
     let folder = Folder::new();
     let recording = made(&folder);
@@ -110,6 +140,7 @@ fn wrong_options_and_inputs_are_named_in_one_line() {
     is_refused(&["-o", "x.svg"], 2, "which format");
     is_refused(&["-f", "pprof", "--counts"], 2, "--counts is not an option of this format");
     is_refused(&["-f", "folded", "--sum"], 2, "--sum is not");
+    is_refused(&["-f", "firefox", "--sum"], 2, "--sum is not");
     is_refused(&["-f", "json", "-e", "cycles"], 1, "no event `cycles`: the recording has cpu-clock");
     let output = export(&folder.path("nothing"), &["-f", "json"]);
     assert_eq!(output.status.code(), Some(1));

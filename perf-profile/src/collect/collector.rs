@@ -40,6 +40,10 @@ pub struct Collector {
     builder: ProfileBuilder,
     /// By the id of the thread, while it has that name.
     threads: FxHashMap<u32, ThreadId>,
+    /// The thread of the last sample, which often is the one of the next.
+    last_thread: Option<(u32, ThreadId)>,
+    /// The process of the last sample and its versions, until a record may change them.
+    last_versions: Option<(u32, Versions)>,
     chains: Chains,
     /// By the cookie: samples whose user callchain comes in a later record.
     deferred: FxHashMap<u64, Vec<Deferred>>,
@@ -47,6 +51,13 @@ pub struct Collector {
     /// The samples of [`StackEnd::NoUnwindInfo`], by the text of the reason.
     missing_info: BTreeMap<String, u64>,
     losses: Losses,
+}
+
+/// The versions of the mappings that addresses of a sample have.
+#[derive(Clone, Copy)]
+struct Versions {
+    mappings: u64,
+    kernel: u64,
 }
 
 struct Deferred {
@@ -62,6 +73,8 @@ impl Collector {
             resolver,
             builder,
             threads: FxHashMap::default(),
+            last_thread: None,
+            last_versions: None,
             chains: Chains::default(),
             deferred: FxHashMap::default(),
             ends: FxHashMap::default(),
@@ -88,6 +101,9 @@ impl Collector {
     /// Applies one record. Pass all records, in the order of time, and then those samples that are wanted to
     /// [`add`](Self::add).
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
+        if !matches!(record, Record::Sample(_)) {
+            (self.last_thread, self.last_versions) = (None, None);
+        }
         match record {
             Record::Comm(comm) if !comm.exec() => drop(self.threads.remove(&comm.tid())),
             // Ids that are used again, also without an exit record.
@@ -146,19 +162,25 @@ impl Collector {
     }
 
     /// Returns the context of a sample's callchain, if that is the whole stack.
-    fn context<L: Layout>(&self, pid: u32, sample: &Sample<'_, L>) -> Option<Context> {
+    fn context<L: Layout>(&mut self, pid: u32, sample: &Sample<'_, L>) -> Option<Context> {
         let has_more = sample.regs_user().is_some() || sample.branches().is_some();
         let chain = sample.callchain().filter(|chain| !has_more && chain.deferred_cookie().is_none())?;
         if chain.is_empty() {
             return None;
         }
+        let Versions { mappings, kernel } = self.versions(pid);
+        Some(Context { pid, mode: sample.misc().cpu_mode().0, mappings, kernel })
+    }
+
+    fn versions(&mut self, pid: u32) -> Versions {
+        if let Some((_, versions)) = self.last_versions.filter(|&(last, _)| last == pid) {
+            return versions;
+        }
         let spaces = self.resolver.spaces();
-        Some(Context {
-            pid,
-            mode: sample.misc().cpu_mode().0,
-            mappings: spaces.mappings_version(pid).unwrap_or(u64::MAX),
-            kernel: spaces.kernel_version(),
-        })
+        let mappings = spaces.mappings_version(pid).unwrap_or(u64::MAX);
+        let versions = Versions { mappings, kernel: spaces.kernel_version() };
+        self.last_versions = Some((pid, versions));
+        versions
     }
 
     fn add_deferred(&mut self, mut deferred: Deferred) {
@@ -169,6 +191,15 @@ impl Collector {
     }
 
     fn thread(&mut self, pid: u32, tid: u32) -> ThreadId {
+        if let Some((_, thread)) = self.last_thread.filter(|&(last, _)| last == tid) {
+            return thread;
+        }
+        let thread = self.find_thread(pid, tid);
+        self.last_thread = Some((tid, thread));
+        thread
+    }
+
+    fn find_thread(&mut self, pid: u32, tid: u32) -> ThreadId {
         if let Some(&thread) = self.threads.get(&tid) {
             return thread;
         }

@@ -55,8 +55,10 @@ pub struct Resolver {
     stack: Stack,
     found: Vec<LocationId>,
     locations: Locations,
+    /// The last stack of some processes, outermost frame first: the next one often has the same callers.
+    last_stacks: [Vec<(Key, LocationId)>; LAST_STACKS],
     /// The locations of addresses while nothing is mapped anew.
-    by_address: FxHashMap<(Version, u64), LocationId>,
+    by_address: FxHashMap<Key, LocationId>,
     by_place: FxHashMap<(Place, u64), LocationId>,
     objects: FxHashMap<(MappedObject, Option<u32>), ObjectId>,
     unnamed: (Vec<LocationId>, Vec<Query>),
@@ -70,6 +72,12 @@ enum Version {
     User(u64),
     Kernel(u64),
 }
+
+/// An address, while nothing is mapped anew.
+type Key = (Version, u64);
+
+/// The stacks that are kept: more than most machines have samples of different processes in turn.
+const LAST_STACKS: usize = 16;
 
 /// Place of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,6 +128,7 @@ impl Resolver {
             stack: Stack::new(),
             found: Vec::new(),
             locations: Locations::new(),
+            last_stacks: Default::default(),
             by_address: FxHashMap::default(),
             by_place: FxHashMap::default(),
             objects: FxHashMap::default(),
@@ -193,26 +202,52 @@ impl Resolver {
         let kernel = Some(Version::Kernel(self.spaces.kernel_version()));
         let mut found = std::mem::take(&mut self.found);
         found.clear();
-        for frame in stack.frames() {
+        let last = self.last_stacks.get_mut(pid as usize % LAST_STACKS);
+        let mut last = last.map(std::mem::take).unwrap_or_default();
+        // The outermost frames are those of the last stack, up to the first that differs.
+        let mut is_same = true;
+        for (index, frame) in stack.frames().iter().rev().enumerate() {
             let version = match frame.mode {
                 CpuMode::USER => user,
                 CpuMode::KERNEL => kernel,
                 _ => None,
             };
             let key = version.map(|version| (version, frame.lookup_address()));
-            if let Some(&location) = key.and_then(|key| self.by_address.get(&key)) {
-                found.push(location);
-                continue;
+            if is_same {
+                if let Some(&(_, location)) = last.get(index).filter(|(last, _)| Some(*last) == key) {
+                    found.push(location);
+                    continue;
+                }
+                last.truncate(index);
+                is_same = false;
             }
-            let location = self.find(pid, time, frame);
-            if self.by_address.len() >= MAX_ADDRESSES {
-                self.by_address.clear();
+            let location = self.find_at(key, pid, time, frame);
+            // Without a key, the frames after it are looked up again.
+            if let Some(key) = key.filter(|_| last.len() == index) {
+                last.push((key, location));
             }
-            self.by_address.extend(key.map(|key| (key, location)));
             found.push(location);
+        }
+        found.reverse();
+        last.truncate(found.len());
+        if let Some(place) = self.last_stacks.get_mut(pid as usize % LAST_STACKS) {
+            *place = last;
         }
         self.found = found;
         &self.found
+    }
+
+    /// Returns the location of a frame, which is looked up if its address is new.
+    fn find_at(&mut self, key: Option<Key>, pid: u32, time: Option<u64>, frame: &StackFrame) -> LocationId {
+        if let Some(&location) = key.and_then(|key| self.by_address.get(&key)) {
+            return location;
+        }
+        let location = self.find(pid, time, frame);
+        if self.by_address.len() >= MAX_ADDRESSES {
+            self.by_address.clear();
+        }
+        self.by_address.extend(key.map(|key| (key, location)));
+        location
     }
 
     /// Names the locations that have no name yet.

@@ -2,6 +2,7 @@
 
 use std::hash::Hasher as _;
 
+use perf_abi::CallchainContext;
 use perf_symbols::StackEnd;
 use rustc_hash::{FxHashMap, FxHasher};
 
@@ -9,13 +10,17 @@ use crate::profile::{SampleIndex, StackId};
 
 /// The stacks of callchains by their words, so that a callchain which is sampled again costs one look-up, not one for each
 /// frame.
+///
+/// Most different callchains differ in the innermost address only: their callers are kept once, and stay in the caches.
 #[derive(Debug, Default)]
 pub(super) struct Chains {
-    /// The words of all callchains, each after those of its [`Context`].
+    /// The words of all callers, each after those of its [`Context`].
     words: Vec<u64>,
-    entries: Vec<Entry>,
-    /// The last entry by the hash of its words.
+    callers: Vec<Callers>,
+    /// The last callers by the hash of their words.
     by_hash: FxHashMap<u64, u32>,
+    /// By the index of the callers and the innermost address.
+    found: FxHashMap<ChainId, Found>,
 }
 
 /// The meaning of a callchain's addresses.
@@ -30,14 +35,13 @@ pub(super) struct Context {
     pub(super) kernel: u64,
 }
 
-/// A callchain.
+/// A callchain without its innermost address.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct Callers {
     start: u32,
     len: u32,
-    /// The entry before with the same hash.
+    /// The callers before with the same hash.
     earlier: Option<u32>,
-    found: Found,
 }
 
 /// The stack of a callchain.
@@ -49,30 +53,58 @@ pub(super) struct Found {
     pub(super) sample: SampleIndex,
 }
 
-/// An entry of [`Chains`], until the next call of [`Chains::add`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ChainId(u32);
+/// A callchain of [`Chains`], until the next call of [`Chains::add`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ChainId {
+    callers: u32,
+    innermost: u64,
+}
 
-/// Words that are kept, at most: 64 MiB.
+/// Words and callchains that are kept, at most: 64 MiB each.
 const MAX_WORDS: usize = 8 << 20;
+const MAX_CHAINS: usize = 1 << 20;
+
+/// Words before the callers: the context, and the marker before the innermost address.
+const HEAD: usize = 4;
 
 impl Context {
-    fn words(self) -> [u64; 3] {
-        [u64::from(self.pid) | u64::from(self.mode) << 32, self.mappings, self.kernel]
+    fn words(self, marker: u64) -> [u64; HEAD] {
+        [u64::from(self.pid) | u64::from(self.mode) << 32, self.mappings, self.kernel, marker]
     }
+}
+
+/// Returns the marker of a callchain, or 0, its innermost address and the callers; `None` without an address.
+fn split(chain: &[u64]) -> Option<(u64, u64, &[u64])> {
+    match *chain {
+        [marker, innermost, ref callers @ ..] if is_marker(marker) => Some((marker, innermost, callers)),
+        [innermost, ref callers @ ..] if !is_marker(innermost) => Some((0, innermost, callers)),
+        _ => None,
+    }
+}
+
+/// Returns whether a word of a callchain says in which mode the CPU was at the addresses after it.
+pub(super) fn is_marker(word: u64) -> bool {
+    word >= CallchainContext::MAX.0
 }
 
 impl Chains {
     /// Returns the stack of a callchain, if it was added.
     #[inline]
     pub(super) fn find(&self, context: Context, chain: &[u64]) -> Option<(ChainId, Found)> {
-        let context = context.words();
-        let mut next = self.by_hash.get(&hash(&context, chain)).copied();
+        let (marker, innermost, callers) = split(chain)?;
+        let callers = self.find_callers(&context.words(marker), callers)?;
+        let id = ChainId { callers, innermost };
+        Some((id, *self.found.get(&id)?))
+    }
+
+    #[inline]
+    fn find_callers(&self, head: &[u64; HEAD], callers: &[u64]) -> Option<u32> {
+        let mut next = self.by_hash.get(&hash(head, callers)).copied();
         while let Some(id) = next {
-            let entry = self.entries.get(id as usize)?;
+            let entry = self.callers.get(id as usize)?;
             let words = self.words.get(entry.start as usize..)?.get(..entry.len as usize)?;
-            if words.strip_prefix(&context) == Some(chain) {
-                return Some((ChainId(id), entry.found));
+            if words.strip_prefix(head) == Some(callers) {
+                return Some(id);
             }
             next = entry.earlier;
         }
@@ -81,34 +113,52 @@ impl Chains {
 
     /// Adds a callchain that is not there. All others are forgotten if there are too many.
     pub(super) fn add(&mut self, context: Context, chain: &[u64], found: Found) {
-        let context = context.words();
-        if self.words.len() + context.len() + chain.len() > MAX_WORDS {
+        let Some((marker, innermost, callers)) = split(chain) else { return };
+        let head = context.words(marker);
+        let words = self.words.len() + head.len() + callers.len();
+        if words > MAX_WORDS || self.found.len() >= MAX_CHAINS {
             *self = Self::default();
         }
-        let numbers = (u32::try_from(self.words.len()), u32::try_from(self.entries.len()));
-        let (Ok(start), Ok(id)) = numbers else { return };
-        let earlier = self.by_hash.insert(hash(&context, chain), id);
-        self.words.extend_from_slice(&context);
-        self.words.extend_from_slice(chain);
-        let len = (context.len() + chain.len()) as u32;
-        self.entries.push(Entry { start, len, earlier, found });
+        let known = self.find_callers(&head, callers);
+        if let Some(callers) = known.or_else(|| self.add_callers(&head, callers)) {
+            self.found.insert(ChainId { callers, innermost }, found);
+        }
+    }
+
+    fn add_callers(&mut self, head: &[u64; HEAD], callers: &[u64]) -> Option<u32> {
+        let start = u32::try_from(self.words.len()).ok()?;
+        let id = u32::try_from(self.callers.len()).ok()?;
+        let earlier = self.by_hash.insert(hash(head, callers), id);
+        self.words.extend_from_slice(head);
+        self.words.extend_from_slice(callers);
+        let len = (head.len() + callers.len()) as u32;
+        self.callers.push(Callers { start, len, earlier });
+        Some(id)
     }
 
     /// Sets the sample that was added last.
     #[inline]
     pub(super) fn set_sample(&mut self, id: ChainId, sample: SampleIndex) {
-        if let Some(entry) = self.entries.get_mut(id.0 as usize) {
-            entry.found.sample = sample;
+        if let Some(found) = self.found.get_mut(&id) {
+            found.sample = sample;
         }
     }
 }
 
-fn hash(context: &[u64], chain: &[u64]) -> u64 {
-    let mut hasher = FxHasher::default();
-    for &word in context.iter().chain(chain) {
-        hasher.write_u64(word);
+/// Returns a hash by two chains of multiplications, which take half as long as one.
+fn hash(head: &[u64; HEAD], callers: &[u64]) -> u64 {
+    let (mut even, mut odd) = (FxHasher::default(), FxHasher::default());
+    let (pairs, rest) = callers.as_chunks::<2>();
+    let (head, _) = head.as_chunks::<2>();
+    for &[a, b] in head.iter().chain(pairs) {
+        even.write_u64(a);
+        odd.write_u64(b);
     }
-    hasher.finish()
+    for &word in rest {
+        even.write_u64(word);
+    }
+    even.write_u64(odd.finish());
+    even.finish()
 }
 
 #[cfg(test)]
@@ -120,10 +170,14 @@ mod tests {
     use super::*;
     use crate::profile::ProfileBuilder;
 
+    fn words() -> impl Strategy<Value = u64> {
+        prop_oneof![0u64..3, Just(CallchainContext::USER.0), Just(CallchainContext::KERNEL.0)]
+    }
+
     proptest! {
         #[test]
         fn callchain_has_the_stack_that_was_added_with_its_context(
-            chains in prop::collection::vec((0u32..3, prop::collection::vec(0u64..3, 0..4)), 0..60)
+            chains in prop::collection::vec((0u32..3, prop::collection::vec(words(), 0..4)), 0..60)
         ) {
             let mut builder = ProfileBuilder::new();
             let mut locations = crate::Locations::new();
@@ -133,7 +187,7 @@ mod tests {
                 let context = Context { pid, mode: 2, mappings: 1, kernel: 1 };
                 let found = table.find(context, &chain).map(|(_, found)| found.stack);
                 prop_assert_eq!(found, model.get(&(pid, chain.clone())).copied());
-                if found.is_none() {
+                if found.is_none() && split(&chain).is_some() {
                     let stack = builder.stack(&[locations.add(None, 0)]);
                     let sample = SampleIndex::default();
                     table.add(context, &chain, Found { stack, end: StackEnd::Unknown, sample });

@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use perf_abi::CallchainContext;
 use perf_decode::{Layout, Record, Sample};
 use perf_symbols::{AddressSpaces, Stack, StackEnd};
 use rustc_hash::FxHashMap;
 
 use crate::collect::Resolver;
-use crate::collect::chains::{Chains, Context, Found};
+use crate::collect::chains::{Chains, Context, Found, is_marker};
 use crate::profile::{self, Event, EventId, Losses, Profile, ProfileBuilder, ThreadId};
 
 /// Makes a [`Profile`] of records.
@@ -168,7 +169,14 @@ impl Collector {
         if chain.is_empty() {
             return None;
         }
-        let Versions { mappings, kernel } = self.versions(pid);
+        let Versions { mappings, mut kernel } = self.versions(pid);
+        // Kernels that load BPF programs change often, which is nothing to callchains of user space alone.
+        if let [first, rest @ ..] = &*chain
+            && *first == CallchainContext::USER.0
+            && !rest.iter().any(|&word| is_marker(word))
+        {
+            kernel = 0;
+        }
         Some(Context { pid, mode: sample.misc().cpu_mode().0, mappings, kernel })
     }
 

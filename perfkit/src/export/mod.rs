@@ -57,7 +57,7 @@ pub(crate) struct Options {
     /// The outermost frame (folded)
     #[arg(long, value_enum, value_name = "FRAME", default_value = "comm")]
     root: Root,
-    /// Add _[k] to functions of the kernel and _[i] to inlined ones, by which palettes color them (folded)
+    /// Add `_[k]` to functions of the kernel and `_[i]` to inlined ones, by which palettes color them (folded)
     #[arg(long)]
     annotate: bool,
     #[command(flatten)]

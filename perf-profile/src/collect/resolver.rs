@@ -280,7 +280,8 @@ impl Resolver {
                 // Memory without a file has other code in each process.
                 let is_file = matches!(mapping.object().kind(), ObjectKind::File | ObjectKind::Vdso);
                 let object = self.user_object(&mapping, (!is_file).then_some(pid));
-                (Place::File(object), mapping.offset_of(addr))
+                let offset = if has_offsets(&mapping) { mapping.offset_of(addr) } else { addr };
+                (Place::File(object), offset)
             }
             Ok(kernel) => {
                 let mut range = 0..u64::MAX;
@@ -341,7 +342,8 @@ impl Resolver {
         let mut object = Object::new(path);
         object.build_id = self.spaces.build_id(mapping.object());
         object.range = mapping.start()..mapping.end();
-        object.file_offset = mapping.offset_of(mapping.start());
+        object.file_offset =
+            if has_offsets(mapping) { mapping.offset_of(mapping.start()) } else { mapping.start() };
         let id = self.locations.add_object(object);
         self.objects.insert(key, id);
         id
@@ -360,6 +362,12 @@ impl Resolver {
         self.objects.insert(key, id);
         id
     }
+}
+
+/// Returns whether a mapping has an offset in its object. `/proc/PID/maps` gives 0 for all memory without a file, so that two
+/// mappings of one process would be the same code.
+fn has_offsets(mapping: &Mapping) -> bool {
+    matches!(mapping.object().kind(), ObjectKind::File | ObjectKind::Vdso | ObjectKind::Memfd)
 }
 
 impl fmt::Debug for Resolver {

@@ -162,3 +162,23 @@ fn failed_output_leaves_no_file() {
     assert!(text(&output.stderr).contains("/dev/full: No space left on device"), "{output:?}");
     assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
+
+#[test]
+fn memory_without_a_file_keeps_its_addresses() {
+    let folder = Folder::new();
+    let recording = folder.path("perf.data");
+    let mut made = Made::new();
+    made.comm(10, b"jit");
+    // As `/proc/PID/maps` has them: at offset 0.
+    for start in [0x1000_0000, 0x2000_0000] {
+        made.map(10, start, b"//anon", None);
+        made.sample(10, start + 0x10);
+    }
+    made.write(&recording);
+    let output = export(&recording, &["-f", "json", "-o", "-"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let samples: Vec<Value> =
+        text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let addresses: Vec<_> = samples.iter().map(|sample| &sample["frames"][0]["address"]).collect();
+    assert_eq!(addresses, ["0x10000010", "0x20000010"]);
+}

@@ -1,10 +1,13 @@
 //! `perfkit script`: prints every sample with its stack, in the form of `perf script`, which many viewers read.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt as _;
 
 use clap::Args;
 use perf_abi::{Attr, SampleType};
+use perf_decode::tracepoint::Format;
 use perf_decode::{Layout, Record, Sample};
 use perf_profile::Resolver;
 use perf_symbols::{Stack, StackEnd, UserSource};
@@ -15,9 +18,11 @@ use crate::recording::{FilterOptions, FinderOptions, InputOptions, Shown, Tracep
 
 mod fields;
 mod frames;
+mod print_format;
 
 use fields::{Choice, Fields};
 use frames::{Address, Frame, FrameLines};
+use print_format::PrintFormat;
 
 /// Print each sample with its stack, as the perf tool's `script` does
 #[derive(Args, Debug)]
@@ -61,16 +66,16 @@ pub(crate) struct Options {
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let (about, mut records) = options.input.open()?.in_time_order();
     let filter = options.filter.filter(&about)?;
-    let events = about.events().map(|(name, attr)| EventLine::new(name, attr, options));
+    let tracepoints = about.tracepoints();
+    let events = about.events().map(|(name, attr)| EventLine::new(name, attr, &tracepoints, options));
     let events: Vec<_> = events.collect::<io::Result<_>>()?;
     let names = about.events().map(|(name, _)| name.len());
-    let tracepoints = about.tracepoints();
     let mut printer = Printer {
         out: BufWriter::with_capacity(1 << 16, out),
         resolver: resolver(&about, options.finder.finder(&about), !options.no_inline)?,
         name_width: names.max().unwrap_or(0),
         has_ns: options.ns,
-        tracepoints: &tracepoints,
+        payload: Vec::new(),
         lines: FrameLines::default(),
         samples: Vec::new(),
         heads: Vec::new(),
@@ -119,12 +124,30 @@ struct EventLine<'a> {
     attr: &'a Attr,
     fields: Fields,
     has_callchain: bool,
+    /// Layout of the payload of a tracepoint.
+    format: Option<&'a Format<'a>>,
+    /// How the kernel prints it.
+    print_format: Option<PrintFormat>,
 }
 
 impl<'a> EventLine<'a> {
-    fn new(name: &'a str, attr: &'a Attr, options: &Options) -> io::Result<Self> {
+    fn new(
+        name: &'a str,
+        attr: &'a Attr,
+        tracepoints: &'a Tracepoints<'a>,
+        options: &Options,
+    ) -> io::Result<Self> {
         let has_callchain = attr.sample_type.contains(SampleType::CALLCHAIN) && !options.hide_call_graph;
-        Ok(Self { name, attr, fields: Choice::fields(&options.fields, name, attr)?, has_callchain })
+        let fields = Choice::fields(&options.fields, name, attr)?;
+        let format = tracepoints.find(attr);
+        Ok(Self {
+            name,
+            attr,
+            fields,
+            has_callchain,
+            format,
+            print_format: format.and_then(PrintFormat::parse),
+        })
     }
 }
 
@@ -154,7 +177,8 @@ struct Printer<'a> {
     resolver: Resolver,
     name_width: usize,
     has_ns: bool,
-    tracepoints: &'a Tracepoints<'a>,
+    /// The text of a payload.
+    payload: Vec<u8>,
     lines: FrameLines,
     samples: Vec<Waiting>,
     heads: Vec<u8>,
@@ -271,7 +295,11 @@ impl Printer<'_> {
         }
         if fields.contains(Fields::TRACE) {
             let raw = sample.raw().unwrap_or_default();
-            if let Some(format) = self.tracepoints.find(event.attr) {
+            if let Some(print_format) = &event.print_format {
+                self.payload.clear();
+                print_format.print(raw, &mut self.payload);
+                head.extend_from_slice(shown(OsStr::from_bytes(&self.payload)).as_bytes());
+            } else if let Some(format) = event.format {
                 push(head, format_args!("{}", format.display(raw)));
             }
         }

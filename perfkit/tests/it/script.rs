@@ -99,3 +99,22 @@ fn lines_of_a_fresh_recording_are_those_of_the_perf_tool() {
         .retain(|(found, expected)| offset(&found.1) != offset(&expected.1) || offset(&found.1).is_none());
     assert!(different.len() * 100 <= equal, "{equal} frames are equal, and not {different:?}");
 }
+
+#[test]
+fn payloads_of_tracepoints_are_printed_as_the_kernel_does() {
+    let folder = Folder::new();
+    let file = folder.path("perf.data");
+    let path = file.to_str().unwrap();
+    let events =
+        "sched:sched_switch,sched:sched_process_exec,syscalls:sys_enter_openat,syscalls:sys_exit_openat";
+    if record(&["-q", "-e", events, "-o", path, "--", "sh", "-c", "cat /etc/passwd | sort"]).is_none() {
+        return;
+    }
+    let Some(expected) = script(Command::new("perf"), &file, &[]) else {
+        eprintln!("skipped: no perf tool");
+        return;
+    };
+    let found = script(perfkit(), &file, &[]).unwrap();
+    assert!(found.contains("flags: 0x") && found.contains(" ==> next_comm="), "{found}");
+    assert_eq!(found, expected);
+}

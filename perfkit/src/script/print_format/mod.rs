@@ -1,0 +1,363 @@
+//! Payloads of tracepoints in the form that the kernel gives them, by the `print fmt` of the tracepoint.
+
+use std::borrow::Cow;
+use std::io::Write as _;
+
+use perf_decode::tracepoint::{ArrayField, BytesField, Format, IntegerField, Kind, TextField};
+
+mod parser;
+
+use parser::Parser;
+
+/// A print format that was parsed.
+#[derive(Debug)]
+pub(super) struct PrintFormat(Vec<Piece>);
+
+/// A part of the text.
+#[derive(Debug)]
+enum Piece {
+    Literal(Vec<u8>),
+    Value(Conversion, Expression),
+}
+
+/// A conversion such as `%-8s` or `%016llx`.
+#[derive(Debug)]
+struct Conversion {
+    is_left: bool,
+    has_zeros: bool,
+    has_prefix: bool,
+    has_plus: bool,
+    width: Count,
+    precision: Option<Count>,
+    /// Size of the C type in bytes.
+    size: u32,
+    kind: u8,
+}
+
+/// A width or precision.
+#[derive(Debug)]
+enum Count {
+    Fixed(usize),
+    /// The argument for `*`.
+    Argument(Expression),
+}
+
+/// An argument, and the parts of it. Numbers are 64 bits wide, as in the perf tool.
+#[derive(Debug)]
+enum Expression {
+    Number(u64),
+    Literal(Vec<u8>),
+    Integer(IntegerField),
+    Text(TextField),
+    Element(ArrayField, Box<Expression>),
+    /// The number of bytes in a field of variable size.
+    Length(BytesField),
+    Cast {
+        size: u32,
+        is_signed: bool,
+        of: Box<Expression>,
+    },
+    Unary(u8, Box<Expression>),
+    Binary(Operator, Box<Expression>, Box<Expression>),
+    Condition(Box<[Expression; 3]>),
+    /// `__print_flags`: the names of the bits, with a text between them.
+    Flags(Box<Expression>, Vec<u8>, Names),
+    /// `__print_symbolic`: the name of the number.
+    Symbolic(Box<Expression>, Names),
+}
+
+type Names = Vec<(u64, Vec<u8>)>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Or,
+    And,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Equal,
+    NotEqual,
+    Less,
+    Greater,
+    LessOrEqual,
+    GreaterOrEqual,
+    /// The comparisons of numbers without a sign.
+    Below,
+    Above,
+    BelowOrEqual,
+    AboveOrEqual,
+    ShiftLeft,
+    ShiftRight,
+    Plus,
+    Minus,
+    Times,
+    Divide,
+    Remainder,
+}
+
+/// The value of an expression.
+#[derive(Debug, PartialEq)]
+enum Value<'a> {
+    Number(u64),
+    Text(Cow<'a, [u8]>),
+}
+
+impl PrintFormat {
+    /// Parses the print format of a tracepoint. `None` if it is missing, or has what is not understood, such as addresses
+    /// of networks: its payloads are then printed by the names of their fields.
+    pub(super) fn parse(format: &Format<'_>) -> Option<Self> {
+        Parser::new(format).pieces().map(Self)
+    }
+
+    /// Appends the text of a payload. Parts that are not in the payload are printed as `?`.
+    pub(super) fn print(&self, raw: &[u8], out: &mut Vec<u8>) {
+        for piece in &self.0 {
+            match piece {
+                Piece::Literal(text) => out.extend_from_slice(text),
+                Piece::Value(conversion, argument) => {
+                    conversion.print(argument.value(raw), raw, out);
+                }
+            }
+        }
+    }
+}
+
+impl Expression {
+    /// Returns the value; `None` if a field is not in the payload, and for a division by 0.
+    fn value<'a>(&'a self, raw: &'a [u8]) -> Option<Value<'a>> {
+        Some(Value::Number(match self {
+            Self::Literal(text) => return Some(Value::Text(text.into())),
+            Self::Text(field) => return Some(Value::Text(field.read(raw)?.into())),
+            Self::Condition(parts) => {
+                let [condition, yes, no] = &**parts;
+                return if condition.number(raw)? == 0 { no.value(raw) } else { yes.value(raw) };
+            }
+            Self::Flags(of, between, names) => {
+                return Some(Value::Text(flags(of.number(raw)?, between, names).into()));
+            }
+            Self::Symbolic(of, names) => {
+                let number = of.number(raw)?;
+                let name = names.iter().find(|(value, _)| *value == number);
+                let text =
+                    name.map_or_else(|| format!("{number:#x}").into_bytes().into(), |(_, name)| name.into());
+                return Some(Value::Text(text));
+            }
+            Self::Number(number) => *number,
+            Self::Integer(field) if field.is_signed() => field.read_i64(raw)?.cast_unsigned(),
+            Self::Integer(field) => field.read_u64(raw)?,
+            Self::Element(field, index) => {
+                let index = usize::try_from(index.number(raw)?).ok()?;
+                field.read(raw)?.nth(index)?
+            }
+            Self::Length(field) => field.read(raw)?.len() as u64,
+            Self::Cast { size, is_signed, of } => narrowed(of.number(raw)?, *size, *is_signed),
+            Self::Unary(operator, of) => {
+                let number = of.number(raw)?;
+                match operator {
+                    b'-' => number.wrapping_neg(),
+                    b'~' => !number,
+                    b'!' => u64::from(number == 0),
+                    _ => number,
+                }
+            }
+            Self::Binary(operator, left, right) => operator.apply(left.number(raw)?, || right.number(raw))?,
+        }))
+    }
+
+    /// Returns whether it has a type without a sign, which makes a comparison one of such numbers.
+    fn is_unsigned(&self) -> bool {
+        match self {
+            Self::Integer(field) => !field.is_signed(),
+            Self::Cast { is_signed, .. } => !is_signed,
+            Self::Unary(operator, of) => *operator != b'!' && of.is_unsigned(),
+            Self::Condition(parts) => parts.iter().skip(1).any(Self::is_unsigned),
+            Self::Binary(Operator::ShiftLeft | Operator::ShiftRight, left, _) => left.is_unsigned(),
+            Self::Binary(
+                Operator::BitOr
+                | Operator::BitXor
+                | Operator::BitAnd
+                | Operator::Plus
+                | Operator::Minus
+                | Operator::Times
+                | Operator::Divide
+                | Operator::Remainder,
+                left,
+                right,
+            ) => left.is_unsigned() || right.is_unsigned(),
+            _ => false,
+        }
+    }
+
+    fn number(&self, raw: &[u8]) -> Option<u64> {
+        match self.value(raw)? {
+            Value::Number(number) => Some(number),
+            Value::Text(_) => None,
+        }
+    }
+}
+
+impl Operator {
+    /// Returns the comparison of numbers without a sign; other operators are the same for them.
+    fn unsigned(self) -> Self {
+        match self {
+            Self::Less => Self::Below,
+            Self::Greater => Self::Above,
+            Self::LessOrEqual => Self::BelowOrEqual,
+            Self::GreaterOrEqual => Self::AboveOrEqual,
+            other => other,
+        }
+    }
+
+    fn apply(self, left: u64, right: impl FnOnce() -> Option<u64>) -> Option<u64> {
+        let is_decided = (self == Self::Or && left != 0) || (self == Self::And && left == 0);
+        if is_decided {
+            return Some(u64::from(left != 0));
+        }
+        let right = right()?;
+        let (left_signed, right_signed) = (left.cast_signed(), right.cast_signed());
+        // Like C, which leaves them undefined: some value.
+        let shift = u32::try_from(right).unwrap_or(u32::MAX);
+        Some(match self {
+            Self::Or | Self::And => u64::from(right != 0),
+            Self::BitOr => left | right,
+            Self::BitXor => left ^ right,
+            Self::BitAnd => left & right,
+            Self::Equal => u64::from(left == right),
+            Self::NotEqual => u64::from(left != right),
+            Self::Less => u64::from(left_signed < right_signed),
+            Self::Greater => u64::from(left_signed > right_signed),
+            Self::LessOrEqual => u64::from(left_signed <= right_signed),
+            Self::GreaterOrEqual => u64::from(left_signed >= right_signed),
+            Self::Below => u64::from(left < right),
+            Self::Above => u64::from(left > right),
+            Self::BelowOrEqual => u64::from(left <= right),
+            Self::AboveOrEqual => u64::from(left >= right),
+            Self::ShiftLeft => left.checked_shl(shift).unwrap_or(0),
+            Self::ShiftRight => left.checked_shr(shift).unwrap_or(0),
+            Self::Plus => left.wrapping_add(right),
+            Self::Minus => left.wrapping_sub(right),
+            Self::Times => left.wrapping_mul(right),
+            Self::Divide => left.checked_div(right)?,
+            Self::Remainder => left.checked_rem(right)?,
+        })
+    }
+}
+
+/// Returns the lowest bytes of a number, extended.
+fn narrowed(number: u64, size: u32, is_signed: bool) -> u64 {
+    let unused = 64_u32.saturating_sub(size.saturating_mul(8)).min(63);
+    if is_signed {
+        (number << unused).cast_signed().wrapping_shr(unused).cast_unsigned()
+    } else {
+        number << unused >> unused
+    }
+}
+
+/// Returns the names of bits, and the bits without a name as a number.
+fn flags(mut bits: u64, between: &[u8], names: &Names) -> Vec<u8> {
+    let mut text = Vec::new();
+    for (value, name) in names {
+        if bits == 0 && *value == 0 {
+            text.extend_from_slice(name);
+            return text;
+        }
+        if *value != 0 && bits & value == *value {
+            if !text.is_empty() {
+                text.extend_from_slice(between);
+            }
+            text.extend_from_slice(name);
+            bits &= !value;
+        }
+    }
+    if bits != 0 {
+        if !text.is_empty() {
+            text.extend_from_slice(between);
+        }
+        // Writing to memory does not fail.
+        let _ = write!(text, "{bits:#x}");
+    }
+    text
+}
+
+/// The greatest width and precision: more is no table but damage.
+const MAX_WIDTH: usize = 256;
+
+impl Count {
+    fn value(&self, raw: &[u8]) -> Option<usize> {
+        match self {
+            Self::Fixed(count) => Some(*count),
+            Self::Argument(argument) => usize::try_from(argument.number(raw)?).ok(),
+        }
+    }
+}
+
+impl Conversion {
+    fn print(&self, value: Option<Value<'_>>, raw: &[u8], out: &mut Vec<u8>) {
+        let width = self.width.value(raw).unwrap_or(0).min(MAX_WIDTH);
+        let precision = self.precision.as_ref().map(|precision| precision.value(raw).unwrap_or(usize::MAX));
+        let (sign, digits): (&[u8], Cow<'_, [u8]>) = match value {
+            None => (b"", Cow::Borrowed(b"?")),
+            Some(Value::Text(text)) => {
+                let length = precision.unwrap_or(usize::MAX).min(text.len());
+                (b"", text.get(..length).unwrap_or_default().to_vec().into())
+            }
+            Some(Value::Number(number)) => self.number(number, precision),
+        };
+        let padding = width.saturating_sub(sign.len() + digits.len());
+        let is_number = self.kind != b's' && self.kind != b'c';
+        let zeros = self.has_zeros && !self.is_left && is_number && precision.is_none();
+        if !self.is_left && !zeros {
+            out.resize(out.len() + padding, b' ');
+        }
+        out.extend_from_slice(sign);
+        if zeros {
+            out.resize(out.len() + padding, b'0');
+        }
+        out.extend_from_slice(&digits);
+        if self.is_left {
+            out.resize(out.len() + padding, b' ');
+        }
+    }
+
+    /// Returns the sign or the prefix, and the digits.
+    fn number(&self, number: u64, precision: Option<usize>) -> (&'static [u8], Cow<'static, [u8]>) {
+        let unsigned = narrowed(number, self.size, false);
+        let (sign, digits): (&[u8], String) = match self.kind {
+            b'd' | b'i' => {
+                let signed = narrowed(number, self.size, true).cast_signed();
+                let sign: &[u8] = match signed {
+                    ..0 => b"-",
+                    _ if self.has_plus => b"+",
+                    _ => b"",
+                };
+                (sign, signed.unsigned_abs().to_string())
+            }
+            b'x' => (if self.has_prefix && unsigned != 0 { b"0x" } else { b"" }, format!("{unsigned:x}")),
+            b'X' => (if self.has_prefix && unsigned != 0 { b"0X" } else { b"" }, format!("{unsigned:X}")),
+            b'o' => (if self.has_prefix && unsigned != 0 { b"0" } else { b"" }, format!("{unsigned:o}")),
+            b'p' if unsigned == 0 => (b"", "(nil)".to_owned()),
+            // For `%s`, the address of a text that is not in the payload.
+            b'p' | b's' => (b"0x", format!("{unsigned:x}")),
+            b'c' => {
+                let byte = u8::try_from(unsigned & 0xff).unwrap_or(b'?');
+                return (b"", Cow::Owned(vec![byte]));
+            }
+            _ => (b"", unsigned.to_string()),
+        };
+        let zeros = precision.unwrap_or(0).min(MAX_WIDTH).saturating_sub(digits.len());
+        (sign, format!("{}{digits}", "0".repeat(zeros)).into_bytes().into())
+    }
+}
+
+/// Returns the expression of a field of a tracepoint.
+fn field(format: &Format<'_>, name: &str) -> Option<Expression> {
+    let field = format.field(name)?;
+    match field.kind {
+        Kind::Integer | Kind::Pointer => field.integer().ok().map(Expression::Integer),
+        Kind::Text => field.text().ok().map(Expression::Text),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

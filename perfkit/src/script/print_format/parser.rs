@@ -1,0 +1,418 @@
+//! The grammar: a C string, and C expressions as its arguments.
+
+use perf_decode::tracepoint::Format;
+
+use super::{Conversion, Count, Expression, Operator, Piece, field};
+
+/// Expressions within expressions, and expressions that are kept, at most. Formats of the kernel need a tenth; the text is
+/// not trusted.
+const MAX_DEPTH: u32 = 200;
+const MAX_KEPT: u32 = 2000;
+
+pub(super) struct Parser<'f, 't> {
+    format: &'f Format<'t>,
+    rest: &'t str,
+    depth: u32,
+    kept: u32,
+    /// Set by a constant that the kernel did not replace by its number.
+    has_unknown: bool,
+}
+
+/// The operators by their precedence, the lowest first. The longer ones of a level come first.
+const LEVELS: [&[(&str, Operator)]; 10] = [
+    &[("||", Operator::Or)],
+    &[("&&", Operator::And)],
+    &[("|", Operator::BitOr)],
+    &[("^", Operator::BitXor)],
+    &[("&", Operator::BitAnd)],
+    &[("==", Operator::Equal), ("!=", Operator::NotEqual)],
+    &[
+        ("<=", Operator::LessOrEqual),
+        (">=", Operator::GreaterOrEqual),
+        ("<", Operator::Less),
+        (">", Operator::Greater),
+    ],
+    &[("<<", Operator::ShiftLeft), (">>", Operator::ShiftRight)],
+    &[("+", Operator::Plus), ("-", Operator::Minus)],
+    &[("*", Operator::Times), ("/", Operator::Divide), ("%", Operator::Remainder)],
+];
+
+impl<'f, 't> Parser<'f, 't> {
+    pub(super) fn new(format: &'f Format<'t>) -> Self {
+        Self { format, rest: format.print_fmt, depth: 0, kept: 0, has_unknown: false }
+    }
+
+    /// Parses all.
+    pub(super) fn pieces(mut self) -> Option<Vec<Piece>> {
+        let text = self.literal()?;
+        let mut pieces = Vec::new();
+        let mut literal = Vec::new();
+        let mut rest = text.as_slice();
+        while let Some((&byte, after)) = rest.split_first() {
+            rest = after;
+            match (byte, rest.first()) {
+                (b'%', Some(b'%')) => {
+                    literal.push(b'%');
+                    rest = rest.get(1..)?;
+                }
+                (b'%', _) => {
+                    pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                    pieces.push(self.conversion(&mut rest)?);
+                }
+                _ => literal.push(byte),
+            }
+        }
+        pieces.push(Piece::Literal(literal));
+        self.skip_blanks();
+        self.rest.is_empty().then_some(pieces)
+    }
+
+    /// Parses a conversion after its `%`, and takes its arguments.
+    fn conversion(&mut self, rest: &mut &[u8]) -> Option<Piece> {
+        let mut has = |wanted: u8| {
+            let is_there = rest.first() == Some(&wanted);
+            if is_there {
+                *rest = rest.get(1..).unwrap_or_default();
+            }
+            is_there
+        };
+        let (mut is_left, mut has_zeros, mut has_prefix, mut has_plus) = (false, false, false, false);
+        loop {
+            if has(b'-') {
+                is_left = true;
+            } else if has(b'0') {
+                has_zeros = true;
+            } else if has(b'#') {
+                has_prefix = true;
+            } else if has(b'+') {
+                has_plus = true;
+            } else if !has(b' ') {
+                break;
+            }
+        }
+        let width = self.count(rest)?;
+        let precision = match rest.strip_prefix(b".") {
+            Some(after) => {
+                *rest = after;
+                Some(self.count(rest)?)
+            }
+            None => None,
+        };
+        let sizes: [(&[u8], u32); 8] =
+            [(b"hh", 1), (b"h", 2), (b"ll", 8), (b"l", 8), (b"L", 8), (b"z", 8), (b"j", 8), (b"t", 8)];
+        let size = sizes.iter().find_map(|(prefix, size)| Some((rest.strip_prefix(*prefix)?, *size)));
+        let (after, size) = size.unwrap_or((*rest, 4));
+        let (&kind, after) = after.split_first()?;
+        *rest = after;
+        // Extensions of the kernel: `S` and `s` are for functions, printed as addresses; others print what the address leads to.
+        let size = match kind {
+            b'p' if matches!(rest.first(), Some(b'S' | b's' | b'F' | b'f' | b'x' | b'K' | b'B')) => {
+                *rest = rest.get(1..)?;
+                8
+            }
+            b'p' if rest.first().is_some_and(u8::is_ascii_alphanumeric) => return None,
+            b'p' | b's' => 8,
+            b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'c' => size,
+            _ => return None,
+        };
+        let argument = self.argument()?;
+        let conversion =
+            Conversion { is_left, has_zeros, has_prefix, has_plus, width, precision, size, kind };
+        Some(Piece::Value(conversion, argument))
+    }
+
+    /// Parses a width or precision.
+    fn count(&mut self, rest: &mut &[u8]) -> Option<Count> {
+        if let Some(after) = rest.strip_prefix(b"*") {
+            *rest = after;
+            return self.argument().map(Count::Argument);
+        }
+        let mut count = 0_usize;
+        while let Some((&digit, after)) = rest.split_first().filter(|(digit, _)| digit.is_ascii_digit()) {
+            count = count.saturating_mul(10).saturating_add(usize::from(digit - b'0'));
+            *rest = after;
+        }
+        Some(Count::Fixed(count))
+    }
+
+    /// Takes the next argument, after its comma.
+    fn argument(&mut self) -> Option<Expression> {
+        self.expect(",")?;
+        self.expression()
+    }
+
+    /// Parses a string, which may have several parts.
+    fn literal(&mut self) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        self.expect("\"")?;
+        loop {
+            let mut bytes = self.rest.bytes().enumerate();
+            let end = loop {
+                match bytes.next()? {
+                    (end, b'"') => break end,
+                    (_, b'\\') => text.push(match bytes.next()?.1 {
+                        b'n' => b'\n',
+                        b't' => b'\t',
+                        other => other,
+                    }),
+                    (_, byte) => text.push(byte),
+                }
+            };
+            self.rest = self.rest.get(end + 1..)?;
+            if !self.has("\"") {
+                return Some(text);
+            }
+        }
+    }
+
+    fn expression(&mut self) -> Option<Expression> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let condition = self.binary(0)?;
+        let whole = if self.has("?") {
+            let yes = self.expression()?;
+            self.expect(":")?;
+            let no = self.expression()?;
+            self.keep(Expression::Condition(Box::new([condition, yes, no])))?
+        } else {
+            condition
+        };
+        self.depth -= 1;
+        Some(whole)
+    }
+
+    /// Parses operators of a level and above.
+    fn binary(&mut self, level: usize) -> Option<Expression> {
+        let Some(operators) = LEVELS.get(level) else { return self.unary() };
+        let mut left = self.binary(level + 1)?;
+        while let Some(operator) = self.operator(operators) {
+            let right = self.binary(level + 1)?;
+            let is_unsigned = left.is_unsigned() || right.is_unsigned();
+            let operator = if is_unsigned { operator.unsigned() } else { operator };
+            left = self.keep(Expression::Binary(operator, Box::new(left), Box::new(right)))?;
+        }
+        Some(left)
+    }
+
+    fn operator(&mut self, operators: &[(&str, Operator)]) -> Option<Operator> {
+        self.skip_blanks();
+        let (text, operator) = operators.iter().find(|(text, _)| self.rest.starts_with(text))?;
+        let after = self.rest.get(text.len()..)?;
+        // `|` and `<` also begin other operators.
+        let is_longer = matches!(
+            (*text, after.bytes().next()),
+            ("|", Some(b'|')) | ("&", Some(b'&')) | ("<", Some(b'<')) | (">", Some(b'>'))
+        );
+        if is_longer {
+            return None;
+        }
+        self.rest = after;
+        Some(*operator)
+    }
+
+    fn unary(&mut self) -> Option<Expression> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        self.skip_blanks();
+        let whole = match self.rest.bytes().next()? {
+            operator @ (b'-' | b'+' | b'~' | b'!') => {
+                self.rest = self.rest.get(1..)?;
+                let of = self.unary()?;
+                self.keep(Expression::Unary(operator, Box::new(of)))?
+            }
+            b'"' => Expression::Literal(self.literal()?),
+            b'0'..=b'9' => self.number()?,
+            b'(' => {
+                self.rest = self.rest.get(1..)?;
+                if let Some((size, is_signed)) = self.cast() {
+                    let of = Box::new(self.unary()?);
+                    match *of {
+                        // A cast to `char *`.
+                        Expression::Literal(_) | Expression::Text(_) => *of,
+                        _ => self.keep(Expression::Cast { size, is_signed, of })?,
+                    }
+                } else {
+                    let inner = self.expression()?;
+                    self.expect(")")?;
+                    inner
+                }
+            }
+            _ => self.name()?,
+        };
+        self.depth -= 1;
+        Some(whole)
+    }
+
+    fn number(&mut self) -> Option<Expression> {
+        let word = self.word();
+        let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
+        let number = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+            Some(hex) => u64::from_str_radix(hex, 16),
+            None if digits.len() > 1 && digits.starts_with('0') => u64::from_str_radix(digits, 8),
+            None => digits.parse(),
+        };
+        number.ok().map(Expression::Number)
+    }
+
+    /// Parses the rest of `(TYPE)`. Returns the size and whether it is signed, or takes nothing.
+    fn cast(&mut self) -> Option<(u32, bool)> {
+        let (inner, after) = self.rest.split_once(')')?;
+        let is_pointer = inner.trim_end().ends_with('*');
+        let words: Vec<_> = inner.trim_end_matches(['*', ' ']).split_whitespace().collect();
+        let is_name = |word: &&str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let last = words.last().filter(|_| words.iter().all(is_name))?;
+        let is_qualified = words.len() > 1
+            && matches!(
+                *words.first()?,
+                "unsigned" | "signed" | "const" | "struct" | "enum" | "union" | "long"
+            );
+        let is_unsigned = words.contains(&"unsigned");
+        let named = match last.trim_start_matches('_') {
+            "u8" => (1, false),
+            "s8" => (1, true),
+            "u16" => (2, false),
+            "s16" => (2, true),
+            "u32" => (4, false),
+            "s32" => (4, true),
+            "char" => (1, !is_unsigned),
+            "short" => (2, !is_unsigned),
+            "int" if words.contains(&"long") => (8, !is_unsigned),
+            "int" | "unsigned" | "signed" => (4, !is_unsigned && *last != "unsigned"),
+            // Other types of the kernel are read as wide as they are.
+            "s64" => (8, true),
+            "long" => (8, !is_unsigned),
+            "u64" | "void" | "bool" | "size_t" => (8, false),
+            name if is_qualified || name.ends_with("_t") => (8, false),
+            _ => return None,
+        };
+        self.rest = after;
+        Some(if is_pointer { (8, false) } else { named })
+    }
+
+    /// Parses what begins with a name.
+    fn name(&mut self) -> Option<Expression> {
+        let name = self.word();
+        match name {
+            "" => None,
+            "REC" => {
+                self.expect("->")?;
+                let name = self.word();
+                if !self.has("[") {
+                    return field(self.format, name);
+                }
+                let index = self.expression()?;
+                self.expect("]")?;
+                let array = self.format.field(name)?.array().ok()?;
+                self.keep(Expression::Element(array, Box::new(index)))
+            }
+            "__get_str" | "__get_rel_str" => {
+                let name = self.only_argument()?;
+                self.format.field(name)?.text().ok().map(Expression::Text)
+            }
+            "__get_dynamic_array_len" | "__get_rel_dynamic_array_len" => {
+                let name = self.only_argument()?;
+                Some(Expression::Length(self.format.field(name)?.bytes()))
+            }
+            "__print_flags" | "__print_flags_u64" => {
+                self.expect("(")?;
+                let of = Box::new(self.expression()?);
+                self.expect(",")?;
+                let between = self.literal()?;
+                let names = self.names()?;
+                self.keep(Expression::Flags(of, between, names))
+            }
+            "__print_symbolic" | "__print_symbolic_u64" => {
+                self.expect("(")?;
+                let of = Box::new(self.expression()?);
+                let names = self.names()?;
+                self.keep(Expression::Symbolic(of, names))
+            }
+            "__builtin_expect" => {
+                self.expect("(")?;
+                let expected = self.expression()?;
+                self.argument()?;
+                self.expect(")")?;
+                Some(expected)
+            }
+            // A function that is unknown, such as `__print_hex`.
+            _ if self.has("(") => None,
+            // For a constant that the kernel did not replace, the perf tool takes 0, too.
+            _ => {
+                self.has_unknown = true;
+                Some(Expression::Number(0))
+            }
+        }
+    }
+
+    /// Parses `(NAME)`.
+    fn only_argument(&mut self) -> Option<&'t str> {
+        self.expect("(")?;
+        self.skip_blanks();
+        let name = self.word();
+        self.expect(")")?;
+        Some(name)
+    }
+
+    /// Parses `, { VALUE, "NAME" } ..)`.
+    fn names(&mut self) -> Option<super::Names> {
+        let mut names = Vec::new();
+        while self.has(",") {
+            self.expect("{")?;
+            self.has_unknown = false;
+            let value = self.expression()?.number(&[])?;
+            self.expect(",")?;
+            let name = self.expression()?;
+            self.expect("}")?;
+            // Some lists end with `{ 0, NULL }`.
+            if let (Expression::Literal(name), false) = (name, self.has_unknown) {
+                names.push((value, name));
+            }
+        }
+        self.expect(")")?;
+        Some(names)
+    }
+
+    /// Makes a number of an expression of numbers, and counts others.
+    fn keep(&mut self, expression: Expression) -> Option<Expression> {
+        let is_number = |part: &Expression| matches!(part, Expression::Number(_));
+        let is_constant = match &expression {
+            Expression::Binary(_, left, right) => is_number(left) && is_number(right),
+            Expression::Unary(_, of) | Expression::Cast { of, .. } => is_number(of),
+            _ => false,
+        };
+        if is_constant {
+            return expression.number(&[]).map(Expression::Number);
+        }
+        self.kept += 1;
+        (self.kept <= MAX_KEPT).then_some(expression)
+    }
+
+    /// Takes letters, digits and underscores.
+    fn word(&mut self) -> &'t str {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        let end = self.rest.bytes().position(|byte| !is_part(byte)).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at_checked(end).unwrap_or_default();
+        self.rest = rest;
+        word
+    }
+
+    fn skip_blanks(&mut self) {
+        self.rest = self.rest.trim_ascii_start();
+    }
+
+    /// Takes a text if it is next.
+    fn has(&mut self, text: &str) -> bool {
+        self.skip_blanks();
+        let after = self.rest.strip_prefix(text);
+        self.rest = after.unwrap_or(self.rest);
+        after.is_some()
+    }
+
+    fn expect(&mut self, text: &str) -> Option<()> {
+        self.has(text).then_some(())
+    }
+}

@@ -9,8 +9,8 @@ use perf_abi::{Attr, AttrFlags, Clock, EventType, SampleType, Sampling};
 use perf_decode::Value;
 use perf_decode::tracepoint::Format;
 use perf_file::feature::{ClockData, SampleTime, TracingData};
-use perf_file::format::Feature;
-use perf_file::{FeatureData, FileEvent, Reader, Source};
+use perf_file::format::{Feature, FeatureSet};
+use perf_file::{FeatureData, FileEvent, FileMode, Reader, Source};
 use perf_session::catalog;
 use perf_symbols::BuildId;
 
@@ -40,6 +40,8 @@ pub(crate) struct About {
     pub(crate) build_ids: Vec<(Vec<u8>, BuildId)>,
     /// When the file was written last; `None` for a pipe.
     pub(crate) modified: Option<SystemTime>,
+    /// Damage of the metadata of a file, whose records can be read without it.
+    pub(super) gap: Option<String>,
     /// Number of CPUs: online, and available.
     cpus: Option<(u32, u32)>,
     /// The name and the attr of each event, in the order of the file.
@@ -67,6 +69,7 @@ impl About {
             clock: reader.clock_data().ok().flatten(),
             cpus: reader.cpu_count().ok().flatten().map(|count| (count.online, count.available)),
             modified,
+            gap: metadata_gap(reader),
             ..Self::default()
         };
         for (index, event) in reader.events().as_slice().iter().enumerate() {
@@ -194,6 +197,16 @@ impl<'t> Tracepoints<'t> {
     pub(crate) fn have_field(&self, name: &str) -> bool {
         self.0.values().any(|format| format.fields.iter().any(|field| field.name == name))
     }
+}
+
+/// Returns what is wrong with the metadata at the end of a file, which is written last.
+fn metadata_gap<S: Source>(reader: &mut Reader<S>) -> Option<String> {
+    let FileMode::File(header) = reader.header().mode else { return None };
+    if header.data.size == 0 || header.features == FeatureSet::default() {
+        return Some("the recording was not finished: it has no build ids and no other metadata".to_owned());
+    }
+    let error = reader.verify_features().err()?;
+    Some(format!("the build ids and other metadata of the recording are damaged: {error}"))
 }
 
 /// When an event samples.

@@ -8,6 +8,7 @@ use perf_symbols::FileFinder;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::About;
+use crate::message::note;
 
 /// The options that say where the mapped files are.
 #[derive(Args, Clone, Debug)]
@@ -27,8 +28,11 @@ impl FinderOptions {
     /// another version of a file are wrong without a sign of it, so that here a file without a build id is used only if the
     /// recording is of this machine since it was booted: the name of the host and the release of the kernel are the same, and
     /// the file was written since the boot. A recording without these features, because it was interrupted, is looked at
-    /// where it was made: it is taken for one of this machine.
+    /// where it was made: it is taken for one of this machine. As files may then be of another build, a note says so.
     pub(crate) fn finder(&self, about: &About) -> FileFinder {
+        if let Some(gap) = &about.gap {
+            note(gap);
+        }
         let mut finder = if is_local(about) { FileFinder::local() } else { FileFinder::remote() };
         if let Some(end) = about.modified {
             finder = finder.with_recorded_until(end);

@@ -101,6 +101,37 @@ fn lines_of_a_fresh_recording_are_those_of_the_perf_tool() {
 }
 
 #[test]
+fn metadata_that_is_missing_or_damaged_is_noted() {
+    let folder = Folder::new();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../perf-decode/tests/data/cpuclock-fp.data");
+    let whole = fs::read(data).unwrap();
+    let word = |offset: usize| u64::from_ne_bytes(whole[offset..offset + 8].try_into().unwrap());
+    let end = usize::try_from(word(40) + word(48)).unwrap();
+    let mut interrupted = whole[..end].to_vec();
+    // The size of the records is written at the end.
+    interrupted[48..56].fill(0);
+    let without_features = [&whole[..72], &[0; 32], &whole[104..end]].concat();
+    let not_finished = "perfkit: the recording was not finished: it has no build ids and no other metadata\n";
+    let damaged = "perfkit: the build ids and other metadata of the recording are damaged: offset 0x";
+    for (name, bytes, expected) in [
+        ("interrupted", &interrupted[..], Some(not_finished)),
+        ("without features", &without_features, Some(not_finished)),
+        ("truncated", &whole[..whole.len() - 10], Some(damaged)),
+        ("whole", &whole, None),
+    ] {
+        let file = folder.path(name);
+        fs::write(&file, bytes).unwrap();
+        let output = perfkit().arg("script").arg("-i").arg(&file).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !output.stdout.is_empty(), "{name}: {output:?}");
+        match expected {
+            Some(expected) => assert!(errors.starts_with(expected), "{name}: {errors}"),
+            None => assert!(!errors.contains("metadata"), "{name}: {errors}"),
+        }
+    }
+}
+
+#[test]
 fn payloads_of_tracepoints_are_printed_as_the_kernel_does() {
     let folder = Folder::new();
     let file = folder.path("perf.data");

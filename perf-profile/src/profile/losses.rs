@@ -30,15 +30,21 @@ impl Losses {
     /// Returns a line of text for each kind of loss and each missing file.
     pub fn lines(&self) -> Vec<String> {
         let counted = |count: u64, text: &str| (count > 0).then(|| format!("{count} {text}"));
+        let plural = |count: u64, ending: &'static str| if count == 1 { "" } else { ending };
         let mut lines = Vec::new();
         lines.extend(counted(self.lost_records, "records were lost"));
         lines.extend(counted(self.lost_samples, "samples were lost"));
         lines.extend(counted(self.late_records, "records came out of order"));
         let stacks = self.incomplete_stacks.iter();
-        lines.extend(stacks.map(|(count, reason)| format!("{count} incomplete stacks: {reason}")));
+        lines.extend(
+            stacks
+                .map(|(count, reason)| format!("{count} incomplete stack{}: {reason}", plural(*count, "s"))),
+        );
         lines.extend(counted(self.needed_stack_bytes, "bytes of stack copy would lead to the next frames"));
         let addresses = self.unnamed_addresses.iter();
-        lines.extend(addresses.map(|(count, reason)| format!("{count} addresses without a name: {reason}")));
+        lines.extend(addresses.map(|(count, reason)| {
+            format!("{count} address{} without a name: {reason}", plural(*count, "es"))
+        }));
         lines.extend(self.missing_files.iter().map(|file| format!("missing file: {file}")));
         lines
     }

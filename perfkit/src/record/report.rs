@@ -55,7 +55,7 @@ impl Report<'_> {
     fn lost(&self) -> Option<String> {
         match self.ledger.dropped() {
             0 if self.ledger.nothing_lost().is_ok() && self.inventory.malformed == 0 => None,
-            0 => Some("not complete:".to_owned()),
+            0 => Some("not complete, see below".to_owned()),
             1 => Some("1 record lost: a ring was full".to_owned()),
             dropped => Some(format!(
                 "{dropped} records lost: a ring was full, use larger ones (-m) or fewer samples"
@@ -80,7 +80,10 @@ fn loss(loss: &Loss) -> String {
     let event = loss.event.as_ref().map(|event| format!("{event}: ")).unwrap_or_default();
     let span = loss.from.zip(loss.to).map(|(from, to)| to.saturating_sub(from)).filter(|span| *span > 0);
     let within = span.map(|span| format!(" within {}", duration(span))).unwrap_or_default();
-    format!("{}: {event}{} {} {}{within}", loss.scope, loss.amount, loss.kind.unit(), loss.kind)
+    // "record" for 1, as `count` makes "records" of it.
+    let unit = loss.kind.unit();
+    let unit = if loss.amount == 1 { unit.strip_suffix('s').unwrap_or(unit) } else { unit };
+    format!("{}: {event}{} {unit} {}{within}", loss.scope, loss.amount, loss.kind)
 }
 
 fn gap(gap: &Gap) -> String {

@@ -110,7 +110,11 @@ impl Session {
         let Some(mut command) = command::command(&options.command) else {
             self.set.enable()?;
             if let Some(target) = options.target.describe().filter(|_| !options.quiet) {
-                let exit = if options.target.is_on_cpus() { "" } else { "its exit or " };
+                let exit = match options.target.tasks().len() {
+                    _ if options.target.is_on_cpus() => "",
+                    0 | 1 => "its exit or ",
+                    _ => "their exit or ",
+                };
                 note(format_args!("recording {target} until {exit}Ctrl-C"));
             }
             return Ok(None);

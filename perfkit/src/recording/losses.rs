@@ -1,24 +1,58 @@
 //! The gaps of a profile, as messages.
 
-use perf_profile::Profile;
+use perf_profile::{Losses, Profile};
 
-use crate::message::note;
+use crate::message::{count, note};
 
 /// Prints what the profile lacks, each with its most frequent reason.
 pub(crate) fn note_losses(profile: &Profile) {
-    let losses = profile.losses();
-    let lost = losses.lost_records + losses.lost_samples;
-    if lost > 0 {
-        note(format_args!("{lost} records or samples were lost"));
+    lines(profile.losses()).iter().for_each(note);
+}
+
+fn lines(losses: &Losses) -> Vec<String> {
+    let mut lines = Vec::new();
+    match losses.lost_records + losses.lost_samples {
+        0 => {}
+        1 => lines.push("1 record or sample was lost".to_owned()),
+        lost => lines.push(format!("{lost} records or samples were lost")),
     }
     let lists = [
-        ("stacks are incomplete", &losses.incomplete_stacks),
-        ("addresses have no name", &losses.unnamed_addresses),
+        ("incomplete stack", "", &losses.incomplete_stacks),
+        ("address", " without a name", &losses.unnamed_addresses),
     ];
-    for (what, list) in lists {
+    for (noun, rest, list) in lists {
         if let Some((most, reason)) = list.first() {
-            let count: u64 = list.iter().map(|(count, _)| count).sum();
-            note(format_args!("{count} {what}, {most} of them because: {reason}"));
+            let sum: u64 = list.iter().map(|(count, _)| count).sum();
+            let counted = count(sum, noun);
+            lines.push(if *most == sum {
+                format!("{counted}{rest}: {reason}")
+            } else {
+                format!("{counted}{rest}, {most} of them: {reason}")
+            });
         }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_have_their_number_and_the_most_frequent_reason() {
+        let mut losses = Losses::default();
+        assert_eq!(lines(&losses), [""; 0]);
+        losses.lost_samples = 1;
+        losses.incomplete_stacks = vec![(1, "too short".to_owned())];
+        losses.unnamed_addresses = vec![(3, "no symbol".to_owned()), (1, "no file".to_owned())];
+        let expected = [
+            "1 record or sample was lost",
+            "1 incomplete stack: too short",
+            "4 addresses without a name, 3 of them: no symbol",
+        ];
+        assert_eq!(lines(&losses), expected);
+        losses.lost_records = 1;
+        losses.incomplete_stacks = vec![(2, "too short".to_owned())];
+        assert_eq!(lines(&losses)[..2], ["2 records or samples were lost", "2 incomplete stacks: too short"]);
     }
 }

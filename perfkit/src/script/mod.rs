@@ -10,7 +10,7 @@ use perf_abi::{Attr, SampleType};
 use perf_decode::tracepoint::Format;
 use perf_decode::{Layout, Record, Sample};
 use perf_profile::Resolver;
-use perf_symbols::{Stack, StackEnd, UserSource};
+use perf_symbols::{Kallsyms, Stack, StackEnd, UserSource};
 
 use crate::help;
 use crate::message::{note, shown};
@@ -70,12 +70,18 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     let events = about.events().map(|(name, attr)| EventLine::new(name, attr, &tracepoints, options));
     let events: Vec<_> = events.collect::<io::Result<_>>()?;
     let names = about.events().map(|(name, _)| name.len());
+    let finder = options.finder.finder(&about);
+    let mut formats = events.iter().filter_map(|event| event.print_format.as_ref());
+    let kallsyms =
+        (finder.is_local() && formats.any(PrintFormat::has_functions)).then(Kallsyms::of_this_kernel);
     let mut printer = Printer {
         out: BufWriter::with_capacity(1 << 16, out),
-        resolver: resolver(&about, options.finder.finder(&about), !options.no_inline)?,
+        resolver: resolver(&about, finder, !options.no_inline)?,
         name_width: names.max().unwrap_or(0),
         has_ns: options.ns,
         payload: Vec::new(),
+        // Without them, addresses are printed: nothing is wrong.
+        kallsyms: kallsyms.and_then(Result::ok),
         lines: FrameLines::default(),
         samples: Vec::new(),
         heads: Vec::new(),
@@ -179,6 +185,8 @@ struct Printer<'a> {
     has_ns: bool,
     /// The text of a payload.
     payload: Vec<u8>,
+    /// The functions in payloads.
+    kallsyms: Option<Kallsyms>,
     lines: FrameLines,
     samples: Vec<Waiting>,
     heads: Vec<u8>,
@@ -297,7 +305,7 @@ impl Printer<'_> {
             let raw = sample.raw().unwrap_or_default();
             if let Some(print_format) = &event.print_format {
                 self.payload.clear();
-                print_format.print(raw, &mut self.payload);
+                print_format.print(raw, self.kallsyms.as_ref(), &mut self.payload);
                 head.extend_from_slice(shown(OsStr::from_bytes(&self.payload)).as_bytes());
             } else if let Some(format) = event.format {
                 push(head, format_args!("{}", format.display(raw)));

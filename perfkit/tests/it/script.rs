@@ -136,8 +136,8 @@ fn payloads_of_tracepoints_are_printed_as_the_kernel_does() {
     let folder = Folder::new();
     let file = folder.path("perf.data");
     let path = file.to_str().unwrap();
-    let events =
-        "sched:sched_switch,sched:sched_process_exec,syscalls:sys_enter_openat,syscalls:sys_exit_openat";
+    let events = "sched:sched_switch,sched:sched_process_exec,syscalls:sys_enter_openat,syscalls:sys_exit_openat,\
+                  kmem:kfree";
     if record(&["-q", "-e", events, "-o", path, "--", "sh", "-c", "cat /etc/passwd | sort"]).is_none() {
         return;
     }
@@ -147,5 +147,10 @@ fn payloads_of_tracepoints_are_printed_as_the_kernel_does() {
     };
     let found = script(perfkit(), &file, &[]).unwrap();
     assert!(found.contains("flags: 0x") && found.contains(" ==> next_comm="), "{found}");
-    assert_eq!(found, expected);
+    assert_eq!(found.lines().count(), expected.lines().count());
+    for (found, expected) in found.lines().zip(expected.lines()) {
+        // The kernel's symbols may not be readable, or have others at the same address.
+        let known = |line: &str| line.split("call_site=").next().unwrap_or(line).to_owned();
+        assert_eq!(known(found), known(expected));
+    }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use perf_decode::tracepoint::{ArrayField, BytesField, Format, IntegerField, Kind, TextField};
+use perf_symbols::Kallsyms;
 
 mod parser;
 
@@ -32,6 +33,15 @@ struct Conversion {
     /// Size of the C type in bytes.
     size: u32,
     kind: u8,
+    /// The function at an address, in place of the address.
+    function: Option<Function>,
+}
+
+/// The parts of a function that are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Function {
+    Name,
+    NameAndOffset,
 }
 
 /// A width or precision.
@@ -109,13 +119,28 @@ impl PrintFormat {
         Parser::new(format).pieces().map(Self)
     }
 
-    /// Appends the text of a payload. Parts that are not in the payload are printed as `?`.
-    pub(super) fn print(&self, raw: &[u8], out: &mut Vec<u8>) {
+    /// Returns whether it prints functions of the kernel.
+    pub(super) fn has_functions(&self) -> bool {
+        self.0
+            .iter()
+            .any(|piece| matches!(piece, Piece::Value(conversion, _) if conversion.function.is_some()))
+    }
+
+    /// Appends the text of a payload. Parts that are not in the payload are printed as `?`, and functions as their addresses
+    /// without `kallsyms`.
+    pub(super) fn print(&self, raw: &[u8], kallsyms: Option<&Kallsyms>, out: &mut Vec<u8>) {
         for piece in &self.0 {
             match piece {
                 Piece::Literal(text) => out.extend_from_slice(text),
                 Piece::Value(conversion, argument) => {
-                    conversion.print(argument.value(raw), raw, out);
+                    let value = argument.value(raw);
+                    let value = match (conversion.function, kallsyms, &value) {
+                        (Some(what), Some(kallsyms), Some(Value::Number(address))) => {
+                            function(*address, what, kallsyms).map(|name| Value::Text(name.into())).or(value)
+                        }
+                        _ => value,
+                    };
+                    conversion.print(value, raw, out);
                 }
             }
         }
@@ -241,6 +266,17 @@ impl Operator {
             Self::Remainder => left.checked_rem(right)?,
         })
     }
+}
+
+/// Returns the name of the function at an address.
+fn function(address: u64, what: Function, kallsyms: &Kallsyms) -> Option<Vec<u8>> {
+    let function = kallsyms.find(address)?;
+    let mut name = function.name.to_vec();
+    if what == Function::NameAndOffset {
+        // Writing to memory does not fail.
+        let _ = write!(name, "+{:#x}", address.wrapping_sub(function.address));
+    }
+    Some(name)
 }
 
 /// Returns the lowest bytes of a number, extended.

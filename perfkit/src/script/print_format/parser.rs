@@ -2,7 +2,7 @@
 
 use perf_decode::tracepoint::Format;
 
-use super::{Conversion, Count, Expression, Operator, Piece, field};
+use super::{Conversion, Count, Expression, Function, Operator, Piece, field};
 
 /// Expressions within expressions, and expressions that are kept, at most. Formats of the kernel need a tenth; the text is
 /// not trusted.
@@ -104,9 +104,14 @@ impl<'f, 't> Parser<'f, 't> {
         let (after, size) = size.unwrap_or((*rest, 4));
         let (&kind, after) = after.split_first()?;
         *rest = after;
-        // Extensions of the kernel: `S` and `s` are for functions, printed as addresses; others print what the address leads to.
+        // Extensions of the kernel: some are for functions; others print what the address leads to.
+        let function = match rest.first().filter(|_| kind == b'p') {
+            Some(b'S' | b'F' | b'B') => Some(Function::NameAndOffset),
+            Some(b's' | b'f') => Some(Function::Name),
+            _ => None,
+        };
         let size = match kind {
-            b'p' if matches!(rest.first(), Some(b'S' | b's' | b'F' | b'f' | b'x' | b'K' | b'B')) => {
+            b'p' if function.is_some() || matches!(rest.first(), Some(b'x' | b'K')) => {
                 *rest = rest.get(1..)?;
                 8
             }
@@ -117,7 +122,7 @@ impl<'f, 't> Parser<'f, 't> {
         };
         let argument = self.argument()?;
         let conversion =
-            Conversion { is_left, has_zeros, has_prefix, has_plus, width, precision, size, kind };
+            Conversion { is_left, has_zeros, has_prefix, has_plus, width, precision, size, kind, function };
         Some(Piece::Value(conversion, argument))
     }
 

@@ -30,7 +30,7 @@ fn printed(print_format: &str, pid: i32, state: u64) -> Option<String> {
     let text = text(print_format);
     let format = PrintFormat::parse(&Format::parse(&text).unwrap())?;
     let mut out = Vec::new();
-    format.print(&payload(pid, state), &mut out);
+    format.print(&payload(pid, state), None, &mut out);
     Some(String::from_utf8(out).unwrap())
 }
 
@@ -93,6 +93,18 @@ fn bits_and_numbers_have_names() {
 }
 
 #[test]
+fn functions_of_the_kernel_have_names() {
+    let kallsyms =
+        Kallsyms::parse(b"ffff0000 T first\nffff0100 T second\nffff0200 T end\n".to_vec()).unwrap();
+    let text = text(r#""%pS [%10ps] %pF %ps %p", 0xffff0010, 0xffff0010, 0xffff0100, 1, 0xffff0010"#);
+    let format = PrintFormat::parse(&Format::parse(&text).unwrap()).unwrap();
+    assert!(format.has_functions());
+    let mut out = Vec::new();
+    format.print(&payload(1, 1), Some(&kallsyms), &mut out);
+    assert_eq!(String::from_utf8(out).unwrap(), "first+0x10 [     first] second+0x0 0x1 0xffff0010");
+}
+
+#[test]
 fn format_that_is_not_understood_is_refused() {
     for format in [
         r#""%pI4", REC->state"#,
@@ -120,7 +132,7 @@ fn payload_that_is_truncated_prints_a_question_mark() {
     let text = text(r#""%s %d", REC->comm, REC->pid"#);
     let format = PrintFormat::parse(&Format::parse(&text).unwrap()).unwrap();
     let mut out = Vec::new();
-    format.print(&payload(1, 1)[..12], &mut out);
+    format.print(&payload(1, 1)[..12], None, &mut out);
     assert_eq!(out, b"sort ?");
 }
 
@@ -135,7 +147,7 @@ proptest! {
     ) {
         let text = text(&parts.concat());
         if let Some(format) = Format::parse(&text).ok().as_ref().and_then(PrintFormat::parse) {
-            format.print(&raw, &mut Vec::new());
+            format.print(&raw, None, &mut Vec::new());
         }
     }
 }

@@ -312,7 +312,7 @@ impl Printer<'_> {
             }
         }
         if let Some(addr) = sample.addr().filter(|_| fields.contains(Fields::ADDR)) {
-            push(head, format_args!("{addr:16x} "));
+            push(head, format_args!("{addr:16x}"));
         }
     }
 

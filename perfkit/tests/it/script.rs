@@ -154,3 +154,22 @@ fn payloads_of_tracepoints_are_printed_as_the_kernel_does() {
         assert_eq!(known(found), known(expected));
     }
 }
+
+#[test]
+fn addresses_of_data_have_the_column_of_the_perf_tool() {
+    let folder = Folder::new();
+    let file = folder.path("perf.data");
+    let path = file.to_str().unwrap();
+    if record(&["-q", "-e", "page-faults", "-c", "1", "-d", "-o", path, "--", "sort", "/etc/services"])
+        .is_none()
+    {
+        return;
+    }
+    let options = ["-F", "comm,tid,addr,ip"];
+    let Some(expected) = script(Command::new("perf"), &file, &options) else {
+        eprintln!("skipped: no perf tool");
+        return;
+    };
+    assert!(!expected.is_empty());
+    assert_eq!(script(perfkit(), &file, &options).unwrap(), expected);
+}

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use perf_abi::{Attr, EventType, SampleType};
+use perf_abi::{Attr, EventType, SampleType, Software};
 
 /// A set of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,6 +160,8 @@ impl Choice {
     /// The user asked for a field that its samples do not have.
     pub(super) fn fields(choices: &[Self], name: &str, attr: &Attr) -> io::Result<Fields> {
         let class = Class::of(attr);
+        // `perf record -a` adds it for the records of mappings, and it has no samples.
+        let is_dummy = attr.kind == EventType::SOFTWARE && attr.config == Software::DUMMY.0;
         let default = class.default_fields();
         let default = match class {
             // A tracepoint has a stack if it was recorded.
@@ -189,7 +191,7 @@ impl Choice {
             // Only tracepoints have it: in a list for all events, it is for them.
             let is_optional = request.class.is_none() && class != Class::Tracepoint;
             let wanted = if is_optional { wanted.without(Fields::TRACE) } else { wanted };
-            if let Some(missing) = wanted.missing(attr) {
+            if let Some(missing) = wanted.missing(attr).filter(|_| !is_dummy) {
                 return Err(io::Error::other(format!("the samples of {name} have no field {missing:?}")));
             }
         }
@@ -199,8 +201,6 @@ impl Choice {
 
 #[cfg(test)]
 mod tests {
-    use perf_abi::Software;
-
     use super::*;
 
     fn names(fields: Fields) -> Vec<&'static str> {
@@ -239,6 +239,8 @@ mod tests {
         let error = fields(&["coom"], &clock()).unwrap_err();
         assert!(error.starts_with("unknown field \"coom\"; the fields are comm, pid,"), "{error}");
         assert_eq!(fields(&["cpu"], &clock()).unwrap_err(), "the samples of x have no field \"cpu\"");
+        let dummy = Attr::software(Software::DUMMY);
+        assert_eq!(fields(&["comm,cpu"], &dummy).unwrap(), ["comm", "cpu"]);
         assert!(fields(&["comm,+ip"], &clock()).unwrap_err().contains("not both"));
         assert!(fields(&["raw:ip"], &clock()).unwrap_err().contains("expected hw, sw or trace"));
     }

@@ -214,7 +214,9 @@ impl Collector {
         let name =
             self.resolver.spaces().thread_name(tid).map(|name| String::from_utf8_lossy(name).into_owned());
         // As the perf tool names them.
-        let name = name.unwrap_or_else(|| if tid == 0 { "swapper".to_owned() } else { format!(":{tid}") });
+        let name = name.unwrap_or_else(|| {
+            if tid == 0 { "swapper".to_owned() } else { format!(":{}", tid.cast_signed()) }
+        });
         let name = self.resolver.locations_mut().intern(&name);
         let thread = self.builder.thread(pid, tid, name);
         self.threads.insert(tid, thread);

@@ -152,7 +152,7 @@ impl Filter {
         match spaces.thread_name(tid) {
             Some(name) => self.by_comm(name),
             None if tid == 0 => self.by_comm(b"swapper"),
-            None => self.by_comm(format!(":{tid}").as_bytes()),
+            None => self.by_comm(format!(":{}", tid.cast_signed()).as_bytes()),
         }
     }
 
@@ -226,11 +226,12 @@ mod tests {
 
     #[test]
     fn thread_without_a_name_has_that_of_the_perf_tool() {
-        let filter = filter(&["-c", "swapper,:7"]);
+        let filter = filter(&["-c", "swapper,:7,:-1"]);
         let spaces = AddressSpaces::new();
         assert!(
             filter.by_thread(&spaces, 0) && filter.by_thread(&spaces, 7) && !filter.by_thread(&spaces, 8)
         );
+        assert!(filter.by_thread(&spaces, u32::MAX));
     }
 
     proptest! {

@@ -271,13 +271,15 @@ impl Printer<'_> {
             let name = match (name, tid) {
                 (Some(name), _) => shown(String::from_utf8_lossy(name).as_ref()),
                 (None, Some(0)) => "swapper".to_owned(),
-                (None, Some(tid)) => format!(":{tid}"),
+                (None, Some(tid)) => format!(":{}", tid.cast_signed()),
                 (None, None) => ":-1".to_owned(),
             };
             // The stack follows on the next lines, so that the names need no column.
             let width = if event.has_callchain && fields.contains(Fields::IP) { 0 } else { 16 };
             push(head, format_args!("{name:>width$} "));
         }
+        // The kernel writes -1 for a task that has exited.
+        let (pid, tid) = (pid.map(u32::cast_signed), tid.map(u32::cast_signed));
         match (pid.filter(|_| fields.contains(Fields::PID)), tid.filter(|_| fields.contains(Fields::TID))) {
             (Some(pid), Some(tid)) => push(head, format_args!("{pid:5}/{tid:<5} ")),
             (Some(id), None) | (None, Some(id)) => push(head, format_args!("{id:5} ")),

@@ -182,3 +182,14 @@ fn memory_without_a_file_keeps_its_addresses() {
     let addresses: Vec<_> = samples.iter().map(|sample| &sample["frames"][0]["address"]).collect();
     assert_eq!(addresses, ["0x10000010", "0x20000010"]);
 }
+
+#[test]
+fn task_that_has_exited_has_the_name_of_the_perf_tool() {
+    let folder = Folder::new();
+    let recording = folder.path("perf.data");
+    let mut made = Made::new();
+    made.sample(u32::MAX, 0x1010);
+    made.write(&recording);
+    let output = export(&recording, &["-f", "folded", "-o", "-"]);
+    assert_eq!(text(&output.stdout), ":-1;[unknown] 1000\n", "{output:?}");
+}

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::made::Made;
 use crate::support::recording::{Folder, perfkit, record};
 
 /// Returns the text of `perfkit script` or `perf script`.
@@ -172,4 +173,15 @@ fn addresses_of_data_have_the_column_of_the_perf_tool() {
     };
     assert!(!expected.is_empty());
     assert_eq!(script(perfkit(), &file, &options).unwrap(), expected);
+}
+
+#[test]
+fn task_that_has_exited_has_the_id_of_the_perf_tool() {
+    let folder = Folder::new();
+    let file = folder.path("perf.data");
+    let mut made = Made::new();
+    made.sample(u32::MAX, 0x1010);
+    made.write(&file);
+    let found = script(perfkit(), &file, &["-F", "comm,pid,tid,event", "-c", ":-1"]).unwrap();
+    assert_eq!(found, "             :-1    -1/-1    cpu-clock: \n");
 }

@@ -112,7 +112,10 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     } else if written.is_ok() && samples == 0 {
         note("no samples");
     }
-    note_losses(profile);
+    // A viewer that has seen enough needs no notes.
+    if !matches!(&written, Err(error) if error.kind() == io::ErrorKind::BrokenPipe) {
+        note_losses(profile);
+    }
     let damage = read.finish();
     if let Err(error) = written {
         if let Err(damage) = damage {

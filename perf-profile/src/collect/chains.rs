@@ -6,7 +6,7 @@ use perf_abi::CallchainContext;
 use perf_symbols::StackEnd;
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::profile::{SampleIndex, StackId};
+use crate::profile::{EventId, SampleIndex, StackId, ThreadId};
 
 /// The stacks of callchains by their words, so that a callchain which is sampled again costs one look-up, not one for each
 /// frame.
@@ -19,13 +19,15 @@ pub(super) struct Chains {
     callers: Vec<Callers>,
     /// The last callers by the hash of their words.
     by_hash: FxHashMap<u64, u32>,
-    /// By the index of the callers and the innermost address.
+    /// By the callers, the thread and the innermost address.
     found: FxHashMap<ChainId, Found>,
 }
 
-/// The meaning of a callchain's addresses.
+/// The meaning of a callchain's addresses, and the sums that its samples belong to.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Context {
+    pub(super) event: EventId,
+    pub(super) thread: ThreadId,
     pub(super) pid: u32,
     /// Mode of the CPU, for callchains without markers.
     pub(super) mode: u8,
@@ -49,14 +51,15 @@ struct Callers {
 pub(super) struct Found {
     pub(super) stack: Option<StackId>,
     pub(super) end: StackEnd,
-    /// The sample with this stack that was added last.
+    /// The sum of the samples with this stack.
     pub(super) sample: SampleIndex,
 }
 
-/// A callchain of [`Chains`], until the next call of [`Chains::add`].
+/// A callchain of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct ChainId {
+struct ChainId {
     callers: u32,
+    thread: ThreadId,
     innermost: u64,
 }
 
@@ -65,11 +68,12 @@ const MAX_WORDS: usize = 8 << 20;
 const MAX_CHAINS: usize = 1 << 20;
 
 /// Words before the callers: the context, and the marker before the innermost address.
-const HEAD: usize = 4;
+const HEAD: usize = 5;
 
 impl Context {
     fn words(self, marker: u64) -> [u64; HEAD] {
-        [u64::from(self.pid) | u64::from(self.mode) << 32, self.mappings, self.kernel, marker]
+        let pid_and_mode = u64::from(self.pid) | u64::from(self.mode) << 32;
+        [u64::from(self.event.number()), pid_and_mode, self.mappings, self.kernel, marker]
     }
 }
 
@@ -90,11 +94,10 @@ pub(super) fn is_marker(word: u64) -> bool {
 impl Chains {
     /// Returns the stack of a callchain, if it was added.
     #[inline]
-    pub(super) fn find(&self, context: Context, chain: &[u64]) -> Option<(ChainId, Found)> {
+    pub(super) fn find(&self, context: Context, chain: &[u64]) -> Option<Found> {
         let (marker, innermost, callers) = split(chain)?;
         let callers = self.find_callers(&context.words(marker), callers)?;
-        let id = ChainId { callers, innermost };
-        Some((id, *self.found.get(&id)?))
+        self.found.get(&ChainId { callers, thread: context.thread, innermost }).copied()
     }
 
     #[inline]
@@ -121,7 +124,7 @@ impl Chains {
         }
         let known = self.find_callers(&head, callers);
         if let Some(callers) = known.or_else(|| self.add_callers(&head, callers)) {
-            self.found.insert(ChainId { callers, innermost }, found);
+            self.found.insert(ChainId { callers, thread: context.thread, innermost }, found);
         }
     }
 
@@ -135,26 +138,18 @@ impl Chains {
         self.callers.push(Callers { start, len, earlier });
         Some(id)
     }
-
-    /// Sets the sample that was added last.
-    #[inline]
-    pub(super) fn set_sample(&mut self, id: ChainId, sample: SampleIndex) {
-        if let Some(found) = self.found.get_mut(&id) {
-            found.sample = sample;
-        }
-    }
 }
 
 /// Returns a hash by two chains of multiplications, which take half as long as one.
 fn hash(head: &[u64; HEAD], callers: &[u64]) -> u64 {
     let (mut even, mut odd) = (FxHasher::default(), FxHasher::default());
     let (pairs, rest) = callers.as_chunks::<2>();
-    let (head, _) = head.as_chunks::<2>();
+    let (head, last) = head.as_chunks::<2>();
     for &[a, b] in head.iter().chain(pairs) {
         even.write_u64(a);
         odd.write_u64(b);
     }
-    for &word in rest {
+    for &word in last.iter().chain(rest) {
         even.write_u64(word);
     }
     even.write_u64(odd.finish());
@@ -177,21 +172,26 @@ mod tests {
     proptest! {
         #[test]
         fn callchain_has_the_stack_that_was_added_with_its_context(
-            chains in prop::collection::vec((0u32..3, prop::collection::vec(words(), 0..4)), 0..60)
+            chains in prop::collection::vec(
+                (0usize..2, 0usize..2, 0u32..3, prop::collection::vec(words(), 0..4)),
+                0..60,
+            )
         ) {
             let mut builder = ProfileBuilder::new();
             let mut locations = crate::Locations::new();
             let mut table = Chains::default();
             let mut model = HashMap::new();
-            for (pid, chain) in chains {
-                let context = Context { pid, mode: 2, mappings: 1, kernel: 1 };
-                let found = table.find(context, &chain).map(|(_, found)| found.stack);
-                prop_assert_eq!(found, model.get(&(pid, chain.clone())).copied());
+            for (event, thread, pid, chain) in chains {
+                let (event, thread) = (EventId::next(event), ThreadId::next(thread));
+                let context = Context { event, thread, pid, mode: 2, mappings: 1, kernel: 1 };
+                let found = table.find(context, &chain).map(|found| found.stack);
+                let key = (event, thread, pid, chain.clone());
+                prop_assert_eq!(found, model.get(&key).copied());
                 if found.is_none() && split(&chain).is_some() {
                     let stack = builder.stack(&[locations.add(None, 0)]);
                     let sample = SampleIndex::default();
                     table.add(context, &chain, Found { stack, end: StackEnd::Unknown, sample });
-                    model.insert((pid, chain), stack);
+                    model.insert(key, stack);
                 }
             }
         }

@@ -136,13 +136,14 @@ impl Collector {
             time: sample.time(),
             cpu: sample.cpu(),
         };
-        let context = self.context(pid, sample);
+        let context = self.context(event, thread, pid, sample);
         let chain = sample.callchain().unwrap_or_default();
         let known = context.and_then(|context| self.chains.find(context, &chain));
-        if let Some((id, found)) = known {
+        if let Some(found) = known {
             added.stack = found.stack;
             if !self.builder.add_to(found.sample, &added) {
-                self.chains.set_sample(id, self.builder.add_indexed(added));
+                // A profile with times keeps each sample.
+                self.builder.add(added);
             }
             self.count_end(pid, found.end);
             return;
@@ -163,7 +164,13 @@ impl Collector {
     }
 
     /// Returns the context of a sample's callchain, if that is the whole stack.
-    fn context<L: Layout>(&mut self, pid: u32, sample: &Sample<'_, L>) -> Option<Context> {
+    fn context<L: Layout>(
+        &mut self,
+        event: EventId,
+        thread: ThreadId,
+        pid: u32,
+        sample: &Sample<'_, L>,
+    ) -> Option<Context> {
         let has_more = sample.regs_user().is_some() || sample.branches().is_some();
         let chain = sample.callchain().filter(|chain| !has_more && chain.deferred_cookie().is_none())?;
         if chain.is_empty() {
@@ -177,7 +184,7 @@ impl Collector {
         {
             kernel = 0;
         }
-        Some(Context { pid, mode: sample.misc().cpu_mode().0, mappings, kernel })
+        Some(Context { event, thread, pid, mode: sample.misc().cpu_mode().0, mappings, kernel })
     }
 
     fn versions(&mut self, pid: u32) -> Versions {

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::entry::{Column, Entry};
-use super::table::{Cost, Order, Table};
+use super::entry::{Column, Entry, last_part};
+use super::table::{Cost, Order, Row, Table};
 use crate::profile::{EventId, Profile};
 
 /// The quantity that a [`Diff`] compares.
@@ -95,6 +95,9 @@ pub struct Diff<'p> {
 impl<'p> Diff<'p> {
     /// Compares events of profiles: by their self values or their totals, in a row for each combination of these columns'
     /// values, if one of the sides has any.
+    ///
+    /// Builds of a program in different folders are one object: objects, and source files, are the same if their file names
+    /// are and no profile has two paths of this name. Their rows have the path of the first profile of `new` that has one.
     pub fn new(
         base: &[(&'p Profile, EventId)],
         new: &[(&'p Profile, EventId)],
@@ -102,12 +105,16 @@ impl<'p> Diff<'p> {
         order: Order,
         scale: Scale,
     ) -> Self {
-        let (base_costs, new_costs) = (Side::new(base, columns), Side::new(new, columns));
-        let entries: BTreeSet<_> = base_costs.rows.keys().chain(new_costs.rows.keys()).copied().collect();
-        let changes = entries.into_iter().map(|entry| Change {
+        let tables = |side: &[(&'p Profile, EventId)]| -> Vec<_> {
+            side.iter().map(|&(profile, event)| (Table::new(profile, columns), event)).collect()
+        };
+        let (base, new) = (tables(base), tables(new));
+        let keys = Keys::new(new.iter().chain(&base).map(|(table, _)| table));
+        let (base_costs, new_costs) = (Side::new(&base, &keys), Side::new(&new, &keys));
+        let changes = keys.entries.iter().map(|(key, &entry)| Change {
             entry,
-            base: base_costs.estimate(&entry, order, scale),
-            new: new_costs.estimate(&entry, order, scale),
+            base: base_costs.estimate(key, order, scale),
+            new: new_costs.estimate(key, order, scale),
         });
         // Callers have no self values.
         let mut rows: Vec<_> = changes.filter(|row| row.base.mean != 0.0 || row.new.mean != 0.0).collect();
@@ -128,39 +135,91 @@ impl<'p> Diff<'p> {
     }
 }
 
+/// The entries that are compared with each other.
+struct Keys<'p> {
+    /// File names of objects that have several paths in one table.
+    objects: BTreeSet<&'p str>,
+    /// The same of source files.
+    files: BTreeSet<&'p str>,
+    /// The entry of the first table that has it, by its key.
+    entries: BTreeMap<Entry<'p>, Entry<'p>>,
+}
+
+impl<'p> Keys<'p> {
+    fn new<'t>(tables: impl Iterator<Item = &'t Table<'p>> + Clone) -> Self
+    where
+        'p: 't,
+    {
+        let mut keys = Self { objects: BTreeSet::new(), files: BTreeSet::new(), entries: BTreeMap::new() };
+        for table in tables.clone() {
+            let entries = || table.rows().iter().map(Row::entry);
+            add_ambiguous(&mut keys.objects, entries().filter_map(|entry| entry.object));
+            add_ambiguous(&mut keys.files, entries().filter_map(|entry| entry.line.map(|(file, _)| file)));
+        }
+        for entry in tables.flat_map(Table::rows).map(Row::entry) {
+            keys.entries.entry(keys.key(entry)).or_insert(entry);
+        }
+        keys
+    }
+
+    /// Returns an entry with file names in place of paths, except for those that are ambiguous.
+    fn key(&self, entry: Entry<'p>) -> Entry<'p> {
+        let name = |path: &'p str, ambiguous: &BTreeSet<&'p str>| {
+            let name = last_part(path);
+            if ambiguous.contains(name) { path } else { name }
+        };
+        Entry {
+            object: entry.object.map(|path| name(path, &self.objects)),
+            line: entry.line.map(|(path, line)| (name(path, &self.files), line)),
+            ..entry
+        }
+    }
+}
+
+/// Adds the file names that several of these paths have.
+fn add_ambiguous<'p>(names: &mut BTreeSet<&'p str>, paths: impl Iterator<Item = &'p str>) {
+    let mut known = BTreeMap::new();
+    for path in paths {
+        let name = last_part(path);
+        if *known.entry(name).or_insert(path) != path {
+            names.insert(name);
+        }
+    }
+}
+
 /// The recordings of one side.
 struct Side<'p> {
-    /// The cost in each recording.
+    /// The cost in each recording, by the key of the entry.
     rows: BTreeMap<Entry<'p>, Vec<Cost>>,
     /// The sum of each recording.
     totals: Vec<Cost>,
 }
 
 impl<'p> Side<'p> {
-    fn new(profiles: &[(&'p Profile, EventId)], columns: &[Column]) -> Self {
+    fn new(tables: &[(Table<'p>, EventId)], keys: &Keys<'p>) -> Self {
         let mut side = Self { rows: BTreeMap::new(), totals: Vec::new() };
-        for (index, &(profile, event)) in profiles.iter().enumerate() {
+        for (index, &(ref table, event)) in tables.iter().enumerate() {
             let mut total = Cost::default();
-            for row in Table::new(profile, columns).rows() {
+            for row in table.rows() {
                 let cost = row.cost(event);
                 total.total_value = total.total_value.saturating_add(cost.self_value);
                 total.total_count = total.total_count.saturating_add(cost.self_count);
-                let costs = side.rows.entry(row.entry()).or_default();
+                let costs = side.rows.entry(keys.key(row.entry())).or_default();
                 costs.resize(index, Cost::default());
                 costs.push(cost);
             }
             side.totals.push(total);
         }
         for costs in side.rows.values_mut() {
-            costs.resize(profiles.len(), Cost::default());
+            costs.resize(tables.len(), Cost::default());
         }
         side
     }
 
     #[allow(clippy::cast_precision_loss)] // printed with a few digits
-    fn estimate(&self, entry: &Entry<'p>, order: Order, scale: Scale) -> Estimate {
+    fn estimate(&self, key: &Entry<'p>, order: Order, scale: Scale) -> Estimate {
         let none = vec![Cost::default(); self.totals.len()];
-        let costs = self.rows.get(entry).unwrap_or(&none);
+        let costs = self.rows.get(key).unwrap_or(&none);
         let values = costs.iter().zip(&self.totals).map(|(cost, total)| {
             let (value, count) = match order {
                 Order::BySelf => (cost.self_value, cost.self_count),

@@ -75,7 +75,8 @@ impl fmt::Display for Entry<'_> {
     }
 }
 
-fn last_part(path: &str) -> &str {
+/// Returns the file name of a path.
+pub(super) fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 

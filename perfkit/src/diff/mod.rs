@@ -22,12 +22,16 @@ use crate::report::sort::{self, SortKey};
     "The noise is twice the standard error of a change. Of one recording a side it is what sampling causes; of several it \
      is their spread, but not less than that. Changes within their noise have the mark ~. Rows that changed by less than the \
      limit are left out; the last line says how many.\n\n\
+     Objects are compared by their file names, so that builds in different folders match; -s sym compares the functions of \
+     programs with different names. A program that was replaced has no names: before you build anew in the same place, \
+     pack the old one by `perfkit archive`, unpack it into a folder, and name that by --buildid-dir.\n\n\
      --json prints all rows in the form that docs/report-json.md describes.",
     &[
         ("perfkit diff old.data new.data", "shares of the samples, in percent points"),
         ("perfkit diff --absolute old.data new.data", "time, after the same work"),
         ("perfkit diff 1.data 2.data 3.data --to 4.data 5.data 6.data", ""),
         ("perfkit diff -s dso --children old.data new.data", "with what libraries call"),
+        ("perfkit diff -s sym old.data new.data", "functions of programs with different names"),
     ],
     help::EXIT
 ))]

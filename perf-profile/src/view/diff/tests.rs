@@ -1,7 +1,7 @@
 use perf_abi::{Attr, Software};
 
 use super::*;
-use crate::profile::{Event, Frame, Function, Locations, ProfileBuilder};
+use crate::profile::{Event, Frame, Function, Locations, Object, ProfileBuilder};
 
 /// A profile of functions with their numbers of samples, of 1000 ns each.
 fn profile(functions: &[(&str, u64)]) -> (Profile, EventId) {
@@ -17,6 +17,24 @@ fn profile(functions: &[(&str, u64)]) -> (Profile, EventId) {
         for _ in 0..count {
             builder.sample(event, thread, stack, 1000);
         }
+    }
+    (builder.finish(locations), event)
+}
+
+/// A profile of a function at line 7 in objects of these paths, each with 1 sample, compiled in the folder of the object.
+fn built(paths: &[&str]) -> (Profile, EventId) {
+    let (mut builder, mut locations) = (ProfileBuilder::new(), Locations::new());
+    let event = builder.event(Event::new("cpu-clock", &Attr::software(Software::CPU_CLOCK)));
+    let thread = builder.thread(1, 1, locations.intern("a"));
+    for path in paths {
+        let id = locations.intern(path);
+        let object = locations.add_object(Object::new(id));
+        let (name, file) = (locations.intern("f"), locations.intern(&format!("{path}.c")));
+        let function = locations.add_function(Function { name, file: Some(file) });
+        let location = locations.add(Some(object), 0);
+        locations.set_frames(location, [Frame { function, line: 7, column: 0 }]);
+        let stack = builder.stack(&[location]);
+        builder.sample(event, thread, stack, 1000);
     }
     (builder.finish(locations), event)
 }
@@ -43,6 +61,24 @@ fn rows_are_all_functions_of_both_sides_by_their_change() {
     let values = Diff::new(&of(&base), &of(&new), &[Column::Function], Order::ByTotal, Scale::Value);
     let rows: Vec<_> = values.rows().iter().map(|row| (row.entry.function.unwrap(), row.change())).collect();
     assert_eq!(rows, [("new", 50_000.0), ("gone", -40_000.0), ("less", -10_000.0), ("same", 0.0)]);
+}
+
+#[test]
+fn builds_in_different_folders_are_the_same_object() {
+    let changes = |base: &[&str], new: &[&str], columns: &[Column]| -> Vec<(String, f64)> {
+        let (base, new) = ([built(base)], [built(new)]);
+        let diff = Diff::new(&of(&base), &of(&new), columns, Order::BySelf, Scale::Value);
+        let path = |entry: Entry<'_>| entry.object.or(entry.line.map(|(file, _)| file)).unwrap().to_owned();
+        diff.rows().iter().map(|row| (path(row.entry), row.change())).collect()
+    };
+    let [object, line] = [[Column::Object, Column::Function], [Column::Function, Column::Line]];
+    assert_eq!(changes(&["/old/a"], &["/new/a"], &object), [("/new/a".to_owned(), 0.0)]);
+    assert_eq!(changes(&["/old/a"], &["/new/a"], &line), [("/new/a.c".to_owned(), 0.0)]);
+    // Which of two is meant is not known.
+    let several = changes(&["/old/a"], &["/new/a", "/other/a"], &object);
+    let expected = [("/new/a", 1000.0), ("/old/a", -1000.0), ("/other/a", 1000.0)];
+    assert_eq!(several, expected.map(|(path, change)| (path.to_owned(), change)));
+    assert_eq!(changes(&["/old/a", "/x/a"], &["/new/a"], &line).len(), 3);
 }
 
 #[test]

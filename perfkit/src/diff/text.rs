@@ -74,8 +74,11 @@ fn print_rows(
         rows.iter().map(|row| options.sort.iter().map(|key| key.text(&row.entry)).collect()).collect();
     let widths = widths(&options.sort, &texts);
     let titles: Vec<_> = options.sort.iter().map(|key| key.title().to_owned()).collect();
-    writeln!(out, "#\n#      Base         New      Change       Noise {}", columns(&titles, &widths))?;
-    writeln!(out, "#  ........  ..........  ..........  ..........{}", dots(&options.sort, &widths))?;
+    let width = number.width();
+    let heads = |texts: [&str; 4]| texts.map(|text| format!("{text:>width$}")).join(" ");
+    let line = ".".repeat(width - 2);
+    writeln!(out, "#\n#{}{}", heads(["Base", "New", "Change", "Noise"]), columns(&titles, &widths))?;
+    writeln!(out, "#{}{}", heads([&line; 4]), dots(&options.sort, &widths))?;
     for (row, texts) in rows.iter().zip(&texts) {
         let mark = if row.is_noise() { '~' } else { ' ' };
         let change = number.signed(row.change());
@@ -108,7 +111,7 @@ fn relative(total: &Change<'_>) -> String {
     format!("{:+.1} %{noise}", percent(total.change()))
 }
 
-/// How quantities are printed: in 11 columns.
+/// How quantities are printed.
 #[derive(Clone, Copy, Debug)]
 enum Number {
     Share,
@@ -125,9 +128,17 @@ impl Number {
         }
     }
 
+    /// Returns the number of columns: for shares, few, so that a terminal of 80 columns has room for names.
+    fn width(self) -> usize {
+        match self {
+            Self::Share => "-100.00%".len(),
+            Self::Milliseconds | Self::Count => 11,
+        }
+    }
+
     fn text(self, value: f64) -> String {
         match self {
-            Self::Share => format!("{:10.2}%", 100.0 * value),
+            Self::Share => format!("{:7.2}%", 100.0 * value),
             Self::Milliseconds => format!("{:8.1} ms", value / 1e6),
             Self::Count => format!("{value:11.0}"),
         }
@@ -135,7 +146,7 @@ impl Number {
 
     fn signed(self, value: f64) -> String {
         match self {
-            Self::Share => format!("{:+10.2}%", 100.0 * value),
+            Self::Share => format!("{:+7.2}%", 100.0 * value),
             Self::Milliseconds => format!("{:+8.1} ms", value / 1e6),
             Self::Count => format!("{value:+11.0}"),
         }

@@ -9,7 +9,7 @@ use crate::message::print;
 
 /// Commands of the perf tool that read a recording, and that users would look for here.
 const COMMANDS_OF_PERF: &[&str] =
-    &["annotate", "c2c", "diff", "evlist", "kmem", "kwork", "lock", "mem", "report", "sched", "timechart"];
+    &["annotate", "c2c", "evlist", "kmem", "kwork", "lock", "mem", "sched", "timechart"];
 
 /// Options of `perf record` and `perf stat` that users of the perf tool know and one of the commands
 /// here does not have.
@@ -123,6 +123,10 @@ pub(crate) fn report(error: &Error) -> ExitCode {
 /// Returns the text for an option that does not exist. The parser would advise to use it as the name of a program.
 fn unknown_option(error: &Error) -> Option<String> {
     let option = text_of(error, ContextKind::InvalidArg)?;
+    if !option.starts_with('-') {
+        let remedy = if reads_input() { ": -i FILE names the recording" } else { "" };
+        return Some(format!("unexpected argument `{option}`{remedy}"));
+    }
     let name = option.split('=').next().unwrap_or(option);
     if OF_PERF.contains(&name) && is_measuring() {
         return Some(format!("perf's `{name}` is not supported"));
@@ -146,6 +150,12 @@ fn unknown_command(error: &Error) -> Option<String> {
 /// Returns whether the command is `record` or `stat`, before which there may be an option with a value.
 fn is_measuring() -> bool {
     env::args_os().skip(1).take(3).any(|word| word == "record" || word == "stat")
+}
+
+/// Returns whether the command reads a recording that is no argument by itself, so that an argument is probably the recording.
+fn reads_input() -> bool {
+    const COMMANDS: &[&str] = &["archive", "export", "flamegraph", "report", "script"];
+    env::args_os().skip(1).take(3).any(|word| COMMANDS.iter().any(|&command| word == command))
 }
 
 fn text_of(error: &Error, kind: ContextKind) -> Option<&str> {

@@ -68,7 +68,9 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let output = options.output.as_deref().unwrap_or(Path::new("-"));
     let Some(format) = options.format.or_else(|| Format::of_name(output)) else {
-        note("which format? Name it by -f, or by OUT: see `perfkit export --help`");
+        note(
+            "expected a format: name it by -f, or by the end of OUT as in `-o x.pb.gz`; see `perfkit export --help`",
+        );
         return Ok(ExitCode::from(2));
     };
     if let Some(option) = options.misplaced(format) {
@@ -110,7 +112,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         let name = shown(output);
         note(format_args!("{name}: {samples} samples{}", viewer.replace("FILE", &name)));
     } else if written.is_ok() && samples == 0 {
-        note("no samples");
+        note("no samples: the recording has none, or the options choose none of them");
     }
     // A viewer that has seen enough needs no notes.
     if !matches!(&written, Err(error) if error.kind() == io::ErrorKind::BrokenPipe) {

@@ -36,7 +36,7 @@ impl EventOptions {
     }
 }
 
-/// Returns the event of a format that has one.
+/// Returns the event of a format or a comparison that has one.
 pub(crate) fn single_event(profile: &Profile) -> io::Result<EventId> {
     let has_samples = |id| profile.samples().iter().any(|sample| sample.event == id);
     let sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| has_samples(id)).collect();
@@ -49,7 +49,7 @@ pub(crate) fn single_event(profile: &Profile) -> io::Result<EventId> {
         _ => {
             let names: Vec<_> = sampled.iter().map(|(_, event)| event.name.as_str()).collect();
             Err(io::Error::other(format!(
-                "this format has one event: choose one by -e: {}",
+                "expected one event, found several: choose one by -e: {}",
                 names.join(", ")
             )))
         }

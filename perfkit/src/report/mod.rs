@@ -165,7 +165,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     out.flush()?;
     drop(out);
     if events.is_empty() {
-        note("no samples");
+        note("no samples: the recording has none, or the options choose none of them");
     }
     read.finish()
 }

@@ -50,6 +50,10 @@ fn unknown_options_have_no_misleading_advice() {
     assert!(!refused(&["record", "--foo", "true"], "unknown option `--foo`").contains("-- --foo"));
     refused(&["stat", "--repaet", "3", "true"], "a similar option is `--repeat`");
     refused(&["annotate"], "use `perf annotate`");
+    refused(&["report", "a.data"], "unexpected argument `a.data`: -i FILE names the recording");
+    refused(&["--color", "never", "flamegraph", "a.data"], "-i FILE names the recording");
+    let errors = refused(&["dump", "a.data", "b.data"], "unexpected argument `b.data`");
+    assert!(!errors.contains("-i FILE"), "{errors}");
 }
 
 #[test]

@@ -136,8 +136,8 @@ fn wrong_options_and_inputs_are_named_in_one_line() {
         assert!(errors.starts_with("perfkit: ") && errors.contains(words), "{options:?} {errors}");
         assert!(output.stdout.is_empty(), "{options:?}");
     };
-    is_refused(&[], 2, "which format");
-    is_refused(&["-o", "x.svg"], 2, "which format");
+    is_refused(&[], 2, "expected a format: name it by -f");
+    is_refused(&["-o", "x.svg"], 2, "expected a format: name it by -f");
     is_refused(&["-f", "pprof", "--counts"], 2, "--counts is not an option of this format");
     is_refused(&["-f", "folded", "--sum"], 2, "--sum is not");
     is_refused(&["-f", "firefox", "--sum"], 2, "--sum is not");

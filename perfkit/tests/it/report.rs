@@ -126,7 +126,10 @@ fn recording_without_samples_has_a_report_that_says_so() {
     let output = perfkit().arg("report").arg("-i").arg(&recording).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(text(&output.stdout).contains("# cpu-clock: 0 samples"), "{output:?}");
-    assert_eq!(text(&output.stderr), "perfkit: no samples\n");
+    assert!(
+        text(&output.stderr).starts_with("perfkit: no samples: the recording has none, or"),
+        "{output:?}"
+    );
 }
 
 /// Returns the rows of a table by their texts: the shares of a function with its callees, and by itself.

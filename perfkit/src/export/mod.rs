@@ -68,9 +68,11 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let output = options.output.as_deref().unwrap_or(Path::new("-"));
     let Some(format) = options.format.or_else(|| Format::of_name(output)) else {
-        note(
-            "expected a format: name it by -f, or by the end of OUT as in `-o x.pb.gz`; see `perfkit export --help`",
-        );
+        let is_picture = output.extension().is_some_and(|end| end == "svg");
+        let pictures = if is_picture { "; `perfkit flamegraph` draws pictures" } else { "" };
+        note(format_args!(
+            "expected a format: name it by -f, or by the end of OUT as in `-o x.pb.gz`{pictures}; see `perfkit export --help`"
+        ));
         return Ok(ExitCode::from(2));
     };
     if let Some(option) = options.misplaced(format) {

@@ -1,9 +1,11 @@
 //! The finder of the mapped files of a recording.
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use perf_symbols::FileFinder;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -14,10 +16,10 @@ use crate::message::note;
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FinderOptions {
     /// Look for programs, libraries and debug information in this copy of the recorded machine's root
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder))]
     symfs: Option<PathBuf>,
     /// Look into this build-id cache, before ~/.debug: the form of `perf archive`
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = PathBufValueParser::new().try_map(folder))]
     buildid_dir: Option<PathBuf>,
 }
 
@@ -44,6 +46,16 @@ impl FinderOptions {
             Some(folder) => finder.with_build_id_cache(folder),
             None => finder,
         }
+    }
+}
+
+/// Returns the path of a folder. Without it, files would be missing for a reason that no message names: shells do not expand the
+/// `~` of `--symfs=~/x`.
+fn folder(path: PathBuf) -> Result<PathBuf, String> {
+    match fs::metadata(&path) {
+        Ok(metadata) if metadata.is_dir() => Ok(path),
+        Ok(_) => Err("expected a folder, found a file".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal};
 use std::os::fd::AsFd;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -92,8 +93,20 @@ fn from_file(file: File) -> io::Result<Opened> {
 }
 
 /// Returns the error as one line, with the remedy of the commonest.
+///
+/// The perf tool reads standard input without `-i` if that is a FIFO, which hangs where it is one by chance.
 fn failed(name: &str, error: &io::Error) -> io::Error {
-    let remedy =
-        if error.kind() == ErrorKind::NotFound { "; `perfkit record` makes a recording" } else { "" };
+    let is_fifo = || {
+        let stdin = io::stdin().as_fd().try_clone_to_owned();
+        let metadata = stdin.and_then(|stdin| File::from(stdin).metadata());
+        metadata.is_ok_and(|metadata| metadata.file_type().is_fifo())
+    };
+    let remedy = match error.kind() {
+        ErrorKind::NotFound if is_fifo() => {
+            "; `perfkit record` makes a recording, and the name - is standard input"
+        }
+        ErrorKind::NotFound => "; `perfkit record` makes a recording",
+        _ => "",
+    };
     io::Error::new(error.kind(), format!("{name}: {error}{remedy}"))
 }

@@ -137,7 +137,12 @@ fn wrong_options_and_inputs_are_named_in_one_line() {
         assert!(output.stdout.is_empty(), "{options:?}");
     };
     is_refused(&[], 2, "expected a format: name it by -f");
-    is_refused(&["-o", "x.svg"], 2, "expected a format: name it by -f");
+    is_refused(&["-o", "x.svg"], 2, "; `perfkit flamegraph` draws pictures");
+    let output = export(&recording, &["-f", "json", "--symfs", "/nonexistent"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("'/nonexistent' for '--symfs <DIR>': No such file"), "{output:?}");
+    let output = export(&recording, &["-f", "json", "--buildid-dir", recording.to_str().unwrap()]);
+    assert!(text(&output.stderr).contains("expected a folder, found a file"), "{output:?}");
     is_refused(&["-f", "pprof", "--counts"], 2, "--counts is not an option of this format");
     is_refused(&["-f", "folded", "--sum"], 2, "--sum is not");
     is_refused(&["-f", "firefox", "--sum"], 2, "--sum is not");

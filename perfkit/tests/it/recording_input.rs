@@ -174,3 +174,16 @@ fn progress_is_on_a_terminal_alone() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty() && !text.contains('\u{1b}'), "{output:?}");
 }
+
+#[test]
+fn recording_that_comes_through_a_pipe_is_named_by_the_error() {
+    let folder = Folder::new();
+    let mut command = perfkit();
+    command.current_dir(folder.path(".")).stdin(Stdio::piped());
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.ends_with("makes a recording, and the name - is standard input\n"), "{errors}");
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).ends_with("makes a recording\n"), "{output:?}");
+}

@@ -135,7 +135,7 @@ fn bad_names_are_texts() {
     );
     assert!(
         texts.contains(
-            " &lt;\u{fffd}[31m&amp;&quot;&apos;:\u{fffd}\u{fffd}\\u{202e}\u{fffd}_12 (4 us, 100.00%)"
+            " &lt;\u{fffd}[31m&amp;&quot;&apos;:\u{fffd}\u{fffd}\u{fffd}\u{fffd}_12 (4 us, 100.00%)"
         ),
         "{texts}"
     );

@@ -53,6 +53,9 @@ pub(super) struct Found {
     pub(super) end: StackEnd,
     /// The sum of the samples with this stack.
     pub(super) sample: SampleIndex,
+    /// Values and number of samples that the sum does not have yet: they are in the memory that is looked at in any case.
+    pub(super) value: u64,
+    pub(super) count: u64,
 }
 
 /// A callchain of a thread.
@@ -63,9 +66,9 @@ struct ChainId {
     innermost: u64,
 }
 
-/// Words and callchains that are kept, at most: 64 MiB each.
-const MAX_WORDS: usize = 8 << 20;
-const MAX_CHAINS: usize = 1 << 20;
+/// Words and callchains that are kept, at most: about 64 MiB each. Tests come to both ends.
+const MAX_WORDS: usize = if cfg!(test) { 200 } else { 8 << 20 };
+const MAX_CHAINS: usize = if cfg!(test) { 30 } else { 1 << 20 };
 
 /// Words before the callers: the context, and the marker before the innermost address.
 const HEAD: usize = 5;
@@ -94,10 +97,10 @@ pub(super) fn is_marker(word: u64) -> bool {
 impl Chains {
     /// Returns the stack of a callchain, if it was added.
     #[inline]
-    pub(super) fn find(&self, context: Context, chain: &[u64]) -> Option<Found> {
+    pub(super) fn find(&mut self, context: Context, chain: &[u64]) -> Option<&mut Found> {
         let (marker, innermost, callers) = split(chain)?;
         let callers = self.find_callers(&context.words(marker), callers)?;
-        self.found.get(&ChainId { callers, thread: context.thread, innermost }).copied()
+        self.found.get_mut(&ChainId { callers, thread: context.thread, innermost })
     }
 
     #[inline]
@@ -114,18 +117,26 @@ impl Chains {
         None
     }
 
-    /// Adds a callchain that is not there. All others are forgotten if there are too many.
-    pub(super) fn add(&mut self, context: Context, chain: &[u64], found: Found) {
-        let Some((marker, innermost, callers)) = split(chain) else { return };
+    /// Adds a callchain that is not there. Returns all others if there are too many, which are forgotten.
+    #[must_use]
+    pub(super) fn add(&mut self, context: Context, chain: &[u64], found: Found) -> Self {
+        let mut forgotten = Self::default();
+        let Some((marker, innermost, callers)) = split(chain) else { return forgotten };
         let head = context.words(marker);
         let words = self.words.len() + head.len() + callers.len();
         if words > MAX_WORDS || self.found.len() >= MAX_CHAINS {
-            *self = Self::default();
+            forgotten = std::mem::take(self);
         }
         let known = self.find_callers(&head, callers);
         if let Some(callers) = known.or_else(|| self.add_callers(&head, callers)) {
             self.found.insert(ChainId { callers, thread: context.thread, innermost }, found);
         }
+        forgotten
+    }
+
+    /// Returns all stacks that were found.
+    pub(super) fn into_found(self) -> impl Iterator<Item = Found> {
+        self.found.into_values()
     }
 
     fn add_callers(&mut self, head: &[u64; HEAD], callers: &[u64]) -> Option<u32> {
@@ -174,7 +185,7 @@ mod tests {
         fn callchain_has_the_stack_that_was_added_with_its_context(
             chains in prop::collection::vec(
                 (0usize..2, 0usize..2, 0u32..3, prop::collection::vec(words(), 0..4)),
-                0..60,
+                0..100,
             )
         ) {
             let mut builder = ProfileBuilder::new();
@@ -190,7 +201,13 @@ mod tests {
                 if found.is_none() && split(&chain).is_some() {
                     let stack = builder.stack(&[locations.add(None, 0)]);
                     let sample = SampleIndex::default();
-                    table.add(context, &chain, Found { stack, end: StackEnd::Unknown, sample });
+                    let found = Found { stack, end: StackEnd::Unknown, sample, value: 0, count: 0 };
+                    let forgotten = table.add(context, &chain, found).into_found().count();
+                    prop_assert!(forgotten == 0 || forgotten == model.len());
+                    if forgotten > 0 {
+                        model.clear();
+                    }
+                    prop_assert!(table.words.len() <= MAX_WORDS && table.found.len() <= MAX_CHAINS);
                     model.insert(key, stack);
                 }
             }

@@ -127,25 +127,21 @@ impl Collector {
         let (pid, tid) = (sample.pid().unwrap_or(0), sample.tid().unwrap_or(0));
         let thread = self.thread(pid, tid);
         let period = || self.builder.get_event(event).map_or(1, |event| event.period);
-        let mut added = profile::Sample {
-            event,
-            thread,
-            stack: None,
-            value: sample.period().unwrap_or_else(period),
-            count: 1,
-            time: sample.time(),
-            cpu: sample.cpu(),
-        };
+        let value = sample.period().unwrap_or_else(period);
+        let (time, cpu) = (sample.time(), sample.cpu());
+        let mut added = profile::Sample { event, thread, stack: None, value, count: 1, time, cpu };
         let context = self.context(event, thread, pid, sample);
         let chain = sample.callchain().unwrap_or_default();
-        let known = context.and_then(|context| self.chains.find(context, &chain));
-        if let Some(found) = known {
-            added.stack = found.stack;
-            if !self.builder.add_to(found.sample, &added) {
-                // A profile with times keeps each sample.
+        if let Some(found) = context.and_then(|context| self.chains.find(context, &chain)) {
+            let end = found.end;
+            if self.builder.has_times() {
+                added.stack = found.stack;
                 self.builder.add(added);
+            } else {
+                found.value = found.value.saturating_add(value);
+                found.count += 1;
             }
-            self.count_end(pid, found.end);
+            self.count_end(pid, end);
             return;
         }
         let resolved = self.resolver.resolve(sample);
@@ -158,9 +154,18 @@ impl Collector {
         added.stack = self.builder.stack(resolved.locations);
         let index = self.builder.add_indexed(added);
         if let Some(context) = context {
-            self.chains.add(context, &chain, Found { stack: added.stack, end, sample: index });
+            let found = Found { stack: added.stack, end, sample: index, value: 0, count: 0 };
+            let forgotten = self.chains.add(context, &chain, found);
+            self.add_sums(forgotten);
         }
         self.count_end(pid, end);
+    }
+
+    /// Adds the samples that are only counted with their callchains.
+    fn add_sums(&mut self, chains: Chains) {
+        for found in chains.into_found() {
+            self.builder.add_sum(found.sample, found.value, found.count);
+        }
     }
 
     /// Returns the context of a sample's callchain, if that is the whole stack.
@@ -255,6 +260,8 @@ impl Collector {
 
     /// Names all locations, and returns the profile.
     pub fn finish(mut self) -> Profile {
+        let chains = std::mem::take(&mut self.chains);
+        self.add_sums(chains);
         // The records with their user parts were lost, or the recording ended before.
         let mut rest: Vec<_> = self.deferred.drain().collect();
         rest.sort_unstable_by_key(|(cookie, _)| *cookie);

@@ -86,12 +86,21 @@ impl ProfileBuilder {
         self.add_indexed(sample);
     }
 
-    /// Adds a sample to the sum at an index if it has the same event, thread and stack. Returns whether it has.
-    #[inline]
-    pub(crate) fn add_to(&mut self, index: SampleIndex, sample: &Sample) -> bool {
-        if self.profile.has_times {
-            return false;
+    /// Returns whether each sample is kept with its time.
+    pub(crate) fn has_times(&self) -> bool {
+        self.profile.has_times
+    }
+
+    /// Adds samples to the sum at an index.
+    pub(crate) fn add_sum(&mut self, index: SampleIndex, value: u64, count: u64) {
+        if let Some(sum) = self.profile.samples.get_mut(index.0 as usize) {
+            sum.value = sum.value.saturating_add(value);
+            sum.count = sum.count.saturating_add(count);
         }
+    }
+
+    /// Adds a sample to the sum at an index if it has the same event, thread and stack. Returns whether it has.
+    fn add_to(&mut self, index: SampleIndex, sample: &Sample) -> bool {
         let sum = self.profile.samples.get_mut(index.0 as usize);
         let key = |sample: &Sample| (sample.event, sample.thread, sample.stack);
         let Some(sum) = sum.filter(|sum| key(sum) == key(sample)) else { return false };

@@ -71,6 +71,7 @@ impl SourceOptions {
     ) -> io::Result<Profiled> {
         let (about, mut records) = input.open()?.in_time_order();
         let filter = self.filter.filter(&about)?;
+        let has_filter = !filter.is_empty();
         let resolver = resolver(&about, self.finder.finder(&about), !self.no_inline)?;
         let mut collector = Collector::new(resolver, builder);
         let events: Vec<_> =
@@ -94,7 +95,8 @@ impl SourceOptions {
             let Record::Sample(sample) = &decoded else { continue };
             let Ok((index, file_event)) = record.event() else { continue };
             let event = events.get(index);
-            if let Some(&event) = event.filter(|_| filter.matches(collector.spaces(), sample)) {
+            if let Some(&event) = event.filter(|_| !has_filter || filter.matches(collector.spaces(), sample))
+            {
                 collector.add(event, sample);
                 if let Some(payloads) = payloads.as_deref_mut() {
                     payloads.add(file_event.attr(), sample);

@@ -351,6 +351,37 @@ impl ObjectFile {
         })
     }
 
+    /// Returns whether its numbers are of 64 bits in the byte order of this machine.
+    #[cfg(feature = "names")]
+    pub(crate) fn has_native_layout(&self) -> bool {
+        let mut ident = [0; 6];
+        let order = if cfg!(target_endian = "little") { 1 } else { 2 };
+        self.bytes.read_exact_at(&mut ident, 0).is_ok() && ident == [0x7f, b'E', b'L', b'F', 2, order]
+    }
+
+    /// Returns the text at an offset in a section of strings, without its NUL.
+    #[cfg(feature = "names")]
+    pub(crate) fn string_at(&self, section: &str, offset: u64) -> Option<Vec<u8>> {
+        let section = self.section_entry(section)?;
+        let mut rest = section.len.checked_sub(offset)?;
+        let mut at = section.offset?.checked_add(offset)?;
+        let mut text = Vec::new();
+        // Most names are short.
+        while rest > 0 {
+            let mut piece = [0; 128];
+            let piece = piece.get_mut(..rest.min(128) as usize)?;
+            self.bytes.read_exact_at(piece, at).ok()?;
+            if let Some(end) = piece.iter().position(|&byte| byte == 0) {
+                text.extend_from_slice(piece.get(..end)?);
+                return Some(text);
+            }
+            text.extend_from_slice(piece);
+            at += piece.len() as u64;
+            rest -= piece.len() as u64;
+        }
+        None
+    }
+
     /// Returns the addresses of a section in the file's symbol table, without reading it.
     pub fn section_addresses(&self, name: &str) -> Option<Range<u64>> {
         self.section_entry(name).map(SectionEntry::addresses)

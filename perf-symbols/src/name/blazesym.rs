@@ -1,20 +1,30 @@
 //! The symbols of ELF files, by blazesym.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use blazesym::symbolize::evict::{self, Evict};
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{CodeInfo, Input, Symbolized, Symbolizer};
 
+use super::alias::Aliases;
 use super::demangle::demangled;
 use super::query::{Function, SourceLine, Symbols};
 use super::symbolizer::FileSymbols;
 
 /// Reads symbol tables and DWARF by the crate blazesym.
-#[derive(Debug)]
 pub struct Blazesym {
     symbolizer: Symbolizer,
+    /// Of the files that it has; `None` for those without.
+    aliases: HashMap<PathBuf, Option<Aliases>>,
+}
+
+impl fmt::Debug for Blazesym {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blazesym").field("symbolizer", &self.symbolizer).finish_non_exhaustive()
+    }
 }
 
 impl Blazesym {
@@ -26,7 +36,7 @@ impl Blazesym {
             .enable_inlined_fns(has_lines)
             .enable_demangling(false)
             .build();
-        Self { symbolizer }
+        Self { symbolizer, aliases: HashMap::new() }
     }
 }
 
@@ -73,19 +83,25 @@ impl FileSymbols for Blazesym {
             (Err(_), Ok(named)) => (named, Vec::new()),
             (Err(error), Err(_)) => return Err(error.to_string()),
         };
+        if !self.aliases.contains_key(file) {
+            self.aliases.insert(file.to_owned(), Aliases::read(file));
+        }
+        let aliases = self.aliases.get(file).and_then(Option::as_ref);
         let answers = found.into_iter().enumerate().zip(addresses);
         let answer = |((index, found), address): ((usize, Symbolized<'_>), &u64)| {
             let mut symbols = symbols(found, named.get(index))?;
             match symbols.functions().last() {
                 Some(function) if function.name.is_empty() => {
                     let (name, offset) = self.function_around(file, *address, symbols.offset())?;
-                    let mut functions = symbols.functions().to_vec();
-                    functions.last_mut()?.name = name;
-                    symbols = Symbols::new(functions, offset);
+                    symbols = symbols.with_last(&name, offset);
                 }
                 _ => {}
             }
-            Some(symbols)
+            let start = address.wrapping_sub(symbols.offset());
+            match aliases.and_then(|aliases| aliases.name(start)) {
+                Some(name) => Some(symbols.with_last(&name, symbols.offset())),
+                None => Some(symbols),
+            }
         };
         Ok(answers.map(answer).collect())
     }
@@ -93,6 +109,7 @@ impl FileSymbols for Blazesym {
     fn forget(&mut self, file: &Path) {
         // It fails for a file that it does not have.
         let _ = self.symbolizer.evict(&Evict::Elf(evict::Elf::new(file)));
+        self.aliases.remove(file);
     }
 }
 

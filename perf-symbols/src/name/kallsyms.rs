@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::alias::rank;
+
 /// Bytes that are read at most; the list of a kernel with all modules has about 20 MB.
 const MAX_LEN: u64 = 256 << 20;
 
@@ -150,7 +152,8 @@ impl Kallsyms {
     }
 
     /// Returns the function that an address is in: the last one that begins at or before it. Of several names of one
-    /// address, it is the first in the list.
+    /// address, it is the one that the perf tool takes: not a weak one, a global one, the one with the fewest underscores
+    /// before it, the longest one, as far as there are such; of equal ones the first.
     ///
     /// The list has no sizes: an address after the last function, or between the kernel and its modules, is in the
     /// function before. Check the range of the kernel or the module first, where it is known.
@@ -158,7 +161,15 @@ impl Kallsyms {
         let after = self.symbols.partition_point(|symbol| symbol.address <= address);
         let last = self.symbols.get(after.checked_sub(1)?)?;
         let first = self.symbols.partition_point(|symbol| symbol.address < last.address);
-        self.function(self.symbols.get(first)?)
+        let names = self.symbols.get(first..after)?.iter();
+        let best = names.min_by_key(|symbol| {
+            let name = symbol.name as usize;
+            let kind = name.checked_sub(2).and_then(|kind| self.text.get(kind)).copied().unwrap_or(b't');
+            let is_weak = kind.eq_ignore_ascii_case(&b'w');
+            let text = self.text.get(name..name + usize::from(symbol.name_len)).unwrap_or_default();
+            (is_weak, kind.is_ascii_lowercase(), rank(text))
+        });
+        self.function(best?)
     }
 
     /// Returns the address of the first symbol with a name, such as `_text` or `_stext`.
@@ -214,6 +225,7 @@ fn symbol(line: &[u8], start: usize) -> Option<(Symbol, bool)> {
 
 #[cfg(test)]
 mod tests {
+    use std::cmp::Reverse;
     use std::fmt::Write;
 
     use proptest::prelude::*;
@@ -233,8 +245,8 @@ mod tests {
         let name = |address| kallsyms.find(address).map(|function| function.name);
         for (address, expected) in [
             (0xfff, None),
-            (0x1000, Some(&b"_text"[..])),
-            (0x1fff, Some(b"_text")),
+            (0x1000, Some(&b"_stext"[..])),
+            (0x1fff, Some(b"_stext")),
             (0x2000, Some(b"inner")),
             (0x3000, Some(b"weak")),
             (u64::MAX, Some(b"weak")),
@@ -245,6 +257,18 @@ mod tests {
         assert_eq!(kallsyms.find(0x2004).and_then(|function| function.module), None);
         assert_eq!(kallsyms.text(), TEXT.as_bytes());
         assert_eq!((kallsyms.address_of(b"inner"), kallsyms.address_of(b"data")), (Some(0x2000), None));
+    }
+
+    #[test]
+    fn name_of_an_address_is_the_one_that_the_perf_tool_takes() {
+        let name = |lines: &[&str]| {
+            let lines: Vec<_> = lines.iter().map(|line| format!("0000000000001000 {line}\n")).collect();
+            String::from_utf8_lossy(parse(&lines.concat()).find(0x1000).unwrap().name).into_owned()
+        };
+        let thunk = ["t __pi___x86_indirect_thunk_rax", "T __x86_indirect_thunk_rax"];
+        assert_eq!(name(&thunk), "__x86_indirect_thunk_rax");
+        assert_eq!(name(&["W weak_and_long", "t local", "t __local_and_long"]), "local");
+        assert_eq!(name(&["T first", "T other"]), "first");
     }
 
     #[test]
@@ -287,13 +311,12 @@ mod tests {
                 let module = if *module == 0 { "\t[m]" } else { "" };
                 writeln!(text, "{address:016x} {} f{index}{module}", char::from(*kind)).expect("a string");
             }
-            let mut best: Option<(u64, usize, bool)> = None;
-            for (index, &(start, kind, module)) in lines.iter().enumerate() {
-                let is_nearer = best.is_none_or(|(other, ..)| start > other);
-                if kind != b'd' && start <= address && is_nearer {
-                    best = Some((start, index, module == 0));
-                }
-            }
+            // Nearer ones first, then global ones, the longer names, and the first.
+            let functions = lines.iter().enumerate().filter(|(_, (start, kind, _))| *kind != b'd' && *start <= address);
+            let best = functions.min_by_key(|&(index, &(start, kind, _))| {
+                (Reverse(start), kind == b'W', kind == b't', index < 10)
+            });
+            let best = best.map(|(index, &(start, _, module))| (start, index, module == 0));
             let kallsyms = Kallsyms::parse(text.into_bytes());
             let found = kallsyms.as_ref().ok().and_then(|kallsyms| kallsyms.find(address));
             let found = found.map(|function| {

@@ -1,5 +1,6 @@
 //! Names of functions.
 
+mod alias;
 mod blazesym;
 mod code;
 mod demangle;

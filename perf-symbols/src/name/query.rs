@@ -111,6 +111,15 @@ impl Symbols {
     pub fn offset(&self) -> u64 {
         self.offset
     }
+
+    /// Returns the same with another name and offset of the last function.
+    pub(super) fn with_last(&self, name: &str, offset: u64) -> Self {
+        let mut functions = self.functions.to_vec();
+        if let Some(last) = functions.last_mut() {
+            last.name = name.into();
+        }
+        Self::new(functions, offset)
+    }
 }
 
 /// A function, and where in its source an address is.

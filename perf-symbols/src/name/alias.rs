@@ -1,0 +1,132 @@
+//! The name of a function whose address has several symbols.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::path::Path;
+
+use super::demangle::demangled;
+use crate::file::ObjectFile;
+
+/// The names of the addresses of a file that have several symbols of functions: of each address the one that the perf tool
+/// takes, so that both have the same.
+pub(super) struct Aliases {
+    file: ObjectFile,
+    strings: &'static str,
+    /// Addresses, ascending, and where the names that come into question begin in the section of strings.
+    candidates: Box<[(u64, u32)]>,
+}
+
+impl Aliases {
+    /// Reads the symbol table of a file; `None` if it has none, or one of another machine.
+    pub(super) fn read(path: &Path) -> Option<Self> {
+        let file = ObjectFile::open(path).ok().filter(ObjectFile::has_native_layout)?;
+        let table = |symbols: &str, strings: &'static str| {
+            let symbols = file.section(symbols).ok()??.bytes;
+            Some((candidates(&symbols), strings))
+        };
+        let (candidates, strings) = table(".symtab", ".strtab").or_else(|| table(".dynsym", ".dynstr"))?;
+        Some(Self { file, strings, candidates })
+    }
+
+    /// Returns the demangled name of the function that begins at an address, if that has several.
+    pub(super) fn name(&self, start: u64) -> Option<String> {
+        let first = self.candidates.partition_point(|(address, _)| *address < start);
+        let same = self.candidates.iter().skip(first).take_while(|(address, _)| *address == start);
+        let names = same.filter_map(|(_, name)| self.file.string_at(self.strings, (*name).into()));
+        preferred(names)
+    }
+}
+
+/// A symbol of 64 bits of this machine: name, type, other, section, address, size.
+const SYMBOL: usize = 24;
+const FUNC: u8 = 2;
+const IFUNC: u8 = 10;
+const GLOBAL: u8 = 1;
+const WEAK: u8 = 2;
+
+/// Returns the names of each address with several functions, by address: those with a size, that are not weak, and that are
+/// global, as far as there are such.
+fn candidates(symbols: &[u8]) -> Box<[(u64, u32)]> {
+    let function = |symbol: &[u8]| {
+        let [n0, n1, n2, n3, info, _, s0, s1, rest @ ..] = symbol else { return None };
+        let (address, size) =
+            rest.split_first_chunk().map(|(first, rest)| (u64::from_ne_bytes(*first), rest))?;
+        let has_size = size.iter().any(|&byte| byte != 0);
+        let (binding, kind) = (info >> 4, info & 0xf);
+        let is_defined = [*s0, *s1] != [0, 0];
+        let name = u32::from_ne_bytes([*n0, *n1, *n2, *n3]);
+        let is_function = matches!(kind, FUNC | IFUNC) && is_defined && name != 0;
+        is_function.then_some((address, name, (!has_size, binding == WEAK, binding != GLOBAL)))
+    };
+    let mut functions: Vec<_> = symbols.chunks_exact(SYMBOL).filter_map(function).collect();
+    functions.sort_by_key(|&(address, ..)| address);
+    let groups = functions.chunk_by(|(a, ..), (b, ..)| a == b).filter(|group| group.len() > 1);
+    let best = groups.flat_map(|group| {
+        let best = group.iter().map(|&(.., rank)| rank).min();
+        group.iter().filter(move |(.., rank)| Some(*rank) == best).map(|&(address, name, _)| (address, name))
+    });
+    best.collect()
+}
+
+/// Ranks names of equal bindings: first the one with the fewest underscores before it; of several, the longest.
+pub(super) fn rank(name: &[u8]) -> (usize, Reverse<usize>) {
+    (name.iter().take_while(|&&byte| byte == b'_').count(), Reverse(name.len()))
+}
+
+/// Returns the demangled name that is ranked first.
+fn preferred(names: impl Iterator<Item = Vec<u8>>) -> Option<String> {
+    let names = names.map(|name| match String::from_utf8_lossy(&name) {
+        Cow::Borrowed(name) => demangled(name).into_owned(),
+        Cow::Owned(name) => name,
+    });
+    names.min_by_key(|name| rank(name.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOCAL: u8 = 0;
+
+    /// Returns the preferred name of symbols of one address: binding, size and name.
+    fn name_of(symbols: &[(u8, u64, &str)]) -> Option<String> {
+        let (mut table, mut names) = (vec![0; SYMBOL], vec![0]);
+        for (binding, size, name) in symbols {
+            table.extend_from_slice(&u32::try_from(names.len()).unwrap().to_ne_bytes());
+            table.extend_from_slice(&[binding << 4 | FUNC, 0, 1, 0]);
+            table.extend_from_slice(&0x1000_u64.to_ne_bytes());
+            table.extend_from_slice(&size.to_ne_bytes());
+            names.extend_from_slice(name.as_bytes());
+            names.push(0);
+        }
+        // Data, an undefined function and the first bytes of a symbol do not count.
+        table.extend_from_slice(&[1, 0, 0, 0, GLOBAL << 4 | 1, 0, 1, 0]);
+        table.extend_from_slice(&[0; 16]);
+        table.extend_from_slice(&[1, 0, 0, 0, GLOBAL << 4 | FUNC, 0, 0, 0]);
+        table.extend_from_slice(&[0; 16 + 5]);
+        let found = candidates(&table);
+        assert!(found.iter().all(|(address, _)| *address == 0x1000));
+        let text = |offset: u32| names[offset as usize..].split(|&byte| byte == 0).next().unwrap().to_vec();
+        preferred(found.iter().map(|(_, name)| text(*name)))
+    }
+
+    #[test]
+    fn name_is_the_one_that_the_perf_tool_takes() {
+        let read = [(LOCAL, 157, "__GI___libc_read"), (GLOBAL, 157, "read"), (GLOBAL, 157, "__read")];
+        assert_eq!(name_of(&read).unwrap(), "read");
+        let free = [(GLOBAL, 257, "free"), (GLOBAL, 257, "cfree@GLIBC_2.2.5"), (LOCAL, 257, "__free")];
+        assert_eq!(name_of(&free).unwrap(), "cfree@GLIBC_2.2.5");
+        let weak = [(WEAK, 834, "qsort_r"), (LOCAL, 834, "__qsort_r"), (LOCAL, 834, "__GI___qsort_r")];
+        assert_eq!(name_of(&weak).unwrap(), "__GI___qsort_r");
+        assert_eq!(name_of(&[(GLOBAL, 0, "start"), (LOCAL, 8, "local")]).unwrap(), "local");
+        assert_eq!(name_of(&[(LOCAL, 8, "a"), (LOCAL, 8, "b")]).unwrap(), "a");
+        // The demangled names are compared: those of u64 and usize.
+        let fmt = [
+            (GLOBAL, 8, "_RNvXsi_NtNtNtCs1_4core3fmt3num3impyNtB9_7Display3fmt"),
+            (GLOBAL, 8, "_RNvXsj_NtNtNtCs1_4core3fmt3num3impjNtB9_7Display3fmt"),
+        ];
+        assert_eq!(name_of(&fmt).unwrap(), "<usize as core::fmt::Display>::fmt");
+        assert_eq!(name_of(&[(GLOBAL, 8, "single")]), None);
+        assert_eq!(name_of(&[]), None);
+    }
+}

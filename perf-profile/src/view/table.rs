@@ -131,28 +131,23 @@ impl<'p> Table<'p> {
         let events = sums.events;
         let mut rows: Vec<(HeadId, PartId)> = Vec::new();
         let mut costs: Vec<Cost> = Vec::new();
-        // By the part, for the head whose stacks are added. They come head by head.
-        let mut by_part: Vec<Option<usize>> = Vec::new();
-        let mut last_head = None;
+        // By the part, with the last head that it had: stacks come head by head.
+        let mut by_part: Vec<Option<(HeadId, usize)>> = vec![None; entries.part_count()];
         // The last stack that each row was in, so that a function counts once for a stack.
         let mut last_stack: Vec<usize> = Vec::new();
         for (number, (head, stack, values)) in sums.iter().enumerate() {
-            if last_head != Some(head) {
-                by_part.clear();
-                by_part.resize(entries.part_count(), None);
-                last_head = Some(head);
-            }
             let mut is_self = true;
             let mut add = |parts: &[PartId]| {
                 for &part in parts {
                     let known = by_part.get(part as usize).copied().flatten();
+                    let known = known.filter(|&(last, _)| last == head).map(|(_, row)| row);
                     let row = known.unwrap_or_else(|| {
                         rows.push((head, part));
                         costs.resize(costs.len() + events, Cost::default());
                         last_stack.push(usize::MAX);
                         let row = rows.len() - 1;
                         if let Some(known) = by_part.get_mut(part as usize) {
-                            *known = Some(row);
+                            *known = Some((head, row));
                         }
                         row
                     });

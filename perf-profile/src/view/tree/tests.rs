@@ -56,6 +56,11 @@ fn nodes_follow_their_parents_by_value() {
 /// The paths from the roots with their sums, and the sums of the samples that end there.
 type Paths = BTreeMap<Vec<Named>, (u64, u64)>;
 
+/// Returns the name of a root that begins with a function, which no other pair of names has.
+fn root(function: &str, comm: &str) -> String {
+    format!("{} {function}{comm}", function.len())
+}
+
 fn model(profile: &Profile, event: EventId, direction: Direction) -> Paths {
     let mut paths = Paths::new();
     for mut sample in testing::samples(profile).into_iter().filter(|sample| sample.event == event) {
@@ -66,7 +71,7 @@ fn model(profile: &Profile, event: EventId, direction: Direction) -> Paths {
                 sample.stack.reverse();
             }
             Direction::FromInnermost => {
-                sample.stack[0].0 += &comm.0;
+                sample.stack[0].0 = root(&sample.stack[0].0, &comm.0);
             }
         }
         let self_end = if direction == Direction::FromOutermost { sample.stack.len() } else { 1 };
@@ -89,7 +94,7 @@ fn paths(tree: &CallTree<'_>, direction: Direction) -> Paths {
         if node.depth == 0 && direction == Direction::FromOutermost {
             named.0 = text(node.entry.comm);
         } else if node.depth == 0 {
-            named.0 += node.entry.comm.unwrap();
+            named.0 = root(&named.0, node.entry.comm.unwrap());
         }
         path.push(named);
         let known = paths.insert(path.clone(), (node.cost.total_count, node.cost.self_count));

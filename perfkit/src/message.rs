@@ -42,6 +42,11 @@ pub(crate) fn shown(name: impl AsRef<OsStr>) -> String {
     shown
 }
 
+/// Returns the last part of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
 /// Returns a number of bytes with a unit.
 pub(crate) fn size(bytes: u64) -> String {
     #[allow(clippy::cast_precision_loss)] // printed with one decimal

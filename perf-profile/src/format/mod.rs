@@ -9,7 +9,7 @@ mod folded;
 mod json_lines;
 #[cfg(feature = "json")]
 mod json_text;
-mod names;
+pub(crate) mod names;
 #[cfg(feature = "pprof")]
 mod pprof;
 #[cfg(any(feature = "json", feature = "pprof"))]

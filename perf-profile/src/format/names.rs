@@ -14,6 +14,6 @@ pub(super) fn unnamed(locations: &Locations, location: LocationId) -> String {
 }
 
 /// Returns the last part of a path.
-pub(super) fn file_name(path: &str) -> &str {
+pub(crate) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

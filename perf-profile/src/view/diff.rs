@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::entry::{Column, Entry, last_part};
+use super::entry::{Column, Entry};
 use super::table::{Cost, Order, Row, Table};
+use crate::format::names::file_name;
 use crate::profile::{EventId, Profile};
 
 /// The quantity that a [`Diff`] compares.
@@ -165,7 +166,7 @@ impl<'p> Keys<'p> {
     /// Returns an entry with file names in place of paths, except for those that are ambiguous.
     fn key(&self, entry: Entry<'p>) -> Entry<'p> {
         let name = |path: &'p str, ambiguous: &BTreeSet<&'p str>| {
-            let name = last_part(path);
+            let name = file_name(path);
             if ambiguous.contains(name) { path } else { name }
         };
         Entry {
@@ -180,7 +181,7 @@ impl<'p> Keys<'p> {
 fn add_ambiguous<'p>(names: &mut BTreeSet<&'p str>, paths: impl Iterator<Item = &'p str>) {
     let mut known = BTreeMap::new();
     for path in paths {
-        let name = last_part(path);
+        let name = file_name(path);
         if *known.entry(name).or_insert(path) != path {
             names.insert(name);
         }
@@ -226,7 +227,7 @@ impl<'p> Side<'p> {
                 Order::ByTotal => (cost.total_value, cost.total_count),
             };
             let (value, all) = (value as f64, total.total_value as f64);
-            // The counts of samples in a row are spread as a binomial distribution, those of all as a Poisson distribution.
+            // Sampling spreads a share as a binomial distribution does, and a value as a Poisson distribution.
             let (count, all_counts) = (count as f64, total.total_count as f64);
             match scale {
                 Scale::Share => {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
+use crate::format::names::file_name;
 use crate::profile::{LocationId, Locations, Profile, StringId, Thread, ThreadId, UNKNOWN};
 
 /// A property that distinguishes the rows of a [`Table`](super::Table) and the nodes of a [`CallTree`](super::CallTree).
@@ -65,19 +66,14 @@ impl fmt::Display for Entry<'_> {
             part(f, format_args!("{function}"))?;
         }
         if let Some(object) = self.object {
-            part(f, format_args!("({})", last_part(object)))?;
+            part(f, format_args!("({})", file_name(object)))?;
         }
         match self.line {
             Some((UNKNOWN, _)) => part(f, format_args!("{UNKNOWN}")),
-            Some((file, line)) => part(f, format_args!("{}:{line}", last_part(file))),
+            Some((file, line)) => part(f, format_args!("{}:{line}", file_name(file))),
             None => Ok(()),
         }
     }
-}
-
-/// Returns the file name of a path.
-pub(super) fn last_part(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The part of an entry that a thread has, as ids.

@@ -9,7 +9,7 @@ use perf_profile::{Collector, LocationId, Profile, ProfileBuilder, Resolver};
 use perf_symbols::FileFinder;
 
 use super::chart::percent;
-use crate::message::{count, shown};
+use crate::message::{count, file_name, shown};
 
 /// Rows of the hottest functions.
 const ROWS: usize = 10;
@@ -50,8 +50,7 @@ pub(crate) fn print(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
 /// Returns the name and the file of a location's innermost function, or its address if it has none.
 fn name(profile: &Profile, location: LocationId) -> (String, String) {
     let locations = profile.locations();
-    let path = locations.object_path(location);
-    let file = shown(path.rsplit('/').next().unwrap_or(path));
+    let file = shown(file_name(locations.object_path(location)));
     let name = match locations.frames(location).first() {
         Some(frame) => shown(locations.function_name(frame.function)),
         None => format!("{:#x}", offset(profile, location)),

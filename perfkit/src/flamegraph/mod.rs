@@ -18,7 +18,7 @@ use svg::{Look, Picture};
 
 use crate::message::{note, shown};
 use crate::recording::{
-    EventOptions, InputOptions, ProfileOptions, Profiled, Root, note_losses, single_event,
+    EventOptions, InputOptions, ProfileOptions, Profiled, Root, note_losses, sample_count, single_event,
 };
 use crate::{help, whole_file};
 
@@ -221,7 +221,7 @@ fn draw(profile: &Profile, event: EventId, folded: &Folded, title: String) -> io
 fn sampled_event(input: &Input) -> io::Result<EventId> {
     let profile = &input.profiled.profile;
     let event = single_event(profile)?;
-    if titles::samples(profile, event) == 0 {
+    if sample_count(profile, event) == 0 {
         let (file, name) = (shown(&input.path), name_of(profile, event));
         let text = format!(
             "{file}: no samples of {name} to draw: the recording has none, or the options choose none of them"

@@ -6,8 +6,8 @@ use std::path::Path;
 use perf_profile::{EventId, Profile};
 
 use super::svg::short_title;
-use crate::message::{count, shown};
-use crate::recording::About;
+use crate::message::{count, file_name, shown};
+use crate::recording::{About, sample_count};
 
 /// Returns the title of a recording: its event, and the program that was recorded.
 pub(super) fn title(about: &About, profile: &Profile, file: &Path, event: &str) -> String {
@@ -23,12 +23,12 @@ fn recorded(command: &[String], profile: &Profile) -> Vec<String> {
     let names: HashSet<&str> =
         profile.threads().iter().map(|thread| profile.locations().string(thread.name)).collect();
     // The kernel cuts names of threads off.
-    let name = |word: &str| word.rsplit('/').next().unwrap_or(word).chars().take(15).collect::<String>();
+    let name = |word: &str| file_name(word).chars().take(15).collect::<String>();
     let is_program = |word: &String| names.contains(name(word).as_str());
     let start = command.iter().skip(1).position(is_program).map_or(0, |start| start + 1);
     let mut words = command.get(start..).unwrap_or_default().to_vec();
     if let Some(program) = words.first_mut() {
-        *program = program.rsplit('/').next().unwrap_or_default().to_owned();
+        *program = file_name(program).to_owned();
     }
     words
 }
@@ -50,7 +50,7 @@ pub(super) fn names(base: &Path, file: &Path) -> [String; 2] {
 
 /// Returns the number of samples and what is missing, in any case: 0 says that nothing is.
 pub(super) fn counts(profile: &Profile, event: EventId) -> String {
-    format!("{}, {}", count(samples(profile, event), "sample"), losses(profile))
+    format!("{}, {}", count(sample_count(profile, event), "sample"), losses(profile))
 }
 
 /// Returns what is missing.
@@ -59,11 +59,6 @@ pub(super) fn losses(profile: &Profile) -> String {
     let lost = losses.lost_records.saturating_add(losses.lost_samples);
     let incomplete: u64 = losses.incomplete_stacks.iter().map(|(count, _)| count).sum();
     format!("{lost} lost, {}", count(incomplete, "incomplete stack"))
-}
-
-/// Returns the number of samples of an event.
-pub(super) fn samples(profile: &Profile, event: EventId) -> u64 {
-    profile.samples().iter().filter(|sample| sample.event == event).map(|sample| sample.count).sum()
 }
 
 #[cfg(test)]

@@ -36,6 +36,11 @@ impl EventOptions {
     }
 }
 
+/// Returns the number of samples of an event.
+pub(crate) fn sample_count(profile: &Profile, event: EventId) -> u64 {
+    profile.samples().iter().filter(|sample| sample.event == event).map(|sample| sample.count).sum()
+}
+
 /// Returns the event of a format or a comparison that has one.
 pub(crate) fn single_event(profile: &Profile) -> io::Result<EventId> {
     let has_samples = |id| profile.samples().iter().any(|sample| sample.event == id);

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use perf_profile::{Event, EventId, Profile, Unit};
+use perf_profile::{Event, Profile, Unit};
 
 use crate::message::{count, shown};
-use crate::recording::About;
+use crate::recording::{About, sample_count};
 
 /// Prints the machine, the recording and the losses as lines that begin with `#`. Nothing that is lost is left out.
 pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io::Result<()> {
@@ -13,7 +13,7 @@ pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io
         writeln!(out, "# {line}")?;
     }
     for (id, event) in profile.event_ids() {
-        let samples = samples(profile, id);
+        let samples = sample_count(profile, id);
         writeln!(
             out,
             "# {}: {}, {}",
@@ -30,11 +30,6 @@ pub(crate) fn print(out: &mut dyn Write, about: &About, profile: &Profile) -> io
         writeln!(out, "# nothing was lost, all stacks are complete and all addresses have names")?;
     }
     Ok(())
-}
-
-/// Returns the number of samples of an event.
-pub(crate) fn samples(profile: &Profile, event: EventId) -> u64 {
-    profile.samples().iter().filter(|sample| sample.event == event).map(|sample| sample.count).sum()
 }
 
 /// Returns a value of an event with its unit.

@@ -3,9 +3,8 @@
 use perf_profile::{CallTree, Cost, Entry, Event, EventId, Losses, Profile, Table, UNKNOWN};
 use serde_json::{Value, json};
 
-use super::header::samples;
 use super::sort::SortKey;
-use crate::recording::About;
+use crate::recording::{About, sample_count};
 
 /// Version of the schemas of report and diff.
 pub(crate) const VERSION: u32 = 1;
@@ -56,7 +55,7 @@ pub(crate) fn event_object(profile: &Profile, id: EventId, event: &Event) -> Val
     json!({
         "name": event.name,
         "unit": event.unit.as_str(),
-        "samples": samples(profile, id),
+        "samples": sample_count(profile, id),
         "value": profile.total(id),
     })
 }

@@ -18,7 +18,7 @@ use sort::SortKey;
 use crate::color::{Color, colored};
 use crate::help;
 use crate::message::{self, count, note, shown};
-use crate::recording::{EventOptions, ProfileOptions};
+use crate::recording::{EventOptions, ProfileOptions, sample_count};
 
 /// Print where a recorded program spends its time
 #[derive(Args, Debug)]
@@ -113,7 +113,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     options.events.choose(&mut read.profile)?;
     let mut out = BufWriter::new(out);
     let (profile, about) = (&read.profile, &read.about);
-    let sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| header::samples(profile, id) > 0).collect();
+    let sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| sample_count(profile, id) > 0).collect();
     let events: Vec<_> = sampled
         .iter()
         .map(|&(id, event)| (id, event.name.as_str(), Shares::new(profile.total(id))))

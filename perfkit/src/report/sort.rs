@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use perf_profile::{Column, Entry, UNKNOWN};
 
-use crate::message::shown;
+use crate::message::{file_name, shown};
 
 /// A column, under the name that the perf tool has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -67,14 +67,14 @@ impl SortKey {
             Self::Comm => shown(entry.comm.unwrap_or_default()),
             Self::Pid => entry.pid.unwrap_or_default().to_string(),
             Self::Tid => entry.tid.unwrap_or_default().to_string(),
-            Self::Dso => shown(last_part(entry.object.unwrap_or(UNKNOWN))),
+            Self::Dso => shown(file_name(entry.object.unwrap_or(UNKNOWN))),
             Self::Sym => {
                 let level = if entry.is_kernel { "[k]" } else { "[.]" };
                 format!("{level} {}", shown(entry.function.unwrap_or(UNKNOWN)))
             }
             Self::Srcline => match entry.line {
                 None | Some((UNKNOWN, _)) => UNKNOWN.to_owned(),
-                Some((file, line)) => format!("{}:{line}", shown(last_part(file))),
+                Some((file, line)) => format!("{}:{line}", shown(file_name(file))),
             },
         }
     }
@@ -83,8 +83,4 @@ impl SortKey {
 /// Returns the columns of keys.
 pub(crate) fn columns(keys: &[SortKey]) -> Vec<Column> {
     keys.iter().map(|key| key.column()).collect()
-}
-
-fn last_part(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }

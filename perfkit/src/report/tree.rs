@@ -77,7 +77,7 @@ fn siblings(nodes: &[&Node<'_>]) -> Vec<Sibling> {
     places.collect()
 }
 
-/// Returns the name of a node. The object is named where it is another one than that of the node above.
+/// Returns the name of a node. The object is named where it differs from the object of the node above.
 fn name(entry: &Entry<'_>, above: Option<&Entry<'_>>) -> String {
     let mut parts = Vec::new();
     if let Some(comm) = entry.comm {

@@ -7,7 +7,7 @@ use perf_profile::{LocationId, Locations, UNKNOWN};
 use perf_symbols::StackFrame;
 
 use super::fields::Fields;
-use crate::message::shown;
+use crate::message::{file_name, shown};
 
 /// A frame of a sample.
 #[derive(Clone, Copy, Debug)]
@@ -133,8 +133,7 @@ fn push_frame(out: &mut Vec<u8>, locations: &Locations, frame: Frame, fields: Fi
             function.and_then(|function| Some((locations.function(function.function)?, function.line)));
         if let Some((Some(file), line)) = function.map(|(function, line)| (function.file, line)) {
             let file = locations.string(file);
-            let name = file.rsplit('/').next().unwrap_or(file);
-            let _ = write!(out, "\n  {}:{line}", shown(name));
+            let _ = write!(out, "\n  {}:{line}", shown(file_name(file)));
         }
     }
 }

@@ -9,6 +9,7 @@ use std::process::{Output, Stdio};
 
 use crate::support::made::{KERNEL, Made};
 use crate::support::recording::{Folder, perfkit};
+use crate::support::snapshot::expect_snapshot;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -80,22 +81,11 @@ fn pictures_of_captured_files_have_the_texts_of_the_snapshots() {
         ),
         ("narrow", &["--min-width", "20", "--time", "50%-100%"]),
     ];
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/flamegraph");
     for (name, options) in cases {
         let picture = svg(&fp, options);
         expect_valid(&picture);
         assert_eq!(picture, svg(&fp, options), "{name}: not the same bytes");
-        let found = texts(&picture);
-        let snapshot = folder.join(format!("{name}.txt"));
-        if std::env::var_os("PERFKIT_BLESS").is_some() {
-            fs::create_dir_all(&folder).unwrap();
-            fs::write(&snapshot, &found).unwrap();
-        }
-        let expected = fs::read_to_string(&snapshot).unwrap_or_default();
-        assert_eq!(
-            found, expected,
-            "{name}: `PERFKIT_BLESS=1 cargo test -p perfkit` writes the snapshots anew"
-        );
+        expect_snapshot("flamegraph", name, &texts(&picture));
     }
 }
 

@@ -10,7 +10,8 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 use crate::support::made::Made;
-use crate::support::recording::{Folder, perfkit, record};
+use crate::support::recording::{Folder, perfkit, record_workload};
+use crate::support::snapshot::expect_snapshot;
 
 fn captured(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../perf-decode/tests/data/{name}.data"))
@@ -24,18 +25,6 @@ fn text(bytes: &[u8]) -> String {
 fn run(words: &[&str]) -> Output {
     let folder = captured("x").parent().unwrap().to_owned();
     perfkit().args(words).current_dir(folder).output().unwrap()
-}
-
-#[track_caller]
-fn snapshot(folder: &str, name: &str, found: &str) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots").join(folder);
-    let snapshot = folder.join(format!("{name}.txt"));
-    if std::env::var_os("PERFKIT_BLESS").is_some() {
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(&snapshot, found).unwrap();
-    }
-    let expected = fs::read_to_string(&snapshot).unwrap_or_default();
-    assert_eq!(found, expected, "{name}: `PERFKIT_BLESS=1 cargo test -p perfkit` writes the snapshots anew");
 }
 
 #[test]
@@ -53,7 +42,7 @@ fn reports_of_captured_files_are_those_of_the_snapshots() {
     for (name, options) in cases {
         let output = run(&[&["report"], *options].concat());
         assert_eq!(output.status.code(), Some(0), "{output:?}");
-        snapshot("report", name, &text(&output.stdout));
+        expect_snapshot("report", name, &text(&output.stdout));
         // A pipe has no colors unless they are asked for.
         assert!(!text(&output.stdout).contains('\u{1b}'));
     }
@@ -77,7 +66,7 @@ fn differences_of_captured_files_are_those_of_the_snapshots() {
     for (name, options) in cases {
         let output = run(&[&["diff", "-e", "cpu-clock"], *options].concat());
         assert_eq!(output.status.code(), Some(0), "{output:?}");
-        snapshot("diff", name, &text(&output.stdout));
+        expect_snapshot("diff", name, &text(&output.stdout));
     }
     assert_eq!(run(&["diff", a]).status.code(), Some(2));
     assert_eq!(run(&["diff", a, a, a]).status.code(), Some(2));
@@ -154,10 +143,7 @@ fn shares_are_those_of_the_perf_tool() {
     let folder = Folder::new();
     let file = folder.path("perf.data");
     let path = file.to_str().unwrap();
-    let command =
-        ["sh", "-c", "sort -R /etc/services | sort | wc -l; find /usr/lib/x86_64-linux-gnu | wc -l"];
-    let arguments = ["-q", "-e", "cpu-clock", "-F", "1999", "-g", "-o", path, "--"];
-    if record(&[&arguments[..], &command].concat()).is_none() {
+    if !record_workload(path) {
         return;
     }
     let report = |mut program: Command, options: &[&str]| {

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::made::Made;
-use crate::support::recording::{Folder, perfkit, record};
+use crate::support::recording::{Folder, perfkit, record, record_workload};
+use crate::support::snapshot::expect_snapshot;
 
 /// Returns the text of `perfkit script` or `perf script`.
 fn script(mut program: Command, file: &Path, options: &[&str]) -> Option<String> {
@@ -24,21 +25,11 @@ fn samples_of_captured_files_have_the_text_of_the_snapshots() {
         ("fields", "cpuclock-fp", &["-F", "pid,tid,time,event,ip,dso", "--ns", "-G"]),
         ("changed-fields", "cpuclock-fp", &["-F", "+pid,-dso,-symoff", "--time", ",2999.93"]),
     ];
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/script");
     for (name, file, options) in cases {
         let found = script(perfkit(), &data.join(format!("{file}.data")), options).unwrap();
         // The first samples show all that there is.
         let found: String = found.lines().take(60).flat_map(|line| [line, "\n"]).collect();
-        let snapshot = folder.join(format!("{name}.txt"));
-        if std::env::var_os("PERFKIT_BLESS").is_some() {
-            fs::create_dir_all(&folder).unwrap();
-            fs::write(&snapshot, &found).unwrap();
-        }
-        let expected = fs::read_to_string(&snapshot).unwrap_or_default();
-        assert_eq!(
-            found, expected,
-            "{name}: `PERFKIT_BLESS=1 cargo test -p perfkit` writes the snapshots anew"
-        );
+        expect_snapshot("script", name, &found);
     }
 }
 
@@ -64,10 +55,7 @@ fn lines_of_a_fresh_recording_are_those_of_the_perf_tool() {
     let folder = Folder::new();
     let file = folder.path("perf.data");
     let path = file.to_str().unwrap();
-    let command =
-        ["sh", "-c", "sort -R /etc/services | sort | wc -l; find /usr/lib/x86_64-linux-gnu | wc -l"];
-    let arguments = ["-q", "-e", "cpu-clock", "-F", "1999", "-g", "-o", path, "--"];
-    if record(&[&arguments[..], &command].concat()).is_none() {
+    if !record_workload(path) {
         return;
     }
     let Some(expected) = script(Command::new("perf"), &file, &["--no-inline"]) else {

@@ -19,6 +19,14 @@ pub(crate) fn record(arguments: &[&str]) -> Option<Output> {
     Some(output)
 }
 
+/// Records pipelines of several programs, with callchains. Returns `false`, and skips the test, if the kernel permits no event.
+pub(crate) fn record_workload(path: &str) -> bool {
+    let command =
+        ["sh", "-c", "sort -R /etc/services | sort | wc -l; find /usr/lib/x86_64-linux-gnu | wc -l"];
+    let arguments = ["-q", "-e", "cpu-clock", "-F", "1999", "-g", "-o", path, "--"];
+    record(&[&arguments[..], &command].concat()).is_some()
+}
+
 fn is_refused(output: &Output) -> bool {
     let errors = String::from_utf8_lossy(&output.stderr);
     // The lines of an explanation follow an event that could not be opened, and tracefs may be closed.

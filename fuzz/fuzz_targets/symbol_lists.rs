@@ -11,6 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let bytes = bytes.get(8..).unwrap_or_default();
     match Kallsyms::parse(bytes.to_vec()) {
         Ok(kallsyms) => {
+            // Also of several names of its address.
             let first = kallsyms.iter().next().expect("a function");
             assert_eq!(kallsyms.find(first.address), Some(first));
             assert!(kallsyms.find(addr).is_none_or(|function| function.address <= addr));

@@ -16,7 +16,7 @@ const MAX_LEN: u64 = 256 << 20;
 /// its text and 16 bytes a symbol.
 pub struct Kallsyms {
     text: Box<[u8]>,
-    /// By address, those of one address in the order of the list.
+    /// By address, of one address the preferred one first.
     symbols: Box<[Symbol]>,
 }
 
@@ -141,8 +141,10 @@ impl Kallsyms {
             let hidden = KallsymsError::Hidden { kptr_restrict: None };
             return Err(if is_hidden { hidden } else { KallsymsError::Empty });
         }
-        // Stable, so that the first name of an address comes first.
-        symbols.sort_by_key(|symbol| symbol.address);
+        // Stable: of equal names of one address the first one of the list comes first.
+        symbols.sort_by(|a, b| {
+            a.address.cmp(&b.address).then_with(|| preference(&text, a).cmp(&preference(&text, b)))
+        });
         Ok(Self { text: text.into(), symbols: symbols.into() })
     }
 
@@ -161,15 +163,7 @@ impl Kallsyms {
         let after = self.symbols.partition_point(|symbol| symbol.address <= address);
         let last = self.symbols.get(after.checked_sub(1)?)?;
         let first = self.symbols.partition_point(|symbol| symbol.address < last.address);
-        let names = self.symbols.get(first..after)?.iter();
-        let best = names.min_by_key(|symbol| {
-            let name = symbol.name as usize;
-            let kind = name.checked_sub(2).and_then(|kind| self.text.get(kind)).copied().unwrap_or(b't');
-            let is_weak = kind.eq_ignore_ascii_case(&b'w');
-            let text = self.text.get(name..name + usize::from(symbol.name_len)).unwrap_or_default();
-            (is_weak, kind.is_ascii_lowercase(), rank(text))
-        });
-        self.function(best?)
+        self.function(self.symbols.get(first)?)
     }
 
     /// Returns the address of the first symbol with a name, such as `_text` or `_stext`.
@@ -177,7 +171,8 @@ impl Kallsyms {
         self.iter().find(|function| function.name == name).map(|function| function.address)
     }
 
-    /// Iterates over the functions, by address.
+    /// Iterates over the functions, by address; of several names of one address, the one that [`Kallsyms::find`] returns
+    /// comes first.
     pub fn iter(&self) -> impl Iterator<Item = KernelFunction<'_>> {
         self.symbols.iter().filter_map(|symbol| self.function(symbol))
     }
@@ -198,6 +193,14 @@ impl fmt::Debug for Kallsyms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kallsyms").field("symbols", &self.symbols.len()).finish_non_exhaustive()
     }
+}
+
+/// Ranks the names of one address, the preferred one first: not weak, global, and then as [`rank`] says.
+fn preference(text: &[u8], symbol: &Symbol) -> (bool, bool, impl Ord + use<>) {
+    let name = symbol.name as usize;
+    let kind = name.checked_sub(2).and_then(|kind| text.get(kind)).copied().unwrap_or(b't');
+    let name = text.get(name..name + usize::from(symbol.name_len)).unwrap_or_default();
+    (kind.eq_ignore_ascii_case(&b'w'), kind.is_ascii_lowercase(), rank(name))
 }
 
 /// Parses `ffffffff81000000 T name` with `\t[module]` or not. The line begins at `start` of the text. Returns whether it is

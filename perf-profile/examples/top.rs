@@ -7,7 +7,7 @@ use std::error::Error;
 use perf_abi::regs::Architecture;
 use perf_decode::Record;
 use perf_file::Reader;
-use perf_profile::{Collector, Column, Event, Order, ProfileBuilder, Resolver, Table};
+use perf_profile::{Collector, Column, Event, Order, Resolver};
 use perf_symbols::FileFinder;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -15,7 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut reader = Reader::open(path)?.sorted();
     // Files of another machine need a build id, and a place: `FileFinder::remote().with_symfs(...)`.
     let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local())?;
-    let mut collector = Collector::new(resolver, ProfileBuilder::new());
+    // The table is all that is printed, so that no stack needs to be kept.
+    let mut collector = Collector::with_table(resolver, &[Column::Function])?;
     let events = reader.events().as_slice().iter().enumerate();
     let events: Vec<_> = events
         .map(|(index, event)| {
@@ -37,8 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             collector.add(event, sample);
         }
     }
-    let profile = collector.finish();
-    let table = Table::new(&profile, &[Column::Function]);
+    let (profile, sums) = collector.finish_table();
+    let table = sums.map(|sums| sums.table(&profile)).ok_or("expected a table")?;
     for (event, about) in profile.event_ids().filter(|&(event, _)| profile.total(event) > 0) {
         println!("{}", about.name);
         for row in table.clone().sorted(event, Order::BySelf).rows().iter().take(20) {

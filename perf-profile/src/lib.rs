@@ -24,6 +24,7 @@
 //! | find the locations and names of samples one by one, for a text or a live view | [`Resolver`] |
 //! | make a profile of something else | [`ProfileBuilder`], [`Locations`] |
 //! | sum up the values of each function, object, thread or line | [`Table`] |
+//! | the same of a long recording, without keeping its stacks | [`Collector::with_table`] |
 //! | see callers and callees with their values | [`CallTree`] |
 //! | compare profiles, with the noise of each change | [`Diff`] |
 //! | write folded stacks, for flame graphs | [`Folded`] |
@@ -64,4 +65,5 @@ pub use profile::{
 };
 pub use view::{
     CallTree, Change, Column, Cost, Diff, Direction, Entry, Estimate, Node, Order, Row, Scale, Table,
+    TableSums,
 };

@@ -134,9 +134,12 @@ impl Chains {
         forgotten
     }
 
-    /// Returns all stacks that were found.
-    pub(super) fn into_found(self) -> impl Iterator<Item = Found> {
-        self.found.into_values()
+    /// Forgets all callchains, and returns their stacks. The memory is kept for others.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Found> {
+        self.words.clear();
+        self.callers.clear();
+        self.by_hash.clear();
+        self.found.drain().map(|(_, found)| found)
     }
 
     fn add_callers(&mut self, head: &[u64; HEAD], callers: &[u64]) -> Option<u32> {
@@ -202,7 +205,7 @@ mod tests {
                     let stack = builder.stack(&[locations.add(None, 0)]);
                     let sample = SampleIndex::default();
                     let found = Found { stack, end: StackEnd::Unknown, sample, value: 0, count: 0 };
-                    let forgotten = table.add(context, &chain, found).into_found().count();
+                    let forgotten = table.add(context, &chain, found).drain().count();
                     prop_assert!(forgotten == 0 || forgotten == model.len());
                     if forgotten > 0 {
                         model.clear();

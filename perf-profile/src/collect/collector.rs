@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 
 use perf_abi::CallchainContext;
 use perf_decode::{Layout, Record, Sample};
@@ -11,7 +12,9 @@ use rustc_hash::FxHashMap;
 
 use crate::collect::Resolver;
 use crate::collect::chains::{Chains, Context, Found, is_marker};
+use crate::collect::tabulation::Tabulation;
 use crate::profile::{self, Event, EventId, Losses, Profile, ProfileBuilder, ThreadId};
+use crate::view::{Column, TableSums};
 
 /// Makes a [`Profile`] of records.
 ///
@@ -39,6 +42,8 @@ use crate::profile::{self, Event, EventId, Losses, Profile, ProfileBuilder, Thre
 pub struct Collector {
     resolver: Resolver,
     builder: ProfileBuilder,
+    /// In place of the stacks of the builder.
+    tabulation: Option<Tabulation>,
     /// By the id of the thread, while it has that name.
     threads: FxHashMap<u32, ThreadId>,
     /// The thread of the last sample, which often is the one of the next.
@@ -73,6 +78,7 @@ impl Collector {
         Self {
             resolver,
             builder,
+            tabulation: None,
             threads: FxHashMap::default(),
             last_thread: None,
             last_versions: None,
@@ -82,6 +88,18 @@ impl Collector {
             missing_info: BTreeMap::new(),
             losses: Losses::default(),
         }
+    }
+
+    /// Makes one that keeps the sums of a table in place of the stacks, and has seen no record: for recordings of many
+    /// different stacks, it is faster, and its memory grows with the functions only. [`finish_table`](Self::finish_table)
+    /// returns the table.
+    ///
+    /// # Errors
+    ///
+    /// The system cannot start the thread that adds up the table.
+    pub fn with_table(resolver: Resolver, columns: &[Column]) -> io::Result<Self> {
+        let tabulation = Some(Tabulation::new(columns)?);
+        Ok(Self { tabulation, ..Self::new(resolver, ProfileBuilder::new()) })
     }
 
     /// Adds an event.
@@ -130,7 +148,8 @@ impl Collector {
         let value = sample.period().unwrap_or_else(period);
         let (time, cpu) = (sample.time(), sample.cpu());
         let mut added = profile::Sample { event, thread, stack: None, value, count: 1, time, cpu };
-        let context = self.context(event, thread, pid, sample);
+        let looks_up = self.tabulation.as_ref().is_none_or(Tabulation::looks_up);
+        let context = if looks_up { self.context(event, thread, pid, sample) } else { None };
         let chain = sample.callchain().unwrap_or_default();
         if let Some(found) = context.and_then(|context| self.chains.find(context, &chain)) {
             let end = found.end;
@@ -151,20 +170,41 @@ impl Collector {
             self.deferred.entry(cookie).or_default().push(Deferred { pid, stack, sample: added });
             return;
         }
-        added.stack = self.builder.stack(resolved.locations);
-        let index = self.builder.add_indexed(added);
+        let index = if let Some(tabulation) = &mut self.tabulation {
+            tabulation.add(added, resolved.locations)
+        } else {
+            added.stack = self.builder.stack_of(thread, resolved.locations);
+            self.builder.add_indexed(added)
+        };
         if let Some(context) = context {
             let found = Found { stack: added.stack, end, sample: index, value: 0, count: 0 };
-            let forgotten = self.chains.add(context, &chain, found);
-            self.add_sums(forgotten);
+            let mut forgotten = self.chains.add(context, &chain, found);
+            self.add_sums(&mut forgotten);
         }
         self.count_end(pid, end);
+        self.end_full_part();
     }
 
     /// Adds the samples that are only counted with their callchains.
-    fn add_sums(&mut self, chains: Chains) {
-        for found in chains.into_found() {
-            self.builder.add_sum(found.sample, found.value, found.count);
+    fn add_sums(&mut self, chains: &mut Chains) {
+        for found in chains.drain() {
+            match &mut self.tabulation {
+                Some(tabulation) => tabulation.add_sum(found.sample, found.value, found.count),
+                None => self.builder.add_sum(found.sample, found.value, found.count),
+            }
+        }
+    }
+
+    fn end_full_part(&mut self) {
+        if self.tabulation.as_ref().is_none_or(|tabulation| !tabulation.is_full()) {
+            return;
+        }
+        // They have indices of this part.
+        let mut chains = std::mem::take(&mut self.chains);
+        self.add_sums(&mut chains);
+        self.chains = chains;
+        if let Some(tabulation) = &mut self.tabulation {
+            tabulation.end_part(&mut self.resolver, &mut self.builder);
         }
     }
 
@@ -205,9 +245,14 @@ impl Collector {
 
     fn add_deferred(&mut self, mut deferred: Deferred) {
         let locations = self.resolver.locate(deferred.pid, deferred.sample.time, &deferred.stack);
-        deferred.sample.stack = self.builder.stack(locations);
-        self.builder.add(deferred.sample);
+        if let Some(tabulation) = &mut self.tabulation {
+            tabulation.add(deferred.sample, locations);
+        } else {
+            deferred.sample.stack = self.builder.stack_of(deferred.sample.thread, locations);
+            self.builder.add(deferred.sample);
+        }
         self.count_end(deferred.pid, deferred.stack.end());
+        self.end_full_part();
     }
 
     fn thread(&mut self, pid: u32, tid: u32) -> ThreadId {
@@ -258,16 +303,25 @@ impl Collector {
         *self.ends.entry(end).or_default() += 1;
     }
 
-    /// Names all locations, and returns the profile.
-    pub fn finish(mut self) -> Profile {
-        let chains = std::mem::take(&mut self.chains);
-        self.add_sums(chains);
+    /// Names all locations, and returns the profile. With [a table](Self::with_table), its
+    /// samples have no stacks.
+    pub fn finish(self) -> Profile {
+        self.finish_table().0
+    }
+
+    /// Names all locations, and returns the profile, whose samples are the sums of each event and thread, and
+    /// [the table](Self::with_table). Without a table, the profile is that of [`finish`](Self::finish).
+    pub fn finish_table(mut self) -> (Profile, Option<TableSums>) {
+        let mut chains = std::mem::take(&mut self.chains);
+        self.add_sums(&mut chains);
         // The records with their user parts were lost, or the recording ended before.
         let mut rest: Vec<_> = self.deferred.drain().collect();
         rest.sort_unstable_by_key(|(cookie, _)| *cookie);
         for deferred in rest.into_iter().flat_map(|(_, list)| list) {
             self.add_deferred(deferred);
         }
+        let tabulation = self.tabulation.take();
+        let sums = tabulation.map(|tabulation| tabulation.finish(&mut self.resolver, &mut self.builder));
         self.resolver.name();
         let ends = self.ends.iter().map(|(end, count)| (*count, text_of(*end)));
         let missing = self.missing_info.iter().map(|(reason, count)| (*count, reason.clone()));
@@ -280,7 +334,7 @@ impl Collector {
         let missing_files = self.resolver.symbolizer().missing_files();
         self.losses.missing_files = missing_files.iter().map(ToString::to_string).collect();
         self.builder.losses(self.losses);
-        self.builder.finish(self.resolver.into_locations())
+        (self.builder.finish(self.resolver.into_locations()), sums)
     }
 }
 

@@ -3,6 +3,7 @@
 mod chains;
 mod collector;
 mod resolver;
+mod tabulation;
 
 pub use collector::Collector;
 pub use resolver::{Resolved, Resolver};

@@ -55,14 +55,15 @@ pub struct Resolver {
     stack: Stack,
     found: Vec<LocationId>,
     locations: Locations,
-    /// The last stack of some processes, outermost frame first: the next one often has the same callers.
+    /// The last stacks of some threads, outermost frame first: the next one of a thread often has the same callers.
     last_stacks: [Vec<(Key, LocationId)>; LAST_STACKS],
-    /// The locations of addresses while nothing is mapped anew.
-    by_address: FxHashMap<Key, LocationId>,
+    by_address: Addresses,
     by_place: FxHashMap<(Place, u64), LocationId>,
     objects: FxHashMap<(MappedObject, Option<u32>), ObjectId>,
     unnamed: (Vec<LocationId>, Vec<Query>),
     requested: VecDeque<(Vec<LocationId>, NameRequest)>,
+    /// Requests that were answered.
+    answered: u64,
     has_monotonic_time: bool,
 }
 
@@ -73,10 +74,23 @@ enum Version {
     Kernel(u64),
 }
 
-/// An address, while nothing is mapped anew.
-type Key = (Version, u64);
+/// The locations of addresses, while nothing is mapped anew.
+#[derive(Default)]
+struct Addresses {
+    ids: FxHashMap<Version, VersionId>,
+    /// By the number of the version: an address alone is a smaller key.
+    locations: Vec<FxHashMap<u64, LocationId>>,
+    count: usize,
+}
 
-/// The stacks that are kept: more than most machines have samples of different processes in turn.
+/// The number of a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct VersionId(u32);
+
+/// An address, while nothing is mapped anew.
+type Key = (VersionId, u64);
+
+/// The stacks that are kept: more than most machines have threads that are sampled in turn.
 const LAST_STACKS: usize = 16;
 
 /// Place of an address.
@@ -90,6 +104,33 @@ enum Place {
 
 /// Addresses whose locations are kept, at most. When there are more, they are found again by their places.
 const MAX_ADDRESSES: usize = 1 << 20;
+
+impl Addresses {
+    fn id(&mut self, version: Version) -> VersionId {
+        let next = VersionId(u32::try_from(self.locations.len()).unwrap_or(u32::MAX));
+        let id = *self.ids.entry(version).or_insert(next);
+        if id == next {
+            self.locations.push(FxHashMap::default());
+        }
+        id
+    }
+
+    #[inline]
+    fn get(&self, (version, address): Key) -> Option<LocationId> {
+        self.locations.get(version.0 as usize)?.get(&address).copied()
+    }
+
+    fn add(&mut self, (version, address): Key, location: LocationId) {
+        if self.count >= MAX_ADDRESSES {
+            // The versions stay, because stacks have their numbers.
+            self.locations.iter_mut().for_each(FxHashMap::clear);
+            self.count = 0;
+        }
+        if let Some(locations) = self.locations.get_mut(version.0 as usize) {
+            self.count += usize::from(locations.insert(address, location).is_none());
+        }
+    }
+}
 
 /// Locations that are named together: many, because those of one file are looked up together, and few, so that names are
 /// looked up by one CPU while another reads records.
@@ -129,11 +170,12 @@ impl Resolver {
             found: Vec::new(),
             locations: Locations::new(),
             last_stacks: Default::default(),
-            by_address: FxHashMap::default(),
+            by_address: Addresses::default(),
             by_place: FxHashMap::default(),
             objects: FxHashMap::default(),
             unnamed: Default::default(),
             requested: VecDeque::new(),
+            answered: 0,
             has_monotonic_time: false,
         }
     }
@@ -191,18 +233,25 @@ impl Resolver {
     pub fn resolve<L: Layout>(&mut self, sample: &Sample<'_, L>) -> Resolved<'_> {
         let mut stack = std::mem::take(&mut self.stack);
         self.unwinder.unwind(&self.spaces, sample, &mut stack);
-        self.locate(sample.pid().unwrap_or(0), sample.time(), &stack);
+        let pid = sample.pid().unwrap_or(0);
+        self.locate_as(sample.tid().unwrap_or(pid), pid, sample.time(), &stack);
         self.stack = stack;
         Resolved { stack: &self.stack, locations: &self.found }
     }
 
     /// Returns the locations of a stack of a process: for one that was completed by a later record.
     pub fn locate(&mut self, pid: u32, time: Option<u64>, stack: &Stack) -> &[LocationId] {
-        let user = self.spaces.mappings_version(pid).map(Version::User);
-        let kernel = Some(Version::Kernel(self.spaces.kernel_version()));
+        self.locate_as(pid, pid, time, stack)
+    }
+
+    /// Returns the locations of a stack, and keeps it as the last one of a thread.
+    fn locate_as(&mut self, tid: u32, pid: u32, time: Option<u64>, stack: &Stack) -> &[LocationId] {
+        let user =
+            self.spaces.mappings_version(pid).map(|version| self.by_address.id(Version::User(version)));
+        let kernel = Some(self.by_address.id(Version::Kernel(self.spaces.kernel_version())));
         let mut found = std::mem::take(&mut self.found);
         found.clear();
-        let last = self.last_stacks.get_mut(pid as usize % LAST_STACKS);
+        let last = self.last_stacks.get_mut(tid as usize % LAST_STACKS);
         let mut last = last.map(std::mem::take).unwrap_or_default();
         // The outermost frames are those of the last stack, up to the first that differs.
         let mut is_same = true;
@@ -230,7 +279,7 @@ impl Resolver {
         }
         found.reverse();
         last.truncate(found.len());
-        if let Some(place) = self.last_stacks.get_mut(pid as usize % LAST_STACKS) {
+        if let Some(place) = self.last_stacks.get_mut(tid as usize % LAST_STACKS) {
             *place = last;
         }
         self.found = found;
@@ -239,14 +288,13 @@ impl Resolver {
 
     /// Returns the location of a frame, which is looked up if its address is new.
     fn find_at(&mut self, key: Option<Key>, pid: u32, time: Option<u64>, frame: &StackFrame) -> LocationId {
-        if let Some(&location) = key.and_then(|key| self.by_address.get(&key)) {
+        if let Some(location) = key.and_then(|key| self.by_address.get(key)) {
             return location;
         }
         let location = self.find(pid, time, frame);
-        if self.by_address.len() >= MAX_ADDRESSES {
-            self.by_address.clear();
+        if let Some(key) = key {
+            self.by_address.add(key, location);
         }
-        self.by_address.extend(key.map(|key| (key, location)));
         location
     }
 
@@ -256,15 +304,23 @@ impl Resolver {
         while self.take_names() {}
     }
 
-    /// Asks for the names of new locations.
-    fn request(&mut self) {
+    /// Asks for the names of new locations. Returns the number of requests up to now, and that of all locations, which have
+    /// names when these were [waited for](Self::wait_for).
+    pub(super) fn request(&mut self) -> (u64, usize) {
         let (ids, queries) = std::mem::take(&mut self.unnamed);
         self.requested.push_back((ids, self.symbolizer.request(queries)));
+        (self.answered + self.requested.len() as u64, self.locations.as_slice().len())
+    }
+
+    /// Waits for the answers of the first requests.
+    pub(super) fn wait_for(&mut self, requests: u64) {
+        while self.answered < requests && self.take_names() {}
     }
 
     /// Waits for the names that were asked for first. Returns whether there were such.
     fn take_names(&mut self) -> bool {
         let Some((ids, request)) = self.requested.pop_front() else { return false };
+        self.answered += 1;
         for (id, symbols) in ids.into_iter().zip(request.wait()) {
             self.locations.set_symbols(id, &symbols);
         }

@@ -28,10 +28,21 @@ impl Default for SampleIndex {
     }
 }
 
+impl SampleIndex {
+    pub(crate) fn new(index: usize) -> Self {
+        u32::try_from(index).map_or_else(|_| Self::default(), Self)
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl Sample {
-    fn add(&mut self, other: &Self) {
-        self.value = self.value.saturating_add(other.value);
-        self.count = self.count.saturating_add(other.count);
+    /// Adds samples with the same stack.
+    pub(crate) fn add(&mut self, value: u64, count: u64) {
+        self.value = self.value.saturating_add(value);
+        self.count = self.count.saturating_add(count);
     }
 }
 
@@ -60,6 +71,11 @@ impl ProfileBuilder {
         self.profile.event(id)
     }
 
+    /// Returns the threads.
+    pub(crate) fn threads(&self) -> &[Thread] {
+        &self.profile.threads
+    }
+
     /// Returns the id of a thread with this name, which is added if it is new.
     pub fn thread(&mut self, pid: u32, tid: u32, name: StringId) -> ThreadId {
         let thread = Thread { pid, tid, name };
@@ -73,7 +89,12 @@ impl ProfileBuilder {
 
     /// Returns the id of a stack, innermost location first, which is added if it is new; `None` without a location.
     pub fn stack(&mut self, locations: &[LocationId]) -> Option<StackId> {
-        self.profile.stacks.add(locations)
+        self.profile.stacks.add(0, locations)
+    }
+
+    /// As [`stack`](Self::stack), faster for stacks that are like the last ones of the thread.
+    pub(crate) fn stack_of(&mut self, thread: ThreadId, locations: &[LocationId]) -> Option<StackId> {
+        self.profile.stacks.add(thread.index(), locations)
     }
 
     /// Adds a sample with a value in the unit of its event.
@@ -93,24 +114,23 @@ impl ProfileBuilder {
 
     /// Adds samples to the sum at an index.
     pub(crate) fn add_sum(&mut self, index: SampleIndex, value: u64, count: u64) {
-        if let Some(sum) = self.profile.samples.get_mut(index.0 as usize) {
-            sum.value = sum.value.saturating_add(value);
-            sum.count = sum.count.saturating_add(count);
+        if let Some(sum) = self.profile.samples.get_mut(index.index()) {
+            sum.add(value, count);
         }
     }
 
     /// Adds a sample to the sum at an index if it has the same event, thread and stack. Returns whether it has.
     fn add_to(&mut self, index: SampleIndex, sample: &Sample) -> bool {
-        let sum = self.profile.samples.get_mut(index.0 as usize);
+        let sum = self.profile.samples.get_mut(index.index());
         let key = |sample: &Sample| (sample.event, sample.thread, sample.stack);
         let Some(sum) = sum.filter(|sum| key(sum) == key(sample)) else { return false };
-        sum.add(sample);
+        sum.add(sample.value, sample.count);
         true
     }
 
     /// Adds a sample as [`add`](Self::add), and returns its index.
     pub(crate) fn add_indexed(&mut self, sample: Sample) -> SampleIndex {
-        let next = SampleIndex(u32::try_from(self.profile.samples.len()).unwrap_or(u32::MAX));
+        let next = SampleIndex::new(self.profile.samples.len());
         if self.profile.has_times {
             self.profile.samples.push(sample);
             return next;

@@ -13,9 +13,12 @@ pub(super) struct Stacks {
     /// The callees but for the first one of each caller.
     others: FxHashMap<Edge, StackId>,
     first_root: Option<StackId>,
-    /// The last stack that was added, outermost first: the next one often has the same callers.
-    last: Vec<(LocationId, StackId)>,
+    /// The last stacks of some threads, outermost first: the next one of a thread often has the same callers.
+    last: [Vec<(LocationId, StackId)>; LAST],
 }
+
+/// The last stacks that are kept: more than most machines have threads that are sampled in turn.
+const LAST: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
@@ -41,17 +44,22 @@ impl Edge {
 }
 
 impl Stacks {
-    /// Returns the id of a stack, innermost location first, which is added if it is new; `None` without a location.
-    pub(super) fn add(&mut self, locations: &[LocationId]) -> Option<StackId> {
+    /// Returns the id of a stack, innermost location first, which is added if it is new; `None` without a location. That of
+    /// the same thread is found faster.
+    pub(super) fn add(&mut self, thread: usize, locations: &[LocationId]) -> Option<StackId> {
+        let mut last = self.last.get_mut(thread % LAST).map(std::mem::take).unwrap_or_default();
         let outermost_first = || locations.iter().rev().copied();
         let is_same = |(location, last): &(LocationId, &(LocationId, StackId))| *location == last.0;
-        let same = outermost_first().zip(&self.last).take_while(is_same).count();
-        self.last.truncate(same);
-        let mut caller = self.last.last().map(|&(_, id)| id);
+        let same = outermost_first().zip(&last).take_while(is_same).count();
+        last.truncate(same);
+        let mut caller = last.last().map(|&(_, id)| id);
         for location in outermost_first().skip(same) {
             let id = self.callee(caller, location);
-            self.last.push((location, id));
+            last.push((location, id));
             caller = Some(id);
+        }
+        if let Some(place) = self.last.get_mut(thread % LAST) {
+            *place = last;
         }
         caller
     }
@@ -102,7 +110,7 @@ mod tests {
         ) {
             let mut tree = Stacks::default();
             let locations = |stack: &[usize]| stack.iter().map(|&index| LocationId::next(index)).collect::<Vec<_>>();
-            let ids: Vec<_> = stacks.iter().map(|stack| tree.add(&locations(stack))).collect();
+            let ids: Vec<_> = stacks.iter().enumerate().map(|(index, stack)| tree.add(index % 3, &locations(stack))).collect();
             for (stack, &id) in stacks.iter().zip(&ids) {
                 let mut found = Vec::new();
                 let mut next = id;

@@ -97,23 +97,31 @@ struct Part {
 pub(super) type HeadId = u32;
 /// Number of a [`Part`].
 pub(super) type PartId = u32;
+/// Places of the functions of one location.
+pub(super) type Range = std::ops::Range<usize>;
 
 /// The parts of all entries of a profile, each once.
-#[derive(Debug)]
-pub(super) struct Entries<'p> {
-    locations: &'p Locations,
+#[derive(Clone, Debug)]
+pub(super) struct Entries {
     columns: Vec<Column>,
     heads: Numbered<Head>,
     parts: Numbered<Part>,
-    /// The parts of each location: those of its functions, the innermost first.
-    by_location: Vec<std::ops::Range<usize>>,
-    functions: Vec<PartId>,
-    /// The head of each thread.
-    by_thread: Vec<HeadId>,
+    places: Places,
+}
+
+/// The head of each thread and the parts of each location, by number.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    heads: Vec<HeadId>,
+    /// The first place of each location and the number of its places.
+    locations: Vec<(u32, u32)>,
+    /// The parts of the functions of all locations, those of one location from the innermost on. The first one is for
+    /// samples without a stack.
+    parts: Vec<PartId>,
 }
 
 /// Values, each once, by their number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Numbered<T> {
     values: Vec<T>,
     ids: FxHashMap<T, u32>,
@@ -134,28 +142,36 @@ impl<T: Copy + Eq + std::hash::Hash> Numbered<T> {
     }
 }
 
-impl<'p> Entries<'p> {
-    pub(super) fn new(profile: &'p Profile, columns: &[Column]) -> Self {
-        let locations = profile.locations();
-        let mut entries = Self {
-            locations,
-            columns: columns.to_vec(),
-            heads: Numbered::new(),
-            parts: Numbered::new(),
-            by_location: Vec::with_capacity(locations.as_slice().len()),
-            functions: Vec::new(),
-            by_thread: Vec::with_capacity(profile.threads().len()),
-        };
-        // The part of samples without a stack has the number 0.
-        entries.parts.add(Part::default());
-        for &thread in profile.threads() {
-            let head = entries.head_of(thread);
-            entries.by_thread.push(entries.heads.add(head));
-        }
-        for index in 0..locations.as_slice().len() {
-            entries.add_location(LocationId::next(index));
-        }
+impl Entries {
+    /// Makes those of no thread and no location.
+    pub(super) fn new(columns: &[Column]) -> Self {
+        let mut parts = Numbered::new();
+        // As the first place has it.
+        parts.add(Part::default());
+        Self { columns: columns.to_vec(), heads: Numbered::new(), parts, places: Places::default() }
+    }
+
+    /// Makes those of a profile.
+    pub(super) fn of(profile: &Profile, columns: &[Column]) -> Self {
+        let mut entries = Self::new(columns);
+        entries.add(profile.threads(), profile.locations(), profile.locations().as_slice().len());
         entries
+    }
+
+    /// Adds those of all threads and of the first `len` locations, as far as they are new.
+    pub(super) fn add(&mut self, threads: &[Thread], locations: &Locations, len: usize) {
+        for &thread in threads.get(self.places.heads.len()..).unwrap_or_default() {
+            let head = self.head_of(thread);
+            self.places.heads.push(self.heads.add(head));
+        }
+        for index in self.places.locations.len()..len {
+            self.add_location(locations, LocationId::next(index));
+        }
+    }
+
+    /// Returns the places.
+    pub(super) fn places(&self) -> &Places {
+        &self.places
     }
 
     fn has(&self, column: Column) -> bool {
@@ -170,16 +186,16 @@ impl<'p> Entries<'p> {
         }
     }
 
-    fn add_location(&mut self, id: LocationId) {
-        let location = self.locations.get(id);
-        let object = location.object().and_then(|object| self.locations.object(object));
+    fn add_location(&mut self, locations: &Locations, id: LocationId) {
+        let location = locations.get(id);
+        let object = location.object().and_then(|object| locations.object(object));
         let object = object.map(|object| object.path).filter(|_| self.has(Column::Object));
-        let start = self.functions.len();
+        let start = self.places.parts.len();
         let (has_function, has_line) = (self.has(Column::Function), self.has(Column::Line));
         let is_kernel = location.is_kernel() && (has_function || has_line || self.has(Column::Object));
         let base = Part { object, is_kernel, ..Part::default() };
-        for frame in self.locations.frames(id) {
-            let function = self.locations.function(frame.function);
+        for frame in locations.frames(id) {
+            let function = locations.function(frame.function);
             let line = function.and_then(|function| Some((function.file?, frame.line)));
             let part = Part {
                 function: function.map(|function| function.name).filter(|_| has_function),
@@ -188,36 +204,17 @@ impl<'p> Entries<'p> {
             };
             let part = self.parts.add(part);
             // Without functions and lines, inlined ones are no separate entries.
-            if self.functions.get(start..).is_none_or(|parts| has_function || !parts.contains(&part)) {
-                self.functions.push(part);
+            if self.places.parts.get(start..).is_none_or(|parts| has_function || !parts.contains(&part)) {
+                self.places.parts.push(part);
             }
         }
-        if self.functions.len() == start {
+        if self.places.parts.len() == start {
             let part = self.parts.add(base);
-            self.functions.push(part);
+            self.places.parts.push(part);
         }
-        self.by_location.push(start..self.functions.len());
-    }
-
-    /// Returns the parts of a location's functions, the innermost first; at least one.
-    pub(super) fn parts(&self, location: LocationId) -> &[PartId] {
-        let range = self.by_location.get(location.index()).cloned();
-        range.and_then(|range| self.functions.get(range)).unwrap_or(&[0])
-    }
-
-    /// Returns the parts of a sample without a stack.
-    pub(super) fn nowhere() -> &'static [PartId] {
-        &[0]
-    }
-
-    /// Returns the number of parts.
-    pub(super) fn part_count(&self) -> usize {
-        self.parts.values.len()
-    }
-
-    /// Returns the head of a thread.
-    pub(super) fn head(&self, thread: ThreadId) -> HeadId {
-        self.by_thread.get(thread.index()).copied().unwrap_or(0)
+        let len = self.places.parts.len() - start;
+        let range = u32::try_from(start).ok().zip(u32::try_from(len).ok());
+        self.places.locations.push(range.unwrap_or((0, 1)));
     }
 
     /// Returns whether a thread says something about an entry.
@@ -226,22 +223,76 @@ impl<'p> Entries<'p> {
     }
 
     /// Returns the entry of a head, a part, or both.
-    pub(super) fn entry(&self, head: Option<HeadId>, part: Option<PartId>) -> Entry<'p> {
+    pub(super) fn entry<'p>(
+        &self,
+        locations: &'p Locations,
+        head: Option<HeadId>,
+        part: Option<PartId>,
+    ) -> Entry<'p> {
         let head = head.and_then(|id| self.heads.values.get(id as usize)).copied().unwrap_or_default();
         let mut entry = Entry {
-            comm: head.comm.map(|id| self.locations.string(id)),
+            comm: head.comm.map(|id| locations.string(id)),
             pid: head.pid,
             tid: head.tid,
             ..Entry::default()
         };
         if let Some(part) = part.and_then(|id| self.parts.values.get(id as usize)) {
-            let text = |id: Option<StringId>| id.map_or(UNKNOWN, |id| self.locations.string(id));
+            let text = |id: Option<StringId>| id.map_or(UNKNOWN, |id| locations.string(id));
             entry.object = self.has(Column::Object).then(|| text(part.object));
             entry.function = self.has(Column::Function).then(|| text(part.function));
-            let line = || part.line.map_or((UNKNOWN, 0), |(file, line)| (self.locations.string(file), line));
+            let line = || part.line.map_or((UNKNOWN, 0), |(file, line)| (locations.string(file), line));
             entry.line = self.has(Column::Line).then(line);
             entry.is_kernel = part.is_kernel;
         }
         entry
+    }
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self { heads: Vec::new(), locations: Vec::new(), parts: vec![0] }
+    }
+}
+
+impl Places {
+    /// Returns the places of a location's functions, the innermost first; at least one.
+    pub(super) fn of(&self, location: LocationId) -> Range {
+        let (start, len) = self.locations.get(location.index()).copied().unwrap_or((0, 1));
+        start as usize..start as usize + len as usize
+    }
+
+    /// Returns the place of samples without a stack.
+    pub(super) fn nowhere() -> Range {
+        0..1
+    }
+
+    /// Returns the parts at places.
+    pub(super) fn parts(&self, places: Range) -> &[PartId] {
+        self.parts.get(places).unwrap_or(&[0])
+    }
+
+    /// Returns the head of a thread.
+    pub(super) fn head(&self, thread: ThreadId) -> HeadId {
+        self.heads.get(thread.index()).copied().unwrap_or(0)
+    }
+
+    /// Returns the numbers of heads, locations and parts.
+    pub(super) fn counts(&self) -> [usize; 3] {
+        [self.heads.len(), self.locations.len(), self.parts.len()]
+    }
+
+    /// Returns those after these numbers, to append to a copy of the others.
+    pub(super) fn since(&self, [heads, locations, parts]: [usize; 3]) -> Self {
+        Self {
+            heads: self.heads.get(heads..).unwrap_or_default().to_vec(),
+            locations: self.locations.get(locations..).unwrap_or_default().to_vec(),
+            parts: self.parts.get(parts..).unwrap_or_default().to_vec(),
+        }
+    }
+
+    pub(super) fn append(&mut self, mut new: Self) {
+        self.heads.append(&mut new.heads);
+        self.locations.append(&mut new.locations);
+        self.parts.append(&mut new.parts);
     }
 }

@@ -2,7 +2,9 @@
 
 mod diff;
 mod entry;
+mod rows;
 mod table;
+mod table_sums;
 #[cfg(test)]
 mod testing;
 mod tree;
@@ -10,4 +12,6 @@ mod tree;
 pub use diff::{Change, Diff, Estimate, Scale};
 pub use entry::{Column, Entry};
 pub use table::{Cost, Order, Row, Table};
+pub use table_sums::TableSums;
+pub(crate) use table_sums::{Adder, Names, NewNames};
 pub use tree::{CallTree, Direction, Node};

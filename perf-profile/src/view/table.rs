@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::entry::{Column, Entries, Entry, HeadId, PartId};
-use crate::profile::{EventId, Profile, StackId};
+use super::entry::{Column, Entries, Entry, HeadId, Places};
+use super::rows::Rows;
+use crate::profile::{EventId, Locations, Profile, StackId};
 
 /// The values of a row or node for one event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,54 +127,22 @@ impl<'p> Table<'p> {
     ///
     /// The time grows with the frames of the different stacks of each thread name, process and thread, as far as they are columns.
     pub fn new(profile: &'p Profile, columns: &[Column]) -> Self {
-        let entries = Entries::new(profile, columns);
-        let sums = Sums::new(profile, &entries);
-        let events = sums.events;
-        let mut rows: Vec<(HeadId, PartId)> = Vec::new();
-        let mut costs: Vec<Cost> = Vec::new();
-        // By the part, with the last head that it had: stacks come head by head.
-        let mut by_part: Vec<Option<(HeadId, usize)>> = vec![None; entries.part_count()];
-        // The last stack that each row was in, so that a function counts once for a stack.
-        let mut last_stack: Vec<usize> = Vec::new();
-        for (number, (head, stack, values)) in sums.iter().enumerate() {
-            let mut is_self = true;
-            let mut add = |parts: &[PartId]| {
-                for &part in parts {
-                    let known = by_part.get(part as usize).copied().flatten();
-                    let known = known.filter(|&(last, _)| last == head).map(|(_, row)| row);
-                    let row = known.unwrap_or_else(|| {
-                        rows.push((head, part));
-                        costs.resize(costs.len() + events, Cost::default());
-                        last_stack.push(usize::MAX);
-                        let row = rows.len() - 1;
-                        if let Some(known) = by_part.get_mut(part as usize) {
-                            *known = Some((head, row));
-                        }
-                        row
-                    });
-                    let costs = costs.get_mut(row * events..).unwrap_or_default();
-                    let last = last_stack.get_mut(row).map(|last| std::mem::replace(last, number));
-                    // The innermost function is the first of its row.
-                    if last != Some(number) {
-                        for (cost, &value) in costs.iter_mut().zip(values) {
-                            cost.add(value, is_self);
-                        }
-                    }
-                    is_self = false;
-                }
-            };
-            match stack {
-                None => add(Entries::nowhere()),
-                Some(_) => {
-                    profile.stack(stack).for_each(|location| add(entries.parts(location)));
-                }
+        let entries = Entries::of(profile, columns);
+        let mut rows = Rows::default();
+        let sums = Sums::new(profile, entries.places());
+        for (head, stack, values) in sums.iter() {
+            for (event, &value) in values.iter().enumerate().filter(|(_, value)| value.count > 0) {
+                let locations = profile.stack(stack);
+                rows.add(entries.places(), event, head, value, locations);
             }
         }
-        let costs = costs.chunks(events.max(1)).map(<[Cost]>::to_vec);
-        let rows = rows.into_iter().zip(costs);
-        let rows =
-            rows.map(|((head, part), costs)| Row { entry: entries.entry(Some(head), Some(part)), costs });
-        Self { rows: rows.collect() }
+        Self::of(&rows, &entries, profile.locations())
+    }
+
+    pub(super) fn of(rows: &Rows, entries: &Entries, locations: &'p Locations) -> Self {
+        let row =
+            |(head, part, costs)| Row { entry: entries.entry(locations, Some(head), Some(part)), costs };
+        Self { rows: rows.iter().map(row).collect() }
     }
 
     /// Returns the rows: in the order of [`sorted`](Self::sorted), or in that of their first samples.
@@ -196,16 +165,16 @@ pub(super) struct Sums {
     values: Vec<Value>,
     /// Indices of the keys in the order of heads.
     order: Vec<u32>,
-    pub(super) events: usize,
+    events: usize,
 }
 
 impl Sums {
-    pub(super) fn new(profile: &Profile, entries: &Entries<'_>) -> Self {
+    pub(super) fn new(profile: &Profile, places: &Places) -> Self {
         let events = profile.events().len();
         let mut sums = Self { keys: Vec::new(), values: Vec::new(), order: Vec::new(), events };
         let mut ids: FxHashMap<(HeadId, Option<StackId>), usize> = FxHashMap::default();
         for sample in profile.samples() {
-            let key = (entries.head(sample.thread), sample.stack);
+            let key = (places.head(sample.thread), sample.stack);
             let id = *ids.entry(key).or_insert(sums.keys.len());
             if id == sums.keys.len() {
                 sums.keys.push(key);

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::entry::{Column, Entries, Entry, HeadId, PartId};
+use super::entry::{Column, Entries, Entry, HeadId, PartId, Places};
 use super::table::{Cost, Sums, Value};
 use crate::forest::preorder;
-use crate::profile::{EventId, Profile};
+use crate::profile::{EventId, Locations, Profile};
 
 /// Which end of the stacks has the roots of a [`CallTree`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,8 +106,8 @@ impl Builder {
         }
     }
 
-    fn nodes<'p>(&self, entries: &Entries<'p>) -> Vec<Node<'p>> {
-        let key = |&(head, part): &Key| entries.entry(head, part);
+    fn nodes<'p>(&self, entries: &Entries, locations: &'p Locations) -> Vec<Node<'p>> {
+        let key = |&(head, part): &Key| entries.entry(locations, head, part);
         let sorted: Vec<_> = self
             .keys
             .iter()
@@ -133,8 +133,9 @@ impl<'p> CallTree<'p> {
     /// The time and memory grow with the frames of the different stacks of each thread name, process and thread, as far as they
     /// are columns.
     pub fn new(profile: &'p Profile, event: EventId, columns: &[Column], direction: Direction) -> Self {
-        let entries = Entries::new(profile, columns);
-        let sums = Sums::new(profile, &entries);
+        let entries = Entries::of(profile, columns);
+        let places = entries.places();
+        let sums = Sums::new(profile, places);
         let mut tree = Builder::default();
         let mut path: Vec<PartId> = Vec::new();
         for (head, stack, values) in sums.iter() {
@@ -142,10 +143,10 @@ impl<'p> CallTree<'p> {
             let head = entries.has_heads().then_some(head);
             path.clear();
             for location in profile.stack(stack) {
-                path.extend(entries.parts(location));
+                path.extend(places.parts(places.of(location)));
             }
             if path.is_empty() {
-                path.extend(Entries::nowhere());
+                path.extend(places.parts(Places::nowhere()));
             }
             match direction {
                 Direction::FromOutermost => {
@@ -167,7 +168,7 @@ impl<'p> CallTree<'p> {
             }
         }
         tree.add_up();
-        Self { nodes: tree.nodes(&entries) }
+        Self { nodes: tree.nodes(&entries, profile.locations()) }
     }
 
     /// Returns all nodes: each before those below it, the largest total of each parent first.

@@ -12,7 +12,7 @@ mod text;
 
 use crate::help;
 use crate::message::{self, note, of_file};
-use crate::recording::{EventOptions, InputOptions, Profiled, SourceOptions, single_event};
+use crate::recording::{InputOptions, Profiled, SourceOptions, single_event};
 use crate::report::json;
 use crate::report::sort::{self, SortKey};
 
@@ -57,8 +57,6 @@ pub(crate) struct Options {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    #[command(flatten)]
-    events: EventOptions,
     #[command(flatten)]
     source: SourceOptions,
 }
@@ -111,9 +109,8 @@ impl Options {
     }
 
     fn read(&self, path: &Path) -> io::Result<Compared> {
-        let mut read = self.source.profile(&InputOptions::of_file(path), ProfileBuilder::new())?;
-        let event = self.events.choose(&mut read.profile).and_then(|()| single_event(&read.profile));
-        let event = event.map_err(|error| of_file(path, &error))?;
+        let read = self.source.profile(&InputOptions::of_file(path), ProfileBuilder::new())?;
+        let event = single_event(&read.profile).map_err(|error| of_file(path, &error))?;
         Ok(Compared { path: path.to_owned(), event, read })
     }
 }

@@ -17,7 +17,7 @@ mod format;
 use format::Format;
 
 use crate::message::{note, shown};
-use crate::recording::{About, EventOptions, Payloads, ProfileOptions, Root, note_losses, single_event};
+use crate::recording::{About, Payloads, ProfileOptions, Root, note_losses, single_event};
 use crate::{help, whole_file};
 
 /// Write a recording for a viewer: flame graphs, pprof, Firefox Profiler, DuckDB
@@ -46,8 +46,6 @@ pub(crate) struct Options {
     /// The output; - is standard output
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    events: EventOptions,
     /// Add up the samples with the same stack, without their times (json)
     #[arg(long)]
     sum: bool,
@@ -90,12 +88,11 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     if format.has_times() && !options.sum {
         builder = builder.with_times();
     }
-    let (mut read, payloads) = if format == Format::Chrome {
+    let (read, payloads) = if format == Format::Chrome {
         options.profile.profile_with_payloads(builder)?
     } else {
         (options.profile.profile(builder)?, Payloads::default())
     };
-    options.events.choose(&mut read.profile)?;
     let (profile, about) = (&read.profile, &read.about);
     let event = if format == Format::Folded { Some(single_event(profile)?) } else { None };
     let exported = Exported { profile, about, payloads };

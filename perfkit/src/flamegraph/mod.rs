@@ -18,7 +18,7 @@ use svg::{Look, Picture};
 
 use crate::message::{note, shown};
 use crate::recording::{
-    EventOptions, InputOptions, ProfileOptions, Profiled, Root, note_losses, sample_count, single_event,
+    InputOptions, ProfileOptions, Profiled, Root, note_losses, sample_count, single_event,
 };
 use crate::{help, whole_file};
 
@@ -43,8 +43,6 @@ pub(crate) struct Options {
     /// The output; - is standard output
     #[arg(short, long, value_name = "OUT", default_value = "flamegraph.svg")]
     output: PathBuf,
-    #[command(flatten)]
-    events: EventOptions,
     /// Title [default: the event and the recorded command]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -138,8 +136,7 @@ impl Options {
             None => vec![self.profile.input.clone()],
         };
         let read = |input: InputOptions| {
-            let mut profiled = self.profile.source.profile(&input, ProfileBuilder::new())?;
-            self.events.choose(&mut profiled.profile)?;
+            let profiled = self.profile.source.profile(&input, ProfileBuilder::new())?;
             Ok(Input { path: input.path().to_owned(), profiled })
         };
         files.into_iter().map(read).collect()

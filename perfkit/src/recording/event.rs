@@ -16,23 +16,18 @@ pub(crate) struct EventOptions {
 }
 
 impl EventOptions {
-    /// Keeps the events of these names, which may be without the modifiers after the colon.
-    pub(crate) fn choose(&self, profile: &mut Profile) -> io::Result<()> {
+    /// Returns which of these events are chosen. The names may be without the modifiers after the colon.
+    pub(super) fn choose(&self, events: &[&str]) -> io::Result<Vec<bool>> {
         let names = &self.events;
-        if names.is_empty() {
-            return Ok(());
-        }
         let is_name = |event: &str, name: &str| {
             event == name || event.strip_prefix(name).is_some_and(|rest| rest.starts_with(':'))
         };
-        let events = profile.events();
-        if let Some(name) = names.iter().find(|name| !events.iter().any(|event| is_name(&event.name, name))) {
-            let known: Vec<_> = events.iter().map(|event| event.name.as_str()).collect();
-            let text = format!("no event `{}`: the recording has {}", shown(name), known.join(", "));
+        if let Some(name) = names.iter().find(|name| !events.iter().any(|event| is_name(event, name))) {
+            let text = format!("no event `{}`: the recording has {}", shown(name), events.join(", "));
             return Err(io::Error::new(io::ErrorKind::NotFound, text));
         }
-        profile.retain_events(|event| names.iter().any(|name| is_name(&event.name, name)));
-        Ok(())
+        let is_chosen = |event: &&str| names.is_empty() || names.iter().any(|name| is_name(event, name));
+        Ok(events.iter().map(is_chosen).collect())
     }
 }
 
@@ -81,21 +76,16 @@ mod tests {
         builder.finish(locations)
     }
 
-    fn names(profile: &Profile) -> Vec<&str> {
-        profile.events().iter().map(|event| event.name.as_str()).collect()
-    }
-
     #[test]
     fn event_is_chosen_with_or_without_its_modifiers() {
-        let all = [("cycles:u", true), ("cycles:k", true), ("cycles-ct", true), ("sched:sched_switch", true)];
+        let all = ["cycles:u", "cycles:k", "cycles-ct", "sched:sched_switch"];
         let chosen = |wanted: &[&str]| {
-            let mut profile = profile(&all);
             let events = wanted.iter().map(|&name| name.to_owned()).collect();
-            EventOptions { events }.choose(&mut profile).map(|()| names(&profile).join(" "))
+            EventOptions { events }.choose(&all)
         };
-        assert_eq!(chosen(&["cycles"]).unwrap(), "cycles:u cycles:k");
-        assert_eq!(chosen(&["cycles:k", "sched:sched_switch"]).unwrap(), "cycles:k sched:sched_switch");
-        assert_eq!(chosen(&[]).unwrap().split(' ').count(), 4);
+        assert_eq!(chosen(&["cycles"]).unwrap(), [true, true, false, false]);
+        assert_eq!(chosen(&["cycles:k", "sched:sched_switch"]).unwrap(), [false, true, false, true]);
+        assert_eq!(chosen(&[]).unwrap(), [true; 4]);
         let error = chosen(&["cycles", "\u{1b}"]).unwrap_err().to_string();
         assert!(error.starts_with("no event `\\u{1b}`: the recording has cycles:u, "), "{error}");
     }

@@ -5,11 +5,12 @@ use std::io;
 use clap::Args;
 use perf_abi::regs::Architecture;
 use perf_decode::{Record, Sample};
-use perf_profile::{Collector, Event, Profile, ProfileBuilder, Resolver};
+use perf_profile::{Collector, Column, Event, Profile, ProfileBuilder, Resolver, TableSums};
 use perf_symbols::{AddressSpaces, FileFinder, Symbolizer, Unwinder};
 
 use super::{
-    About, Filter, FilterOptions, FinderOptions, InputOptions, Payloads, Records, Shown, Step, build_id,
+    About, EventOptions, Filter, FilterOptions, FinderOptions, InputOptions, Payloads, Records, Shown, Step,
+    build_id,
 };
 
 /// The options of commands that make a profile of a recording.
@@ -25,6 +26,8 @@ pub(crate) struct ProfileOptions {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SourceOptions {
     #[command(flatten)]
+    events: EventOptions,
+    #[command(flatten)]
     filter: FilterOptions,
     #[command(flatten)]
     finder: FinderOptions,
@@ -37,7 +40,7 @@ pub(crate) struct SourceOptions {
 #[derive(Debug)]
 pub(crate) struct Profiled {
     pub(crate) about: About,
-    /// Its events are those of the metadata, in their order.
+    /// Its events are the chosen ones of the metadata, in their order.
     pub(crate) profile: Profile,
     records: Records,
 }
@@ -48,10 +51,17 @@ impl ProfileOptions {
         self.source.profile(&self.input, builder)
     }
 
+    /// Reads the recording into a table with these columns, and a profile without stacks.
+    pub(crate) fn table(&self, columns: &[Column]) -> io::Result<(Profiled, Option<TableSums>)> {
+        let make = |resolver| Collector::with_table(resolver, columns);
+        self.source.read(&self.input, make, None)
+    }
+
     /// Reads the recording, and keeps the payloads of the samples of tracepoints.
     pub(crate) fn profile_with_payloads(&self, builder: ProfileBuilder) -> io::Result<(Profiled, Payloads)> {
         let mut payloads = Payloads::default();
-        let profiled = self.source.read(&self.input, builder, Some(&mut payloads))?;
+        let make = |resolver| Ok(Collector::new(resolver, builder));
+        let (profiled, _) = self.source.read(&self.input, make, Some(&mut payloads))?;
         payloads.sort();
         Ok((profiled, payloads))
     }
@@ -60,22 +70,27 @@ impl ProfileOptions {
 impl SourceOptions {
     /// Reads a recording. The builder is empty, or has times.
     pub(crate) fn profile(&self, input: &InputOptions, builder: ProfileBuilder) -> io::Result<Profiled> {
-        self.read(input, builder, None)
+        Ok(self.read(input, |resolver| Ok(Collector::new(resolver, builder)), None)?.0)
     }
 
     fn read(
         &self,
         input: &InputOptions,
-        builder: ProfileBuilder,
+        collector: impl FnOnce(Resolver) -> io::Result<Collector>,
         mut payloads: Option<&mut Payloads>,
-    ) -> io::Result<Profiled> {
+    ) -> io::Result<(Profiled, Option<TableSums>)> {
         let (about, mut records) = input.open()?.in_time_order();
+        let names: Vec<_> = about.events().map(|(name, _)| name).collect();
+        let is_chosen = self.events.choose(&names).map_err(|error| records.error(&error))?;
         let filter = self.filter.filter(&about)?;
         let has_filter = !filter.is_empty();
         let resolver = resolver(&about, self.finder.finder(&about), !self.no_inline)?;
-        let mut collector = Collector::new(resolver, builder);
-        let events: Vec<_> =
-            about.events().map(|(name, attr)| collector.event(Event::new(name, attr))).collect();
+        let mut collector = collector(resolver)?;
+        let events: Vec<_> = about
+            .events()
+            .zip(is_chosen)
+            .map(|((name, attr), is_chosen)| is_chosen.then(|| collector.event(Event::new(name, attr))))
+            .collect();
         records.show_progress(Shown::BeforeOutput);
         while let Some(record) = records.next() {
             if record.kernel().is_none() {
@@ -94,9 +109,8 @@ impl SourceOptions {
             collector.update(&decoded);
             let Record::Sample(sample) = &decoded else { continue };
             let Ok((index, file_event)) = record.event() else { continue };
-            let event = events.get(index);
-            if let Some(&event) = event.filter(|_| !has_filter || filter.matches(collector.spaces(), sample))
-            {
+            let event = events.get(index).copied().flatten();
+            if let Some(event) = event.filter(|_| !has_filter || filter.matches(collector.spaces(), sample)) {
                 collector.add(event, sample);
                 if let Some(payloads) = payloads.as_deref_mut() {
                     payloads.add(file_event.attr(), sample);
@@ -105,9 +119,9 @@ impl SourceOptions {
         }
         records.clear_progress();
         let step = Step::new(Shown::BeforeOutput, "naming functions");
-        let profile = collector.finish();
+        let (profile, sums) = collector.finish_table();
         drop(step);
-        Ok(Profiled { about, profile, records })
+        Ok((Profiled { about, profile, records }, sums))
     }
 }
 

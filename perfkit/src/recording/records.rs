@@ -66,6 +66,11 @@ impl Records {
         self.progress = None;
     }
 
+    /// Returns an error with the name of the file.
+    pub(super) fn error(&self, error: &io::Error) -> io::Error {
+        io::Error::new(error.kind(), format!("{}: {error}", self.name))
+    }
+
     /// Ends the reading. Call it after the output was written, which has all records that could be read.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use sort::SortKey;
 use crate::color::{Color, colored};
 use crate::help;
 use crate::message::{self, count, note, shown};
-use crate::recording::{EventOptions, ProfileOptions, sample_count};
+use crate::recording::{ProfileOptions, sample_count};
 
 /// Print where a recorded program spends its time
 #[derive(Args, Debug)]
@@ -75,8 +75,6 @@ pub(crate) struct Options {
     #[arg(long, hide = true)]
     stdio: bool,
     #[command(flatten)]
-    events: EventOptions,
-    #[command(flatten)]
     profile: ProfileOptions,
 }
 
@@ -109,8 +107,12 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
 
 /// Prints the report of a recording. Damage is an error, after the report of all that could be read.
 pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
-    let mut read = options.profile.profile(ProfileBuilder::new())?;
-    options.events.choose(&mut read.profile)?;
+    let columns = sort::columns(&options.sort);
+    let direction = options.call_graph.direction();
+    let (read, sums) = match direction {
+        None => options.profile.table(&columns)?,
+        Some(_) => (options.profile.profile(ProfileBuilder::new())?, None),
+    };
     let mut out = BufWriter::new(out);
     let (profile, about) = (&read.profile, &read.about);
     let sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| sample_count(profile, id) > 0).collect();
@@ -118,14 +120,20 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
         .iter()
         .map(|&(id, event)| (id, event.name.as_str(), Shares::new(profile.total(id))))
         .collect();
-    let has_total = !options.no_children && profile.stacks().any(|(_, caller)| caller.is_some());
+    let has_callers = match &sums {
+        Some(sums) => sums.has_callers(),
+        None => profile.stacks().any(|(_, caller)| caller.is_some()),
+    };
+    let has_total = !options.no_children && has_callers;
     let order = if has_total { Order::ByTotal } else { Order::BySelf };
-    let columns = sort::columns(&options.sort);
-    let direction = options.call_graph.direction();
+    let table = || match &sums {
+        Some(sums) => sums.table(profile),
+        None => Table::new(profile, &columns),
+    };
     let tree = |id: EventId| Some((id, CallTree::new(profile, id, &columns, direction?)));
     let is_colored = colored(&io::stdout());
     if options.json {
-        let mut table = Table::new(profile, &columns);
+        let mut table = table();
         if let Some(&(first, ..)) = events.first() {
             table = table.sorted(first, order);
         }
@@ -138,7 +146,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
         }
         let mut left_out = 0;
         if let Some(&(first, ..)) = events.first().filter(|_| direction.is_none()) {
-            let table = Table::new(profile, &columns).sorted(first, order);
+            let table = table().sorted(first, order);
             let style = table::Style {
                 keys: &options.sort,
                 events: &events,

@@ -1,0 +1,79 @@
+//! The sums of a table without stacks: to which samples are added as they come.
+
+use std::fmt;
+
+use super::entry::{Column, Entries, Places};
+use super::rows::Rows;
+use super::table::{Table, Value};
+use crate::profile::{LocationId, Locations, Profile, Sample, Thread};
+
+/// The sums of a [`Table`] whose profile keeps no stacks: returned by
+/// [`Collector::finish_table`](crate::Collector::finish_table).
+#[derive(Clone)]
+pub struct TableSums {
+    entries: Entries,
+    rows: Rows,
+}
+
+impl TableSums {
+    /// Returns whether a stack had more than one address.
+    pub fn has_callers(&self) -> bool {
+        self.rows.has_callers()
+    }
+
+    /// Returns the table. The profile is the one that was returned with the sums.
+    pub fn table<'p>(&self, profile: &'p Profile) -> Table<'p> {
+        Table::of(&self.rows, &self.entries, profile.locations())
+    }
+}
+
+/// The names of the rows. They are of one thread, and the [`Adder`] of another one.
+#[derive(Debug)]
+pub(crate) struct Names(Entries);
+
+/// The names of threads and locations that are new, for the [`Adder`].
+#[derive(Debug, Default)]
+pub(crate) struct NewNames(Places);
+
+/// Adds samples.
+#[derive(Debug, Default)]
+pub(crate) struct Adder {
+    places: Places,
+    rows: Rows,
+}
+
+impl Names {
+    pub(crate) fn new(columns: &[Column]) -> Self {
+        Self(Entries::new(columns))
+    }
+
+    /// Adds all threads, and the first `named` locations: those that have names.
+    pub(crate) fn add(&mut self, threads: &[Thread], locations: &Locations, named: usize) -> NewNames {
+        let known = self.0.places().counts();
+        self.0.add(threads, locations, named);
+        NewNames(self.0.places().since(known))
+    }
+
+    pub(crate) fn with_sums(self, adder: Adder) -> TableSums {
+        TableSums { entries: self.0, rows: adder.rows }
+    }
+}
+
+impl Adder {
+    pub(crate) fn add_names(&mut self, names: NewNames) {
+        self.places.append(names.0);
+    }
+
+    /// Adds a sum of samples with these locations, the innermost first. Their names are there.
+    pub(crate) fn add(&mut self, sample: &Sample, stack: &[LocationId]) {
+        let value = Value { value: sample.value, count: sample.count };
+        let head = self.places.head(sample.thread);
+        self.rows.add(&self.places, sample.event.index(), head, value, stack.iter().copied());
+    }
+}
+
+impl fmt::Debug for TableSums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TableSums").field("has_callers", &self.has_callers()).finish_non_exhaustive()
+    }
+}

@@ -22,6 +22,7 @@
 //! |---|---|
 //! | make a profile of records | [`Collector`] |
 //! | find the locations and names of samples one by one, for a text or a live view | [`Resolver`] |
+//! | find how long threads wait, and who wakes them | [`Waits`], [`Collector::add_wait`] |
 //! | make a profile of something else | [`ProfileBuilder`], [`Locations`] |
 //! | sum up the values of each function, object, thread or line | [`Table`] |
 //! | the same of a long recording, without keeping its stacks | [`Collector::with_table`] |
@@ -53,7 +54,9 @@ mod format;
 mod profile;
 mod view;
 
-pub use collect::{Collector, Resolved, Resolver};
+pub use collect::{
+    Collector, OffCpuEvents, Resolved, Resolver, SwitchEvent, Wait, WaitReason, Waits, Wakeup,
+};
 pub use format::Folded;
 #[cfg(feature = "pprof")]
 pub use format::Pprof;

@@ -13,7 +13,9 @@ use rustc_hash::FxHashMap;
 use crate::collect::Resolver;
 use crate::collect::chains::{Chains, Context, Found, is_marker};
 use crate::collect::tabulation::Tabulation;
-use crate::profile::{self, Event, EventId, Losses, Profile, ProfileBuilder, ThreadId};
+use crate::profile::{
+    self, Event, EventId, LocationId, Losses, Profile, ProfileBuilder, StackId, StringId, ThreadId,
+};
 use crate::view::{Column, TableSums};
 
 /// Makes a [`Profile`] of records.
@@ -40,8 +42,8 @@ use crate::view::{Column, TableSums};
 /// }
 /// ```
 pub struct Collector {
-    resolver: Resolver,
-    builder: ProfileBuilder,
+    pub(super) resolver: Resolver,
+    pub(super) builder: ProfileBuilder,
     /// In place of the stacks of the builder.
     tabulation: Option<Tabulation>,
     /// By the id of the thread, while it has that name.
@@ -56,7 +58,9 @@ pub struct Collector {
     ends: FxHashMap<StackEnd, u64>,
     /// The samples of [`StackEnd::NoUnwindInfo`], by the text of the reason.
     missing_info: BTreeMap<String, u64>,
-    losses: Losses,
+    /// The frames of names that are no functions.
+    pub(super) labels: FxHashMap<StringId, LocationId>,
+    pub(super) losses: Losses,
 }
 
 /// The versions of the mappings that addresses of a sample have.
@@ -86,6 +90,7 @@ impl Collector {
             deferred: FxHashMap::default(),
             ends: FxHashMap::default(),
             missing_info: BTreeMap::new(),
+            labels: FxHashMap::default(),
             losses: Losses::default(),
         }
     }
@@ -185,6 +190,16 @@ impl Collector {
         self.end_full_part();
     }
 
+    /// Returns the stack of a sample that is not added itself: for a [`Wait`](crate::Wait). `None` without an address.
+    pub fn stack<L: Layout>(&mut self, sample: &Sample<'_, L>) -> Option<StackId> {
+        let thread = self.thread(sample.pid().unwrap_or(0), sample.tid().unwrap_or(0));
+        let resolved = self.resolver.resolve(sample);
+        let end = resolved.stack.end();
+        let stack = self.builder.stack_of(thread, resolved.locations);
+        self.count_end(sample.pid().unwrap_or(0), end);
+        stack
+    }
+
     /// Adds the samples that are only counted with their callchains.
     fn add_sums(&mut self, chains: &mut Chains) {
         for found in chains.drain() {
@@ -255,7 +270,7 @@ impl Collector {
         self.end_full_part();
     }
 
-    fn thread(&mut self, pid: u32, tid: u32) -> ThreadId {
+    pub(super) fn thread(&mut self, pid: u32, tid: u32) -> ThreadId {
         if let Some((_, thread)) = self.last_thread.filter(|&(last, _)| last == tid) {
             return thread;
         }

@@ -2,8 +2,10 @@
 
 mod chains;
 mod collector;
+mod off_cpu;
 mod resolver;
 mod tabulation;
 
 pub use collector::Collector;
+pub use off_cpu::{OffCpuEvents, SwitchEvent, Wait, WaitReason, Waits, Wakeup};
 pub use resolver::{Resolved, Resolver};

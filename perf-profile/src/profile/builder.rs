@@ -1,5 +1,7 @@
 //! Adds up samples.
 
+use std::iter;
+
 use rustc_hash::FxHashMap;
 
 use super::ids::{EventId, LocationId, StackId, StringId, ThreadId};
@@ -95,6 +97,21 @@ impl ProfileBuilder {
     /// As [`stack`](Self::stack), faster for stacks that are like the last ones of the thread.
     pub(crate) fn stack_of(&mut self, thread: ThreadId, locations: &[LocationId]) -> Option<StackId> {
         self.profile.stacks.add(thread.index(), locations)
+    }
+
+    /// Returns the locations of a stack, the innermost first.
+    pub(crate) fn stack_locations(&self, stack: Option<StackId>) -> impl Iterator<Item = LocationId> {
+        let mut next = stack;
+        iter::from_fn(move || {
+            let (location, caller) = self.profile.stacks.get(next?)?;
+            next = caller;
+            Some(location)
+        })
+    }
+
+    /// Returns the name of a thread.
+    pub(crate) fn thread_name(&self, id: ThreadId) -> Option<StringId> {
+        self.profile.thread(id).map(|thread| thread.name)
     }
 
     /// Adds a sample with a value in the unit of its event.

@@ -10,6 +10,8 @@ pub struct Losses {
     pub lost_samples: u64,
     /// Records that came after a record of a later time: samples in between may have been given to a wrong file.
     pub late_records: u64,
+    /// Waits of threads with an unknown end, because records were lost: see [`Waits::broken`](crate::Waits::broken).
+    pub broken_waits: u64,
     /// Samples by the end of their stack, the most frequent first. Stacks that are complete, and callchains, which end
     /// without a reason, are not among them.
     pub incomplete_stacks: Vec<(u64, String)>,
@@ -35,6 +37,7 @@ impl Losses {
         lines.extend(counted(self.lost_records, "records were lost"));
         lines.extend(counted(self.lost_samples, "samples were lost"));
         lines.extend(counted(self.late_records, "records came out of order"));
+        lines.extend(counted(self.broken_waits, "waits of threads have an unknown end"));
         let stacks = self.incomplete_stacks.iter();
         lines.extend(
             stacks

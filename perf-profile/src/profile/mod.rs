@@ -61,6 +61,11 @@ impl Event {
         };
         Self { name: name.into(), unit: if is_clock { Unit::Nanoseconds } else { Unit::Count }, period }
     }
+
+    /// Makes an event of this name whose values are ns.
+    pub fn nanoseconds(name: impl Into<String>) -> Self {
+        Self { name: name.into(), unit: Unit::Nanoseconds, period: 1 }
+    }
 }
 
 /// A thread under one of its names: after an exec, it is another one.

@@ -1,0 +1,51 @@
+//! Prints where the threads of a `perf.data` file wait, as folded stacks with ns.
+//!
+//! Usage: `off_cpu FILE`, of `perfkit record --off-cpu` or `perf record -e context-switches -c 1 -g --switch-events`.
+
+use std::error::Error;
+use std::io;
+
+use perf_abi::regs::Architecture;
+use perf_decode::Record;
+use perf_file::Reader;
+use perf_profile::{Collector, Folded, ProfileBuilder, Resolver, SwitchEvent, Waits};
+use perf_symbols::FileFinder;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args_os().nth(1).ok_or("expected the path of a perf.data file")?;
+    let mut reader = Reader::open(path)?.sorted();
+    let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local())?;
+    let mut collector = Collector::new(resolver, ProfileBuilder::new());
+    let off_cpu = collector.off_cpu_events();
+    // Tracepoints need their formats, which the file has as a feature.
+    let events = reader.events().as_slice().iter();
+    let switches: Vec<_> = events.map(|event| SwitchEvent::new(event.attr(), None)).collect();
+    let mut waits = Waits::new();
+    while let Some(record) = reader.next()? {
+        if record.kernel().is_none() {
+            continue;
+        }
+        let decoded = record.decode()?;
+        collector.update(&decoded);
+        let mut ended = waits.update(&decoded);
+        if let (Record::Sample(sample), Ok((index, _))) = (&decoded, record.event())
+            && let Some(Some(event)) = switches.get(index)
+        {
+            ended = waits.add(event, sample, || collector.stack(sample));
+        }
+        if let Some(wait) = ended {
+            collector.add_wait(off_cpu, &wait, false);
+        }
+    }
+    collector.add_broken_waits(waits.broken());
+    // Those of threads that still wait at the end.
+    for wait in waits.finish() {
+        collector.add_wait(off_cpu, &wait, false);
+    }
+    let profile = collector.finish();
+    Folded::new(off_cpu.blocked).write(&profile, io::stdout().lock())?;
+    for line in profile.losses().lines() {
+        eprintln!("{line}");
+    }
+    Ok(())
+}

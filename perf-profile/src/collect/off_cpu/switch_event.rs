@@ -1,0 +1,115 @@
+//! The events whose samples are context switches and wakeups.
+
+use perf_abi::{Attr, EventType, Sampling, Software};
+use perf_decode::tracepoint::{Format, IntegerField};
+
+use super::WaitReason;
+
+/// An event whose samples [`Waits::add`](super::Waits::add) understands.
+///
+/// | event | gives |
+/// |---|---|
+/// | `context-switches` with period 1 | the stack of a thread that leaves the CPU |
+/// | `sched:sched_switch` | that, its state, and the thread that runs next: of all threads if the event is on all CPUs, but of a task it has only where the task leaves the CPU |
+/// | `sched:sched_waking` | the waker with its stack |
+///
+/// `sched:sched_wakeup` is not among them: the CPU of the woken thread may write it, where some other thread runs than the
+/// waker.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchEvent(pub(super) Kind);
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    ContextSwitches,
+    SchedSwitch { prev_state: IntegerField, next_pid: IntegerField },
+    SchedWaking { pid: IntegerField },
+}
+
+impl SwitchEvent {
+    /// Returns the event of an attr, with the format if it is a tracepoint; `None` if it is another event.
+    pub fn new(attr: &Attr, format: Option<&Format<'_>>) -> Option<Self> {
+        let each = Sampling::Period(1);
+        if attr.kind == EventType::SOFTWARE && attr.config == Software::CONTEXT_SWITCHES.0 {
+            return (attr.sampling() == each).then_some(Self(Kind::ContextSwitches));
+        }
+        let format = format.filter(|_| attr.kind == EventType::TRACEPOINT && attr.sampling() == each)?;
+        let field = |name| format.integer(name).ok();
+        let kind = match format.name {
+            "sched_switch" => {
+                Kind::SchedSwitch { prev_state: field("prev_state")?, next_pid: field("next_pid")? }
+            }
+            "sched_waking" => Kind::SchedWaking { pid: field("pid")? },
+            _ => return None,
+        };
+        Some(Self(kind))
+    }
+
+    /// Returns whether both events have a sample at the same switch or wakeup. Pass those of one of them to
+    /// [`Waits`](super::Waits).
+    pub fn is_same_kind(&self, other: &Self) -> bool {
+        std::mem::discriminant(&self.0) == std::mem::discriminant(&other.0)
+    }
+
+    /// Returns whether its samples are switches, not wakeups.
+    pub fn is_switch(&self) -> bool {
+        !self.is_wakeup()
+    }
+
+    /// Returns whether its samples are wakeups.
+    pub fn is_wakeup(&self) -> bool {
+        matches!(self.0, Kind::SchedWaking { .. })
+    }
+
+    /// Returns whether its samples have where threads switch in, as records of the attr flag `context_switch` have.
+    pub fn has_switch_in(&self) -> bool {
+        matches!(self.0, Kind::SchedSwitch { .. })
+    }
+}
+
+/// Returns the reason in the field `prev_state` of `sched:sched_switch`; `None` for a thread that exits.
+pub(super) fn reason(prev_state: u64) -> Option<WaitReason> {
+    // The bits below 0x100 are states; the one above them is of a runnable thread that was preempted.
+    match prev_state & 0xff {
+        0 => Some(WaitReason::Runnable),
+        state if state & 0x30 != 0 => None,
+        state if state & 1 != 0 => Some(WaitReason::Interruptible),
+        state if state & 2 != 0 => Some(WaitReason::Uninterruptible),
+        _ => Some(WaitReason::Blocked),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_is_the_one_that_the_tracepoint_prints() {
+        let reasons = [
+            (0, Some(WaitReason::Runnable)),
+            (0x100, Some(WaitReason::Runnable)),
+            (1, Some(WaitReason::Interruptible)),
+            (2, Some(WaitReason::Uninterruptible)),
+            (4, Some(WaitReason::Blocked)),
+            (0x80, Some(WaitReason::Blocked)),
+            (0x10, None),
+            (0x20, None),
+        ];
+        for (state, expected) in reasons {
+            assert_eq!(reason(state), expected, "{state:#x}");
+        }
+    }
+
+    #[test]
+    fn only_events_that_sample_each_switch_are_understood() {
+        let switches = Attr::software(Software::CONTEXT_SWITCHES);
+        assert!(SwitchEvent::new(&switches.with_period(1), None).is_some_and(|event| event.is_switch()));
+        assert!(SwitchEvent::new(&switches.with_period(2), None).is_none());
+        assert!(SwitchEvent::new(&switches.with_frequency(1), None).is_none());
+        assert!(SwitchEvent::new(&Attr::software(Software::CPU_CLOCK).with_period(1), None).is_none());
+        let text = "name: sched_waking\nID: 7\nformat:\n\tfield:int pid;\toffset:8;\tsize:4;\tsigned:1;\n";
+        let format = Format::parse(text).unwrap();
+        let attr = Attr { kind: EventType::TRACEPOINT, config: 7, ..Attr::default() }.with_period(1);
+        assert!(SwitchEvent::new(&attr, Some(&format)).is_some_and(|event| event.is_wakeup()));
+        assert!(SwitchEvent::new(&attr, None).is_none());
+    }
+}

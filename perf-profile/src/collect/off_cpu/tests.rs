@@ -1,0 +1,251 @@
+use perf_abi::{Attr, AttrFlags, EventType, Misc, RecordType, SampleType, Software};
+use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
+use perf_decode::tracepoint::Format;
+use perf_decode::{RawRecord, Record, SampleLayout};
+use proptest::prelude::*;
+
+use super::{SwitchEvent, Wait, WaitReason, Waits};
+
+const SCHED_SWITCH: &str = "name: sched_switch\nID: 1\nformat:\n\
+    \tfield:long prev_state;\toffset:0;\tsize:8;\tsigned:1;\n\
+    \tfield:pid_t next_pid;\toffset:8;\tsize:4;\tsigned:1;\n";
+const SCHED_WAKING: &str =
+    "name: sched_waking\nID: 2\nformat:\n\tfield:pid_t pid;\toffset:0;\tsize:4;\tsigned:1;\n";
+
+/// A record about a thread, or about all.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// A sample of context-switches.
+    Sample(u32),
+    Out(u32, bool),
+    In(u32),
+    /// `sched_switch` from a thread with a state to another one.
+    Switch(u32, u64, u32),
+    /// A thread wakes another one.
+    Waking(u32, u32),
+    Exit(u32),
+    Fork(u32),
+    Lost,
+}
+
+fn attr(kind: EventType, config: u64, fields: SampleType) -> Attr {
+    let fields = fields | SampleType::TID | SampleType::TIME;
+    let attr = Attr { kind, config, ..Attr::default() }.with_sample_type(fields).with_period(1);
+    attr.with_flags(AttrFlags::SAMPLE_ID_ALL)
+}
+
+/// Passes the records to [`Waits`], each a time of 10 after the one before. The data of a sample is its number.
+fn run(steps: &[Step]) -> (Vec<Wait<Option<usize>>>, u64, Vec<Wait<Option<usize>>>) {
+    let switches = attr(EventType::SOFTWARE, Software::CONTEXT_SWITCHES.0, SampleType::empty());
+    let [switch, waking] = [1, 2].map(|id| attr(EventType::TRACEPOINT, id, SampleType::RAW));
+    let format = |text| Some(Format::parse(text).unwrap());
+    let event = |attr: &Attr, format: Option<Format<'_>>| SwitchEvent::new(attr, format.as_ref()).unwrap();
+    let events =
+        [event(&switches, None), event(&switch, format(SCHED_SWITCH)), event(&waking, format(SCHED_WAKING))];
+    let mut waits = Waits::new();
+    let mut ended = Vec::new();
+    for (index, &step) in steps.iter().enumerate() {
+        let time = 10 * (index as u64 + 1);
+        let trailer = |tid| SampleIdValues { pid: 1, tid, time, ..SampleIdValues::default() };
+        let other = |kind, misc, body: &[u32], tid| {
+            let words = RecordBuilder::new(kind, misc).u32s(body);
+            (switches, words.with_trailer(&switches, &trailer(tid)).finish(), None)
+        };
+        let sample = |attr, tid, event, raw: &[u8]| {
+            let sample = SampleBuilder::new(&attr).tid(1, tid).time(time);
+            let sample = if raw.is_empty() { sample } else { sample.raw(raw) };
+            (attr, sample.finish(), Some(event))
+        };
+        let preempted = Misc::SWITCH_OUT | Misc::SWITCH_OUT_PREEMPT;
+        let (attr, words, event) = match step {
+            Step::Sample(tid) => sample(switches, tid, events[0], &[]),
+            Step::Switch(tid, state, next) => {
+                let raw = [&state.to_ne_bytes()[..], &next.to_ne_bytes(), &[0; 8]].concat();
+                sample(switch, tid, events[1], &raw)
+            }
+            Step::Waking(waker, tid) => sample(waking, waker, events[2], &tid.to_ne_bytes()),
+            Step::Out(tid, false) => other(RecordType::SWITCH, Misc::SWITCH_OUT, &[], tid),
+            Step::Out(tid, true) => other(RecordType::SWITCH, preempted, &[], tid),
+            Step::In(tid) => other(RecordType::SWITCH, Misc::empty(), &[], tid),
+            Step::Exit(tid) => other(RecordType::EXIT, Misc::empty(), &[1, 0, tid, 0, 0, 0], tid),
+            Step::Fork(tid) => other(RecordType::FORK, Misc::empty(), &[1, 1, tid, 1, 0, 0], 1),
+            Step::Lost => other(RecordType::LOST, Misc::empty(), &[0, 0, 5, 0], 1),
+        };
+        let layout = SampleLayout::new(&attr);
+        let record = RawRecord::from_words(&words).unwrap().decode(&layout).unwrap();
+        ended.extend(waits.update(&record));
+        if let (Record::Sample(sample), Some(event)) = (&record, event) {
+            ended.extend(waits.add(&event, sample, || Some(index)));
+        }
+    }
+    let broken = waits.broken();
+    (ended, broken, waits.finish().collect())
+}
+
+/// The records of one switch-out.
+#[derive(Clone, Copy, Debug, Default)]
+struct Start {
+    sample: Option<usize>,
+    tracepoint: Option<(usize, u64)>,
+    switch: Option<(usize, bool)>,
+}
+
+impl Start {
+    fn time(&self) -> u64 {
+        let indexes = [self.sample, self.tracepoint.map(|t| t.0), self.switch.map(|s| s.0)];
+        10 * (indexes.into_iter().flatten().min().unwrap() as u64 + 1)
+    }
+
+    /// The first reason that says more than that it waits.
+    fn reason(&self) -> WaitReason {
+        let of_state = |state| match state {
+            0 => WaitReason::Runnable,
+            1 => WaitReason::Interruptible,
+            2 => WaitReason::Uninterruptible,
+            _ => WaitReason::Blocked,
+        };
+        let of_switch = |is_preempted| if is_preempted { WaitReason::Runnable } else { WaitReason::Blocked };
+        let tracepoint = self.tracepoint.map(|(index, state)| (index, of_state(state)));
+        let switch = self.switch.map(|(index, is_preempted)| (index, of_switch(is_preempted)));
+        let known = [tracepoint, switch].into_iter().flatten().filter(|known| known.1 != WaitReason::Blocked);
+        known.min_by_key(|known| known.0).map_or(WaitReason::Blocked, |known| known.1)
+    }
+}
+
+/// A wait as the model has it: start, end, reason, the index of the wakeup's sample, and whether it ended.
+type Modelled = (u32, u64, u64, WaitReason, Option<usize>, bool);
+
+/// Looks at each thread by itself: groups its records into starts, each of which ends at the next record of another kind.
+fn model(steps: &[Step]) -> (Vec<Modelled>, u64) {
+    let end = 10 * steps.len() as u64;
+    let (mut found, mut broken) = (Vec::new(), 0);
+    for thread in 1..4 {
+        let mut start: Option<Start> = None;
+        let mut wakeup = None;
+        let mut exited = false;
+        for (index, &step) in steps.iter().enumerate() {
+            let time = 10 * (index as u64 + 1);
+            let out = match step {
+                Step::Sample(tid) if tid == thread => Some(Start { sample: Some(index), ..Start::default() }),
+                Step::Out(tid, preempted) if tid == thread => {
+                    Some(Start { switch: Some((index, preempted)), ..Start::default() })
+                }
+                Step::Switch(tid, state, _) if tid == thread && state & 0x30 == 0 => {
+                    Some(Start { tracepoint: Some((index, state)), ..Start::default() })
+                }
+                _ => None,
+            };
+            if let Some(out) = out.filter(|_| !exited) {
+                let is_same = start.is_some_and(|known| {
+                    !(known.sample.is_some() && out.sample.is_some()
+                        || known.tracepoint.is_some() && out.tracepoint.is_some()
+                        || known.switch.is_some() && out.switch.is_some())
+                });
+                if is_same {
+                    let known = start.unwrap();
+                    start = Some(Start {
+                        sample: known.sample.or(out.sample),
+                        tracepoint: known.tracepoint.or(out.tracepoint),
+                        switch: known.switch.or(out.switch),
+                    });
+                } else {
+                    broken += u64::from(start.is_some());
+                    (start, wakeup) = (Some(out), None);
+                }
+            }
+            match step {
+                Step::Exit(tid) if tid == thread => (start, exited) = (None, true),
+                Step::Switch(tid, state, _) if tid == thread && state & 0x30 != 0 => {
+                    (start, exited) = (None, true);
+                }
+                Step::Fork(tid) if tid == thread => {
+                    broken += u64::from(start.take().is_some());
+                    exited = false;
+                }
+                Step::Lost => broken += u64::from(start.take().is_some()),
+                Step::Waking(_, tid)
+                    if tid == thread && start.is_some_and(|s| s.reason() != WaitReason::Runnable) =>
+                {
+                    wakeup = wakeup.or(Some(index));
+                }
+                _ => {}
+            }
+            let is_in = match step {
+                Step::In(tid) | Step::Switch(_, _, tid) => tid == thread,
+                _ => false,
+            };
+            if let Some(start) = start.take_if(|_| is_in) {
+                found.push((thread, start.time(), time, start.reason(), wakeup.take(), true));
+            }
+            if start.is_none() {
+                wakeup = None;
+            }
+        }
+        found.extend(start.map(|start| (thread, start.time(), end, start.reason(), wakeup, false)));
+    }
+    found.sort_unstable_by_key(|&(tid, start, ..)| (tid, start));
+    (found, broken)
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let tid = || 1u32..4;
+    let state = prop_oneof![Just(0u64), Just(1), Just(2), Just(4), Just(0x20)];
+    let step = prop_oneof![
+        4 => tid().prop_map(Step::Sample),
+        4 => (tid(), any::<bool>()).prop_map(|(tid, preempted)| Step::Out(tid, preempted)),
+        4 => tid().prop_map(Step::In),
+        3 => (tid(), state, 0u32..4).prop_map(|(tid, state, next)| Step::Switch(tid, state, next)),
+        3 => (tid(), tid()).prop_map(|(waker, tid)| Step::Waking(waker, tid)),
+        1 => tid().prop_map(Step::Exit),
+        1 => tid().prop_map(Step::Fork),
+        1 => Just(Step::Lost),
+    ];
+    prop::collection::vec(step, 0..40)
+}
+
+proptest! {
+    #[test]
+    fn waits_are_those_of_each_thread_by_itself(steps in steps()) {
+        let (ended, broken, unfinished) = run(&steps);
+        let mut found: Vec<_> = ended
+            .iter()
+            .chain(&unfinished)
+            .map(|wait| {
+                let wakeup = wait.wakeup.as_ref().and_then(|wakeup| wakeup.waker);
+                (wait.tid, wait.start, wait.end, wait.reason, wakeup, wait.is_finished)
+            })
+            .collect();
+        found.sort_unstable_by_key(|&(tid, start, ..)| (tid, start));
+        let (expected, expected_broken) = model(&steps);
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!(broken, expected_broken);
+        for wait in ended.iter().chain(&unfinished) {
+            prop_assert_eq!(wait.blocked() + wait.runnable(), wait.duration());
+        }
+    }
+}
+
+#[test]
+fn wait_has_its_stack_its_waker_and_both_parts_of_its_time() {
+    use Step::{In, Out, Sample, Waking};
+    let (ended, broken, unfinished) =
+        run(&[Sample(2), Out(2, false), Waking(3, 2), Waking(1, 2), In(2), Sample(2), Out(2, true), In(2)]);
+    let [first, second] = &ended[..] else { panic!("{ended:?}") };
+    assert_eq!((first.start, first.end, first.waiter), (10, 50, Some(0)));
+    assert_eq!((first.blocked(), first.runnable()), (20, 20));
+    let wakeup = first.wakeup.as_ref().unwrap();
+    assert_eq!((wakeup.tid, wakeup.time, wakeup.waker), (3, 30, Some(2)));
+    // It was preempted.
+    assert_eq!((second.blocked(), second.runnable(), second.waiter), (0, 20, Some(5)));
+    assert_eq!((broken, unfinished.len()), (0, 0));
+}
+
+#[test]
+fn threads_that_exit_and_idle_threads_do_not_wait() {
+    use Step::{Exit, In, Out, Sample, Switch};
+    let exit = [Sample(2), Out(2, false), In(2), Exit(2), Out(2, true), In(2), Out(2, false)];
+    let (ended, broken, unfinished) = run(&exit);
+    assert_eq!((ended.len(), broken, unfinished.len()), (1, 0, 0));
+    let (ended, _, unfinished) = run(&[Switch(0, 0, 3), Switch(3, 0x20, 0), Out(3, false)]);
+    assert_eq!((ended.len(), unfinished.len()), (0, 0));
+}

@@ -1,0 +1,79 @@
+//! One wait of a thread.
+
+/// The time of a thread from leaving a CPU to running again.
+///
+/// `T` is what the caller keeps of the samples of the waiter and of its waker, such as their stacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wait<T> {
+    /// The process of the thread.
+    pub pid: u32,
+    /// The thread.
+    pub tid: u32,
+    /// The CPU that it left, if the records have it.
+    pub cpu: Option<u32>,
+    /// When it left the CPU, in ns of the events' clock.
+    pub start: u64,
+    /// When it ran again, in ns of the events' clock; the end of the recording for a wait that is not
+    /// [finished](Self::is_finished).
+    pub end: u64,
+    /// Why it left the CPU.
+    pub reason: WaitReason,
+    /// From the sample at the switch-out; the default if there was none.
+    pub waiter: T,
+    /// The wakeup; `None` if it was not recorded, and for a thread that stayed runnable.
+    pub wakeup: Option<Wakeup<T>>,
+    /// Whether the thread ran again before the recording ended.
+    pub is_finished: bool,
+}
+
+impl<T> Wait<T> {
+    /// Returns how long the thread waited until it was woken, in ns. If the wakeup was not recorded, that is until it ran
+    /// again, which includes [`runnable`](Self::runnable).
+    pub fn blocked(&self) -> u64 {
+        match (&self.wakeup, self.reason) {
+            (_, WaitReason::Runnable) => 0,
+            (Some(wakeup), _) => wakeup.time.clamp(self.start, self.end.max(self.start)) - self.start,
+            (None, _) => self.duration(),
+        }
+    }
+
+    /// Returns how long the thread was runnable and waited for a CPU, in ns.
+    pub fn runnable(&self) -> u64 {
+        self.duration() - self.blocked()
+    }
+
+    /// Returns the whole time off the CPU, in ns.
+    pub fn duration(&self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+/// Why a thread left the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WaitReason {
+    /// It was preempted or yielded, and stayed runnable.
+    Runnable,
+    /// It waits; a signal ends that, too (`S`). Known from `sched:sched_switch` only.
+    Interruptible,
+    /// It waits, usually for a disk; signals do not end that (`D`). Known from `sched:sched_switch` only.
+    Uninterruptible,
+    /// It waits in a state that was not recorded, or is stopped.
+    Blocked,
+}
+
+/// The wakeup of a waiting thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wakeup<T> {
+    /// The time in ns of the events' clock.
+    pub time: u64,
+    /// The process of the waker.
+    pub pid: u32,
+    /// The waker: the thread that ran when the wakeup happened. An interrupt wakes on behalf of whatever it
+    /// interrupted, 0 for an idle CPU; the stack shows the interrupt.
+    pub tid: u32,
+    /// From the sample of the waker.
+    pub waker: T,
+}

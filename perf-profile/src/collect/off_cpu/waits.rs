@@ -1,0 +1,258 @@
+//! The waits of all threads, in the order of time.
+
+use perf_decode::{Layout, Record, Sample, SampleId, SwitchDirection};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::switch_event::{Kind, reason};
+use super::{SwitchEvent, Wait, WaitReason, Wakeup};
+
+/// Finds the waits of threads in records of context switches.
+///
+/// A wait starts where a thread leaves the CPU, by a sample of a [`SwitchEvent`] or a switch record, and ends where it runs
+/// again, by a switch record (attr flag `context_switch`, which needs no privilege for own threads) or by
+/// `sched:sched_switch` on all CPUs. Record the event `context-switches` with period 1 for the stacks, and with the flag.
+///
+/// Lost records end nothing: all open waits are [broken](Self::broken), because their threads may have run in between.
+/// That is exact where the loss is reported before the thread's next record. The waits that are open when the
+/// recording ends are returned by [`finish`](Self::finish).
+///
+/// The memory grows with the threads, not with the records.
+///
+/// ```
+/// use perf_abi::{Attr, AttrFlags, Misc, RecordType, SampleType, Software};
+/// use perf_decode::testing::builder::{RecordBuilder, SampleIdValues};
+/// use perf_decode::{RawRecord, SampleLayout};
+/// use perf_profile::{WaitReason, Waits};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let fields = SampleType::TID | SampleType::TIME;
+/// let flags = AttrFlags::SAMPLE_ID_ALL | AttrFlags::CONTEXT_SWITCH;
+/// let attr = Attr::software(Software::DUMMY).with_sample_type(fields).with_flags(flags);
+/// let layout = SampleLayout::new(&attr);
+/// let switch = |misc, time| {
+///     let values = SampleIdValues { pid: 7, tid: 8, time, ..SampleIdValues::default() };
+///     RecordBuilder::new(RecordType::SWITCH, misc).with_trailer(&attr, &values).finish()
+/// };
+///
+/// let mut waits = Waits::<()>::new();
+/// for words in [switch(Misc::SWITCH_OUT, 1000), switch(Misc::empty(), 5000)] {
+///     let record = RawRecord::from_words(&words)?.decode(&layout)?;
+///     if let Some(wait) = waits.update(&record) {
+///         assert_eq!((wait.tid, wait.duration(), wait.reason), (8, 4000, WaitReason::Blocked));
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Waits<T> {
+    /// By the id of the thread: those that wait, and those that were woken while they did not.
+    open: FxHashMap<u32, Open<T>>,
+    /// Threads whose next switch-out is the last.
+    exited: FxHashSet<u32>,
+    /// The time of the last record, in ns.
+    last: u64,
+    broken: u64,
+}
+
+/// A wait that has not ended.
+#[derive(Clone, Debug)]
+struct Open<T> {
+    wait: Wait<T>,
+    /// The kinds of records that reported its start. A second one of a kind is the start of another wait.
+    reported: u8,
+}
+
+/// Reports of a switch-out.
+const BY_SAMPLE: u8 = 1;
+const BY_TRACEPOINT: u8 = 2;
+const BY_SWITCH: u8 = 4;
+
+/// The thread of a record, with the time and the CPU.
+#[derive(Clone, Copy, Debug)]
+struct At {
+    pid: u32,
+    tid: u32,
+    time: u64,
+    cpu: Option<u32>,
+}
+
+impl At {
+    fn of_sample<L: Layout>(sample: &Sample<'_, L>) -> Option<Self> {
+        let (pid, tid, time) = (sample.pid()?, sample.tid()?, sample.time()?);
+        Some(Self { pid, tid, time, cpu: sample.cpu() })
+    }
+
+    fn of_trailer<L: Layout>(id: &SampleId<'_, L>) -> Option<Self> {
+        Some(Self { pid: id.pid()?, tid: id.tid()?, time: id.time()?, cpu: id.cpu() })
+    }
+}
+
+/// Returns whether an id is that of one thread: the idle threads of all CPUs have 0, and threads that are not visible in the
+/// recorder's pid namespace have -1.
+fn is_thread(tid: u32) -> bool {
+    tid != 0 && tid != u32::MAX
+}
+
+impl<T: Default> Waits<T> {
+    /// Makes one that has seen no record.
+    pub fn new() -> Self {
+        Self { open: FxHashMap::default(), exited: FxHashSet::default(), last: 0, broken: 0 }
+    }
+
+    /// Applies one record, and returns the wait that ended with it. Pass all records, in the order of time, and then the
+    /// samples of switches and wakeups to [`add`](Self::add).
+    pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) -> Option<Wait<T>> {
+        self.last = self.last.max(record.time().unwrap_or(0));
+        match record {
+            Record::Switch(switch) => self.switch(&switch.sample_id(), switch.direction()),
+            Record::SwitchCpuWide(switch) => self.switch(&switch.sample_id(), switch.direction()),
+            Record::Exit(exit) => {
+                self.exit(exit.tid());
+                None
+            }
+            Record::Fork(fork) => {
+                // The id is used again, and the record of the exit may be lost.
+                self.exited.remove(&fork.tid());
+                self.broken += u64::from(self.open.remove(&fork.tid()).is_some());
+                None
+            }
+            Record::Lost(lost) if lost.lost() > 0 => {
+                self.lose();
+                None
+            }
+            Record::LostSamples(lost) if lost.lost() > 0 => {
+                self.lose();
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Applies a sample of a switch or a wakeup, after [`update`](Self::update) had it. Returns the wait that ended with it.
+    ///
+    /// `data` is called if the waits need it: the waiter at a switch-out, or the waker at a wakeup.
+    pub fn add<L: Layout>(
+        &mut self,
+        event: &SwitchEvent,
+        sample: &Sample<'_, L>,
+        data: impl FnOnce() -> T,
+    ) -> Option<Wait<T>> {
+        let at = At::of_sample(sample)?;
+        let read = |field: perf_decode::tracepoint::IntegerField| field.read_u64(sample.raw()?);
+        match event.0 {
+            Kind::ContextSwitches => {
+                self.switch_out(at, BY_SAMPLE, None, Some(data));
+                None
+            }
+            Kind::SchedSwitch { prev_state, next_pid } => {
+                match reason(read(prev_state)?) {
+                    Some(reason) => self.switch_out(at, BY_TRACEPOINT, Some(reason), Some(data)),
+                    None => self.exit(at.tid),
+                }
+                self.switch_in(read(next_pid)? as u32, at.time)
+            }
+            Kind::SchedWaking { pid } => {
+                self.wake(read(pid)? as u32, at, data);
+                None
+            }
+        }
+    }
+
+    /// Returns how many waits have an unknown end, because records were lost.
+    pub fn broken(&self) -> u64 {
+        self.broken
+    }
+
+    /// Returns the waits that have not ended, in the order of their starts. They end with the last record.
+    pub fn finish(self) -> impl Iterator<Item = Wait<T>> {
+        let end = self.last;
+        let mut waits: Vec<_> = self.open.into_values().map(|open| open.wait).collect();
+        waits.sort_unstable_by_key(|wait| (wait.start, wait.tid));
+        waits.into_iter().map(move |wait| Wait { end, ..wait })
+    }
+
+    fn switch<L: Layout>(
+        &mut self,
+        trailer: &SampleId<'_, L>,
+        direction: SwitchDirection,
+    ) -> Option<Wait<T>> {
+        let at = At::of_trailer(trailer)?;
+        let SwitchDirection::Out { preempted } = direction else { return self.switch_in(at.tid, at.time) };
+        let reason = if preempted { WaitReason::Runnable } else { WaitReason::Blocked };
+        self.switch_out(at, BY_SWITCH, Some(reason), None::<fn() -> T>);
+        None
+    }
+
+    /// Starts a wait, or adds to one that was started by another kind of record of the same switch.
+    fn switch_out(
+        &mut self,
+        at: At,
+        reported: u8,
+        reason: Option<WaitReason>,
+        data: Option<impl FnOnce() -> T>,
+    ) {
+        let At { pid, tid, time, cpu } = at;
+        if !is_thread(tid) || self.exited.contains(&tid) {
+            return;
+        }
+        let waiter = data.map(|data| data());
+        if let Some(open) = self.open.get_mut(&tid) {
+            if open.reported & reported == 0 {
+                open.reported |= reported;
+                // The tracepoint has more reasons than the switch record that follows it.
+                if let Some(reason) = reason.filter(|_| open.wait.reason == WaitReason::Blocked) {
+                    open.wait.reason = reason;
+                }
+                open.wait.waiter = waiter.unwrap_or_else(|| std::mem::take(&mut open.wait.waiter));
+                return;
+            }
+            // It ran in between, for an unknown time.
+            self.broken += 1;
+        }
+        let wait = Wait {
+            pid,
+            tid,
+            cpu,
+            start: time,
+            end: time,
+            reason: reason.unwrap_or(WaitReason::Blocked),
+            waiter: waiter.unwrap_or_default(),
+            wakeup: None,
+            is_finished: false,
+        };
+        self.open.insert(tid, Open { wait, reported });
+    }
+
+    /// Ends the wait of a thread. A thread that was not seen leaving the CPU has no wait: it is new, or waited before the
+    /// recording began.
+    fn switch_in(&mut self, tid: u32, time: u64) -> Option<Wait<T>> {
+        let Open { wait, .. } = self.open.remove(&tid)?;
+        Some(Wait { end: time.max(wait.start), is_finished: true, ..wait })
+    }
+
+    /// Adds the wakeup to the wait of a thread. Only the first one counts: others find it runnable.
+    fn wake(&mut self, tid: u32, waker: At, data: impl FnOnce() -> T) {
+        let Some(Open { wait, .. }) = self.open.get_mut(&tid) else { return };
+        if wait.wakeup.is_none() && wait.reason != WaitReason::Runnable {
+            let At { pid, tid, time, .. } = waker;
+            wait.wakeup = Some(Wakeup { time, pid, tid, waker: data() });
+        }
+    }
+
+    fn exit(&mut self, tid: u32) {
+        self.open.remove(&tid);
+        self.exited.insert(tid);
+    }
+
+    fn lose(&mut self) {
+        self.broken += self.open.len() as u64;
+        self.open.clear();
+    }
+}
+
+impl<T: Default> Default for Waits<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -192,10 +192,9 @@ impl Collector {
 
     /// Returns the stack of a sample that is not added itself: for a [`Wait`](crate::Wait). `None` without an address.
     pub fn stack<L: Layout>(&mut self, sample: &Sample<'_, L>) -> Option<StackId> {
-        let thread = self.thread(sample.pid().unwrap_or(0), sample.tid().unwrap_or(0));
         let resolved = self.resolver.resolve(sample);
         let end = resolved.stack.end();
-        let stack = self.builder.stack_of(thread, resolved.locations);
+        let stack = self.builder.stack(resolved.locations);
         self.count_end(sample.pid().unwrap_or(0), end);
         stack
     }

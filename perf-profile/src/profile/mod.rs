@@ -192,6 +192,43 @@ impl Profile {
         self.samples.iter().filter(|sample| sample.event == event).map(|sample| sample.value).sum()
     }
 
+    /// Keeps some of the events, and their samples only. The events that are kept get new ids, in the same order.
+    ///
+    /// ```
+    /// use perf_abi::{Attr, Software};
+    /// use perf_profile::{Event, Locations, ProfileBuilder};
+    ///
+    /// let mut locations = Locations::new();
+    /// let mut builder = ProfileBuilder::new();
+    /// let clock = builder.event(Event::new("cpu-clock", &Attr::software(Software::CPU_CLOCK)));
+    /// let faults = builder.event(Event::new("page-faults", &Attr::software(Software::PAGE_FAULTS)));
+    /// let thread = builder.thread(7, 7, locations.intern("sort"));
+    /// builder.sample(clock, thread, None, 1_000_000);
+    /// builder.sample(faults, thread, None, 2);
+    /// let mut profile = builder.finish(locations);
+    ///
+    /// profile.retain_events(|event| event.name == "page-faults");
+    /// let (faults, _) = profile.event_ids().next().unwrap();
+    /// assert_eq!(profile.total(faults), 2);
+    /// ```
+    pub fn retain_events(&mut self, mut is_wanted: impl FnMut(&Event) -> bool) {
+        let mut kept = 0;
+        let mut ids = Vec::with_capacity(self.events.len());
+        self.events.retain(|event| {
+            let is_kept = is_wanted(event);
+            ids.push(is_kept.then(|| EventId::next(kept)));
+            kept += usize::from(is_kept);
+            is_kept
+        });
+        self.samples.retain_mut(|sample| match ids.get(sample.event.index()) {
+            Some(&Some(id)) => {
+                sample.event = id;
+                true
+            }
+            _ => false,
+        });
+    }
+
     /// Returns what the recording lost, and which stacks and names are incomplete.
     pub fn losses(&self) -> &Losses {
         &self.losses

@@ -94,7 +94,8 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         (options.profile.profile(builder)?, Payloads::default())
     };
     let (profile, about) = (&read.profile, &read.about);
-    let event = if format == Format::Folded { Some(single_event(profile)?) } else { None };
+    let preferred = options.profile.source.off_cpu.event();
+    let event = if format == Format::Folded { Some(single_event(profile, preferred)?) } else { None };
     let exported = Exported { profile, about, payloads };
     let written = whole_file::write_private(output, |out| {
         // The message of pprof is compressed by its writer.

@@ -8,7 +8,8 @@ use super::{Input, Options, draw, name_of, sampled_event, stacks, titles};
 impl Options {
     /// Returns the picture of `new`, colored by what differs from `base`.
     pub(super) fn difference(&self, base: &Input, new: &Input) -> io::Result<Picture> {
-        let (base_event, event) = (sampled_event(base)?, sampled_event(new)?);
+        let preferred = self.profile.source.off_cpu.event();
+        let (base_event, event) = (sampled_event(base, preferred)?, sampled_event(new, preferred)?);
         let (base_profile, profile) = (&base.profiled.profile, &new.profiled.profile);
         let (base_name, name) = (name_of(base_profile, base_event), name_of(profile, event));
         if base_name != name {

@@ -35,6 +35,7 @@ use crate::{help, whole_file};
         ("perfkit flamegraph", "draw perf.data into flamegraph.svg"),
         ("perfkit flamegraph -e page-faults --comm sort -o x.svg", ""),
         ("perfkit flamegraph --reverse --inverted", "the hottest functions and their callers"),
+        ("perfkit flamegraph --off-cpu --wakers", "where threads wait, and who wakes them"),
         ("perfkit flamegraph --diff old.data new.data --normalize", "what became slower"),
     ],
     help::EXIT
@@ -147,7 +148,7 @@ impl Options {
             [base, new] => self.difference(base, new)?,
             [input] => {
                 let profile = &input.profiled.profile;
-                let event = sampled_event(input)?;
+                let event = sampled_event(input, self.profile.source.off_cpu.event())?;
                 let name = name_of(profile, event);
                 let title = titles::title(&input.profiled.about, profile, &input.path, &name);
                 let folded = self.folded(event).with_annotations();
@@ -194,7 +195,7 @@ impl Options {
 
 /// Returns the picture of a profile with one event; `None` without samples.
 pub(crate) fn of_profile(profile: &Profile, title: &str) -> io::Result<Option<Picture>> {
-    let event = single_event(profile)?;
+    let event = single_event(profile, None)?;
     let title = format!("{}: {title}", name_of(profile, event));
     let picture = draw(profile, event, &Folded::new(event).with_annotations(), title)?;
     Ok(Some(picture).filter(|picture| picture.total() > 0))
@@ -215,9 +216,9 @@ fn draw(profile: &Profile, event: EventId, folded: &Folded, title: String) -> io
 }
 
 /// Returns the event to draw, which has samples.
-fn sampled_event(input: &Input) -> io::Result<EventId> {
+fn sampled_event(input: &Input, preferred: Option<&str>) -> io::Result<EventId> {
     let profile = &input.profiled.profile;
-    let event = single_event(profile)?;
+    let event = single_event(profile, preferred)?;
     if sample_count(profile, event) == 0 {
         let (file, name) = (shown(&input.path), name_of(profile, event));
         let text = format!(

@@ -15,6 +15,7 @@ mod call_graph;
 mod features;
 mod fields;
 mod losses;
+mod off_cpu;
 mod options;
 mod output;
 mod plan;

@@ -13,6 +13,7 @@ use super::always::AlwaysOptions;
 use super::branches::BranchOptions;
 use super::call_graph::{CallGraph, call_graph};
 use super::fields::FieldOptions;
+use super::off_cpu::OffCpuOptions;
 use crate::events::EventOptions;
 use crate::help;
 use crate::levels::LevelOptions;
@@ -46,6 +47,7 @@ pub(super) const PAGE: usize = 4096;
             ("perfkit record -F 99 -p 1234,1235", "two processes until they exit or Ctrl-C"),
             ("perfkit record -a -o all.data sleep 10", "all CPUs for ten seconds"),
             ("perfkit record -e sched:sched_switch --filter 'prev_pid == 0' -a sleep 1", ""),
+            ("perfkit record --off-cpu CMD", "also waits: perfkit report --off-cpu"),
             ("perfkit record -o - CMD | perfkit dump -", "without a file"),
         ],
         help::EXIT_OF_PROGRAM
@@ -76,6 +78,8 @@ pub(crate) struct Options {
     /// Without the callchain in user space
     #[arg(long)]
     kernel_callchains: bool,
+    #[command(flatten)]
+    pub(super) off_cpu: OffCpuOptions,
     #[command(flatten)]
     pub(super) branches: BranchOptions,
     #[command(flatten)]
@@ -168,7 +172,8 @@ impl Options {
 
     /// Returns the record of callers, `None` if the user wants none.
     pub(super) fn call_graph(&self) -> Option<CallGraph> {
-        self.call_graph.or(self.callchains.then_some(CallGraph::FramePointers))
+        let has_callchains = self.callchains || self.off_cpu.is_on();
+        self.call_graph.or(has_callchains.then_some(CallGraph::FramePointers))
     }
 
     /// Returns the flags that leave out a part of each callchain.

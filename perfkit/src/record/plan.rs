@@ -14,6 +14,7 @@ use perf_session::{
 
 use super::Options;
 use super::call_graph::{CALL_STACK, CallGraph};
+use super::off_cpu;
 use super::options::{PAGE, Rate, RingPages};
 use crate::events::NamedGroup;
 
@@ -51,6 +52,8 @@ pub(super) struct Plan {
     ring_pages: Option<usize>,
     /// Data pages of each ring otherwise, if the limits of memory permit them.
     default_pages: usize,
+    /// Whether switches are recorded, for the time off the CPU.
+    has_off_cpu: bool,
     pub(super) notes: Vec<String>,
     /// The event that is recorded in place of the default, and the reason.
     pub(super) clause: Option<String>,
@@ -77,6 +80,9 @@ impl Plan {
         }
         let clause = cause.map(|cause| format!("{default} in place of cycles: {cause}"));
         let mut groups = options.events.parse(default, system)?;
+        let named = groups.len();
+        groups.extend(options.off_cpu.groups(system)?);
+        let of_switches = named..groups.len();
         let common = common_attr(options, has_tracepoint(&groups), &mut notes);
         let mut carrier = 0;
         if !carries_side_band(&groups, options, limit) {
@@ -86,10 +92,15 @@ impl Plan {
         for (index, group) in groups.iter_mut().enumerate() {
             // The first event of the group, which on a hybrid machine is one for each PMU.
             let mut is_carrier = index == carrier;
+            // A switch is in the kernel, also the one of a user's thread.
+            let has_levels = !of_switches.contains(&index);
             group.events = group.events.clone().map_members(|event| {
                 let excluded = if std::mem::take(&mut is_carrier) { AttrFlags::empty() } else { SIDE_BAND };
                 let common = common.without_flags(excluded);
-                event.map_specs(|spec| sampled(spec, options, limit, &common, branches))
+                event.map_specs(|spec| {
+                    let spec = if has_levels { options.levels.apply(spec) } else { spec };
+                    sampled(spec, options, limit, &common, branches)
+                })
             });
         }
         let target = options.target.target()?.unwrap_or_else(EventSetTarget::command);
@@ -98,7 +109,9 @@ impl Plan {
         }
         let ring_pages = options.mmap_pages.map(|ring| ring.pages);
         let default_pages = default_ring_pages(options.call_graph());
-        Ok(Self { groups, target, ring_pages, default_pages, notes, clause })
+        let has_off_cpu = options.off_cpu.is_on();
+        notes.extend(options.off_cpu.note(options.target.is_on_cpus()));
+        Ok(Self { groups, target, ring_pages, default_pages, has_off_cpu, notes, clause })
     }
 
     /// Returns the name of the group of each logical event, `None` if the user gave none.
@@ -123,6 +136,7 @@ impl Plan {
         let set = options.user_only_if_refused().ring_pages_within(1..=most).open()?;
         if set.is_user_only() {
             self.notes.push("recorded user space only; `perfkit doctor` reports why".to_owned());
+            self.notes.extend(self.has_off_cpu.then(|| off_cpu::NO_STACKS.to_owned()));
         }
         let expected = self.ring_pages.unwrap_or(RING_PAGES);
         if let Some(size) = set.ring_size().filter(|size| size.data_pages < expected) {
@@ -173,7 +187,7 @@ fn common_attr(options: &Options, has_tracepoint: bool, notes: &mut Vec<String>)
     // The perf tool finds the tables for unwinding in mappings without code.
     let has_stacks = matches!(options.call_graph(), Some(CallGraph::Stack { .. }));
     flags.set(AttrFlags::MMAP_DATA, options.fields.data || has_stacks);
-    flags.set(AttrFlags::CONTEXT_SWITCH, options.switch_events);
+    flags.set(AttrFlags::CONTEXT_SWITCH, options.switch_events || options.off_cpu.is_on());
     let mut fields = FIELDS | options.fields.sample_type();
     // The perf tool's commands for tracepoints need the CPU.
     if options.target.is_on_cpus() || has_tracepoint {
@@ -270,7 +284,7 @@ fn sampled(
     branches: Option<(&'static str, BranchSampleType)>,
 ) -> EventSpec {
     let is_tracepoint = spec.is_hit();
-    options.levels.apply(spec).map_attr(|attr| {
+    spec.map_attr(|attr| {
         let attr = match options.rate(is_tracepoint, limit) {
             _ if attr.sample_period != 0 => attr,
             Rate::Frequency(frequency) => attr.with_frequency(frequency),

@@ -36,8 +36,12 @@ pub(crate) fn sample_count(profile: &Profile, event: EventId) -> u64 {
     profile.samples().iter().filter(|sample| sample.event == event).map(|sample| sample.count).sum()
 }
 
-/// Returns the event of a format or a comparison that has one.
-pub(crate) fn single_event(profile: &Profile) -> io::Result<EventId> {
+/// Returns the event of a format or a comparison that has one: the one with this name if it is there.
+pub(crate) fn single_event(profile: &Profile, preferred: Option<&str>) -> io::Result<EventId> {
+    let preferred = profile.event_ids().find(|(_, event)| Some(event.name.as_str()) == preferred);
+    if let Some((id, _)) = preferred {
+        return Ok(id);
+    }
     let has_samples = |id| profile.samples().iter().any(|sample| sample.event == id);
     let sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| has_samples(id)).collect();
     match sampled.as_slice() {
@@ -93,10 +97,12 @@ mod tests {
     #[test]
     fn single_event_is_the_one_with_samples() {
         let two = profile(&[("dummy", false), ("cpu-clock", true)]);
-        assert_eq!(single_event(&two).unwrap(), two.event_ids().nth(1).unwrap().0);
-        let error = single_event(&profile(&[("a", true), ("b", true)])).unwrap_err().to_string();
+        assert_eq!(single_event(&two, None).unwrap(), two.event_ids().nth(1).unwrap().0);
+        let preferred = single_event(&profile(&[("a", true), ("b", false)]), Some("b"));
+        assert_eq!(preferred.unwrap(), two.event_ids().nth(1).unwrap().0);
+        let error = single_event(&profile(&[("a", true), ("b", true)]), None).unwrap_err().to_string();
         assert!(error.ends_with("choose one by -e: a, b"), "{error}");
-        assert!(single_event(&profile(&[("a", false)])).is_ok());
-        assert!(single_event(&profile(&[])).is_err());
+        assert!(single_event(&profile(&[("a", false)]), None).is_ok());
+        assert!(single_event(&profile(&[]), None).is_err());
     }
 }

@@ -16,6 +16,10 @@ fn lines(losses: &Losses) -> Vec<String> {
         1 => lines.push("1 record or sample was lost".to_owned()),
         lost => lines.push(format!("{lost} records or samples were lost")),
     }
+    if losses.broken_waits > 0 {
+        let waits = count(losses.broken_waits, "wait");
+        lines.push(format!("{waits} left out, whose end is unknown; waits of other threads may be too long where records were lost"));
+    }
     let lists = [
         ("incomplete stack", "", &losses.incomplete_stacks),
         ("address", " without a name", &losses.unnamed_addresses),
@@ -52,7 +56,10 @@ mod tests {
         ];
         assert_eq!(lines(&losses), expected);
         losses.lost_records = 1;
+        losses.broken_waits = 2;
         losses.incomplete_stacks = vec![(2, "too short".to_owned())];
-        assert_eq!(lines(&losses)[..2], ["2 records or samples were lost", "2 incomplete stacks: too short"]);
+        let lines = lines(&losses);
+        assert!(lines[0] == "2 records or samples were lost" && lines[1].starts_with("2 waits left out"));
+        assert_eq!(lines[2], "2 incomplete stacks: too short");
     }
 }

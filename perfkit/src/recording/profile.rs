@@ -5,12 +5,12 @@ use std::io;
 use clap::Args;
 use perf_abi::regs::Architecture;
 use perf_decode::{Record, Sample};
-use perf_profile::{Collector, Column, Event, Profile, ProfileBuilder, Resolver, TableSums};
+use perf_profile::{Collector, Column, Event, OffCpuEvents, Profile, ProfileBuilder, Resolver, TableSums};
 use perf_symbols::{AddressSpaces, FileFinder, Symbolizer, Unwinder};
 
 use super::{
-    About, EventOptions, Filter, FilterOptions, FinderOptions, InputOptions, Payloads, Records, Shown, Step,
-    build_id,
+    About, EventOptions, Filter, FilterOptions, FinderOptions, InputOptions, OffCpuOptions, Payloads,
+    Records, Shown, Step, build_id,
 };
 
 /// The options of commands that make a profile of a recording.
@@ -34,13 +34,15 @@ pub(crate) struct SourceOptions {
     /// Leave out inlined functions and source lines, which takes less time and memory
     #[arg(long)]
     no_inline: bool,
+    #[command(flatten)]
+    pub(crate) off_cpu: OffCpuOptions,
 }
 
 /// A profile, with the metadata of its recording.
 #[derive(Debug)]
 pub(crate) struct Profiled {
     pub(crate) about: About,
-    /// Its events are the chosen ones of the metadata, in their order.
+    /// The chosen events of the metadata in their order; with `--off-cpu`, its events in place of the switches.
     pub(crate) profile: Profile,
     records: Records,
 }
@@ -51,8 +53,13 @@ impl ProfileOptions {
         self.source.profile(&self.input, builder)
     }
 
-    /// Reads the recording into a table with these columns, and a profile without stacks.
+    /// Reads the recording into a table with these columns, and a profile without stacks; with `--off-cpu`, into a profile
+    /// with stacks alone.
     pub(crate) fn table(&self, columns: &[Column]) -> io::Result<(Profiled, Option<TableSums>)> {
+        // Waits are found in stacks.
+        if self.source.off_cpu.is_shown() {
+            return Ok((self.profile(ProfileBuilder::new())?, None));
+        }
         let make = |resolver| Collector::with_table(resolver, columns);
         self.source.read(&self.input, make, None)
     }
@@ -80,7 +87,9 @@ impl SourceOptions {
         mut payloads: Option<&mut Payloads>,
     ) -> io::Result<(Profiled, Option<TableSums>)> {
         let (about, mut records) = input.open()?.in_time_order();
-        let names: Vec<_> = about.events().map(|(name, _)| name).collect();
+        let has_waits = self.off_cpu.computes_waits(&about);
+        let waits: &[&str] = if has_waits { &[OffCpuEvents::BLOCKED, OffCpuEvents::RUNNABLE] } else { &[] };
+        let names: Vec<_> = about.events().map(|(name, _)| name).chain(waits.iter().copied()).collect();
         let is_chosen = self.events.choose(&names).map_err(|error| records.error(&error))?;
         let filter = self.filter.filter(&about)?;
         let has_filter = !filter.is_empty();
@@ -88,9 +97,13 @@ impl SourceOptions {
         let mut collector = collector(resolver)?;
         let events: Vec<_> = about
             .events()
-            .zip(is_chosen)
-            .map(|((name, attr), is_chosen)| is_chosen.then(|| collector.event(Event::new(name, attr))))
+            .zip(&is_chosen)
+            .map(|((name, attr), &is_chosen)| {
+                // Of switches, all are needed.
+                (is_chosen || has_waits).then(|| collector.event(Event::new(name, attr)))
+            })
             .collect();
+        let mut off_cpu = if has_waits { Some(self.off_cpu.start(&about, &mut collector)?) } else { None };
         records.show_progress(Shown::BeforeOutput);
         while let Some(record) = records.next() {
             if record.kernel().is_none() {
@@ -107,8 +120,14 @@ impl SourceOptions {
                 }
             };
             collector.update(&decoded);
+            if let Some(off_cpu) = &mut off_cpu {
+                off_cpu.update(&decoded, &mut collector, &filter);
+            }
             let Record::Sample(sample) = &decoded else { continue };
             let Ok((index, file_event)) = record.event() else { continue };
+            if off_cpu.as_mut().is_some_and(|waits| waits.take(index, sample, &mut collector, &filter)) {
+                continue;
+            }
             let event = events.get(index).copied().flatten();
             if let Some(event) = event.filter(|_| !has_filter || filter.matches(collector.spaces(), sample)) {
                 collector.add(event, sample);
@@ -118,9 +137,19 @@ impl SourceOptions {
             }
         }
         records.clear_progress();
+        let replaced = off_cpu.map(|off_cpu| off_cpu.finish(&mut collector, &filter));
         let step = Step::new(Shown::BeforeOutput, "naming functions");
-        let (profile, sums) = collector.finish_table();
+        let (mut profile, sums) = collector.finish_table();
         drop(step);
+        if let Some(replaced) = replaced {
+            // The events of waits follow.
+            let mut is_replaced = replaced.into_iter().chain(std::iter::repeat(false));
+            let mut is_chosen = is_chosen.into_iter();
+            profile.retain_events(|_| {
+                let (is_replaced, is_chosen) = (is_replaced.next(), is_chosen.next());
+                is_replaced == Some(false) && is_chosen == Some(true)
+            });
+        }
         Ok((Profiled { about, profile, records }, sums))
     }
 }
@@ -164,9 +193,19 @@ impl Filter {
         if self.needs_comm() && !tid.is_some_and(|tid| self.by_thread(spaces, tid)) {
             return false;
         }
+        self.by_object(spaces, sample)
+    }
+
+    /// Returns whether a sample counts by the object of its address.
+    pub(super) fn by_object(
+        &self,
+        spaces: &AddressSpaces,
+        sample: &Sample<'_, impl perf_decode::Layout>,
+    ) -> bool {
         if !self.needs_dso() {
             return true;
         }
+        let pid = sample.pid();
         let location = spaces.find(pid.unwrap_or(0), sample.misc().cpu_mode(), sample.ip().unwrap_or(0));
         self.by_dso(location.map_or(b"", perf_symbols::Location::path))
     }

@@ -95,6 +95,7 @@ pub(crate) fn losses(losses: &Losses) -> Value {
         "lost_records": losses.lost_records,
         "lost_samples": losses.lost_samples,
         "late_records": losses.late_records,
+        "broken_waits": losses.broken_waits,
         "incomplete_stacks": reasons(&losses.incomplete_stacks),
         "needed_stack_bytes": losses.needed_stack_bytes,
         "unnamed_addresses": reasons(&losses.unnamed_addresses),

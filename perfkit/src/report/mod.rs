@@ -35,6 +35,7 @@ use crate::recording::{ProfileOptions, sample_count};
         ("perfkit report -s srcline --comm sort", "source lines of a thread"),
         ("perfkit report -g caller", "a tree from main down to the callees"),
         ("perfkit report -g callee", "a tree from the hottest functions to their callers"),
+        ("perfkit report --off-cpu -g caller", "where threads wait, after record --off-cpu"),
         ("perfkit report --json | jq '.rows[0]'", ""),
     ],
     help::EXIT
@@ -115,7 +116,10 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
     };
     let mut out = BufWriter::new(out);
     let (profile, about) = (&read.profile, &read.about);
-    let sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| sample_count(profile, id) > 0).collect();
+    let mut sampled: Vec<_> = profile.event_ids().filter(|&(id, _)| sample_count(profile, id) > 0).collect();
+    // Rows are sorted by the first event: the one that the user asks for.
+    let asked = options.profile.source.off_cpu.event();
+    sampled.sort_by_key(|(_, event)| Some(event.name.as_str()) != asked);
     let events: Vec<_> = sampled
         .iter()
         .map(|&(id, event)| (id, event.name.as_str(), Shares::new(profile.total(id))))

@@ -11,6 +11,7 @@ mod export;
 #[cfg(feature = "flamegraph")]
 mod flamegraph;
 mod list;
+mod off_cpu;
 mod record;
 mod record_events;
 mod record_options;

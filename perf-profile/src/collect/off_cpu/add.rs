@@ -136,10 +136,7 @@ mod tests {
     fn waker_is_above_what_it_woke_and_the_time_after_that_has_no_waker() {
         let blocked = WaitReason::Blocked;
         assert_eq!(folded(blocked, false), [":7;main;futex 30\n", ":7;main;futex 20\n"]);
-        assert_eq!(
-            folded(blocked, true),
-            [":7;main;futex;--;wake;start;swapper 30\n", ":7;main;futex 20\n"]
-        );
+        assert_eq!(folded(blocked, true), [":7;main;futex;--;wake;start;swapper 30\n", ":7;main;futex 20\n"]);
         assert_eq!(folded(WaitReason::Runnable, true), ["", ":7;main;futex 50\n"]);
     }
 }

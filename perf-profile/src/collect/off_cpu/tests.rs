@@ -34,8 +34,9 @@ fn attr(kind: EventType, config: u64, fields: SampleType) -> Attr {
     attr.with_flags(AttrFlags::SAMPLE_ID_ALL)
 }
 
-/// Passes the records to [`Waits`], each a time of 10 after the one before. The data of a sample is its number.
-fn run(steps: &[Step]) -> (Vec<Wait<Option<usize>>>, u64, Vec<Wait<Option<usize>>>) {
+/// Passes the records to [`Waits`], each a time of 10 after the one before. The data of a sample is its number. Returns the
+/// waits, and the number of broken ones.
+fn run(steps: &[Step]) -> (Vec<Wait<Option<usize>>>, u64) {
     let switches = attr(EventType::SOFTWARE, Software::CONTEXT_SWITCHES.0, SampleType::empty());
     let [switch, waking] = [1, 2].map(|id| attr(EventType::TRACEPOINT, id, SampleType::RAW));
     let format = |text| Some(Format::parse(text).unwrap());
@@ -79,7 +80,8 @@ fn run(steps: &[Step]) -> (Vec<Wait<Option<usize>>>, u64, Vec<Wait<Option<usize>
         }
     }
     let broken = waits.broken();
-    (ended, broken, waits.finish().collect())
+    ended.extend(waits.finish());
+    (ended, broken)
 }
 
 /// The records of one switch-out.
@@ -206,10 +208,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     #[test]
     fn waits_are_those_of_each_thread_by_itself(steps in steps()) {
-        let (ended, broken, unfinished) = run(&steps);
-        let mut found: Vec<_> = ended
+        let (waits, broken) = run(&steps);
+        let mut found: Vec<_> = waits
             .iter()
-            .chain(&unfinished)
             .map(|wait| {
                 let wakeup = wait.wakeup.as_ref().and_then(|wakeup| wakeup.waker);
                 (wait.tid, wait.start, wait.end, wait.reason, wakeup, wait.is_finished)
@@ -219,7 +220,7 @@ proptest! {
         let (expected, expected_broken) = model(&steps);
         prop_assert_eq!(found, expected);
         prop_assert_eq!(broken, expected_broken);
-        for wait in ended.iter().chain(&unfinished) {
+        for wait in waits {
             prop_assert_eq!(wait.blocked() + wait.runnable(), wait.duration());
         }
     }
@@ -228,24 +229,24 @@ proptest! {
 #[test]
 fn wait_has_its_stack_its_waker_and_both_parts_of_its_time() {
     use Step::{In, Out, Sample, Waking};
-    let (ended, broken, unfinished) =
+    let (waits, broken) =
         run(&[Sample(2), Out(2, false), Waking(3, 2), Waking(1, 2), In(2), Sample(2), Out(2, true), In(2)]);
-    let [first, second] = &ended[..] else { panic!("{ended:?}") };
+    let [first, second] = &waits[..] else { panic!("{waits:?}") };
     assert_eq!((first.start, first.end, first.waiter), (10, 50, Some(0)));
     assert_eq!((first.blocked(), first.runnable()), (20, 20));
     let wakeup = first.wakeup.as_ref().unwrap();
     assert_eq!((wakeup.tid, wakeup.time, wakeup.waker), (3, 30, Some(2)));
     // It was preempted.
     assert_eq!((second.blocked(), second.runnable(), second.waiter), (0, 20, Some(5)));
-    assert_eq!((broken, unfinished.len()), (0, 0));
+    assert!(broken == 0 && first.is_finished && second.is_finished);
 }
 
 #[test]
 fn threads_that_exit_and_idle_threads_do_not_wait() {
     use Step::{Exit, In, Out, Sample, Switch};
     let exit = [Sample(2), Out(2, false), In(2), Exit(2), Out(2, true), In(2), Out(2, false)];
-    let (ended, broken, unfinished) = run(&exit);
-    assert_eq!((ended.len(), broken, unfinished.len()), (1, 0, 0));
-    let (ended, _, unfinished) = run(&[Switch(0, 0, 3), Switch(3, 0x20, 0), Out(3, false)]);
-    assert_eq!((ended.len(), unfinished.len()), (0, 0));
+    let (waits, broken) = run(&exit);
+    assert!(waits.len() == 1 && waits[0].is_finished && broken == 0);
+    let (waits, _) = run(&[Switch(0, 0, 3), Switch(3, 0x20, 0), Out(3, false)]);
+    assert_eq!(waits, []);
 }

@@ -1,0 +1,211 @@
+//! `perfkit record --off-cpu` on the running kernel: waits of known lengths, with their stacks and wakers.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::support::made::Made;
+use crate::support::recording::{Folder, perfkit, record, skip_if_refused};
+
+/// Before each result of [`workload`] in its output.
+const RESULT: &str = "waited-for ";
+
+/// Waits in known ways, and prints how long each took by its own clock, in ns.
+#[test]
+#[ignore = "the program that is recorded"]
+fn workload() {
+    let print = |name: &str, time: Duration| println!("\n{RESULT}{name} {}", time.as_nanos());
+    print("wait_for_sleep", wait_for_sleep());
+    let lock = Mutex::new(());
+    let (locked, is_locked) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(|| hold_lock(&lock, &locked));
+        is_locked.recv().unwrap();
+        print("wait_for_lock", wait_for_lock(&lock));
+    });
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| write_to_pipe(writer));
+        print("wait_for_pipe", wait_for_pipe(&mut reader));
+    });
+}
+
+#[inline(never)]
+fn wait_for_sleep() -> Duration {
+    let start = Instant::now();
+    thread::sleep(Duration::from_millis(150));
+    start.elapsed()
+}
+
+#[inline(never)]
+fn hold_lock(lock: &Mutex<()>, locked: &mpsc::Sender<()>) {
+    let guard = lock.lock().unwrap();
+    locked.send(()).unwrap();
+    thread::sleep(Duration::from_millis(120));
+    drop(guard);
+}
+
+#[inline(never)]
+fn wait_for_lock(lock: &Mutex<()>) -> Duration {
+    let start = Instant::now();
+    drop(lock.lock().unwrap());
+    start.elapsed()
+}
+
+#[inline(never)]
+fn write_to_pipe(mut writer: std::io::PipeWriter) {
+    thread::sleep(Duration::from_millis(90));
+    writer.write_all(b"x").unwrap();
+}
+
+#[inline(never)]
+fn wait_for_pipe(reader: &mut std::io::PipeReader) -> Duration {
+    let start = Instant::now();
+    reader.read_exact(&mut [0]).unwrap();
+    start.elapsed()
+}
+
+const WORKLOAD: [&str; 3] = ["--ignored", "--exact", "off_cpu::workload"];
+
+/// Returns the results of the workload, in ns.
+fn results(output: &[u8]) -> HashMap<String, u64> {
+    let text = String::from_utf8_lossy(output);
+    let result = |line: &str| {
+        let (name, value) = line.strip_prefix(RESULT)?.split_once(' ')?;
+        Some((name.to_owned(), value.parse().unwrap()))
+    };
+    text.lines().filter_map(result).collect()
+}
+
+/// Returns the folded stacks of an event of `--off-cpu`.
+fn folded(file: &Path, options: &[&str]) -> Vec<(String, u64)> {
+    let mut export = perfkit();
+    export.args(["export", "-f", "folded", "--no-inline", "--off-cpu"]).args(options).arg("-i").arg(file);
+    let output = export.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let line = |line: &str| {
+        let (stack, value) = line.rsplit_once(' ').unwrap();
+        (stack.to_owned(), value.parse().unwrap())
+    };
+    String::from_utf8(output.stdout).unwrap().lines().map(line).collect()
+}
+
+/// Returns the sum of the stacks with a frame whose name contains `name`.
+fn sum(stacks: &[(String, u64)], name: &str) -> u64 {
+    let has_name =
+        |stack: &str| stack.split(';').take_while(|frame| *frame != "--").any(|f| f.contains(name));
+    stacks.iter().filter(|(stack, _)| has_name(stack)).map(|(_, value)| value).sum()
+}
+
+/// Fails unless a time is the program's own one, but for the time on a CPU between the clock and the wait, which a busy
+/// machine extends.
+#[track_caller]
+fn assert_is_about(found: u64, expected: u64, name: &str) {
+    let more = expected / 20 + 5_000_000;
+    assert!(
+        found <= expected + more && expected <= found + more,
+        "{name}: {found} ns, expected {expected} ns"
+    );
+}
+
+#[test]
+fn waits_have_the_length_the_stack_and_the_waker_that_the_program_knows() {
+    let folder = Folder::new();
+    let file = folder.path("waits.data");
+    let program = std::env::current_exe().unwrap();
+    let mut arguments = vec!["-e", "dummy", "--off-cpu", "--wakers", "--call-graph", "dwarf,16384", "-o"];
+    arguments.extend([file.to_str().unwrap(), "--", program.to_str().unwrap()]);
+    arguments.extend(WORKLOAD);
+    arguments.push("--nocapture");
+    let Some(output) = record(&arguments) else { return };
+    assert!(output.status.success(), "{output:?}");
+    let results = results(&output.stdout);
+    assert_eq!(results.len(), 3, "{output:?}");
+    let blocked = folded(&file, &["--wakers"]);
+    let runnable = folded(&file, &["-e", "runqueue-time"]);
+    for (name, expected) in &results {
+        assert_is_about(sum(&blocked, name) + sum(&runnable, name), *expected, name);
+    }
+    for (waiter, waker) in [("wait_for_lock", "hold_lock"), ("wait_for_pipe", "write_to_pipe")] {
+        let longest =
+            blocked.iter().filter(|(stack, _)| stack.contains(waiter)).max_by_key(|(_, value)| value);
+        let (stack, _) = longest.unwrap();
+        let (before, after) = stack.split_once(";--;").unwrap();
+        assert!(before.contains(waiter) && !before.contains(waker) && after.contains(waker), "{stack}");
+    }
+    // The same file, with the perf tool.
+    if let Ok(version) = Command::new("perf").arg("version").output()
+        && version.status.success()
+    {
+        let mut perf = Command::new("perf");
+        perf.args(["script", "-F", "comm,event", "-i"]).arg(&file).env("HOME", folder.path(""));
+        let script = perf.stdin(Stdio::null()).output().unwrap();
+        assert!(script.status.success() && !script.stdout.is_empty(), "{script:?}");
+    }
+}
+
+#[test]
+fn waits_on_all_cpus_are_those_of_switch_tracepoints_too() {
+    let folder = Folder::new();
+    let file = folder.path("all.data");
+    for events in [&["-e", "dummy", "--off-cpu"][..], &["-e", "sched:sched_switch", "-g"]] {
+        let command = ["-a", "-o", file.to_str().unwrap(), "--", "sleep", "0.2"];
+        let Some(output) = record(&[events, &command].concat()) else { return };
+        assert!(output.status.success(), "{output:?}");
+        let stacks = folded(&file, &["--comm", "sleep"]);
+        let slept = stacks.iter().filter(|(stack, _)| stack.contains("nanosleep")).map(|(_, ns)| ns).sum();
+        assert_is_about(slept, 200_000_000, "sleep");
+    }
+}
+
+#[test]
+fn user_without_privileges_records_the_waits_of_a_command() {
+    let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap();
+    let level: i32 = level.trim().parse().unwrap();
+    if !rustix::process::geteuid().is_root() || level > 2 {
+        return eprintln!("skipped: needs root, to become nobody, and perf_event_paranoid of at most 2");
+    }
+    let mut command = perfkit();
+    command.args(["record", "--off-cpu", "-o", "-", "--", "sleep", "0.2"]).uid(65534).gid(65534);
+    let Ok(output) = command.output() else {
+        return eprintln!("skipped: nobody cannot execute the program");
+    };
+    if !output.status.success() {
+        return skip_if_refused(&output);
+    }
+    let folder = Folder::new();
+    let file = folder.path("nobody.data");
+    fs::write(&file, &output.stdout).unwrap();
+    let stacks = folded(&file, &["--comm", "sleep"]);
+    let total = stacks.iter().map(|(_, value)| value).sum();
+    assert_is_about(total, 200_000_000, "sleep");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(level > 1, errors.contains("have no stacks"), "{errors}");
+    assert_eq!(level <= 1, stacks.iter().any(|(stack, _)| stack.contains("nanosleep")), "{stacks:?}");
+}
+
+#[test]
+fn recording_without_switches_or_wakeups_is_refused() {
+    let folder = Folder::new();
+    let file = folder.path("made.data");
+    let mut made = Made::new();
+    made.comm(7, b"sh");
+    made.sample(7, 0x1000);
+    made.write(&file);
+    let report = |options: &[&str]| {
+        let output = perfkit().arg("report").args(options).arg("-i").arg(&file).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, errors) = report(&["--off-cpu"]);
+    assert!(code == Some(1) && errors.contains("perfkit record --off-cpu"), "{errors}");
+    let (code, errors) = report(&["--wakers"]);
+    assert!(code == Some(2) && errors.contains("--off-cpu"), "{errors}");
+}

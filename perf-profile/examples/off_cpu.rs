@@ -38,8 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     collector.add_broken_waits(waits.broken());
-    // Those of threads that still wait at the end.
-    for wait in waits.finish() {
+    // Those of threads that still wait at the end, which is unknown: the last record.
+    for wait in waits.finish(0) {
         collector.add_wait(off_cpu, &wait, false);
     }
     let profile = collector.finish();

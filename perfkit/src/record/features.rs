@@ -135,7 +135,14 @@ pub(super) fn add_results(
 ) {
     // With the ids of CPUs that came online.
     features.set_events(&described.events);
-    if let Some((first, last)) = inventory.sample_times {
+    if let Some((first, mut last)) = inventory.sample_times {
+        // Threads that wait for the rest of the recording write nothing at its end.
+        let has_switches = |event: &RecordedEvent| {
+            event.attr.flags.contains(AttrFlags::CONTEXT_SWITCH | AttrFlags::USE_CLOCKID)
+        };
+        if described.events.iter().any(has_switches) {
+            last = last.max(nanoseconds(clock_gettime(ClockId::Monotonic)));
+        }
         features.set(Feature::SAMPLE_TIME, &FeatureData::SampleTime(SampleTime { first, last }));
     }
     for (path, build_id) in &inventory.files {

@@ -40,6 +40,9 @@ const SIDE_BAND: AttrFlags = AttrFlags::MMAP
 /// Data pages of a ring: 512 KiB with pages of 4 KiB, as in the perf tool.
 const RING_PAGES: usize = 128;
 
+/// Data pages of a ring with all switches: 2 MiB.
+const SWITCH_RING_PAGES: usize = 512;
+
 /// Nanoseconds between two samples of cpu-clock that replaces cycles with a period.
 const CLOCK_PERIOD: u64 = 1_000_000;
 
@@ -108,7 +111,7 @@ impl Plan {
             notes.push(format!("rings of {pages} data pages in place of {asked}: a power of two"));
         }
         let ring_pages = options.mmap_pages.map(|ring| ring.pages);
-        let default_pages = default_ring_pages(options.call_graph());
+        let default_pages = default_ring_pages(options.call_graph(), options.off_cpu.is_on());
         let has_off_cpu = options.off_cpu.is_on();
         notes.extend(options.off_cpu.note(options.target.is_on_cpus()));
         Ok(Self { groups, target, ring_pages, default_pages, has_off_cpu, notes, clause })
@@ -248,14 +251,15 @@ fn default_event() -> (&'static str, Option<String>) {
 }
 
 /// Returns the data pages of a ring by default: 512 KiB, and more for copies of the stack, so that a ring has space for 64
-/// samples. At 1000 samples per second it is full after 64 ms.
-fn default_ring_pages(call_graph: Option<CallGraph>) -> usize {
+/// samples. At 1000 samples per second it is full after 64 ms. Switches have no frequency: a ring has space for thousands.
+fn default_ring_pages(call_graph: Option<CallGraph>, has_switches: bool) -> usize {
+    let least = if has_switches { SWITCH_RING_PAGES } else { RING_PAGES };
     match call_graph {
         Some(CallGraph::Stack { size, .. }) => {
             let bytes = 64 * size.bytes() as usize;
-            bytes.div_ceil(PAGE).next_power_of_two().max(RING_PAGES)
+            bytes.div_ceil(PAGE).next_power_of_two().max(least)
         }
-        _ => RING_PAGES,
+        _ => least,
     }
 }
 
@@ -322,8 +326,8 @@ mod tests {
 
     #[test]
     fn rings_have_space_for_many_stacks() {
-        let pages = |text| default_ring_pages(Some(call_graph(text).unwrap()));
-        assert_eq!(default_ring_pages(None), 128);
+        let pages = |text| default_ring_pages(Some(call_graph(text).unwrap()), false);
+        assert_eq!([default_ring_pages(None, false), default_ring_pages(None, true)], [128, 512]);
         assert_eq!(
             [pages("fp"), pages("dwarf,8"), pages("dwarf"), pages("dwarf,64000")],
             [128, 128, 128, 1024]

@@ -30,6 +30,8 @@ pub(super) struct OffCpu {
     /// By the index of the event in the file.
     switches: Vec<Option<SwitchEvent>>,
     has_wakers: bool,
+    /// When the recording ended, in ns; 0 if it is unknown.
+    end: u64,
 }
 
 impl OffCpuOptions {
@@ -77,7 +79,8 @@ impl OffCpuOptions {
             known.extend(*switch);
         }
         let events = collector.off_cpu_events();
-        Ok(OffCpu { waits: Waits::new(), events, switches, has_wakers: self.wakers })
+        let end = about.sample_time.map_or(0, |time| time.last);
+        Ok(OffCpu { waits: Waits::new(), events, switches, has_wakers: self.wakers, end })
     }
 }
 
@@ -117,7 +120,7 @@ impl OffCpu {
         let waits = std::mem::take(&mut self.waits);
         collector.add_broken_waits(waits.broken());
         let mut unfinished = 0;
-        for wait in waits.finish() {
+        for wait in waits.finish(self.end) {
             unfinished += u64::from(self.add(&wait, collector, filter));
         }
         if unfinished > 0 {

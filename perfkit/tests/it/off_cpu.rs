@@ -193,6 +193,31 @@ fn user_without_privileges_records_the_waits_of_a_command() {
 }
 
 #[test]
+fn wait_of_a_command_that_hangs_lasts_until_the_recording_ends() {
+    let folder = Folder::new();
+    let file = folder.path("hangs.data");
+    let mut command = perfkit();
+    command.args(["record", "-e", "dummy", "--off-cpu", "-o"]).arg(&file);
+    command.args(["--", "sh", "-c", "echo ready; exec sleep 1000"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = [0; 6];
+    let is_ready = child.stdout.as_mut().unwrap().read_exact(&mut line).is_ok();
+    if is_ready {
+        thread::sleep(Duration::from_millis(700));
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    if !is_ready {
+        return skip_if_refused(&output);
+    }
+    let stacks = folded(&file, &["--comm", "sleep"]);
+    let slept: u64 = stacks.iter().filter(|(stack, _)| stack.contains("nanosleep")).map(|(_, ns)| ns).sum();
+    // The rest is the time that `sleep` took to start.
+    assert!(slept > 100_000_000, "{stacks:?}");
+}
+
+#[test]
 fn recording_without_switches_or_wakeups_is_refused() {
     let folder = Folder::new();
     let file = folder.path("made.data");

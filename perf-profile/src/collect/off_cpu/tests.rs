@@ -80,7 +80,7 @@ fn run(steps: &[Step]) -> (Vec<Wait<Option<usize>>>, u64) {
         }
     }
     let broken = waits.broken();
-    ended.extend(waits.finish());
+    ended.extend(waits.finish(0));
     (ended, broken)
 }
 

@@ -164,9 +164,10 @@ impl<T: Default> Waits<T> {
         self.broken
     }
 
-    /// Returns the waits that have not ended, in the order of their starts. They end with the last record.
-    pub fn finish(self) -> impl Iterator<Item = Wait<T>> {
-        let end = self.last;
+    /// Returns the waits that have not ended, in the order of their starts. They last until the recording ended, in ns of the
+    /// events' clock, or until the last record if that is later; 0 if the end is unknown.
+    pub fn finish(self, end: u64) -> impl Iterator<Item = Wait<T>> {
+        let end = self.last.max(end);
         let mut waits: Vec<_> = self.open.into_values().map(|open| open.wait).collect();
         waits.sort_unstable_by_key(|wait| (wait.start, wait.tid));
         waits.into_iter().map(move |wait| Wait { end, ..wait })

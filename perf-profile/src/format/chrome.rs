@@ -12,10 +12,10 @@ use crate::profile::{LocationId, Profile, Sample, StackId};
 
 /// Writes trace events, for Perfetto, `chrome://tracing` and speedscope: a timeline of tracepoints, above all.
 ///
-/// Each sample is an instant of its thread, with the CPU and the value; [`write_with`](Self::write_with) adds more, such as the
-/// fields of a tracepoint. It needs a time: collect the profile [with times](crate::ProfileBuilder::with_times). Times are
-/// those of the recording's clock, so that the events of other recordings of that clock can be joined. A thread that changed
-/// its name has the last one.
+/// Each sample is an instant of its thread, or a slice if it is a [span](crate::Event::is_span), with the CPU and the value;
+/// [`write_with`](Self::write_with) adds more, such as the fields of a tracepoint. It needs a time: collect the profile
+/// [with times](crate::ProfileBuilder::with_times). Times are those of the recording's clock, so that the events of other
+/// recordings of that clock can be joined. A thread that changed its name has the last one.
 ///
 /// Stacks are in `stackFrames`. An instant names its stack as `sf`, and is once more in `samples`, which speedscope draws: each
 /// stack until the next sample of the thread. Perfetto shows instants without their stacks, so give it a profile in another
@@ -122,10 +122,12 @@ impl Chrome {
             let sf = frames.id(sample.stack).map(|id| format!(",\"sf\":{id}")).unwrap_or_default();
             fields.clear();
             add(sample, &mut Arguments { text: &mut fields });
-            write!(
-                out,
-                "{comma}\n{{\"ph\":\"i\",\"s\":\"t\",\"name\":{name},{ids}{sf},\"args\":{{\"cpu\":{cpu},\"value\":{value}"
-            )?;
+            if profile.event(sample.event).is_some_and(|event| event.is_span) {
+                write!(out, "{comma}\n{{\"ph\":\"X\",\"dur\":{}", Microseconds(value))?;
+            } else {
+                write!(out, "{comma}\n{{\"ph\":\"i\",\"s\":\"t\"")?;
+            }
+            write!(out, ",\"name\":{name},{ids}{sf},\"args\":{{\"cpu\":{cpu},\"value\":{value}")?;
             if !fields.is_empty() {
                 write!(out, ",\"fields\":{{{fields}}}")?;
             }
@@ -172,8 +174,16 @@ impl Ids {
 impl fmt::Display for Ids {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { pid, tid, time } = self;
-        // The unit is µs.
-        write!(f, "\"pid\":{pid},\"tid\":{tid},\"ts\":{}.{:03}", time / 1000, time % 1000)
+        write!(f, "\"pid\":{pid},\"tid\":{tid},\"ts\":{}", Microseconds(*time))
+    }
+}
+
+/// A time in ns, written in µs.
+struct Microseconds(u64);
+
+impl fmt::Display for Microseconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03}", self.0 / 1000, self.0 % 1000)
     }
 }
 
@@ -309,6 +319,16 @@ mod tests {
         let found: Value = serde_json::from_str(&text(&profile)).unwrap();
         assert_eq!(found["traceEvents"], json!([]));
         assert_eq!(found.get("samples"), None);
+    }
+
+    #[test]
+    fn span_is_a_slice_of_its_length() {
+        let found: Value = serde_json::from_str(&text(&testing::instant_and_span())).unwrap();
+        let events = found["traceEvents"].as_array().unwrap();
+        let instant = events.iter().find(|event| event["name"] == "faults").unwrap();
+        assert_eq!((&instant["ph"], &instant["s"], instant.get("dur")), (&json!("i"), &json!("t"), None));
+        let span = events.iter().find(|event| event["name"] == "offcpu-time").unwrap();
+        assert_eq!((&span["ph"], &span["ts"], &span["dur"]), (&json!("X"), &json!(1.0), &json!(2.5)));
     }
 
     proptest! {

@@ -23,7 +23,8 @@ mod timeline;
 ///
 /// The samples are those of the first event that has some. If its unit is ns, a sample weighs its value in ms, and the value
 /// is also the CPU time since the sample before. The format has no unit for other counts: a sample weighs 1, as a sample of
-/// samply and of the profiler's own import of `perf script` does. Samples of the other events are markers, with stacks.
+/// samply and of the profiler's own import of `perf script` does. Samples of the other events are markers, with stacks;
+/// [spans](crate::Event::is_span) have their lengths.
 ///
 /// Names, source lines and inlined functions are in the file, so that the profiler looks nothing up. An address is an offset
 /// in the file of its code. What was lost is shown in the profiler's panel of metadata.
@@ -331,16 +332,17 @@ fn write_samples(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let samples = || timeline.samples(profile, track).filter(|sample| Some(sample.event) == timeline.event);
-    let unit = timeline.event.and_then(|event| profile.event(event)).map(|event| event.unit);
+    let event = timeline.event.and_then(|event| profile.event(event));
     write!(out, "{{\"length\":{},\"stack\":", samples().count())?;
     write_list(out, samples().map(|sample| Optional(tables.stack(sample.stack))))?;
     out.write_all(b",\"time\":")?;
     write_list(out, samples().map(|sample| timeline.time(sample)))?;
-    if unit == Some(Unit::Nanoseconds) {
+    if let Some(event) = event.filter(|event| event.unit == Unit::Nanoseconds) {
         out.write_all(b",\"weightType\":\"tracing-ms\",\"weight\":")?;
         write_list(out, samples().map(|sample| Milliseconds(sample.value)))?;
         out.write_all(b",\"threadCPUDelta\":")?;
-        write_list(out, samples().map(|sample| sample.value))?;
+        // A thread uses no CPU in a span off it.
+        write_list(out, samples().map(|sample| if event.is_span { 0 } else { sample.value }))?;
     } else {
         out.write_all(b",\"weightType\":\"samples\",\"weight\":")?;
         write_list(out, samples().map(|sample| sample.count))?;
@@ -372,11 +374,15 @@ fn write_markers<'p>(
     write_list(out, markers().map(|sample| tables.string(name(sample.event))))?;
     out.write_all(b",\"startTime\":")?;
     write_list(out, markers().map(|sample| timeline.time(sample)))?;
-    // Without an end, and of the phase 0: an instant.
-    for (key, value) in [("endTime", "null"), ("phase", "0"), ("category", "0")] {
-        write!(out, ",\"{key}\":")?;
-        write_list(out, std::iter::repeat_n(value, length))?;
-    }
+    // Without an end, and of the phase 0: an instant. Of the phase 1: an interval.
+    let is_span = |sample: &Sample| profile.event(sample.event).is_some_and(|event| event.is_span);
+    let end = |sample: &Sample| Milliseconds(timeline.time(sample).0.saturating_add(sample.value));
+    out.write_all(b",\"endTime\":")?;
+    write_list(out, markers().map(|sample| Optional(is_span(sample).then(|| end(sample)))))?;
+    out.write_all(b",\"phase\":")?;
+    write_list(out, markers().map(|sample| u8::from(is_span(sample))))?;
+    out.write_all(b",\"category\":")?;
+    write_list(out, std::iter::repeat_n("0", length))?;
     out.write_all(b"}")
 }
 

@@ -86,6 +86,18 @@ pub(crate) fn example(has_times: bool) -> Profile {
     builder.finish(locations)
 }
 
+/// A profile of an instant and a span of 2500 ns, which start at the same time.
+#[cfg(feature = "json")]
+pub(super) fn instant_and_span() -> Profile {
+    let (mut builder, mut locations) = (ProfileBuilder::new().with_times(), Locations::new());
+    let events = [Event::new("faults", &Attr::software(Software::PAGE_FAULTS)), Event::spans("offcpu-time")];
+    let thread = builder.thread(1, 1, locations.intern("a"));
+    for (event, value) in events.map(|event| builder.event(event)).into_iter().zip([1, 2500]) {
+        builder.add(Sample { event, thread, stack: None, value, count: 1, time: Some(1000), cpu: None });
+    }
+    builder.finish(locations)
+}
+
 /// Gives each sample a time: its own, or else its position. For writers of timelines.
 #[cfg(feature = "json")]
 pub(super) fn with_times(profile: &Profile) -> Profile {
@@ -236,7 +248,8 @@ pub(crate) fn profiles() -> impl Strategy<Value = Profile> {
             }
             let clock = Attr::software(Software::CPU_CLOCK);
             // Two events with the same name, too.
-            let events = [0, 1].map(|index| builder.event(Event::new(name(index % 2), &clock)));
+            let events = [Event::new(name(0), &clock), Event::spans(name(1))];
+            let events = events.map(|event| builder.event(event));
             let threads: Vec<_> = ids
                 .into_iter()
                 .enumerate()

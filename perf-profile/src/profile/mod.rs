@@ -48,6 +48,8 @@ pub struct Event {
     pub unit: Unit,
     /// Counts for a sample without a period: the period of the attr, or 1.
     pub period: u64,
+    /// Whether a sample is a span of time, which starts at the time of the sample and has its value as length, in ns.
+    pub is_span: bool,
 }
 
 impl Event {
@@ -59,12 +61,13 @@ impl Event {
             Sampling::Period(period) => period,
             _ => 1,
         };
-        Self { name: name.into(), unit: if is_clock { Unit::Nanoseconds } else { Unit::Count }, period }
+        let unit = if is_clock { Unit::Nanoseconds } else { Unit::Count };
+        Self { name: name.into(), unit, period, is_span: false }
     }
 
-    /// Makes an event of this name whose values are ns.
-    pub fn nanoseconds(name: impl Into<String>) -> Self {
-        Self { name: name.into(), unit: Unit::Nanoseconds, period: 1 }
+    /// Makes an event of this name whose samples are spans of time, such as waits.
+    pub fn spans(name: impl Into<String>) -> Self {
+        Self { name: name.into(), unit: Unit::Nanoseconds, period: 1, is_span: true }
     }
 }
 

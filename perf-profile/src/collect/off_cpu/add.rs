@@ -28,7 +28,7 @@ impl Collector {
     /// Adds the events of [`add_wait`](Self::add_wait).
     pub fn off_cpu_events(&mut self) -> OffCpuEvents {
         let [blocked, runnable] =
-            [OffCpuEvents::BLOCKED, OffCpuEvents::RUNNABLE].map(|name| self.event(Event::nanoseconds(name)));
+            [OffCpuEvents::BLOCKED, OffCpuEvents::RUNNABLE].map(|name| self.event(Event::spans(name)));
         OffCpuEvents { blocked, runnable }
     }
 

@@ -10,8 +10,11 @@ use super::WaitReason;
 /// | event | gives |
 /// |---|---|
 /// | `context-switches` with period 1 | the stack of a thread that leaves the CPU |
-/// | `sched:sched_switch` | that, its state, and the thread that runs next: of all threads if the event is on all CPUs, but of a task it has only where the task leaves the CPU |
+/// | `sched:sched_switch` | that, its state, and the thread that runs next |
 /// | `sched:sched_waking` | the waker with its stack |
+///
+/// A tracepoint of a task has the hits of the task only: where it leaves the CPU, but not where it runs again, and whom it
+/// wakes, but not by whom it is woken. On all CPUs, it has all.
 ///
 /// `sched:sched_wakeup` is not among them: the CPU of the woken thread may write it, where some other thread runs than the
 /// waker.

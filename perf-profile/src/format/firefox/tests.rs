@@ -173,6 +173,21 @@ fn comparable(mut found: Found) -> Found {
     found
 }
 
+#[test]
+fn span_is_a_marker_of_its_length_and_uses_no_cpu() {
+    let mut profile = testing::instant_and_span();
+    let thread = |profile: &Profile| {
+        let file: Value = serde_json::from_str(&text(profile)).unwrap();
+        file["threads"][0].clone()
+    };
+    let markers = &thread(&profile)["markers"];
+    let [start, end] = ["startTime", "endTime"].map(|key| markers[key][0].as_f64().unwrap());
+    assert!(start == 0.0 && (end - 0.0025).abs() < 1e-9 && markers["phase"][0] == 1, "{markers}");
+    profile.retain_events(|event| event.is_span);
+    let samples = &thread(&profile)["samples"];
+    assert!(samples["weight"][0] == 0.0025 && samples["threadCPUDelta"][0] == 0, "{samples}");
+}
+
 proptest! {
     #[test]
     fn threads_have_the_samples_of_a_naive_model(profile in profiles().prop_map(|profile| with_times(&profile))) {

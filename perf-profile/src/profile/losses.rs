@@ -10,7 +10,7 @@ pub struct Losses {
     pub lost_samples: u64,
     /// Records that came after a record of a later time: samples in between may have been given to a wrong file.
     pub late_records: u64,
-    /// Waits of threads with an unknown end, because records were lost: see [`Waits::broken`](crate::Waits::broken).
+    /// Waits of threads with an unknown end: see [`Waits::broken`](crate::Waits::broken).
     pub broken_waits: u64,
     /// Samples by the end of their stack, the most frequent first. Stacks that are complete, and callchains, which end
     /// without a reason, are not among them.

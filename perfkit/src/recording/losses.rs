@@ -18,7 +18,9 @@ fn lines(losses: &Losses) -> Vec<String> {
     }
     if losses.broken_waits > 0 {
         let waits = count(losses.broken_waits, "wait");
-        lines.push(format!("{waits} left out, whose end is unknown; waits of other threads may be too long where records were lost"));
+        let lost =
+            if losses.lost_records + losses.lost_samples > 0 { ", and others may be too long" } else { "" };
+        lines.push(format!("{waits} left out, because the end is not in the recording{lost}"));
     }
     let lists = [
         ("incomplete stack", "", &losses.incomplete_stacks),

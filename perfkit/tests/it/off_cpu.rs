@@ -73,7 +73,7 @@ fn wait_for_pipe(reader: &mut std::io::PipeReader) -> Duration {
     start.elapsed()
 }
 
-/// Fails unless a time is at least that of `sleep 0.2`, and at most that of the whole recording.
+/// Fails unless a time is at least the one of `sleep 0.2`, and shorter than the whole recording.
 #[track_caller]
 fn assert_is_sleep(found: u64, elapsed: Duration) {
     assert!(Duration::from_millis(199) < Duration::from_nanos(found), "{found} ns");

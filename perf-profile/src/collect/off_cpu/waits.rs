@@ -12,9 +12,10 @@ use super::{SwitchEvent, Wait, WaitReason, Wakeup};
 /// again, by a switch record (attr flag `context_switch`, which needs no privilege for own threads) or by
 /// `sched:sched_switch` on all CPUs. Record the event `context-switches` with period 1 for the stacks, and with the flag.
 ///
-/// Lost records end nothing: all open waits are [broken](Self::broken), because their threads may have run in between.
-/// That is exact where the loss is reported before the thread's next record. The waits that are open when the
-/// recording ends are returned by [`finish`](Self::finish).
+/// Lost records break all open waits, which are [counted](Self::broken) and not returned, because their threads may have run
+/// in between. A loss that is reported after the next record of a thread is not noticed there: the recorder should
+/// write it where it was. The waits that are open when the recording ends are returned by [`finish`](Self::finish). A thread
+/// that waits from before the recording began until after its end is not in it.
 ///
 /// The memory grows with the threads, not with the records.
 ///
@@ -159,7 +160,8 @@ impl<T: Default> Waits<T> {
         }
     }
 
-    /// Returns how many waits have an unknown end, because records were lost.
+    /// Returns how many waits have an unknown end: because records were lost, because the kernel left out the hit of a
+    /// tracepoint within another event, or because the recording has no switch-ins.
     pub fn broken(&self) -> u64 {
         self.broken
     }

@@ -78,6 +78,8 @@ enum Version {
 #[derive(Default)]
 struct Addresses {
     ids: FxHashMap<Version, VersionId>,
+    /// The last ones of user space and the kernel, which often are those of the next stack.
+    last: [Option<(Version, VersionId)>; 2],
     /// By the number of the version: an address alone is a smaller key.
     locations: Vec<FxHashMap<u64, LocationId>>,
     count: usize,
@@ -106,12 +108,25 @@ enum Place {
 const MAX_ADDRESSES: usize = 1 << 20;
 
 impl Addresses {
+    #[inline]
     fn id(&mut self, version: Version) -> VersionId {
+        let [user, kernel] = self.last;
+        let last = if matches!(version, Version::User(_)) { user } else { kernel };
+        match last {
+            Some((last, id)) if last == version => id,
+            _ => self.find_id(version),
+        }
+    }
+
+    fn find_id(&mut self, version: Version) -> VersionId {
         let next = VersionId(u32::try_from(self.locations.len()).unwrap_or(u32::MAX));
         let id = *self.ids.entry(version).or_insert(next);
         if id == next {
             self.locations.push(FxHashMap::default());
         }
+        let [user, kernel] = &mut self.last;
+        let last = if matches!(version, Version::User(_)) { user } else { kernel };
+        *last = Some((version, id));
         id
     }
 

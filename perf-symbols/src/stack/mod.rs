@@ -245,9 +245,7 @@ impl Stack {
         let mode = sample.misc().cpu_mode();
         let chain = sample.callchain().unwrap_or_default();
         self.frames.clear();
-        self.push_part(chain, mode, false);
-        self.user_start = self.frames.len();
-        self.push_part(chain, mode, true);
+        self.push_chain(chain, mode);
         self.source = if self.user().is_empty() { UserSource::None } else { UserSource::Callchain };
         self.end = match chain.deferred_cookie() {
             Some(cookie) => StackEnd::Deferred { cookie },
@@ -287,17 +285,25 @@ impl Stack {
         if addresses >= usize::from(max_stack) { StackEnd::Limit { max_stack } } else { StackEnd::Unknown }
     }
 
-    /// Adds the frames of a callchain that are in user space, or the others.
-    fn push_part(&mut self, chain: Callchain<'_>, mode: CpuMode, is_user: bool) {
-        let mut last = None;
+    /// Adds the frames of a callchain, those in user space after the others.
+    fn push_chain(&mut self, chain: Callchain<'_>, mode: CpuMode) {
+        let (mut last, mut user_start, mut is_mixed) = (None, None, false);
         for frame in chain.frames() {
             let mode = frame.context.map_or(mode, mode_of);
-            if (mode == CpuMode::USER) == is_user {
-                // The first address after a change is the interrupted one, or that of the system call.
-                let is_return_address = last == Some(mode);
-                self.frames.push(StackFrame { mode, address: frame.ip, is_return_address });
+            if mode == CpuMode::USER {
+                user_start.get_or_insert(self.frames.len());
+            } else {
+                is_mixed |= user_start.is_some();
             }
+            // The first address after a change is the interrupted one, or that of the system call.
+            let is_return_address = last == Some(mode);
+            self.frames.push(StackFrame { mode, address: frame.ip, is_return_address });
             last = Some(mode);
+        }
+        self.user_start = user_start.unwrap_or(self.frames.len());
+        if is_mixed {
+            self.frames.sort_by_key(|frame| frame.mode == CpuMode::USER);
+            self.user_start = self.frames.partition_point(|frame| frame.mode != CpuMode::USER);
         }
     }
 

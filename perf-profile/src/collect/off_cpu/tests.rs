@@ -25,7 +25,7 @@ enum Step {
     Waking(u32, u32),
     Exit(u32),
     Fork(u32),
-    Lost,
+    Lost(u32),
 }
 
 fn attr(kind: EventType, config: u64, fields: SampleType) -> Attr {
@@ -70,7 +70,7 @@ fn run(steps: &[Step]) -> (Vec<Wait<Option<usize>>>, u64) {
             Step::In(tid) => other(RecordType::SWITCH, Misc::empty(), &[], tid),
             Step::Exit(tid) => other(RecordType::EXIT, Misc::empty(), &[1, 0, tid, 0, 0, 0], tid),
             Step::Fork(tid) => other(RecordType::FORK, Misc::empty(), &[1, 1, tid, 1, 0, 0], 1),
-            Step::Lost => other(RecordType::LOST, Misc::empty(), &[0, 0, 5, 0], 1),
+            Step::Lost(count) => other(RecordType::LOST, Misc::empty(), &[0, 0, count, 0], 1),
         };
         let layout = SampleLayout::new(&attr);
         let record = RawRecord::from_words(&words).unwrap().decode(&layout).unwrap();
@@ -164,7 +164,7 @@ fn model(steps: &[Step]) -> (Vec<Modelled>, u64) {
                     broken += u64::from(start.take().is_some());
                     exited = false;
                 }
-                Step::Lost => broken += u64::from(start.take().is_some()),
+                Step::Lost(_) => broken += u64::from(start.take().is_some()),
                 Step::Waking(_, tid)
                     if tid == thread && start.is_some_and(|s| s.reason() != WaitReason::Runnable) =>
                 {
@@ -200,7 +200,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         3 => (tid(), tid()).prop_map(|(waker, tid)| Step::Waking(waker, tid)),
         1 => tid().prop_map(Step::Exit),
         1 => tid().prop_map(Step::Fork),
-        1 => Just(Step::Lost),
+        1 => (0u32..2).prop_map(Step::Lost),
     ];
     prop::collection::vec(step, 0..40)
 }

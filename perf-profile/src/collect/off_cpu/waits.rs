@@ -118,7 +118,8 @@ impl<T: Default> Waits<T> {
                 self.broken += u64::from(self.open.remove(&fork.tid()).is_some());
                 None
             }
-            Record::Lost(lost) if lost.lost() > 0 => {
+            // Also with 0: the place of a loss that is counted elsewhere.
+            Record::Lost(_) => {
                 self.lose();
                 None
             }

@@ -106,8 +106,9 @@ impl OffCpu {
         filter: &Filter,
     ) -> bool {
         let Some(event) = self.switches.get(index).copied().flatten() else { return false };
+        // Filters choose waiters, not wakers.
         let is_wanted =
-            (event.is_switch() || self.has_wakers) && filter.by_object(collector.spaces(), sample);
+            if event.is_switch() { filter.by_object(collector.spaces(), sample) } else { self.has_wakers };
         let stack = || if is_wanted { collector.stack(sample) } else { None };
         if let Some(wait) = self.waits.add(&event, sample, stack) {
             self.add(&wait, collector, filter);
@@ -125,9 +126,7 @@ impl OffCpu {
         }
         if unfinished > 0 {
             let had = count(unfinished, "wait");
-            note(format_args!(
-                "{had} had not ended with the recording, whose last record is taken as the end"
-            ));
+            note(format_args!("{had} had not ended with the recording: counted up to its end"));
         }
         self.switches.iter().map(Option::is_some).collect()
     }

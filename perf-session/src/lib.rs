@@ -51,6 +51,7 @@
 //! | probe a function of a program or of the kernel | [`Probe`], or an event string; names in programs need the feature `symbols` |
 //! | know the limits before the open | [`Privileges`], [`MemlockLimit`], [`CpuList`] |
 //! | convert times between clocks | [`TimeSource`], [`ClockLine`], [`choose_clock`] |
+//! | trace system calls, with the feature `syscalls` | `SyscallTracepoints`, `SyscallJoiner`, `SyscallTable`, `SyscallSummary` |
 //! | describe the machine and its tasks in a `perf.data`, with the feature `synthesize` | `synthesize` |
 //! | test with the files of another machine | [`System::at`] |
 //! | port a program from another library | [`coming_from`] |
@@ -66,6 +67,8 @@ mod set;
 mod std_error;
 #[cfg(feature = "synthesize")]
 pub mod synthesize;
+#[cfg(feature = "syscalls")]
+mod syscalls;
 mod system;
 mod why;
 
@@ -83,6 +86,11 @@ pub use set::{
     EventSetOptions, EventSetRecord, EventSetTarget, Gap, Inherit, Loss, LossKind, LossLedger, LossReport,
     MappedRings, Refreshed, RingKey, RingSize, Scope, ScopeCount, SizedRingsError, SpawnMisuse, map_largest,
     map_largest_ring,
+};
+#[cfg(feature = "syscalls")]
+pub use syscalls::{
+    Syscall, SyscallArg, SyscallArgs, SyscallEnd, SyscallEnter, SyscallError, SyscallHit, SyscallJoiner,
+    SyscallStats, SyscallStep, SyscallSummary, SyscallTable, SyscallTracepoints,
 };
 pub use system::{
     Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, FileError, Mapping,

@@ -1,0 +1,60 @@
+use std::fmt;
+
+use syscalls::Errno;
+
+/// The greatest errno that a result may be.
+const MAX_ERRNO: i64 = 4095;
+
+/// The error of a call: an errno, or one of the kernel's own such as `ERESTARTSYS`, which a program never sees.
+///
+/// ```
+/// use perf_session::SyscallError;
+///
+/// let error = SyscallError::from_result(-2).unwrap();
+/// assert_eq!((error.number(), error.name()), (2, Some("ENOENT")));
+/// assert_eq!(error.to_string(), "ENOENT (No such file or directory)");
+/// assert_eq!(SyscallError::from_result(3), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyscallError(i32);
+
+impl SyscallError {
+    /// Returns the error of a result; `None` if it is not from -4095 to -1.
+    pub fn from_result(result: i64) -> Option<Self> {
+        (-MAX_ERRNO..0).contains(&result).then(|| Self((-result) as i32))
+    }
+
+    /// Returns the number, which is positive.
+    pub const fn number(self) -> i32 {
+        self.0
+    }
+
+    /// Returns the name, `ENOENT`.
+    pub fn name(self) -> Option<&'static str> {
+        Errno::new(self.0).name()
+    }
+}
+
+/// The name and the description, or the number of an unknown error.
+impl fmt::Display for SyscallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match Errno::new(self.0).name_and_description() {
+            Some((name, description)) => write!(f, "{name} ({description})"),
+            None => write!(f, "errno {}", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_below_the_errnos_are_values() {
+        assert_eq!(SyscallError::from_result(-4096), None);
+        assert_eq!(SyscallError::from_result(i64::MIN), None);
+        assert_eq!(SyscallError::from_result(0), None);
+        assert_eq!(SyscallError::from_result(-4095).unwrap().to_string(), "errno 4095");
+        assert_eq!(SyscallError::from_result(-512).unwrap().name(), Some("ERESTARTSYS"));
+    }
+}

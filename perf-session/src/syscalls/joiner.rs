@@ -1,0 +1,167 @@
+use std::collections::HashMap;
+
+use syscalls::Sysno;
+
+use super::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
+
+/// Joins the start and the return of each call, and reports calls of which one of them is missing.
+///
+/// A thread makes one call at a time, so the state is one call for each thread that is in one. Hits are to be added in
+/// the order of time, those of all CPUs together, for a thread may return on another CPU. Nothing is guessed:
+///
+/// - A return without a start, or with another number than the start, is a call whose [`enter`](Syscall::enter) is
+///   `None`. A new task begins with one, the return of its parent's `clone`. A return of number -1 is of the call that
+///   the thread is in, because the kernel forgets the number in `rt_sigreturn`.
+/// - A start that is followed by another start of the thread is [`NotSeen`](SyscallEnd::NotSeen).
+/// - [`lose`](Self::lose) ends all calls that are in progress as [`Lost`](SyscallEnd::Lost), because any of them may have
+///   returned, and been made again, in the gap. Their returns then have no start. The kernel reports a loss with the next
+///   record of the CPU: what other CPUs wrote before that record was joined already.
+/// - A return of `execve` may be of another thread of the process, whose id changes to that of the process.
+///
+/// Ends of threads are reported by [`end_thread`](Self::end_thread), from `EXIT` records.
+///
+/// ```
+/// use perf_session::{SyscallEnd, SyscallHit, SyscallJoiner, SyscallStep};
+///
+/// let mut joiner = SyscallJoiner::new();
+/// let mut calls = Vec::new();
+/// let hit = |time, step| SyscallHit { pid: 7, tid: 7, time, number: 39, step };
+/// joiner.add(hit(100, SyscallStep::Enter { args: [0; 6] }), &mut |call| calls.push(call));
+/// joiner.add(hit(350, SyscallStep::Exit { result: 7 }), &mut |call| calls.push(call));
+/// assert_eq!((calls[0].duration(), calls[0].result()), (Some(250), Some(7)));
+/// ```
+#[derive(Clone, Debug)]
+pub struct SyscallJoiner {
+    /// The call in progress of each thread, by the id of the thread.
+    pending: HashMap<u32, Pending>,
+    /// Most calls in progress.
+    capacity: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    pid: u32,
+    number: i64,
+    enter: SyscallEnter,
+}
+
+impl Pending {
+    fn end(self, tid: u32, end: SyscallEnd) -> Syscall {
+        Syscall { pid: self.pid, tid, number: self.number, enter: Some(self.enter), end }
+    }
+}
+
+impl Default for SyscallJoiner {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl SyscallJoiner {
+    /// Returns a joiner for up to 65536 threads that are in a call: 6 MB at most.
+    pub fn new() -> Self {
+        Self::with_capacity(1 << 16)
+    }
+
+    /// Returns a joiner for up to `threads` threads that are in a call, at least 2. With one more, the older half of the
+    /// calls ends as [`InProgress`](SyscallEnd::InProgress), among them those of threads whose end was lost.
+    pub fn with_capacity(threads: usize) -> Self {
+        Self { pending: HashMap::new(), capacity: threads.max(2) }
+    }
+
+    /// Returns the number of calls in progress.
+    pub fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Adds a hit, and passes the calls that end by it to `done`: at most two, unless the joiner is full.
+    pub fn add(&mut self, hit: SyscallHit, done: &mut impl FnMut(Syscall)) {
+        let SyscallHit { pid, tid, time, number, step } = hit;
+        match step {
+            SyscallStep::Enter { args } => {
+                let entered = Pending { pid, number, enter: SyscallEnter { time, args } };
+                match self.pending.insert(tid, entered) {
+                    Some(before) => done(before.end(tid, SyscallEnd::NotSeen)),
+                    None if self.pending.len() > self.capacity => self.evict(done),
+                    None => {}
+                }
+            }
+            SyscallStep::Exit { result } => {
+                let end = SyscallEnd::Returned { time, result };
+                let own = self.pending.remove(&tid);
+                if let Some(own) = own {
+                    if own.number == number || number == -1 {
+                        return done(own.end(tid, end));
+                    }
+                    // An `execve` of another thread ended the call of this one.
+                    let is_killed = is_exec(number) && result == 0;
+                    done(
+                        own.end(
+                            tid,
+                            if is_killed { SyscallEnd::Exited { time } } else { SyscallEnd::NotSeen },
+                        ),
+                    );
+                }
+                match self.remove_exec(&hit) {
+                    Some(caller) => done(caller.end(tid, end)),
+                    None => done(Syscall { pid, tid, number, enter: None, end }),
+                }
+            }
+        }
+    }
+
+    /// Notes that a thread has exited, and passes its call to `done`.
+    pub fn end_thread(&mut self, tid: u32, time: u64, done: &mut impl FnMut(Syscall)) {
+        if let Some(call) = self.pending.remove(&tid) {
+            done(call.end(tid, SyscallEnd::Exited { time }));
+        }
+    }
+
+    /// Notes that records were lost, and passes all calls in progress to `done`, in the order of their starts.
+    pub fn lose(&mut self, done: &mut impl FnMut(Syscall)) {
+        self.end_all(SyscallEnd::Lost, done);
+    }
+
+    /// Passes all calls in progress to `done`, in the order of their starts: at the end of the trace.
+    pub fn finish(&mut self, done: &mut impl FnMut(Syscall)) {
+        self.end_all(SyscallEnd::InProgress, done);
+    }
+
+    fn end_all(&mut self, end: SyscallEnd, done: &mut impl FnMut(Syscall)) {
+        let mut calls: Vec<_> = self.pending.drain().collect();
+        calls.sort_unstable_by_key(|(tid, call)| (call.enter.time, *tid));
+        for (tid, call) in calls {
+            done(call.end(tid, end));
+        }
+    }
+
+    /// Ends the older half of the calls. It takes linear time, after as many calls.
+    fn evict(&mut self, done: &mut impl FnMut(Syscall)) {
+        let mut starts: Vec<_> = self.pending.iter().map(|(tid, call)| (call.enter.time, *tid)).collect();
+        starts.sort_unstable();
+        for (_, tid) in starts.into_iter().take(self.capacity / 2) {
+            if let Some(call) = self.pending.remove(&tid) {
+                done(call.end(tid, SyscallEnd::InProgress));
+            }
+        }
+    }
+
+    /// Removes the `execve` of another thread of the process, if the hit is its return.
+    fn remove_exec(&mut self, hit: &SyscallHit) -> Option<Pending> {
+        if !is_exec(hit.number) || hit.pid != hit.tid {
+            return None;
+        }
+        // All are looked at, but only for a process whose first thread did not call `execve` itself.
+        let mut calls =
+            self.pending.iter().filter(|(_, call)| call.pid == hit.pid && call.number == hit.number);
+        match (calls.next(), calls.next()) {
+            (Some((&caller, _)), None) => self.pending.remove(&caller),
+            _ => None,
+        }
+    }
+}
+
+/// Returns whether a call replaces the program of the process.
+fn is_exec(number: i64) -> bool {
+    [Sysno::execve, Sysno::execveat].iter().any(|call| i64::from(call.id()) == number)
+}

@@ -1,0 +1,21 @@
+//! System calls: the tracepoints, names and arguments, joining of start and return, statistics.
+
+mod args;
+mod call;
+mod error;
+mod joiner;
+mod stats;
+mod summary;
+mod table;
+#[cfg(test)]
+mod tests;
+mod tracepoints;
+
+pub use args::{SyscallArg, SyscallArgs};
+pub use call::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
+pub use error::SyscallError;
+pub use joiner::SyscallJoiner;
+pub use stats::SyscallStats;
+pub use summary::SyscallSummary;
+pub use table::SyscallTable;
+pub use tracepoints::SyscallTracepoints;

@@ -1,0 +1,105 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use perf_sys::decode::tracepoint::FormatError;
+use syscalls::Sysno;
+
+use super::{SyscallArg, SyscallArgs};
+use crate::names::{Glob, Tracefs, TracefsError};
+
+/// The names of the system calls of this architecture, and their arguments on this kernel.
+///
+/// tracefs describes the arguments of each call, but not its number: the kernel has the numbers in its table of
+/// addresses alone. So names and numbers are those of the crate `syscalls`, which is generated from the kernel's source
+/// for each architecture. The numbers of 32-bit programs on a 64-bit kernel differ, and `raw_syscalls` does not say
+/// whose they are: such calls have wrong names.
+///
+/// ```no_run
+/// use perf_session::{SyscallTable, System, Tracefs};
+///
+/// let table = SyscallTable::read(&Tracefs::find(&System::new())?)?;
+/// for number in table.matching("open*") {
+///     let names: Vec<_> = table.args(number).iter().map(|arg| arg.name()).collect();
+///     println!("{number}: {}({})", table.name(number), names.join(", "));
+/// }
+/// # Ok::<(), perf_session::TracefsError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct SyscallTable {
+    args: HashMap<i64, Arc<[SyscallArg]>>,
+}
+
+/// The greatest number that is looked up. Those of the tables are below 7000.
+const MAX_NUMBER: u16 = 8192;
+
+impl SyscallTable {
+    /// Reads the arguments of all calls, which takes some 20 ms.
+    ///
+    /// # Errors
+    ///
+    /// The formats cannot be read or are malformed. A kernel without the category `syscalls` is no error: there
+    /// the arguments are unknown.
+    pub fn read(tracefs: &Tracefs) -> Result<Self, TracefsError> {
+        let tracepoints = match tracefs.matching("syscalls:sys_enter_*") {
+            Err(TracefsError::NotFound { .. }) => Vec::new(),
+            tracepoints => tracepoints?,
+        };
+        let mut by_name = HashMap::new();
+        for tracepoint in &tracepoints {
+            let malformed = |error: FormatError| TracefsError::Format { path: tracefs.path(), error };
+            let format = tracepoint.format().map_err(malformed)?;
+            // After the number, which is there on every kernel.
+            let args = format.fields.iter().filter(|field| !is_number(field.name));
+            let name = tracepoint.name().trim_start_matches("sys_enter_");
+            by_name.insert(name, args.map(|field| SyscallArg::new(&field)).collect::<Arc<[_]>>());
+        }
+        let of_name =
+            |name: &str| tracepoint_names(name).iter().find_map(|name| by_name.get(&**name).cloned());
+        let calls = numbers().filter_map(|(number, name)| Some((number, of_name(name)?)));
+        Ok(Self { args: calls.collect() })
+    }
+
+    /// Returns the name of a call, `syscall_N` for an unknown number.
+    pub fn name(&self, number: i64) -> std::borrow::Cow<'static, str> {
+        match usize::try_from(number).ok().and_then(Sysno::new) {
+            Some(call) => call.name().into(),
+            None => format!("syscall_{number}").into(),
+        }
+    }
+
+    /// Returns the numbers of the calls whose names match a pattern with the wildcards `*`, `?` and `[..]`, ascending.
+    pub fn matching(&self, pattern: &str) -> Vec<i64> {
+        let pattern = Glob::new(pattern);
+        numbers().filter(|(_, name)| pattern.matches(name)).map(|(number, _)| number).collect()
+    }
+
+    /// Iterates over the names of all calls, by their numbers.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        numbers().map(|(_, name)| name)
+    }
+
+    /// Returns the arguments of a call; nothing if they are unknown.
+    pub fn args(&self, number: i64) -> &[SyscallArg] {
+        self.args.get(&number).map_or(&[], |args| args)
+    }
+
+    /// Returns the arguments with these values, for printing.
+    pub fn with_values(&self, number: i64, words: [u64; 6]) -> SyscallArgs<'_> {
+        SyscallArgs { args: self.args(number), words }
+    }
+}
+
+/// Returns the field of the number, which has another name before Linux 3.19 (`nr`).
+fn is_number(field: &str) -> bool {
+    matches!(field, "__syscall_nr" | "nr")
+}
+
+fn numbers() -> impl Iterator<Item = (i64, &'static str)> {
+    (0..MAX_NUMBER).filter_map(|number| Some((number.into(), Sysno::new(number.into())?.name())))
+}
+
+/// Returns the names that a call may have in tracefs, which are those of functions of the kernel: `newfstat` for `fstat`.
+fn tracepoint_names(name: &str) -> [String; 4] {
+    let without_version = name.strip_suffix('2').unwrap_or(name);
+    [name.to_owned(), format!("new{name}"), format!("{name}64"), without_version.to_owned()]
+}

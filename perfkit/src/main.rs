@@ -26,6 +26,7 @@ mod levels;
 mod list;
 mod man;
 mod message;
+mod print_format;
 mod record;
 mod recording;
 mod report;

@@ -14,15 +14,14 @@ use perf_symbols::{Kallsyms, Stack, StackEnd, UserSource};
 
 use crate::help;
 use crate::message::{note, shown};
+use crate::print_format::PrintFormat;
 use crate::recording::{FilterOptions, FinderOptions, InputOptions, Shown, Tracepoints, build_id, resolver};
 
 mod fields;
 mod frames;
-mod print_format;
 
 use fields::{Choice, Fields};
 use frames::{Address, Frame, FrameLines};
-use print_format::PrintFormat;
 
 /// Print each sample with its stack, as the perf tool's `script` does
 #[derive(Args, Debug)]

@@ -12,7 +12,7 @@ use parser::Parser;
 
 /// A print format that was parsed.
 #[derive(Debug)]
-pub(super) struct PrintFormat(Vec<Piece>);
+pub(crate) struct PrintFormat(Vec<Piece>);
 
 /// A part of the text.
 #[derive(Debug)]
@@ -115,12 +115,12 @@ enum Value<'a> {
 impl PrintFormat {
     /// Parses the print format of a tracepoint. `None` if it is missing, or has what is not understood, such as addresses
     /// of networks: its payloads are then printed by the names of their fields.
-    pub(super) fn parse(format: &Format<'_>) -> Option<Self> {
+    pub(crate) fn parse(format: &Format<'_>) -> Option<Self> {
         Parser::new(format).pieces().map(Self)
     }
 
     /// Returns whether it prints functions of the kernel.
-    pub(super) fn has_functions(&self) -> bool {
+    pub(crate) fn has_functions(&self) -> bool {
         self.0
             .iter()
             .any(|piece| matches!(piece, Piece::Value(conversion, _) if conversion.function.is_some()))
@@ -128,7 +128,7 @@ impl PrintFormat {
 
     /// Appends the text of a payload. Parts that are not in the payload are printed as `?`, and functions as their addresses
     /// without `kallsyms`.
-    pub(super) fn print(&self, raw: &[u8], kallsyms: Option<&Kallsyms>, out: &mut Vec<u8>) {
+    pub(crate) fn print(&self, raw: &[u8], kallsyms: Option<&Kallsyms>, out: &mut Vec<u8>) {
         for piece in &self.0 {
             match piece {
                 Piece::Literal(text) => out.extend_from_slice(text),

@@ -20,7 +20,11 @@ enum Kind {
 
 impl SyscallArg {
     pub(super) fn new(field: &Field<'_>) -> Self {
-        Self { name: field.name.into(), type_name: field.type_name.into(), kind: Kind::of(field.type_name) }
+        Self {
+            name: field.name.into(),
+            type_name: field.type_name.into(),
+            kind: Kind::of(field.type_name, field.name),
+        }
     }
 
     /// Returns the name: `filename`.
@@ -66,9 +70,13 @@ impl SyscallArg {
 
 impl Kind {
     /// Returns the kind of a C type. Those without a size in their names are `int`s, as `pid_t` and `clockid_t`.
-    fn of(type_name: &str) -> Self {
+    fn of(type_name: &str, field: &str) -> Self {
         if type_name.contains('*') || matches!(type_name, "cap_user_header_t" | "cap_user_data_t") {
             return Self::Pointer;
+        }
+        // Some declare it as an unsigned long, of which the kernel uses the lower half.
+        if field.ends_with("fd") {
+            return Self::Signed { bits: 32 };
         }
         let name = type_name.trim_start_matches("const ").trim_start_matches("__");
         // A long is as wide as a register.
@@ -89,30 +97,37 @@ impl Kind {
 /// The arguments of a call as text: `dfd: CWD, filename: 0x7ffe12, flags: 0x80000`.
 ///
 /// Pointers, flags, masks and parts of addresses are hexadecimal, a mode octal, the rest decimal. A text that a pointer leads
-/// to is not in the records.
+/// to is not in the records. If the arguments of the call are unknown, all six words are printed.
 #[derive(Clone, Copy, Debug)]
 pub struct SyscallArgs<'a> {
-    pub(super) args: &'a [SyscallArg],
+    /// `None` if the arguments are unknown.
+    pub(super) args: Option<&'a [SyscallArg]>,
     pub(super) words: [u64; 6],
 }
 
 impl<'a> SyscallArgs<'a> {
-    /// Iterates over the arguments with their values.
+    /// Iterates over the arguments with their values; nothing if the arguments of the call are unknown.
     pub fn iter(&self) -> impl Iterator<Item = (&'a SyscallArg, Value<'static>)> + use<'a> {
-        self.args.iter().zip(self.words).map(|(arg, word)| (arg, arg.value(word)))
+        self.args.unwrap_or_default().iter().zip(self.words).map(|(arg, word)| (arg, arg.value(word)))
     }
 }
 
 impl fmt::Display for SyscallArgs<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (arg, word)) in self.args.iter().zip(self.words).enumerate() {
+        let Some(args) = self.args else {
+            let [first, rest @ ..] = self.words;
+            write!(f, "{first:#x}")?;
+            return rest.iter().try_for_each(|word| write!(f, ", {word:#x}"));
+        };
+        for (index, (arg, word)) in args.iter().zip(self.words).enumerate() {
             let comma = if index == 0 { "" } else { ", " };
             write!(f, "{comma}{}: ", arg.name)?;
             let bits = arg.bits(word);
             match arg.value(word) {
                 Value::Pointer(0) => f.write_str("NULL")?,
                 Value::Signed(-100) if arg.is_directory() => f.write_str("CWD")?,
-                Value::Unsigned(mode) if &*arg.type_name == "umode_t" => write!(f, "0{mode:o}")?,
+                // As in C, where the prefix of an octal number is 0.
+                Value::Unsigned(mode @ 1..) if &*arg.type_name == "umode_t" => write!(f, "0{mode:o}")?,
                 _ if arg.is_hex() => write!(f, "{bits:#x}")?,
                 value => value.fmt(f)?,
             }

@@ -75,7 +75,7 @@ impl SyscallJoiner {
     }
 
     /// Adds a hit, and passes the calls that end by it to `done`: at most two, unless the joiner is full.
-    pub fn add(&mut self, hit: SyscallHit, done: &mut impl FnMut(Syscall)) {
+    pub fn add(&mut self, hit: SyscallHit, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         let SyscallHit { pid, tid, time, number, step } = hit;
         match step {
             SyscallStep::Enter { args } => {
@@ -111,23 +111,23 @@ impl SyscallJoiner {
     }
 
     /// Notes that a thread has exited, and passes its call to `done`.
-    pub fn end_thread(&mut self, tid: u32, time: u64, done: &mut impl FnMut(Syscall)) {
+    pub fn end_thread(&mut self, tid: u32, time: u64, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         if let Some(call) = self.pending.remove(&tid) {
             done(call.end(tid, SyscallEnd::Exited { time }));
         }
     }
 
     /// Notes that records were lost, and passes all calls in progress to `done`, in the order of their starts.
-    pub fn lose(&mut self, done: &mut impl FnMut(Syscall)) {
+    pub fn lose(&mut self, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         self.end_all(SyscallEnd::Lost, done);
     }
 
     /// Passes all calls in progress to `done`, in the order of their starts: at the end of the trace.
-    pub fn finish(&mut self, done: &mut impl FnMut(Syscall)) {
+    pub fn finish(&mut self, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         self.end_all(SyscallEnd::InProgress, done);
     }
 
-    fn end_all(&mut self, end: SyscallEnd, done: &mut impl FnMut(Syscall)) {
+    fn end_all(&mut self, end: SyscallEnd, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         let mut calls: Vec<_> = self.pending.drain().collect();
         calls.sort_unstable_by_key(|(tid, call)| (call.enter.time, *tid));
         for (tid, call) in calls {
@@ -136,7 +136,7 @@ impl SyscallJoiner {
     }
 
     /// Ends the older half of the calls. It takes linear time, after as many calls.
-    fn evict(&mut self, done: &mut impl FnMut(Syscall)) {
+    fn evict(&mut self, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         let mut starts: Vec<_> = self.pending.iter().map(|(tid, call)| (call.enter.time, *tid)).collect();
         starts.sort_unstable();
         for (_, tid) in starts.into_iter().take(self.capacity / 2) {

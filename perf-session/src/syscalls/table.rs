@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -60,7 +61,7 @@ impl SyscallTable {
     }
 
     /// Returns the name of a call, `syscall_N` for an unknown number.
-    pub fn name(&self, number: i64) -> std::borrow::Cow<'static, str> {
+    pub fn name(&self, number: i64) -> Cow<'static, str> {
         match usize::try_from(number).ok().and_then(Sysno::new) {
             Some(call) => call.name().into(),
             None => format!("syscall_{number}").into(),
@@ -85,7 +86,28 @@ impl SyscallTable {
 
     /// Returns the arguments with these values, for printing.
     pub fn with_values(&self, number: i64, words: [u64; 6]) -> SyscallArgs<'_> {
-        SyscallArgs { args: self.args(number), words }
+        SyscallArgs { args: self.args.get(&number).map(|args| &**args), words }
+    }
+
+    /// Returns the filter by which both tracepoints of [`SyscallTracepoints`](super::SyscallTracepoints) hit for these
+    /// calls only, for [`Event::set_filter`](perf_sys::Event::set_filter).
+    pub fn filter(numbers: &[i64]) -> String {
+        let mut numbers = numbers.to_vec();
+        if numbers.contains(&Sysno::rt_sigreturn.id().into()) {
+            // Its return, of which the kernel has forgotten the number.
+            numbers.push(-1);
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        let terms: Vec<String> = numbers
+            .chunk_by(|left, right| left + 1 == *right)
+            .filter_map(|run| match run {
+                [number] => Some(format!("id == {number}")),
+                run => Some(format!("(id >= {} && id <= {})", run.first()?, run.last()?)),
+            })
+            .collect();
+        // No call has this number.
+        if terms.is_empty() { "id == -2".to_owned() } else { terms.join(" || ") }
     }
 }
 

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 
+#[allow(clippy::cast_possible_wrap)] // below 7000
 const EXECVE: i64 = syscalls::Sysno::execve as i64;
 
 fn enter(pid: u32, tid: u32, time: u64, number: i64) -> SyscallHit {
@@ -78,11 +79,30 @@ fn values_are_as_wide_as_their_types() {
     let args: Vec<_> = format.fields.iter().map(|field| SyscallArg::new(&field)).collect();
     let words =
         [0xdead_ffff_ff9c, 0x7ffe_1234, 0xffff_ffff_8008_0000, 0xffff_01a4, 1 << 40, 0xffff_ffff_0000_0003];
-    let text = SyscallArgs { args: &args, words }.to_string();
+    let text = SyscallArgs { args: Some(&args), words }.to_string();
     assert_eq!(
         text,
         "dfd: CWD, filename: 0x7ffe1234, flags: 0x80080000, mode: 0644, count: 1099511627776, fd: 3"
     );
+}
+
+#[test]
+fn words_of_unknown_arguments_are_printed() {
+    let args = SyscallArgs { args: None, words: [1, 0, 255, 0, 0, u64::MAX] };
+    assert_eq!(args.to_string(), "0x1, 0x0, 0xff, 0x0, 0x0, 0xffffffffffffffff");
+    assert_eq!(args.iter().count(), 0);
+}
+
+#[test]
+fn filter_has_ranges_of_numbers() {
+    assert_eq!(
+        SyscallTable::filter(&[3, 1, 2, 7, 9, 10]),
+        "(id >= 1 && id <= 3) || id == 7 || (id >= 9 && id <= 10)"
+    );
+    // The return of `rt_sigreturn` has no number.
+    let sigreturn = i64::from(syscalls::Sysno::rt_sigreturn.id());
+    assert_eq!(SyscallTable::filter(&[sigreturn]), format!("id == -1 || id == {sigreturn}"));
+    assert_eq!(SyscallTable::filter(&[]), "id == -2");
 }
 
 /// An entry of a trace.

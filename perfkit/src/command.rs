@@ -1,4 +1,4 @@
-//! The command that `record` and `stat` run: the failure to start it, and its exit status, become the exit
+//! The command that `record`, `stat` and `trace` run: the failure to start it, and its exit status, become the exit
 //! code of this program, by the rules of a shell.
 
 use std::ffi::OsString;
@@ -11,6 +11,31 @@ use std::thread;
 use crate::message::{note, print, shown};
 use perf_session::{EventSet, EventSetError, System};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+/// The reason why nothing was counted or traced.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Set(EventSetError),
+    Other(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl From<EventSetError> for Failure {
+    fn from(error: EventSetError) -> Self {
+        Self::Set(error)
+    }
+}
+
+impl From<perf_session::sys::Error> for Failure {
+    fn from(error: perf_session::sys::Error) -> Self {
+        Self::Set(error.into())
+    }
+}
 
 /// Returns the command of these words, the program first; `None` without a word.
 pub(crate) fn command(words: &[OsString]) -> Option<Command> {

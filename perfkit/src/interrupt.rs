@@ -1,8 +1,11 @@
 //! The end of a measurement by `SIGINT` (Ctrl-C) or `SIGTERM`.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use perf_session::sys::Waker;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -12,4 +15,27 @@ pub(crate) fn on_interrupt(mut f: impl FnMut() + Send + 'static) -> io::Result<(
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let wait = move || signals.forever().for_each(|_| f());
     thread::Builder::new().name("perfkit-signals".to_owned()).spawn(wait).map(drop)
+}
+
+/// Exit code after a second Ctrl-C: 128 and the number of `SIGINT`.
+const SECOND_INTERRUPT: i32 = 130;
+
+/// Ends a wait for rings at the first signal, and the program at the second, for a command that does not end. Returns
+/// whether there was a signal.
+pub(crate) fn wake_on_interrupt(stop: &Waker) -> io::Result<Arc<AtomicBool>> {
+    let is_interrupted = Arc::new(AtomicBool::new(false));
+    let (interrupted, waker) = (Arc::clone(&is_interrupted), stop.clone());
+    on_interrupt(move || {
+        if interrupted.swap(true, Ordering::Relaxed) {
+            std::process::exit(SECOND_INTERRUPT);
+        }
+        wake(&waker);
+    })?;
+    Ok(is_interrupted)
+}
+
+/// Ends a wait for rings.
+pub(crate) fn wake(waker: &Waker) {
+    // No errno is known that the kernel returns here.
+    let _ = waker.wake();
 }

@@ -4,7 +4,7 @@
 const SIMILAR: f64 = 0.7;
 
 /// Returns `; the nearest is NAME`, or nothing if none is like the wanted one.
-pub(super) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let wanted = wanted.to_ascii_lowercase();
     let rated = names.into_iter().map(|name| {
         let lower = name.to_ascii_lowercase();

@@ -1,28 +1,28 @@
-//! The file or stream for the counts.
+//! The file or stream that a measurement prints to.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::Options;
 use crate::message::of_file;
 
-/// Opens the output, and returns its name.
-pub(super) fn open(options: &Options) -> io::Result<(PathBuf, Box<dyn Write>)> {
-    Ok(match &options.output {
+/// Opens the output, and returns its name. Without a path it is standard output, or standard error if a command has
+/// standard output.
+pub(crate) fn open(path: Option<&Path>, has_command: bool) -> io::Result<(PathBuf, Box<dyn Write>)> {
+    Ok(match path {
         Some(path) if path.as_os_str() == "-" => ("standard output".into(), Box::new(io::stdout())),
         Some(path) => {
-            let file = CountsFile::open(path).map_err(|error| of_file(path, &error))?;
-            (path.clone(), Box::new(file))
+            let file = OutputFile::open(path).map_err(|error| of_file(path, &error))?;
+            (path.to_owned(), Box::new(file))
         }
-        None if options.command.is_empty() => ("standard output".into(), Box::new(io::stdout())),
+        None if !has_command => ("standard output".into(), Box::new(io::stdout())),
         None => ("standard error".into(), Box::new(io::stderr())),
     })
 }
 
-/// A file that keeps what it has until the first counts, so that a command which cannot be started changes nothing.
+/// A file that keeps what it has until the first text, so that a command which cannot be started changes nothing.
 #[derive(Debug)]
-struct CountsFile {
+struct OutputFile {
     file: File,
     path: PathBuf,
     /// Whether the file was not there before.
@@ -30,7 +30,7 @@ struct CountsFile {
     has_begun: bool,
 }
 
-impl CountsFile {
+impl OutputFile {
     fn open(path: &Path) -> io::Result<Self> {
         let is_new = !path.exists();
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
@@ -47,7 +47,7 @@ impl CountsFile {
     }
 }
 
-impl Write for CountsFile {
+impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.begin()?;
         self.file.write(bytes)
@@ -59,7 +59,7 @@ impl Write for CountsFile {
     }
 }
 
-impl Drop for CountsFile {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         if self.is_new && !self.has_begun {
             // The reason why nothing was counted is what the user must know.

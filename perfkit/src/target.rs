@@ -1,4 +1,4 @@
-//! The tasks and CPUs that `record` and `stat` observe.
+//! The tasks and CPUs that `record`, `stat` and `trace` observe.
 
 use std::fs::{self, File};
 use std::io;

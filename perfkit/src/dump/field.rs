@@ -9,8 +9,8 @@ use perf_decode::{Value, tracepoint};
 use serde_json::Value as Json;
 
 use super::json::{self, Object};
-use super::nearest::nearest;
 use super::tool_record;
+use crate::nearest::nearest;
 
 /// The keys of every record. A field of a body with one of these names gets a prefix in flat forms.
 const HEADER: &[&str] = &[

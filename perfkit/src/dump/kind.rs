@@ -3,8 +3,8 @@
 use perf_abi::RecordType;
 use perf_file::format::record_type;
 
-use super::nearest::nearest;
 use super::tool_record;
+use crate::nearest::nearest;
 
 /// Parses the name of a kind as a line has it, in any case, or its number.
 ///

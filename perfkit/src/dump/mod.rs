@@ -12,7 +12,6 @@ mod field;
 mod file;
 mod json;
 mod kind;
-mod nearest;
 mod printer;
 mod tool_record;
 

@@ -17,13 +17,11 @@ use super::off_cpu::OffCpuOptions;
 use crate::events::EventOptions;
 use crate::help;
 use crate::levels::LevelOptions;
+use crate::ring_pages::{RingPages, ring_pages};
 use crate::target::TargetOptions;
 
 /// Samples per second if neither a frequency nor a period is given, as in the perf tool.
 const FREQUENCY: u64 = 4000;
-
-/// Bytes of a page of the rings, as users count them. A machine with larger pages has larger rings.
-pub(super) const PAGE: usize = 4096;
 
 /// Record samples of events into a perf.data file
 #[derive(Args, Clone, Debug)]
@@ -141,14 +139,6 @@ enum Frequency {
     Max,
 }
 
-/// Data pages of a ring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RingPages {
-    /// A power of two.
-    pub(super) pages: usize,
-    pub(super) asked: usize,
-}
-
 impl Options {
     /// Returns the distance of the samples of an event. A frequency above `limit` is lowered to it.
     pub(super) fn rate(&self, is_tracepoint: bool, limit: u64) -> Rate {
@@ -216,17 +206,6 @@ fn level(text: &str) -> Result<i32, String> {
     level.ok_or("expected a level from 1 to 22".to_owned())
 }
 
-fn ring_pages(text: &str) -> Result<RingPages, String> {
-    let units = [('B', 1), ('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
-    let unit = units.iter().find_map(|(letter, bytes)| Some((text.strip_suffix(*letter)?, *bytes)));
-    let (number, unit) = unit.unwrap_or((text, PAGE));
-    let number: Option<usize> = number.parse().ok().filter(|number| *number > 0);
-    let asked = number.and_then(|number| number.checked_mul(unit)).map(|bytes| bytes.div_ceil(PAGE));
-    asked
-        .and_then(|asked| Some(RingPages { pages: asked.checked_next_power_of_two()?, asked }))
-        .ok_or("expected a number of pages, as 128, or a size, as 512K or 4M".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,25 +216,6 @@ mod tests {
         assert_eq!(frequency("99"), Ok(Frequency::Of(99)));
         for text in ["0", "x", "-1", ""] {
             assert!(frequency(text).unwrap_err().contains("samples per second"), "{text}");
-        }
-    }
-
-    #[test]
-    fn rings_have_a_power_of_two_of_pages() {
-        for (text, pages, asked) in [
-            ("128", 128, 128),
-            ("512K", 128, 128),
-            ("4M", 1024, 1024),
-            ("1G", 1 << 18, 1 << 18),
-            ("3", 4, 3),
-            ("2K", 1, 1),
-            ("12K", 4, 3),
-            ("4097B", 2, 2),
-        ] {
-            assert_eq!(ring_pages(text), Ok(RingPages { pages, asked }), "{text}");
-        }
-        for text in ["0", "0K", "x", "K", "128,64", "-1", "99999999999999999999", "18446744073709551615"] {
-            assert!(ring_pages(text).is_err(), "{text}");
         }
     }
 

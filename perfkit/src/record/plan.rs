@@ -15,8 +15,9 @@ use perf_session::{
 use super::Options;
 use super::call_graph::{CALL_STACK, CallGraph};
 use super::off_cpu;
-use super::options::{PAGE, Rate, RingPages};
+use super::options::Rate;
 use crate::events::NamedGroup;
+use crate::ring_pages::{PAGE, RingPages};
 
 /// Fields of every sample: with the same ones up to `TIME`, records of all events have their times at the
 /// same place.

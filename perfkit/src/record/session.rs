@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use super::output::Output;
 use super::{Failure, Options};
 use crate::command::{self, RunningCommand};
 use crate::events::set_filters;
-use crate::interrupt::on_interrupt;
+use crate::interrupt::{wake, wake_on_interrupt};
 use crate::message::note;
 
 /// Longest time for which records of a rare event stay in a ring.
@@ -81,19 +81,11 @@ impl Session {
     /// Records until the command or the process exits, or until Ctrl-C. Returns the status of the command.
     pub(super) fn run(&mut self, options: &Options) -> Result<Option<ExitStatus>, Failure> {
         let stop = Waker::new()?;
-        let is_interrupted = Arc::new(AtomicBool::new(false));
-        let (interrupted, waker) = (Arc::clone(&is_interrupted), stop.clone());
-        on_interrupt(move || {
-            if interrupted.swap(true, Ordering::Relaxed) {
-                // The second one, for a command that does not end.
-                std::process::exit(SECOND_INTERRUPT);
-            }
-            cancel(&waker);
-        })?;
+        let is_interrupted = wake_on_interrupt(&stop)?;
         let running = self.start(options)?;
         if let Some(running) = &running {
             let waker = stop.clone();
-            running.on_exit(move || cancel(&waker))?;
+            running.on_exit(move || wake(&waker))?;
         }
         let recorded = self.record(&stop, options.target.is_on_cpus());
         if let Some(running) =
@@ -245,11 +237,3 @@ fn event_of(described: &Described, record: RawRecord<'_>, layout: &SampleLayout)
     }
     described.name_of(record.id(layout)?).map(Arc::from)
 }
-
-fn cancel(waker: &Waker) {
-    // No errno is known that the kernel returns here.
-    let _ = waker.wake();
-}
-
-/// Exit code after a second Ctrl-C: 128 and the number of `SIGINT`.
-const SECOND_INTERRUPT: i32 = 130;

@@ -3,12 +3,11 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use perf_session::{EventSetError, EventSetTarget};
+use perf_session::EventSetTarget;
 
 mod events;
 mod measure;
 mod options;
-mod output;
 mod report;
 mod row;
 mod spread;
@@ -16,30 +15,12 @@ mod table;
 
 pub(crate) use options::Options;
 
-use crate::command::{exit_code, report_failure};
+use crate::command::{Failure, exit_code, report_failure};
 use crate::message::{note, of_file};
+use crate::output;
 use events::Events;
 use measure::Measurement;
 use report::Report;
-
-/// The reason why nothing was counted.
-#[derive(Debug)]
-pub(super) enum Failure {
-    Set(EventSetError),
-    Other(io::Error),
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::Other(error)
-    }
-}
-
-impl From<EventSetError> for Failure {
-    fn from(error: EventSetError) -> Self {
-        Self::Set(error)
-    }
-}
 
 /// Counts, prints the counts, and returns the exit code of the command.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
@@ -56,7 +37,7 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
     let other =
         if options.command.is_empty() { EventSetTarget::all_cpus() } else { EventSetTarget::command() };
     let target = options.target.target()?.unwrap_or(other);
-    let (path, mut out) = output::open(options)?;
+    let (path, mut out) = output::open(options.output.as_deref(), !options.command.is_empty())?;
     let of_output = |error: io::Error| match error.kind() {
         // The reader of the output exited early, as `head` does.
         io::ErrorKind::BrokenPipe => error,

@@ -48,6 +48,11 @@ impl EventOptions {
         Ok(groups)
     }
 
+    /// Iterates over the texts of the events, with their filters.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, Option<&CString>)> {
+        self.0.iter().map(|text| (text.events.as_str(), text.filter.as_ref()))
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -37,6 +37,7 @@ mod script;
 mod standard_output;
 mod stat;
 mod target;
+mod trace;
 mod whole_file;
 
 /// Linux perf events on the command line
@@ -84,6 +85,7 @@ enum Command {
     Report(report::Options),
     Script(script::Options),
     Stat(stat::Options),
+    Trace(trace::Options),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]
     Workload(demo::workload::Arguments),
 }
@@ -111,6 +113,7 @@ fn main() -> ExitCode {
         Command::Report(options) => report::run(&mut out, options).map(success),
         Command::Script(options) => script::run(&mut out, options).map(success),
         Command::Stat(options) => stat::run(options),
+        Command::Trace(options) => trace::run(options),
         Command::Workload(arguments) => demo::workload::run(arguments).map(success),
     };
     match result {

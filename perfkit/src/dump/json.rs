@@ -5,7 +5,7 @@ use perf_decode::{Record, Value};
 use serde_json::{Map, Value as Json};
 
 /// The entries of a JSON object.
-pub(super) type Object = Map<String, Json>;
+pub(crate) type Object = Map<String, Json>;
 
 /// Returns a record of the kernel as one object.
 pub(super) fn record(record: &Record<'_>) -> Object {
@@ -48,12 +48,12 @@ pub(super) fn value(value: Value<'_>) -> Json {
 }
 
 /// Returns the fields of a tracepoint, without those that all tracepoints have.
-pub(super) fn tracepoint(format: &Format<'_>, raw: &[u8]) -> Object {
+pub(crate) fn tracepoint(format: &Format<'_>, raw: &[u8]) -> Object {
     format.fields.iter().map(|field| (field.name.to_owned(), of_tracepoint(&field.value(raw)))).collect()
 }
 
 /// Returns the value of a tracepoint's field.
-pub(super) fn of_tracepoint(value: &tracepoint::Value<'_>) -> Json {
+pub(crate) fn of_tracepoint(value: &tracepoint::Value<'_>) -> Json {
     match value {
         tracepoint::Value::Unsigned(number) => (*number).into(),
         tracepoint::Value::Signed(number) => (*number).into(),

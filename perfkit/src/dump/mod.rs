@@ -15,6 +15,8 @@ mod kind;
 mod printer;
 mod tool_record;
 
+pub(crate) use json::{of_tracepoint, tracepoint};
+
 use crate::help;
 use crate::recording::{InputOptions, TaskFilterOptions};
 

@@ -1,0 +1,66 @@
+//! `perfkit trace`: system calls and tracepoints as they happen.
+
+use std::io;
+use std::process::ExitCode;
+
+use perf_session::{EventSetTarget, System};
+
+mod entry;
+mod json;
+mod names;
+mod options;
+mod plan;
+mod session;
+mod summary;
+mod text;
+mod tracer;
+
+pub(crate) use options::Options;
+
+use crate::command::{Failure, exit_code, report_failure};
+use crate::events::set_filters;
+use crate::message::{count, note, of_file};
+use crate::output;
+use plan::Plan;
+use tracer::Tracer;
+
+/// Traces, and returns the exit code of the command.
+pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
+    let mut options = options.clone();
+    if options.command.is_empty() && options.target.is_empty() {
+        options.target.add_all_cpus();
+    }
+    match trace(&options) {
+        Ok(code) => Ok(code),
+        Err(Failure::Set(error)) => Ok(report_failure(&error, options.target.describe().as_deref())),
+        Err(Failure::Other(error)) => Err(error),
+    }
+}
+
+fn trace(options: &Options) -> Result<ExitCode, Failure> {
+    let plan = Plan::new(options, &System::new())?;
+    let target = options.target.target()?.unwrap_or_else(EventSetTarget::command);
+    let mut set = plan.open(options, target)?;
+    let filters = plan.filters()?;
+    set_filters(&set, &filters)?;
+    let (path, out) = output::open(options.output.as_deref(), !options.command.is_empty())?;
+    let mut tracer = Tracer::new(options, &plan, out)?;
+    let traced = session::run(options, &mut set, &filters, &mut tracer);
+    let finished = traced.and_then(|status| {
+        let lost = set.lost_by_event()?;
+        Ok((status, tracer.finish(&lost)?))
+    });
+    let (status, (lost, malformed)) = finished.map_err(|failure| match failure {
+        // The reader of the output exited early, as `head` does.
+        Failure::Other(error) if error.kind() != io::ErrorKind::BrokenPipe => of_file(&path, &error).into(),
+        failure => failure,
+    })?;
+    if lost > 0 {
+        let records = count(lost, "record");
+        note(format_args!("{records} lost: a ring was full, use larger ones (-m) or fewer events"));
+    }
+    if malformed > 0 {
+        note(format_args!("{} could not be decoded", count(malformed, "record")));
+    }
+    Ok(status.map_or(ExitCode::SUCCESS, exit_code))
+}

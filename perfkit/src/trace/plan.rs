@@ -1,0 +1,181 @@
+//! The events to trace: the two tracepoints of all system calls, with a filter for those that are wanted, and others.
+
+use std::ffi::CString;
+use std::io;
+
+use perf_session::sys::{Attr, AttrFlags, Clock, SampleType, Software};
+use perf_session::{
+    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, SyscallTable, SyscallTracepoints,
+    System, Tracefs, Tracepoint,
+};
+
+use super::Options;
+use crate::message::shown;
+use crate::nearest::nearest;
+
+/// Data pages of a ring: 2 MiB with pages of 4 KiB, for bursts of 20000 calls.
+const RING_PAGES: usize = 512;
+
+/// The inode of the first namespace of process ids, `PROC_PID_INIT_INO` of the kernel.
+const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
+
+/// The fields of all samples.
+const FIELDS: SampleType =
+    SampleType::TID.union(SampleType::TIME).union(SampleType::CPU).union(SampleType::RAW);
+
+/// The records from which threads have their names and ends, of an event that never fires.
+const SIDE_BAND: AttrFlags = AttrFlags::COMM.union(AttrFlags::COMM_EXEC).union(AttrFlags::TASK);
+
+/// The system calls to trace.
+#[derive(Debug)]
+pub(super) struct Calls {
+    pub(super) points: SyscallTracepoints,
+    pub(super) table: SyscallTable,
+}
+
+/// The events, with the filter of each.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) calls: Option<Calls>,
+    /// The other tracepoints.
+    pub(super) tracepoints: Vec<Tracepoint>,
+    /// The event of side-band records, then the two of system calls, then the others.
+    specs: Vec<EventSpec>,
+    filters: Vec<Option<String>>,
+}
+
+impl Plan {
+    pub(super) fn new(options: &Options, system: &System) -> io::Result<Self> {
+        let tracefs = Tracefs::find(system).map_err(io::Error::other)?;
+        let table = SyscallTable::read(&tracefs).map_err(io::Error::other)?;
+        let dummy = Attr::software(Software::DUMMY).with_flags(SIDE_BAND);
+        let mut plan = Self {
+            calls: None,
+            tracepoints: Vec::new(),
+            specs: vec![EventSpec::new(dummy)],
+            filters: vec![None],
+        };
+        let mut of_tracepoints = Vec::new();
+        let mut of_calls: Vec<Option<String>> = Vec::new();
+        for (text, filter) in options.events.texts() {
+            let filter = filter.map(|filter| filter.to_string_lossy().into_owned());
+            let Wanted { has_calls, filter: calls, patterns } = Wanted::parse(text, &table)?;
+            if has_calls {
+                of_calls.push(both(calls, filter.clone()));
+            }
+            for pattern in patterns {
+                let found = tracefs.matching(pattern).map_err(io::Error::other)?;
+                of_tracepoints.resize(of_tracepoints.len() + found.len(), filter.clone());
+                plan.tracepoints.extend(found);
+            }
+        }
+        if options.events.is_empty() {
+            of_calls.push(None);
+        }
+        if !of_calls.is_empty() {
+            let points = SyscallTracepoints::find(&tracefs).map_err(io::Error::other)?;
+            // One that hits for each call makes the others superfluous.
+            let filters: Option<Vec<String>> = of_calls.into_iter().collect();
+            let filter = filters.map(|filters| filters.join(" || "));
+            plan.specs.extend(points.event_specs());
+            plan.filters.extend([filter.clone(), filter]);
+            plan.calls = Some(Calls { points, table });
+        }
+        plan.specs.extend(plan.tracepoints.iter().map(Tracepoint::event_spec));
+        plan.filters.extend(of_tracepoints);
+        if options.target.is_on_cpus() {
+            plan.exclude_own(system);
+        }
+        Ok(plan)
+    }
+
+    /// Leaves out the calls of this program, which would print a line for each line that it prints.
+    fn exclude_own(&mut self, system: &System) {
+        // The filter compares ids of the first namespace. Elsewhere they are left out when they are read.
+        let namespace = system.path("/proc/self/ns/pid").read_link();
+        if namespace.is_ok_and(|name| name.as_os_str() == FIRST_PID_NAMESPACE) {
+            let own = format!("common_pid != {}", std::process::id());
+            // Without the event of side-band records.
+            for filter in self.filters.iter_mut().skip(1) {
+                *filter = both(Some(own.clone()), filter.take());
+            }
+        }
+    }
+
+    /// Returns the index of the first event of [`tracepoints`](Self::tracepoints) in the set.
+    pub(super) fn first_tracepoint(&self) -> usize {
+        self.specs.len() - self.tracepoints.len()
+    }
+
+    /// Returns the filter of each event of the set.
+    pub(super) fn filters(&self) -> io::Result<Vec<Option<CString>>> {
+        let filters = self.filters.iter().cloned();
+        filters.map(|filter| filter.map(CString::new).transpose().map_err(io::Error::other)).collect()
+    }
+
+    /// Opens the events, with the largest rings that the limits of memory permit.
+    pub(super) fn open(&self, options: &Options, target: EventSetTarget) -> Result<EventSet, EventSetError> {
+        let most = options.mmap_pages.map_or(RING_PAGES, |ring| ring.pages);
+        let specs = self.specs.iter().enumerate().map(|(index, spec)| {
+            spec.clone().map_attr(|attr| {
+                // Each hit is a sample, but the event of side-band records samples nothing.
+                let attr = if index == 0 { attr } else { attr.with_period(1) };
+                attr.with_sample_type(FIELDS).with_clock(Clock::MONOTONIC)
+            })
+        });
+        EventSetOptions::new().events(specs).target(target).ring_pages_within(1..=most).open()
+    }
+}
+
+/// Returns a filter of which both parts must match.
+fn both(left: Option<String>, right: Option<String>) -> Option<String> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(format!("({left}) && ({right})")),
+        (left, right) => left.or(right),
+    }
+}
+
+/// The value of one `-e`.
+#[derive(Debug, PartialEq)]
+struct Wanted<'t> {
+    has_calls: bool,
+    /// The filter of the system calls, `None` for all.
+    filter: Option<String>,
+    /// Patterns of tracepoints.
+    patterns: Vec<&'t str>,
+}
+
+impl<'t> Wanted<'t> {
+    fn parse(text: &'t str, table: &SyscallTable) -> io::Result<Self> {
+        let (list, is_negated) = text.strip_prefix('!').map_or((text, false), |list| (list, true));
+        let (mut numbers, mut patterns) = (Vec::new(), Vec::new());
+        let (mut has_calls, mut has_all) = (false, false);
+        for part in list.split(',').map(str::trim) {
+            match part {
+                "*" | "syscalls:*" | "raw_syscalls:*" | "raw_syscalls:sys_*" => {
+                    (has_calls, has_all) = (true, true);
+                }
+                _ if part.contains(':') && !is_negated => patterns.push(part),
+                _ => {
+                    let found = table.matching(part);
+                    if found.is_empty() {
+                        let near = nearest(part, table.names());
+                        return Err(io::Error::other(format!(
+                            "{}: no system call has this name{near}; a tracepoint is named CATEGORY:NAME",
+                            shown(part)
+                        )));
+                    }
+                    has_calls = true;
+                    numbers.extend(found);
+                }
+            }
+        }
+        let filter = match (is_negated, has_all) {
+            (false, true) => None,
+            (false, false) => Some(SyscallTable::filter(&numbers)),
+            (true, true) => Some(SyscallTable::filter(&[])),
+            (true, false) => Some(format!("!({})", SyscallTable::filter(&numbers))),
+        };
+        Ok(Self { has_calls, filter, patterns })
+    }
+}

@@ -1,0 +1,226 @@
+//! From records to lines.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt as _;
+
+use perf_decode::tracepoint::{Format, FormatError};
+use perf_decode::{Layout, Record, Sample};
+use perf_session::{EventLost, EventSetRecord, Scope, Syscall, SyscallJoiner, SyscallSummary, Tracepoint};
+use perf_symbols::Kallsyms;
+
+use super::entry::{Entry, Task};
+use super::names::Names;
+use super::options::SummaryMode;
+use super::plan::{Calls, Plan};
+use super::{Options, json, summary, text};
+use crate::message::shown;
+use crate::print_format::PrintFormat;
+
+/// Prints what is traced.
+pub(super) struct Tracer<'p> {
+    options: &'p Options,
+    calls: Option<&'p Calls>,
+    joiner: SyscallJoiner,
+    summary: SyscallSummary,
+    tracepoints: Vec<Printed<'p>>,
+    /// Index of the event of the first one.
+    first_tracepoint: usize,
+    kallsyms: Option<Kallsyms>,
+    lines: Lines<'p>,
+    /// The process of this program, if all tasks are traced.
+    excluded: Option<u32>,
+    /// Reported losses of each ring.
+    lost: BTreeMap<Scope, u64>,
+    malformed: u64,
+}
+
+/// A tracepoint, and how its payloads are printed.
+struct Printed<'p> {
+    name: String,
+    format: Format<'p>,
+    print_format: Option<PrintFormat>,
+}
+
+impl<'p> Printed<'p> {
+    fn new(tracepoint: &'p Tracepoint) -> Result<Self, FormatError> {
+        let format = tracepoint.format()?;
+        let print_format = PrintFormat::parse(&format);
+        Ok(Self { name: shown(tracepoint.to_string()), format, print_format })
+    }
+
+    /// Returns the text of a payload in one line.
+    fn text(&self, raw: &[u8], kallsyms: Option<&Kallsyms>) -> String {
+        let Some(print_format) = &self.print_format else { return self.format.display(raw).to_string() };
+        let mut text = Vec::new();
+        print_format.print(raw, kallsyms, &mut text);
+        shown(OsStr::from_bytes(&text))
+    }
+}
+
+impl<'p> Tracer<'p> {
+    pub(super) fn new(options: &'p Options, plan: &'p Plan, out: Box<dyn Write>) -> io::Result<Self> {
+        let tracepoints = plan.tracepoints.iter().map(Printed::new).collect::<Result<Vec<_>, _>>();
+        let tracepoints = tracepoints.map_err(io::Error::other)?;
+        let mut formats = tracepoints.iter().filter_map(|printed| printed.print_format.as_ref());
+        // Without them, addresses are printed: nothing is wrong.
+        let kallsyms = formats.any(PrintFormat::has_functions).then(Kallsyms::of_this_kernel);
+        let summary = match options.summary_mode {
+            SummaryMode::Thread => SyscallSummary::new(),
+            SummaryMode::Total => SyscallSummary::with_capacity(0),
+        };
+        Ok(Self {
+            options,
+            calls: plan.calls.as_ref(),
+            joiner: SyscallJoiner::new(),
+            summary,
+            tracepoints,
+            first_tracepoint: plan.first_tracepoint(),
+            kallsyms: kallsyms.and_then(Result::ok),
+            lines: Lines::new(options, out),
+            excluded: options.target.is_on_cpus().then(std::process::id),
+            lost: BTreeMap::new(),
+            malformed: 0,
+        })
+    }
+
+    /// Adds a record, in the order of time.
+    pub(super) fn add(&mut self, record: &EventSetRecord<'_>) {
+        let Ok(decoded) = record.decode() else {
+            self.malformed += 1;
+            return;
+        };
+        match &decoded {
+            Record::Sample(sample) => self.add_sample(record, sample),
+            Record::Lost(lost) => {
+                *self.lost.entry(record.scope()).or_default() += lost.lost();
+                let place = record.scope().to_string();
+                self.lines
+                    .write(&Entry::Lost { time: Some(record.time()), records: lost.lost(), place }, None);
+                self.join(None, |joiner, done| joiner.lose(done));
+            }
+            Record::Exit(exit) => {
+                let cpu = record.scope().cpu_id();
+                self.join(cpu, |joiner, done| joiner.end_thread(exit.tid(), record.time(), done));
+            }
+            other => self.lines.names.update(other),
+        }
+    }
+
+    fn add_sample<L: Layout>(&mut self, record: &EventSetRecord<'_>, sample: &Sample<'_, L>) {
+        let (pid, tid) = (sample.pid().unwrap_or(0), sample.tid().unwrap_or(0));
+        if self.excluded == Some(pid) {
+            return;
+        }
+        // The first hit, whether it is printed or not.
+        self.lines.start.get_or_insert(record.time());
+        let tracepoint = record.index().and_then(|index| index.checked_sub(self.first_tracepoint));
+        if let Some(printed) = tracepoint.and_then(|index| self.tracepoints.get(index)) {
+            let raw = sample.raw().unwrap_or_default();
+            let text =
+                if self.options.json { String::new() } else { printed.text(raw, self.kallsyms.as_ref()) };
+            let Printed { name, format, .. } = printed;
+            let entry = Entry::Hit { time: record.time(), name, format, raw, text: &text };
+            self.lines.write(&entry, Some((pid, tid, sample.cpu())));
+        } else if let Some(hit) = self.calls.and_then(|calls| calls.points.read(sample)) {
+            self.join(sample.cpu(), |joiner, done| joiner.add(hit, done));
+        }
+    }
+
+    /// Prints and sums up the calls that end by a change of the joiner.
+    fn join(&mut self, cpu: Option<u32>, change: impl FnOnce(&mut SyscallJoiner, &mut dyn FnMut(Syscall))) {
+        let Self { options, calls: Some(calls), joiner, summary, lines, .. } = self else { return };
+        change(joiner, &mut |call| {
+            if options.has_summary() {
+                summary.add(&call);
+            }
+            if options.prints_calls() && is_shown(options, &call) {
+                let args = call.enter.map(|enter| calls.table.with_values(call.number, enter.args));
+                let entry = Entry::Call { call: &call, name: &calls.table.name(call.number), args };
+                lines.write(&entry, Some((call.pid, call.tid, cpu)));
+            }
+        });
+    }
+
+    /// Writes what was buffered.
+    ///
+    /// # Errors
+    ///
+    /// The first error since the last call.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.lines.flush()
+    }
+
+    /// Prints what is known only at the end: losses after the last record of a ring, calls in progress, statistics. Returns
+    /// the number of lost records, and of those that are malformed.
+    pub(super) fn finish(&mut self, lost: &[EventLost]) -> io::Result<(u64, u64)> {
+        let mut read: BTreeMap<Scope, u64> = BTreeMap::new();
+        for event in lost {
+            let ring = event.scope.cpu_id().map_or(event.scope, Scope::cpu);
+            *read.entry(ring).or_default() += event.lost;
+        }
+        for (ring, records) in read {
+            let reported = self.lost.entry(ring).or_default();
+            let records = records.saturating_sub(*reported);
+            *reported += records;
+            if records > 0 {
+                let place = format!("{ring} after its last record");
+                self.lines.write(&Entry::Lost { time: None, records, place }, None);
+            }
+        }
+        self.join(None, |joiner, done| joiner.finish(done));
+        if let Some(calls) = self.calls.filter(|_| self.options.has_summary()) {
+            let Self { options, summary, lines: Lines { out, names, .. }, .. } = self;
+            summary::write(out, summary, options.summary_mode, &calls.table, names, options.json)?;
+        }
+        self.flush()?;
+        Ok((self.lost.values().sum(), self.malformed))
+    }
+}
+
+/// Returns whether a call is one of those that the user wants to see.
+fn is_shown(options: &Options, call: &Syscall) -> bool {
+    let is_long = options
+        .duration
+        .is_none_or(|least| call.duration().is_some_and(|ns| u128::from(ns) >= least.as_nanos()));
+    let is_failed = !options.failure || call.error().is_some();
+    is_long && is_failed
+}
+
+/// The output.
+struct Lines<'p> {
+    options: &'p Options,
+    out: BufWriter<Box<dyn Write>>,
+    names: Names,
+    /// Time of the first event.
+    start: Option<u64>,
+    failed: Option<io::Error>,
+}
+
+impl<'p> Lines<'p> {
+    fn new(options: &'p Options, out: Box<dyn Write>) -> Self {
+        let out = BufWriter::with_capacity(1 << 16, out);
+        Self { options, out, names: Names::default(), start: None, failed: None }
+    }
+
+    /// Writes a line, of a task: its process, thread and CPU.
+    fn write(&mut self, entry: &Entry<'_>, task: Option<(u32, u32, Option<u32>)>) {
+        let Self { options, out, names, start, failed } = self;
+        let task = task.map(|(pid, tid, cpu)| Task { comm: names.get(tid), pid, tid, cpu });
+        let written = if options.json {
+            json::write(out, entry, task)
+        } else {
+            let start = if options.time { 0 } else { start.unwrap_or(0) };
+            text::write(out, start, entry, task)
+        };
+        if let Err(error) = written {
+            failed.get_or_insert(error);
+        }
+    }
+
+    /// Writes what was buffered, or returns the first error since the last call.
+    fn flush(&mut self) -> io::Result<()> {
+        self.failed.take().map_or_else(|| self.out.flush(), Err)
+    }
+}

@@ -18,6 +18,7 @@ mod sized_rings;
 mod std_errors;
 #[path = "../support/mod.rs"]
 mod support;
+mod syscalls;
 mod threads;
 mod tracepoint;
 mod two_modes;

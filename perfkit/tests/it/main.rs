@@ -25,3 +25,4 @@ mod shells;
 mod stat;
 #[path = "../support/mod.rs"]
 mod support;
+mod trace;

@@ -16,6 +16,7 @@ use super::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
 /// - [`lose`](Self::lose) ends all calls that are in progress as [`Lost`](SyscallEnd::Lost), because any of them may have
 ///   returned, and been made again, in the gap. Their returns then have no start. The kernel reports a loss with the next
 ///   record of the CPU: what other CPUs wrote before that record was joined already.
+/// - A hit from before the start of the thread's call is [late](crate::EventSetRecord::is_late), and not of that call.
 /// - A return of `execve` may be of another thread of the process, whose id changes to that of the process.
 ///
 /// Ends of threads are reported by [`end_thread`](Self::end_thread), from `EXIT` records.
@@ -77,6 +78,9 @@ impl SyscallJoiner {
     /// Adds a hit, and passes the calls that end by it to `done`: at most two, unless the joiner is full.
     pub fn add(&mut self, hit: SyscallHit, done: &mut (impl FnMut(Syscall) + ?Sized)) {
         let SyscallHit { pid, tid, time, number, step } = hit;
+        if self.pending.get(&tid).is_some_and(|call| time < call.enter.time) {
+            return done(alone(hit));
+        }
         match step {
             SyscallStep::Enter { args } => {
                 let entered = Pending { pid, number, enter: SyscallEnter { time, args } };
@@ -104,7 +108,7 @@ impl SyscallJoiner {
                 }
                 match self.remove_exec(&hit) {
                     Some(caller) => done(caller.end(tid, end)),
-                    None => done(Syscall { pid, tid, number, enter: None, end }),
+                    None => done(alone(hit)),
                 }
             }
         }
@@ -159,6 +163,16 @@ impl SyscallJoiner {
             _ => None,
         }
     }
+}
+
+/// Returns what is known of a call from one hit.
+fn alone(hit: SyscallHit) -> Syscall {
+    let SyscallHit { pid, tid, time, number, step } = hit;
+    let (enter, end) = match step {
+        SyscallStep::Enter { args } => (Some(SyscallEnter { time, args }), SyscallEnd::NotSeen),
+        SyscallStep::Exit { result } => (None, SyscallEnd::Returned { time, result }),
+    };
+    Syscall { pid, tid, number, enter, end }
 }
 
 /// Returns whether a call replaces the program of the process.

@@ -40,6 +40,18 @@ fn return_without_a_number_is_of_the_call_in_progress() {
 }
 
 #[test]
+fn late_hit_is_not_of_the_call_in_progress() {
+    // The first two hits are in another ring, and come after the third.
+    let hits = [enter(1, 1, 30, 39), enter(1, 1, 10, 39), exit(1, 1, 20, 39), exit(1, 1, 40, 39)];
+    let expected = [
+        (1, 39, Some(10), SyscallEnd::NotSeen),
+        (1, 39, None, returned(20)),
+        (1, 39, Some(30), returned(40)),
+    ];
+    assert_eq!(joined(&hits), expected);
+}
+
+#[test]
 fn execve_of_another_thread_returns_in_the_first() {
     let hits = [enter(1, 1, 10, 202), enter(1, 5, 20, EXECVE), exit(1, 1, 30, EXECVE), exit(1, 1, 40, 0)];
     let expected = [

@@ -22,7 +22,7 @@ use crate::events::set_filters;
 use crate::message::{count, note, of_file};
 use crate::output;
 use plan::Plan;
-use tracer::Tracer;
+use tracer::{Missing, Tracer};
 
 /// Traces, and returns the exit code of the command.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
@@ -50,7 +50,7 @@ fn trace(options: &Options) -> Result<ExitCode, Failure> {
         let lost = set.lost_by_event()?;
         Ok((status, tracer.finish(&lost)?))
     });
-    let (status, (lost, malformed)) = finished.map_err(|failure| match failure {
+    let (status, Missing { lost, malformed, late }) = finished.map_err(|failure| match failure {
         // The reader of the output exited early, as `head` does.
         Failure::Other(error) if error.kind() != io::ErrorKind::BrokenPipe => of_file(&path, &error).into(),
         failure => failure,
@@ -58,6 +58,9 @@ fn trace(options: &Options) -> Result<ExitCode, Failure> {
     if lost > 0 {
         let records = count(lost, "record");
         note(format_args!("{records} lost: a ring was full, use larger ones (-m) or fewer events"));
+    }
+    if late > 0 {
+        note(format_args!("{} came after a record of a later time", count(late, "record")));
     }
     if malformed > 0 {
         note(format_args!("{} could not be decoded", count(malformed, "record")));

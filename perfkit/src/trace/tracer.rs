@@ -33,7 +33,17 @@ pub(super) struct Tracer<'p> {
     excluded: Option<u32>,
     /// Reported losses of each ring.
     lost: BTreeMap<Scope, u64>,
-    malformed: u64,
+    missing: Missing,
+}
+
+/// Numbers of records.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Missing {
+    pub(super) lost: u64,
+    /// Records that are malformed, or of an unknown event.
+    pub(super) malformed: u64,
+    /// Records that came after one of a later time.
+    pub(super) late: u64,
 }
 
 /// A tracepoint, and how its payloads are printed.
@@ -81,14 +91,15 @@ impl<'p> Tracer<'p> {
             lines: Lines::new(options, out),
             excluded: options.target.is_on_cpus().then(std::process::id),
             lost: BTreeMap::new(),
-            malformed: 0,
+            missing: Missing::default(),
         })
     }
 
     /// Adds a record, in the order of time.
     pub(super) fn add(&mut self, record: &EventSetRecord<'_>) {
+        self.missing.late += u64::from(record.is_late());
         let Ok(decoded) = record.decode() else {
-            self.malformed += 1;
+            self.missing.malformed += 1;
             return;
         };
         match &decoded {
@@ -152,9 +163,9 @@ impl<'p> Tracer<'p> {
         self.lines.flush()
     }
 
-    /// Prints what is known only at the end: losses after the last record of a ring, calls in progress, statistics. Returns
-    /// the number of lost records, and of those that are malformed.
-    pub(super) fn finish(&mut self, lost: &[EventLost]) -> io::Result<(u64, u64)> {
+    /// Prints what is known only at the end: losses after the last record of a ring, calls in progress, statistics.
+    /// Returns what is missing.
+    pub(super) fn finish(&mut self, lost: &[EventLost]) -> io::Result<Missing> {
         let mut read: BTreeMap<Scope, u64> = BTreeMap::new();
         for event in lost {
             let ring = event.scope.cpu_id().map_or(event.scope, Scope::cpu);
@@ -175,7 +186,7 @@ impl<'p> Tracer<'p> {
             summary::write(out, summary, options.summary_mode, &calls.table, names, options.json)?;
         }
         self.flush()?;
-        Ok((self.lost.values().sum(), self.malformed))
+        Ok(Missing { lost: self.lost.values().sum(), ..self.missing })
     }
 }
 

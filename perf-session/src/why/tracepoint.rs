@@ -73,7 +73,7 @@ fn no_tracefs(error: &TracefsError) -> Diagnosis {
         ),
         _ => (
             "probably no tracepoint has this id: tracefs, which has the ids, cannot be read",
-            "run as root, or let users read it: mount -o remount,mode=755 /sys/kernel/tracing".to_owned(),
+            format!("run as root, or {}", TracefsError::LET_GROUP_READ),
         ),
     };
     Diagnosis::new(Cause::Tracefs, text, remedy).with(Evidence::new("tracefs", error))

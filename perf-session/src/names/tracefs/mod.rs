@@ -319,12 +319,9 @@ impl fmt::Display for TracefsError {
             Self::NotMounted => {
                 write!(f, "tracefs is not mounted: {}", Mount::TRACEFS)
             }
-            Self::PermissionDenied { path } => write!(
-                f,
-                "{}: permission denied; run as root, or let users read tracefs: \
-                 mount -o remount,mode=755 /sys/kernel/tracing",
-                path.display()
-            ),
+            Self::PermissionDenied { path } => {
+                write!(f, "{}: permission denied; run as root, or {}", path.display(), Self::LET_GROUP_READ)
+            }
             Self::NotFound { wanted, has } => {
                 let text = excerpt(wanted.as_bytes());
                 let name = wanted.rsplit(':').next().unwrap_or_default();
@@ -343,6 +340,10 @@ impl fmt::Display for TracefsError {
 }
 
 impl TracefsError {
+    /// The remedy that needs root once. Since Linux 5.16 the files are not readable by others, whatever the mode of the mount.
+    pub(crate) const LET_GROUP_READ: &str =
+        "let a group read tracefs: mount -o remount,mode=750,gid=GROUP /sys/kernel/tracing";
+
     /// Returns the number of the errno if a system call failed.
     pub fn raw_os_error(&self) -> Option<i32> {
         match self {

@@ -48,7 +48,9 @@ impl Plan {
     pub(super) fn new(options: &Options, system: &System) -> io::Result<Self> {
         let tracefs = Tracefs::find(system).map_err(io::Error::other)?;
         let table = SyscallTable::read(&tracefs).map_err(io::Error::other)?;
-        let dummy = Attr::software(Software::DUMMY).with_flags(SIDE_BAND);
+        // Without the kernel, so that the event which is refused is one that the user names.
+        let user_only = AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV;
+        let dummy = Attr::software(Software::DUMMY).with_flags(SIDE_BAND | user_only);
         let mut plan = Self {
             calls: None,
             tracepoints: Vec::new(),

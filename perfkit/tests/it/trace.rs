@@ -4,8 +4,8 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::os::unix::process::parent_id;
-use std::process::{Output, Stdio};
+use std::os::unix::process::{CommandExt as _, parent_id};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -179,6 +179,27 @@ fn unknown_call_is_named_with_the_nearest() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text.contains("opnat: no system call has this name; the nearest is openat"), "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+#[test]
+fn user_without_permission_reads_what_is_needed() {
+    let folder = Folder::new();
+    let program = folder.path("perfkit");
+    fs::copy(env!("CARGO_BIN_EXE_perfkit"), &program).unwrap();
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: only root can run a program as another user");
+    }
+    let output = Command::new(program).args(["trace", "true"]).uid(65534).gid(65534).output().unwrap();
+    let text = errors(&output);
+    if output.status.success() || text.contains("tracefs is not mounted") {
+        return eprintln!("skipped: {text}");
+    }
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    // Of tracefs in one line, or of the event with the remedy.
+    assert!(
+        text.contains("run as root, or let a group read tracefs") || text.contains("\nremedy "),
+        "{text}"
+    );
 }
 
 #[test]

@@ -3,10 +3,14 @@ use std::collections::HashMap;
 
 use super::{Syscall, SyscallStats};
 
+/// Different calls of a thread that have statistics of their number. No architecture has as many.
+const MAX_CALLS: usize = 1024;
+
 /// Statistics of the calls of each thread, as `strace -c` and `perf trace -s` print them.
 ///
 /// Calls that returned count; the others are numbered by [`unfinished`](Self::unfinished). Memory is bounded: calls of more
-/// threads than fit are summed up for all of these threads together.
+/// threads than fit are summed up for all of these threads together, and calls of more numbers than the kernel has, which a
+/// program may try, as number -1.
 ///
 /// ```
 /// use perf_session::{Syscall, SyscallEnd, SyscallEnter, SyscallSummary};
@@ -53,7 +57,9 @@ impl SyscallSummary {
         let named = self.threads.len() - usize::from(self.threads.contains_key(&None));
         let has_space = named < self.capacity || self.threads.contains_key(&Some(call.tid));
         let thread = self.threads.entry(has_space.then_some(call.tid)).or_default();
-        thread.entry(call.number).or_default().add(call.duration(), call.error().is_some());
+        let is_full = thread.len() >= MAX_CALLS && !thread.contains_key(&call.number);
+        let number = if is_full { -1 } else { call.number };
+        thread.entry(number).or_default().add(call.duration(), call.error().is_some());
     }
 
     /// Returns the threads with the number of their calls, the most first; `None` for the threads beyond the capacity.
@@ -113,6 +119,15 @@ mod tests {
         assert_eq!((totals, summary.unfinished()), (vec![(1, 100), (0, 13)], 1));
         assert_eq!(summary.of_thread(Some(1))[0].1.calls, 2);
         assert!(summary.of_thread(Some(3)).is_empty());
+    }
+
+    #[test]
+    fn numbers_that_no_kernel_has_are_summed_up() {
+        let mut summary = SyscallSummary::new();
+        (0..5000).for_each(|number| summary.add(&returned(1, number, 1)));
+        let rows = summary.of_thread(Some(1));
+        assert_eq!((rows.len(), rows[0].0, rows[0].1.calls), (MAX_CALLS + 1, -1, 5000 - MAX_CALLS as u64));
+        assert_eq!(summary.threads(), [(Some(1), 5000)]);
     }
 
     #[test]

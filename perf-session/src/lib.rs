@@ -39,6 +39,8 @@
 //! | choose a command, process, thread, CPUs or a cgroup | [`EventSetTarget`] |
 //! | open all events there, or none | [`EventSetOptions`]: [`open`](EventSetOptions::open) |
 //! | count | [`EventSet::enable`], [`EventSet::counts`] |
+//! | derive instructions per cycle, rates and misses from counts | [`Counts::metrics`] |
+//! | count by CPU, core, package or thread | [`Counts::split_by`], [`CpuTopology`] |
 //! | count user space only where the kernel is not permitted | [`EventSetOptions::user_only_if_refused`] |
 //! | sample into rings | [`EventSpec::map_attr`] with a period or frequency, [`EventSetOptions::ring_pages`] |
 //! | read all records in the order of time | [`EventSet::wait`], [`EventSet::drain_sorted`] |
@@ -84,8 +86,8 @@ pub use names::{
 pub use set::{
     CountRow, CountTable, Counts, EventCounts, EventError, EventLost, EventSet, EventSetError, EventSetEvent,
     EventSetOptions, EventSetRecord, EventSetTarget, Gap, Inherit, Loss, LossKind, LossLedger, LossReport,
-    MappedRings, Refreshed, RingKey, RingSize, Scope, ScopeCount, SizedRingsError, SpawnMisuse, map_largest,
-    map_largest_ring,
+    MappedRings, Metric, MetricKind, Refreshed, RingKey, RingSize, Scope, ScopeCount, SizedRingsError,
+    SpawnMisuse, map_largest, map_largest_ring,
 };
 #[cfg(feature = "syscalls")]
 pub use syscalls::{
@@ -93,9 +95,9 @@ pub use syscalls::{
     SyscallStats, SyscallStep, SyscallSummary, SyscallTable, SyscallTracepoints,
 };
 pub use system::{
-    Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, FileError, Mapping,
-    MemlockLimit, MemlockUsage, Mount, PerfClock, Privileges, System, TimeSource, choose_clock, clocks_of,
-    mappings_of, threads_of,
+    Capability, ClockError, ClockLine, ClockPair, CpuIter, CpuList, CpuListError, CpuTopology, FileError,
+    Mapping, MemlockLimit, MemlockUsage, Mount, PerfClock, Privileges, System, TimeSource, choose_clock,
+    clocks_of, mappings_of, threads_of,
 };
 pub use why::{
     AttrFallback, Cause, CpuEvent, Diagnosis, DroppedFeature, Evidence, FailedOpen, FallbackError, Field,

@@ -33,7 +33,7 @@ mod unit;
 mod user_only;
 mod watch;
 
-pub use counts::{CountRow, CountTable, Counts, EventCounts, ScopeCount};
+pub use counts::{CountRow, CountTable, Counts, EventCounts, Metric, MetricKind, ScopeCount};
 pub use error::{EventSetError, SpawnMisuse};
 pub use event_error::EventError;
 pub use hotplug::Refreshed;

@@ -1,10 +1,10 @@
 use super::ScopeCount;
 use super::opened::Opened;
-use crate::system::{FileError, System};
+use crate::system::{FileError, package};
 
 /// The package of each CPU that has an event which counts once for a package.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Packages(Vec<(u32, i64)>);
+pub(super) struct Packages(Vec<(u32, i32)>);
 
 impl Packages {
     /// Reads the packages, if an event of the set needs them.
@@ -17,7 +17,7 @@ impl Packages {
         cpus.into_iter().map(|cpu| Ok((cpu, package(system, cpu)?))).collect::<Result<_, _>>().map(Self)
     }
 
-    fn of(&self, cpu: u32) -> Option<i64> {
+    fn of(&self, cpu: u32) -> Option<i32> {
         self.0.iter().find(|&&(other, _)| other == cpu).map(|&(_, package)| package)
     }
 
@@ -33,11 +33,4 @@ impl Packages {
             }
         }
     }
-}
-
-/// Returns the package of a CPU. It is -1 on machines without packages.
-fn package(system: &System, cpu: u32) -> Result<i64, FileError> {
-    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/physical_package_id");
-    let text = system.read(&path)?;
-    text.trim().parse().map_err(|_| FileError::malformed(system.path(&path), "a number", text.trim()))
 }

@@ -4,7 +4,8 @@ use std::fmt;
 ///
 /// An event of a CPU counts all tasks of that CPU, or the tasks of the set's cgroup there. An event of a thread
 /// counts on any CPU, or on one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The default is no CPU and no thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope {
     cpu: Option<u32>,
     thread: Option<u32>,

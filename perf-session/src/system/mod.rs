@@ -14,6 +14,7 @@ mod sysctl;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod topology;
 #[cfg(test)]
 pub(crate) mod tree;
 
@@ -28,6 +29,8 @@ pub(crate) use sysctl::{line_of, soft_limit};
 #[cfg(feature = "synthesize")]
 pub(crate) use tasks::hex;
 pub use tasks::{Mapping, mappings_of, threads_of};
+pub use topology::CpuTopology;
+pub(crate) use topology::package;
 
 /// The largest file that is read, in bytes. Files of `/proc` and `/sys` that this crate reads are far smaller.
 const MAX_FILE: u64 = 4 << 20;

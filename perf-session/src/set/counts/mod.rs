@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use perf_sys::Count;
@@ -5,13 +6,17 @@ use perf_sys::decode::Scaled;
 
 use super::plan::PlannedGroup;
 use super::{EventSet, EventSetError, Scope};
-use crate::names::EventSpec;
+use crate::names::{EventSpec, NamedEvent};
 
+mod metric;
+mod metrics;
 mod table;
 #[cfg(test)]
 mod tests;
 mod total;
 
+pub use metric::{Metric, MetricKind};
+use metrics::Source;
 pub use table::{CountRow, CountTable};
 use total::{add, by, scaled, sum};
 
@@ -30,6 +35,8 @@ pub struct EventCounts {
     scale: f64,
     unit: Arc<str>,
     is_snapshot: bool,
+    /// The event as metrics need it, `None` if it has no PMU.
+    source: Option<Source>,
     scopes: Vec<ScopeCount>,
 }
 
@@ -52,6 +59,21 @@ pub struct ScopeCount {
 }
 
 impl Counts {
+    /// Returns counts that were read by other means, such as by events of `perf-sys`: the value of each event, not
+    /// multiplexed. They have no CPU and no thread.
+    pub fn from_values(values: impl IntoIterator<Item = (NamedEvent, u64)>) -> Self {
+        let event = |(event, value): (NamedEvent, u64)| {
+            let mut counts = EventCounts::named(&event.name().into());
+            if let Some(spec) = event.specs().first() {
+                counts.describe(spec);
+                let count = Count { value, ..Count::default() };
+                counts.scopes.push(ScopeCount::new(Scope::default(), spec, Some(count)));
+            }
+            counts
+        };
+        Self { events: values.into_iter().map(event).collect() }
+    }
+
     /// Iterates over the events, in the order of the options.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &EventCounts> {
         self.events.iter()
@@ -71,6 +93,32 @@ impl Counts {
             None => event.clone(),
         });
         Self { events: events.collect() }
+    }
+
+    /// Splits the counts by a key of the CPU or thread, ascending: by [`Scope::cpu_id`], by [`Scope::thread_id`], or by
+    /// the core or package of the CPU, see [`CpuTopology`](crate::CpuTopology). Each part has all events, some of them perhaps
+    /// without a count. Counts without a key are left out.
+    ///
+    /// A count of a whole package is in the sum of each part that has a CPU of the package.
+    pub fn split_by<K: Ord>(&self, key: impl Fn(Scope) -> Option<K>) -> Vec<(K, Self)> {
+        let mut parts: BTreeMap<K, Self> = BTreeMap::new();
+        let empty = || {
+            let events = self.events.iter().map(|event| EventCounts { scopes: Vec::new(), ..event.clone() });
+            Self { events: events.collect() }
+        };
+        for (index, event) in self.events.iter().enumerate() {
+            for count in &event.scopes {
+                let Some(key) = key(count.scope) else { continue };
+                let part = parts.entry(key).or_insert_with(empty);
+                if let Some(event) = part.events.get_mut(index) {
+                    event.scopes.push(count.clone());
+                }
+            }
+        }
+        for event in parts.values_mut().flat_map(|part| &mut part.events) {
+            event.count_repeated_once();
+        }
+        parts.into_iter().collect()
     }
 }
 
@@ -181,9 +229,7 @@ impl EventSet {
         let mut events: Vec<EventCounts> = self.opened.plan.names.iter().map(EventCounts::named).collect();
         for (index, spec) in self.opened.plan.groups.iter().flat_map(PlannedGroup::events) {
             if let Some(event) = events.get_mut(index) {
-                event.scale = spec.scale();
-                event.unit = spec.unit().into();
-                event.is_snapshot = spec.is_snapshot();
+                event.describe(spec);
             }
         }
         for (index, count) in read {
@@ -225,7 +271,26 @@ impl ScopeCount {
 
 impl EventCounts {
     fn named(name: &Arc<str>) -> Self {
-        Self { name: Arc::clone(name), scale: 1.0, unit: "".into(), is_snapshot: false, scopes: Vec::new() }
+        let (name, unit) = (Arc::clone(name), "".into());
+        Self { name, scale: 1.0, unit, is_snapshot: false, source: None, scopes: Vec::new() }
+    }
+
+    fn describe(&mut self, spec: &EventSpec) {
+        self.scale = spec.scale();
+        self.unit = spec.unit().into();
+        self.is_snapshot = spec.is_snapshot();
+        self.source = Some(Source::new(&spec.attr()));
+    }
+
+    /// Takes the first count of each PMU into the sum, if the one that is in the sum was left out by a split.
+    fn count_repeated_once(&mut self) {
+        let mut seen: Vec<Option<Arc<str>>> = self.counted().map(|count| count.pmu.clone()).collect();
+        for count in self.scopes.iter_mut().filter(|count| count.is_repeated) {
+            if !seen.contains(&count.pmu) {
+                seen.push(count.pmu.clone());
+                count.is_repeated = false;
+            }
+        }
     }
 }
 

@@ -129,3 +129,33 @@ fn interval_of_each_pmu_starts_at_its_own_count() {
     let values: Vec<u64> = interval.scopes().iter().map(|count| count.count.value).collect();
     assert_eq!(values, [10, 50]);
 }
+
+#[test]
+fn counts_are_split_by_a_key_of_the_cpu() {
+    let count_at = |cpu, value| at(Scope::cpu(cpu), "cpu", count(value, 10, 10));
+    let counts = Counts {
+        events: vec![
+            event(vec![count_at(0, 1), count_at(1, 2), count_at(2, 4), count_at(3, 8)]),
+            event(vec![count_at(2, 16)]),
+        ],
+    };
+    let parts = counts.split_by(|scope| scope.cpu_id().filter(|cpu| *cpu != 3).map(|cpu| cpu / 2));
+    let totals = |part: &Counts| part.iter().map(|event| event.total().value).collect::<Vec<_>>();
+    assert_eq!(
+        parts.iter().map(|(key, part)| (*key, totals(part))).collect::<Vec<_>>(),
+        [(0, vec![3, 0]), (1, vec![4, 16])]
+    );
+    assert!(counts.split_by(Scope::thread_id).is_empty());
+    assert_eq!(parts[0].1.get(1).unwrap().scaled(), Some(Scaled::NeverRan));
+}
+
+#[test]
+fn count_of_a_package_is_in_the_sum_of_each_part_once() {
+    let repeated = |cpu| ScopeCount { is_repeated: cpu != 0, ..at(Scope::cpu(cpu), "power", count(5, 9, 9)) };
+    let counts = Counts { events: vec![event(vec![repeated(0), repeated(1), repeated(2), repeated(3)])] };
+    for cpus in [1, 2, 4] {
+        let parts = counts.split_by(|scope| scope.cpu_id().map(|cpu| cpu / cpus));
+        assert_eq!(parts.len() as u32, 4 / cpus);
+        assert!(parts.iter().all(|(_, part)| part.get(0).unwrap().total().value == 5), "{cpus}");
+    }
+}

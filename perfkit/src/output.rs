@@ -7,12 +7,16 @@ use std::path::{Path, PathBuf};
 use crate::message::of_file;
 
 /// Opens the output, and returns its name. Without a path it is standard output, or standard error if a command has
-/// standard output.
-pub(crate) fn open(path: Option<&Path>, has_command: bool) -> io::Result<(PathBuf, Box<dyn Write>)> {
+/// standard output. With `appends`, the text follows what a file has.
+pub(crate) fn open(
+    path: Option<&Path>,
+    has_command: bool,
+    appends: bool,
+) -> io::Result<(PathBuf, Box<dyn Write>)> {
     Ok(match path {
         Some(path) if path.as_os_str() == "-" => ("standard output".into(), Box::new(io::stdout())),
         Some(path) => {
-            let file = OutputFile::open(path).map_err(|error| of_file(path, &error))?;
+            let file = OutputFile::open(path, appends).map_err(|error| of_file(path, &error))?;
             (path.to_owned(), Box::new(file))
         }
         None if !has_command => ("standard output".into(), Box::new(io::stdout())),
@@ -27,19 +31,21 @@ struct OutputFile {
     path: PathBuf,
     /// Whether the file was not there before.
     is_new: bool,
+    /// Whether the text follows what the file has.
+    appends: bool,
     has_begun: bool,
 }
 
 impl OutputFile {
-    fn open(path: &Path) -> io::Result<Self> {
+    fn open(path: &Path, appends: bool) -> io::Result<Self> {
         let is_new = !path.exists();
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
-        Ok(Self { file, path: path.to_owned(), is_new, has_begun: false })
+        let file = OpenOptions::new().write(true).append(appends).create(true).truncate(false).open(path)?;
+        Ok(Self { file, path: path.to_owned(), is_new, appends, has_begun: false })
     }
 
     fn begin(&mut self) -> io::Result<()> {
         // A device or a pipe has no length.
-        if !self.has_begun && self.file.metadata()?.is_file() {
+        if !self.has_begun && !self.appends && self.file.metadata()?.is_file() {
             self.file.set_len(0)?;
         }
         self.has_begun = true;

@@ -83,6 +83,11 @@ impl TargetOptions {
         &self.pid
     }
 
+    /// Returns the cgroup as the user named it.
+    pub(crate) fn cgroup(&self) -> Option<String> {
+        self.cgroup.as_ref().map(shown)
+    }
+
     /// Returns the tasks and CPUs as text, or `None` if the user names none.
     pub(crate) fn describe(&self) -> Option<String> {
         let tasks = |one: &str, several: &str, ids: &[u32]| match ids {

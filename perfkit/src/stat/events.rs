@@ -35,7 +35,8 @@ impl Events {
     /// Parses the event strings.
     pub(super) fn parse(options: &Options) -> io::Result<Self> {
         let system = System::new();
-        let mut groups = options.events.parse(EVENTS, &system)?;
+        let clock = if options.is_on_cpus() { "cpu-clock" } else { "task-clock" };
+        let mut groups = options.events.parse(&format!("{clock},{EVENTS}"), &system)?;
         for events in DETAILS.iter().take(options.detailed.into()) {
             let events = perf_session::parse(events, &system).map_err(io::Error::other)?;
             groups.extend(events.into_iter().map(|events| NamedGroup { events, filter: None }));

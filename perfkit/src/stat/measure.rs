@@ -2,7 +2,7 @@
 
 use std::io;
 use std::process::ExitStatus;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::events::Events;
+use super::report::Report;
 use super::{Failure, Options};
 use crate::command::{self, RunningCommand};
 use crate::events::set_filters;
@@ -20,79 +21,158 @@ use crate::interrupt::on_interrupt;
 #[derive(Debug)]
 pub(super) struct Measurement {
     pub(super) counts: Counts,
-    /// Seconds from the start of the command to its end.
+    /// Seconds from the start of the command, or the end of the delay, to the end.
     pub(super) elapsed: f64,
+    /// The status of the command, `None` without one and if it was ended because its time was over.
     pub(super) status: Option<ExitStatus>,
-    pub(super) is_interrupted: bool,
+    /// Whether no run follows, because of Ctrl-C.
+    pub(super) is_last: bool,
 }
 
 /// `PIDFD_THREAD`, since Linux 6.9.
 const PIDFD_THREAD: PidfdFlags = PidfdFlags::from_bits_retain(0o200);
 
 /// The reason why a measurement ends.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Exited,
     Interrupted,
+    /// The time or the number of intervals is over.
+    Over,
 }
 
-/// Prints the counts of an interval, which ends at a time in seconds from the start.
-pub(super) type PrintInterval<'a> = dyn FnMut(&Events, f64, &Counts) -> io::Result<()> + 'a;
+/// Receives the ends of all runs.
+#[derive(Debug)]
+pub(super) struct Ends {
+    sender: Sender<End>,
+    receiver: Receiver<End>,
+}
+
+impl Ends {
+    /// Receives Ctrl-C from now on.
+    pub(super) fn new() -> io::Result<Self> {
+        let (sender, receiver) = channel();
+        let interrupted = sender.clone();
+        on_interrupt(move || {
+            // Fails only after the last measurement.
+            let _ = interrupted.send(End::Interrupted);
+        })?;
+        Ok(Self { sender, receiver })
+    }
+
+    /// Waits for an end until a time, `None` for without a limit. Returns `None` at that time.
+    fn wait(&self, until: Option<Instant>) -> Option<End> {
+        let received = match until {
+            None => self.receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(until) => self.receiver.recv_timeout(until.saturating_duration_since(Instant::now())),
+        };
+        match received {
+            Ok(end) => Some(end),
+            Err(RecvTimeoutError::Disconnected) => Some(End::Exited),
+            Err(RecvTimeoutError::Timeout) => None,
+        }
+    }
+}
 
 /// Counts once.
 pub(super) fn run(
     options: &Options,
     events: &mut Events,
     target: &EventSetTarget,
-    print: &mut PrintInterval<'_>,
+    ends: &Ends,
+    report: &mut Report,
 ) -> Result<Measurement, Failure> {
     let mut set = events.open(target)?;
-    let (sender, ends) = channel();
-    let interrupted = sender.clone();
-    on_interrupt(move || {
-        // Fails only after the measurement.
-        let _ = interrupted.send(End::Interrupted);
-    })?;
-    let filters = events.filters();
-    let before = set.counts()?;
-    let started = Instant::now();
+    let mut before = set.counts()?;
+    report.start(&before)?;
+    let mut started = Instant::now();
     let running = start(options, &mut set)?;
+    let sender = ends.sender.clone();
     match (&running, options.target.tasks()) {
-        (Some(running), _) => running.on_exit(move || drop(sender.send(End::Exited)))?,
+        (Some(running), _) => running.on_exit(move || {
+            // Fails only after the last measurement.
+            let _ = sender.send(End::Exited);
+        })?,
         (None, []) => {}
         (None, tasks) => on_exit_of_all(tasks, options.target.processes().is_empty(), sender)?,
     }
-    let mut previous = before.clone();
-    let mut next = options.interval.unwrap_or_default();
-    let end = loop {
-        let received = match options.interval {
-            None => ends.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(_) => ends.recv_timeout(next.saturating_sub(started.elapsed())),
-        };
-        match received {
-            Ok(end) => break end,
-            Err(RecvTimeoutError::Disconnected) => break End::Exited,
-            Err(RecvTimeoutError::Timeout) => {
-                set.refresh_with(|set| set_filters(set, &filters).map_err(Failure::from))?;
-                let counts = set.counts()?;
-                print(events, started.elapsed().as_secs_f64(), &counts.since(&previous))?;
-                previous = counts;
-                next += options.interval.unwrap_or(Duration::MAX);
-            }
-        }
+    let mut end = None;
+    if let Some(delay) = options.delay {
+        end = ends.wait(started.checked_add(delay));
+        // The counts of the delay are subtracted, because events that were disabled would miss the tasks that start and
+        // exit between the calls that enable them.
+        (before, started) = (set.counts()?, Instant::now());
+    }
+    let mut intervals = Intervals { started, length: options.interval, previous: before.clone(), last: 0.0 };
+    let end = match end {
+        Some(end) => end,
+        None => intervals.print_until_end(options, events, &mut set, ends, report)?,
     };
-    let is_interrupted = matches!(end, End::Interrupted);
-    if let (true, Some(running)) = (is_interrupted, &running) {
-        running.terminate()?;
+    let mut status = None;
+    if let Some(running) = running {
+        if end != End::Exited {
+            running.terminate()?;
+        }
+        // After the second Ctrl-C, the command is killed.
+        if end == End::Exited || ends.wait(None) != Some(End::Interrupted) {
+            status = Some(running.wait()?).filter(|_| end != End::Over);
+        }
     }
-    let status = running.map(RunningCommand::wait).transpose()?;
-    set.disable()?;
     let elapsed = started.elapsed().as_secs_f64();
+    set.disable()?;
     let counts = set.counts()?;
-    if options.interval.is_some() {
-        print(events, elapsed, &counts.since(&previous))?;
+    if options.interval.is_some() && (end != End::Over) {
+        intervals.print(events, &counts, report)?;
     }
-    Ok(Measurement { counts: counts.since(&before), elapsed, status, is_interrupted })
+    Ok(Measurement { counts: counts.since(&before), elapsed, status, is_last: end == End::Interrupted })
+}
+
+/// The intervals of a run.
+struct Intervals {
+    started: Instant,
+    length: Option<Duration>,
+    /// The counts at the end of the last interval.
+    previous: Counts,
+    /// Seconds from the start to the end of the last interval.
+    last: f64,
+}
+
+impl Intervals {
+    /// Prints the counts of each interval until the measurement ends.
+    fn print_until_end(
+        &mut self,
+        options: &Options,
+        events: &Events,
+        set: &mut EventSet,
+        ends: &Ends,
+        report: &mut Report,
+    ) -> Result<End, Failure> {
+        let filters = events.filters();
+        let mut next = self.length.or(options.timeout).and_then(|length| self.started.checked_add(length));
+        let mut left = options.interval_count.map(u32::from);
+        loop {
+            if let Some(end) = ends.wait(next) {
+                return Ok(end);
+            }
+            let Some(length) = self.length else { return Ok(End::Over) };
+            set.refresh_with(|set| set_filters(set, &filters).map_err(Failure::from))?;
+            self.print(events, &set.counts()?, report)?;
+            left = left.map(|left| left - 1);
+            if left == Some(0) {
+                return Ok(End::Over);
+            }
+            next = next.and_then(|next| next.checked_add(length));
+        }
+    }
+
+    /// Prints the counts since the last interval.
+    fn print(&mut self, events: &Events, counts: &Counts, report: &mut Report) -> io::Result<()> {
+        let seconds = self.started.elapsed().as_secs_f64();
+        report.interval(events, seconds, seconds - self.last, counts.since(&self.previous))?;
+        self.previous = counts.clone();
+        self.last = seconds;
+        Ok(())
+    }
 }
 
 /// Starts the counting, and the command.

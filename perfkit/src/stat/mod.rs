@@ -1,29 +1,36 @@
 //! `perfkit stat`: counts of events while a command runs.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 
 use perf_session::EventSetTarget;
 
 mod events;
+mod fields;
+mod json;
 mod measure;
 mod options;
 mod report;
 mod row;
+mod split;
 mod spread;
 mod table;
+mod totals;
 
 pub(crate) use options::Options;
 
+use crate::arguments;
 use crate::command::{Failure, exit_code, report_failure};
-use crate::message::{note, of_file};
-use crate::output;
+use crate::message::note;
 use events::Events;
-use measure::Measurement;
+use measure::{Ends, Measurement};
 use report::Report;
 
 /// Counts, prints the counts, and returns the exit code of the command.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
+    if let Some(error) = options.misuse() {
+        return Ok(arguments::report(&error));
+    }
     match count(options) {
         Ok(code) => Ok(code),
         Err(Failure::Set(error)) => Ok(report_failure(&error, described(options).as_deref())),
@@ -37,26 +44,19 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
     let other =
         if options.command.is_empty() { EventSetTarget::all_cpus() } else { EventSetTarget::command() };
     let target = options.target.target()?.unwrap_or(other);
-    let (path, mut out) = output::open(options.output.as_deref(), !options.command.is_empty())?;
-    let of_output = |error: io::Error| match error.kind() {
-        // The reader of the output exited early, as `head` does.
-        io::ErrorKind::BrokenPipe => error,
-        _ => of_file(&path, &error),
-    };
-    let mut report = Report::new(options);
+    let mut report = Report::new(options)?;
+    let ends = Ends::new()?;
     let mut status = None;
-    for _ in 0..options.repeat.get() {
-        let Measurement { counts, elapsed, status: exited, is_interrupted } =
-            measure::run(options, &mut events, &target, &mut |events, seconds, counts| {
-                report.interval(&mut out, events, seconds, counts).map_err(of_output)
-            })?;
-        report.add(&events, &counts, elapsed);
+    for run in 1_u32.. {
+        let Measurement { counts, elapsed, status: exited, is_last } =
+            measure::run(options, &mut events, &target, &ends, &mut report)?;
+        report.add(counts, elapsed);
         status = exited;
-        if is_interrupted {
+        if is_last || run == options.repeat {
             break;
         }
     }
-    report.print(&mut out).and_then(|()| out.flush()).map_err(of_output)?;
+    report.print(&events)?;
     if events.is_user_only {
         note("counted user space only; `perfkit doctor` reports why the kernel is not permitted");
     }

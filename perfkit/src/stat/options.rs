@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::error::{Error, ErrorKind};
 use clap::{ArgAction, Args, ValueHint};
 
 use crate::events::EventOptions;
@@ -12,9 +13,11 @@ use crate::help;
 use crate::levels::LevelOptions;
 use crate::target::TargetOptions;
 
-/// The events that are counted by default.
-pub(super) const EVENTS: &str = "task-clock,context-switches,cpu-migrations,page-faults,\
-    cycles,instructions,branches,branch-misses";
+use super::split::{Split, SplitOptions};
+
+/// The events that are counted by default, after the clock.
+pub(super) const EVENTS: &str =
+    "context-switches,cpu-migrations,page-faults,cycles,instructions,branches,branch-misses";
 
 /// The events that each `-d` adds.
 pub(super) const DETAILS: [&str; 3] = [
@@ -32,16 +35,26 @@ pub(super) const DETAILS: [&str; 3] = [
         perfkit stat [OPTIONS] [-a|-C CPUS|-G CGROUP|-p PID,...|-t TID,...]",
     after_help = help::end(
         "Options after CMD belong to it. Without -e, the events are task-clock, context-switches, cpu-migrations, page-faults, \
-        cycles, instructions, branches and branch-misses. Without a command and other tasks, all CPUs are counted \
-        until Ctrl-C.\n\n\
+        cycles, instructions, branches and branch-misses; for whole CPUs cpu-clock in place of task-clock. Without a \
+        command and other tasks, all CPUs are counted until Ctrl-C.\n\n\
         The counts are printed to standard error if there is a command, because standard output is the command's, and \
         to standard output otherwise.\n\n\
         An event that this machine does not have is `<not supported>`; `perfkit list --check` shows which it \
-        has. A value with `~` is an estimate: the event was multiplexed and ran only a part of the time.",
+        has. An event that never ran is `<not counted>`. A value with `~` is an estimate: the event was multiplexed and \
+        ran only a part of the time. After `#` are values that are derived from two counts, as in the perf tool, and misses \
+        for 1000 instructions.\n\n\
+        The fields of -x are: time of the interval with -I; the part with -A, --per-core and others, and its number of CPUs \
+        if it may have several; value, unit, event; cgroup with -G; standard error with -r; ns running, \
+        percent running; metric, unit of the metric. A second metric is in another line, with empty fields before it. The keys \
+        of -j are those of the perf tool; `more-metrics` has the metrics after the first.\n\n\
+        --timeout and --interval-count end the command by SIGTERM; the exit status is 0 then.",
         &[
             ("perfkit stat CMD", "count the usual events of a command"),
             ("perfkit stat -r 5 -e page-faults,task-clock CMD", "mean and standard error of five runs"),
             ("perfkit stat -a -I 1000", "all CPUs, each second, until Ctrl-C"),
+            ("perfkit stat -a --per-core -x, -o counts.csv CMD", "each core, as fields in a file"),
+            ("perfkit stat -a --timeout 10000", "all CPUs for ten seconds"),
+            ("perfkit stat -D 500 CMD", "a command without its first half second"),
             ("perfkit stat -p 1234 --json", "a process until it exits, as JSON"),
         ],
         help::EXIT_OF_PROGRAM
@@ -58,29 +71,35 @@ pub(crate) struct Options {
     #[arg(short, long, action = ArgAction::Count)]
     pub(super) detailed: u8,
     /// Print the counts of each interval of this many milliseconds, at least 1
-    #[arg(short = 'I', long, alias = "interval-print", value_name = "MS", value_parser = interval)]
+    #[arg(short = 'I', long, alias = "interval-print", value_name = "MS", value_parser = milliseconds)]
     pub(super) interval: Option<Duration>,
-    /// Run the command this many times, and print means with their standard error
+    /// End after this many intervals
+    #[arg(long, value_name = "N", requires = "interval")]
+    pub(super) interval_count: Option<NonZeroU32>,
+    /// End after this many milliseconds
+    #[arg(long, value_name = "MS", conflicts_with = "interval", value_parser = milliseconds)]
+    pub(super) timeout: Option<Duration>,
+    /// Count from this many milliseconds after the start on
+    #[arg(short = 'D', long, value_name = "MS", allow_negative_numbers = true, value_parser = delay)]
+    pub(super) delay: Option<Duration>,
+    /// Run the command this many times, and print means with their standard error; 0 until Ctrl-C
     #[arg(
         short,
         long,
         value_name = "N",
         default_value = "1",
+        allow_negative_numbers = true,
         requires = "command",
         conflicts_with = "interval",
         value_parser = repeat
     )]
-    pub(super) repeat: NonZeroU32,
-    /// Print the counts of each CPU, of all CPUs, some or a cgroup
-    #[arg(short = 'A', long, conflicts_with_all = ["pid", "tid", "repeat"])]
-    pub(super) no_aggr: bool,
-    /// Print the counts of each thread that ran before, of processes or threads
-    #[arg(long, conflicts_with_all = ["all_cpus", "cpus", "cgroup", "repeat", "no_aggr"])]
-    pub(super) per_thread: bool,
+    pub(super) repeat: u32,
+    #[command(flatten)]
+    split: SplitOptions,
     /// Print only events that were counted at least once
     #[arg(long)]
     pub(super) no_zero: bool,
-    /// Print fields separated by this text, as `perf stat -x`: value, unit, event, ns running, percent running
+    /// Print fields separated by this text, as `perf stat -x`
     #[arg(short = 'x', long, value_name = "SEPARATOR", conflicts_with = "json", value_parser = separator)]
     pub(super) field_separator: Option<String>,
     /// Print a JSON object for each event, with the keys of `perf stat --json-output`
@@ -89,17 +108,52 @@ pub(crate) struct Options {
     /// Write the counts to this file, `-` for standard output
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) output: Option<PathBuf>,
+    /// Append to the file of -o
+    #[arg(long, requires = "output")]
+    pub(super) append: bool,
     /// The command and its arguments
     #[arg(trailing_var_arg = true, value_name = "CMD", value_hint = ValueHint::CommandWithArguments)]
     pub(super) command: Vec<OsString>,
 }
 
-/// Parses an interval in milliseconds.
-fn interval(text: &str) -> Result<Duration, String> {
+impl Options {
+    /// Returns the parts that have separate rows.
+    pub(super) fn split(&self) -> Split {
+        self.split.split().0
+    }
+
+    /// Returns the error of an option for parts that the target does not have.
+    pub(super) fn misuse(&self) -> Option<Error> {
+        let (split, option) = self.split.split();
+        let needed = match split {
+            Split::Threads if self.target.tasks().is_empty() => "processes or threads: -p or -t",
+            Split::Cpus | Split::Cores | Split::Dies | Split::Sockets if !self.is_on_cpus() => {
+                "whole CPUs: -a, -C or -G"
+            }
+            _ => return None,
+        };
+        let text = format!("{option} is for {needed}\n");
+        Some(Error::raw(ErrorKind::MissingRequiredArgument, text))
+    }
+
+    /// Returns whether whole CPUs are counted, as without a command and other tasks.
+    pub(super) fn is_on_cpus(&self) -> bool {
+        self.target.is_on_cpus() || (self.command.is_empty() && self.target.is_empty())
+    }
+}
+
+/// Parses a time in milliseconds.
+fn milliseconds(text: &str) -> Result<Duration, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err(format!("expected milliseconds, at least 1, found `{text}`")),
         Ok(millis) => Ok(Duration::from_millis(millis)),
     }
+}
+
+/// Parses the time after which events are counted.
+fn delay(text: &str) -> Result<Duration, String> {
+    let millis = text.parse().map_err(|_| format!("expected milliseconds, at least 0, found `{text}`"))?;
+    Ok(Duration::from_millis(millis))
 }
 
 /// Parses a separator, in which `\t` is a tab, as in the perf tool.
@@ -108,6 +162,6 @@ fn separator(text: &str) -> Result<String, String> {
     Ok(if text == "\\t" { "\t".to_owned() } else { text.to_owned() })
 }
 
-fn repeat(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| "expected a number of runs from 1".to_owned())
+fn repeat(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "expected a number of runs, or 0 to repeat until Ctrl-C".to_owned())
 }

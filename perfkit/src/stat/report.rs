@@ -1,213 +1,172 @@
 //! The counts as text or JSON.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
-use perf_session::sys::decode::Scaled;
-use perf_session::{Counts, EventCounts};
+use perf_session::Counts;
 
 use super::Options;
 use super::events::Events;
-use super::row::{Reading, Row, Value};
-use super::spread::Spread;
+use super::fields::Columns;
+use super::row::{Row, Value};
+use super::split::Splitter;
 use super::table::table;
-use crate::message::shown;
+use super::totals::Totals;
+use crate::message::{self, of_file, shown};
+use crate::output;
 
-/// The readings of all runs, and the form in which they are printed.
-#[derive(Debug)]
+/// The counts of all runs, the form in which they are printed, and the output.
 pub(super) struct Report {
     title: String,
     form: Form,
-    split: Split,
+    splitter: Splitter,
     skips_zeros: bool,
     is_interval: bool,
     /// Whether the heading of the intervals was printed.
     has_heading: bool,
     wanted_runs: u32,
-    /// Name, unit and one reading a run.
-    readings: Vec<(String, String, Vec<Reading>)>,
-    elapsed: Vec<f64>,
-}
-
-/// The parts of the target that have separate rows.
-#[derive(Clone, Copy, Debug)]
-enum Split {
-    None,
-    Cpus,
-    Threads,
+    cgroup: Option<String>,
+    totals: Totals,
+    out: Box<dyn Write>,
+    path: PathBuf,
 }
 
 #[derive(Debug)]
 enum Form {
     Table,
     Json,
-    /// One event a line, with this text between its fields.
-    Fields(String),
+    Fields(Columns),
 }
 
 impl Report {
-    pub(super) fn new(options: &Options) -> Self {
+    /// Opens the output.
+    pub(super) fn new(options: &Options) -> io::Result<Self> {
         let command = options.command.iter().map(shown).collect::<Vec<_>>().join(" ");
-        let title = super::described(options).unwrap_or_else(|| format!("`{command}`"));
-        let split = match (options.no_aggr, options.per_thread) {
-            (true, _) => Split::Cpus,
-            (false, true) => Split::Threads,
-            (false, false) => Split::None,
-        };
+        let cgroup = options.target.cgroup();
         let form = match &options.field_separator {
-            Some(separator) => Form::Fields(separator.clone()),
+            Some(separator) => Form::Fields(Columns { separator: separator.clone(), cgroup: cgroup.clone() }),
             None if options.json => Form::Json,
             None => Form::Table,
         };
-        Self {
-            title,
+        let has_command = !options.command.is_empty();
+        let (path, out) = output::open(options.output.as_deref(), has_command, options.append)?;
+        Ok(Self {
+            title: super::described(options).unwrap_or_else(|| format!("`{command}`")),
             form,
-            split,
+            splitter: Splitter::new(options.split()),
             skips_zeros: options.no_zero,
             is_interval: options.interval.is_some(),
             has_heading: false,
-            wanted_runs: options.repeat.get(),
-            readings: Vec::new(),
-            elapsed: Vec::new(),
-        }
+            wanted_runs: options.repeat,
+            cgroup,
+            totals: Totals::new(options.split()),
+            out,
+            path,
+        })
+    }
+
+    /// Notes the CPUs and threads of the first reading, while their names can be read.
+    pub(super) fn start(&mut self, counts: &Counts) -> io::Result<()> {
+        self.splitter.note(counts)
     }
 
     /// Adds the counts of one run.
-    pub(super) fn add(&mut self, events: &Events, counts: &Counts, elapsed: f64) {
-        self.elapsed.push(elapsed);
-        for (index, (name, unit, reading)) in readings(events, counts, self.split).into_iter().enumerate() {
-            match self.readings.get_mut(index) {
-                Some((.., all)) => all.push(reading),
-                None => self.readings.push((name, unit, vec![reading])),
-            }
-        }
+    pub(super) fn add(&mut self, counts: Counts, elapsed: f64) {
+        self.totals.add(self.splitter.parts(counts), elapsed);
     }
 
     /// Prints the counts of an interval that ended at `seconds`.
     pub(super) fn interval(
         &mut self,
-        out: &mut dyn Write,
         events: &Events,
         seconds: f64,
-        counts: &Counts,
+        length: f64,
+        counts: Counts,
     ) -> io::Result<()> {
-        let readings = readings(events, counts, self.split).into_iter();
-        let rows = readings.map(|(name, unit, reading)| Row::new(&name, &unit, &[reading]));
-        let mut rows = self.without_zeros(rows.collect());
-        if !matches!(self.form, Form::Table) {
-            return self.lines(out, &rows, Some(seconds));
-        }
-        if !self.has_heading {
-            self.has_heading = true;
-            writeln!(out, "# {}: counts of each interval", self.title)?;
-            let missing: Vec<&str> = rows
-                .iter()
-                .filter(|row| row.value == Value::NotSupported)
-                .map(|row| row.event.as_str())
-                .collect();
-            if !missing.is_empty() {
-                writeln!(out, "# not supported: {}", missing.join(", "))?;
-            }
-            writeln!(out, "#   seconds  counts and events")?;
-        }
-        rows.retain(|row| row.value != Value::NotSupported);
-        for line in table(&rows).lines() {
-            writeln!(out, "{seconds:>11.6}   {line}")?;
-        }
-        out.flush()
+        // Of CPUs that came online since.
+        self.splitter.note(&counts)?;
+        let mut totals = Totals::new(self.splitter.split);
+        totals.add(self.splitter.parts(counts), length);
+        let rows = self.without_zeros(totals.rows(events, false));
+        let lines = match &self.form {
+            Form::Table => self.interval_table(rows, seconds),
+            _ => self.lines(&rows, Some(seconds)),
+        };
+        self.write(&lines)
     }
 
     /// Prints the counts of all runs.
-    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn print(&mut self, events: &Events) -> io::Result<()> {
         if self.is_interval {
             return Ok(());
         }
-        let rows = self.readings.iter().map(|(name, unit, readings)| Row::new(name, unit, readings));
-        let rows = self.without_zeros(rows.collect());
-        if !matches!(self.form, Form::Table) {
-            return self.lines(out, &rows, None);
+        let rows = self.without_zeros(self.totals.rows(events, self.wanted_runs != 1));
+        let lines = match &self.form {
+            Form::Table => self.total_table(&rows),
+            _ => self.lines(&rows, None),
+        };
+        self.write(&lines)
+    }
+
+    fn interval_table(&mut self, mut rows: Vec<Row>, seconds: f64) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.has_heading {
+            self.has_heading = true;
+            lines.push(format!("# {}: counts of each interval", self.title));
+            let missing = rows.iter().filter(|row| row.value == Value::NotSupported);
+            let missing: BTreeSet<&str> = missing.map(|row| row.event.as_str()).collect();
+            if !missing.is_empty() {
+                let missing: Vec<&str> = missing.into_iter().collect();
+                lines.push(format!("# not supported: {}", missing.join(", ")));
+            }
+            lines.push("#   seconds  counts and events".to_owned());
         }
-        let runs = match (self.elapsed.len(), self.wanted_runs) {
+        rows.retain(|row| row.value != Value::NotSupported);
+        lines.extend(table(&rows).iter().map(|line| format!("{seconds:>11.6}   {line}")));
+        lines
+    }
+
+    fn total_table(&self, rows: &[Row]) -> Vec<String> {
+        let runs = match (self.totals.runs, self.wanted_runs) {
             (_, 1) => String::new(),
-            (runs, wanted) if runs < wanted as usize => format!(" ({runs} of {wanted} runs)"),
+            (runs, wanted) if runs < wanted => format!(" ({runs} of {wanted} runs)"),
             (runs, _) => format!(" ({runs} runs)"),
         };
-        writeln!(out, "\n Counts of {}{runs}:\n", self.title)?;
-        for line in table(&rows).lines() {
-            writeln!(out, "  {line}")?;
+        let mut lines = vec![String::new(), format!(" Counts of {}{runs}:", self.title), String::new()];
+        lines.extend(table(rows).iter().map(|line| format!("  {line}")));
+        lines.push(String::new());
+        if let Some(mean) = self.totals.elapsed.mean() {
+            let spread = match self.totals.runs {
+                1 => String::new(),
+                _ => format!("  +- {:.2} %", self.totals.elapsed.percent()),
+            };
+            lines.extend([format!("  {mean:.6} seconds elapsed{spread}"), String::new()]);
         }
-        writeln!(out)?;
-        if let Some(spread) = Spread::of(&self.elapsed) {
-            write!(out, "  {:.6} seconds elapsed", spread.mean)?;
-            if self.elapsed.len() > 1 {
-                write!(out, "  +- {:.2} %", spread.percent())?;
-            }
-            writeln!(out, "\n")?;
-        }
-        out.flush()
+        lines
     }
 
     fn without_zeros(&self, mut rows: Vec<Row>) -> Vec<Row> {
-        let is_zero = |row: &Row| matches!(row.value, Value::Counted { value, .. } if value == 0.0);
-        rows.retain(|row| !self.skips_zeros || !is_zero(row));
+        rows.retain(|row| !self.skips_zeros || !row.is_zero());
         rows
     }
 
-    /// Prints one line for each event, for programs.
-    fn lines(&self, out: &mut dyn Write, rows: &[Row], seconds: Option<f64>) -> io::Result<()> {
-        for row in rows {
-            match &self.form {
-                Form::Fields(separator) => writeln!(out, "{}", row.fields(separator, seconds))?,
-                Form::Table | Form::Json => writeln!(out, "{}", row.json(seconds))?,
-            }
-        }
-        out.flush()
-    }
-}
-
-/// Returns name, unit and reading of each event in the order of the user, for each CPU or thread if `split` says so. A
-/// momentary value has a reading for each CPU, because it has no sum.
-fn readings(events: &Events, counts: &Counts, split: Split) -> Vec<(String, String, Reading)> {
-    let missing = Reading { value: Value::NotSupported, enabled: 0, running: 0 };
-    let mut counted = counts.iter();
-    let mut readings = Vec::new();
-    for (name, is_open) in events.names() {
-        let Some(event) = is_open.then(|| counted.next()).flatten() else {
-            readings.push((name.to_owned(), String::new(), missing));
-            continue;
+    /// Returns one line for each event, for programs.
+    fn lines(&self, rows: &[Row], seconds: Option<f64>) -> Vec<String> {
+        let line = |row: &Row| match &self.form {
+            Form::Fields(columns) => columns.lines(row, seconds),
+            Form::Table | Form::Json => message::json(&row.json(self.cgroup.as_deref(), seconds)),
         };
-        let has_no_sum = event.is_snapshot() && event.scaled().is_none();
-        let (part, counts) = match split {
-            Split::Threads if !event.by_thread().is_empty() => ("thread", event.by_thread()),
-            Split::Cpus => ("CPU", event.by_cpu()),
-            _ if has_no_sum => ("CPU", event.by_cpu()),
-            _ => ("", Vec::new()),
-        };
-        // Their names say so if they count user space only.
-        let (name, unit) = (event.name(), event.unit());
-        if counts.is_empty() {
-            readings.push((name.to_string(), unit.to_owned(), total(event)));
-        }
-        readings.extend(counts.into_iter().map(|(id, count)| {
-            let reading = reading(&count, Some(count.scaled()), event.scale());
-            (format!("{name} ({part} {id})"), unit.to_owned(), reading)
-        }));
+        rows.iter().map(line).collect()
     }
-    readings
-}
 
-fn total(event: &EventCounts) -> Reading {
-    reading(&event.total(), event.scaled(), event.scale())
-}
-
-#[allow(clippy::cast_precision_loss)] // printed with fewer digits
-fn reading(count: &perf_session::sys::Count, scaled: Option<Scaled>, scale: f64) -> Reading {
-    let value = match scaled {
-        Some(Scaled::Exact(value) | Scaled::Unscaled(value)) => {
-            Value::Counted { value: value as f64 * scale, is_estimate: false }
-        }
-        Some(Scaled::Estimate(value)) => Value::Counted { value: value as f64 * scale, is_estimate: true },
-        Some(Scaled::NeverRan) | None => Value::NotCounted,
-    };
-    let times = (count.time_enabled.unwrap_or(0), count.time_running.unwrap_or(0));
-    Reading { value, enabled: times.0, running: times.1 }
+    fn write(&mut self, lines: &[String]) -> io::Result<()> {
+        let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
+        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
+        written.map_err(|error| match error.kind() {
+            // The reader of the output exited early, as `head` does.
+            io::ErrorKind::BrokenPipe => error,
+            _ => of_file(&self.path, &error),
+        })
+    }
 }

@@ -43,7 +43,7 @@ fn trace(options: &Options) -> Result<ExitCode, Failure> {
     let mut set = plan.open(options, target)?;
     let filters = plan.filters()?;
     set_filters(&set, &filters)?;
-    let (path, out) = output::open(options.output.as_deref(), !options.command.is_empty())?;
+    let (path, out) = output::open(options.output.as_deref(), !options.command.is_empty(), false)?;
     let mut tracer = Tracer::new(options, &plan, out)?;
     let traced = session::run(options, &mut set, &filters, &mut tracer);
     let finished = traced.and_then(|status| {

@@ -61,7 +61,7 @@ fn wrong_numbers_are_refused_in_plain_words() {
     for (arguments, expected) in [
         (["record", "-F", "0", "true"], "samples per second"),
         (["record", "-c", "0", "true"], "the events between two samples"),
-        (["stat", "-r", "0", "true"], "a number of runs from 1"),
+        (["stat", "-r", "-1", "true"], "a number of runs"),
         (["stat", "-p", "burn", "true"], "expected the id of a process"),
         (["record", "-t", "0", "true"], "expected the id of a thread"),
         (["record", "-m", "0", "true"], "a number of pages"),

@@ -120,21 +120,206 @@ fn fields_are_separated_as_by_the_perf_tool() {
     let fields: Vec<Vec<&str>> = text.lines().map(|line| line.split(';').collect()).collect();
     let [faults, raw] = &fields[..] else { panic!("{text}") };
     assert!(faults[0].parse::<u64>().unwrap() > 0, "{text}");
-    assert_eq!((faults[2], faults[4], raw[2], raw.len()), ("page-faults:u", "100.00", "r00c0:u", 5));
+    assert_eq!((faults[2], faults[4], raw[2], raw.len()), ("page-faults:u", "100.00", "r00c0:u", 7));
+}
+
+/// Returns the fields of each line that is printed with `-x,`.
+fn fields(arguments: &[&str]) -> Option<Vec<Vec<String>>> {
+    let output = stat(&[&["-x,"], arguments].concat())?;
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    Some(text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect())
 }
 
 #[test]
 fn counts_of_each_cpu_and_thread_have_rows() {
-    let rows = |options: &[&str]| {
-        let output = stat(&[&["-x,", "-e", "page-faults"], options].concat())?;
-        let text = String::from_utf8(output.stderr).unwrap();
-        Some(text.lines().map(|line| line.split(',').nth(2).unwrap().to_owned()).collect::<Vec<_>>())
-    };
-    let Some(cpus) = rows(&["-A", "-a", "true"]) else { return };
-    assert!(cpus.contains(&"page-faults (CPU 0)".to_owned()), "{cpus:?}");
+    let Some(cpus) = fields(&["-A", "-a", "-e", "page-faults", "true"]) else { return };
+    assert!(cpus.iter().any(|row| row[0] == "CPU0" && row[3] == "page-faults"), "{cpus:?}");
+    let same = fields(&["--per-cpu", "-C", "0", "-e", "page-faults", "true"]).unwrap();
+    assert_eq!((same.len(), &*same[0][0]), (1, "CPU0"));
     let own = std::process::id().to_string();
-    let threads = rows(&["--per-thread", "-p", &own, "true"]).unwrap();
-    assert!(threads.contains(&format!("page-faults (thread {own})")) && threads.len() > 1, "{threads:?}");
+    let threads = fields(&["--per-thread", "-p", &own, "-e", "page-faults", "true"]).unwrap();
+    let is_own = |row: &Vec<String>| row[0].ends_with(&format!("-{own}")) && row[3] == "page-faults";
+    assert!(threads.iter().any(is_own) && threads.len() > 1, "{threads:?}");
+}
+
+#[test]
+fn counts_of_cores_and_sockets_have_their_number_of_cpus() {
+    let Some(cores) = fields(&["--per-core", "-a", "-e", "cpu-clock,r00c0", "true"]) else { return };
+    let sockets = fields(&["--per-socket", "-a", "-e", "cpu-clock", "true"]).unwrap();
+    let dies = fields(&["--per-die", "-a", "-e", "cpu-clock", "true"]).unwrap();
+    let cpus = |rows: &[Vec<String>]| {
+        let clocks = rows.iter().filter(|row| row[4] == "cpu-clock");
+        clocks.map(|row| row[1].parse::<usize>().unwrap()).sum::<usize>()
+    };
+    let [cores_name, dies_name, sockets_name] = [&cores, &dies, &sockets].map(|rows| rows[0][0].as_str());
+    assert!(
+        cores_name.starts_with("S0-D0-C") && dies_name == "S0-D0" && sockets_name == "S0",
+        "{cores_name}"
+    );
+    assert_eq!(cpus(&cores), cpus(&sockets));
+    assert_eq!(cpus(&cores), cpus(&dies));
+    assert!(
+        cores.iter().any(|row| row[4] == "r00c0"),
+        "an event that is not supported has rows too: {cores:?}"
+    );
+}
+
+#[test]
+fn parts_that_the_target_does_not_have_are_wrong_arguments() {
+    for (options, expected) in [
+        (&["-A"][..], "--no-aggr is for whole CPUs: -a, -C or -G"),
+        (&["--per-core", "-p", "1"], "--per-core is for whole CPUs"),
+        (&["--per-thread", "-a"], "--per-thread is for processes or threads: -p or -t"),
+        (&["--per-core", "--per-socket", "-a"], "cannot be used with"),
+        (&["--append"], "--output"),
+        (&["--interval-count", "1"], "--interval"),
+        (&["-D", "-1"], "expected milliseconds, at least 0, found `-1`"),
+        (&["-C", "7-3"], "not below the first of the range"),
+        (&["-p", "burn"], "expected the id of a process"),
+    ] {
+        let output = perfkit().arg("stat").args(options).arg("true").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && text.contains(expected), "{options:?}: {text}");
+    }
+}
+
+#[test]
+fn target_that_does_not_exist_is_one_clear_line() {
+    if fields(&["-C", "0", "-e", "cpu-clock", "true"]).is_none() {
+        return;
+    }
+    for (options, expected) in [
+        (["-C", "0,9999"], "perfkit: CPUs 9999: this machine does not have them"),
+        (["-p", "2147483647"], "perfkit: process or thread 2147483647: it has exited, or never existed"),
+        (["-t", "2147483647"], "perfkit: process or thread 2147483647: it has exited, or never existed"),
+        (["-G", "no-such-cgroup"], "perfkit: cgroup no-such-cgroup: "),
+    ] {
+        let output = stat(&[&options[..], &["-e", "page-faults", "true"]].concat()).unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), text.lines().count()), (Some(1), 1), "{text}");
+        assert!(text.starts_with(expected), "{text}");
+    }
+}
+
+#[test]
+fn default_events_of_whole_cpus_have_the_clock_of_the_cpu() {
+    let Some(command) = fields(&["true"]) else { return };
+    assert_eq!((command.len(), &*command[0][2], &*command[0][6]), (8, "task-clock", "CPUs utilized"));
+    assert!(command[3][6].ends_with("/sec"), "{command:?}");
+    let all = fields(&["-a", "true"]).unwrap();
+    assert_eq!(&*all[0][2], "cpu-clock");
+}
+
+#[test]
+fn measurement_ends_after_its_time_or_number_of_intervals() {
+    let events = ["-e", "page-faults", "sleep", "100"];
+    let Some(output) = stat(&[&["-x,", "--timeout", "30"], &events[..]].concat()) else { return };
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(0) && text.contains("page-faults"), "{text}");
+    let intervals = fields(&[&["-I", "20", "--interval-count", "3"], &events[..]].concat()).unwrap();
+    assert_eq!(intervals.len(), 3, "{intervals:?}");
+    assert!(intervals.iter().all(|row| row.len() == 8 && row[3] == "page-faults"), "{intervals:?}");
+    // Without a command too.
+    let own = std::process::id().to_string();
+    assert_eq!(fields(&["-p", &own, "--timeout", "10", "-e", "page-faults"]).unwrap().len(), 1);
+}
+
+#[test]
+fn delay_leaves_out_what_was_counted_before() {
+    let script = "for i in 1 2 3 4 5; do /bin/true; done; exec sleep 100";
+    let arguments = ["-D", "1500", "--timeout", "10", "-e", "page-faults", "sh", "-c", script];
+    let Some(rows) = fields(&arguments) else { return };
+    // By then, it only sleeps.
+    assert!(["0", "<not counted>"].contains(&&*rows[0][0]), "{rows:?}");
+    let exited = fields(&["-D", "60000", "-e", "page-faults", "true"]).unwrap();
+    assert_eq!(exited[0][0], "<not counted>", "the command exits during the delay");
+}
+
+#[test]
+fn counts_are_appended_to_the_output() {
+    let path = std::env::temp_dir().join(format!("perfkit-stat-append-{}", std::process::id()));
+    let path_text = path.to_str().unwrap();
+    let run = |options: &[&str]| {
+        stat(&[&["-x,", "-e", "page-faults", "-o", path_text], options, &["true"]].concat())
+    };
+    let is_skipped = run(&[]).is_none();
+    if !is_skipped {
+        run(&["--append"]).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 2);
+        run(&[]).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 1);
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+/// A cgroup without tasks, removed on drop.
+struct EmptyCgroup(std::path::PathBuf);
+
+impl Drop for EmptyCgroup {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn cgroup_has_a_column() {
+    let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
+    let mount = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"));
+    let name = format!("perfkit-stat-{}", std::process::id());
+    let made =
+        mount.and_then(|line| line.split(' ').nth(1)).map(|mount| std::path::Path::new(mount).join(&name));
+    let Some(cgroup) = made.filter(|path| std::fs::create_dir(path).is_ok()).map(EmptyCgroup) else {
+        return eprintln!("skipped: no cgroup can be made");
+    };
+    let rows = fields(&["-G", &name, "-e", "page-faults", "true"]);
+    drop(cgroup);
+    let Some(rows) = rows else { return };
+    assert_eq!(rows, [["<not counted>", "", "page-faults", &name, "0", "100.00", "", ""].map(str::to_owned)]);
+}
+
+/// Returns the fields of each line of `perf stat`, or `None` without perf 6.1, whose columns this program has.
+fn fields_of_perf(arguments: &[&str]) -> Option<Vec<Vec<String>>> {
+    let version = Command::new("perf").arg("version").output().ok()?;
+    if !String::from_utf8_lossy(&version.stdout).starts_with("perf version 6.1.") {
+        return None;
+    }
+    let output = Command::new("perf").args(["stat", "-x,"]).args(arguments).output().ok()?;
+    let text = String::from_utf8(output.stderr).unwrap();
+    Some(text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect())
+}
+
+#[test]
+fn columns_are_those_of_the_perf_tool() {
+    // The texts, without numbers and without the power of a rate.
+    let texts = |rows: Vec<Vec<String>>| -> Vec<Vec<String>> {
+        let text = |field: String| match field.trim().trim_end_matches('%').parse::<f64>() {
+            Ok(_) => "number".to_owned(),
+            Err(_) if field.ends_with("/sec") => "/sec".to_owned(),
+            Err(_) => field,
+        };
+        rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect()
+    };
+    let events = ["-e", "cpu-clock,page-faults,context-switches,r00c0", "sleep", "0.01"];
+    for options in [
+        &[][..],
+        &["-r", "2"],
+        &["-a"],
+        &["-a", "-A"],
+        &["-a", "--per-core"],
+        &["-a", "--per-die"],
+        &["-a", "--per-socket"],
+        &["-a", "-r", "2", "-A"],
+        &["-a", "-I", "1000"],
+        &["-a", "-A", "-I", "1000"],
+        &["-a", "--per-core", "-I", "1000"],
+    ] {
+        let arguments = [options, &events].concat();
+        let Some(expected) = fields_of_perf(&arguments) else {
+            return eprintln!("skipped: perf 6.1 is not installed");
+        };
+        let Some(found) = fields(&arguments) else { return };
+        assert_eq!(texts(found), texts(expected), "{options:?}");
+    }
 }
 
 #[test]
@@ -198,7 +383,8 @@ fn intervals_add_up_to_the_whole() {
     let intervals = objects(&output.stderr);
     let times: Vec<f64> = intervals.iter().map(|interval| interval["interval"].as_f64().unwrap()).collect();
     assert!(!times.is_empty() && times.is_sorted(), "{times:?}");
-    let count = |interval: &Value| interval["counter-value"].as_str().unwrap().parse::<f64>().unwrap();
+    // `<not counted>` if all tasks slept.
+    let count = |interval: &Value| interval["counter-value"].as_str().unwrap().parse::<f64>().unwrap_or(0.0);
     let sum: f64 = intervals.iter().map(count).sum();
     assert!(sum > 20.0 * 10.0, "{sum} page faults of more than 20 processes");
 }
@@ -232,6 +418,28 @@ fn interrupted_measurement_prints_its_counts() {
     std::io::Read::read_to_string(&mut out, &mut rest).unwrap();
     assert!(child.wait().unwrap().success());
     assert!(rest.contains("page-faults"), "{line}{rest}");
+}
+
+#[test]
+fn second_interrupt_kills_a_command_that_does_not_end() {
+    if fields(&["-e", "page-faults", "true"]).is_none() {
+        return;
+    }
+    let mut measuring = perfkit();
+    measuring.args(["stat", "-e", "page-faults", "sh", "-c", "trap '' INT TERM; exec sleep 100"]);
+    let mut child = measuring.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw).unwrap();
+    let start = std::time::Instant::now();
+    // Before the first signal, the handler and the trap must be there.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    while child.try_wait().unwrap().is_none() {
+        assert!(start.elapsed() < std::time::Duration::from_secs(20), "the command is not killed");
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("page-faults"), "{text}");
 }
 
 #[test]

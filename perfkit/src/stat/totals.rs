@@ -1,0 +1,172 @@
+//! The counts of all runs, for each part and event.
+
+use std::time::Duration;
+
+use perf_session::sys::decode::Scaled;
+use perf_session::{Counts, EventCounts};
+
+use super::events::Events;
+use super::row::{Row, Value};
+use super::split::{Part, Split, cpus_of, has_no_sum};
+use super::spread::Spread;
+use crate::message::shown;
+
+/// The readings of one run or several.
+#[derive(Debug)]
+pub(super) struct Totals {
+    split: Split,
+    parts: Vec<PartTotals>,
+    /// Seconds of each run.
+    pub(super) elapsed: Spread,
+    pub(super) runs: u32,
+}
+
+#[derive(Debug)]
+struct PartTotals {
+    part: Part,
+    /// The counts of the last run.
+    counts: Counts,
+    /// One for each event of the counts.
+    events: Vec<EventTotals>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct EventTotals {
+    /// The counts, corrected for multiplexing, before they are scaled to a unit.
+    values: Spread,
+    is_estimate: bool,
+    /// Sum of the times enabled in ns.
+    enabled: f64,
+    /// Sum of the times running in ns.
+    running: f64,
+}
+
+impl Totals {
+    pub(super) fn new(split: Split) -> Self {
+        Self { split, parts: Vec::new(), elapsed: Spread::default(), runs: 0 }
+    }
+
+    /// Adds the counts of one run, and its time in seconds.
+    pub(super) fn add(&mut self, parts: Vec<(Part, Counts)>, elapsed: f64) {
+        self.runs += 1;
+        self.elapsed.add(elapsed);
+        for (part, counts) in parts {
+            let index = self.parts.iter().position(|other| other.part == part).unwrap_or_else(|| {
+                let events = vec![EventTotals::default(); counts.iter().len()];
+                self.parts.push(PartTotals { part, counts: counts.clone(), events });
+                self.parts.len() - 1
+            });
+            let Some(part) = self.parts.get_mut(index) else { continue };
+            part.events.iter_mut().zip(counts.iter()).for_each(|(totals, event)| totals.add(event));
+            part.counts = counts;
+        }
+    }
+
+    /// Returns a row for each event and part, in the order of the perf tool: for CPUs and threads by event, for others by
+    /// part.
+    pub(super) fn rows(&self, events: &Events, has_spread: bool) -> Vec<Row> {
+        let mut rows: Vec<(usize, Row)> = Vec::new();
+        let elapsed = self.elapsed.mean().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        for part in &self.parts {
+            let means: Vec<Option<f64>> = part.events.iter().map(|totals| totals.values.mean()).collect();
+            let metrics = part.counts.metrics_of(&means, elapsed.unwrap_or_default());
+            let cpus = part.counts.iter().map(|event| cpus_of(event).len()).max().unwrap_or(0);
+            let mut open = part.counts.iter().zip(&part.events).enumerate();
+            for (position, (name, is_open)) in events.names().enumerate() {
+                let Some((index, (event, totals))) = is_open.then(|| open.next()).flatten() else {
+                    if self.split != Split::Whole || part.part == Part::Whole {
+                        rows.push((
+                            position,
+                            Row::not_supported(self.column(part), cpus, &shown(name), has_spread),
+                        ));
+                    }
+                    continue;
+                };
+                if !self.is_shown(part, index, event) {
+                    continue;
+                }
+                let mut row = totals.row(event, self.runs, has_spread);
+                if self.split == Split::Whole {
+                    // Without a column for it.
+                    row.event.extend(part.part.label().map(|label| format!(" ({label})")));
+                }
+                row.part = self.column(part);
+                row.metrics = metrics.iter().filter(|metric| metric.event == index).copied().collect();
+                rows.push((position, row));
+            }
+        }
+        if matches!(self.split, Split::Cpus | Split::Threads | Split::Whole) {
+            rows.sort_by_key(|(position, _)| *position);
+        }
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    fn column(&self, part: &PartTotals) -> Part {
+        if self.split == Split::Whole { Part::Whole } else { part.part.clone() }
+    }
+
+    /// Returns whether an event counts in a part. Of the whole, an event without a sum is shown for each CPU.
+    fn is_shown(&self, part: &PartTotals, index: usize, event: &EventCounts) -> bool {
+        if self.split != Split::Whole {
+            return !event.scopes().is_empty();
+        }
+        let whole = self.parts.first().and_then(|whole| whole.counts.get(index));
+        whole.is_some_and(has_no_sum) != (part.part == Part::Whole)
+    }
+}
+
+impl EventTotals {
+    #[allow(clippy::cast_precision_loss)] // printed with fewer digits
+    fn add(&mut self, event: &EventCounts) {
+        let scaled = event.scaled();
+        if let Some(value) = scaled.and_then(Scaled::value) {
+            self.values.add(value as f64);
+        }
+        self.is_estimate |= matches!(scaled, Some(Scaled::Estimate(_)));
+        let total = event.total();
+        self.enabled += total.time_enabled.unwrap_or(0) as f64;
+        self.running += total.time_running.unwrap_or(0) as f64;
+    }
+
+    fn row(&self, event: &EventCounts, runs: u32, has_spread: bool) -> Row {
+        let value = self.values.mean().map_or(Value::NotCounted, |mean| Value::Counted {
+            value: mean * event.scale(),
+            is_estimate: self.is_estimate,
+        });
+        Row {
+            part: Part::Whole,
+            cpus: cpus_of(event).len(),
+            // Its name says so if it counts user space only.
+            event: shown(&**event.name()),
+            unit: event.unit().to_owned(),
+            value,
+            running: self.running / f64::from(runs.max(1)),
+            // As the perf tool, which has nothing to correct then.
+            percent_running: if self.enabled == 0.0 { 100.0 } else { 100.0 * self.running / self.enabled },
+            spread: has_spread.then(|| self.values.percent()),
+            metrics: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_of_several_runs_are_the_mean_and_the_spread() {
+        let mut totals = EventTotals::default();
+        totals.values.add(10.0);
+        totals.values.add(14.0);
+        totals = EventTotals { is_estimate: true, enabled: 200.0, running: 150.0, ..totals };
+        let clock = perf_session::parse_event("task-clock", &perf_session::System::new()).unwrap();
+        let counts = Counts::from_values([(clock, 0)]);
+        let row = totals.row(counts.get(0).unwrap(), 2, true);
+        assert_eq!(row.value, Value::Counted { value: 12.0, is_estimate: true });
+        assert_eq!((row.running, row.percent_running), (75.0, 75.0));
+        assert!((row.spread.unwrap() - 100.0 * 2.0 / 12.0).abs() < 1e-9);
+        let never = EventTotals { enabled: 100.0, ..EventTotals::default() };
+        let row = never.row(counts.get(0).unwrap(), 1, false);
+        assert_eq!((row.value, row.percent_running, row.spread), (Value::NotCounted, 0.0, None));
+    }
+}

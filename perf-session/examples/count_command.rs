@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::process::{Command, ExitStatus};
+use std::time::Duration;
 
 use perf_session::{Counts, EventSetOptions, EventSetTarget, System, parse};
 
@@ -32,10 +33,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("usage: stat [-e EVENTS] COMMAND [ARGUMENT...]".into());
     };
     let (status, counts) = run(&events, Command::new(program).args(arguments))?;
-    for event in counts.iter() {
+    // Rates, and instructions per cycle if both are counted. An elapsed time would add the CPUs utilized.
+    let metrics = counts.metrics(Duration::ZERO);
+    for (index, event) in counts.iter().enumerate() {
         match event.in_unit() {
             Some(value) => eprintln!("{value:>18} {:<8} {}", event.unit(), event.name()),
             None => eprintln!("{:>18} {:<8} {}", "not counted", "", event.name()),
+        }
+        for metric in metrics.iter().filter(|metric| metric.event == index) {
+            eprintln!("{:>18} {}", metric.number(), metric.unit());
         }
     }
     std::process::exit(status.code().unwrap_or(1));

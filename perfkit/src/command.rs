@@ -124,6 +124,12 @@ impl RunningCommand {
         Ok(kill_process(self.pid()?, Signal::TERM)?)
     }
 
+    /// Kills the command, by `SIGKILL`, and waits for it.
+    pub(crate) fn kill(mut self) -> io::Result<()> {
+        self.0.kill()?;
+        self.0.wait().map(drop)
+    }
+
     /// Waits until the command exits and returns its status.
     pub(crate) fn wait(mut self) -> io::Result<ExitStatus> {
         self.0.wait()

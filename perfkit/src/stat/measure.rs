@@ -99,8 +99,7 @@ pub(super) fn run(
     let mut end = None;
     if let Some(delay) = options.delay {
         end = ends.wait(started.checked_add(delay));
-        // The counts of the delay are subtracted, because events that were disabled would miss the tasks that start and
-        // exit between the calls that enable them.
+        // The events of a command start at its `exec`, so what they counted during the delay is subtracted.
         (before, started) = (set.counts()?, Instant::now());
     }
     let mut intervals = Intervals { started, length: options.interval, previous: before.clone(), last: 0.0 };
@@ -108,14 +107,20 @@ pub(super) fn run(
         Some(end) => end,
         None => intervals.print_until_end(options, events, &mut set, ends, report)?,
     };
+    let mut is_last = end == End::Interrupted;
     let mut status = None;
     if let Some(running) = running {
-        if end != End::Exited {
+        let mut has_exited = end == End::Exited;
+        if !has_exited {
             running.terminate()?;
+            has_exited = ends.wait(None) == Some(End::Exited);
         }
-        // After the second Ctrl-C, the command is killed.
-        if end == End::Exited || ends.wait(None) != Some(End::Interrupted) {
+        if has_exited {
             status = Some(running.wait()?).filter(|_| end != End::Over);
+        } else {
+            // After another Ctrl-C.
+            running.kill()?;
+            is_last = true;
         }
     }
     let elapsed = started.elapsed().as_secs_f64();
@@ -124,7 +129,7 @@ pub(super) fn run(
     if options.interval.is_some() && (end != End::Over) {
         intervals.print(events, &counts, report)?;
     }
-    Ok(Measurement { counts: counts.since(&before), elapsed, status, is_last: end == End::Interrupted })
+    Ok(Measurement { counts: counts.since(&before), elapsed, status, is_last })
 }
 
 /// The intervals of a run.

@@ -45,6 +45,7 @@
 //! | sample into rings | [`EventSpec::map_attr`] with a period or frequency, [`EventSetOptions::ring_pages`] |
 //! | read all records in the order of time | [`EventSet::wait`], [`EventSet::drain_sorted`] |
 //! | open events again after a CPU was offline | [`EventSet::refresh`] |
+//! | let another program enable and disable the events | [`Control`], [`EventSetOptions::deferred`], [`EventSet::enable_events`] |
 //! | know what was lost | [`EventSet::losses`], [`LossLedger`] |
 //! | report why an event does not open | [`EventSetError::explain`], [`explain`](fn@explain): [`Diagnosis`] |
 //! | use one attr on old and new kernels | [`EventSetOptions::allow_fallback`], [`AttrFallback`] |
@@ -64,6 +65,7 @@
 #![forbid(unsafe_code)]
 
 pub mod coming_from;
+mod control;
 mod names;
 mod set;
 mod std_error;
@@ -78,6 +80,7 @@ mod why;
 #[doc(no_inline)]
 pub use perf_sys as sys;
 
+pub use control::{Control, ControlAck, ControlCommand, ControlError, ControlReader};
 pub use names::{
     ConfigField, ConfigFieldError, EventGroup, EventSpec, Glob, NamedEvent, ParseError, Pmu, PmuError,
     PmuEvent, PmuTerm, PmuTermError, Probe, ProbeError, ProbeEvent, ProbeHit, TermError, TermProblem,

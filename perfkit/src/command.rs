@@ -55,6 +55,11 @@ pub(crate) fn start(
         return set.spawn(command).map(RunningCommand);
     }
     set.enable()?;
+    spawn(command)
+}
+
+/// Starts the command by itself.
+pub(crate) fn spawn(command: &mut Command) -> Result<RunningCommand, EventSetError> {
     command.spawn().map(RunningCommand).map_err(|error| EventSetError::Command {
         program: command.get_program().to_string_lossy().into_owned(),
         error: Arc::new(error),

@@ -18,7 +18,7 @@ pub(crate) fn on_interrupt(mut f: impl FnMut() + Send + 'static) -> io::Result<(
 }
 
 /// Exit code after a second Ctrl-C: 128 and the number of `SIGINT`.
-const SECOND_INTERRUPT: i32 = 130;
+pub(crate) const SECOND_INTERRUPT: i32 = 130;
 
 /// Ends a wait for rings at the first signal, and the program at the second, for a command that does not end. Returns
 /// whether there was a signal.

@@ -42,7 +42,8 @@ impl EventSetOptions {
             if is_leader {
                 flags |= AttrFlags::DISABLED;
             }
-            if is_leader && self.target.is_command() && scope.thread_id().is_some() {
+            let is_task_of_command = self.target.is_command() && scope.thread_id().is_some();
+            if is_leader && is_task_of_command && !self.is_deferred(group.first) {
                 flags |= AttrFlags::ENABLE_ON_EXEC;
             }
             let attr = one_sample_a_hit(spec.attr());

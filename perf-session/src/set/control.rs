@@ -4,6 +4,7 @@ use std::sync::Arc;
 use perf_sys::Event;
 
 use super::loss::LossLedger;
+use super::unit::Unit;
 use super::{EventSet, EventSetError, SpawnMisuse};
 
 /// # Control
@@ -12,6 +13,7 @@ impl EventSet {
     ///
     /// One system call an event, so the events do not start at the same time. A set for a command needs
     /// no call: its events start at the `exec`.
+    /// [Deferred](super::EventSetOptions::deferred) events are started too.
     ///
     /// # Errors
     ///
@@ -34,8 +36,37 @@ impl EventSet {
         self.opened.control(&|_| true, Event::disable)
     }
 
+    /// Starts the counting of some events, by their indexes in the order of the options. Members of a group count while
+    /// their leader is enabled.
+    ///
+    /// ```no_run
+    /// # fn start(set: &perf_session::EventSet) -> Result<(), perf_session::EventSetError> {
+    /// let names = set.names();
+    /// set.enable_events(|index| names.get(index).is_some_and(|name| &**name == "cycles"))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The first error. The other events are started all the same.
+    pub fn enable_events(&self, is_chosen: impl Fn(usize) -> bool) -> Result<(), EventSetError> {
+        self.opened.switch.turn(true);
+        self.opened.control_events(&is_chosen, Event::enable)
+    }
+
+    /// Stops the counting of some events, by their indexes in the order of the options.
+    ///
+    /// # Errors
+    ///
+    /// The first error. The other events are stopped all the same.
+    pub fn disable_events(&self, is_chosen: impl Fn(usize) -> bool) -> Result<(), EventSetError> {
+        self.opened.switch.turn(false);
+        self.opened.control_events(&is_chosen, Event::disable)
+    }
+
     /// Starts the command of a set for a [command](super::EventSetTarget::command). Its events count from its
-    /// `exec` on. Call it in the thread that opened the set.
+    /// `exec` on, unless they are [deferred](super::EventSetOptions::deferred). Call it in the thread that opened the set.
     ///
     /// Events of PMUs that count for CPUs only start before it. The rings do not hang up when the command
     /// exits, because the calling thread has the events too: wait for the child as well.
@@ -57,7 +88,10 @@ impl EventSet {
         }
         self.has_spawned = true;
         self.opened.switch.turn(true);
-        self.opened.control(&|unit| unit.scope.thread_id().is_none(), Event::enable)?;
+        let (plan, options) = (&self.opened.plan, &self.opened.options);
+        let is_deferred =
+            |unit: &Unit| plan.groups.get(unit.group).is_some_and(|group| options.is_deferred(group.first));
+        self.opened.control(&|unit| unit.scope.thread_id().is_none() && !is_deferred(unit), Event::enable)?;
         command.spawn().map_err(|error| {
             let program = command.get_program().to_string_lossy().into_owned();
             EventSetError::Command { program, error: Arc::new(error) }

@@ -213,6 +213,19 @@ impl Opened {
         result
     }
 
+    /// Calls `control` for each event with one of these indexes. Returns the first error.
+    pub(super) fn control_events(
+        &self,
+        is_chosen: &dyn Fn(usize) -> bool,
+        control: fn(&Event) -> SysResult<()>,
+    ) -> Result<(), EventSetError> {
+        let mut result = Ok(());
+        for open in self.events().filter(|open| is_chosen(open.index)) {
+            result = result.and(control(open.event).map_err(|error| open.failed(error).into()));
+        }
+        result
+    }
+
     /// Reads the counts of all events, also of closed ones: one for each logical event, scope and PMU.
     pub(super) fn read_counts(&self) -> Result<Vec<(usize, ScopeCount)>, EventSetError> {
         // The count of an event that was closed and opened again is the sum of both.

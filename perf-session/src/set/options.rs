@@ -27,6 +27,8 @@ pub struct EventSetOptions {
     /// Whether the events were restricted to user space.
     pub(super) is_user_only: bool,
     pub(super) inherit: Option<Inherit>,
+    /// The indexes of the events that do not start with the command.
+    pub(super) deferred: Vec<usize>,
     pub(super) flush_interval: Duration,
     pub(super) system: System,
     /// Probes that are listed in tracefs for this set.
@@ -46,6 +48,7 @@ impl EventSetOptions {
             falls_back_to_user: false,
             is_user_only: false,
             inherit: None,
+            deferred: Vec::new(),
             flush_interval: Duration::from_millis(250),
             system: System::new(),
             probes: Vec::new(),
@@ -195,6 +198,26 @@ impl EventSetOptions {
         Self { allows_fallback: true, ..self }
     }
 
+    /// Leaves events of a command disabled at its `exec`, by their indexes in the order in which they are added, for a group
+    /// the index of its leader. [`EventSet::enable_events`] starts them later.
+    ///
+    /// ```
+    /// use perf_session::{EventSetOptions, EventSetTarget, System, parse};
+    ///
+    /// # fn main() -> Result<(), perf_session::ParseError> {
+    /// // The dummy event records mappings from the start.
+    /// let events = parse("cpu-clock,dummy", &System::new())?;
+    /// let options = EventSetOptions::new().groups(events).target(EventSetTarget::command()).deferred([0]);
+    /// # let _ = options;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    #[doc(alias = "enable_on_exec")]
+    pub fn deferred(self, events: impl IntoIterator<Item = usize>) -> Self {
+        Self { deferred: events.into_iter().collect(), ..self }
+    }
+
     /// Sets the new tasks that the events of a task follow, in place of the target's default:
     /// [`Inherit::Tasks`] for a process or a command, [`Inherit::Nothing`] for a thread. Events of CPUs
     /// ignore it. A command accepts [`Inherit::Tasks`] only, because it is itself a new task.
@@ -258,6 +281,10 @@ impl EventSetOptions {
             return Err(EventSetError::NotOneEvent { events });
         }
         Ok(())
+    }
+
+    pub(super) fn is_deferred(&self, index: usize) -> bool {
+        self.deferred.contains(&index)
     }
 
     pub(super) fn inherits(&self) -> Inherit {

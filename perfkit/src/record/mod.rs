@@ -12,6 +12,7 @@ use perf_session::{EventSetError, System, sys};
 mod always;
 mod branches;
 mod call_graph;
+mod control;
 mod features;
 mod fields;
 mod losses;
@@ -21,6 +22,7 @@ mod output;
 mod plan;
 mod programs;
 mod report;
+mod requests;
 mod session;
 
 pub(crate) use options::Options;
@@ -92,6 +94,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 
 fn record(options: &Options) -> Result<ExitCode, Failure> {
     let system = System::new();
+    let channel = options.control.open()?;
     let mut plan = Plan::new(options, &system)?;
     let set = plan.open()?;
     let filters = plan.filters();
@@ -122,8 +125,8 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
         }
     };
 
-    let mut session = Session::new(set, described, filters, writer, &first.attr);
-    let status = session.run(options);
+    let mut session = Session::new(set, described, filters, writer, &first.attr, plan.controlled());
+    let status = session.run(options, channel);
     let Recorded { described, inventory, ledger, writer } = session.finish();
     let (status, finished) = match status {
         Ok(status) => {

@@ -12,6 +12,7 @@ use rustix::fs::FileType;
 use super::always::AlwaysOptions;
 use super::branches::BranchOptions;
 use super::call_graph::{CallGraph, call_graph};
+use super::control::ControlOptions;
 use super::fields::FieldOptions;
 use super::off_cpu::OffCpuOptions;
 use crate::events::EventOptions;
@@ -46,6 +47,7 @@ const FREQUENCY: u64 = 4000;
             ("perfkit record -a -o all.data sleep 10", "all CPUs for ten seconds"),
             ("perfkit record -e sched:sched_switch --filter 'prev_pid == 0' -a sleep 1", ""),
             ("perfkit record --off-cpu CMD", "also waits: perfkit report --off-cpu"),
+            ("perfkit record -D -1 --control fifo:ctl CMD", "while another program asks for samples"),
             ("perfkit record -o - CMD | perfkit dump -", "without a file"),
         ],
         help::EXIT_OF_PROGRAM
@@ -86,6 +88,8 @@ pub(crate) struct Options {
     pub(super) levels: LevelOptions,
     #[command(flatten)]
     pub(super) target: TargetOptions,
+    #[command(flatten)]
+    pub(super) control: ControlOptions,
     /// Record the namespaces of tasks
     #[arg(long)]
     pub(super) namespaces: bool,

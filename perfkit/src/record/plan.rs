@@ -59,6 +59,8 @@ pub(super) struct Plan {
     /// Whether switches are recorded, for the time off the CPU.
     has_off_cpu: bool,
     pub(super) notes: Vec<String>,
+    /// Whether the events of a command are enabled later than at its `exec`.
+    is_delayed: bool,
     /// The event that is recorded in place of the default, and the reason.
     pub(super) clause: Option<String>,
 }
@@ -89,7 +91,7 @@ impl Plan {
         let of_switches = named..groups.len();
         let common = common_attr(options, has_tracepoint(&groups), &mut notes);
         let mut carrier = 0;
-        if !carries_side_band(&groups, options, limit) {
+        if options.control.is_used() || !carries_side_band(&groups, options, limit) {
             carrier = groups.len();
             groups.push(dummy());
         }
@@ -115,7 +117,8 @@ impl Plan {
         let default_pages = default_ring_pages(options.call_graph(), options.off_cpu.is_on());
         let has_off_cpu = options.off_cpu.is_on();
         notes.extend(options.off_cpu.note(options.target.is_on_cpus()));
-        Ok(Self { groups, target, ring_pages, default_pages, has_off_cpu, notes, clause })
+        let is_delayed = options.control.delay().is_some();
+        Ok(Self { groups, target, ring_pages, default_pages, has_off_cpu, notes, is_delayed, clause })
     }
 
     /// Returns the name of the group of each logical event, `None` if the user gave none.
@@ -132,10 +135,18 @@ impl Plan {
             .collect()
     }
 
+    /// Returns the indexes of the logical events that are enabled and disabled on demand: all but those that never fire.
+    pub(super) fn controlled(&self) -> Vec<usize> {
+        let events = self.groups.iter().flat_map(|group| group.events.members());
+        let samples = |event: &NamedEvent| !event.specs().iter().all(|spec| is_dummy(&spec.attr()));
+        events.enumerate().filter(|(_, event)| samples(event)).map(|(index, _)| index).collect()
+    }
+
     /// Opens the events, with the largest rings that the limits of memory permit.
     pub(super) fn open(&mut self) -> Result<EventSet, EventSetError> {
         let groups = self.groups.iter().map(|group| group.events.clone());
-        let options = EventSetOptions::new().groups(groups).target(self.target.clone());
+        let deferred = if self.is_delayed { self.controlled() } else { Vec::new() };
+        let options = EventSetOptions::new().groups(groups).target(self.target.clone()).deferred(deferred);
         let most = self.ring_pages.unwrap_or(self.default_pages);
         let set = options.user_only_if_refused().ring_pages_within(1..=most).open()?;
         if set.is_user_only() {

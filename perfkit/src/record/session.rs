@@ -5,22 +5,23 @@ use std::fs::File;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use perf_file::writer::{Inventory, Writer};
 use perf_session::sys::decode::Window;
-use perf_session::sys::{Attr, RawRecord, RecordType, SampleLayout, WaitResult, Waker};
-use perf_session::{EventSet, LossLedger, Refreshed};
+use perf_session::sys::{Attr, RawRecord, RecordType, SampleLayout};
+use perf_session::{Control, ControlCommand, EventSet, LossLedger, Refreshed};
 
+use super::control::{Controlled, Delay};
 use super::features::Described;
 use super::losses::Losses;
 use super::output::Output;
+use super::requests::{Inbox, Request, requests};
 use super::{Failure, Options};
 use crate::command::{self, RunningCommand};
 use crate::events::set_filters;
-use crate::interrupt::{wake, wake_on_interrupt};
+use crate::interrupt::{SECOND_INTERRUPT, on_interrupt};
 use crate::message::note;
 
 /// Longest time for which records of a rare event stay in a ring.
@@ -42,6 +43,9 @@ pub(super) struct Session {
     losses: Losses,
     /// The filter of each logical event.
     filters: Vec<Option<CString>>,
+    controlled: Controlled,
+    /// The time at which the events are enabled.
+    enabled_at: Option<Instant>,
     /// Whether events of CPUs that come online are to be opened.
     follows_cpus: bool,
 }
@@ -63,6 +67,7 @@ impl Session {
         filters: Vec<Option<CString>>,
         writer: Writer<File>,
         attr: &Attr,
+        controlled: Vec<usize>,
     ) -> Self {
         let (inventory, layout, losses) = (Inventory::new(attr), SampleLayout::new(attr), Losses::new(&set));
         Self {
@@ -74,33 +79,63 @@ impl Session {
             copy: Vec::new(),
             losses,
             filters,
+            controlled: Controlled::new(controlled),
+            enabled_at: None,
             follows_cpus: false,
         }
     }
 
-    /// Records until the command or the process exits, or until Ctrl-C. Returns the status of the command.
-    pub(super) fn run(&mut self, options: &Options) -> Result<Option<ExitStatus>, Failure> {
-        let stop = Waker::new()?;
-        let is_interrupted = wake_on_interrupt(&stop)?;
+    /// Records until the command or the process exits, or until Ctrl-C or `stop`. Returns the status of the command.
+    pub(super) fn run(
+        &mut self,
+        options: &Options,
+        channel: Option<Control>,
+    ) -> Result<Option<ExitStatus>, Failure> {
+        let (requests, inbox) = requests()?;
+        let (interrupt, mut is_second) = (requests.clone(), false);
+        on_interrupt(move || {
+            if std::mem::replace(&mut is_second, true) {
+                // For a command that does not end.
+                std::process::exit(SECOND_INTERRUPT);
+            }
+            interrupt.send(Request::Interrupt);
+        })?;
         let running = self.start(options)?;
-        if let Some(running) = &running {
-            let waker = stop.clone();
-            running.on_exit(move || wake(&waker))?;
+        // After the start, so that the first command does not find the events before it.
+        if let Some(channel) = channel {
+            self.controlled.listen(channel, requests.clone())?;
         }
-        let recorded = self.record(&stop, options.target.is_on_cpus());
-        if let Some(running) =
-            running.as_ref().filter(|_| recorded.is_err() || is_interrupted.load(Ordering::Relaxed))
-        {
+        if let Some(running) = &running {
+            running.on_exit(move || requests.send(Request::Exit))?;
+        }
+        let ended = self.record(&inbox, options.target.is_on_cpus());
+        self.controlled.print_unsent();
+        if let Some(running) = running.as_ref().filter(|_| !matches!(ended, Ok(End::Exit))) {
             running.terminate()?;
         }
         let status = running.map(RunningCommand::wait).transpose()?;
-        recorded.map(|()| status)
+        ended.map(|_| status)
     }
 
     /// Starts the events and the command.
     fn start(&mut self, options: &Options) -> Result<Option<RunningCommand>, Failure> {
-        let Some(mut command) = command::command(&options.command) else {
+        let delay = options.control.delay();
+        match delay {
+            Some(Delay::After(delay)) => self.enabled_at = Some(Instant::now() + delay),
+            Some(Delay::UntilEnabled) if !options.quiet => {
+                note("events are disabled until --control enables them");
+            }
+            _ => {}
+        }
+        let is_for_command = options.target.is_empty();
+        if is_for_command {
+            // It enables its events.
+        } else if delay.is_some() {
+            self.controlled.enable_others(&self.set)?;
+        } else {
             self.set.enable()?;
+        }
+        let Some(mut command) = command::command(&options.command) else {
             if let Some(target) = options.target.describe().filter(|_| !options.quiet) {
                 let exit = match options.target.tasks().len() {
                     _ if options.target.is_on_cpus() => "",
@@ -115,35 +150,71 @@ impl Session {
             // The recording has standard output.
             command.stdout(Stdio::from(io::stderr()));
         }
-        let is_for_command = options.target.is_empty();
-        Ok(Some(command::start(&mut command, &mut self.set, is_for_command)?))
+        Ok(Some(if is_for_command {
+            command::start(&mut command, &mut self.set, true)?
+        } else {
+            command::spawn(&mut command)?
+        }))
     }
 
-    fn record(&mut self, stop: &Waker, is_on_cpus: bool) -> Result<(), Failure> {
+    fn record(&mut self, inbox: &Inbox, is_on_cpus: bool) -> Result<End, Failure> {
         self.follows_cpus = is_on_cpus;
         let mut last_look = Instant::now();
-        loop {
-            let readiness = self.set.wait_or_woken(Some(INTERVAL), stop)?;
+        let end = loop {
+            let readiness = self.set.wait_or_woken(Some(self.timeout()), inbox.waker())?;
             self.drain()?;
-            if readiness == WaitResult::Woken || (readiness.is_final() && !self.follows_cpus) {
-                break;
+            if let Some(end) = self.answer(inbox)? {
+                break end;
+            }
+            if self.enabled_at.is_some_and(|time| time <= Instant::now()) {
+                self.enabled_at = None;
+                self.controlled.enable(&self.set)?;
+            }
+            if readiness.is_final() && !self.follows_cpus {
+                break End::Exit;
             }
             if readiness.is_final() {
                 // All CPUs are offline, and may return.
                 thread::sleep(OFFLINE_INTERVAL);
-                if stop.reset()? {
-                    break;
-                }
             }
             if self.follows_cpus && last_look.elapsed() >= INTERVAL {
                 self.look_for_cpus()?;
                 last_look = Instant::now();
             }
-        }
+        };
         self.set.disable()?;
         self.drain()?;
         self.write_losses()?;
-        Ok(self.writer.finish_round()?)
+        self.writer.finish_round()?;
+        Ok(end)
+    }
+
+    /// Returns the longest time to wait for records.
+    fn timeout(&self) -> Duration {
+        let until = |time: Instant| time.saturating_duration_since(Instant::now());
+        self.enabled_at.map_or(INTERVAL, |time| until(time).min(INTERVAL))
+    }
+
+    /// Follows the requests of other threads. Returns the reason if one ends the recording.
+    fn answer(&mut self, inbox: &Inbox) -> Result<Option<End>, Failure> {
+        for request in inbox.take()? {
+            match request {
+                Request::Interrupt => return Ok(Some(End::Stop)),
+                Request::Exit => return Ok(Some(End::Exit)),
+                Request::Control(command) => {
+                    self.controlled.apply(&self.set, &command)?;
+                    self.controlled.acknowledge(&command);
+                    if command == ControlCommand::Stop {
+                        return Ok(Some(End::Stop));
+                    }
+                }
+                Request::ControlEnd(Ok(())) => note("--control: the descriptor of commands was closed"),
+                Request::ControlEnd(Err(error)) => {
+                    note(format_args!("--control: no further commands: {error}"));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Opens the events of CPUs that came online, and adds their ids to the file.
@@ -236,4 +307,13 @@ fn event_of(described: &Described, record: RawRecord<'_>, layout: &SampleLayout)
         return None;
     }
     described.name_of(record.id(layout)?).map(Arc::from)
+}
+
+/// The end of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The command or all tasks have exited.
+    Exit,
+    /// Ctrl-C or `stop`: the command still runs.
+    Stop,
 }

@@ -13,6 +13,7 @@ mod flamegraph;
 mod list;
 mod off_cpu;
 mod record;
+mod record_control;
 mod record_events;
 mod record_options;
 mod record_report;

@@ -1,4 +1,4 @@
-//! The end of a measurement by `SIGINT` (Ctrl-C) or `SIGTERM`.
+//! Signals that end a measurement or change it.
 
 use std::io;
 use std::sync::Arc;
@@ -9,10 +9,19 @@ use perf_session::sys::Waker;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Calls `f` in another thread for each `SIGINT` and `SIGTERM` from now on, in place of the signal's
+/// Calls `f` in another thread for each `SIGINT` (Ctrl-C) and `SIGTERM` from now on, in place of the signal's
 /// default action. A command that was started from the same terminal receives `SIGINT` too.
-pub(crate) fn on_interrupt(mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+pub(crate) fn on_interrupt(f: impl FnMut() + Send + 'static) -> io::Result<()> {
+    on_signals(&[SIGINT, SIGTERM], f)
+}
+
+/// Calls `f` in another thread for each signal of this number from now on, in place of its default action.
+pub(crate) fn on_signal(signal: i32, f: impl FnMut() + Send + 'static) -> io::Result<()> {
+    on_signals(&[signal], f)
+}
+
+fn on_signals(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
+    let mut signals = Signals::new(signals)?;
     let wait = move || signals.forever().for_each(|_| f());
     thread::Builder::new().name("perfkit-signals".to_owned()).spawn(wait).map(drop)
 }

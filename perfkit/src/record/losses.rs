@@ -6,13 +6,19 @@
 //! there is one and at the end. A kernel before Linux 6.0 does not count, and its `LOST` records are kept.
 
 use std::collections::HashMap;
-use std::fs::File;
 
-use perf_file::writer::Writer;
-use perf_session::EventSet;
+use perf_session::{EventSet, EventSetError};
 
-use super::Failure;
 use super::features::Described;
+
+/// The records of an event that the kernel dropped.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lost {
+    /// Index of the event in the recording.
+    pub(super) event: usize,
+    pub(super) id: u64,
+    pub(super) count: u64,
+}
 
 /// The losses of each event that are in the recording.
 #[derive(Debug)]
@@ -20,32 +26,27 @@ pub(super) struct Losses {
     /// Whether the events count their losses.
     pub(super) are_counted: bool,
     /// By the id of the event.
-    written: HashMap<u64, u64>,
+    known: HashMap<u64, u64>,
 }
 
 impl Losses {
     pub(super) fn new(set: &EventSet) -> Self {
-        Self { are_counted: set.reads_lost(), written: HashMap::new() }
+        Self { are_counted: set.reads_lost(), known: HashMap::new() }
     }
 
-    /// Writes what the events have lost since the last call. `time` is that of the records, in ns of the clock of
-    /// the events.
-    pub(super) fn write(
-        &mut self,
-        set: &EventSet,
-        described: &Described,
-        writer: &mut Writer<File>,
-        time: u64,
-    ) -> Result<(), Failure> {
+    /// Returns what the events have lost since the last call; nothing before Linux 6.0.
+    pub(super) fn take(&mut self, set: &EventSet, described: &Described) -> Result<Vec<Lost>, EventSetError> {
+        let mut new = Vec::new();
         if !self.are_counted {
-            return Ok(());
+            return Ok(new);
         }
         for event in set.lost_by_event()? {
             let Some(index) = described.index_of(event.id) else { continue };
-            let written = self.written.entry(event.id).or_default();
-            writer.write_lost_samples(index, event.id, event.lost.saturating_sub(*written), time)?;
-            *written = event.lost;
+            let known = self.known.entry(event.id).or_default();
+            let lost = event.lost.saturating_sub(*known);
+            *known = event.lost;
+            new.push(Lost { event: index, id: event.id, count: lost });
         }
-        Ok(())
+        Ok(new)
     }
 }

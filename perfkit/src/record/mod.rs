@@ -1,12 +1,8 @@
 //! `perfkit record`: samples of events in a `perf.data` file.
 
-use std::fs::File;
 use std::io;
 use std::process::ExitCode;
 
-use perf_file::writer::{RecordedEvent, Writer};
-use perf_session::synthesize::Synthesizer;
-use perf_session::sys::AttrFlags;
 use perf_session::{EventSetError, System, sys};
 
 mod always;
@@ -15,6 +11,7 @@ mod call_graph;
 mod control;
 mod features;
 mod fields;
+mod file;
 mod losses;
 mod off_cpu;
 mod options;
@@ -24,17 +21,21 @@ mod programs;
 mod report;
 mod requests;
 mod session;
+mod source;
+mod switch;
 
 pub(crate) use options::Options;
 
 use crate::command::{exit_code, report_failure};
 use crate::events::set_filters;
 use crate::message::note;
-use features::{Described, add_results};
+use features::Described;
+use file::Files;
 use output::Output;
 use plan::Plan;
 use report::Report;
-use session::{Recorded, Session};
+use session::Session;
+use source::Source;
 
 /// The reason why a recording could not be made or continued.
 #[derive(Debug)]
@@ -102,106 +103,46 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     let described = Described::new(&set, &plan.group_names())?;
     let mut notes = std::mem::take(&mut plan.notes);
     let features = described.features(&system, &mut notes);
-    let output = Output::create(options.output())?;
-    let (handle, place) = (output.handle()?, output.place());
-    let first =
-        described.events.first().cloned().unwrap_or_else(|| RecordedEvent::new(sys::Attr::default(), ""));
-    let mut synthesizer = Synthesizer::new(&system, &first.attr);
-    let has_kernel =
-        described.events.iter().any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
-    synthesize(&mut synthesizer, options, has_kernel, &mut notes)?;
+    let source = Source::new(set, described);
+    let mut files = Files::new(options, system, features);
+    let begun = files.begin(&source, &mut notes);
     if !options.quiet {
         notes.iter().for_each(note);
     }
-    let started = output
-        .start(&described.events, &features, options.compression)
-        .and_then(|writer| write_start(writer, &synthesizer));
-    synthesizer.clear_records();
-    let writer = match started {
-        Ok(writer) => writer,
-        Err(error) => {
-            place.discard();
-            return Ok(report_unwritten(options, &error));
-        }
-    };
+    if let Err(failure) = begun {
+        files.discard();
+        return match failure {
+            Failure::Write(error) => Ok(report_unwritten(options, &error)),
+            failure => Err(failure),
+        };
+    }
 
-    let mut session = Session::new(set, described, filters, writer, &first.attr, plan.controlled());
+    let mut session = Session::new(source, filters, &mut files, plan.controlled());
     let status = session.run(options, channel);
-    let Recorded { described, inventory, ledger, writer } = session.finish();
-    let (status, finished) = match status {
+    let ledger = session.close();
+    let report = Report { written: files.written(), ledger: &ledger, clause: plan.clause };
+    match status {
         Ok(status) => {
-            let mut features = features;
-            add_results(&mut features, &described, &inventory, &mut synthesizer);
-            (status, writer.finish(&features).map(drop))
-        }
-        Err(Failure::Write(error)) => {
-            drop(writer);
-            (None, Err(error))
-        }
-        Err(failure @ Failure::Set(EventSetError::Command { .. })) => {
-            drop(writer);
-            place.discard();
-            return Err(failure);
-        }
-        Err(failure) => {
-            drop(writer);
-            note(format_args!("{}: the recording is not complete", Output::name(options.output())));
-            return Err(failure);
-        }
-    };
-    let report =
-        Report { inventory: &inventory, ledger: &ledger, path: options.output(), clause: plan.clause };
-    match finished {
-        Ok(()) => {
             if !options.quiet {
-                report.print(&handle);
+                report.print();
             }
             Ok(status.map_or(ExitCode::SUCCESS, exit_code))
         }
         // Also for a closed pipe, because the recording is not complete.
-        Err(error) => {
+        Err(Failure::Write(error)) => {
             let code = report_unwritten(options, &error);
             report.print_unwritten();
             Ok(code)
         }
+        Err(failure @ Failure::Set(EventSetError::Command { .. })) => {
+            files.discard();
+            Err(failure)
+        }
+        Err(failure) => {
+            note(format_args!("{}: the recording is not complete", Output::name(options.output())));
+            Err(failure)
+        }
     }
-}
-
-/// Writes the records of what is there before the recording.
-fn write_start(mut writer: Writer<File>, synthesizer: &Synthesizer) -> perf_file::Result<Writer<File>> {
-    writer.write_plain(synthesizer.records().as_bytes())?;
-    writer.finish_init()?;
-    writer.flush()?;
-    Ok(writer)
-}
-
-/// Adds the records of what is there before the recording.
-fn synthesize(
-    synthesizer: &mut Synthesizer,
-    options: &Options,
-    has_kernel: bool,
-    notes: &mut Vec<String>,
-) -> io::Result<()> {
-    if let Err(error) = synthesizer.kernel() {
-        // Nobody misses it in a recording of user space.
-        notes.extend(has_kernel.then(|| error.to_string()));
-    }
-    match programs::loaded() {
-        Ok(programs) => synthesizer.bpf_programs(programs),
-        Err(error) => notes.push(format!("the file does not name the BPF programs: {error}")),
-    }
-    if options.all_cgroups
-        && let Err(error) = synthesizer.cgroups()
-    {
-        notes.push(format!("the file does not name the cgroups: {error}"));
-    }
-    if options.target.is_on_cpus() {
-        synthesizer.processes()?;
-    }
-    for pid in options.target.processes() {
-        synthesizer.process(*pid);
-    }
-    Ok(())
 }
 
 /// Prints why the recording could not be written.

@@ -15,6 +15,7 @@ use super::call_graph::{CallGraph, call_graph};
 use super::control::ControlOptions;
 use super::fields::FieldOptions;
 use super::off_cpu::OffCpuOptions;
+use super::switch::SwitchOptions;
 use crate::events::EventOptions;
 use crate::help;
 use crate::levels::LevelOptions;
@@ -47,6 +48,7 @@ const FREQUENCY: u64 = 4000;
             ("perfkit record -a -o all.data sleep 10", "all CPUs for ten seconds"),
             ("perfkit record -e sched:sched_switch --filter 'prev_pid == 0' -a sleep 1", ""),
             ("perfkit record --off-cpu CMD", "also waits: perfkit report --off-cpu"),
+            ("perfkit record -a --switch-output=60s", "a file each minute, until Ctrl-C"),
             ("perfkit record -D -1 --control fifo:ctl CMD", "while another program asks for samples"),
             ("perfkit record -o - CMD | perfkit dump -", "without a file"),
         ],
@@ -115,6 +117,8 @@ pub(crate) struct Options {
     /// copies of large stacks]
     #[arg(short, long, value_name = "PAGES", value_parser = ring_pages)]
     pub(super) mmap_pages: Option<RingPages>,
+    #[command(flatten)]
+    pub(super) switch: SwitchOptions,
     /// Print errors only
     #[arg(short, long)]
     pub(super) quiet: bool,

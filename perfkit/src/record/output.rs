@@ -82,6 +82,11 @@ impl Output {
         Ok(Self { file, is_pipe, place: Place { path, old } })
     }
 
+    /// Returns whether the output is no regular file.
+    pub(super) fn is_pipe(&self) -> bool {
+        self.is_pipe
+    }
+
     /// Returns the place of the output.
     pub(super) fn place(&self) -> Place {
         self.place.clone()

@@ -1,37 +1,40 @@
 //! The last words of a recording.
 
-use std::fs::File;
-use std::path::Path;
 use std::time::Duration;
 
-use perf_file::writer::Inventory;
 use perf_session::{Gap, Loss, LossKind, LossLedger};
 
-use super::output::Output;
-use crate::message::{note, size};
+use crate::message::{count, note};
+
+/// The sums of what was written.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) samples: u64,
+    /// Bytes that are no records.
+    pub(super) malformed: u64,
+    /// Name and size of the file, or the number of files.
+    pub(super) place: String,
+}
 
 /// The numbers of a recording.
 #[derive(Debug)]
 pub(super) struct Report<'r> {
-    pub(super) inventory: &'r Inventory,
+    pub(super) written: Written,
     pub(super) ledger: &'r LossLedger,
-    pub(super) path: &'r Path,
     /// The event that was recorded in place of the default, and the reason.
     pub(super) clause: Option<String>,
 }
 
 impl Report<'_> {
     /// Prints one line about a recording that was written, and one for each loss but those of a full ring.
-    pub(super) fn print(&self, written: &File) {
-        let place = Output::name(self.path);
-        let bytes = written.metadata().ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
-        let size = bytes.map(|bytes| format!(" ({})", size(bytes))).unwrap_or_default();
+    pub(super) fn print(&self) {
+        let Written { samples, place, .. } = &self.written;
         let clause = self.clause.as_ref().map(|clause| format!("; {clause}")).unwrap_or_default();
-        match (self.inventory.samples, self.lost()) {
-            (0, None) => note(format_args!("nothing was sampled: {place}{size} has no samples{clause}")),
-            (_, lost) => {
+        match (samples, self.lost()) {
+            (0, None) => note(format_args!("nothing was sampled: {place} has no samples{clause}")),
+            (samples, lost) => {
                 let lost = lost.unwrap_or_else(|| "none lost".to_owned());
-                note(format_args!("{} in {place}{size}, {lost}{clause}", self.samples()));
+                note(format_args!("{} in {place}, {lost}{clause}", count(*samples, "sample")));
             }
         }
         self.print_losses();
@@ -40,21 +43,14 @@ impl Report<'_> {
     /// Prints what was recorded before the output failed.
     pub(super) fn print_unwritten(&self) {
         let lost = self.lost().unwrap_or_else(|| "none lost".to_owned());
-        note(format_args!("{} until then, {lost}", self.samples()));
+        note(format_args!("{} until then, {lost}", count(self.written.samples, "sample")));
         self.print_losses();
-    }
-
-    fn samples(&self) -> String {
-        match self.inventory.samples {
-            1 => "1 sample".to_owned(),
-            samples => format!("{samples} samples"),
-        }
     }
 
     /// Returns the sum of the losses, or `None` if nothing was lost.
     fn lost(&self) -> Option<String> {
         match self.ledger.dropped() {
-            0 if self.ledger.nothing_lost().is_ok() && self.inventory.malformed == 0 => None,
+            0 if self.ledger.nothing_lost().is_ok() && self.written.malformed == 0 => None,
             0 => Some("not complete, see below".to_owned()),
             1 => Some("1 record lost: a ring was full".to_owned()),
             dropped => Some(format!(
@@ -64,8 +60,8 @@ impl Report<'_> {
     }
 
     fn print_losses(&self) {
-        if self.inventory.malformed > 0 {
-            note(format_args!("{} bytes of the rings are no records", self.inventory.malformed));
+        if self.written.malformed > 0 {
+            note(format_args!("{} bytes of the rings are no records", self.written.malformed));
         }
         // Those of a full ring are in the first line.
         let is_other = |loss: &&Loss| {
@@ -110,6 +106,7 @@ fn duration(ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::size;
 
     #[test]
     fn times_and_sizes_have_few_digits() {

@@ -14,6 +14,8 @@ pub(super) enum Request {
     Interrupt,
     /// The command has exited.
     Exit,
+    /// `SIGUSR2`: begin the next part of the output.
+    Switch,
     Control(ControlCommand),
     /// No further command comes.
     ControlEnd(io::Result<()>),

@@ -1,27 +1,22 @@
 //! The loop from the rings to the file.
 
 use std::ffi::CString;
-use std::fs::File;
 use std::io;
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perf_file::writer::{Inventory, Writer};
-use perf_session::sys::decode::Window;
-use perf_session::sys::{Attr, RawRecord, RecordType, SampleLayout};
-use perf_session::{Control, ControlCommand, EventSet, LossLedger, Refreshed};
+use perf_session::{Control, ControlCommand, LossLedger, Refreshed};
+use signal_hook::consts::SIGUSR2;
 
 use super::control::{Controlled, Delay};
-use super::features::Described;
-use super::losses::Losses;
 use super::output::Output;
 use super::requests::{Inbox, Request, requests};
+use super::source::{Sink, Source};
 use super::{Failure, Options};
 use crate::command::{self, RunningCommand};
 use crate::events::set_filters;
-use crate::interrupt::{SECOND_INTERRUPT, on_interrupt};
+use crate::interrupt::{SECOND_INTERRUPT, on_interrupt, on_signal};
 use crate::message::note;
 
 /// Longest time for which records of a rare event stay in a ring.
@@ -31,56 +26,34 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const OFFLINE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A recording in progress.
-#[derive(Debug)]
-pub(super) struct Session {
-    set: EventSet,
-    described: Described,
-    writer: Writer<File>,
-    inventory: Inventory,
-    /// The layout of the first event. The times of all events are at the same place.
-    layout: SampleLayout,
-    copy: Vec<u64>,
-    losses: Losses,
+pub(super) struct Session<'s> {
+    source: Source,
+    sink: &'s mut dyn Sink,
     /// The filter of each logical event.
     filters: Vec<Option<CString>>,
     controlled: Controlled,
     /// The time at which the events are enabled.
     enabled_at: Option<Instant>,
+    /// The time at which the output is switched, and the time after it until the next.
+    switched_at: Option<(Instant, Duration)>,
     /// Whether events of CPUs that come online are to be opened.
     follows_cpus: bool,
 }
 
-/// The result of a recording.
-#[derive(Debug)]
-pub(super) struct Recorded {
-    pub(super) described: Described,
-    pub(super) inventory: Inventory,
-    pub(super) ledger: LossLedger,
-    pub(super) writer: Writer<File>,
-}
-
-impl Session {
-    /// `attr` is that of the first event.
+impl<'s> Session<'s> {
     pub(super) fn new(
-        set: EventSet,
-        described: Described,
+        source: Source,
         filters: Vec<Option<CString>>,
-        writer: Writer<File>,
-        attr: &Attr,
+        sink: &'s mut dyn Sink,
         controlled: Vec<usize>,
     ) -> Self {
-        let (inventory, layout, losses) = (Inventory::new(attr), SampleLayout::new(attr), Losses::new(&set));
         Self {
-            set,
-            described,
-            writer,
-            inventory,
-            layout,
-            copy: Vec::new(),
-            losses,
+            source,
+            sink,
             filters,
             controlled: Controlled::new(controlled),
             enabled_at: None,
+            switched_at: None,
             follows_cpus: false,
         }
     }
@@ -100,6 +73,10 @@ impl Session {
             }
             interrupt.send(Request::Interrupt);
         })?;
+        if options.switch.is_used() {
+            let switch = requests.clone();
+            on_signal(SIGUSR2, move || switch.send(Request::Switch))?;
+        }
         let running = self.start(options)?;
         // After the start, so that the first command does not find the events before it.
         if let Some(channel) = channel {
@@ -108,7 +85,7 @@ impl Session {
         if let Some(running) = &running {
             running.on_exit(move || requests.send(Request::Exit))?;
         }
-        let ended = self.record(&inbox, options.target.is_on_cpus());
+        let ended = self.record(&inbox, options);
         self.controlled.print_unsent();
         if let Some(running) = running.as_ref().filter(|_| !matches!(ended, Ok(End::Exit))) {
             running.terminate()?;
@@ -131,9 +108,9 @@ impl Session {
         if is_for_command {
             // It enables its events.
         } else if delay.is_some() {
-            self.controlled.enable_others(&self.set)?;
+            self.controlled.enable_others(&self.source.set)?;
         } else {
-            self.set.enable()?;
+            self.source.set.enable()?;
         }
         let Some(mut command) = command::command(&options.command) else {
             if let Some(target) = options.target.describe().filter(|_| !options.quiet) {
@@ -151,24 +128,29 @@ impl Session {
             command.stdout(Stdio::from(io::stderr()));
         }
         Ok(Some(if is_for_command {
-            command::start(&mut command, &mut self.set, true)?
+            command::start(&mut command, &mut self.source.set, true)?
         } else {
             command::spawn(&mut command)?
         }))
     }
 
-    fn record(&mut self, inbox: &Inbox, is_on_cpus: bool) -> Result<End, Failure> {
-        self.follows_cpus = is_on_cpus;
+    fn record(&mut self, inbox: &Inbox, options: &Options) -> Result<End, Failure> {
+        self.follows_cpus = options.target.is_on_cpus();
+        self.switched_at = options.switch.period().map(|period| (Instant::now() + period, period));
         let mut last_look = Instant::now();
         let end = loop {
-            let readiness = self.set.wait_or_woken(Some(self.timeout()), inbox.waker())?;
-            self.drain()?;
-            if let Some(end) = self.answer(inbox)? {
+            let readiness = self.source.set.wait_or_woken(Some(self.timeout()), inbox.waker())?;
+            self.sink.drain(&mut self.source)?;
+            if let Some(end) = self.answer(inbox, options)? {
                 break end;
+            }
+            let is_due = self.switched_at.is_some_and(|(time, _)| time <= Instant::now());
+            if is_due || self.sink.is_full() {
+                self.switch()?;
             }
             if self.enabled_at.is_some_and(|time| time <= Instant::now()) {
                 self.enabled_at = None;
-                self.controlled.enable(&self.set)?;
+                self.controlled.enable(&self.source.set)?;
             }
             if readiness.is_final() && !self.follows_cpus {
                 break End::Exit;
@@ -182,27 +164,42 @@ impl Session {
                 last_look = Instant::now();
             }
         };
-        self.set.disable()?;
-        self.drain()?;
-        self.write_losses()?;
-        self.writer.finish_round()?;
+        self.source.set.disable()?;
+        self.sink.finish(&mut self.source)?;
         Ok(end)
     }
 
     /// Returns the longest time to wait for records.
     fn timeout(&self) -> Duration {
-        let until = |time: Instant| time.saturating_duration_since(Instant::now());
-        self.enabled_at.map_or(INTERVAL, |time| until(time).min(INTERVAL))
+        let switched_at = self.switched_at.map(|(time, _)| time);
+        let next = self.enabled_at.into_iter().chain(switched_at).min();
+        next.map_or(INTERVAL, |time| time.saturating_duration_since(Instant::now()).min(INTERVAL))
+    }
+
+    /// Begins the next part of the output.
+    fn switch(&mut self) -> Result<(), Failure> {
+        self.sink.switch(&mut self.source)?;
+        if let Some((time, period)) = &mut self.switched_at {
+            // Without the periods that have passed meanwhile.
+            while *time <= Instant::now() {
+                *time += *period;
+            }
+        }
+        Ok(())
     }
 
     /// Follows the requests of other threads. Returns the reason if one ends the recording.
-    fn answer(&mut self, inbox: &Inbox) -> Result<Option<End>, Failure> {
+    fn answer(&mut self, inbox: &Inbox, options: &Options) -> Result<Option<End>, Failure> {
         for request in inbox.take()? {
             match request {
                 Request::Interrupt => return Ok(Some(End::Stop)),
                 Request::Exit => return Ok(Some(End::Exit)),
+                Request::Switch => self.switch()?,
                 Request::Control(command) => {
-                    self.controlled.apply(&self.set, &command)?;
+                    if command == ControlCommand::Snapshot && options.switch.is_used() {
+                        self.switch()?;
+                    }
+                    self.controlled.apply(&self.source.set, &command)?;
                     self.controlled.acknowledge(&command);
                     if command == ControlCommand::Stop {
                         return Ok(Some(End::Stop));
@@ -220,7 +217,7 @@ impl Session {
     /// Opens the events of CPUs that came online, and adds their ids to the file.
     fn look_for_cpus(&mut self) -> Result<(), Failure> {
         let filters = &self.filters;
-        let refreshed = self.set.refresh_with(|set| set_filters(set, filters).map_err(Failure::from));
+        let refreshed = self.source.set.refresh_with(|set| set_filters(set, filters).map_err(Failure::from));
         let Refreshed { closed, opened } = match refreshed {
             Ok(refreshed) => refreshed,
             Err(failure) => {
@@ -234,79 +231,17 @@ impl Session {
         }
         if !opened.is_empty() {
             note(format_args!("CPU {opened}: online, events opened"));
-            for (event, ids) in self.described.add_new_ids(&self.set)? {
-                self.writer.add_ids(event, &ids)?;
+            for (event, ids) in self.source.described.add_new_ids(&self.source.set)? {
+                self.sink.add_ids(event, &ids)?;
             }
         }
         Ok(())
     }
 
-    /// Writes the unread records of all rings, as one round.
-    fn drain(&mut self) -> Result<(), Failure> {
-        let Self { set, described, writer, inventory, layout, copy, losses, .. } = self;
-        let (rings, ledger) = set.rings_and_ledger()?;
-        let (mut is_empty, mut has_lost) = (true, false);
-        for (key, batch) in rings.ready() {
-            // Copied, so that the kernel has the ring while the file is written.
-            let window = batch?.copy_into(copy);
-            let mut window_has_lost = false;
-            inventory.note_with(window, |record| {
-                window_has_lost |= record.kind() == RecordType::LOST;
-                let event = event_of(described, record, layout);
-                ledger.note_record(*key, record, layout, event);
-            });
-            if window_has_lost && losses.are_counted {
-                has_lost = true;
-                write_without_lost(writer, window)?;
-            } else {
-                writer.write_window(window)?;
-            }
-            is_empty = false;
-        }
-        if has_lost {
-            self.write_losses()?;
-        }
-        if !is_empty {
-            self.writer.finish_round()?;
-        }
-        Ok(())
+    /// Closes the events, and returns what was lost.
+    pub(super) fn close(self) -> LossLedger {
+        self.source.close()
     }
-
-    /// Writes what the events have lost, with the time of the last sample.
-    fn write_losses(&mut self) -> Result<(), Failure> {
-        let Self { set, described, writer, inventory, losses, .. } = self;
-        let time = inventory.sample_times.map_or(0, |(_, last)| last);
-        losses.write(set, described, writer, time)
-    }
-
-    /// Closes the events, and returns what was recorded.
-    pub(super) fn finish(self) -> Recorded {
-        let Self { set, described, writer, inventory, .. } = self;
-        let known = set.ledger().clone();
-        // Without the last losses if an event cannot be read.
-        let ledger = set.close().unwrap_or(known);
-        Recorded { described, inventory, ledger, writer }
-    }
-}
-
-/// Writes the records of a window but those of kind `LOST`.
-fn write_without_lost(writer: &mut Writer<File>, window: Window<'_>) -> perf_file::Result<()> {
-    // A copied window does not wrap.
-    for record in window.records(&mut []).map_while(Result::ok) {
-        if record.kind() != RecordType::LOST {
-            writer.write_records(record.bytes())?;
-        }
-    }
-    Ok(())
-}
-
-/// Returns the name of the event of a record that reports a loss of this event.
-fn event_of(described: &Described, record: RawRecord<'_>, layout: &SampleLayout) -> Option<Arc<str>> {
-    let kinds = [RecordType::THROTTLE, RecordType::UNTHROTTLE, RecordType::LOST_SAMPLES];
-    if !kinds.contains(&record.kind()) {
-        return None;
-    }
-    described.name_of(record.id(layout)?).map(Arc::from)
 }
 
 /// The end of a recording.

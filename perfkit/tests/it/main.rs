@@ -18,6 +18,7 @@ mod record_events;
 mod record_options;
 mod record_report;
 mod record_spelling;
+mod record_switch;
 mod recording_filters;
 mod recording_input;
 mod report;

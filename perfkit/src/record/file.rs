@@ -1,0 +1,267 @@
+//! A recording in the form of `perf.data`: one file, or one after the other.
+
+use std::collections::VecDeque;
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+
+use perf_file::writer::{Features, Inventory, Writer};
+use perf_session::System;
+use perf_session::synthesize::Synthesizer;
+use perf_session::sys::decode::Window;
+use perf_session::sys::{AttrFlags, RecordType};
+
+use super::features::add_results;
+use super::losses::Lost;
+use super::output::{Output, Place};
+use super::report::Written;
+use super::source::{Sink, Source, event_of};
+use super::switch::free_name;
+use super::{Failure, Options, programs};
+use crate::message::{count, note, of_file, shown, size};
+
+/// The file that is written, and those that were.
+#[derive(Debug)]
+pub(super) struct Files {
+    options: Options,
+    system: System,
+    /// What is known before the first record.
+    features: Features,
+    current: Option<Current>,
+    /// The place of the current file, and another handle of it, for its size.
+    place: Option<(Place, File)>,
+    copy: Vec<u64>,
+    /// Samples of all files.
+    samples: u64,
+    /// Bytes of all files that are no records.
+    malformed: u64,
+    /// Number of complete files that were renamed.
+    switched: u64,
+    /// Those of them that are kept.
+    kept: VecDeque<PathBuf>,
+}
+
+/// The file that is written.
+#[derive(Debug)]
+struct Current {
+    writer: Writer<File>,
+    inventory: Inventory,
+    synthesizer: Synthesizer,
+}
+
+impl Files {
+    pub(super) fn new(options: &Options, system: System, features: Features) -> Self {
+        Self {
+            options: options.clone(),
+            system,
+            features,
+            current: None,
+            place: None,
+            copy: Vec::new(),
+            samples: 0,
+            malformed: 0,
+            switched: 0,
+            kept: VecDeque::new(),
+        }
+    }
+
+    /// Begins a file, with what is there before its records. Adds notes about what could not be read.
+    pub(super) fn begin(&mut self, source: &Source, notes: &mut Vec<String>) -> Result<(), Failure> {
+        let output = Output::create(self.options.output())?;
+        if self.options.switch.is_used() && output.is_pipe() {
+            let name = Output::name(self.options.output());
+            let text = format!("{name}: expected a file, because the output is switched");
+            return Err(io::Error::other(text).into());
+        }
+        self.place = Some((output.place(), output.handle()?));
+        let mut synthesizer = Synthesizer::new(&self.system, &source.attr);
+        let events = &source.described.events;
+        let has_kernel = events.iter().any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
+        synthesize(&mut synthesizer, &self.options, has_kernel, notes)?;
+        let writer = output
+            .start(events, &self.features, self.options.compression)
+            .and_then(|writer| write_start(writer, &synthesizer))?;
+        synthesizer.clear_records();
+        let inventory = Inventory::new(&source.attr);
+        self.current = Some(Current { writer, inventory, synthesizer });
+        Ok(())
+    }
+
+    /// Removes a recording that never began.
+    pub(super) fn discard(&mut self) {
+        self.current = None;
+        if let Some((place, _)) = self.place.take() {
+            place.discard();
+        }
+    }
+
+    /// Writes what the events have lost, with the time of the last sample.
+    fn write_losses(&mut self, source: &mut Source) -> Result<(), Failure> {
+        let Some(Current { writer, inventory, .. }) = &mut self.current else { return Ok(()) };
+        let time = inventory.sample_times.map_or(0, |(_, last)| last);
+        for Lost { event, id, count } in source.losses.take(&source.set, &source.described)? {
+            writer.write_lost_samples(event, id, count, time)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the last records and completes the file, which gets another name if the output is switched.
+    fn complete(&mut self, source: &mut Source) -> Result<(), Failure> {
+        self.drain(source)?;
+        self.write_losses(source)?;
+        let Some(Current { mut writer, inventory, mut synthesizer }) = self.current.take() else {
+            return Ok(());
+        };
+        self.samples += inventory.samples;
+        self.malformed += inventory.malformed;
+        writer.finish_round()?;
+        let mut features = self.features.clone();
+        add_results(&mut features, &source.described, &inventory, &mut synthesizer);
+        writer.finish(&features)?;
+        if self.options.switch.is_used() {
+            self.name(inventory.samples)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the file, which is complete, the name of its end, and removes the oldest one if there are too many.
+    fn name(&mut self, samples: u64) -> Result<(), Failure> {
+        let path = self.options.output();
+        let name = free_name(path);
+        fs::rename(path, &name).map_err(|error| of_file(&name, &error))?;
+        self.switched += 1;
+        if !self.options.quiet {
+            note(format_args!("{} in {}{}", count(samples, "sample"), shown(&name), self.size()));
+        }
+        self.kept.push_back(name);
+        while self.options.switch.max_files().is_some_and(|most| self.kept.len() > most)
+            && let Some(oldest) = self.kept.pop_front()
+        {
+            // Somebody else may have taken it.
+            let _ = fs::remove_file(oldest);
+        }
+        Ok(())
+    }
+
+    /// Returns the size of the last file as a clause; nothing for a pipe.
+    fn size(&self) -> String {
+        let metadata = self.place.as_ref().and_then(|(_, file)| file.metadata().ok());
+        let bytes = metadata.filter(fs::Metadata::is_file).map(|file| file.len());
+        bytes.map(|bytes| format!(" ({})", size(bytes))).unwrap_or_default()
+    }
+
+    /// Returns the numbers for the report.
+    pub(super) fn written(&self) -> Written {
+        let place = match self.switched {
+            0 => format!("{}{}", Output::name(self.options.output()), self.size()),
+            files => count(files, "file"),
+        };
+        let current = self.current.as_ref().map(|current| &current.inventory);
+        Written {
+            samples: self.samples + current.map_or(0, |inventory| inventory.samples),
+            malformed: self.malformed + current.map_or(0, |inventory| inventory.malformed),
+            place,
+        }
+    }
+}
+
+impl Sink for Files {
+    fn drain(&mut self, source: &mut Source) -> Result<(), Failure> {
+        let Some(Current { writer, inventory, .. }) = &mut self.current else { return Ok(()) };
+        let Source { set, described, losses, layout, .. } = source;
+        let (rings, ledger) = set.rings_and_ledger()?;
+        let (mut is_empty, mut has_lost) = (true, false);
+        for (key, batch) in rings.ready() {
+            // Copied, so that the kernel has the ring while the file is written.
+            let window = batch?.copy_into(&mut self.copy);
+            let mut window_has_lost = false;
+            inventory.note_with(window, |record| {
+                window_has_lost |= record.kind() == RecordType::LOST;
+                let event = event_of(described, record, layout);
+                ledger.note_record(*key, record, layout, event);
+            });
+            if window_has_lost && losses.are_counted {
+                has_lost = true;
+                write_without_lost(writer, window)?;
+            } else {
+                writer.write_window(window)?;
+            }
+            is_empty = false;
+        }
+        if has_lost {
+            self.write_losses(source)?;
+        }
+        if let Some(Current { writer, .. }) = self.current.as_mut().filter(|_| !is_empty) {
+            writer.finish_round()?;
+        }
+        Ok(())
+    }
+
+    fn add_ids(&mut self, event: usize, ids: &[u64]) -> Result<(), Failure> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        Ok(current.writer.add_ids(event, ids)?)
+    }
+
+    fn is_full(&self) -> bool {
+        let most = self.options.switch.size();
+        self.current.as_ref().zip(most).is_some_and(|(current, most)| current.writer.position() >= most)
+    }
+
+    fn switch(&mut self, source: &mut Source) -> Result<(), Failure> {
+        self.complete(source)?;
+        // The notes were printed for the first file.
+        self.begin(source, &mut Vec::new())
+    }
+
+    fn finish(&mut self, source: &mut Source) -> Result<(), Failure> {
+        self.complete(source)
+    }
+}
+
+/// Writes the records of a window but those of kind `LOST`.
+fn write_without_lost(writer: &mut Writer<File>, window: Window<'_>) -> perf_file::Result<()> {
+    // A copied window does not wrap.
+    for record in window.records(&mut []).map_while(Result::ok) {
+        if record.kind() != RecordType::LOST {
+            writer.write_records(record.bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the records of what is there before the recording.
+fn write_start(mut writer: Writer<File>, synthesizer: &Synthesizer) -> perf_file::Result<Writer<File>> {
+    writer.write_plain(synthesizer.records().as_bytes())?;
+    writer.finish_init()?;
+    writer.flush()?;
+    Ok(writer)
+}
+
+/// Adds the records of what is there before the recording.
+fn synthesize(
+    synthesizer: &mut Synthesizer,
+    options: &Options,
+    has_kernel: bool,
+    notes: &mut Vec<String>,
+) -> io::Result<()> {
+    if let Err(error) = synthesizer.kernel() {
+        // Nobody misses it in a recording of user space.
+        notes.extend(has_kernel.then(|| error.to_string()));
+    }
+    match programs::loaded() {
+        Ok(programs) => synthesizer.bpf_programs(programs),
+        Err(error) => notes.push(format!("the file does not name the BPF programs: {error}")),
+    }
+    if options.all_cgroups
+        && let Err(error) = synthesizer.cgroups()
+    {
+        notes.push(format!("the file does not name the cgroups: {error}"));
+    }
+    if options.target.is_on_cpus() {
+        synthesizer.processes()?;
+    }
+    for pid in options.target.processes() {
+        synthesizer.process(*pid);
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Outputs that are switched: one file after the other.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::Zoned;
+
+/// The options that divide a recording into files.
+#[derive(Args, Clone, Debug)]
+pub(super) struct SwitchOptions {
+    /// Write one file after the other, each complete and named FILE.YYYYMMDDhhmmssNN when it is: at SIGUSR2, and when
+    /// one has SIZE as 100M or after TIME as 60s
+    #[arg(
+        long,
+        value_name = "signal|SIZE|TIME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "signal",
+        value_parser = switch
+    )]
+    switch_output: Option<Switch>,
+    /// Keep the last N files only
+    #[arg(long, value_name = "N", requires = "switch_output", value_parser = max_files)]
+    switch_max_files: Option<usize>,
+}
+
+/// The time at which the output is switched, apart from signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Switch {
+    AtSignal,
+    /// Bytes of a file.
+    AtSize(u64),
+    Every(Duration),
+}
+
+impl SwitchOptions {
+    /// Returns whether the output is divided.
+    pub(super) fn is_used(&self) -> bool {
+        self.switch_output.is_some()
+    }
+
+    /// Returns the time of each file.
+    pub(super) fn period(&self) -> Option<Duration> {
+        match self.switch_output {
+            Some(Switch::Every(period)) => Some(period),
+            _ => None,
+        }
+    }
+
+    /// Returns the bytes after which a file ends.
+    pub(super) fn size(&self) -> Option<u64> {
+        match self.switch_output {
+            Some(Switch::AtSize(size)) => Some(size),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of files that are kept.
+    pub(super) fn max_files(&self) -> Option<usize> {
+        self.switch_max_files
+    }
+}
+
+fn switch(text: &str) -> Result<Switch, String> {
+    if text == "signal" {
+        return Ok(Switch::AtSignal);
+    }
+    let size = units(text, &[("B", 1), ("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)]).map(Switch::AtSize);
+    size.or_else(|| period(text).ok().map(Switch::Every))
+        .ok_or("expected `signal`, a size as 100M, or a time as 60s or 10m".to_owned())
+}
+
+/// Parses a time with its unit.
+pub(super) fn period(text: &str) -> Result<Duration, String> {
+    units(text, &[("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)])
+        .map(Duration::from_millis)
+        .ok_or("expected a time as 60s, 10m or 500ms".to_owned())
+}
+
+/// Parses a number from 1 that one of these units follows.
+fn units(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let of = |(unit, factor): &(&str, u64)| {
+        let number: u64 = text.strip_suffix(unit)?.parse().ok().filter(|number| *number > 0)?;
+        number.checked_mul(*factor)
+    };
+    units.iter().find_map(of)
+}
+
+fn max_files(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|files| *files > 0).ok_or("expected a number of files from 1".to_owned())
+}
+
+/// Returns the name for a file that is complete now: the local time with hundredths of a second, as the perf tool has it.
+pub(super) fn free_name(path: &Path) -> PathBuf {
+    loop {
+        let now = Zoned::now();
+        let hundredths = now.subsec_nanosecond() / 10_000_000;
+        let mut name = OsString::from(path);
+        name.push(format!(".{}{hundredths:02}", now.strftime("%Y%m%d%H%M%S")));
+        let name = PathBuf::from(name);
+        if !name.exists() {
+            return name;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_is_switched_at_a_signal_a_size_or_a_time() {
+        assert_eq!(switch("signal"), Ok(Switch::AtSignal));
+        assert_eq!(switch("100K"), Ok(Switch::AtSize(102_400)));
+        assert_eq!(switch("2G"), Ok(Switch::AtSize(2 << 30)));
+        assert_eq!(switch("90s"), Ok(Switch::Every(Duration::from_secs(90))));
+        assert_eq!(switch("2m"), Ok(Switch::Every(Duration::from_secs(120))));
+        assert_eq!(period("250ms"), Ok(Duration::from_millis(250)));
+        for text in ["", "0s", "0M", "1", "-1s", "s", "99999999999999999999s", "18446744073709551615G"] {
+            assert!(switch(text).unwrap_err().contains("60s"), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_files_are_those_of_the_perf_tool() {
+        let name = free_name(Path::new("/tmp/perf.data"));
+        let name = name.to_str().unwrap().strip_prefix("/tmp/perf.data.").unwrap();
+        assert!(name.len() == 16 && name.bytes().all(|byte| byte.is_ascii_digit()), "{name}");
+    }
+}

@@ -114,6 +114,27 @@ fn remove_on_signal(new: &Path) {
     });
 }
 
+/// Adds a file, for its owner only, to a folder in which it is not there, while the process handles signals itself.
+///
+/// # Errors
+///
+/// As [`write`](fn@write). Then there is no file.
+pub(crate) fn add(path: &Path, content: &[u8]) -> io::Result<()> {
+    let (new, mut file) = create_beside(path, 0o600).map_err(|error| of_file(path, &error))?;
+    let written = file.write_all(content).and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&new);
+    }
+    written.map_err(|error| of_file(path, &error))
+}
+
+/// Checks that files can be added to a folder.
+pub(crate) fn check_folder(folder: &Path) -> io::Result<()> {
+    let (new, _) = create_beside(&folder.join("new"), 0o600)?;
+    fs::remove_file(new)
+}
+
 /// Creates a file in the folder of another.
 fn create_beside(target: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
     let mut number = 0;

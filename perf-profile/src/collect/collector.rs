@@ -61,6 +61,9 @@ pub struct Collector {
     /// The frames of names that are no functions.
     pub(super) labels: FxHashMap<StringId, LocationId>,
     pub(super) losses: Losses,
+    /// Those counts since the start that earlier profiles had.
+    reported: Losses,
+    reported_files: usize,
 }
 
 /// The versions of the mappings that addresses of a sample have.
@@ -92,6 +95,8 @@ impl Collector {
             missing_info: BTreeMap::new(),
             labels: FxHashMap::default(),
             losses: Losses::default(),
+            reported: Losses::default(),
+            reported_files: 0,
         }
     }
 
@@ -197,6 +202,11 @@ impl Collector {
         let stack = self.builder.stack(resolved.locations);
         self.count_end(sample.pid().unwrap_or(0), end);
         stack
+    }
+
+    /// Counts samples that did not reach the collector: dropped by the kernel and not reported by a record, or by the program.
+    pub fn note_lost_samples(&mut self, samples: u64) {
+        self.losses.lost_samples += samples;
     }
 
     /// Adds the samples that are only counted with their callchains.
@@ -317,18 +327,59 @@ impl Collector {
         *self.ends.entry(end).or_default() += 1;
     }
 
-    /// Names all locations, and returns the profile. With [a table](Self::with_table), its
-    /// samples have no stacks.
-    pub fn finish(self) -> Profile {
-        self.finish_table().0
+    /// Names all locations, and returns the profile. With [a table](Self::with_table), its samples have no stacks.
+    pub fn finish(mut self) -> Profile {
+        self.take()
     }
 
     /// Names all locations, and returns the profile, whose samples are the sums of each event and thread, and
     /// [the table](Self::with_table). Without a table, the profile is that of [`finish`](Self::finish).
     pub fn finish_table(mut self) -> (Profile, Option<TableSums>) {
+        self.take_all()
+    }
+
+    /// Names all locations, and returns the profile of the samples since the last call: for one profile a minute, or a live view.
+    ///
+    /// Address spaces, the names of threads and the symbols of files are kept, and the events have the same ids. Memory
+    /// does not grow from one call to the next: tasks that have exited are forgotten. [A table](Self::with_table) ends with
+    /// the first call; the profiles after it have stacks.
+    ///
+    /// ```no_run
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use perf_abi::Attr;
+    /// use perf_decode::{Layout, Record};
+    /// use perf_profile::{Collector, Event, Profile};
+    ///
+    /// /// Makes a profile each minute; the records come in the order of time.
+    /// fn each_minute<'r, L: Layout>(
+    ///     mut collector: Collector,
+    ///     attr: &Attr,
+    ///     records: impl Iterator<Item = Record<'r, L>>,
+    ///     mut use_profile: impl FnMut(Profile),
+    /// ) {
+    ///     let event = collector.event(Event::new("cpu-clock", attr));
+    ///     let mut start = Instant::now();
+    ///     for record in records {
+    ///         collector.update(&record);
+    ///         if let Record::Sample(sample) = &record {
+    ///             collector.add(event, sample);
+    ///         }
+    ///         if start.elapsed() >= Duration::from_secs(60) {
+    ///             use_profile(collector.take());
+    ///             start = Instant::now();
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    pub fn take(&mut self) -> Profile {
+        self.take_all().0
+    }
+
+    fn take_all(&mut self) -> (Profile, Option<TableSums>) {
         let mut chains = std::mem::take(&mut self.chains);
         self.add_sums(&mut chains);
-        // The records with their user parts were lost, or the recording ended before.
+        // The records with their user parts were lost, or come after the end.
         let mut rest: Vec<_> = self.deferred.drain().collect();
         rest.sort_unstable_by_key(|(cookie, _)| *cookie);
         for deferred in rest.into_iter().flat_map(|(_, list)| list) {
@@ -336,19 +387,42 @@ impl Collector {
         }
         let tabulation = self.tabulation.take();
         let sums = tabulation.map(|tabulation| tabulation.finish(&mut self.resolver, &mut self.builder));
-        self.resolver.name();
-        let ends = self.ends.iter().map(|(end, count)| (*count, text_of(*end)));
-        let missing = self.missing_info.iter().map(|(reason, count)| (*count, reason.clone()));
-        self.losses.incomplete_stacks = ends.chain(missing).collect();
-        self.losses
-            .incomplete_stacks
-            .sort_unstable_by(|a, b| (Reverse(a.0), &a.1).cmp(&(Reverse(b.0), &b.1)));
-        self.losses.late_records = self.resolver.spaces().late_records();
-        self.losses.unnamed_addresses = self.resolver.symbolizer().counts().reasons();
-        let missing_files = self.resolver.symbolizer().missing_files();
-        self.losses.missing_files = missing_files.iter().map(ToString::to_string).collect();
-        self.builder.losses(self.losses);
-        (self.builder.finish(self.resolver.into_locations()), sums)
+        let locations = self.resolver.take_locations();
+        // Their locations are those of the profile, too.
+        self.labels.clear();
+        // Ids of threads are those of the profile.
+        self.threads.clear();
+        (self.last_thread, self.last_versions) = (None, None);
+        let mut builder = self.builder.restart();
+        let losses = self.take_losses();
+        builder.losses(losses);
+        (builder.finish(locations), sums)
+    }
+
+    /// Returns the losses since the last call.
+    fn take_losses(&mut self) -> Losses {
+        let mut losses = std::mem::take(&mut self.losses);
+        let ends = std::mem::take(&mut self.ends).into_iter().map(|(end, count)| (count, text_of(end)));
+        let missing = std::mem::take(&mut self.missing_info).into_iter();
+        let missing = missing.map(|(reason, count)| (count, reason));
+        losses.incomplete_stacks = ends.chain(missing).collect();
+        losses.incomplete_stacks.sort_unstable_by(|a, b| (Reverse(a.0), &a.1).cmp(&(Reverse(b.0), &b.1)));
+        // These are counted since the start.
+        let (late, symbolizer) = (self.resolver.spaces().late_records(), self.resolver.symbolizer());
+        losses.late_records = late - std::mem::replace(&mut self.reported.late_records, late);
+        let reasons = symbolizer.counts().reasons();
+        let since = |(count, reason): &(u64, String)| {
+            let reported = self.reported.unnamed_addresses.iter().find(|(_, known)| known == reason);
+            (count - reported.map_or(0, |(count, _)| *count), reason.clone())
+        };
+        losses.unnamed_addresses = reasons.iter().map(since).filter(|(count, _)| *count > 0).collect();
+        losses.unnamed_addresses.sort_by_key(|(count, _)| Reverse(*count));
+        self.reported.unnamed_addresses = reasons;
+        let missing_files = symbolizer.missing_files();
+        let new = missing_files.iter().skip(self.reported_files);
+        losses.missing_files = new.map(ToString::to_string).collect();
+        self.reported_files = missing_files.len();
+        losses
     }
 }
 

@@ -235,8 +235,18 @@ impl Resolver {
 
     /// Names all locations, and returns them.
     pub fn into_locations(mut self) -> Locations {
+        self.take_locations()
+    }
+
+    /// Names all locations, and returns those since the last call. Address spaces and the symbols of files are kept, so that the
+    /// next sample can follow; ids of locations begin anew.
+    pub fn take_locations(&mut self) -> Locations {
         self.name();
-        self.locations
+        self.last_stacks = Default::default();
+        self.by_address = Addresses::default();
+        self.by_place.clear();
+        self.objects.clear();
+        std::mem::take(&mut self.locations)
     }
 
     /// Applies one record. Pass all records, in the order of time.

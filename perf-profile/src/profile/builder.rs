@@ -174,6 +174,14 @@ impl ProfileBuilder {
         next
     }
 
+    /// Returns what was added, and begins anew with the same events.
+    pub(crate) fn restart(&mut self) -> Self {
+        let mut next = Self::new();
+        next.profile.events.clone_from(&self.profile.events);
+        next.profile.has_times = self.profile.has_times;
+        std::mem::replace(self, next)
+    }
+
     /// Sets what the profile lacks.
     pub fn losses(&mut self, losses: Losses) {
         self.profile.losses = losses;

@@ -55,6 +55,11 @@ impl SideBand {
         self.words.as_bytes()
     }
 
+    /// Returns the records as words, for a [`Window`](perf_sys::decode::Window).
+    pub fn as_words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// Removes all records.
     pub fn clear(&mut self) {
         self.words.clear();

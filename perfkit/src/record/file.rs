@@ -25,7 +25,7 @@ use crate::message::{count, note, of_file, shown, size};
 pub(super) struct Files {
     options: Options,
     system: System,
-    /// What is known before the first record.
+    /// Facts that are known before the first record.
     features: Features,
     current: Option<Current>,
     /// The place of the current file, and another handle of it, for its size.
@@ -75,11 +75,9 @@ impl Files {
         }
         self.place = Some((output.place(), output.handle()?));
         let mut synthesizer = Synthesizer::new(&self.system, &source.attr);
-        let events = &source.described.events;
-        let has_kernel = events.iter().any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
-        synthesize(&mut synthesizer, &self.options, has_kernel, notes)?;
+        synthesize(&mut synthesizer, &self.options, source, notes)?;
         let writer = output
-            .start(events, &self.features, self.options.compression)
+            .start(&source.described.events, &self.features, self.options.compression)
             .and_then(|writer| write_start(writer, &synthesizer))?;
         synthesizer.clear_records();
         let inventory = Inventory::new(&source.attr);
@@ -238,12 +236,14 @@ fn write_start(mut writer: Writer<File>, synthesizer: &Synthesizer) -> perf_file
 }
 
 /// Adds the records of what is there before the recording.
-fn synthesize(
+pub(super) fn synthesize(
     synthesizer: &mut Synthesizer,
     options: &Options,
-    has_kernel: bool,
+    source: &Source,
     notes: &mut Vec<String>,
 ) -> io::Result<()> {
+    let mut events = source.described.events.iter();
+    let has_kernel = events.any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
     if let Err(error) = synthesizer.kernel() {
         // Nobody misses it in a recording of user space.
         notes.extend(has_kernel.then(|| error.to_string()));

@@ -17,6 +17,7 @@ mod off_cpu;
 mod options;
 mod output;
 mod plan;
+mod profiles;
 mod programs;
 mod report;
 mod requests;
@@ -33,9 +34,10 @@ use features::Described;
 use file::Files;
 use output::Output;
 use plan::Plan;
-use report::Report;
+use profiles::Profiles;
+use report::{Report, Written};
 use session::Session;
-use source::Source;
+use source::{Sink, Source};
 
 /// The reason why a recording could not be made or continued.
 #[derive(Debug)]
@@ -93,6 +95,49 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     }
 }
 
+/// The output of a recording.
+enum Out {
+    Files(Box<Files>),
+    Profiles(Profiles),
+}
+
+impl Out {
+    fn begin(&mut self, source: &Source, notes: &mut Vec<String>) -> Result<(), Failure> {
+        match self {
+            Self::Files(files) => files.begin(source, notes),
+            Self::Profiles(_) => Ok(()),
+        }
+    }
+
+    fn sink(&mut self) -> &mut dyn Sink {
+        match self {
+            Self::Files(files) => &mut **files,
+            Self::Profiles(profiles) => profiles,
+        }
+    }
+
+    fn written(&self) -> Written {
+        match self {
+            Self::Files(files) => files.written(),
+            Self::Profiles(profiles) => profiles.written(),
+        }
+    }
+
+    /// Removes an output that never began.
+    fn discard(&mut self) {
+        if let Self::Files(files) = self {
+            files.discard();
+        }
+    }
+
+    /// Prints what was not written, apart from losses of the kernel.
+    fn print_outcome(&self, is_quiet: bool) {
+        if let Self::Profiles(profiles) = self {
+            profiles.print_outcome(is_quiet);
+        }
+    }
+}
+
 fn record(options: &Options) -> Result<ExitCode, Failure> {
     let system = System::new();
     let channel = options.control.open()?;
@@ -102,30 +147,37 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     set_filters(&set, &filters)?;
     let described = Described::new(&set, &plan.group_names())?;
     let mut notes = std::mem::take(&mut plan.notes);
-    let features = described.features(&system, &mut notes);
-    let source = Source::new(set, described);
-    let mut files = Files::new(options, system, features);
-    let begun = files.begin(&source, &mut notes);
+    let (source, mut out);
+    if options.profiles.is_used() {
+        source = Source::new(set, described);
+        out = Out::Profiles(Profiles::start(options, &system, &source, &mut notes)?);
+    } else {
+        let features = described.features(&system, &mut notes);
+        source = Source::new(set, described);
+        out = Out::Files(Box::new(Files::new(options, system, features)));
+    }
+    let begun = out.begin(&source, &mut notes);
     if !options.quiet {
         notes.iter().for_each(note);
     }
     if let Err(failure) = begun {
-        files.discard();
+        out.discard();
         return match failure {
             Failure::Write(error) => Ok(report_unwritten(options, &error)),
             failure => Err(failure),
         };
     }
 
-    let mut session = Session::new(source, filters, &mut files, plan.controlled());
+    let mut session = Session::new(source, filters, out.sink(), plan.controlled());
     let status = session.run(options, channel);
     let ledger = session.close();
-    let report = Report { written: files.written(), ledger: &ledger, clause: plan.clause };
+    let report = Report { written: out.written(), ledger: &ledger, clause: plan.clause };
     match status {
         Ok(status) => {
             if !options.quiet {
                 report.print();
             }
+            out.print_outcome(options.quiet);
             Ok(status.map_or(ExitCode::SUCCESS, exit_code))
         }
         // Also for a closed pipe, because the recording is not complete.
@@ -135,7 +187,7 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
             Ok(code)
         }
         Err(failure @ Failure::Set(EventSetError::Command { .. })) => {
-            files.discard();
+            out.discard();
             Err(failure)
         }
         Err(failure) => {

@@ -15,6 +15,7 @@ use super::call_graph::{CallGraph, call_graph};
 use super::control::ControlOptions;
 use super::fields::FieldOptions;
 use super::off_cpu::OffCpuOptions;
+use super::profiles::ProfileOptions;
 use super::switch::SwitchOptions;
 use crate::events::EventOptions;
 use crate::help;
@@ -49,6 +50,7 @@ const FREQUENCY: u64 = 4000;
             ("perfkit record -e sched:sched_switch --filter 'prev_pid == 0' -a sleep 1", ""),
             ("perfkit record --off-cpu CMD", "also waits: perfkit report --off-cpu"),
             ("perfkit record -a --switch-output=60s", "a file each minute, until Ctrl-C"),
+            ("perfkit record -a -g -F 99 --every 60s -f pprof -o DIR", ""),
             ("perfkit record -D -1 --control fifo:ctl CMD", "while another program asks for samples"),
             ("perfkit record -o - CMD | perfkit dump -", "without a file"),
         ],
@@ -119,10 +121,12 @@ pub(crate) struct Options {
     pub(super) mmap_pages: Option<RingPages>,
     #[command(flatten)]
     pub(super) switch: SwitchOptions,
+    #[command(flatten)]
+    pub(super) profiles: ProfileOptions,
     /// Print errors only
     #[arg(short, long)]
     pub(super) quiet: bool,
-    /// File to write, or `-` for standard output [default: perf.data]
+    /// File to write, or `-` for standard output [default: perf.data]; with -f pprof the folder of the profiles
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -182,9 +186,25 @@ impl Options {
         flags
     }
 
+    /// Returns the folder of profiles; `None` if they are only sent.
+    ///
+    /// # Errors
+    ///
+    /// Options that belong together are missing.
+    pub(super) fn folder(&self) -> io::Result<Option<PathBuf>> {
+        let missing = match &self.output {
+            _ if self.switch.period().is_none() => "the time of each profile: --every 60s",
+            None if self.profiles.is_only_pushed() => return Ok(None),
+            Some(folder) if folder != Path::new("-") => return Ok(Some(folder.clone())),
+            _ => "a folder: -o DIR",
+        };
+        Err(io::Error::other(format!("-f pprof needs {missing}")))
+    }
+
     /// Returns the path of the recording, `-` for standard output.
     pub(super) fn output(&self) -> &Path {
         match &self.output {
+            None if self.profiles.is_used() => Path::new("the profiles"),
             Some(path) => path,
             None if is_pipe(io::stdout()) => Path::new("-"),
             None => Path::new("perf.data"),

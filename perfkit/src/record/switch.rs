@@ -22,8 +22,11 @@ pub(super) struct SwitchOptions {
         value_parser = switch
     )]
     switch_output: Option<Switch>,
+    /// Write one file after the other, each for this TIME as 60s: recordings as with --switch-output, or profiles with -f pprof
+    #[arg(long, value_name = "TIME", conflicts_with = "switch_output", value_parser = period)]
+    every: Option<Duration>,
     /// Keep the last N files only
-    #[arg(long, value_name = "N", requires = "switch_output", value_parser = max_files)]
+    #[arg(long, value_name = "N", value_parser = max_files)]
     switch_max_files: Option<usize>,
 }
 
@@ -39,14 +42,14 @@ enum Switch {
 impl SwitchOptions {
     /// Returns whether the output is divided.
     pub(super) fn is_used(&self) -> bool {
-        self.switch_output.is_some()
+        self.switch_output.is_some() || self.every.is_some()
     }
 
     /// Returns the time of each file.
     pub(super) fn period(&self) -> Option<Duration> {
         match self.switch_output {
             Some(Switch::Every(period)) => Some(period),
-            _ => None,
+            _ => self.every,
         }
     }
 

@@ -16,6 +16,7 @@ mod record;
 mod record_control;
 mod record_events;
 mod record_options;
+mod record_profiles;
 mod record_report;
 mod record_spelling;
 mod record_switch;

@@ -1,0 +1,176 @@
+//! A recording as profiles, one for each period: for an agent that runs on each machine of a fleet.
+//!
+//! Names are looked up and profiles are written in another thread, and sent in a third, so that neither a slow disk nor a slow
+//! collector keeps the rings from being read.
+
+mod folder;
+mod hand_over;
+mod push;
+mod rarely;
+mod worker;
+
+use std::fmt;
+use std::io;
+use std::thread::{self, JoinHandle};
+use std::time::SystemTime;
+
+use clap::{Args, ValueEnum};
+use perf_session::System;
+use perf_session::synthesize::Synthesizer;
+use perf_session::sys::RecordType;
+
+use super::file::synthesize;
+use super::report::Written;
+use super::source::{Sink, Source};
+use super::{Failure, Options};
+use crate::message::{count, note};
+use folder::Folder;
+use hand_over::{HandOver, Period, Work};
+use push::{Push, Url};
+use worker::{Outcome, Worker};
+
+/// The options of profiles.
+#[derive(Args, Clone, Debug)]
+pub(in crate::record) struct ProfileOptions {
+    /// Format of the output: a recording, or a pprof profile each period, in the folder of -o
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value = "data")]
+    pub(in crate::record) format: Format,
+    /// The collector that gets each profile.
+    #[arg(
+        long,
+        value_name = "URL",
+        requires = "every",
+        value_parser = Url::parse,
+        help = "Send each profile by HTTP to a collector on this machine, as http://localhost:4040/ingest?name=NAME"
+    )]
+    push: Option<Url>,
+}
+
+/// The form of the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::record) enum Format {
+    Data,
+    Pprof,
+}
+
+impl ProfileOptions {
+    /// Returns whether the output is profiles.
+    pub(in crate::record) fn is_used(&self) -> bool {
+        self.format == Format::Pprof || self.push.is_some()
+    }
+
+    /// Returns whether the profiles are sent, so that they need no folder.
+    pub(in crate::record) fn is_only_pushed(&self) -> bool {
+        self.push.is_some()
+    }
+}
+
+/// The thread that makes profiles.
+pub(in crate::record) struct Profiles {
+    hand_over: HandOver,
+    worker: Option<JoinHandle<Outcome>>,
+    outcome: Outcome,
+    start: SystemTime,
+    /// Samples of this period that the thread was too slow for.
+    skipped: u64,
+    /// Those of all periods.
+    all_skipped: u64,
+}
+
+impl Profiles {
+    /// Starts the thread with what is there before the recording.
+    pub(in crate::record) fn start(
+        options: &Options,
+        system: &System,
+        source: &Source,
+        notes: &mut Vec<String>,
+    ) -> io::Result<Self> {
+        let folder = options.folder()?.map(Folder::open).transpose()?;
+        let push = options.profiles.push.clone().map(Push::start).transpose()?;
+        let mut synthesizer = Synthesizer::new(system, &source.attr);
+        synthesize(&mut synthesizer, options, source, notes)?;
+        let mut worker = Worker::new(source, folder, push)?;
+        worker.add(synthesizer.records().as_words());
+        let hand_over = HandOver::default();
+        let work = hand_over.clone();
+        let thread = thread::Builder::new().name("perfkit-profiles".to_owned());
+        let worker = Some(thread.spawn(move || worker.run(&work))?);
+        let outcome = Outcome::default();
+        Ok(Self { hand_over, worker, outcome, start: SystemTime::now(), skipped: 0, all_skipped: 0 })
+    }
+
+    /// Takes the last records of a period, and asks for its profile.
+    fn end_period(&mut self, source: &mut Source) -> Result<(), Failure> {
+        self.drain(source)?;
+        let lost: u64 =
+            source.losses.take(&source.set, &source.described)?.iter().map(|lost| lost.count).sum();
+        let end = SystemTime::now();
+        let skipped = std::mem::take(&mut self.skipped);
+        self.all_skipped += skipped;
+        let start = std::mem::replace(&mut self.start, end);
+        self.hand_over.push(Work::End(Period { start, end, lost: lost + skipped }));
+        Ok(())
+    }
+
+    /// Returns the numbers for the report.
+    pub(in crate::record) fn written(&self) -> Written {
+        let Outcome { samples, malformed, profiles, .. } = self.outcome;
+        Written { samples, malformed, place: count(profiles, "profile") }
+    }
+
+    /// Prints the number of profiles that were sent, and what was not written or sent. If it is quiet, only the latter.
+    pub(in crate::record) fn print_outcome(&self, is_quiet: bool) {
+        let skipped = self.all_skipped;
+        if skipped > 0 {
+            note(format_args!("{} dropped, because naming functions took longer", count(skipped, "sample")));
+        }
+        self.outcome.print(is_quiet);
+    }
+}
+
+impl Sink for Profiles {
+    fn drain(&mut self, source: &mut Source) -> Result<(), Failure> {
+        let is_full = self.hand_over.is_full();
+        let (mut words, skipped, are_counted) = (Vec::new(), &mut self.skipped, source.losses.are_counted);
+        source.set.flush_sorted(|record| match record.raw().kind() {
+            RecordType::SAMPLE if is_full => *skipped += 1,
+            // The events count them exactly.
+            RecordType::LOST if are_counted => {}
+            // What is mapped is needed for all later samples.
+            _ => words.extend_from_slice(record.raw().words()),
+        })?;
+        if !words.is_empty() {
+            self.hand_over.push(Work::Records(words));
+        }
+        Ok(())
+    }
+
+    fn add_ids(&mut self, event: usize, ids: &[u64]) -> Result<(), Failure> {
+        self.hand_over.push(Work::Ids { event, ids: ids.to_vec() });
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn switch(&mut self, source: &mut Source) -> Result<(), Failure> {
+        self.end_period(source)
+    }
+
+    fn finish(&mut self, source: &mut Source) -> Result<(), Failure> {
+        self.end_period(source)?;
+        self.hand_over.close();
+        if let Some(worker) = self.worker.take() {
+            self.outcome =
+                worker.join().map_err(|_| io::Error::other("the thread that makes profiles panicked"))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Profiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Profiles").field("outcome", &self.outcome).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,307 @@
+//! Profiles that are sent to a collector.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant, SystemTime};
+
+use ureq::Agent;
+use ureq::http::Uri;
+
+use super::rarely::Rarely;
+use crate::message::{count, shown};
+
+/// Profiles that wait, at most: then the oldest is dropped.
+const MAX_WAITING: usize = 16;
+
+/// The time for one attempt, from the connection to the end of the answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The time for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The times after which a profile is sent again. It is dropped after the last attempt.
+const BACKOFF: [Duration; 5] = [
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(4),
+    Duration::from_secs(15),
+    Duration::from_secs(30),
+];
+
+/// The time for what waits at the end of the recording.
+const LAST: Duration = Duration::from_secs(5);
+
+/// The address of a collector: plain HTTP.
+#[derive(Clone, Debug)]
+pub(super) struct Url(Uri);
+
+impl Url {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let uri: Uri = text
+            .parse()
+            .map_err(|_| "expected a URL as http://localhost:4040/ingest?name=NAME".to_owned())?;
+        match uri.scheme_str() {
+            Some("http") if uri.host().is_some_and(|host| !host.is_empty()) => Ok(Self(uri)),
+            Some("https") => Err("https is not supported: push to a collector on this machine by http, \
+                which sends the profiles on"
+                .to_owned()),
+            _ => Err("expected a URL as http://localhost:4040/ingest?name=NAME".to_owned()),
+        }
+    }
+
+    /// Returns the URL with the times of a profile, in seconds since 1970, by which Pyroscope knows it.
+    fn of(&self, start: SystemTime, end: SystemTime) -> String {
+        let seconds =
+            |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let separator = if self.0.query().is_some() { '&' } else { '?' };
+        format!("{}{separator}from={}&until={}", self.0, seconds(start), seconds(end))
+    }
+}
+
+/// Host and path, without a password or query.
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let port = self.0.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
+        f.write_str(&shown(format!("{}{port}{}", self.0.host().unwrap_or_default(), self.0.path())))
+    }
+}
+
+/// A thread that sends profiles.
+pub(super) struct Push {
+    url: Url,
+    queue: Arc<Queue>,
+    thread: JoinHandle<Pushed>,
+}
+
+/// The profiles that wait.
+#[derive(Debug, Default)]
+struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: VecDeque<Message>,
+    /// Profiles that were dropped before an attempt, because there were too many.
+    overflowed: u64,
+    /// The time until which the rest is sent, once no profile follows.
+    end: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Message {
+    url: String,
+    body: Vec<u8>,
+}
+
+/// The sums of what was sent.
+#[derive(Debug)]
+pub(super) struct Pushed {
+    url: String,
+    sent: u64,
+    /// Refused by the collector, or dropped after the last attempt.
+    failed: u64,
+    overflowed: u64,
+    last_error: Option<String>,
+}
+
+impl fmt::Display for Pushed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} sent to {}", count(self.sent, "profile"), self.url)?;
+        match self.lost() {
+            0 => f.write_str(", none lost"),
+            lost => {
+                let error = self.last_error.as_deref().unwrap_or("too many waited");
+                write!(f, ", {lost} lost: {error}")
+            }
+        }
+    }
+}
+
+/// The failure of an attempt.
+struct Failed {
+    error: String,
+    is_final: bool,
+}
+
+impl Push {
+    /// Starts the thread.
+    pub(super) fn start(url: Url) -> io::Result<Self> {
+        let queue = Arc::new(Queue::default());
+        let sender = Sender::new(&url, Arc::clone(&queue));
+        let thread = thread::Builder::new().name("perfkit-push".to_owned()).spawn(move || sender.run())?;
+        Ok(Self { url, queue, thread })
+    }
+
+    /// Sends a profile in the thread. It never waits.
+    pub(super) fn send(&self, start: SystemTime, end: SystemTime, body: Vec<u8>) {
+        let mut state = self.queue.lock();
+        if state.waiting.len() >= MAX_WAITING {
+            state.waiting.pop_front();
+            state.overflowed += 1;
+        }
+        state.waiting.push_back(Message { url: self.url.of(start, end), body });
+        self.queue.changed.notify_one();
+    }
+
+    /// Sends what waits, for some seconds at most.
+    pub(super) fn finish(self) -> Pushed {
+        self.queue.lock().end = Some(Instant::now() + LAST);
+        self.queue.changed.notify_one();
+        let pushed = self.thread.join();
+        pushed.unwrap_or_else(|_| Pushed {
+            last_error: Some("the thread panicked".to_owned()),
+            ..Pushed::new(&self.url)
+        })
+    }
+}
+
+impl Pushed {
+    fn new(url: &Url) -> Self {
+        Self { url: url.to_string(), sent: 0, failed: 0, overflowed: 0, last_error: None }
+    }
+
+    /// Returns the number of profiles that were not sent.
+    pub(super) fn lost(&self) -> u64 {
+        self.failed + self.overflowed
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the next profile. Returns `None` after the last.
+    fn next(&self) -> Option<Message> {
+        let mut state = self.lock();
+        loop {
+            if let Some(message) = state.waiting.pop_front() {
+                return Some(message);
+            }
+            if state.end.is_some() {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits before the next attempt. Returns whether there is time for one.
+    fn wait(&self, backoff: Duration) -> bool {
+        let start = Instant::now();
+        let mut state = self.lock();
+        loop {
+            // At the end the collector has the time that is left, and no longer.
+            let until = state.end.map_or(start + backoff, |end| end.min(start + backoff));
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return state.end.is_none_or(|end| end > Instant::now());
+            }
+            (state, _) = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Returns the time for an attempt.
+    fn timeout(&self) -> Duration {
+        let end = self.lock().end;
+        end.map_or(TIMEOUT, |end| end.saturating_duration_since(Instant::now()).min(TIMEOUT))
+    }
+}
+
+/// The thread's part.
+struct Sender {
+    agent: Agent,
+    queue: Arc<Queue>,
+    pushed: Pushed,
+    rarely: Rarely,
+}
+
+impl Sender {
+    fn new(url: &Url, queue: Arc<Queue>) -> Self {
+        let agent = Agent::config_builder()
+            .timeout_connect(Some(CONNECT_TIMEOUT))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            // The collector is on this machine.
+            .proxy(None)
+            .user_agent(concat!("perfkit/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .into();
+        Self { agent, queue, pushed: Pushed::new(url), rarely: Rarely::default() }
+    }
+
+    fn run(mut self) -> Pushed {
+        while let Some(message) = self.queue.next() {
+            match self.deliver(&message) {
+                Ok(()) => self.pushed.sent += 1,
+                Err(error) => {
+                    self.pushed.failed += 1;
+                    self.rarely.note(format_args!("a profile was not sent to {}: {error}", self.pushed.url));
+                    self.pushed.last_error = Some(error);
+                }
+            }
+        }
+        self.pushed.overflowed = self.queue.lock().overflowed;
+        self.pushed
+    }
+
+    /// Sends a profile, several times if the collector fails.
+    fn deliver(&self, message: &Message) -> Result<(), String> {
+        let mut backoff = BACKOFF.into_iter();
+        loop {
+            let Err(failed) = self.attempt(message) else { return Ok(()) };
+            let pause = backoff.next().filter(|_| !failed.is_final);
+            if !pause.is_some_and(|pause| self.queue.wait(pause)) {
+                return Err(failed.error);
+            }
+        }
+    }
+
+    fn attempt(&self, message: &Message) -> Result<(), Failed> {
+        let timeout = self.queue.timeout();
+        if timeout.is_zero() {
+            return Err(Failed { error: "no time was left".to_owned(), is_final: true });
+        }
+        let request = self.agent.post(&message.url).header("Content-Type", "application/octet-stream");
+        let request = request.config().timeout_global(Some(timeout)).build();
+        match request.send(&message.body[..]) {
+            Ok(response) if response.status().is_success() => Ok(()),
+            Ok(response) => {
+                let status = response.status();
+                // Another attempt does not help against the others.
+                let is_final = !(status.is_server_error() || matches!(status.as_u16(), 408 | 429));
+                Err(Failed { error: format!("status {status}"), is_final })
+            }
+            Err(error) => Err(Failed { error: error.to_string(), is_final: false }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn collector_is_reached_by_plain_http() {
+        assert!(Url::parse("http://localhost:4040/ingest?name=a").is_ok());
+        assert!(Url::parse("https://localhost/").unwrap_err().contains("https is not supported"));
+        for text in ["", "localhost:4040", "/ingest", "http://", "ftp://host/", "http://a b/", "unix:/run/x"]
+        {
+            assert!(Url::parse(text).unwrap_err().contains("http://localhost:4040"), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_added_to_the_query_and_passwords_are_not_shown() {
+        let (start, end) = (SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + Duration::from_secs(60));
+        let url = Url::parse("http://user:secret@host:1/ingest?name=a").unwrap();
+        assert_eq!(url.to_string(), "host:1/ingest");
+        assert_eq!(url.of(start, end), "http://user:secret@host:1/ingest?name=a&from=0&until=60");
+        assert_eq!(Url::parse("http://host").unwrap().of(start, end), "http://host/?from=0&until=60");
+    }
+}

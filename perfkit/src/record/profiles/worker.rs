@@ -1,0 +1,136 @@
+//! The thread that makes profiles of records.
+
+use std::collections::HashMap;
+use std::env;
+use std::io;
+
+use perf_profile::{Collector, Event, EventId, Pprof, ProfileBuilder, Resolver};
+use perf_session::sys::abi::regs::Architecture;
+use perf_session::sys::decode::Window;
+use perf_session::sys::{Attr, EventType, RawRecord, Record, SampleLayout, Software};
+use perf_symbols::FileFinder;
+
+use super::folder::Folder;
+use super::hand_over::{HandOver, Period, Work};
+use super::push::{Push, Pushed};
+use crate::message::{count, note};
+use crate::record::source::Source;
+
+/// The events, the address spaces and the outputs.
+pub(super) struct Worker {
+    collector: Collector,
+    /// The layout of each event, and the event in the profile if it samples.
+    events: Vec<(SampleLayout, Option<EventId>)>,
+    /// Index of the event by its ids.
+    ids: HashMap<u64, usize>,
+    folder: Option<Folder>,
+    push: Option<Push>,
+    outcome: Outcome,
+}
+
+/// The sums of a recording as profiles.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// Samples in all profiles.
+    pub(super) samples: u64,
+    /// Bytes that are no records of a known event.
+    pub(super) malformed: u64,
+    pub(super) profiles: u64,
+    /// Folder and number of the profiles that were not written there.
+    folder: Option<(String, u64)>,
+    pushed: Option<Pushed>,
+}
+
+impl Outcome {
+    /// Prints what was sent, and what was not written or sent.
+    pub(super) fn print(&self, is_quiet: bool) {
+        if let Some((folder, failed)) = self.folder.as_ref().filter(|(_, failed)| *failed > 0) {
+            note(format_args!("{} not written to {folder}", count(*failed, "profile")));
+        }
+        if let Some(pushed) = self.pushed.as_ref().filter(|pushed| !is_quiet || pushed.lost() > 0) {
+            note(pushed);
+        }
+    }
+}
+
+impl Worker {
+    pub(super) fn new(source: &Source, folder: Option<Folder>, push: Option<Push>) -> io::Result<Self> {
+        let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local())?.with_monotonic_time(true);
+        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let (mut events, mut ids) = (Vec::new(), HashMap::new());
+        for (index, event) in source.described.events.iter().enumerate() {
+            let samples = !is_dummy(&event.attr);
+            let added = samples.then(|| collector.event(Event::new(event.name.clone(), &event.attr)));
+            events.push((SampleLayout::new(&event.attr), added));
+            ids.extend(event.ids.iter().map(|id| (*id, index)));
+        }
+        Ok(Self { collector, events, ids, folder, push, outcome: Outcome::default() })
+    }
+
+    /// Works until the queue is closed.
+    pub(super) fn run(mut self, queue: &HandOver) -> Outcome {
+        while let Some(work) = queue.pop() {
+            match work {
+                Work::Records(words) => self.add(&words),
+                Work::Ids { event, ids } => self.ids.extend(ids.into_iter().map(|id| (id, event))),
+                Work::End(period) => self.end(period),
+            }
+        }
+        self.outcome.folder = self.folder.map(|folder| (folder.name(), folder.failed));
+        self.outcome.pushed = self.push.map(Push::finish);
+        self.outcome
+    }
+
+    /// Adds whole records.
+    pub(super) fn add(&mut self, words: &[u64]) {
+        for record in Window::from_slices(words, &[]).records(&mut []).map_while(Result::ok) {
+            if self.add_record(record).is_none() {
+                self.outcome.malformed += record.size() as u64;
+            }
+        }
+    }
+
+    fn add_record(&mut self, record: RawRecord<'_>) -> Option<()> {
+        // The ids of all events are at the same place.
+        let (first, _) = self.events.first()?;
+        let known = record.id(first).and_then(|id| self.ids.get(&id).copied());
+        // Records that describe what was there before belong to no event.
+        let (layout, event) = self.events.get(known.unwrap_or(0))?;
+        let event = *event;
+        let record = record.decode(layout).ok()?;
+        self.collector.update(&record);
+        if let Record::Sample(sample) = &record {
+            known?;
+            self.collector.add(event?, sample);
+        }
+        Some(())
+    }
+
+    /// Writes and sends the profile of a period.
+    fn end(&mut self, period: Period) {
+        let Period { start, end, lost } = period;
+        self.collector.note_lost_samples(lost);
+        let profile = self.collector.take();
+        let command: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        let pprof = Pprof::new()
+            .with_time(start)
+            .with_duration(end.duration_since(start).unwrap_or_default())
+            .with_comment(command.join(" "));
+        let mut bytes = Vec::new();
+        if pprof.write(&profile, &mut bytes).is_err() {
+            return; // memory is always written
+        }
+        self.outcome.samples += profile.samples().iter().map(|sample| sample.count).sum::<u64>();
+        self.outcome.profiles += 1;
+        if let Some(folder) = &mut self.folder {
+            folder.add(start, &bytes);
+        }
+        if let Some(push) = &self.push {
+            push.send(start, end, bytes);
+        }
+    }
+}
+
+fn is_dummy(attr: &Attr) -> bool {
+    attr.kind == EventType::SOFTWARE && attr.config == Software::DUMMY.0
+}

@@ -55,11 +55,13 @@ impl EventSetOptions {
                 format |= ReadFormat::GROUP;
             }
             let attr = attr.without_flags(CONTROLLED).with_flags(flags).with_read_format(format);
-            if self.ring_pages.is_some() {
-                with_origin(self.with_layout_of_samples(attr), !self.is_one_event)
-            } else {
-                attr
+            if self.ring_pages.is_none() {
+                return attr;
             }
+            let mut attr = with_origin(self.with_layout_of_samples(attr), !self.is_one_event);
+            // All events of a ring write it in one direction.
+            attr.flags.set(AttrFlags::WRITE_BACKWARD, self.is_overwritten);
+            attr
         });
         attrs.collect()
     }

@@ -22,6 +22,8 @@ pub struct EventSetOptions {
     pub(super) ring_pages: Option<RangeInclusive<usize>>,
     /// Whether records have no `IDENTIFIER`, because one event writes into each ring.
     pub(super) is_one_event: bool,
+    /// Whether the rings are overwritten.
+    pub(super) is_overwritten: bool,
     pub(super) allows_fallback: bool,
     pub(super) falls_back_to_user: bool,
     /// Whether the events were restricted to user space.
@@ -44,6 +46,7 @@ impl EventSetOptions {
             target: EventSetTarget::all_cpus(),
             ring_pages: None,
             is_one_event: false,
+            is_overwritten: false,
             allows_fallback: false,
             falls_back_to_user: false,
             is_user_only: false,
@@ -160,6 +163,14 @@ impl EventSetOptions {
     #[must_use]
     pub fn ring_pages_within(self, data_pages: RangeInclusive<usize>) -> Self {
         Self { ring_pages: Some(data_pages), ..self }
+    }
+
+    /// Lets the kernel overwrite the oldest records of full rings, and drop none: a flight recorder.
+    /// [`EventSet::snapshots`] copies what the rings hold; all other ways to read records find nothing. Since Linux 4.7.
+    #[must_use]
+    #[doc(alias = "write_backward")]
+    pub fn overwrite(self) -> Self {
+        Self { is_overwritten: true, ..self }
     }
 
     /// Leaves `IDENTIFIER` out of the records, which [`ring_pages`](Self::ring_pages) adds: 8 bytes a record. Only one

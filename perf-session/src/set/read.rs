@@ -1,7 +1,9 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use perf_sys::{DrainStats, RingSet, SampleLayout, WaitResult, Waker};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use perf_sys::{DrainStats, RingSet, SampleLayout, Snapshot, SnapshotRing, WaitResult, Waker};
 
 use super::loss::LossLedger;
 use super::rings::Rings;
@@ -36,6 +38,9 @@ impl EventSet {
     /// [`EventSetError::NoRings`] if the set only counts; otherwise any error of [`RingSet::wait`], as
     /// [`EventSetError::Rings`].
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<WaitResult, EventSetError> {
+        if self.opened.options.is_overwritten {
+            return Ok(self.wait_for_end(timeout, None));
+        }
         self.wait_by(timeout, RingSet::wait)
     }
 
@@ -50,7 +55,27 @@ impl EventSet {
         timeout: Option<Duration>,
         cancel: &Waker,
     ) -> Result<WaitResult, EventSetError> {
+        if self.opened.options.is_overwritten {
+            return Ok(self.wait_for_end(timeout, Some(cancel)));
+        }
         self.wait_by(timeout, |rings, timeout| rings.wait_or_woken(timeout, cancel))
+    }
+
+    /// Waits for `cancel`, or for the hang-up of all events whose rings are overwritten: such rings cause no wakeups.
+    fn wait_for_end(&self, timeout: Option<Duration>, cancel: Option<&Waker>) -> WaitResult {
+        let rings = self.rings.snapshots.iter().map(|(_, ring)| PollFd::new(ring, PollFlags::empty()));
+        let mut ends: Vec<PollFd<'_>> = rings.collect();
+        // Those that have hung up would end each wait.
+        wait_for(&mut ends, Some(Duration::ZERO));
+        ends.retain(|end| !end.revents().intersects(PollFlags::HUP | PollFlags::ERR));
+        if ends.is_empty() {
+            return WaitResult::HungUp;
+        }
+        ends.extend(cancel.map(|cancel| PollFd::new(cancel, PollFlags::IN)));
+        wait_for(&mut ends, timeout);
+        let is_woken =
+            cancel.is_some() && ends.last().is_some_and(|end| end.revents().contains(PollFlags::IN));
+        if is_woken { WaitResult::Woken } else { WaitResult::TimedOut }
     }
 
     /// Waits in parts of the flush interval.
@@ -175,6 +200,28 @@ impl EventSet {
         Ok(())
     }
 
+    /// Copies the rings of a set that [overwrites](super::EventSetOptions::overwrite) them: the last records of each, the newest
+    /// first. All rings are paused together for some milliseconds; records of that time are counted as lost.
+    ///
+    /// ```no_run
+    /// # fn last(set: &mut perf_session::EventSet) -> Result<(), Box<dyn std::error::Error>> {
+    /// for (key, mut snapshot) in set.snapshots()? {
+    ///     println!("{key}: {} records", snapshot.records()?.count());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`EventSetError::Rings`] if the rings cannot be paused.
+    pub fn snapshots(&mut self) -> Result<Vec<(RingKey, Snapshot<'_>)>, EventSetError> {
+        let keys: Vec<RingKey> = self.rings.snapshots.iter().map(|(key, _)| *key).collect();
+        let rings = self.rings.snapshots.iter_mut().map(|(_, ring)| ring);
+        let copies = SnapshotRing::snapshot_all(rings).map_err(EventSetError::Rings)?;
+        Ok(keys.into_iter().zip(copies).collect())
+    }
+
     /// Returns the rings, to wait for them in an event loop.
     ///
     /// # Errors
@@ -263,4 +310,11 @@ impl EventSet {
     pub const fn ledger(&self) -> &LossLedger {
         &self.rings.ledger
     }
+}
+
+/// Polls descriptors. After an error, such as the one of a signal, nothing is ready.
+fn wait_for(ends: &mut [PollFd<'_>], timeout: Option<Duration>) {
+    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+    // The descriptors are valid, so that memory is the only other cause.
+    let _ = poll(ends, timeout.as_ref());
 }

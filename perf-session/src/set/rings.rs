@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use perf_sys::{Event, RingSet};
+use perf_sys::{Event, RingSet, SnapshotRing};
 
 use super::loss::LossLedger;
 use super::opened::Opened;
-use super::sized_rings::{RingSize, map_largest};
+use super::sized_rings::{RingSize, map_largest, map_largest_snapshots};
 use super::unit::Unit;
 use super::{EventError, EventSetError, EventSetEvent, RingKey};
 
@@ -14,6 +14,8 @@ use super::{EventError, EventSetError, EventSetEvent, RingKey};
 pub(super) struct Rings {
     /// `None` if the set only counts.
     pub(super) set: Option<RingSet<RingKey>>,
+    /// The rings that are overwritten, in place of those of the set.
+    pub(super) snapshots: Vec<(RingKey, SnapshotRing)>,
     pub(super) ledger: LossLedger,
     pub(super) index: EventIndex,
     /// The size of all rings, known since the first were mapped.
@@ -22,7 +24,13 @@ pub(super) struct Rings {
 
 impl Rings {
     pub(super) fn new(set: Option<RingSet<RingKey>>) -> Self {
-        Self { set, ledger: LossLedger::default(), index: EventIndex::default(), size: None }
+        Self {
+            set,
+            snapshots: Vec::new(),
+            ledger: LossLedger::default(),
+            index: EventIndex::default(),
+            size: None,
+        }
     }
 
     /// Maps a ring for each scope of the units from index `first` on that has none, and redirects the other events
@@ -36,7 +44,8 @@ impl Rings {
         };
         // Rings that wait to be drained, after their events were closed, take no new event.
         let is_current = |key: &RingKey| self.ledger.is_current(*key, key.scope());
-        let mut keys: Vec<RingKey> = rings.iter().map(|(key, _)| *key).filter(is_current).collect();
+        let keys = rings.iter().map(|(key, _)| *key).chain(self.snapshots.iter().map(|(key, _)| *key));
+        let mut keys: Vec<RingKey> = keys.filter(is_current).collect();
         // The first event of a scope owns its ring; the kernel redirects the others into it.
         let (mut owners, mut others): (Vec<EventSetEvent<'_>>, Vec<_>) = (Vec::new(), Vec::new());
         for open in events() {
@@ -50,11 +59,31 @@ impl Rings {
         }
         // Rings that are added have the size of the first ones.
         let pages = self.size.map_or(asked, |size| size.data_pages..=size.data_pages);
-        let mapped = map_largest(owners.iter().map(|owner| Arc::clone(owner.event)), pages);
-        let mapped = mapped.map_err(|failed| match owners.get(failed.index) {
-            Some(owner) => EventError { data_pages: failed.data_pages, ..owner.failed(failed.error) }.into(),
-            None => EventSetError::Rings(failed.error),
-        })?;
+        let owned: Vec<Arc<Event>> = owners.iter().map(|owner| Arc::clone(owner.event)).collect();
+        let failed = |error, data_pages, index: usize| match owners.get(index) {
+            Some(owner) => EventError { data_pages, ..owner.failed(error) }.into(),
+            None => EventSetError::Rings(error),
+        };
+        if opened.options.is_overwritten {
+            let (mapped, size) = map_largest_snapshots(&owned, pages)
+                .map_err(|(error, data_pages, index)| failed(error, data_pages, index))?;
+            self.size.get_or_insert(size);
+            for (owner, ring) in owners.iter().zip(mapped) {
+                let key = self.ledger.add_ring(owner.scope.of_ring());
+                self.snapshots.push((key, ring));
+            }
+            for open in others {
+                let ring = open.scope.of_ring();
+                let Some((_, into)) = self.snapshots.iter().rfind(|(key, _)| key.scope() == ring) else {
+                    continue;
+                };
+                let redirected = open.event.set_output(Some(into.event()));
+                redirected.map_err(|error| open.failed(error))?;
+            }
+            return Ok(());
+        }
+        let mapped = map_largest(owned, pages)
+            .map_err(|refused| failed(refused.error, refused.data_pages, refused.index))?;
         self.size.get_or_insert(mapped.size);
         for (owner, ring) in owners.iter().zip(mapped.rings) {
             let key = self.ledger.add_ring(owner.scope.of_ring());
@@ -74,6 +103,7 @@ impl Rings {
         let scope = closed.scope.of_ring();
         if units.iter().all(|unit| unit.scope.of_ring() != scope) {
             self.ledger.end_ring(scope);
+            self.snapshots.retain(|(key, _)| key.scope() != scope);
             self.remove_drained();
         }
     }

@@ -3,7 +3,7 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use perf_sys::{Errno, Error, Event, Ring};
+use perf_sys::{Errno, Error, Event, Ring, SnapshotRing};
 
 /// The size of rings that were mapped together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +139,20 @@ pub fn map_largest_ring(
             Err(SizedRingsError { error, data_pages, index, events: vec![event] })
         }
     }
+}
+
+/// Maps a ring that is overwritten for each event, in the size that [`map_largest`] finds. The error has the data pages that
+/// were tried last, and the index of the event.
+pub(super) fn map_largest_snapshots(
+    events: &[Arc<Event>],
+    data_pages: RangeInclusive<usize>,
+) -> Result<(Vec<SnapshotRing>, RingSize), (Error, usize, usize)> {
+    largest(data_pages, |data_pages| {
+        let map = |(index, event): (usize, &Arc<Event>)| {
+            SnapshotRing::map(Arc::clone(event), data_pages).map_err(|refused| (refused.error, index))
+        };
+        events.iter().enumerate().map(map).collect()
+    })
 }
 
 /// Maps all rings, or none: the error has the index of the event.

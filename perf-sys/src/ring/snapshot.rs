@@ -167,6 +167,12 @@ pub struct Snapshot<'r> {
 }
 
 impl Snapshot<'_> {
+    /// Returns where the newest record starts, in bytes, monotonically decreasing from 0. The distance from the head of an
+    /// earlier snapshot is the number of bytes since then.
+    pub const fn head(&self) -> u64 {
+        self.head
+    }
+
     /// Iterates over the records, newest first. The oldest record is usually truncated and left
     /// out; see [`BackwardRecords::truncated_len`].
     ///

@@ -68,7 +68,7 @@ impl Files {
     /// Begins a file, with what is there before its records. Adds notes about what could not be read.
     pub(super) fn begin(&mut self, source: &Source, notes: &mut Vec<String>) -> Result<(), Failure> {
         let output = Output::create(self.options.output())?;
-        if self.options.switch.is_used() && output.is_pipe() {
+        if self.options.switch.has_parts() && output.is_pipe() {
             let name = Output::name(self.options.output());
             let text = format!("{name}: expected a file, because the output is switched");
             return Err(io::Error::other(text).into());
@@ -93,6 +93,13 @@ impl Files {
         }
     }
 
+    /// Writes a copy of records as one part of a round, and counts them.
+    pub(super) fn write(&mut self, window: Window<'_>) -> Result<(), Failure> {
+        let Some(Current { writer, inventory, .. }) = &mut self.current else { return Ok(()) };
+        inventory.note(window);
+        Ok(writer.write_window(window)?)
+    }
+
     /// Writes what the events have lost, with the time of the last sample.
     fn write_losses(&mut self, source: &mut Source) -> Result<(), Failure> {
         let Some(Current { writer, inventory, .. }) = &mut self.current else { return Ok(()) };
@@ -103,9 +110,8 @@ impl Files {
         Ok(())
     }
 
-    /// Takes the last records and completes the file, which gets another name if the output is switched.
-    fn complete(&mut self, source: &mut Source) -> Result<(), Failure> {
-        self.drain(source)?;
+    /// Completes the file, which gets another name if more follow.
+    pub(super) fn complete(&mut self, source: &mut Source, is_part: bool) -> Result<(), Failure> {
         self.write_losses(source)?;
         let Some(Current { mut writer, inventory, mut synthesizer }) = self.current.take() else {
             return Ok(());
@@ -116,7 +122,7 @@ impl Files {
         let mut features = self.features.clone();
         add_results(&mut features, &source.described, &inventory, &mut synthesizer);
         writer.finish(&features)?;
-        if self.options.switch.is_used() {
+        if is_part || self.options.switch.is_used() {
             self.name(inventory.samples)?;
         }
         Ok(())
@@ -150,15 +156,23 @@ impl Files {
 
     /// Returns the numbers for the report.
     pub(super) fn written(&self) -> Written {
+        let last = || format!("{}{}", Output::name(self.options.output()), self.size());
         let place = match self.switched {
-            0 => format!("{}{}", Output::name(self.options.output()), self.size()),
-            files => count(files, "file"),
+            0 => last(),
+            files if self.options.switch.is_used() => count(files, "file"),
+            files => format!("{} and {}", count(files, "file"), last()),
+        };
+        let cause = if self.options.switch.is_overwrite() {
+            "the rings were paused while they were copied"
+        } else {
+            Written::FULL
         };
         let current = self.current.as_ref().map(|current| &current.inventory);
         Written {
             samples: self.samples + current.map_or(0, |inventory| inventory.samples),
             malformed: self.malformed + current.map_or(0, |inventory| inventory.malformed),
             place,
+            cause,
         }
     }
 }
@@ -206,13 +220,15 @@ impl Sink for Files {
     }
 
     fn switch(&mut self, source: &mut Source) -> Result<(), Failure> {
-        self.complete(source)?;
+        self.drain(source)?;
+        self.complete(source, true)?;
         // The notes were printed for the first file.
         self.begin(source, &mut Vec::new())
     }
 
     fn finish(&mut self, source: &mut Source) -> Result<(), Failure> {
-        self.complete(source)
+        self.drain(source)?;
+        self.complete(source, false)
     }
 }
 

@@ -12,6 +12,7 @@ mod control;
 mod features;
 mod fields;
 mod file;
+mod flight_recorder;
 mod losses;
 mod off_cpu;
 mod options;
@@ -32,6 +33,7 @@ use crate::events::set_filters;
 use crate::message::note;
 use features::Described;
 use file::Files;
+use flight_recorder::FlightRecorder;
 use output::Output;
 use plan::Plan;
 use profiles::Profiles;
@@ -98,6 +100,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 /// The output of a recording.
 enum Out {
     Files(Box<Files>),
+    FlightRecorder(Box<FlightRecorder>),
     Profiles(Profiles),
 }
 
@@ -105,13 +108,15 @@ impl Out {
     fn begin(&mut self, source: &Source, notes: &mut Vec<String>) -> Result<(), Failure> {
         match self {
             Self::Files(files) => files.begin(source, notes),
-            Self::Profiles(_) => Ok(()),
+            // It has files at snapshots only.
+            Self::FlightRecorder(_) | Self::Profiles(_) => Ok(()),
         }
     }
 
     fn sink(&mut self) -> &mut dyn Sink {
         match self {
             Self::Files(files) => &mut **files,
+            Self::FlightRecorder(recorder) => &mut **recorder,
             Self::Profiles(profiles) => profiles,
         }
     }
@@ -119,6 +124,7 @@ impl Out {
     fn written(&self) -> Written {
         match self {
             Self::Files(files) => files.written(),
+            Self::FlightRecorder(recorder) => recorder.files().written(),
             Self::Profiles(profiles) => profiles.written(),
         }
     }
@@ -154,7 +160,12 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
     } else {
         let features = described.features(&system, &mut notes);
         source = Source::new(set, described);
-        out = Out::Files(Box::new(Files::new(options, system, features)));
+        let files = Files::new(options, system, features);
+        out = if options.switch.is_overwrite() {
+            Out::FlightRecorder(Box::new(FlightRecorder::new(files)))
+        } else {
+            Out::Files(Box::new(files))
+        };
     }
     let begun = out.begin(&source, &mut notes);
     if !options.quiet {

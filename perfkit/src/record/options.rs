@@ -51,6 +51,7 @@ const FREQUENCY: u64 = 4000;
             ("perfkit record --off-cpu CMD", "also waits: perfkit report --off-cpu"),
             ("perfkit record -a --switch-output=60s", "a file each minute, until Ctrl-C"),
             ("perfkit record -a -g -F 99 --every 60s -f pprof -o DIR", ""),
+            ("perfkit record -a --overwrite", "the last moments, at SIGUSR2 and at Ctrl-C"),
             ("perfkit record -D -1 --control fifo:ctl CMD", "while another program asks for samples"),
             ("perfkit record -o - CMD | perfkit dump -", "without a file"),
         ],

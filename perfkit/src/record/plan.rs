@@ -61,6 +61,8 @@ pub(super) struct Plan {
     pub(super) notes: Vec<String>,
     /// Whether the events of a command are enabled later than at its `exec`.
     is_delayed: bool,
+    /// Whether the rings are overwritten.
+    is_overwrite: bool,
     /// The event that is recorded in place of the default, and the reason.
     pub(super) clause: Option<String>,
 }
@@ -118,7 +120,18 @@ impl Plan {
         let has_off_cpu = options.off_cpu.is_on();
         notes.extend(options.off_cpu.note(options.target.is_on_cpus()));
         let is_delayed = options.control.delay().is_some();
-        Ok(Self { groups, target, ring_pages, default_pages, has_off_cpu, notes, is_delayed, clause })
+        let is_overwrite = options.switch.is_overwrite();
+        Ok(Self {
+            groups,
+            target,
+            ring_pages,
+            default_pages,
+            has_off_cpu,
+            notes,
+            is_delayed,
+            is_overwrite,
+            clause,
+        })
     }
 
     /// Returns the name of the group of each logical event, `None` if the user gave none.
@@ -148,6 +161,7 @@ impl Plan {
         let deferred = if self.is_delayed { self.controlled() } else { Vec::new() };
         let options = EventSetOptions::new().groups(groups).target(self.target.clone()).deferred(deferred);
         let most = self.ring_pages.unwrap_or(self.default_pages);
+        let options = if self.is_overwrite { options.overwrite() } else { options };
         let set = options.user_only_if_refused().ring_pages_within(1..=most).open()?;
         if set.is_user_only() {
             self.notes.push("recorded user space only; `perfkit doctor` reports why".to_owned());

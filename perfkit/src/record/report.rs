@@ -14,6 +14,13 @@ pub(super) struct Written {
     pub(super) malformed: u64,
     /// Name and size of the file, or the number of files.
     pub(super) place: String,
+    /// Why records are lost, and the remedy.
+    pub(super) cause: &'static str,
+}
+
+impl Written {
+    /// The cause in a recording whose rings are read all the time.
+    pub(super) const FULL: &'static str = "a ring was full, use larger ones (-m) or fewer samples";
 }
 
 /// The numbers of a recording.
@@ -52,10 +59,7 @@ impl Report<'_> {
         match self.ledger.dropped() {
             0 if self.ledger.nothing_lost().is_ok() && self.written.malformed == 0 => None,
             0 => Some("not complete, see below".to_owned()),
-            1 => Some("1 record lost: a ring was full".to_owned()),
-            dropped => Some(format!(
-                "{dropped} records lost: a ring was full, use larger ones (-m) or fewer samples"
-            )),
+            dropped => Some(format!("{} lost: {}", count(dropped, "record"), self.written.cause)),
         }
     }
 

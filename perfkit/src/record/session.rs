@@ -73,7 +73,7 @@ impl<'s> Session<'s> {
             }
             interrupt.send(Request::Interrupt);
         })?;
-        if options.switch.is_used() {
+        if options.switch.has_parts() {
             let switch = requests.clone();
             on_signal(SIGUSR2, move || switch.send(Request::Switch))?;
         }
@@ -196,7 +196,7 @@ impl<'s> Session<'s> {
                 Request::Exit => return Ok(Some(End::Exit)),
                 Request::Switch => self.switch()?,
                 Request::Control(command) => {
-                    if command == ControlCommand::Snapshot && options.switch.is_used() {
+                    if command == ControlCommand::Snapshot && options.switch.has_parts() {
                         self.switch()?;
                     }
                     self.controlled.apply(&self.source.set, &command)?;

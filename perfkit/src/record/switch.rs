@@ -25,6 +25,10 @@ pub(super) struct SwitchOptions {
     /// Write one file after the other, each for this TIME as 60s: recordings as with --switch-output, or profiles with -f pprof
     #[arg(long, value_name = "TIME", conflicts_with = "switch_output", value_parser = period)]
     every: Option<Duration>,
+    /// Let full rings overwrite their oldest records, and write what they hold at SIGUSR2, at the snapshot command of --control
+    /// and at the end
+    #[arg(long)]
+    overwrite: bool,
     /// Keep the last N files only
     #[arg(long, value_name = "N", value_parser = max_files)]
     switch_max_files: Option<usize>,
@@ -40,9 +44,19 @@ enum Switch {
 }
 
 impl SwitchOptions {
-    /// Returns whether the output is divided.
+    /// Returns whether the whole output is divided.
     pub(super) fn is_used(&self) -> bool {
         self.switch_output.is_some() || self.every.is_some()
+    }
+
+    /// Returns whether the rings are overwritten, and written on demand.
+    pub(super) fn is_overwrite(&self) -> bool {
+        self.overwrite
+    }
+
+    /// Returns whether there may be files before the end.
+    pub(super) fn has_parts(&self) -> bool {
+        self.is_used() || self.overwrite
     }
 
     /// Returns the time of each file.

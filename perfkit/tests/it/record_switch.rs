@@ -21,6 +21,8 @@ struct Content {
     lost: u64,
     names: BTreeSet<String>,
     mappings: usize,
+    /// Times of the samples, which one thread has.
+    times: BTreeSet<u64>,
 }
 
 fn content(bytes: &[u8]) -> Content {
@@ -31,7 +33,10 @@ fn content(bytes: &[u8]) -> Content {
             continue;
         }
         match record.decode().unwrap() {
-            Record::Sample(_) => content.samples += 1,
+            Record::Sample(sample) => {
+                content.samples += 1;
+                content.times.extend(sample.time());
+            }
             // Of the event that samples, not of the one with the side-band records.
             Record::LostSamples(_) | Record::Lost(_) if record.event().unwrap().0 != 0 => {}
             Record::LostSamples(lost) => content.lost += lost.lost(),
@@ -125,6 +130,36 @@ fn signal_and_snapshot_begin_files_that_stand_alone() {
         // Of processes that began before the recording.
         assert!(content.names.len() > 3 && content.mappings > 10, "{content:?}");
     }
+}
+
+#[test]
+fn snapshots_have_the_last_records_and_each_once() {
+    let folder = Folder::new();
+    let (file, ctl) = (folder.path("data/perf.data"), folder.path("ctl"));
+    fs::create_dir(folder.path("data")).unwrap();
+    assert!(Command::new("mkfifo").arg(&ctl).status().unwrap().success());
+    let mut commands = fs::OpenOptions::new().read(true).write(true).open(&ctl).unwrap();
+    commands.write_all(b"snapshot\nsnapshot\n").unwrap();
+    let control = format!("fifo:{}", ctl.display());
+    let options = ["-e", "syscalls:sys_enter_write", "-m", "4", "--overwrite", "--control", &control];
+    let command = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=200000", "status=none"];
+    let Some(output) = record(&[&options[..], &["-o", file.to_str().unwrap(), "--"], &command].concat())
+    else {
+        return;
+    };
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let mut times = BTreeSet::new();
+    let contents = contents(&folder.path("data"));
+    assert_eq!(contents.len(), 3, "{errors}");
+    for content in &contents {
+        // 16 KiB hold fewer.
+        assert!(content.samples < 1000, "{content:?}");
+        assert!(content.times.iter().all(|time| times.insert(*time)), "a record is in two files");
+    }
+    // `perf.data` is the first by name and has the end.
+    assert!(contents[0].samples > 0 && contents[0].times.last() == times.last(), "{errors}");
+    assert!(errors.contains("in 2 files and "), "{errors}");
 }
 
 #[test]

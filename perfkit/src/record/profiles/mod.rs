@@ -115,7 +115,7 @@ impl Profiles {
     /// Returns the numbers for the report.
     pub(in crate::record) fn written(&self) -> Written {
         let Outcome { samples, malformed, profiles, .. } = self.outcome;
-        Written { samples, malformed, place: count(profiles, "profile") }
+        Written { samples, malformed, place: count(profiles, "profile"), cause: Written::FULL }
     }
 
     /// Prints the number of profiles that were sent, and what was not written or sent. If it is quiet, only the latter.

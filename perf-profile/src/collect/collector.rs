@@ -442,3 +442,65 @@ impl fmt::Debug for Collector {
         f.debug_struct("Collector").field("resolver", &self.resolver).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::regs::Architecture;
+    use perf_abi::{Attr, CpuMode, Misc, RecordType, SampleType, Software};
+    use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
+    use perf_decode::{RawRecord, SampleLayout};
+    use perf_symbols::FileFinder;
+
+    use super::*;
+
+    fn attr() -> Attr {
+        let fields = SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::CALLCHAIN;
+        Attr::software(Software::CPU_CLOCK).with_period(10).with_sample_type(fields)
+    }
+
+    /// Updates with a record, and adds it if it is a sample.
+    fn add(collector: &mut Collector, event: EventId, words: &[u64]) {
+        let layout = SampleLayout::new(&attr());
+        let record = RawRecord::from_words(words).unwrap();
+        let record = record.decode(&layout).unwrap();
+        collector.update(&record);
+        if let Record::Sample(sample) = &record {
+            collector.add(event, sample);
+        }
+    }
+
+    fn sample(time: u64, chain: &[u64]) -> Vec<u64> {
+        let sample = SampleBuilder::new(&attr()).misc(Misc::empty().with_cpu_mode(CpuMode::USER));
+        sample.tid(7, 7).ip(0x1000).time(time).callchain(chain).finish()
+    }
+
+    #[test]
+    fn profiles_of_periods_have_each_sample_once_and_names_of_before() {
+        let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
+        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let event = collector.event(Event::new("cpu-clock", &attr()));
+        let comm = RecordBuilder::new(RecordType::COMM, Misc::COMM_EXEC).pair(7, 7).string(b"sort").finish();
+        add(&mut collector, event, &comm);
+        let user = CallchainContext::USER.0;
+        for round in 1..4_u64 {
+            for time in 0..round {
+                add(&mut collector, event, &sample(10 * round + time, &[user, 0x1000, 0x2000]));
+            }
+            add(&mut collector, event, &sample(10 * round + 9, &[user, 0x1000, 0x3000]));
+            collector.note_lost_samples(round);
+            let profile = collector.take();
+            let counts: Vec<u64> = profile.samples().iter().map(|sample| sample.count).collect();
+            assert_eq!(counts, [round, 1]);
+            assert_eq!(profile.total(event), 10 * (round + 1));
+            assert_eq!(profile.thread_name(profile.samples()[0].thread), "sort");
+            assert_eq!(profile.stack(profile.samples()[0].stack).count(), 2);
+            assert_eq!(profile.locations().as_slice().len(), 3);
+            let losses = profile.losses();
+            assert_eq!(losses.lost_samples, round);
+            // Each of the three addresses in each profile: counts of earlier ones are not repeated.
+            assert_eq!(losses.unnamed_addresses.iter().map(|(count, _)| count).sum::<u64>(), 3);
+        }
+        let rest = collector.finish();
+        assert!(rest.samples().is_empty() && rest.losses().is_empty(), "{:?}", rest.losses());
+    }
+}

@@ -136,6 +136,11 @@ impl Out {
         }
     }
 
+    /// Returns whether everything was written that the disk is to have.
+    fn is_written(&self) -> bool {
+        !matches!(self, Self::Profiles(profiles) if !profiles.is_written())
+    }
+
     /// Prints what was not written, apart from losses of the kernel.
     fn print_outcome(&self, is_quiet: bool) {
         if let Self::Profiles(profiles) = self {
@@ -189,6 +194,9 @@ fn record(options: &Options) -> Result<ExitCode, Failure> {
                 report.print();
             }
             out.print_outcome(options.quiet);
+            if !out.is_written() {
+                return Ok(ExitCode::FAILURE);
+            }
             Ok(status.map_or(ExitCode::SUCCESS, exit_code))
         }
         // Also for a closed pipe, because the recording is not complete.

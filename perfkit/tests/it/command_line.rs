@@ -41,7 +41,7 @@ fn command_needs_no_dashes_before_it() {
 
 #[test]
 fn unknown_options_have_no_misleading_advice() {
-    for option in ["--per-thread", "-u", "--intr-regs", "--switch-output=5"] {
+    for option in ["--per-thread", "-u", "--intr-regs", "--uid=5"] {
         let errors = refused(&["record", option, "true"], "is not supported");
         assert!(errors.contains("perf's `-") && !errors.contains("as a value"), "{errors}");
     }

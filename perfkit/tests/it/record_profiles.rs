@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
+use std::process::Command;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use flate2::read::GzDecoder;
 use crate::support::recording::{Folder, perfkit, record};
 
 /// Samples each 10 ms of CPU time.
-const EVENTS: [&str; 6] = ["-e", "cpu-clock", "-c", "10000000", "-g", "-a"];
+const EVENTS: [&str; 5] = ["-e", "cpu-clock", "-c", "10000000", "-g"];
 
 /// Burns CPU time for more than a second.
 const BURN: &str = "timeout 1.2 sh -c 'while true; do true; done'; true";
@@ -29,8 +30,9 @@ fn profiles(arguments: &[&str]) -> Option<(Option<i32>, String)> {
 
 /// Returns the number at the start of the message with this text.
 fn number(errors: &str, text: &str) -> u64 {
-    let line = errors.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{errors}"));
-    line.split(' ').nth(1).unwrap().parse().unwrap()
+    let lines = errors.lines().filter(|line| line.contains(text));
+    let number = lines.filter_map(|line| line.split(' ').nth(1)?.parse().ok()).next();
+    number.unwrap_or_else(|| panic!("{errors}"))
 }
 
 /// Returns the sum of the first values of a profile's samples, by the wire format of Protocol Buffers.
@@ -206,6 +208,26 @@ fn collector_that_is_down_or_silent_does_not_stop_the_recording() {
         assert!(errors.contains("0 profiles sent to"), "{errors}");
         assert!(errors.contains(&format!(", {files} lost: ")), "{files}: {errors}");
     }
+}
+
+#[test]
+fn profiles_that_do_not_fit_on_the_disk_are_counted() {
+    let folder = Folder::new();
+    let path = folder.path("");
+    let mount = |arguments: &[&str]| Command::new("mount").args(arguments).arg(&path).output().unwrap();
+    if !mount(&["-t", "tmpfs", "-o", "size=4k", "tmpfs"]).status.success() {
+        return eprintln!("skipped: this user must not mount a file system");
+    }
+    let arguments = ["--every", "300ms", "-f", "pprof", "-o", path.to_str().unwrap()];
+    let result = profiles(&arguments);
+    let (files, samples) = samples_in(&path);
+    assert!(Command::new("umount").arg(&path).status().unwrap().success());
+    let Some((code, errors)) = result else { return };
+    assert_eq!(code, Some(1), "{errors}");
+    // The first and the last are short, and may fit.
+    assert!(files <= 2 && (files == 0 || number(&errors, " in ") == samples), "{errors}");
+    assert!(errors.contains("No space left") && errors.contains("not written, see above"), "{errors}");
+    assert_eq!(errors.matches("a profile was not written").count(), 1, "{errors}");
 }
 
 #[test]

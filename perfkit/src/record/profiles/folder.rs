@@ -16,8 +16,14 @@ use crate::whole_file;
 pub(super) struct Folder {
     path: PathBuf,
     rarely: Rarely,
-    /// Profiles that could not be written.
-    pub(super) failed: u64,
+    pub(super) unwritten: Unwritten,
+}
+
+/// The profiles that could not be written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unwritten {
+    pub(super) profiles: u64,
+    pub(super) samples: u64,
 }
 
 impl Folder {
@@ -28,25 +34,22 @@ impl Folder {
             return Err(io::Error::other(format!("{}: expected a folder for the profiles", shown(&path))));
         }
         whole_file::check_folder(&path).map_err(|error| of_file(&path, &error))?;
-        Ok(Self { path, rarely: Rarely::default(), failed: 0 })
+        Ok(Self { path, rarely: Rarely::default(), unwritten: Unwritten::default() })
     }
 
-    /// Adds a profile, which has the time of its start as its name. A failure is printed and counted. Returns whether it is there.
-    pub(super) fn add(&mut self, start: SystemTime, profile: &[u8]) -> bool {
+    /// Adds a profile, which has the time of its start as its name. A failure is
+    /// printed and counted. Returns whether it is there.
+    pub(super) fn add(&mut self, start: SystemTime, samples: u64, profile: &[u8]) -> bool {
         let time = Timestamp::try_from(start).unwrap_or_default();
         let path = self.path.join(format!("{}.pb.gz", time.strftime("%Y%m%dT%H%M%S.%3fZ")));
         match whole_file::add(&path, profile) {
             Ok(()) => true,
             Err(error) => {
-                self.failed += 1;
+                self.unwritten.profiles += 1;
+                self.unwritten.samples += samples;
                 self.rarely.note(format_args!("a profile was not written: {error}"));
                 false
             }
         }
-    }
-
-    /// Returns the path as messages name it.
-    pub(super) fn name(&self) -> String {
-        shown(&self.path)
     }
 }

@@ -118,6 +118,11 @@ impl Profiles {
         Written { samples, malformed, place: count(profiles, "profile"), cause: Written::FULL }
     }
 
+    /// Returns whether all profiles that a folder is to have are there.
+    pub(in crate::record) fn is_written(&self) -> bool {
+        self.outcome.is_written()
+    }
+
     /// Prints the number of profiles that were sent, and what was not written or sent. If it is quiet, only the latter.
     pub(in crate::record) fn print_outcome(&self, is_quiet: bool) {
         let skipped = self.all_skipped;

@@ -44,6 +44,9 @@ impl Url {
             .parse()
             .map_err(|_| "expected a URL as http://localhost:4040/ingest?name=NAME".to_owned())?;
         match uri.scheme_str() {
+            _ if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) => {
+                Err("a password is not supported: other users can read the command line".to_owned())
+            }
             Some("http") if uri.host().is_some_and(|host| !host.is_empty()) => Ok(Self(uri)),
             Some("https") => Err("https is not supported: push to a collector on this machine by http, \
                 which sends the profiles on"
@@ -61,7 +64,7 @@ impl Url {
     }
 }
 
-/// Host and path, without a password or query.
+/// Host and path, without the query.
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let port = self.0.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
@@ -88,6 +91,7 @@ struct State {
     waiting: VecDeque<Message>,
     /// Profiles that were dropped before an attempt, because there were too many.
     overflowed: u64,
+    overflows: Rarely,
     /// The time until which the rest is sent, once no profile follows.
     end: Option<Instant>,
 }
@@ -143,6 +147,7 @@ impl Push {
         if state.waiting.len() >= MAX_WAITING {
             state.waiting.pop_front();
             state.overflowed += 1;
+            state.overflows.note(format_args!("a profile was dropped: {MAX_WAITING} wait for {}", self.url));
         }
         state.waiting.push_back(Message { url: self.url.of(start, end), body });
         self.queue.changed.notify_one();
@@ -241,8 +246,7 @@ impl Sender {
                 Ok(()) => self.pushed.sent += 1,
                 Err(error) => {
                     self.pushed.failed += 1;
-                    self.rarely.note(format_args!("a profile was not sent to {}: {error}", self.pushed.url));
-                    self.pushed.last_error = Some(error);
+                    self.pushed.last_error = error.or(self.pushed.last_error);
                 }
             }
         }
@@ -250,23 +254,29 @@ impl Sender {
         self.pushed
     }
 
-    /// Sends a profile, several times if the collector fails.
-    fn deliver(&self, message: &Message) -> Result<(), String> {
+    /// Sends a profile, several times if the collector fails. Returns the error of the last attempt, `None` if no time was left
+    /// for one.
+    fn deliver(&mut self, message: &Message) -> Result<(), Option<String>> {
         let mut backoff = BACKOFF.into_iter();
+        let mut error = None;
         loop {
-            let Err(failed) = self.attempt(message) else { return Ok(()) };
+            let timeout = self.queue.timeout();
+            if timeout.is_zero() {
+                return Err(error);
+            }
+            let Err(failed) = self.attempt(message, timeout) else { return Ok(()) };
             let pause = backoff.next().filter(|_| !failed.is_final);
+            let next = if pause.is_some() { "; trying again" } else { "" };
+            self.rarely
+                .note(format_args!("a profile was not sent to {}: {}{next}", self.pushed.url, failed.error));
+            error = Some(failed.error);
             if !pause.is_some_and(|pause| self.queue.wait(pause)) {
-                return Err(failed.error);
+                return Err(error);
             }
         }
     }
 
-    fn attempt(&self, message: &Message) -> Result<(), Failed> {
-        let timeout = self.queue.timeout();
-        if timeout.is_zero() {
-            return Err(Failed { error: "no time was left".to_owned(), is_final: true });
-        }
+    fn attempt(&self, message: &Message, timeout: Duration) -> Result<(), Failed> {
         let request = self.agent.post(&message.url).header("Content-Type", "application/octet-stream");
         let request = request.config().timeout_global(Some(timeout)).build();
         match request.send(&message.body[..]) {
@@ -290,6 +300,7 @@ mod tests {
     fn collector_is_reached_by_plain_http() {
         assert!(Url::parse("http://localhost:4040/ingest?name=a").is_ok());
         assert!(Url::parse("https://localhost/").unwrap_err().contains("https is not supported"));
+        assert!(Url::parse("http://a:b@host/").unwrap_err().contains("password"));
         for text in ["", "localhost:4040", "/ingest", "http://", "ftp://host/", "http://a b/", "unix:/run/x"]
         {
             assert!(Url::parse(text).unwrap_err().contains("http://localhost:4040"), "{text}");
@@ -297,11 +308,11 @@ mod tests {
     }
 
     #[test]
-    fn times_are_added_to_the_query_and_passwords_are_not_shown() {
+    fn times_are_added_to_the_query() {
         let (start, end) = (SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + Duration::from_secs(60));
-        let url = Url::parse("http://user:secret@host:1/ingest?name=a").unwrap();
+        let url = Url::parse("http://host:1/ingest?name=a").unwrap();
         assert_eq!(url.to_string(), "host:1/ingest");
-        assert_eq!(url.of(start, end), "http://user:secret@host:1/ingest?name=a&from=0&until=60");
+        assert_eq!(url.of(start, end), "http://host:1/ingest?name=a&from=0&until=60");
         assert_eq!(Url::parse("http://host").unwrap().of(start, end), "http://host/?from=0&until=60");
     }
 }

@@ -10,7 +10,7 @@ use perf_session::sys::decode::Window;
 use perf_session::sys::{Attr, EventType, RawRecord, Record, SampleLayout, Software};
 use perf_symbols::FileFinder;
 
-use super::folder::Folder;
+use super::folder::{Folder, Unwritten};
 use super::hand_over::{HandOver, Period, Work};
 use super::push::{Push, Pushed};
 use crate::message::{count, note};
@@ -36,16 +36,23 @@ pub(super) struct Outcome {
     /// Bytes that are no records of a known event.
     pub(super) malformed: u64,
     pub(super) profiles: u64,
-    /// Folder and number of the profiles that were not written there.
-    folder: Option<(String, u64)>,
+    /// Number and samples of the profiles that were not written to a folder.
+    unwritten: Unwritten,
     pushed: Option<Pushed>,
 }
 
 impl Outcome {
+    /// Returns whether all profiles that a folder is to have are there.
+    pub(super) fn is_written(&self) -> bool {
+        self.unwritten.profiles == 0
+    }
+
     /// Prints what was sent, and what was not written or sent.
     pub(super) fn print(&self, is_quiet: bool) {
-        if let Some((folder, failed)) = self.folder.as_ref().filter(|(_, failed)| *failed > 0) {
-            note(format_args!("{} not written to {folder}", count(*failed, "profile")));
+        let Unwritten { profiles, samples } = self.unwritten;
+        if profiles > 0 {
+            let samples = count(samples, "sample");
+            note(format_args!("{} with {samples} not written, see above", count(profiles, "profile")));
         }
         if let Some(pushed) = self.pushed.as_ref().filter(|pushed| !is_quiet || pushed.lost() > 0) {
             note(pushed);
@@ -76,7 +83,7 @@ impl Worker {
                 Work::End(period) => self.end(period),
             }
         }
-        self.outcome.folder = self.folder.map(|folder| (folder.name(), folder.failed));
+        self.outcome.unwritten = self.folder.map_or_else(Unwritten::default, |folder| folder.unwritten);
         self.outcome.pushed = self.push.map(Push::finish);
         self.outcome
     }
@@ -120,10 +127,10 @@ impl Worker {
         if pprof.write(&profile, &mut bytes).is_err() {
             return; // memory is always written
         }
-        self.outcome.samples += profile.samples().iter().map(|sample| sample.count).sum::<u64>();
-        self.outcome.profiles += 1;
-        if let Some(folder) = &mut self.folder {
-            folder.add(start, &bytes);
+        let samples: u64 = profile.samples().iter().map(|sample| sample.count).sum();
+        if self.folder.as_mut().is_none_or(|folder| folder.add(start, samples, &bytes)) {
+            self.outcome.samples += samples;
+            self.outcome.profiles += 1;
         }
         if let Some(push) = &self.push {
             push.send(start, end, bytes);

@@ -45,12 +45,13 @@ impl ControlAck {
 mod tests {
     use std::io::Read as _;
     use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
 
     use super::*;
 
     #[test]
     fn full_pipe_blocks_nothing_and_a_closed_one_is_reported_once() {
-        let (mut reader, writer) = io::pipe().unwrap();
+        let (mut reader, writer) = UnixStream::pair().unwrap();
         let mut ack = ControlAck::new(Some(File::from(OwnedFd::from(writer))));
         let mut sent = 0;
         while ack.send().is_ok() {

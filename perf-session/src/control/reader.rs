@@ -88,6 +88,7 @@ mod tests {
     use proptest::prelude::*;
     use std::io::Write as _;
     use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
 
     use super::*;
 
@@ -114,7 +115,7 @@ mod tests {
 
     #[test]
     fn long_line_is_one_unknown_command() {
-        let (reader, mut writer) = io::pipe().unwrap();
+        let (reader, mut writer) = UnixStream::pair().unwrap();
         let mut commands = ControlReader::new(File::from(OwnedFd::from(reader)));
         writer.write_all(&[b'x'; 2 * MAX_LINE]).unwrap();
         writer.write_all(b"\nstop\nping").unwrap();

@@ -30,8 +30,8 @@ fn profiles(arguments: &[&str]) -> Option<(Option<i32>, String)> {
 
 /// Returns the number at the start of the message with this text.
 fn number(errors: &str, text: &str) -> u64 {
-    let lines = errors.lines().filter(|line| line.contains(text));
-    let number = lines.filter_map(|line| line.split(' ').nth(1)?.parse().ok()).next();
+    let mut lines = errors.lines().filter(|line| line.contains(text));
+    let number = lines.find_map(|line| line.split(' ').nth(1)?.parse().ok());
     number.unwrap_or_else(|| panic!("{errors}"))
 }
 

@@ -295,6 +295,13 @@ impl AddressSpaces {
         }
     }
 
+    /// Forgets the processes for which `is_alive` returns `false`: those whose exit records were lost, so that a program that
+    /// runs for long does not keep them.
+    pub fn retain_processes(&mut self, mut is_alive: impl FnMut(u32) -> bool) {
+        let dead: Vec<u32> = self.processes.keys().copied().filter(|&pid| !is_alive(pid)).collect();
+        dead.into_iter().for_each(|pid| self.end_process(pid));
+    }
+
     fn set_namespaces<L: Layout>(&mut self, record: &Namespaces<'_, L>) {
         let links = record.namespaces().iter().collect();
         self.process_of(record.pid(), record.tid()).namespaces = Some(links);

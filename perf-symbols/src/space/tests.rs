@@ -260,6 +260,17 @@ fn a_hundred_thousand_short_processes_leave_nothing() {
 }
 
 #[test]
+fn processes_whose_exits_were_lost_are_forgotten_on_demand() {
+    let mut spaces = spaces_after(&[map(7, 0x1000, 0x1000, "/bin/a"), fork(8, 7), fork(9, 7)]);
+    spaces.retain_processes(|pid| pid != 8);
+    assert_eq!(
+        (spaces.mappings(7).count(), spaces.mappings(8).count(), spaces.mappings(9).count()),
+        (1, 0, 1)
+    );
+    assert_eq!(spaces.find(8, CpuMode::USER, 0x1000).unwrap_err(), Unlocated::UnknownProcess);
+}
+
+#[test]
 fn mapping_up_to_the_last_address_is_found() {
     let spaces = spaces_after(&[map(1, 0xffff_ffff_ffff_f000, 0x1000, "/bin/a")]);
     assert_eq!(path(&spaces, 1, 0xffff_ffff_ffff_fffe), "/bin/a");

@@ -37,6 +37,7 @@ pub(super) struct Files {
     malformed: u64,
     /// Number of complete files that were renamed.
     switched: u64,
+    has_begun: bool,
     /// Those of them that are kept.
     kept: VecDeque<PathBuf>,
 }
@@ -61,6 +62,7 @@ impl Files {
             samples: 0,
             malformed: 0,
             switched: 0,
+            has_begun: false,
             kept: VecDeque::new(),
         }
     }
@@ -75,7 +77,9 @@ impl Files {
         }
         self.place = Some((output.place(), output.handle()?));
         let mut synthesizer = Synthesizer::new(&self.system, &source.attr);
-        synthesize(&mut synthesizer, &self.options, source, notes)?;
+        // What a command has started since, or is left when the rings are copied, is known from /proc alone.
+        let is_late = std::mem::replace(&mut self.has_begun, true) || self.options.switch.is_overwrite();
+        synthesize(&mut synthesizer, &self.options, source, is_late, notes)?;
         let writer = output
             .start(&source.described.events, &self.features, self.options.compression)
             .and_then(|writer| write_start(writer, &synthesizer))?;
@@ -251,11 +255,12 @@ fn write_start(mut writer: Writer<File>, synthesizer: &Synthesizer) -> perf_file
     Ok(writer)
 }
 
-/// Adds the records of what is there before the recording.
+/// Adds the records of what is there before the recording, or before a later part of it: then of all processes.
 pub(super) fn synthesize(
     synthesizer: &mut Synthesizer,
     options: &Options,
     source: &Source,
+    is_late: bool,
     notes: &mut Vec<String>,
 ) -> io::Result<()> {
     let mut events = source.described.events.iter();
@@ -273,8 +278,9 @@ pub(super) fn synthesize(
     {
         notes.push(format!("the file does not name the cgroups: {error}"));
     }
-    if options.target.is_on_cpus() {
+    if options.target.is_on_cpus() || is_late {
         synthesizer.processes()?;
+        return Ok(());
     }
     for pid in options.target.processes() {
         synthesizer.process(*pid);

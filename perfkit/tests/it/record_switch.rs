@@ -133,6 +133,24 @@ fn signal_and_snapshot_begin_files_that_stand_alone() {
 }
 
 #[test]
+fn each_file_of_a_command_has_its_name_and_mappings() {
+    let folder = Folder::new();
+    let file = folder.path("perf.data");
+    let options =
+        ["-e", "task-clock", "-c", "1000000", "--every", "200ms", "-o", file.to_str().unwrap(), "--"];
+    let burn = "i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done";
+    let Some(output) = record(&[&options[..], &["sh", "-c", burn]].concat()) else { return };
+    let contents = contents(&folder.path(""));
+    assert!(contents.len() > 1, "{output:?}");
+    for content in contents {
+        assert!(
+            content.samples == 0 || (content.names.contains("sh") && content.mappings > 1),
+            "{content:?}"
+        );
+    }
+}
+
+#[test]
 fn snapshots_have_the_last_records_and_each_once() {
     let folder = Folder::new();
     let (file, ctl) = (folder.path("data/perf.data"), folder.path("ctl"));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::env;
 use std::io;
+use std::path::Path;
 
 use perf_profile::{Collector, Event, EventId, Pprof, ProfileBuilder, Resolver};
 use perf_session::sys::abi::regs::Architecture;
@@ -117,6 +118,11 @@ impl Worker {
     fn end(&mut self, period: Period) {
         let Period { start, end, lost } = period;
         self.collector.note_lost_samples(lost);
+        if lost > 0 {
+            // Records of exits may be among them.
+            let is_alive = |pid: u32| Path::new("/proc").join(pid.to_string()).exists();
+            self.collector.spaces_mut().retain_processes(is_alive);
+        }
         let profile = self.collector.take();
         let command: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         let pprof = Pprof::new()

@@ -299,7 +299,9 @@ impl AddressSpaces {
     /// runs for long does not keep them.
     pub fn retain_processes(&mut self, mut is_alive: impl FnMut(u32) -> bool) {
         let dead: Vec<u32> = self.processes.keys().copied().filter(|&pid| !is_alive(pid)).collect();
-        dead.into_iter().for_each(|pid| self.end_process(pid));
+        for pid in dead {
+            self.end_process(pid);
+        }
     }
 
     fn set_namespaces<L: Layout>(&mut self, record: &Namespaces<'_, L>) {

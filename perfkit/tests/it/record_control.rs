@@ -11,13 +11,14 @@ use std::process::{Child, Command, Stdio};
 use crate::support::recording::{Folder, perfkit, record};
 use perf_decode::Record;
 use perf_file::Reader;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// A recording that another program controls, by FIFOs that are open in both directions as those of a harness.
 struct Controlled {
     folder: Folder,
     child: Child,
     commands: File,
-    acks: BufReader<File>,
+    acks: File,
 }
 
 fn fifo(path: &Path) -> File {
@@ -39,13 +40,17 @@ impl Controlled {
             .args(["--control", &control])
             .args(arguments);
         let child = command.stderr(Stdio::piped()).spawn().unwrap();
-        Some(Self { folder, child, commands, acks: BufReader::new(acks) })
+        Some(Self { folder, child, commands, acks })
     }
 
     /// Sends commands, and waits for as many acknowledgements.
     fn send(&mut self, commands: &str) {
         self.commands.write_all(commands.as_bytes()).unwrap();
         for _ in commands.lines() {
+            // A minute, which no recorder takes.
+            let limit = Timespec { tv_sec: 60, tv_nsec: 0 };
+            let ready = poll(&mut [PollFd::new(&self.acks, PollFlags::IN)], Some(&limit)).unwrap();
+            assert!(ready > 0, "no acknowledgement of {commands:?}");
             let mut ack = [0; 5];
             self.acks.read_exact(&mut ack).unwrap();
             assert_eq!(&ack, b"ack\n\0");
@@ -59,6 +64,14 @@ impl Controlled {
         let code = self.child.wait().unwrap().code();
         let samples = samples(&fs::read(self.folder.path("a.data")).unwrap());
         (code, errors, samples)
+    }
+}
+
+/// Ends the recorder of a test that failed.
+impl Drop for Controlled {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -167,8 +180,8 @@ fn acknowledgements_that_nobody_reads_end_nothing() {
     writer.join().unwrap();
     let (code, errors, _) = {
         // The FIFO has this reader, which does not read.
-        let _unread = controlled.acks.get_ref().as_fd().try_clone_to_owned().unwrap();
-        controlled.acks = BufReader::new(File::open("/dev/null").unwrap());
+        let _unread = controlled.acks.as_fd().try_clone_to_owned().unwrap();
+        controlled.acks = File::open("/dev/null").unwrap();
         controlled.finish()
     };
     assert_eq!(code, Some(143), "{errors}");

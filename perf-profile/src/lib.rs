@@ -23,6 +23,8 @@
 //! | make a profile of records | [`Collector`] |
 //! | find the locations and names of samples one by one, for a text or a live view | [`Resolver`] |
 //! | find how long threads wait, and who wakes them | [`Waits`], [`Collector::add_wait`] |
+//! | make a profile of each interval while records come | [`Collector::take`] |
+//! | see what runs now: the last intervals, of which older ones count less | [`LiveProfile`] |
 //! | make a profile of something else | [`ProfileBuilder`], [`Locations`] |
 //! | sum up the values of each function, object, thread or line | [`Table`] |
 //! | the same of a long recording, without keeping its stacks | [`Collector::with_table`] |
@@ -51,17 +53,19 @@ mod readme {}
 mod collect;
 mod forest;
 mod format;
+mod live;
 mod profile;
 mod view;
 
 pub use collect::{
-    Collector, OffCpuEvents, Resolved, Resolver, SwitchEvent, Wait, WaitReason, Waits, Wakeup,
+    Collector, OffCpuEvents, PendingProfile, Resolved, Resolver, SwitchEvent, Wait, WaitReason, Waits, Wakeup,
 };
 pub use format::Folded;
 #[cfg(feature = "pprof")]
 pub use format::Pprof;
 #[cfg(feature = "json")]
 pub use format::{Arguments, Chrome, Firefox, JsonLines};
+pub use live::LiveProfile;
 pub use profile::{
     Event, EventId, Frame, Function, FunctionId, Location, LocationId, Locations, Losses, Object, ObjectId,
     Profile, ProfileBuilder, Sample, StackId, StringId, Thread, ThreadId, UNKNOWN, Unit,

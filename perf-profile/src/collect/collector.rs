@@ -10,9 +10,9 @@ use perf_decode::{Layout, Record, Sample};
 use perf_symbols::{AddressSpaces, Stack, StackEnd};
 use rustc_hash::FxHashMap;
 
-use crate::collect::Resolver;
 use crate::collect::chains::{Chains, Context, Found, is_marker};
 use crate::collect::tabulation::Tabulation;
+use crate::collect::{PendingProfile, Resolver};
 use crate::profile::{
     self, Event, EventId, LocationId, Losses, Profile, ProfileBuilder, StackId, StringId, ThreadId,
 };
@@ -61,9 +61,8 @@ pub struct Collector {
     /// The frames of names that are no functions.
     pub(super) labels: FxHashMap<StringId, LocationId>,
     pub(super) losses: Losses,
-    /// Those counts since the start that earlier profiles had.
-    reported: Losses,
-    reported_files: usize,
+    /// Late records up to the last profile.
+    late_records: u64,
 }
 
 /// The versions of the mappings that addresses of a sample have.
@@ -95,8 +94,7 @@ impl Collector {
             missing_info: BTreeMap::new(),
             labels: FxHashMap::default(),
             losses: Losses::default(),
-            reported: Losses::default(),
-            reported_files: 0,
+            late_records: 0,
         }
     }
 
@@ -327,36 +325,44 @@ impl Collector {
         *self.ends.entry(end).or_default() += 1;
     }
 
-    /// Names all locations, and returns the profile. With [a table](Self::with_table), its samples have no stacks.
-    pub fn finish(mut self) -> Profile {
-        self.take()
+    /// Names all locations, and returns the profile of the samples since the last [`take`](Self::take). With
+    /// [a table](Self::with_table), they have no stacks.
+    pub fn finish(self) -> Profile {
+        self.finish_table().0
     }
 
-    /// Names all locations, and returns the profile, whose samples are the sums of each event and thread, and
-    /// [the table](Self::with_table). Without a table, the profile is that of [`finish`](Self::finish).
+    /// As [`finish`](Self::finish); returns [the table](Self::with_table), too. The samples of its profile are the sums of each
+    /// event and thread.
     pub fn finish_table(mut self) -> (Profile, Option<TableSums>) {
-        self.take_all()
+        let (mut pending, sums) = self.take_all();
+        let missing_files = self.resolver.symbolizer().missing_files();
+        pending.losses.missing_files = missing_files.iter().map(ToString::to_string).collect();
+        (pending.wait(), sums)
     }
 
-    /// Names all locations, and returns the profile of the samples since the last call: for one profile a minute, or a live view.
+    /// Returns the profile of the samples since the last call, or since the start, without waiting for its names: for a
+    /// profile a minute, and for a live view.
     ///
-    /// Address spaces, the names of threads and the symbols of files are kept, and the events have the same ids. Memory
-    /// does not grow from one call to the next: tasks that have exited are forgotten. [A table](Self::with_table) ends with
-    /// the first call; the profiles after it have stacks.
+    /// The ids of events stay. All others begin anew, so that the memory of a collector which runs for days is that of the
+    /// address spaces of living processes, of the names that [`Symbolizer`](perf_symbols::Symbolizer) keeps, and of one
+    /// interval. A sample whose user callchain has not come is added without it. [A table](Self::with_table) ends with the
+    /// first call: the profiles after it have stacks.
+    ///
+    /// [`Losses::missing_files`] is empty, because those of earlier intervals are not looked for again.
     ///
     /// ```no_run
     /// use std::time::{Duration, Instant};
     ///
     /// use perf_abi::Attr;
     /// use perf_decode::{Layout, Record};
-    /// use perf_profile::{Collector, Event, Profile};
+    /// use perf_profile::{Collector, Event, PendingProfile};
     ///
     /// /// Makes a profile each minute; the records come in the order of time.
     /// fn each_minute<'r, L: Layout>(
     ///     mut collector: Collector,
     ///     attr: &Attr,
     ///     records: impl Iterator<Item = Record<'r, L>>,
-    ///     mut use_profile: impl FnMut(Profile),
+    ///     mut use_profile: impl FnMut(PendingProfile),
     /// ) {
     ///     let event = collector.event(Event::new("cpu-clock", attr));
     ///     let mut start = Instant::now();
@@ -372,11 +378,11 @@ impl Collector {
     ///     }
     /// }
     /// ```
-    pub fn take(&mut self) -> Profile {
+    pub fn take(&mut self) -> PendingProfile {
         self.take_all().0
     }
 
-    fn take_all(&mut self) -> (Profile, Option<TableSums>) {
+    fn take_all(&mut self) -> (PendingProfile, Option<TableSums>) {
         let mut chains = std::mem::take(&mut self.chains);
         self.add_sums(&mut chains);
         // The records with their user parts were lost, or come after the end.
@@ -387,42 +393,21 @@ impl Collector {
         }
         let tabulation = self.tabulation.take();
         let sums = tabulation.map(|tabulation| tabulation.finish(&mut self.resolver, &mut self.builder));
-        let locations = self.resolver.take_locations();
-        // Their locations are those of the profile, too.
-        self.labels.clear();
-        // Ids of threads are those of the profile.
-        self.threads.clear();
-        (self.last_thread, self.last_versions) = (None, None);
-        let mut builder = self.builder.restart();
-        let losses = self.take_losses();
-        builder.losses(losses);
-        (builder.finish(locations), sums)
-    }
-
-    /// Returns the losses since the last call.
-    fn take_losses(&mut self) -> Losses {
         let mut losses = std::mem::take(&mut self.losses);
-        let ends = std::mem::take(&mut self.ends).into_iter().map(|(end, count)| (count, text_of(end)));
+        let ends = self.ends.drain().map(|(end, count)| (count, text_of(end)));
         let missing = std::mem::take(&mut self.missing_info).into_iter();
-        let missing = missing.map(|(reason, count)| (count, reason));
-        losses.incomplete_stacks = ends.chain(missing).collect();
+        losses.incomplete_stacks = ends.chain(missing.map(|(reason, count)| (count, reason))).collect();
         losses.incomplete_stacks.sort_unstable_by(|a, b| (Reverse(a.0), &a.1).cmp(&(Reverse(b.0), &b.1)));
-        // These are counted since the start.
-        let (late, symbolizer) = (self.resolver.spaces().late_records(), self.resolver.symbolizer());
-        losses.late_records = late - std::mem::replace(&mut self.reported.late_records, late);
-        let reasons = symbolizer.counts().reasons();
-        let since = |(count, reason): &(u64, String)| {
-            let reported = self.reported.unnamed_addresses.iter().find(|(_, known)| known == reason);
-            (count - reported.map_or(0, |(count, _)| *count), reason.clone())
-        };
-        losses.unnamed_addresses = reasons.iter().map(since).filter(|(count, _)| *count > 0).collect();
-        losses.unnamed_addresses.sort_by_key(|(count, _)| Reverse(*count));
-        self.reported.unnamed_addresses = reasons;
-        let missing_files = symbolizer.missing_files();
-        let new = missing_files.iter().skip(self.reported_files);
-        losses.missing_files = new.map(ToString::to_string).collect();
-        self.reported_files = missing_files.len();
-        losses
+        let late = self.resolver.spaces().late_records();
+        losses.late_records = late - std::mem::replace(&mut self.late_records, late);
+        // Their ids are those of the profile.
+        self.threads.clear();
+        self.labels.clear();
+        (self.last_thread, self.last_versions) = (None, None);
+        let next = self.builder.with_same_events();
+        let builder = std::mem::replace(&mut self.builder, next);
+        let (locations, requested) = self.resolver.take();
+        (PendingProfile { builder, locations, requested, losses }, sums)
     }
 }
 

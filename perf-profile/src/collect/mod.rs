@@ -3,9 +3,11 @@
 mod chains;
 mod collector;
 mod off_cpu;
+mod pending;
 mod resolver;
 mod tabulation;
 
 pub use collector::Collector;
 pub use off_cpu::{OffCpuEvents, SwitchEvent, Wait, WaitReason, Waits, Wakeup};
+pub use pending::PendingProfile;
 pub use resolver::{Resolved, Resolver};

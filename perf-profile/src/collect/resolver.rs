@@ -61,11 +61,16 @@ pub struct Resolver {
     by_place: FxHashMap<(Place, u64), LocationId>,
     objects: FxHashMap<(MappedObject, Option<u32>), ObjectId>,
     unnamed: (Vec<LocationId>, Vec<Query>),
-    requested: VecDeque<(Vec<LocationId>, NameRequest)>,
+    requested: Requested,
     /// Requests that were answered.
     answered: u64,
     has_monotonic_time: bool,
+    /// Batches that are looked up at a time.
+    max_batches: usize,
 }
+
+/// Locations with the names that were asked for.
+pub(super) type Requested = VecDeque<(Vec<LocationId>, NameRequest)>;
 
 /// Equal versions have the same mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -192,6 +197,7 @@ impl Resolver {
             requested: VecDeque::new(),
             answered: 0,
             has_monotonic_time: false,
+            max_batches: MAX_BATCHES,
         }
     }
 
@@ -200,6 +206,14 @@ impl Resolver {
     #[must_use]
     pub fn with_monotonic_time(mut self, is_monotonic: bool) -> Self {
         self.has_monotonic_time = is_monotonic;
+        self
+    }
+
+    /// Never waits for names while samples are resolved: for a reader of rings, which overflow meanwhile. Otherwise it waits
+    /// once 16384 locations have no name yet, because each keeps a part of the mappings.
+    #[must_use]
+    pub fn without_waiting(mut self) -> Self {
+        self.max_batches = usize::MAX;
         self
     }
 
@@ -233,20 +247,15 @@ impl Resolver {
         &mut self.locations
     }
 
-    /// Names all locations, and returns them.
-    pub fn into_locations(mut self) -> Locations {
-        self.take_locations()
-    }
-
-    /// Names all locations, and returns those since the last call. Address spaces and the symbols of files are kept, so that the
-    /// next sample can follow; ids of locations begin anew.
-    pub fn take_locations(&mut self) -> Locations {
-        self.name();
+    /// Returns the locations up to now, and the names that were asked for. Those that follow are in new tables.
+    pub(super) fn take(&mut self) -> (Locations, Requested) {
+        self.request();
         self.last_stacks = Default::default();
         self.by_address = Addresses::default();
         self.by_place.clear();
         self.objects.clear();
-        std::mem::take(&mut self.locations)
+        self.answered += self.requested.len() as u64;
+        (std::mem::take(&mut self.locations), std::mem::take(&mut self.requested))
     }
 
     /// Applies one record. Pass all records, in the order of time.
@@ -395,7 +404,7 @@ impl Resolver {
         self.unnamed.1.push(query);
         if self.unnamed.0.len() >= BATCH {
             self.request();
-            if self.requested.len() > MAX_BATCHES {
+            if self.requested.len() > self.max_batches {
                 self.take_names();
             }
         }

@@ -229,7 +229,8 @@ mod tests {
                 }
             }
             let sums = tabulation.finish(&mut resolver, &mut builder);
-            let locations = resolver.into_locations();
+            resolver.name();
+            let locations = resolver.locations().clone();
             let (profile, model) = (builder.finish(locations.clone()), model.finish(locations));
             prop_assert_eq!(sums.has_callers(), model.stacks().any(|(_, caller)| caller.is_some()));
             let (table, expected) = (sums.table(&profile), Table::new(&model, COLUMNS));

@@ -124,6 +124,13 @@ impl ProfileBuilder {
         self.add_indexed(sample);
     }
 
+    /// Makes an empty one with the same events, under their ids, which keeps times if this one does.
+    pub(crate) fn with_same_events(&self) -> Self {
+        let Profile { events, has_times, .. } = &self.profile;
+        let profile = Profile { events: events.clone(), has_times: *has_times, ..Profile::default() };
+        Self { profile, ..Self::default() }
+    }
+
     /// Returns whether each sample is kept with its time.
     pub(crate) fn has_times(&self) -> bool {
         self.profile.has_times
@@ -172,14 +179,6 @@ impl ProfileBuilder {
         }
         self.profile.samples.push(Sample { time: None, cpu: None, ..sample });
         next
-    }
-
-    /// Returns what was added, and begins anew with the same events.
-    pub(crate) fn restart(&mut self) -> Self {
-        let mut next = Self::new();
-        next.profile.events.clone_from(&self.profile.events);
-        next.profile.has_times = self.profile.has_times;
-        std::mem::replace(self, next)
     }
 
     /// Sets what the profile lacks.

@@ -232,6 +232,40 @@ impl Profile {
         });
     }
 
+    /// Keeps the samples of some threads only.
+    ///
+    /// ```
+    /// use perf_abi::{Attr, Software};
+    /// use perf_profile::{Event, Locations, ProfileBuilder};
+    ///
+    /// let mut locations = Locations::new();
+    /// let mut builder = ProfileBuilder::new();
+    /// let clock = builder.event(Event::new("cpu-clock", &Attr::software(Software::CPU_CLOCK)));
+    /// let name = locations.intern("sort");
+    /// for (tid, value) in [(7, 1_000_000), (8, 2_000_000)] {
+    ///     let thread = builder.thread(7, tid, name);
+    ///     builder.sample(clock, thread, None, value);
+    /// }
+    /// let mut profile = builder.finish(locations);
+    ///
+    /// profile.retain_threads(|thread| thread.tid == 8);
+    /// assert_eq!(profile.total(clock), 2_000_000);
+    /// ```
+    pub fn retain_threads(&mut self, mut is_wanted: impl FnMut(Thread) -> bool) {
+        let is_kept: Vec<bool> = self.threads.iter().map(|&thread| is_wanted(thread)).collect();
+        self.samples.retain(|sample| is_kept.get(sample.thread.index()).copied().unwrap_or(false));
+    }
+
+    /// Keeps at most a number of samples, those of the largest weight. Returns how many it removed.
+    pub(crate) fn keep_largest(&mut self, most: usize, weight: impl Fn(&Sample) -> f64) -> usize {
+        let removed = self.samples.len().saturating_sub(most);
+        if removed > 0 {
+            self.samples.select_nth_unstable_by(most, |a, b| weight(b).total_cmp(&weight(a)));
+            self.samples.truncate(most);
+        }
+        removed
+    }
+
     /// Returns what the recording lost, and which stacks and names are incomplete.
     pub fn losses(&self) -> &Losses {
         &self.losses

@@ -123,7 +123,7 @@ impl Worker {
             let is_alive = |pid: u32| Path::new("/proc").join(pid.to_string()).exists();
             self.collector.spaces_mut().retain_processes(is_alive);
         }
-        let profile = self.collector.take();
+        let profile = self.collector.take().wait();
         let command: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         let pprof = Pprof::new()
             .with_time(start)

@@ -1,0 +1,97 @@
+//! A profile whose names are looked up in the background.
+
+use std::fmt;
+
+use perf_symbols::NameCounts;
+
+use super::resolver::Requested;
+use crate::profile::{Location, Locations, Losses, Profile, ProfileBuilder};
+
+/// A profile whose functions are not named yet: returned by [`Collector::take`](crate::Collector::take).
+///
+/// It may move to another thread, which waits for the names while the collector reads on.
+#[must_use]
+pub struct PendingProfile {
+    pub(super) builder: ProfileBuilder,
+    pub(super) locations: Locations,
+    pub(super) requested: Requested,
+    pub(super) losses: Losses,
+}
+
+impl PendingProfile {
+    /// Waits for the names, and returns the profile.
+    pub fn wait(self) -> Profile {
+        let Self { mut builder, mut locations, requested, mut losses } = self;
+        for (ids, request) in requested {
+            for (id, symbols) in ids.into_iter().zip(request.wait()) {
+                locations.set_symbols(id, &symbols);
+            }
+        }
+        let mut counts = NameCounts::default();
+        for reason in locations.as_slice().iter().filter_map(Location::unnamed) {
+            *counts.unnamed.entry(reason).or_default() += 1;
+        }
+        losses.unnamed_addresses = counts.reasons();
+        builder.losses(losses);
+        builder.finish(locations)
+    }
+}
+
+impl fmt::Debug for PendingProfile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PendingProfile").field("losses", &self.losses).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::regs::Architecture;
+    use perf_abi::{Attr, AttrFlags, CpuMode, Misc, RecordType, SampleType, Software};
+    use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
+    use perf_decode::{RawRecord, Record, SampleLayout};
+    use perf_symbols::FileFinder;
+
+    use crate::{Collector, Event, EventId, ProfileBuilder, Resolver};
+
+    fn add(collector: &mut Collector, attr: &Attr, event: EventId, words: &[u64]) {
+        let layout = SampleLayout::new(attr);
+        let record = RawRecord::from_words(words).unwrap().decode(&layout).unwrap();
+        collector.update(&record);
+        if let Record::Sample(sample) = &record {
+            collector.add(event, sample);
+        }
+    }
+
+    #[test]
+    fn each_interval_has_its_samples_and_what_earlier_records_named() {
+        let fields = SampleType::IP | SampleType::TID | SampleType::PERIOD;
+        let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields);
+        let attr = attr.with_flags(AttrFlags::SAMPLE_ID_ALL);
+        let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap().without_waiting();
+        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let event = collector.event(Event::new("cpu-clock", &attr));
+        let user = Misc::empty().with_cpu_mode(CpuMode::USER);
+        let trailer = SampleIdValues::default();
+        let comm = RecordBuilder::new(RecordType::COMM, user).pair(7, 7).string(b"sort");
+        add(&mut collector, &attr, event, &comm.with_trailer(&attr, &trailer).finish());
+        let mmap = RecordBuilder::new(RecordType::MMAP, user).pair(7, 7).words(&[0x1000, 0x1000, 0]);
+        let mmap = mmap.string(b"/nonexistent/sort");
+        add(&mut collector, &attr, event, &mmap.with_trailer(&attr, &trailer).finish());
+        for (ip, value) in [(0x1010, 5), (0x1010, 7), (0x9000, 11)] {
+            let sample = SampleBuilder::new(&attr).misc(user).tid(7, 7).ip(ip).period(value).finish();
+            add(&mut collector, &attr, event, &sample);
+            let profile = collector.take().wait();
+            assert_eq!((profile.samples().len(), profile.total(event)), (1, value));
+            let sample = profile.samples()[0];
+            assert_eq!(profile.thread_name(sample.thread), "sort");
+            assert_eq!(profile.locations().as_slice().len(), 1);
+            let location = profile.stack(sample.stack).next().unwrap();
+            let expected = if ip == 0x1010 { "/nonexistent/sort" } else { crate::UNKNOWN };
+            assert_eq!(profile.locations().object_path(location), expected);
+            assert_eq!(profile.losses().unnamed_addresses.len(), 1, "{:?}", profile.losses());
+        }
+        let rest = collector.finish();
+        assert_eq!((rest.samples().len(), rest.events().len()), (0, 1));
+        assert_eq!(rest.losses().missing_files.len(), 1);
+    }
+}

@@ -1,0 +1,113 @@
+//! The sum of profiles, with those entries of their tables that samples use.
+
+use perf_symbols::BuildId;
+use rustc_hash::FxHashMap;
+
+use crate::profile::{
+    Frame, Function, FunctionId, LocationId, Locations, Losses, Object, ObjectId, Profile, ProfileBuilder,
+    Sample, StringId, ThreadId,
+};
+
+/// A profile that grows by the samples of others.
+pub(super) struct Merge {
+    builder: ProfileBuilder,
+    locations: Locations,
+    objects: FxHashMap<(StringId, Option<BuildId>, bool), ObjectId>,
+    /// The location of each list of functions of an object; the empty list is that of addresses without a name.
+    by_frames: FxHashMap<(Option<ObjectId>, Box<[Frame]>), LocationId>,
+}
+
+/// The ids of a profile that were met, with those in the sum.
+struct Known {
+    threads: Vec<Option<ThreadId>>,
+    locations: Vec<Option<LocationId>>,
+}
+
+impl Merge {
+    /// Makes one without samples, with the events of a profile.
+    pub(super) fn new(events: &Profile) -> Self {
+        let mut builder = ProfileBuilder::new();
+        for event in events.events() {
+            builder.event(event.clone());
+        }
+        Self {
+            builder,
+            locations: Locations::new(),
+            objects: FxHashMap::default(),
+            by_frames: FxHashMap::default(),
+        }
+    }
+
+    /// Adds what `change` makes of each sample of a profile, whose events have the same ids.
+    pub(super) fn add(&mut self, profile: &Profile, change: impl Fn(&Sample) -> Option<Sample>) {
+        let mut known = Known {
+            threads: vec![None; profile.threads().len()],
+            locations: vec![None; profile.locations().as_slice().len()],
+        };
+        let mut stack = Vec::new();
+        for sample in profile.samples().iter().filter_map(change) {
+            let Some(thread) = self.thread(profile, &mut known, sample.thread) else { continue };
+            stack.clear();
+            for location in profile.stack(sample.stack) {
+                stack.push(self.location(profile.locations(), &mut known, location));
+            }
+            let stack = self.builder.stack(&stack);
+            self.builder.add(Sample { thread, stack, ..sample });
+        }
+    }
+
+    pub(super) fn finish(mut self, losses: Losses) -> Profile {
+        self.builder.losses(losses);
+        self.builder.finish(self.locations)
+    }
+
+    fn thread(&mut self, profile: &Profile, known: &mut Known, id: ThreadId) -> Option<ThreadId> {
+        let known = known.threads.get_mut(id.index())?;
+        if known.is_none() {
+            let thread = profile.thread(id)?;
+            let name = self.locations.intern(profile.locations().string(thread.name));
+            *known = Some(self.builder.thread(thread.pid, thread.tid, name));
+        }
+        *known
+    }
+
+    fn location(&mut self, from: &Locations, known: &mut Known, id: LocationId) -> LocationId {
+        if let Some(Some(known)) = known.locations.get(id.index()) {
+            return *known;
+        }
+        let location = from.get(id);
+        let object = location.object().and_then(|id| from.object(id)).map(|object| self.object(from, object));
+        let frames: Box<[Frame]> = from
+            .frames(id)
+            .iter()
+            .map(|frame| Frame { function: self.function(from, frame.function), ..*frame })
+            .collect();
+        let locations = &mut self.locations;
+        let merged = *self.by_frames.entry((object, frames)).or_insert_with_key(|(object, frames)| {
+            let merged = locations.add(*object, location.address());
+            locations.set_frames(merged, frames.iter().copied());
+            merged
+        });
+        if let Some(known) = known.locations.get_mut(id.index()) {
+            *known = Some(merged);
+        }
+        merged
+    }
+
+    fn object(&mut self, from: &Locations, object: &Object) -> ObjectId {
+        let path = self.locations.intern(from.string(object.path));
+        let locations = &mut self.locations;
+        *self
+            .objects
+            .entry((path, object.build_id, object.is_kernel))
+            .or_insert_with(|| locations.add_object(Object { path, ..object.clone() }))
+    }
+
+    fn function(&mut self, from: &Locations, id: FunctionId) -> FunctionId {
+        let function = from.function(id);
+        let name = self.locations.intern(from.function_name(id));
+        let file =
+            function.and_then(|function| function.file).map(|file| self.locations.intern(from.string(file)));
+        self.locations.add_function(Function { name, file })
+    }
+}

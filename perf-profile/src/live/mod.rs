@@ -1,0 +1,147 @@
+//! A profile in which older samples count less, of the programs that run now.
+
+mod merge;
+
+use crate::profile::{EventId, Profile, Sample};
+use merge::Merge;
+
+/// The sum of the profiles of intervals, of which older ones count less: what `perf top` shows.
+///
+/// Before an interval is added, 7/8 of each earlier value are kept, as in the perf tool: a function that ran for many intervals
+/// and stops is below a fourth of its share after ten. What is left of a function is dropped when it is below a sixteenth
+/// of a mean sample.
+///
+/// Locations with the same functions are one, that of the first address, so that there is one row for each function of each
+/// stack and thread. Of these at most [65536](Self::with_max_sums) are kept, the largest: together with
+/// [`Collector::take`](crate::Collector::take) the memory is bounded, whatever starts and exits.
+///
+/// ```
+/// use perf_abi::{Attr, Software};
+/// use perf_profile::{Column, Event, Frame, Function, LiveProfile, Locations, Order, Profile, ProfileBuilder, Table};
+///
+/// /// A second in which a function was sampled.
+/// fn interval(name: &str, samples: u64) -> Profile {
+///     let mut locations = Locations::new();
+///     let name = locations.intern(name);
+///     let function = locations.add_function(Function { name, file: None });
+///     let location = locations.add(None, 0x1000);
+///     locations.set_frames(location, [Frame { function, line: 0, column: 0 }]);
+///     let mut builder = ProfileBuilder::new();
+///     let event = builder.event(Event::new("cpu-clock", &Attr::software(Software::CPU_CLOCK)));
+///     let thread = builder.thread(7, 7, name);
+///     let stack = builder.stack(&[location]);
+///     for _ in 0..samples {
+///         builder.sample(event, thread, stack, 1_000_000);
+///     }
+///     builder.finish(locations)
+/// }
+///
+/// let mut live = LiveProfile::new();
+/// live.add(&interval("parse", 8));
+/// live.add(&interval("print", 3));
+///
+/// let (event, _) = live.profile().event_ids().next().unwrap();
+/// let table = Table::new(live.profile(), &[Column::Function]).sorted(event, Order::BySelf);
+/// let shown: Vec<_> = table.rows().iter().map(|row| (row.entry().function.unwrap(), row.cost(event).self_count)).collect();
+/// assert_eq!(shown, [("parse", 7), ("print", 3)]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct LiveProfile {
+    profile: Profile,
+    kept_eighths: u64,
+    max_sums: usize,
+    /// By event: the mean value of its newest samples.
+    means: Vec<u64>,
+    left_out: u64,
+}
+
+/// A value is dropped when it is below this part of a mean sample.
+const LEAST_PART: u64 = 16;
+
+impl LiveProfile {
+    /// Makes one without samples, which keeps 7/8 of each value.
+    pub fn new() -> Self {
+        Self {
+            profile: Profile::default(),
+            kept_eighths: 7,
+            max_sums: 1 << 16,
+            means: Vec::new(),
+            left_out: 0,
+        }
+    }
+
+    /// Keeps this many eighths of each value when an interval is added: 0 for the newest interval alone, 8 for the sum of all.
+    #[must_use]
+    pub fn keeping_eighths(mut self, eighths: u8) -> Self {
+        self.kept_eighths = u64::from(eighths.min(8));
+        self
+    }
+
+    /// Keeps at most this many sums, each of an event, a thread and a stack.
+    #[must_use]
+    pub fn with_max_sums(mut self, most: usize) -> Self {
+        self.max_sums = most;
+        self
+    }
+
+    /// Adds the samples of an interval. Its events are those of the first one, in their order.
+    ///
+    /// It takes time linear in the sums that are kept and those that are added.
+    pub fn add(&mut self, interval: &Profile) {
+        self.update_means(interval);
+        let mut merge = Merge::new(interval);
+        merge.add(&self.profile, |sample| self.kept(sample));
+        merge.add(interval, |sample| Some(*sample));
+        self.profile = merge.finish(interval.losses().clone());
+        let means = &self.means;
+        #[allow(clippy::cast_precision_loss)] // compared only
+        let weight = |sample: &Sample| sample.value as f64 / mean_of(means, sample.event) as f64;
+        self.left_out = self.profile.keep_largest(self.max_sums, weight) as u64;
+    }
+
+    /// Returns the sums up to now. Its [losses](Profile::losses) are those of the newest interval.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Returns how many sums were left out at the last interval, the smallest, because there were too many.
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Returns what is kept of an earlier sample.
+    fn kept(&self, sample: &Sample) -> Option<Sample> {
+        let part = |value: u64| (u128::from(value) * u128::from(self.kept_eighths) / 8) as u64;
+        let kept = Sample { value: part(sample.value), count: part(sample.count), ..*sample };
+        let least = mean_of(&self.means, sample.event).div_ceil(LEAST_PART);
+        (self.kept_eighths == 8 || kept.value >= least).then_some(kept)
+    }
+
+    fn update_means(&mut self, interval: &Profile) {
+        let mut sums = vec![(0u64, 0u64); interval.events().len()];
+        for sample in interval.samples() {
+            if let Some((value, count)) = sums.get_mut(sample.event.index()) {
+                *value = value.saturating_add(sample.value);
+                *count = count.saturating_add(sample.count);
+            }
+        }
+        self.means.resize(sums.len(), 1);
+        for (mean, (value, count)) in self.means.iter_mut().zip(sums) {
+            // Without samples, the mean of the earlier ones stays.
+            *mean = value.checked_div(count).unwrap_or(*mean).max(1);
+        }
+    }
+}
+
+fn mean_of(means: &[u64], event: EventId) -> u64 {
+    means.get(event.index()).copied().unwrap_or(1)
+}
+
+impl Default for LiveProfile {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests;

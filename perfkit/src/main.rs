@@ -37,6 +37,7 @@ mod script;
 mod standard_output;
 mod stat;
 mod target;
+mod top;
 mod trace;
 mod whole_file;
 
@@ -54,6 +55,7 @@ mod whole_file;
             ("perfkit stat CMD", "count events of a command"),
             ("perfkit record -g CMD", "sample a command, with callchains"),
             ("perfkit report", "where the recorded program spends its time"),
+            ("perfkit top", "the functions that run now"),
         ],
         help::EXIT
     )
@@ -85,6 +87,7 @@ enum Command {
     Report(report::Options),
     Script(script::Options),
     Stat(stat::Options),
+    Top(top::Options),
     Trace(trace::Options),
     #[command(name = demo::workload::SUBCOMMAND, hide = true)]
     Workload(demo::workload::Arguments),
@@ -113,6 +116,7 @@ fn main() -> ExitCode {
         Command::Report(options) => report::run(&mut out, options).map(success),
         Command::Script(options) => script::run(&mut out, options).map(success),
         Command::Stat(options) => stat::run(options),
+        Command::Top(options) => top::run(options),
         Command::Trace(options) => trace::run(options),
         Command::Workload(arguments) => demo::workload::run(arguments).map(success),
     };

@@ -2,6 +2,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use perf_sys::abi::{BpfEventType, CpuMode, Header, KsymbolType, Misc, NamespaceLink, RecordType};
+use perf_sys::decode::{Records, Window};
 use perf_sys::{Attr, AttrFlags, SampleType};
 use zerocopy::IntoBytes;
 
@@ -55,9 +56,14 @@ impl SideBand {
         self.words.as_bytes()
     }
 
-    /// Returns the records as words, for a [`Window`](perf_sys::decode::Window).
+    /// Returns the records as words, for a [`Window`].
     pub fn as_words(&self) -> &[u64] {
         &self.words
+    }
+
+    /// Returns an iterator over the records, for a program that uses them itself.
+    pub fn records(&self) -> Records<'_> {
+        Window::from_slices(&self.words, &[]).records(&mut [])
     }
 
     /// Removes all records.
@@ -197,7 +203,7 @@ fn push_text(words: &mut Vec<u64>, text: &[u8], max: usize) {
 #[cfg(test)]
 mod tests {
     use perf_sys::Software;
-    use perf_sys::decode::{MappedFile, RawRecord, Record, Records, SampleLayout, Window};
+    use perf_sys::decode::{MappedFile, RawRecord, Record, SampleLayout};
 
     use super::*;
 
@@ -205,10 +211,6 @@ mod tests {
         Attr::software(Software::CPU_CLOCK)
             .with_sample_type(SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::IDENTIFIER)
             .with_flags(AttrFlags::SAMPLE_ID_ALL | AttrFlags::BUILD_ID)
-    }
-
-    fn records<'a>(side_band: &'a SideBand, scratch: &'a mut [u64]) -> Records<'a> {
-        Window::from_slices(&side_band.words, &[]).records(scratch)
     }
 
     #[test]
@@ -222,7 +224,7 @@ mod tests {
 
         let layout = SampleLayout::new(&attr());
         let decoded: Vec<_> =
-            records(&side_band, &mut []).map(|record| record.unwrap().decode(&layout).unwrap()).collect();
+            side_band.records().map(|record| record.unwrap().decode(&layout).unwrap()).collect();
         let [Record::Fork(fork), Record::Comm(comm), Record::Mmap2(inode), Record::Mmap2(build_id)] =
             decoded[..]
         else {
@@ -278,7 +280,7 @@ mod tests {
         side_band.cgroup(99, b"/system.slice/a");
         let layout = SampleLayout::new(&attr());
         let decoded: Vec<_> =
-            records(&side_band, &mut []).map(|record| record.unwrap().decode(&layout).unwrap()).collect();
+            side_band.records().map(|record| record.unwrap().decode(&layout).unwrap()).collect();
         let [Record::Namespaces(namespaces), Record::Cgroup(cgroup)] = decoded[..] else {
             panic!("{decoded:?}")
         };
@@ -295,7 +297,7 @@ mod tests {
         side_band.bpf_program(7, *b"8 bytes!");
         let layout = SampleLayout::new(&attr());
         let decoded: Vec<_> =
-            records(&side_band, &mut []).map(|record| record.unwrap().decode(&layout).unwrap()).collect();
+            side_band.records().map(|record| record.unwrap().decode(&layout).unwrap()).collect();
         let [Record::Ksymbol(symbol), Record::BpfEvent(program)] = decoded[..] else { panic!("{decoded:?}") };
         assert_eq!((symbol.addr(), symbol.len()), (0xffff_0000_1234_5678, 99));
         assert_eq!((symbol.ksym_type(), symbol.flags().bits()), (KsymbolType::BPF, 0));

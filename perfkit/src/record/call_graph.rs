@@ -5,7 +5,7 @@ use perf_session::sys::abi::StackSize;
 
 /// The way by which the callers of a sample are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallGraph {
+pub(crate) enum CallGraph {
     /// The kernel follows the frame pointers.
     FramePointers,
     /// A part of the user stack, for a tool that unwinds it by debug information. `asked` has the bytes that the user
@@ -22,7 +22,7 @@ pub(super) const CALL_STACK: BranchSampleType = BranchSampleType::USER
     .union(BranchSampleType::NO_CYCLES);
 
 /// Parses the value of `--call-graph`.
-pub(super) fn call_graph(text: &str) -> Result<CallGraph, String> {
+pub(crate) fn call_graph(text: &str) -> Result<CallGraph, String> {
     let default = StackSize::DEFAULT;
     match text.split_once(',').unwrap_or((text, "")) {
         ("fp", "") => Ok(CallGraph::FramePointers),

@@ -26,7 +26,10 @@ mod session;
 mod source;
 mod switch;
 
-pub(crate) use options::Options;
+pub(crate) use call_graph::{CallGraph, call_graph};
+pub(crate) use options::{Frequency, Options, Rate, frequency, period, rate};
+pub(crate) use plan::{default_event, dummy, frequency_limit};
+pub(crate) use programs::loaded;
 
 use crate::command::{exit_code, report_failure};
 use crate::events::set_filters;

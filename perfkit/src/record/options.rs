@@ -139,7 +139,7 @@ pub(crate) struct Options {
 
 /// The distance of samples.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Rate {
+pub(crate) enum Rate {
     /// Samples per second.
     Frequency(u64),
     /// Events between two samples.
@@ -147,7 +147,7 @@ pub(super) enum Rate {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Frequency {
+pub(crate) enum Frequency {
     Of(u64),
     Max,
 }
@@ -155,13 +155,7 @@ enum Frequency {
 impl Options {
     /// Returns the distance of the samples of an event. A frequency above `limit` is lowered to it.
     pub(super) fn rate(&self, is_tracepoint: bool, limit: u64) -> Rate {
-        match (self.frequency, self.period) {
-            (Some(Frequency::Of(frequency)), _) => Rate::Frequency(frequency.min(limit)),
-            (Some(Frequency::Max), _) => Rate::Frequency(limit),
-            (None, Some(period)) => Rate::Period(period.get()),
-            (None, None) if is_tracepoint => Rate::Period(1),
-            (None, None) => Rate::Frequency(FREQUENCY.min(limit)),
-        }
+        rate(self.frequency, self.period, is_tracepoint, limit)
     }
 
     /// Returns the frequency of the samples that the user wants; `None` with a period, and for the maximum.
@@ -213,12 +207,28 @@ impl Options {
     }
 }
 
+/// Returns the distance of the samples of an event by the options `-F` and `-c`. A frequency above `limit` is lowered to it.
+pub(crate) fn rate(
+    frequency: Option<Frequency>,
+    period: Option<NonZeroU64>,
+    is_tracepoint: bool,
+    limit: u64,
+) -> Rate {
+    match (frequency, period) {
+        (Some(Frequency::Of(frequency)), _) => Rate::Frequency(frequency.min(limit)),
+        (Some(Frequency::Max), _) => Rate::Frequency(limit),
+        (None, Some(period)) => Rate::Period(period.get()),
+        (None, None) if is_tracepoint => Rate::Period(1),
+        (None, None) => Rate::Frequency(FREQUENCY.min(limit)),
+    }
+}
+
 fn is_pipe(out: io::Stdout) -> bool {
     let is_fifo = |stat: rustix::fs::Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
     !out.is_terminal() && rustix::fs::fstat(out).is_ok_and(is_fifo)
 }
 
-fn frequency(text: &str) -> Result<Frequency, String> {
+pub(crate) fn frequency(text: &str) -> Result<Frequency, String> {
     match text.parse() {
         _ if text == "max" => Ok(Frequency::Max),
         Ok(0) | Err(_) => Err("expected samples per second, a number from 1, or `max`".to_owned()),
@@ -226,7 +236,7 @@ fn frequency(text: &str) -> Result<Frequency, String> {
     }
 }
 
-fn period(text: &str) -> Result<NonZeroU64, String> {
+pub(crate) fn period(text: &str) -> Result<NonZeroU64, String> {
     text.parse().map_err(|_| "expected the events between two samples, a number from 1".to_owned())
 }
 

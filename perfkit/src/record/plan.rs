@@ -194,7 +194,7 @@ fn carries_side_band(groups: &[NamedGroup], options: &Options, limit: u64) -> bo
 }
 
 /// An event that never fires, for side-band records.
-fn dummy() -> NamedGroup {
+pub(crate) fn dummy() -> NamedGroup {
     let event = NamedEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
     NamedGroup { events: event.into(), filter: None }
 }
@@ -260,7 +260,7 @@ fn common_attr(options: &Options, has_tracepoint: bool, notes: &mut Vec<String>)
 }
 
 /// Returns the name of the event that is recorded if the user names none and, if it is not cycles, the cause.
-fn default_event() -> (&'static str, Option<String>) {
+pub(crate) fn default_event() -> (&'static str, Option<String>) {
     // A machine has the event for user space, where everybody may record it, or not at all.
     let attr = Attr::default().with_period(CLOCK_PERIOD).with_flags(AttrFlags::EXCLUDE_KERNEL);
     let opened = cpu_event(&attr, CLOCK_PERIOD, |attr| Event::open(attr, Target::calling_thread()));
@@ -291,7 +291,7 @@ fn default_ring_pages(call_graph: Option<CallGraph>, has_switches: bool) -> usiz
 
 /// Returns the largest frequency that the kernel takes now. It lowers this limit itself when samples take
 /// too much time.
-fn frequency_limit(system: &System) -> u64 {
+pub(crate) fn frequency_limit(system: &System) -> u64 {
     let limit = system.read("/proc/sys/kernel/perf_event_max_sample_rate").ok();
     limit.and_then(|text| text.trim().parse().ok()).unwrap_or(u64::MAX)
 }

@@ -5,7 +5,7 @@ use perf_session::synthesize::{LoadedFunction, LoadedProgram};
 use perf_session::sys::Errno;
 
 /// Returns the loaded programs, none if this user must not list them.
-pub(super) fn loaded() -> Result<Vec<LoadedProgram>, Error> {
+pub(crate) fn loaded() -> Result<Vec<LoadedProgram>, Error> {
     let mut programs = Vec::new();
     for id in Ids::new(ObjectKind::Program) {
         let opened = match id.and_then(ProgramFd::open_id) {

@@ -77,7 +77,7 @@ pub(crate) fn entry<const N: usize>(entry: &Entry<'_>, values: [(&str, Value); N
     subject.into_iter().chain(values).map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-fn cost(cost: Cost) -> Value {
+pub(crate) fn cost(cost: Cost) -> Value {
     json!({
         "self": cost.self_value,
         "self_samples": cost.self_count,

@@ -9,7 +9,7 @@ use perf_profile::{CallTree, Direction, EventId, Order, ProfileBuilder, Table};
 pub(crate) mod header;
 pub(crate) mod json;
 pub(crate) mod sort;
-mod table;
+pub(crate) mod table;
 pub(crate) mod text;
 mod tree;
 
@@ -158,6 +158,7 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
                 has_total,
                 has_counts: options.show_nr_samples,
                 limit: options.percent_limit,
+                most: usize::MAX,
                 is_colored,
             };
             writeln!(out, "#")?;

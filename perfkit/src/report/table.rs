@@ -10,15 +10,17 @@ use super::{Percent, Shares};
 use crate::message::shown;
 
 /// How the table is printed.
-pub(super) struct Style<'a> {
-    pub(super) keys: &'a [SortKey],
+pub(crate) struct Style<'a> {
+    pub(crate) keys: &'a [SortKey],
     /// The events side by side.
-    pub(super) events: &'a [(EventId, &'a str, Shares)],
-    pub(super) order: Order,
-    pub(super) has_total: bool,
-    pub(super) has_counts: bool,
-    pub(super) limit: f64,
-    pub(super) is_colored: bool,
+    pub(crate) events: &'a [(EventId, &'a str, Shares)],
+    pub(crate) order: Order,
+    pub(crate) has_total: bool,
+    pub(crate) has_counts: bool,
+    pub(crate) limit: f64,
+    /// Rows that are printed at most.
+    pub(crate) most: usize,
+    pub(crate) is_colored: bool,
 }
 
 /// Width of a share, as the perf tool has it: `   12.34%`.
@@ -27,9 +29,9 @@ const SHARE: usize = 10;
 const COUNT: usize = 10;
 
 impl Style<'_> {
-    /// Prints the rows whose share of an event is not below the limit. Returns the number of the others.
-    pub(super) fn print(&self, out: &mut dyn Write, table: &Table<'_>) -> io::Result<u64> {
-        let (rows, left_out): (Vec<_>, Vec<_>) = table.rows().iter().partition(|row| self.is_shown(row));
+    /// Prints the first rows whose share of an event is not below the limit. Returns the number of the others.
+    pub(crate) fn print(&self, out: &mut dyn Write, table: &Table<'_>) -> io::Result<u64> {
+        let rows: Vec<_> = table.rows().iter().filter(|row| self.is_shown(row)).take(self.most).collect();
         let texts: Vec<Vec<String>> =
             rows.iter().map(|row| self.keys.iter().map(|key| key.text(&row.entry())).collect()).collect();
         let widths = widths(self.keys, &texts);
@@ -41,7 +43,7 @@ impl Style<'_> {
             }
             writeln!(out, "{}", columns(texts, &widths))?;
         }
-        Ok(left_out.len() as u64)
+        Ok((table.rows().len() - rows.len()) as u64)
     }
 
     fn is_shown(&self, row: &Row<'_>) -> bool {

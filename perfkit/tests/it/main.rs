@@ -28,4 +28,5 @@ mod shells;
 mod stat;
 #[path = "../support/mod.rs"]
 mod support;
+mod top;
 mod trace;

@@ -1,0 +1,119 @@
+//! `perfkit top`: the functions that run now.
+//!
+//! Three threads: the [`reader`] empties the rings, `perf-symbols` names functions, and the main thread adds up the intervals
+//! and shows them. The reader waits for neither of the others, so that the rings do not overflow.
+
+use std::io;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, JoinHandle};
+
+use perf_profile::LiveProfile;
+use perf_session::sys::Waker;
+use perf_session::{EventSetError, System};
+
+mod options;
+mod plain;
+mod plan;
+mod reader;
+mod screen;
+
+pub(crate) use options::Options;
+
+use crate::command::report_failure;
+use crate::events::set_filters;
+use crate::interrupt::on_interrupt;
+use crate::message::note;
+use plain::Plain;
+use plan::Plan;
+use reader::{End, Interval, Reader};
+use screen::{Moment, Subject};
+
+/// Exit code after a second Ctrl-C: 128 and the number of `SIGINT`.
+const SECOND_INTERRUPT: i32 = 130;
+
+/// The reader in its thread.
+type Running = JoinHandle<Result<End, EventSetError>>;
+
+/// Shows tables until the end, and returns the exit code.
+pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
+    let mut options = options.clone();
+    if options.target.is_empty() {
+        options.target.add_all_cpus();
+    }
+    let plan = Plan::new(&options, &System::new())?;
+    let set = match plan.open() {
+        Ok(set) => set,
+        Err(error) => return Ok(report_failure(&error, options.target.describe().as_deref())),
+    };
+    set_filters(&set, &plan.filters())?;
+    let names: Vec<_> = set.names().iter().take(plan.wanted).map(|name| &**name).collect();
+    let cpus =
+        if options.target.is_on_cpus() { format!(" ({})", set.cpus().iter().count()) } else { String::new() };
+    let mut target = options.target.describe().unwrap_or_default() + &cpus;
+    if set.is_user_only() {
+        target += ", user space only";
+    }
+    let subject = Subject { events: names.join(", "), rate: plan.rate, target };
+    let reader = Reader::start(set, plan.wanted, &options)?;
+
+    let stop = Waker::new().map_err(io::Error::other)?;
+    stop_at_interrupt(&stop)?;
+    let (sender, intervals) = mpsc::channel();
+    let delay = options.delay;
+    let waker = stop.clone();
+    let thread = thread::Builder::new().name("perfkit-rings".to_owned());
+    let running = thread.spawn(move || reader.run(delay, &waker, &sender))?;
+
+    let live = LiveProfile::new().keeping_eighths(if options.zero { 0 } else { 7 });
+    let shown = show_plain(&options, subject, live, &intervals);
+    // The reader ends at its next interval, because nobody receives it.
+    drop(intervals);
+    stop_reader(&stop);
+    let ended = join(running);
+    shown?;
+    match ended {
+        Ok(End::Exited) => {
+            let target = options.target.describe().unwrap_or_default();
+            note(format_args!("{target}: exited"));
+            Ok(ExitCode::SUCCESS)
+        }
+        Ok(End::Stopped) => Ok(ExitCode::SUCCESS),
+        Err(error) => Ok(report_failure(&error, options.target.describe().as_deref())),
+    }
+}
+
+/// Prints a table for each interval.
+fn show_plain(
+    options: &Options,
+    subject: Subject,
+    mut live: LiveProfile,
+    intervals: &Receiver<Interval>,
+) -> io::Result<()> {
+    let plain = Plain::new(options, subject);
+    for interval in intervals {
+        plain.print(&Moment::new(&mut live, interval))?;
+    }
+    Ok(())
+}
+
+fn join(running: Running) -> Result<End, EventSetError> {
+    running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Stops the reader at the first interrupt, and ends the program at the second one.
+fn stop_at_interrupt(stop: &Waker) -> io::Result<()> {
+    let (waker, is_interrupted) = (stop.clone(), AtomicBool::new(false));
+    on_interrupt(move || {
+        if is_interrupted.swap(true, Ordering::Relaxed) {
+            std::process::exit(SECOND_INTERRUPT);
+        }
+        stop_reader(&waker);
+    })
+}
+
+fn stop_reader(stop: &Waker) {
+    // No errno is known that the kernel returns here.
+    let _ = stop.wake();
+}

@@ -1,0 +1,148 @@
+//! Tables as text: refreshed on a terminal, one after the other in a pipe.
+
+use std::io::{self, IsTerminal, Write};
+
+use perf_profile::Order;
+use rustix::termios::tcgetwinsize;
+use serde_json::{Value, json};
+
+use super::Options;
+use super::screen::{Moment, Subject};
+use crate::color::colored;
+use crate::message;
+use crate::report::json::{VERSION, cost, entry, event_object, losses};
+use crate::report::sort::columns;
+use crate::report::table::Style;
+
+/// Rows of a table in a pipe.
+const ROWS: usize = 20;
+
+/// Lines of a table that are no rows: the numbers, the titles and the line below them.
+const HEAD: usize = 4;
+
+/// Width and height of a terminal that does not say it.
+const SIZE: (usize, usize) = (80, 24);
+
+/// The printer of tables.
+#[derive(Debug)]
+pub(super) struct Plain<'o> {
+    options: &'o Options,
+    subject: Subject,
+    is_terminal: bool,
+    is_colored: bool,
+}
+
+impl<'o> Plain<'o> {
+    pub(super) fn new(options: &'o Options, subject: Subject) -> Self {
+        let out = io::stdout();
+        Self { options, subject, is_terminal: out.is_terminal() && !options.json, is_colored: colored(&out) }
+    }
+
+    /// Prints a table.
+    pub(super) fn print(&self, moment: &Moment) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        if self.options.json {
+            writeln!(out, "{}", message::json(&self.json(moment)))?;
+        } else if self.is_terminal {
+            let (width, height) = size();
+            let text = self.text(moment, self.options.entries.unwrap_or(height.saturating_sub(HEAD + 1)))?;
+            out.write_all(screen(&text, width, height).as_bytes())?;
+        } else {
+            let text = self.text(moment, self.options.entries.unwrap_or(ROWS))?;
+            writeln!(out, "{text}")?;
+        }
+        out.flush()
+    }
+
+    fn text(&self, moment: &Moment, most: usize) -> io::Result<String> {
+        let mut text = format!("# perfkit top: {}\n# {}\n", moment.text(), self.subject.text()).into_bytes();
+        let events = moment.events();
+        let order = moment.order(!self.options.no_children);
+        let style = Style {
+            keys: &self.options.sort,
+            events: &events,
+            order,
+            has_total: order == Order::ByTotal,
+            has_counts: self.options.show_nr_samples,
+            limit: 0.0,
+            most,
+            is_colored: self.is_colored,
+        };
+        if events.is_empty() {
+            writeln!(text, "# no samples")?;
+        } else {
+            style.print(&mut text, &moment.table(&columns(&self.options.sort), order))?;
+        }
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    fn json(&self, moment: &Moment) -> Value {
+        let (profile, numbers) = (&moment.profile, moment.numbers);
+        let order = moment.order(!self.options.no_children);
+        let table = moment.table(&columns(&self.options.sort), order);
+        let rows = table.rows().iter().take(self.options.entries.unwrap_or(usize::MAX)).map(|row| {
+            let costs: Vec<_> = profile.event_ids().map(|(id, _)| cost(row.cost(id))).collect();
+            entry(&row.entry(), [("events", costs.into())])
+        });
+        json!({
+            "version": VERSION,
+            "seconds": numbers.seconds,
+            "samples": numbers.samples,
+            "kernel_samples": numbers.kernel_samples,
+            "lost": numbers.lost,
+            "lost_in_all": numbers.lost_in_all,
+            "skipped": numbers.skipped,
+            "events": profile.event_ids().map(|(id, event)| event_object(profile, id, event)).collect::<Vec<_>>(),
+            "sort": self.options.sort.iter().map(|key| key.name()).collect::<Vec<_>>(),
+            "rows": rows.collect::<Vec<_>>(),
+            "losses": losses(profile.losses()),
+        })
+    }
+}
+
+fn size() -> (usize, usize) {
+    match tcgetwinsize(io::stdout()) {
+        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
+        _ => SIZE,
+    }
+}
+
+/// Returns a text that overwrites the screen of a terminal from its first line on.
+fn screen(text: &str, width: usize, height: usize) -> String {
+    let lines = text.lines().take(height.saturating_sub(1));
+    let lines: Vec<_> = lines.map(|line| clipped(line, width) + "\u{1b}[K\n").collect();
+    format!("\u{1b}[H{}\u{1b}[J", lines.concat())
+}
+
+/// Returns the part of a line that fits a width. Escape codes of colors take no space, and are kept.
+fn clipped(line: &str, width: usize) -> String {
+    let (mut used, mut is_escape) = (0, false);
+    line.chars()
+        .filter(|&character| {
+            is_escape |= character == '\u{1b}';
+            if is_escape {
+                is_escape = character != 'm';
+                return true;
+            }
+            used += 1;
+            used <= width
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_is_as_wide_as_the_terminal_at_most() {
+        assert_eq!(clipped("abcdef", 3), "abc");
+        assert_eq!(clipped("\u{1b}[31mab\u{1b}[0mcdef", 3), "\u{1b}[31mab\u{1b}[0mc");
+        assert_eq!(clipped("a\u{1b}[31mbc\u{1b}[0m", 1), "a\u{1b}[31m\u{1b}[0m");
+    }
+
+    #[test]
+    fn screen_has_one_line_less_than_the_terminal() {
+        assert_eq!(screen("a\nb\nc\n", 80, 3), "\u{1b}[Ha\u{1b}[K\nb\u{1b}[K\n\u{1b}[J");
+    }
+}

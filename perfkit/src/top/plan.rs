@@ -1,0 +1,126 @@
+//! The events that are sampled.
+
+use std::ffi::CString;
+use std::io;
+
+use perf_session::sys::abi::regs::Architecture;
+use perf_session::sys::{Attr, AttrFlags, Clock, SampleType, Software};
+use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System};
+
+use super::Options;
+use crate::events::NamedGroup;
+use crate::record::{CallGraph, Rate, default_event, dummy, frequency_limit, rate};
+
+/// Flags of the event that writes side-band records.
+const SIDE_BAND: AttrFlags = AttrFlags::MMAP
+    .union(AttrFlags::MMAP2)
+    .union(AttrFlags::COMM)
+    .union(AttrFlags::COMM_EXEC)
+    .union(AttrFlags::TASK)
+    .union(AttrFlags::KSYMBOL)
+    .union(AttrFlags::BPF_EVENT)
+    .union(AttrFlags::BUILD_ID);
+
+/// Data pages of a ring at most: 512 KiB with pages of 4 KiB. Copies of stacks get 4 MiB.
+const RING_PAGES: usize = 128;
+
+/// The events, not opened.
+#[derive(Debug)]
+pub(super) struct Plan {
+    groups: Vec<NamedGroup>,
+    target: EventSetTarget,
+    /// Logical events without that of side-band records.
+    pub(super) wanted: usize,
+    /// The distance of samples as text.
+    pub(super) rate: String,
+    ring_pages: usize,
+}
+
+impl Plan {
+    pub(super) fn new(options: &Options, system: &System) -> io::Result<Self> {
+        let limit = frequency_limit(system);
+        let default = if options.events.is_empty() { default_event().0 } else { "" };
+        let mut groups = options.events.parse(default, system)?;
+        let wanted = groups.iter().map(|group| group.events.members().len()).sum();
+        // An event by itself, because others may be on some CPUs only, or count each hit.
+        groups.push(dummy());
+        let common = common_attr(options.call_graph());
+        let last = groups.len() - 1;
+        for (index, group) in groups.iter_mut().enumerate() {
+            let flags = if index == last { SIDE_BAND } else { AttrFlags::empty() };
+            group.events = group.events.clone().map_members(|event| {
+                event.map_specs(|spec| {
+                    sampled(spec, options, limit, &common).map_attr(|attr| attr.with_flags(flags))
+                })
+            });
+        }
+        let is_hit = groups.first().and_then(|group| group.events.members().first()).is_some_and(is_hit);
+        let rate = match rate(options.frequency, options.period, is_hit, limit) {
+            Rate::Frequency(frequency) => format!("at {frequency} Hz"),
+            Rate::Period(period) => format!("each {period}"),
+        };
+        let ring_pages = match options.call_graph() {
+            Some(CallGraph::Stack { .. }) => 8 * RING_PAGES,
+            _ => RING_PAGES,
+        };
+        let target = options.target.target()?.unwrap_or_else(EventSetTarget::all_cpus);
+        Ok(Self { groups, target, wanted, rate, ring_pages })
+    }
+
+    /// Opens the events, with the largest rings that the limits of memory permit.
+    pub(super) fn open(&self) -> Result<EventSet, EventSetError> {
+        EventSetOptions::new()
+            .groups(self.groups.iter().map(|group| group.events.clone()))
+            .target(self.target.clone())
+            .allow_fallback()
+            .user_only_if_refused()
+            .ring_pages_within(1..=self.ring_pages)
+            .open()
+    }
+
+    /// Returns the filter of each logical event.
+    pub(super) fn filters(&self) -> Vec<Option<CString>> {
+        let filters = |group: &NamedGroup| vec![group.filter.clone(); group.events.members().len()];
+        self.groups.iter().flat_map(filters).collect()
+    }
+}
+
+fn is_hit(event: &NamedEvent) -> bool {
+    event.specs().iter().any(EventSpec::is_hit)
+}
+
+/// Returns the fields that all events have in common.
+fn common_attr(call_graph: Option<CallGraph>) -> Attr {
+    let fields =
+        SampleType::IDENTIFIER | SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::PERIOD;
+    let attr = Attr::software(Software::DUMMY).with_sample_type(fields);
+    let attr = attr.with_flags(AttrFlags::SAMPLE_ID_ALL).with_clock(Clock::MONOTONIC);
+    match call_graph {
+        None => attr,
+        // The stack has the callers in user space, so the callchain is that of the kernel.
+        Some(CallGraph::Stack { size, .. }) => attr
+            .with_sample_type(SampleType::CALLCHAIN)
+            .with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER)
+            .with_regs_user(Architecture::NATIVE.registers())
+            .with_stack_user(size),
+        Some(_) => attr.with_sample_type(SampleType::CALLCHAIN),
+    }
+}
+
+fn sampled(spec: EventSpec, options: &Options, limit: u64, common: &Attr) -> EventSpec {
+    let rate = rate(options.frequency, options.period, spec.is_hit(), limit);
+    options.levels.apply(spec).map_attr(|attr| {
+        let attr = match rate {
+            _ if attr.sample_period != 0 => attr,
+            Rate::Frequency(frequency) => attr.with_frequency(frequency),
+            Rate::Period(period) => attr.with_period(period),
+        };
+        let attr = Attr {
+            clockid: common.clockid,
+            sample_regs_user: common.sample_regs_user,
+            sample_stack_user: common.sample_stack_user,
+            ..attr
+        };
+        attr.replace_sample_type(attr.sample_type | common.sample_type).with_flags(common.flags)
+    })
+}

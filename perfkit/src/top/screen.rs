@@ -1,0 +1,84 @@
+//! The table of a moment, with the line above it.
+
+use perf_profile::{Column, EventId, LiveProfile, Order, Profile, Table};
+
+use super::reader::{Interval, Numbers};
+use crate::message::shown;
+use crate::recording::sample_count;
+use crate::report::Shares;
+
+/// The measurement as text.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    pub(super) events: String,
+    pub(super) rate: String,
+    pub(super) target: String,
+}
+
+/// The profile at a moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moment {
+    pub(super) profile: Profile,
+    pub(super) numbers: Numbers,
+    /// Sums that were left out, because there were too many.
+    left_out: u64,
+}
+
+impl Moment {
+    /// Adds an interval to the sum, after its names are there.
+    pub(super) fn new(live: &mut LiveProfile, interval: Interval) -> Self {
+        let Interval { profile, numbers, .. } = interval;
+        live.add(&profile.wait());
+        Self { profile: live.profile().clone(), numbers, left_out: live.left_out() }
+    }
+
+    /// Returns the rate of samples, the share of the kernel and the losses.
+    pub(super) fn text(&self) -> String {
+        let numbers = &self.numbers;
+        #[allow(clippy::cast_precision_loss)] // printed without decimals
+        let rate = numbers.samples as f64 / numbers.seconds.max(1e-3);
+        let kernel = Shares::new(numbers.samples).of(numbers.kernel_samples);
+        let mut parts = vec![format!("{rate:.0} samples/s"), format!("{kernel:.1}% kernel")];
+        parts.push(match numbers.lost_in_all - numbers.lost {
+            0 => format!("lost {}", numbers.lost),
+            _ => format!("lost {} ({} in all)", numbers.lost, numbers.lost_in_all),
+        });
+        if numbers.skipped > 0 {
+            parts.push(format!("{} not shown: the output is slow", numbers.skipped));
+        }
+        if self.left_out > 0 {
+            parts.push(format!("{} small sums left out", self.left_out));
+        }
+        parts.join(", ")
+    }
+
+    /// Returns the events with samples, each with its name and the shares of its total.
+    pub(super) fn events(&self) -> Vec<(EventId, &str, Shares)> {
+        let profile = &self.profile;
+        let events =
+            profile.event_ids().filter(|&(id, _)| sample_count(profile, id) > 0 || profile.total(id) > 0);
+        events.map(|(id, event)| (id, event.name.as_str(), Shares::new(profile.total(id)))).collect()
+    }
+
+    /// Returns the order of rows: by what a function calls, if there are callers.
+    pub(super) fn order(&self, has_children: bool) -> Order {
+        let has_callers = has_children && self.profile.stacks().any(|(_, caller)| caller.is_some());
+        if has_callers { Order::ByTotal } else { Order::BySelf }
+    }
+
+    /// Returns the rows, the largest of the first event first.
+    pub(super) fn table(&self, columns: &[Column], order: Order) -> Table<'_> {
+        let table = Table::new(&self.profile, columns);
+        match self.events().first() {
+            Some(&(first, ..)) => table.sorted(first, order),
+            None => table,
+        }
+    }
+}
+
+impl Subject {
+    /// Returns the events, their rate and what is observed.
+    pub(super) fn text(&self) -> String {
+        format!("{} {}, {}", shown(&self.events), self.rate, self.target)
+    }
+}

@@ -1,0 +1,108 @@
+//! `perfkit top` on the running kernel.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::support::recording::{perfkit, skip_if_refused};
+
+/// A shell that uses its CPU for some minutes at most, killed on drop.
+struct Burning(Child);
+
+impl Burning {
+    fn new() -> Self {
+        let burn = "i=0; while [ $i -lt 100000000 ]; do i=$((i+1)); done";
+        Self(Command::new("sh").args(["-c", burn]).spawn().unwrap())
+    }
+
+    fn pid(&self) -> String {
+        self.0.id().to_string()
+    }
+}
+
+impl Drop for Burning {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts `perfkit top`.
+fn top(arguments: &[&str]) -> Child {
+    let mut command = perfkit();
+    command.args(["top", "-e", "task-clock", "-c", "1000000", "-d", "0.3"]).args(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn tables_follow_until_the_process_exits() {
+    let burning = Burning::new();
+    let mut top = top(&["-p", &burning.pid(), "--json", "-s", "pid,comm,sym"]);
+    let mut lines = BufReader::new(top.stdout.take().unwrap()).lines();
+    let tables: Vec<Value> =
+        lines.by_ref().take(3).map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    drop(burning);
+    let rest = lines.count();
+    let output = top.wait_with_output().unwrap();
+    if tables.is_empty() {
+        return skip_if_refused(&output);
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    assert!(rest > 0 && errors.contains("exited"), "{errors}");
+    let last = tables.last().unwrap();
+    assert_eq!(last["sort"], serde_json::json!(["pid", "comm", "sym"]));
+    let rows = last["rows"].as_array().unwrap();
+    assert!(
+        rows.iter().any(|row| row["comm"] == "sh" && row["events"][0]["self"].as_u64() > Some(0)),
+        "{last}"
+    );
+}
+
+#[test]
+fn interrupt_ends_the_tables_of_a_pipe_which_have_no_escape_codes() {
+    let burning = Burning::new();
+    let mut top = top(&["-p", &burning.pid(), "-n", "-g", "-E", "3"]);
+    let mut out = BufReader::new(top.stdout.take().unwrap());
+    let mut text = String::new();
+    let is_there = out.read_line(&mut text).unwrap() > 0;
+    if is_there {
+        assert!(Command::new("kill").args(["-INT", &top.id().to_string()]).status().unwrap().success());
+    }
+    out.read_to_string(&mut text).unwrap();
+    let output = top.wait_with_output().unwrap();
+    if !is_there {
+        return skip_if_refused(&output);
+    }
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(text.starts_with("# perfkit top: ") && text.contains("Samples"), "{text}");
+    assert!(!text.contains('\u{1b}'), "{text}");
+    for table in text.trim_end().split("\n\n") {
+        let rows = table.lines().filter(|line| !line.starts_with('#')).count();
+        assert!(rows <= 3, "{table}");
+    }
+}
+
+#[test]
+fn closed_pipe_ends_it_without_an_error() {
+    let burning = Burning::new();
+    let mut top = top(&["-p", &burning.pid()]);
+    let mut line = String::new();
+    let is_there = BufReader::new(top.stdout.take().unwrap()).read_line(&mut line).unwrap() > 0;
+    let output = top.wait_with_output().unwrap();
+    if !is_there {
+        return skip_if_refused(&output);
+    }
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+}
+
+#[test]
+fn process_that_is_not_there_is_one_line() {
+    let output = top(&["-p", "2147483647"]).wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.lines().count() == 1 && errors.contains("2147483647"), "{errors}");
+}

@@ -2,6 +2,8 @@
 
 mod merge;
 
+use std::sync::Arc;
+
 use crate::profile::{EventId, Profile, Sample};
 use merge::Merge;
 
@@ -47,7 +49,7 @@ use merge::Merge;
 /// ```
 #[derive(Clone, Debug)]
 pub struct LiveProfile {
-    profile: Profile,
+    profile: Arc<Profile>,
     kept_eighths: u64,
     max_sums: usize,
     /// By event: the mean value of its newest samples.
@@ -61,13 +63,7 @@ const LEAST_PART: u64 = 16;
 impl LiveProfile {
     /// Makes one without samples, which keeps 7/8 of each value.
     pub fn new() -> Self {
-        Self {
-            profile: Profile::default(),
-            kept_eighths: 7,
-            max_sums: 1 << 16,
-            means: Vec::new(),
-            left_out: 0,
-        }
+        Self { profile: Arc::default(), kept_eighths: 7, max_sums: 1 << 16, means: Vec::new(), left_out: 0 }
     }
 
     /// Keeps this many eighths of each value when an interval is added: 0 for the newest interval alone, 8 for the sum of all.
@@ -92,16 +88,22 @@ impl LiveProfile {
         let mut merge = Merge::new(interval);
         merge.add(&self.profile, |sample| self.kept(sample));
         merge.add(interval, |sample| Some(*sample));
-        self.profile = merge.finish(interval.losses().clone());
+        let mut profile = merge.finish(interval.losses().clone());
         let means = &self.means;
         #[allow(clippy::cast_precision_loss)] // compared only
         let weight = |sample: &Sample| sample.value as f64 / mean_of(means, sample.event) as f64;
-        self.left_out = self.profile.keep_largest(self.max_sums, weight) as u64;
+        self.left_out = profile.keep_largest(self.max_sums, weight) as u64;
+        self.profile = Arc::new(profile);
     }
 
     /// Returns the sums up to now. Its [losses](Profile::losses) are those of the newest interval.
     pub fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// Returns the sums up to now for another thread, which keeps them while intervals are added here.
+    pub fn shared(&self) -> Arc<Profile> {
+        Arc::clone(&self.profile)
     }
 
     /// Returns how many sums were left out at the last interval, the smallest, because there were too many.

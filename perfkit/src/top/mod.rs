@@ -18,6 +18,8 @@ mod plain;
 mod plan;
 mod reader;
 mod screen;
+#[cfg(feature = "tui")]
+mod tui;
 
 pub(crate) use options::Options;
 
@@ -59,7 +61,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let reader = Reader::start(set, plan.wanted, &options)?;
 
     let stop = Waker::new().map_err(io::Error::other)?;
-    stop_at_interrupt(&stop)?;
+    stop_at_interrupt(&stop, options.has_screen())?;
     let (sender, intervals) = mpsc::channel();
     let delay = options.delay;
     let waker = stop.clone();
@@ -67,9 +69,8 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let running = thread.spawn(move || reader.run(delay, &waker, &sender))?;
 
     let live = LiveProfile::new().keeping_eighths(if options.zero { 0 } else { 7 });
-    let shown = show_plain(&options, subject, live, &intervals);
-    // The reader ends at its next interval, because nobody receives it.
-    drop(intervals);
+    let shown = show(&options, subject, live, intervals);
+    // The receiver is gone, too: the reader ends at its next interval at the latest.
     stop_reader(&stop);
     let ended = join(running);
     shown?;
@@ -84,13 +85,17 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     }
 }
 
-/// Prints a table for each interval.
-fn show_plain(
+/// Shows the intervals until the reader ends, or the user quits.
+fn show(
     options: &Options,
     subject: Subject,
     mut live: LiveProfile,
-    intervals: &Receiver<Interval>,
+    intervals: Receiver<Interval>,
 ) -> io::Result<()> {
+    #[cfg(feature = "tui")]
+    if options.has_screen() {
+        return tui::show(options, subject, live, intervals);
+    }
     let plain = Plain::new(options, subject);
     for interval in intervals {
         plain.print(&Moment::new(&mut live, interval))?;
@@ -103,10 +108,15 @@ fn join(running: Running) -> Result<End, EventSetError> {
 }
 
 /// Stops the reader at the first interrupt, and ends the program at the second one.
-fn stop_at_interrupt(stop: &Waker) -> io::Result<()> {
+#[cfg_attr(not(feature = "tui"), allow(unused_variables, reason = "only a screen has something to restore"))]
+fn stop_at_interrupt(stop: &Waker, has_screen: bool) -> io::Result<()> {
     let (waker, is_interrupted) = (stop.clone(), AtomicBool::new(false));
     on_interrupt(move || {
         if is_interrupted.swap(true, Ordering::Relaxed) {
+            #[cfg(feature = "tui")]
+            if has_screen {
+                tui::restore();
+            }
             std::process::exit(SECOND_INTERRUPT);
         }
         stop_reader(&waker);

@@ -1,5 +1,6 @@
 //! The options of `perfkit top`.
 
+use std::io::{self, IsTerminal as _};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -21,7 +22,8 @@ use crate::target::TargetOptions;
         "Without -e, the event is cycles, or cpu-clock on a machine without hardware PMU. Without a process, thread or \
         CPU, all CPUs are sampled. It ends when the processes or threads have exited, or at Ctrl-C.\n\n\
         Samples count less with each new table, by 1/8 as in the perf tool; with --zero, a table has the newest ones \
-        alone. On a terminal the table is refreshed; in a pipe, one follows the other.",
+        alone. On a terminal there is a screen with keys, which ? lists, or with --stdio a table that is refreshed; in a \
+        pipe, one table follows the other.",
         &[
             ("perfkit top", "all CPUs"),
             ("perfkit top -p 1234 -g", "a process, with the functions that call others"),
@@ -87,12 +89,17 @@ pub(crate) struct Options {
     /// Print one JSON object for each table, with all rows
     #[arg(long)]
     pub(super) json: bool,
-    /// Print plain tables
+    /// Print plain tables, also on a terminal
     #[arg(long)]
     pub(super) stdio: bool,
 }
 
 impl Options {
+    /// Returns whether there is a screen with keys.
+    pub(super) fn has_screen(&self) -> bool {
+        cfg!(feature = "tui") && !self.stdio && !self.json && io::stdout().is_terminal()
+    }
+
     /// Returns how callers are found, `None` if the user wants none.
     pub(super) fn call_graph(&self) -> Option<CallGraph> {
         self.call_graph.or(self.callchains.then_some(CallGraph::FramePointers))

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use perf_profile::Order;
+use perf_profile::{EventId, Order, Table};
 use rustix::termios::tcgetwinsize;
 use serde_json::{Value, json};
 
@@ -54,10 +54,19 @@ impl<'o> Plain<'o> {
         out.flush()
     }
 
+    /// Returns the order of rows: with what a function calls, if there are callers.
+    fn order(&self, moment: &Moment) -> Order {
+        if moment.has_callers() && !self.options.no_children { Order::ByTotal } else { Order::BySelf }
+    }
+
+    fn table<'m>(&self, moment: &'m Moment, event: EventId) -> Table<'m> {
+        moment.table(&columns(&self.options.sort), event, self.order(moment))
+    }
+
     fn text(&self, moment: &Moment, most: usize) -> io::Result<String> {
         let mut text = format!("# perfkit top: {}\n# {}\n", moment.text(), self.subject.text()).into_bytes();
         let events = moment.events();
-        let order = moment.order(!self.options.no_children);
+        let order = self.order(moment);
         let style = Style {
             keys: &self.options.sort,
             events: &events,
@@ -68,19 +77,19 @@ impl<'o> Plain<'o> {
             most,
             is_colored: self.is_colored,
         };
-        if events.is_empty() {
-            writeln!(text, "# no samples")?;
-        } else {
-            style.print(&mut text, &moment.table(&columns(&self.options.sort), order))?;
+        match events.first() {
+            Some(&(first, ..)) => drop(style.print(&mut text, &self.table(moment, first))?),
+            None => writeln!(text, "# no samples")?,
         }
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     fn json(&self, moment: &Moment) -> Value {
         let (profile, numbers) = (&moment.profile, moment.numbers);
-        let order = moment.order(!self.options.no_children);
-        let table = moment.table(&columns(&self.options.sort), order);
-        let rows = table.rows().iter().take(self.options.entries.unwrap_or(usize::MAX)).map(|row| {
+        let first = moment.events().first().map(|&(first, ..)| first);
+        let table = first.map(|first| self.table(moment, first));
+        let rows = table.iter().flat_map(Table::rows).take(self.options.entries.unwrap_or(usize::MAX));
+        let rows = rows.map(|row| {
             let costs: Vec<_> = profile.event_ids().map(|(id, _)| cost(row.cost(id))).collect();
             entry(&row.entry(), [("events", costs.into())])
         });

@@ -1,5 +1,7 @@
 //! The table of a moment, with the line above it.
 
+use std::sync::Arc;
+
 use perf_profile::{Column, EventId, LiveProfile, Order, Profile, Table};
 
 use super::reader::{Interval, Numbers};
@@ -18,10 +20,10 @@ pub(super) struct Subject {
 /// The profile at a moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Moment {
-    pub(super) profile: Profile,
+    pub(super) profile: Arc<Profile>,
     pub(super) numbers: Numbers,
     /// Sums that were left out, because there were too many.
-    left_out: u64,
+    pub(super) left_out: u64,
 }
 
 impl Moment {
@@ -29,7 +31,7 @@ impl Moment {
     pub(super) fn new(live: &mut LiveProfile, interval: Interval) -> Self {
         let Interval { profile, numbers, .. } = interval;
         live.add(&profile.wait());
-        Self { profile: live.profile().clone(), numbers, left_out: live.left_out() }
+        Self { profile: live.shared(), numbers, left_out: live.left_out() }
     }
 
     /// Returns the rate of samples, the share of the kernel and the losses.
@@ -60,19 +62,14 @@ impl Moment {
         events.map(|(id, event)| (id, event.name.as_str(), Shares::new(profile.total(id)))).collect()
     }
 
-    /// Returns the order of rows: by what a function calls, if there are callers.
-    pub(super) fn order(&self, has_children: bool) -> Order {
-        let has_callers = has_children && self.profile.stacks().any(|(_, caller)| caller.is_some());
-        if has_callers { Order::ByTotal } else { Order::BySelf }
+    /// Returns whether there are functions that call others.
+    pub(super) fn has_callers(&self) -> bool {
+        self.profile.stacks().any(|(_, caller)| caller.is_some())
     }
 
-    /// Returns the rows, the largest of the first event first.
-    pub(super) fn table(&self, columns: &[Column], order: Order) -> Table<'_> {
-        let table = Table::new(&self.profile, columns);
-        match self.events().first() {
-            Some(&(first, ..)) => table.sorted(first, order),
-            None => table,
-        }
+    /// Returns the rows, the largest of an event first.
+    pub(super) fn table(&self, columns: &[Column], event: EventId, order: Order) -> Table<'_> {
+        Table::new(&self.profile, columns).sorted(event, order)
     }
 }
 

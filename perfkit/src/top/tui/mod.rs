@@ -1,0 +1,82 @@
+//! The screen with keys.
+
+mod draw;
+mod rows;
+mod state;
+
+use std::io;
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::thread;
+use std::time::Duration;
+
+use perf_profile::LiveProfile;
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event};
+
+use super::Options;
+use super::reader::Interval;
+use super::screen::{Moment, Subject};
+use state::State;
+
+/// Time between two looks for keys and new samples.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Shows the intervals until the reader ends or the user quits, and restores the terminal, also after a panic.
+pub(super) fn show(
+    options: &Options,
+    subject: Subject,
+    live: LiveProfile,
+    intervals: Receiver<Interval>,
+) -> io::Result<()> {
+    let moments = add_up(live, intervals)?;
+    let state = State::new(options, subject);
+    // It restores the terminal before the message of a panic.
+    let mut terminal = ratatui::try_init()?;
+    let shown = run(&mut terminal, state, &moments);
+    ratatui::try_restore()?;
+    shown
+}
+
+/// Restores the terminal, for a program that ends at once.
+pub(super) fn restore() {
+    ratatui::restore();
+}
+
+/// Adds up the intervals in another thread, because that waits for names.
+fn add_up(mut live: LiveProfile, intervals: Receiver<Interval>) -> io::Result<Receiver<Moment>> {
+    // The thread waits for a terminal that is stopped, and the reader counts the samples that are skipped then.
+    let (sender, moments) = mpsc::sync_channel(1);
+    let add = move || {
+        for interval in intervals {
+            if sender.send(Moment::new(&mut live, interval)).is_err() {
+                return;
+            }
+        }
+    };
+    thread::Builder::new().name("perfkit-sums".to_owned()).spawn(add)?;
+    Ok(moments)
+}
+
+fn run(terminal: &mut DefaultTerminal, mut state: State, moments: &Receiver<Moment>) -> io::Result<()> {
+    let mut is_changed = true;
+    loop {
+        if is_changed {
+            terminal.draw(|frame| draw::draw(frame, &mut state))?;
+        }
+        is_changed = event::poll(INTERVAL)?;
+        if is_changed
+            && let Event::Key(key) = event::read()?
+            && state.key(key).is_break()
+        {
+            return Ok(());
+        }
+        match moments.try_recv() {
+            Ok(moment) => {
+                state.update(moment);
+                is_changed = true;
+            }
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return Ok(()),
+        }
+    }
+}

@@ -35,7 +35,7 @@ use crate::file::{FileFinder, NotFound};
 ///
 /// The work is done by a separate thread, because blazesym stays on the thread that made it; the handle can be used by
 /// several. Ask for many addresses at once: those of one file are looked up together. Names that were found are kept, up to
-/// 64 MiB; files that were opened, up to 256.
+/// 64 MiB; files that were opened, up to 256, or 256 MiB of their symbols.
 pub struct Symbolizer {
     requests: Sender<Request>,
 }

@@ -18,8 +18,11 @@ use crate::{BuildId, MappedObject, Mapping, ObjectKind};
 
 /// Half of the bytes of names that are kept.
 const MAX_NAMES: usize = 32 << 20;
-/// Half of the files that are kept open, each with its debug file: a process may have 1024 open files.
-const MAX_FILES: usize = 128;
+/// Half of the bytes of the symbols of files that are kept open.
+const MAX_SYMBOLS_KEPT: u64 = 128 << 20;
+/// Bytes that a file counts for at least, so that 256 files are open at most, each with its debug file: a process may have
+/// 1024 open files.
+const MIN_SYMBOLS_KEPT: u64 = MAX_SYMBOLS_KEPT / 128;
 /// Half of the jitdumps that are kept, and of the bytes of perf maps.
 const MAX_JITDUMPS: usize = 8;
 const MAX_PERF_MAPS: usize = 256 << 20;
@@ -65,7 +68,7 @@ impl Worker {
         Self {
             finder,
             symbols,
-            files: Generations::new(MAX_FILES),
+            files: Generations::new(MAX_SYMBOLS_KEPT as usize),
             next_file: 0,
             names: Generations::new(MAX_NAMES),
             jitdumps: Generations::new(MAX_JITDUMPS),
@@ -164,7 +167,7 @@ impl Worker {
         });
         self.next_file += 1;
         let file = Rc::new(File { number: self.next_file, found, broken: Cell::new(None) });
-        for forgotten in self.files.insert(key, file.clone(), 1).into_values() {
+        for forgotten in self.files.insert(key, file.clone(), cost_of(&file)).into_values() {
             if let Ok(found) = &forgotten.found {
                 self.symbols.forget(symbol_file(found).path());
             }
@@ -339,6 +342,12 @@ impl Worker {
 /// Returns the file whose symbols name the addresses of a file.
 fn symbol_file(found: &FoundFile) -> &ObjectFile {
     found.debug_file().unwrap_or(found.object())
+}
+
+/// Returns the bytes that a file counts for: about those that its symbols take.
+fn cost_of(file: &File) -> usize {
+    let symbols = file.found.as_ref().ok().and_then(|found| symbol_file(found).symbols_len());
+    symbols.unwrap_or(0).clamp(MIN_SYMBOLS_KEPT, MAX_SYMBOLS_KEPT) as usize
 }
 
 /// Reads the symbols of the recorded kernel. Returns what is added to its addresses to find them.

@@ -11,6 +11,7 @@ use crate::profile::{
 /// A profile that grows by the samples of others.
 pub(super) struct Merge {
     builder: ProfileBuilder,
+    by_thread_name: bool,
     locations: Locations,
     objects: FxHashMap<(StringId, Option<BuildId>, bool), ObjectId>,
     /// The location of each list of functions of an object; the empty list is that of addresses without a name.
@@ -25,13 +26,14 @@ struct Known {
 
 impl Merge {
     /// Makes one without samples, with the events of a profile.
-    pub(super) fn new(events: &Profile) -> Self {
+    pub(super) fn new(events: &Profile, by_thread_name: bool) -> Self {
         let mut builder = ProfileBuilder::new();
         for event in events.events() {
             builder.event(event.clone());
         }
         Self {
             builder,
+            by_thread_name,
             locations: Locations::new(),
             objects: FxHashMap::default(),
             by_frames: FxHashMap::default(),
@@ -66,7 +68,8 @@ impl Merge {
         if known.is_none() {
             let thread = profile.thread(id)?;
             let name = self.locations.intern(profile.locations().string(thread.name));
-            *known = Some(self.builder.thread(thread.pid, thread.tid, name));
+            let (pid, tid) = if self.by_thread_name { (0, 0) } else { (thread.pid, thread.tid) };
+            *known = Some(self.builder.thread(pid, tid, name));
         }
         *known
     }

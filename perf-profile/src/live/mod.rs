@@ -52,6 +52,7 @@ pub struct LiveProfile {
     profile: Arc<Profile>,
     kept_eighths: u64,
     max_sums: usize,
+    by_thread_name: bool,
     /// By event: the mean value of its newest samples.
     means: Vec<u64>,
     left_out: u64,
@@ -63,7 +64,14 @@ const LEAST_PART: u64 = 16;
 impl LiveProfile {
     /// Makes one without samples, which keeps 7/8 of each value.
     pub fn new() -> Self {
-        Self { profile: Arc::default(), kept_eighths: 7, max_sums: 1 << 16, means: Vec::new(), left_out: 0 }
+        Self {
+            profile: Arc::default(),
+            kept_eighths: 7,
+            max_sums: 1 << 16,
+            by_thread_name: false,
+            means: Vec::new(),
+            left_out: 0,
+        }
     }
 
     /// Keeps this many eighths of each value when an interval is added: 0 for the newest interval alone, 8 for the sum of all.
@@ -80,12 +88,20 @@ impl LiveProfile {
         self
     }
 
+    /// Adds up threads of the same name, as a thread and a process with the id 0: for tables without these ids, because
+    /// programs that start and exit have few sums then.
+    #[must_use]
+    pub fn by_thread_name(mut self) -> Self {
+        self.by_thread_name = true;
+        self
+    }
+
     /// Adds the samples of an interval. Its events are those of the first one, in their order.
     ///
     /// It takes time linear in the sums that are kept and those that are added.
     pub fn add(&mut self, interval: &Profile) {
         self.update_means(interval);
-        let mut merge = Merge::new(interval);
+        let mut merge = Merge::new(interval, self.by_thread_name);
         merge.add(&self.profile, |sample| self.kept(sample));
         merge.add(interval, |sample| Some(*sample));
         let mut profile = merge.finish(interval.losses().clone());

@@ -135,3 +135,16 @@ fn tables_have_no_more_than_the_sums_use() {
     assert!(profile.locations().as_slice().len() <= 6);
     assert!(profile.locations().strings().len() < 50);
 }
+
+#[test]
+fn threads_of_one_name_are_one_if_their_ids_do_not_count() {
+    let mut live = LiveProfile::new().keeping_eighths(8).by_thread_name();
+    // The name is that of the thread's id here.
+    live.add(&interval(&[(0, 1, 5, vec![0], 8), (0, 2, 5, vec![0], 8), (0, 2, 6, vec![0], 8)]));
+    live.add(&interval(&[(0, 3, 5, vec![0], 8)]));
+    let mut found: Vec<_> =
+        live.profile().samples().iter().map(|sample| (sample.value, sample.count)).collect();
+    found.sort_unstable();
+    assert_eq!(found, [(8, 1), (24, 3)]);
+    assert!(live.profile().threads().iter().all(|thread| (thread.pid, thread.tid) == (0, 0)));
+}

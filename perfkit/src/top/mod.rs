@@ -68,7 +68,10 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     let thread = thread::Builder::new().name("perfkit-rings".to_owned());
     let running = thread.spawn(move || reader.run(delay, &waker, &sender))?;
 
-    let live = LiveProfile::new().keeping_eighths(if options.zero { 0 } else { 7 });
+    let mut live = LiveProfile::new().keeping_eighths(if options.zero { 0 } else { 7 });
+    if !options.needs_threads() {
+        live = live.by_thread_name();
+    }
     let shown = show(&options, subject, live, intervals);
     // The receiver is gone, too: the reader ends at its next interval at the latest.
     stop_reader(&stop);

@@ -100,6 +100,11 @@ impl Options {
         cfg!(feature = "tui") && !self.stdio && !self.json && io::stdout().is_terminal()
     }
 
+    /// Returns whether rows may be those of threads or processes, also by a key of the screen.
+    pub(super) fn needs_threads(&self) -> bool {
+        self.has_screen() || self.sort.iter().any(|key| matches!(key, SortKey::Pid | SortKey::Tid))
+    }
+
     /// Returns how callers are found, `None` if the user wants none.
     pub(super) fn call_graph(&self) -> Option<CallGraph> {
         self.call_graph.or(self.callchains.then_some(CallGraph::FramePointers))

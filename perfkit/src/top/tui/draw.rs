@@ -67,7 +67,10 @@ fn head_lines(state: &State) -> Vec<Line<'static>> {
     if let Some(filter) = &state.filter {
         second.push(format!("filter {}", shown(filter.as_str())));
     }
-    let mut first = vec![Span::raw(format!("perfkit top: {}", state.moment.text()))];
+    // Large programs take seconds until their functions have names.
+    let is_started = state.moment.numbers.seconds > 0.0;
+    let numbers = if is_started { state.moment.text() } else { "naming the first functions".to_owned() };
+    let mut first = vec![Span::raw(format!("perfkit top: {numbers}"))];
     if state.is_frozen {
         first.push(Span::styled(", FROZEN", Style::new().add_modifier(Modifier::BOLD)));
     }

@@ -24,19 +24,18 @@ mod tui;
 pub(crate) use options::Options;
 
 use crate::command::report_failure;
-use crate::events::set_filters;
 use crate::interrupt::on_interrupt;
 use crate::message::note;
 use plain::Plain;
 use plan::Plan;
-use reader::{End, Interval, Reader};
+use reader::{End, Failure, Interval, Reader};
 use screen::{Moment, Subject};
 
 /// Exit code after a second Ctrl-C: 128 and the number of `SIGINT`.
 const SECOND_INTERRUPT: i32 = 130;
 
 /// The reader in its thread.
-type Running = JoinHandle<Result<End, EventSetError>>;
+type Running = JoinHandle<Result<End, Failure>>;
 
 /// Shows tables until the end, and returns the exit code.
 pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
@@ -49,7 +48,6 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
         Ok(set) => set,
         Err(error) => return Ok(report_failure(&error, options.target.describe().as_deref())),
     };
-    set_filters(&set, &plan.filters())?;
     let names: Vec<_> = set.names().iter().take(plan.wanted).map(|name| &**name).collect();
     let cpus =
         if options.target.is_on_cpus() { format!(" ({})", set.cpus().iter().count()) } else { String::new() };
@@ -57,8 +55,9 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     if set.is_user_only() {
         target += ", user space only";
     }
+    let filters = plan.filters();
     let subject = Subject { events: names.join(", "), rate: plan.rate, target };
-    let reader = Reader::start(set, plan.wanted, &options)?;
+    let reader = Reader::start(set, plan.wanted, filters, &options)?;
 
     let stop = Waker::new().map_err(io::Error::other)?;
     stop_at_interrupt(&stop, options.has_screen())?;
@@ -84,7 +83,10 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Ok(End::Stopped) => Ok(ExitCode::SUCCESS),
-        Err(error) => Ok(report_failure(&error, options.target.describe().as_deref())),
+        Err(failure) => match failure.downcast_ref::<EventSetError>() {
+            Some(error) => Ok(report_failure(error, options.target.describe().as_deref())),
+            None => Err(io::Error::other(failure)),
+        },
     }
 }
 
@@ -106,7 +108,7 @@ fn show(
     Ok(())
 }
 
-fn join(running: Running) -> Result<End, EventSetError> {
+fn join(running: Running) -> Result<End, Failure> {
     running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 

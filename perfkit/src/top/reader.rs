@@ -2,6 +2,8 @@
 //!
 //! It waits for nothing but records: names are looked up by another thread, and tables are printed by a third one.
 
+use std::error::Error;
+use std::ffi::CString;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -16,6 +18,7 @@ use perf_session::{EventSet, EventSetError, System, synthesize::Synthesizer};
 use perf_symbols::{FileFinder, Symbolizer, Unwinder};
 
 use super::Options;
+use crate::events::set_filters;
 use crate::message::note;
 use crate::record::loaded;
 use crate::report::sort::SortKey;
@@ -60,6 +63,8 @@ pub(super) struct Reader {
     skipped: u64,
     on_the_way: Arc<()>,
     follows_cpus: bool,
+    /// The filter of each logical event, for CPUs that come online.
+    filters: Vec<Option<CString>>,
 }
 
 /// The consumer of records.
@@ -75,6 +80,9 @@ struct Tally {
     malformed: u64,
 }
 
+/// The reason why a reader failed.
+pub(super) type Failure = Box<dyn Error + Send + Sync>;
+
 /// Why a reader ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -84,8 +92,15 @@ pub(super) enum End {
 }
 
 impl Reader {
-    /// Starts the events of a set, of which the first `wanted` are those of the user, and reads what runs already.
-    pub(super) fn start(mut set: EventSet, wanted: usize, options: &Options) -> io::Result<Self> {
+    /// Sets the filters and starts the events of a set, of which the first `wanted` are those of the user, and reads what runs
+    /// already.
+    pub(super) fn start(
+        mut set: EventSet,
+        wanted: usize,
+        filters: Vec<Option<CString>>,
+        options: &Options,
+    ) -> io::Result<Self> {
+        set_filters(&set, &filters)?;
         let finder = FileFinder::local();
         let has_lines = options.sort.contains(&SortKey::Srcline);
         let symbolizer = if has_lines { Symbolizer::new } else { Symbolizer::without_lines };
@@ -111,7 +126,7 @@ impl Reader {
         tally.add_running(&set, options)?;
         let on_the_way = Arc::new(());
         let follows_cpus = options.target.is_on_cpus();
-        Ok(Self { set, tally, lost: 0, skipped: 0, on_the_way, follows_cpus })
+        Ok(Self { set, tally, lost: 0, skipped: 0, on_the_way, follows_cpus, filters })
     }
 
     /// Sends an interval each `delay`, and a last one.
@@ -120,7 +135,7 @@ impl Reader {
         delay: Duration,
         stop: &Waker,
         intervals: &Sender<Interval>,
-    ) -> Result<End, EventSetError> {
+    ) -> Result<End, Failure> {
         let mut start = Instant::now();
         loop {
             let left = delay.saturating_sub(start.elapsed());
@@ -148,7 +163,8 @@ impl Reader {
                     return Ok(End::Stopped);
                 }
                 if self.follows_cpus {
-                    self.set.refresh()?;
+                    let filters = &self.filters;
+                    self.set.refresh_with(|set| set_filters(set, filters).map_err(Failure::from))?;
                 }
             }
             if readiness.is_final() {

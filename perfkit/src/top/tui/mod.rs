@@ -6,7 +6,7 @@ mod state;
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use perf_profile::LiveProfile;
@@ -28,13 +28,24 @@ pub(super) fn show(
     live: LiveProfile,
     intervals: Receiver<Interval>,
 ) -> io::Result<()> {
-    let moments = add_up(live, intervals)?;
+    let (moments, sums) = add_up(live, intervals)?;
     let state = State::new(options, subject);
     // It restores the terminal before the message of a panic.
     let mut terminal = ratatui::try_init()?;
     let shown = run(&mut terminal, state, &moments);
     ratatui::try_restore()?;
-    shown
+    if shown? == End::NoMoments {
+        sums.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    }
+    Ok(())
+}
+
+/// Why the screen ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Quit,
+    /// The thread that adds up the intervals ended.
+    NoMoments,
 }
 
 /// Restores the terminal, for a program that ends at once.
@@ -43,7 +54,10 @@ pub(super) fn restore() {
 }
 
 /// Adds up the intervals in another thread, because that waits for names.
-fn add_up(mut live: LiveProfile, intervals: Receiver<Interval>) -> io::Result<Receiver<Moment>> {
+fn add_up(
+    mut live: LiveProfile,
+    intervals: Receiver<Interval>,
+) -> io::Result<(Receiver<Moment>, JoinHandle<()>)> {
     // The thread waits for a terminal that is stopped, and the reader counts the samples that are skipped then.
     let (sender, moments) = mpsc::sync_channel(1);
     let add = move || {
@@ -53,11 +67,11 @@ fn add_up(mut live: LiveProfile, intervals: Receiver<Interval>) -> io::Result<Re
             }
         }
     };
-    thread::Builder::new().name("perfkit-sums".to_owned()).spawn(add)?;
-    Ok(moments)
+    let sums = thread::Builder::new().name("perfkit-sums".to_owned()).spawn(add)?;
+    Ok((moments, sums))
 }
 
-fn run(terminal: &mut DefaultTerminal, mut state: State, moments: &Receiver<Moment>) -> io::Result<()> {
+fn run(terminal: &mut DefaultTerminal, mut state: State, moments: &Receiver<Moment>) -> io::Result<End> {
     let mut is_changed = true;
     loop {
         if is_changed {
@@ -68,7 +82,7 @@ fn run(terminal: &mut DefaultTerminal, mut state: State, moments: &Receiver<Mome
             && let Event::Key(key) = event::read()?
             && state.key(key).is_break()
         {
-            return Ok(());
+            return Ok(End::Quit);
         }
         match moments.try_recv() {
             Ok(moment) => {
@@ -76,7 +90,7 @@ fn run(terminal: &mut DefaultTerminal, mut state: State, moments: &Receiver<Mome
                 is_changed = true;
             }
             Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => return Ok(()),
+            Err(TryRecvError::Disconnected) => return Ok(End::NoMoments),
         }
     }
 }

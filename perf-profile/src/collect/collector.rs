@@ -473,7 +473,7 @@ mod tests {
             }
             add(&mut collector, event, &sample(10 * round + 9, &[user, 0x1000, 0x3000]));
             collector.note_lost_samples(round);
-            let profile = collector.take();
+            let profile = collector.take().wait();
             let counts: Vec<u64> = profile.samples().iter().map(|sample| sample.count).collect();
             assert_eq!(counts, [round, 1]);
             assert_eq!(profile.total(event), 10 * (round + 1));

@@ -69,8 +69,14 @@ fn replace(
     mode: u32,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let (new, file) = create_beside(target, mode)?;
-    remove_on_signal(&new);
+    remove_on_signal();
+    let (new, file) = {
+        // A signal waits until the file that it removes is known.
+        let mut unfinished = lock();
+        let created = create_beside(target, mode)?;
+        *unfinished = Some(created.0.clone());
+        created
+    };
     let written = permissions
         .map_or(Ok(()), |permissions| file.set_permissions(permissions))
         .and_then(|()| write_all(file, write))
@@ -92,10 +98,9 @@ fn lock() -> MutexGuard<'static, Option<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes a file when Ctrl-C or `SIGTERM` ends the process.
-fn remove_on_signal(new: &Path) {
+/// Removes the unfinished file when Ctrl-C or `SIGTERM` ends the process. Call it before there is one.
+fn remove_on_signal() {
     static THREAD: Once = Once::new();
-    *lock() = Some(new.to_owned());
     THREAD.call_once(|| {
         // Without the thread, a signal leaves the file, as SIGKILL does.
         let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };

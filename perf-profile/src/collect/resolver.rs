@@ -142,8 +142,8 @@ impl Addresses {
 
     fn add(&mut self, (version, address): Key, location: LocationId) {
         if self.count >= MAX_ADDRESSES {
-            // The versions stay, because stacks have their numbers.
-            self.locations.iter_mut().for_each(FxHashMap::clear);
+            // The versions stay, because stacks have their numbers; the memory of each goes.
+            self.locations.fill_with(FxHashMap::default);
             self.count = 0;
         }
         if let Some(locations) = self.locations.get_mut(version.0 as usize) {

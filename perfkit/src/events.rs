@@ -29,6 +29,13 @@ pub(crate) struct NamedGroup {
     pub(crate) filter: Option<CString>,
 }
 
+impl NamedGroup {
+    /// Returns the filter of each event, for [`set_filters`].
+    pub(crate) fn filters(&self) -> Vec<Option<CString>> {
+        vec![self.filter.clone(); self.events.members().len()]
+    }
+}
+
 impl EventOptions {
     /// Parses the events, by default those of `default`.
     pub(crate) fn parse(&self, default: &str, system: &System) -> io::Result<Vec<NamedGroup>> {

@@ -24,15 +24,18 @@ use crate::ring_pages::{PAGE, RingPages};
 const FIELDS: SampleType =
     SampleType::IDENTIFIER.union(SampleType::IP).union(SampleType::TID).union(SampleType::TIME);
 
-/// Flags of the event that records side-band records.
-const SIDE_BAND: AttrFlags = AttrFlags::MMAP
+/// Flags of the side-band records by which threads and addresses are named.
+pub(crate) const NAMING: AttrFlags = AttrFlags::MMAP
     .union(AttrFlags::MMAP2)
     .union(AttrFlags::COMM)
     .union(AttrFlags::COMM_EXEC)
     .union(AttrFlags::TASK)
     .union(AttrFlags::KSYMBOL)
     .union(AttrFlags::BPF_EVENT)
-    .union(AttrFlags::BUILD_ID)
+    .union(AttrFlags::BUILD_ID);
+
+/// Flags of the event that records side-band records.
+const SIDE_BAND: AttrFlags = NAMING
     .union(AttrFlags::NAMESPACES)
     .union(AttrFlags::CGROUP)
     .union(AttrFlags::MMAP_DATA)
@@ -142,10 +145,7 @@ impl Plan {
 
     /// Returns the filter of each logical event.
     pub(super) fn filters(&self) -> Vec<Option<CString>> {
-        self.groups
-            .iter()
-            .flat_map(|group| vec![group.filter.clone(); group.events.members().len()])
-            .collect()
+        self.groups.iter().flat_map(NamedGroup::filters).collect()
     }
 
     /// Returns the indexes of the logical events that are enabled and disabled on demand: all but those that never fire.

@@ -80,7 +80,7 @@ impl Events {
     /// Returns the filter of each logical event of the set.
     pub(super) fn filters(&self) -> Vec<Option<CString>> {
         let groups = self.groups.iter().filter(|group| group.is_supported).map(|group| &group.named);
-        groups.flat_map(|group| vec![group.filter.clone(); group.events.members().len()]).collect()
+        groups.flat_map(NamedGroup::filters).collect()
     }
 
     /// Iterates over the names, with whether the event is open, in the order of the user.

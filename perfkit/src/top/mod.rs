@@ -24,15 +24,12 @@ mod tui;
 pub(crate) use options::Options;
 
 use crate::command::report_failure;
-use crate::interrupt::on_interrupt;
+use crate::interrupt::{SECOND_INTERRUPT, on_interrupt, wake};
 use crate::message::note;
 use plain::Plain;
 use plan::Plan;
 use reader::{End, Failure, Interval, Reader};
 use screen::{Moment, Subject};
-
-/// Exit code after a second Ctrl-C: 128 and the number of `SIGINT`.
-const SECOND_INTERRUPT: i32 = 130;
 
 /// The reader in its thread.
 type Running = JoinHandle<Result<End, Failure>>;
@@ -73,7 +70,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     }
     let shown = show(&options, subject, live, intervals);
     // The receiver is gone, too: the reader ends at its next interval at the latest.
-    stop_reader(&stop);
+    wake(&stop);
     let ended = join(running);
     shown?;
     match ended {
@@ -124,11 +121,6 @@ fn stop_at_interrupt(stop: &Waker, has_screen: bool) -> io::Result<()> {
             }
             std::process::exit(SECOND_INTERRUPT);
         }
-        stop_reader(&waker);
+        wake(&waker);
     })
-}
-
-fn stop_reader(stop: &Waker) {
-    // No errno is known that the kernel returns here.
-    let _ = stop.wake();
 }

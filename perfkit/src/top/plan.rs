@@ -9,17 +9,7 @@ use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, Eve
 
 use super::Options;
 use crate::events::NamedGroup;
-use crate::record::{CallGraph, Rate, default_event, dummy, frequency_limit, rate};
-
-/// Flags of the event that writes side-band records.
-const SIDE_BAND: AttrFlags = AttrFlags::MMAP
-    .union(AttrFlags::MMAP2)
-    .union(AttrFlags::COMM)
-    .union(AttrFlags::COMM_EXEC)
-    .union(AttrFlags::TASK)
-    .union(AttrFlags::KSYMBOL)
-    .union(AttrFlags::BPF_EVENT)
-    .union(AttrFlags::BUILD_ID);
+use crate::record::{CallGraph, NAMING, Rate, default_event, dummy, frequency_limit, rate};
 
 /// Data pages of a ring at most: 512 KiB with pages of 4 KiB. Copies of stacks get 4 MiB.
 const RING_PAGES: usize = 128;
@@ -47,7 +37,7 @@ impl Plan {
         let common = common_attr(options.call_graph());
         let last = groups.len() - 1;
         for (index, group) in groups.iter_mut().enumerate() {
-            let flags = if index == last { SIDE_BAND } else { AttrFlags::empty() };
+            let flags = if index == last { NAMING } else { AttrFlags::empty() };
             group.events = group.events.clone().map_members(|event| {
                 event.map_specs(|spec| {
                     sampled(spec, options, limit, &common).map_attr(|attr| attr.with_flags(flags))
@@ -80,8 +70,7 @@ impl Plan {
 
     /// Returns the filter of each logical event.
     pub(super) fn filters(&self) -> Vec<Option<CString>> {
-        let filters = |group: &NamedGroup| vec![group.filter.clone(); group.events.members().len()];
-        self.groups.iter().flat_map(filters).collect()
+        self.groups.iter().flat_map(NamedGroup::filters).collect()
     }
 }
 

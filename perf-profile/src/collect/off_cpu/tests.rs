@@ -155,11 +155,16 @@ fn model(steps: &[Step]) -> (Vec<Modelled>, u64) {
                     (start, wakeup) = (Some(out), None);
                 }
             }
+            let is_exit = match step {
+                Step::Exit(tid) => tid == thread,
+                Step::Switch(tid, state, _) => tid == thread && state & 0x30 != 0,
+                _ => false,
+            };
+            if is_exit {
+                broken += u64::from(start.take().is_some());
+                exited = true;
+            }
             match step {
-                Step::Exit(tid) if tid == thread => (start, exited) = (None, true),
-                Step::Switch(tid, state, _) if tid == thread && state & 0x30 != 0 => {
-                    (start, exited) = (None, true);
-                }
                 Step::Fork(tid) if tid == thread => {
                     broken += u64::from(start.take().is_some());
                     exited = false;

@@ -41,7 +41,7 @@
 //! | count | [`EventSet::enable`], [`EventSet::counts`] |
 //! | derive instructions per cycle, rates and misses from counts | [`Counts::metrics`] |
 //! | count by CPU, core, package or thread | [`Counts::split_by`], [`CpuTopology`] |
-//! | count user space only where the kernel is not permitted | [`EventSetOptions::user_only_if_refused`] |
+//! | count user space only, or only where the kernel is not permitted | [`EventSetOptions::user_only`], [`user_only_if_refused`](EventSetOptions::user_only_if_refused) |
 //! | sample into rings | [`EventSpec::map_attr`] with a period or frequency, [`EventSetOptions::ring_pages`] |
 //! | read all records in the order of time | [`EventSet::wait`], [`EventSet::drain_sorted`] |
 //! | open events again after a CPU was offline | [`EventSet::refresh`] |

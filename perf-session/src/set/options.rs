@@ -270,7 +270,7 @@ impl EventSetOptions {
         if self.is_one_event {
             self.check_one_event()?;
         }
-        let user_only = self.user_only();
+        let user_only = self.if_refused();
         match (self.open_as_asked(), user_only) {
             // If user space is refused too, its error is returned: it has what is missing even for that.
             (Err(error), Some(options)) if is_refused(&error) => options.open_as_asked(),

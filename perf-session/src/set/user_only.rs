@@ -1,4 +1,4 @@
-use perf_sys::{AttrFlags, Call, Errno, EventType};
+use perf_sys::{AttrFlags, Call, Errno, EventType, Software};
 
 use super::{EventSet, EventSetError, EventSetOptions};
 use crate::names::expression::Modifiers;
@@ -39,8 +39,31 @@ impl EventSetOptions {
         Self { falls_back_to_user: true, ..self }
     }
 
+    /// Restricts the events that were added until now to user space, also where the kernel is permitted. They get the
+    /// modifier `u` as by [`user_only_if_refused`](Self::user_only_if_refused).
+    ///
+    /// Events that only the kernel causes, such as context switches, are kept too, because they would count 0.
+    ///
+    /// ```
+    /// use perf_session::{EventSetOptions, EventSetTarget, System, parse};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let options = EventSetOptions::new().groups(parse("page-faults,context-switches", &System::new())?);
+    /// if let Ok(set) = options.user_only().target(EventSetTarget::calling_thread()).open() {
+    ///     println!("{:?}", set.names()); // ["page-faults:u", "context-switches"]
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn user_only(mut self) -> Self {
+        let restrict = |event| if is_caused_by_kernel(&event) { event } else { event_of_user(event) };
+        self.groups = self.groups.into_iter().map(|group| group.map_members(restrict)).collect();
+        self
+    }
+
     /// Returns the options for user space only, if they are permitted and differ.
-    pub(super) fn user_only(&self) -> Option<Self> {
+    pub(super) fn if_refused(&self) -> Option<Self> {
         let has_any = |group: &EventGroup| group.members().iter().any(is_for_all_levels);
         if !self.falls_back_to_user || !self.groups.iter().any(has_any) {
             return None;
@@ -60,17 +83,29 @@ impl EventSet {
 
 /// Returns the group without the kernel and the hypervisor.
 pub(super) fn user_only(group: EventGroup) -> EventGroup {
-    group.map_members(|event| {
-        // Excluding the level that an event asks for would leave nothing to count.
-        if !is_for_all_levels(&event) {
-            return event;
-        }
-        let specs = event.specs().iter().cloned().map(|spec| {
-            let label = with_user(spec.label());
-            spec.map_attr(|attr| attr.with_flags(USER)).with_label(label)
-        });
-        NamedEvent::new(with_user(event.name()), specs.collect())
-    })
+    group.map_members(event_of_user)
+}
+
+fn event_of_user(event: NamedEvent) -> NamedEvent {
+    // Excluding the level that an event asks for would leave nothing to count.
+    if !is_for_all_levels(&event) {
+        return event;
+    }
+    let specs = event.specs().iter().cloned().map(|spec| {
+        let label = with_user(spec.label());
+        spec.map_attr(|attr| attr.with_flags(USER)).with_label(label)
+    });
+    NamedEvent::new(with_user(event.name()), specs.collect())
+}
+
+/// Returns whether the kernel counts the event at the privilege level of the kernel alone.
+fn is_caused_by_kernel(event: &NamedEvent) -> bool {
+    let events = [Software::CONTEXT_SWITCHES, Software::CPU_MIGRATIONS, Software::CGROUP_SWITCHES];
+    event
+        .specs()
+        .iter()
+        .map(EventSpec::attr)
+        .any(|attr| attr.kind == EventType::SOFTWARE && events.iter().any(|event| event.0 == attr.config))
 }
 
 /// Returns whether the event counts at all privilege levels, and can count in user space.
@@ -106,7 +141,7 @@ mod tests {
 
     fn names_of(events: &str) -> Option<Vec<String>> {
         let groups = parse(events, &System::new()).unwrap();
-        let options = EventSetOptions::new().groups(groups).user_only_if_refused().user_only()?;
+        let options = EventSetOptions::new().groups(groups).user_only_if_refused().if_refused()?;
         let members = options.groups.iter().flat_map(EventGroup::members);
         Some(members.map(|event| event.name().to_owned()).collect())
     }
@@ -135,9 +170,9 @@ mod tests {
     fn tracepoints_are_kept() {
         let tracepoint = EventSpec::new(Attr { kind: EventType::TRACEPOINT, ..Attr::default() });
         let options = EventSetOptions::new().event(tracepoint.clone()).user_only_if_refused();
-        assert!(options.user_only().is_none());
+        assert!(options.if_refused().is_none());
         let clock = EventSpec::new(Attr::software(Software::TASK_CLOCK));
-        let options = options.event(clock).user_only().unwrap();
+        let options = options.event(clock).if_refused().unwrap();
         let flags = options.groups.iter().map(|group| group.members()[0].specs()[0].attr().flags);
         assert_eq!(flags.collect::<Vec<AttrFlags>>(), [AttrFlags::empty(), USER]);
     }
@@ -145,6 +180,16 @@ mod tests {
     #[test]
     fn nothing_is_excluded_without_permission() {
         let clock = EventSpec::new(Attr::software(Software::TASK_CLOCK));
-        assert!(EventSetOptions::new().event(clock).user_only().is_none());
+        assert!(EventSetOptions::new().event(clock).if_refused().is_none());
+    }
+
+    #[test]
+    fn restricted_events_are_those_that_can_count_in_user_space() {
+        let groups = parse("page-faults,page-faults:k,{task-clock,cs},migrations", &System::new()).unwrap();
+        let options = EventSetOptions::new().groups(groups).user_only();
+        let members = options.groups.iter().flat_map(EventGroup::members);
+        let names: Vec<&str> = members.map(NamedEvent::name).collect();
+        assert_eq!(names, ["page-faults:u", "page-faults:k", "task-clock:u", "cs", "migrations"]);
+        assert!(!options.is_user_only, "nothing was refused");
     }
 }

@@ -1,0 +1,69 @@
+use std::fmt;
+
+use perf_session::{Diagnosis, EventSetError, ParseError, System};
+
+/// The reason why an event cannot be measured.
+///
+/// `Display` and `Debug` print the whole text, so that `unwrap` in a benchmark shows it.
+#[non_exhaustive]
+pub enum Error {
+    /// The text is not the name of one event of this machine. The error has the nearest names.
+    Name(ParseError),
+    /// The event cannot be opened or enabled.
+    Open {
+        /// The event, the call and the errno.
+        error: EventSetError,
+        /// The cause, the values that show it, and the remedy; `None` if `error` has it all.
+        diagnosis: Option<Box<Diagnosis>>,
+    },
+    /// The event counts on CPUs, for all tasks there, and not for a thread.
+    CpuOnly {
+        /// The name of the event.
+        event: String,
+    },
+}
+
+impl Error {
+    /// Returns the error with its explanation.
+    pub(crate) fn explained(error: EventSetError, system: &System) -> Self {
+        let diagnosis = error.explain(system).map(Box::new);
+        Self::Open { error, diagnosis }
+    }
+
+    /// Returns the explanation of an event that cannot be opened: cause, evidence and remedy.
+    pub fn diagnosis(&self) -> Option<&Diagnosis> {
+        match self {
+            Self::Open { diagnosis, .. } => diagnosis.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// `{:#}` prints one line, for a log.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(error) => error.fmt(f),
+            Self::Open { error, diagnosis: None } => error.fmt(f),
+            Self::Open { error, diagnosis: Some(diagnosis) } if f.alternate() => {
+                write!(f, "{}: {diagnosis:#}", error.what())
+            }
+            Self::Open { error, diagnosis: Some(diagnosis) } => write!(f, "{}\n{diagnosis}", error.what()),
+            Self::CpuOnly { event } => write!(
+                f,
+                "{event}: expected an event of a thread, found one that counts all tasks of a CPU; `perfkit list` and \
+                 `perf list` name others"
+            ),
+        }
+    }
+}
+
+/// Prints as `Display`, for `unwrap`.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// `source` is `None`: `Display` already has the whole text.
+impl std::error::Error for Error {}

@@ -1,0 +1,99 @@
+use perf_session::sys::{Attr, Software};
+use perf_session::{EventSetOptions, EventSetTarget, EventSpec, Inherit, NamedEvent, System, parse_event};
+
+use crate::text::note;
+use crate::{Error, PerfMeasurement};
+
+/// The event of a [`PerfMeasurement`], and whose events it counts: by default those of the calling thread in user
+/// space.
+///
+/// ```
+/// use criterion_perf::PerfMeasurementOptions;
+///
+/// let options = PerfMeasurementOptions::new("cache-misses").inherit_threads().clock_if_refused();
+/// match options.open() {
+///     Ok(measurement) => println!("{}", measurement.event()), // cache-misses:u, or task-clock:u without a PMU
+///     Err(error) => println!("{error}"),
+/// }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct PerfMeasurementOptions {
+    event: String,
+    includes_kernel: bool,
+    inherits_threads: bool,
+    falls_back_to_clock: bool,
+}
+
+impl PerfMeasurementOptions {
+    /// Returns the options of an event, by a name as the perf tool has it: `instructions`, `cycles`,
+    /// `cache-misses`, `L1-dcache-load-misses`, `page-faults`, `cpu/event=0xc0/`, `raw_syscalls:sys_enter`.
+    pub fn new(event: impl Into<String>) -> Self {
+        Self {
+            event: event.into(),
+            includes_kernel: false,
+            inherits_threads: false,
+            falls_back_to_clock: false,
+        }
+    }
+
+    /// Counts the kernel too, which needs `CAP_PERFMON` or `perf_event_paranoid` of at most 1. The modifiers `:u` and
+    /// `:k` of the event's name have the same effect.
+    ///
+    /// Tracepoints, kprobes and context switches are events of the kernel, and need this permission in any case.
+    pub fn include_kernel(self) -> Self {
+        Self { includes_kernel: true, ..self }
+    }
+
+    /// Counts the threads that the calling thread starts after [`open`](Self::open), and their threads, for
+    /// benchmarks that run in several. Since Linux 5.13.
+    pub fn inherit_threads(self) -> Self {
+        Self { inherits_threads: true, ..self }
+    }
+
+    /// Measures `task-clock`, the time of the thread on a CPU, if the kernel refuses the event, for example because the
+    /// machine has no PMU. A line on standard error has the reason, and the unit of all values is the clock's.
+    ///
+    /// A misspelt name is an error in any case.
+    pub fn clock_if_refused(self) -> Self {
+        Self { falls_back_to_clock: true, ..self }
+    }
+
+    /// Opens the event for the calling thread, and starts it. Only this thread may run the benchmarks.
+    ///
+    /// # Errors
+    ///
+    /// - [`Error::Name`]: no event has the name, or several do.
+    /// - [`Error::Open`]: the machine does not have the event, or the user may not count it.
+    /// - [`Error::CpuOnly`]: the event is not one of threads.
+    pub fn open(self) -> Result<PerfMeasurement, Error> {
+        let system = System::new();
+        let event = parse_event(&self.event, &system).map_err(Error::Name)?;
+        match self.open_event(event, &system) {
+            Err(refused @ Error::Open { .. }) if self.falls_back_to_clock => {
+                let clock = EventSpec::new(Attr::software(Software::TASK_CLOCK));
+                // If the clock is refused too, the error of the event is the one to solve.
+                let Ok(measurement) = self.open_event(clock.into(), &system) else { return Err(refused) };
+                note(format_args!("measuring {} instead: {refused:#}", measurement.event()));
+                Ok(measurement.instead_of(refused))
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_event(&self, event: NamedEvent, system: &System) -> Result<PerfMeasurement, Error> {
+        if event.specs().iter().any(EventSpec::is_cpu_only) {
+            return Err(Error::CpuOnly { event: event.name().to_owned() });
+        }
+        let mut options = EventSetOptions::new().event(event).target(EventSetTarget::calling_thread());
+        if !self.includes_kernel {
+            options = options.user_only();
+        }
+        if self.inherits_threads {
+            options = options.inherit(Inherit::Threads);
+        }
+        let set = options.open().and_then(|set| set.enable().map(|()| set));
+        let set = set.map_err(|error| Error::explained(error, system))?;
+        Ok(PerfMeasurement::from_set(set))
+    }
+}

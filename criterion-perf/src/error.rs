@@ -1,6 +1,6 @@
 use std::fmt;
 
-use perf_session::{Diagnosis, EventSetError, ParseError, System};
+use perf_session::{Cause, Diagnosis, EventSetError, ParseError, System};
 
 /// The reason why an event cannot be measured.
 ///
@@ -48,7 +48,15 @@ impl fmt::Display for Error {
             Self::Open { error, diagnosis: Some(diagnosis) } if f.alternate() => {
                 write!(f, "{}: {diagnosis:#}", error.what())
             }
-            Self::Open { error, diagnosis: Some(diagnosis) } => write!(f, "{}\n{diagnosis}", error.what()),
+            Self::Open { error, diagnosis: Some(diagnosis) } => {
+                write!(f, "{}\n{diagnosis}", error.what())?;
+                if diagnosis.cause() == Cause::NoHardwarePmu {
+                    f.write_str(
+                        "; PerfMeasurementOptions::clock_if_refused measures the time on a CPU instead",
+                    )?;
+                }
+                Ok(())
+            }
             Self::CpuOnly { event } => write!(
                 f,
                 "{event}: expected an event of a thread, found one that counts all tasks of a CPU; `perfkit list` and \

@@ -74,7 +74,11 @@ impl PerfMeasurementOptions {
                 let clock = EventSpec::new(Attr::software(Software::TASK_CLOCK));
                 // If the clock is refused too, the error of the event is the one to solve.
                 let Ok(measurement) = self.open_event(clock.into(), &system) else { return Err(refused) };
-                note(format_args!("measuring {} instead: {refused:#}", measurement.event()));
+                note(format_args!(
+                    "measuring {} instead of {}: {refused:#}",
+                    measurement.event(),
+                    self.event
+                ));
                 Ok(measurement.instead_of(refused))
             }
             opened => opened,

@@ -6,6 +6,9 @@
 mod support;
 
 #[allow(dead_code)] // its `main`
+#[path = "../examples/constant_layout.rs"]
+mod constant_layout;
+#[allow(dead_code)] // its `main`
 #[path = "../examples/cursor.rs"]
 mod cursor;
 #[allow(dead_code)] // its `main`
@@ -47,6 +50,14 @@ fn spin(time: Duration) {
     let end = Instant::now() + time;
     while Instant::now() < end {
         std::hint::spin_loop();
+    }
+}
+
+#[test]
+fn constant_layout_finds_time_and_address() {
+    if is_permitted(Target::calling_thread()) {
+        let samples = constant_layout::sample(|| spin(Duration::from_millis(100))).unwrap();
+        assert!(samples.len() > 10 && samples.iter().all(|&(time, ip)| time > 0 && ip > 0), "{samples:x?}");
     }
 }
 

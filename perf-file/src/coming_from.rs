@@ -3,6 +3,7 @@
 //! | from | page |
 //! |---|---|
 //! | `linux-perf-data` | [`linux_perf_data`] |
+//! | `tracepoint_perf`, `tracepoint_decode` | [`tracepoint_perf`] |
 //!
 //! The pages name the versions that they were written for. Their examples are compiled as tests of this
 //! crate, and their links are checked.
@@ -13,6 +14,12 @@ use crate::*;
 
 #[doc = include_str!("../docs/coming-from/linux-perf-data.md")]
 pub mod linux_perf_data {
+    #[cfg(doc)]
+    use super::*;
+}
+
+#[doc = include_str!("../docs/coming-from/tracepoint-perf.md")]
+pub mod tracepoint_perf {
     #[cfg(doc)]
     use super::*;
 }

@@ -15,6 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+// ANCHOR: read
 /// Reads at least `count` records: the CPU and the process of each.
 pub(crate) fn read(count: usize) -> Result<Vec<(u32, u32)>, Error> {
     let array = EventArray::create("events".parse()?)?;
@@ -47,3 +48,4 @@ fn read_ready(buffer: &mut PerfBuffer, found: &mut Vec<(u32, u32)>) -> Result<()
     }
     Ok(())
 }
+// ANCHOR_END: read

@@ -15,6 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+// ANCHOR: read
 /// Reads at least `count` records: the process of each.
 pub(crate) fn read(count: usize) -> Result<Vec<u32>, Error> {
     let mut ring = RingBuf::create("events".parse()?, 1 << 20)?;
@@ -29,3 +30,4 @@ pub(crate) fn read(count: usize) -> Result<Vec<u32>, Error> {
     }
     Ok(found)
 }
+// ANCHOR_END: read

@@ -30,6 +30,7 @@ pub(crate) struct Thread {
     pub(crate) name: Option<String>,
 }
 
+// ANCHOR: open
 /// Opens events for all threads of `pid`, in a ring for each CPU.
 fn open(pid: u32) -> Result<RingSet<u32>, Box<dyn Error>> {
     let attr = Attr::software(Software::TASK_CLOCK)
@@ -52,6 +53,7 @@ fn open(pid: u32) -> Result<RingSet<u32>, Box<dyn Error>> {
     }
     Ok(set)
 }
+// ANCHOR_END: open
 
 fn add(threads: &mut BTreeMap<u32, Thread>, record: &SortedRecord<'_, u32>) -> Result<(), decode::Error> {
     match record.decode()? {

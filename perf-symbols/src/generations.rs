@@ -19,6 +19,12 @@ impl<K: Eq + Hash, V> Generations<K, V> {
         Self { newer: HashMap::new(), older: HashMap::new(), cost: 0, max_cost }
     }
 
+    /// Changes the limit for the entries that follow.
+    #[cfg(feature = "names")]
+    pub(crate) fn set_max_cost(&mut self, max_cost: usize) {
+        self.max_cost = max_cost;
+    }
+
     /// Adds an entry. Returns those that are forgotten now.
     pub(crate) fn insert(&mut self, key: K, value: V, cost: usize) -> HashMap<K, V> {
         let mut forgotten = HashMap::new();

@@ -24,6 +24,7 @@ mod help;
 mod interrupt;
 mod levels;
 mod list;
+mod live;
 mod man;
 mod message;
 mod nearest;

@@ -40,7 +40,12 @@ pub struct ObjectFile {
 
 /// The contents, in a file or in memory.
 enum Bytes {
-    File { file: File, identity: Identity },
+    File {
+        file: File,
+        identity: Identity,
+    },
+    /// Of a file that cannot be read any more.
+    Closed(Identity),
     Memory(Arc<[u8]>),
 }
 
@@ -189,10 +194,14 @@ impl ObjectFile {
         Ok(Self { path, bytes, machine, build_id, debug_link, segments, sections, symbols_len })
     }
 
-    /// Closes the file. Its headers stay, so that addresses are found, but it has no sections to read.
-    #[cfg(feature = "unwind")]
+    /// Closes the file. Its headers stay, so that addresses are found, but its sections cannot be read.
+    #[cfg(any(feature = "names", feature = "unwind"))]
     pub(crate) fn closed(self) -> Self {
-        Self { bytes: Bytes::Memory(Arc::default()), ..self }
+        let bytes = match self.bytes {
+            Bytes::File { identity, .. } => Bytes::Closed(identity),
+            bytes => bytes,
+        };
+        Self { bytes, ..self }
     }
 
     /// Returns the path that was opened.
@@ -217,7 +226,7 @@ impl ObjectFile {
     /// `None` for memory.
     pub(super) fn identity(&self) -> Option<Identity> {
         match &self.bytes {
-            Bytes::File { identity, .. } => Some(*identity),
+            Bytes::File { identity, .. } | Bytes::Closed(identity) => Some(*identity),
             Bytes::Memory(_) => None,
         }
     }
@@ -332,6 +341,25 @@ impl ObjectFile {
     /// about what a reader of symbols allocates. `None` if the headers of sections are damaged.
     pub fn symbols_len(&self) -> Option<u64> {
         self.symbols_len
+    }
+
+    /// Returns about how many bytes a reader of symbols keeps of the file: the sections that it maps, with debug information if
+    /// `has_debug`, and what it allocates.
+    #[cfg(feature = "names")]
+    pub(crate) fn symbol_bytes(&self, has_debug: bool) -> u64 {
+        let is_read = |section: &&SectionEntry| match &*section.name {
+            b".symtab" | b".strtab" | b".dynsym" | b".dynstr" => true,
+            name => has_debug && name.starts_with(b".debug_"),
+        };
+        let in_file = self.sections.iter().filter(|section| section.offset.is_some()).filter(is_read);
+        in_file.fold(self.symbols_len.unwrap_or(0), |sum, section| sum.saturating_add(section.len))
+    }
+
+    /// Returns the bytes of the headers, which a closed file keeps.
+    #[cfg(feature = "names")]
+    pub(crate) fn header_bytes(&self) -> usize {
+        let names: usize = self.sections.iter().map(|section| section.name.len()).sum();
+        size_of::<Self>() + size_of_val(&*self.segments) + size_of_val(&*self.sections) + names
     }
 
     /// Returns the first address and the name of the function in the section `.dynsym` that an address is in.
@@ -477,6 +505,10 @@ impl fmt::Debug for ObjectFile {
     }
 }
 
+fn closed() -> io::Error {
+    io::Error::other("the file was closed")
+}
+
 impl SectionEntry {
     fn addresses(&self) -> Range<u64> {
         self.address..self.address.saturating_add(self.len)
@@ -487,6 +519,7 @@ impl Bytes {
     fn len(&self) -> io::Result<u64> {
         match self {
             Self::File { file, .. } => Ok(file.metadata()?.len()),
+            Self::Closed(_) => Err(closed()),
             Self::Memory(bytes) => Ok(bytes.len() as u64),
         }
     }
@@ -495,6 +528,7 @@ impl Bytes {
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         match self {
             Self::File { file, .. } => file.read_at(buffer, at),
+            Self::Closed(_) => Err(closed()),
             Self::Memory(bytes) => {
                 let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
                 let count = rest.len().min(buffer.len());
@@ -509,6 +543,7 @@ impl Bytes {
     fn read_exact_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
         match self {
             Self::File { file, .. } => file.read_exact_at(buffer, at),
+            Self::Closed(_) => Err(closed()),
             Self::Memory(bytes) => {
                 let start = usize::try_from(at).ok();
                 let range = start.and_then(|start| bytes.get(start..start.checked_add(buffer.len())?));

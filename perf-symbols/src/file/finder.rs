@@ -81,6 +81,13 @@ impl FoundFile {
         self.object.closed()
     }
 
+    /// Closes the files, whose headers stay.
+    #[cfg(feature = "names")]
+    pub(crate) fn closed(self) -> Self {
+        let debug_file = self.debug_file.map(ObjectFile::closed);
+        Self { object: self.object.closed(), debug_file, ..self }
+    }
+
     /// Returns how it is known that the file is what was mapped.
     pub fn evidence(&self) -> Evidence {
         self.evidence

@@ -28,6 +28,11 @@ impl Aliases {
         Some(Self { file, strings, candidates })
     }
 
+    /// Returns whether the file has the symbols of all functions, and not only of those that it exports.
+    pub(super) fn has_all_symbols(&self) -> bool {
+        self.strings == ".strtab"
+    }
+
     /// Returns the demangled name of the function that begins at an address, if that has several.
     pub(super) fn name(&self, start: u64) -> Option<String> {
         let first = self.candidates.partition_point(|(address, _)| *address < start);

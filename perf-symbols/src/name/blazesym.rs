@@ -13,10 +13,12 @@ use super::alias::Aliases;
 use super::demangle::demangled;
 use super::query::{Function, SourceLine, Symbols};
 use super::symbolizer::FileSymbols;
+use crate::file::ObjectFile;
 
 /// Reads symbol tables and DWARF by the crate blazesym.
 pub struct Blazesym {
     symbolizer: Symbolizer,
+    has_lines: bool,
     /// Of the files that it has; `None` for those without.
     aliases: HashMap<PathBuf, Option<Aliases>>,
 }
@@ -36,7 +38,7 @@ impl Blazesym {
             .enable_inlined_fns(has_lines)
             .enable_demangling(false)
             .build();
-        Self { symbolizer, aliases: HashMap::new() }
+        Self { symbolizer, has_lines, aliases: HashMap::new() }
     }
 }
 
@@ -71,22 +73,24 @@ impl Blazesym {
 
 impl FileSymbols for Blazesym {
     fn symbolize(&mut self, file: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String> {
-        let mut elf = Elf::new(file);
-        let symbolize = |elf| self.symbolizer.symbolize(&Source::Elf(elf), Input::VirtOffset(addresses));
-        elf.debug_syms = false;
-        let named = symbolize(elf.clone());
-        // Without debug symbols, it does not follow the debug link, and has no names of a stripped file.
-        elf.debug_syms = true;
-        let (found, named) = match (symbolize(elf), named) {
-            (Ok(found), named) => (found, named.unwrap_or_default()),
-            // The debug information is damaged, or the debug link leads to a file with another checksum.
-            (Err(_), Ok(named)) => (named, Vec::new()),
-            (Err(error), Err(_)) => return Err(error.to_string()),
-        };
         if !self.aliases.contains_key(file) {
             self.aliases.insert(file.to_owned(), Aliases::read(file));
         }
         let aliases = self.aliases.get(file).and_then(Option::as_ref);
+        let mut elf = Elf::new(file);
+        let symbolize = |elf| self.symbolizer.symbolize(&Source::Elf(elf), Input::VirtOffset(addresses));
+        elf.debug_syms = false;
+        let named = symbolize(elf.clone());
+        // Without debug symbols, it does not follow the debug link, and has no names of a stripped file. Else they have the
+        // same functions, and lines.
+        elf.debug_syms = self.has_lines || !aliases.is_some_and(Aliases::has_all_symbols);
+        let by_dwarf = if elf.debug_syms { Some(symbolize(elf)) } else { None };
+        let (found, named) = match (by_dwarf, named) {
+            (Some(Ok(found)), named) => (found, named.unwrap_or_default()),
+            // The debug information is not needed, or damaged, or the debug link leads to a file with another checksum.
+            (_, Ok(named)) => (named, Vec::new()),
+            (_, Err(error)) => return Err(error.to_string()),
+        };
         let answers = found.into_iter().enumerate().zip(addresses);
         let answer = |((index, found), address): ((usize, Symbolized<'_>), &u64)| {
             let mut symbols = symbols(found, named.get(index))?;
@@ -110,6 +114,10 @@ impl FileSymbols for Blazesym {
         // It fails for a file that it does not have.
         let _ = self.symbolizer.evict(&Evict::Elf(evict::Elf::new(file)));
         self.aliases.remove(file);
+    }
+
+    fn kept_bytes(&self, file: &ObjectFile) -> u64 {
+        file.symbol_bytes(self.has_lines)
     }
 }
 

@@ -6,6 +6,7 @@ mod code;
 mod demangle;
 mod jitdump;
 mod kallsyms;
+mod open_files;
 mod perf_map;
 mod query;
 mod symbolizer;

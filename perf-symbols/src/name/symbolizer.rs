@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, Weak};
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use super::blazesym::Blazesym;
 use super::query::{Query, Symbols, Unnamed};
 use super::worker::Worker;
-use crate::file::{FileFinder, NotFound};
+use crate::file::{FileFinder, NotFound, ObjectFile};
 
 /// Names the functions at addresses.
 ///
@@ -34,8 +35,11 @@ use crate::file::{FileFinder, NotFound};
 /// ```
 ///
 /// The work is done by a separate thread, because blazesym stays on the thread that made it; the handle can be used by
-/// several. Ask for many addresses at once: those of one file are looked up together. Names that were found are kept, up to
-/// 64 MiB; files that were opened, up to 256, or 256 MiB of their symbols.
+/// several. Ask for many addresses at once: those of one file are looked up together.
+///
+/// Names that were found are kept, and the symbols of the files that were used last, up to
+/// [a number of files](Self::with_max_files) and [of bytes](Self::with_max_bytes). For a recording they are large, so that
+/// each file is read once. A program that runs for as long as what it observes takes less: 32 files and 128 MiB.
 pub struct Symbolizer {
     requests: Sender<Request>,
 }
@@ -77,6 +81,12 @@ pub trait FileSymbols {
 
     /// Frees what is kept of a file.
     fn forget(&mut self, file: &Path);
+
+    /// Returns about how many bytes are kept of a file, mapped or allocated: by default those of its symbol tables and of its
+    /// debug information.
+    fn kept_bytes(&self, file: &ObjectFile) -> u64 {
+        file.symbol_bytes(true)
+    }
 }
 
 /// The addresses that were looked up, by result: returned by [`Symbolizer::counts`].
@@ -96,6 +106,8 @@ pub struct NameCounts {
 pub struct NameRequest {
     answer: Option<Receiver<Vec<Result<Symbols, Unnamed>>>>,
     len: usize,
+    /// Nothing is looked up for a request that was dropped.
+    _wanted: Arc<()>,
 }
 
 impl NameRequest {
@@ -107,7 +119,9 @@ impl NameRequest {
 }
 
 pub(super) enum Request {
-    Names { queries: Vec<Query>, reply: Sender<Vec<Result<Symbols, Unnamed>>> },
+    Names { queries: Vec<Query>, reply: Sender<Vec<Result<Symbols, Unnamed>>>, wanted: Weak<()> },
+    MaxFiles(usize),
+    MaxBytes(u64),
     Counts { reply: Sender<NameCounts> },
     MissingFiles { reply: Sender<Vec<NotFound>> },
 }
@@ -147,7 +161,12 @@ impl Symbolizer {
             while let Ok(request) = received.recv() {
                 // Who asked may have gone.
                 let _ = match request {
-                    Request::Names { queries, reply } => reply.send(worker.symbolize(&queries)).map_err(drop),
+                    Request::Names { wanted, .. } if wanted.strong_count() == 0 => Ok(()),
+                    Request::Names { queries, reply, .. } => {
+                        reply.send(worker.symbolize(&queries)).map_err(drop)
+                    }
+                    Request::MaxFiles(files) => Ok(worker.set_max_files(files)),
+                    Request::MaxBytes(bytes) => Ok(worker.set_max_bytes(bytes)),
                     Request::Counts { reply } => reply.send(worker.counts()).map_err(drop),
                     Request::MissingFiles { reply } => reply.send(worker.missing_files()).map_err(drop),
                 };
@@ -156,17 +175,40 @@ impl Symbolizer {
         Ok(Self { requests })
     }
 
+    /// Keeps the symbols of at most this number of files, 256 by default and at least one: those that were used last. Each
+    /// file is mapped, and takes two descriptors.
+    #[must_use]
+    pub fn with_max_files(self, files: usize) -> Self {
+        // Without the thread, there is nothing to limit.
+        let _ = self.requests.send(Request::MaxFiles(files));
+        self
+    }
+
+    /// Keeps at most about this number of bytes, 512 MiB by default: a half for the symbols of files, an eighth for names, and
+    /// the rest for the perf maps of runtimes. The file whose symbols are read may be larger than its part: it is then
+    /// the only one.
+    ///
+    /// A smaller limit costs time: files that were forgotten are read again when an address of theirs has no name yet.
+    #[must_use]
+    pub fn with_max_bytes(self, bytes: u64) -> Self {
+        let _ = self.requests.send(Request::MaxBytes(bytes));
+        self
+    }
+
     /// Returns the functions at each address, in the order of the queries, or the reason why there is no name.
     pub fn symbolize(&self, queries: &[Query]) -> Vec<Result<Symbols, Unnamed>> {
         self.request(queries.to_vec()).wait()
     }
 
-    /// Asks for the functions at each address, which are looked up while the caller continues.
+    /// Asks for the functions at each address, which are looked up while the caller continues, unless the request is dropped
+    /// before.
     pub fn request(&self, queries: Vec<Query>) -> NameRequest {
         let len = queries.len();
         let (reply, answer) = mpsc::channel();
-        let sent = self.requests.send(Request::Names { queries, reply });
-        NameRequest { answer: sent.is_ok().then_some(answer), len }
+        let wanted = Arc::new(());
+        let request = Request::Names { queries, reply, wanted: Arc::downgrade(&wanted) };
+        let sent = self.requests.send(request);
+        NameRequest { answer: sent.is_ok().then_some(answer), len, _wanted: wanted }
     }
 
     /// Returns how many addresses were looked up since the start, by result.

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::jitdump::Jitdump;
 use super::kallsyms::{Kallsyms, KallsymsError};
+use super::open_files::OpenFiles;
 use super::perf_map::PerfMap;
 use super::query::{Function, Query, Symbols, Target, Unnamed};
 use super::symbolizer::{FileSymbols, NameCounts};
@@ -16,16 +17,13 @@ use crate::generations::Generations;
 use crate::space::FileKey;
 use crate::{BuildId, MappedObject, Mapping, ObjectKind};
 
-/// Half of the bytes of names that are kept.
-const MAX_NAMES: usize = 32 << 20;
-/// Half of the bytes of the symbols of files that are kept open.
-const MAX_SYMBOLS_KEPT: u64 = 128 << 20;
-/// Bytes that a file counts for at least, so that 256 files are open at most, each with its debug file: a process may have
-/// 1024 open files.
-const MIN_SYMBOLS_KEPT: u64 = MAX_SYMBOLS_KEPT / 128;
-/// Half of the jitdumps that are kept, and of the bytes of perf maps.
+/// Files whose symbols are kept, and bytes in all, if the symbolizer was given no others.
+const MAX_FILES: usize = 256;
+const MAX_BYTES: u64 = 512 << 20;
+/// Half of the bytes of the headers of files, which are closed.
+const MAX_HEADERS: usize = 8 << 20;
+/// Half of the jitdumps that are kept.
 const MAX_JITDUMPS: usize = 8;
-const MAX_PERF_MAPS: usize = 256 << 20;
 /// Bytes of the symbol tables and of the decompressed debug information of one file. The library allocates them as the file
 /// says, and ends the process if the system has no such memory.
 const MAX_SYMBOLS: u64 = 4 << 30;
@@ -35,6 +33,9 @@ const MAX_MISSING: usize = 1024;
 pub(super) struct Worker {
     finder: FileFinder,
     symbols: Box<dyn FileSymbols>,
+    /// Those of `symbols`.
+    open: OpenFiles,
+    /// Closed ones, and those that were not found.
     files: Generations<FileKey, Rc<File>>,
     next_file: u64,
     /// By number of the file and address in its symbol table.
@@ -52,6 +53,7 @@ pub(super) struct Worker {
 
 struct File {
     number: u64,
+    /// Closed: its symbols are read by the path.
     found: Result<FoundFile, NotFoundKind>,
     /// Set after a failure or a change of the file.
     broken: Cell<Option<Unnamed>>,
@@ -65,20 +67,37 @@ struct Kernel {
 
 impl Worker {
     pub(super) fn new(finder: FileFinder, symbols: Box<dyn FileSymbols>) -> Self {
-        Self {
+        let mut worker = Self {
             finder,
             symbols,
-            files: Generations::new(MAX_SYMBOLS_KEPT as usize),
+            open: OpenFiles::new(MAX_FILES, 0),
+            files: Generations::new(MAX_HEADERS),
             next_file: 0,
-            names: Generations::new(MAX_NAMES),
+            names: Generations::new(0),
             jitdumps: Generations::new(MAX_JITDUMPS),
-            perf_maps: Generations::new(MAX_PERF_MAPS),
+            perf_maps: Generations::new(0),
             fresh_jitdumps: HashSet::new(),
             fresh_perf_maps: HashSet::new(),
             kernel: None,
             missing: BTreeMap::new(),
             counts: NameCounts::default(),
-        }
+        };
+        worker.set_max_bytes(MAX_BYTES);
+        worker
+    }
+
+    /// Keeps the symbols of this number of files at most.
+    pub(super) fn set_max_files(&mut self, files: usize) {
+        self.open.set_max_files(files);
+    }
+
+    /// Divides the bytes: a half is for the symbols of files, an eighth for names, and the rest for perf maps.
+    pub(super) fn set_max_bytes(&mut self, bytes: u64) {
+        self.open.set_max_bytes(bytes / 2);
+        // Each has two generations.
+        let half = |bytes: u64| usize::try_from(bytes / 2).unwrap_or(usize::MAX);
+        self.names.set_max_cost(half(bytes / 8));
+        self.perf_maps.set_max_cost(half(bytes / 8 * 3));
     }
 
     pub(super) fn counts(&self) -> NameCounts {
@@ -155,10 +174,12 @@ impl Worker {
             return None;
         }
         let key = FileKey::new(pid, object, build_id);
-        if let Some(file) = self.files.get(&key) {
+        // One that has changed may be elsewhere: its path was that of a process which has ended.
+        let is_usable = |file: &&Rc<File>| file.broken.get() != Some(Unnamed::Changed);
+        if let Some(file) = self.files.get(&key).filter(is_usable) {
             return Some(file.clone());
         }
-        let found = self.finder.find(pid, mapping, build_id).map_err(|error| {
+        let found = self.finder.find(pid, mapping, build_id).map(FoundFile::closed).map_err(|error| {
             let kind = error.kind();
             if self.missing.len() < MAX_MISSING {
                 self.missing.insert(object.path().into(), error);
@@ -167,11 +188,7 @@ impl Worker {
         });
         self.next_file += 1;
         let file = Rc::new(File { number: self.next_file, found, broken: Cell::new(None) });
-        for forgotten in self.files.insert(key, file.clone(), cost_of(&file)).into_values() {
-            if let Ok(found) = &forgotten.found {
-                self.symbols.forget(symbol_file(found).path());
-            }
-        }
+        self.files.insert(key, file.clone(), cost_of(&file));
         Some(file)
     }
 
@@ -231,9 +248,13 @@ impl Worker {
         if !file.is_unchanged() {
             return Err(Unnamed::Changed);
         }
+        for path in self.open.add(file.path(), self.symbols.kept_bytes(file)) {
+            self.symbols.forget(&path);
+        }
         let symbols = &mut self.symbols;
         let result = catch_unwind(AssertUnwindSafe(|| symbols.symbolize(file.path(), addresses)));
         if !file.is_unchanged() {
+            self.open.remove(file.path());
             self.symbols.forget(file.path());
             return Err(Unnamed::Changed);
         }
@@ -344,10 +365,14 @@ fn symbol_file(found: &FoundFile) -> &ObjectFile {
     found.debug_file().unwrap_or(found.object())
 }
 
-/// Returns the bytes that a file counts for: about those that its symbols take.
+/// Returns the bytes that the headers of a file take, or the reason that it was not found.
 fn cost_of(file: &File) -> usize {
-    let symbols = file.found.as_ref().ok().and_then(|found| symbol_file(found).symbols_len());
-    symbols.unwrap_or(0).clamp(MIN_SYMBOLS_KEPT, MAX_SYMBOLS_KEPT) as usize
+    let found = file.found.as_ref();
+    let headers = found.map_or(0, |found| {
+        found.object().header_bytes() + found.debug_file().map_or(0, ObjectFile::header_bytes)
+    });
+    // With the place in the map.
+    headers + 200
 }
 
 /// Reads the symbols of the recorded kernel. Returns what is added to its addresses to find them.

@@ -254,6 +254,48 @@ fn failure_of_the_library_is_counted_and_ends_with_its_file() {
 }
 
 #[test]
+fn files_that_were_not_used_for_long_are_closed() {
+    const MAX_FILES: usize = 4;
+    let folder = std::env::temp_dir().join(format!("perf-symbols-open-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let mut spaces = AddressSpaces::new();
+    let pid = std::process::id();
+    let queries: Vec<_> = (1..=20_u64)
+        .map(|index| {
+            let path = folder.join(index.to_string());
+            std::fs::copy("/bin/sh", &path).expect("a copy");
+            let start = 0x1000_0000 * index;
+            map(&mut spaces, CpuMode::USER, pid, [start, 0x1000_0000, 0], path.as_os_str().as_encoded_bytes());
+            query(&spaces, pid, CpuMode::USER, start + 0x40)
+        })
+        .collect();
+    let symbolizer = Symbolizer::new(FileFinder::local()).expect("a thread").with_max_files(MAX_FILES);
+    // One after the other, and at once.
+    let each: Vec<_> = queries.iter().flat_map(|query| symbolizer.symbolize(&[query.clone()])).collect();
+    let opened = || {
+        let links = std::fs::read_dir("/proc/self/fd").expect("descriptors").flatten();
+        links.filter(|link| std::fs::read_link(link.path()).is_ok_and(|path| path.starts_with(&folder))).count()
+    };
+    let mapped = || {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("mappings");
+        maps.lines().filter(|line| line.contains(&*folder.to_string_lossy())).count()
+    };
+    let (first, first_mapped) = (opened(), mapped());
+    // An address that has no name yet, so that each file is opened again.
+    let others: Vec<_> = (1..=20_u64)
+        .map(|index| query(&spaces, pid, CpuMode::USER, 0x1000_0000 * index + 0x80))
+        .collect();
+    let at_once = symbolizer.symbolize(&[queries, others].concat());
+    let (second, second_mapped) = (opened(), mapped());
+    let _ = std::fs::remove_dir_all(&folder);
+    assert_eq!(each[..], at_once[..20], "names are kept longer than files");
+    for (descriptors, mappings) in [(first, first_mapped), (second, second_mapped)] {
+        assert!((1..=2 * MAX_FILES).contains(&descriptors), "{descriptors} descriptors");
+        assert!((1..=MAX_FILES).contains(&mappings), "{mappings} mappings");
+    }
+}
+
+#[test]
 fn kernel_of_another_boot_is_not_named_by_this_one() {
     let mut spaces = AddressSpaces::new();
     // A text that begins where no kernel has it.

@@ -10,15 +10,14 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use perf_abi::CpuMode;
-use perf_abi::regs::Architecture;
 use perf_decode::{Layout, Record, Sample, SampleLayout};
-use perf_profile::{Collector, Event, EventId, PendingProfile, ProfileBuilder, Resolver};
+use perf_profile::{Collector, Event, EventId, PendingProfile, ProfileBuilder};
 use perf_session::sys::{WaitResult, Waker};
 use perf_session::{EventSet, EventSetError, System, synthesize::Synthesizer};
-use perf_symbols::{FileFinder, Symbolizer, Unwinder};
 
 use super::Options;
 use crate::events::set_filters;
+use crate::live;
 use crate::message::note;
 use crate::record::loaded;
 use crate::report::sort::SortKey;
@@ -101,13 +100,8 @@ impl Reader {
         options: &Options,
     ) -> io::Result<Self> {
         set_filters(&set, &filters)?;
-        let finder = FileFinder::local();
-        let has_lines = options.sort.contains(&SortKey::Srcline);
-        let symbolizer = if has_lines { Symbolizer::new } else { Symbolizer::without_lines };
-        let unwinder = Unwinder::new(Architecture::NATIVE, finder.clone());
-        let resolver = Resolver::with_symbolizer(unwinder, symbolizer(finder)?);
-        let resolver = resolver.with_monotonic_time(true).without_waiting();
-        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let resolver = live::resolver(options.sort.contains(&SortKey::Srcline))?;
+        let mut collector = Collector::new(resolver.without_waiting(), ProfileBuilder::new());
         let names = set.names().iter().take(wanted).enumerate();
         let attr_of =
             |index| set.events().find(|event| event.index == index).map(|event| *event.event.attr());
@@ -177,6 +171,10 @@ impl Reader {
     /// Sends the samples of an interval. Returns whether there is somebody to receive them.
     fn send(&mut self, elapsed: Duration, intervals: &Sender<Interval>) -> Result<bool, EventSetError> {
         let lost_in_all = self.set.losses()?.dropped() + self.tally.malformed;
+        let lost = lost_in_all - std::mem::replace(&mut self.lost, lost_in_all);
+        if lost > 0 {
+            live::forget_dead(&mut self.tally.collector);
+        }
         let samples = std::mem::take(&mut self.tally.samples);
         let profile = self.tally.collector.take();
         if Arc::strong_count(&self.on_the_way) > MAX_ON_THE_WAY {
@@ -188,7 +186,7 @@ impl Reader {
             seconds: elapsed.as_secs_f64(),
             samples,
             kernel_samples: std::mem::take(&mut self.tally.kernel_samples),
-            lost: lost_in_all - std::mem::replace(&mut self.lost, lost_in_all),
+            lost,
             lost_in_all,
             skipped: self.skipped,
         };

@@ -3,17 +3,15 @@
 use std::collections::HashMap;
 use std::env;
 use std::io;
-use std::path::Path;
 
-use perf_profile::{Collector, Event, EventId, Pprof, ProfileBuilder, Resolver};
-use perf_session::sys::abi::regs::Architecture;
+use perf_profile::{Collector, Event, EventId, Pprof, ProfileBuilder};
 use perf_session::sys::decode::Window;
 use perf_session::sys::{Attr, EventType, RawRecord, Record, SampleLayout, Software};
-use perf_symbols::FileFinder;
 
 use super::folder::{Folder, Unwritten};
 use super::hand_over::{HandOver, Period, Work};
 use super::push::{Push, Pushed};
+use crate::live;
 use crate::message::{count, note};
 use crate::record::source::Source;
 
@@ -63,8 +61,7 @@ impl Outcome {
 
 impl Worker {
     pub(super) fn new(source: &Source, folder: Option<Folder>, push: Option<Push>) -> io::Result<Self> {
-        let resolver = Resolver::new(Architecture::NATIVE, FileFinder::local())?.with_monotonic_time(true);
-        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let mut collector = Collector::new(live::resolver(true)?, ProfileBuilder::new());
         let (mut events, mut ids) = (Vec::new(), HashMap::new());
         for (index, event) in source.described.events.iter().enumerate() {
             let samples = !is_dummy(&event.attr);
@@ -119,9 +116,7 @@ impl Worker {
         let Period { start, end, lost } = period;
         self.collector.note_lost_samples(lost);
         if lost > 0 {
-            // Records of exits may be among them.
-            let is_alive = |pid: u32| Path::new("/proc").join(pid.to_string()).exists();
-            self.collector.spaces_mut().retain_processes(is_alive);
+            live::forget_dead(&mut self.collector);
         }
         let profile = self.collector.take().wait();
         let command: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();

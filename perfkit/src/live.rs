@@ -1,0 +1,23 @@
+//! The names and processes of commands that run for as long as what they observe.
+
+use std::io;
+use std::path::Path;
+
+use perf_abi::regs::Architecture;
+use perf_profile::{Collector, Resolver};
+use perf_symbols::{FileFinder, Symbolizer, Unwinder};
+
+/// Returns a resolver for samples of this machine, whose memory and open files have limits.
+pub(crate) fn resolver(has_lines: bool) -> io::Result<Resolver> {
+    let finder = FileFinder::local();
+    let symbolizer = if has_lines { Symbolizer::new } else { Symbolizer::without_lines };
+    let unwinder = Unwinder::new(Architecture::NATIVE, finder.clone());
+    let resolver = Resolver::with_symbolizer(unwinder, symbolizer(finder)?);
+    Ok(resolver.with_monotonic_time(true).with_small_caches())
+}
+
+/// Forgets processes whose exit is among records that were lost.
+pub(crate) fn forget_dead(collector: &mut Collector) {
+    let is_alive = |pid: u32| Path::new("/proc").join(pid.to_string()).exists();
+    collector.spaces_mut().retain_processes(is_alive);
+}

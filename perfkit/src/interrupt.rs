@@ -20,7 +20,8 @@ pub(crate) fn on_signal(signal: i32, f: impl FnMut() + Send + 'static) -> io::Re
     on_signals(&[signal], f)
 }
 
-fn on_signals(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
+/// Calls `f` in another thread for each of these signals from now on, in place of their default actions.
+pub(crate) fn on_signals(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new(signals)?;
     let wait = move || signals.forever().for_each(|_| f());
     thread::Builder::new().name("perfkit-signals".to_owned()).spawn(wait).map(drop)

@@ -1,11 +1,12 @@
 //! A profile whose names are looked up in the background.
 
 use std::fmt;
+use std::time::Instant;
 
-use perf_symbols::NameCounts;
+use perf_symbols::{NameCounts, Symbols, Unnamed};
 
 use super::resolver::Requested;
-use crate::profile::{Location, Locations, Losses, Profile, ProfileBuilder};
+use crate::profile::{Location, LocationId, Locations, Losses, Profile, ProfileBuilder};
 
 /// A profile whose functions are not named yet: returned by [`Collector::take`](crate::Collector::take).
 ///
@@ -20,21 +21,53 @@ pub struct PendingProfile {
 
 impl PendingProfile {
     /// Waits for the names, and returns the profile.
-    pub fn wait(self) -> Profile {
-        let Self { mut builder, mut locations, requested, mut losses } = self;
-        for (ids, request) in requested {
-            for (id, symbols) in ids.into_iter().zip(request.wait()) {
-                locations.set_symbols(id, &symbols);
+    pub fn wait(mut self) -> Profile {
+        while let Some((ids, request)) = self.requested.pop_front() {
+            set_names(&mut self.locations, ids, request.wait());
+        }
+        finish(self.builder, self.locations, self.losses)
+    }
+
+    /// Waits for the names until this moment. Returns whether all are there.
+    pub fn wait_until(&mut self, end: Instant) -> bool {
+        while let Some((ids, request)) = self.requested.pop_front() {
+            match request.wait_until(end) {
+                Ok(named) => set_names(&mut self.locations, ids, named),
+                Err(request) => {
+                    self.requested.push_front((ids, request));
+                    return false;
+                }
             }
         }
-        let mut counts = NameCounts::default();
-        for reason in locations.as_slice().iter().filter_map(Location::unnamed) {
-            *counts.unnamed.entry(reason).or_default() += 1;
-        }
-        losses.unnamed_addresses = counts.reasons();
-        builder.losses(losses);
-        builder.finish(locations)
+        true
     }
+
+    /// Returns the profile with the names that were [waited for](Self::wait_until). The other addresses have no function, and
+    /// no reason for it.
+    pub fn so_far(&self) -> Profile {
+        finish(self.builder.clone(), self.locations.clone(), self.losses.clone())
+    }
+
+    /// Returns the number of addresses whose names were not waited for.
+    pub fn waiting(&self) -> usize {
+        self.requested.iter().map(|(ids, _)| ids.len()).sum()
+    }
+}
+
+fn set_names(locations: &mut Locations, ids: Vec<LocationId>, named: Vec<Result<Symbols, Unnamed>>) {
+    for (id, symbols) in ids.into_iter().zip(named) {
+        locations.set_symbols(id, &symbols);
+    }
+}
+
+fn finish(mut builder: ProfileBuilder, locations: Locations, mut losses: Losses) -> Profile {
+    let mut counts = NameCounts::default();
+    for reason in locations.as_slice().iter().filter_map(Location::unnamed) {
+        *counts.unnamed.entry(reason).or_default() += 1;
+    }
+    losses.unnamed_addresses = counts.reasons();
+    builder.losses(losses);
+    builder.finish(locations)
 }
 
 impl fmt::Debug for PendingProfile {

@@ -318,6 +318,14 @@ impl ObjectFile {
     }
 
     fn read_section(&self, section: &SectionEntry) -> Result<Option<SectionBytes>, ElfError> {
+        let Some(offset) = self.checked_offset(section)? else { return Ok(None) };
+        let mut bytes = vec![0; section.len as usize];
+        self.bytes.read_exact_at(&mut bytes, offset)?;
+        Ok(Some(SectionBytes { addresses: section.addresses(), bytes: bytes.into() }))
+    }
+
+    /// Returns the offset of a section whose bytes can be read; `None` if it has none.
+    fn checked_offset(&self, section: &SectionEntry) -> Result<Option<u64>, ElfError> {
         let Some(offset) = section.offset else { return Ok(None) };
         if section.len > MAX_SECTION || offset.saturating_add(section.len) > self.bytes.len()? {
             let name = String::from_utf8_lossy(&section.name);
@@ -325,9 +333,29 @@ impl ObjectFile {
                 format!("section {name} of {} bytes at {offset}, beyond the end or 1 GiB", section.len);
             return Err(ElfError::Malformed(problem));
         }
-        let mut bytes = vec![0; section.len as usize];
-        self.bytes.read_exact_at(&mut bytes, offset)?;
-        Ok(Some(SectionBytes { addresses: section.addresses(), bytes: bytes.into() }))
+        Ok(Some(offset))
+    }
+
+    /// Reads a section in pieces of this number of bytes, the last one of fewer. `None` if the file has no such section.
+    #[cfg(feature = "names")]
+    pub(crate) fn read_pieces(
+        &self,
+        name: &str,
+        len: usize,
+        mut piece: impl FnMut(&[u8]),
+    ) -> Result<Option<()>, ElfError> {
+        let Some(section) = self.section_entry(name) else { return Ok(None) };
+        let Some(offset) = self.checked_offset(section)? else { return Ok(None) };
+        let mut buffer = vec![0; len];
+        let mut at = 0;
+        while at < section.len {
+            let count = usize::try_from(section.len - at).map_or(len, |rest| rest.min(len));
+            let Some(bytes) = buffer.get_mut(..count) else { break };
+            self.bytes.read_exact_at(bytes, offset + at)?;
+            piece(bytes);
+            at += count as u64;
+        }
+        Ok(Some(()))
     }
 
     /// Returns whether two addresses of the file's symbol table are in one section, or in none.

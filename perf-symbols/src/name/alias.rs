@@ -21,8 +21,9 @@ impl Aliases {
     pub(super) fn read(path: &Path) -> Option<Self> {
         let file = ObjectFile::open(path).ok().filter(ObjectFile::has_native_layout)?;
         let table = |symbols: &str, strings: &'static str| {
-            let symbols = file.section(symbols).ok()??.bytes;
-            Some((candidates(&symbols), strings))
+            let mut functions = Functions::default();
+            file.read_pieces(symbols, PIECE, |piece| functions.add(piece)).ok()??;
+            Some((functions.candidates(), strings))
         };
         let (candidates, strings) = table(".symtab", ".strtab").or_else(|| table(".dynsym", ".dynstr"))?;
         Some(Self { file, strings, candidates })
@@ -49,10 +50,31 @@ const IFUNC: u8 = 10;
 const GLOBAL: u8 = 1;
 const WEAK: u8 = 2;
 
-/// Returns the names of each address with several functions, by address: those with a size, that are not weak, and that are
-/// global, as far as there are such.
-fn candidates(symbols: &[u8]) -> Box<[(u64, u32)]> {
-    let function = |symbol: &[u8]| {
+/// Bytes of symbols that are read at a time.
+const PIECE: usize = 2048 * SYMBOL;
+
+/// The functions of a symbol table: address, order among those of the same address, and name. Tables have hundreds of
+/// thousands, so that each is small.
+#[derive(Default)]
+struct Functions {
+    functions: Vec<(u64, u32, u32)>,
+    /// Symbols up to now.
+    count: u32,
+}
+
+/// Bits of the order below the rank: the position in the table.
+const POSITION: u32 = 29;
+
+impl Functions {
+    /// Adds whole symbols.
+    fn add(&mut self, symbols: &[u8]) {
+        for symbol in symbols.chunks_exact(SYMBOL) {
+            self.functions.extend(self.function(symbol));
+            self.count += 1;
+        }
+    }
+
+    fn function(&self, symbol: &[u8]) -> Option<(u64, u32, u32)> {
         let [n0, n1, n2, n3, info, _, s0, s1, rest @ ..] = symbol else { return None };
         let (address, size) =
             rest.split_first_chunk().map(|(first, rest)| (u64::from_ne_bytes(*first), rest))?;
@@ -61,16 +83,22 @@ fn candidates(symbols: &[u8]) -> Box<[(u64, u32)]> {
         let is_defined = [*s0, *s1] != [0, 0];
         let name = u32::from_ne_bytes([*n0, *n1, *n2, *n3]);
         let is_function = matches!(kind, FUNC | IFUNC) && is_defined && name != 0;
-        is_function.then_some((address, name, (!has_size, binding == WEAK, binding != GLOBAL)))
-    };
-    let mut functions: Vec<_> = symbols.chunks_exact(SYMBOL).filter_map(function).collect();
-    functions.sort_by_key(|&(address, ..)| address);
-    let groups = functions.chunk_by(|(a, ..), (b, ..)| a == b).filter(|group| group.len() > 1);
-    let best = groups.flat_map(|group| {
-        let best = group.iter().map(|&(.., rank)| rank).min();
-        group.iter().filter(move |(.., rank)| Some(*rank) == best).map(|&(address, name, _)| (address, name))
-    });
-    best.collect()
+        let rank = u32::from(!has_size) << 2 | u32::from(binding == WEAK) << 1 | u32::from(binding != GLOBAL);
+        is_function.then_some((address, rank << POSITION | self.count, name))
+    }
+
+    /// Returns the names of each address with several functions, by address: those with a size, that are not weak, and that
+    /// are global, as far as there are such.
+    fn candidates(mut self) -> Box<[(u64, u32)]> {
+        self.functions.sort_unstable();
+        let groups = self.functions.chunk_by(|(a, ..), (b, ..)| a == b).filter(|group| group.len() > 1);
+        let best = groups.flat_map(|group| {
+            let best = group.first().map(|(_, order, _)| order >> POSITION);
+            let is_best = move |function: &&(u64, u32, u32)| Some(function.1 >> POSITION) == best;
+            group.iter().take_while(is_best).map(|&(address, _, name)| (address, name))
+        });
+        best.collect()
+    }
 }
 
 /// Ranks names of equal bindings: first the one with the fewest underscores before it; of several, the longest.
@@ -109,7 +137,9 @@ mod tests {
         table.extend_from_slice(&[0; 16]);
         table.extend_from_slice(&[1, 0, 0, 0, GLOBAL << 4 | FUNC, 0, 0, 0]);
         table.extend_from_slice(&[0; 16 + 5]);
-        let found = candidates(&table);
+        let mut functions = Functions::default();
+        functions.add(&table);
+        let found = functions.candidates();
         assert!(found.iter().all(|(address, _)| *address == 0x1000));
         let text = |offset: u32| names[offset as usize..].split(|&byte| byte == 0).next().unwrap().to_vec();
         preferred(found.iter().map(|(_, name)| text(*name)))

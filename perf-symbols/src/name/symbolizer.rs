@@ -6,7 +6,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Weak};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::Instant;
 
 use super::blazesym::Blazesym;
 use super::query::{Query, Symbols, Unnamed};
@@ -39,7 +40,7 @@ use crate::file::{FileFinder, NotFound, ObjectFile};
 ///
 /// Names that were found are kept, and the symbols of the files that were used last, up to
 /// [a number of files](Self::with_max_files) and [of bytes](Self::with_max_bytes). For a recording they are large, so that
-/// each file is read once. A program that runs for as long as what it observes takes less: 32 files and 128 MiB.
+/// each file is read once. A program that runs for as long as what it observes takes less, such as 32 files and 192 MiB.
 pub struct Symbolizer {
     requests: Sender<Request>,
 }
@@ -115,6 +116,21 @@ impl NameRequest {
     pub fn wait(self) -> Vec<Result<Symbols, Unnamed>> {
         let named = self.answer.and_then(|answer| answer.recv().ok());
         named.unwrap_or_else(|| vec![Err(Unnamed::Stopped); self.len])
+    }
+
+    /// As [`wait`](Self::wait), until this moment.
+    ///
+    /// # Errors
+    ///
+    /// The request, if its names are not there then.
+    pub fn wait_until(self, end: Instant) -> Result<Vec<Result<Symbols, Unnamed>>, Self> {
+        let left = end.saturating_duration_since(Instant::now());
+        match self.answer.as_ref().map(|answer| answer.recv_timeout(left)) {
+            Some(Ok(named)) => Ok(named),
+            Some(Err(RecvTimeoutError::Timeout)) => Err(self),
+            // The thread has ended.
+            Some(Err(RecvTimeoutError::Disconnected)) | None => Ok(self.wait()),
+        }
     }
 }
 

@@ -12,24 +12,27 @@ use std::thread::{self, JoinHandle};
 use perf_profile::LiveProfile;
 use perf_session::sys::Waker;
 use perf_session::{EventSetError, System};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 mod options;
 mod plain;
 mod plan;
 mod reader;
 mod screen;
+mod sums;
 #[cfg(feature = "tui")]
 mod tui;
 
 pub(crate) use options::Options;
 
 use crate::command::report_failure;
-use crate::interrupt::{SECOND_INTERRUPT, on_interrupt, wake};
+use crate::interrupt::{SECOND_INTERRUPT, on_signals, wake};
 use crate::message::note;
 use plain::Plain;
 use plan::Plan;
 use reader::{End, Failure, Interval, Reader};
-use screen::{Moment, Subject};
+use screen::Subject;
+use sums::Sums;
 
 /// The reader in its thread.
 type Running = JoinHandle<Result<End, Failure>>;
@@ -68,7 +71,7 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
     if !options.needs_threads() {
         live = live.by_thread_name();
     }
-    let shown = show(&options, subject, live, intervals);
+    let shown = show(&options, subject, Sums::new(live, options.delay), intervals);
     // The receiver is gone, too: the reader ends at its next interval at the latest.
     wake(&stop);
     let ended = join(running);
@@ -91,16 +94,16 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 fn show(
     options: &Options,
     subject: Subject,
-    mut live: LiveProfile,
+    mut sums: Sums,
     intervals: Receiver<Interval>,
 ) -> io::Result<()> {
     #[cfg(feature = "tui")]
     if options.has_screen() {
-        return tui::show(options, subject, live, intervals);
+        return tui::show(options, subject, sums, intervals);
     }
     let plain = Plain::new(options, subject);
     for interval in intervals {
-        plain.print(&Moment::new(&mut live, interval))?;
+        plain.print(&sums.add(interval))?;
     }
     Ok(())
 }
@@ -109,15 +112,17 @@ fn join(running: Running) -> Result<End, Failure> {
     running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Stops the reader at the first interrupt, and ends the program at the second one.
-#[cfg_attr(not(feature = "tui"), allow(unused_variables, reason = "only a screen has something to restore"))]
+/// Stops the reader at the first interrupt, and ends the program at the second one. A screen ends at a hang-up, too, so that
+/// the terminal is restored.
 fn stop_at_interrupt(stop: &Waker, has_screen: bool) -> io::Result<()> {
     let (waker, is_interrupted) = (stop.clone(), AtomicBool::new(false));
-    on_interrupt(move || {
+    let signals: &[i32] = if has_screen { &[SIGINT, SIGTERM, SIGHUP] } else { &[SIGINT, SIGTERM] };
+    on_signals(signals, move || {
         if is_interrupted.swap(true, Ordering::Relaxed) {
             #[cfg(feature = "tui")]
             if has_screen {
-                tui::restore();
+                // The program ends in any case.
+                let _ = tui::restore();
             }
             std::process::exit(SECOND_INTERRUPT);
         }

@@ -101,6 +101,7 @@ impl<'o> Plain<'o> {
             "lost": numbers.lost,
             "lost_in_all": numbers.lost_in_all,
             "skipped": numbers.skipped,
+            "waiting": moment.waiting,
             "events": profile.event_ids().map(|(id, event)| event_object(profile, id, event)).collect::<Vec<_>>(),
             "sort": self.options.sort.iter().map(|key| key.name()).collect::<Vec<_>>(),
             "rows": rows.collect::<Vec<_>>(),

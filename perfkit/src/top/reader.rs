@@ -27,6 +27,8 @@ use crate::report::sort::SortKey;
 pub(super) struct Interval {
     pub(super) profile: PendingProfile,
     pub(super) numbers: Numbers,
+    /// Whether the reader has ended.
+    pub(super) is_last: bool,
     /// One of those that are on the way to the table.
     _on_the_way: Arc<()>,
 }
@@ -147,7 +149,7 @@ impl Reader {
                 self.set.flush_sorted(|record| tally.add(record.decode().as_ref().ok(), record.index()))?;
             }
             if end.is_some() || start.elapsed() >= delay {
-                let is_received = self.send(start.elapsed(), intervals)?;
+                let is_received = self.send(start.elapsed(), end.is_some(), intervals)?;
                 start = Instant::now();
                 if let Some(end) = end {
                     return Ok(end);
@@ -169,7 +171,12 @@ impl Reader {
     }
 
     /// Sends the samples of an interval. Returns whether there is somebody to receive them.
-    fn send(&mut self, elapsed: Duration, intervals: &Sender<Interval>) -> Result<bool, EventSetError> {
+    fn send(
+        &mut self,
+        elapsed: Duration,
+        is_last: bool,
+        intervals: &Sender<Interval>,
+    ) -> Result<bool, EventSetError> {
         let lost_in_all = self.set.losses()?.dropped() + self.tally.malformed;
         let lost = lost_in_all - std::mem::replace(&mut self.lost, lost_in_all);
         if lost > 0 {
@@ -190,7 +197,8 @@ impl Reader {
             lost_in_all,
             skipped: self.skipped,
         };
-        let sent = intervals.send(Interval { profile, numbers, _on_the_way: Arc::clone(&self.on_the_way) });
+        let on_the_way = Arc::clone(&self.on_the_way);
+        let sent = intervals.send(Interval { profile, numbers, is_last, _on_the_way: on_the_way });
         Ok(sent.is_ok())
     }
 }

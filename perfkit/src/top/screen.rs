@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use perf_profile::{Column, EventId, LiveProfile, Order, Profile, Table};
+use perf_profile::{Column, EventId, Order, Profile, Table};
 
-use super::reader::{Interval, Numbers};
+use super::reader::Numbers;
 use crate::message::shown;
 use crate::recording::sample_count;
 use crate::report::Shares;
@@ -24,16 +24,11 @@ pub(super) struct Moment {
     pub(super) numbers: Numbers,
     /// Sums that were left out, because there were too many.
     pub(super) left_out: u64,
+    /// Addresses whose names are being looked up.
+    pub(super) waiting: usize,
 }
 
 impl Moment {
-    /// Adds an interval to the sum, after its names are there.
-    pub(super) fn new(live: &mut LiveProfile, interval: Interval) -> Self {
-        let Interval { profile, numbers, .. } = interval;
-        live.add(&profile.wait());
-        Self { profile: live.shared(), numbers, left_out: live.left_out() }
-    }
-
     /// Returns the rate of samples, the share of the kernel and the losses.
     pub(super) fn text(&self) -> String {
         let numbers = &self.numbers;
@@ -46,10 +41,13 @@ impl Moment {
             _ => format!("lost {} ({} in all)", numbers.lost, numbers.lost_in_all),
         });
         if numbers.skipped > 0 {
-            parts.push(format!("{} not shown: the output is slow", numbers.skipped));
+            parts.push(format!("{} not shown: names or the output are slow", numbers.skipped));
         }
         if self.left_out > 0 {
             parts.push(format!("{} small sums left out", self.left_out));
+        }
+        if self.waiting > 0 {
+            parts.push(format!("{} addresses not named yet", self.waiting));
         }
         parts.join(", ")
     }

@@ -3,20 +3,23 @@
 mod draw;
 mod rows;
 mod state;
+mod terminal;
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use perf_profile::LiveProfile;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event};
 
 use super::Options;
 use super::reader::Interval;
 use super::screen::{Moment, Subject};
+use super::sums::Sums;
 use state::State;
+use terminal::Restore;
+pub(super) use terminal::restore;
 
 /// Time between two looks for keys and new samples.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -25,15 +28,14 @@ const INTERVAL: Duration = Duration::from_millis(100);
 pub(super) fn show(
     options: &Options,
     subject: Subject,
-    live: LiveProfile,
+    sums: Sums,
     intervals: Receiver<Interval>,
 ) -> io::Result<()> {
-    let (moments, sums) = add_up(live, intervals)?;
+    let (moments, sums) = add_up(sums, intervals)?;
     let state = State::new(options, subject);
-    // It restores the terminal before the message of a panic.
-    let mut terminal = ratatui::try_init()?;
-    let shown = run(&mut terminal, state, &moments);
-    ratatui::try_restore()?;
+    let restore = Restore::new();
+    let shown = terminal::start().and_then(|mut terminal| run(&mut terminal, state, &moments));
+    drop(restore);
     if shown? == End::NoMoments {
         sums.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
@@ -48,21 +50,17 @@ enum End {
     NoMoments,
 }
 
-/// Restores the terminal, for a program that ends at once.
-pub(super) fn restore() {
-    ratatui::restore();
-}
-
 /// Adds up the intervals in another thread, because that waits for names.
 fn add_up(
-    mut live: LiveProfile,
+    mut sums: Sums,
     intervals: Receiver<Interval>,
 ) -> io::Result<(Receiver<Moment>, JoinHandle<()>)> {
     // The thread waits for a terminal that is stopped, and the reader counts the samples that are skipped then.
     let (sender, moments) = mpsc::sync_channel(1);
     let add = move || {
-        for interval in intervals {
-            if sender.send(Moment::new(&mut live, interval)).is_err() {
+        // The screen ends with the last one, and does not wait for its names.
+        for interval in intervals.into_iter().take_while(|interval| !interval.is_last) {
+            if sender.send(sums.add(interval)).is_err() {
                 return;
             }
         }

@@ -18,10 +18,10 @@ pub(super) struct Aliases {
 
 impl Aliases {
     /// Reads the symbol table of a file; `None` if it has none, or one of another machine.
-    pub(super) fn read(path: &Path) -> Option<Self> {
+    pub(super) fn read(path: &Path, functions: &mut Functions) -> Option<Self> {
         let file = ObjectFile::open(path).ok().filter(ObjectFile::has_native_layout)?;
-        let table = |symbols: &str, strings: &'static str| {
-            let mut functions = Functions::default();
+        let mut table = |symbols: &str, strings: &'static str| {
+            functions.clear();
             file.read_pieces(symbols, PIECE, |piece| functions.add(piece)).ok()??;
             Some((functions.candidates(), strings))
         };
@@ -55,8 +55,11 @@ const PIECE: usize = 2048 * SYMBOL;
 
 /// The functions of a symbol table: address, order among those of the same address, and name. Tables have hundreds of
 /// thousands, so that each is small.
+///
+/// Use one for all files: large memory that is taken and freed again and again, between names that stay, leaves holes which
+/// the allocator does not return to the system.
 #[derive(Default)]
-struct Functions {
+pub(super) struct Functions {
     functions: Vec<(u64, u32, u32)>,
     /// Symbols up to now.
     count: u32,
@@ -66,6 +69,11 @@ struct Functions {
 const POSITION: u32 = 29;
 
 impl Functions {
+    fn clear(&mut self) {
+        self.functions.clear();
+        self.count = 0;
+    }
+
     /// Adds whole symbols.
     fn add(&mut self, symbols: &[u8]) {
         for symbol in symbols.chunks_exact(SYMBOL) {
@@ -89,7 +97,7 @@ impl Functions {
 
     /// Returns the names of each address with several functions, by address: those with a size, that are not weak, and that
     /// are global, as far as there are such.
-    fn candidates(mut self) -> Box<[(u64, u32)]> {
+    fn candidates(&mut self) -> Box<[(u64, u32)]> {
         self.functions.sort_unstable();
         let groups = self.functions.chunk_by(|(a, ..), (b, ..)| a == b).filter(|group| group.len() > 1);
         let best = groups.flat_map(|group| {

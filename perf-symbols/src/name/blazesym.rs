@@ -9,7 +9,7 @@ use blazesym::symbolize::evict::{self, Evict};
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{CodeInfo, Input, Symbolized, Symbolizer};
 
-use super::alias::Aliases;
+use super::alias::{Aliases, Functions};
 use super::demangle::demangled;
 use super::query::{Function, SourceLine, Symbols};
 use super::symbolizer::FileSymbols;
@@ -21,6 +21,8 @@ pub struct Blazesym {
     has_lines: bool,
     /// Of the files that it has; `None` for those without.
     aliases: HashMap<PathBuf, Option<Aliases>>,
+    /// Kept for its memory.
+    functions: Functions,
 }
 
 impl fmt::Debug for Blazesym {
@@ -38,7 +40,7 @@ impl Blazesym {
             .enable_inlined_fns(has_lines)
             .enable_demangling(false)
             .build();
-        Self { symbolizer, has_lines, aliases: HashMap::new() }
+        Self { symbolizer, has_lines, aliases: HashMap::new(), functions: Functions::default() }
     }
 }
 
@@ -74,7 +76,8 @@ impl Blazesym {
 impl FileSymbols for Blazesym {
     fn symbolize(&mut self, file: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String> {
         if !self.aliases.contains_key(file) {
-            self.aliases.insert(file.to_owned(), Aliases::read(file));
+            let aliases = Aliases::read(file, &mut self.functions);
+            self.aliases.insert(file.to_owned(), aliases);
         }
         let aliases = self.aliases.get(file).and_then(Option::as_ref);
         let mut elf = Elf::new(file);

@@ -265,7 +265,13 @@ fn files_that_were_not_used_for_long_are_closed() {
             let path = folder.join(index.to_string());
             std::fs::copy("/bin/sh", &path).expect("a copy");
             let start = 0x1000_0000 * index;
-            map(&mut spaces, CpuMode::USER, pid, [start, 0x1000_0000, 0], path.as_os_str().as_encoded_bytes());
+            map(
+                &mut spaces,
+                CpuMode::USER,
+                pid,
+                [start, 0x1000_0000, 0],
+                path.as_os_str().as_encoded_bytes(),
+            );
             query(&spaces, pid, CpuMode::USER, start + 0x40)
         })
         .collect();
@@ -274,7 +280,9 @@ fn files_that_were_not_used_for_long_are_closed() {
     let each: Vec<_> = queries.iter().flat_map(|query| symbolizer.symbolize(&[query.clone()])).collect();
     let opened = || {
         let links = std::fs::read_dir("/proc/self/fd").expect("descriptors").flatten();
-        links.filter(|link| std::fs::read_link(link.path()).is_ok_and(|path| path.starts_with(&folder))).count()
+        links
+            .filter(|link| std::fs::read_link(link.path()).is_ok_and(|path| path.starts_with(&folder)))
+            .count()
     };
     let mapped = || {
         let maps = std::fs::read_to_string("/proc/self/maps").expect("mappings");
@@ -282,9 +290,8 @@ fn files_that_were_not_used_for_long_are_closed() {
     };
     let (first, first_mapped) = (opened(), mapped());
     // An address that has no name yet, so that each file is opened again.
-    let others: Vec<_> = (1..=20_u64)
-        .map(|index| query(&spaces, pid, CpuMode::USER, 0x1000_0000 * index + 0x80))
-        .collect();
+    let others: Vec<_> =
+        (1..=20_u64).map(|index| query(&spaces, pid, CpuMode::USER, 0x1000_0000 * index + 0x80)).collect();
     let at_once = symbolizer.symbolize(&[queries, others].concat());
     let (second, second_mapped) = (opened(), mapped());
     let _ = std::fs::remove_dir_all(&folder);

@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use crate::support::recording::{perfkit, skip_if_refused};
+#[cfg(feature = "tui")]
+use crate::support::terminal::Terminal;
 
 /// A shell that uses its CPU for some minutes at most, killed on drop.
 struct Burning(Child);
@@ -105,4 +107,29 @@ fn process_that_is_not_there_is_one_line() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{errors}");
     assert!(errors.lines().count() == 1 && errors.contains("2147483647"), "{errors}");
+}
+
+#[cfg(feature = "tui")]
+#[test]
+fn signal_ends_the_screen_and_restores_the_terminal() {
+    let burning = Burning::new();
+    for signal in ["INT", "TERM", "HUP"] {
+        let terminal = Terminal::new();
+        assert!(terminal.is_plain());
+        let mut command = perfkit();
+        command.args(["top", "-e", "task-clock", "-c", "1000000", "-d", "0.3", "-p", &burning.pid()]);
+        command.env("TERM", "xterm");
+        let mut top = terminal.start(command);
+        if !terminal.wait_for("samples/s", &mut top) {
+            let (.., text) = terminal.finish(top);
+            return eprintln!("skipped: {text}");
+        }
+        assert!(!terminal.is_plain());
+        let pid = top.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{signal}"), &pid]).status().unwrap().success());
+        let (status, is_plain, output) = terminal.finish(top);
+        assert!(status.success() && is_plain, "{signal}: {status:?} {is_plain}");
+        let (_, rest) = output.split_once("\u{1b}[?1049l").expect("the end of the screen");
+        assert!(rest.contains("\u{1b}[?25h"), "{signal}: no cursor: {rest}");
+    }
 }

@@ -7,3 +7,4 @@ pub(crate) mod made;
 pub(crate) mod recording;
 pub(crate) mod run;
 pub(crate) mod snapshot;
+pub(crate) mod terminal;

@@ -51,10 +51,7 @@ enum End {
 }
 
 /// Adds up the intervals in another thread, because that waits for names.
-fn add_up(
-    mut sums: Sums,
-    intervals: Receiver<Interval>,
-) -> io::Result<(Receiver<Moment>, JoinHandle<()>)> {
+fn add_up(mut sums: Sums, intervals: Receiver<Interval>) -> io::Result<(Receiver<Moment>, JoinHandle<()>)> {
     // The thread waits for a terminal that is stopped, and the reader counts the samples that are skipped then.
     let (sender, moments) = mpsc::sync_channel(1);
     let add = move || {

@@ -73,3 +73,71 @@ pub(in crate::top) fn restore() -> io::Result<()> {
     rustix::io::write(io::stdout(), &codes)?;
     mode
 }
+
+#[cfg(test)]
+#[path = "../../../tests/support/terminal.rs"]
+#[allow(dead_code, reason = "tests of other commands use the rest")]
+mod support;
+
+#[cfg(test)]
+mod tests {
+    use std::env;
+    use std::process::Command;
+
+    use ratatui::crossterm::terminal::is_raw_mode_enabled;
+
+    use super::*;
+
+    /// Names what the program does that the test starts: itself.
+    const VARIABLE: &str = "PERFKIT_TEST_SCREEN";
+
+    /// Runs this test in a terminal as a program that does this. Returns its exit code, whether the terminal is as before, and
+    /// what it printed after the screen.
+    fn run(action: &str) -> (Option<i32>, bool, String) {
+        let terminal = support::Terminal::new();
+        let mut command = Command::new(env::current_exe().unwrap());
+        let name = "top::tui::terminal::tests::terminal_is_restored_however_the_program_ends";
+        command.args([name, "--exact", "--nocapture"]).env(VARIABLE, action);
+        let child = terminal.start(command);
+        let (status, is_plain, output) = terminal.finish(child);
+        let (_, screen) = output.split_once("\u{1b}[?1049h").unwrap_or_else(|| panic!("no screen: {output}"));
+        let (_, rest) = screen.split_once("\u{1b}[?1049l").unwrap_or_else(|| panic!("no end: {output}"));
+        (status.code(), is_plain, rest.to_owned())
+    }
+
+    fn act(action: &str) {
+        let lock = io::stdout().lock();
+        let guard = Restore::new();
+        let _terminal = start().unwrap();
+        match action {
+            "panic" => panic!("on purpose"),
+            "exit" => {
+                // As at the second interrupt.
+                thread::spawn(|| {
+                    let _ = restore();
+                    std::process::exit(3);
+                });
+                thread::sleep(std::time::Duration::from_secs(60));
+            }
+            _ => {
+                let library = thread::spawn(|| panic!("in a library"));
+                assert!(library.join().is_err());
+                assert!(is_raw_mode_enabled().unwrap(), "the screen goes on");
+            }
+        }
+        drop((guard, lock));
+    }
+
+    #[test]
+    fn terminal_is_restored_however_the_program_ends() {
+        if let Ok(action) = env::var(VARIABLE) {
+            return act(&action);
+        }
+        let (code, is_plain, rest) = run("panic");
+        assert!(code == Some(101) && is_plain && rest.contains("on purpose"), "{code:?} {is_plain}: {rest}");
+        let (code, is_plain, rest) = run("exit");
+        assert!(code == Some(3) && is_plain, "{code:?} {is_plain}: {rest}");
+        let (code, is_plain, rest) = run("caught");
+        assert!(code == Some(0) && is_plain && rest.contains("in a library"), "{code:?} {is_plain}: {rest}");
+    }
+}

@@ -78,13 +78,17 @@ impl fmt::Debug for PendingProfile {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::sync::mpsc::{self, Receiver};
+    use std::time::{Duration, Instant};
+
     use perf_abi::regs::Architecture;
     use perf_abi::{Attr, AttrFlags, CpuMode, Misc, RecordType, SampleType, Software};
     use perf_decode::testing::builder::{RecordBuilder, SampleBuilder, SampleIdValues};
     use perf_decode::{RawRecord, Record, SampleLayout};
-    use perf_symbols::FileFinder;
+    use perf_symbols::{FileFinder, FileSymbols, Function, Symbolizer, Symbols, Unwinder};
 
-    use crate::{Collector, Event, EventId, ProfileBuilder, Resolver};
+    use crate::{Collector, Event, EventId, Profile, ProfileBuilder, Resolver};
 
     fn add(collector: &mut Collector, attr: &Attr, event: EventId, words: &[u64]) {
         let layout = SampleLayout::new(attr);
@@ -126,5 +130,49 @@ mod tests {
         let rest = collector.finish();
         assert_eq!((rest.samples().len(), rest.events().len()), (0, 1));
         assert_eq!(rest.losses().missing_files.len(), 1);
+    }
+
+    /// Names each address when it is permitted to.
+    struct Late(Receiver<()>);
+
+    impl FileSymbols for Late {
+        fn symbolize(&mut self, _: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String> {
+            self.0.recv().map_err(|error| error.to_string())?;
+            let symbols = Symbols::new([Function { name: "late".into(), source: None }], 0);
+            Ok(vec![Some(symbols); addresses.len()])
+        }
+
+        fn forget(&mut self, _: &Path) {}
+    }
+
+    #[test]
+    fn profile_is_there_before_its_names() {
+        let fields = SampleType::IP | SampleType::TID;
+        let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields);
+        let (permit, permitted) = mpsc::channel();
+        let finder = FileFinder::local();
+        let symbolizer = Symbolizer::with_file_symbols(finder.clone(), || Box::new(Late(permitted))).unwrap();
+        let resolver = Resolver::with_symbolizer(Unwinder::new(Architecture::NATIVE, finder), symbolizer);
+        let mut collector = Collector::new(resolver, ProfileBuilder::new());
+        let event = collector.event(Event::new("cpu-clock", &attr));
+        let user = Misc::empty().with_cpu_mode(CpuMode::USER);
+        let mmap = RecordBuilder::new(RecordType::MMAP, user).pair(7, 7).words(&[0x10_0000, 0x1000, 0]);
+        let program = std::env::current_exe().unwrap();
+        add(&mut collector, &attr, event, &mmap.string(program.as_os_str().as_encoded_bytes()).finish());
+        let sample = SampleBuilder::new(&attr).misc(user).tid(7, 7).ip(0x10_0040).finish();
+        add(&mut collector, &attr, event, &sample);
+
+        let mut pending = collector.take();
+        let name = |profile: &Profile| {
+            let location = profile.stack(profile.samples()[0].stack).next().unwrap();
+            let frame = profile.locations().frames(location).first().copied();
+            frame.map(|frame| profile.locations().function_name(frame.function).to_owned())
+        };
+        assert!(!pending.wait_until(Instant::now()));
+        assert_eq!((pending.waiting(), name(&pending.so_far())), (1, None));
+        permit.send(()).unwrap();
+        assert!(pending.wait_until(Instant::now() + Duration::from_secs(60)));
+        assert_eq!((pending.waiting(), name(&pending.so_far())), (0, Some("late".to_owned())));
+        assert_eq!(name(&pending.wait()), Some("late".to_owned()));
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, Receiver, Sender};
 
 use perf_abi::{Attr, CpuMode, Misc, RecordType, Software};
 use perf_decode::testing::builder::RecordBuilder;
@@ -300,6 +301,42 @@ fn files_that_were_not_used_for_long_are_closed() {
         assert!((1..=2 * MAX_FILES).contains(&descriptors), "{descriptors} descriptors");
         assert!((1..=MAX_FILES).contains(&mappings), "{mappings} mappings");
     }
+}
+
+/// Reports each call, and ends it when it is permitted to.
+struct Stepwise(Sender<()>, Receiver<()>);
+
+impl FileSymbols for Stepwise {
+    fn symbolize(&mut self, _: &Path, addresses: &[u64]) -> Result<Vec<Option<Symbols>>, String> {
+        self.0.send(()).expect("the test waits");
+        let _ = self.1.recv();
+        Ok(vec![None; addresses.len()])
+    }
+
+    fn forget(&mut self, _: &Path) {}
+}
+
+#[test]
+fn request_that_was_dropped_is_not_looked_up() {
+    let (begin, begun) = mpsc::channel();
+    let (permit, permitted) = mpsc::channel();
+    let stepwise = || Box::new(Stepwise(begin, permitted)) as Box<dyn FileSymbols>;
+    let symbolizer = Symbolizer::with_file_symbols(FileFinder::local(), stepwise).expect("a thread");
+    let mut spaces = AddressSpaces::new();
+    let pid = std::process::id();
+    let program = std::env::current_exe().expect("a path");
+    map(&mut spaces, CpuMode::USER, pid, [0x10_0000, 0x1000, 0], program.as_os_str().as_encoded_bytes());
+    let request = |addr| symbolizer.request(vec![query(&spaces, pid, CpuMode::USER, addr)]);
+    let first = request(0x10_0040);
+    begun.recv().expect("the first request");
+    drop(request(0x10_0050));
+    let last = request(0x10_0060);
+    permit.send(()).expect("the thread waits");
+    assert_eq!(first.wait(), [Err(Unnamed::NoSymbol)]);
+    permit.send(()).expect("the thread waits");
+    assert_eq!(last.wait(), [Err(Unnamed::NoSymbol)]);
+    assert_eq!(begun.iter().take(1).count(), 1, "of the last request");
+    assert!(begun.try_recv().is_err(), "of the dropped one");
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use std::ffi::CStr;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use perf_sys::{Attr, EventType, Software};
@@ -236,13 +237,14 @@ pub struct EventGroup {
     pub(in crate::names) is_braced: bool,
     pub(in crate::names) is_leader_sampling: bool,
     pub(in crate::names) is_weak: bool,
+    pub(in crate::names) cgroup: Option<Arc<OwnedFd>>,
 }
 
 impl EventGroup {
     /// Returns a group that the kernel schedules together: all of its events count, or none.
     #[must_use]
     pub fn new(members: Vec<NamedEvent>) -> Self {
-        Self { name: None, members, is_braced: true, is_leader_sampling: false, is_weak: false }
+        Self { name: None, members, is_braced: true, is_leader_sampling: false, is_weak: false, cgroup: None }
     }
 
     /// Returns the name before the opening brace.
@@ -265,6 +267,37 @@ impl EventGroup {
     pub fn map_members(mut self, change: impl FnMut(NamedEvent) -> NamedEvent) -> Self {
         self.members = self.members.into_iter().map(change).collect();
         self
+    }
+
+    /// Returns the group for the tasks of a cgroup alone, on the CPUs of the set's target, whatever tasks the target has:
+    /// so the events of one set have different cgroups. `dir` is the cgroup's directory, as for
+    /// [`EventSetTarget::cgroup`](crate::EventSetTarget::cgroup). Events of one cgroup share one `dir`: then
+    /// [metrics](crate::Counts::metrics) are made of them.
+    ///
+    /// ```no_run
+    /// use std::{fs::File, sync::Arc};
+    /// use perf_session::{EventSetOptions, System, parse};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut options = EventSetOptions::new();
+    /// for name in ["system.slice", "user.slice"] {
+    ///     let dir = Arc::new(File::open(format!("/sys/fs/cgroup/{name}"))?.into());
+    ///     let events = parse("cpu-clock,page-faults", &System::new())?;
+    ///     options = options.groups(events.into_iter().map(|event| event.in_cgroup(Arc::clone(&dir))));
+    /// }
+    /// let set = options.open()?; // cpu-clock and page-faults of the first, then of the second
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    #[doc(alias = "PERF_FLAG_PID_CGROUP")]
+    pub fn in_cgroup(self, dir: Arc<OwnedFd>) -> Self {
+        Self { cgroup: Some(dir), ..self }
+    }
+
+    /// Returns the directory of the cgroup of [`in_cgroup`](Self::in_cgroup).
+    pub const fn cgroup(&self) -> Option<&Arc<OwnedFd>> {
+        self.cgroup.as_ref()
     }
 
     /// Returns `true` for events between braces, which the kernel schedules together, `false` for a

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 use perf_sys::Errno;
 
 use super::opened::Opened;
+use super::plan::PlannedGroup;
 use super::target::Tasks;
 use super::unit::Unit;
 use super::{EventSetError, Inherit, Scope};
@@ -68,7 +69,8 @@ impl Opened {
 
     /// Returns the groups that are opened for tasks.
     fn task_groups(&self) -> impl Iterator<Item = usize> {
-        self.plan.groups.iter().enumerate().filter(|(_, group)| !group.is_cpu_only).map(|(index, _)| index)
+        let of_tasks = |group: &PlannedGroup| !group.is_cpu_only && group.cgroup.is_none();
+        self.plan.groups.iter().enumerate().filter(move |(_, group)| of_tasks(group)).map(|(index, _)| index)
     }
 
     /// Returns the CPUs for each of which the events of a task are opened, or `None` for events on any

@@ -1,8 +1,9 @@
 //! The events of a set: what is planned, what is open of it, and the counts of what was closed.
 
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use perf_sys::{AttrFlags, Errno, Event, OpenOptions, ReadFormat, Result as SysResult, SampleType};
+use perf_sys::{AttrFlags, Errno, Event, OpenOptions, ReadFormat, Result as SysResult, SampleType, Target};
 
 use super::counts::merge;
 use super::hotplug::Hotplug;
@@ -87,10 +88,15 @@ impl Opened {
 
     /// Returns whether the groups of this kind are opened for CPUs.
     pub(super) fn is_on_cpus(&self, group: &PlannedGroup) -> bool {
-        group.is_cpu_only || !self.options.target.is_tasks()
+        group.is_cpu_only || group.cgroup.is_some() || !self.options.target.is_tasks()
     }
 
     /// Returns whether a group of the plan is opened for CPUs.
+    /// Returns the directory of the cgroup whose tasks a group observes.
+    pub(super) fn cgroup<'s>(&'s self, group: &'s PlannedGroup) -> Option<&'s Arc<OwnedFd>> {
+        group.cgroup.as_ref().or_else(|| self.options.target.cgroup_dir())
+    }
+
     pub(super) fn has_cpu_groups(&self) -> bool {
         self.plan.groups.iter().any(|group| self.is_on_cpus(group))
     }
@@ -148,9 +154,13 @@ impl Opened {
     }
 
     fn open_group(&self, group: usize, scope: Scope, reads_lost: bool) -> Result<Unit, EventError> {
-        let target = self.options.target.at(scope);
         let mut unit = Unit::new(group, scope);
         let Some(planned) = self.plan.groups.get(group) else { return Ok(unit) };
+        let cgroup = self.cgroup(planned);
+        let target = match (cgroup, scope.cpu_id()) {
+            (Some(dir), Some(cpu)) => Target::cgroup(dir.as_fd(), cpu),
+            _ => self.options.target.at(scope),
+        };
         for (spec, attr) in planned.specs.iter().zip(self.options.attrs(planned, scope, reads_lost)) {
             let label = Arc::clone(spec.label());
             let opened = fallback(&attr, self.options.allows_fallback).open(|attr| match unit.leader() {
@@ -164,7 +174,7 @@ impl Opened {
                 }
                 Err(FallbackError { error, attr, .. }) => {
                     let failed = EventError::new(label, &attr, scope, !unit.events.is_empty(), error);
-                    return Err(EventError { cgroup: self.options.target.cgroup_dir(), ..failed });
+                    return Err(EventError { cgroup: cgroup.cloned(), ..failed });
                 }
             }
         }

@@ -100,7 +100,12 @@ impl EventSetOptions {
             if group.is_braced() {
                 self.groups.push(group);
             } else {
-                self.groups.extend(group.into_members().into_iter().map(EventGroup::from));
+                let cgroup = group.cgroup().cloned();
+                let single = |event| match &cgroup {
+                    Some(dir) => EventGroup::from(event).in_cgroup(Arc::clone(dir)),
+                    None => EventGroup::from(event),
+                };
+                self.groups.extend(group.into_members().into_iter().map(single));
             }
         }
         self

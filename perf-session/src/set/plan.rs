@@ -1,3 +1,4 @@
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use super::EventSetError;
@@ -16,6 +17,8 @@ pub(super) struct PlannedGroup {
     pub(super) is_leader_sampling: bool,
     /// Whether the events are opened each by itself if they cannot be opened as a group.
     pub(super) is_weak: bool,
+    /// The directory of the cgroup of these events, which precedes that of the set.
+    pub(super) cgroup: Option<Arc<OwnedFd>>,
 }
 
 /// The events of a set, before they are opened on CPUs or for threads.
@@ -61,6 +64,7 @@ impl Plan {
             is_cpu_only: spec.is_cpu_only(),
             is_leader_sampling: false,
             is_weak: false,
+            cgroup: weak.cgroup.clone(),
         };
         let singles: Vec<PlannedGroup> = weak.events().map(single).collect();
         self.groups.splice(group..=group, singles);
@@ -75,7 +79,8 @@ impl PlannedGroup {
         let cpus = lists.cloned().reduce(|all, cpus| all.intersection(&cpus));
         let is_cpu_only = specs.iter().any(EventSpec::is_cpu_only);
         let (is_leader_sampling, is_weak) = (group.is_leader_sampling(), group.is_weak());
-        Self { specs, first, cpus, is_cpu_only, is_leader_sampling, is_weak }
+        let cgroup = group.cgroup().cloned();
+        Self { specs, first, cpus, is_cpu_only, is_leader_sampling, is_weak, cgroup }
     }
 
     /// Iterates over the index of the logical event and the spec of each event.

@@ -78,18 +78,26 @@ impl Opened {
     /// Notes whether a unit was enabled since the last look.
     pub(super) fn look_at(&mut self, index: usize, watch: &Watch) -> Result<(), EventError> {
         let turns = self.switch.turns();
-        let is_cgroup = self.options.target.is_cgroup(); // its time stops between the tasks
-        let Some(unit) = self.units.get_mut(index).filter(|_| !is_cgroup) else { return Ok(()) };
+        let Some(unit) = self.units.get(index) else { return Ok(()) };
+        // The time of a cgroup stops between its tasks.
+        if self.is_of_cgroup(unit.group) {
+            return Ok(());
+        }
+        let Some(unit) = self.units.get_mut(index) else { return Ok(()) };
         let Some(time) = unit.time_enabled()? else { return Ok(()) };
         let slack = if watch.is_dead { 0 } else { monotonic().saturating_sub(watch.at_ns) };
         unit.running.look(Look { turns, time, watch: watch.time, slack });
         Ok(())
     }
 
+    fn is_of_cgroup(&self, group: usize) -> bool {
+        self.plan.groups.get(group).is_some_and(|group| self.cgroup(group).is_some())
+    }
+
     /// Returns whether the events of a group are enabled on the CPUs on which it is open, `None` if that differs or
     /// is not known.
     pub(super) fn is_running(&self, group: usize) -> Result<Option<bool>, EventError> {
-        if self.options.target.is_cgroup() {
+        if self.is_of_cgroup(group) {
             return Ok(None);
         }
         let mut all = None;

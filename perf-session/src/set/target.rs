@@ -1,4 +1,4 @@
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use perf_sys::Target;
@@ -127,10 +127,6 @@ impl EventSetTarget {
         matches!(self.tasks, Tasks::Command)
     }
 
-    pub(super) const fn is_cgroup(&self) -> bool {
-        matches!(self.tasks, Tasks::Cgroup(_))
-    }
-
     /// Returns the new tasks that events follow, unless the options set it.
     pub(super) const fn default_inherit(&self) -> Inherit {
         match self.tasks {
@@ -140,9 +136,9 @@ impl EventSetTarget {
     }
 
     /// Returns the directory of the cgroup.
-    pub(super) fn cgroup_dir(&self) -> Option<Arc<OwnedFd>> {
+    pub(super) fn cgroup_dir(&self) -> Option<&Arc<OwnedFd>> {
         match &self.tasks {
-            Tasks::Cgroup(dir) => Some(Arc::clone(dir)),
+            Tasks::Cgroup(dir) => Some(dir),
             _ => None,
         }
     }
@@ -154,7 +150,6 @@ impl EventSetTarget {
             None => target,
         };
         match (&self.tasks, scope.thread_id(), scope.cpu_id()) {
-            (Tasks::Cgroup(dir), _, Some(cpu)) => Target::cgroup(dir.as_fd(), cpu),
             (Tasks::Caller | Tasks::Command, Some(tid), _) if tid == own_tid() => {
                 on_cpu(Target::calling_thread())
             }

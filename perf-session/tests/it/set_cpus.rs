@@ -1,12 +1,13 @@
 //! Sets of CPUs: counting, sampling, and what is not possible.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::set::{Tree, open_or_skip, refused, software, switch, switches};
 use perf_session::sys::{Attr, AttrFlags, Errno, Event, EventType, SampleType, Software};
 use perf_session::{
-    Cause, CpuList, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Refreshed, Scope,
-    System,
+    Cause, CpuList, EventGroup, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec,
+    NamedEvent, Refreshed, Scope, System,
 };
 
 #[test]
@@ -191,6 +192,28 @@ fn cgroup_is_counted_on_each_cpu() {
     switch(20);
     set.disable().unwrap();
     assert!(set.counts().unwrap().get(0).unwrap().total().value >= 20);
+    assert_eq!(set.cpus(), CpuList::online(&System::new()).unwrap());
+}
+
+#[test]
+fn events_of_one_set_have_different_cgroups() {
+    let Some(root) = crate::support::set::cgroup2() else {
+        return eprintln!("skipped: no cgroup2 is mounted");
+    };
+    let of_root = EventGroup::from(NamedEvent::from(switches())).in_cgroup(Arc::new(root.into()));
+    let mut thread = EventSetOptions::new().target(EventSetTarget::calling_thread());
+    thread = thread.groups([of_root]).event(switches());
+    let mut set = match thread.open() {
+        Ok(set) => set,
+        Err(error) => return eprintln!("skipped: {error}"),
+    };
+    set.enable().unwrap();
+    switch(20);
+    set.disable().unwrap();
+    let counts = set.counts().unwrap();
+    let [cgroup, own] = [0, 1].map(|event| counts.get(event).unwrap());
+    assert!(cgroup.total().value >= own.total().value && own.total().value >= 20, "{counts}");
+    assert_eq!((cgroup.by_thread().len(), own.by_thread().len()), (0, 1), "{counts}");
     assert_eq!(set.cpus(), CpuList::online(&System::new()).unwrap());
 }
 

@@ -1,5 +1,6 @@
 //! The formulas of metrics, as in the perf tool's `stat-shadow.c`.
 
+use std::os::fd::RawFd;
 use std::time::Duration;
 
 use perf_sys::abi::HW_EVENT_MASK;
@@ -14,6 +15,8 @@ pub(super) struct Source {
     kind: Kind,
     /// The excluded privilege levels: cycles of the kernel are not compared with instructions of user space.
     levels: AttrFlags,
+    /// The descriptor of the cgroup's directory: events of different cgroups are not compared.
+    cgroup: Option<RawFd>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +37,7 @@ const LEVELS: AttrFlags = AttrFlags::EXCLUDE_USER
     .union(AttrFlags::EXCLUDE_IDLE);
 
 impl Source {
-    pub(super) fn new(attr: &Attr) -> Self {
+    pub(super) fn new(attr: &Attr, cgroup: Option<RawFd>) -> Self {
         let kind = match attr.kind {
             EventType::SOFTWARE if [Software::CPU_CLOCK.0, Software::TASK_CLOCK.0].contains(&attr.config) => {
                 Kind::Clock
@@ -47,7 +50,7 @@ impl Source {
             },
             _ => Kind::Other,
         };
-        Self { kind, levels: attr.flags & LEVELS }
+        Self { kind, levels: attr.flags & LEVELS, cgroup }
     }
 }
 
@@ -183,8 +186,10 @@ impl Values<'_> {
 
     /// Returns the value of the first event of a kind that was counted, if it is not 0.
     fn divisor(&self, of: Source, kind: Kind) -> Option<f64> {
-        let is_wanted =
-            |source: Source| source.kind == kind && (kind == Kind::Clock || source.levels == of.levels);
+        let is_wanted = |source: Source| {
+            let has_levels = kind == Kind::Clock || source.levels == of.levels;
+            source.kind == kind && has_levels && source.cgroup == of.cgroup
+        };
         let mut events =
             self.counts.iter().enumerate().filter(|(_, event)| event.source.is_some_and(is_wanted));
         events.find_map(|(event, _)| self.get(event)).filter(|value| *value > 0.0)

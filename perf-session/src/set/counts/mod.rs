@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use perf_sys::Count;
@@ -65,7 +66,7 @@ impl Counts {
         let event = |(event, value): (NamedEvent, u64)| {
             let mut counts = EventCounts::named(&event.name().into());
             if let Some(spec) = event.specs().first() {
-                counts.describe(spec);
+                counts.describe(spec, None);
                 let count = Count { value, ..Count::default() };
                 counts.scopes.push(ScopeCount::new(Scope::default(), spec, Some(count)));
             }
@@ -227,9 +228,12 @@ impl EventSet {
         let read = self.opened.read_counts()?;
         self.note_read(&read);
         let mut events: Vec<EventCounts> = self.opened.plan.names.iter().map(EventCounts::named).collect();
-        for (index, spec) in self.opened.plan.groups.iter().flat_map(PlannedGroup::events) {
-            if let Some(event) = events.get_mut(index) {
-                event.describe(spec);
+        for group in &self.opened.plan.groups {
+            let cgroup = self.opened.cgroup(group).map(AsRawFd::as_raw_fd);
+            for (index, spec) in group.events() {
+                if let Some(event) = events.get_mut(index) {
+                    event.describe(spec, cgroup);
+                }
             }
         }
         for (index, count) in read {
@@ -275,11 +279,11 @@ impl EventCounts {
         Self { name, scale: 1.0, unit, is_snapshot: false, source: None, scopes: Vec::new() }
     }
 
-    fn describe(&mut self, spec: &EventSpec) {
+    fn describe(&mut self, spec: &EventSpec, cgroup: Option<RawFd>) {
         self.scale = spec.scale();
         self.unit = spec.unit().into();
         self.is_snapshot = spec.is_snapshot();
-        self.source = Some(Source::new(&spec.attr()));
+        self.source = Some(Source::new(&spec.attr(), cgroup));
     }
 
     /// Takes the first count of each PMU into the sum, if the one that is in the sum was left out by a split.

@@ -19,6 +19,7 @@ pub(crate) struct EventOptions(Vec<EventText>);
 struct EventText {
     events: String,
     filter: Option<CString>,
+    is_after_cgroup: bool,
 }
 
 /// Events of one group, or a single event.
@@ -27,6 +28,14 @@ pub(crate) struct NamedGroup {
     pub(crate) events: EventGroup,
     /// Applies to all events of the group.
     pub(crate) filter: Option<CString>,
+    /// Whether the `-e` follows the last `-G`, which is for the events before it in the perf tool.
+    pub(crate) is_after_cgroup: bool,
+}
+
+impl From<EventGroup> for NamedGroup {
+    fn from(events: EventGroup) -> Self {
+        Self { events, filter: None, is_after_cgroup: false }
+    }
 }
 
 impl NamedGroup {
@@ -39,7 +48,7 @@ impl NamedGroup {
 impl EventOptions {
     /// Parses the events, by default those of `default`.
     pub(crate) fn parse(&self, default: &str, system: &System) -> io::Result<Vec<NamedGroup>> {
-        let default = [EventText { events: default.to_owned(), filter: None }];
+        let default = [EventText { events: default.to_owned(), filter: None, is_after_cgroup: false }];
         let mut groups = Vec::new();
         for text in if self.is_empty() { &default[..] } else { &self.0[..] } {
             for events in perf_session::parse(&text.events, system).map_err(io::Error::other)? {
@@ -49,7 +58,8 @@ impl EventOptions {
                     let name = event.name();
                     return Err(io::Error::other(format!("{name}: `--filter` is for tracepoints only")));
                 }
-                groups.push(NamedGroup { events, filter: text.filter.clone() });
+                let (filter, is_after_cgroup) = (text.filter.clone(), text.is_after_cgroup);
+                groups.push(NamedGroup { events, filter, is_after_cgroup });
             }
         }
         Ok(groups)
@@ -112,8 +122,14 @@ impl FromArgMatches for EventOptions {
             values.zip(matches.indices_of(id).into_iter().flatten()).collect::<Vec<_>>()
         };
         let (events, filters) = (values("event"), values("filter"));
-        let mut texts: Vec<(usize, EventText)> =
-            events.into_iter().map(|(events, index)| (index, EventText { events, filter: None })).collect();
+        // Not each command has cgroups.
+        let has_cgroups = matches.try_contains_id("cgroup").unwrap_or(false);
+        let cgroup = has_cgroups.then(|| matches.indices_of("cgroup")?.max()).flatten();
+        let text = |(events, index)| {
+            let is_after_cgroup = cgroup.is_some_and(|cgroup| cgroup < index);
+            (index, EventText { events, filter: None, is_after_cgroup })
+        };
+        let mut texts: Vec<(usize, EventText)> = events.into_iter().map(text).collect();
         for (filter, index) in filters {
             let Some((_, text)) = texts.iter_mut().rev().find(|(event, _)| *event < index) else {
                 let text = "--filter needs a tracepoint before it: -e EVENT --filter FILTER\n";

@@ -1,5 +1,6 @@
 //! The tasks and CPUs that `record`, `stat` and `trace` observe.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,23 +40,39 @@ pub(crate) struct TargetOptions {
     #[arg(short = 'C', long = "cpu", value_name = "CPUS")]
     cpus: Option<CpuList>,
     /// The tasks of this cgroup, by its path below the mount point or its full path
-    #[arg(short = 'G', long, value_name = "CGROUP")]
-    cgroup: Option<PathBuf>,
+    #[arg(short = 'G', long, value_name = "CGROUP", value_delimiter = ',')]
+    cgroup: Vec<OsString>,
 }
 
 impl TargetOptions {
     /// Returns the tasks and CPUs, or `None` if the user names none.
     pub(crate) fn target(&self) -> io::Result<Option<EventSetTarget>> {
-        let target = match &self.cgroup {
-            Some(path) => Some(EventSetTarget::cgroup(open_cgroup(path)?)),
-            None if !self.pid.is_empty() => Some(EventSetTarget::processes(self.pid.iter().copied())),
-            None if !self.tid.is_empty() => Some(EventSetTarget::threads(self.tid.iter().copied())),
-            None => (self.all_cpus || self.cpus.is_some()).then(EventSetTarget::all_cpus),
+        match &self.cgroup[..] {
+            [] => Ok(self.without_cgroups()),
+            [path] => Ok(Some(self.on_cpus(EventSetTarget::cgroup(open_cgroup(path)?)))),
+            several => Err(io::Error::other(format!(
+                "expected one cgroup, found {}: several are for `perfkit stat`",
+                several.len()
+            ))),
+        }
+    }
+
+    /// Returns the tasks and CPUs, which are whole CPUs in place of a cgroup, or `None` if the user names none.
+    pub(crate) fn without_cgroups(&self) -> Option<EventSetTarget> {
+        let target = match (&self.pid[..], &self.tid[..]) {
+            ([], []) if self.is_on_cpus() => EventSetTarget::all_cpus(),
+            ([], []) => return None,
+            ([], tids) => EventSetTarget::threads(tids.iter().copied()),
+            (pids, _) => EventSetTarget::processes(pids.iter().copied()),
         };
-        Ok(target.map(|target| match &self.cpus {
+        Some(self.on_cpus(target))
+    }
+
+    fn on_cpus(&self, target: EventSetTarget) -> EventSetTarget {
+        match &self.cpus {
             Some(cpus) => target.on_cpus(cpus.clone()),
             None => target,
-        }))
+        }
     }
 
     /// Adds all tasks on all CPUs, as without a command.
@@ -65,7 +82,7 @@ impl TargetOptions {
 
     /// Returns whether the events are those of CPUs, not of tasks.
     pub(crate) fn is_on_cpus(&self) -> bool {
-        self.all_cpus || self.cpus.is_some() || self.cgroup.is_some()
+        self.all_cpus || self.cpus.is_some() || !self.cgroup.is_empty()
     }
 
     /// Returns whether the user names tasks or CPUs.
@@ -83,9 +100,9 @@ impl TargetOptions {
         &self.pid
     }
 
-    /// Returns the cgroup as the user named it.
-    pub(crate) fn cgroup(&self) -> Option<String> {
-        self.cgroup.as_ref().map(shown)
+    /// Returns the cgroups as the user named them. An empty name is for an event without a cgroup.
+    pub(crate) fn cgroups(&self) -> &[OsString] {
+        &self.cgroup
     }
 
     /// Returns the tasks and CPUs as text, or `None` if the user names none.
@@ -98,14 +115,15 @@ impl TargetOptions {
                 Some(format!("{several} {}", ids.join(", ")))
             }
         };
+        let cgroups = describe_cgroups(&self.cgroup);
         let cpus = match &self.cpus {
             Some(cpus) if cpus.iter().nth(1).is_none() => Some(format!("CPU {cpus}")),
             Some(cpus) => Some(format!("CPUs {cpus}")),
             None => self.all_cpus.then(|| "all CPUs".to_owned()),
         };
-        match (&self.cgroup, cpus) {
-            (Some(path), Some(cpus)) => Some(format!("cgroup {} on {cpus}", shown(path))),
-            (Some(path), None) => Some(format!("cgroup {}", shown(path))),
+        match (cgroups, cpus) {
+            (Some(cgroups), Some(cpus)) => Some(format!("{cgroups} on {cpus}")),
+            (Some(cgroups), None) => Some(cgroups),
             (None, Some(cpus)) => Some(cpus),
             (None, None) => {
                 tasks("process", "processes", &self.pid).or_else(|| tasks("thread", "threads", &self.tid))
@@ -114,8 +132,19 @@ impl TargetOptions {
     }
 }
 
+/// Returns the cgroups as text, or `None` without one.
+pub(crate) fn describe_cgroups(names: &[OsString]) -> Option<String> {
+    let names: Vec<String> = names.iter().filter(|name| !name.is_empty()).map(shown).collect();
+    match &names[..] {
+        [] => None,
+        [name] => Some(format!("cgroup {name}")),
+        names => Some(format!("cgroups {}", names.join(", "))),
+    }
+}
+
 /// Opens the directory of a cgroup, by its full path or below a mount point.
-fn open_cgroup(path: &Path) -> io::Result<File> {
+pub(crate) fn open_cgroup(name: &OsStr) -> io::Result<File> {
+    let path = Path::new(name);
     let relative = path.strip_prefix("/").unwrap_or(path);
     let mounts = cgroup_mounts(&fs::read_to_string("/proc/mounts").unwrap_or_default());
     let full = mounts.iter().find(|mount| path.starts_with(mount)).map(|_| path.to_owned());

@@ -4,7 +4,7 @@ use std::io;
 
 use clap::Args;
 use perf_session::sys::{Attr, Software};
-use perf_session::{EventSpec, NamedEvent, System};
+use perf_session::{EventGroup, EventSpec, NamedEvent, System};
 
 use crate::events::NamedGroup;
 
@@ -39,17 +39,15 @@ impl OffCpuOptions {
         let mut groups = Vec::new();
         if self.off_cpu {
             let switches = EventSpec::new(Attr::software(Software::CONTEXT_SWITCHES).with_period(1));
-            groups.push(NamedGroup { events: NamedEvent::from(switches).into(), filter: None });
+            groups.push(EventGroup::from(NamedEvent::from(switches)).into());
         }
         if self.wakers {
             let wakers = perf_session::parse(WAKERS, system)
                 .map_err(|error| io::Error::other(format!("--wakers needs tracepoints: {error}")))?;
             // Each one, also with a frequency for the other events.
             let each = |spec: EventSpec| spec.map_attr(|attr| attr.with_period(1));
-            groups.extend(wakers.into_iter().map(|group| NamedGroup {
-                events: group.map_members(|event| event.map_specs(each)),
-                filter: None,
-            }));
+            let each = |group: EventGroup| group.map_members(|event| event.map_specs(each));
+            groups.extend(wakers.into_iter().map(each).map(NamedGroup::from));
         }
         Ok(groups)
     }

@@ -8,8 +8,8 @@ use perf_session::sys::{
     Attr, AttrFlags, BranchSampleType, Clock, Errno, Event, EventType, SampleType, Software, Target,
 };
 use perf_session::{
-    AttrFallback, CpuEvent, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent,
-    System, cpu_event,
+    AttrFallback, CpuEvent, EventGroup, EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec,
+    NamedEvent, System, cpu_event,
 };
 
 use super::Options;
@@ -196,7 +196,7 @@ fn carries_side_band(groups: &[NamedGroup], options: &Options, limit: u64) -> bo
 /// An event that never fires, for side-band records.
 pub(crate) fn dummy() -> NamedGroup {
     let event = NamedEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
-    NamedGroup { events: event.into(), filter: None }
+    EventGroup::from(event).into()
 }
 
 fn is_dummy(attr: &Attr) -> bool {

@@ -6,6 +6,7 @@ use std::io;
 use perf_session::sys::{Attr, Errno, EventType, Software};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System};
 
+use super::cgroups;
 use super::options::{DETAILS, EVENTS};
 use super::{Failure, Options};
 use crate::events::{NamedGroup, set_filters};
@@ -14,6 +15,7 @@ use crate::events::{NamedGroup, set_filters};
 #[derive(Debug)]
 pub(super) struct Events {
     groups: Vec<Group>,
+    has_cgroups: bool,
     /// Whether events count user space only, because the kernel refused more.
     pub(super) is_user_only: bool,
 }
@@ -22,13 +24,18 @@ pub(super) struct Events {
 #[derive(Debug)]
 struct Group {
     named: NamedGroup,
+    /// The name of the cgroup, empty without one.
+    cgroup: String,
     is_supported: bool,
 }
 
-impl Group {
-    fn members(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.named.events.members().iter().map(|member| (member.name(), self.is_supported))
-    }
+/// One event as the user named it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EventName<'e> {
+    pub(super) name: &'e str,
+    /// The cgroup of the event, empty without one; `None` if no event has a cgroup.
+    pub(super) cgroup: Option<&'e str>,
+    pub(super) is_open: bool,
 }
 
 impl Events {
@@ -39,14 +46,15 @@ impl Events {
         let mut groups = options.events.parse(&format!("{clock},{EVENTS}"), &system)?;
         for events in DETAILS.iter().take(options.detailed.into()) {
             let events = perf_session::parse(events, &system).map_err(io::Error::other)?;
-            groups.extend(events.into_iter().map(|events| NamedGroup { events, filter: None }));
+            groups.extend(events.into_iter().map(NamedGroup::from));
         }
-        let groups = groups.into_iter().map(|mut named| {
+        let groups = cgroups::assign(options, groups)?.into_iter().map(|(mut named, cgroup)| {
             let levels = |event: NamedEvent| event.map_specs(|spec| options.levels.apply(spec));
             named.events = named.events.map_members(levels).map_members(in_milliseconds);
-            Group { named, is_supported: true }
+            Group { named, cgroup, is_supported: true }
         });
-        Ok(Self { groups: groups.collect(), is_user_only: false })
+        let has_cgroups = !options.cgroups().is_empty();
+        Ok(Self { groups: groups.collect(), has_cgroups, is_user_only: false })
     }
 
     /// Opens the events that this machine has, with their filters. Those without a privilege level are counted in
@@ -83,9 +91,13 @@ impl Events {
         groups.flat_map(NamedGroup::filters).collect()
     }
 
-    /// Iterates over the names, with whether the event is open, in the order of the user.
-    pub(super) fn names(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.groups.iter().flat_map(Group::members)
+    /// Iterates over the names in the order of the user.
+    pub(super) fn names(&self) -> impl Iterator<Item = EventName<'_>> {
+        self.groups.iter().flat_map(|group| {
+            let cgroup = self.has_cgroups.then_some(group.cgroup.as_str());
+            let members = group.named.events.members().iter();
+            members.map(move |member| EventName { name: member.name(), cgroup, is_open: group.is_supported })
+        })
     }
 }
 

@@ -2,31 +2,23 @@
 
 use super::row::Row;
 
-/// The columns before and after those of each row.
-#[derive(Clone, Debug)]
-pub(super) struct Columns {
-    pub(super) separator: String,
-    pub(super) cgroup: Option<String>,
-}
-
-impl Columns {
-    /// Returns the lines of a row: time of the interval, part, its number of CPUs, value, unit, event, cgroup, spread, time
+impl Row {
+    /// Returns the lines of a row: time of the interval or `summary`, part, its number of CPUs, value, unit, event, cgroup, spread, time
     /// running in ns and in percent, metric and its unit. Another metric that the perf tool has for the event is a line
     /// with empty fields before it.
-    pub(super) fn lines(&self, row: &Row, interval: Option<f64>) -> String {
-        let separator = &self.separator;
-        let mut front: Vec<String> = interval.map(|seconds| format!("{seconds:16.9}")).into_iter().collect();
-        if let Some(label) = row.part.label() {
+    pub(super) fn fields(&self, separator: &str, interval: Option<&str>) -> String {
+        let mut front: Vec<String> = interval.map(|text| format!("{text:>16}")).into_iter().collect();
+        if let Some(label) = self.part.label() {
             front.push(label);
-            front.extend(row.part.has_cpus().then(|| row.cpus.to_string()));
+            front.extend(self.part.has_cpus().then(|| self.cpus.to_string()));
         }
-        let decimals = if row.unit.is_empty() { 0 } else { 2 };
-        let mut fields = vec![row.value.text(decimals), row.unit.clone(), row.event.clone()];
+        let decimals = if self.unit.is_empty() { 0 } else { 2 };
+        let mut fields = vec![self.value.text(decimals), self.unit.clone(), self.event.clone()];
         fields.extend(self.cgroup.clone());
-        fields.extend(row.spread.map(|percent| format!("{percent:.2}%")));
-        fields.extend([format!("{:.0}", row.running), format!("{:.2}", row.percent_running)]);
+        fields.extend(self.spread.map(|percent| format!("{percent:.2}%")));
+        fields.extend([format!("{:.0}", self.running), format!("{:.2}", self.percent_running)]);
         let empty = vec![String::new(); fields.len()];
-        let mut metrics = row.metrics_of_perf().map(|metric| [metric.number(), metric.unit().to_owned()]);
+        let mut metrics = self.metrics_of_perf().map(|metric| [metric.number(), metric.unit().to_owned()]);
         let first = metrics.next().unwrap_or_default();
         let line = |fields: &[String], metric: &[String]| [&front, fields, metric].concat().join(separator);
         let mut lines = line(&fields, &first);
@@ -48,15 +40,12 @@ mod tests {
     use perf_session::CpuTopology;
     use std::time::Duration;
 
-    fn columns(separator: &str, cgroup: Option<&str>) -> Columns {
-        Columns { separator: separator.to_owned(), cgroup: cgroup.map(str::to_owned) }
-    }
-
     fn clock() -> Row {
         Row {
             part: Part::Whole,
             cpus: 2,
             event: "task-clock".to_owned(),
+            cgroup: None,
             unit: "msec".to_owned(),
             value: Value::Counted { value: 1.5, is_estimate: true },
             running: 100.0,
@@ -68,21 +57,22 @@ mod tests {
 
     #[test]
     fn fields_have_the_order_of_the_perf_tool() {
-        let line = |row: &Row, interval| columns(",", None).lines(row, interval);
+        let line = |row: &Row, interval| row.fields(",", interval);
         assert_eq!(line(&clock(), None), "1.50,msec,task-clock,100,50.00,,");
-        assert_eq!(line(&clock(), Some(0.25)), "     0.250000000,1.50,msec,task-clock,100,50.00,,");
-        assert_eq!(columns(";", None).lines(&clock(), None), "1.50;msec;task-clock;100;50.00;;");
+        assert_eq!(line(&clock(), Some("0.250000000")), "     0.250000000,1.50,msec,task-clock,100,50.00,,");
+        assert_eq!(clock().fields(";", None), "1.50;msec;task-clock;100;50.00;;");
         let runs = Row { spread: Some(3.0), ..clock() };
+        assert_eq!(line(&runs, Some("summary")), "         summary,1.50,msec,task-clock,3.00%,100,50.00,,");
         assert_eq!(line(&runs, None), "1.50,msec,task-clock,3.00%,100,50.00,,");
-        let grouped = columns(",", Some("web")).lines(&runs, None);
-        assert_eq!(grouped, "1.50,msec,task-clock,web,3.00%,100,50.00,,");
+        let grouped = Row { cgroup: Some("web".to_owned()), ..runs };
+        assert_eq!(line(&grouped, None), "1.50,msec,task-clock,web,3.00%,100,50.00,,");
         let missing = Row::not_supported(Part::Cpu(1), 1, "cycles", false);
         assert_eq!(line(&missing, None), "CPU1,<not supported>,,cycles,0,100.00,,");
     }
 
     #[test]
     fn parts_are_in_front_with_their_number_of_cpus() {
-        let line = |part| columns(",", None).lines(&Row { part, ..clock() }, Some(1.0));
+        let line = |part| Row { part, ..clock() }.fields(",", Some("1.000000000"));
         let place = CpuTopology { package: 0, die: 1, core: 2 };
         for (part, expected) in [
             (Part::Cpu(3), "CPU3"),
@@ -105,15 +95,12 @@ mod tests {
             metrics: metrics.iter().filter(|it| it.event == event).copied().collect(),
             ..clock()
         };
-        let lines = columns(",", None).lines(&Row { spread: Some(0.0), ..row(0) }, None);
+        let lines = Row { spread: Some(0.0), ..row(0) }.fields(",", None);
         assert_eq!(
             lines,
             "1.50,msec,task-clock,0.00%,100,50.00,1.50,insn per cycle\n,,,,,,0.10,stalled cycles per insn"
         );
         // The perf tool has no misses for 1000 instructions.
-        assert_eq!(
-            columns(",", None).lines(&row(4), None),
-            "1.50,msec,task-clock,100,50.00,1.00,of all branches"
-        );
+        assert_eq!(row(4).fields(",", None), "1.50,msec,task-clock,100,50.00,1.00,of all branches");
     }
 }

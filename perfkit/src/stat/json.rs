@@ -8,7 +8,7 @@ use super::row::Row;
 impl Row {
     /// Returns the row as an object. A second metric, and further ones, are in `more-metrics`, which the perf tool does
     /// not have.
-    pub(super) fn json(&self, cgroup: Option<&str>, interval: Option<f64>) -> Json {
+    pub(super) fn json(&self, interval: Option<f64>) -> Json {
         let mut object = Map::new();
         let mut set = |key: &str, value: Json| object.insert(key.to_owned(), value);
         if let Some(seconds) = interval {
@@ -23,7 +23,7 @@ impl Row {
         set("counter-value", json!(self.value.text(6)));
         set("unit", json!(self.unit));
         set("event", json!(self.event));
-        if let Some(cgroup) = cgroup {
+        if let Some(cgroup) = &self.cgroup {
             set("cgroup", json!(cgroup));
         }
         if let Some(percent) = self.spread {
@@ -73,17 +73,18 @@ mod tests {
     #[test]
     fn json_has_the_keys_of_the_perf_tool() {
         assert_eq!(
-            row(Part::Whole).json(None, Some(1.0)).to_string(),
+            row(Part::Whole).json(Some(1.0)).to_string(),
             "{\"counter-value\":\"1.500000\",\"event\":\"task-clock\",\
             \"event-runtime\":100,\"interval\":1.0,\"pcnt-running\":100.0,\"unit\":\"msec\"}"
         );
-        let missing = Row::not_supported(Part::Cpu(1), 1, "cycles", true).json(Some("web"), None);
+        let missing = Row::not_supported(Part::Cpu(1), 1, "cycles", true);
+        let missing = Row { cgroup: Some("web".to_owned()), ..missing }.json(None);
         assert_eq!(missing["counter-value"], "<not supported>");
         assert_eq!(
             (&missing["cpu"], &missing["cgroup"], &missing["variance"]),
             (&json!("1"), &json!("web"), &json!(0.0))
         );
-        let core = row(Part::Core(CpuTopology { package: 0, die: 0, core: 1 })).json(None, None);
+        let core = row(Part::Core(CpuTopology { package: 0, die: 0, core: 1 })).json(None);
         assert_eq!((&core["core"], &core["aggregate-number"]), (&json!("S0-D0-C1"), &json!(2)));
     }
 
@@ -92,7 +93,7 @@ mod tests {
         let parse = |name: &str| parse_event(name, &System::new()).unwrap();
         let names = ["branch-misses", "branches", "instructions"].map(parse);
         let metrics = Counts::from_values(names.into_iter().zip([1, 50, 1000])).metrics(Duration::ZERO);
-        let misses = Row { metrics, ..row(Part::Whole) }.json(None, None);
+        let misses = Row { metrics, ..row(Part::Whole) }.json(None);
         assert_eq!(
             (&misses["metric-value"], &misses["metric-unit"]),
             (&json!(2.0), &json!("of all branches"))

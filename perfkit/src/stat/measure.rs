@@ -10,6 +10,7 @@ use perf_session::{Counts, EventSet, EventSetTarget};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+use super::cpu_times::CpuTimes;
 use super::events::Events;
 use super::report::Report;
 use super::{Failure, Options};
@@ -23,6 +24,8 @@ pub(super) struct Measurement {
     pub(super) counts: Counts,
     /// Seconds from the start of the command, or the end of the delay, to the end.
     pub(super) elapsed: f64,
+    /// The CPU time of the command, `None` if other tasks are counted.
+    pub(super) cpu_times: Option<CpuTimes>,
     /// The status of the command, `None` without one and if it was ended because its time was over.
     pub(super) status: Option<ExitStatus>,
     /// Whether no run follows, because of Ctrl-C.
@@ -83,6 +86,7 @@ pub(super) fn run(
     report: &mut Report,
 ) -> Result<Measurement, Failure> {
     let mut set = events.open(target)?;
+    let times_before = CpuTimes::of_children()?;
     let mut before = set.counts()?;
     report.start(&before)?;
     let mut started = Instant::now();
@@ -124,12 +128,15 @@ pub(super) fn run(
         }
     }
     let elapsed = started.elapsed().as_secs_f64();
+    // The command was waited for.
+    let cpu_times = CpuTimes::of_children()?.since(times_before);
+    let cpu_times = options.is_for_command().then_some(cpu_times);
     set.disable()?;
     let counts = set.counts()?;
     if options.interval.is_some() && (end != End::Over) {
         intervals.print(events, &counts, report)?;
     }
-    Ok(Measurement { counts: counts.since(&before), elapsed, status, is_last })
+    Ok(Measurement { counts: counts.since(&before), elapsed, cpu_times, status, is_last })
 }
 
 /// The intervals of a run.
@@ -186,7 +193,7 @@ fn start(options: &Options, set: &mut EventSet) -> Result<Option<RunningCommand>
         set.enable()?;
         return Ok(None);
     };
-    Ok(Some(command::start(&mut command, set, options.target.is_empty())?))
+    Ok(Some(command::start(&mut command, set, options.is_for_command())?))
 }
 
 /// Sends the end when all processes, or threads, have exited.

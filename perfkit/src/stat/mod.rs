@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use perf_session::EventSetTarget;
 
+mod cgroups;
+mod cpu_times;
 mod events;
 mod fields;
 mod json;
@@ -22,6 +24,7 @@ pub(crate) use options::Options;
 use crate::arguments;
 use crate::command::{Failure, exit_code, report_failure};
 use crate::message::note;
+use crate::target::describe_cgroups;
 use events::Events;
 use measure::{Ends, Measurement};
 use report::Report;
@@ -40,17 +43,16 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 
 fn count(options: &Options) -> Result<ExitCode, Failure> {
     let mut events = Events::parse(options)?;
-    // Without a command and other tasks, all CPUs.
-    let other =
-        if options.command.is_empty() { EventSetTarget::all_cpus() } else { EventSetTarget::command() };
-    let target = options.target.target()?.unwrap_or(other);
+    // Without a command and other tasks, and for `--for-each-cgroup`, all CPUs. Each event has its own cgroup.
+    let other = if options.is_on_cpus() { EventSetTarget::all_cpus() } else { EventSetTarget::command() };
+    let target = options.target.without_cgroups().unwrap_or(other);
     let mut report = Report::new(options)?;
     let ends = Ends::new()?;
     let mut status = None;
     for run in 1_u32.. {
-        let Measurement { counts, elapsed, status: exited, is_last } =
+        let Measurement { counts, elapsed, cpu_times, status: exited, is_last } =
             measure::run(options, &mut events, &target, &ends, &mut report)?;
-        report.add(counts, elapsed);
+        report.add(counts, elapsed, cpu_times);
         status = exited;
         if is_last || run == options.repeat {
             break;
@@ -65,5 +67,8 @@ fn count(options: &Options) -> Result<ExitCode, Failure> {
 
 /// Returns the tasks and CPUs as the user named them, `None` for a command.
 fn described(options: &Options) -> Option<String> {
-    options.target.describe().or_else(|| options.command.is_empty().then(|| "all CPUs".to_owned()))
+    let cgroups = describe_cgroups(&options.for_each_cgroup);
+    cgroups
+        .or_else(|| options.target.describe())
+        .or_else(|| options.command.is_empty().then(|| "all CPUs".to_owned()))
 }

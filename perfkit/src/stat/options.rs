@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use clap::error::{Error, ErrorKind};
 use clap::{ArgAction, Args, ValueHint};
 
@@ -43,16 +44,20 @@ pub(super) const DETAILS: [&str; 3] = [
         has. An event that never ran is `<not counted>`. A value with `~` is an estimate: the event was multiplexed and \
         ran only a part of the time. After `#` are values that are derived from two counts, as in the perf tool, and misses \
         for 1000 instructions.\n\n\
-        The fields of -x are: time of the interval with -I; the part with -A, --per-core and others, and its number of CPUs \
+        One cgroup of -G is for the events before it, or for all if it is before them. Several, as in `-G a,b`, are for one event \
+        each, in this order; an empty name is for no cgroup. --for-each-cgroup counts all events in each cgroup.\n\n\
+        The fields of -x are: time of the interval with -I, and `summary` with --summary; the part with -A, --per-core and others, and its number of CPUs \
         if it may have several; value, unit, event; cgroup with -G; standard error with -r; ns running, \
         percent running; metric, unit of the metric. A second metric is in another line, with empty fields before it. The keys \
-        of -j are those of the perf tool; `more-metrics` has the metrics after the first.\n\n\
+        of -j are those of the perf tool; `more-metrics` has the metrics after the first. At the end are duration_time, and \
+        user_time and system_time of the command, which are events of the perf tool.\n\n\
         --timeout and --interval-count end the command by SIGTERM; the exit status is 0 then.",
         &[
             ("perfkit stat CMD", "count the usual events of a command"),
             ("perfkit stat -r 5 -e page-faults,task-clock CMD", "mean and standard error of five runs"),
             ("perfkit stat -a -I 1000", "all CPUs, each second, until Ctrl-C"),
             ("perfkit stat -a --per-core -x, -o counts.csv CMD", "each core, as fields in a file"),
+            ("perfkit stat --for-each-cgroup web,db sleep 10", "two cgroups for ten seconds"),
             ("perfkit stat -a --timeout 10000", "all CPUs for ten seconds"),
             ("perfkit stat -D 500 CMD", "a command without its first half second"),
             ("perfkit stat -p 1234 --json", "a process until it exits, as JSON"),
@@ -65,6 +70,15 @@ pub(crate) struct Options {
     pub(super) events: EventOptions,
     #[command(flatten)]
     pub(super) target: TargetOptions,
+    /// Count all events in each of these cgroups
+    #[arg(
+        long,
+        value_name = "CGROUP,...",
+        value_delimiter = ',',
+        value_parser = NonEmptyStringValueParser::new().map(OsString::from),
+        conflicts_with_all = ["pid", "tid", "cgroup"]
+    )]
+    pub(super) for_each_cgroup: Vec<OsString>,
     #[command(flatten)]
     pub(super) levels: LevelOptions,
     /// Count events of the caches too, with -dd more of them, and with -ddd all
@@ -73,6 +87,9 @@ pub(crate) struct Options {
     /// Print the counts of each interval of this many milliseconds, at least 1
     #[arg(short = 'I', long, alias = "interval-print", value_name = "MS", value_parser = milliseconds)]
     pub(super) interval: Option<Duration>,
+    /// Print the counts of all intervals at the end too
+    #[arg(long, requires = "interval")]
+    pub(super) summary: bool,
     /// End after this many intervals
     #[arg(long, value_name = "N", requires = "interval")]
     pub(super) interval_count: Option<NonZeroU32>,
@@ -138,7 +155,19 @@ impl Options {
 
     /// Returns whether whole CPUs are counted, as without a command and other tasks.
     pub(super) fn is_on_cpus(&self) -> bool {
-        self.target.is_on_cpus() || (self.command.is_empty() && self.target.is_empty())
+        self.target.is_on_cpus()
+            || !self.for_each_cgroup.is_empty()
+            || (self.command.is_empty() && self.target.is_empty())
+    }
+
+    /// Returns whether the command is counted, and no other task.
+    pub(super) fn is_for_command(&self) -> bool {
+        !self.is_on_cpus() && self.target.is_empty()
+    }
+
+    /// Returns the cgroups as the user named them.
+    pub(super) fn cgroups(&self) -> &[OsString] {
+        if self.for_each_cgroup.is_empty() { self.target.cgroups() } else { &self.for_each_cgroup }
     }
 }
 

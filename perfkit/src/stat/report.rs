@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use perf_session::Counts;
 
 use super::Options;
+use super::cpu_times::CpuTimes;
 use super::events::Events;
-use super::fields::Columns;
 use super::row::{Row, Value};
 use super::split::Splitter;
 use super::table::table;
@@ -23,10 +23,10 @@ pub(super) struct Report {
     splitter: Splitter,
     skips_zeros: bool,
     is_interval: bool,
+    has_summary: bool,
     /// Whether the heading of the intervals was printed.
     has_heading: bool,
     wanted_runs: u32,
-    cgroup: Option<String>,
     totals: Totals,
     out: Box<dyn Write>,
     path: PathBuf,
@@ -36,16 +36,16 @@ pub(super) struct Report {
 enum Form {
     Table,
     Json,
-    Fields(Columns),
+    /// Fields with this separator.
+    Fields(String),
 }
 
 impl Report {
     /// Opens the output.
     pub(super) fn new(options: &Options) -> io::Result<Self> {
         let command = options.command.iter().map(shown).collect::<Vec<_>>().join(" ");
-        let cgroup = options.target.cgroup();
         let form = match &options.field_separator {
-            Some(separator) => Form::Fields(Columns { separator: separator.clone(), cgroup: cgroup.clone() }),
+            Some(separator) => Form::Fields(separator.clone()),
             None if options.json => Form::Json,
             None => Form::Table,
         };
@@ -57,9 +57,9 @@ impl Report {
             splitter: Splitter::new(options.split()),
             skips_zeros: options.no_zero,
             is_interval: options.interval.is_some(),
+            has_summary: options.interval.is_none() || options.summary,
             has_heading: false,
             wanted_runs: options.repeat,
-            cgroup,
             totals: Totals::new(options.split()),
             out,
             path,
@@ -72,8 +72,8 @@ impl Report {
     }
 
     /// Adds the counts of one run.
-    pub(super) fn add(&mut self, counts: Counts, elapsed: f64) {
-        self.totals.add(self.splitter.parts(counts), elapsed);
+    pub(super) fn add(&mut self, counts: Counts, elapsed: f64, cpu_times: Option<CpuTimes>) {
+        self.totals.add(self.splitter.parts(counts), elapsed, cpu_times);
     }
 
     /// Prints the counts of an interval that ended at `seconds`.
@@ -87,7 +87,7 @@ impl Report {
         // Of CPUs that came online since.
         self.splitter.note(&counts)?;
         let mut totals = Totals::new(self.splitter.split);
-        totals.add(self.splitter.parts(counts), length);
+        totals.add(self.splitter.parts(counts), length, None);
         let rows = self.without_zeros(totals.rows(events, false));
         let lines = match &self.form {
             Form::Table => self.interval_table(rows, seconds),
@@ -98,13 +98,18 @@ impl Report {
 
     /// Prints the counts of all runs.
     pub(super) fn print(&mut self, events: &Events) -> io::Result<()> {
-        if self.is_interval {
+        if !self.has_summary {
             return Ok(());
         }
-        let rows = self.without_zeros(self.totals.rows(events, self.wanted_runs != 1));
+        let has_spread = self.wanted_runs != 1;
+        let mut rows = self.without_zeros(self.totals.rows(events, has_spread));
         let lines = match &self.form {
             Form::Table => self.total_table(&rows),
-            _ => self.lines(&rows, None),
+            Form::Json => {
+                rows.extend(self.totals.times(has_spread));
+                self.lines(&rows, None)
+            }
+            Form::Fields(_) => self.lines(&rows, None),
         };
         self.write(&lines)
     }
@@ -136,13 +141,16 @@ impl Report {
         let mut lines = vec![String::new(), format!(" Counts of {}{runs}:", self.title), String::new()];
         lines.extend(table(rows).iter().map(|line| format!("  {line}")));
         lines.push(String::new());
-        if let Some(mean) = self.totals.elapsed.mean() {
-            let spread = match self.totals.runs {
+        let Totals { elapsed, user, system, runs, .. } = &self.totals;
+        for (seconds, name) in [(elapsed, "elapsed"), (user, "user"), (system, "sys")] {
+            let Some(mean) = seconds.mean() else { continue };
+            let spread = match runs {
                 1 => String::new(),
-                _ => format!("  +- {:.2} %", self.totals.elapsed.percent()),
+                _ => format!("  +- {:.2} %", seconds.percent()),
             };
-            lines.extend([format!("  {mean:.6} seconds elapsed{spread}"), String::new()]);
+            lines.push(format!("  {mean:.6} seconds {name}{spread}"));
         }
+        lines.push(String::new());
         lines
     }
 
@@ -153,9 +161,13 @@ impl Report {
 
     /// Returns one line for each event, for programs.
     fn lines(&self, rows: &[Row], seconds: Option<f64>) -> Vec<String> {
+        let interval = match seconds {
+            Some(seconds) => Some(format!("{seconds:.9}")),
+            None => self.is_interval.then(|| "summary".to_owned()),
+        };
         let line = |row: &Row| match &self.form {
-            Form::Fields(columns) => columns.lines(row, seconds),
-            Form::Table | Form::Json => message::json(&row.json(self.cgroup.as_deref(), seconds)),
+            Form::Fields(separator) => row.fields(separator, interval.as_deref()),
+            Form::Table | Form::Json => message::json(&row.json(seconds)),
         };
         rows.iter().map(line).collect()
     }

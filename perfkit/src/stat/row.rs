@@ -12,6 +12,8 @@ pub(super) struct Row {
     /// Number of CPUs of the part on which the event counts; of an event that is not supported, all.
     pub(super) cpus: usize,
     pub(super) event: String,
+    /// The cgroup of the event, empty without one; `None` if no event has a cgroup.
+    pub(super) cgroup: Option<String>,
     /// The unit of the value; empty for a number of events.
     pub(super) unit: String,
     pub(super) value: Value,
@@ -44,6 +46,7 @@ impl Row {
             part,
             cpus,
             event: event.to_owned(),
+            cgroup: None,
             unit: String::new(),
             value: Value::NotSupported,
             running: 0.0,

@@ -5,15 +5,17 @@ use perf_session::{CountRow, CountTable};
 use super::row::{Row, Value};
 
 /// Returns the lines of the table, aligned: part and its number of CPUs, value with separated thousands, `~` if it is an
-/// estimate, unit, event, and after `#` the metrics; then the spread, and the share of the time that the event ran.
+/// estimate, unit, event, its cgroup, and after `#` the metrics; then the spread, and the share of the time that the event ran.
 pub(super) fn table(rows: &[Row]) -> Vec<String> {
     let fronts = fronts(rows);
+    let events: Vec<&str> = rows.iter().map(|row| row.event.as_str()).collect();
+    let event_width = width(&events);
     let metrics: Vec<Vec<String>> = rows.iter().map(metrics).collect();
     let metric_width = metrics.iter().map(|texts| width(texts)).max().unwrap_or(0);
     let mut lines = Vec::new();
     for ((row, front), metrics) in rows.iter().zip(fronts).zip(metrics) {
         let mut metrics = metrics.into_iter();
-        let first = line(row);
+        let first = line(row, event_width);
         let metric = metrics.next().unwrap_or_default();
         let remarks = format!("{metric:<metric_width$}  {}", first.remarks);
         let empty = " ".repeat(front.chars().count());
@@ -37,8 +39,8 @@ fn fronts(rows: &[Row]) -> Vec<String> {
     rows.iter().map(|row| front(row).unwrap_or_default()).collect()
 }
 
-fn width(texts: &[String]) -> usize {
-    texts.iter().map(|text| text.chars().count()).max().unwrap_or(0)
+fn width<T: AsRef<str>>(texts: &[T]) -> usize {
+    texts.iter().map(|text| text.as_ref().chars().count()).max().unwrap_or(0)
 }
 
 /// Returns the metrics, with their numbers aligned on the right.
@@ -51,7 +53,7 @@ fn metrics(row: &Row) -> Vec<String> {
     row.metrics.iter().map(text).collect()
 }
 
-fn line(row: &Row) -> CountRow {
+fn line(row: &Row, event_width: usize) -> CountRow {
     let mut remarks = Vec::new();
     let mut value = row.value.text(if row.unit.is_empty() { 0 } else { 2 });
     if let Value::Counted { is_estimate, .. } = row.value {
@@ -59,7 +61,11 @@ fn line(row: &Row) -> CountRow {
         value = CountRow::counted(&value, is_estimate);
         remarks.extend(is_estimate.then(|| CountRow::ran(row.percent_running)));
     }
-    CountRow { value, unit: row.unit.clone(), name: row.event.clone(), remarks: remarks.join("  ") }
+    let name = match &row.cgroup {
+        Some(cgroup) => format!("{:<event_width$}  {cgroup}", row.event).trim_end().to_owned(),
+        None => row.event.clone(),
+    };
+    CountRow { value, unit: row.unit.clone(), name, remarks: remarks.join("  ") }
 }
 
 #[cfg(test)]
@@ -120,6 +126,13 @@ mod tests {
                 "                  #      2.00 misses per 1000 insn",
             ]
         );
+    }
+
+    #[test]
+    fn cgroup_follows_the_event() {
+        let of = |event, cgroup: &str| Row { cgroup: Some(cgroup.to_owned()), ..row(event, "", 7.0) };
+        let lines = ["7  faults     a", "7  cpu-clock  b/c", "7  faults"];
+        assert_eq!(table(&[of("faults", "a"), of("cpu-clock", "b/c"), of("faults", "")]), lines);
     }
 
     #[test]

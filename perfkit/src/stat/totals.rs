@@ -5,6 +5,7 @@ use std::time::Duration;
 use perf_session::sys::decode::Scaled;
 use perf_session::{Counts, EventCounts};
 
+use super::cpu_times::CpuTimes;
 use super::events::Events;
 use super::row::{Row, Value};
 use super::split::{Part, Split, cpus_of, has_no_sum};
@@ -18,6 +19,9 @@ pub(super) struct Totals {
     parts: Vec<PartTotals>,
     /// Seconds of each run.
     pub(super) elapsed: Spread,
+    /// Seconds of CPU time of the command in each run, without a value if other tasks are counted.
+    pub(super) user: Spread,
+    pub(super) system: Spread,
     pub(super) runs: u32,
 }
 
@@ -43,13 +47,18 @@ struct EventTotals {
 
 impl Totals {
     pub(super) fn new(split: Split) -> Self {
-        Self { split, parts: Vec::new(), elapsed: Spread::default(), runs: 0 }
+        let [elapsed, user, system] = [Spread::default(); 3];
+        Self { split, parts: Vec::new(), elapsed, user, system, runs: 0 }
     }
 
-    /// Adds the counts of one run, and its time in seconds.
-    pub(super) fn add(&mut self, parts: Vec<(Part, Counts)>, elapsed: f64) {
+    /// Adds the counts of one run, its time in seconds, and the CPU time of the command.
+    pub(super) fn add(&mut self, parts: Vec<(Part, Counts)>, elapsed: f64, cpu_times: Option<CpuTimes>) {
         self.runs += 1;
         self.elapsed.add(elapsed);
+        if let Some(CpuTimes { user, system }) = cpu_times {
+            self.user.add(user.as_secs_f64());
+            self.system.add(system.as_secs_f64());
+        }
         for (part, counts) in parts {
             let index = self.parts.iter().position(|other| other.part == part).unwrap_or_else(|| {
                 let events = vec![EventTotals::default(); counts.iter().len()];
@@ -72,13 +81,12 @@ impl Totals {
             let metrics = part.counts.metrics_of(&means, elapsed.unwrap_or_default());
             let cpus = part.counts.iter().map(|event| cpus_of(event).len()).max().unwrap_or(0);
             let mut open = part.counts.iter().zip(&part.events).enumerate();
-            for (position, (name, is_open)) in events.names().enumerate() {
-                let Some((index, (event, totals))) = is_open.then(|| open.next()).flatten() else {
+            for (position, name) in events.names().enumerate() {
+                let cgroup = name.cgroup.map(str::to_owned);
+                let Some((index, (event, totals))) = name.is_open.then(|| open.next()).flatten() else {
                     if self.split != Split::Whole || part.part == Part::Whole {
-                        rows.push((
-                            position,
-                            Row::not_supported(self.column(part), cpus, &shown(name), has_spread),
-                        ));
+                        let row = Row::not_supported(self.column(part), cpus, &shown(name.name), has_spread);
+                        rows.push((position, Row { cgroup, ..row }));
                     }
                     continue;
                 };
@@ -91,6 +99,7 @@ impl Totals {
                     row.event.extend(part.part.label().map(|label| format!(" ({label})")));
                 }
                 row.part = self.column(part);
+                row.cgroup = cgroup;
                 row.metrics = metrics.iter().filter(|metric| metric.event == index).copied().collect();
                 rows.push((position, row));
             }
@@ -99,6 +108,19 @@ impl Totals {
             rows.sort_by_key(|(position, _)| *position);
         }
         rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// Returns the times as rows, as the perf tool has events for them.
+    pub(super) fn times(&self, has_spread: bool) -> Vec<Row> {
+        let times = [("duration_time", self.elapsed), ("user_time", self.user), ("system_time", self.system)];
+        let row = |(event, seconds): (&str, Spread)| {
+            let ns = seconds.mean()? * 1e9;
+            let value = Value::Counted { value: ns.round(), is_estimate: false };
+            let spread = has_spread.then(|| seconds.percent());
+            let row = Row::not_supported(Part::Whole, 0, event, has_spread);
+            Some(Row { unit: "ns".to_owned(), value, running: ns, spread, ..row })
+        };
+        times.into_iter().filter_map(row).collect()
     }
 
     fn column(&self, part: &PartTotals) -> Part {
@@ -138,6 +160,7 @@ impl EventTotals {
             cpus: cpus_of(event).len(),
             // Its name says so if it counts user space only.
             event: shown(&**event.name()),
+            cgroup: None,
             unit: event.unit().to_owned(),
             value,
             running: self.running / f64::from(runs.max(1)),

@@ -26,6 +26,7 @@ mod report;
 mod script;
 mod shells;
 mod stat;
+mod stat_values;
 #[path = "../support/mod.rs"]
 mod support;
 mod top;

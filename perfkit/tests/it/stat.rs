@@ -12,7 +12,7 @@ fn perfkit() -> Command {
 }
 
 /// Runs `perfkit stat` and returns its output. Skips the test if the kernel permits no event.
-fn stat(arguments: &[&str]) -> Option<Output> {
+pub(crate) fn stat(arguments: &[&str]) -> Option<Output> {
     let output = perfkit().arg("stat").args(arguments).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     let is_refused = errors.contains("perf_event_open") && !output.status.success();
@@ -31,17 +31,60 @@ fn objects(text: &[u8]) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect()
 }
 
+/// Returns the objects of the events that were asked for, without the times at the end.
+fn events(text: &[u8]) -> Vec<Value> {
+    let mut events = objects(text);
+    events.retain(|event| !event["event"].as_str().unwrap().ends_with("_time"));
+    events
+}
+
 #[test]
 fn counts_of_a_command_are_on_standard_error_with_the_keys_of_the_perf_tool() {
     let Some(output) = stat(&["--json", "-e", "page-faults:u,task-clock:u", "--", "echo", "text"]) else {
         return;
     };
     assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"text\n"[..]));
-    let [faults, clock] = &objects(&output.stderr)[..] else { panic!("{output:?}") };
+    let [faults, clock, elapsed, user, system] = &objects(&output.stderr)[..] else { panic!("{output:?}") };
     assert!(faults["event"].as_str().unwrap().starts_with("page-faults"));
     assert!(faults["counter-value"].as_str().unwrap().parse::<f64>().unwrap() > 5.0, "{faults}");
     assert_eq!((&clock["unit"], &clock["pcnt-running"]), (&Value::from("msec"), &Value::from(100.0)));
     assert!(clock["counter-value"].as_str().unwrap().parse::<f64>().unwrap() > 0.0, "{clock}");
+    let times = ["duration_time", "user_time", "system_time"];
+    assert_eq!([elapsed, user, system].map(|time| time["event"].as_str().unwrap()), times);
+    assert_eq!([elapsed, user, system].map(|time| time["unit"].as_str().unwrap()), ["ns"; 3]);
+}
+
+#[test]
+fn times_of_the_command_follow_its_counts() {
+    let spin = ["sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"];
+    let Some(output) = stat(&[&["-r", "2", "-e", "page-faults"], &spin[..]].concat()) else { return };
+    let text = String::from_utf8(output.stderr).unwrap();
+    let seconds = |name: &str| -> f64 {
+        let line = text.lines().find(|line| line.contains(&format!(" seconds {name}  +- "))).unwrap();
+        line.split_whitespace().next().unwrap().parse().unwrap()
+    };
+    let cpu = seconds("user") + seconds("sys");
+    assert!(cpu > 0.0 && cpu < seconds("elapsed") * 1.5, "{text}");
+    // Of other tasks, the elapsed time alone.
+    let own = std::process::id().to_string();
+    let other = stat(&["-p", &own, "-e", "page-faults", "true"]).unwrap();
+    let text = String::from_utf8(other.stderr).unwrap();
+    assert!(text.contains("seconds elapsed") && !text.contains("seconds user"), "{text}");
+}
+
+#[test]
+fn summary_follows_the_intervals() {
+    let sleep = ["--summary", "-e", "page-faults", "sleep", "0.1"];
+    let Some(rows) = fields(&[&["-I", "40"], &sleep[..]].concat()) else { return };
+    let (summary, intervals) = rows.split_last().unwrap();
+    assert_eq!((&*summary[0], summary.len()), ("         summary", intervals[0].len()));
+    let sum = |rows: &[Vec<String>]| rows.iter().map(|row| row[1].parse::<u64>().unwrap_or(0)).sum::<u64>();
+    assert_eq!(sum(intervals), sum(std::slice::from_ref(summary)), "{rows:?}");
+    let output = stat(&[&["-I", "40", "--json"], &sleep[..]].concat()).unwrap();
+    let last = objects(&output.stderr).into_iter().rfind(|row| row["event"] == "page-faults").unwrap();
+    assert!(last.get("interval").is_none(), "{last}");
+    let alone = perfkit().args(["stat", "--summary", "true"]).output().unwrap();
+    assert_eq!(alone.status.code(), Some(2), "--summary is for intervals");
 }
 
 #[test]
@@ -124,7 +167,7 @@ fn fields_are_separated_as_by_the_perf_tool() {
 }
 
 /// Returns the fields of each line that is printed with `-x,`.
-fn fields(arguments: &[&str]) -> Option<Vec<Vec<String>>> {
+pub(crate) fn fields(arguments: &[&str]) -> Option<Vec<Vec<String>>> {
     let output = stat(&[&["-x,"], arguments].concat())?;
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     Some(text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect())
@@ -252,39 +295,98 @@ fn counts_are_appended_to_the_output() {
     }
 }
 
-/// A cgroup without tasks, removed on drop.
-struct EmptyCgroup(std::path::PathBuf);
+/// A new cgroup, removed on drop.
+pub(crate) struct NewCgroup {
+    pub(crate) name: String,
+    pub(crate) path: std::path::PathBuf,
+}
 
-impl Drop for EmptyCgroup {
+impl NewCgroup {
+    /// Makes a cgroup, or prints why the test is skipped.
+    pub(crate) fn new(name: &str) -> Option<Self> {
+        let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
+        let mount = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"));
+        let name = format!("perfkit-{name}-{}", std::process::id());
+        let path = mount
+            .and_then(|line| line.split(' ').nth(1))
+            .map(|mount| std::path::Path::new(mount).join(&name));
+        let made = path.filter(|path| std::fs::create_dir(path).is_ok());
+        if made.is_none() {
+            eprintln!("skipped: no cgroup can be made");
+        }
+        made.map(|path| Self { name, path })
+    }
+}
+
+impl Drop for NewCgroup {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.0);
+        let _ = std::fs::remove_dir(&self.path);
     }
 }
 
 #[test]
-fn cgroup_has_a_column() {
-    let mounts = std::fs::read_to_string("/proc/mounts").unwrap();
-    let mount = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"));
-    let name = format!("perfkit-stat-{}", std::process::id());
-    let made =
-        mount.and_then(|line| line.split(' ').nth(1)).map(|mount| std::path::Path::new(mount).join(&name));
-    let Some(cgroup) = made.filter(|path| std::fs::create_dir(path).is_ok()).map(EmptyCgroup) else {
-        return eprintln!("skipped: no cgroup can be made");
+fn cgroups_have_a_column() {
+    let [Some(one), Some(other)] = ["stat-one", "stat-two"].map(NewCgroup::new) else { return };
+    let row = |value: &str, event: &str, cgroup: &str| {
+        [value, "", event, cgroup, "0", "100.00", "", ""].map(str::to_owned)
     };
-    let rows = fields(&["-G", &name, "-e", "page-faults", "true"]);
-    drop(cgroup);
-    let Some(rows) = rows else { return };
-    assert_eq!(rows, [["<not counted>", "", "page-faults", &name, "0", "100.00", "", ""].map(str::to_owned)]);
+    let Some(rows) = fields(&["-G", &one.name, "-e", "page-faults,faults", "true"]) else { return };
+    let never = "<not counted>";
+    assert_eq!(rows, [row(never, "page-faults", &one.name), row(never, "faults", &one.name)]);
+    let lists = [format!("{},{}", one.name, other.name), format!("{},", one.name)];
+    let rows = fields(&["-G", &lists[0], "-e", "page-faults,faults", "true"]).unwrap();
+    assert_eq!(rows, [row(never, "page-faults", &one.name), row(never, "faults", &other.name)]);
+    let rows = fields(&["--for-each-cgroup", &lists[0], "-e", "page-faults,faults", "true"]).unwrap();
+    let expected =
+        [&one, &other].map(|cgroup| ["page-faults", "faults"].map(|event| row(never, event, &cgroup.name)));
+    assert_eq!(rows, expected.concat());
+    // An event without a cgroup counts all tasks, by an empty name or after the option.
+    for options in [
+        &["-e", "page-faults,cpu-clock", "-G", &lists[1]][..],
+        &["-e", "page-faults", "-G", &one.name, "-a", "-e", "cpu-clock"],
+    ] {
+        let rows = fields(&[options, &["true"]].concat()).unwrap();
+        assert_eq!((rows[0][3].as_str(), rows[1][3].as_str()), (&*one.name, ""), "{rows:?}");
+        assert!(rows[1][0].parse::<f64>().unwrap() > 0.0, "{rows:?}");
+    }
+    let table = stat(&["--for-each-cgroup", &lists[0], "-e", "page-faults", "true"]).unwrap();
+    let text = String::from_utf8(table.stderr).unwrap();
+    assert!(text.contains(&format!(" Counts of cgroups {}, {}:", one.name, other.name)), "{text}");
+    assert!(text.contains(&format!("page-faults  {}\n", other.name)), "{text}");
 }
 
-/// Returns the fields of each line of `perf stat`, or `None` without perf 6.1, whose columns this program has.
-fn fields_of_perf(arguments: &[&str]) -> Option<Vec<Vec<String>>> {
-    let version = Command::new("perf").arg("version").output().ok()?;
-    if !String::from_utf8_lossy(&version.stdout).starts_with("perf version 6.1.") {
-        return None;
+#[test]
+fn cgroups_that_do_not_fit_the_events_are_one_clear_line() {
+    for (options, expected) in [
+        (&["-G", "a,b,c", "-e", "faults"][..], "3 cgroups for 1 event: "),
+        (&["-G", "a,b", "-e", "{faults,cpu-clock}"], "the events of a group `{...}` have one cgroup"),
+        (&["--for-each-cgroup", "no-such-cgroup"], "cgroup no-such-cgroup: "),
+    ] {
+        let output = perfkit().arg("stat").args(options).arg("true").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), text.lines().count()), (Some(1), 1), "{text}");
+        assert!(text.starts_with(&format!("perfkit: {expected}")), "{text}");
     }
-    let output = Command::new("perf").args(["stat", "-x,"]).args(arguments).output().ok()?;
-    let text = String::from_utf8(output.stderr).unwrap();
+    for options in [["--for-each-cgroup", "a", "-G", "b"], ["--for-each-cgroup", "a", "-p", "1"]] {
+        let output = perfkit().arg("stat").args(options).arg("true").output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+    }
+    let record = perfkit().args(["record", "-o", "/dev/null", "-G", "a,b", "true"]).output().unwrap();
+    let text = String::from_utf8_lossy(&record.stderr).into_owned();
+    assert!(!record.status.success() && text.contains("several are for `perfkit stat`"), "{text}");
+}
+
+/// Returns the output of `perf stat`, or `None` without perf 6.1, whose columns this program has.
+pub(crate) fn output_of_perf(arguments: &[&str]) -> Option<Output> {
+    let version = Command::new("perf").arg("version").output().ok()?;
+    let is_known = String::from_utf8_lossy(&version.stdout).starts_with("perf version 6.1.");
+    is_known.then(|| Command::new("perf").arg("stat").args(arguments).output().unwrap())
+}
+
+/// Returns the fields of each line of `perf stat -x,`, or `None` without perf 6.1.
+pub(crate) fn fields_of_perf(arguments: &[&str]) -> Option<Vec<Vec<String>>> {
+    let output = output_of_perf(&[&["-x,"], arguments].concat())?;
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     Some(text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect())
 }
 
@@ -312,6 +414,8 @@ fn columns_are_those_of_the_perf_tool() {
         &["-a", "-I", "1000"],
         &["-a", "-A", "-I", "1000"],
         &["-a", "--per-core", "-I", "1000"],
+        &["-I", "1000", "--summary"],
+        &["-a", "--for-each-cgroup", "/"],
     ] {
         let arguments = [options, &events].concat();
         let Some(expected) = fields_of_perf(&arguments) else {
@@ -368,7 +472,7 @@ fn exit_status_of_the_command_is_passed_on() {
 #[test]
 fn repeated_runs_have_a_mean_and_its_spread() {
     let Some(output) = stat(&["-r", "3", "--json", "-e", "page-faults:u", "--", "true"]) else { return };
-    let [faults] = &objects(&output.stderr)[..] else { panic!("{output:?}") };
+    let [faults] = &events(&output.stderr)[..] else { panic!("{output:?}") };
     assert!(faults["variance"].is_number(), "{faults}");
     let text = stat(&["-r", "2", "-e", "page-faults:u", "--", "true"]).unwrap();
     let text = String::from_utf8_lossy(&text.stderr).into_owned();
@@ -468,7 +572,7 @@ fn levels_of_all_events_are_those_of_the_option() {
         let Some(output) = stat(&["--json", "-e", "page-faults:k,page-faults:u", option, "true"]) else {
             return;
         };
-        let counts: Vec<String> = objects(&output.stderr)
+        let counts: Vec<String> = events(&output.stderr)
             .iter()
             .map(|event| event["counter-value"].as_str().unwrap().to_owned())
             .collect();
@@ -483,7 +587,7 @@ fn details_add_events_of_the_caches() {
     let names = |options: &[&str]| {
         let output = stat(&[&["--json", "-e", "page-faults"], options, &["true"]].concat())?;
         let names =
-            objects(&output.stderr).into_iter().map(|event| event["event"].as_str().unwrap().to_owned());
+            events(&output.stderr).into_iter().map(|event| event["event"].as_str().unwrap().to_owned());
         Some(names.collect::<Vec<_>>())
     };
     let Some(plain) = names(&[]) else { return };

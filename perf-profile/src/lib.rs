@@ -58,7 +58,8 @@ mod profile;
 mod view;
 
 pub use collect::{
-    Collector, OffCpuEvents, PendingProfile, Resolved, Resolver, SwitchEvent, Wait, WaitReason, Waits, Wakeup,
+    Collector, Gaps, OffCpuEvents, PendingProfile, Resolved, Resolver, SwitchEvent, Wait, WaitReason, Waits,
+    Wakeup,
 };
 pub use format::Folded;
 #[cfg(feature = "pprof")]

@@ -8,6 +8,6 @@ mod resolver;
 mod tabulation;
 
 pub use collector::Collector;
-pub use off_cpu::{OffCpuEvents, SwitchEvent, Wait, WaitReason, Waits, Wakeup};
+pub use off_cpu::{Gaps, OffCpuEvents, SwitchEvent, Wait, WaitReason, Waits, Wakeup};
 pub use pending::PendingProfile;
 pub use resolver::{Resolved, Resolver};

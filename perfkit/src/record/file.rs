@@ -198,7 +198,7 @@ impl Sink for Files {
             });
             if window_has_lost && losses.are_counted {
                 has_lost = true;
-                write_without_lost(writer, window)?;
+                write_with_places_of_losses(writer, window)?;
             } else {
                 writer.write_window(window)?;
             }
@@ -236,11 +236,18 @@ impl Sink for Files {
     }
 }
 
-/// Writes the records of a window but those of kind `LOST`.
-fn write_without_lost(writer: &mut Writer<File>, window: Window<'_>) -> perf_file::Result<()> {
+/// Writes the records of a window. Those of kind `LOST` count 0: they are where the losses were, which are counted by event.
+fn write_with_places_of_losses(writer: &mut Writer<File>, window: Window<'_>) -> perf_file::Result<()> {
     // A copied window does not wrap.
     for record in window.records(&mut []).map_while(Result::ok) {
-        if record.kind() != RecordType::LOST {
+        if record.kind() == RecordType::LOST {
+            let mut place = record.bytes().to_vec();
+            // After the header and the id.
+            if let Some(lost) = place.get_mut(16..24) {
+                lost.fill(0);
+            }
+            writer.write_records(&place)?;
+        } else {
             writer.write_records(record.bytes())?;
         }
     }

@@ -2,8 +2,9 @@
 //!
 //! The kernel's `LOST` records are not enough: they have the id of the event whose record was written next, not of
 //! those whose records were lost, and nothing reports what is lost after the last of them. The events themselves count
-//! exactly. So the recording has `LOST_SAMPLES` records with these counts in place of the `LOST` records, as soon as
-//! there is one and at the end. A kernel before Linux 6.0 does not count, and its `LOST` records are kept.
+//! exactly. So the recording has `LOST_SAMPLES` records with these counts, as soon as there is one `LOST` record and at
+//! the end. The `LOST` records stay where they are, with a count of 0: readers need the times of losses. A kernel before
+//! Linux 6.0 does not count, and its `LOST` records are kept as they are.
 
 use std::collections::HashMap;
 

@@ -18,9 +18,7 @@ fn lines(losses: &Losses) -> Vec<String> {
     }
     if losses.broken_waits > 0 {
         let waits = count(losses.broken_waits, "wait");
-        let lost =
-            if losses.lost_records + losses.lost_samples > 0 { ", and others may be too long" } else { "" };
-        lines.push(format!("{waits} left out, because the end is not in the recording{lost}"));
+        lines.push(format!("{waits} left out, because the end is unknown"));
     }
     let lists = [
         ("incomplete stack", "", &losses.incomplete_stacks),

@@ -5,9 +5,9 @@ use std::io;
 use clap::Args;
 use perf_abi::AttrFlags;
 use perf_decode::{Layout, Record, Sample};
-use perf_profile::{Collector, OffCpuEvents, StackId, SwitchEvent, Wait, Waits};
+use perf_profile::{Collector, Gaps, OffCpuEvents, StackId, SwitchEvent, Wait, Waits};
 
-use super::{About, Filter};
+use super::{About, Filter, InputOptions};
 use crate::message::{count, note};
 
 /// The options that show waits of threads.
@@ -30,6 +30,10 @@ pub(super) struct OffCpu {
     /// By the index of the event in the file.
     switches: Vec<Option<SwitchEvent>>,
     has_wakers: bool,
+    /// Whether records were lost.
+    has_lost: bool,
+    /// Whether the times of all losses are known. In a pipe, which cannot be read twice, each is known too late.
+    knows_gaps: bool,
     /// When the recording ended, in ns; 0 if it is unknown.
     end: u64,
 }
@@ -57,7 +61,12 @@ impl OffCpuOptions {
     /// # Errors
     ///
     /// The recording has no switches or no wakeups.
-    pub(super) fn start(self, about: &About, collector: &mut Collector) -> io::Result<OffCpu> {
+    pub(super) fn start(
+        self,
+        input: &InputOptions,
+        about: &About,
+        collector: &mut Collector,
+    ) -> io::Result<OffCpu> {
         let tracepoints = about.tracepoints();
         let mut switches: Vec<_> =
             about.events().map(|(_, attr)| SwitchEvent::new(attr, tracepoints.find(attr))).collect();
@@ -80,8 +89,32 @@ impl OffCpuOptions {
         }
         let events = collector.off_cpu_events();
         let end = about.sample_time.map_or(0, |time| time.last);
-        Ok(OffCpu { waits: Waits::new(), events, switches, has_wakers: self.wakers, end })
+        let gaps = gaps(input)?;
+        let knows_gaps = gaps.is_some();
+        let waits = Waits::with_gaps(gaps.unwrap_or_default());
+        let has_wakers = self.wakers;
+        Ok(OffCpu { waits, events, switches, has_wakers, has_lost: false, knows_gaps, end })
     }
+}
+
+/// Reads the times in which records were lost, which are known only after the records that they concern. `None` for a
+/// pipe, which cannot be read twice.
+fn gaps(input: &InputOptions) -> io::Result<Option<Gaps>> {
+    let path = input.path();
+    if !(path.is_file() || path.is_dir()) {
+        return Ok(None);
+    }
+    let (_, mut records) = input.open()?.in_file_order();
+    let mut gaps = Gaps::new();
+    while let Some(record) = records.next() {
+        // Damage is reported by the pass that reads the samples.
+        if record.kernel().is_some()
+            && let Ok(decoded) = record.decode()
+        {
+            gaps.note(&decoded);
+        }
+    }
+    Ok(Some(gaps))
 }
 
 impl OffCpu {
@@ -92,6 +125,7 @@ impl OffCpu {
         collector: &mut Collector,
         filter: &Filter,
     ) {
+        self.has_lost |= matches!(record, Record::Lost(_) | Record::LostSamples(_));
         if let Some(wait) = self.waits.update(record) {
             self.add(&wait, collector, filter);
         }
@@ -120,6 +154,11 @@ impl OffCpu {
     pub(super) fn finish(mut self, collector: &mut Collector, filter: &Filter) -> Vec<bool> {
         let waits = std::mem::take(&mut self.waits);
         collector.add_broken_waits(waits.broken());
+        if self.has_lost && !self.knows_gaps {
+            note(
+                "waits may be too long, because records were lost: a file, not a pipe, has the times of losses",
+            );
+        }
         let mut unfinished = 0;
         for wait in waits.finish(self.end) {
             unfinished += u64::from(self.add(&wait, collector, filter));

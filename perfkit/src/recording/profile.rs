@@ -103,7 +103,8 @@ impl SourceOptions {
                 (is_chosen || has_waits).then(|| collector.event(Event::new(name, attr)))
             })
             .collect();
-        let mut off_cpu = if has_waits { Some(self.off_cpu.start(&about, &mut collector)?) } else { None };
+        let mut off_cpu =
+            if has_waits { Some(self.off_cpu.start(input, &about, &mut collector)?) } else { None };
         records.show_progress(Shown::BeforeOutput);
         while let Some(record) = records.next() {
             if record.kernel().is_none() {

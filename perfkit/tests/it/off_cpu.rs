@@ -8,7 +8,7 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -73,6 +73,13 @@ fn wait_for_pipe(reader: &mut std::io::PipeReader) -> Duration {
     start.elapsed()
 }
 
+/// Waits for the other recorders of switches: samples of two of them have the id of one (kernel errata, "Id and time of
+/// another software event").
+fn alone() -> MutexGuard<'static, ()> {
+    static RECORDER: Mutex<()> = Mutex::new(());
+    RECORDER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Fails unless a time is at least the one of `sleep 0.2`, and shorter than the whole recording.
 #[track_caller]
 fn assert_is_sleep(found: u64, elapsed: Duration) {
@@ -125,6 +132,7 @@ fn assert_is_about(found: u64, expected: u64, name: &str) {
 
 #[test]
 fn waits_have_the_length_the_stack_and_the_waker_that_the_program_knows() {
+    let _alone = alone();
     let folder = Folder::new();
     let file = folder.path("waits.data");
     let program = std::env::current_exe().unwrap();
@@ -161,6 +169,7 @@ fn waits_have_the_length_the_stack_and_the_waker_that_the_program_knows() {
 
 #[test]
 fn waits_on_all_cpus_are_those_of_switch_tracepoints_too() {
+    let _alone = alone();
     let folder = Folder::new();
     let file = folder.path("all.data");
     for events in [&["-e", "dummy", "--off-cpu"][..], &["-e", "sched:sched_switch", "-g"]] {
@@ -184,6 +193,7 @@ fn user_without_privileges_records_the_waits_of_a_command() {
     if !rustix::process::geteuid().is_root() || level > 2 {
         return eprintln!("skipped: needs root, to become nobody, and perf_event_paranoid of at most 2");
     }
+    let _alone = alone();
     let mut command = perfkit();
     command.args(["record", "--off-cpu", "-o", "-", "--", "sleep", "0.2"]).uid(65534).gid(65534);
     let start = Instant::now();
@@ -207,6 +217,7 @@ fn user_without_privileges_records_the_waits_of_a_command() {
 
 #[test]
 fn wait_of_a_command_that_hangs_lasts_until_the_recording_ends() {
+    let _alone = alone();
     let folder = Folder::new();
     let file = folder.path("hangs.data");
     let mut command = perfkit();
@@ -228,6 +239,71 @@ fn wait_of_a_command_that_hangs_lasts_until_the_recording_ends() {
     let slept: u64 = stacks.iter().filter(|(stack, _)| stack.contains("nanosleep")).map(|(_, ns)| ns).sum();
     // The rest is the time that `sleep` took to start.
     assert!(slept > 100_000_000, "{stacks:?}");
+}
+
+/// Switches as often as it can, and prints the longest time between two looks at the clock, in ns: a thread runs at each
+/// look, so no wait is longer.
+#[test]
+#[ignore = "the program that is recorded"]
+fn ping_pong() {
+    let longest = Mutex::new(Duration::ZERO);
+    let turns = |mut reader: std::io::PipeReader, mut writer: std::io::PipeWriter| {
+        let (mut last, mut own_longest) = (Instant::now(), Duration::ZERO);
+        for _ in 0..5000 {
+            writer.write_all(b"x").unwrap();
+            reader.read_exact(&mut [0]).unwrap();
+            own_longest = own_longest.max(last.elapsed());
+            last = Instant::now();
+        }
+        let mut longest = longest.lock().unwrap();
+        *longest = longest.max(own_longest);
+    };
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            let ((one_reader, one_writer), (reader, writer)) =
+                (std::io::pipe().unwrap(), std::io::pipe().unwrap());
+            for (reader, writer) in [(one_reader, writer), (reader, one_writer)] {
+                thread::Builder::new()
+                    .name("ping".into())
+                    .spawn_scoped(scope, || turns(reader, writer))
+                    .unwrap();
+            }
+        }
+    });
+    println!("\n{RESULT}longest {}", longest.into_inner().unwrap().as_nanos());
+}
+
+#[test]
+fn wait_is_not_too_long_because_records_were_lost() {
+    let _alone = alone();
+    let folder = Folder::new();
+    let file = folder.path("lost.data");
+    let program = std::env::current_exe().unwrap();
+    // Rings that are full most of the time.
+    let arguments = ["-m", "1", "-e", "dummy", "--off-cpu", "-o", file.to_str().unwrap(), "--"];
+    let workload = [program.to_str().unwrap(), "--ignored", "--exact", "off_cpu::ping_pong", "--nocapture"];
+    let Some(output) = record(&[&arguments[..], &workload].concat()) else { return };
+    assert!(output.status.success(), "{output:?}");
+    let longest = results(&output.stdout)["longest"];
+    let mut export = perfkit();
+    let export = export.args(["export", "-f", "chrome", "--no-inline", "--off-cpu", "-i"]).arg(&file);
+    let export = export.output().unwrap();
+    let errors = String::from_utf8_lossy(&export.stderr).into_owned();
+    let trace: serde_json::Value = serde_json::from_slice(&export.stdout).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let is_ping =
+        |event: &&serde_json::Value| event["name"] == "thread_name" && event["args"]["name"] == "ping";
+    let pings: Vec<_> = events.iter().filter(is_ping).map(|event| &event["tid"]).collect();
+    assert_eq!(pings.len(), 4, "{errors}");
+    let waits = events.iter().filter(|event| event["ph"] == "X" && pings.contains(&&event["tid"]));
+    let ns: Vec<f64> = waits.map(|wait| wait["dur"].as_f64().unwrap() * 1000.0).collect();
+    #[allow(clippy::cast_precision_loss)] // far below 2^53
+    let too_long = ns.iter().filter(|ns| **ns > longest as f64).count();
+    assert_eq!(too_long, 0, "of {} waits, the longest {longest} ns: {errors}", ns.len());
+    // The recorder says so, and the reader what it left out.
+    if String::from_utf8_lossy(&output.stderr).contains("records lost") {
+        assert!(errors.contains("were lost") && errors.contains("left out"), "{errors}");
+    }
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! The time of threads off the CPU, from the records of context switches.
 
 mod add;
+mod gaps;
 mod switch_event;
 mod wait;
 mod waits;
 
 pub use add::OffCpuEvents;
+pub use gaps::Gaps;
 pub use switch_event::SwitchEvent;
 pub use wait::{Wait, WaitReason, Wakeup};
 pub use waits::Waits;

@@ -4,7 +4,7 @@ use perf_decode::{Layout, Record, Sample, SampleId, SwitchDirection};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::switch_event::{Kind, reason};
-use super::{SwitchEvent, Wait, WaitReason, Wakeup};
+use super::{Gaps, SwitchEvent, Wait, WaitReason, Wakeup};
 
 /// Finds the waits of threads in records of context switches.
 ///
@@ -13,8 +13,8 @@ use super::{SwitchEvent, Wait, WaitReason, Wakeup};
 /// `sched:sched_switch` on all CPUs. Record the event `context-switches` with period 1 for the stacks, and with the flag.
 ///
 /// Lost records break all open waits, which are [counted](Self::broken) and not returned, because their threads may have run
-/// in between. A loss that is reported after the next record of a thread is not noticed there: the recorder should
-/// write it where it was. The waits that are open when the recording ends are returned by [`finish`](Self::finish). A thread
+/// in between. A loss is reported late, at its end: with [`with_gaps`](Self::with_gaps), also those waits are broken that end
+/// in the time before it, without that they may be too long. The waits that are open when the recording ends are returned by [`finish`](Self::finish). A thread
 /// that waits from before the recording began until after its end is not in it.
 ///
 /// The memory grows with the threads, not with the records.
@@ -51,6 +51,8 @@ pub struct Waits<T> {
     open: FxHashMap<u32, Open<T>>,
     /// Threads whose next switch-out is the last.
     exited: FxHashSet<u32>,
+    /// Begin and end of the times in which records were lost, in ns, sorted, without an overlap.
+    gaps: Vec<(u64, u64)>,
     /// The time of the last record, in ns.
     last: u64,
     broken: u64,
@@ -98,7 +100,13 @@ fn is_thread(tid: u32) -> bool {
 impl<T: Default> Waits<T> {
     /// Makes one that has seen no record.
     pub fn new() -> Self {
-        Self { open: FxHashMap::default(), exited: FxHashSet::default(), last: 0, broken: 0 }
+        Self::with_gaps(Gaps::new())
+    }
+
+    /// Makes one that knows when records were lost, from an earlier pass over the records that it will see.
+    pub fn with_gaps(gaps: Gaps) -> Self {
+        let (open, exited) = (FxHashMap::default(), FxHashSet::default());
+        Self { open, exited, gaps: gaps.into_intervals(), last: 0, broken: 0 }
     }
 
     /// Applies one record, and returns the wait that ended with it. Pass all records, in the order of time, and then the
@@ -233,6 +241,13 @@ impl<T: Default> Waits<T> {
     /// recording began.
     fn switch_in(&mut self, tid: u32, time: u64) -> Option<Wait<T>> {
         let Open { wait, .. } = self.open.remove(&tid)?;
+        // It may have run in the gap. Waits that end after the gap are broken by the record at its end.
+        let started = self.gaps.partition_point(|&(begin, _)| begin < time);
+        let gap = started.checked_sub(1).and_then(|index| self.gaps.get(index));
+        if gap.is_some_and(|&(_, end)| time <= end) {
+            self.broken += 1;
+            return None;
+        }
         Some(Wait { end: time.max(wait.start), is_finished: true, ..wait })
     }
 

@@ -23,7 +23,7 @@ use crate::target::TargetOptions;
         CPU, all CPUs are sampled. It ends when the processes or threads have exited, or at Ctrl-C.\n\n\
         Samples count less with each new table, by 1/8 as in the perf tool; with --zero, a table has the newest ones \
         alone. On a terminal there is a screen with keys, which ? lists, or with --stdio a table that is refreshed; in a \
-        pipe, one table follows the other.",
+        pipe, one table follows the other. --json prints an object a line, in the form that docs/top-json.md describes.",
         &[
             ("perfkit top", "all CPUs"),
             ("perfkit top -p 1234 -g", "a process, with the functions that call others"),

@@ -84,6 +84,7 @@ impl<'o> Plain<'o> {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
+    /// Returns a table as `docs/top-json.md` describes it.
     fn json(&self, moment: &Moment) -> Value {
         let (profile, numbers) = (&moment.profile, moment.numbers);
         let first = moment.events().first().map(|&(first, ..)| first);
@@ -102,6 +103,7 @@ impl<'o> Plain<'o> {
             "lost_in_all": numbers.lost_in_all,
             "skipped": numbers.skipped,
             "waiting": moment.waiting,
+            "left_out": moment.left_out,
             "events": profile.event_ids().map(|(id, event)| event_object(profile, id, event)).collect::<Vec<_>>(),
             "sort": self.options.sort.iter().map(|key| key.name()).collect::<Vec<_>>(),
             "rows": rows.collect::<Vec<_>>(),

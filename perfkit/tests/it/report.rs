@@ -74,7 +74,7 @@ fn differences_of_captured_files_are_those_of_the_snapshots() {
 }
 
 /// Adds all keys of the objects in a value.
-fn keys(value: &Value, all: &mut Vec<String>) {
+pub(crate) fn keys(value: &Value, all: &mut Vec<String>) {
     match value {
         Value::Object(object) => {
             for (key, value) in object {

@@ -2,11 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::report::keys;
 use crate::support::recording::{perfkit, skip_if_refused};
 #[cfg(feature = "tui")]
 use crate::support::terminal::Terminal;
@@ -30,6 +34,21 @@ impl Drop for Burning {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Fails unless an object has the version and the keys of `docs/top-json.md`; those of its losses are in another page.
+#[track_caller]
+fn is_documented(object: &Value) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/top-json.md");
+    let page = fs::read_to_string(page).unwrap();
+    assert!(object["version"] == 1 && page.contains("top --json`, version 1\n"), "{object}");
+    let mut object = object.clone();
+    object["losses"].take();
+    let mut found = Vec::new();
+    keys(&object, &mut found);
+    let documented = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let documented: BTreeSet<&str> = documented.collect();
+    assert_eq!(found.iter().map(String::as_str).collect::<BTreeSet<_>>(), documented, "docs/top-json.md");
 }
 
 /// Starts `perfkit top`.
@@ -56,6 +75,7 @@ fn tables_follow_until_the_process_exits() {
     assert_eq!(output.status.code(), Some(0), "{errors}");
     assert!(rest > 0 && errors.contains("exited"), "{errors}");
     let last = tables.last().unwrap();
+    is_documented(last);
     assert_eq!(last["sort"], serde_json::json!(["pid", "comm", "sym"]));
     let rows = last["rows"].as_array().unwrap();
     assert!(

@@ -175,17 +175,15 @@ impl Symbolizer {
         thread.spawn(move || {
             let mut worker = Worker::new(finder, make());
             while let Ok(request) = received.recv() {
-                // Who asked may have gone.
-                let _ = match request {
-                    Request::Names { wanted, .. } if wanted.strong_count() == 0 => Ok(()),
-                    Request::Names { queries, reply, .. } => {
-                        reply.send(worker.symbolize(&queries)).map_err(drop)
-                    }
-                    Request::MaxFiles(files) => Ok(worker.set_max_files(files)),
-                    Request::MaxBytes(bytes) => Ok(worker.set_max_bytes(bytes)),
-                    Request::Counts { reply } => reply.send(worker.counts()).map_err(drop),
-                    Request::MissingFiles { reply } => reply.send(worker.missing_files()).map_err(drop),
-                };
+                // Who asked may have gone: a reply that cannot be sent is not needed.
+                match request {
+                    Request::Names { wanted, .. } if wanted.strong_count() == 0 => {}
+                    Request::Names { queries, reply, .. } => drop(reply.send(worker.symbolize(&queries))),
+                    Request::MaxFiles(files) => worker.set_max_files(files),
+                    Request::MaxBytes(bytes) => worker.set_max_bytes(bytes),
+                    Request::Counts { reply } => drop(reply.send(worker.counts())),
+                    Request::MissingFiles { reply } => drop(reply.send(worker.missing_files())),
+                }
             }
         })?;
         Ok(Self { requests })

@@ -278,7 +278,8 @@ fn files_that_were_not_used_for_long_are_closed() {
         .collect();
     let symbolizer = Symbolizer::new(FileFinder::local()).expect("a thread").with_max_files(MAX_FILES);
     // One after the other, and at once.
-    let each: Vec<_> = queries.iter().flat_map(|query| symbolizer.symbolize(&[query.clone()])).collect();
+    let each: Vec<_> =
+        queries.iter().flat_map(|query| symbolizer.symbolize(std::slice::from_ref(query))).collect();
     let opened = || {
         let links = std::fs::read_dir("/proc/self/fd").expect("descriptors").flatten();
         links

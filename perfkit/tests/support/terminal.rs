@@ -1,6 +1,6 @@
 //! A pseudoterminal for programs under test.
 
-#![allow(clippy::unwrap_used, reason = "a test's helpers may fail it")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers may fail it")]
 
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;

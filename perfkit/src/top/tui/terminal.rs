@@ -122,7 +122,7 @@ mod tests {
             _ => {
                 let library = thread::spawn(|| panic!("in a library"));
                 assert!(library.join().is_err());
-                assert!(is_raw_mode_enabled().unwrap(), "the screen goes on");
+                assert!(is_raw_mode_enabled().unwrap(), "the screen stays");
             }
         }
         drop((guard, lock));

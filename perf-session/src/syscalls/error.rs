@@ -1,6 +1,6 @@
 use std::fmt;
 
-use syscalls::Errno;
+use super::numbers::errno;
 
 /// The greatest errno that a result may be.
 const MAX_ERRNO: i64 = 4095;
@@ -29,16 +29,17 @@ impl SyscallError {
         self.0
     }
 
-    /// Returns the name, `ENOENT`.
+    /// Returns the name, `ENOENT`. `None` for an unknown error, and on an [architecture without names](
+    /// super::SyscallTable::HAS_NAMES).
     pub fn name(self) -> Option<&'static str> {
-        Errno::new(self.0).name()
+        errno(self.0).map(|(name, _)| name)
     }
 }
 
 /// The name and the description, or the number of an unknown error.
 impl fmt::Display for SyscallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match Errno::new(self.0).name_and_description() {
+        match errno(self.0) {
             Some((name, description)) => write!(f, "{name} ({description})"),
             None => write!(f, "errno {}", self.0),
         }

@@ -1,7 +1,6 @@
 use std::collections::HashMap;
 
-use syscalls::Sysno;
-
+use super::numbers::{EXECVE, EXECVEAT};
 use super::{Syscall, SyscallEnd, SyscallEnter, SyscallHit, SyscallStep};
 
 /// Joins the start and the return of each call, and reports calls of which one of them is missing.
@@ -177,5 +176,5 @@ fn alone(hit: SyscallHit) -> Syscall {
 
 /// Returns whether a call replaces the program of the process.
 fn is_exec(number: i64) -> bool {
-    [Sysno::execve, Sysno::execveat].iter().any(|call| i64::from(call.id()) == number)
+    [EXECVE, EXECVEAT].contains(&number)
 }

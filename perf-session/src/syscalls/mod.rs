@@ -4,6 +4,7 @@ mod args;
 mod call;
 mod error;
 mod joiner;
+mod numbers;
 mod stats;
 mod summary;
 mod table;

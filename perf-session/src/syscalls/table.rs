@@ -3,8 +3,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use perf_sys::decode::tracepoint::FormatError;
-use syscalls::Sysno;
 
+use super::numbers::{self, RT_SIGRETURN};
 use super::{SyscallArg, SyscallArgs};
 use crate::names::{Glob, Tracefs, TracefsError};
 
@@ -31,9 +31,13 @@ pub struct SyscallTable {
 }
 
 /// The greatest number that is looked up. Those of the tables are below 7000.
-const MAX_NUMBER: u16 = 8192;
+const MAX_NUMBER: i64 = 8192;
 
 impl SyscallTable {
+    /// Whether the names of system calls are known on this architecture: aarch64, arm, riscv and x86, of 32 and 64 bits.
+    /// Elsewhere each is `syscall_N`, and no arguments are known.
+    pub const HAS_NAMES: bool = numbers::HAS_NAMES;
+
     /// Reads the arguments of all calls, which takes some 20 ms.
     ///
     /// # Errors
@@ -62,10 +66,7 @@ impl SyscallTable {
 
     /// Returns the name of a call, `syscall_N` for an unknown number.
     pub fn name(&self, number: i64) -> Cow<'static, str> {
-        match usize::try_from(number).ok().and_then(Sysno::new) {
-            Some(call) => call.name().into(),
-            None => format!("syscall_{number}").into(),
-        }
+        numbers::name(number).map_or_else(|| format!("syscall_{number}").into(), Cow::Borrowed)
     }
 
     /// Returns the numbers of the calls whose names match a pattern with the wildcards `*`, `?` and `[..]`, ascending.
@@ -93,7 +94,7 @@ impl SyscallTable {
     /// calls only, for [`Event::set_filter`](perf_sys::Event::set_filter).
     pub fn filter(numbers: &[i64]) -> String {
         let mut numbers = numbers.to_vec();
-        if numbers.contains(&Sysno::rt_sigreturn.id().into()) {
+        if numbers.contains(&RT_SIGRETURN) {
             // Its return, of which the kernel has forgotten the number.
             numbers.push(-1);
         }
@@ -117,7 +118,7 @@ fn is_number(field: &str) -> bool {
 }
 
 fn numbers() -> impl Iterator<Item = (i64, &'static str)> {
-    (0..MAX_NUMBER).filter_map(|number| Some((number.into(), Sysno::new(number.into())?.name())))
+    (0..MAX_NUMBER).filter_map(|number| Some((number, numbers::name(number)?)))
 }
 
 /// Returns the names that a call may have in tracefs, which are those of functions of the kernel: `newfstat` for `fstat`.

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use perf_session::{EventSetTarget, System};
+use perf_session::{EventSetTarget, SyscallTable, System};
 
 mod entry;
 mod json;
@@ -39,6 +39,9 @@ pub(crate) fn run(options: &Options) -> io::Result<ExitCode> {
 
 fn trace(options: &Options) -> Result<ExitCode, Failure> {
     let plan = Plan::new(options, &System::new())?;
+    if plan.calls.is_some() && !SyscallTable::HAS_NAMES {
+        note("names of system calls are not known on this architecture: their numbers are printed");
+    }
     let target = options.target.target()?.unwrap_or_else(EventSetTarget::command);
     let mut set = plan.open(options, target)?;
     let filters = plan.filters()?;

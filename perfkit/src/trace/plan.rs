@@ -159,6 +159,11 @@ impl<'t> Wanted<'t> {
                 }
                 _ if part.contains(':') && !is_negated => patterns.push(part),
                 _ => {
+                    if !SyscallTable::HAS_NAMES {
+                        let reason = "names of system calls are not known on this architecture";
+                        let advice = "without -e, all calls are printed by their numbers";
+                        return Err(io::Error::other(format!("{}: {reason}; {advice}", shown(part))));
+                    }
                     let found = table.matching(part);
                     if found.is_empty() {
                         let near = nearest(part, table.names());

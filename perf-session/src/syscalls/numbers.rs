@@ -1,0 +1,56 @@
+//! Names and numbers of system calls and errnos, by the crate `syscalls` on the architectures where it builds.
+
+pub(super) use architecture::{EXECVE, EXECVEAT, HAS_NAMES, RT_SIGRETURN, errno, name};
+
+// The same architectures as in `Cargo.toml`.
+#[cfg(any(
+    target_arch = "aarch64",
+    target_arch = "arm",
+    target_arch = "riscv32",
+    target_arch = "riscv64",
+    target_arch = "x86",
+    target_arch = "x86_64"
+))]
+mod architecture {
+    use syscalls::{Errno, Sysno};
+
+    pub(in crate::syscalls) const HAS_NAMES: bool = true;
+    pub(in crate::syscalls) const EXECVE: i64 = Sysno::execve as i64;
+    pub(in crate::syscalls) const EXECVEAT: i64 = Sysno::execveat as i64;
+    pub(in crate::syscalls) const RT_SIGRETURN: i64 = Sysno::rt_sigreturn as i64;
+
+    /// Returns the name of a call.
+    pub(in crate::syscalls) fn name(number: i64) -> Option<&'static str> {
+        usize::try_from(number).ok().and_then(Sysno::new).map(|call| call.name())
+    }
+
+    /// Returns the name and the description of an errno.
+    pub(in crate::syscalls) fn errno(number: i32) -> Option<(&'static str, &'static str)> {
+        Errno::new(number).name_and_description()
+    }
+}
+
+/// Without names. The numbers are those of s390x; where others are valid, the thread that replaces its program has a call
+/// that was not seen to return.
+#[cfg(not(any(
+    target_arch = "aarch64",
+    target_arch = "arm",
+    target_arch = "riscv32",
+    target_arch = "riscv64",
+    target_arch = "x86",
+    target_arch = "x86_64"
+)))]
+mod architecture {
+    pub(in crate::syscalls) const HAS_NAMES: bool = false;
+    pub(in crate::syscalls) const EXECVE: i64 = 11;
+    pub(in crate::syscalls) const EXECVEAT: i64 = 354;
+    pub(in crate::syscalls) const RT_SIGRETURN: i64 = 173;
+
+    pub(in crate::syscalls) const fn name(_: i64) -> Option<&'static str> {
+        None
+    }
+
+    pub(in crate::syscalls) const fn errno(_: i32) -> Option<(&'static str, &'static str)> {
+        None
+    }
+}

@@ -4,7 +4,9 @@ use std::ffi::CString;
 use std::io;
 
 use perf_session::sys::{Attr, Errno, EventType, Software};
-use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System};
+use perf_session::{
+    EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, Inherit, NamedEvent, System,
+};
 
 use super::cgroups;
 use super::options::{DETAILS, EVENTS};
@@ -16,6 +18,8 @@ use crate::events::{NamedGroup, set_filters};
 pub(super) struct Events {
     groups: Vec<Group>,
     has_cgroups: bool,
+    /// The tasks that events follow, by default those of the target.
+    inherit: Option<Inherit>,
     /// Whether events count user space only, because the kernel refused more.
     pub(super) is_user_only: bool,
 }
@@ -54,7 +58,8 @@ impl Events {
             Group { named, cgroup, is_supported: true }
         });
         let has_cgroups = !options.cgroups().is_empty();
-        Ok(Self { groups: groups.collect(), has_cgroups, is_user_only: false })
+        let inherit = options.no_inherit.then_some(Inherit::Nothing);
+        Ok(Self { groups: groups.collect(), has_cgroups, inherit, is_user_only: false })
     }
 
     /// Opens the events that this machine has, with their filters. Those without a privilege level are counted in
@@ -63,7 +68,7 @@ impl Events {
         let opened = match self.open_supported(target) {
             Err(error) if is_missing(&error) => {
                 for group in &mut self.groups {
-                    let opened = open(&mut [&*group].into_iter(), target);
+                    let opened = open(&mut [&*group].into_iter(), target, self.inherit);
                     group.is_supported = !opened.is_err_and(|error| is_missing(&error));
                 }
                 self.open_supported(target)
@@ -78,7 +83,8 @@ impl Events {
 
     fn open_supported(&self, target: &EventSetTarget) -> Result<EventSet, EventSetError> {
         if self.groups.iter().any(|group| group.is_supported) {
-            return open(&mut self.groups.iter().filter(|group| group.is_supported), target);
+            let mut supported = self.groups.iter().filter(|group| group.is_supported);
+            return open(&mut supported, target, self.inherit);
         }
         // The command runs without any event that counts.
         let nothing = NamedEvent::from(EventSpec::new(Attr::software(Software::DUMMY)));
@@ -104,9 +110,15 @@ impl Events {
 fn open(
     groups: &mut dyn Iterator<Item = &Group>,
     target: &EventSetTarget,
+    inherit: Option<Inherit>,
 ) -> Result<EventSet, EventSetError> {
     let groups = groups.map(|group| group.named.events.clone());
-    EventSetOptions::new().groups(groups).target(target.clone()).user_only_if_refused().open()
+    let options = EventSetOptions::new().groups(groups).target(target.clone()).user_only_if_refused();
+    match inherit {
+        Some(inherit) => options.inherit(inherit),
+        None => options,
+    }
+    .open()
 }
 
 /// Returns whether the kernel or this machine does not have an event.

@@ -79,6 +79,9 @@ pub(crate) struct Options {
         conflicts_with_all = ["pid", "tid", "cgroup"]
     )]
     pub(super) for_each_cgroup: Vec<OsString>,
+    /// Count the threads of -p that are there at the start alone, not the tasks that they start
+    #[arg(short = 'i', long)]
+    pub(super) no_inherit: bool,
     #[command(flatten)]
     pub(super) levels: LevelOptions,
     /// Count events of the caches too, with -dd more of them, and with -ddd all
@@ -142,10 +145,14 @@ impl Options {
     /// Returns the error of an option for parts that the target does not have.
     pub(super) fn misuse(&self) -> Option<Error> {
         let (split, option) = self.split.split();
-        let needed = match split {
-            Split::Threads if self.target.tasks().is_empty() => "processes or threads: -p or -t",
+        let tasks = "processes or threads: -p or -t";
+        let has_tasks = !self.target.tasks().is_empty();
+        let (option, needed) = match split {
+            // The events of a command are those that this program's child inherits.
+            _ if self.no_inherit && !has_tasks => ("--no-inherit", tasks),
+            Split::Threads if !has_tasks => (option, tasks),
             Split::Cpus | Split::Cores | Split::Dies | Split::Sockets if !self.is_on_cpus() => {
-                "whole CPUs: -a, -C or -G"
+                (option, "whole CPUs: -a, -C or -G")
             }
             _ => return None,
         };

@@ -214,6 +214,7 @@ fn parts_that_the_target_does_not_have_are_wrong_arguments() {
         (&["--per-core", "-p", "1"], "--per-core is for whole CPUs"),
         (&["--per-thread", "-a"], "--per-thread is for processes or threads: -p or -t"),
         (&["--per-core", "--per-socket", "-a"], "cannot be used with"),
+        (&["-i"], "--no-inherit is for processes or threads: -p or -t"),
         (&["--append"], "--output"),
         (&["--interval-count", "1"], "--interval"),
         (&["-D", "-1"], "expected milliseconds, at least 0, found `-1`"),

@@ -304,6 +304,24 @@ mod tests {
     }
 
     #[test]
+    fn events_of_a_formula_have_the_same_cgroup() {
+        let events = [
+            (software(Software::CPU_CLOCK), 1_000_000_000),
+            (software(Software::PAGE_FAULTS), 2_000),
+            (software(Software::CPU_CLOCK), 500_000_000),
+            (software(Software::PAGE_FAULTS), 2_000),
+            (software(Software::PAGE_FAULTS), 2_000),
+        ];
+        let events = events.map(|(attr, value)| (NamedEvent::from(EventSpec::new(attr)), value));
+        let mut counts = Counts::from_values(events);
+        for (event, cgroup) in counts.events.iter_mut().zip([Some(3), Some(3), Some(4), Some(4), None]) {
+            event.source.as_mut().unwrap().cgroup = cgroup;
+        }
+        let metrics: Vec<String> = counts.metrics(SECOND).iter().map(ToString::to_string).collect();
+        assert_eq!(metrics, ["1.000 CPUs utilized", "2.000 K/sec", "0.500 CPUs utilized", "4.000 K/sec"]);
+    }
+
+    #[test]
     fn hybrid_pmu_and_scale_of_an_event_are_heeded() {
         let cycles = hardware(Hardware::CPU_CYCLES).with_hybrid_pmu(10);
         let instructions = hardware(Hardware::INSTRUCTIONS).with_hybrid_pmu(10);

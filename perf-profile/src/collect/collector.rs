@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
-use perf_abi::CallchainContext;
 use perf_decode::{Layout, Record, Sample};
 use perf_symbols::{AddressSpaces, Stack, StackEnd};
 use rustc_hash::FxHashMap;
 
-use crate::collect::chains::{Chains, Context, Found, is_marker};
+use crate::collect::last_stacks::{LastStacks, NextStack, Source};
 use crate::collect::tabulation::Tabulation;
 use crate::collect::{PendingProfile, Resolver};
 use crate::profile::{
@@ -50,9 +49,7 @@ pub struct Collector {
     threads: FxHashMap<u32, ThreadId>,
     /// The thread of the last sample, which often is the one of the next.
     last_thread: Option<(u32, ThreadId)>,
-    /// The process of the last sample and its versions, until a record may change them.
-    last_versions: Option<(u32, Versions)>,
-    chains: Chains,
+    last_stacks: LastStacks,
     /// By the cookie: samples whose user callchain comes in a later record.
     deferred: FxHashMap<u64, Vec<Deferred>>,
     ends: FxHashMap<StackEnd, u64>,
@@ -63,13 +60,6 @@ pub struct Collector {
     pub(super) losses: Losses,
     /// Late records up to the last profile.
     late_records: u64,
-}
-
-/// The versions of the mappings that addresses of a sample have.
-#[derive(Clone, Copy)]
-struct Versions {
-    mappings: u64,
-    kernel: u64,
 }
 
 struct Deferred {
@@ -87,8 +77,7 @@ impl Collector {
             tabulation: None,
             threads: FxHashMap::default(),
             last_thread: None,
-            last_versions: None,
-            chains: Chains::default(),
+            last_stacks: LastStacks::new(),
             deferred: FxHashMap::default(),
             ends: FxHashMap::default(),
             missing_info: BTreeMap::new(),
@@ -129,7 +118,7 @@ impl Collector {
     /// [`add`](Self::add).
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         if !matches!(record, Record::Sample(_)) {
-            (self.last_thread, self.last_versions) = (None, None);
+            self.last_thread = None;
         }
         match record {
             Record::Comm(comm) if !comm.exec() => drop(self.threads.remove(&comm.tid())),
@@ -155,42 +144,48 @@ impl Collector {
         let period = || self.builder.get_event(event).map_or(1, |event| event.period);
         let value = sample.period().unwrap_or_else(period);
         let (time, cpu) = (sample.time(), sample.cpu());
-        let mut added = profile::Sample { event, thread, stack: None, value, count: 1, time, cpu };
-        let looks_up = self.tabulation.as_ref().is_none_or(Tabulation::looks_up);
-        let context = if looks_up { self.context(event, thread, pid, sample) } else { None };
-        let chain = sample.callchain().unwrap_or_default();
-        if let Some(found) = context.and_then(|context| self.chains.find(context, &chain)) {
-            let end = found.end;
-            if self.builder.has_times() {
-                added.stack = found.stack;
-                self.builder.add(added);
-            } else {
-                found.value = found.value.saturating_add(value);
-                found.count += 1;
-            }
-            self.count_end(pid, end);
-            return;
-        }
-        let resolved = self.resolver.resolve(sample);
-        let end = resolved.stack.end();
-        if let StackEnd::Deferred { cookie } = end {
-            let stack = resolved.stack.clone();
-            self.deferred.entry(cookie).or_default().push(Deferred { pid, stack, sample: added });
-            return;
-        }
-        let index = if let Some(tabulation) = &mut self.tabulation {
-            tabulation.add(added, resolved.locations)
+        let source = Source { event, thread, pid, time };
+        let added = profile::Sample { event, thread, stack: None, value, count: 1, time, cpu };
+        // Registers lead to more than the callchain has, and the calls that the CPU recorded may.
+        let has_more = sample.regs_user().is_some() || sample.branches().is_some();
+        let chain = sample.callchain().filter(|_| !has_more);
+        let next = chain.and_then(|chain| self.last_stacks.follow(&mut self.resolver, source, &chain));
+        let next = if let Some(next) = next {
+            next
         } else {
-            added.stack = self.builder.stack_of(thread, resolved.locations);
-            self.builder.add_indexed(added)
+            let resolved = self.resolver.resolve(sample);
+            let end = resolved.stack.end();
+            if let StackEnd::Deferred { cookie } = end {
+                let stack = resolved.stack.clone();
+                self.deferred.entry(cookie).or_default().push(Deferred { pid, stack, sample: added });
+                return;
+            }
+            self.last_stacks.replace(source, resolved.locations, end)
         };
-        if let Some(context) = context {
-            let found = Found { stack: added.stack, end, sample: index, value: 0, count: 0 };
-            let mut forgotten = self.chains.add(context, &chain, found);
-            self.add_sums(&mut forgotten);
+        self.add_next(pid, added, next);
+    }
+
+    /// Adds a sample with the stack that is the last one now.
+    fn add_next(&mut self, pid: u32, mut sample: profile::Sample, next: NextStack) {
+        let locations = self.last_stacks.locations(next.slot);
+        if let Some(tabulation) = &mut self.tabulation {
+            let locations = locations.get(next.kept..).unwrap_or_default();
+            tabulation.add(&mut self.builder, &sample, next.slot, next.kept, locations);
+        } else {
+            sample.stack = self.builder.stack_of(sample.thread, locations);
+            self.builder.add(sample);
         }
-        self.count_end(pid, end);
-        self.end_full_part();
+        self.count_end(pid, next.end);
+        if self.tabulation.as_ref().is_some_and(Tabulation::is_full) {
+            self.end_part();
+        }
+    }
+
+    fn end_part(&mut self) {
+        if let Some(tabulation) = &mut self.tabulation {
+            tabulation.end_part(&mut self.resolver, &mut self.builder);
+        }
+        self.last_stacks.clear();
     }
 
     /// Returns the stack of a sample that is not added itself: for a [`Wait`](crate::Wait). `None` without an address.
@@ -207,74 +202,12 @@ impl Collector {
         self.losses.lost_samples += samples;
     }
 
-    /// Adds the samples that are only counted with their callchains.
-    fn add_sums(&mut self, chains: &mut Chains) {
-        for found in chains.drain() {
-            match &mut self.tabulation {
-                Some(tabulation) => tabulation.add_sum(found.sample, found.value, found.count),
-                None => self.builder.add_sum(found.sample, found.value, found.count),
-            }
-        }
-    }
-
-    fn end_full_part(&mut self) {
-        if self.tabulation.as_ref().is_none_or(|tabulation| !tabulation.is_full()) {
-            return;
-        }
-        // They have indices of this part.
-        let mut chains = std::mem::take(&mut self.chains);
-        self.add_sums(&mut chains);
-        self.chains = chains;
-        if let Some(tabulation) = &mut self.tabulation {
-            tabulation.end_part(&mut self.resolver, &mut self.builder);
-        }
-    }
-
-    /// Returns the context of a sample's callchain, if that is the whole stack.
-    fn context<L: Layout>(
-        &mut self,
-        event: EventId,
-        thread: ThreadId,
-        pid: u32,
-        sample: &Sample<'_, L>,
-    ) -> Option<Context> {
-        let has_more = sample.regs_user().is_some() || sample.branches().is_some();
-        let chain = sample.callchain().filter(|chain| !has_more && chain.deferred_cookie().is_none())?;
-        if chain.is_empty() {
-            return None;
-        }
-        let Versions { mappings, mut kernel } = self.versions(pid);
-        // Kernels that load BPF programs change often, which is nothing to callchains of user space alone.
-        if let [first, rest @ ..] = &*chain
-            && *first == CallchainContext::USER.0
-            && !rest.iter().any(|&word| is_marker(word))
-        {
-            kernel = 0;
-        }
-        Some(Context { event, thread, pid, mode: sample.misc().cpu_mode().0, mappings, kernel })
-    }
-
-    fn versions(&mut self, pid: u32) -> Versions {
-        if let Some((_, versions)) = self.last_versions.filter(|&(last, _)| last == pid) {
-            return versions;
-        }
-        let spaces = self.resolver.spaces();
-        let mappings = spaces.mappings_version(pid).unwrap_or(u64::MAX);
-        let versions = Versions { mappings, kernel: spaces.kernel_version() };
-        self.last_versions = Some((pid, versions));
-        versions
-    }
-
-    fn add_deferred(&mut self, mut deferred: Deferred) {
-        let locations = self.resolver.locate(deferred.pid, deferred.sample.time, &deferred.stack);
-        if let Some(tabulation) = &mut self.tabulation {
-            tabulation.add(deferred.sample, locations);
-        } else {
-            deferred.sample.stack = self.builder.stack_of(deferred.sample.thread, locations);
-            self.builder.add(deferred.sample);
-        }
-        self.count_end(deferred.pid, deferred.stack.end());
-        self.end_full_part();
+    fn add_deferred(&mut self, deferred: Deferred) {
+        let Deferred { pid, stack, sample } = deferred;
+        let locations = self.resolver.locate(pid, sample.time, &stack);
+        let source = Source { event: sample.event, thread: sample.thread, pid, time: sample.time };
+        let next = self.last_stacks.replace(source, locations, stack.end());
+        self.add_next(pid, sample, next);
     }
 
     pub(super) fn thread(&mut self, pid: u32, tid: u32) -> ThreadId {
@@ -383,8 +316,6 @@ impl Collector {
     }
 
     fn take_all(&mut self) -> (PendingProfile, Option<TableSums>) {
-        let mut chains = std::mem::take(&mut self.chains);
-        self.add_sums(&mut chains);
         // The records with their user parts were lost, or come after the end.
         let mut rest: Vec<_> = self.deferred.drain().collect();
         rest.sort_unstable_by_key(|(cookie, _)| *cookie);
@@ -403,7 +334,8 @@ impl Collector {
         // Their ids are those of the profile.
         self.threads.clear();
         self.labels.clear();
-        (self.last_thread, self.last_versions) = (None, None);
+        self.last_thread = None;
+        self.last_stacks.clear();
         let next = self.builder.with_same_events();
         let builder = std::mem::replace(&mut self.builder, next);
         let (locations, requested) = self.resolver.take();
@@ -431,7 +363,7 @@ impl fmt::Debug for Collector {
 #[cfg(test)]
 mod tests {
     use perf_abi::regs::Architecture;
-    use perf_abi::{Attr, CpuMode, Misc, RecordType, SampleType, Software};
+    use perf_abi::{Attr, CallchainContext, CpuMode, Misc, RecordType, SampleType, Software};
     use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
     use perf_decode::{RawRecord, SampleLayout};
     use perf_symbols::FileFinder;

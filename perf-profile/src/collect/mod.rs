@@ -1,7 +1,7 @@
 //! From records to a profile.
 
-mod chains;
 mod collector;
+mod last_stacks;
 mod off_cpu;
 mod pending;
 mod resolver;

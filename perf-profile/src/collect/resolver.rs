@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::hash::Hasher as _;
 use std::io;
 use std::ops::Range;
 
@@ -9,10 +10,10 @@ use perf_abi::CpuMode;
 use perf_abi::regs::Architecture;
 use perf_decode::{Layout, Record, Sample};
 use perf_symbols::{
-    AddressSpaces, FileFinder, MappedObject, Mapping, NameRequest, ObjectKind, Query, Stack, StackFrame,
-    Symbolizer, Unlocated, Unwinder,
+    AddressSpaces, FileFinder, MappedObject, Mapping, NameRequest, ObjectKind, Query, Stack, StackEnd,
+    StackFrame, Symbolizer, Unlocated, Unwinder,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::profile::{LocationId, Locations, Object, ObjectId};
 
@@ -55,8 +56,8 @@ pub struct Resolver {
     stack: Stack,
     found: Vec<LocationId>,
     locations: Locations,
-    /// The last stacks of some threads, outermost frame first: the next one of a thread often has the same callers.
-    last_stacks: [Vec<(Key, LocationId)>; LAST_STACKS],
+    /// Some processes of the last samples and their versions, until a record may change them.
+    last_versions: [Option<(u32, Versions)>; LAST_VERSIONS],
     by_address: Addresses,
     by_place: FxHashMap<(Place, u64), LocationId>,
     objects: FxHashMap<(MappedObject, Option<u32>), ObjectId>,
@@ -75,7 +76,8 @@ pub(super) type Requested = VecDeque<(Vec<LocationId>, NameRequest)>;
 /// Equal versions have the same mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Version {
-    User(u64),
+    /// Of a process; `None` for those that are unknown.
+    User(Option<u64>),
     Kernel(u64),
 }
 
@@ -83,22 +85,29 @@ enum Version {
 #[derive(Default)]
 struct Addresses {
     ids: FxHashMap<Version, VersionId>,
-    /// The last ones of user space and the kernel, which often are those of the next stack.
-    last: [Option<(Version, VersionId)>; 2],
-    /// By the number of the version: an address alone is a smaller key.
-    locations: Vec<FxHashMap<u64, LocationId>>,
-    count: usize,
+    locations: FxHashMap<(VersionId, u64), LocationId>,
+    /// Those of the last look-ups, by the hash of the address: one look into memory in place of several.
+    last: Vec<Known>,
+}
+
+/// The location of an address.
+#[derive(Clone, Copy)]
+struct Known {
+    address: u64,
+    version: VersionId,
+    location: LocationId,
 }
 
 /// The number of a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct VersionId(u32);
+
+/// The versions of the addresses of a process and the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct VersionId(u32);
-
-/// An address, while nothing is mapped anew.
-type Key = (VersionId, u64);
-
-/// The stacks that are kept: more than most machines have threads that are sampled in turn.
-const LAST_STACKS: usize = 16;
+pub(super) struct Versions {
+    pub(super) user: VersionId,
+    pub(super) kernel: VersionId,
+}
 
 /// Place of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -112,43 +121,49 @@ enum Place {
 /// Addresses whose locations are kept, at most. When there are more, they are found again by their places.
 const MAX_ADDRESSES: usize = 1 << 20;
 
+/// Processes whose versions are at hand: more than run at a time on most machines.
+const LAST_VERSIONS: usize = 16;
+
+/// Addresses that are at hand: 256 KiB.
+const LAST_ADDRESSES: usize = 1 << 14;
+
 impl Addresses {
-    #[inline]
     fn id(&mut self, version: Version) -> VersionId {
-        let [user, kernel] = self.last;
-        let last = if matches!(version, Version::User(_)) { user } else { kernel };
-        match last {
-            Some((last, id)) if last == version => id,
-            _ => self.find_id(version),
-        }
-    }
-
-    fn find_id(&mut self, version: Version) -> VersionId {
-        let next = VersionId(u32::try_from(self.locations.len()).unwrap_or(u32::MAX));
-        let id = *self.ids.entry(version).or_insert(next);
-        if id == next {
-            self.locations.push(FxHashMap::default());
-        }
-        let [user, kernel] = &mut self.last;
-        let last = if matches!(version, Version::User(_)) { user } else { kernel };
-        *last = Some((version, id));
-        id
+        let next = VersionId(u32::try_from(self.ids.len()).unwrap_or(u32::MAX));
+        *self.ids.entry(version).or_insert(next)
     }
 
     #[inline]
-    fn get(&self, (version, address): Key) -> Option<LocationId> {
-        self.locations.get(version.0 as usize)?.get(&address).copied()
+    fn get(&mut self, version: VersionId, address: u64) -> Option<LocationId> {
+        let place = Self::place(version, address);
+        match self.last.get(place) {
+            Some(known) if (known.address, known.version) == (address, version) => Some(known.location),
+            _ => self.find(version, address, place),
+        }
     }
 
-    fn add(&mut self, (version, address): Key, location: LocationId) {
-        if self.count >= MAX_ADDRESSES {
-            // The versions stay, because stacks have their numbers; the memory of each goes.
-            self.locations.fill_with(FxHashMap::default);
-            self.count = 0;
+    fn find(&mut self, version: VersionId, address: u64, place: usize) -> Option<LocationId> {
+        let location = *self.locations.get(&(version, address))?;
+        if let Some(last) = self.last.get_mut(place) {
+            *last = Known { address, version, location };
         }
-        if let Some(locations) = self.locations.get_mut(version.0 as usize) {
-            self.count += usize::from(locations.insert(address, location).is_none());
+        Some(location)
+    }
+
+    fn add(&mut self, version: VersionId, address: u64, location: LocationId) {
+        if self.locations.len() >= MAX_ADDRESSES {
+            self.locations = FxHashMap::default();
         }
+        self.locations.insert((version, address), location);
+        if self.last.is_empty() {
+            self.last = vec![Known { address, version, location }; LAST_ADDRESSES];
+        }
+    }
+
+    fn place(version: VersionId, address: u64) -> usize {
+        let mut hasher = FxHasher::default();
+        hasher.write_u64(address ^ u64::from(version.0) << 48);
+        hasher.finish() as usize % LAST_ADDRESSES
     }
 }
 
@@ -189,7 +204,7 @@ impl Resolver {
             stack: Stack::new(),
             found: Vec::new(),
             locations: Locations::new(),
-            last_stacks: Default::default(),
+            last_versions: Default::default(),
             by_address: Addresses::default(),
             by_place: FxHashMap::default(),
             objects: FxHashMap::default(),
@@ -235,6 +250,7 @@ impl Resolver {
 
     /// Returns the address spaces, to add the build ids of a file.
     pub fn spaces_mut(&mut self) -> &mut AddressSpaces {
+        self.last_versions = Default::default();
         &mut self.spaces
     }
 
@@ -261,7 +277,7 @@ impl Resolver {
     /// Returns the locations up to now, and the names that were asked for. Those that follow are in new tables.
     pub(super) fn take(&mut self) -> (Locations, Requested) {
         self.request();
-        self.last_stacks = Default::default();
+        self.last_versions = Default::default();
         self.by_address = Addresses::default();
         self.by_place.clear();
         self.objects.clear();
@@ -271,6 +287,9 @@ impl Resolver {
 
     /// Applies one record. Pass all records, in the order of time.
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
+        if !matches!(record, Record::Sample(_)) {
+            self.last_versions = Default::default();
+        }
         self.spaces.update(record);
     }
 
@@ -278,69 +297,66 @@ impl Resolver {
     pub fn resolve<L: Layout>(&mut self, sample: &Sample<'_, L>) -> Resolved<'_> {
         let mut stack = std::mem::take(&mut self.stack);
         self.unwinder.unwind(&self.spaces, sample, &mut stack);
-        let pid = sample.pid().unwrap_or(0);
-        self.locate_as(sample.tid().unwrap_or(pid), pid, sample.time(), &stack);
+        self.locate(sample.pid().unwrap_or(0), sample.time(), &stack);
         self.stack = stack;
         Resolved { stack: &self.stack, locations: &self.found }
     }
 
     /// Returns the locations of a stack of a process: for one that was completed by a later record.
     pub fn locate(&mut self, pid: u32, time: Option<u64>, stack: &Stack) -> &[LocationId] {
-        self.locate_as(pid, pid, time, stack)
-    }
-
-    /// Returns the locations of a stack, and keeps it as the last one of a thread.
-    fn locate_as(&mut self, tid: u32, pid: u32, time: Option<u64>, stack: &Stack) -> &[LocationId] {
-        let user =
-            self.spaces.mappings_version(pid).map(|version| self.by_address.id(Version::User(version)));
-        let kernel = Some(self.by_address.id(Version::Kernel(self.spaces.kernel_version())));
+        let versions = self.versions(pid);
         let mut found = std::mem::take(&mut self.found);
         found.clear();
-        let last = self.last_stacks.get_mut(tid as usize % LAST_STACKS);
-        let mut last = last.map(std::mem::take).unwrap_or_default();
-        // The outermost frames are those of the last stack, up to the first that differs.
-        let mut is_same = true;
-        for (index, frame) in stack.frames().iter().rev().enumerate() {
-            let version = match frame.mode {
-                CpuMode::USER => user,
-                CpuMode::KERNEL => kernel,
-                _ => None,
-            };
-            let key = version.map(|version| (version, frame.lookup_address()));
-            if is_same {
-                if let Some(&(_, location)) = last.get(index).filter(|(last, _)| Some(*last) == key) {
-                    found.push(location);
-                    continue;
-                }
-                last.truncate(index);
-                is_same = false;
-            }
-            let location = self.find_at(key, pid, time, frame);
-            // Without a key, the frames after it are looked up again.
-            if let Some(key) = key.filter(|_| last.len() == index) {
-                last.push((key, location));
-            }
-            found.push(location);
+        for frame in stack.frames().iter().rev() {
+            found.push(match frame.mode {
+                CpuMode::USER => self.locate_frame(versions.user, pid, time, frame),
+                CpuMode::KERNEL => self.locate_frame(versions.kernel, pid, time, frame),
+                _ => self.find(pid, time, frame),
+            });
         }
         found.reverse();
-        last.truncate(found.len());
-        if let Some(place) = self.last_stacks.get_mut(tid as usize % LAST_STACKS) {
-            *place = last;
-        }
         self.found = found;
         &self.found
     }
 
-    /// Returns the location of a frame, which is looked up if its address is new.
-    fn find_at(&mut self, key: Option<Key>, pid: u32, time: Option<u64>, frame: &StackFrame) -> LocationId {
-        if let Some(location) = key.and_then(|key| self.by_address.get(key)) {
+    /// Returns the versions of the addresses that a process has now.
+    #[inline]
+    pub(super) fn versions(&mut self, pid: u32) -> Versions {
+        let place = pid as usize % LAST_VERSIONS;
+        match self.last_versions.get(place) {
+            Some(&Some((last, versions))) if last == pid => return versions,
+            _ => {}
+        }
+        let user = self.by_address.id(Version::User(self.spaces.mappings_version(pid)));
+        let kernel = self.by_address.id(Version::Kernel(self.spaces.kernel_version()));
+        let versions = Versions { user, kernel };
+        if let Some(last) = self.last_versions.get_mut(place) {
+            *last = Some((pid, versions));
+        }
+        versions
+    }
+
+    /// Returns the location of a frame of user space or the kernel, which is looked up if its address is new.
+    #[inline]
+    pub(super) fn locate_frame(
+        &mut self,
+        version: VersionId,
+        pid: u32,
+        time: Option<u64>,
+        frame: &StackFrame,
+    ) -> LocationId {
+        let address = frame.lookup_address();
+        if let Some(location) = self.by_address.get(version, address) {
             return location;
         }
         let location = self.find(pid, time, frame);
-        if let Some(key) = key {
-            self.by_address.add(key, location);
-        }
+        self.by_address.add(version, address, location);
         location
+    }
+
+    /// Returns the end of a callchain with this number of addresses.
+    pub(super) fn end_of_callchain(&self, addresses: usize) -> StackEnd {
+        self.stack.end_of_callchain(addresses)
     }
 
     /// Names the locations that have no name yet.

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::ops::Range;
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
 
+use super::last_stacks::Slot;
 use super::resolver::Resolver;
-use crate::profile::{LocationId, ProfileBuilder, Sample, SampleIndex};
+use crate::profile::{self, EventId, LocationId, ProfileBuilder, ThreadId};
 use crate::view::{Adder, Column, Names, NewNames, TableSums};
 
 /// Sums the samples of a table, a part after the other: the names of one part are looked up by one thread and the part
@@ -19,21 +19,39 @@ pub(super) struct Tabulation {
     names: Names,
     current: Part,
     waiting: VecDeque<Waiting>,
-    /// Parts that follow, in which no callchain is looked up.
-    parts_without_look_up: u32,
     to_add: SyncSender<(Part, NewNames)>,
     /// Parts that were added: their memory is used again.
     added: Receiver<Part>,
     thread: JoinHandle<Adder>,
 }
 
-/// Stacks and their samples.
+/// Samples and their stacks.
 #[derive(Debug, Default)]
 struct Part {
-    samples: Vec<(Sample, Range<usize>)>,
+    /// By the number of the slot.
+    slots: Vec<Stream>,
+    /// Samples and locations of all slots.
+    len: usize,
+}
+
+/// The samples of a slot, each with the frames in which its stack differs from the one before.
+#[derive(Debug, Default)]
+struct Stream {
+    samples: Vec<Sample>,
+    /// The locations of these frames, of each sample the outermost first.
     locations: Vec<LocationId>,
-    /// Samples that were added to others of their callchain.
-    repeated: u64,
+    /// The sum of the last samples, which are of one event and thread, for the profile.
+    sum: Option<profile::Sample>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    event: EventId,
+    thread: ThreadId,
+    value: u64,
+    kept: u32,
+    /// The end of its locations.
+    end: u32,
 }
 
 /// A part whose names were asked for.
@@ -46,12 +64,8 @@ struct Waiting {
     named: usize,
 }
 
-/// Locations of a part.
-const MAX_LOCATIONS: usize = if cfg!(test) { 16 } else { 1 << 18 };
-
-/// A part whose callchains rarely repeat costs less without looking them up: so do this many parts after it, before the
-/// next one shows whether that changed.
-const WITHOUT_LOOK_UP: u32 = 15;
+/// Samples and locations of a part.
+const MAX_LEN: usize = if cfg!(test) { 16 } else { 1 << 18 };
 
 /// Parts that wait, at most.
 const MAX_WAITING: usize = 2;
@@ -66,9 +80,7 @@ impl Tabulation {
             let mut adder = Adder::default();
             for (mut part, names) in parts {
                 adder.add_names(names);
-                for (sample, range) in &part.samples {
-                    adder.add(sample, part.locations.get(range.clone()).unwrap_or_default());
-                }
+                part.add_to(&mut adder);
                 part.clear();
                 // At the end, nobody waits for it.
                 let _ = done.send(part);
@@ -79,48 +91,49 @@ impl Tabulation {
             names: Names::new(columns),
             current: Part::default(),
             waiting: VecDeque::new(),
-            parts_without_look_up: 0,
             to_add,
             added,
             thread,
         })
     }
 
-    /// Adds a sample with these locations. Returns its index in the part, for [`add_sum`](Self::add_sum).
-    pub(super) fn add(&mut self, sample: Sample, locations: &[LocationId]) -> SampleIndex {
-        let index = SampleIndex::new(self.current.samples.len());
-        let start = self.current.locations.len();
-        self.current.locations.extend_from_slice(locations);
-        self.current.samples.push((sample, start..self.current.locations.len()));
-        index
-    }
-
-    /// Adds samples with the stack of a sample of this part.
-    pub(super) fn add_sum(&mut self, index: SampleIndex, value: u64, count: u64) {
-        if let Some((sample, _)) = self.current.samples.get_mut(index.index()) {
-            sample.add(value, count);
-            self.current.repeated += count;
+    /// Adds one sample. Its stack has the first `kept` frames of the one before in this slot and part, which was of the same
+    /// event and thread, and then these locations, the outermost first. The profile gets it at the end of the part, at the
+    /// latest.
+    pub(super) fn add(
+        &mut self,
+        builder: &mut ProfileBuilder,
+        sample: &profile::Sample,
+        slot: Slot,
+        kept: usize,
+        locations: &[LocationId],
+    ) {
+        let Part { slots, len } = &mut self.current;
+        if slots.len() <= slot.index() {
+            slots.resize_with(slot.index() + 1, Stream::default);
         }
-    }
-
-    /// Returns whether callchains of this part should be looked up, since they repeat.
-    #[inline]
-    pub(super) fn looks_up(&self) -> bool {
-        self.parts_without_look_up == 0
+        let Some(samples) = slots.get_mut(slot.index()) else { return };
+        *len += 1 + locations.len();
+        samples.locations.extend_from_slice(locations);
+        let &profile::Sample { event, thread, value, .. } = sample;
+        let (kept, end) = (kept as u32, samples.locations.len() as u32);
+        samples.samples.push(Sample { event, thread, value, kept, end });
+        match &mut samples.sum {
+            Some(sum) if (sum.event, sum.thread) == (event, thread) => sum.add(value, 1),
+            sum => sum.replace(*sample).into_iter().for_each(|sum| builder.add(sum)),
+        }
     }
 
     /// Returns whether the part has to be [ended](Self::end_part).
     pub(super) fn is_full(&self) -> bool {
-        self.current.locations.len() >= MAX_LOCATIONS || self.current.samples.len() >= MAX_LOCATIONS
+        self.current.len >= MAX_LEN
     }
 
-    /// Ends a part. All its samples were added, also those of [`add_sum`](Self::add_sum).
+    /// Ends a part. The next stack of each slot keeps no frames.
     pub(super) fn end_part(&mut self, resolver: &mut Resolver, builder: &mut ProfileBuilder) {
+        let sums = self.current.slots.iter_mut().filter_map(|samples| samples.sum.take());
+        sums.for_each(|sum| builder.add(sum));
         let (requests, named) = resolver.request();
-        self.parts_without_look_up = match self.parts_without_look_up {
-            0 if self.current.repeated < self.current.samples.len() as u64 / 2 => WITHOUT_LOOK_UP,
-            left => left.saturating_sub(1),
-        };
         if self.waiting.len() >= MAX_WAITING {
             self.add_waiting(resolver, builder);
         }
@@ -130,13 +143,10 @@ impl Tabulation {
     }
 
     /// Passes on the part that waits for the longest time. Returns whether there was one.
-    fn add_waiting(&mut self, resolver: &mut Resolver, builder: &mut ProfileBuilder) -> bool {
+    fn add_waiting(&mut self, resolver: &mut Resolver, builder: &ProfileBuilder) -> bool {
         let Some(Waiting { part, requests, named }) = self.waiting.pop_front() else { return false };
         resolver.wait_for(requests);
         let names = self.names.add(builder.threads(), resolver.locations(), named);
-        for (sample, _) in &part.samples {
-            builder.add(Sample { stack: None, ..*sample });
-        }
         // It fails only if the thread panicked, which `finish` passes on.
         let _ = self.to_add.send((part, names));
         true
@@ -153,11 +163,25 @@ impl Tabulation {
 }
 
 impl Part {
+    /// Adds its samples, one slot after the other.
+    fn add_to(&self, adder: &mut Adder) {
+        for Stream { samples, locations, .. } in &self.slots {
+            let mut start = 0;
+            for &Sample { event, thread, value, kept, end } in samples {
+                let locations = locations.get(start..end as usize).unwrap_or_default();
+                adder.add(event, thread, value, kept as usize, locations);
+                start = end as usize;
+            }
+        }
+    }
+
     /// Forgets all, and keeps the memory.
     fn clear(&mut self) {
-        self.samples.clear();
-        self.locations.clear();
-        self.repeated = 0;
+        for Stream { samples, locations, .. } in &mut self.slots {
+            samples.clear();
+            locations.clear();
+        }
+        self.len = 0;
     }
 }
 
@@ -165,11 +189,12 @@ impl Part {
 mod tests {
     use perf_abi::regs::Architecture;
     use perf_abi::{Attr, Software};
-    use perf_symbols::FileFinder;
+    use perf_symbols::{FileFinder, StackEnd};
     use proptest::prelude::*;
 
+    use super::super::last_stacks::{LastStacks, Source};
     use super::*;
-    use crate::profile::{Event, Frame, Function};
+    use crate::profile::{Event, Frame, Function, Sample};
     use crate::view::{Order, Table};
 
     const COLUMNS: &[Column] = &[Column::Pid, Column::Function];
@@ -195,7 +220,7 @@ mod tests {
         #[test]
         fn table_is_that_of_a_profile_with_stacks(
             samples in prop::collection::vec(
-                (0usize..2, 0u32..3, prop::collection::vec(0usize..12, 0..6), 0u64..9, 0u64..3),
+                (0usize..2, 0u32..3, prop::collection::vec(0usize..12, 0..6), 0u64..9),
                 0..60,
             )
         ) {
@@ -207,8 +232,9 @@ mod tests {
                 builder.event(Event::new(name, &attr))
             });
             let mut tabulation = Tabulation::new(COLUMNS).unwrap();
+            let mut last_stacks = LastStacks::new();
             let mut ids = Vec::new();
-            for (event, pid, stack, value, repeated) in samples {
+            for (event, pid, stack, value) in samples {
                 // Locations and threads come in the course of time.
                 while stack.iter().any(|&index| index >= ids.len()) {
                     let next = ids.len();
@@ -220,10 +246,12 @@ mod tests {
                 let thread = builder.thread(pid, pid, name);
                 let event = events[event];
                 let sample = Sample { event, thread, stack: None, value, count: 1, time: None, cpu: None };
-                let index = tabulation.add(sample, &stack);
-                tabulation.add_sum(index, 3 * repeated, repeated);
+                let source = Source { event, thread, pid, time: None };
+                let next = last_stacks.replace(source, &stack, StackEnd::Unknown);
+                let locations = last_stacks.locations(next.slot);
+                tabulation.add(&mut builder, &sample, next.slot, next.kept, locations);
                 let stack = model.stack(&stack);
-                model.add(Sample { stack, value: value + 3 * repeated, count: 1 + repeated, ..sample });
+                model.add(Sample { stack, ..sample });
                 if tabulation.is_full() {
                     tabulation.end_part(&mut resolver, &mut builder);
                 }

@@ -22,7 +22,7 @@ pub struct ProfileBuilder {
 
 /// The index of a sum among the samples; by default, of none that is known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SampleIndex(u32);
+struct SampleIndex(u32);
 
 impl Default for SampleIndex {
     fn default() -> Self {
@@ -31,11 +31,11 @@ impl Default for SampleIndex {
 }
 
 impl SampleIndex {
-    pub(crate) fn new(index: usize) -> Self {
+    fn new(index: usize) -> Self {
         u32::try_from(index).map_or_else(|_| Self::default(), Self)
     }
 
-    pub(crate) fn index(self) -> usize {
+    fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -91,12 +91,13 @@ impl ProfileBuilder {
 
     /// Returns the id of a stack, innermost location first, which is added if it is new; `None` without a location.
     pub fn stack(&mut self, locations: &[LocationId]) -> Option<StackId> {
-        self.profile.stacks.add(0, locations)
+        self.profile.stacks.add(0, locations.iter().rev().copied())
     }
 
-    /// As [`stack`](Self::stack), faster for stacks that are like the last ones of the thread.
-    pub(crate) fn stack_of(&mut self, thread: ThreadId, locations: &[LocationId]) -> Option<StackId> {
-        self.profile.stacks.add(thread.index(), locations)
+    /// As [`stack`](Self::stack) for locations of which the outermost is the first, and faster for stacks that are like the last
+    /// ones of the thread.
+    pub(crate) fn stack_of(&mut self, thread: ThreadId, outermost_first: &[LocationId]) -> Option<StackId> {
+        self.profile.stacks.add(thread.index(), outermost_first.iter().copied())
     }
 
     /// Returns the locations of a stack, the innermost first.
@@ -121,7 +122,30 @@ impl ProfileBuilder {
 
     /// Adds a sample, or several with the same stack. Without [times](Self::with_times), its time and CPU are left out.
     pub fn add(&mut self, sample: Sample) {
-        self.add_indexed(sample);
+        let next = SampleIndex::new(self.profile.samples.len());
+        if self.profile.has_times {
+            self.profile.samples.push(sample);
+            return;
+        }
+        let place = sample.stack.map_or(0, |stack| stack.index() + 1);
+        if self.firsts.len() <= place {
+            self.firsts.resize(place + 1, SampleIndex::default());
+        }
+        let first = self.firsts.get(place).copied().unwrap_or_default();
+        if self.add_to(first, &sample) {
+            return;
+        }
+        if first.0 == u32::MAX {
+            if let Some(first) = self.firsts.get_mut(place) {
+                *first = next;
+            }
+        } else {
+            let index = *self.sums.entry((sample.event, sample.thread, sample.stack)).or_insert(next);
+            if self.add_to(index, &sample) {
+                return;
+            }
+        }
+        self.profile.samples.push(Sample { time: None, cpu: None, ..sample });
     }
 
     /// Makes an empty one with the same events, under their ids, which keeps times if this one does.
@@ -131,18 +155,6 @@ impl ProfileBuilder {
         Self { profile, ..Self::default() }
     }
 
-    /// Returns whether each sample is kept with its time.
-    pub(crate) fn has_times(&self) -> bool {
-        self.profile.has_times
-    }
-
-    /// Adds samples to the sum at an index.
-    pub(crate) fn add_sum(&mut self, index: SampleIndex, value: u64, count: u64) {
-        if let Some(sum) = self.profile.samples.get_mut(index.index()) {
-            sum.add(value, count);
-        }
-    }
-
     /// Adds a sample to the sum at an index if it has the same event, thread and stack. Returns whether it has.
     fn add_to(&mut self, index: SampleIndex, sample: &Sample) -> bool {
         let sum = self.profile.samples.get_mut(index.index());
@@ -150,35 +162,6 @@ impl ProfileBuilder {
         let Some(sum) = sum.filter(|sum| key(sum) == key(sample)) else { return false };
         sum.add(sample.value, sample.count);
         true
-    }
-
-    /// Adds a sample as [`add`](Self::add), and returns its index.
-    pub(crate) fn add_indexed(&mut self, sample: Sample) -> SampleIndex {
-        let next = SampleIndex::new(self.profile.samples.len());
-        if self.profile.has_times {
-            self.profile.samples.push(sample);
-            return next;
-        }
-        let place = sample.stack.map_or(0, |stack| stack.index() + 1);
-        if self.firsts.len() <= place {
-            self.firsts.resize(place + 1, SampleIndex::default());
-        }
-        let first = self.firsts.get(place).copied().unwrap_or_default();
-        if self.add_to(first, &sample) {
-            return first;
-        }
-        if first.0 == u32::MAX {
-            if let Some(first) = self.firsts.get_mut(place) {
-                *first = next;
-            }
-        } else {
-            let index = *self.sums.entry((sample.event, sample.thread, sample.stack)).or_insert(next);
-            if self.add_to(index, &sample) {
-                return index;
-            }
-        }
-        self.profile.samples.push(Sample { time: None, cpu: None, ..sample });
-        next
     }
 
     /// Sets what the profile lacks.

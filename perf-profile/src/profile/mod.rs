@@ -11,7 +11,6 @@ use std::iter;
 use perf_abi::{Attr, EventType, Sampling, Software};
 
 pub use builder::ProfileBuilder;
-pub(crate) use builder::SampleIndex;
 pub use ids::{EventId, FunctionId, LocationId, ObjectId, StackId, StringId, ThreadId};
 pub use locations::{Frame, Function, Location, Locations, Object, UNKNOWN};
 pub use losses::Losses;

@@ -44,16 +44,19 @@ impl Edge {
 }
 
 impl Stacks {
-    /// Returns the id of a stack, innermost location first, which is added if it is new; `None` without a location. That of
+    /// Returns the id of a stack, outermost location first, which is added if it is new; `None` without a location. That of
     /// the same thread is found faster.
-    pub(super) fn add(&mut self, thread: usize, locations: &[LocationId]) -> Option<StackId> {
+    pub(super) fn add(
+        &mut self,
+        thread: usize,
+        locations: impl Iterator<Item = LocationId> + Clone,
+    ) -> Option<StackId> {
         let mut last = self.last.get_mut(thread % LAST).map(std::mem::take).unwrap_or_default();
-        let outermost_first = || locations.iter().rev().copied();
         let is_same = |(location, last): &(LocationId, &(LocationId, StackId))| *location == last.0;
-        let same = outermost_first().zip(&last).take_while(is_same).count();
+        let same = locations.clone().zip(&last).take_while(is_same).count();
         last.truncate(same);
         let mut caller = last.last().map(|&(_, id)| id);
-        for location in outermost_first().skip(same) {
+        for location in locations.skip(same) {
             let id = self.callee(caller, location);
             last.push((location, id));
             caller = Some(id);
@@ -110,7 +113,7 @@ mod tests {
         ) {
             let mut tree = Stacks::default();
             let locations = |stack: &[usize]| stack.iter().map(|&index| LocationId::next(index)).collect::<Vec<_>>();
-            let ids: Vec<_> = stacks.iter().enumerate().map(|(index, stack)| tree.add(index % 3, &locations(stack))).collect();
+            let ids: Vec<_> = stacks.iter().enumerate().map(|(index, stack)| tree.add(index % 3, locations(stack).into_iter().rev())).collect();
             for (stack, &id) in stacks.iter().zip(&ids) {
                 let mut found = Vec::new();
                 let mut next = id;

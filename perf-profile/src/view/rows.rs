@@ -1,4 +1,4 @@
-//! The values of a table's rows, to which stacks are added one by one.
+//! The values of a table's rows, to which stacks are added one after the other.
 
 use rustc_hash::FxHashMap;
 
@@ -8,89 +8,121 @@ use crate::profile::LocationId;
 
 /// The rows of a table and their values.
 ///
-/// A frame costs few looks into memory: at its location and, if the stack did not have that before, at the places of its
-/// functions, at their rows, and at the values of these.
+/// A sample costs the frames in which its stack differs from the last one: its value waits at its innermost frame. When a
+/// stack without that frame comes, the value is added to the rows of the frame, and waits at the caller.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     keys: Vec<(HeadId, PartId)>,
     ids: FxHashMap<(HeadId, PartId), u32>,
-    /// By location, the last stack that had it: recursive functions come several times.
-    last_stacks: Vec<u64>,
     /// By place, the last head and its row: stacks in turn often have the same head.
     by_place: Vec<(HeadId, u32)>,
     /// Of each event, by row. The last rows of an event may be missing: they are 0.
-    sums: Vec<Vec<Sum>>,
-    stacks: u64,
+    costs: Vec<Vec<Cost>>,
+    /// The event and head of the last stack.
+    last: (usize, HeadId),
+    /// The frames of the last stack, the outermost first.
+    frames: Vec<Frame>,
+    /// The rows of these frames; of frames with the same row, the outermost one has it.
+    entered: Vec<u32>,
+    /// By row, whether a frame has it: recursive functions count once for a stack.
+    is_in_stack: Vec<bool>,
     has_callers: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Sum {
-    cost: Cost,
-    /// The last stack that had the row, so that a function counts once for a stack.
-    last_stack: u64,
+/// A frame of the last stack.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    /// `None` for samples without a stack.
+    location: Option<LocationId>,
+    /// The row of the innermost function.
+    innermost: u32,
+    /// The number of rows of the frames before it.
+    rows_before: u32,
+    /// The sum of the samples in it and its callees, as far as its rows do not have them.
+    waiting: Value,
 }
 
 /// No row.
 const NEW: u32 = u32::MAX;
 
 impl Rows {
-    /// Adds a sum of samples of an event with these locations, the innermost first.
+    /// Adds samples of an event. Their stack has the first `kept` frames of the last one, which had the same event and head,
+    /// and then these locations, the outermost first.
     pub(super) fn add(
         &mut self,
         places: &Places,
-        event: usize,
-        head: HeadId,
+        (event, head): (usize, HeadId),
         value: Value,
-        locations: impl Iterator<Item = LocationId>,
+        kept: usize,
+        locations: &[LocationId],
     ) {
-        self.stacks += 1;
-        if self.sums.len() <= event {
-            self.sums.resize(event + 1, Vec::new());
+        if self.last != (event, head) {
+            self.leave(0);
+            self.last = (event, head);
         }
-        let mut is_self = true;
-        let mut add = |rows: &mut Self, range: Range| {
-            for place in range {
-                let row = rows.row(places, head, place);
-                rows.add_value(event, row, value, is_self);
-                is_self = false;
+        // Most often, the first of the locations is the same, too.
+        let frames = self.frames.get(kept..).unwrap_or_default().iter();
+        let same = frames.zip(locations).take_while(|(frame, new)| frame.location == Some(**new)).count();
+        self.leave(kept + same);
+        for &location in locations.get(same..).unwrap_or_default() {
+            self.enter(places, Some(location), places.of(location));
+        }
+        if self.frames.is_empty() {
+            self.enter(places, None, Places::nowhere());
+        }
+        if self.costs.len() <= event {
+            self.costs.resize(event + 1, Vec::new());
+        }
+        self.has_callers |= self.frames.len() > 1;
+        let Some((frame, costs)) = self.frames.last_mut().zip(self.costs.get_mut(event)) else { return };
+        if costs.len() < self.keys.len() {
+            costs.resize(self.keys.len(), Cost::default());
+        }
+        frame.waiting.add(value);
+        if let Some(cost) = costs.get_mut(frame.innermost as usize) {
+            cost.add_self(value);
+        }
+    }
+
+    /// Adds what waits.
+    pub(super) fn finish(&mut self) {
+        self.leave(0);
+    }
+
+    /// Leaves the frames after the first `kept` ones.
+    fn leave(&mut self, kept: usize) {
+        while self.frames.len() > kept {
+            let Some(left) = self.frames.pop() else { return };
+            if let Some(caller) = self.frames.last_mut() {
+                caller.waiting.add(left.waiting);
             }
-        };
-        let mut locations = locations.peekable();
-        if locations.peek().is_none() {
-            add(self, Places::nowhere());
-        }
-        for (depth, location) in locations.enumerate() {
-            self.has_callers |= depth > 0;
-            if self.is_new(location) {
-                add(self, places.of(location));
+            while self.entered.len() > left.rows_before as usize {
+                let Some(row) = self.entered.pop() else { return };
+                if let Some(is_in_stack) = self.is_in_stack.get_mut(row as usize) {
+                    *is_in_stack = false;
+                }
+                let costs = self.costs.get_mut(self.last.0);
+                if let Some(cost) = costs.and_then(|costs| costs.get_mut(row as usize)) {
+                    cost.add_total(left.waiting);
+                }
             }
         }
     }
 
-    /// Returns whether a location comes for the first time in this stack.
-    #[inline]
-    fn is_new(&mut self, location: LocationId) -> bool {
-        let index = location.index();
-        if self.last_stacks.len() <= index {
-            self.last_stacks.resize(index + 1, 0);
+    /// Adds a frame with the functions of these places, the innermost first.
+    fn enter(&mut self, places: &Places, location: Option<LocationId>, functions: Range) {
+        let rows_before = self.entered.len() as u32;
+        let mut innermost = None;
+        for place in functions {
+            let row = self.row(places, self.last.1, place);
+            innermost.get_or_insert(row);
+            if let Some(is_in_stack) = self.is_in_stack.get_mut(row as usize).filter(|is_in| !**is_in) {
+                *is_in_stack = true;
+                self.entered.push(row);
+            }
         }
-        let last = self.last_stacks.get_mut(index).map(|last| std::mem::replace(last, self.stacks));
-        last != Some(self.stacks)
-    }
-
-    #[inline]
-    fn add_value(&mut self, event: usize, row: u32, value: Value, is_self: bool) {
-        let (row, stack) = (row as usize, self.stacks);
-        let Some(sums) = self.sums.get_mut(event) else { return };
-        if sums.len() <= row {
-            sums.resize(row + 1, Sum::default());
-        }
-        // The innermost function is the first of its row.
-        if let Some(sum) = sums.get_mut(row).filter(|sum| sum.last_stack != stack) {
-            sum.last_stack = stack;
-            sum.cost.add(value, is_self);
-        }
+        let innermost = innermost.unwrap_or(NEW);
+        self.frames.push(Frame { location, innermost, rows_before, waiting: Value::default() });
     }
 
     #[inline]
@@ -107,6 +139,7 @@ impl Rows {
         let row = *self.ids.entry((head, part)).or_insert(next);
         if row == next {
             self.keys.push((head, part));
+            self.is_in_stack.push(false);
         }
         if self.by_place.len() <= place {
             self.by_place.resize(place + 1, (0, NEW));
@@ -122,10 +155,10 @@ impl Rows {
         self.has_callers
     }
 
-    /// Returns the key of each row and its values by event.
+    /// Returns the key of each row and its values by event, after [`finish`](Self::finish).
     pub(super) fn iter(&self) -> impl Iterator<Item = (HeadId, PartId, Vec<Cost>)> {
         self.keys.iter().enumerate().map(|(row, &(head, part))| {
-            let costs = self.sums.iter().map(|sums| sums.get(row).map_or(Cost::default(), |sum| sum.cost));
+            let costs = self.costs.iter().map(|costs| costs.get(row).copied().unwrap_or_default());
             (head, part, costs.collect())
         })
     }

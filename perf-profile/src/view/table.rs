@@ -27,7 +27,7 @@ impl Cost {
         self.self_count = self.self_count.saturating_add(value.count);
     }
 
-    fn add_total(&mut self, value: Value) {
+    pub(super) fn add_total(&mut self, value: Value) {
         self.total_value = self.total_value.saturating_add(value.value);
         self.total_count = self.total_count.saturating_add(value.count);
     }
@@ -46,6 +46,13 @@ impl Cost {
 pub(super) struct Value {
     pub(super) value: u64,
     pub(super) count: u64,
+}
+
+impl Value {
+    pub(super) fn add(&mut self, other: Self) {
+        self.value = self.value.saturating_add(other.value);
+        self.count = self.count.saturating_add(other.count);
+    }
 }
 
 /// The value by which rows are sorted, the largest first.
@@ -130,12 +137,17 @@ impl<'p> Table<'p> {
         let entries = Entries::of(profile, columns);
         let mut rows = Rows::default();
         let sums = Sums::new(profile, entries.places());
-        for (head, stack, values) in sums.iter() {
-            for (event, &value) in values.iter().enumerate().filter(|(_, value)| value.count > 0) {
-                let locations = profile.stack(stack);
-                rows.add(entries.places(), event, head, value, locations);
+        let mut stack = Vec::new();
+        for event in 0..profile.events().len() {
+            for (head, innermost, values) in sums.iter() {
+                let Some(&value) = values.get(event).filter(|value| value.count > 0) else { continue };
+                stack.clear();
+                stack.extend(profile.stack(innermost));
+                stack.reverse();
+                rows.add(entries.places(), (event, head), value, 0, &stack);
             }
         }
+        rows.finish();
         Self::of(&rows, &entries, profile.locations())
     }
 
@@ -145,7 +157,7 @@ impl<'p> Table<'p> {
         Self { rows: rows.iter().map(row).collect() }
     }
 
-    /// Returns the rows: in the order of [`sorted`](Self::sorted), or in that of their first samples.
+    /// Returns the rows: in the order of [`sorted`](Self::sorted), or in no particular order.
     pub fn rows(&self) -> &[Row<'p>] {
         &self.rows
     }
@@ -181,8 +193,7 @@ impl Sums {
                 sums.values.resize(sums.values.len() + events, Value::default());
             }
             if let Some(sum) = sums.values.get_mut(id * events + sample.event.index()) {
-                sum.value = sum.value.saturating_add(sample.value);
-                sum.count = sum.count.saturating_add(sample.count);
+                sum.add(Value { value: sample.value, count: sample.count });
             }
         }
         sums.order = (0u32..).take(sums.keys.len()).collect();

@@ -5,7 +5,7 @@ use std::fmt;
 use super::entry::{Column, Entries, Places};
 use super::rows::Rows;
 use super::table::{Table, Value};
-use crate::profile::{LocationId, Locations, Profile, Sample, Thread};
+use crate::profile::{EventId, LocationId, Locations, Profile, Thread, ThreadId};
 
 /// The sums of a [`Table`] whose profile keeps no stacks: returned by
 /// [`Collector::finish_table`](crate::Collector::finish_table).
@@ -54,7 +54,8 @@ impl Names {
         NewNames(self.0.places().since(known))
     }
 
-    pub(crate) fn with_sums(self, adder: Adder) -> TableSums {
+    pub(crate) fn with_sums(self, mut adder: Adder) -> TableSums {
+        adder.rows.finish();
         TableSums { entries: self.0, rows: adder.rows }
     }
 }
@@ -64,11 +65,18 @@ impl Adder {
         self.places.append(names.0);
     }
 
-    /// Adds a sum of samples with these locations, the innermost first. Their names are there.
-    pub(crate) fn add(&mut self, sample: &Sample, stack: &[LocationId]) {
-        let value = Value { value: sample.value, count: sample.count };
-        let head = self.places.head(sample.thread);
-        self.rows.add(&self.places, sample.event.index(), head, value, stack.iter().copied());
+    /// Adds a sample of an event. Its stack has the first `kept` frames of the one before, which was of the same event and
+    /// thread, and then these locations, the outermost first. Their names are there.
+    pub(crate) fn add(
+        &mut self,
+        event: EventId,
+        thread: ThreadId,
+        value: u64,
+        kept: usize,
+        locations: &[LocationId],
+    ) {
+        let rows = (event.index(), self.places.head(thread));
+        self.rows.add(&self.places, rows, Value { value, count: 1 }, kept, locations);
     }
 }
 

@@ -249,7 +249,7 @@ impl Stack {
         self.source = if self.user().is_empty() { UserSource::None } else { UserSource::Callchain };
         self.end = match chain.deferred_cookie() {
             Some(cookie) => StackEnd::Deferred { cookie },
-            None => self.end_of(self.frames.len()),
+            None => self.end_of_callchain(self.frames.len()),
         };
         if self.frames.is_empty() {
             self.push_address(mode, sample.ip());
@@ -268,7 +268,7 @@ impl Stack {
             return false;
         }
         let ips = user.ips();
-        self.end = self.end_of(ips.len());
+        self.end = self.end_of_callchain(ips.len());
         // The CPU may have recorded more calls than frame pointers lead to.
         if ips.len() >= self.user().len() {
             self.start_user(UserSource::Deferred);
@@ -279,8 +279,8 @@ impl Stack {
         true
     }
 
-    /// Returns the end of a callchain with this number of addresses.
-    fn end_of(&self, addresses: usize) -> StackEnd {
+    /// Returns the end of a callchain with this number of addresses: whether that is [the limit](Self::with_max_stack).
+    pub fn end_of_callchain(&self, addresses: usize) -> StackEnd {
         let max_stack = self.limit;
         if addresses >= usize::from(max_stack) { StackEnd::Limit { max_stack } } else { StackEnd::Unknown }
     }

@@ -1,0 +1,270 @@
+//! The last stack of each thread: the next one often has most of its callers.
+
+use perf_abi::{CallchainContext, CpuMode};
+use perf_symbols::{StackEnd, StackFrame};
+
+use super::resolver::{Resolver, Versions};
+use crate::profile::{EventId, LocationId, ThreadId};
+
+/// The last stacks of some threads, so that a callchain costs a comparison and one look-up for each address that differs.
+#[derive(Debug)]
+pub(super) struct LastStacks {
+    /// By the number of the slot.
+    stacks: [LastStack; SLOTS],
+}
+
+/// More than most machines have threads that are sampled in turn.
+const SLOTS: usize = 64;
+
+/// Number of a last stack: several threads may have it in turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot(usize);
+
+/// The sample that a stack belongs to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source {
+    pub(super) event: EventId,
+    pub(super) thread: ThreadId,
+    pub(super) pid: u32,
+    pub(super) time: Option<u64>,
+}
+
+/// A stack that is the last one of its slot now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NextStack {
+    pub(super) slot: Slot,
+    /// The number of outermost frames that are those of the stack before. There are 0 of another event or thread.
+    pub(super) kept: usize,
+    pub(super) end: StackEnd,
+}
+
+#[derive(Debug, Default)]
+struct LastStack {
+    /// The event and thread, and the versions of their addresses.
+    of: Option<(EventId, ThreadId, Versions)>,
+    /// The addresses of a callchain, the outermost first: those of user space, then those of the kernel.
+    addresses: Vec<u64>,
+    /// The number of addresses of user space.
+    user_len: usize,
+    /// The locations of all frames, the outermost first.
+    locations: Vec<LocationId>,
+}
+
+impl Slot {
+    fn of(event: EventId, thread: ThreadId) -> Self {
+        Self(thread.index().wrapping_add(event.index().wrapping_mul(SLOTS / 8 + 1)) % SLOTS)
+    }
+
+    pub(super) fn index(self) -> usize {
+        self.0
+    }
+}
+
+impl LastStacks {
+    pub(super) fn new() -> Self {
+        Self { stacks: std::array::from_fn(|_| LastStack::default()) }
+    }
+
+    /// Returns the locations of the last stack, the outermost first.
+    pub(super) fn locations(&self, slot: Slot) -> &[LocationId] {
+        self.stacks.get(slot.0).map_or(&[], |stack| &stack.locations)
+    }
+
+    /// Forgets all: their locations, or who kept their frames, are gone.
+    pub(super) fn clear(&mut self) {
+        self.stacks.iter_mut().for_each(LastStack::clear);
+    }
+
+    /// Finds the locations of a callchain. `None` if it is empty, or not one of the kernel and then of user space: then its
+    /// frames must be [known](Self::replace) first.
+    pub(super) fn follow(
+        &mut self,
+        resolver: &mut Resolver,
+        source: Source,
+        chain: &[u64],
+    ) -> Option<NextStack> {
+        let (kernel, user) = split(chain)?;
+        let versions = resolver.versions(source.pid);
+        let slot = Slot::of(source.event, source.thread);
+        let last = self.stacks.get_mut(slot.0)?;
+        let kept = last.keep(source, versions, kernel, user);
+        let new_user = user.get(..user.len().saturating_sub(kept))?;
+        let new_kernel = kernel.get(..kernel.len().saturating_sub(kept.saturating_sub(user.len())))?;
+        if new_user.iter().chain(new_kernel).any(|&word| is_marker(word)) {
+            last.clear();
+            return None;
+        }
+        let parts =
+            [(CpuMode::USER, versions.user, new_user), (CpuMode::KERNEL, versions.kernel, new_kernel)];
+        for (mode, version, addresses) in parts {
+            for (index, &address) in addresses.iter().enumerate().rev() {
+                // The innermost address of each part is the interrupted one, or that of the system call.
+                let frame = StackFrame { mode, address, is_return_address: index > 0 };
+                last.addresses.push(address);
+                last.locations.push(resolver.locate_frame(version, source.pid, source.time, &frame));
+            }
+        }
+        let end = resolver.end_of_callchain(last.addresses.len());
+        Some(NextStack { slot, kept, end })
+    }
+
+    /// Makes a stack with these locations, the innermost first, the last one.
+    pub(super) fn replace(&mut self, source: Source, locations: &[LocationId], end: StackEnd) -> NextStack {
+        let slot = Slot::of(source.event, source.thread);
+        if let Some(last) = self.stacks.get_mut(slot.0) {
+            last.clear();
+            last.locations.extend(locations.iter().rev());
+        }
+        NextStack { slot, kept: 0, end }
+    }
+}
+
+impl LastStack {
+    fn clear(&mut self) {
+        (self.of, self.user_len) = (None, 0);
+        self.addresses.clear();
+        self.locations.clear();
+    }
+
+    /// Keeps the outermost frames that a callchain has too, and returns their number.
+    fn keep(&mut self, source: Source, versions: Versions, kernel: &[u64], user: &[u64]) -> usize {
+        let kept = match self.of {
+            Some((event, thread, last))
+                if (event, thread, last.user) == (source.event, source.thread, versions.user) =>
+            {
+                self.same(kernel, user, last.kernel == versions.kernel)
+            }
+            _ => 0,
+        };
+        self.of = Some((source.event, source.thread, versions));
+        self.user_len = user.len();
+        self.addresses.truncate(kept);
+        self.locations.truncate(kept);
+        kept
+    }
+
+    /// Returns the number of frames that a callchain has too.
+    fn same(&self, kernel: &[u64], user: &[u64], is_same_kernel: bool) -> usize {
+        let (last_user, last_kernel) = self.addresses.split_at_checked(self.user_len).unwrap_or_default();
+        let mut same = count_same(user, last_user);
+        if is_same_kernel && (same, same) == (user.len(), last_user.len()) {
+            same += count_same(kernel, last_kernel);
+        }
+        // The address of a caller is one after a call, and that of an innermost frame is not.
+        let is_innermost = |user_len: usize, len: usize| same == user_len || same == len;
+        let was_innermost = is_innermost(self.user_len, self.addresses.len());
+        if is_innermost(user.len(), user.len() + kernel.len()) == was_innermost {
+            same
+        } else {
+            same.saturating_sub(1)
+        }
+    }
+}
+
+/// Returns the number of outermost addresses of a callchain's part that are those of another one, whose outermost is the
+/// first.
+fn count_same(part: &[u64], outermost_first: &[u64]) -> usize {
+    part.iter().rev().zip(outermost_first).take_while(|(a, b)| a == b).count()
+}
+
+/// Returns the addresses of the kernel and of user space, the innermost first. They may have other markers.
+fn split(chain: &[u64]) -> Option<(&[u64], &[u64])> {
+    let (first, rest) = chain.split_first()?;
+    let parts = match CallchainContext(*first) {
+        CallchainContext::USER => (&[][..], rest),
+        CallchainContext::KERNEL => {
+            let user = rest.iter().position(|&word| word == CallchainContext::USER.0).unwrap_or(rest.len());
+            let (kernel, user) = rest.split_at_checked(user)?;
+            (kernel, user.get(1..).unwrap_or_default())
+        }
+        _ => return None,
+    };
+    (parts != (&[], &[])).then_some(parts)
+}
+
+/// Returns whether a word of a callchain says in which mode the CPU was at the addresses after it.
+pub(super) fn is_marker(word: u64) -> bool {
+    word >= CallchainContext::MAX.0
+}
+
+#[cfg(test)]
+mod tests {
+    use perf_abi::regs::Architecture;
+    use perf_abi::{Attr, Misc, RecordType, SampleType, Software};
+    use perf_decode::testing::builder::{RecordBuilder, SampleBuilder};
+    use perf_decode::{RawRecord, Record, SampleLayout};
+    use perf_symbols::FileFinder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Words of few different addresses, so that stacks have the same callers.
+    fn words() -> impl Strategy<Value = Vec<u64>> {
+        let addresses = || prop::collection::vec(0x1000u64..0x1003, 0..4);
+        let (kernel, user) = (CallchainContext::KERNEL.0, CallchainContext::USER.0);
+        let usual = (addresses(), addresses(), 0..3).prop_map(move |(mut first, second, form)| {
+            let marker = if form == 0 { user } else { kernel };
+            first.insert(0, marker);
+            if form == 2 {
+                first.push(user);
+                first.extend(second);
+            }
+            first
+        });
+        let deferred = CallchainContext::USER_DEFERRED.0;
+        let word = prop_oneof![0x1000u64..0x1003, prop::sample::select(vec![kernel, user, deferred])];
+        prop_oneof![8 => usual, 1 => prop::collection::vec(word, 0..5)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn callchain_has_the_locations_of_its_stack(
+            steps in prop::collection::vec((0u32..3, 0usize..2, words(), 0u32..8), 0..60)
+        ) {
+            let fields = SampleType::IP | SampleType::TID | SampleType::CALLCHAIN;
+            let attr = Attr::software(Software::CPU_CLOCK).with_sample_type(fields);
+            let layout = SampleLayout::new(&attr);
+            let make = || Resolver::new(Architecture::NATIVE, FileFinder::local()).unwrap();
+            let (mut resolver, mut model) = (make(), make());
+            let mut last_stacks = LastStacks::new();
+            let mut before: [Option<(EventId, ThreadId, Vec<LocationId>)>; SLOTS] = std::array::from_fn(|_| None);
+            for (pid, event, chain, change) in steps {
+                let is_kernel = change == 1;
+                if change < 2 {
+                    let (mode, pid) = if is_kernel { (CpuMode::KERNEL, u32::MAX) } else { (CpuMode::USER, pid) };
+                    let mmap = RecordBuilder::new(RecordType::MMAP, Misc::empty().with_cpu_mode(mode));
+                    let mmap = mmap.pair(pid, pid).words(&[0x1000, 0x1001, 0]).string(&[b'a' + chain.len() as u8]).finish();
+                    let mmap = RawRecord::from_words(&mmap).unwrap().decode(&layout).unwrap();
+                    resolver.update(&mmap);
+                    model.update(&mmap);
+                }
+                let sample = SampleBuilder::new(&attr).misc(Misc::empty().with_cpu_mode(CpuMode::USER));
+                let sample = sample.tid(pid, pid).ip(0x1000).callchain(&chain).finish();
+                let Ok(Record::Sample(sample)) = RawRecord::from_words(&sample).unwrap().decode(&layout) else {
+                    panic!("a sample")
+                };
+                // Threads that have a slot in turn.
+                let (event, thread) = (EventId::next(event), ThreadId::next(pid as usize * SLOTS));
+                let source = Source { event, thread, pid, time: None };
+                let next = last_stacks.follow(&mut resolver, source, &chain).unwrap_or_else(|| {
+                    let resolved = resolver.resolve(&sample);
+                    last_stacks.replace(source, resolved.locations, resolved.stack.end())
+                });
+                let expected = model.resolve(&sample);
+                let mut locations = last_stacks.locations(next.slot).to_vec();
+                let (kept, found) = (&locations[..next.kept], &mut before[next.slot.index()]);
+                if next.kept > 0 {
+                    let (last_event, last_thread, last) = found.as_ref().unwrap();
+                    prop_assert_eq!((*last_event, *last_thread), (event, thread));
+                    prop_assert_eq!(kept, &last[..next.kept]);
+                }
+                *found = Some((event, thread, locations.clone()));
+                locations.reverse();
+                prop_assert_eq!(&locations, expected.locations);
+                prop_assert_eq!(next.end, expected.stack.end());
+            }
+        }
+    }
+}

@@ -184,9 +184,14 @@ impl Profile {
 
     /// Returns the locations of a stack, the innermost first.
     pub fn stack(&self, stack: Option<StackId>) -> impl Iterator<Item = LocationId> {
-        let first = stack.and_then(|id| self.stacks.get(id));
-        let chain = iter::successors(first, |&(_, caller)| self.stacks.get(caller?));
+        let first = stack.and_then(|id| self.innermost(id));
+        let chain = iter::successors(first, |&(_, caller)| self.innermost(caller?));
         chain.map(|(location, _)| location)
+    }
+
+    /// Returns the innermost location of a stack and the stack of its caller.
+    pub(crate) fn innermost(&self, stack: StackId) -> Option<(LocationId, Option<StackId>)> {
+        self.stacks.get(stack)
     }
 
     /// Returns the sum of an event's values.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::entry::{Column, Entries, Entry, HeadId, PartId, Places};
 use super::table::{Cost, Sums, Value};
 use crate::forest::preorder;
-use crate::profile::{EventId, Locations, Profile};
+use crate::profile::{EventId, LocationId, Locations, Profile, StackId};
 
 /// Which end of the stacks has the roots of a [`CallTree`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +88,11 @@ impl Builder {
         id
     }
 
+    /// Adds a path below a node, and returns its end.
+    fn add_parts<'a>(&mut self, node: Option<u32>, parts: impl Iterator<Item = &'a PartId>) -> Option<u32> {
+        parts.fold(node, |parent, &part| Some(self.add(parent, (None, Some(part)))))
+    }
+
     /// Adds a value to the end of a path.
     fn add_value(&mut self, node: Option<u32>, value: Value, is_self: bool) {
         if let Some(cost) = node.and_then(|node| self.costs.get_mut(node as usize)) {
@@ -127,6 +132,51 @@ impl Builder {
     }
 }
 
+/// The nodes of stacks, one head after the other: the path of callers that several stacks have is added once.
+#[derive(Default)]
+struct Paths {
+    /// By stack, the last head and the node of the innermost function.
+    nodes: Vec<Option<(HeadId, u32)>>,
+    /// The callers of a stack that are new for its head.
+    new: Vec<(StackId, LocationId)>,
+}
+
+impl Paths {
+    /// Adds the functions of a stack from the outermost on, and returns the node of the innermost one.
+    fn innermost(
+        &mut self,
+        tree: &mut Builder,
+        profile: &Profile,
+        entries: &Entries,
+        head: HeadId,
+        stack: Option<StackId>,
+    ) -> Option<u32> {
+        self.nodes.resize(profile.stacks().len(), None);
+        let (mut known, mut next) = (None, stack);
+        while let Some(id) = next.filter(|_| known.is_none()) {
+            known = self.nodes.get(id.index()).copied().flatten().filter(|&(last, _)| last == head);
+            let (location, caller) = profile.innermost(id)?;
+            if known.is_none() {
+                self.new.push((id, location));
+            }
+            next = caller;
+        }
+        let places = entries.places();
+        let root = || entries.has_heads().then(|| tree.add(None, (Some(head), None)));
+        let mut node = known.map_or_else(root, |(_, node)| Some(node));
+        for (id, location) in self.new.drain(..).rev() {
+            node = tree.add_parts(node, places.parts(places.of(location)).iter().rev());
+            if let Some(known) = self.nodes.get_mut(id.index()) {
+                *known = node.map(|node| (head, node));
+            }
+        }
+        if stack.is_none() {
+            node = tree.add_parts(node, places.parts(Places::nowhere()).iter());
+        }
+        node
+    }
+}
+
 impl<'p> CallTree<'p> {
     /// Makes the tree of an event, whose nodes are distinguished by these columns.
     ///
@@ -137,29 +187,27 @@ impl<'p> CallTree<'p> {
         let places = entries.places();
         let sums = Sums::new(profile, places);
         let mut tree = Builder::default();
+        let mut paths = Paths::default();
         let mut path: Vec<PartId> = Vec::new();
         for (head, stack, values) in sums.iter() {
             let Some(&value) = values.get(event.index()).filter(|value| value.count > 0) else { continue };
-            let head = entries.has_heads().then_some(head);
-            path.clear();
-            for location in profile.stack(stack) {
-                path.extend(places.parts(places.of(location)));
-            }
-            if path.is_empty() {
-                path.extend(places.parts(Places::nowhere()));
-            }
             match direction {
                 Direction::FromOutermost => {
-                    let root = head.map(|_| tree.add(None, (head, None)));
-                    let add = |parent, &part: &PartId| Some(tree.add(parent, (None, Some(part))));
-                    let innermost = path.iter().rev().fold(root, add);
+                    let innermost = paths.innermost(&mut tree, profile, &entries, head, stack);
                     tree.add_value(innermost, value, true);
                 }
                 Direction::FromInnermost => {
+                    path.clear();
+                    for location in profile.stack(stack) {
+                        path.extend(places.parts(places.of(location)));
+                    }
+                    if path.is_empty() {
+                        path.extend(places.parts(Places::nowhere()));
+                    }
                     let Some((&innermost, callers)) = path.split_first() else { continue };
+                    let head = entries.has_heads().then_some(head);
                     let root = tree.add(None, (head, Some(innermost)));
-                    let add = |parent, &part: &PartId| Some(tree.add(parent, (None, Some(part))));
-                    let outermost = callers.iter().fold(Some(root), add);
+                    let outermost = tree.add_parts(Some(root), callers.iter());
                     tree.add_value(outermost, value, false);
                     if let Some(cost) = tree.costs.get_mut(root as usize) {
                         cost.add_self(value);

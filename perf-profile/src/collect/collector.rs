@@ -47,8 +47,8 @@ pub struct Collector {
     tabulation: Option<Tabulation>,
     /// By the id of the thread, while it has that name.
     threads: FxHashMap<u32, ThreadId>,
-    /// The thread of the last sample, which often is the one of the next.
-    last_thread: Option<(u32, ThreadId)>,
+    /// Some threads of the last samples by their ids, until a record may change their names.
+    last_threads: [Option<(u32, ThreadId)>; LAST_THREADS],
     last_stacks: LastStacks,
     /// By the cookie: samples whose user callchain comes in a later record.
     deferred: FxHashMap<u64, Vec<Deferred>>,
@@ -61,6 +61,9 @@ pub struct Collector {
     /// Late records up to the last profile.
     late_records: u64,
 }
+
+/// More than most machines have CPUs, whose threads are sampled in turn.
+const LAST_THREADS: usize = 16;
 
 struct Deferred {
     pid: u32,
@@ -76,7 +79,7 @@ impl Collector {
             builder,
             tabulation: None,
             threads: FxHashMap::default(),
-            last_thread: None,
+            last_threads: Default::default(),
             last_stacks: LastStacks::new(),
             deferred: FxHashMap::default(),
             ends: FxHashMap::default(),
@@ -118,7 +121,7 @@ impl Collector {
     /// [`add`](Self::add).
     pub fn update<L: Layout>(&mut self, record: &Record<'_, L>) {
         if !matches!(record, Record::Sample(_)) {
-            self.last_thread = None;
+            self.last_threads = Default::default();
         }
         match record {
             Record::Comm(comm) if !comm.exec() => drop(self.threads.remove(&comm.tid())),
@@ -150,32 +153,33 @@ impl Collector {
         let has_more = sample.regs_user().is_some() || sample.branches().is_some();
         let chain = sample.callchain().filter(|_| !has_more);
         let next = chain.and_then(|chain| self.last_stacks.follow(&mut self.resolver, source, &chain));
-        let next = if let Some(next) = next {
-            next
+        if let Some(next) = next {
+            let end = self.resolver.end_of_callchain(self.last_stacks.locations(next.slot).len());
+            self.add_next(pid, &added, next, end);
+            return;
+        }
+        let resolved = self.resolver.resolve(sample);
+        let end = resolved.stack.end();
+        if let StackEnd::Deferred { cookie } = end {
+            let stack = resolved.stack.clone();
+            self.deferred.entry(cookie).or_default().push(Deferred { pid, stack, sample: added });
         } else {
-            let resolved = self.resolver.resolve(sample);
-            let end = resolved.stack.end();
-            if let StackEnd::Deferred { cookie } = end {
-                let stack = resolved.stack.clone();
-                self.deferred.entry(cookie).or_default().push(Deferred { pid, stack, sample: added });
-                return;
-            }
-            self.last_stacks.replace(source, resolved.locations, end)
-        };
-        self.add_next(pid, added, next);
+            let next = self.last_stacks.replace(source, resolved.locations);
+            self.add_next(pid, &added, next, end);
+        }
     }
 
     /// Adds a sample with the stack that is the last one now.
-    fn add_next(&mut self, pid: u32, mut sample: profile::Sample, next: NextStack) {
+    fn add_next(&mut self, pid: u32, sample: &profile::Sample, next: NextStack, end: StackEnd) {
         let locations = self.last_stacks.locations(next.slot);
         if let Some(tabulation) = &mut self.tabulation {
             let locations = locations.get(next.kept..).unwrap_or_default();
-            tabulation.add(&mut self.builder, &sample, next.slot, next.kept, locations);
+            tabulation.add(&mut self.builder, sample, next.slot, next.kept, locations);
         } else {
-            sample.stack = self.builder.stack_of(sample.thread, locations);
-            self.builder.add(sample);
+            let stack = self.builder.stack_of(sample.thread, locations);
+            self.builder.add(profile::Sample { stack, ..*sample });
         }
-        self.count_end(pid, next.end);
+        self.count_end(pid, end);
         if self.tabulation.as_ref().is_some_and(Tabulation::is_full) {
             self.end_part();
         }
@@ -206,16 +210,20 @@ impl Collector {
         let Deferred { pid, stack, sample } = deferred;
         let locations = self.resolver.locate(pid, sample.time, &stack);
         let source = Source { event: sample.event, thread: sample.thread, pid, time: sample.time };
-        let next = self.last_stacks.replace(source, locations, stack.end());
-        self.add_next(pid, sample, next);
+        let next = self.last_stacks.replace(source, locations);
+        self.add_next(pid, &sample, next, stack.end());
     }
 
     pub(super) fn thread(&mut self, pid: u32, tid: u32) -> ThreadId {
-        if let Some((_, thread)) = self.last_thread.filter(|&(last, _)| last == tid) {
-            return thread;
+        let place = tid as usize % LAST_THREADS;
+        match self.last_threads.get(place) {
+            Some(&Some((last, thread))) if last == tid => return thread,
+            _ => {}
         }
         let thread = self.find_thread(pid, tid);
-        self.last_thread = Some((tid, thread));
+        if let Some(last) = self.last_threads.get_mut(place) {
+            *last = Some((tid, thread));
+        }
         thread
     }
 
@@ -334,7 +342,7 @@ impl Collector {
         // Their ids are those of the profile.
         self.threads.clear();
         self.labels.clear();
-        self.last_thread = None;
+        self.last_threads = Default::default();
         self.last_stacks.clear();
         let next = self.builder.with_same_events();
         let builder = std::mem::replace(&mut self.builder, next);

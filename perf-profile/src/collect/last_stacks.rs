@@ -1,7 +1,7 @@
 //! The last stack of each thread: the next one often has most of its callers.
 
 use perf_abi::{CallchainContext, CpuMode};
-use perf_symbols::{StackEnd, StackFrame};
+use perf_symbols::StackFrame;
 
 use super::resolver::{Resolver, Versions};
 use crate::profile::{EventId, LocationId, ThreadId};
@@ -33,16 +33,15 @@ pub(super) struct Source {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NextStack {
     pub(super) slot: Slot,
-    /// The number of outermost frames that are those of the stack before. There are 0 of another event or thread.
+    /// The number of outermost frames that the stack before has, too; 0 if that was of another event or thread.
     pub(super) kept: usize,
-    pub(super) end: StackEnd,
 }
 
 #[derive(Debug, Default)]
 struct LastStack {
     /// The event and thread, and the versions of their addresses.
     of: Option<(EventId, ThreadId, Versions)>,
-    /// The addresses of a callchain, the outermost first: those of user space, then those of the kernel.
+    /// The addresses of a callchain, the outermost first: in user space, then in the kernel.
     addresses: Vec<u64>,
     /// The number of addresses of user space.
     user_len: usize,
@@ -90,32 +89,31 @@ impl LastStacks {
         let kept = last.keep(source, versions, kernel, user);
         let new_user = user.get(..user.len().saturating_sub(kept))?;
         let new_kernel = kernel.get(..kernel.len().saturating_sub(kept.saturating_sub(user.len())))?;
-        if new_user.iter().chain(new_kernel).any(|&word| is_marker(word)) {
+        if has_marker(new_user) || has_marker(new_kernel) {
             last.clear();
             return None;
         }
         let parts =
             [(CpuMode::USER, versions.user, new_user), (CpuMode::KERNEL, versions.kernel, new_kernel)];
         for (mode, version, addresses) in parts {
-            for (index, &address) in addresses.iter().enumerate().rev() {
-                // The innermost address of each part is the interrupted one, or that of the system call.
+            last.addresses.extend(addresses.iter().rev());
+            // The innermost address of each part is the interrupted one, or that of the system call.
+            last.locations.extend(addresses.iter().enumerate().rev().map(|(index, &address)| {
                 let frame = StackFrame { mode, address, is_return_address: index > 0 };
-                last.addresses.push(address);
-                last.locations.push(resolver.locate_frame(version, source.pid, source.time, &frame));
-            }
+                resolver.locate_frame(version, source.pid, source.time, &frame)
+            }));
         }
-        let end = resolver.end_of_callchain(last.addresses.len());
-        Some(NextStack { slot, kept, end })
+        Some(NextStack { slot, kept })
     }
 
     /// Makes a stack with these locations, the innermost first, the last one.
-    pub(super) fn replace(&mut self, source: Source, locations: &[LocationId], end: StackEnd) -> NextStack {
+    pub(super) fn replace(&mut self, source: Source, locations: &[LocationId]) -> NextStack {
         let slot = Slot::of(source.event, source.thread);
         if let Some(last) = self.stacks.get_mut(slot.0) {
             last.clear();
             last.locations.extend(locations.iter().rev());
         }
-        NextStack { slot, kept: 0, end }
+        NextStack { slot, kept: 0 }
     }
 }
 
@@ -182,9 +180,9 @@ fn split(chain: &[u64]) -> Option<(&[u64], &[u64])> {
     (parts != (&[], &[])).then_some(parts)
 }
 
-/// Returns whether a word of a callchain says in which mode the CPU was at the addresses after it.
-pub(super) fn is_marker(word: u64) -> bool {
-    word >= CallchainContext::MAX.0
+/// Returns whether one of the words says in which mode the CPU was at the addresses after it.
+fn has_marker(words: &[u64]) -> bool {
+    words.iter().any(|&word| word >= CallchainContext::MAX.0)
 }
 
 #[cfg(test)]
@@ -250,7 +248,7 @@ mod tests {
                 let source = Source { event, thread, pid, time: None };
                 let next = last_stacks.follow(&mut resolver, source, &chain).unwrap_or_else(|| {
                     let resolved = resolver.resolve(&sample);
-                    last_stacks.replace(source, resolved.locations, resolved.stack.end())
+                    last_stacks.replace(source, resolved.locations)
                 });
                 let expected = model.resolve(&sample);
                 let mut locations = last_stacks.locations(next.slot).to_vec();
@@ -263,7 +261,6 @@ mod tests {
                 *found = Some((event, thread, locations.clone()));
                 locations.reverse();
                 prop_assert_eq!(&locations, expected.locations);
-                prop_assert_eq!(next.end, expected.stack.end());
             }
         }
     }

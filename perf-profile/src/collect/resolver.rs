@@ -121,7 +121,7 @@ enum Place {
 /// Addresses whose locations are kept, at most. When there are more, they are found again by their places.
 const MAX_ADDRESSES: usize = 1 << 20;
 
-/// Processes whose versions are at hand: more than run at a time on most machines.
+/// More than run at a time on most machines.
 const LAST_VERSIONS: usize = 16;
 
 /// Addresses that are at hand: 256 KiB.
@@ -133,18 +133,16 @@ impl Addresses {
         *self.ids.entry(version).or_insert(next)
     }
 
+    /// Returns the location of an address that was found lately.
     #[inline]
-    fn get(&mut self, version: VersionId, address: u64) -> Option<LocationId> {
-        let place = Self::place(version, address);
-        match self.last.get(place) {
-            Some(known) if (known.address, known.version) == (address, version) => Some(known.location),
-            _ => self.find(version, address, place),
-        }
+    fn last(&self, version: VersionId, address: u64) -> Option<LocationId> {
+        let known = self.last.get(Self::place(version, address))?;
+        ((known.address, known.version) == (address, version)).then_some(known.location)
     }
 
-    fn find(&mut self, version: VersionId, address: u64, place: usize) -> Option<LocationId> {
+    fn find(&mut self, version: VersionId, address: u64) -> Option<LocationId> {
         let location = *self.locations.get(&(version, address))?;
-        if let Some(last) = self.last.get_mut(place) {
+        if let Some(last) = self.last.get_mut(Self::place(version, address)) {
             *last = Known { address, version, location };
         }
         Some(location)
@@ -160,6 +158,7 @@ impl Addresses {
         }
     }
 
+    #[inline]
     fn place(version: VersionId, address: u64) -> usize {
         let mut hasher = FxHasher::default();
         hasher.write_u64(address ^ u64::from(version.0) << 48);
@@ -345,8 +344,16 @@ impl Resolver {
         time: Option<u64>,
         frame: &StackFrame,
     ) -> LocationId {
+        match self.by_address.last(version, frame.lookup_address()) {
+            Some(location) => location,
+            None => self.find_at(version, pid, time, frame),
+        }
+    }
+
+    #[inline(never)]
+    fn find_at(&mut self, version: VersionId, pid: u32, time: Option<u64>, frame: &StackFrame) -> LocationId {
         let address = frame.lookup_address();
-        if let Some(location) = self.by_address.get(version, address) {
+        if let Some(location) = self.by_address.find(version, address) {
             return location;
         }
         let location = self.find(pid, time, frame);

@@ -189,7 +189,7 @@ impl Part {
 mod tests {
     use perf_abi::regs::Architecture;
     use perf_abi::{Attr, Software};
-    use perf_symbols::{FileFinder, StackEnd};
+    use perf_symbols::FileFinder;
     use proptest::prelude::*;
 
     use super::super::last_stacks::{LastStacks, Source};
@@ -247,7 +247,7 @@ mod tests {
                 let event = events[event];
                 let sample = Sample { event, thread, stack: None, value, count: 1, time: None, cpu: None };
                 let source = Source { event, thread, pid, time: None };
-                let next = last_stacks.replace(source, &stack, StackEnd::Unknown);
+                let next = last_stacks.replace(source, &stack);
                 let locations = last_stacks.locations(next.slot);
                 tabulation.add(&mut builder, &sample, next.slot, next.kept, locations);
                 let stack = model.stack(&stack);

@@ -44,7 +44,7 @@ enum Bytes {
         file: File,
         identity: Identity,
     },
-    /// Of a file that can no longer be read.
+    /// Of a file that was closed: it can no longer be read.
     Closed(Identity),
     Memory(Arc<[u8]>),
 }

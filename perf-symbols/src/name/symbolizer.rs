@@ -199,7 +199,7 @@ impl Symbolizer {
     }
 
     /// Keeps at most about this number of bytes, 512 MiB by default: a half for the symbols of files, an eighth for names, and
-    /// the rest for the perf maps of runtimes. The file whose symbols are read may be larger than its part: it is then
+    /// the rest for the perf maps of runtimes and the headers of closed files. The file whose symbols are read may be larger than its part: it is then
     /// the only one.
     ///
     /// A smaller limit costs time: files that were forgotten are read again when an address of theirs has no name yet.

@@ -20,8 +20,6 @@ use crate::{BuildId, MappedObject, Mapping, ObjectKind};
 /// Files whose symbols are kept, and bytes in all, if the symbolizer was given no others.
 const MAX_FILES: usize = 256;
 const MAX_BYTES: u64 = 512 << 20;
-/// Half of the bytes of the headers of files, which are closed.
-const MAX_HEADERS: usize = 8 << 20;
 /// Half of the jitdumps that are kept.
 const MAX_JITDUMPS: usize = 8;
 /// Bytes of the symbol tables and of the decompressed debug information of one file. The library allocates them as the file
@@ -71,7 +69,7 @@ impl Worker {
             finder,
             symbols,
             open: OpenFiles::new(MAX_FILES, 0),
-            files: Generations::new(MAX_HEADERS),
+            files: Generations::new(0),
             next_file: 0,
             names: Generations::new(0),
             jitdumps: Generations::new(MAX_JITDUMPS),
@@ -91,13 +89,15 @@ impl Worker {
         self.open.set_max_files(files);
     }
 
-    /// Divides the bytes: a half is for the symbols of files, an eighth for names, and the rest for perf maps.
+    /// Divides the bytes: a half is for the symbols of files, an eighth for names, a part for the headers of closed files, and
+    /// the rest for perf maps.
     pub(super) fn set_max_bytes(&mut self, bytes: u64) {
         self.open.set_max_bytes(bytes / 2);
         // Each has two generations.
         let half = |bytes: u64| usize::try_from(bytes / 2).unwrap_or(usize::MAX);
         self.names.set_max_cost(half(bytes / 8));
-        self.perf_maps.set_max_cost(half(bytes / 8 * 3));
+        self.files.set_max_cost(half(bytes / 32));
+        self.perf_maps.set_max_cost(half(bytes / 32 * 11));
     }
 
     pub(super) fn counts(&self) -> NameCounts {

@@ -45,6 +45,10 @@ enum Bytes {
         identity: Identity,
     },
     /// Of a file that was closed: it can no longer be read.
+    #[cfg_attr(
+        not(any(feature = "names", feature = "unwind")),
+        allow(dead_code, reason = "others close none")
+    )]
     Closed(Identity),
     Memory(Arc<[u8]>),
 }

@@ -11,9 +11,9 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use crate::report::keys;
-use crate::support::recording::{perfkit, skip_if_refused};
 #[cfg(feature = "tui")]
-use crate::support::terminal::Terminal;
+use crate::support::pseudoterminal::Terminal;
+use crate::support::recording::{perfkit, skip_if_refused};
 
 /// A shell that uses its CPU for some minutes at most, killed on drop.
 struct Burning(Child);

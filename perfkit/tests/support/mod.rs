@@ -7,4 +7,6 @@ pub(crate) mod made;
 pub(crate) mod recording;
 pub(crate) mod run;
 pub(crate) mod snapshot;
-pub(crate) mod terminal;
+// In the package, which has not these tests, the tests beside the code use it.
+#[path = "../../src/top/tui/pseudoterminal.rs"]
+pub(crate) mod pseudoterminal;

@@ -1,6 +1,9 @@
 //! The screen with keys.
 
 mod draw;
+#[cfg(test)]
+#[allow(dead_code, reason = "tests of the commands use the rest")]
+mod pseudoterminal;
 mod rows;
 mod state;
 mod terminal;

@@ -75,17 +75,13 @@ pub(in crate::top) fn restore() -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/support/terminal.rs"]
-#[allow(dead_code, reason = "tests of other commands use the rest")]
-mod support;
-
-#[cfg(test)]
 mod tests {
     use std::env;
     use std::process::Command;
 
     use ratatui::crossterm::terminal::is_raw_mode_enabled;
 
+    use super::super::pseudoterminal;
     use super::*;
 
     /// Names what the program does that the test starts: itself.
@@ -94,7 +90,7 @@ mod tests {
     /// Runs this test in a terminal as a program that does this. Returns its exit code, whether the terminal is as before, and
     /// what it printed after the screen.
     fn run(action: &str) -> (Option<i32>, bool, String) {
-        let terminal = support::Terminal::new();
+        let terminal = pseudoterminal::Terminal::new();
         let mut command = Command::new(env::current_exe().unwrap());
         let name = "top::tui::terminal::tests::terminal_is_restored_however_the_program_ends";
         command.args([name, "--exact", "--nocapture"]).env(VARIABLE, action);

@@ -3,7 +3,7 @@ use super::*;
 use child::in_child;
 
 #[allow(dead_code)] // the tests of perf-sys use the rest
-#[path = "../../../perf-sys/tests/support/child.rs"]
+#[path = "../../tests/support/child.rs"]
 mod child;
 
 /// The data of the records that one batch returns, and the number of discarded ones.

@@ -18,8 +18,8 @@ use crate::events::{NamedGroup, set_filters};
 pub(super) struct Events {
     groups: Vec<Group>,
     has_cgroups: bool,
-    /// The tasks that events follow, by default those of the target.
-    inherit: Option<Inherit>,
+    /// The new tasks that events of tasks follow: as of the perf tool, those of a single thread too.
+    inherit: Inherit,
     /// Whether events count user space only, because the kernel refused more.
     pub(super) is_user_only: bool,
 }
@@ -58,7 +58,7 @@ impl Events {
             Group { named, cgroup, is_supported: true }
         });
         let has_cgroups = !options.cgroups().is_empty();
-        let inherit = options.no_inherit.then_some(Inherit::Nothing);
+        let inherit = if options.no_inherit { Inherit::Nothing } else { Inherit::Tasks };
         Ok(Self { groups: groups.collect(), has_cgroups, inherit, is_user_only: false })
     }
 
@@ -110,15 +110,11 @@ impl Events {
 fn open(
     groups: &mut dyn Iterator<Item = &Group>,
     target: &EventSetTarget,
-    inherit: Option<Inherit>,
+    inherit: Inherit,
 ) -> Result<EventSet, EventSetError> {
     let groups = groups.map(|group| group.named.events.clone());
-    let options = EventSetOptions::new().groups(groups).target(target.clone()).user_only_if_refused();
-    match inherit {
-        Some(inherit) => options.inherit(inherit),
-        None => options,
-    }
-    .open()
+    let options = EventSetOptions::new().groups(groups).target(target.clone()).inherit(inherit);
+    options.user_only_if_refused().open()
 }
 
 /// Returns whether the kernel or this machine does not have an event.

@@ -79,7 +79,7 @@ pub(crate) struct Options {
         conflicts_with_all = ["pid", "tid", "cgroup"]
     )]
     pub(super) for_each_cgroup: Vec<OsString>,
-    /// Count the threads of -p that are there at the start alone, not the tasks that they start
+    /// Count the threads of -p or -t that are there at the start alone, not the tasks that they start
     #[arg(short = 'i', long)]
     pub(super) no_inherit: bool,
     #[command(flatten)]

@@ -131,9 +131,10 @@ fn counts_of_a_process_are_those_of_the_perf_tool() {
 fn what_a_process_starts_is_not_counted_without_inheritance() {
     let server = Server::new("two");
     let id = server.child.id().to_string();
-    let ask = ["-x,", "-e", "sched:sched_process_exec", "-p", &id];
-    for (options, expected) in [(&[][..], "10"), (&["-i"], "0"), (&["--no-inherit"], "0")] {
-        let arguments = [&ask, options, &["timeout", "60", "sh", "-c", &server.ask]].concat();
+    let cases = [(&["-p"][..], "10"), (&["-t"], "10"), (&["-i", "-p"], "0"), (&["--no-inherit", "-t"], "0")];
+    for (options, expected) in cases {
+        let ask = ["-x,", "-e", "sched:sched_process_exec"];
+        let arguments = [&ask, options, &[&*id, "timeout", "60", "sh", "-c", &server.ask]].concat();
         let (Some(ours), Some(theirs)) = (stat(&arguments), output_of_perf(&arguments)) else { return };
         let count = |text: &[u8]| {
             let text = String::from_utf8_lossy(text).into_owned();

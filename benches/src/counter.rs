@@ -1,38 +1,37 @@
-//! The cost of a piece of work, by perf-sys' own counters.
+//! The cost of a piece of work, by criterion-perf.
 
-use perf_abi::{Attr, AttrFlags, Software};
-use perf_sys::{Event, Target};
+use criterion::measurement::Measurement;
+use criterion_perf::{Error, PerfMeasurement, PerfMeasurementOptions};
 
 /// A counter of what this thread does.
-pub(crate) struct Counter(Event);
+pub(crate) struct Counter(PerfMeasurement);
 
 impl Counter {
     /// Counts nanoseconds on a CPU: unlike a clock it stops while another thread has the CPU.
-    pub(crate) fn nanoseconds() -> Option<Self> {
-        let flags = AttrFlags::EXCLUDE_KERNEL | AttrFlags::EXCLUDE_HV;
-        Self::open(Attr::software(Software::TASK_CLOCK).with_flags(flags))
+    pub(crate) fn nanoseconds() -> Result<Self, Error> {
+        Self::event("task-clock")
+    }
+
+    /// Counts an event of user space; nanoseconds on a CPU, with a line that says so, if this machine does not have it.
+    pub(crate) fn event(name: &str) -> Result<Self, Error> {
+        PerfMeasurementOptions::new(name).clock_if_refused().open().map(Self)
     }
 
     /// Counts system calls, of which the last read of the counter is one; `None` without tracefs or permission.
     pub(crate) fn system_calls() -> Option<Self> {
-        let id = std::fs::read_to_string("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id").ok()?;
-        Self::open(Attr::tracepoint(id.trim().parse().ok()?))
+        PerfMeasurementOptions::new("raw_syscalls:sys_enter").include_kernel().open().ok().map(Self)
     }
 
-    fn open(attr: Attr) -> Option<Self> {
-        Event::open(&attr, Target::calling_thread()).ok().map(Self)
+    /// Returns the unit of the counts.
+    pub(crate) fn unit(&self) -> &str {
+        let event = self.0.event();
+        if event.starts_with("task-clock") { "ns" } else { event }
     }
 
-    /// Returns the cost of `work`, with the two reads of the counter.
+    /// Returns the cost of `work`, with that of two reads of the counter.
     pub(crate) fn count<R>(&self, work: impl FnOnce() -> R) -> Option<u64> {
-        let before = self.read()?;
+        let start = self.0.start();
         std::hint::black_box(work());
-        Some(self.read()? - before)
-    }
-
-    fn read(&self) -> Option<u64> {
-        let mut count = [0];
-        self.0.read_raw(&mut count).ok().filter(|&words| words == 1)?;
-        Some(count[0])
+        self.0.end(start)
     }
 }

@@ -14,8 +14,9 @@ const HELP: &str = "\
 Usage: cargo run --release -- COMMAND [ARGUMENT...]
 
 perf-decode, of records in memory. WORD is the letter of a loop, a workload or a touch (default all):
-  ratios [--large] [--peers] [PASSES] [WORD...]   ns a record and the ratios to code by hand and to a plan of
-                                                  offsets; 512 KiB, with --large 8 MiB; 41 passes
+  ratios [--large] [--peers] [--event=EVENT] [PASSES] [WORD...]
+                                                  ns or counts of an event a record, and the ratios to code by hand
+                                                  and to a plan of offsets; 512 KiB, with --large 8 MiB; 41 passes
   instructions [--peers] [WORD...]                the same in instructions, counted by callgrind
   instructions --gate                             fails above the limits of instructions a record
 

@@ -68,38 +68,39 @@ fn measure(
     Ok(all)
 }
 
-/// `ratios`: medians of CPU time in ns a record.
+/// `ratios`: medians of CPU time in ns a record, or of the counts of another event.
 pub(crate) fn ratios(arguments: &[String]) -> Result<()> {
     let has = |option: &str| arguments.iter().any(|argument| argument == option);
     let bytes = if has("--large") { LARGE } else { FITS_L2 };
     let passes = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(41);
-    let clock = Counter::nanoseconds().ok_or("no task clock")?;
-    println!("ns a record, {} KiB, median of {passes} interleaved passes\n", bytes >> 10);
+    let event = arguments.iter().find_map(|argument| argument.strip_prefix("--event="));
+    let counter = event.map_or_else(Counter::nanoseconds, Counter::event)?;
+    println!("{} a record, {} KiB, median of {passes} interleaved passes\n", counter.unit(), bytes >> 10);
     let costs = measure(arguments, bytes, has("--peers"), |_, consumers, input| {
-        Ok(medians(&clock, consumers, input, passes))
+        Ok(medians(&counter, consumers, input, passes))
     })?;
     print(&costs);
     Ok(())
 }
 
-/// Returns the ns that each consumer takes for the input. Passes are taken in turn, so that a noisy moment meets
+/// Returns what each consumer costs for the input. Passes are taken in turn, so that a noisy moment meets
 /// all, and in another order each time, or a consumer would always find the caches as the same other one left them.
-fn medians(clock: &Counter, consumers: &[Consumer], input: &mut Input, passes: usize) -> Vec<f64> {
-    // A pass of some hundred records is repeated, or it would be the clock that is measured.
+fn medians(counter: &Counter, consumers: &[Consumer], input: &mut Input, passes: usize) -> Vec<f64> {
+    // A pass of some hundred records is repeated, or it would be the counter that is measured.
     let repeats = (20_000 / input.records()).max(1);
-    let mut times = vec![Vec::with_capacity(passes); consumers.len()];
+    let mut costs = vec![Vec::with_capacity(passes); consumers.len()];
     let mut random = Random::new(0);
     for _ in 0..passes {
         for index in random.order(consumers.len()) {
-            let time = clock.count(|| {
+            let cost = counter.count(|| {
                 for _ in 0..repeats {
                     black_box((consumers[index].run)(input));
                 }
             });
-            times[index].push(time.unwrap_or(0) as f64 / repeats as f64);
+            costs[index].push(cost.unwrap_or(0) as f64 / repeats as f64);
         }
     }
-    times.into_iter().map(median).collect()
+    costs.into_iter().map(median).collect()
 }
 
 /// `instructions`: instructions a record by callgrind, which noise does not move. With `--gate` it fails above

@@ -29,7 +29,7 @@ type Work<'a> = (&'static str, Box<dyn FnMut() + 'a>);
 
 /// Prints the cost of each work, done `times` times in a pass.
 fn compare(title: &str, passes: usize, times: u32, mut works: Vec<Work<'_>>) -> Result<()> {
-    let clock = Counter::nanoseconds().ok_or("no task clock")?;
+    let clock = Counter::nanoseconds()?;
     // Before the clock is looked at: as long as this counter is open, every call takes longer.
     let calls = |work: &mut Work<'_>| Counter::system_calls().and_then(|calls| calls.count(&mut work.1));
     let calls: Vec<_> = works.iter_mut().map(calls).collect();

@@ -34,7 +34,7 @@ fn full_ring(touch: &str, open: [Open; 2], ring: u8, passes: usize) -> Result<()
         samplers.push(open(&setup)?);
     }
     let mut faults = Faults::new()?;
-    let clock = Counter::nanoseconds().ok_or("no task clock")?;
+    let clock = Counter::nanoseconds()?;
     let title = format!("full ring of {} KiB, {touch}", setup.bytes() >> 10);
     table(&title, ["ns/sample", "samples", "lost", "allocations"], &NAMES, passes, |index| {
         let sampler = &mut samplers[index];
@@ -78,7 +78,7 @@ fn beside(title: &str, setup: &Setup, passes: usize, make: fn(&mut Faults)) -> R
 
 fn reader(open: Open, setup: &Setup, ready: Sender<()>, done: &AtomicBool) -> Result<[f64; 6]> {
     let mut sampler = open(setup)?;
-    let clock = Counter::nanoseconds().ok_or("no task clock")?;
+    let clock = Counter::nanoseconds()?;
     let calls = Counter::system_calls();
     let mut found = Found::default();
     let mut wake_ups = 0;

@@ -70,7 +70,7 @@ fn one_ring(passes: usize) -> Result<()> {
     let mut ring = Ring::map(event()?, PAGES)?;
     let layout = SampleLayout::new(ring.event().attr());
     let (mut faults, mut buffer) = (Faults::new()?, Vec::with_capacity(RECORDS * 8));
-    let clock = Counter::nanoseconds().ok_or("no task clock")?;
+    let clock = Counter::nanoseconds()?;
     let names = ["batch", "cursor", "copy"];
     table("one ring, ip and time", ["ns/record", "records"], &names, passes, |index| {
         ring.event().enable()?;
@@ -129,7 +129,7 @@ fn two_rings(title: &str, run: usize, passes: usize) -> Result<()> {
     }
     let events: Vec<_> = set.iter().map(|(_, ring)| ring.event().clone()).collect();
     let mut faults = Faults::new()?;
-    let clock = Counter::nanoseconds().ok_or("no task clock")?;
+    let clock = Counter::nanoseconds()?;
     let names = ["by hand", "drain_sorted, raw", "drain_sorted"];
     table(title, ["ns/record", "records", "late"], &names, passes, |index| {
         let mut made = 0;

@@ -106,7 +106,8 @@ impl<'a> Location<'a> {
 pub enum Unlocated {
     /// No record names the process: it began before the recording, which has no synthetic records of it.
     UnknownProcess,
-    /// The process is known, and nothing is mapped at the address.
+    /// The process is known, and nothing is mapped at the address. Callchains have such addresses where code uses the register of
+    /// the frame pointer for something else.
     Unmapped,
     /// The address is one of a hypervisor.
     Hypervisor,
@@ -122,7 +123,9 @@ impl fmt::Display for Unlocated {
             Self::UnknownProcess => {
                 f.write_str("no record names the process, which began before the recording")
             }
-            Self::Unmapped => f.write_str("nothing was mapped at the address"),
+            Self::Unmapped => f.write_str(
+                "nothing was mapped at the address, as in callchains of code without frame pointers",
+            ),
             Self::Hypervisor => f.write_str("the address is one of the hypervisor"),
             Self::GuestUser => f.write_str("the address is in user space of a guest"),
             Self::UnknownMode(mode) => {

@@ -493,7 +493,10 @@ fn symbol_over_an_older_one_takes_its_addresses() {
 fn reason_is_one_line() {
     for (reason, text) in [
         (Unlocated::UnknownProcess, "no record names the process, which began before the recording"),
-        (Unlocated::Unmapped, "nothing was mapped at the address"),
+        (
+            Unlocated::Unmapped,
+            "nothing was mapped at the address, as in callchains of code without frame pointers",
+        ),
         (
             Unlocated::UnknownMode(CpuMode(7)),
             "the CPU mode of the address is CpuMode(7), expected KERNEL or USER",

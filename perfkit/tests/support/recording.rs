@@ -6,7 +6,10 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) fn perfkit() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_perfkit"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_perfkit"));
+    // The perf tool fills ~/.debug, also with the kernel of a capture, if that is of this machine.
+    command.env("HOME", "/nonexistent").env_remove("XDG_CACHE_HOME").env_remove("DEBUGINFOD_CACHE_PATH");
+    command
 }
 
 /// Runs `perfkit record` and returns its output. Skips the test if the kernel permits no event.

@@ -2,6 +2,7 @@ use core::fmt;
 
 use perf_session::{Capability, Privileges, System};
 use perf_sys::Errno;
+use perf_sys::abi::bpf::BpfCmd;
 
 /// The settings that decide whether the calling thread may use `bpf(2)`: its capabilities, and the sysctl
 /// for threads without them.
@@ -55,9 +56,36 @@ impl BpfPrivileges {
     pub fn may_load_tracing(&self) -> bool {
         self.may_use_maps() && self.thread.has_perfmon()
     }
+
+    /// Returns what gives the thread the capabilities of a command, if it does not have them.
+    pub(crate) fn remedy(&self, command: BpfCmd) -> Option<&'static str> {
+        if is_on_ids(command) {
+            let is_missing = !self.thread.has(Capability::SYS_ADMIN);
+            return is_missing.then_some("run as root, or with CAP_SYS_ADMIN, which commands on ids need");
+        }
+        (!self.may_load_tracing()).then_some(
+            "run as root, or with CAP_BPF and CAP_PERFMON: setcap cap_bpf,cap_perfmon+ep PROGRAM \
+             (CAP_SYS_ADMIN before Linux 5.8)",
+        )
+    }
 }
 
-/// The evidence, and the remedy if a capability is missing.
+/// Returns whether a command is about the objects of all processes.
+fn is_on_ids(command: BpfCmd) -> bool {
+    matches!(
+        command,
+        BpfCmd::PROG_GET_NEXT_ID
+            | BpfCmd::MAP_GET_NEXT_ID
+            | BpfCmd::LINK_GET_NEXT_ID
+            | BpfCmd::BTF_GET_NEXT_ID
+            | BpfCmd::PROG_GET_FD_BY_ID
+            | BpfCmd::MAP_GET_FD_BY_ID
+            | BpfCmd::LINK_GET_FD_BY_ID
+            | BpfCmd::BTF_GET_FD_BY_ID
+    )
+}
+
+/// The evidence. An [`Error`](crate::Error) has the remedy, too.
 impl fmt::Display for BpfPrivileges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut held = CAPABILITIES.iter().filter(|&&capability| self.thread.has(capability));
@@ -69,16 +97,9 @@ impl fmt::Display for BpfPrivileges {
         }
         held.try_for_each(|capability| write!(f, ", {capability}"))?;
         match self.unprivileged_bpf_disabled {
-            Some(value) => write!(f, " and unprivileged_bpf_disabled = {value}")?,
-            None => f.write_str(" and no sysctl unprivileged_bpf_disabled")?,
+            Some(value) => write!(f, " and unprivileged_bpf_disabled = {value}"),
+            None => f.write_str(" and no sysctl unprivileged_bpf_disabled"),
         }
-        if self.may_load_tracing() {
-            return Ok(());
-        }
-        f.write_str(
-            "; run as root, or with CAP_BPF and CAP_PERFMON: \
-             setcap cap_bpf,cap_perfmon+ep PROGRAM (CAP_SYS_ADMIN before Linux 5.8)",
-        )
     }
 }
 
@@ -110,20 +131,35 @@ mod tests {
     const INITIAL: &str = "         0          0 4294967295\n";
 
     #[test]
-    fn a_remedy_is_printed_if_a_capability_is_missing() {
+    fn a_remedy_is_given_if_a_capability_is_missing() {
         let none = read("0000000000000000", INITIAL, Some("2\n"));
         let text = none.to_string();
         assert!(text.starts_with("found none of CAP_BPF"), "{text}");
-        assert!(text.contains("unprivileged_bpf_disabled = 2; run as root"), "{text}");
+        assert!(text.ends_with("unprivileged_bpf_disabled = 2"), "{text}");
+        assert!(none.remedy(BpfCmd::MAP_CREATE).is_some_and(|remedy| remedy.contains("setcap cap_bpf")));
         assert!(!none.may_use_maps() && !none.may_load_tracing());
     }
 
     #[test]
-    fn no_remedy_is_printed_with_the_capabilities() {
+    fn ids_need_a_capability_that_maps_and_programs_do_not_need() {
+        let tracing = read("000000c000000000", INITIAL, Some("2\n"));
+        assert!(tracing.may_load_tracing());
+        assert_eq!(tracing.remedy(BpfCmd::PROG_LOAD), None);
+        for command in [BpfCmd::MAP_GET_NEXT_ID, BpfCmd::LINK_GET_FD_BY_ID] {
+            assert!(tracing.remedy(command).is_some_and(|remedy| remedy.contains("CAP_SYS_ADMIN")));
+        }
+    }
+
+    #[test]
+    fn no_remedy_is_given_with_the_capabilities() {
         let all = read("000000c000200000", INITIAL, None);
         assert_eq!(
             all.to_string(),
             "found CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN and no sysctl unprivileged_bpf_disabled"
+        );
+        assert_eq!(
+            [BpfCmd::MAP_CREATE, BpfCmd::MAP_GET_NEXT_ID].map(|command| all.remedy(command)),
+            [None; 2]
         );
         assert!(all.may_use_maps() && all.may_load_tracing());
     }

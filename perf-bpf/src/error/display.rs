@@ -16,7 +16,7 @@ impl fmt::Display for Error {
                     write!(f, " of {object:?}")?;
                 }
                 write!(f, ": {errno}")?;
-                write_cause(f, hint(*command, *errno), privilege.as_deref())
+                write_cause(f, *command, hint(*command, *errno), privilege.as_deref())
             }
             Self::Create { map, map_type, key_size, value_size, max_entries, flags, errno, privilege } => {
                 f.write_str("BPF_MAP_CREATE")?;
@@ -31,7 +31,7 @@ impl fmt::Display for Error {
                          {max_entries}, map_flags {flags}"
                     )?;
                 }
-                write_cause(f, hint(BpfCmd::MAP_CREATE, *errno), privilege.as_deref())
+                write_cause(f, BpfCmd::MAP_CREATE, hint(BpfCmd::MAP_CREATE, *errno), privilege.as_deref())
             }
             Self::NoEntries { map, map_type } => {
                 write!(f, "map {map:?} of type {map_type}: expected max_entries of at least 1, found 0")
@@ -44,7 +44,7 @@ impl fmt::Display for Error {
             Self::Load { program, errno, log, privilege } => {
                 write!(f, "BPF_PROG_LOAD of {program:?}: {errno}")?;
                 let hint = hint(BpfCmd::PROG_LOAD, *errno).filter(|_| log.is_empty());
-                write_cause(f, hint, privilege.as_deref())?;
+                write_cause(f, BpfCmd::PROG_LOAD, hint, privilege.as_deref())?;
                 if log.is_empty() { Ok(()) } else { write!(f, ": the verifier's log:\n{log}") }
             }
             Self::Decode(error) => error.fmt(f),
@@ -60,7 +60,7 @@ impl fmt::Display for Error {
             Self::Path { call, path, errno } => write!(f, "{call} {}: {errno}", path.display()),
             Self::Pin { command, path, errno, privilege } => {
                 write!(f, "BPF_{command} {}: {errno}", path.display())?;
-                write_cause(f, hint(*command, *errno), privilege.as_deref())
+                write_cause(f, *command, hint(*command, *errno), privilege.as_deref())
             }
             Self::Contended { path } => {
                 write!(f, "pin {}: other processes keep creating and removing it", path.display())
@@ -146,7 +146,7 @@ impl fmt::Display for Error {
             ),
             Self::Descriptor { errno } => {
                 write!(f, "dup: {errno}")?;
-                write_cause(f, descriptor_hint(*errno), None)
+                write_hint(f, descriptor_hint(*errno))
             }
             Self::Name { found } => write!(
                 f,
@@ -168,16 +168,21 @@ pub(crate) fn write_differences(f: &mut fmt::Formatter<'_>, differences: &[Diffe
 
 fn write_cause(
     f: &mut fmt::Formatter<'_>,
+    command: BpfCmd,
     hint: Option<&str>,
     privilege: Option<&BpfPrivileges>,
 ) -> fmt::Result {
-    if let Some(hint) = hint {
-        write!(f, ": {hint}")?;
-    }
-    match privilege {
-        Some(privilege) => write!(f, "; {privilege}"),
+    write_hint(f, hint)?;
+    let Some(privilege) = privilege else { return Ok(()) };
+    write!(f, "; {privilege}")?;
+    match privilege.remedy(command) {
+        Some(remedy) => write!(f, "; {remedy}"),
         None => Ok(()),
     }
+}
+
+fn write_hint(f: &mut fmt::Formatter<'_>, hint: Option<&str>) -> fmt::Result {
+    hint.map_or(Ok(()), |hint| write!(f, ": {hint}"))
 }
 
 /// The text of `Display`.

@@ -25,6 +25,8 @@ fn ids_need_a_capability() {
             let mut ids = Ids::new(kind);
             let error = ids.next().unwrap().unwrap_err();
             assert!(matches!(error, Error::Bpf { privilege: Some(_), .. }), "{error}");
+            let text = error.to_string();
+            assert!(text.contains("with CAP_SYS_ADMIN") && !text.contains("setcap"), "{text}");
             assert!(ids.next().is_none());
         }
     });

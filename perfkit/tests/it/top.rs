@@ -51,6 +51,11 @@ fn is_documented(object: &Value) {
     assert_eq!(found.iter().map(String::as_str).collect::<BTreeSet<_>>(), documented, "docs/top-json.md");
 }
 
+/// Printed with the first table. Of words further to the left, the screen does not print what is the same in the line that
+/// was there before: "naming the first functions".
+#[cfg(feature = "tui")]
+const TABLE: &str = "lost";
+
 /// Starts `perfkit top`.
 fn top(arguments: &[&str]) -> Child {
     let mut command = perfkit();
@@ -140,7 +145,7 @@ fn signal_ends_the_screen_and_restores_the_terminal() {
         command.args(["top", "-e", "task-clock", "-c", "1000000", "-d", "0.3", "-p", &burning.pid()]);
         command.env("TERM", "xterm");
         let mut top = terminal.start(command);
-        if !terminal.wait_for("samples/s", &mut top) {
+        if !terminal.wait_for(TABLE, &mut top) {
             let (.., text) = terminal.finish(top);
             return eprintln!("skipped: {text}");
         }

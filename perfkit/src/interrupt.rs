@@ -1,18 +1,41 @@
 //! Signals that end a measurement or change it.
 
 use std::io;
-use std::sync::Arc;
+use std::os::fd::AsFd;
+use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use perf_session::sys::Waker;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+
+/// Woken by the first interrupt. Before [`on_interrupt`], the default action of the signals ends the program.
+static INTERRUPTED: OnceLock<Waker> = OnceLock::new();
+
+/// Time that the reader of a stream has after an interrupt to read more.
+const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
+
+/// Whether a reader did not read within [`PATIENCE`]. The program then ends without waiting for any.
+static HAS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
 /// Calls `f` in another thread for each `SIGINT` (Ctrl-C) and `SIGTERM` from now on, in place of the signal's
 /// default action. A command that was started from the same terminal receives `SIGINT` too.
 pub(crate) fn on_interrupt(f: impl FnMut() + Send + 'static) -> io::Result<()> {
-    on_signals(&[SIGINT, SIGTERM], f)
+    on_interrupt_by(&[SIGINT, SIGTERM], f)
+}
+
+/// As [`on_interrupt`], for these signals.
+pub(crate) fn on_interrupt_by(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
+    let waker = Waker::new()?;
+    let interrupted = INTERRUPTED.get_or_init(|| waker);
+    on_signals(signals, move || {
+        wake(interrupted);
+        f();
+    })
 }
 
 /// Calls `f` in another thread for each signal of this number from now on, in place of its default action.
@@ -20,8 +43,7 @@ pub(crate) fn on_signal(signal: i32, f: impl FnMut() + Send + 'static) -> io::Re
     on_signals(&[signal], f)
 }
 
-/// Calls `f` in another thread for each of these signals from now on, in place of their default actions.
-pub(crate) fn on_signals(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
+fn on_signals(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new(signals)?;
     let wait = move || signals.forever().for_each(|_| f());
     thread::Builder::new().name("perfkit-signals".to_owned()).spawn(wait).map(drop)
@@ -48,4 +70,47 @@ pub(crate) fn wake_on_interrupt(stop: &Waker) -> io::Result<Arc<AtomicBool>> {
 pub(crate) fn wake(waker: &Waker) {
     // No errno is known that the kernel returns here.
     let _ = waker.wake();
+}
+
+/// Waits until a stream is writable: before an interrupt without a limit, after it for [`PATIENCE`]. Returns whether it is.
+pub(crate) fn wait_until_writable(stream: &impl AsFd) -> io::Result<bool> {
+    let Some(interrupted) = INTERRUPTED.get() else { return Ok(true) };
+    let patience = if HAS_GIVEN_UP.load(Ordering::Relaxed) { Timespec::default() } else { PATIENCE };
+    let is_writable = wait(stream, interrupted, &patience)?;
+    HAS_GIVEN_UP.fetch_or(!is_writable, Ordering::Relaxed);
+    Ok(is_writable)
+}
+
+fn wait(stream: &impl AsFd, interrupted: &Waker, patience: &Timespec) -> io::Result<bool> {
+    let mut fds = [PollFd::new(stream, PollFlags::OUT), PollFd::new(interrupted, PollFlags::IN)];
+    retry_on_intr(|| poll(&mut fds, None))?;
+    let [stream, _] = &mut fds;
+    // The write returns the error of a stream that has one.
+    Ok(!stream.revents().is_empty() || retry_on_intr(|| poll(slice::from_mut(stream), Some(patience)))? > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _, pipe};
+
+    use super::*;
+
+    #[test]
+    fn interrupt_ends_the_wait_for_a_reader_that_does_not_read() {
+        let interrupted = Waker::new().unwrap();
+        let (mut reader, mut writer) = pipe().unwrap();
+        let (none, long) = (Timespec::default(), Timespec { tv_sec: 600, tv_nsec: 0 });
+        interrupted.wake().unwrap();
+        assert!(wait(&writer, &interrupted, &none).unwrap(), "there is space");
+        while wait(&writer, &interrupted, &none).unwrap() {
+            writer.write_all(&[0; 4096]).unwrap();
+        }
+        let reading = thread::spawn(move || {
+            reader.read_exact(&mut [0; 4096]).unwrap();
+            reader
+        });
+        assert!(wait(&writer, &interrupted, &long).unwrap(), "the reader reads");
+        drop(reading.join().unwrap());
+        assert!(wait(&writer, &interrupted, &none).unwrap(), "the write returns the error");
+    }
 }

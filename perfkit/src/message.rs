@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 
+use crate::interrupt::wait_until_writable;
+
 /// Prints a message to standard error.
 pub(crate) fn note(text: impl fmt::Display) {
     print(format_args!("perfkit: {text}"));
@@ -11,8 +13,11 @@ pub(crate) fn note(text: impl fmt::Display) {
 
 /// Prints a text to standard error as it is, but for what [`plain`] changes.
 pub(crate) fn print(text: impl fmt::Display) {
-    // Without standard error there is nowhere to report this.
-    let _ = writeln!(io::stderr(), "{}", plain(&text.to_string()));
+    let text = plain(&text.to_string()) + "\n";
+    if wait_until_writable(&io::stderr()).unwrap_or(true) {
+        // Without standard error there is nowhere to report this.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
 }
 
 /// Returns a text as it may be printed to a terminal: control characters are escaped, except newlines and tabs, and

@@ -1,33 +1,32 @@
 //! The file or stream that a measurement prints to.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
+use crate::interrupt::wait_until_writable;
 use crate::message::of_file;
 
-/// Opens the output, and returns its name. Without a path it is standard output, or standard error if a command has
-/// standard output. With `appends`, the text follows what a file has.
-pub(crate) fn open(
-    path: Option<&Path>,
-    has_command: bool,
-    appends: bool,
-) -> io::Result<(PathBuf, Box<dyn Write>)> {
+/// Bytes that a pipe takes without blocking when it is writable.
+const PIPE_BUF: usize = 4096;
+
+/// Opens the output, which is named in its errors. Without a path it is standard output, or standard error if a command
+/// has standard output. With `appends`, the text follows what a file has.
+pub(crate) fn open(path: Option<&Path>, has_command: bool, appends: bool) -> io::Result<Box<dyn Write>> {
     Ok(match path {
-        Some(path) if path.as_os_str() == "-" => ("standard output".into(), Box::new(io::stdout())),
-        Some(path) => {
-            let file = OutputFile::open(path, appends).map_err(|error| of_file(path, &error))?;
-            (path.to_owned(), Box::new(file))
+        Some(path) if path.as_os_str() != "-" => {
+            Box::new(OutputFile::open(path, appends).map_err(|error| of_file(path, &error))?)
         }
-        None if !has_command => ("standard output".into(), Box::new(io::stdout())),
-        None => ("standard error".into(), Box::new(io::stderr())),
+        None if has_command => Box::new(OutputFile::of_stream("standard error", &io::stderr())?),
+        _ => Box::new(OutputFile::of_stream("standard output", &io::stdout())?),
     })
 }
 
 /// A file that keeps what it has until the first text, so that a command which cannot be started changes nothing.
 #[derive(Debug)]
 struct OutputFile {
-    file: File,
+    stream: Stream,
     path: PathBuf,
     /// Whether the file was not there before.
     is_new: bool,
@@ -40,13 +39,18 @@ impl OutputFile {
     fn open(path: &Path, appends: bool) -> io::Result<Self> {
         let is_new = !path.exists();
         let file = OpenOptions::new().write(true).append(appends).create(true).truncate(false).open(path)?;
-        Ok(Self { file, path: path.to_owned(), is_new, appends, has_begun: false })
+        Ok(Self { stream: Stream::new(file)?, path: path.to_owned(), is_new, appends, has_begun: false })
+    }
+
+    fn of_stream(name: &str, stream: &impl AsFd) -> io::Result<Self> {
+        let stream = Stream::of(stream)?;
+        Ok(Self { stream, path: name.into(), is_new: false, appends: true, has_begun: true })
     }
 
     fn begin(&mut self) -> io::Result<()> {
         // A device or a pipe has no length.
-        if !self.has_begun && !self.appends && self.file.metadata()?.is_file() {
-            self.file.set_len(0)?;
+        if !self.has_begun && !self.appends && self.stream.is_regular() {
+            self.stream.file.set_len(0)?;
         }
         self.has_begun = true;
         Ok(())
@@ -55,13 +59,12 @@ impl OutputFile {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.begin()?;
-        self.file.write(bytes)
+        let written = self.begin().and_then(|()| self.stream.write(bytes));
+        written.map_err(|error| of_file(&self.path, &error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.begin()?;
-        self.file.flush()
+        self.begin().map_err(|error| of_file(&self.path, &error))
     }
 }
 
@@ -71,5 +74,78 @@ impl Drop for OutputFile {
             // The reason why nothing was counted is what the user must know.
             let _ = fs::remove_file(&self.path);
         }
+    }
+}
+
+/// A file or a stream. An interrupt ends a write to a stream whose reader does not read.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    file: File,
+    is_regular: bool,
+}
+
+impl Stream {
+    pub(crate) fn new(file: File) -> io::Result<Self> {
+        let is_regular = file.metadata()?.is_file();
+        Ok(Self { file, is_regular })
+    }
+
+    /// Returns another handle of a stream, without its buffer.
+    pub(crate) fn of(stream: &impl AsFd) -> io::Result<Self> {
+        Self::new(File::from(stream.as_fd().try_clone_to_owned()?))
+    }
+
+    /// Returns whether it is a regular file.
+    pub(crate) fn is_regular(&self) -> bool {
+        self.is_regular
+    }
+
+    /// Returns another handle of the file.
+    pub(crate) fn handle(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_regular {
+            return self.file.write(bytes);
+        }
+        if !wait_until_writable(&self.file)? {
+            let text = "the rest is not written, because its reader did not read after the signal";
+            return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+        }
+        self.file.write(at_once(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for Stream {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
+    }
+}
+
+/// Returns the first bytes, which a writable pipe takes at once: whole lines, if there is one.
+fn at_once(bytes: &[u8]) -> &[u8] {
+    let Some(first) = bytes.get(..PIPE_BUF) else { return bytes };
+    let lines = first.iter().rposition(|&byte| byte == b'\n').and_then(|last| first.get(..=last));
+    lines.unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_fit_are_written_whole() {
+        let line = [&[b'x'; 99][..], b"\n"].concat();
+        assert_eq!(at_once(&line.repeat(40)).len(), 4000);
+        assert_eq!(at_once(&line.repeat(41)).len(), 4000);
+        assert_eq!(at_once(&[b'x'; 9000]).len(), 4096);
+        assert_eq!(at_once(b"a\nb"), b"a\nb");
     }
 }

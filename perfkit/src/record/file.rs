@@ -19,6 +19,7 @@ use super::source::{Sink, Source, event_of};
 use super::switch::free_name;
 use super::{Failure, Options, programs};
 use crate::message::{count, note, of_file, shown, size};
+use crate::output::Stream;
 
 /// The file that is written, and those that were.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ pub(super) struct Files {
 /// The file that is written.
 #[derive(Debug)]
 struct Current {
-    writer: Writer<File>,
+    writer: Writer<Stream>,
     inventory: Inventory,
     synthesizer: Synthesizer,
 }
@@ -237,7 +238,7 @@ impl Sink for Files {
 }
 
 /// Writes the records of a window. Those of kind `LOST` count 0: they are where the losses were, which are counted by event.
-fn write_with_places_of_losses(writer: &mut Writer<File>, window: Window<'_>) -> perf_file::Result<()> {
+fn write_with_places_of_losses(writer: &mut Writer<Stream>, window: Window<'_>) -> perf_file::Result<()> {
     // A copied window does not wrap.
     for record in window.records(&mut []).map_while(Result::ok) {
         if record.kind() == RecordType::LOST {
@@ -255,7 +256,7 @@ fn write_with_places_of_losses(writer: &mut Writer<File>, window: Window<'_>) ->
 }
 
 /// Writes the records of what is there before the recording.
-fn write_start(mut writer: Writer<File>, synthesizer: &Synthesizer) -> perf_file::Result<Writer<File>> {
+fn write_start(mut writer: Writer<Stream>, synthesizer: &Synthesizer) -> perf_file::Result<Writer<Stream>> {
     writer.write_plain(synthesizer.records().as_bytes())?;
     writer.finish_init()?;
     writer.flush()?;

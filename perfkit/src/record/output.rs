@@ -3,19 +3,19 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal as _};
-use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use perf_file::writer::{Features, RecordedEvent, Writer};
 
 use crate::message::{of_file, shown};
+use crate::output::Stream;
 use crate::standard_output;
 
 /// An output that is open, and nothing is written yet.
 #[derive(Debug)]
 pub(super) struct Output {
-    file: File,
+    stream: Stream,
     is_pipe: bool,
     place: Place,
 }
@@ -62,8 +62,8 @@ impl Output {
                     "standard output is a terminal: name a file with -o, or redirect it to a file or a pipe";
                 return Err(io::Error::other(text));
             }
-            let file = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-            return Ok(Self { file, is_pipe: true, place: Place { path: None, old: None } });
+            let stream = Stream::of(&io::stdout())?;
+            return Ok(Self { stream, is_pipe: true, place: Place { path: None, old: None } });
         }
         let mut old = None;
         if path.metadata().is_ok_and(|metadata| metadata.is_file()) {
@@ -76,10 +76,10 @@ impl Output {
             old = Some(PathBuf::from(name));
         }
         let created = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
-        let file = created.map_err(|error| of_file(path, &error))?;
-        let is_pipe = !file.metadata().map_err(|error| of_file(path, &error))?.is_file();
+        let stream = created.and_then(Stream::new).map_err(|error| of_file(path, &error))?;
+        let is_pipe = !stream.is_regular();
         let path = (!is_pipe).then(|| path.to_owned());
-        Ok(Self { file, is_pipe, place: Place { path, old } })
+        Ok(Self { stream, is_pipe, place: Place { path, old } })
     }
 
     /// Returns whether the output is no regular file.
@@ -94,7 +94,7 @@ impl Output {
 
     /// Returns another handle of the output.
     pub(super) fn handle(&self) -> io::Result<File> {
-        self.file.try_clone()
+        self.stream.handle()
     }
 
     /// Starts the recording: in the file form in a regular file, otherwise in the pipe form.
@@ -103,11 +103,11 @@ impl Output {
         events: &[RecordedEvent],
         features: &Features,
         compression: Option<i32>,
-    ) -> perf_file::Result<Writer<File>> {
+    ) -> perf_file::Result<Writer<Stream>> {
         let writer = if self.is_pipe {
-            Writer::pipe(self.file, events, features)
+            Writer::pipe(self.stream, events, features)
         } else {
-            Writer::file(self.file, events)
+            Writer::file(self.stream, events)
         };
         match compression {
             Some(level) => writer?.compressed_at(level),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use perf_session::Counts;
 
@@ -13,7 +12,7 @@ use super::row::{Row, Value};
 use super::split::Splitter;
 use super::table::table;
 use super::totals::Totals;
-use crate::message::{self, of_file, shown};
+use crate::message::{self, shown};
 use crate::output;
 
 /// The counts of all runs, the form in which they are printed, and the output.
@@ -29,7 +28,6 @@ pub(super) struct Report {
     wanted_runs: u32,
     totals: Totals,
     out: Box<dyn Write>,
-    path: PathBuf,
 }
 
 #[derive(Debug)]
@@ -50,7 +48,7 @@ impl Report {
             None => Form::Table,
         };
         let has_command = !options.command.is_empty();
-        let (path, out) = output::open(options.output.as_deref(), has_command, options.append)?;
+        let out = output::open(options.output.as_deref(), has_command, options.append)?;
         Ok(Self {
             title: super::described(options).unwrap_or_else(|| format!("`{command}`")),
             form,
@@ -62,7 +60,6 @@ impl Report {
             wanted_runs: options.repeat,
             totals: Totals::new(options.split()),
             out,
-            path,
         })
     }
 
@@ -174,11 +171,7 @@ impl Report {
 
     fn write(&mut self, lines: &[String]) -> io::Result<()> {
         let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
-        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
-        written.map_err(|error| match error.kind() {
-            // The reader of the output exited early, as `head` does.
-            io::ErrorKind::BrokenPipe => error,
-            _ => of_file(&self.path, &error),
-        })
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
     }
 }

@@ -26,7 +26,7 @@ mod tui;
 pub(crate) use options::Options;
 
 use crate::command::report_failure;
-use crate::interrupt::{SECOND_INTERRUPT, on_signals, wake};
+use crate::interrupt::{SECOND_INTERRUPT, on_interrupt_by, wake};
 use crate::message::note;
 use plain::Plain;
 use plan::Plan;
@@ -101,7 +101,7 @@ fn show(
     if options.has_screen() {
         return tui::show(options, subject, sums, intervals);
     }
-    let plain = Plain::new(options, subject);
+    let mut plain = Plain::new(options, subject)?;
     for interval in intervals {
         plain.print(&sums.add(interval))?;
     }
@@ -117,7 +117,7 @@ fn join(running: Running) -> Result<End, Failure> {
 fn stop_at_interrupt(stop: &Waker, has_screen: bool) -> io::Result<()> {
     let (waker, is_interrupted) = (stop.clone(), AtomicBool::new(false));
     let signals: &[i32] = if has_screen { &[SIGINT, SIGTERM, SIGHUP] } else { &[SIGINT, SIGTERM] };
-    on_signals(signals, move || {
+    on_interrupt_by(signals, move || {
         if is_interrupted.swap(true, Ordering::Relaxed) {
             #[cfg(feature = "tui")]
             if has_screen {

@@ -10,6 +10,7 @@ use super::Options;
 use super::screen::{Moment, Subject};
 use crate::color::colored;
 use crate::message;
+use crate::output;
 use crate::report::json::{VERSION, cost, entry, event_object, losses};
 use crate::report::sort::columns;
 use crate::report::table::Style;
@@ -24,34 +25,33 @@ const HEAD: usize = 4;
 const SIZE: (usize, usize) = (80, 24);
 
 /// The printer of tables.
-#[derive(Debug)]
 pub(super) struct Plain<'o> {
     options: &'o Options,
+    out: Box<dyn Write>,
     subject: Subject,
     is_terminal: bool,
     is_colored: bool,
 }
 
 impl<'o> Plain<'o> {
-    pub(super) fn new(options: &'o Options, subject: Subject) -> Self {
-        let out = io::stdout();
-        Self { options, subject, is_terminal: out.is_terminal() && !options.json, is_colored: colored(&out) }
+    pub(super) fn new(options: &'o Options, subject: Subject) -> io::Result<Self> {
+        let stdout = io::stdout();
+        let (is_terminal, is_colored) = (stdout.is_terminal() && !options.json, colored(&stdout));
+        Ok(Self { options, out: output::open(None, false, false)?, subject, is_terminal, is_colored })
     }
 
     /// Prints a table.
-    pub(super) fn print(&self, moment: &Moment) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        if self.options.json {
-            writeln!(out, "{}", message::json(&self.json(moment)))?;
+    pub(super) fn print(&mut self, moment: &Moment) -> io::Result<()> {
+        let text = if self.options.json {
+            message::json(&self.json(moment)) + "\n"
         } else if self.is_terminal {
             let (width, height) = size();
             let text = self.text(moment, self.options.entries.unwrap_or(height.saturating_sub(HEAD + 1)))?;
-            out.write_all(screen(&text, width, height).as_bytes())?;
+            screen(&text, width, height)
         } else {
-            let text = self.text(moment, self.options.entries.unwrap_or(ROWS))?;
-            writeln!(out, "{text}")?;
-        }
-        out.flush()
+            self.text(moment, self.options.entries.unwrap_or(ROWS))? + "\n"
+        };
+        self.out.write_all(text.as_bytes())
     }
 
     /// Returns the order of rows: with what a function calls, if there are callers.

@@ -19,7 +19,7 @@ pub(crate) use options::Options;
 
 use crate::command::{Failure, exit_code, report_failure};
 use crate::events::set_filters;
-use crate::message::{count, note, of_file};
+use crate::message::{count, note};
 use crate::output;
 use plan::Plan;
 use tracer::{Missing, Tracer};
@@ -46,18 +46,10 @@ fn trace(options: &Options) -> Result<ExitCode, Failure> {
     let mut set = plan.open(options, target)?;
     let filters = plan.filters()?;
     set_filters(&set, &filters)?;
-    let (path, out) = output::open(options.output.as_deref(), !options.command.is_empty(), false)?;
+    let out = output::open(options.output.as_deref(), !options.command.is_empty(), false)?;
     let mut tracer = Tracer::new(options, &plan, out)?;
-    let traced = session::run(options, &mut set, &filters, &mut tracer);
-    let finished = traced.and_then(|status| {
-        let lost = set.lost_by_event()?;
-        Ok((status, tracer.finish(&lost)?))
-    });
-    let (status, Missing { lost, malformed, late }) = finished.map_err(|failure| match failure {
-        // The reader of the output exited early, as `head` does.
-        Failure::Other(error) if error.kind() != io::ErrorKind::BrokenPipe => of_file(&path, &error).into(),
-        failure => failure,
-    })?;
+    let status = session::run(options, &mut set, &filters, &mut tracer)?;
+    let Missing { lost, malformed, late } = tracer.finish(&set.lost_by_event()?)?;
     if lost > 0 {
         let records = count(lost, "record");
         note(format_args!("{records} lost: a ring was full, use larger ones (-m) or fewer events"));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 
 use perf_decode::tracepoint::{Format, FormatError};
@@ -182,8 +182,8 @@ impl<'p> Tracer<'p> {
         }
         self.join(None, |joiner, done| joiner.finish(done));
         if let Some(calls) = self.calls.filter(|_| self.options.has_summary()) {
-            let Self { options, summary, lines: Lines { out, names, .. }, .. } = self;
-            summary::write(out, summary, options.summary_mode, &calls.table, names, options.json)?;
+            let Self { options, summary, lines: Lines { buffer, names, .. }, .. } = self;
+            summary::write(buffer, summary, options.summary_mode, &calls.table, names, options.json)?;
         }
         self.flush()?;
         Ok(Missing { lost: self.lost.values().sum(), ..self.missing })
@@ -199,10 +199,15 @@ fn is_shown(options: &Options, call: &Syscall) -> bool {
     is_long && is_failed
 }
 
+/// Bytes of lines that are written together.
+const BUFFER: usize = 1 << 16;
+
 /// The output.
 struct Lines<'p> {
     options: &'p Options,
-    out: BufWriter<Box<dyn Write>>,
+    out: Box<dyn Write>,
+    /// Whole lines, so that no part of one is written when the output ends.
+    buffer: Vec<u8>,
     names: Names,
     /// Time of the first event.
     start: Option<u64>,
@@ -211,27 +216,35 @@ struct Lines<'p> {
 
 impl<'p> Lines<'p> {
     fn new(options: &'p Options, out: Box<dyn Write>) -> Self {
-        let out = BufWriter::with_capacity(1 << 16, out);
-        Self { options, out, names: Names::default(), start: None, failed: None }
+        Self { options, out, buffer: Vec::new(), names: Names::default(), start: None, failed: None }
     }
 
     /// Writes a line, of a task: its process, thread and CPU.
     fn write(&mut self, entry: &Entry<'_>, task: Option<(u32, u32, Option<u32>)>) {
-        let Self { options, out, names, start, failed } = self;
+        if self.failed.is_some() {
+            return;
+        }
+        let Self { options, buffer, names, start, .. } = self;
         let task = task.map(|(pid, tid, cpu)| Task { comm: names.get(tid), pid, tid, cpu });
         let written = if options.json {
-            json::write(out, entry, task)
+            json::write(buffer, entry, task)
         } else {
             let start = if options.time { 0 } else { start.unwrap_or(0) };
-            text::write(out, start, entry, task)
+            text::write(buffer, start, entry, task)
         };
-        if let Err(error) = written {
-            failed.get_or_insert(error);
-        }
+        let is_full = self.buffer.len() >= BUFFER;
+        self.failed = written.and_then(|()| if is_full { self.write_buffer() } else { Ok(()) }).err();
     }
 
     /// Writes what was buffered, or returns the first error since the last call.
     fn flush(&mut self) -> io::Result<()> {
-        self.failed.take().map_or_else(|| self.out.flush(), Err)
+        self.failed.take().map_or_else(|| self.write_buffer(), Err)?;
+        self.out.flush()
+    }
+
+    fn write_buffer(&mut self) -> io::Result<()> {
+        let written = self.out.write_all(&self.buffer);
+        self.buffer.clear();
+        written
     }
 }

@@ -31,3 +31,4 @@ mod stat_values;
 mod support;
 mod top;
 mod trace;
+mod unread_output;

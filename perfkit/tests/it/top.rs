@@ -136,6 +136,27 @@ fn process_that_is_not_there_is_one_line() {
 
 #[cfg(feature = "tui")]
 #[test]
+fn signal_ends_it_on_a_terminal_that_is_stopped() {
+    let burning = Burning::new();
+    for form in [&[][..], &["--stdio"]] {
+        let terminal = Terminal::new();
+        let mut command = perfkit();
+        command.args(["top", "-e", "task-clock", "-c", "1000000", "-d", "0.3", "-p", &burning.pid()]);
+        command.args(form).env("TERM", "xterm");
+        let mut top = terminal.start(command);
+        if !terminal.wait_for(TABLE, &mut top) {
+            let (.., text) = terminal.finish(top);
+            return eprintln!("skipped: {text}");
+        }
+        terminal.stop();
+        assert!(Command::new("kill").arg(top.id().to_string()).status().unwrap().success());
+        let (_, is_plain, _) = terminal.finish(top);
+        assert!(is_plain, "{form:?}");
+    }
+}
+
+#[cfg(feature = "tui")]
+#[test]
 fn signal_ends_the_screen_and_restores_the_terminal() {
     let burning = Burning::new();
     for signal in ["INT", "TERM", "HUP"] {

@@ -9,11 +9,11 @@ mod state;
 mod terminal;
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event};
 
 use super::Options;
@@ -21,8 +21,8 @@ use super::reader::Interval;
 use super::screen::{Moment, Subject};
 use super::sums::Sums;
 use state::State;
-use terminal::Restore;
 pub(super) use terminal::restore;
+use terminal::{Restore, Terminal};
 
 /// Time between two looks for keys and new samples.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -37,7 +37,8 @@ pub(super) fn show(
     let (moments, sums) = add_up(sums, intervals)?;
     let state = State::new(options, subject);
     let restore = Restore::new();
-    let shown = terminal::start().and_then(|mut terminal| run(&mut terminal, state, &moments));
+    // `Restore` shows the cursor. A drop would do it too, and write to standard error if that fails.
+    let shown = terminal::start().and_then(|terminal| run(&mut ManuallyDrop::new(terminal), state, &moments));
     drop(restore);
     if shown? == End::NoMoments {
         sums.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -69,7 +70,7 @@ fn add_up(mut sums: Sums, intervals: Receiver<Interval>) -> io::Result<(Receiver
     Ok((moments, sums))
 }
 
-fn run(terminal: &mut DefaultTerminal, mut state: State, moments: &Receiver<Moment>) -> io::Result<End> {
+fn run(terminal: &mut Terminal, mut state: State, moments: &Receiver<Moment>) -> io::Result<End> {
     let mut is_changed = true;
     loop {
         if is_changed {

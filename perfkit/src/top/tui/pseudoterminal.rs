@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, OutputModes, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{Action, LocalModes, OutputModes, Winsize, tcflow, tcgetattr, tcsetwinsize};
 
 /// The time for a program to do what it is to do.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -60,6 +60,11 @@ impl Terminal {
 
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.output.lock().unwrap()).into_owned()
+    }
+
+    /// Stops the output, as Ctrl-S does.
+    pub(crate) fn stop(&self) {
+        tcflow(&self.program, Action::OOff).unwrap();
     }
 
     /// Returns whether lines are edited, echoed and printed as before a screen.

@@ -1,6 +1,6 @@
 //! The terminal while it shows a screen, and as it was before.
 
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter};
 use std::panic;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -11,9 +11,13 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{execute, queue};
-use ratatui::{DefaultTerminal, Terminal};
 
+use crate::interrupt::wait_until_writable;
 use crate::message::note;
+use crate::output::Stream;
+
+/// The terminal as a screen.
+pub(super) type Terminal = ratatui::Terminal<CrosstermBackend<BufWriter<Stream>>>;
 
 /// Messages of panics that are kept.
 const MAX_PANICS: usize = 16;
@@ -45,8 +49,7 @@ impl Restore {
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        // The part of a drawing that was interrupted. An error of a terminal that is gone helps nobody.
-        let _ = io::stdout().flush();
+        // An error of a terminal that is gone helps nobody.
         let _ = restore();
         // A thread that panics may not change the hook.
         if !thread::panicking() {
@@ -59,10 +62,11 @@ impl Drop for Restore {
 }
 
 /// Changes to the screen.
-pub(super) fn start() -> io::Result<DefaultTerminal> {
+pub(super) fn start() -> io::Result<Terminal> {
     enable_raw_mode()?;
-    execute!(io::stdout(), EnterAlternateScreen)?;
-    Terminal::new(CrosstermBackend::new(io::stdout()))
+    let mut out = BufWriter::new(Stream::of(&io::stdout())?);
+    execute!(out, EnterAlternateScreen)?;
+    Terminal::new(CrosstermBackend::new(out))
 }
 
 /// Changes back, also if another thread has locked the standard output: for a program that ends at once.
@@ -70,7 +74,9 @@ pub(in crate::top) fn restore() -> io::Result<()> {
     let mode = disable_raw_mode();
     let mut codes = Vec::new();
     queue!(codes, LeaveAlternateScreen, Show)?;
-    rustix::io::write(io::stdout(), &codes)?;
+    if wait_until_writable(&io::stdout())? {
+        rustix::io::write(io::stdout(), &codes)?;
+    }
     mode
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PIXELS", value_parser = clap::value_parser!(u16).range(100..))]
     width: Option<u16>,
     /// Leave out frames that are narrower, in percent of all
-    #[arg(long, value_name = "PERCENT", default_value_t = svg::MIN_WIDTH, value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value_t = svg::MIN_WIDTH, value_parser = crate::report::percent)]
     min_width: f64,
     /// Colors of the frames
     #[arg(long, value_name = "NAME", default_value = "origin", value_parser = palette::parser())]
@@ -231,9 +231,4 @@ fn sampled_event(input: &Input, preferred: Option<&str>) -> io::Result<EventId> 
 
 fn name_of(profile: &Profile, event: EventId) -> String {
     profile.event(event).map(|event| event.name.clone()).unwrap_or_default()
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
-    percent.ok_or_else(|| "expected percent, 0 to 100".to_owned())
 }

@@ -1,7 +1,8 @@
 //! The record of callers.
 
-use perf_session::sys::BranchSampleType;
 use perf_session::sys::abi::StackSize;
+use perf_session::sys::abi::regs::Architecture;
+use perf_session::sys::{Attr, AttrFlags, BranchSampleType, SampleType};
 
 /// The way by which the callers of a sample are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,22 @@ pub(super) const CALL_STACK: BranchSampleType = BranchSampleType::USER
     .union(BranchSampleType::CALL_STACK)
     .union(BranchSampleType::NO_FLAGS)
     .union(BranchSampleType::NO_CYCLES);
+
+impl CallGraph {
+    /// Returns an attr with the fields of each sample that have the callers, apart from the branch stack, which the kernel
+    /// refuses for events without samples.
+    pub(crate) fn apply(self, attr: Attr) -> Attr {
+        let attr = attr.with_sample_type(SampleType::CALLCHAIN);
+        match self {
+            // The stack has the callers in user space, so the callchain is that of the kernel.
+            Self::Stack { size, .. } => attr
+                .with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER)
+                .with_regs_user(Architecture::NATIVE.registers())
+                .with_stack_user(size),
+            Self::FramePointers | Self::BranchStack => attr,
+        }
+    }
+}
 
 /// Parses the value of `--call-graph`.
 pub(crate) fn call_graph(text: &str) -> Result<CallGraph, String> {

@@ -3,7 +3,6 @@
 use std::ffi::CString;
 use std::io;
 
-use perf_session::sys::abi::regs::Architecture;
 use perf_session::sys::{
     Attr, AttrFlags, BranchSampleType, Clock, Errno, Event, EventType, SampleType, Software, Target,
 };
@@ -21,7 +20,7 @@ use crate::ring_pages::{PAGE, RingPages};
 
 /// Fields of every sample: with the same ones up to `TIME`, records of all events have their times at the
 /// same place.
-const FIELDS: SampleType =
+pub(crate) const FIELDS: SampleType =
     SampleType::IDENTIFIER.union(SampleType::IP).union(SampleType::TID).union(SampleType::TIME);
 
 /// Flags of the side-band records by which threads and addresses are named.
@@ -110,7 +109,7 @@ impl Plan {
                 let common = common.without_flags(excluded);
                 event.map_specs(|spec| {
                     let spec = if has_levels { options.levels.apply(spec) } else { spec };
-                    sampled(spec, options, limit, &common, branches)
+                    recorded(spec, options, limit, &common, branches)
                 })
             });
         }
@@ -224,24 +223,13 @@ fn common_attr(options: &Options, has_tracepoint: bool, notes: &mut Vec<String>)
     }
     fields.set(SampleType::CGROUP, options.all_cgroups);
     let mut attr = Attr::software(Software::DUMMY).with_sample_type(fields).with_flags(flags);
-    match options.call_graph() {
-        // The callers in user space are in the branch stack, which is no part of what all events have.
-        Some(CallGraph::FramePointers | CallGraph::BranchStack) => {
-            attr = attr.with_sample_type(SampleType::CALLCHAIN).with_flags(options.callchain_flags());
-        }
-        // The stack has the callers in user space, so the callchain is that of the kernel.
-        Some(CallGraph::Stack { size, asked }) => {
-            if size.bytes() != asked {
-                notes.push(format!(
-                    "{} bytes of each stack in place of {asked}: a multiple of 8",
-                    size.bytes()
-                ));
-            }
-            attr = attr.with_sample_type(SampleType::CALLCHAIN).with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER);
-            attr = attr.with_flags(options.callchain_flags());
-            attr = attr.with_regs_user(Architecture::NATIVE.registers()).with_stack_user(size);
-        }
-        None => {}
+    if let Some(call_graph) = options.call_graph() {
+        attr = call_graph.apply(attr).with_flags(options.callchain_flags());
+    }
+    if let Some(CallGraph::Stack { size, asked }) = options.call_graph()
+        && size.bytes() != asked
+    {
+        notes.push(format!("{} bytes of each stack in place of {asked}: a multiple of 8", size.bytes()));
     }
     let attr = attr.with_clock(Clock::MONOTONIC);
     // Whether the kernel may be recorded is not the question here, and the set tries it.
@@ -306,7 +294,23 @@ fn branches(options: &Options) -> Option<(&'static str, BranchSampleType)> {
     }
 }
 
-fn sampled(
+/// Returns an attr that samples at a rate unless its event has a period itself, with what all events have in common.
+pub(crate) fn sampled(attr: Attr, rate: Rate, common: &Attr) -> Attr {
+    let attr = match rate {
+        _ if attr.sample_period != 0 => attr,
+        Rate::Frequency(frequency) => attr.with_frequency(frequency),
+        Rate::Period(period) => attr.with_period(period),
+    };
+    let attr = Attr {
+        clockid: common.clockid,
+        sample_regs_user: common.sample_regs_user,
+        sample_stack_user: common.sample_stack_user,
+        ..attr
+    };
+    attr.with_sample_type(common.sample_type).with_flags(common.flags)
+}
+
+fn recorded(
     spec: EventSpec,
     options: &Options,
     limit: u64,
@@ -315,12 +319,8 @@ fn sampled(
 ) -> EventSpec {
     let is_tracepoint = spec.is_hit();
     spec.map_attr(|attr| {
-        let attr = match options.rate(is_tracepoint, limit) {
-            _ if attr.sample_period != 0 => attr,
-            Rate::Frequency(frequency) => attr.with_frequency(frequency),
-            Rate::Period(period) => attr.with_period(period),
-        };
-        let mut fields = attr.sample_type | common.sample_type;
+        let attr = sampled(attr, options.rate(is_tracepoint, limit), common);
+        let mut fields = attr.sample_type;
         // With a fixed period, this field makes every hit of a tracepoint a sample. The set adds it for a period of 1.
         let has_period =
             attr.flags.contains(AttrFlags::FREQ) || (options.fields.has_period() && !is_tracepoint);
@@ -328,13 +328,7 @@ fn sampled(
         if is_tracepoint {
             fields |= SampleType::RAW;
         }
-        let attr = Attr {
-            clockid: common.clockid,
-            sample_regs_user: common.sample_regs_user,
-            sample_stack_user: common.sample_stack_user,
-            ..attr
-        };
-        let attr = attr.replace_sample_type(fields).with_flags(common.flags);
+        let attr = attr.replace_sample_type(fields);
         match branches {
             // An event that has no samples has no branches either, and the kernel refuses them.
             Some((_, branches)) if !is_dummy(&attr) => {

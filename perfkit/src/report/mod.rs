@@ -103,7 +103,7 @@ impl CallGraph {
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let percent = text.strip_suffix('%').unwrap_or(text).parse::<f64>();
     let percent = percent.ok().filter(|percent| (0.0..=100.0).contains(percent));
-    percent.ok_or_else(|| "expected a number from 0 to 100".to_owned())
+    percent.ok_or_else(|| "expected percent, a number from 0 to 100".to_owned())
 }
 
 /// Prints the report of a recording. Damage is an error, after the report of all that could be read.

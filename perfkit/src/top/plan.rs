@@ -3,13 +3,12 @@
 use std::ffi::CString;
 use std::io;
 
-use perf_session::sys::abi::regs::Architecture;
 use perf_session::sys::{Attr, AttrFlags, Clock, SampleType, Software};
 use perf_session::{EventSet, EventSetError, EventSetOptions, EventSetTarget, EventSpec, NamedEvent, System};
 
 use super::Options;
 use crate::events::NamedGroup;
-use crate::record::{CallGraph, NAMING, Rate, default_event, dummy, frequency_limit, rate};
+use crate::record::{CallGraph, FIELDS, NAMING, Rate, default_event, dummy, frequency_limit, rate, sampled};
 
 /// Data pages of a ring at most: 512 KiB with pages of 4 KiB. Copies of stacks get 4 MiB.
 const RING_PAGES: usize = 128;
@@ -34,13 +33,16 @@ impl Plan {
         let wanted = groups.iter().map(|group| group.events.members().len()).sum();
         // An event by itself, because others may be on some CPUs only, or count each hit.
         groups.push(dummy());
-        let common = common_attr(options.call_graph());
+        let common = Attr::software(Software::DUMMY).with_sample_type(FIELDS | SampleType::PERIOD);
+        let common = common.with_flags(AttrFlags::SAMPLE_ID_ALL).with_clock(Clock::MONOTONIC);
+        let common = options.call_graph().map_or(common, |call_graph| call_graph.apply(common));
         let last = groups.len() - 1;
         for (index, group) in groups.iter_mut().enumerate() {
             let flags = if index == last { NAMING } else { AttrFlags::empty() };
             group.events = group.events.clone().map_members(|event| {
                 event.map_specs(|spec| {
-                    sampled(spec, options, limit, &common).map_attr(|attr| attr.with_flags(flags))
+                    let rate = rate(options.frequency, options.period, spec.is_hit(), limit);
+                    options.levels.apply(spec).map_attr(|attr| sampled(attr, rate, &common).with_flags(flags))
                 })
             });
         }
@@ -76,40 +78,4 @@ impl Plan {
 
 fn is_hit(event: &NamedEvent) -> bool {
     event.specs().iter().any(EventSpec::is_hit)
-}
-
-/// Returns the fields that all events have in common.
-fn common_attr(call_graph: Option<CallGraph>) -> Attr {
-    let fields =
-        SampleType::IDENTIFIER | SampleType::IP | SampleType::TID | SampleType::TIME | SampleType::PERIOD;
-    let attr = Attr::software(Software::DUMMY).with_sample_type(fields);
-    let attr = attr.with_flags(AttrFlags::SAMPLE_ID_ALL).with_clock(Clock::MONOTONIC);
-    match call_graph {
-        None => attr,
-        // The stack has the callers in user space, so the callchain is that of the kernel.
-        Some(CallGraph::Stack { size, .. }) => attr
-            .with_sample_type(SampleType::CALLCHAIN)
-            .with_flags(AttrFlags::EXCLUDE_CALLCHAIN_USER)
-            .with_regs_user(Architecture::NATIVE.registers())
-            .with_stack_user(size),
-        Some(_) => attr.with_sample_type(SampleType::CALLCHAIN),
-    }
-}
-
-fn sampled(spec: EventSpec, options: &Options, limit: u64, common: &Attr) -> EventSpec {
-    let rate = rate(options.frequency, options.period, spec.is_hit(), limit);
-    options.levels.apply(spec).map_attr(|attr| {
-        let attr = match rate {
-            _ if attr.sample_period != 0 => attr,
-            Rate::Frequency(frequency) => attr.with_frequency(frequency),
-            Rate::Period(period) => attr.with_period(period),
-        };
-        let attr = Attr {
-            clockid: common.clockid,
-            sample_regs_user: common.sample_regs_user,
-            sample_stack_user: common.sample_stack_user,
-            ..attr
-        };
-        attr.replace_sample_type(attr.sample_type | common.sample_type).with_flags(common.flags)
-    })
 }

@@ -1,11 +1,16 @@
-//! The names and processes of commands that run for as long as what they observe.
+//! The names and processes of what is observed while it runs.
 
 use std::io;
 use std::path::Path;
 
 use perf_abi::regs::Architecture;
 use perf_profile::{Collector, Resolver};
+use perf_session::System;
+use perf_session::synthesize::Synthesizer;
 use perf_symbols::{FileFinder, Symbolizer, Unwinder};
+
+use crate::programs;
+use crate::target::TargetOptions;
 
 /// Returns a resolver for samples of this machine, whose memory and open files have limits.
 pub(crate) fn resolver(has_lines: bool) -> io::Result<Resolver> {
@@ -14,6 +19,41 @@ pub(crate) fn resolver(has_lines: bool) -> io::Result<Resolver> {
     let unwinder = Unwinder::new(Architecture::NATIVE, finder.clone());
     let resolver = Resolver::with_symbolizer(unwinder, symbolizer(finder)?);
     Ok(resolver.with_monotonic_time(true).with_small_caches())
+}
+
+/// Adds the records of what runs already: of the kernel, the BPF programs and the processes of the target, or all of them.
+/// Returns what could not be read.
+pub(crate) fn add_running(
+    synthesizer: &mut Synthesizer,
+    system: &System,
+    target: &TargetOptions,
+    has_kernel: bool,
+    has_all: bool,
+) -> io::Result<Vec<String>> {
+    let mut notes = Vec::new();
+    if let Err(error) = synthesizer.kernel() {
+        // Nobody misses it in samples of user space.
+        notes.extend(has_kernel.then(|| error.to_string()));
+    }
+    match programs::loaded() {
+        Ok(programs) => synthesizer.bpf_programs(programs),
+        Err(error) => notes.push(format!("the names of BPF programs are missing: {error}")),
+    }
+    if has_all || target.is_on_cpus() {
+        synthesizer.processes()?;
+    } else {
+        for &task in target.tasks() {
+            synthesizer.process(process_of(system, task));
+        }
+    }
+    Ok(notes)
+}
+
+/// Returns the process of a thread.
+fn process_of(system: &System, tid: u32) -> u32 {
+    let status = system.read(format!("/proc/{tid}/status")).unwrap_or_default();
+    let process = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
+    process.and_then(|pid| pid.trim().parse().ok()).unwrap_or(tid)
 }
 
 /// Forgets processes whose exit is among records that were lost.

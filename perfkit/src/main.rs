@@ -30,6 +30,7 @@ mod message;
 mod nearest;
 mod output;
 mod print_format;
+mod programs;
 mod record;
 mod recording;
 mod report;

@@ -17,7 +17,8 @@ use super::output::{Output, Place};
 use super::report::Written;
 use super::source::{Sink, Source, event_of};
 use super::switch::free_name;
-use super::{Failure, Options, programs};
+use super::{Failure, Options};
+use crate::live;
 use crate::message::{count, note, of_file, shown, size};
 use crate::output::Stream;
 
@@ -80,7 +81,7 @@ impl Files {
         let mut synthesizer = Synthesizer::new(&self.system, &source.attr);
         // What a command has started since, or is left when the rings are copied, is known from /proc alone.
         let is_late = std::mem::replace(&mut self.has_begun, true) || self.options.switch.is_overwrite();
-        synthesize(&mut synthesizer, &self.options, source, is_late, notes)?;
+        synthesize(&mut synthesizer, &self.system, &self.options, source, is_late, notes)?;
         let writer = output
             .start(&source.described.events, &self.features, self.options.compression)
             .and_then(|writer| write_start(writer, &synthesizer))?;
@@ -266,32 +267,19 @@ fn write_start(mut writer: Writer<Stream>, synthesizer: &Synthesizer) -> perf_fi
 /// Adds the records of what is there before the recording, or before a later part of it: then of all processes.
 pub(super) fn synthesize(
     synthesizer: &mut Synthesizer,
+    system: &System,
     options: &Options,
     source: &Source,
     is_late: bool,
     notes: &mut Vec<String>,
 ) -> io::Result<()> {
-    let mut events = source.described.events.iter();
-    let has_kernel = events.any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
-    if let Err(error) = synthesizer.kernel() {
-        // Nobody misses it in a recording of user space.
-        notes.extend(has_kernel.then(|| error.to_string()));
-    }
-    match programs::loaded() {
-        Ok(programs) => synthesizer.bpf_programs(programs),
-        Err(error) => notes.push(format!("the file does not name the BPF programs: {error}")),
-    }
     if options.all_cgroups
         && let Err(error) = synthesizer.cgroups()
     {
         notes.push(format!("the file does not name the cgroups: {error}"));
     }
-    if options.target.is_on_cpus() || is_late {
-        synthesizer.processes()?;
-        return Ok(());
-    }
-    for pid in options.target.processes() {
-        synthesizer.process(*pid);
-    }
+    let mut events = source.described.events.iter();
+    let has_kernel = events.any(|event| !event.attr.flags.contains(AttrFlags::EXCLUDE_KERNEL));
+    notes.extend(live::add_running(synthesizer, system, &options.target, has_kernel, is_late)?);
     Ok(())
 }

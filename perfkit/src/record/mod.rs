@@ -19,7 +19,6 @@ mod options;
 mod output;
 mod plan;
 mod profiles;
-mod programs;
 mod report;
 mod requests;
 mod session;
@@ -29,7 +28,6 @@ mod switch;
 pub(crate) use call_graph::{CallGraph, call_graph};
 pub(crate) use options::{Frequency, Options, Rate, frequency, period, rate};
 pub(crate) use plan::{FIELDS, NAMING, default_event, dummy, frequency_limit, sampled};
-pub(crate) use programs::loaded;
 
 use crate::command::{exit_code, report_failure};
 use crate::events::set_filters;

@@ -19,7 +19,6 @@ use super::Options;
 use crate::events::set_filters;
 use crate::live;
 use crate::message::note;
-use crate::record::loaded;
 use crate::report::sort::SortKey;
 
 /// The samples of an interval.
@@ -210,21 +209,9 @@ impl Tally {
         let Some(attr) = set.events().last().map(|event| *event.event.attr()) else { return Ok(()) };
         let layout = SampleLayout::new(&attr);
         let mut synthesizer = Synthesizer::new(&system, &attr);
-        if let Err(error) = synthesizer.kernel()
-            && !set.is_user_only()
-        {
-            note(error);
-        }
-        match loaded() {
-            Ok(programs) => synthesizer.bpf_programs(programs),
-            Err(error) => note(format_args!("the names of BPF programs are missing: {error}")),
-        }
-        if options.target.is_on_cpus() {
-            synthesizer.processes()?;
-        }
-        for &task in options.target.tasks() {
-            synthesizer.process(process_of(&system, task));
-        }
+        let has_kernel = !set.is_user_only();
+        let notes = live::add_running(&mut synthesizer, &system, &options.target, has_kernel, false)?;
+        notes.iter().for_each(note);
         for record in synthesizer.records().records().flatten() {
             self.add(record.decode(&layout).as_ref().ok(), None);
         }
@@ -254,11 +241,4 @@ impl Tally {
         self.kernel_samples += u64::from(mode == CpuMode::KERNEL);
         self.collector.add(event, sample);
     }
-}
-
-/// Returns the process of a thread.
-fn process_of(system: &System, tid: u32) -> u32 {
-    let status = system.read(format!("/proc/{tid}/status")).unwrap_or_default();
-    let process = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
-    process.and_then(|pid| pid.trim().parse().ok()).unwrap_or(tid)
 }

@@ -208,6 +208,21 @@ fn process_is_described_as_it_was_before() {
 }
 
 #[test]
+fn process_of_a_thread_is_described() {
+    let folder = Folder::new();
+    let file = folder.path("f.data");
+    // A test does not run in the first thread of its process.
+    let tid = rustix::thread::gettid().to_string();
+    let arguments = ["-e", "task-clock", "-t", &tid, "-o", file.to_str().unwrap(), "--", "true"];
+    if record(&arguments).is_none() {
+        return;
+    }
+    let found = content(&fs::read(&file).unwrap());
+    let name = fs::read_to_string(format!("/proc/self/task/{tid}/comm")).unwrap();
+    assert!(found.programs.contains(&name.trim_end().to_owned()) && found.files > 0, "{found:?}");
+}
+
+#[test]
 fn perf_tool_reads_a_recording() {
     let folder = Folder::new();
     let file = folder.path("g.data");

@@ -6,9 +6,9 @@ use std::io;
 use clap::error::{Error, ErrorKind};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use perf_session::sys::{Errno, EventType};
-use perf_session::{EventGroup, EventSet, NamedEvent, System};
+use perf_session::{EventGroup, EventSet, NamedEvent, Refreshed, System};
 
-use crate::message::shown;
+use crate::message::{note, shown};
 
 /// The options `-e` and `--filter`, in their order.
 #[derive(Clone, Debug)]
@@ -97,6 +97,16 @@ pub(crate) fn set_filters(set: &EventSet, filters: &[Option<CString>]) -> io::Re
         }
     }
     Ok(())
+}
+
+/// Prints which CPUs went offline and came online.
+pub(crate) fn note_refreshed(Refreshed { closed, opened }: &Refreshed) {
+    if !closed.is_empty() {
+        note(format_args!("CPU {closed} is offline, or was offline briefly"));
+    }
+    if !opened.is_empty() {
+        note(format_args!("CPU {opened}: online, events opened"));
+    }
 }
 
 impl Args for EventOptions {

@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::slice;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use perf_session::sys::Waker;
@@ -12,6 +12,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+
+/// Ctrl-C and the request to end.
+pub(crate) const INTERRUPTS: &[i32] = &[SIGINT, SIGTERM];
 
 /// Woken by the first interrupt. Before [`on_interrupt`], the default action of the signals ends the program.
 static INTERRUPTED: OnceLock<Waker> = OnceLock::new();
@@ -22,19 +25,31 @@ const PATIENCE: Timespec = Timespec { tv_sec: 2, tv_nsec: 0 };
 /// Whether a reader did not read within [`PATIENCE`]. The program then ends without waiting for any.
 static HAS_GIVEN_UP: AtomicBool = AtomicBool::new(false);
 
-/// Calls `f` in another thread for each `SIGINT` (Ctrl-C) and `SIGTERM` from now on, in place of the signal's
-/// default action. A command that was started from the same terminal receives `SIGINT` too.
-pub(crate) fn on_interrupt(f: impl FnMut() + Send + 'static) -> io::Result<()> {
-    on_interrupt_by(&[SIGINT, SIGTERM], f)
-}
-
-/// As [`on_interrupt`], for these signals.
-pub(crate) fn on_interrupt_by(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
+/// Calls `f` in another thread for each of these signals from now on, in place of their default action. A command that was
+/// started from the same terminal receives `SIGINT` too.
+pub(crate) fn on_interrupt(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Result<()> {
     let waker = Waker::new()?;
     let interrupted = INTERRUPTED.get_or_init(|| waker);
     on_signals(signals, move || {
         wake(interrupted);
         f();
+    })
+}
+
+/// Calls `first` in another thread at the first of these signals, and ends the program at the second, after a call of
+/// `second`: for a command that does not end.
+pub(crate) fn end_on_interrupt(
+    signals: &[i32],
+    first: impl Fn() + Send + 'static,
+    second: impl Fn() + Send + 'static,
+) -> io::Result<()> {
+    let mut is_second = false;
+    on_interrupt(signals, move || {
+        if std::mem::replace(&mut is_second, true) {
+            second();
+            std::process::exit(SECOND_INTERRUPT);
+        }
+        first();
     })
 }
 
@@ -50,21 +65,7 @@ fn on_signals(signals: &[i32], mut f: impl FnMut() + Send + 'static) -> io::Resu
 }
 
 /// Exit code after a second Ctrl-C: 128 and the number of `SIGINT`.
-pub(crate) const SECOND_INTERRUPT: i32 = 130;
-
-/// Ends a wait for rings at the first signal, and the program at the second, for a command that does not end. Returns
-/// whether there was a signal.
-pub(crate) fn wake_on_interrupt(stop: &Waker) -> io::Result<Arc<AtomicBool>> {
-    let is_interrupted = Arc::new(AtomicBool::new(false));
-    let (interrupted, waker) = (Arc::clone(&is_interrupted), stop.clone());
-    on_interrupt(move || {
-        if interrupted.swap(true, Ordering::Relaxed) {
-            std::process::exit(SECOND_INTERRUPT);
-        }
-        wake(&waker);
-    })?;
-    Ok(is_interrupted)
-}
+const SECOND_INTERRUPT: i32 = 130;
 
 /// Ends a wait for rings.
 pub(crate) fn wake(waker: &Waker) {

@@ -6,7 +6,7 @@ use std::process::{ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use perf_session::{Control, ControlCommand, LossLedger, Refreshed};
+use perf_session::{Control, ControlCommand, LossLedger};
 use signal_hook::consts::SIGUSR2;
 
 use super::control::{Controlled, Delay};
@@ -15,8 +15,8 @@ use super::requests::{Inbox, Request, requests};
 use super::source::{Sink, Source};
 use super::{Failure, Options};
 use crate::command::{self, RunningCommand};
-use crate::events::set_filters;
-use crate::interrupt::{SECOND_INTERRUPT, on_interrupt, on_signal};
+use crate::events::{note_refreshed, set_filters};
+use crate::interrupt::{INTERRUPTS, end_on_interrupt, on_signal};
 use crate::message::note;
 
 /// Longest time for which records of a rare event stay in a ring.
@@ -65,14 +65,8 @@ impl<'s> Session<'s> {
         channel: Option<Control>,
     ) -> Result<Option<ExitStatus>, Failure> {
         let (requests, inbox) = requests()?;
-        let (interrupt, mut is_second) = (requests.clone(), false);
-        on_interrupt(move || {
-            if std::mem::replace(&mut is_second, true) {
-                // For a command that does not end.
-                std::process::exit(SECOND_INTERRUPT);
-            }
-            interrupt.send(Request::Interrupt);
-        })?;
+        let interrupt = requests.clone();
+        end_on_interrupt(INTERRUPTS, move || interrupt.send(Request::Interrupt), || {})?;
         if options.switch.has_parts() {
             let switch = requests.clone();
             on_signal(SIGUSR2, move || switch.send(Request::Switch))?;
@@ -218,7 +212,7 @@ impl<'s> Session<'s> {
     fn look_for_cpus(&mut self) -> Result<(), Failure> {
         let filters = &self.filters;
         let refreshed = self.source.set.refresh_with(|set| set_filters(set, filters).map_err(Failure::from));
-        let Refreshed { closed, opened } = match refreshed {
+        let refreshed = match refreshed {
             Ok(refreshed) => refreshed,
             Err(failure) => {
                 note(format_args!("events of CPUs that come online are not opened from here on: {failure}"));
@@ -226,11 +220,8 @@ impl<'s> Session<'s> {
                 return Ok(());
             }
         };
-        if !closed.is_empty() {
-            note(format_args!("CPU {closed} is offline, or was offline briefly"));
-        }
-        if !opened.is_empty() {
-            note(format_args!("CPU {opened}: online, events opened"));
+        note_refreshed(&refreshed);
+        if !refreshed.opened.is_empty() {
             for (event, ids) in self.source.described.add_new_ids(&self.source.set)? {
                 self.sink.add_ids(event, &ids)?;
             }

@@ -5,7 +5,6 @@
 
 use std::io;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
 
@@ -26,7 +25,7 @@ mod tui;
 pub(crate) use options::Options;
 
 use crate::command::report_failure;
-use crate::interrupt::{SECOND_INTERRUPT, on_interrupt_by, wake};
+use crate::interrupt::{INTERRUPTS, end_on_interrupt, wake};
 use crate::message::note;
 use plain::Plain;
 use plan::Plan;
@@ -115,17 +114,14 @@ fn join(running: Running) -> Result<End, Failure> {
 /// Stops the reader at the first interrupt, and ends the program at the second one. A screen ends at a hang-up, too, so that
 /// the terminal is restored.
 fn stop_at_interrupt(stop: &Waker, has_screen: bool) -> io::Result<()> {
-    let (waker, is_interrupted) = (stop.clone(), AtomicBool::new(false));
-    let signals: &[i32] = if has_screen { &[SIGINT, SIGTERM, SIGHUP] } else { &[SIGINT, SIGTERM] };
-    on_interrupt_by(signals, move || {
-        if is_interrupted.swap(true, Ordering::Relaxed) {
-            #[cfg(feature = "tui")]
-            if has_screen {
-                // The program ends in any case.
-                let _ = tui::restore();
-            }
-            std::process::exit(SECOND_INTERRUPT);
+    let waker = stop.clone();
+    let signals = if has_screen { &[SIGINT, SIGTERM, SIGHUP] } else { INTERRUPTS };
+    let restore = move || {
+        #[cfg(feature = "tui")]
+        if has_screen {
+            // The program ends in any case.
+            let _ = tui::restore();
         }
-        wake(&waker);
-    })
+    };
+    end_on_interrupt(signals, move || wake(&waker), restore)
 }

@@ -2,18 +2,18 @@
 
 use std::ffi::CString;
 use std::process::ExitStatus;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use perf_session::EventSet;
 use perf_session::sys::{WaitResult, Waker};
-use perf_session::{EventSet, Refreshed};
 
 use super::Options;
 use super::tracer::Tracer;
 use crate::command::{self, Failure, RunningCommand};
-use crate::events::set_filters;
-use crate::interrupt::{wake, wake_on_interrupt};
-use crate::message::note;
+use crate::events::{note_refreshed, set_filters};
+use crate::interrupt::{INTERRUPTS, end_on_interrupt, wake};
 
 /// Time between two looks for CPUs that came online.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -26,7 +26,13 @@ pub(super) fn run(
     tracer: &mut Tracer<'_>,
 ) -> Result<Option<ExitStatus>, Failure> {
     let stop = Waker::new()?;
-    let is_interrupted = wake_on_interrupt(&stop)?;
+    let is_interrupted = Arc::new(AtomicBool::new(false));
+    let (interrupted, waker) = (Arc::clone(&is_interrupted), stop.clone());
+    let interrupt = move || {
+        interrupted.store(true, Ordering::Relaxed);
+        wake(&waker);
+    };
+    end_on_interrupt(INTERRUPTS, interrupt, || {})?;
     let running = if let Some(mut command) = command::command(&options.command) {
         Some(command::start(&mut command, set, options.target.is_empty())?)
     } else {
@@ -64,24 +70,11 @@ fn trace(
             break;
         }
         if is_on_cpus && last_look.elapsed() >= INTERVAL {
-            look_for_cpus(set, filters)?;
+            note_refreshed(&set.refresh_with(|set| set_filters(set, filters).map_err(Failure::from))?);
             last_look = Instant::now();
         }
     }
     set.disable()?;
     set.flush_sorted(|record| tracer.add(&record))?;
     Ok(tracer.flush()?)
-}
-
-/// Opens the events of CPUs that came online.
-fn look_for_cpus(set: &mut EventSet, filters: &[Option<CString>]) -> Result<(), Failure> {
-    let Refreshed { closed, opened } =
-        set.refresh_with(|set| set_filters(set, filters).map_err(Failure::from))?;
-    if !closed.is_empty() {
-        note(format_args!("CPU {closed} is offline, or was offline briefly"));
-    }
-    if !opened.is_empty() {
-        note(format_args!("CPU {opened}: online, events opened"));
-    }
-    Ok(())
 }

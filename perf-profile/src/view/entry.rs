@@ -266,9 +266,9 @@ impl Places {
         0..1
     }
 
-    /// Returns the parts at places.
-    pub(super) fn parts(&self, places: Range) -> &[PartId] {
-        self.parts.get(places).unwrap_or(&[0])
+    /// Returns the part at a place.
+    pub(super) fn part(&self, place: usize) -> PartId {
+        self.parts.get(place).copied().unwrap_or(0)
     }
 
     /// Returns the head of a thread.

@@ -134,7 +134,7 @@ impl Rows {
     }
 
     fn find_row(&mut self, places: &Places, head: HeadId, place: usize) -> u32 {
-        let part = places.parts(place..place + 1).first().copied().unwrap_or(0);
+        let part = places.part(place);
         let next = u32::try_from(self.keys.len()).unwrap_or(NEW);
         let row = *self.ids.entry((head, part)).or_insert(next);
         if row == next {

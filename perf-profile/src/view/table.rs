@@ -2,11 +2,9 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
-
 use super::entry::{Column, Entries, Entry, HeadId, Places};
 use super::rows::Rows;
-use crate::profile::{EventId, Locations, Profile, StackId};
+use crate::profile::{EventId, Locations, Profile, Sample, StackId};
 
 /// The values of a row or node for one event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,14 +29,6 @@ impl Cost {
         self.total_value = self.total_value.saturating_add(value.value);
         self.total_count = self.total_count.saturating_add(value.count);
     }
-
-    /// Adds samples: to the total and, if they are in the row or node itself, to its own.
-    pub(super) fn add(&mut self, value: Value, is_self: bool) {
-        if is_self {
-            self.add_self(value);
-        }
-        self.add_total(value);
-    }
 }
 
 /// A sum of samples.
@@ -52,6 +42,11 @@ impl Value {
     pub(super) fn add(&mut self, other: Self) {
         self.value = self.value.saturating_add(other.value);
         self.count = self.count.saturating_add(other.count);
+    }
+
+    /// Returns the rest without a part of it.
+    pub(super) fn without(self, part: Self) -> Self {
+        Self { value: self.value.saturating_sub(part.value), count: self.count.saturating_sub(part.count) }
     }
 }
 
@@ -136,15 +131,13 @@ impl<'p> Table<'p> {
     pub fn new(profile: &'p Profile, columns: &[Column]) -> Self {
         let entries = Entries::of(profile, columns);
         let mut rows = Rows::default();
-        let sums = Sums::new(profile, entries.places());
         let mut stack = Vec::new();
-        for event in 0..profile.events().len() {
-            for (head, innermost, values) in sums.iter() {
-                let Some(&value) = values.get(event).filter(|value| value.count > 0) else { continue };
+        for (event, _) in profile.event_ids() {
+            for sum in sums(profile, entries.places(), event) {
                 stack.clear();
-                stack.extend(profile.stack(innermost));
+                stack.extend(profile.stack(sum.stack));
                 stack.reverse();
-                rows.add(entries.places(), (event, head), value, 0, &stack);
+                rows.add(entries.places(), (event.index(), sum.head), sum.value, 0, &stack);
             }
         }
         rows.finish();
@@ -170,47 +163,33 @@ impl<'p> Table<'p> {
     }
 }
 
-/// The sums of the samples by head and stack, head by head.
-pub(super) struct Sums {
-    keys: Vec<(HeadId, Option<StackId>)>,
-    /// One for each event of each key.
-    values: Vec<Value>,
-    /// Indices of the keys in the order of heads.
-    order: Vec<u32>,
-    events: usize,
+/// The sum of the samples of an event with the same head and stack.
+#[derive(Clone, Copy)]
+pub(super) struct Sum {
+    pub(super) head: HeadId,
+    pub(super) stack: Option<StackId>,
+    pub(super) value: Value,
 }
 
-impl Sums {
-    pub(super) fn new(profile: &Profile, places: &Places) -> Self {
-        let events = profile.events().len();
-        let mut sums = Self { keys: Vec::new(), values: Vec::new(), order: Vec::new(), events };
-        let mut ids: FxHashMap<(HeadId, Option<StackId>), usize> = FxHashMap::default();
-        for sample in profile.samples() {
-            let key = (places.head(sample.thread), sample.stack);
-            let id = *ids.entry(key).or_insert(sums.keys.len());
-            if id == sums.keys.len() {
-                sums.keys.push(key);
-                sums.values.resize(sums.values.len() + events, Value::default());
-            }
-            if let Some(sum) = sums.values.get_mut(id * events + sample.event.index()) {
-                sum.add(Value { value: sample.value, count: sample.count });
-            }
+/// Returns the sums of an event, head by head.
+pub(super) fn sums(profile: &Profile, places: &Places, event: EventId) -> Vec<Sum> {
+    let samples = profile.samples().iter().filter(|sample| sample.event == event && sample.count > 0);
+    let sum = |sample: &Sample| Sum {
+        head: places.head(sample.thread),
+        stack: sample.stack,
+        value: Value { value: sample.value, count: sample.count },
+    };
+    let mut sums: Vec<_> = samples.map(sum).collect();
+    let key = |sum: &Sum| (sum.head, sum.stack);
+    sums.sort_unstable_by_key(key);
+    sums.dedup_by(|next, sum| {
+        let is_same = key(next) == key(sum);
+        if is_same {
+            sum.value.add(next.value);
         }
-        sums.order = (0u32..).take(sums.keys.len()).collect();
-        let keys = &sums.keys;
-        sums.order.sort_by_key(|&index| keys.get(index as usize).map(|&(head, _)| head));
-        sums
-    }
-
-    /// Returns the sums with the values of each event.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (HeadId, Option<StackId>, &[Value])> {
-        self.order.iter().filter_map(|&index| {
-            let index = index as usize;
-            let &(head, stack) = self.keys.get(index)?;
-            let start = index * self.events;
-            Some((head, stack, self.values.get(start..start + self.events)?))
-        })
-    }
+        is_same
+    });
+    sums
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! Call trees: the values of each function by its callers, or by its callees.
 
-use std::cmp::Reverse;
+mod callees;
+mod callers;
 
-use rustc_hash::FxHashMap;
+use std::cmp::{Ordering, Reverse};
 
-use super::entry::{Column, Entries, Entry, HeadId, PartId, Places};
-use super::table::{Cost, Sums, Value};
-use crate::forest::preorder;
-use crate::profile::{EventId, LocationId, Locations, Profile, StackId};
+use super::entry::{Column, Entries, Entry, HeadId, PartId};
+use super::table::{Cost, Value, sums};
+use crate::profile::{EventId, Locations, Profile};
+use callees::Callees;
+use callers::Callers;
 
 /// Which end of the stacks has the roots of a [`CallTree`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,117 +65,133 @@ pub struct Node<'p> {
 #[derive(Clone, Debug)]
 pub struct CallTree<'p> {
     nodes: Vec<Node<'p>>,
+    left_out: u64,
 }
 
 /// The property that distinguishes the nodes of a parent.
 type Key = (Option<HeadId>, Option<PartId>);
 
-#[derive(Default)]
-struct Builder {
-    parents: Vec<Option<u32>>,
-    keys: Vec<Key>,
-    costs: Vec<Cost>,
-    ids: FxHashMap<(Option<u32>, Key), u32>,
+/// The paths of a tree. An item is one or several samples at one node: those of a node are found from the items of its parent.
+trait Paths {
+    type Item: Copy;
+
+    /// Returns the items of all roots.
+    fn roots(&self) -> Vec<Self::Item>;
+
+    /// Returns the root of one of [these](Self::roots).
+    fn root(&self, item: Self::Item) -> Key;
+
+    /// Returns the node of any other item, among those of the same parent.
+    fn part(&self, item: Self::Item) -> PartId;
+
+    /// Returns the value of the samples in an item.
+    fn value(&self, item: Self::Item) -> Value;
+
+    /// Adds the items into which an item divides below its node; none for samples that end there.
+    fn divide(&self, item: Self::Item, below: &mut Vec<Self::Item>);
+
+    /// Returns the self value of a node, which differs from the total by the values of nodes below it.
+    fn own(&self, is_root: bool, total: Value, below: Value) -> Value;
 }
 
-impl Builder {
-    fn add(&mut self, parent: Option<u32>, key: Key) -> u32 {
-        let next = u32::try_from(self.keys.len()).unwrap_or(u32::MAX);
-        let id = *self.ids.entry((parent, key)).or_insert(next);
-        if id == next {
-            self.parents.push(parent);
-            self.keys.push(key);
-            self.costs.push(Cost::default());
-        }
-        id
-    }
+/// A node whose turn comes.
+#[derive(Clone, Copy)]
+struct Branch {
+    key: Key,
+    total: Value,
+    depth: usize,
+    is_kept: bool,
+    /// The start of its items among those of its siblings, and their number.
+    start: usize,
+    len: usize,
+}
 
-    /// Adds a path below a node, and returns its end.
-    fn add_parts<'a>(&mut self, node: Option<u32>, parts: impl Iterator<Item = &'a PartId>) -> Option<u32> {
-        parts.fold(node, |parent, &part| Some(self.add(parent, (None, Some(part)))))
-    }
+/// Makes the nodes one after the other in their final order. Only the items of nodes that wait are kept, so that nodes which are
+/// left out need no memory.
+struct Growth<'a, 'p, F> {
+    entries: &'a Entries,
+    locations: &'p Locations,
+    is_kept: F,
+    tree: CallTree<'p>,
+}
 
-    /// Adds a value to the end of a path.
-    fn add_value(&mut self, node: Option<u32>, value: Value, is_self: bool) {
-        if let Some(cost) = node.and_then(|node| self.costs.get_mut(node as usize)) {
-            cost.add(value, is_self);
-        }
-    }
-
-    /// Adds the values of all paths to the nodes on them.
-    fn add_up(&mut self) {
-        // Parents come earlier, so that each node is complete before its turn.
-        for (index, &parent) in self.parents.iter().enumerate().rev() {
-            let Some(&Cost { total_value, total_count, .. }) = self.costs.get(index) else { continue };
-            if let Some(cost) = parent.and_then(|parent| self.costs.get_mut(parent as usize)) {
-                cost.add(Value { value: total_value, count: total_count }, false);
+impl<'p, F: Fn(u64) -> bool> Growth<'_, 'p, F> {
+    fn grow<P: Paths>(mut self, paths: &P) -> CallTree<'p> {
+        let mut items = paths.roots();
+        let mut branches = Vec::new();
+        self.branch(paths, &mut items, |item| paths.root(item), None, &mut branches);
+        // The last branch is the next one, and has the last ones of the waiting items.
+        let mut waiting: Vec<P::Item> = Vec::new();
+        let mut pending: Vec<Branch> = Vec::new();
+        loop {
+            for branch in branches.drain(..) {
+                waiting.extend(items.get(branch.start..branch.start + branch.len).unwrap_or_default());
+                pending.push(branch);
+            }
+            let Some(branch) = pending.pop() else { return self.tree };
+            items.clear();
+            for item in waiting.drain(waiting.len().saturating_sub(branch.len)..) {
+                paths.divide(item, &mut items);
+            }
+            let key = |item| (None, Some(paths.part(item)));
+            let below = self.branch(paths, &mut items, key, Some(branch), &mut branches);
+            if branch.is_kept {
+                let own = paths.own(branch.depth == 0, branch.total, below);
+                self.tree.nodes.push(Node {
+                    entry: self.entry(branch),
+                    cost: Cost {
+                        self_value: own.value,
+                        self_count: own.count,
+                        total_value: branch.total.value,
+                        total_count: branch.total.count,
+                    },
+                    depth: branch.depth,
+                });
+            } else {
+                self.tree.left_out += 1;
             }
         }
     }
 
-    fn nodes<'p>(&self, entries: &Entries, locations: &'p Locations) -> Vec<Node<'p>> {
-        let key = |&(head, part): &Key| entries.entry(locations, head, part);
-        let sorted: Vec<_> = self
-            .keys
-            .iter()
-            .zip(&self.costs)
-            .map(|(node, cost)| (Reverse((cost.total_value, cost.total_count)), key(node)))
-            .collect();
-        let order = preorder(&self.parents, |a, b| sorted.get(a as usize).cmp(&sorted.get(b as usize)));
-        let mut depths = vec![0usize; self.keys.len()];
-        let nodes = order.into_iter().filter_map(|node| {
-            let index = node as usize;
-            let parent = self.parents.get(index).copied().flatten();
-            let depth = parent.and_then(|parent| depths.get(parent as usize)).map_or(0, |depth| depth + 1);
-            *depths.get_mut(index)? = depth;
-            Some(Node { entry: key(self.keys.get(index)?), cost: *self.costs.get(index)?, depth })
-        });
-        nodes.collect()
+    /// Sorts items by their nodes, and adds these nodes, of which the last one comes first. Returns the sum of their values.
+    fn branch<P: Paths>(
+        &self,
+        paths: &P,
+        items: &mut [P::Item],
+        key: impl Fn(P::Item) -> Key,
+        parent: Option<Branch>,
+        branches: &mut Vec<Branch>,
+    ) -> Value {
+        items.sort_unstable_by_key(|&item| key(item));
+        let depth = parent.map_or(0, |parent| parent.depth + 1);
+        let is_parent_kept = parent.is_none_or(|parent| parent.is_kept);
+        let (mut start, mut sum) = (0, Value::default());
+        for items in items.chunk_by(|&a, &b| key(a) == key(b)) {
+            let &[first, ..] = items else { continue };
+            let mut total = Value::default();
+            for &item in items {
+                total.add(paths.value(item));
+            }
+            let is_kept = is_parent_kept && (self.is_kept)(total.value);
+            branches.push(Branch { key: key(first), total, depth, is_kept, start, len: items.len() });
+            sum.add(total);
+            start += items.len();
+        }
+        branches.sort_unstable_by(|a, b| self.compare(a, b));
+        sum
     }
-}
 
-/// The nodes of stacks, one head after the other: the path of callers that several stacks have is added once.
-#[derive(Default)]
-struct Paths {
-    /// By stack, the last head and the node of the innermost function.
-    nodes: Vec<Option<(HeadId, u32)>>,
-    /// The callers of a stack that are new for its head.
-    new: Vec<(StackId, LocationId)>,
-}
+    /// Compares siblings: the larger one is the later one. The order of those that are left out does not matter.
+    fn compare(&self, a: &Branch, b: &Branch) -> Ordering {
+        let order = |branch: &Branch| (branch.is_kept, branch.total.value, branch.total.count);
+        match order(a).cmp(&order(b)) {
+            Ordering::Equal if a.is_kept => Reverse(self.entry(*a)).cmp(&Reverse(self.entry(*b))),
+            order => order,
+        }
+    }
 
-impl Paths {
-    /// Adds the functions of a stack from the outermost on, and returns the node of the innermost one.
-    fn innermost(
-        &mut self,
-        tree: &mut Builder,
-        profile: &Profile,
-        entries: &Entries,
-        head: HeadId,
-        stack: Option<StackId>,
-    ) -> Option<u32> {
-        self.nodes.resize(profile.stacks().len(), None);
-        let (mut known, mut next) = (None, stack);
-        while let Some(id) = next.filter(|_| known.is_none()) {
-            known = self.nodes.get(id.index()).copied().flatten().filter(|&(last, _)| last == head);
-            let (location, caller) = profile.innermost(id)?;
-            if known.is_none() {
-                self.new.push((id, location));
-            }
-            next = caller;
-        }
-        let places = entries.places();
-        let root = || entries.has_heads().then(|| tree.add(None, (Some(head), None)));
-        let mut node = known.map_or_else(root, |(_, node)| Some(node));
-        for (id, location) in self.new.drain(..).rev() {
-            node = tree.add_parts(node, places.parts(places.of(location)).iter().rev());
-            if let Some(known) = self.nodes.get_mut(id.index()) {
-                *known = node.map(|node| (head, node));
-            }
-        }
-        if stack.is_none() {
-            node = tree.add_parts(node, places.parts(Places::nowhere()).iter());
-        }
-        node
+    fn entry(&self, Branch { key: (head, part), .. }: Branch) -> Entry<'p> {
+        self.entries.entry(self.locations, head, part)
     }
 }
 
@@ -183,50 +201,46 @@ impl<'p> CallTree<'p> {
     /// The time and memory grow with the frames of the different stacks of each thread name, process and thread, as far as they
     /// are columns.
     pub fn new(profile: &'p Profile, event: EventId, columns: &[Column], direction: Direction) -> Self {
-        let entries = Entries::of(profile, columns);
-        let places = entries.places();
-        let sums = Sums::new(profile, places);
-        let mut tree = Builder::default();
-        let mut paths = Paths::default();
-        let mut path: Vec<PartId> = Vec::new();
-        for (head, stack, values) in sums.iter() {
-            let Some(&value) = values.get(event.index()).filter(|value| value.count > 0) else { continue };
-            match direction {
-                Direction::FromOutermost => {
-                    let innermost = paths.innermost(&mut tree, profile, &entries, head, stack);
-                    tree.add_value(innermost, value, true);
-                }
-                Direction::FromInnermost => {
-                    path.clear();
-                    for location in profile.stack(stack) {
-                        path.extend(places.parts(places.of(location)));
-                    }
-                    if path.is_empty() {
-                        path.extend(places.parts(Places::nowhere()));
-                    }
-                    let Some((&innermost, callers)) = path.split_first() else { continue };
-                    let head = entries.has_heads().then_some(head);
-                    let root = tree.add(None, (head, Some(innermost)));
-                    let outermost = tree.add_parts(Some(root), callers.iter());
-                    tree.add_value(outermost, value, false);
-                    if let Some(cost) = tree.costs.get_mut(root as usize) {
-                        cost.add_self(value);
-                    }
-                }
-            }
-        }
-        tree.add_up();
-        Self { nodes: tree.nodes(&entries, profile.locations()) }
+        Self::filtered(profile, event, columns, direction, |_| true)
     }
 
-    /// Returns all nodes: each before those below it, the largest total of each parent first.
+    /// As [`new`](Self::new), but leaves out the nodes whose total `is_kept` refuses, and those below them: of stacks that differ,
+    /// most nodes are few samples, and the memory does not grow with them.
+    ///
+    /// ```
+    /// use perf_profile::{CallTree, Column, Direction, EventId, Profile};
+    ///
+    /// /// Makes the tree of the functions that have a hundredth of an event's samples.
+    /// fn largest(profile: &Profile, event: EventId) -> CallTree<'_> {
+    ///     let least = profile.total(event) / 100;
+    ///     CallTree::filtered(profile, event, &[Column::Function], Direction::FromOutermost, |total| total >= least)
+    /// }
+    /// ```
+    pub fn filtered(
+        profile: &'p Profile,
+        event: EventId,
+        columns: &[Column],
+        direction: Direction,
+        is_kept: impl Fn(u64) -> bool,
+    ) -> Self {
+        let entries = Entries::of(profile, columns);
+        let sums = sums(profile, entries.places(), event);
+        let tree = Self { nodes: Vec::new(), left_out: 0 };
+        let growth = Growth { entries: &entries, locations: profile.locations(), is_kept, tree };
+        match direction {
+            Direction::FromOutermost => growth.grow(&Callees::new(profile, &entries, sums)),
+            Direction::FromInnermost => growth.grow(&Callers::new(profile, &entries, sums)),
+        }
+    }
+
+    /// Returns the nodes: each before those below it, the largest total of each parent first.
     pub fn nodes(&self) -> &[Node<'p>] {
         &self.nodes
     }
 
-    /// Returns the nodes with at least this total, whose parents have it, too.
-    pub fn above(&self, least: u64) -> impl Iterator<Item = &Node<'p>> {
-        self.nodes.iter().filter(move |node| node.cost.total_value >= least)
+    /// Returns the number of nodes that were [left out](Self::filtered).
+    pub fn left_out(&self) -> u64 {
+        self.left_out
     }
 }
 

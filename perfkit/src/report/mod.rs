@@ -134,13 +134,13 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
         Some(sums) => sums.table(profile),
         None => Table::new(profile, &columns),
     };
-    let tree = |id: EventId| Some((id, CallTree::new(profile, id, &columns, direction?)));
     let is_colored = colored(&io::stdout());
     if options.json {
         let mut table = table();
         if let Some(&(first, ..)) = events.first() {
             table = table.sorted(first, order);
         }
+        let tree = |id: EventId| Some((id, CallTree::new(profile, id, &columns, direction?)));
         let trees: Vec<_> = events.iter().filter_map(|&(id, ..)| tree(id)).collect();
         let report = json::report(about, profile, &options.sort, &table, &trees);
         writeln!(out, "{}", message::json(&report))?;
@@ -164,10 +164,13 @@ pub(crate) fn run(out: &mut dyn Write, options: &Options) -> io::Result<()> {
             writeln!(out, "#")?;
             left_out = style.print(&mut out, &table)?;
         }
-        for &(id, name, shares) in events.iter().filter(|_| direction.is_some()) {
-            let Some((_, tree)) = tree(id) else { continue };
+        for &(id, name, shares) in &events {
+            let Some(direction) = direction else { continue };
+            let is_kept = |total| shares.of(total) >= options.percent_limit;
+            let tree = CallTree::filtered(profile, id, &columns, direction, is_kept);
             writeln!(out, "#\n# Children      Self  {}", shown(name))?;
-            left_out += tree::print(&mut out, &tree, shares, options.percent_limit, is_colored)?;
+            tree::print(&mut out, &tree, shares, is_colored)?;
+            left_out += tree.left_out();
         }
         if left_out > 0 && !options.quiet {
             let left_out = count(left_out, "row");

@@ -8,20 +8,17 @@ use super::sort::SortKey;
 use super::{Percent, Shares};
 use crate::message::shown;
 
-/// Prints the nodes whose share is not below the limit. Returns the number of the others.
+/// Prints the nodes.
 ///
 /// A function that is alone below another one is at its indentation, so that long stacks stay on the screen.
 pub(super) fn print(
     out: &mut dyn Write,
     tree: &CallTree<'_>,
     shares: Shares,
-    limit: f64,
     is_colored: bool,
-) -> io::Result<u64> {
-    let is_shown = |node: &&Node<'_>| shares.of(node.cost.total_value) >= limit;
-    // A node has at most the value of its parent, so that whole branches are left out.
-    let nodes: Vec<_> = tree.nodes().iter().filter(is_shown).collect();
-    let siblings = siblings(&nodes);
+) -> io::Result<()> {
+    let nodes = tree.nodes();
+    let siblings = siblings(nodes);
     // The path from the root to the node: each with its entry, and with the text before those below it.
     let mut path: Vec<(Entry<'_>, String)> = Vec::new();
     for (node, sibling) in nodes.iter().zip(siblings) {
@@ -41,7 +38,7 @@ pub(super) fn print(
         let indent = format!("{indent}{below}");
         path.push((node.entry, indent));
     }
-    Ok((tree.nodes().len() - nodes.len()) as u64)
+    Ok(())
 }
 
 /// The place of a node among the nodes below the same one.
@@ -52,7 +49,7 @@ enum Sibling {
     Another,
 }
 
-fn siblings(nodes: &[&Node<'_>]) -> Vec<Sibling> {
+fn siblings(nodes: &[Node<'_>]) -> Vec<Sibling> {
     // From the end on: whether a later node is below the same one, by the depth.
     let mut has_later: Vec<bool> = Vec::new();
     let is_last: Vec<_> = nodes
@@ -111,7 +108,6 @@ mod tests {
             node
         };
         let nodes: Vec<_> = [0, 1, 2, 2, 1, 2, 0].into_iter().map(node).collect();
-        let nodes: Vec<_> = nodes.iter().collect();
         assert_eq!(siblings(&nodes), [Another, Another, Another, Last, Last, Only, Last]);
     }
 }

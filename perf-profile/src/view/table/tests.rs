@@ -71,7 +71,11 @@ proptest! {
             for (index, named) in sample.stack.iter().enumerate() {
                 if seen.insert(named) {
                     let row = model.entry((sample.comm.clone(), named.clone())).or_default();
-                    row.entry(sample.event).or_default().add(value, index == 0);
+                    let cost = row.entry(sample.event).or_default();
+                    cost.add_total(value);
+                    if index == 0 {
+                        cost.add_self(value);
+                    }
                 }
             }
         }

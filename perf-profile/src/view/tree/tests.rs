@@ -31,7 +31,6 @@ fn nodes_follow_their_parents_by_value() {
         "[unknown] 2 2",
     ];
     assert_eq!(text(&tree), lines);
-    assert_eq!(tree.above(500_000).count(), 4);
 
     let callers = CallTree::new(&profile, clock, columns, Direction::FromInnermost);
     let lines = [
@@ -121,6 +120,22 @@ proptest! {
                         prop_assert!(pair[0].cost.total_value >= pair[1].cost.total_value);
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn filtered_tree_has_the_nodes_that_are_kept(profile in profiles(), hundredths in 0u64..100) {
+        for (event, _) in profile.event_ids() {
+            for direction in [Direction::FromOutermost, Direction::FromInnermost] {
+                let all = CallTree::new(&profile, event, COLUMNS, direction);
+                let largest = all.nodes().iter().map(|node| node.cost.total_value).max().unwrap_or(0);
+                let is_kept = |total: u64| u128::from(total) * 100 >= u128::from(largest) * u128::from(hundredths);
+                let tree = CallTree::filtered(&profile, event, COLUMNS, direction, is_kept);
+                let kept: Vec<_> = all.nodes().iter().filter(|node| is_kept(node.cost.total_value)).collect();
+                prop_assert_eq!(tree.nodes().iter().collect::<Vec<_>>(), kept);
+                prop_assert_eq!(tree.left_out(), (all.nodes().len() - tree.nodes().len()) as u64);
+                prop_assert_eq!(all.left_out(), 0);
             }
         }
     }

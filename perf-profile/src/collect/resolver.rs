@@ -85,6 +85,8 @@ enum Version {
 #[derive(Default)]
 struct Addresses {
     ids: FxHashMap<Version, VersionId>,
+    /// The id of the next version: none is used again, because stacks may have those that were forgotten.
+    next_id: u32,
     locations: FxHashMap<(VersionId, u64), LocationId>,
     /// Those of the last look-ups, by the hash of the address: one look into memory in place of several.
     last: Vec<Known>,
@@ -121,6 +123,10 @@ enum Place {
 /// Addresses whose locations are kept, at most. When there are more, they are found again by their places.
 const MAX_ADDRESSES: usize = 1 << 20;
 
+/// Versions whose ids are kept, at most: more than processes live at a time on most machines. When there are more, those that
+/// still come get another id, and their addresses are found again by their places.
+const MAX_VERSIONS: usize = if cfg!(test) { 4 } else { 1 << 16 };
+
 /// More than run at a time on most machines.
 const LAST_VERSIONS: usize = 16;
 
@@ -129,8 +135,16 @@ const LAST_ADDRESSES: usize = 1 << 14;
 
 impl Addresses {
     fn id(&mut self, version: Version) -> VersionId {
-        let next = VersionId(u32::try_from(self.ids.len()).unwrap_or(u32::MAX));
-        *self.ids.entry(version).or_insert(next)
+        if let Some(&id) = self.ids.get(&version) {
+            return id;
+        }
+        if self.ids.len() >= MAX_VERSIONS {
+            self.ids.clear();
+        }
+        let id = VersionId(self.next_id);
+        self.next_id = self.next_id.wrapping_add(1);
+        self.ids.insert(version, id);
+        id
     }
 
     /// Returns the location of an address that was found lately.
@@ -497,5 +511,24 @@ fn has_offsets(mapping: &Mapping) -> bool {
 impl fmt::Debug for Resolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Resolver").field("spaces", &self.spaces.counts()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_versions_are_limited_and_not_used_again() {
+        let mut addresses = Addresses::default();
+        let mut ids: Vec<u32> = Vec::new();
+        for version in 0..3 * MAX_VERSIONS as u64 {
+            let id = addresses.id(Version::User(Some(version)));
+            assert_eq!(addresses.id(Version::User(Some(version))), id);
+            assert!(addresses.ids.len() <= MAX_VERSIONS);
+            ids.push(id.0);
+        }
+        ids.push(addresses.id(Version::User(Some(0))).0);
+        assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
     }
 }
